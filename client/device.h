@@ -1,0 +1,56 @@
+// Where tensors live, named by a URL: "cpu" (in this process), "ws://host:port", "grpc://host:port", "unix:/path".
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "proto/session.h"
+
+namespace burn {
+
+namespace client {
+class DeviceState;
+}
+
+// A cheap handle; copies are the same device. Opening the same URL again gives the same session. Thread-safe.
+class Device {
+ public:
+  Device() : Device("cpu") {}
+  // Opens the device. Errors: one sentence naming the URL when it cannot be reached or does not parse.
+  Device(const char* url) : Device(std::string_view{url}) {}  // NOLINT: "cpu" is a device wherever one is asked for
+  Device(const std::string& url) : Device(std::string_view{url}) {}  // NOLINT
+  explicit Device(std::string_view url);
+  explicit Device(std::shared_ptr<client::DeviceState> state, bool autodiff = false)
+      : state_(std::move(state)), autodiff_(autodiff) {}
+
+  // A session of its own, beside any other on that URL.
+  static Device new_session(std::string_view url);
+  // A device on a session made elsewhere.
+  static Device from_session(std::string_view url, std::unique_ptr<proto::Session> session);
+
+  const std::string& url() const;
+  const proto::SessionInfo& info() const;
+
+  // The same device, on which tensors can be tracked for gradients; and back.
+  Device autodiff() const { return Device{state_, true}; }
+  Device inner() const { return Device{state_, false}; }
+  bool is_autodiff() const { return autodiff_; }
+
+  // Restarts the random stream: the same seed gives the same numbers on every device and transport.
+  void seed(std::uint64_t seed) const;
+  // Sends what this thread has recorded, without waiting.
+  void flush() const;
+  // Sends what was recorded and waits until it is done. Throws the first failure since the last sync.
+  void sync() const;
+
+  const std::shared_ptr<client::DeviceState>& state() const { return state_; }
+  friend bool operator==(const Device& a, const Device& b) { return a.state_ == b.state_ && a.autodiff_ == b.autodiff_; }
+
+ private:
+  std::shared_ptr<client::DeviceState> state_;
+  bool autodiff_ = false;
+};
+
+}  // namespace burn

@@ -1,0 +1,104 @@
+// Tensor functions without templates: what Tensor<D, K> forwards to and gradients are written with. Each records one op or a few;
+// composites over them (softmax, losses, norms) need no edit anywhere else. Errors are thrown as burn::Error with shapes and site.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "client/scalar.h"
+#include "client/value.h"
+#include "ir/op.h"
+
+namespace burn::client {
+
+using Site = ir::CallSite;
+
+// --- creation (creation.cc); shapes and dtype as given, on `device` -------------------------------------------------------------
+struct Place {  // where and as what a tensor is made
+  std::shared_ptr<DeviceState> device;
+  bool autodiff = false;
+};
+inline Place place_of(const Value& like) { return {like.device(), like.is_autodiff()}; }
+
+Value scalar(const Place& place, Scalar value, ir::DType dtype);                   // [] in a slot: may differ from run to run
+Value constant(const Place& place, Scalar value, ir::DType dtype, const Site& site);  // [] written into the program
+Value full(const Place& place, const ir::Shape& shape, Scalar value, ir::DType dtype, const Site& site);
+// Like full, but the number is part of the program: for zeros, ones and what formulas need.
+Value filled(const Place& place, const ir::Shape& shape, Scalar value, ir::DType dtype, const Site& site);
+Value arange(const Place& place, std::int64_t start, std::int64_t end, std::int64_t step, ir::DType dtype, const Site& site);
+Value random(const Place& place, ir::RandomFn fn, const ir::Shape& shape, ir::DType dtype, const Site& site);
+Value upload(const Place& place, proto::HostTensor tensor);
+
+// --- element by element (pointwise.cc); two tensors broadcast between equal ranks (sizes equal or 1) ---------------------------
+Value pointwise(ir::PointwiseFn fn, const Value& x, const Site& site);
+Value pointwise(ir::PointwiseFn fn, const Value& a, const Value& b, const Site& site);
+Value pointwise(ir::PointwiseFn fn, const Value& a, Scalar b, const Site& site);
+Value pointwise(ir::PointwiseFn fn, Scalar a, const Value& b, const Site& site);
+Value select(const Value& condition, const Value& a, const Value& b, const Site& site);
+Value cast(const Value& x, ir::DType dtype, const Site& site);
+
+// --- shape (shape.cc) -----------------------------------------------------------------------------------------------------------
+int normalize_axis(std::int64_t axis, int rank, const char* op, const Site& site);  // negative counts from the end
+ir::Dims normalize_axes(std::span<const std::int64_t> axes, int rank, const char* op, const Site& site);  // sorted, unique
+
+Value reshape(const Value& x, const ir::Shape& shape, const Site& site);        // -1: inferred, 0: kept
+Value permute(const Value& x, const ir::Dims& axes, const Site& site);
+Value swap_dims(const Value& x, std::int64_t a, std::int64_t b, const Site& site);
+Value expand(const Value& x, const ir::Shape& shape, const Site& site);         // -1: kept
+Value flatten(const Value& x, std::int64_t start, std::int64_t end, const Site& site);
+Value squeeze(const Value& x, const ir::Dims& axes, const Site& site);
+Value unsqueeze(const Value& x, const ir::Dims& axes, const Site& site);        // positions in the result
+// A half-open range; negative counts from the end, no end means to the end. A negative step walks the same range backwards.
+struct Range {
+  std::int64_t start = 0;
+  std::optional<std::int64_t> end;
+  std::int64_t step = 1;
+};
+Value slice(const Value& x, std::span<const Range> ranges, const Site& site);   // dims not named are kept whole
+Value slice_assign(const Value& x, std::span<const Range> ranges, const Value& values, const Site& site);
+Value narrow(const Value& x, std::int64_t axis, std::int64_t start, std::int64_t length, const Site& site);
+Value flip(const Value& x, std::span<const std::int64_t> axes, const Site& site);
+Value concat(std::span<const Value> parts, std::int64_t axis, const Site& site);
+Value stack(std::span<const Value> parts, std::int64_t axis, const Site& site);
+Value repeat(const Value& x, const ir::Dims& times, const Site& site);
+Value pad(const Value& x, std::span<const std::pair<std::int64_t, std::int64_t>> pads, Scalar value, const Site& site);  // of the last dims
+
+// --- reductions (reduce.cc); axes keep size 1 ------------------------------------------------------------------------------------
+Value reduce(ir::ReduceFn fn, const Value& x, const ir::Dims& axes, const Site& site);
+Value reduce_all(ir::ReduceFn fn, const Value& x, const Site& site);            // -> [1]
+Value mean(const Value& x, const ir::Dims& axes, const Site& site);
+Value mean_all(const Value& x, const Site& site);
+Value var(const Value& x, const ir::Dims& axes, std::int64_t correction, const Site& site);
+Value arg_reduce(ir::ArgFn fn, const Value& x, std::int64_t axis, const Site& site);
+Value scan(ir::ReduceFn fn, const Value& x, std::int64_t axis, const Site& site);
+Value arg_sort(const Value& x, std::int64_t axis, bool descending, const Site& site);
+Value sum_to(const Value& x, const ir::Shape& shape, const Site& site);         // undoes a broadcast by summing
+
+// --- indexing (index.cc) -----------------------------------------------------------------------------------------------------------
+Value gather(const Value& x, std::int64_t axis, const Value& index, const Site& site);
+Value scatter(const Value& x, std::int64_t axis, const Value& index, const Value& values, ir::ScatterFn fn, const Site& site);
+Value select_rows(const Value& x, std::int64_t axis, const Value& index, const Site& site);  // index [n]
+Value select_assign(const Value& x, std::int64_t axis, const Value& index, const Value& values, ir::ScatterFn fn, const Site& site);
+Value one_hot(const Value& x, std::int64_t classes, const Site& site);
+
+// --- linear algebra and windows (linalg.cc, window.cc) ------------------------------------------------------------------------------
+Value matmul(const Value& a, const Value& b, const Site& site);                 // batch dims broadcast
+Value linear(const Value& x, const Value& weight, const Value* bias, const Site& site);  // x @ weight + bias
+Value conv(const Value& x, const Value& weight, const Value* bias, const ir::Conv& options, const Site& site);
+Value conv_transpose(const Value& x, const Value& weight, const Value* bias, const ir::Conv& options, const ir::Dims& padding_out, const Site& site);
+Value max_pool(const Value& x, const ir::MaxPoolIndex& options, const Site& site);
+Value max_pool_with_indices(const Value& x, const ir::MaxPoolIndex& options, Value* indices, const Site& site);
+Value avg_pool(const Value& x, const ir::AvgPool& options, const Site& site);
+Value adaptive_avg_pool(const Value& x, const ir::Dims& output_size, const Site& site);
+
+// --- activations and losses (activation.cc) --------------------------------------------------------------------------------------------
+Value softmax(const Value& x, std::int64_t axis, const Site& site);
+Value log_softmax(const Value& x, std::int64_t axis, const Site& site);
+Value gelu(const Value& x, const Site& site);                                   // x (1 + erf(x / sqrt 2)) / 2
+Value silu(const Value& x, const Site& site);
+Value softplus(const Value& x, double beta, const Site& site);
+Value leaky_relu(const Value& x, double slope, const Site& site);
+
+}  // namespace burn::client

@@ -1,0 +1,35 @@
+// A Session over a network channel: numbers the ordered frames, keeps to the peer's window, matches answers to requests.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/status.h"
+#include "proto/session.h"
+
+namespace burn::client {
+
+struct ConnectOptions {
+  int timeout_seconds = 10;  // to connect and be welcomed
+  std::string token;
+};
+
+// What went over the wire so far. Counts whole frames of burn.v1, without the transport's own framing.
+struct WireStats {
+  std::uint64_t frames_sent = 0, bytes_sent = 0;
+  std::uint64_t frames_received = 0, bytes_received = 0;
+  std::uint64_t programs_sent = 0, runs_sent = 0;
+};
+
+class RemoteSession : public proto::Session {
+ public:
+  virtual WireStats wire_stats() const = 0;
+};
+
+// Connects to "ws://host:port", "grpc://host:port" or "unix:path" and says hello.
+// Errors: INVALID_ARGUMENT for a URL of another form; UNAVAILABLE when nobody listens there ("cannot connect to
+// ws://127.0.0.1:3000: Connection refused"); FAILED_PRECONDITION when the versions do not fit, with both numbers.
+Result<std::unique_ptr<RemoteSession>> connect(const std::string& url, const ConnectOptions& options = {});
+
+}  // namespace burn::client

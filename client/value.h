@@ -1,0 +1,92 @@
+// The handle beneath every Tensor<D, K>: numbers that exist or are yet to be computed, and how they came about.
+//
+// A Value is immutable and cheap to copy (two counted pointers); Tensor adds the compile-time rank and kind. Safe to pass
+// between threads; one Value object belongs to one thread at a time, like any value.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/intrusive.h"
+#include "ir/program.h"
+#include "proto/session.h"
+
+namespace burn::client {
+
+class DeviceState;
+class Recorder;
+
+// One tensor on a device: pending (a node of a program being recorded) or materialised (an id the session knows).
+// The mutable part is guarded by the device's mutex.
+struct Storage {
+  std::atomic<std::int32_t> owners{0};  // Values that hold it
+  ir::TensorType type;
+  std::shared_ptr<DeviceState> device;
+
+  Recorder* recorder = nullptr;  // pending there, as
+  std::int32_t node = -1;        // this node; otherwise
+  proto::TensorId id = 0;        // materialised
+  std::int32_t readers = 0;      // recordings that have it as an input
+  Recorder* input_of = nullptr;  // the last of them, where it is input
+  std::uint64_t input_epoch = 0;
+  std::int32_t input_index = -1;
+};
+void retain(Storage& storage);
+void drop(Storage& storage);
+
+struct TapeNode;
+void retain(TapeNode& node);
+void drop(TapeNode& node);
+
+class Value {
+ public:
+  Value() = default;  // empty: only to be assigned to
+  explicit Value(Ptr<Storage> storage, bool autodiff = false, Ptr<TapeNode> tape = {})
+      : storage_(std::move(storage)), tape_(std::move(tape)), autodiff_(autodiff) {}
+
+  bool has_value() const { return static_cast<bool>(storage_); }
+  const ir::TensorType& type() const { return storage_->type; }
+  const ir::Shape& shape() const { return storage_->type.shape; }
+  ir::DType dtype() const { return storage_->type.dtype; }
+  int rank() const { return storage_->type.shape.rank(); }
+  // Size of a dim; negative counts from the end. Requires: in range.
+  std::int64_t dim(int i) const { return shape()[i < 0 ? i + rank() : i]; }
+
+  const Ptr<Storage>& storage() const { return storage_; }
+  const std::shared_ptr<DeviceState>& device() const { return storage_->device; }
+  bool is_autodiff() const { return autodiff_; }                     // lives on an autodiff device
+  bool is_tracked() const { return static_cast<bool>(tape_); }       // a gradient can reach it
+  const Ptr<TapeNode>& tape() const { return tape_; }
+
+  Value inner() const { return Value{storage_}; }                     // off the autodiff device
+  Value detach() const { return Value{storage_, autodiff_}; }         // on it, untracked
+  Value from_inner() const { return Value{storage_, true}; }
+
+ private:
+  Ptr<Storage> storage_;
+  Ptr<TapeNode> tape_;
+  bool autodiff_ = false;
+};
+
+// How a tracked value came about: what backward() walks (autodiff/backward.cc). A leaf has no operands.
+struct TapeNode {
+  std::atomic<std::int32_t> owners{0};
+  std::uint64_t serial = 0;       // rises with creation: an order in which operands come before results
+  bool is_leaf = false;
+  bool is_consumed = false;       // a backward pass has freed the operands
+  ir::Op op;
+  std::vector<Value> operands;
+  Value result;                   // without its tape, or the node would own itself
+  ir::CallSite site;
+};
+
+// A new leaf of the tape: the same numbers, tracked from here on.
+Value require_grad(const Value& value);
+
+// Records `op` on the operands' device. Errors (thrown): operands that do not fit, with shapes and call site; operands on
+// different devices; a broken session.
+Value apply(const ir::Op& op, std::span<const Value> operands, const ir::CallSite& site);
+
+}  // namespace burn::client

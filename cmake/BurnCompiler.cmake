@@ -1,0 +1,39 @@
+# How everything here is compiled and linked, set once.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON) # the static libraries may end up in somebody's shared one
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)   # for clang-tidy and editors
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+
+# An installed program finds libraries where the linker found them. This is what keeps it on the OpenMP flavour of
+# OpenBLAS: all flavours carry the same SONAME, and without a run path the machine-wide alternative decides which one
+# is loaded.
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
+
+# Not our business when we are a part of somebody else's build.
+if(PROJECT_IS_TOP_LEVEL)
+  find_program(BURN_CCACHE ccache)
+  if(BURN_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${BURN_CCACHE}")
+  endif()
+
+  find_program(BURN_LINKER NAMES mold ld.lld)
+  if(BURN_LINKER)
+    cmake_path(GET BURN_LINKER FILENAME linker)
+    string(REPLACE "ld.lld" "lld" linker "${linker}")
+    add_link_options(-fuse-ld=${linker})
+  endif()
+endif()
+
+# Warnings for our own sources: burn_library and its siblings add them privately, so that nobody who links us gets them.
+set(BURN_WARNINGS
+  -Wall -Wextra -Wpedantic -Wnon-virtual-dtor -Woverloaded-virtual
+  -Werror=switch # an op without its case must not compile
+  -Werror=return-type
+  # Aggregates with designated initializers are the house's form of a configuration: fields left out are meant.
+  -Wno-missing-field-initializers)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  list(APPEND BURN_WARNINGS -Wno-restrict) # sees overlaps in std::string that are not there (GCC bug 105651)
+endif()

@@ -1,0 +1,52 @@
+// The one visitor from which everything about attributes derives, and the checks that kAttrs tells the whole truth.
+// For the .cc files of ir/ and their tests.
+#pragma once
+
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "ir/op.h"
+
+namespace burn::ir {
+
+// Calls body(name, field) for every attribute, in the order of kAttrs.
+template <typename Kind, typename Body>
+constexpr void for_each_attr(Kind& kind, Body&& body) {
+  std::apply([&](const auto&... attr) { (body(attr.name, kind.*attr.member), ...); },
+             std::remove_const_t<Kind>::kAttrs);
+}
+
+namespace detail {
+
+// Stands for a value of any field's type.
+template <typename Owner>
+struct AnyField {
+  template <typename T>
+    requires(!std::is_same_v<T, Owner>)
+  constexpr operator T() const;
+};
+
+template <typename Kind, std::size_t... I>
+constexpr bool takes_fields(std::index_sequence<I...>) {
+  return requires { Kind{(static_cast<void>(I), AnyField<Kind>{})...}; };
+}
+
+// The number of fields of an aggregate: the longest braced list it can be made from.
+template <typename Kind, std::size_t N = 16>
+constexpr std::size_t field_count() {
+  if constexpr (N == 0 || takes_fields<Kind>(std::make_index_sequence<N>{})) return N;
+  else return field_count<Kind, N - 1>();
+}
+
+}  // namespace detail
+
+#define OP(type)                                                                                  \
+  static_assert(std::is_aggregate_v<type> && std::is_trivially_copyable_v<type>, #type);          \
+  static_assert(detail::field_count<type>() == std::tuple_size_v<decltype(type::kAttrs)>,         \
+                #type "::kAttrs must name every field");
+#include "ir/ops.def"
+#undef OP
+
+}  // namespace burn::ir

@@ -1,0 +1,38 @@
+// Attributes of any op as named values, derived from kAttrs: what the wire, printing and docs read.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/status.h"
+#include "ir/op.h"
+
+namespace burn::ir {
+
+// Booleans travel as 0 and 1, enums and dtypes as their names.
+using AttrValue = std::variant<std::int64_t, std::string, Dims>;
+
+struct NamedAttr {
+  std::string name;
+  AttrValue value;
+  friend bool operator==(const NamedAttr&, const NamedAttr&) = default;
+};
+
+// The kName of the op's struct: what stands on the wire.
+std::string_view kind_name(const Op& op);
+
+std::vector<NamedAttr> attrs_of(const Op& op);
+
+// The op of that name with those attributes; each must be there exactly once, with the right type.
+// Errors: UNIMPLEMENTED for an unknown op, INVALID_ARGUMENT for attributes that do not fit.
+Result<Op> make_op(std::string_view kind_name, std::span<const NamedAttr> attrs);
+
+// Appends a fixed, unambiguous byte image of the op, for hashing. At most kMaxOpImage bytes.
+inline constexpr std::size_t kMaxOpImage = 512;
+std::size_t write_image(const Op& op, std::byte* out);
+
+}  // namespace burn::ir

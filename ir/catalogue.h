@@ -1,0 +1,27 @@
+// The whole op set as data: tests walk it, docs/ops.md is printed from it, the handshake compares its fingerprint.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace burn::ir {
+
+struct CatalogueEntry {
+  std::string name;            // "exp", "reduce"
+  std::string tier;            // "pointwise" or "structured"
+  std::string signature;       // "[..., m, k], [..., k, n] -> [..., m, n]"
+  std::string formula;         // pointwise only
+  std::string doc;             // pointwise only: the structured ones are described in ops.h
+  std::vector<std::string> attrs;
+};
+
+const std::vector<CatalogueEntry>& catalogue();
+
+// 64 bits over names, attributes and formulas: two builds with the same fingerprint mean the same by every program.
+std::uint64_t op_set_fingerprint();
+
+// The text of docs/ops.md.
+std::string catalogue_markdown();
+
+}  // namespace burn::ir

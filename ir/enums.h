@@ -1,0 +1,66 @@
+// The enums among the attributes by name: what the wire, printing and docs write for them.
+//
+// A switch without `default` and an empty name after it: a forgotten enumerator does not compile, and the list of an enum's
+// names ends where they turn empty.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "ir/ops.h"
+
+namespace burn::ir {
+
+constexpr std::string_view name(ReduceFn fn) {
+  switch (fn) {
+    case ReduceFn::sum: return "sum";
+    case ReduceFn::prod: return "prod";
+    case ReduceFn::max: return "max";
+    case ReduceFn::min: return "min";
+  }
+  return {};
+}
+
+constexpr std::string_view name(ArgFn fn) {
+  switch (fn) {
+    case ArgFn::max: return "max";
+    case ArgFn::min: return "min";
+  }
+  return {};
+}
+
+constexpr std::string_view name(ScatterFn fn) {
+  switch (fn) {
+    case ScatterFn::assign: return "assign";
+    case ScatterFn::add: return "add";
+    case ScatterFn::mul: return "mul";
+    case ScatterFn::max: return "max";
+    case ScatterFn::min: return "min";
+  }
+  return {};
+}
+
+constexpr std::string_view name(RandomFn fn) {
+  switch (fn) {
+    case RandomFn::uniform: return "uniform";
+    case RandomFn::normal: return "normal";
+  }
+  return {};
+}
+
+// The enumerator of that name.
+template <typename Enum>
+std::optional<Enum> parse_enum(std::string_view text) {
+  if constexpr (std::is_same_v<Enum, DType>) {
+    return parse_dtype(text);
+  } else if constexpr (std::is_same_v<Enum, PointwiseFn>) {
+    return parse_pointwise(text);
+  } else {
+    for (int i = 0; !name(static_cast<Enum>(i)).empty(); ++i) {
+      if (name(static_cast<Enum>(i)) == text) return static_cast<Enum>(i);
+    }
+    return std::nullopt;
+  }
+}
+
+}  // namespace burn::ir

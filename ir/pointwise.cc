@@ -1,0 +1,34 @@
+#include "ir/pointwise.h"
+
+#include <array>
+
+namespace burn::ir {
+namespace {
+
+constexpr std::array kRows = {
+#define P1(name, kind, value, grad, doc) \
+  PointwiseRow{#name, PointwiseClass::kind, 1, std::string_view(#grad) != "ZERO", #value, doc},
+#define P2(name, kind, value, grad_a, grad_b, doc) \
+  PointwiseRow{#name, PointwiseClass::kind, 2, std::string_view(#grad_a) != "ZERO", #value, doc},
+#define P3(name, kind, value, grad_a, grad_b, grad_c, doc) \
+  PointwiseRow{#name, PointwiseClass::kind, 3, std::string_view(#grad_b) != "ZERO", #value, doc},
+#include "ir/pointwise.def"
+#undef P1
+#undef P2
+#undef P3
+};
+
+}  // namespace
+
+const PointwiseRow& row(PointwiseFn fn) { return kRows[static_cast<std::size_t>(fn)]; }
+int pointwise_count() { return static_cast<int>(kRows.size()); }
+std::string_view name(PointwiseFn fn) { return row(fn).name; }
+
+std::optional<PointwiseFn> parse_pointwise(std::string_view text) {
+  for (std::size_t i = 0; i < kRows.size(); ++i) {
+    if (kRows[i].name == text) return static_cast<PointwiseFn>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace burn::ir

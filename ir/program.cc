@@ -1,0 +1,218 @@
+#include "ir/program.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include "base/error.h"
+#include "ir/attrs.h"
+
+namespace burn::ir {
+namespace {
+
+using HashState = std::array<std::uint64_t, 2>;
+
+// What one step adds to a hash: bytes behind the state so far, hashed in one call.
+class Step {
+ public:
+  explicit Step(const HashState& state) { put(state); }
+
+  template <typename T>
+  void put(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T> && std::has_unique_object_representations_v<T>);
+    std::memcpy(bytes_ + size_, &value, sizeof(T));
+    size_ += sizeof(T);
+  }
+  void put_op(const Op& op) { size_ += write_image(op, bytes_ + size_); }
+  void put_type(const TensorType& type) {
+    put(type.dtype);
+    put(static_cast<std::uint8_t>(type.shape.rank()));
+    for (const auto size : type.shape) put(size);
+  }
+  // Few refs as they are, many as their own hash; the count tells which.
+  void put_refs(std::span<const Ref> refs) {
+    put(static_cast<std::uint64_t>(refs.size()));
+    if (refs.size() <= kInlineRefs) {
+      for (const auto ref : refs) put(ref.code());
+    } else {
+      put(digest(XXH3_128bits(refs.data(), refs.size_bytes())));
+    }
+  }
+
+  HashState hash() const { return digest(XXH3_128bits(bytes_, size_)); }
+
+ private:
+  static constexpr std::size_t kInlineRefs = 16;
+
+  static HashState digest(const XXH128_hash_t& hash) { return {hash.low64, hash.high64}; }
+
+  std::byte bytes_[kMaxOpImage + 256];  // the rest: state 16, count 8, refs 64, type 66
+  std::size_t size_ = 0;
+};
+
+// No op starts with these bytes.
+enum class Part : std::uint8_t { input = 254, outputs = 255 };
+static_assert(std::variant_size_v<Op> < 254);
+
+bool exists(const Program& program, Ref ref) {
+  const auto index = static_cast<std::size_t>(ref.index());
+  return index < (ref.is_input() ? program.inputs.size() : program.nodes.size());
+}
+
+std::string to_string(Ref ref) { return fmt::format("{}{}", ref.is_input() ? "in" : "%", ref.index()); }
+
+std::string list(std::span<const Ref> refs) {
+  std::string text;
+  for (const auto ref : refs) text += (text.empty() ? "" : ", ") + to_string(ref);
+  return text;
+}
+
+// Blocks of four numbers that an op of this many elements takes from the random stream.
+std::int64_t random_blocks(const TensorType& type) { return (type.num_elements() + 3) / 4; }
+
+// Slots and parts of the random stream are handed out in order, so that a decoded program cannot make them overlap.
+Status check_order(const Op& op, const TensorType& type, const Program& program) {
+  if (const auto* scalar = std::get_if<Scalar>(&op); scalar && scalar->slot != program.scalar_count) {
+    return invalid_argument(fmt::format("scalar: slot {} is not the next one, {}", scalar->slot, program.scalar_count));
+  }
+  if (const auto* random = std::get_if<Random>(&op)) {
+    if (random->offset != program.random_blocks) {
+      return invalid_argument(
+          fmt::format("random: offset {} is not the next one, {}", random->offset, program.random_blocks));
+    }
+    if (random_blocks(type) > ProgramBuilder::kMaxRandomBlocks - program.random_blocks) {
+      return resource_exhausted("random: a program may not use more than 2^62 blocks");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string to_string(const CallSite& site) {
+  if (!site.file) return {};
+  std::string_view file = site.file;
+  file.remove_prefix(file.find_last_of("/\\") + 1);  // npos + 1 is 0
+  return fmt::format("{}:{}", file, site.line);
+}
+
+std::string to_string(const ProgramHash& hash) { return fmt::format("{:016x}{:016x}", hash.high, hash.low); }
+
+std::string to_string(const Program& program) {
+  std::string text;
+  for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+    const auto& [type, donated] = program.inputs[i];
+    text += fmt::format("in{} : {}{}\n", i, to_string(type), donated ? "  donated" : "");
+  }
+  for (std::size_t i = 0; i < program.nodes.size(); ++i) {
+    const auto& node = program.nodes[i];
+    const auto operands = program.operands_of(node);
+    text += fmt::format("%{} = {}{}{} : {}", i, to_string(node.op), operands.empty() ? "" : " ", list(operands),
+                        to_string(node.type));
+    text += node.site.file ? fmt::format("  ; {}\n", to_string(node.site)) : "\n";
+  }
+  return text + fmt::format("outputs {}\n", list(program.outputs));
+}
+
+bool same(const Program& a, const Program& b) {
+  const auto same_input = [](const Input& x, const Input& y) { return x.type == y.type && x.donated == y.donated; };
+  const auto same_node = [](const Node& x, const Node& y) {
+    if (x.operand_count != y.operand_count || x.type != y.type) return false;
+    std::byte image_x[kMaxOpImage], image_y[kMaxOpImage];
+    const auto size = write_image(x.op, image_x);
+    return size == write_image(y.op, image_y) && std::memcmp(image_x, image_y, size) == 0;
+  };
+  return a.hash == b.hash && std::ranges::equal(a.inputs, b.inputs, same_input) &&
+         std::ranges::equal(a.nodes, b.nodes, same_node) && a.operands == b.operands && a.outputs == b.outputs;
+}
+
+Ref ProgramBuilder::add_input(const TensorType& type) {
+  program_.inputs.push_back({type});
+  return Ref::input(static_cast<std::int32_t>(program_.inputs.size() - 1));
+}
+
+Result<Ref> ProgramBuilder::add(const Op& op, std::span<const Ref> operands, CallSite site) {
+  if (program_.nodes.size() >= kMaxNodes) {
+    return resource_exhausted(fmt::format("a program may not have more than {} nodes", kMaxNodes));
+  }
+  if (operands.size() > kMaxOperands - program_.operands.size()) {
+    return resource_exhausted(fmt::format("a program may not have more than {} operands", kMaxOperands));
+  }
+  constexpr std::size_t kFew = 8;
+  std::array<const TensorType*, kFew> few;
+  std::vector<const TensorType*> many(operands.size() > kFew ? operands.size() : 0);
+  const auto types = many.empty() ? std::span{few}.first(operands.size()) : std::span{many};
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (!exists(program_, operands[i])) {
+      return invalid_argument(fmt::format("{}: there is no operand {}", name(op), to_string(operands[i])));
+    }
+    types[i] = &program_.type_of(operands[i]);
+  }
+  BURN_TRY(const TensorType type, infer(op, types));
+  BURN_RETURN_IF_ERROR(check_order(op, type, program_));
+
+  Step step{state_};
+  step.put_op(op);
+  step.put_refs(operands);
+  step.put_type(type);
+  state_ = step.hash();
+
+  if (std::holds_alternative<Scalar>(op)) ++program_.scalar_count;
+  if (std::holds_alternative<Random>(op)) program_.random_blocks += random_blocks(type);
+  program_.nodes.push_back({op, type, static_cast<std::uint32_t>(program_.operands.size()),
+                            static_cast<std::uint32_t>(operands.size()), site});
+  program_.operands.insert(program_.operands.end(), operands.begin(), operands.end());
+  return Ref::node(static_cast<std::int32_t>(program_.nodes.size() - 1));
+}
+
+Ref ProgramBuilder::add_scalar(DType dtype) {
+  const auto ref = add(Scalar{dtype, program_.scalar_count}, {});
+  BURN_CHECK(ref.ok(), "a full program takes no scalar");
+  return *ref;
+}
+
+Result<Ref> ProgramBuilder::add_random(RandomFn fn, DType dtype, const Shape& shape, CallSite site) {
+  return add(Random{fn, dtype, shape, program_.random_blocks}, {}, site);
+}
+
+Status ProgramBuilder::check_outputs(std::span<const Ref> outputs) const {
+  std::vector<bool> seen(program_.nodes.size());
+  for (const auto ref : outputs) {
+    if (ref.is_input() || !exists(program_, ref)) {
+      return invalid_argument(fmt::format("output {} is not a node of the program", to_string(ref)));
+    }
+    const auto index = static_cast<std::size_t>(ref.index());
+    if (seen[index]) return invalid_argument(fmt::format("output {} appears twice", to_string(ref)));
+    seen[index] = true;
+  }
+  return {};
+}
+
+Program ProgramBuilder::finish(std::vector<Ref> outputs) {
+  program_.outputs = std::move(outputs);
+  for (const auto& input : program_.inputs) {
+    Step step{state_};
+    step.put(Part::input);
+    step.put_type(input.type);
+    step.put(static_cast<std::uint8_t>(input.donated));
+    state_ = step.hash();
+  }
+  Step step{state_};
+  step.put(Part::outputs);
+  step.put_refs(program_.outputs);
+  const auto [low, high] = step.hash();
+  program_.hash = {low, high};
+
+  state_ = {};
+  Program done = std::exchange(program_, {});
+  // The next program is most likely the next step of the same training.
+  program_.inputs.reserve(done.inputs.size());
+  program_.nodes.reserve(done.nodes.size());
+  program_.operands.reserve(done.operands.size());
+  return done;
+}
+
+}  // namespace burn::ir

@@ -1,0 +1,121 @@
+// A program: straight-line tensor code, defined once and run many times with other bindings.
+//
+// Values are numbered by position: inputs and nodes apart, so that a program can be hashed while it is recorded. Names, ids and
+// addresses are not part of it; two programs with the same hash do the same. Values are immutable; a program is a value too.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/op.h"
+
+namespace burn::ir {
+
+// An operand: the k-th node (k >= 0) or the k-th input.
+class Ref {
+ public:
+  Ref() = default;
+  static Ref node(std::int32_t k) { return Ref{k}; }
+  static Ref input(std::int32_t k) { return Ref{~k}; }
+
+  bool is_input() const { return code_ < 0; }
+  std::int32_t index() const { return code_ < 0 ? ~code_ : code_; }
+  std::int32_t code() const { return code_; }  // one number for both: index, or ~index for an input
+  static Ref from_code(std::int32_t code) { return Ref{code}; }
+  friend bool operator==(Ref, Ref) = default;
+
+ private:
+  explicit Ref(std::int32_t code) : code_(code) {}
+  std::int32_t code_ = 0;
+};
+
+// Where the user called; for error messages only, never hashed. `file` lives as long as the program that holds it.
+struct CallSite {
+  const char* file = nullptr;  // null: unknown
+  std::uint32_t line = 0;
+};
+std::string to_string(const CallSite& site);  // "model.cc:41"
+
+struct Node {
+  Op op;
+  TensorType type;            // of the result
+  std::uint32_t operand_begin = 0;
+  std::uint32_t operand_count = 0;
+  CallSite site;
+};
+
+struct Input {
+  TensorType type;
+  bool donated = false;  // its last handle was dropped: the run may reuse and must release it
+};
+
+// 128 bits over inputs, nodes and outputs (XXH3).
+struct ProgramHash {
+  std::uint64_t low = 0, high = 0;
+  friend bool operator==(const ProgramHash&, const ProgramHash&) = default;
+};
+std::string to_string(const ProgramHash& hash);  // 32 hex digits
+
+struct Program {
+  std::vector<Input> inputs;
+  std::vector<Node> nodes;
+  std::vector<Ref> operands;  // of all nodes, back to back
+  std::vector<Ref> outputs;   // distinct; an output may be an input only through a node
+  std::int32_t scalar_count = 0;     // slots in the bindings
+  std::int64_t random_blocks = 0;    // how far a run moves the random stream: blocks of four numbers
+  ProgramHash hash;
+  std::shared_ptr<const void> site_files;  // keeps the CallSites' names alive where they were decoded
+
+  std::span<const Ref> operands_of(const Node& node) const {
+    return std::span(operands).subspan(node.operand_begin, node.operand_count);
+  }
+  const TensorType& type_of(Ref ref) const {
+    const auto i = static_cast<std::size_t>(ref.index());
+    return ref.is_input() ? inputs[i].type : nodes[i].type;
+  }
+};
+
+std::string to_string(const Program& program);  // one line per input and node, and one for the outputs
+
+// Everything that the hash covers, compared in full. XXH3 is not cryptographic: whoever shares something by hash between
+// users that need not trust each other must ask this as well.
+bool same(const Program& a, const Program& b);
+
+// Writes a program node by node: infers, numbers and hashes as it goes. Not thread-safe.
+class ProgramBuilder {
+ public:
+  // Nodes a program may have at most; also what a decoder accepts.
+  static constexpr std::size_t kMaxNodes = 1 << 20;
+  static constexpr std::size_t kMaxOperands = 1 << 22;  // of all nodes together
+  static constexpr std::int64_t kMaxRandomBlocks = std::int64_t{1} << 62;
+
+  Ref add_input(const TensorType& type);  // Requires: checked_num_elements(type.shape) has a value.
+  // Errors: operands that do not exist or do not fit; a Scalar or Random that does not take the next free slot or offset;
+  // a full program. The builder is then as it was.
+  Result<Ref> add(const Op& op, std::span<const Ref> operands, CallSite site = {});
+  // The next free scalar slot, as a rank-0 value. Requires: size() < kMaxNodes.
+  Ref add_scalar(DType dtype);
+  // The op with its offset set to the next free part of the random stream.
+  Result<Ref> add_random(RandomFn fn, DType dtype, const Shape& shape, CallSite site = {});
+
+  const TensorType& type_of(Ref ref) const { return program_.type_of(ref); }
+  const Program& program() const { return program_; }
+  std::size_t size() const { return program_.nodes.size(); }
+  bool empty() const { return program_.nodes.empty(); }
+  void donate(std::int32_t input) { program_.inputs[static_cast<std::size_t>(input)].donated = true; }
+
+  // Whether these may be outputs: existing nodes, each once. For lists that come off the wire.
+  Status check_outputs(std::span<const Ref> outputs) const;
+  // Closes the program with these results; the builder is empty afterwards. Requires: check_outputs(outputs).ok().
+  Program finish(std::vector<Ref> outputs);
+
+ private:
+  Program program_;
+  std::array<std::uint64_t, 2> state_{};  // the hash of the nodes so far
+};
+
+}  // namespace burn::ir

@@ -1,0 +1,40 @@
+// One shape rule per op, and the words they share. For the .cc files of ir/ only: all others call ir::infer.
+//
+// Rules believe nothing: attributes and operand counts may come off the wire. Whatever passes a rule, an executor may rely on:
+// axes are in range, slices in bounds, windows fit, sizes stay below 2^59 elements.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/status.h"
+#include "ir/op.h"
+
+namespace burn::ir::shape_rules {
+
+using Operands = std::span<const TensorType* const>;
+
+#define OP(type) Result<TensorType> infer(const type& op, Operands in);
+#include "ir/ops.def"
+#undef OP
+
+template <typename... Args>
+Status fail(fmt::format_string<Args...> format, Args&&... args) {
+  return invalid_argument(fmt::format(format, std::forward<Args>(args)...));
+}
+
+// "f32[2, 3], bool[3]"
+std::string types_text(Operands in);
+
+Status check_operands(std::string_view op, Operands in, std::size_t count);
+
+// 0 <= axis < x's rank.
+Status check_axis(std::string_view op, std::int64_t axis, const TensorType& x);
+
+// The type, if it can be strided over in 64 bits.
+Result<TensorType> checked(std::string_view op, DType dtype, const Shape& shape);
+
+}  // namespace burn::ir::shape_rules

@@ -1,0 +1,42 @@
+// A pipe of frames between two processes: what a transport (WebSocket, gRPC) implements at either end.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "proto/codec.h"
+
+namespace burn::proto {
+
+// Frames of the control lane overtake waiting frames of the bulk lane; within a lane the order is kept.
+enum class Lane { control, bulk };
+
+// Receives what a channel has to say. Calls come one at a time, from a thread of the transport, and must not block.
+class ChannelHandler {
+ public:
+  virtual ~ChannelHandler() = default;
+  virtual void on_frame(SharedBytes frame) = 0;
+  // The last call, exactly once: the peer closed (ok), vanished, or broke the transport's rules.
+  virtual void on_closed(Status why) = 0;
+};
+
+// Thread-safe. Destroying a channel closes it; no handler call is running or comes after the destructor.
+class Channel {
+ public:
+  Channel() = default;
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+  virtual ~Channel() = default;
+
+  // Queues a frame and returns. Frames sent after close() are dropped.
+  virtual void send(EncodedFrame frame, Lane lane) = 0;
+  // Sends what is queued, then closes; on_closed follows.
+  virtual void close() = 0;
+  // Bytes queued and not yet handed to the kernel.
+  virtual std::size_t queued_bytes() const = 0;
+  virtual std::string peer() const = 0;  // "127.0.0.1:40312", for logs
+};
+
+}  // namespace burn::proto

@@ -1,0 +1,29 @@
+// Frame <-> bytes: the messages of burn.proto, written so that a tensor's bytes are never copied.
+//
+// A frame on the wire is `Frame { Envelope header = 1; bytes payload = 2; }` with the payload last, so an encoded frame is a
+// small header followed by the caller's bytes, and any language's generated code can read it. Stateless; thread-safe.
+#pragma once
+
+#include <string>
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "proto/message.h"
+
+namespace burn::proto {
+
+struct EncodedFrame {
+  std::string header;   // everything up to the payload's first byte
+  SharedBytes payload;  // follows it
+
+  std::size_t size() const { return header.size() + payload.size(); }
+};
+
+EncodedFrame encode(const Frame& frame);
+
+// Reads a whole frame; the payload of the result shares the owner of `bytes`. Nothing in `bytes` is trusted: lengths, counts,
+// dtypes, shapes, ops and operand references are checked, programs are inferred anew, and no recursion depends on the input.
+// Errors: INVALID_ARGUMENT with what is wrong; UNIMPLEMENTED for an op or a frame kind this build does not know.
+Result<Frame> decode(const SharedBytes& bytes);
+
+}  // namespace burn::proto

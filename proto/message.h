@@ -1,0 +1,131 @@
+// What is said on the wire, as plain values. proto/codec.h turns a Frame into bytes (burn.v1, proto/burn.proto) and back.
+//
+// Client frames that change or read state are ordered and numbered (seq, from 1); the server acknowledges them cumulatively.
+// Large data travels beside them in chunks, on a lane that control frames overtake: a Write announces the tensor in order, its
+// chunks follow when there is credit, and whatever needs the tensor waits on the worker.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "ir/program.h"
+#include "proto/session.h"
+
+namespace burn::proto {
+
+inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::size_t kChunkBytes = std::size_t{1} << 20;         // payload of a bulk frame
+inline constexpr std::size_t kInlineBytes = std::size_t{64} << 10;       // tensors up to this travel inside their Write / Data
+inline constexpr std::size_t kMaxFrameBytes = std::size_t{64} << 20;     // no frame is larger; checked before it is believed
+inline constexpr std::uint64_t kInitialCredit = std::uint64_t{8} << 20;  // bulk bytes a client may have under way unasked
+
+// --- from the client ---------------------------------------------------------------------------------------------------------
+
+struct Hello {
+  std::uint32_t version = kProtocolVersion;
+  std::uint64_t fingerprint = 0;  // ir::op_set_fingerprint()
+  std::string client;             // "burn-cpp 0.1.0", for logs
+  std::string token;              // who is asking; empty: nobody in particular
+  friend bool operator==(const Hello&, const Hello&) = default;
+};
+
+struct DefineProgram {
+  ProgramId id = 0;
+  std::shared_ptr<const ir::Program> program;
+};
+
+struct RunProgram {
+  Run run;
+  friend bool operator==(const RunProgram&, const RunProgram&) = default;
+};
+
+// Announces tensor `id`. The payload holds all of it, or nothing: then Chunks follow.
+struct Write {
+  TensorId id = 0;
+  ir::TensorType type;
+  friend bool operator==(const Write&, const Write&) = default;
+};
+
+// A part of an announced tensor in either direction: `key` is the tensor id (upload) or the request (download).
+struct Chunk {
+  std::uint64_t key = 0;
+  std::uint64_t offset = 0;
+  friend bool operator==(const Chunk&, const Chunk&) = default;
+};
+
+struct Read {
+  std::uint64_t request = 0;
+  TensorId id = 0;
+  friend bool operator==(const Read&, const Read&) = default;
+};
+
+struct Release {
+  std::vector<TensorId> ids;
+  friend bool operator==(const Release&, const Release&) = default;
+};
+
+struct Sync {
+  std::uint64_t request = 0;
+  friend bool operator==(const Sync&, const Sync&) = default;
+};
+
+// The sender of the Chunks may have this many more bytes under way. Both directions.
+struct Credit {
+  std::uint64_t bytes = 0;
+  friend bool operator==(const Credit&, const Credit&) = default;
+};
+
+// The end, said by either side; nothing follows. `status` says why (ok: done).
+struct Close {
+  Status status;
+  friend bool operator==(const Close&, const Close&) = default;
+};
+
+// --- from the server ---------------------------------------------------------------------------------------------------------
+
+struct Welcome {
+  std::uint32_t version = kProtocolVersion;
+  std::uint64_t fingerprint = 0;
+  SessionInfo info;
+  friend bool operator==(const Welcome&, const Welcome&) = default;
+};
+
+// Every ordered frame up to `seq` is executed.
+struct Ack {
+  std::uint64_t seq = 0;
+  friend bool operator==(const Ack&, const Ack&) = default;
+};
+
+// The answer to a Read. The payload holds all of it, or nothing: then Chunks follow.
+struct Data {
+  std::uint64_t request = 0;
+  ir::TensorType type;
+  friend bool operator==(const Data&, const Data&) = default;
+};
+
+// The answer to a Sync, and to a Read that failed.
+struct Done {
+  std::uint64_t request = 0;
+  Status status;
+  friend bool operator==(const Done&, const Done&) = default;
+};
+
+using Body = std::variant<Hello, DefineProgram, RunProgram, Write, Chunk, Read, Release, Sync, Credit, Close, Welcome, Ack, Data, Done>;
+
+struct Frame {
+  std::uint64_t seq = 0;  // of ordered client frames; 0 for the others
+  Body body;
+  SharedBytes payload;    // of Write, Chunk and Data
+};
+
+// Whether a client frame is numbered: it takes its turn in the session's order.
+bool is_ordered(const Body& body);
+// "run", "write", ...: for errors, logs and metrics.
+std::string_view name(const Body& body);
+
+}  // namespace burn::proto

@@ -1,0 +1,80 @@
+// The seam between a client and whatever owns its tensors: this process, a server, or a fleet behind a router.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "ir/program.h"
+
+namespace burn::proto {
+
+// Chosen by the client, unique within its session, never reused.
+using TensorId = std::uint64_t;
+using ProgramId = std::uint64_t;
+
+// A tensor's numbers in host memory: row-major, little-endian, bool as one byte 0 or 1.
+struct HostTensor {
+  ir::TensorType type;
+  SharedBytes bytes;  // type.num_bytes() of them
+};
+
+// One execution of a defined program.
+struct Run {
+  ProgramId program = 0;
+  std::vector<TensorId> inputs;        // one per program input; donated ones are gone afterwards
+  TensorId first_output = 0;           // outputs are named first_output, first_output + 1, ...
+  std::vector<std::uint64_t> scalars;  // bits as in ir::Constant: a double's for floats, an int64's for the rest
+  std::uint64_t seed = 0;
+  std::uint64_t random_offset = 0;     // in blocks of four numbers; ops add their own
+  std::vector<TensorId> release;       // further tensors to drop once the run is done
+  friend bool operator==(const Run&, const Run&) = default;
+};
+
+// What the other side is and what it bears.
+struct SessionInfo {
+  std::string server;                  // "burn-server 0.1.0"
+  std::string session;                 // an opaque name for logs
+  std::vector<std::string> devices;    // "cpu", "cuda:0"
+  std::uint64_t max_tensor_bytes = 0;
+  std::uint64_t max_in_flight = 0;     // ordered messages that may be unacknowledged
+  std::uint64_t bulk_credit = 0;       // bytes of upload chunks that may be under way
+  friend bool operator==(const SessionInfo&, const SessionInfo&) = default;
+};
+
+// A conversation with the owner of tensors.
+//
+// Calls are asynchronous, take effect in the order they are made, and may come from any thread. A Status that is not ok says
+// that the session is broken (the peer went away): everything fails from then on. A run that fails poisons its outputs; whoever
+// reads one of them, or a value computed from it, gets the first cause. Callbacks come from a thread of the session and must not
+// block or call back into it with anything but new asynchronous calls; each is called exactly once, at the latest by close().
+class Session {
+ public:
+  using ReadCallback = std::function<void(Result<HostTensor>)>;
+  using SyncCallback = std::function<void(Status)>;
+
+  Session() = default;
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  virtual ~Session() = default;
+
+  virtual const SessionInfo& info() const = 0;
+
+  // Makes `program` known under `id`.
+  virtual Status define(ProgramId id, std::shared_ptr<const ir::Program> program) = 0;
+  virtual Status run(Run run) = 0;
+  // May block while more data is under way than the peer takes.
+  virtual Status write(TensorId id, HostTensor tensor) = 0;
+  virtual Status release(std::vector<TensorId> ids) = 0;
+  virtual void read(TensorId id, ReadCallback done) = 0;
+  // Done when everything before it is; its status is the first failure since the last sync.
+  virtual void sync(SyncCallback done) = 0;
+  // Ends the conversation; waits for callbacks to finish. Idempotent. The destructor calls it.
+  virtual void close() = 0;
+};
+
+}  // namespace burn::proto

@@ -1,0 +1,58 @@
+// A Session in this process: one executor thread owns its tensors and runs its programs in order, on a Worker that several
+// sessions share. burn-server puts one behind each connection; burn::local hands it to the client directly.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "backends/backend.h"
+#include "base/status.h"
+#include "proto/session.h"
+
+namespace burn::server {
+
+// What one session may hold at most; beyond it the call fails with RESOURCE_EXHAUSTED, and the session lives.
+struct Quotas {
+  std::uint64_t tensor_bytes = std::uint64_t{1} << 40;
+  std::uint64_t tensors = 1 << 20;
+  std::uint64_t programs = 1 << 16;
+  std::uint64_t in_flight = 1024;  // ordered messages waiting
+};
+
+// A device and what sessions on it have in common: the backend and the bounded cache of compiled programs. Thread-safe.
+class Worker {
+ public:
+  static std::shared_ptr<Worker> create(std::unique_ptr<backends::Backend> backend);
+  virtual ~Worker() = default;
+  virtual backends::Backend& backend() = 0;
+  // The compiled program, from the cache when its hash is there.
+  virtual Result<std::shared_ptr<backends::Executable>> compile(const std::shared_ptr<const ir::Program>& program) = 0;
+
+  struct Stats {
+    std::uint64_t plans = 0, plan_hits = 0, plan_misses = 0;
+    std::uint64_t runs = 0, sessions = 0;
+  };
+  virtual Stats stats() const = 0;
+};
+
+class LocalSession : public proto::Session {
+ public:
+  // A tensor whose numbers are still on their way: filled from any thread, then finished once. Until then whatever needs it
+  // waits; destroying it unfinished poisons the tensor with DATA_LOSS.
+  class Upload {
+   public:
+    virtual ~Upload() = default;
+    virtual Status fill(std::uint64_t offset, std::span<const std::byte> bytes) = 0;  // OUT_OF_RANGE beyond the tensor
+    virtual bool complete() const = 0;  // every byte has come; the tensor is ready from then on
+  };
+  // Takes its turn in the order like write().
+  virtual Result<std::unique_ptr<Upload>> begin_upload(proto::TensorId id, const ir::TensorType& type) = 0;
+
+  // Called from the executor with the number of ordered calls executed so far, after each batch of work.
+  virtual void on_progress(std::function<void(std::uint64_t executed)> callback) = 0;
+};
+
+std::unique_ptr<LocalSession> make_local_session(std::shared_ptr<Worker> worker, const Quotas& quotas = {});
+
+}  // namespace burn::server
