@@ -1,7 +1,8 @@
 // Numbers in host memory with a shape and an element type: what goes into a tensor and comes out of one.
 //
-// A value: immutable, cheap to copy (the bytes are shared), safe to use from several threads. Invariant: the bytes are row-major,
-// aligned for the element type, exactly type().num_bytes() of them, and a bool is 0 or 1. Whatever breaks that throws burn::Error.
+// A value: immutable, cheap to copy (the bytes are shared), safe to use from several threads. Invariant: the bytes are
+// row-major, aligned for the element type, exactly type().num_bytes() of them, and a bool is 0 or 1. Whatever breaks
+// that throws burn::Error.
 #pragma once
 
 #include <concepts>
@@ -44,8 +45,7 @@ class TensorData {
 
   // Errors: a number of values other than the shape's.
   template <Element T>
-  TensorData(std::vector<T> values, ir::Shape shape)
-      : TensorData(own(std::move(values)), {ir::kDTypeOf<T>, shape}) {}
+  TensorData(std::vector<T> values, ir::Shape shape) : TensorData(own(std::move(values)), {ir::kDTypeOf<T>, shape}) {}
 
   // Shares `bytes`; copies them only when they are not aligned for `dtype`.
   // Errors: a size other than the shape's; a bool that is neither 0 nor 1.
@@ -93,8 +93,8 @@ class TensorData {
   template <Element T>
   Elements<T> iter() const;
 
-  // Conversion by the rules of ir::Cast: floats to integers toward zero and saturating (NaN gives 0), integers to narrower ones
-  // modulo 2^bits, anything to bool as != 0. Shares the bytes when there is nothing to convert.
+  // Conversion by the rules of ir::Cast: floats to integers toward zero and saturating (NaN gives 0), integers to
+  // narrower ones modulo 2^bits, anything to bool as != 0. Shares the bytes when there is nothing to convert.
   TensorData convert_dtype(ir::DType dtype) const;
   template <Element T>
   TensorData convert() const {
@@ -104,7 +104,8 @@ class TensorData {
   // The same elements under another shape. Errors: another number of elements.
   TensorData reshape(ir::Shape shape) const;
 
-  // Throws, naming the first elements that differ. NaN equals NaN. Not strict: `expected` is first converted to dtype().
+  // Throws, naming the first elements that differ. NaN equals NaN. Not strict: `expected` is first converted to
+  // dtype().
   void assert_eq(const TensorData& expected, bool strict = true) const;
 
   // Throws, naming the first elements that are not close when both are taken as T.

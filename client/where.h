@@ -8,32 +8,25 @@
 
 namespace burn {
 
-// Eight bytes; becomes the IR's call site when a node is written.
-class Where {
- public:
-  Where(std::source_location location = std::source_location::current()) : location_(location) {}  // NOLINT: implicit
-  operator ir::CallSite() const { return {location_.file_name(), location_.line()}; }              // NOLINT: implicit
+using Loc = std::source_location;
 
- private:
-  std::source_location location_;
-};
+// The IR's form of it; the names live as long as the process.
+inline ir::CallSite at(const Loc& where) { return {where.file_name(), where.line()}; }
 
 // An operand of an operator together with where it stands: operators take no defaulted arguments, but converting one does.
 template <typename T>
 struct Located {
-  Located(const T& operand, std::source_location location = std::source_location::current())  // NOLINT: implicit
-      : value(operand), where(location) {}
+  Located(const T& operand, Loc location = Loc::current()) : value(operand), where(location) {}  // NOLINT: implicit
   const T& value;
-  Where where;
+  Loc where;
 };
 
 template <>
 struct Located<Scalar> {
   template <Arithmetic T>
-  Located(T operand, std::source_location location = std::source_location::current())  // NOLINT: implicit
-      : value(operand), where(location) {}
+  Located(T operand, Loc location = Loc::current()) : value(operand), where(location) {}  // NOLINT: implicit
   Scalar value;
-  Where where;
+  Loc where;
 };
 
 }  // namespace burn

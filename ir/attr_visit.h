@@ -36,15 +36,17 @@ constexpr bool takes_fields(std::index_sequence<I...>) {
 // The number of fields of an aggregate: the longest braced list it can be made from.
 template <typename Kind, std::size_t N = 16>
 constexpr std::size_t field_count() {
-  if constexpr (N == 0 || takes_fields<Kind>(std::make_index_sequence<N>{})) return N;
-  else return field_count<Kind, N - 1>();
+  if constexpr (N == 0 || takes_fields<Kind>(std::make_index_sequence<N>{}))
+    return N;
+  else
+    return field_count<Kind, N - 1>();
 }
 
 }  // namespace detail
 
-#define OP(type)                                                                                  \
-  static_assert(std::is_aggregate_v<type> && std::is_trivially_copyable_v<type>, #type);          \
-  static_assert(detail::field_count<type>() == std::tuple_size_v<decltype(type::kAttrs)>,         \
+#define OP(type)                                                                          \
+  static_assert(std::is_aggregate_v<type> && std::is_trivially_copyable_v<type>, #type);  \
+  static_assert(detail::field_count<type>() == std::tuple_size_v<decltype(type::kAttrs)>, \
                 #type "::kAttrs must name every field");
 #include "ir/ops.def"
 #undef OP

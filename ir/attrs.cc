@@ -23,9 +23,12 @@ std::string quoted(std::string_view text) {
 
 template <typename Field>
 AttrValue value_of(const Field& field) {
-  if constexpr (std::is_enum_v<Field>) return std::string{name(field)};
-  else if constexpr (std::is_same_v<Field, bool>) return std::int64_t{field ? 1 : 0};
-  else return field;
+  if constexpr (std::is_enum_v<Field>)
+    return std::string{name(field)};
+  else if constexpr (std::is_same_v<Field, bool>)
+    return std::int64_t{field ? 1 : 0};
+  else
+    return field;
 }
 
 // ---- AttrValue -> field; false: it does not fit
@@ -55,10 +58,14 @@ bool read(const AttrValue& value, Field& field) {
 
 template <typename Field>
 std::string_view wanted() {
-  if constexpr (std::is_enum_v<Field>) return "one of its names";
-  else if constexpr (std::is_same_v<Field, bool>) return "0 or 1";
-  else if constexpr (std::is_same_v<Field, Dims>) return "a list of numbers";
-  else return "a number";
+  if constexpr (std::is_enum_v<Field>)
+    return "one of its names";
+  else if constexpr (std::is_same_v<Field, bool>)
+    return "0 or 1";
+  else if constexpr (std::is_same_v<Field, Dims>)
+    return "a list of numbers";
+  else
+    return "a number";
 }
 
 std::string shown(const AttrValue& value) {
@@ -77,8 +84,8 @@ Status read_attr(std::string_view op, std::string_view attr, std::span<const Nam
   }
   if (!found) return invalid_argument(fmt::format("{}: attribute \"{}\" is missing", op, attr));
   if (!read(found->value, field)) {
-    return invalid_argument(fmt::format("{}: attribute \"{}\" must be {}, not {}", op, attr, wanted<Field>(),
-                                        shown(found->value)));
+    return invalid_argument(
+        fmt::format("{}: attribute \"{}\" must be {}, not {}", op, attr, wanted<Field>(), shown(found->value)));
   }
   return {};
 }

@@ -1,7 +1,7 @@
 // The enums among the attributes by name: what the wire, printing and docs write for them.
 //
-// A switch without `default` and an empty name after it: a forgotten enumerator does not compile, and the list of an enum's
-// names ends where they turn empty.
+// A switch without `default` and an empty name after it: a forgotten enumerator does not compile, and the list of an
+// enum's names ends where they turn empty.
 #pragma once
 
 #include <optional>
@@ -13,37 +13,50 @@ namespace burn::ir {
 
 constexpr std::string_view name(ReduceFn fn) {
   switch (fn) {
-    case ReduceFn::sum: return "sum";
-    case ReduceFn::prod: return "prod";
-    case ReduceFn::max: return "max";
-    case ReduceFn::min: return "min";
+    case ReduceFn::sum:
+      return "sum";
+    case ReduceFn::prod:
+      return "prod";
+    case ReduceFn::max:
+      return "max";
+    case ReduceFn::min:
+      return "min";
   }
   return {};
 }
 
 constexpr std::string_view name(ArgFn fn) {
   switch (fn) {
-    case ArgFn::max: return "max";
-    case ArgFn::min: return "min";
+    case ArgFn::max:
+      return "max";
+    case ArgFn::min:
+      return "min";
   }
   return {};
 }
 
 constexpr std::string_view name(ScatterFn fn) {
   switch (fn) {
-    case ScatterFn::assign: return "assign";
-    case ScatterFn::add: return "add";
-    case ScatterFn::mul: return "mul";
-    case ScatterFn::max: return "max";
-    case ScatterFn::min: return "min";
+    case ScatterFn::assign:
+      return "assign";
+    case ScatterFn::add:
+      return "add";
+    case ScatterFn::mul:
+      return "mul";
+    case ScatterFn::max:
+      return "max";
+    case ScatterFn::min:
+      return "min";
   }
   return {};
 }
 
 constexpr std::string_view name(RandomFn fn) {
   switch (fn) {
-    case RandomFn::uniform: return "uniform";
-    case RandomFn::normal: return "normal";
+    case RandomFn::uniform:
+      return "uniform";
+    case RandomFn::normal:
+      return "normal";
   }
   return {};
 }

@@ -12,10 +12,14 @@ namespace {
 
 template <typename Field>
 std::string field_text(const Field& field) {
-  if constexpr (std::is_enum_v<Field>) return std::string{name(field)};
-  else if constexpr (std::is_same_v<Field, bool>) return field ? "true" : "false";
-  else if constexpr (std::is_same_v<Field, Dims>) return to_string(field);
-  else return std::to_string(field);
+  if constexpr (std::is_enum_v<Field>)
+    return std::string{name(field)};
+  else if constexpr (std::is_same_v<Field, bool>)
+    return field ? "true" : "false";
+  else if constexpr (std::is_same_v<Field, Dims>)
+    return to_string(field);
+  else
+    return std::to_string(field);
 }
 
 template <typename Kind>
@@ -41,8 +45,10 @@ std::string_view name(const Op& op) {
   return std::visit(
       [](const auto& kind) -> std::string_view {
         using Kind = std::remove_cvref_t<decltype(kind)>;
-        if constexpr (std::is_same_v<Kind, Pointwise>) return name(kind.fn);
-        else return Kind::kName;
+        if constexpr (std::is_same_v<Kind, Pointwise>)
+          return name(kind.fn);
+        else
+          return Kind::kName;
       },
       op);
 }

@@ -59,12 +59,18 @@ PointwiseDTypes pointwise_dtypes(PointwiseClass kind, Operands in) {
   const DType first = in.front()->dtype, last = in.back()->dtype;
   const bool same = std::all_of(in.begin(), in.end(), [&](const auto* x) { return x->dtype == first; });
   switch (kind) {
-    case PointwiseClass::numeric: return {"numbers of one dtype", same && !is_bool(first), first};
-    case PointwiseClass::floating: return {"floats of one dtype", same && is_floating(first), first};
-    case PointwiseClass::integral: return {"whole numbers of one dtype", same && is_integer(first), first};
-    case PointwiseClass::logical: return {"bools", same && is_bool(first), first};
-    case PointwiseClass::compare: return {"operands of one dtype", same, DType::bool_};
-    case PointwiseClass::test: return {"floats", same && is_floating(first), DType::bool_};
+    case PointwiseClass::numeric:
+      return {"numbers of one dtype", same && !is_bool(first), first};
+    case PointwiseClass::floating:
+      return {"floats of one dtype", same && is_floating(first), first};
+    case PointwiseClass::integral:
+      return {"whole numbers of one dtype", same && is_integer(first), first};
+    case PointwiseClass::logical:
+      return {"bools", same && is_bool(first), first};
+    case PointwiseClass::compare:
+      return {"operands of one dtype", same, DType::bool_};
+    case PointwiseClass::test:
+      return {"floats", same && is_floating(first), DType::bool_};
     case PointwiseClass::choose:
       return {"a bool and two operands of one dtype", is_bool(first) && in[1]->dtype == last, last};
   }

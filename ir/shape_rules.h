@@ -1,7 +1,7 @@
 // One shape rule per op, and the words they share. For the .cc files of ir/ only: all others call ir::infer.
 //
-// Rules believe nothing: attributes and operand counts may come off the wire. Whatever passes a rule, an executor may rely on:
-// axes are in range, slices in bounds, windows fit, sizes stay below 2^59 elements.
+// Rules believe nothing: attributes and operand counts may come off the wire. Whatever passes a rule, an executor may
+// rely on: axes are in range, slices in bounds, windows fit, sizes stay below 2^59 elements.
 #pragma once
 
 #include <span>

@@ -31,13 +31,13 @@ std::int64_t window_count(std::int64_t input, const Window& w) {
 Result<std::int64_t> output_size(std::string_view op, std::int64_t input, const Window& w) {
   if (!in_range(input, 1) || !in_range(w.kernel, 1) || !in_range(w.stride, 1) || !in_range(w.dilation, 1) ||
       !in_range(w.pad_begin, 0) || !in_range(w.pad_end, 0)) {
-    return fail("{}: input size {}, kernel {}, stride {}, padding {} and {}, dilation {}: one is out of range", op, input,
-                w.kernel, w.stride, w.pad_begin, w.pad_end, w.dilation);
+    return fail("{}: input size {}, kernel {}, stride {}, padding {} and {}, dilation {}: one is out of range", op,
+                input, w.kernel, w.stride, w.pad_begin, w.pad_end, w.dilation);
   }
   const auto count = window_count(input, w);
   if (count > 0) return count;
-  return fail("{}: kernel {} with dilation {} does not fit input size {} with padding {} and {}", op, w.kernel, w.dilation,
-              input, w.pad_begin, w.pad_end);
+  return fail("{}: kernel {} with dilation {} does not fit input size {} with padding {} and {}", op, w.kernel,
+              w.dilation, input, w.pad_begin, w.pad_end);
 }
 
 // [batch, channel, spatial...] with 1 to 3 spatial dims.
@@ -76,8 +76,8 @@ Status check_conv(const Kind& op, const ConvSizes& sizes) {
     return fail("{}: {} groups do not divide {} input and {} output channels", op.kName, op.groups, c_in, c_out);
   }
   if (weight[1] != c_in / op.groups || output[1] != c_out || output[0] != input[0]) {
-    return fail("{}: input {}, weight {} and output {} do not belong together with {} groups", op.kName, to_string(input),
-                to_string(weight), to_string(output), op.groups);
+    return fail("{}: input {}, weight {} and output {} do not belong together with {} groups", op.kName,
+                to_string(input), to_string(weight), to_string(output), op.groups);
   }
   for (int i = 0; i + 2 < input.rank(); ++i) {
     const Window window{weight[i + 2], op.stride[i], op.pad_begin[i], op.pad_end[i], op.dilation[i]};

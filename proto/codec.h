@@ -23,7 +23,8 @@ EncodedFrame encode(const Frame& frame);
 
 // Reads a whole frame; the payload of the result shares the owner of `bytes`. Nothing in `bytes` is trusted: lengths, counts,
 // dtypes, shapes, ops and operand references are checked, programs are inferred anew, and no recursion depends on the input.
-// Errors: INVALID_ARGUMENT with what is wrong; UNIMPLEMENTED for an op or a frame kind this build does not know.
+// Errors: INVALID_ARGUMENT with what is wrong; UNIMPLEMENTED for a frame kind this build does not know. A frame that is sound but
+// defines a program that is not comes back as a DefineProgram that says so: only the program fails, not the conversation.
 Result<Frame> decode(const SharedBytes& bytes);
 
 }  // namespace burn::proto

@@ -36,7 +36,10 @@ struct Hello {
 
 struct DefineProgram {
   ProgramId id = 0;
-  std::shared_ptr<const ir::Program> program;
+  std::shared_ptr<const ir::Program> program;  // null where `invalid` says why
+  // Of decoded frames only: a program that this build does not understand (a newer op) or that makes no sense. Its runs fail.
+  Status invalid = {};
+  std::size_t output_count = 0;  // of an invalid program: how many outputs its runs would have
 };
 
 struct RunProgram {
@@ -51,7 +54,8 @@ struct Write {
   friend bool operator==(const Write&, const Write&) = default;
 };
 
-// A part of an announced tensor in either direction: `key` is the tensor id (upload) or the request (download).
+// A part of an announced tensor in either direction: `key` is the tensor id (upload) or the request (download). Parts of one
+// tensor come in order and without gaps; a payload has 1 to kChunkBytes bytes.
 struct Chunk {
   std::uint64_t key = 0;
   std::uint64_t offset = 0;

@@ -64,7 +64,7 @@ class Session {
 
   virtual const SessionInfo& info() const = 0;
 
-  // Makes `program` known under `id`.
+  // Makes `program` known under `id`; what the id stood for before is forgotten.
   virtual Status define(ProgramId id, std::shared_ptr<const ir::Program> program) = 0;
   virtual Status run(Run run) = 0;
   // May block while more data is under way than the peer takes.

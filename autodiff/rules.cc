@@ -1,0 +1,268 @@
+#include "autodiff/rules.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "autodiff/math.h"
+#include "autodiff/pointwise_rules.h"
+#include "base/error.h"
+
+namespace burn::autodiff {
+
+using client::apply;
+using client::Place;
+using client::place_of;
+
+namespace {
+
+Value zeros_like(const Value& x, const Step& s) { return client::filled(place_of(s.g), x.shape(), 0, x.dtype(), s.site); }
+
+Value zeros(const ir::Shape& shape, const Step& s) { return client::filled(place_of(s.g), shape, 0, s.g.dtype(), s.site); }
+
+// Runs a rule only for the operands that want it.
+template <typename First>
+OperandGradients one(const Step& s, First&& first) {
+  OperandGradients result(s.x.size());
+  if (s.needs[0]) result[0] = first();
+  return result;
+}
+
+template <typename First, typename Second>
+OperandGradients two(const Step& s, First&& first, Second&& second) {
+  OperandGradients result(s.x.size());
+  if (s.needs[0]) result[0] = first();
+  if (s.needs[1]) result[1] = second();
+  return result;
+}
+
+Value reverse(const Value& x, std::int64_t axis, const Step& s) { return client::flip(x, std::span{&axis, 1}, s.site); }
+
+// The product of all the others along `axis`, without dividing (elements may be 0): what came before times what comes after.
+Value product_of_others(const Value& x, std::int64_t axis, const Step& s) {
+  const auto before = [&](const Value& v) {
+    ir::Shape one = v.shape();
+    one[static_cast<int>(axis)] = 1;
+    const auto shifted = std::array{client::filled(place_of(v), one, 1, v.dtype(), s.site),
+                                    client::narrow(v, axis, 0, v.shape()[static_cast<int>(axis)] - 1, s.site)};
+    return client::scan(ir::ReduceFn::prod, client::concat(shifted, axis, s.site), axis, s.site);
+  };
+  return before(x) * reverse(before(reverse(x, axis, s)), axis, s);
+}
+
+}  // namespace
+
+namespace grad_rules {
+
+// Ops that take no floating operand, or whose result is flat in it.
+OperandGradients flat(const Step& s) { return OperandGradients(s.x.size()); }
+OperandGradients rule(const ir::Constant&, const Step& s) { return flat(s); }
+OperandGradients rule(const ir::Scalar&, const Step& s) { return flat(s); }
+OperandGradients rule(const ir::Iota&, const Step& s) { return flat(s); }
+OperandGradients rule(const ir::Random&, const Step& s) { return flat(s); }
+OperandGradients rule(const ir::ArgReduce&, const Step& s) { return flat(s); }
+OperandGradients rule(const ir::ArgSort&, const Step& s) { return flat(s); }
+OperandGradients rule(const ir::MaxPoolIndex&, const Step& s) { return flat(s); }
+
+OperandGradients rule(const ir::Pointwise& op, const Step& s) { return pointwise_gradients(op.fn, s); }
+
+OperandGradients rule(const ir::Cast&, const Step& s) {
+  return one(s, [&] { return client::cast(s.g, s.x[0].dtype(), s.site); });
+}
+
+OperandGradients rule(const ir::Reduce& op, const Step& s) {
+  const Value& x = s.x[0];
+  const auto spread = [&](const Value& v) { return client::expand(v, x.shape(), s.site); };
+  return one(s, [&]() -> Value {
+    switch (op.fn) {
+      case ir::ReduceFn::sum:
+        return spread(s.g);
+      case ir::ReduceFn::prod: {
+        // One axis at a time, innermost product first, so that the axes' products nest.
+        Value others = spread(s.g);
+        Value partial = x;
+        for (const auto axis : op.axes) {
+          others = others * client::expand(product_of_others(partial, axis, s), x.shape(), s.site);
+          partial = client::reduce(ir::ReduceFn::prod, partial, ir::Dims{axis}, s.site);
+        }
+        return others;
+      }
+      case ir::ReduceFn::max:
+      case ir::ReduceFn::min: {  // equals share the gradient
+        const auto is_extreme = client::cast(x == spread(s.y), x.dtype(), s.site);
+        return is_extreme * spread(s.g / client::reduce(ir::ReduceFn::sum, is_extreme, op.axes, s.site));
+      }
+    }
+    return {};
+  });
+}
+
+OperandGradients rule(const ir::Scan& op, const Step& s) {
+  const Value& x = s.x[0];
+  const auto tail_sum = [&](const Value& v) {  // z[i] = v[i] + v[i + 1] + ...
+    return reverse(client::scan(ir::ReduceFn::sum, reverse(v, op.axis, s), op.axis, s.site), op.axis, s);
+  };
+  return one(s, [&]() -> Value {
+    switch (op.fn) {
+      case ir::ReduceFn::sum:
+        return tail_sum(s.g);
+      case ir::ReduceFn::prod:
+        return tail_sum(s.g * s.y) / x;
+      case ir::ReduceFn::max:
+      case ir::ReduceFn::min: {
+        // The element in force at i is the last position up to i that equalled the running extreme.
+        const auto size = x.shape()[static_cast<int>(op.axis)];
+        ir::Shape line = ir::Shape::filled(x.rank(), 1);
+        line[static_cast<int>(op.axis)] = size;
+        const auto place = place_of(s.g);
+        const auto positions = client::expand(client::reshape(client::arange(place, 0, size, 1, ir::DType::i64, s.site), line, s.site), x.shape(), s.site);
+        const auto candidates = client::select(x == s.y, positions, client::constant(place, 0, ir::DType::i64, s.site), s.site);
+        const auto source = client::scan(ir::ReduceFn::max, candidates, op.axis, s.site);
+        return client::scatter(zeros_like(x, s), op.axis, source, s.g, ir::ScatterFn::add, s.site);
+      }
+    }
+    return {};
+  });
+}
+
+OperandGradients rule(const ir::MatMul&, const Step& s) {
+  return two(
+      s, [&] { return client::matmul(s.g, client::swap_dims(s.x[1], -2, -1, s.site), s.site); },
+      [&] { return client::matmul(client::swap_dims(s.x[0], -2, -1, s.site), s.g, s.site); });
+}
+
+// Convolution and its two adjoints are linear in each operand, and each one's gradients are the other two.
+ir::Dims spatial(const Value& x) { return ir::Dims{x.shape().span().subspan(2)}; }
+
+OperandGradients rule(const ir::Conv& op, const Step& s) {
+  return two(
+      s,
+      [&] {
+        return apply(ir::ConvInputGrad{op.stride, op.pad_begin, op.pad_end, op.dilation, spatial(s.x[0]), op.groups},
+                     std::array{s.g, s.x[1]}, s.site);
+      },
+      [&] {
+        return apply(ir::ConvWeightGrad{op.stride, op.pad_begin, op.pad_end, op.dilation, spatial(s.x[1]), op.groups},
+                     std::array{s.x[0], s.g}, s.site);
+      });
+}
+
+OperandGradients rule(const ir::ConvInputGrad& op, const Step& s) {
+  return two(
+      s, [&] { return apply(ir::Conv{op.stride, op.pad_begin, op.pad_end, op.dilation, op.groups}, std::array{s.g, s.x[1]}, s.site); },
+      [&] {
+        return apply(ir::ConvWeightGrad{op.stride, op.pad_begin, op.pad_end, op.dilation, spatial(s.x[1]), op.groups},
+                     std::array{s.g, s.x[0]}, s.site);
+      });
+}
+
+OperandGradients rule(const ir::ConvWeightGrad& op, const Step& s) {
+  return two(
+      s,
+      [&] {
+        return apply(ir::ConvInputGrad{op.stride, op.pad_begin, op.pad_end, op.dilation, spatial(s.x[0]), op.groups},
+                     std::array{s.x[1], s.g}, s.site);
+      },
+      [&] { return apply(ir::Conv{op.stride, op.pad_begin, op.pad_end, op.dilation, op.groups}, std::array{s.x[0], s.g}, s.site); });
+}
+
+OperandGradients rule(const ir::AvgPool& op, const Step& s) {
+  return one(s, [&] {
+    return apply(ir::AvgPoolGrad{op.kernel, op.stride, op.padding, ir::Dims{s.x[0].shape().span().last(static_cast<std::size_t>(op.kernel.rank()))},
+                                 op.count_include_pad, op.ceil_mode},
+                 std::span{&s.g, 1}, s.site);
+  });
+}
+
+OperandGradients rule(const ir::AvgPoolGrad& op, const Step& s) {
+  return one(s, [&] {
+    return apply(ir::AvgPool{op.kernel, op.stride, op.padding, op.count_include_pad, op.ceil_mode}, std::span{&s.g, 1}, s.site);
+  });
+}
+
+OperandGradients rule(const ir::AdaptiveAvgPool& op, const Step& s) {
+  const auto size = s.x[0].shape().span().last(static_cast<std::size_t>(op.output_size.rank()));
+  return one(s, [&] { return apply(ir::AdaptiveAvgPoolGrad{ir::Dims{size}}, std::span{&s.g, 1}, s.site); });
+}
+
+OperandGradients rule(const ir::AdaptiveAvgPoolGrad& op, const Step& s) {
+  const auto size = s.x[0].shape().span().last(static_cast<std::size_t>(op.input_size.rank()));
+  return one(s, [&] { return apply(ir::AdaptiveAvgPool{ir::Dims{size}}, std::span{&s.g, 1}, s.site); });
+}
+
+OperandGradients rule(const ir::Reshape&, const Step& s) {
+  return one(s, [&] { return client::reshape(s.g, s.x[0].shape(), s.site); });
+}
+
+OperandGradients rule(const ir::Permute& op, const Step& s) {
+  ir::Dims inverse = op.axes;
+  for (int i = 0; i < op.axes.rank(); ++i) inverse[static_cast<int>(op.axes[i])] = i;
+  return one(s, [&] { return client::permute(s.g, inverse, s.site); });
+}
+
+OperandGradients rule(const ir::Expand&, const Step& s) {
+  return one(s, [&] { return client::sum_to(s.g, s.x[0].shape(), s.site); });
+}
+
+OperandGradients rule(const ir::Slice& op, const Step& s) {
+  return one(s, [&] { return apply(ir::SliceAssign{op.starts, op.steps}, std::array{zeros_like(s.x[0], s), s.g}, s.site); });
+}
+
+OperandGradients rule(const ir::SliceAssign& op, const Step& s) {
+  return two(
+      s, [&] { return apply(op, std::array{s.g, zeros_like(s.x[1], s)}, s.site); },
+      [&] { return apply(ir::Slice{op.starts, s.x[1].shape(), op.steps}, std::span{&s.g, 1}, s.site); });
+}
+
+OperandGradients rule(const ir::Concat& op, const Step& s) {
+  OperandGradients result(s.x.size());
+  std::int64_t start = 0;
+  for (std::size_t i = 0; i < s.x.size(); ++i) {
+    const auto length = s.x[i].shape()[static_cast<int>(op.axis)];
+    if (s.needs[i]) result[i] = client::narrow(s.g, op.axis, start, length, s.site);
+    start += length;
+  }
+  return result;
+}
+
+OperandGradients rule(const ir::Gather& op, const Step& s) {
+  return one(s, [&] { return client::scatter(zeros_like(s.x[0], s), op.axis, s.x[1], s.g, ir::ScatterFn::add, s.site); });
+}
+
+// Except for add, targets are taken to be distinct.
+OperandGradients rule(const ir::Scatter& op, const Step& s) {
+  const Value &x = s.x[0], &index = s.x[1], &values = s.x[2];
+  const auto gathered = [&](const Value& v) { return client::gather(v, op.axis, index, s.site); };
+  const auto to_x = [&]() -> Value {
+    switch (op.fn) {
+      case ir::ScatterFn::add: return s.g;
+      case ir::ScatterFn::assign: return client::scatter(s.g, op.axis, index, zeros(values.shape(), s), op.fn, s.site);
+      case ir::ScatterFn::mul: return client::scatter(s.g, op.axis, index, values, op.fn, s.site);
+      case ir::ScatterFn::max:
+      case ir::ScatterFn::min: return select(x == s.y, s.g, 0.0);
+    }
+    return {};
+  };
+  const auto to_values = [&]() -> Value {
+    switch (op.fn) {
+      case ir::ScatterFn::add:
+      case ir::ScatterFn::assign: return gathered(s.g);
+      case ir::ScatterFn::mul: return gathered(s.g * x);
+      case ir::ScatterFn::max: return select(values > gathered(x), gathered(s.g), 0.0);
+      case ir::ScatterFn::min: return select(values < gathered(x), gathered(s.g), 0.0);
+    }
+    return {};
+  };
+  OperandGradients result(3);
+  if (s.needs[0]) result[0] = to_x();
+  if (s.needs[2]) result[2] = to_values();
+  return result;
+}
+
+}  // namespace grad_rules
+
+OperandGradients gradients(const ir::Op& op, const Step& step) {
+  return std::visit([&](const auto& kind) { return grad_rules::rule(kind, step); }, op);  // qualified on purpose
+}
+
+}  // namespace burn::autodiff

@@ -1,0 +1,25 @@
+// The gradient of each op: what flows to its operands, written with the same ops, hence differentiable and fusable again.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "client/value.h"
+
+namespace burn::autodiff {
+
+// One op of the tape as a rule sees it.
+struct Step {
+  std::span<const client::Value> x;  // the operands
+  const client::Value& y;            // the result
+  const client::Value& g;            // the gradient of the result, of y's shape
+  std::span<const bool> needs;       // which operands want theirs
+  ir::CallSite site;
+};
+
+// One gradient per operand: empty where none is needed or none flows. Errors (thrown): UNIMPLEMENTED for an op without a rule.
+using OperandGradients = std::vector<std::optional<client::Value>>;
+OperandGradients gradients(const ir::Op& op, const Step& step);
+
+}  // namespace burn::autodiff

@@ -1,0 +1,25 @@
+// Compiles inner loops once per instruction set. In a .cc file, after all its includes:
+//
+//   #define BURN_ISA_FILE "backends/cpu/isa/some_loops.h"
+//   #include "backends/cpu/isa/foreach.h"
+//   ... BURN_BEST(some_function)(...) ...
+//
+// The file puts its contents into namespace burn::backends::cpu::BURN_ISA. It includes nothing but files of its kind: an inline
+// function of a shared header, compiled for a newer machine, could end up by the linker's choice in code that runs on an
+// older one. (Functions from outside are compiled for every machine; inlined into a loop they become part of it.)
+#pragma once
+
+#include "backends/cpu/isa/isa.h"
+
+#define BURN_ISA baseline
+#include BURN_ISA_FILE
+#undef BURN_ISA
+
+#if BURN_HAS_V3
+#pragma GCC push_options
+#pragma GCC target("avx,avx2,bmi,bmi2,f16c,fma,lzcnt,movbe")
+#define BURN_ISA v3
+#include BURN_ISA_FILE
+#undef BURN_ISA
+#pragma GCC pop_options
+#endif

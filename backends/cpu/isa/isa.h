@@ -1,0 +1,23 @@
+// Which instruction sets inner loops are compiled for, and which of them this machine runs.
+#pragma once
+
+// GCC compiles parts of a file for another instruction set, also templates; others use the baseline alone.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define BURN_HAS_V3 1
+#else
+#define BURN_HAS_V3 0
+#endif
+
+namespace burn::backends::cpu {
+
+// x86-64-v3: AVX2, FMA, F16C.
+bool runs_v3();
+
+}  // namespace burn::backends::cpu
+
+// The best variant of a function or table that every instruction set has.
+#if BURN_HAS_V3
+#define BURN_BEST(symbol) (runs_v3() ? v3::symbol : baseline::symbol)
+#else
+#define BURN_BEST(symbol) (baseline::symbol)
+#endif

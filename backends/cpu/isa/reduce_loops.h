@@ -1,0 +1,113 @@
+// Inner loops of reductions: one run of elements into one accumulator, or rows of elements into a row of accumulators.
+//
+// Sums and products of f32 and of the 16-bit floats run in float over blocks of at most a few thousand elements, spread over
+// many lanes; blocks are combined in double. So an error does not grow with the number of elements.
+#include "backends/cpu/isa/half_loops.h"
+
+namespace burn::backends::cpu::BURN_ISA {
+namespace {
+
+// What a block is computed in, and what blocks are combined in.
+template <typename T>
+using Block = std::conditional_t<std::is_same_v<T, bool>, unsigned char, ir::compute_t<T>>;
+
+template <typename Op, typename T>
+using Total = std::conditional_t<Op::kWidens && std::is_same_v<Block<T>, float>, double, Block<T>>;
+
+template <typename T>
+[[gnu::always_inline]] inline Block<T> load_block(const Stored<T>* x) {
+  if constexpr (std::is_same_v<T, bool>) return *x != 0;
+  else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return widen(*x);
+  else return *x;
+}
+
+template <typename Op, typename T>
+void fill_totals(std::int64_t n, void* totals) {
+  std::fill_n(static_cast<Total<Op, T>*>(totals), n, Op::template identity<Total<Op, T>>());
+}
+
+template <typename Op, typename T>
+void merge_totals(std::int64_t n, const void* from, void* totals) {
+  const auto* x = static_cast<const Total<Op, T>*>(from);
+  auto* y = static_cast<Total<Op, T>*>(totals);
+  for (std::int64_t i = 0; i < n; ++i) y[i] = Op::combine(y[i], x[i]);
+}
+
+template <typename Op, typename T>
+void store_totals(std::int64_t n, const void* totals, void* result) {
+  const auto* x = static_cast<const Total<Op, T>*>(totals);
+  auto* y = static_cast<Stored<T>*>(result);
+  for (std::int64_t i = 0; i < n; ++i) {
+    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) y[i] = narrow<T>(static_cast<float>(x[i]));
+    else y[i] = static_cast<Stored<T>>(x[i]);
+  }
+}
+
+// total[0] combined with n elements side by side.
+template <typename Op, typename T>
+void reduce_run(std::int64_t n, const void* source, void* total) {
+  constexpr std::int64_t kLanes = 128 / sizeof(Block<T>), kBlockSize = 4096;
+  const auto* x = static_cast<const Stored<T>*>(source);
+  auto sum = *static_cast<Total<Op, T>*>(total);
+  while (n >= kLanes) {
+    const std::int64_t size = (n < kBlockSize ? n : kBlockSize) / kLanes * kLanes;
+    Block<T> lanes[kLanes];
+    for (std::int64_t l = 0; l < kLanes; ++l) lanes[l] = load_block<T>(x + l);
+    for (std::int64_t i = kLanes; i < size; i += kLanes) {
+      for (std::int64_t l = 0; l < kLanes; ++l) lanes[l] = Op::combine(lanes[l], load_block<T>(x + i + l));
+    }
+    for (std::int64_t width = kLanes / 2; width > 0; width /= 2) {
+      for (std::int64_t l = 0; l < width; ++l) lanes[l] = Op::combine(lanes[l], lanes[l + width]);
+    }
+    sum = Op::combine(sum, static_cast<Total<Op, T>>(lanes[0]));
+    x += size;
+    n -= size;
+  }
+  for (std::int64_t i = 0; i < n; ++i) sum = Op::combine(sum, static_cast<Total<Op, T>>(load_block<T>(x + i)));
+  *static_cast<Total<Op, T>*>(total) = sum;
+}
+
+// totals[c] combined with `rows` elements that are `step` apart. Requires: columns <= kMaxColumns.
+template <typename Op, typename T>
+void reduce_rows(std::int64_t rows, std::int64_t step, std::int64_t columns, const void* source, void* totals) {
+  constexpr std::int64_t kBlockRows = 64;
+  const auto* x = static_cast<const Stored<T>*>(source);
+  auto* y = static_cast<Total<Op, T>*>(totals);
+  Block<T> block[kMaxColumns];
+  while (rows > 0) {
+    const std::int64_t size = rows < kBlockRows ? rows : kBlockRows;
+    for (std::int64_t c = 0; c < columns; ++c) block[c] = load_block<T>(x + c);
+    for (std::int64_t r = 1; r < size; ++r) {
+      const auto* row = x + r * step;
+      for (std::int64_t c = 0; c < columns; ++c) block[c] = Op::combine(block[c], load_block<T>(row + c));
+    }
+    for (std::int64_t c = 0; c < columns; ++c) y[c] = Op::combine(y[c], static_cast<Total<Op, T>>(block[c]));
+    x += size * step;
+    rows -= size;
+  }
+}
+
+template <typename Op, typename T>
+ReduceLoops loops_for() {
+  return {.total_size = sizeof(Total<Op, T>),
+          .fill = &fill_totals<Op, T>,
+          .merge = &merge_totals<Op, T>,
+          .store = &store_totals<Op, T>,
+          .run = &reduce_run<Op, T>,
+          .rows = &reduce_rows<Op, T>};
+}
+
+ReduceLoops find_loops(ir::ReduceFn fn, ir::DType dtype) {
+  return ir::dispatch(dtype, [fn]<typename T>() -> ReduceLoops {
+    switch (fn) {
+      case ir::ReduceFn::sum: return loops_for<Sum, T>();
+      case ir::ReduceFn::prod: return loops_for<Prod, T>();
+      case ir::ReduceFn::max: return loops_for<Max, T>();
+      case ir::ReduceFn::min: return loops_for<Min, T>();
+    }
+    return {};
+  });
+}
+
+}  // namespace
+}  // namespace burn::backends::cpu::BURN_ISA

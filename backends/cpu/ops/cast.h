@@ -1,0 +1,18 @@
+// Conversion between dtypes, as an op and as a help for kernels that compute in another type than they store.
+#pragma once
+
+#include "backends/cpu/run.h"
+
+namespace burn::backends::cpu {
+
+// Over n elements: a contiguous result from elements `stride` apart.
+using CastLoop = void (*)(std::int64_t n, void* result, const void* source, std::int64_t stride);
+CastLoop cast_loop(ir::DType from, ir::DType to);
+
+// The array itself where it has the dtype already.
+Result<Array> cast(Run& run, const Array& x, ir::DType dtype);
+
+// What arithmetic on a dtype happens in: f32 for the 16-bit floats, the dtype itself for all else.
+ir::DType compute_dtype(ir::DType dtype);
+
+}  // namespace burn::backends::cpu

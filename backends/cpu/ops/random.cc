@@ -1,0 +1,79 @@
+#include <algorithm>
+
+#include "backends/cpu/parallel.h"
+#include "backends/cpu/run.h"
+#include "ir/dispatch.h"
+#include "ir/philox.h"
+
+namespace burn::backends::cpu {
+namespace {
+
+constexpr int kBlocks = 16;  // of four numbers, computed side by side
+
+}  // namespace
+}  // namespace burn::backends::cpu
+
+#define BURN_ISA_FILE "backends/cpu/isa/random_loops.h"
+#include "backends/cpu/isa/foreach.h"
+
+namespace burn::backends::cpu {
+namespace {
+
+// The numbers of the kBlocks blocks from `first` on, except f64's.
+template <typename T>
+void uniform_blocks(std::uint64_t seed, std::uint64_t first, T* out) {
+  std::uint32_t bits[4 * kBlocks];
+  BURN_BEST(philox_bits)(seed, first, bits);
+  if constexpr (std::is_same_v<T, float>) {
+    BURN_BEST(uniform_floats)(bits, out);
+  } else {
+    for (int i = 0; i < 4 * kBlocks; ++i) out[i] = ir::uniform_from_bits<T>(bits[i]);
+  }
+}
+
+template <typename T>
+void random_blocks(ir::RandomFn fn, std::uint64_t seed, std::uint64_t first, T* out) {
+  if constexpr (!std::is_same_v<T, double>) {
+    if (fn == ir::RandomFn::uniform) return uniform_blocks(seed, first, out);
+  }
+  for (std::uint64_t i = 0; i < kBlocks; ++i) {
+    std::ranges::copy(ir::random_block<T>(fn, seed, first + i), out + 4 * i);
+  }
+}
+
+template <typename T>
+void fill(ir::RandomFn fn, std::uint64_t seed, std::uint64_t first, std::int64_t count, T* out) {
+  constexpr std::int64_t kSize = 4 * kBlocks;
+  parallel_for((count + kSize - 1) / kSize, kGrain / kSize / 4, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const auto block = first + static_cast<std::uint64_t>(i) * kBlocks;
+      if (count - i * kSize >= kSize) {
+        random_blocks(fn, seed, block, out + i * kSize);
+      } else {
+        T last[kSize];
+        random_blocks(fn, seed, block, last);
+        std::copy_n(last, count - i * kSize, out + i * kSize);
+      }
+    }
+  });
+}
+
+}  // namespace
+
+namespace kernels {
+
+Result<Kernel> prepare(const ir::Random& op, const Signature&) {
+  return Kernel([op](Run& run, std::span<Array>) -> Result<Array> {
+    BURN_TRY(Array y, run.allocate({op.dtype, op.shape}));
+    const auto first = run.random_offset + static_cast<std::uint64_t>(op.offset);
+    ir::dispatch(op.dtype, [&]<typename T>() {
+      if constexpr (std::is_floating_point_v<ir::compute_t<T>>) {
+        fill(op.fn, run.seed, first, y.num_elements(), y.as<T>());
+      }
+    });
+    return y;
+  });
+}
+
+}  // namespace kernels
+}  // namespace burn::backends::cpu

@@ -1,0 +1,40 @@
+// What backward() gives: a gradient for every tracked leaf that the loss depends on. The walk itself is autodiff/backward.cc; an
+// application that calls it links burn::autodiff (part of burn::burn).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "client/value.h"
+
+namespace burn {
+
+struct BackwardOptions {
+  bool retain_graph = false;  // keep what was recorded, for another backward over it
+  bool create_graph = false;  // make the gradients differentiable themselves (implies retain_graph)
+};
+
+// A container of gradients by leaf. Holding it changes no tensor. Movable and copyable; one thread at a time.
+class Gradients {
+ public:
+  // The gradient of a leaf; nothing when the loss does not depend on it, or it was removed.
+  std::optional<client::Value> get(const client::Value& leaf) const;
+  std::optional<client::Value> remove(const client::Value& leaf);
+  void replace(const client::Value& leaf, client::Value gradient);
+  std::size_t size() const { return by_serial_.size(); }
+
+  void put(std::uint64_t serial, client::Value gradient) { by_serial_[serial] = std::move(gradient); }
+
+ private:
+  std::unordered_map<std::uint64_t, client::Value> by_serial_;
+};
+
+namespace client {
+// Gradients of the sum of `loss` with respect to every leaf it depends on. Unless retained, the recording behind `loss` is freed.
+// Errors (thrown): `loss` is not tracked; a graph that an earlier backward freed; an op without a gradient.
+Gradients backward(const Value& loss, const BackwardOptions& options, const ir::CallSite& site);
+}  // namespace client
+
+}  // namespace burn

@@ -1,0 +1,68 @@
+#include <array>
+
+#include "client/fail.h"
+#include "client/ops.h"
+
+namespace burn::client {
+namespace {
+
+// The common shape of two operands of equal rank. A rank-0 operand (a scalar) stands for every element and needs none.
+ir::Shape broadcast_shape(std::string_view op, const Value& a, const Value& b, const Site& site) {
+  const auto complain = [&] {
+    fail(std::string{op} + ": shapes do not broadcast: lhs " + ir::to_string(a.type()) + ", rhs " + ir::to_string(b.type()), site);
+  };
+  if (a.rank() != b.rank()) complain();
+  ir::Shape shape = a.shape();
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (a.shape()[i] == b.shape()[i]) continue;
+    if (a.shape()[i] == 1) {
+      shape[i] = b.shape()[i];
+    } else if (b.shape()[i] != 1) {
+      complain();
+    }
+  }
+  return shape;
+}
+
+Value expand_to(const Value& x, const ir::Shape& shape, const Site& site) {
+  if (x.rank() == 0 || x.shape() == shape) return x;
+  return expand(x, shape, site);
+}
+
+}  // namespace
+
+Value pointwise(ir::PointwiseFn fn, const Value& x, const Site& site) {
+  return apply(ir::Pointwise{fn}, std::span{&x, 1}, site);
+}
+
+Value pointwise(ir::PointwiseFn fn, const Value& a, const Value& b, const Site& site) {
+  if (a.rank() == 0 || b.rank() == 0 || a.shape() == b.shape()) {
+    return apply(ir::Pointwise{fn}, std::array{a, b}, site);
+  }
+  const auto shape = broadcast_shape(ir::name(fn), a, b, site);
+  return apply(ir::Pointwise{fn}, std::array{expand_to(a, shape, site), expand_to(b, shape, site)}, site);
+}
+
+Value pointwise(ir::PointwiseFn fn, const Value& a, Scalar b, const Site& site) {
+  return apply(ir::Pointwise{fn}, std::array{a, scalar(place_of(a), b, a.dtype())}, site);
+}
+
+Value pointwise(ir::PointwiseFn fn, Scalar a, const Value& b, const Site& site) {
+  return apply(ir::Pointwise{fn}, std::array{scalar(place_of(b), a, b.dtype()), b}, site);
+}
+
+Value select(const Value& condition, const Value& a, const Value& b, const Site& site) {
+  ir::Shape shape = condition.shape();
+  for (const Value* operand : {&a, &b}) {
+    if (operand->rank() == 0 || operand->shape() == shape) continue;
+    shape = condition.rank() == 0 ? operand->shape() : broadcast_shape("select", condition, *operand, site);
+  }
+  return apply(ir::Pointwise{ir::PointwiseFn::select},
+               std::array{expand_to(condition, shape, site), expand_to(a, shape, site), expand_to(b, shape, site)}, site);
+}
+
+Value cast(const Value& x, ir::DType dtype, const Site& site) {
+  return x.dtype() == dtype ? x : apply(ir::Cast{dtype}, std::span{&x, 1}, site);
+}
+
+}  // namespace burn::client

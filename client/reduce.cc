@@ -1,0 +1,76 @@
+#include <numeric>
+
+#include "client/fail.h"
+#include "client/ops.h"
+
+namespace burn::client {
+
+Value reduce(ir::ReduceFn fn, const Value& x, const ir::Dims& axes, const Site& site) {
+  return apply(ir::Reduce{fn, normalize_axes(axes.span(), x.rank(), "reduce", site)}, std::span{&x, 1}, site);
+}
+
+Value reduce_all(ir::ReduceFn fn, const Value& x, const Site& site) {
+  ir::Dims axes = ir::Dims::filled(x.rank(), 0);
+  std::iota(axes.begin(), axes.end(), 0);
+  const auto reduced = apply(ir::Reduce{fn, axes}, std::span{&x, 1}, site);
+  return reshape(reduced, ir::Shape{1}, site);
+}
+
+namespace {
+
+// A sum over `count` elements becomes a mean. Integers divide as integers do.
+Value divide_by_count(const Value& sum, std::int64_t count, const Site& site) {
+  const auto place = place_of(sum);
+  if (!ir::is_floating(sum.dtype())) {
+    return pointwise(ir::PointwiseFn::div, sum, constant(place, count, sum.dtype(), site), site);
+  }
+  return pointwise(ir::PointwiseFn::mul, sum, constant(place, 1.0 / static_cast<double>(count), sum.dtype(), site), site);
+}
+
+std::int64_t count_of(const Value& x, const ir::Dims& axes) {
+  std::int64_t count = 1;
+  for (const auto axis : axes) count *= x.dim(static_cast<int>(axis));
+  return count;
+}
+
+}  // namespace
+
+Value mean(const Value& x, const ir::Dims& axes, const Site& site) {
+  const auto sum = reduce(ir::ReduceFn::sum, x, axes, site);
+  return divide_by_count(sum, count_of(x, axes), site);
+}
+
+Value mean_all(const Value& x, const Site& site) {
+  return divide_by_count(reduce_all(ir::ReduceFn::sum, x, site), x.type().num_elements(), site);
+}
+
+Value var(const Value& x, const ir::Dims& axes, std::int64_t correction, const Site& site) {
+  const auto centred = pointwise(ir::PointwiseFn::sub, x, mean(x, axes, site), site);
+  const auto squares = pointwise(ir::PointwiseFn::mul, centred, centred, site);
+  return divide_by_count(reduce(ir::ReduceFn::sum, squares, axes, site), count_of(x, axes) - correction, site);
+}
+
+Value arg_reduce(ir::ArgFn fn, const Value& x, std::int64_t axis, const Site& site) {
+  return apply(ir::ArgReduce{fn, normalize_axis(axis, x.rank(), "argmax", site)}, std::span{&x, 1}, site);
+}
+
+Value scan(ir::ReduceFn fn, const Value& x, std::int64_t axis, const Site& site) {
+  return apply(ir::Scan{fn, normalize_axis(axis, x.rank(), "cumsum", site)}, std::span{&x, 1}, site);
+}
+
+Value arg_sort(const Value& x, std::int64_t axis, bool descending, const Site& site) {
+  return apply(ir::ArgSort{normalize_axis(axis, x.rank(), "argsort", site), descending}, std::span{&x, 1}, site);
+}
+
+Value sum_to(const Value& x, const ir::Shape& shape, const Site& site) {
+  if (x.shape() == shape) return x;
+  const int added = x.rank() - shape.rank();
+  ir::Dims axes;
+  for (int i = 0; i < x.rank(); ++i) {
+    if (i < added || (shape[i - added] == 1 && x.shape()[i] != 1)) axes.push_back(i);
+  }
+  const auto summed = axes.empty() ? x : apply(ir::Reduce{ir::ReduceFn::sum, axes}, std::span{&x, 1}, site);
+  return summed.shape() == shape ? summed : apply(ir::Reshape{shape}, std::span{&summed, 1}, site);
+}
+
+}  // namespace burn::client

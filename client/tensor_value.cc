@@ -1,0 +1,83 @@
+#include "client/tensor_value.h"
+
+#include <ostream>
+
+#include "base/error.h"
+#include "client/device_state.h"
+#include "client/fail.h"
+
+namespace burn::client {
+
+void check(const Value& value, int rank, bool is_kind, const char* kind_name) {
+  if (value.rank() != rank) {
+    throw Error(StatusCode::invalid_argument, ir::to_string(value.type()) + " has rank " + std::to_string(value.rank()) +
+                                                  ", a tensor of rank " + std::to_string(rank) + " was expected");
+  }
+  if (!is_kind) throw Error(StatusCode::invalid_argument, ir::to_string(value.type()) + " is not a " + kind_name + " tensor");
+}
+
+void check_single(const Value& value, const Site& site) {
+  if (value.type().num_elements() != 1) fail("into_scalar: " + ir::to_string(value.type()) + " has more or less than one element", site);
+}
+
+bool is_leaf(const Value& value) { return value.tape()->is_leaf; }
+
+Value from_data(const TensorData& data, const TensorOptions& options, ir::DType default_dtype) {
+  return upload(options.place(), data.convert_dtype(options.dtype.value_or(default_dtype)).host_tensor());
+}
+
+// The parameters are scalars of the run, so that layers of one shape but different bounds share a program.
+Value random(const ir::Shape& shape, const Distribution& distribution, const TensorOptions& options, const Site& site) {
+  using enum ir::PointwiseFn;
+  const auto place = options.place();
+  const auto dtype = options.dtype.value_or(ir::DType::f32);
+  const auto draw_as = ir::is_floating(dtype) ? dtype : ir::DType::f32;
+  Value x;
+  switch (distribution.type) {
+    case Distribution::Type::uniform: {
+      x = random(place, ir::RandomFn::uniform, shape, draw_as, site);
+      if (distribution.a != 0 || distribution.b != 1) {
+        x = pointwise(add, pointwise(mul, x, distribution.b - distribution.a, site), distribution.a, site);
+      }
+      break;
+    }
+    case Distribution::Type::normal: {
+      x = random(place, ir::RandomFn::normal, shape, draw_as, site);
+      if (distribution.a != 0 || distribution.b != 1) {
+        x = pointwise(add, pointwise(mul, x, distribution.b, site), distribution.a, site);
+      }
+      break;
+    }
+    case Distribution::Type::bernoulli: {
+      x = pointwise(less, random(place, ir::RandomFn::uniform, shape, draw_as, site), distribution.a, site);
+      break;
+    }
+  }
+  return cast(x, dtype, site);
+}
+
+std::future<TensorData> to_data_async(const Value& value) {
+  auto promise = std::make_shared<std::promise<TensorData>>();
+  auto future = promise->get_future();
+  const auto id = value.device()->materialise(*value.storage());
+  value.device()->session().read(id, [promise](Result<proto::HostTensor> tensor) {
+    if (!tensor.ok()) {
+      promise->set_exception(std::make_exception_ptr(Error(tensor.status())));
+      return;
+    }
+    try {
+      promise->set_value(TensorData::from_host(*std::move(tensor)));
+    } catch (...) {
+      promise->set_exception(std::current_exception());
+    }
+  });
+  return future;
+}
+
+TensorData to_data(const Value& value) { return to_data_async(value).get(); }
+
+void print(std::ostream& out, const Value& value) {
+  out << "Tensor " << ir::to_string(value.type()) << " on " << value.device()->url() << '\n' << to_data(value);
+}
+
+}  // namespace burn::client

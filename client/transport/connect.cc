@@ -1,0 +1,86 @@
+#include "client/transport/connect.h"
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "client/transport/transports.h"
+#include "proto/transport/websocket.h"
+
+namespace burn::client {
+namespace {
+
+struct SchemeName {
+  std::string_view prefix;
+  Endpoint::Scheme scheme;
+};
+constexpr std::array<SchemeName, 3> kSchemes = {{{"ws://", Endpoint::Scheme::websocket},
+                                                 {"grpc://", Endpoint::Scheme::grpc},
+                                                 {"unix:", Endpoint::Scheme::unix_socket}}};
+
+Status bad_url(const std::string& url, std::string_view why) {
+  return invalid_argument("device URL \"" + url + "\": " + std::string{why});
+}
+
+// One event loop for all channels of the process, there to its end: a channel may be dropped from the loop's own thread.
+proto::IoThreads& client_threads() {
+  static auto& threads = *new proto::IoThreads(1);
+  return threads;
+}
+
+Result<std::shared_ptr<proto::Channel>> connect_endpoint(const Endpoint& endpoint,
+                                                         std::shared_ptr<proto::ChannelHandler> handler,
+                                                         Deadline deadline) {
+  switch (endpoint.scheme) {
+    case Endpoint::Scheme::websocket: {
+      BURN_TRY(const proto::HostPort where, proto::parse_host_port(endpoint.address));
+      BURN_TRY(proto::UniqueFd socket, dial_tcp(where, deadline));
+      return connect_websocket(std::move(socket), endpoint.address, std::move(handler), deadline);
+    }
+    case Endpoint::Scheme::unix_socket: {
+      BURN_TRY(proto::UniqueFd socket, dial_unix(endpoint.address));
+      return connect_websocket(std::move(socket), "localhost", std::move(handler), deadline);
+    }
+    case Endpoint::Scheme::grpc:
+      return connect_grpc(endpoint.address, std::move(handler), deadline);
+  }
+  return internal_error("unknown scheme");
+}
+
+}  // namespace
+
+Result<Endpoint> parse_url(const std::string& url) {
+  for (const auto& [prefix, scheme] : kSchemes) {
+    if (!url.starts_with(prefix)) continue;
+    Endpoint endpoint{scheme, url.substr(prefix.size())};
+    if (scheme == Endpoint::Scheme::unix_socket) {
+      if (endpoint.address.empty()) return bad_url(url, "write unix:PATH");
+      return endpoint;
+    }
+    const auto where = proto::parse_host_port(endpoint.address);
+    if (!where.ok()) return bad_url(url, where.status().message());
+    if (where->port == 0) return bad_url(url, "port 0 cannot be connected to");
+    return endpoint;
+  }
+  return bad_url(url, "a server is ws://HOST:PORT, grpc://HOST:PORT or unix:PATH");
+}
+
+Result<std::shared_ptr<proto::Channel>> connect_websocket(proto::UniqueFd socket, const std::string& host,
+                                                          std::shared_ptr<proto::ChannelHandler> handler,
+                                                          Deadline deadline) {
+  proto::WebSocketOptions options;
+  const auto left = deadline - std::chrono::steady_clock::now();
+  options.handshake_timeout = std::max(std::chrono::ceil<std::chrono::milliseconds>(left), std::chrono::milliseconds{1});
+  return proto::open_websocket(client_threads().next(), std::move(socket), host, options, std::move(handler));
+}
+
+Result<std::shared_ptr<proto::Channel>> connect_channel(const std::string& url,
+                                                        std::shared_ptr<proto::ChannelHandler> handler,
+                                                        std::chrono::milliseconds timeout) {
+  BURN_TRY(const Endpoint endpoint, parse_url(url));
+  auto channel = connect_endpoint(endpoint, std::move(handler), std::chrono::steady_clock::now() + timeout);
+  if (!channel.ok()) return Status{StatusCode::unavailable, "cannot connect to " + url + ": " + channel.status().message()};
+  return channel;
+}
+
+}  // namespace burn::client

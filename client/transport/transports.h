@@ -1,0 +1,25 @@
+// The transports behind connect_channel, one file each. Errors say why without the URL.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "base/status.h"
+#include "proto/channel.h"
+#include "proto/transport/socket.h"
+
+namespace burn::client {
+
+using Deadline = std::chrono::steady_clock::time_point;
+
+// A connected, non-blocking socket.
+Result<proto::UniqueFd> dial_tcp(const proto::HostPort& address, Deadline deadline);
+Result<proto::UniqueFd> dial_unix(const std::string& path);
+
+Result<std::shared_ptr<proto::Channel>> connect_websocket(proto::UniqueFd socket, const std::string& host,
+                                                          std::shared_ptr<proto::ChannelHandler> handler, Deadline deadline);
+Result<std::shared_ptr<proto::Channel>> connect_grpc(const std::string& address,
+                                                     std::shared_ptr<proto::ChannelHandler> handler, Deadline deadline);
+
+}  // namespace burn::client

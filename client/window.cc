@@ -1,0 +1,59 @@
+#include <array>
+
+#include "client/fail.h"
+#include "client/ops.h"
+
+namespace burn::client {
+namespace {
+
+// A per-channel bias as [1, c, 1, ...].
+Value add_channel_bias(const Value& y, const Value* bias, const Site& site) {
+  if (bias == nullptr) return y;
+  ir::Shape shape = ir::Shape::filled(y.rank(), 1);
+  shape[1] = bias->dim(0);
+  return pointwise(ir::PointwiseFn::add, y, reshape(*bias, shape, site), site);
+}
+
+}  // namespace
+
+Value conv(const Value& x, const Value& weight, const Value* bias, const ir::Conv& options, const Site& site) {
+  return add_channel_bias(apply(options, std::array{x, weight}, site), bias, site);
+}
+
+Value conv_transpose(const Value& x, const Value& weight, const Value* bias, const ir::Conv& options, const ir::Dims& padding_out,
+                     const Site& site) {
+  const int spatial = x.rank() - 2;
+  if (spatial < 1 || weight.rank() != x.rank() || options.stride.rank() != spatial || padding_out.rank() != spatial) {
+    fail("conv_transpose: input " + ir::to_string(x.type()) + ", weight " + ir::to_string(weight.type()) + " and options of " +
+             std::to_string(options.stride.rank()) + " spatial dims do not fit",
+         site);
+  }
+  ir::Dims size;
+  for (int i = 0; i < spatial; ++i) {
+    size.push_back((x.dim(i + 2) - 1) * options.stride[i] - options.pad_begin[i] - options.pad_end[i] +
+                   options.dilation[i] * (weight.dim(i + 2) - 1) + padding_out[i] + 1);
+  }
+  // padding_out only lengthens the result: it is what a convolution with this much less end padding would have read.
+  ir::ConvInputGrad op{options.stride, options.pad_begin, options.pad_end, options.dilation, size, options.groups};
+  return add_channel_bias(apply(op, std::array{x, weight}, site), bias, site);
+}
+
+Value max_pool_with_indices(const Value& x, const ir::MaxPoolIndex& options, Value* indices, const Site& site) {
+  const Value index = apply(options, std::array{x.detach()}, site);
+  if (indices != nullptr) *indices = index;
+  if (x.rank() == 3) return gather(x, 2, index, site);
+  const auto flat = gather(flatten(x, 2, -1, site), 2, flatten(index, 2, -1, site), site);
+  return reshape(flat, index.shape(), site);
+}
+
+Value max_pool(const Value& x, const ir::MaxPoolIndex& options, const Site& site) {
+  return max_pool_with_indices(x, options, nullptr, site);
+}
+
+Value avg_pool(const Value& x, const ir::AvgPool& options, const Site& site) { return apply(options, std::span{&x, 1}, site); }
+
+Value adaptive_avg_pool(const Value& x, const ir::Dims& output_size, const Site& site) {
+  return apply(ir::AdaptiveAvgPool{output_size}, std::span{&x, 1}, site);
+}
+
+}  // namespace burn::client

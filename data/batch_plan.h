@@ -1,0 +1,41 @@
+// Which items make up which batch of which epoch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "data/batch_hooks.h"
+
+namespace burn::data {
+
+struct LoaderOptions {
+  std::size_t batch_size = 1;
+  std::optional<std::uint64_t> shuffle_seed;  // none: in the order of the data set
+  std::size_t num_workers = 0;                // 0: batches are made by the thread that iterates
+  std::optional<std::size_t> prefetch;        // batches made ahead; none: two per worker
+  bool drop_last = false;                     // leave out an incomplete last batch
+  std::optional<BatchHooks> hooks;            // none: the global ones
+};
+
+// Throws on numbers that make no sense, naming them.
+void check(const LoaderOptions& options);
+
+std::size_t num_batches(const LoaderOptions& options, std::size_t num_items);
+
+// The order of the items [begin, end) in an epoch; depends on the seed and the epoch, not on the workers.
+class BatchPlan {
+ public:
+  BatchPlan(const LoaderOptions& options, std::size_t begin, std::size_t end, std::size_t epoch);
+
+  std::size_t size() const { return size_; }
+  std::span<const std::size_t> indices(std::size_t batch) const;
+
+ private:
+  std::vector<std::size_t> order_;
+  std::size_t batch_size_, size_;
+};
+
+}  // namespace burn::data

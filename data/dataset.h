@@ -1,0 +1,129 @@
+// Collections of items that are fetched by index.
+//
+// Data sets are immutable once made, and their const functions are called from several threads at once (the workers of a
+// loader): an implementation that caches must lock. Whoever needs a data set holds an AnyDataset, which shares it.
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace burn::data {
+
+// Throws OUT_OF_RANGE "data set: item 12 of 10".
+void check_index(std::size_t index, std::size_t size);
+
+template <typename T>
+class Dataset {
+ public:
+  using Item = T;
+
+  Dataset() = default;
+  Dataset(const Dataset&) = default;
+  Dataset& operator=(const Dataset&) = default;
+  virtual ~Dataset() = default;
+
+  // Errors: OUT_OF_RANGE for an index from len() on; whatever reading the item may bring.
+  virtual Item get(std::size_t index) const = 0;
+  virtual std::size_t len() const = 0;
+
+  // Several at once, in the order asked for. Worth overriding where one query for many is cheaper than many for one.
+  virtual std::vector<Item> get_many(std::span<const std::size_t> indices) const {
+    std::vector<Item> items;
+    items.reserve(indices.size());
+    for (const auto index : indices) items.push_back(get(index));
+    return items;
+  }
+
+  bool is_empty() const { return len() == 0; }
+
+  class Iterator {
+   public:
+    using value_type = Item;
+    using difference_type = std::ptrdiff_t;
+
+    Iterator() = default;
+    Iterator(const Dataset* dataset, std::size_t index) : dataset_(dataset), index_(index) {}
+    Item operator*() const { return dataset_->get(index_); }
+    Iterator& operator++() {
+      ++index_;
+      return *this;
+    }
+    Iterator operator++(int) { return std::exchange(*this, Iterator(dataset_, index_ + 1)); }
+    friend bool operator==(const Iterator&, const Iterator&) = default;
+
+   private:
+    const Dataset* dataset_ = nullptr;
+    std::size_t index_ = 0;
+  };
+  Iterator begin() const { return {this, 0}; }
+  Iterator end() const { return {this, len()}; }
+};
+
+namespace internal {
+template <typename D>
+struct ItemOf {
+  using Type = typename D::Item;
+};
+template <typename D>
+struct ItemOf<std::shared_ptr<D>> {
+  using Type = typename D::Item;
+};
+}  // namespace internal
+
+// The item type of a data set, of a shared pointer to one, or of an AnyDataset.
+template <typename D>
+using ItemOf = typename internal::ItemOf<std::remove_cvref_t<D>>::Type;
+
+// A data set of whatever kind with items of type T. Cheap to copy.
+template <typename T>
+class AnyDataset {
+ public:
+  using Item = T;
+
+  // Takes over a data set given by value, shares one given by pointer.
+  template <typename D>
+    requires std::is_base_of_v<Dataset<T>, D>
+  AnyDataset(D dataset) : dataset_(std::make_shared<const D>(std::move(dataset))) {}  // NOLINT: implicit on purpose
+  template <typename D>
+    requires std::is_base_of_v<Dataset<T>, D>
+  AnyDataset(std::shared_ptr<D> dataset) : dataset_(std::move(dataset)) {}  // NOLINT: implicit on purpose
+
+  Item get(std::size_t index) const { return dataset_->get(index); }
+  std::size_t len() const { return dataset_->len(); }
+  std::vector<Item> get_many(std::span<const std::size_t> indices) const { return dataset_->get_many(indices); }
+
+ private:
+  std::shared_ptr<const Dataset<T>> dataset_;
+};
+
+// Items that lie in memory.
+template <typename T>
+class InMemDataset : public Dataset<T> {
+ public:
+  explicit InMemDataset(std::vector<T> items) : items_(std::move(items)) {}
+
+  // Fetches everything once.
+  template <typename D>
+  static InMemDataset from_dataset(const D& dataset) {
+    std::vector<T> items;
+    items.reserve(dataset.len());
+    for (std::size_t i = 0; i < dataset.len(); ++i) items.push_back(dataset.get(i));
+    return InMemDataset(std::move(items));
+  }
+
+  T get(std::size_t index) const override {
+    check_index(index, items_.size());
+    return items_[index];
+  }
+  std::size_t len() const override { return items_.size(); }
+
+ private:
+  std::vector<T> items_;
+};
+
+}  // namespace burn::data

@@ -1,0 +1,152 @@
+// Batches of a data set, made ahead by worker threads and handed out in order.
+//
+//   auto loader = data::DataLoaderBuilder(MnistBatcher{device}).batch_size(64).shuffle(42).num_workers(2).build(dataset);
+//   for (const MnistBatch& batch : loader) ...       // one pass is one epoch, the next loop is the next epoch
+//
+// A batcher is anything with `Batch batch(std::vector<Item>) const`, or a function of that form; the workers call it (and the
+// data set) at the same time. The order of the items is a function of the shuffle's seed and the epoch, whatever the number of
+// workers. What a worker throws comes out of the loop at the place of its batch. Leaving a loop early stops the workers.
+#pragma once
+
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include "data/batch_plan.h"
+#include "data/dataset.h"
+#include "data/indices.h"
+#include "data/prefetcher.h"
+
+namespace burn::data {
+
+// A pass under way. An input iterator that can be moved but not copied; belongs to one thread.
+template <typename Batch>
+class BatchIterator {
+ public:
+  using value_type = Batch;
+  using difference_type = std::ptrdiff_t;
+
+  explicit BatchIterator(std::unique_ptr<Prefetcher> source) : source_(std::move(source)) { ++*this; }
+
+  Batch& operator*() const { return *current_; }
+  Batch* operator->() const { return current_.get(); }
+  BatchIterator& operator++() {
+    current_ = nullptr;  // before the next one comes: its memory may be needed
+    current_ = std::static_pointer_cast<Batch>(source_->next());
+    return *this;
+  }
+  void operator++(int) { ++*this; }
+  friend bool operator==(const BatchIterator& it, std::default_sentinel_t) { return it.current_ == nullptr; }
+
+ private:
+  std::unique_ptr<Prefetcher> source_;
+  std::shared_ptr<Batch> current_;
+};
+
+// Cheap to copy; a copy shares the data set and the batcher, and counts its own epochs. Not thread-safe.
+template <typename Batch>
+class DataLoader {
+ public:
+  using value_type = Batch;
+  using Make = std::function<Batch(std::span<const std::size_t> indices)>;
+
+  DataLoader(Make make, std::size_t num_items, LoaderOptions options)
+      : make_(std::make_shared<const Make>(std::move(make))), options_(std::move(options)), end_(num_items) {
+    check(options_);
+  }
+
+  std::size_t size() const { return data::num_batches(options_, end_ - begin_); }  // in batches
+  std::size_t num_items() const {
+    return options_.drop_last ? size() * options_.batch_size : end_ - begin_;
+  }
+  const LoaderOptions& options() const { return options_; }
+
+  // The epoch that the next loop is, counted from 0: to resume a training at epoch k with the shuffles it would have had.
+  std::size_t epoch() const { return next_epoch_; }
+  DataLoader& epoch(std::size_t next) {
+    next_epoch_ = next;
+    return *this;
+  }
+
+  BatchIterator<Batch> begin() { return start(next_epoch_++); }
+  std::default_sentinel_t end() const { return {}; }
+
+  // A pass of a chosen epoch, which leaves epoch() alone.
+  BatchIterator<Batch> start(std::size_t epoch) const {
+    auto plan = std::make_shared<const BatchPlan>(options_, begin_, end_, epoch);
+    auto make = [make = make_, plan](std::size_t batch) -> std::shared_ptr<void> {
+      return std::make_shared<Batch>((*make)(plan->indices(batch)));
+    };
+    const auto workers = options_.num_workers;
+    return BatchIterator<Batch>(std::make_unique<Prefetcher>(plan->size(), workers, options_.prefetch.value_or(2 * workers),
+                                                             std::move(make), options_.hooks.value_or(batch_hooks())));
+  }
+
+  // Loaders over the items [begin, end) and over equal parts of the data set, as for one device each.
+  DataLoader slice(std::size_t begin, std::size_t end) const {
+    check_range(begin, end, end_ - begin_);
+    DataLoader part = *this;
+    part.end_ = begin_ + end;
+    part.begin_ = begin_ + begin;
+    return part;
+  }
+  std::vector<DataLoader> split(std::size_t parts) const {
+    std::vector<DataLoader> loaders;
+    for (const auto& [begin, end] : even_ranges(end_ - begin_, parts)) loaders.push_back(slice(begin, end));
+    return loaders;
+  }
+
+ private:
+  std::shared_ptr<const Make> make_;
+  LoaderOptions options_;
+  std::size_t begin_ = 0, end_, next_epoch_ = 0;
+};
+
+namespace internal {
+template <typename Batcher, typename Item>
+auto make_batch(const Batcher& batcher, std::vector<Item> items) {
+  if constexpr (requires { batcher.batch(std::move(items)); }) {
+    return batcher.batch(std::move(items));
+  } else {
+    return batcher(std::move(items));
+  }
+}
+}  // namespace internal
+
+template <typename Batcher>
+class DataLoaderBuilder {
+ public:
+  explicit DataLoaderBuilder(Batcher batcher) : batcher_(std::move(batcher)) {}
+
+  DataLoaderBuilder& batch_size(std::size_t items) { return set(options_.batch_size, items); }
+  DataLoaderBuilder& shuffle(std::uint64_t seed) { return set(options_.shuffle_seed, seed); }
+  DataLoaderBuilder& num_workers(std::size_t threads) { return set(options_.num_workers, threads); }
+  DataLoaderBuilder& prefetch(std::size_t batches) { return set(options_.prefetch, batches); }
+  DataLoaderBuilder& drop_last(bool drop = true) { return set(options_.drop_last, drop); }
+  DataLoaderBuilder& hooks(BatchHooks hooks) { return set(options_.hooks, std::move(hooks)); }
+
+  // The builder can build again: with other options, or over another data set.
+  template <typename D>
+  auto build(D dataset) const {
+    using Item = ItemOf<D>;
+    using Batch = decltype(internal::make_batch(batcher_, std::vector<Item>{}));
+    const AnyDataset<Item> source(std::move(dataset));
+    const auto make = [batcher = batcher_, source](std::span<const std::size_t> indices) {
+      return internal::make_batch(batcher, source.get_many(indices));
+    };
+    return DataLoader<Batch>(make, source.len(), options_);
+  }
+
+ private:
+  template <typename Field, typename Value>
+  DataLoaderBuilder& set(Field& field, Value value) {
+    field = std::move(value);
+    return *this;
+  }
+
+  Batcher batcher_;
+  LoaderOptions options_;
+};
+
+}  // namespace burn::data

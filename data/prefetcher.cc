@@ -1,0 +1,137 @@
+#include "data/prefetcher.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace burn::data {
+namespace {
+
+struct GlobalHooks {
+  std::mutex mutex;
+  BatchHooks hooks;
+};
+
+GlobalHooks& global_hooks() {
+  static GlobalHooks hooks;
+  return hooks;
+}
+
+// Between begin() and end() on a worker.
+class Scope {
+ public:
+  explicit Scope(const BatchHooks& hooks) : hooks_(hooks) {
+    if (hooks_.begin) hooks_.begin();
+  }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+  ~Scope() {
+    if (ended_) return;
+    try {
+      (void)end();
+    } catch (...) {  // the batcher's exception is the one to report
+    }
+  }
+  std::shared_ptr<void> end() {
+    ended_ = true;
+    return hooks_.end ? hooks_.end() : nullptr;
+  }
+
+ private:
+  const BatchHooks& hooks_;
+  bool ended_ = false;
+};
+
+}  // namespace
+
+void set_batch_hooks(BatchHooks hooks) {
+  auto& global = global_hooks();
+  const std::lock_guard lock(global.mutex);
+  global.hooks = std::move(hooks);
+}
+
+BatchHooks batch_hooks() {
+  auto& global = global_hooks();
+  const std::lock_guard lock(global.mutex);
+  return global.hooks;
+}
+
+Prefetcher::Prefetcher(std::size_t count, std::size_t workers, std::size_t ahead, Make make, BatchHooks hooks)
+    : make_(std::move(make)),
+      hooks_(std::move(hooks)),
+      count_(count),
+      slots_(std::clamp<std::size_t>(ahead, 1, std::max<std::size_t>(count, 1))),
+      limit_(count) {
+  try {
+    for (std::size_t i = 0; i < std::min(workers, count); ++i) threads_.emplace_back(&Prefetcher::work, this);
+  } catch (...) {  // the system gives no more threads
+    stop();
+    throw;
+  }
+}
+
+Prefetcher::~Prefetcher() { stop(); }
+
+std::shared_ptr<void> Prefetcher::next() {
+  if (taken_ == count_) return nullptr;
+  if (threads_.empty()) return make_(taken_++);
+  Slot slot = take();
+  if (slot.error) {
+    count_ = taken_;
+    std::rethrow_exception(slot.error);
+  }
+  if (hooks_.adopt) hooks_.adopt(std::move(slot.token));
+  return std::move(slot.batch);
+}
+
+Prefetcher::Slot Prefetcher::take() {
+  std::unique_lock lock(mutex_);
+  auto& slot = slots_[taken_ % slots_.size()];
+  ready_.wait(lock, [&] { return slot.ready; });
+  ++taken_;
+  room_.notify_one();
+  return std::exchange(slot, {});
+}
+
+void Prefetcher::work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    room_.wait(lock, [&] { return stopping_ || started_ >= limit_ || started_ < taken_ + slots_.size(); });
+    if (stopping_ || started_ >= limit_) return;
+    const std::size_t index = started_++;
+    lock.unlock();
+    Slot made = produce(index);
+    lock.lock();
+    if (made.error) {  // those after it will not be asked for
+      limit_ = std::min(limit_, index + 1);
+      room_.notify_all();
+    }
+    slots_[index % slots_.size()] = std::move(made);
+    ready_.notify_one();
+  }
+}
+
+Prefetcher::Slot Prefetcher::produce(std::size_t index) const {
+  Slot slot;
+  try {
+    Scope scope(hooks_);
+    slot.batch = make_(index);
+    slot.token = scope.end();
+  } catch (...) {
+    slot.batch = nullptr;
+    slot.error = std::current_exception();
+  }
+  slot.ready = true;
+  return slot;
+}
+
+void Prefetcher::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  room_.notify_all();
+  for (auto& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+}  // namespace burn::data

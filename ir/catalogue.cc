@@ -1,0 +1,140 @@
+#include "ir/catalogue.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include "ir/attr_visit.h"
+#include "ir/enums.h"
+
+namespace burn::ir {
+namespace {
+
+template <typename Field>
+std::string field_kind() {
+  if constexpr (std::is_same_v<Field, Dims>)
+    return "list";
+  else if constexpr (std::is_same_v<Field, bool>)
+    return "0 or 1";
+  else if constexpr (std::is_same_v<Field, DType>)
+    return "dtype";
+  else if constexpr (std::is_same_v<Field, PointwiseFn>)
+    return "function";
+  else if constexpr (!std::is_enum_v<Field>)
+    return "number";
+  else {
+    std::string names;
+    for (int i = 0; !name(static_cast<Field>(i)).empty(); ++i) {
+      names += (i > 0 ? ", " : "") + std::string{name(static_cast<Field>(i))};
+    }
+    return names;
+  }
+}
+
+CatalogueEntry pointwise_entry(const PointwiseRow& row) {
+  static constexpr std::string_view kSignatures[] = {"T[...] -> T[...]", "T[...], T[...] -> T[...]",
+                                                     "bool[...], T[...], T[...] -> T[...]"};
+  static constexpr std::string_view kToBool[] = {"T[...] -> bool[...]", "T[...], T[...] -> bool[...]"};
+  const bool to_bool = row.kind == PointwiseClass::compare || row.kind == PointwiseClass::test;
+  const auto arity = static_cast<std::size_t>(row.arity - 1);
+  return {std::string{row.name},  "pointwise",          std::string{to_bool ? kToBool[arity] : kSignatures[arity]},
+          std::string{row.value}, std::string{row.doc}, {}};
+}
+
+template <typename Kind>
+CatalogueEntry structured_entry() {
+  CatalogueEntry entry{std::string{Kind::kName}, "structured", std::string{Kind::kSignature}, "", "", {}};
+  const Kind kind;
+  for_each_attr(kind, [&](std::string_view attr, const auto& field) {
+    using Field = std::remove_cvref_t<decltype(field)>;
+    entry.attrs.push_back(fmt::format("{}: {}", attr, field_kind<Field>()));
+  });
+  return entry;
+}
+
+std::vector<CatalogueEntry> make_catalogue() {
+  std::vector<CatalogueEntry> entries;
+  for (int i = 0; i < pointwise_count(); ++i) entries.push_back(pointwise_entry(row(static_cast<PointwiseFn>(i))));
+#define OP(type) \
+  if (!std::is_same_v<type, Pointwise>) entries.push_back(structured_entry<type>());
+#include "ir/ops.def"
+#undef OP
+  return entries;
+}
+
+// A formula's `|` would end a table's cell.
+std::string cell(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '|') escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
+std::string_view class_text(PointwiseClass kind) {
+  switch (kind) {
+    case PointwiseClass::numeric:
+      return "numbers";
+    case PointwiseClass::floating:
+      return "floats";
+    case PointwiseClass::integral:
+      return "whole numbers";
+    case PointwiseClass::logical:
+      return "bool";
+    case PointwiseClass::compare:
+      return "any, to bool";
+    case PointwiseClass::test:
+      return "floats, to bool";
+    case PointwiseClass::choose:
+      return "bool and any";
+  }
+  return {};
+}
+
+}  // namespace
+
+const std::vector<CatalogueEntry>& catalogue() {
+  static const std::vector<CatalogueEntry> entries = make_catalogue();
+  return entries;
+}
+
+std::uint64_t op_set_fingerprint() {
+  static const std::uint64_t fingerprint = [] {
+    std::string text;  // one line per fact; docs are left out: they change nothing
+    for (int i = 0; i < kDTypeCount; ++i) text += fmt::format("dtype {}\n", name(static_cast<DType>(i)));
+    for (const auto& entry : catalogue()) {
+      text += fmt::format("{} {} | {} | {}\n", entry.tier, entry.name, entry.signature, entry.formula);
+      for (const auto& attr : entry.attrs) text += fmt::format("  {}\n", attr);
+    }
+    return XXH3_64bits(text.data(), text.size());
+  }();
+  return fingerprint;
+}
+
+std::string catalogue_markdown() {
+  std::string text =
+      "# Ops\n\n"
+      "Generated from `ir/pointwise.def` and `ir/ops.h` by the test `ir.Catalogue`; run it with `BURN_UPDATE_DOCS=1` "
+      "to\n"
+      "write this file anew. What the structured ops do is said in `ir/ops.h`.\n\n"
+      "## Pointwise\n\n"
+      "Element by element; an operand of rank 0 stands for every element.\n\n"
+      "| Name | Takes | Formula | Gradient | Meaning |\n|---|---|---|---|---|\n";
+  for (int i = 0; i < pointwise_count(); ++i) {
+    const auto& r = row(static_cast<PointwiseFn>(i));
+    text += fmt::format("| `{}` | {} | `{}` | {} | {} |\n", r.name, class_text(r.kind), cell(r.value),
+                        r.differentiable ? "yes" : "", cell(r.doc));
+  }
+  text += "\n## Structured\n\n| Name | Signature | Attributes |\n|---|---|---|\n";
+  for (const auto& entry : catalogue()) {
+    if (entry.tier != "structured") continue;
+    std::string attrs;
+    for (const auto& attr : entry.attrs) attrs += (attrs.empty() ? "" : "; ") + attr;
+    text += fmt::format("| `{}` | `{}` | {} |\n", entry.name, cell(entry.signature), attrs);
+  }
+  return text;
+}
+
+}  // namespace burn::ir

@@ -1,0 +1,150 @@
+#include "proto/codec.h"
+
+#include <fmt/format.h>
+#include <google/protobuf/arena.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/wire_format_lite.h>
+
+#include "proto/burn.pb.h"
+#include "proto/codec_internal.h"
+
+namespace burn::proto {
+namespace {
+
+namespace pb = google::protobuf;
+using pb::internal::WireFormatLite;
+using pb::io::CodedInputStream;
+using pb::io::CodedOutputStream;
+
+constexpr std::uint32_t block_tag(int field) {
+  return WireFormatLite::MakeTag(field, WireFormatLite::WIRETYPE_LENGTH_DELIMITED);
+}
+constexpr std::uint32_t kHeaderTag = block_tag(v1::Frame::kHeaderFieldNumber);
+constexpr std::uint32_t kPayloadTag = block_tag(v1::Frame::kPayloadFieldNumber);
+constexpr std::uint32_t kSeqTag =
+    WireFormatLite::MakeTag(v1::Envelope::kSeqFieldNumber, WireFormatLite::WIRETYPE_VARINT);
+
+// The bodies are numbered on the wire as in the variant.
+constexpr int kFirstBody = v1::Envelope::kHelloFieldNumber;
+constexpr int kLastBody = v1::Envelope::kDoneFieldNumber;
+static_assert(kLastBody - kFirstBody + 1 == static_cast<int>(std::variant_size_v<Body>));
+
+// `Frame { header { seq, body }, payload }` up to the payload's first byte.
+std::string assemble(std::uint64_t seq, int field, const pb::MessageLite& body, std::size_t payload) {
+  const auto body_size = body.ByteSizeLong();
+  const auto tag = block_tag(field);
+  const auto envelope_size = (seq ? 1 + CodedOutputStream::VarintSize64(seq) : 0) + CodedOutputStream::VarintSize32(tag) +
+                             CodedOutputStream::VarintSize64(body_size) + body_size;
+  const auto size = 1 + CodedOutputStream::VarintSize64(envelope_size) + envelope_size +
+                    (payload ? 1 + CodedOutputStream::VarintSize64(payload) : 0);
+  std::string bytes(size, '\0');
+  auto* at = reinterpret_cast<std::uint8_t*>(bytes.data());
+  at = CodedOutputStream::WriteTagToArray(kHeaderTag, at);
+  at = CodedOutputStream::WriteVarint64ToArray(envelope_size, at);
+  if (seq) {
+    at = CodedOutputStream::WriteTagToArray(kSeqTag, at);
+    at = CodedOutputStream::WriteVarint64ToArray(seq, at);
+  }
+  at = CodedOutputStream::WriteTagToArray(tag, at);
+  at = CodedOutputStream::WriteVarint64ToArray(body_size, at);
+  at = body.SerializeWithCachedSizesToArray(at);
+  if (payload) {
+    at = CodedOutputStream::WriteTagToArray(kPayloadTag, at);
+    CodedOutputStream::WriteVarint64ToArray(payload, at);
+  }
+  return bytes;
+}
+
+// --- from the wire -----------------------------------------------------------------------------------------------------------
+
+struct Envelope {
+  std::uint64_t seq = 0;
+  int field = 0;  // of the body; 0: there is none
+  std::string_view body;
+};
+
+// Only finds the parts: what the body says is the business of its reader.
+Result<Envelope> read_envelope(std::string_view bytes) {
+  CodedInputStream in{reinterpret_cast<const std::uint8_t*>(bytes.data()), static_cast<int>(bytes.size())};
+  const auto malformed = [] { return invalid_argument("the frame's header is malformed"); };
+  Envelope envelope;
+  while (in.CurrentPosition() < static_cast<int>(bytes.size())) {
+    const auto tag = in.ReadTag();
+    if (tag == kSeqTag) {
+      if (!in.ReadVarint64(&envelope.seq)) return malformed();
+    } else if (tag != 0 && WireFormatLite::GetTagWireType(tag) == WireFormatLite::WIRETYPE_LENGTH_DELIMITED) {
+      const auto block = read_block(in, bytes);
+      if (!block) return malformed();
+      const auto field = WireFormatLite::GetTagFieldNumber(tag);
+      const bool known = field >= kFirstBody && field <= kLastBody;
+      if (known && envelope.field >= kFirstBody && envelope.field <= kLastBody) return malformed();  // two bodies
+      if (known || envelope.field == 0) envelope = {envelope.seq, field, *block};
+    } else if (tag == 0 || !WireFormatLite::SkipField(&in, tag)) {
+      return malformed();
+    }
+  }
+  if (envelope.field == 0) return invalid_argument("the frame says nothing");
+  return envelope;
+}
+
+struct Parts {
+  std::string_view header;
+  std::size_t payload_begin = 0;
+};
+
+Result<Parts> split(std::string_view bytes) {
+  CodedInputStream in{reinterpret_cast<const std::uint8_t*>(bytes.data()), static_cast<int>(bytes.size())};
+  const auto at = [&] { return static_cast<std::size_t>(in.CurrentPosition()); };
+  if (in.ReadTag() != kHeaderTag) return invalid_argument("a frame begins with its header");
+  const auto header = read_block(in, bytes);
+  if (!header) return invalid_argument("the frame's header is cut short");
+  Parts parts{*header, bytes.size()};
+  if (at() == bytes.size()) return parts;
+  if (in.ReadTag() != kPayloadTag) return invalid_argument("after its header a frame has a payload or ends");
+  const auto payload = read_block(in, bytes);
+  if (!payload) return invalid_argument("the frame's payload is cut short");
+  if (at() != bytes.size()) return invalid_argument(fmt::format("{} bytes after the frame's end", bytes.size() - at()));
+  parts.payload_begin = bytes.size() - payload->size();
+  return parts;
+}
+
+Status check_tensor(std::size_t payload, const ir::TensorType& type) {
+  if (payload == 0 || (payload == type.num_bytes() && payload <= kInlineBytes)) return {};
+  return invalid_argument(fmt::format("a payload of {} bytes for {}, which has {}; up to {} travel so", payload,
+                                      ir::to_string(type), type.num_bytes(), kInlineBytes));
+}
+
+Status check_payload(const Body& body, std::size_t payload) {
+  if (const auto* write = std::get_if<Write>(&body)) return check_tensor(payload, write->type);
+  if (const auto* data = std::get_if<Data>(&body)) return check_tensor(payload, data->type);
+  if (std::holds_alternative<Chunk>(body)) {
+    if (payload >= 1 && payload <= kChunkBytes) return {};
+    return invalid_argument(fmt::format("a payload of {} bytes; 1 to {} may be", payload, kChunkBytes));
+  }
+  return payload == 0 ? Status{} : invalid_argument(fmt::format("a payload of {} bytes where none belongs", payload));
+}
+
+}  // namespace
+
+EncodedFrame encode(const Frame& frame) {
+  alignas(8) char first[kArenaBytes];  // bodies of everyday size are put together on the stack
+  pb::Arena arena{first, sizeof(first)};
+  const auto* body = make_body(frame.body, arena);
+  const auto field = kFirstBody + static_cast<int>(frame.body.index());
+  return {assemble(frame.seq, field, *body, frame.payload.size()), frame.payload};
+}
+
+Result<Frame> decode(const SharedBytes& bytes) {
+  if (bytes.size() > kMaxFrameBytes) {
+    return invalid_argument(fmt::format("a frame of {} bytes; at most {} may be", bytes.size(), kMaxFrameBytes));
+  }
+  BURN_TRY(const auto parts, split({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+  BURN_TRY(const auto envelope, read_envelope(parts.header));
+  auto body = read_body(envelope.field, envelope.body);
+  if (!body.ok()) return body.status().with_context("bad frame");
+  const auto payload = bytes.slice(parts.payload_begin, bytes.size() - parts.payload_begin);
+  if (auto status = check_payload(*body, payload.size()); !status.ok()) return status.with_context(name(*body));
+  return Frame{envelope.seq, *std::move(body), payload};
+}
+
+}  // namespace burn::proto

@@ -1,0 +1,240 @@
+#include <vector>
+
+#include <fmt/format.h>
+#include <google/protobuf/arena.h>
+
+#include "proto/burn.pb.h"
+#include "proto/codec_internal.h"
+
+namespace burn::proto {
+namespace {
+
+using google::protobuf::Arena;
+using google::protobuf::MessageLite;
+using google::protobuf::RepeatedField;
+
+// Bodies larger than this cannot be meant: a frame's bulk is its payload. What protobuf makes of a hostile body in memory is a
+// small multiple of it.
+constexpr std::size_t kMaxListBytes = std::size_t{16} << 20;   // programs and lists of ids
+constexpr std::size_t kMaxSmallBytes = std::size_t{64} << 10;  // the others
+constexpr int kMaxDevices = 256;
+
+template <typename Message>
+Message* make(Arena& arena) {
+  return Arena::CreateMessage<Message>(&arena);
+}
+
+// --- to the wire -------------------------------------------------------------------------------------------------------------
+
+void to_wire(const Status& status, v1::Status* out) {
+  out->set_code(static_cast<std::uint32_t>(status.code()));
+  out->set_message(wire_text(status.message()));
+}
+
+v1::Hello* to_wire(const Hello& hello, Arena& arena) {
+  auto* out = make<v1::Hello>(arena);
+  out->set_version(hello.version);
+  out->set_fingerprint(hello.fingerprint);
+  out->set_client(wire_text(hello.client));
+  out->set_token(wire_text(hello.token));
+  return out;
+}
+
+v1::DefineProgram* to_wire(const DefineProgram& define, Arena& arena) {
+  auto* out = make<v1::DefineProgram>(arena);
+  out->set_id(define.id);
+  if (define.program) proto::to_wire(*define.program, out->mutable_program());
+  return out;
+}
+
+v1::Run* to_wire(const RunProgram& body, Arena& arena) {
+  const auto& run = body.run;
+  auto* out = make<v1::Run>(arena);
+  out->set_program(run.program);
+  out->mutable_inputs()->Add(run.inputs.begin(), run.inputs.end());
+  out->set_first_output(run.first_output);
+  out->mutable_scalars()->Add(run.scalars.begin(), run.scalars.end());
+  out->set_seed(run.seed);
+  out->set_random_offset(run.random_offset);
+  out->mutable_release()->Add(run.release.begin(), run.release.end());
+  return out;
+}
+
+v1::Write* to_wire(const Write& write, Arena& arena) {
+  auto* out = make<v1::Write>(arena);
+  out->set_id(write.id);
+  proto::to_wire(write.type, out->mutable_type());
+  return out;
+}
+
+v1::Chunk* to_wire(const Chunk& chunk, Arena& arena) {
+  auto* out = make<v1::Chunk>(arena);
+  out->set_key(chunk.key);
+  out->set_offset(chunk.offset);
+  return out;
+}
+
+v1::Read* to_wire(const Read& read, Arena& arena) {
+  auto* out = make<v1::Read>(arena);
+  out->set_request(read.request);
+  out->set_id(read.id);
+  return out;
+}
+
+v1::Release* to_wire(const Release& release, Arena& arena) {
+  auto* out = make<v1::Release>(arena);
+  out->mutable_ids()->Add(release.ids.begin(), release.ids.end());
+  return out;
+}
+
+v1::Sync* to_wire(const Sync& sync, Arena& arena) {
+  auto* out = make<v1::Sync>(arena);
+  out->set_request(sync.request);
+  return out;
+}
+
+v1::Credit* to_wire(const Credit& credit, Arena& arena) {
+  auto* out = make<v1::Credit>(arena);
+  out->set_bytes(credit.bytes);
+  return out;
+}
+
+v1::Close* to_wire(const Close& close, Arena& arena) {
+  auto* out = make<v1::Close>(arena);
+  to_wire(close.status, out->mutable_status());
+  return out;
+}
+
+v1::Welcome* to_wire(const Welcome& welcome, Arena& arena) {
+  auto* out = make<v1::Welcome>(arena);
+  out->set_version(welcome.version);
+  out->set_fingerprint(welcome.fingerprint);
+  out->set_server(wire_text(welcome.info.server));
+  out->set_session(wire_text(welcome.info.session));
+  for (const auto& device : welcome.info.devices) out->add_devices(wire_text(device));
+  out->set_max_tensor_bytes(welcome.info.max_tensor_bytes);
+  out->set_max_in_flight(welcome.info.max_in_flight);
+  out->set_bulk_credit(welcome.info.bulk_credit);
+  return out;
+}
+
+v1::Ack* to_wire(const Ack& ack, Arena& arena) {
+  auto* out = make<v1::Ack>(arena);
+  out->set_seq(ack.seq);
+  return out;
+}
+
+v1::Data* to_wire(const Data& data, Arena& arena) {
+  auto* out = make<v1::Data>(arena);
+  out->set_request(data.request);
+  proto::to_wire(data.type, out->mutable_type());
+  return out;
+}
+
+v1::Done* to_wire(const Done& done, Arena& arena) {
+  auto* out = make<v1::Done>(arena);
+  out->set_request(done.request);
+  to_wire(done.status, out->mutable_status());
+  return out;
+}
+
+// --- from the wire -----------------------------------------------------------------------------------------------------------
+
+Status from_wire(const v1::Status& status) {
+  const auto code = status.code();
+  if (code == 0) return {};
+  const bool canonical = code <= static_cast<std::uint32_t>(StatusCode::unauthenticated);
+  return {canonical ? static_cast<StatusCode>(code) : StatusCode::unknown, status.message().substr(0, kMaxTextBytes)};
+}
+
+template <typename T>
+std::vector<T> to_vector(const RepeatedField<T>& values) {
+  return {values.begin(), values.end()};
+}
+
+Result<Body> from_wire(const v1::Hello& hello) {
+  return Body{Hello{hello.version(), hello.fingerprint(), hello.client().substr(0, kMaxTextBytes),
+                    hello.token().substr(0, kMaxTextBytes)}};
+}
+
+Result<Body> from_wire(const v1::Run& run) {
+  return Body{RunProgram{Run{run.program(), to_vector(run.inputs()), run.first_output(), to_vector(run.scalars()), run.seed(),
+                             run.random_offset(), to_vector(run.release())}}};
+}
+
+Result<Body> from_wire(const v1::Write& write) {
+  BURN_TRY(auto type, proto::from_wire(write.type()));
+  return Body{Write{write.id(), type}};
+}
+
+Result<Body> from_wire(const v1::Chunk& chunk) { return Body{Chunk{chunk.key(), chunk.offset()}}; }
+Result<Body> from_wire(const v1::Read& read) { return Body{Read{read.request(), read.id()}}; }
+Result<Body> from_wire(const v1::Release& release) { return Body{Release{to_vector(release.ids())}}; }
+Result<Body> from_wire(const v1::Sync& sync) { return Body{Sync{sync.request()}}; }
+Result<Body> from_wire(const v1::Credit& credit) { return Body{Credit{credit.bytes()}}; }
+Result<Body> from_wire(const v1::Close& close) { return Body{Close{from_wire(close.status())}}; }
+
+Result<Body> from_wire(const v1::Welcome& welcome) {
+  if (welcome.devices_size() > kMaxDevices) return invalid_argument(fmt::format("{} devices", welcome.devices_size()));
+  Welcome body{welcome.version(), welcome.fingerprint(), {}};
+  body.info.server = welcome.server().substr(0, kMaxTextBytes);
+  body.info.session = welcome.session().substr(0, kMaxTextBytes);
+  body.info.devices.assign(welcome.devices().begin(), welcome.devices().end());
+  body.info.max_tensor_bytes = welcome.max_tensor_bytes();
+  body.info.max_in_flight = welcome.max_in_flight();
+  body.info.bulk_credit = welcome.bulk_credit();
+  return Body{std::move(body)};
+}
+
+Result<Body> from_wire(const v1::Ack& ack) { return Body{Ack{ack.seq()}}; }
+
+Result<Body> from_wire(const v1::Data& data) {
+  BURN_TRY(auto type, proto::from_wire(data.type()));
+  return Body{Data{data.request(), type}};
+}
+
+Result<Body> from_wire(const v1::Done& done) { return Body{Done{done.request(), from_wire(done.status())}}; }
+
+template <typename Message>
+Result<Body> read_as(std::string_view bytes) {
+  alignas(8) char first[kArenaBytes];
+  Arena arena{first, sizeof(first)};
+  auto* message = make<Message>(arena);
+  if (!message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return invalid_argument("it is malformed");
+  return from_wire(*message);
+}
+
+}  // namespace
+
+const MessageLite* make_body(const Body& body, Arena& arena) {
+  return std::visit([&](const auto& kind) -> const MessageLite* { return to_wire(kind, arena); }, body);
+}
+
+Result<Body> read_body(int field, std::string_view bytes) {
+  const bool is_list = field == v1::Envelope::kDefineFieldNumber || field == v1::Envelope::kRunFieldNumber ||
+                       field == v1::Envelope::kReleaseFieldNumber;
+  const auto limit = is_list ? kMaxListBytes : kMaxSmallBytes;
+  if (bytes.size() > limit) return invalid_argument(fmt::format("it has {} bytes, at most {} may be", bytes.size(), limit));
+  switch (field) {
+    case v1::Envelope::kHelloFieldNumber: return read_as<v1::Hello>(bytes);
+    case v1::Envelope::kDefineFieldNumber: {
+      BURN_TRY(auto define, read_define(bytes));
+      return Body{std::move(define)};
+    }
+    case v1::Envelope::kRunFieldNumber: return read_as<v1::Run>(bytes);
+    case v1::Envelope::kWriteFieldNumber: return read_as<v1::Write>(bytes);
+    case v1::Envelope::kChunkFieldNumber: return read_as<v1::Chunk>(bytes);
+    case v1::Envelope::kReadFieldNumber: return read_as<v1::Read>(bytes);
+    case v1::Envelope::kReleaseFieldNumber: return read_as<v1::Release>(bytes);
+    case v1::Envelope::kSyncFieldNumber: return read_as<v1::Sync>(bytes);
+    case v1::Envelope::kCreditFieldNumber: return read_as<v1::Credit>(bytes);
+    case v1::Envelope::kCloseFieldNumber: return read_as<v1::Close>(bytes);
+    case v1::Envelope::kWelcomeFieldNumber: return read_as<v1::Welcome>(bytes);
+    case v1::Envelope::kAckFieldNumber: return read_as<v1::Ack>(bytes);
+    case v1::Envelope::kDataFieldNumber: return read_as<v1::Data>(bytes);
+    case v1::Envelope::kDoneFieldNumber: return read_as<v1::Done>(bytes);
+  }
+  return unimplemented(fmt::format("a frame of kind {} is not known here", field));
+}
+
+}  // namespace burn::proto

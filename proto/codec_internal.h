@@ -1,0 +1,50 @@
+// What the files of the codec share. Names generated classes without including them: only codec*.cc do that.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "ir/program.h"
+#include "proto/message.h"
+
+namespace google::protobuf {
+class Arena;
+class MessageLite;
+namespace io {
+class CodedInputStream;
+}
+}  // namespace google::protobuf
+namespace burn::v1 {
+class Program;
+class TensorType;
+}  // namespace burn::v1
+
+namespace burn::proto {
+
+inline constexpr std::size_t kMaxTextBytes = 4096;  // messages, paths; longer ones are cut when sent and refused when read
+
+inline constexpr std::size_t kArenaBytes = 4096;     // what a message may take on the stack before it allocates
+
+// The generated message of a body, owned by the arena.
+const google::protobuf::MessageLite* make_body(const Body& body, google::protobuf::Arena& arena);
+// Reads the body that field `field` of an Envelope holds.
+Result<Body> read_body(int field, std::string_view bytes);
+
+// The text as proto3 wants it: valid UTF-8, at most kMaxTextBytes.
+std::string wire_text(std::string_view text);
+
+void to_wire(const ir::TensorType& type, v1::TensorType* out);
+Result<ir::TensorType> from_wire(const v1::TensorType& type);
+
+void to_wire(const ir::Program& program, v1::Program* out);
+
+// Reads a DefineProgram. Errors: only for bytes that are none.
+Result<DefineProgram> read_define(std::string_view bytes);
+
+// Reads a length and moves behind that many bytes of `whole`, which the stream reads: those bytes, or nothing if there are fewer.
+std::optional<std::string_view> read_block(google::protobuf::io::CodedInputStream& in, std::string_view whole);
+
+}  // namespace burn::proto

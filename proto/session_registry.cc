@@ -1,0 +1,42 @@
+#include "proto/session_registry.h"
+
+#include <map>
+#include <mutex>
+
+namespace burn::proto {
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, SessionFactory> factories;
+};
+
+// Never destroyed: schemes are registered, and sessions opened, by static objects of any order.
+Registry& registry() {
+  static auto& instance = *new Registry;
+  return instance;
+}
+
+}  // namespace
+
+void register_scheme(const std::string& scheme, SessionFactory factory) {
+  auto& all = registry();
+  const std::lock_guard lock{all.mutex};
+  all.factories[scheme] = std::move(factory);
+}
+
+Result<std::unique_ptr<Session>> open_session(const std::string& url) {
+  auto& all = registry();
+  SessionFactory factory;
+  std::string known;
+  {
+    const std::lock_guard lock{all.mutex};
+    const auto found = all.factories.find(url.substr(0, url.find(':')));
+    if (found != all.factories.end()) factory = found->second;
+    for (const auto& [scheme, unused] : all.factories) known += (known.empty() ? "" : ", ") + scheme;
+  }
+  if (factory) return factory(url);
+  return invalid_argument("no device \"" + url + "\": its scheme is not among " + (known.empty() ? "(none)" : known));
+}
+
+}  // namespace burn::proto

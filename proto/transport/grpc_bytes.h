@@ -1,0 +1,25 @@
+// Frames as gRPC's byte buffers, without copying tensor bytes. gRPC's headers stay in the .cc files.
+#pragma once
+
+#include <string>
+
+#include "base/bytes.h"
+#include "proto/codec.h"
+
+namespace grpc {
+class ByteBuffer;
+}
+
+namespace burn::proto {
+
+// The stream of burn.v1: both sides send Frames.
+inline constexpr const char* kGrpcMethod = "/burn.v1.Worker/Connect";
+// Sent by the server with its first headers: the stream is open and not merely refused.
+inline constexpr const char* kGrpcOpenKey = "burn-open";
+
+// Holds on to the payload until gRPC has written it.
+void to_byte_buffer(const EncodedFrame& frame, grpc::ByteBuffer* buffer);
+// Shares a message that came in one piece, joins one that came in several.
+SharedBytes to_shared_bytes(grpc::ByteBuffer* buffer);
+
+}  // namespace burn::proto

@@ -1,0 +1,38 @@
+// Channels over WebSocket (RFC 6455): a frame is one binary message. For both ends, over TCP and unix sockets.
+//
+// A channel's socket belongs to one event loop, on whose thread its handler is called; send() and close() only queue and wake
+// that thread. Silent peers are pinged after half the idle timeout and dropped after all of it.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/status.h"
+#include "proto/channel.h"
+#include "proto/transport/abortable.h"
+#include "proto/transport/io_threads.h"
+#include "proto/transport/socket.h"
+
+namespace burn::proto {
+
+struct WebSocketOptions {
+  std::size_t max_frame_bytes = kMaxFrameBytes;  // a larger message from the peer ends the connection
+  std::chrono::milliseconds handshake_timeout{10'000};
+  std::chrono::milliseconds idle_timeout{30'000};
+};
+
+// Server: shakes hands on a socket that was just accepted, then asks `accept` who serves it (null: nobody, it is closed).
+// `lease` is dropped when the connection is over.
+std::weak_ptr<Abortable> serve_websocket(
+    std::shared_ptr<IoContext> context, UniqueFd socket, const WebSocketOptions& options,
+    std::function<std::shared_ptr<ChannelHandler>(std::shared_ptr<Channel>)> accept, std::shared_ptr<const void> lease);
+
+// Client: shakes hands with `host` ("127.0.0.1:3000") and returns the open channel. Blocks; not for threads of IoThreads.
+// Errors: UNAVAILABLE with the reason.
+Result<std::shared_ptr<Channel>> open_websocket(std::shared_ptr<IoContext> context, UniqueFd socket, const std::string& host,
+                                                const WebSocketOptions& options, std::shared_ptr<ChannelHandler> handler);
+
+}  // namespace burn::proto

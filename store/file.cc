@@ -1,0 +1,131 @@
+#include "store/file.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <new>
+#include <string>
+#include <system_error>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+namespace burn::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kChunk = std::size_t{1} << 30;  // read() and write() move less than 2 GiB at a time
+
+Error failed(std::string_view what, const fs::path& path, int number) {
+  const auto code = number == ENOENT ? StatusCode::not_found : StatusCode::unavailable;
+  return {code, fmt::format("cannot {} {}: {}", what, path.native(), std::generic_category().message(number))};
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  int get() const { return number_; }
+  bool close() { return ::close(std::exchange(number_, -1)) == 0; }
+
+ private:
+  int number_;
+};
+
+// Removes the unfinished file unless told that it has become the real one.
+class Unfinished {
+ public:
+  explicit Unfinished(fs::path path) : path_(std::move(path)) {}
+  Unfinished(const Unfinished&) = delete;
+  Unfinished& operator=(const Unfinished&) = delete;
+  ~Unfinished() {
+    if (!path_.empty()) ::unlink(path_.c_str());
+  }
+  const fs::path& path() const { return path_; }
+  void finished() { path_.clear(); }
+
+ private:
+  fs::path path_;
+};
+
+// A name beside `path` that nobody else uses: not another process, nor another thread of this one.
+fs::path beside(const fs::path& path) {
+  static std::atomic<std::uint64_t> counter{0};
+  return path.parent_path() / fmt::format(".{}.{}-{}.tmp", path.filename().native(), ::getpid(), counter++);
+}
+
+// 0 or the system's error number.
+int write_all(int file, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const auto written = ::write(file, bytes.data(), std::min(bytes.size(), kChunk));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+// So that a rename outlives a power cut. Not every file system can; the contents are safe either way.
+void sync_folder_of(const fs::path& path) {
+  const auto folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const Descriptor handle(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (handle.get() >= 0) ::fsync(handle.get());
+}
+
+std::shared_ptr<std::uint64_t[]> allocate(const fs::path& path, std::size_t size) try {
+  return std::make_shared_for_overwrite<std::uint64_t[]>(size / 8 + 1);
+} catch (const std::bad_alloc&) {
+  throw Error(StatusCode::resource_exhausted,
+              fmt::format("cannot read {}: no memory for {} bytes", path.native(), size));
+}
+
+}  // namespace
+
+SharedBytes read_file(const fs::path& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat facts{};
+  if (file.get() < 0 || ::fstat(file.get(), &facts) != 0) throw failed("read", path, errno);
+  if (!S_ISREG(facts.st_mode)) throw failed("read", path, S_ISDIR(facts.st_mode) ? EISDIR : EINVAL);
+
+  const auto size = static_cast<std::size_t>(facts.st_size);
+  const auto owner = allocate(path, size);
+  auto* bytes = reinterpret_cast<std::byte*>(owner.get());
+  for (std::size_t done = 0; done < size;) {
+    const auto count = ::read(file.get(), bytes + done, std::min(size - done, kChunk));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw failed("read", path, errno);
+    if (count == 0) {
+      throw Error(StatusCode::data_loss,
+                  fmt::format("cannot read {}: it shrank to {} of {} bytes meanwhile", path.native(), done, size));
+    }
+    done += static_cast<std::size_t>(count);
+  }
+  return {owner, {bytes, size}};
+}
+
+void write_file(const fs::path& path, std::span<const std::span<const std::byte>> parts) {
+  const auto fail_if = [&](int error) {
+    if (error != 0) throw failed("write", path, error);
+  };
+  const auto name = beside(path);
+  Descriptor file(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (file.get() < 0) fail_if(errno);
+  Unfinished unfinished(name);
+  for (const auto part : parts) fail_if(write_all(file.get(), part));
+  if (::fsync(file.get()) != 0 || !file.close()) fail_if(errno);
+  if (::rename(name.c_str(), path.c_str()) != 0) fail_if(errno);
+  unfinished.finished();
+  sync_folder_of(path);
+}
+
+}  // namespace burn::store

@@ -1,0 +1,57 @@
+// Named tensors and a few words about them, as they lie in a file: what modules and optimizers are saved as.
+//
+// A value: copies share the tensors' bytes. The file format is safetensors, which other frameworks read and write.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "client/tensor_data.h"
+
+namespace burn {
+
+class Record {
+ public:
+  using Tensors = std::map<std::string, TensorData, std::less<>>;
+  using Metadata = std::map<std::string, std::string>;
+
+  // Adds a tensor, or replaces the one of that name. Errors: the name "__metadata__", which the format keeps for
+  // itself.
+  void insert(std::string name, TensorData data);
+  bool remove(std::string_view name);
+
+  bool contains(std::string_view name) const { return tensors_.contains(name); }
+  const TensorData* find(std::string_view name) const;  // nullptr when there is none
+  // Errors: NOT_FOUND, saying which names there are.
+  const TensorData& get(std::string_view name) const;
+
+  std::size_t size() const { return tensors_.size(); }
+  bool empty() const { return tensors_.empty(); }
+  std::vector<std::string> names() const;  // sorted
+  Tensors::const_iterator begin() const { return tensors_.begin(); }
+  Tensors::const_iterator end() const { return tensors_.end(); }
+
+  Metadata& metadata() { return metadata_; }
+  const Metadata& metadata() const { return metadata_; }
+
+  // Writes a file that is complete or not there at all (see store::write_file).
+  void save(const std::filesystem::path& path) const;
+  // Reads a file into one block that the tensors share; nothing in it is trusted.
+  // Errors: NOT_FOUND, UNAVAILABLE; INVALID_ARGUMENT saying in one sentence what is wrong with the file, with its
+  // numbers.
+  static Record load(const std::filesystem::path& path);
+
+  SharedBytes to_bytes() const;
+  // The tensors share `bytes`. `source` stands in front of error messages.
+  static Record from_bytes(const SharedBytes& bytes, std::string_view source = "record");
+
+ private:
+  Tensors tensors_;
+  Metadata metadata_;
+};
+
+}  // namespace burn

@@ -1,0 +1,150 @@
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ir/op.h"
+#include "tests/ir/samples.h"
+
+namespace burn::ir {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr auto f32 = DType::f32;
+constexpr auto kHuge = std::numeric_limits<std::int64_t>::max();
+constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
+
+// "f32[2, 3]", or the error.
+std::string inferred(const Op& op, std::vector<TensorType> operands) {
+  const auto type = infer_types(op, operands);
+  return type.ok() ? to_string(*type) : type.status().message();
+}
+
+TEST(ShapeRules, EverySampleHasTheResultItNames) {
+  for (const auto& sample : samples()) {
+    EXPECT_EQ(inferred(sample.op, sample.operands), to_string(sample.result)) << to_string(sample.op);
+  }
+}
+
+TEST(ShapeRules, EveryOpRejectsTooFewAndTooManyOperands) {
+  for (const auto& sample : samples()) {
+    const auto takes = HasSubstr(std::string{name(sample.op)} + ": takes ");
+    if (!sample.operands.empty()) {
+      EXPECT_THAT(inferred(sample.op, {}), takes);
+    }
+    if (std::holds_alternative<Concat>(sample.op)) continue;  // takes any number
+    auto operands = sample.operands;
+    operands.push_back({f32, {2, 3}});
+    EXPECT_THAT(inferred(sample.op, operands), takes);
+    operands.resize(5000, {f32, {2, 3}});
+    EXPECT_THAT(inferred(sample.op, operands), takes);
+  }
+}
+
+TEST(ShapeRules, SourcesCheckTheirNumbers) {
+  EXPECT_EQ(inferred(Iota{DType::i64, 0}, {}), "i64[0]");
+  EXPECT_THAT(inferred(Iota{DType::i64, -1}, {}), HasSubstr("iota: [-1] is no shape"));
+  EXPECT_THAT(inferred(Iota{DType::i64, kHuge}, {}), HasSubstr("too many elements"));
+  EXPECT_THAT(inferred(Iota{DType::bool_, 2}, {}), HasSubstr("not bools"));
+  EXPECT_THAT(inferred(Random{RandomFn::uniform, DType::i32, {2}, 0}, {}), HasSubstr("random: gives floats, not i32"));
+  EXPECT_THAT(inferred(Random{RandomFn::uniform, f32, {kHuge, kHuge}, 0}, {}), HasSubstr("too many elements"));
+  EXPECT_THAT(inferred(Random{RandomFn::uniform, f32, {2}, -1}, {}), HasSubstr("offset -1"));
+  EXPECT_THAT(inferred(Scalar{f32, -1}, {}), HasSubstr("slot -1"));
+  EXPECT_THAT(inferred(Constant{DType::bool_, 2}, {}), HasSubstr("2 is no bool"));
+}
+
+TEST(ShapeRules, PointwiseOperandsHaveOneShapeOrRankZero) {
+  const Op add = Pointwise{PointwiseFn::add};
+  EXPECT_EQ(inferred(add, {{f32, {2, 3}}, {f32, {}}}), "f32[2, 3]");
+  EXPECT_EQ(inferred(add, {{f32, {}}, {f32, {2, 3}}}), "f32[2, 3]");
+  EXPECT_EQ(inferred(add, {{f32, {}}, {f32, {}}}), "f32[]");
+  EXPECT_EQ(inferred(add, {{f32, {2, 3}}, {f32, {3}}}), "add: shapes differ: f32[2, 3], f32[3]");
+  EXPECT_EQ(inferred(add, {{f32, {2, 3}}, {f32, {2, 1}}}), "add: shapes differ: f32[2, 3], f32[2, 1]");
+  const Op select = Pointwise{PointwiseFn::select};
+  EXPECT_EQ(inferred(select, {{DType::bool_, {}}, {f32, {2}}, {f32, {}}}), "f32[2]");
+  EXPECT_EQ(inferred(select, {{DType::bool_, {2}}, {f32, {}}, {f32, {}}}), "f32[2]");
+  EXPECT_THAT(inferred(select, {{DType::bool_, {2}}, {f32, {}}, {f32, {3}}}), HasSubstr("shapes differ"));
+}
+
+TEST(ShapeRules, PointwiseClassesDecideTheDtypes) {
+  const auto of = [](PointwiseFn fn, std::vector<DType> dtypes) {
+    std::vector<TensorType> operands;
+    for (const auto dtype : dtypes) operands.push_back({dtype, {2}});
+    return inferred(Pointwise{fn}, operands);
+  };
+  const auto i32 = DType::i32, yes = DType::bool_;
+  EXPECT_EQ(of(PointwiseFn::add, {i32, i32}), "i32[2]");
+  EXPECT_EQ(of(PointwiseFn::add, {i32, f32}), "add: takes numbers of one dtype, got i32[2], f32[2]");
+  EXPECT_THAT(of(PointwiseFn::add, {yes, yes}), HasSubstr("takes numbers"));
+  EXPECT_THAT(of(PointwiseFn::exp, {i32}), HasSubstr("exp: takes floats of one dtype, got i32[2]"));
+  EXPECT_THAT(of(PointwiseFn::bitwise_and, {f32, f32}), HasSubstr("takes whole numbers"));
+  EXPECT_THAT(of(PointwiseFn::bitwise_not, {yes}), HasSubstr("takes whole numbers"));
+  EXPECT_THAT(of(PointwiseFn::bool_and, {i32, i32}), HasSubstr("takes bools"));
+  EXPECT_EQ(of(PointwiseFn::equal, {yes, yes}), "bool[2]");
+  EXPECT_EQ(of(PointwiseFn::less, {i32, i32}), "bool[2]");
+  EXPECT_THAT(of(PointwiseFn::less, {i32, DType::i64}), HasSubstr("takes operands of one dtype"));
+  EXPECT_EQ(of(PointwiseFn::is_nan, {DType::bf16}), "bool[2]");
+  EXPECT_THAT(of(PointwiseFn::is_nan, {i32}), HasSubstr("takes floats"));
+  EXPECT_EQ(of(PointwiseFn::select, {yes, yes, yes}), "bool[2]");
+  EXPECT_THAT(of(PointwiseFn::select, {f32, f32, f32}), HasSubstr("takes a bool and"));
+  EXPECT_THAT(of(PointwiseFn::select, {yes, f32, i32}), HasSubstr("takes a bool and"));
+}
+
+TEST(ShapeRules, ReduceKeepsItsAxesWithSizeOne) {
+  const TensorType x{f32, {2, 3, 4}};
+  EXPECT_EQ(inferred(Reduce{ReduceFn::sum, {}}, {x}), "f32[2, 3, 4]");
+  EXPECT_EQ(inferred(Reduce{ReduceFn::max, {0, 1, 2}}, {x}), "f32[1, 1, 1]");
+  EXPECT_THAT(inferred(Reduce{ReduceFn::sum, {3}}, {x}), HasSubstr("reduce: axis 3 is out of range for f32[2, 3, 4]"));
+  EXPECT_THAT(inferred(Reduce{ReduceFn::sum, {-1}}, {x}), HasSubstr("axis -1"));
+  EXPECT_THAT(inferred(Reduce{ReduceFn::sum, {kHuge}}, {x}), HasSubstr("out of range"));
+  EXPECT_THAT(inferred(Reduce{ReduceFn::sum, {1, 0}}, {x}), HasSubstr("not sorted and unique"));
+  EXPECT_THAT(inferred(Reduce{ReduceFn::sum, {1, 1}}, {x}), HasSubstr("not sorted and unique"));
+}
+
+TEST(ShapeRules, BoolsReduceByAnyAndAllOnly) {
+  const TensorType x{DType::bool_, {2, 3}};
+  EXPECT_EQ(inferred(Reduce{ReduceFn::max, {1}}, {x}), "bool[2, 1]");
+  EXPECT_EQ(inferred(Scan{ReduceFn::min, 1}, {x}), "bool[2, 3]");
+  EXPECT_THAT(inferred(Reduce{ReduceFn::sum, {1}}, {x}), HasSubstr("reduce: sum takes numbers"));
+  EXPECT_THAT(inferred(Scan{ReduceFn::prod, 1}, {x}), HasSubstr("scan: prod takes numbers"));
+  EXPECT_THAT(inferred(ArgReduce{ArgFn::max, 1}, {x}), HasSubstr("takes numbers"));
+}
+
+TEST(ShapeRules, NothingIsTheLargestOfNothing) {
+  const TensorType empty{f32, {2, 0}};
+  EXPECT_EQ(inferred(Reduce{ReduceFn::sum, {1}}, {empty}), "f32[2, 1]");
+  EXPECT_THAT(inferred(Reduce{ReduceFn::max, {1}}, {empty}), HasSubstr("no elements to choose from"));
+  EXPECT_THAT(inferred(ArgReduce{ArgFn::min, 1}, {empty}), HasSubstr("no elements to choose from"));
+  EXPECT_EQ(inferred(Reduce{ReduceFn::max, {0}}, {empty}), "f32[1, 0]");
+  EXPECT_EQ(inferred(ArgReduce{ArgFn::min, 0}, {empty}), "i64[1, 0]");
+  EXPECT_EQ(inferred(Reduce{ReduceFn::max, {1}}, {{DType::bool_, {2, 0}}}), "bool[2, 1]");
+}
+
+TEST(ShapeRules, AxesMustExist) {
+  for (const std::int64_t axis : {std::int64_t{2}, std::int64_t{-1}, kHuge, kLeast}) {
+    const TensorType x{f32, {2, 3}};
+    EXPECT_THAT(inferred(Scan{ReduceFn::sum, axis}, {x}), HasSubstr("out of range"));
+    EXPECT_THAT(inferred(ArgReduce{ArgFn::max, axis}, {x}), HasSubstr("out of range"));
+    EXPECT_THAT(inferred(ArgSort{axis, false}, {x}), HasSubstr("out of range"));
+  }
+  EXPECT_THAT(inferred(Scan{ReduceFn::sum, 0}, {{f32, {}}}), HasSubstr("out of range"));
+}
+
+TEST(ShapeRules, MatmulNamesWhatDiffers) {
+  const auto of = [](TensorType lhs, TensorType rhs) { return inferred(MatMul{}, {lhs, rhs}); };
+  EXPECT_EQ(of({f32, {2, 3}}, {f32, {4, 5}}), "matmul: inner sizes differ: lhs f32[2, 3], rhs f32[4, 5] (3 and 4)");
+  EXPECT_THAT(of({f32, {2, 3}}, {f32, {1, 3, 5}}), HasSubstr("matmul: ranks differ"));
+  EXPECT_THAT(of({f32, {7, 2, 3}}, {f32, {1, 3, 5}}), HasSubstr("matmul: batch sizes differ"));
+  EXPECT_THAT(of({f32, {3}}, {f32, {3}}), HasSubstr("takes matrices"));
+  EXPECT_THAT(of({f32, {}}, {f32, {}}), HasSubstr("takes matrices"));
+  EXPECT_THAT(of({f32, {2, 3}}, {DType::f64, {3, 5}}), HasSubstr("one dtype"));
+  EXPECT_THAT(of({DType::bool_, {2, 3}}, {DType::bool_, {3, 5}}), HasSubstr("takes numbers"));
+  EXPECT_EQ(of({DType::i32, {2, 3}}, {DType::i32, {3, 5}}), "i32[2, 5]");
+  EXPECT_EQ(of({f32, {2, 0}}, {f32, {0, 5}}), "f32[2, 5]");
+  const std::int64_t large = std::int64_t{1} << 40;
+  EXPECT_THAT(of({f32, {large, 1}}, {f32, {1, large}}), HasSubstr("too many elements"));
+}
+
+}  // namespace
+}  // namespace burn::ir

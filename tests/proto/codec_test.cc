@@ -1,0 +1,176 @@
+// What encode writes, decode reads, and so does any other protobuf implementation.
+#include "proto/codec.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "ir/catalogue.h"
+#include "proto/burn.pb.h"
+#include "tests/ir/samples.h"
+#include "tests/proto/frames.h"
+
+namespace burn::proto {
+namespace {
+
+Frame decoded(const EncodedFrame& frame) { return value_or_throw(decode(shared(to_string(frame)))); }
+
+std::shared_ptr<const ir::Program> round_trip(const std::shared_ptr<const ir::Program>& program) {
+  const auto frame = decoded(encode({1, DefineProgram{7, program}, {}}));
+  const auto& define = std::get<DefineProgram>(frame.body);
+  EXPECT_TRUE(define.invalid.ok()) << define.invalid.to_string();
+  return define.program;
+}
+
+TEST(Codec, EveryBodyComesBackAsItWas) {
+  for (const auto& [name, frame] : sample_frames()) {
+    SCOPED_TRACE(name);
+    EXPECT_EQ(proto::name(frame.body), name);
+    const auto bytes = to_string(encode(frame));
+    const auto back = value_or_throw(decode(shared(bytes)));
+    EXPECT_EQ(back.seq, frame.seq);
+    EXPECT_TRUE(std::ranges::equal(back.payload.span(), frame.payload.span()));
+    EXPECT_EQ(to_string(encode(back)), bytes);
+    std::visit(
+        [&]<typename Kind>(const Kind& body) {
+          if constexpr (std::equality_comparable<Kind>) {
+            EXPECT_EQ(std::get<Kind>(back.body), body);
+          }
+        },
+        frame.body);
+  }
+}
+
+TEST(Codec, EmptyBodiesComeBackToo) {
+  const Body bodies[] = {Hello{0, 0, "", ""}, RunProgram{}, Write{}, Read{}, Release{}, Sync{}, Credit{}, Close{}, Ack{}, Data{}};
+  for (const auto& body : bodies) {
+    SCOPED_TRACE(name(body));
+    const auto back = decoded(encode({0, body, {}}));
+    EXPECT_EQ(back.body.index(), body.index());
+    EXPECT_TRUE(back.payload.empty());
+  }
+}
+
+TEST(Codec, ProgramsComeBackWithTheSameHash) {
+  const auto program = sample_program();
+  const auto back = round_trip(program);
+  ASSERT_TRUE(back);
+  EXPECT_TRUE(ir::same(*program, *back));
+  EXPECT_EQ(ir::to_string(*back), ir::to_string(*program));  // call sites included
+  EXPECT_EQ(back->scalar_count, 1);
+}
+
+TEST(Codec, CallSitesOutliveTheFrame) {
+  std::shared_ptr<const ir::Program> program;
+  {
+    std::string file = "somewhere/model.cc";
+    ir::ProgramBuilder builder;
+    const auto y = value_or_throw(builder.add(ir::Iota{ir::DType::i64, 3}, {}, {file.c_str(), 12}));
+    program = round_trip(std::make_shared<const ir::Program>(builder.finish({y})));
+    file.assign(file.size(), 'x');
+  }
+  EXPECT_EQ(ir::to_string(program->nodes[0].site), "model.cc:12");
+}
+
+TEST(Codec, EveryOpTravels) {
+  for (const auto& sample : ir::samples()) {
+    SCOPED_TRACE(ir::to_string(sample.op));
+    const auto program = program_of(sample.op, sample.operands);
+    const auto back = round_trip(program);
+    ASSERT_TRUE(back);
+    EXPECT_TRUE(ir::same(*program, *back));
+  }
+}
+
+TEST(Codec, ThePayloadIsNotCopied) {
+  const std::vector<std::byte> numbers(4096);
+  const auto payload = SharedBytes::own(std::vector<float>(1024, 1.0f));
+  const auto frame = encode({0, Chunk{1, 0}, payload});
+  EXPECT_EQ(frame.payload.data(), payload.data());
+  const auto bytes = shared(to_string(frame));
+  const auto back = value_or_throw(decode(bytes));
+  EXPECT_EQ(back.payload.data(), bytes.data() + frame.header.size());
+}
+
+TEST(Codec, ThePayloadOutlivesTheFrameItCameIn) {
+  SharedBytes payload;
+  {
+    const auto back = decoded(encode({0, Chunk{1, 0}, SharedBytes::own(std::vector<std::uint8_t>{1, 2, 3})}));
+    payload = back.payload;
+  }
+  EXPECT_EQ(payload.span()[2], std::byte{3});
+}
+
+TEST(Codec, GeneratedCodeReadsAFrame) {
+  const auto frames = sample_frames();
+  const auto run = std::ranges::find(frames, "run", &NamedFrame::name)->frame;
+  v1::Frame frame;
+  ASSERT_TRUE(frame.ParseFromString(to_string(encode(run))));
+  EXPECT_EQ(frame.header().seq(), 2u);
+  EXPECT_EQ(frame.header().run().inputs_size(), 4);
+  EXPECT_EQ(frame.header().run().scalars(2), ~std::uint64_t{0});
+  EXPECT_TRUE(frame.payload().empty());
+
+  const auto write = std::ranges::find(frames, "write", &NamedFrame::name)->frame;
+  ASSERT_TRUE(frame.ParseFromString(to_string(encode(write))));
+  EXPECT_EQ(frame.header().write().type().dtype(), v1::F32);
+  EXPECT_EQ(frame.payload().size(), 24u);
+}
+
+TEST(Codec, GeneratedCodeWritesAFrame) {
+  for (const auto& [name, frame] : sample_frames()) {
+    SCOPED_TRACE(name);
+    v1::Frame message;
+    ASSERT_TRUE(message.ParseFromString(to_string(encode(frame))));
+    EXPECT_EQ(message.SerializeAsString(), to_string(encode(frame)));
+  }
+}
+
+TEST(Codec, DTypesHaveTheirNamesOnTheWire) {
+  for (int i = 0; i < ir::kDTypeCount; ++i) {
+    auto text = v1::DType_Name(static_cast<v1::DType>(i));
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    EXPECT_EQ(text, ir::name(static_cast<ir::DType>(i)));
+  }
+}
+
+TEST(Codec, LongMessagesAreCut) {
+  const auto back = decoded(encode({0, Done{1, internal_error(std::string(100000, 'x'))}, {}}));
+  EXPECT_EQ(std::get<Done>(back.body).status.message().size(), 4096u);
+}
+
+TEST(Codec, MessagesAreValidUtf8WhateverTheyWere) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x94\xa5", "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x94\xa5"},
+      {"\xff\xfe", "??"},
+      {"cut \xe2\x82", "cut ??"},
+      {"\xc0\x80", "??"},              // overlong
+      {"\xed\xa0\x80", "???"},         // a surrogate
+      {"\xf4\x90\x80\x80", "????"},    // beyond U+10FFFF
+      {std::string(4095, 'x') + "\xc3\xa9", std::string(4095, 'x')},  // never half a character
+  };
+  for (const auto& [given, wanted] : cases) {
+    const auto back = decoded(encode({0, Done{1, internal_error(given)}, {}}));
+    EXPECT_EQ(std::get<Done>(back.body).status.message(), wanted);
+  }
+}
+
+TEST(Codec, UnknownStatusCodesBecomeUnknown) {
+  v1::Frame frame;
+  frame.mutable_header()->mutable_close()->mutable_status()->set_code(4711);
+  const auto back = value_or_throw(decode(shared(frame.SerializeAsString())));
+  EXPECT_EQ(std::get<Close>(back.body).status.code(), StatusCode::unknown);
+}
+
+TEST(Message, OrderedFramesAreThoseThatChangeOrReadState) {
+  std::string ordered;
+  for (const auto& [name, frame] : sample_frames()) {
+    if (is_ordered(frame.body)) ordered += name + " ";
+  }
+  EXPECT_EQ(ordered, "define run write read release sync ");
+}
+
+}  // namespace
+}  // namespace burn::proto

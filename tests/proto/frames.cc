@@ -1,0 +1,75 @@
+#include "tests/proto/frames.h"
+
+#include <cstring>
+
+#include "base/error.h"
+
+namespace burn::proto {
+namespace {
+
+SharedBytes floats(std::size_t count) {
+  std::vector<float> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = 0.5f * static_cast<float>(i);
+  return SharedBytes::own(std::move(values));
+}
+
+SessionInfo sample_info() {
+  return {"burn-server 0.1.0", "s-7", {"cpu", "null"}, std::uint64_t{1} << 40, 1024, kInitialCredit};
+}
+
+}  // namespace
+
+std::shared_ptr<const ir::Program> sample_program() {
+  ir::ProgramBuilder builder;
+  const auto x = builder.add_input({ir::DType::f32, {2, 3}});
+  const auto w = builder.add_input({ir::DType::f32, {3, 4}});
+  builder.donate(1);
+  const ir::Ref matmul[] = {x, w};
+  const auto y = value_or_throw(builder.add(ir::MatMul{}, matmul, {"models/mlp.cc", 41}));
+  const ir::Ref mul[] = {y, builder.add_scalar(ir::DType::f32)};
+  const auto scaled = value_or_throw(builder.add(ir::Pointwise{ir::PointwiseFn::mul}, mul, {"models/mlp.cc", 42}));
+  const auto sum = value_or_throw(builder.add(ir::Reduce{ir::ReduceFn::sum, {0, 1}}, {&scaled, 1}, {"train.cc", 7}));
+  return std::make_shared<const ir::Program>(builder.finish({sum, scaled}));
+}
+
+std::shared_ptr<const ir::Program> program_of(const ir::Op& op, std::span<const ir::TensorType> operands) {
+  ir::ProgramBuilder builder;
+  std::vector<ir::Ref> refs;
+  for (const auto& type : operands) refs.push_back(builder.add_input(type));
+  return std::make_shared<const ir::Program>(builder.finish({value_or_throw(builder.add(op, refs))}));
+}
+
+std::vector<NamedFrame> sample_frames() {
+  const Run run{9, {1, 2, 300, 1 << 20}, 70000, {0x3ff0000000000000, 0, ~std::uint64_t{0}}, 42, 17, {300}};
+  const ir::TensorType type{ir::DType::f32, {2, 3}};
+  const Status bad{StatusCode::invalid_argument, "matmul: k differs (at mlp.cc:41)"};
+  return {
+      {"hello", {0, Hello{1, 0x0123456789abcdef, "burn-cpp 0.1.0", "secret"}, {}}},
+      {"define", {1, DefineProgram{9, sample_program()}, {}}},
+      {"run", {2, RunProgram{run}, {}}},
+      {"write", {3, Write{5, type}, floats(6)}},
+      {"chunk", {0, Chunk{6, 1 << 20}, floats(4)}},
+      {"read", {4, Read{11, 5}, {}}},
+      {"release", {5, Release{{5, 6, 1 << 30}}, {}}},
+      {"sync", {6, Sync{12}, {}}},
+      {"credit", {0, Credit{kInitialCredit}, {}}},
+      {"close", {0, Close{bad}, {}}},
+      {"welcome", {0, Welcome{1, 0x0123456789abcdef, sample_info()}, {}}},
+      {"ack", {0, Ack{6}, {}}},
+      {"data", {0, Data{11, type}, floats(6)}},
+      {"done", {0, Done{12, bad}, {}}},
+  };
+}
+
+std::string to_string(const EncodedFrame& frame) {
+  std::string bytes = frame.header;
+  bytes.append(reinterpret_cast<const char*>(frame.payload.data()), frame.payload.size());
+  return bytes;
+}
+
+SharedBytes shared(std::string bytes) {
+  auto owner = std::make_shared<const std::string>(std::move(bytes));
+  return {owner, std::as_bytes(std::span{*owner})};
+}
+
+}  // namespace burn::proto

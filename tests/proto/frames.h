@@ -1,0 +1,28 @@
+// One frame of every kind, and what tests do with the bytes of frames.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "proto/codec.h"
+
+namespace burn::proto {
+
+struct NamedFrame {
+  std::string name;
+  Frame frame;
+};
+
+// Every body once, with every field set; writes and data inline. Always the same.
+std::vector<NamedFrame> sample_frames();
+
+// A program of a few nodes with call sites and a donated input.
+std::shared_ptr<const ir::Program> sample_program();
+
+// A program of this one op.
+std::shared_ptr<const ir::Program> program_of(const ir::Op& op, std::span<const ir::TensorType> operands);
+
+std::string to_string(const EncodedFrame& frame);  // header and payload in one
+SharedBytes shared(std::string bytes);
+
+}  // namespace burn::proto

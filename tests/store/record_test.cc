@@ -1,0 +1,130 @@
+#include "store/record.h"
+
+#include <cstring>
+#include <numeric>
+
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "tests/store/temp_folder.h"
+
+namespace burn {
+namespace {
+
+using testing::ElementsAre;
+
+// One tensor of every element type, of odd sizes so that they do not align by luck.
+Record every_dtype() {
+  Record record;
+  for (int i = 0; i < ir::kDTypeCount; ++i) {
+    const auto dtype = static_cast<ir::DType>(i);
+    std::vector<float> values(static_cast<std::size_t>(i % 3 + 1) * 5);
+    std::iota(values.begin(), values.end(), 0.f);
+    record.insert(std::string("weights.") + std::string(ir::name(dtype)),
+                  TensorData(values, {i % 3 + 1, 5}).convert_dtype(dtype));
+  }
+  record.insert("scalar", TensorData(std::vector<float>{3}, {}));
+  record.insert("empty", TensorData::zeros({0, 4}, ir::DType::i64));
+  record.metadata() = {{"format", "pt"}, {"quote \" and \\", "line\nbreak \xc3\xa9"}};
+  return record;
+}
+
+void expect_same(const Record& actual, const Record& expected) {
+  ASSERT_EQ(actual.names(), expected.names());
+  for (const auto& [name, data] : expected) EXPECT_EQ(actual.get(name), data) << name;
+  EXPECT_EQ(actual.metadata(), expected.metadata());
+}
+
+TEST(Record, RoundTripsEveryTypeThroughAFile) {
+  const test::TempFolder folder;
+  const auto record = every_dtype();
+  record.save(folder / "all.safetensors");
+  expect_same(Record::load(folder / "all.safetensors"), record);
+}
+
+TEST(Record, RoundTripsThroughMemoryWithoutCopyingTensors) {
+  const auto record = every_dtype();
+  const auto bytes = record.to_bytes();
+  const auto copy = Record::from_bytes(bytes);
+  expect_same(copy, record);
+  for (const auto& [name, data] : copy) {
+    if (data.num_elements() == 0) continue;
+    EXPECT_GE(data.as_bytes().data(), bytes.data()) << name;
+    EXPECT_LT(data.as_bytes().data(), bytes.data() + bytes.size()) << name;
+  }
+}
+
+TEST(Record, TensorsOutliveTheRecord) {
+  const test::TempFolder folder;
+  every_dtype().save(folder / "file");
+  const TensorData data = Record::load(folder / "file").get("weights.f64");
+  std::filesystem::remove(folder / "file");
+  EXPECT_EQ(data.as_slice<double>()[4], 4.0);
+}
+
+TEST(Record, EmptyRoundTrips) { expect_same(Record::from_bytes(Record{}.to_bytes()), Record{}); }
+
+TEST(Record, FollowsTheLayoutByteForByte) {
+  Record record;
+  record.insert("b", TensorData(std::vector<std::uint8_t>{7, 8, 9}, {3}));
+  record.insert("a", TensorData(std::vector<float>{1.0f}, {1}));
+  record.metadata()["k"] = "v";
+  const std::string json = R"({"__metadata__":{"k":"v"},"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
+                           R"("b":{"dtype":"U8","shape":[3],"data_offsets":[4,7]}})";
+  const std::string padding((8 - json.size() % 8) % 8, ' ');
+  std::string expected(8, '\0');
+  expected[0] = static_cast<char>(json.size() + padding.size());
+  expected += json + padding + std::string("\0\0\x80\x3f\x07\x08\x09", 7);
+  const auto bytes = record.to_bytes();
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), expected);
+}
+
+TEST(Record, InsertReplacesAndRemoveRemoves) {
+  Record record;
+  record.insert("x", TensorData::zeros({1}));
+  record.insert("x", TensorData::ones({1}));
+  EXPECT_THAT(record.get("x").to_vec<float>(), ElementsAre(1));
+  EXPECT_EQ(record.size(), 1u);
+  EXPECT_TRUE(record.remove("x"));
+  EXPECT_FALSE(record.remove("x"));
+  EXPECT_FALSE(record.contains("x"));
+  EXPECT_EQ(record.find("x"), nullptr);
+}
+
+TEST(Record, SaysWhichTensorIsMissing) {
+  Record record;
+  for (const char* name : {"a", "b", "c", "d", "e", "f"}) record.insert(name, TensorData::zeros({1}));
+  try {
+    (void)record.get("x");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), StatusCode::not_found);
+    EXPECT_STREQ(error.what(), "record: no tensor 'x' among 6: a, b, c, d, e, ...");
+  }
+  EXPECT_THROW(record.insert("__metadata__", TensorData::zeros({1})), Error);
+}
+
+TEST(Record, LoadNamesTheFile) {
+  const test::TempFolder folder;
+  const auto path = folder.write("short.safetensors", "1234");
+  try {
+    (void)Record::load(path);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()), path.native() + ": 4 bytes are too few for a safetensors file");
+  }
+}
+
+TEST(Record, CopiesTensorsThatAForeignFileMisaligned) {
+  const std::string json =
+      R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"b":{"dtype":"F64","shape":[1],"data_offsets":[1,9]}})";
+  std::string file(8, '\0');
+  file[0] = static_cast<char>(json.size());
+  const double value = 2.5;
+  file += json + std::string(1, '\7') + std::string(reinterpret_cast<const char*>(&value), 8);
+  const auto record = Record::from_bytes(SharedBytes::own(std::vector<char>(file.begin(), file.end())));
+  EXPECT_THAT(record.get("b").to_vec<double>(), ElementsAre(2.5));
+}
+
+}  // namespace
+}  // namespace burn
