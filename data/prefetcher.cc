@@ -73,14 +73,23 @@ Prefetcher::~Prefetcher() { stop(); }
 
 std::shared_ptr<void> Prefetcher::next() {
   if (taken_ == count_) return nullptr;
-  if (threads_.empty()) return make_(taken_++);
-  Slot slot = take();
+  Slot slot = threads_.empty() ? make_here() : take();
   if (slot.error) {
     count_ = taken_;
     std::rethrow_exception(slot.error);
   }
-  if (hooks_.adopt) hooks_.adopt(std::move(slot.token));
+  if (hooks_.adopt && !threads_.empty()) hooks_.adopt(std::move(slot.token));
   return std::move(slot.batch);
+}
+
+Prefetcher::Slot Prefetcher::make_here() {
+  Slot slot;
+  try {
+    slot.batch = make_(taken_++);
+  } catch (...) {
+    slot.error = std::current_exception();
+  }
+  return slot;
 }
 
 Prefetcher::Slot Prefetcher::take() {

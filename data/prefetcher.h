@@ -40,6 +40,7 @@ class Prefetcher {
 
   void work();
   Slot produce(std::size_t index) const;
+  Slot make_here();
   Slot take();
   void stop();
 

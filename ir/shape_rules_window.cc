@@ -48,7 +48,7 @@ Status check_image(std::string_view op, const TensorType& x, int spatial) {
 
 // ---- Convolution
 
-// What Conv and its adjoints have in common; the kind's own lists are checked by check_conv.
+// The three values that Conv and its adjoints relate: two are operands, the third is the result.
 struct ConvSizes {
   Shape input, weight, output;  // [n, c_in, in...], [c_out, c_in / groups, kernel...], [n, c_out, out...]
 };

@@ -17,7 +17,8 @@ struct Quotas {
   std::uint64_t tensor_bytes = std::uint64_t{1} << 40;
   std::uint64_t tensors = 1 << 20;
   std::uint64_t programs = 1 << 16;
-  std::uint64_t in_flight = 1024;  // ordered messages waiting
+  std::uint64_t nodes = 1 << 22;   // of all its programs
+  std::uint64_t in_flight = 1024;  // ordered calls waiting; one more blocks its caller
 };
 
 // A device and what sessions on it have in common: the backend and the bounded cache of compiled programs. Thread-safe.
@@ -34,23 +35,42 @@ class Worker {
     std::uint64_t runs = 0, sessions = 0;
   };
   virtual Stats stats() const = 0;
+
+  // For sessions: what stats() counts.
+  virtual void count_session(int change) = 0;
+  virtual void count_run() = 0;
 };
 
 class LocalSession : public proto::Session {
  public:
-  // A tensor whose numbers are still on their way: filled from any thread, then finished once. Until then whatever needs it
-  // waits; destroying it unfinished poisons the tensor with DATA_LOSS.
+  // A tensor whose numbers are still on their way. Filled part by part, in order, by one thread at a time. Until every byte
+  // has come whatever needs the tensor waits; destroying it before poisons the tensor with DATA_LOSS.
   class Upload {
    public:
     virtual ~Upload() = default;
-    virtual Status fill(std::uint64_t offset, std::span<const std::byte> bytes) = 0;  // OUT_OF_RANGE beyond the tensor
+    // Errors: OUT_OF_RANGE beyond the tensor, INVALID_ARGUMENT for a part out of order.
+    virtual Status fill(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
     virtual bool complete() const = 0;  // every byte has come; the tensor is ready from then on
   };
-  // Takes its turn in the order like write().
+  // Takes its turn in the order like write(). Errors: RESOURCE_EXHAUSTED; the call still takes its turn, and poisons the tensor.
   virtual Result<std::unique_ptr<Upload>> begin_upload(proto::TensorId id, const ir::TensorType& type) = 0;
 
-  // Called from the executor with the number of ordered calls executed so far, after each batch of work.
+  // Takes a turn like define(), for a program that could not even be read: its runs fail with `why`, and so do their outputs.
+  virtual Status define_invalid(proto::ProgramId id, std::size_t output_count, Status why) = 0;
+
+  // Called from the executor with the number of ordered calls executed so far: every kProgressBatch calls, and when there is
+  // nothing left to do. Set it before the first call.
+  static constexpr std::uint64_t kProgressBatch = 32;
   virtual void on_progress(std::function<void(std::uint64_t executed)> callback) = 0;
+
+  // close() without waiting: the executor stops after the call it is at and frees everything. From any thread.
+  virtual void begin_close() = 0;
+
+  struct Stats {
+    std::uint64_t programs = 0, runs = 0;
+    std::uint64_t bytes = 0, peak_bytes = 0;  // of tensors, as their types say
+  };
+  virtual Stats stats() const = 0;
 };
 
 std::unique_ptr<LocalSession> make_local_session(std::shared_ptr<Worker> worker, const Quotas& quotas = {});

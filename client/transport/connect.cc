@@ -38,7 +38,7 @@ Result<std::shared_ptr<proto::Channel>> connect_endpoint(const Endpoint& endpoin
       return connect_websocket(std::move(socket), endpoint.address, std::move(handler), deadline);
     }
     case Endpoint::Scheme::unix_socket: {
-      BURN_TRY(proto::UniqueFd socket, dial_unix(endpoint.address));
+      BURN_TRY(proto::UniqueFd socket, dial_unix(endpoint.address, deadline));
       return connect_websocket(std::move(socket), "localhost", std::move(handler), deadline);
     }
     case Endpoint::Scheme::grpc:

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <thread>
 
 #include "client/transport/transports.h"
 
@@ -54,15 +55,18 @@ Result<proto::UniqueFd> dial_tcp(const proto::HostPort& address, Deadline deadli
   return unavailable(proto::errno_text(error));
 }
 
-Result<proto::UniqueFd> dial_unix(const std::string& path) {
+Result<proto::UniqueFd> dial_unix(const std::string& path, Deadline deadline) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path) return unavailable(proto::errno_text(ENAMETOOLONG));
   std::copy(path.begin(), path.end(), address.sun_path);
   proto::UniqueFd fd{::socket(AF_UNIX, kSocketFlags, 0)};
   if (!fd) return unavailable(proto::errno_text(errno));
-  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return fd;
-  return unavailable(proto::errno_text(errno));
+  while (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    if (errno != EAGAIN || milliseconds_until(deadline) == 0) return unavailable(proto::errno_text(errno));
+    std::this_thread::sleep_for(std::chrono::milliseconds{5});  // the server's queue is full
+  }
+  return fd;
 }
 
 }  // namespace burn::client

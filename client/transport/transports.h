@@ -15,7 +15,7 @@ using Deadline = std::chrono::steady_clock::time_point;
 
 // A connected, non-blocking socket.
 Result<proto::UniqueFd> dial_tcp(const proto::HostPort& address, Deadline deadline);
-Result<proto::UniqueFd> dial_unix(const std::string& path);
+Result<proto::UniqueFd> dial_unix(const std::string& path, Deadline deadline);
 
 Result<std::shared_ptr<proto::Channel>> connect_websocket(proto::UniqueFd socket, const std::string& host,
                                                           std::shared_ptr<proto::ChannelHandler> handler, Deadline deadline);

@@ -270,17 +270,20 @@ void set_limits(grpc::ServerBuilder& builder, const ListenOptions& options) {
 Status GrpcListener::start(const std::string& address, const ListenOptions& options) {
   // Bound once by ourselves, for the address to be a numeric one, and for a sentence when that fails: gRPC gives none.
   BURN_TRY(BoundSocket probe, bind_tcp(address));
-  BURN_TRY(const proto::HostPort where, proto::parse_host_port(probe.address));
   probe.fd = {};
+  BURN_TRY(const proto::HostPort wanted, proto::parse_host_port(address));
+  BURN_TRY(proto::HostPort bound, proto::parse_host_port(probe.address));
+  bound.port = wanted.port;  // if that is 0, gRPC picks one
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
   set_limits(builder, options);
   int port = 0;
-  builder.AddListeningPort(probe.address, grpc::InsecureServerCredentials(), &port);
+  builder.AddListeningPort(proto::to_string(bound), grpc::InsecureServerCredentials(), &port);
   builder.RegisterCallbackGenericService(&service_);
   server_ = builder.BuildAndStart();
-  if (!server_) return unavailable("cannot listen on " + address + ": gRPC could not bind " + probe.address);
-  address_ = proto::to_string(proto::HostPort{where.host, static_cast<std::uint16_t>(port)});
+  if (!server_) return unavailable("cannot listen on " + address + ": gRPC could not bind it");
+  bound.port = static_cast<std::uint16_t>(port);
+  address_ = proto::to_string(bound);
   return ok_status();
 }
 

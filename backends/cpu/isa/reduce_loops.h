@@ -39,7 +39,8 @@ void store_totals(std::int64_t n, const void* totals, void* result) {
   auto* y = static_cast<Stored<T>*>(result);
   for (std::int64_t i = 0; i < n; ++i) {
     if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) y[i] = narrow<T>(static_cast<float>(x[i]));
-    else y[i] = static_cast<Stored<T>>(x[i]);
+    else if constexpr (std::is_same_v<T, bool>) y[i] = x[i] != 0;
+    else y[i] = static_cast<T>(x[i]);
   }
 }
 

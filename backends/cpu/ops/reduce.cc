@@ -1,0 +1,211 @@
+#include <algorithm>
+#include <vector>
+
+#include "backends/cpu/ops/combine.h"
+#include "backends/cpu/ops/copy.h"
+#include "backends/cpu/parallel.h"
+#include "ir/dispatch.h"
+
+namespace burn::backends::cpu {
+namespace {
+
+template <typename T>
+using Stored = std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>;
+
+constexpr std::int64_t kMaxColumns = 512;
+
+// The inner loops for one function and dtype. They keep `totals` of a type of their own.
+struct ReduceLoops {
+  std::size_t total_size = 0;
+  void (*fill)(std::int64_t n, void* totals) = nullptr;  // with the identity
+  void (*merge)(std::int64_t n, const void* from, void* totals) = nullptr;
+  void (*store)(std::int64_t n, const void* totals, void* result) = nullptr;
+  void (*run)(std::int64_t n, const void* source, void* total) = nullptr;
+  void (*rows)(std::int64_t rows, std::int64_t step, std::int64_t columns, const void* source, void* totals) = nullptr;
+};
+
+}  // namespace
+}  // namespace burn::backends::cpu
+
+#define BURN_ISA_FILE "backends/cpu/isa/reduce_loops.h"
+#include "backends/cpu/isa/foreach.h"
+
+namespace burn::backends::cpu {
+namespace {
+
+struct Loop {
+  std::int64_t size, stride;  // elements
+};
+using Loops = std::vector<Loop>;  // outermost first
+
+std::int64_t product(const Loops& loops) {
+  std::int64_t count = 1;
+  for (const auto& loop : loops) count *= loop.size;
+  return count;
+}
+
+// Calls body(offset) for every combination of indices, in row-major order.
+template <typename Body>
+void for_each_offset(std::span<const Loop> loops, std::int64_t offset, const Body& body) {
+  if (loops.empty()) return body(offset);
+  for (std::int64_t i = 0; i < loops[0].size; ++i) for_each_offset(loops.subspan(1), offset + i * loops[0].stride, body);
+}
+
+// A reduction as loops over the kept dims around loops over the reduced ones. The innermost of either kind is contiguous:
+// if it is a reduced one, runs are reduced one by one; if it is a kept one, whole rows are combined.
+struct Layout {
+  Loops kept, reduced;
+  bool rows = false;
+
+  static Layout of(const Array& x, const ir::Dims& axes) {
+    Layout layout;
+    bool last_reduced = false;
+    for (int i = 0; i < x.rank(); ++i) {
+      if (x.shape()[i] == 1) continue;
+      const bool is_reduced = axes.contains(i);
+      auto& loops = is_reduced ? layout.reduced : layout.kept;
+      const Loop loop{x.shape()[i], x.strides()[i]};
+      const bool adjacent = !loops.empty() && is_reduced == last_reduced;
+      if (adjacent && loops.back().stride == loop.stride * loop.size) {
+        loops.back() = {loops.back().size * loop.size, loop.stride};
+      } else {
+        loops.push_back(loop);
+      }
+      last_reduced = is_reduced;
+    }
+    return layout;
+  }
+
+  // Finds the contiguous loop; false if there is none in a place where it is of use.
+  bool choose_inner() {
+    rows = !kept.empty() && kept.back().stride == 1;
+    if (rows) {
+      if (reduced.empty()) reduced.push_back({1, 0});
+      return true;
+    }
+    if (reduced.empty()) reduced.push_back({1, 1});
+    const auto inner = std::ranges::find(reduced, 1, &Loop::stride);
+    if (inner == reduced.end()) return false;
+    std::rotate(inner, inner + 1, reduced.end());
+    return true;
+  }
+};
+
+class Reduction {
+ public:
+  Reduction(const ReduceLoops& loops, std::size_t element_size, Layout layout)
+      : loops_(loops), element_size_(static_cast<std::int64_t>(element_size)), layout_(std::move(layout)) {}
+
+  Status run(Run& run, const std::byte* x, std::byte* y) const {
+    const auto outputs = product(layout_.kept), per_output = product(layout_.reduced);
+    if (outputs == 0) return {};
+    if (per_output == 0) {
+      each_tile(0, outputs, y, [](std::int64_t, std::int64_t, void*) {});
+      return {};
+    }
+    if (outputs < kManyOutputs && outputs * per_output >= 4 * kGrain) return run_in_parts(run, x, y, outputs, per_output);
+    parallel_for(outputs, std::max<std::int64_t>(1, kGrain / per_output), [&](std::int64_t begin, std::int64_t end) {
+      each_tile(begin, end, y, [&](std::int64_t first, std::int64_t last, void* totals) {
+        reduce(layout_.reduced, x, first, last, totals);
+      });
+    });
+    return {};
+  }
+
+ private:
+  static constexpr std::int64_t kManyOutputs = 64;  // enough to keep the threads busy
+
+  // Calls body(first, last, totals) for parts of the outputs [begin, end), and stores the totals.
+  template <typename Body>
+  void each_tile(std::int64_t begin, std::int64_t end, std::byte* y, const Body& body) const {
+    alignas(64) std::byte totals[kMaxColumns * 8];
+    for (auto first = begin; first < end; first += kMaxColumns) {
+      const auto last = std::min(end, first + kMaxColumns);
+      loops_.fill(last - first, totals);
+      body(first, last, totals);
+      loops_.store(last - first, totals, y + first * element_size_);
+    }
+  }
+
+  // Few outputs of many elements: parts of the longest reduced loop are reduced side by side, then merged in order. The number
+  // of parts follows from the sizes alone, so the result does not depend on the number of threads.
+  Status run_in_parts(Run& run, const std::byte* x, std::byte* y, std::int64_t outputs, std::int64_t per_output) const {
+    const auto longest = std::ranges::max_element(layout_.reduced, {}, &Loop::size) - layout_.reduced.begin();
+    const Loop whole = layout_.reduced[static_cast<std::size_t>(longest)];
+    const auto parts = std::min(std::min<std::int64_t>(outputs * per_output / (2 * kGrain), 64), whole.size);
+    const auto part_bytes = outputs * static_cast<std::int64_t>(loops_.total_size);
+    BURN_TRY(auto scratch, run.pool.allocate(static_cast<std::size_t>(parts * part_bytes)));
+    parallel_for(parts, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (auto part = begin; part < end; ++part) {
+        const auto first = whole.size / parts * part + std::min(part, whole.size % parts);
+        Loops reduced = layout_.reduced;
+        reduced[static_cast<std::size_t>(longest)].size = whole.size / parts + (part < whole.size % parts ? 1 : 0);
+        std::byte* totals = scratch->data() + part * part_bytes;
+        loops_.fill(outputs, totals);
+        reduce(reduced, x + first * whole.stride * element_size_, 0, outputs, totals);
+      }
+    });
+    for (std::int64_t part = 1; part < parts; ++part) {
+      loops_.merge(outputs, scratch->data() + part * part_bytes, scratch->data());
+    }
+    loops_.store(outputs, scratch->data(), y);
+    return {};
+  }
+
+  // Outputs [first, last) into totals[0], ...
+  void reduce(const Loops& reduced, const std::byte* x, std::int64_t first, std::int64_t last, void* totals) const {
+    const std::span outer(reduced.data(), reduced.size() - 1);
+    const Loop inner = reduced.back();
+    auto* total = static_cast<std::byte*>(totals);
+    for (auto output = first; output < last;) {
+      std::int64_t columns = 1;
+      if (layout_.rows) {
+        const auto row = layout_.kept.back().size;
+        columns = std::min({last - output, row - output % row, kMaxColumns});
+      }
+      for_each_offset(outer, kept_offset(output), [&](std::int64_t offset) {
+        const std::byte* from = x + offset * element_size_;
+        if (layout_.rows) loops_.rows(inner.size, inner.stride, columns, from, total);
+        else loops_.run(inner.size, from, total);
+      });
+      output += columns;
+      total += columns * static_cast<std::int64_t>(loops_.total_size);
+    }
+  }
+
+  std::int64_t kept_offset(std::int64_t output) const {
+    std::int64_t offset = 0;
+    for (std::size_t i = layout_.kept.size(); i-- > 0;) {
+      offset += output % layout_.kept[i].size * layout_.kept[i].stride;
+      output /= layout_.kept[i].size;
+    }
+    return offset;
+  }
+
+  ReduceLoops loops_;
+  std::int64_t element_size_;
+  Layout layout_;
+};
+
+}  // namespace
+
+namespace kernels {
+
+Result<Kernel> prepare(const ir::Reduce& op, const Signature& signature) {
+  const auto loops = BURN_BEST(find_loops)(op.fn, signature.result.dtype);
+  return Kernel([axes = op.axes, type = signature.result, loops](Run& run, std::span<Array> operands) -> Result<Array> {
+    Array x = operands[0];
+    auto layout = Layout::of(x, axes);
+    if (!layout.choose_inner()) {
+      BURN_TRY(x, contiguous(run, x));
+      layout = Layout::of(x, axes);
+      layout.choose_inner();
+    }
+    BURN_TRY(Array y, run.allocate(type));
+    BURN_RETURN_IF_ERROR(Reduction(loops, ir::size_of(type.dtype), std::move(layout)).run(run, x.data(), y.data()));
+    return y;
+  });
+}
+
+}  // namespace kernels
+}  // namespace burn::backends::cpu

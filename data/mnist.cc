@@ -1,0 +1,120 @@
+#include "data/mnist.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "data/download.h"
+#include "data/idx.h"
+
+namespace burn::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kPixels = MnistItem::kSide * MnistItem::kSide;
+
+const std::string kMirrors[] = {
+    "https://ossci-datasets.s3.amazonaws.com/mnist/",
+    "https://storage.googleapis.com/cvdf-datasets/mnist/",
+};
+
+// The files and their sizes, which tell a page of a captive portal from a download.
+struct RemoteFile {
+  std::string name;
+  std::uint64_t bytes;
+};
+const RemoteFile kRemoteFiles[] = {
+    {"train-images-idx3-ubyte.gz", 9912422},
+    {"train-labels-idx1-ubyte.gz", 28881},
+    {"t10k-images-idx3-ubyte.gz", 1648877},
+    {"t10k-labels-idx1-ubyte.gz", 4542},
+};
+
+std::string images_name(const std::string& prefix) { return prefix + "-images-idx3-ubyte"; }
+std::string labels_name(const std::string& prefix) { return prefix + "-labels-idx1-ubyte"; }
+
+bool has(const fs::path& folder, const std::string& name) {
+  return fs::is_regular_file(folder / name) || fs::is_regular_file(folder / (name + ".gz"));
+}
+
+bool has_images(const fs::path& folder, const std::string& prefix) { return has(folder, images_name(prefix)); }
+
+fs::path locate(const fs::path& folder, const std::string& name) {
+  if (fs::is_regular_file(folder / name)) return folder / name;
+  if (fs::is_regular_file(folder / (name + ".gz"))) return folder / (name + ".gz");
+  if (!fs::is_directory(folder)) {
+    throw Error(StatusCode::not_found, fmt::format("MNIST: there is no folder {}", folder.native()));
+  }
+  throw Error(StatusCode::not_found,
+              fmt::format("MNIST: there is neither {0} nor {0}.gz in {1}", name, folder.native()));
+}
+
+}  // namespace
+
+struct MnistDataset::Files {
+  IdxArray images, labels;
+};
+
+std::shared_ptr<const MnistDataset::Files> MnistDataset::read(const fs::path& folder, const std::string& prefix) {
+  const auto images_path = locate(folder, images_name(prefix));
+  const auto labels_path = locate(folder, labels_name(prefix));
+  auto files = std::make_shared<Files>();
+  files->images = value_or_throw(read_idx(images_path, 3));
+  files->labels = value_or_throw(read_idx(labels_path, 1));
+
+  const auto& shape = files->images.shape;
+  if (shape[1] != MnistItem::kSide || shape[2] != MnistItem::kSide) {
+    throw Error(StatusCode::invalid_argument,
+                fmt::format("{}: the images are {}x{}, not 28x28", images_path.native(), shape[1], shape[2]));
+  }
+  if (shape[0] != files->labels.shape[0]) {
+    throw Error(StatusCode::invalid_argument, fmt::format("{} has {} images, but {} has {} labels", images_path.native(),
+                                                          shape[0], labels_path.native(), files->labels.shape[0]));
+  }
+  const auto& labels = files->labels.values;
+  const auto bad = std::ranges::find_if(labels, [](std::uint8_t label) { return label > 9; });
+  if (bad != labels.end()) {
+    throw Error(StatusCode::invalid_argument,
+                fmt::format("{}: label {} is {}, not a digit", labels_path.native(), bad - labels.begin(), *bad));
+  }
+  return files;
+}
+
+MnistDataset MnistDataset::train(const fs::path& folder) {
+  const bool cut = !has_images(folder, "train") && has_images(folder, "t10k");
+  auto files = read(folder, cut ? "t10k" : "train");
+  const auto size = files->labels.values.size();
+  return {std::move(files), 0, cut ? size * 4 / 5 : size};
+}
+
+MnistDataset MnistDataset::test(const fs::path& folder) {
+  const bool cut = !has_images(folder, "train");
+  auto files = read(folder, "t10k");
+  const auto size = files->labels.values.size();
+  return {std::move(files), cut ? size * 4 / 5 : 0, size};
+}
+
+MnistItem MnistDataset::get(std::size_t index) const {
+  check_index(index, len());
+  const auto at = begin_ + index;
+  MnistItem item;
+  std::copy_n(files_->images.values.begin() + static_cast<std::ptrdiff_t>(at * kPixels), kPixels, item.image.begin());
+  item.label = files_->labels.values[at];
+  return item;
+}
+
+fs::path MnistDataset::download(const fs::path& folder) { return download(folder, kMirrors); }
+
+fs::path MnistDataset::download(const fs::path& folder, std::span<const std::string> mirrors) {
+  for (const auto& [name, bytes] : kRemoteFiles) {
+    if (has(folder, fs::path(name).stem())) continue;
+    std::vector<std::string> urls;
+    for (const auto& mirror : mirrors) urls.push_back(mirror + name);
+    download_file(urls, folder / name, bytes);
+  }
+  return folder;
+}
+
+}  // namespace burn::data

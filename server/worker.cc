@@ -1,0 +1,41 @@
+#include <atomic>
+
+#include "server/local_session.h"
+#include "server/plan_cache.h"
+
+namespace burn::server {
+namespace {
+
+class DeviceWorker final : public Worker {
+ public:
+  explicit DeviceWorker(std::unique_ptr<backends::Backend> backend) : backend_(std::move(backend)) {}
+
+  backends::Backend& backend() override { return *backend_; }
+
+  Result<PlanPtr> compile(const std::shared_ptr<const ir::Program>& program) override {
+    return plans_.get(program, [&]() -> Result<PlanPtr> {
+      BURN_TRY(auto plan, backend_->compile(program));
+      return PlanPtr{std::move(plan)};
+    });
+  }
+
+  Stats stats() const override {
+    const auto plans = plans_.stats();
+    return {plans.plans, plans.hits, plans.misses, runs_, sessions_};
+  }
+  void count_session(int change) override { sessions_ += static_cast<std::uint64_t>(static_cast<std::int64_t>(change)); }
+  void count_run() override { runs_.fetch_add(1, std::memory_order_relaxed); }
+
+ private:
+  const std::unique_ptr<backends::Backend> backend_;  // outlives the plans
+  PlanCache plans_;
+  std::atomic<std::uint64_t> runs_ = 0, sessions_ = 0;
+};
+
+}  // namespace
+
+std::shared_ptr<Worker> Worker::create(std::unique_ptr<backends::Backend> backend) {
+  return std::make_shared<DeviceWorker>(std::move(backend));
+}
+
+}  // namespace burn::server

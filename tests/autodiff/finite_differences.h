@@ -1,0 +1,68 @@
+// Gradients checked against central differences, in f64.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "client/tensor.h"
+
+namespace burn::test {
+
+// A function of several f64 values that gives one f64 value of any shape.
+using Function = std::function<client::Value(const std::vector<client::Value>&)>;
+
+inline client::Value value_of(const TensorData& data, const Device& device) {
+  return client::from_data(data, {device, DType::f64}, DType::f64);
+}
+
+// Numbers that are spread, distinct and reproducible: no ties, nothing on a kink of the functions tested.
+inline TensorData spread(const ir::Shape& shape, double low, double high, int salt = 0) {
+  const auto count = static_cast<std::size_t>(ir::num_elements(shape));
+  std::vector<double> numbers(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const double position = std::fmod(0.5 + 0.6180339887498949 * static_cast<double>(i + 1) + 0.137 * salt, 1.0);
+    numbers[i] = low + (high - low) * position;
+  }
+  return {std::move(numbers), shape};
+}
+
+// Compares the gradient of sum(f(inputs) * weights), the weights being spread too, with differences.
+inline void expect_gradients(const Function& f, const std::vector<TensorData>& inputs, double tolerance = 1e-6) {
+  const Device cpu{"cpu"};
+  const Device ad = cpu.autodiff();
+  const ir::CallSite site{};
+  std::vector<client::Value> leaves;
+  for (const auto& input : inputs) leaves.push_back(client::require_grad(value_of(input, ad)));
+  const auto y = f(leaves);
+  const auto weights_data = spread(y.shape(), 0.5, 1.5, 3);
+  const auto weighted_sum = [&](const client::Value& out) {
+    const auto weights = value_of(weights_data, Device{out.device(), out.is_autodiff()});
+    return client::reduce_all(ir::ReduceFn::sum, client::pointwise(ir::PointwiseFn::mul, out, weights, site), site);
+  };
+  const auto gradients = client::backward(weighted_sum(y), {}, site);
+  const auto evaluate = [&](std::size_t which, std::size_t element, double by) {
+    std::vector<client::Value> values;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      auto numbers = inputs[i].to_vec<double>();
+      if (i == which) numbers[element] += by;
+      values.push_back(value_of(TensorData(std::move(numbers), inputs[i].shape()), cpu));
+    }
+    return client::to_data(weighted_sum(f(values))).to_vec<double>()[0];
+  };
+  constexpr double kStep = 1e-5;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const auto gradient = gradients.get(leaves[i]);
+    ASSERT_TRUE(gradient.has_value()) << "no gradient for input " << i;
+    ASSERT_EQ(gradient->shape(), inputs[i].shape());
+    const auto got = client::to_data(*gradient).to_vec<double>();
+    for (std::size_t k = 0; k < got.size(); ++k) {
+      const double want = (evaluate(i, k, kStep) - evaluate(i, k, -kStep)) / (2 * kStep);
+      EXPECT_NEAR(got[k], want, tolerance * std::max(1.0, std::abs(want))) << "input " << i << ", element " << k;
+    }
+  }
+}
+
+}  // namespace burn::test

@@ -1,0 +1,69 @@
+// A Session that executes nothing and remembers what it was told: programs, runs, writes, releases.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "proto/session.h"
+
+namespace burn::test {
+
+// Outlives the device it is given to, so that tests can look at it afterwards.
+struct Told {
+  std::mutex mutex;
+  std::map<proto::ProgramId, std::shared_ptr<const ir::Program>> programs;
+  std::vector<proto::Run> runs;
+  std::vector<proto::TensorId> written, released, read;
+  int defines = 0;
+
+  const ir::Program& program_of(std::size_t run) { return *programs.at(runs.at(run).program); }
+};
+
+class RecordingSession : public proto::Session {
+ public:
+  explicit RecordingSession(std::shared_ptr<Told> told) : told_(std::move(told)) {}
+
+  const proto::SessionInfo& info() const override { return info_; }
+  Status define(proto::ProgramId id, std::shared_ptr<const ir::Program> program) override {
+    const std::lock_guard lock(told_->mutex);
+    told_->programs[id] = std::move(program);
+    told_->defines += 1;
+    return ok_status();
+  }
+  Status run(proto::Run run) override {
+    const std::lock_guard lock(told_->mutex);
+    for (const auto id : run.release) told_->released.push_back(id);
+    told_->runs.push_back(std::move(run));
+    return ok_status();
+  }
+  Status write(proto::TensorId id, proto::HostTensor tensor) override {
+    const std::lock_guard lock(told_->mutex);
+    types_[id] = tensor.type;
+    told_->written.push_back(id);
+    return ok_status();
+  }
+  Status release(std::vector<proto::TensorId> ids) override {
+    const std::lock_guard lock(told_->mutex);
+    told_->released.insert(told_->released.end(), ids.begin(), ids.end());
+    return ok_status();
+  }
+  // Every tensor reads as one f32 zero.
+  void read(proto::TensorId id, ReadCallback done) override {
+    {
+      const std::lock_guard lock(told_->mutex);
+      told_->read.push_back(id);
+    }
+    done(proto::HostTensor{{ir::DType::f32, {1}}, SharedBytes::own(std::vector<float>{0})});
+  }
+  void sync(SyncCallback done) override { done(ok_status()); }
+  void close() override {}
+
+ private:
+  std::shared_ptr<Told> told_;
+  std::map<proto::TensorId, ir::TensorType> types_;
+  proto::SessionInfo info_;
+};
+
+}  // namespace burn::test
