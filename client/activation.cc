@@ -1,49 +1,142 @@
-// Composites: functions over other ops, with their gradient for free.
+// Composites: functions over other ops, with their gradient for free. They are written so that the gradient is right everywhere,
+// also where a branch that is not taken overflows or two pieces meet.
+#include "client/activation.h"
+
 #include <cmath>
 
-#include "client/ops.h"
+#include "client/fail.h"
+#include "client/formula.h"
 
 namespace burn::client {
-
-using Fn = ir::PointwiseFn;
-
-namespace {
-Value times(const Value& x, double factor, const Site& site) {
-  return pointwise(Fn::mul, x, constant(place_of(x), factor, x.dtype(), site), site);
-}
-}  // namespace
 
 // The largest element is subtracted first, so no exponential overflows; as a constant it adds nothing to the gradient.
 Value softmax(const Value& x, std::int64_t axis, const Site& site) {
   const ir::Dims axes{normalize_axis(axis, x.rank(), "softmax", site)};
   const auto largest = reduce(ir::ReduceFn::max, x.detach(), axes, site);
-  const auto exps = pointwise(Fn::exp, pointwise(Fn::sub, x, largest, site), site);
-  return pointwise(Fn::div, exps, reduce(ir::ReduceFn::sum, exps, axes, site), site);
+  const auto exps = exp(Term{x, site} - Term{largest, site});
+  return exps / Term{reduce(ir::ReduceFn::sum, exps, axes, site), site};
 }
 
 Value log_softmax(const Value& x, std::int64_t axis, const Site& site) {
   const ir::Dims axes{normalize_axis(axis, x.rank(), "log_softmax", site)};
-  const auto shifted = pointwise(Fn::sub, x, reduce(ir::ReduceFn::max, x.detach(), axes, site), site);
-  const auto sum = reduce(ir::ReduceFn::sum, pointwise(Fn::exp, shifted, site), axes, site);
-  return pointwise(Fn::sub, shifted, pointwise(Fn::log, sum, site), site);
+  const auto shifted = Term{x, site} - Term{reduce(ir::ReduceFn::max, x.detach(), axes, site), site};
+  return shifted - log(Term{reduce(ir::ReduceFn::sum, exp(shifted), axes, site), site});
 }
 
-Value gelu(const Value& x, const Site& site) {
-  const auto one_plus_erf = pointwise(Fn::add, pointwise(Fn::erf, times(x, M_SQRT1_2, site), site), constant(place_of(x), 1, x.dtype(), site), site);
-  return times(pointwise(Fn::mul, x, one_plus_erf, site), 0.5, site);
+Value softmin(const Value& x, std::int64_t axis, const Site& site) { return softmax(-Term{x, site}, axis, site); }
+
+// Both parts are divided by e^shift, where shift is the largest exponent: that of the 1 in the denominator is 0.
+Value quiet_softmax(const Value& x, std::int64_t axis, const Site& site) {
+  const ir::Dims axes{normalize_axis(axis, x.rank(), "quiet_softmax", site)};
+  const auto shift = max(Term{reduce(ir::ReduceFn::max, x.detach(), axes, site), site}, 0.0);
+  const auto exps = exp(Term{x, site} - shift);
+  return exps / (exp(-shift) + Term{reduce(ir::ReduceFn::sum, exps, axes, site), site});
 }
 
-Value silu(const Value& x, const Site& site) { return pointwise(Fn::mul, x, pointwise(Fn::sigmoid, x, site), site); }
-
-// log(1 + e^(beta x)) / beta as max(x, 0) + log1p(e^-|beta x|) / beta.
+// log(1 + e^t) / beta with t = beta x, as max(t, 0) + log1p(e^-|t|). The two pieces share one condition, so that their slopes add
+// up to sigmoid(t) also at 0, where those of a maximum and an absolute value would not.
 Value softplus(const Value& x, double beta, const Site& site) {
-  const auto tail = pointwise(Fn::log1p, pointwise(Fn::exp, times(pointwise(Fn::abs, x, site), -beta, site), site), site);
-  return pointwise(Fn::add, pointwise(Fn::relu, x, site), times(tail, 1 / beta, site), site);
+  const Term t = Term{x, site} * beta;
+  const Term is_positive = t >= 0.0;
+  const Term log_term = log1p(exp(select(is_positive, -t, t)));
+  return (select(is_positive, t, 0.0) + log_term) * (1 / beta);
 }
 
-Value leaky_relu(const Value& x, double slope, const Site& site) {
-  const auto zero = constant(place_of(x), 0, x.dtype(), site);
-  return select(pointwise(Fn::greater_equal, x, zero, site), x, times(x, slope, site), site);
+Value log_sigmoid(const Value& x, const Site& site) { return -Term{softplus(-Term{x, site}, 1, site), site}; }
+
+Value clamp(const Value& x, double low, double high, const Site& site) { return min(max(Term{x, site}, low), high); }
+Value relu6(const Value& x, const Site& site) { return clamp(x, 0, 6, site); }
+Value hardtanh(const Value& x, double low, double high, const Site& site) { return clamp(x, low, high, site); }
+
+Value hard_sigmoid(const Value& x, double alpha, double beta, const Site& site) {
+  return clamp(Term{x, site} * alpha + beta, 0, 1, site);
+}
+
+Value hard_swish(const Value& x, const Site& site) {
+  return Term{x, site} * Term{hard_sigmoid(x, 1.0 / 6, 0.5, site), site};
+}
+
+Value gelu(const Value& value, const Site& site) {
+  const Term x{value, site};
+  return x * (erf(x * M_SQRT1_2) + 1.0) * 0.5;
+}
+
+Value gelu_approximate(const Value& value, const Site& site) {
+  const Term x{value, site};
+  const Term inner = (x + x * x * x * 0.044715) * (M_SQRT1_2 * M_2_SQRTPI);
+  return x * (tanh(inner) + 1.0) * 0.5;
+}
+
+Value silu(const Value& value, const Site& site) {
+  const Term x{value, site};
+  return x * sigmoid(x);
+}
+
+Value mish(const Value& x, const Site& site) { return Term{x, site} * tanh(Term{softplus(x, 1, site), site}); }
+
+Value tanhshrink(const Value& value, const Site& site) {
+  const Term x{value, site};
+  return x - tanh(x);
+}
+
+Value softsign(const Value& value, const Site& site) {
+  const Term x{value, site};
+  return x / (abs(x) + 1.0);
+}
+
+Value leaky_relu(const Value& value, double slope, const Site& site) {
+  const Term x{value, site};
+  return select(x >= 0.0, x, x * slope);
+}
+
+namespace {
+
+// x above 0, scale * (e^(x rate) - 1) elsewhere. The exponent stops at 0: an overflow in the branch that is not taken would make
+// its gradient 0 * infinity.
+Term exponential_unit(const Term& x, double scale, double rate) {
+  return select(x > 0.0, x, expm1(min(x, 0.0) * rate) * scale);
+}
+
+}  // namespace
+
+Value elu(const Value& x, double alpha, const Site& site) { return exponential_unit({x, site}, alpha, 1); }
+Value celu(const Value& x, double alpha, const Site& site) { return exponential_unit({x, site}, alpha, 1 / alpha); }
+
+Value selu(const Value& x, const Site& site) {
+  constexpr double kAlpha = 1.6732632423543772848, kScale = 1.0507009873554804934;
+  return exponential_unit({x, site}, kAlpha, 1) * kScale;
+}
+
+Value prelu(const Value& value, const Value& alpha, const Site& site) {
+  const bool is_per_channel = alpha.rank() == 1 && value.rank() >= 2 && alpha.dim(0) == value.dim(1);
+  if (!is_per_channel && alpha.type().num_elements() != 1) {
+    fail("prelu: alpha " + ir::to_string(alpha.type()) + " has neither one slope nor one for each channel of " + ir::to_string(value.type()),
+         site);
+  }
+  ir::Shape shape = ir::Shape::filled(value.rank(), 1);
+  if (is_per_channel) shape[1] = alpha.dim(0);
+  const Term x{value, site};
+  return select(x >= 0.0, x, x * Term{reshape(alpha, shape, site), site});
+}
+
+Value threshold(const Value& value, double threshold, double replacement, const Site& site) {
+  const Term x{value, site};
+  return select(x > threshold, x, replacement);
+}
+
+Value thresholded_relu(const Value& x, double alpha, const Site& site) { return threshold(x, alpha, 0, site); }
+
+Value shrink(const Value& value, double lambda, double bias, const Site& site) {
+  const Term x{value, site};
+  return select(x > lambda, x - bias, select(x < -lambda, x + bias, 0.0));
+}
+
+Value glu(const Value& x, std::int64_t axis, const Site& site) {
+  const auto size = x.dim(normalize_axis(axis, x.rank(), "glu", site));
+  if (size % 2 != 0) {
+    fail("glu: dim " + std::to_string(axis) + " of " + ir::to_string(x.type()) + " has an odd size, " + std::to_string(size), site);
+  }
+  return Term{narrow(x, axis, 0, size / 2, site), site} * sigmoid(Term{narrow(x, axis, size / 2, size / 2, site), site});
 }
 
 }  // namespace burn::client

@@ -1,9 +1,9 @@
 // What has to happen around a batch that one thread makes and another uses.
 //
-// Making tensors records operations in a recording of the thread; a batch made by a worker must bring its part along. So the
-// loader's workers call begin() before the batcher and end() after it, and what end() returns travels with the batch to the
-// thread that consumes it, which passes it to adopt() before it sees the batch. Without workers no hook is called. A token
-// whose batch is never consumed is destroyed unadopted, after the batch.
+// Making tensors records operations in a recording of the thread; a batch made by a worker must bring its part along.
+// So the loader's workers call begin() before the batcher and end() after it, and what end() returns travels with the
+// batch to the thread that consumes it, which passes it to adopt() before it sees the batch. Without workers no hook is
+// called. A token whose batch is never consumed is destroyed unadopted, after the batch.
 #pragma once
 
 #include <functional>
@@ -12,9 +12,9 @@
 namespace burn::data {
 
 struct BatchHooks {
-  std::function<void()> begin;                        // on the worker; followed by end() on the same thread, also when the
-  std::function<std::shared_ptr<void>()> end;         // batcher throws (then the token is dropped)
-  std::function<void(std::shared_ptr<void>)> adopt;   // on the consumer
+  std::function<void()> begin;                 // on the worker; followed by end() on the same thread, also when the
+  std::function<std::shared_ptr<void>()> end;  // batcher throws (then the token is dropped)
+  std::function<void(std::shared_ptr<void>)> adopt;  // on the consumer
 };
 
 // The hooks of every loader built without hooks of its own, from its next epoch on. Thread-safe.

@@ -1,13 +1,14 @@
 #include "data/download.h"
 
-#include <curl/curl.h>
-#include <fmt/format.h>
-#include <unistd.h>
-
+#include <atomic>
 #include <cstdio>
 #include <memory>
 #include <mutex>
 #include <system_error>
+
+#include <curl/curl.h>
+#include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/error.h"
 
@@ -59,7 +60,8 @@ void download_file(std::span<const std::string> urls, const fs::path& path, std:
     throw Error(StatusCode::unavailable,
                 fmt::format("cannot make the folder {}: {}", path.parent_path().native(), code.message()));
   }
-  const fs::path part = path.native() + fmt::format(".{}.part", ::getpid());
+  static std::atomic<int> counter{0};
+  const fs::path part = path.native() + fmt::format(".{}-{}.part", ::getpid(), counter++);
   std::string failures;
   for (const auto& url : urls) {
     const auto failure = fetch(url, part, bytes);

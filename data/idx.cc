@@ -1,14 +1,14 @@
 #include "data/idx.h"
 
-#include <fmt/format.h>
-#include <zlib.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <fstream>
 #include <memory>
 #include <system_error>
+
+#include <fmt/format.h>
+#include <zlib.h>
 
 namespace burn::data {
 namespace {
@@ -70,9 +70,12 @@ class GzipContents : public Contents {
       const int code = inflate(&stream_, Z_NO_FLUSH);
       done += room - stream_.avail_out;
       input_ = input_.subspan(given - stream_.avail_in);
-      if (code == Z_STREAM_END) ended_ = true;
-      else if (code == Z_BUF_ERROR && input_.empty()) break;  // truncated: what is missing is the caller's to say
-      else if (code != Z_OK) return corrupt();
+      if (code == Z_STREAM_END)
+        ended_ = true;
+      else if (code == Z_BUF_ERROR && input_.empty())
+        break;  // truncated: what is missing is the caller's to say
+      else if (code != Z_OK)
+        return corrupt();
     }
     return done;
   }
@@ -117,8 +120,9 @@ Result<ir::Shape> read_header(Contents& contents, int rank) {
   BURN_RETURN_IF_ERROR(fill(contents, magic, "the magic number"));
   const std::array<std::uint8_t, 4> wanted = {0, 0, 8, static_cast<std::uint8_t>(rank)};
   if (magic != wanted) {
-    return invalid_argument(fmt::format("the magic number is {:02x}{:02x}{:02x}{:02x}, not {:02x}{:02x}{:02x}{:02x}", magic[0],
-                                        magic[1], magic[2], magic[3], wanted[0], wanted[1], wanted[2], wanted[3]));
+    return invalid_argument(fmt::format("the magic number is {:02x}{:02x}{:02x}{:02x}, not {:02x}{:02x}{:02x}{:02x}",
+                                        magic[0], magic[1], magic[2], magic[3], wanted[0], wanted[1], wanted[2],
+                                        wanted[3]));
   }
   ir::Shape shape;
   for (int i = 0; i < rank; ++i) {
@@ -136,14 +140,16 @@ Result<IdxArray> parse_idx(std::span<const std::byte> file, int rank) {
   BURN_TRY(auto shape, read_header(*contents, rank));
   const auto count = ir::checked_num_elements(shape);
   if (!count || static_cast<std::uint64_t>(*count) > std::min(contents->most_left(), kMaxValues)) {
-    return data_loss(fmt::format("the sizes {} ask for more than the {} bytes of the file can hold", to_string(shape), file.size()));
+    return data_loss(
+        fmt::format("the sizes {} ask for more than the {} bytes of the file can hold", to_string(shape), file.size()));
   }
   IdxArray array{shape, std::vector<std::uint8_t>(static_cast<std::size_t>(*count))};
   BURN_RETURN_IF_ERROR(fill(*contents, array.values, "values"));
   std::array<std::uint8_t, 1> more{};  // there must be none; asking makes zlib compare the checksum
   BURN_TRY(const auto surplus, contents->read(more));
   if (surplus != 0 || !contents->complete()) {
-    return data_loss(fmt::format("the {} do not end with the {} values of {}", contents->kind(), *count, to_string(shape)));
+    return data_loss(
+        fmt::format("the {} do not end with the {} values of {}", contents->kind(), *count, to_string(shape)));
   }
   return array;
 }

@@ -19,9 +19,9 @@ struct IdxArray {
   std::vector<std::uint8_t> values;
 };
 
-// Reads an array of unsigned bytes of that rank; anything else is an error. Compression is recognised by the contents. Memory is
-// taken only for what is there: a file cannot claim more than its bytes may unpack to.
-// Errors: INVALID_ARGUMENT or DATA_LOSS, one sentence with the numbers.
+// Reads an array of unsigned bytes of that rank; anything else is an error. Compression is recognised by the contents.
+// Memory is taken only for what is there: a file cannot claim more than its bytes may unpack to. Errors:
+// INVALID_ARGUMENT or DATA_LOSS, one sentence with the numbers.
 Result<IdxArray> parse_idx(std::span<const std::byte> file, int rank);
 
 // The same from a file, which the errors name; NOT_FOUND when it is not there.

@@ -1,8 +1,8 @@
 #include "data/indices.h"
 
-#include <fmt/format.h>
-
 #include <numeric>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "data/dataset.h"
@@ -15,7 +15,8 @@ std::vector<std::size_t> shuffled_indices(std::size_t size, std::uint64_t seed) 
 std::vector<std::size_t> sampled_indices(std::size_t source_size, std::size_t size, std::uint64_t seed,
                                          Replacement replacement) {
   if (source_size == 0 && size > 0) {
-    throw Error(StatusCode::invalid_argument, fmt::format("data set: {} items cannot be drawn from an empty one", size));
+    throw Error(StatusCode::invalid_argument,
+                fmt::format("data set: {} items cannot be drawn from an empty one", size));
   }
   std::vector<std::size_t> indices;
   indices.reserve(size);

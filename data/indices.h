@@ -12,7 +12,8 @@ namespace burn::data {
 enum class Replacement { with, without };
 
 std::vector<std::size_t> shuffled_indices(std::size_t size, std::uint64_t seed);
-std::vector<std::size_t> sampled_indices(std::size_t source_size, std::size_t size, std::uint64_t seed, Replacement replacement);
+std::vector<std::size_t> sampled_indices(std::size_t source_size, std::size_t size, std::uint64_t seed,
+                                         Replacement replacement);
 
 // begin, ..., end - 1
 std::vector<std::size_t> range(std::size_t begin, std::size_t end);

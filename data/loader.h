@@ -1,11 +1,13 @@
 // Batches of a data set, made ahead by worker threads and handed out in order.
 //
-//   auto loader = data::DataLoaderBuilder(MnistBatcher{device}).batch_size(64).shuffle(42).num_workers(2).build(dataset);
-//   for (const MnistBatch& batch : loader) ...       // one pass is one epoch, the next loop is the next epoch
+//   auto loader =
+//   data::DataLoaderBuilder(MnistBatcher{device}).batch_size(64).shuffle(42).num_workers(2).build(dataset); for (const
+//   MnistBatch& batch : loader) ...       // one pass is one epoch, the next loop is the next epoch
 //
-// A batcher is anything with `Batch batch(std::vector<Item>) const`, or a function of that form; the workers call it (and the
-// data set) at the same time. The order of the items is a function of the shuffle's seed and the epoch, whatever the number of
-// workers. What a worker throws comes out of the loop at the place of its batch. Leaving a loop early stops the workers.
+// A batcher is anything with `Batch batch(std::vector<Item>) const`, or a function of that form; the workers call it
+// (and the data set) at the same time. The order of the items is a function of the shuffle's seed and the epoch,
+// whatever the number of workers. What a worker throws comes out of the loop at the place of its batch. Leaving a loop
+// early stops the workers.
 #pragma once
 
 #include <functional>
@@ -57,12 +59,11 @@ class DataLoader {
   }
 
   std::size_t size() const { return data::num_batches(options_, end_ - begin_); }  // in batches
-  std::size_t num_items() const {
-    return options_.drop_last ? size() * options_.batch_size : end_ - begin_;
-  }
+  std::size_t num_items() const { return options_.drop_last ? size() * options_.batch_size : end_ - begin_; }
   const LoaderOptions& options() const { return options_; }
 
-  // The epoch that the next loop is, counted from 0: to resume a training at epoch k with the shuffles it would have had.
+  // The epoch that the next loop is, counted from 0: to resume a training at epoch k with the shuffles it would have
+  // had.
   std::size_t epoch() const { return next_epoch_; }
   DataLoader& epoch(std::size_t next) {
     next_epoch_ = next;
@@ -79,8 +80,9 @@ class DataLoader {
       return std::make_shared<Batch>((*make)(plan->indices(batch)));
     };
     const auto workers = options_.num_workers;
-    return BatchIterator<Batch>(std::make_unique<Prefetcher>(plan->size(), workers, options_.prefetch.value_or(2 * workers),
-                                                             std::move(make), options_.hooks.value_or(batch_hooks())));
+    return BatchIterator<Batch>(std::make_unique<Prefetcher>(plan->size(), workers,
+                                                             options_.prefetch.value_or(2 * workers), std::move(make),
+                                                             options_.hooks.value_or(batch_hooks())));
   }
 
   // Loaders over the items [begin, end) and over equal parts of the data set, as for one device each.

@@ -1,8 +1,10 @@
 #include "data/mnist.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "data/download.h"
@@ -15,17 +17,17 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kPixels = MnistItem::kSide * MnistItem::kSide;
 
-const std::string kMirrors[] = {
+constexpr std::string_view kMirrors[] = {
     "https://ossci-datasets.s3.amazonaws.com/mnist/",
     "https://storage.googleapis.com/cvdf-datasets/mnist/",
 };
 
 // The files and their sizes, which tell a page of a captive portal from a download.
 struct RemoteFile {
-  std::string name;
+  std::string_view name;
   std::uint64_t bytes;
 };
-const RemoteFile kRemoteFiles[] = {
+constexpr RemoteFile kRemoteFiles[] = {
     {"train-images-idx3-ubyte.gz", 9912422},
     {"train-labels-idx1-ubyte.gz", 28881},
     {"t10k-images-idx3-ubyte.gz", 1648877},
@@ -70,8 +72,9 @@ std::shared_ptr<const MnistDataset::Files> MnistDataset::read(const fs::path& fo
                 fmt::format("{}: the images are {}x{}, not 28x28", images_path.native(), shape[1], shape[2]));
   }
   if (shape[0] != files->labels.shape[0]) {
-    throw Error(StatusCode::invalid_argument, fmt::format("{} has {} images, but {} has {} labels", images_path.native(),
-                                                          shape[0], labels_path.native(), files->labels.shape[0]));
+    throw Error(StatusCode::invalid_argument,
+                fmt::format("{} has {} images, but {} has {} labels", images_path.native(), shape[0],
+                            labels_path.native(), files->labels.shape[0]));
   }
   const auto& labels = files->labels.values;
   const auto bad = std::ranges::find_if(labels, [](std::uint8_t label) { return label > 9; });
@@ -105,13 +108,15 @@ MnistItem MnistDataset::get(std::size_t index) const {
   return item;
 }
 
-fs::path MnistDataset::download(const fs::path& folder) { return download(folder, kMirrors); }
+fs::path MnistDataset::download(const fs::path& folder) {
+  return download(folder, std::vector<std::string>(std::begin(kMirrors), std::end(kMirrors)));
+}
 
 fs::path MnistDataset::download(const fs::path& folder, std::span<const std::string> mirrors) {
   for (const auto& [name, bytes] : kRemoteFiles) {
-    if (has(folder, fs::path(name).stem())) continue;
+    if (has(folder, fs::path(name).stem().native())) continue;
     std::vector<std::string> urls;
-    for (const auto& mirror : mirrors) urls.push_back(mirror + name);
+    for (const auto& mirror : mirrors) urls.push_back(mirror + std::string(name));
     download_file(urls, folder / name, bytes);
   }
   return folder;

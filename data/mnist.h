@@ -20,9 +20,9 @@ struct MnistItem {
 
 // Holds the images in memory; copies share them.
 //
-// A folder holds the files by their usual names, compressed or not: train-images-idx3-ubyte[.gz], train-labels-idx1-ubyte[.gz],
-// t10k-images-idx3-ubyte[.gz], t10k-labels-idx1-ubyte[.gz]. Where only the t10k files are, they are cut: the first 80 % are the
-// training set, the rest is the test set.
+// A folder holds the files by their usual names, compressed or not: train-images-idx3-ubyte[.gz],
+// train-labels-idx1-ubyte[.gz], t10k-images-idx3-ubyte[.gz], t10k-labels-idx1-ubyte[.gz]. Where only the t10k files
+// are, they are cut: the first 80 % are the training set, the rest is the test set.
 class MnistDataset : public Dataset<MnistItem> {
  public:
   // Errors: one sentence naming the file, and the numbers where some disagree.

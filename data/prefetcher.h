@@ -14,19 +14,21 @@
 
 namespace burn::data {
 
-// Owned and used by one thread, the consumer. The destructor waits for the batches being made, not for those still to come.
+// Owned and used by one thread, the consumer. The destructor waits for the batches being made, not for those still to
+// come.
 class Prefetcher {
  public:
   using Make = std::function<std::shared_ptr<void>(std::size_t index)>;
 
-  // Calls make(0), ..., make(count - 1) on `workers` threads (0: on the consumer's, when it asks), at most `ahead` of them before
-  // they are taken. `make` is called from several threads at once, and must not return nullptr.
+  // Calls make(0), ..., make(count - 1) on `workers` threads (0: on the consumer's, when it asks), at most `ahead` of
+  // them before they are taken. `make` is called from several threads at once, and must not return nullptr.
   Prefetcher(std::size_t count, std::size_t workers, std::size_t ahead, Make make, BatchHooks hooks);
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
   ~Prefetcher();
 
-  // The next one in order, nullptr after the last. An exception of make(i) comes out of the i-th call; nothing follows it.
+  // The next one in order, nullptr after the last. An exception of make(i) comes out of the i-th call; nothing follows
+  // it.
   std::shared_ptr<void> next();
 
  private:

@@ -72,12 +72,13 @@ class ShuffledDataset : public SelectionDataset<T> {
 template <typename D>
 ShuffledDataset(D, std::uint64_t) -> ShuffledDataset<ItemOf<D>>;
 
-// `size` items drawn at random: with replacement each independently, without it going through the source in a new order as often
-// as need be. Errors: items to be drawn from an empty source.
+// `size` items drawn at random: with replacement each independently, without it going through the source in a new order
+// as often as need be. Errors: items to be drawn from an empty source.
 template <typename T>
 class SamplerDataset : public SelectionDataset<T> {
  public:
-  SamplerDataset(AnyDataset<T> source, std::size_t size, std::uint64_t seed, Replacement replacement = Replacement::with)
+  SamplerDataset(AnyDataset<T> source, std::size_t size, std::uint64_t seed,
+                 Replacement replacement = Replacement::with)
       : SelectionDataset<T>(source, sampled_indices(source.len(), size, seed, replacement)) {}
 };
 template <typename D>

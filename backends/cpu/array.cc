@@ -101,9 +101,10 @@ Array Array::sliced(const ir::Dims& starts, const ir::Dims& sizes, const ir::Dim
   return view;
 }
 
-Array Array::with_stride(int axis, std::int64_t stride) const {
+Array Array::without_dim(int axis) const {
   Array view = *this;
-  view.strides_[axis] = stride;
+  view.shape_.erase(axis);
+  view.strides_.erase(axis);
   return view;
 }
 

@@ -48,8 +48,7 @@ class Array {
   Array permuted(const ir::Dims& axes) const;
   Array expanded(const ir::Shape& shape) const;
   Array sliced(const ir::Dims& starts, const ir::Dims& sizes, const ir::Dims& steps) const;
-  // The same elements with the stride along one axis replaced.
-  Array with_stride(int axis, std::int64_t stride) const;
+  Array without_dim(int axis) const;  // its first part along the axis
 
  private:
   ir::DType dtype_ = ir::DType::f32;

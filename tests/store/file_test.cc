@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
-#include "tests/store/temp_folder.h"
+#include "tests/support/temp_folder.h"
 
 namespace burn::store {
 namespace {

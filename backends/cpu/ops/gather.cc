@@ -40,7 +40,8 @@ Result<Kernel> prepare(const ir::Gather& op, const Signature& signature) {
     BURN_TRY(Array y, run.allocate(type));
     if (y.num_elements() == 0) return y;
     BURN_TRY(const Array index, checked_index(run, operands[1], x.shape()[axis]));
-    const auto x_strides = x.with_stride(axis, 0).strides();
+    ir::Dims x_strides = x.strides();
+    x_strides[axis] = 0;
     const Nest nest(y.shape(), {&y.strides(), &x_strides, &index.strides()});
     const auto axis_stride = x.strides()[axis];
     const auto* positions = index.as<std::int64_t>();

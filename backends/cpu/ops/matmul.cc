@@ -1,0 +1,117 @@
+#include <algorithm>
+#include <optional>
+
+#include "backends/cpu/loops.h"
+#include "backends/cpu/ops/cast.h"
+#include "backends/cpu/ops/copy.h"
+#include "backends/cpu/ops/gemm.h"
+#include "ir/dispatch.h"
+
+namespace burn::backends::cpu {
+namespace {
+
+// How BLAS may read the last two dims in place.
+struct Form {
+  std::int64_t stride;
+  bool transposed;
+};
+
+std::optional<Form> blas_form(const Array& x) {
+  const int last = x.rank() - 1;
+  const auto rows = x.shape()[last - 1], columns = x.shape()[last];
+  const auto row_step = x.strides()[last - 1], column_step = x.strides()[last];
+  if ((column_step == 1 || columns == 1) && (row_step >= columns || rows == 1)) {
+    return Form{rows == 1 ? std::max<std::int64_t>(columns, 1) : row_step, false};
+  }
+  if ((row_step == 1 || rows == 1) && (column_step >= rows || columns == 1)) {
+    return Form{columns == 1 ? std::max<std::int64_t>(rows, 1) : column_step, true};
+  }
+  return std::nullopt;
+}
+
+// An operand in a form that multiply() takes.
+Result<Array> multipliable(Run& run, const Array& x, ir::DType dtype) {
+  BURN_TRY(const Array converted, cast(run, x, dtype));
+  if (converted.num_elements() > 0 && ir::is_floating(dtype) && blas_form(converted)) return converted;
+  return contiguous(run, converted);
+}
+
+// One matrix for a whole batch of right-hand sides: [batch, m, k] is then [batch * m, k].
+bool merge_batch(Array& a, Array& b, Array& c) {
+  const int rank = a.rank();
+  for (int i = 0; i < rank - 2; ++i) {
+    if (b.shape()[i] != 1 && b.strides()[i] != 0) return false;
+  }
+  const auto rows = [&](const Array& x) { return x.reshaped({x.num_elements() / x.shape()[rank - 1], x.shape()[rank - 1]}); };
+  const auto merged_a = rows(a);
+  if (!merged_a || !blas_form(*merged_a) || blas_form(*merged_a)->transposed) return false;
+  while (b.rank() > 2) b = b.without_dim(0);
+  a = *merged_a;
+  c = *rows(c);
+  return true;
+}
+
+template <typename T>
+void multiply_batch(const Array& a, const Array& b, Array& c) {
+  const int last = c.rank() - 1;
+  const auto m = c.shape()[last - 1], n = c.shape()[last], k = a.shape()[last];
+  const Form a_form = blas_form(a).value_or(Form{k, false}), b_form = blas_form(b).value_or(Form{n, false});
+  ir::Shape batch = c.shape();
+  ir::Dims of_a = a.strides(), of_b = b.strides(), of_c = c.strides();
+  for (auto* dims : {&batch, &of_a, &of_b, &of_c}) {
+    dims->erase(last);
+    dims->erase(last - 1);
+  }
+  const auto product = [&](std::int64_t at_a, std::int64_t at_b, std::int64_t at_c) {
+    return Product<T>{.m = m, .n = n, .k = k,
+                      .a = {a.as<T>() + at_a, a_form.stride, a_form.transposed},
+                      .b = {b.as<T>() + at_b, b_form.stride, b_form.transposed},
+                      .c = c.as<T>() + at_c, .c_stride = n};
+  };
+
+  const LoopNest<3> nest(batch, {&of_a, &of_b, &of_c});
+  const auto step = nest.inner_strides();
+  const auto each = [&](std::int64_t begin, std::int64_t end, auto multiply) {
+    nest.for_each_run(begin, end, [&](std::int64_t count, const auto& at) {
+      for (std::int64_t i = 0; i < count; ++i) {
+        multiply(product(at[0] + i * step[0], at[1] + i * step[1], at[2] + i * step[2]));
+      }
+    });
+  };
+  // Either whole products side by side, or one after the other on all threads.
+  if (nest.total >= thread_count()) {
+    const auto grain = kGrain / (m * n * std::max<std::int64_t>(k / 8, 1) + 1) + 1;
+    parallel_for(nest.total, grain, [&](std::int64_t begin, std::int64_t end) { each(begin, end, multiply_here<T>); });
+  } else {
+    each(0, nest.total, multiply<T>);
+  }
+}
+
+void fill_zero(Array& x) { std::fill_n(x.data(), x.num_bytes(), std::byte{0}); }
+
+}  // namespace
+
+namespace kernels {
+
+Result<Kernel> prepare(const ir::MatMul&, const Signature& signature) {
+  return Kernel([type = signature.result](Run& run, std::span<Array> operands) -> Result<Array> {
+    const auto dtype = compute_dtype(type.dtype);
+    BURN_TRY(Array y, run.allocate({dtype, type.shape}));
+    if (y.num_elements() == 0) return cast(run, y, type.dtype);
+    if (operands[0].num_elements() == 0) {  // k is 0
+      fill_zero(y);
+      return cast(run, y, type.dtype);
+    }
+    BURN_TRY(Array a, multipliable(run, operands[0], dtype));
+    BURN_TRY(Array b, multipliable(run, operands[1], dtype));
+    Array c = y;
+    merge_batch(a, b, c);
+    ir::dispatch(dtype, [&]<typename T>() {
+      if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) multiply_batch<T>(a, b, c);
+    });
+    return cast(run, y, type.dtype);
+  });
+}
+
+}  // namespace kernels
+}  // namespace burn::backends::cpu

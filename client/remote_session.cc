@@ -1,0 +1,1 @@
+#include "client/remote_session.h"

@@ -1,0 +1,182 @@
+#include "server/connection.h"
+
+#include <fmt/format.h>
+
+#include "ir/catalogue.h"
+#include "server/log.h"
+
+namespace burn::server {
+namespace {
+
+// Answers that a client leaves lying. Chunks are not among the problems: they need its credit.
+constexpr std::size_t kMaxBacklogBytes = std::size_t{256} << 20;
+
+}  // namespace
+
+Connection::Connection(std::shared_ptr<proto::Channel> channel, std::shared_ptr<Worker> worker, const Quotas& quotas,
+                       Ended ended)
+    : channel_(std::move(channel)),
+      worker_(std::move(worker)),
+      quotas_(quotas),
+      ended_callback_(std::move(ended)),
+      peer_(channel_->peer()),
+      receiver_(proto::kInitialCredit),
+      sender_(*channel_, proto::kInitialCredit) {}
+
+Connection::~Connection() { dispose(); }
+
+void Connection::dispose() {
+  if (session_) session_->close();
+  sender_.clear();
+}
+
+void Connection::on_closed(Status why) {
+  if (session_) session_->begin_close();
+  if (!ended_.exchange(true)) log_end(why);
+  if (ended_callback_) ended_callback_(shared_from_this());
+}
+
+bool Connection::is_idle() const {
+  return acknowledged_ == received_ && sender_.waiting() == 0 && channel_->queued_bytes() == 0;
+}
+
+void Connection::end(const Status& why) {
+  if (ended_.exchange(true)) return;
+  log_end(why);
+  channel_->send(proto::encode({0, proto::Close{why}, {}}), proto::Lane::control);
+  channel_->close();
+}
+
+void Connection::log_end(const Status& why) const {
+  const auto reason = why.ok() ? std::string{"the client left"} : why.to_string();
+  if (!welcome_) return log_info(fmt::format("connection from {} closed before its hello: {}", peer_, reason));
+  const auto stats = session_->stats();
+  log_info(fmt::format("session {} closed: {}; {} programs, {} runs, peak {:.1f} MiB", session_->info().session, reason,
+                       stats.programs, stats.runs, static_cast<double>(stats.peak_bytes) / (1 << 20)));
+}
+
+// --- what the client says ----------------------------------------------------------------------------------------------------
+
+void Connection::on_frame(SharedBytes bytes) {
+  if (ended_) return;
+  auto frame = proto::decode(bytes);
+  if (!frame.ok()) return end(frame.status());
+  serve(*std::move(frame));
+}
+
+void Connection::serve(proto::Frame frame) {
+  if (!session_) return greet(frame.body);
+  const bool ordered = proto::is_ordered(frame.body);
+  if (ordered && draining_) return;
+  const auto kind = proto::name(frame.body);
+  auto status = ordered ? take_turn(frame) : Status{};
+  if (status.ok()) status = obey(std::move(frame));
+  if (!status.ok()) end(status.with_context(kind));
+}
+
+void Connection::greet(const proto::Body& body) {
+  const auto* hello = std::get_if<proto::Hello>(&body);
+  if (!hello) return end(failed_precondition(fmt::format("the first frame must be a hello, not a {}", proto::name(body))));
+  if (hello->version != proto::kProtocolVersion) {
+    return end(failed_precondition(fmt::format("client speaks protocol {}, this server {}", hello->version,
+                                               proto::kProtocolVersion)));
+  }
+  session_ = make_local_session(worker_, quotas_);
+  session_->on_progress([this](std::uint64_t executed) { acknowledge(executed); });
+  const auto& info = session_->info();
+  log_info(fmt::format("session {} opened from {} ({})", info.session, peer_, hello->client));
+  const auto fingerprint = ir::op_set_fingerprint();
+  if (hello->fingerprint != fingerprint) {
+    log_warning(fmt::format("session {}: the client's op set ({:016x}) differs from ours ({:016x})", info.session,
+                            hello->fingerprint, fingerprint));
+  }
+  welcome_ = true;
+  say(proto::Welcome{proto::kProtocolVersion, fingerprint, info});
+}
+
+Status Connection::take_turn(const proto::Frame& frame) {
+  const auto due = received_ + 1;
+  if (frame.seq != due) return invalid_argument(fmt::format("frame {} where {} is due", frame.seq, due));
+  if (due - acknowledged_ > quotas_.in_flight) {
+    return resource_exhausted(fmt::format("frame {} while {} is the last acknowledged; at most {} may be under way", due,
+                                          acknowledged_.load(), quotas_.in_flight));
+  }
+  received_ = due;
+  return {};
+}
+
+Status Connection::obey(proto::Frame frame) {
+  auto body = std::move(frame.body);
+  return std::visit([&](auto& kind) { return perform(frame, kind); }, body);
+}
+
+// What the session says to these is that it is closed: then the connection is, too.
+Status Connection::perform(proto::Frame&, proto::DefineProgram& define) {
+  if (!define.program) return session_->define_invalid(define.id, define.output_count, std::move(define.invalid));
+  return session_->define(define.id, std::move(define.program));
+}
+
+Status Connection::perform(proto::Frame&, proto::RunProgram& run) { return session_->run(std::move(run.run)); }
+
+Status Connection::perform(proto::Frame& frame, proto::Write& write) {
+  const auto bytes = write.type.num_bytes();
+  if (frame.payload.size() == bytes) return session_->write(write.id, {write.type, std::move(frame.payload)});
+  // A tensor that the session does not take fails alone; its chunks come all the same.
+  auto upload = session_->begin_upload(write.id, write.type);
+  return receiver_.announce(write.id, bytes, upload.ok() ? *std::move(upload) : nullptr);
+}
+
+Status Connection::perform(proto::Frame& frame, proto::Chunk& chunk) {
+  BURN_RETURN_IF_ERROR(receiver_.receive(chunk, frame.payload.span()));
+  if (const auto grant = receiver_.take_grant()) say(proto::Credit{grant});
+  return {};
+}
+
+Status Connection::perform(proto::Frame&, proto::Read& read) {
+  if (sender_.waiting() > quotas_.in_flight) return resource_exhausted("the client does not take what it asked for");
+  session_->read(read.id, [this, request = read.request](auto tensor) { answer(request, std::move(tensor)); });
+  return {};
+}
+
+Status Connection::perform(proto::Frame&, proto::Release& release) { return session_->release(std::move(release.ids)); }
+
+Status Connection::perform(proto::Frame&, proto::Sync& sync) {
+  session_->sync([this, request = sync.request](Status status) { say(proto::Done{request, std::move(status)}); });
+  return {};
+}
+
+Status Connection::perform(proto::Frame&, proto::Credit& credit) { return sender_.grant(credit.bytes); }
+
+Status Connection::perform(proto::Frame&, proto::Close& close) {
+  if (!ended_.exchange(true)) log_end(close.status);
+  channel_->close();
+  return {};
+}
+
+template <typename Other>
+Status Connection::perform(proto::Frame&, Other&) {
+  return invalid_argument("this is not for a client to say now");
+}
+
+// --- what it is told ---------------------------------------------------------------------------------------------------------
+
+void Connection::answer(std::uint64_t request, Result<proto::HostTensor> tensor) {
+  if (!tensor.ok()) return say(proto::Done{request, tensor.status()});
+  auto& [type, bytes] = *tensor;
+  if (bytes.size() <= proto::kInlineBytes) return say(proto::Data{request, type}, std::move(bytes));
+  say(proto::Data{request, type});
+  if (!ended_) sender_.add(request, std::move(bytes));
+}
+
+void Connection::acknowledge(std::uint64_t executed) {
+  acknowledged_ = executed;  // before the client may know
+  say(proto::Ack{executed});
+}
+
+void Connection::say(proto::Body body, SharedBytes payload) {
+  if (ended_) return;
+  if (channel_->queued_bytes() > kMaxBacklogBytes) return end(resource_exhausted("the client does not read its answers"));
+  channel_->send(proto::encode({0, std::move(body), std::move(payload)}), proto::Lane::control);
+}
+
+}  // namespace burn::server

@@ -1,0 +1,82 @@
+// One client of the server: speaks burn.v1 over its channel and has a session behind it.
+//
+// A frame that breaks the protocol's rules ends the connection with a Close that says which one; a request that merely cannot be
+// fulfilled fails alone. When the channel closes, in whatever way, the session stops and frees its memory.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "proto/channel.h"
+#include "server/bulk.h"
+#include "server/local_session.h"
+
+namespace burn::server {
+
+class Connection : public proto::ChannelHandler, public std::enable_shared_from_this<Connection> {
+ public:
+  // Called from on_closed; must not block. The receiver should call dispose(), from another thread.
+  using Ended = std::function<void(std::shared_ptr<Connection>)>;
+
+  Connection(std::shared_ptr<proto::Channel> channel, std::shared_ptr<Worker> worker, const Quotas& quotas, Ended ended);
+  ~Connection() override;
+
+  // From the channel.
+  void on_frame(SharedBytes frame) override;
+  void on_closed(Status why) override;
+
+  // The following from any thread.
+
+  // Takes no further work; what has come is still executed and answered.
+  void drain() { draining_ = true; }
+  // Everything that has come is executed, and the answers are on their way.
+  bool is_idle() const;
+  // Tells the client why, and closes. Nothing more is sent or taken.
+  void end(const Status& why);
+  // Waits for the session's end. Requires: not from a thread of the channel or the session.
+  void dispose();
+
+  bool is_welcome() const { return welcome_; }  // has said a proper hello
+  std::chrono::steady_clock::time_point since() const { return since_; }
+
+ private:
+  void serve(proto::Frame frame);
+  void greet(const proto::Body& body);
+  Status take_turn(const proto::Frame& frame);
+  Status obey(proto::Frame frame);
+  Status perform(proto::Frame& frame, proto::DefineProgram& define);
+  Status perform(proto::Frame& frame, proto::RunProgram& run);
+  Status perform(proto::Frame& frame, proto::Write& write);
+  Status perform(proto::Frame& frame, proto::Chunk& chunk);
+  Status perform(proto::Frame& frame, proto::Read& read);
+  Status perform(proto::Frame& frame, proto::Release& release);
+  Status perform(proto::Frame& frame, proto::Sync& sync);
+  Status perform(proto::Frame& frame, proto::Credit& credit);
+  Status perform(proto::Frame& frame, proto::Close& close);
+  template <typename Other>  // what only a server says, and a second hello
+  Status perform(proto::Frame& frame, Other& other);
+
+  void answer(std::uint64_t request, Result<proto::HostTensor> tensor);
+  void say(proto::Body body, SharedBytes payload = {});
+  void acknowledge(std::uint64_t executed);
+  void log_end(const Status& why) const;
+
+  const std::shared_ptr<proto::Channel> channel_;
+  const std::shared_ptr<Worker> worker_;
+  const Quotas quotas_;
+  const Ended ended_callback_;
+  const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+  const std::string peer_;
+
+  std::unique_ptr<LocalSession> session_;  // set by the hello, before welcome_
+  BulkReceiver receiver_;                  // of the channel's thread
+  BulkSender sender_;
+  std::atomic<std::uint64_t> received_ = 0;      // the last ordered frame
+  std::atomic<std::uint64_t> acknowledged_ = 0;  // the last one executed
+  std::atomic<bool> welcome_ = false, draining_ = false, ended_ = false;
+};
+
+}  // namespace burn::server

@@ -1,0 +1,281 @@
+#include "server/local_session.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "proto/message.h"
+#include "server/session_state.h"
+#include "server/version.h"
+
+namespace burn::server {
+namespace {
+
+struct DefineCall {
+  proto::ProgramId id;
+  std::shared_ptr<const ir::Program> program;
+};
+struct InvalidCall {
+  proto::ProgramId id;
+  std::size_t output_count;
+  Status why;
+};
+struct WriteCall {
+  proto::TensorId id;
+  proto::HostTensor tensor;
+};
+struct UploadCall {
+  proto::TensorId id;
+  ir::TensorType type;
+  std::shared_ptr<Upload> upload;
+  Budget::Share share;
+  Status failed;
+};
+struct ReleaseCall {
+  std::vector<proto::TensorId> ids;
+};
+struct ReadCall {
+  proto::TensorId id;
+  proto::Session::ReadCallback done;
+};
+struct SyncCall {
+  proto::Session::SyncCallback done;
+};
+using Call = std::variant<DefineCall, InvalidCall, proto::Run, WriteCall, UploadCall, ReleaseCall, ReadCall, SyncCall>;
+
+template <typename... Bodies>
+struct Overloaded : Bodies... {
+  using Bodies::operator()...;
+};
+
+Status session_closed() { return cancelled("the session is closed"); }
+
+// The client's end of an upload.
+class UploadHandle final : public LocalSession::Upload {
+ public:
+  explicit UploadHandle(std::shared_ptr<server::Upload> upload) : upload_(std::move(upload)) {}
+  ~UploadHandle() override { upload_->finish(); }
+  Status fill(std::uint64_t offset, std::span<const std::byte> bytes) override { return upload_->fill(offset, bytes); }
+  bool complete() const override { return upload_->complete(); }
+
+ private:
+  const std::shared_ptr<server::Upload> upload_;
+};
+
+class QueuedSession final : public LocalSession {
+ public:
+  QueuedSession(std::shared_ptr<Worker> worker, const Quotas& quotas)
+      : worker_(std::move(worker)),
+        quotas_(quotas),
+        budget_(std::min(quotas.tensor_bytes, worker_->backend().limits().memory_bytes)),
+        state_(worker_, quotas_, budget_),
+        progress_batch_(std::clamp<std::uint64_t>(quotas.in_flight / 2, 1, kProgressBatch)) {
+    static std::atomic<std::uint64_t> counter = 0;
+    const auto limits = worker_->backend().limits();
+    info_.server = kServerName;
+    info_.session = fmt::format("s-{}", ++counter);
+    info_.devices = {std::string{worker_->backend().name()}};
+    info_.max_tensor_bytes = std::min(limits.max_buffer_bytes, std::min(quotas.tensor_bytes, limits.memory_bytes));
+    info_.max_in_flight = quotas.in_flight;
+    info_.bulk_credit = proto::kInitialCredit;
+    worker_->count_session(+1);
+    executor_ = std::thread{[this] { execute(); }};
+    executor_id_ = executor_.get_id();
+  }
+  ~QueuedSession() override {
+    QueuedSession::close();
+    worker_->count_session(-1);
+  }
+
+  const proto::SessionInfo& info() const override { return info_; }
+
+  Status define(proto::ProgramId id, std::shared_ptr<const ir::Program> program) override {
+    return enqueue(DefineCall{id, std::move(program)});
+  }
+  Status define_invalid(proto::ProgramId id, std::size_t output_count, Status why) override {
+    return enqueue(InvalidCall{id, output_count, std::move(why)});
+  }
+  Status run(proto::Run run) override { return enqueue(std::move(run)); }
+  Status write(proto::TensorId id, proto::HostTensor tensor) override { return enqueue(WriteCall{id, std::move(tensor)}); }
+  Status release(std::vector<proto::TensorId> ids) override { return enqueue(ReleaseCall{std::move(ids)}); }
+
+  void read(proto::TensorId id, ReadCallback done) override {
+    Call call{ReadCall{id, std::move(done)}};
+    if (!try_enqueue(call)) std::get<ReadCall>(call).done(session_closed());
+  }
+  void sync(SyncCallback done) override {
+    Call call{SyncCall{std::move(done)}};
+    if (!try_enqueue(call)) std::get<SyncCall>(call).done(session_closed());
+  }
+
+  Result<std::unique_ptr<Upload>> begin_upload(proto::TensorId id, const ir::TensorType& type) override {
+    UploadCall call{id, type, nullptr, {}, {}};
+    call.failed = receive(call);
+    auto upload = call.upload;
+    const auto failed = call.failed;
+    BURN_RETURN_IF_ERROR(enqueue(std::move(call)));
+    BURN_RETURN_IF_ERROR(failed);
+    return std::unique_ptr<Upload>{std::make_unique<UploadHandle>(std::move(upload))};
+  }
+
+  void on_progress(std::function<void(std::uint64_t)> callback) override {
+    const std::lock_guard lock{mutex_};
+    progress_ = std::move(callback);
+  }
+
+  Stats stats() const override { return {programs_, runs_, budget_.in_use(), budget_.peak()}; }
+
+  void begin_close() override {
+    {
+      const std::lock_guard lock{mutex_};
+      closing_ = true;
+    }
+    work_.notify_all();
+    room_.notify_all();
+    signal_->close();
+  }
+  void close() override {
+    begin_close();
+    const std::lock_guard lock{join_mutex_};
+    if (executor_.joinable()) executor_.join();
+  }
+
+ private:
+  Status enqueue(Call call) { return try_enqueue(call) ? Status{} : session_closed(); }
+
+  // Takes the call unless the session is closed. Waits for room, but not on the executor itself: it makes the room.
+  bool try_enqueue(Call& call) {
+    std::unique_lock lock{mutex_};
+    if (std::this_thread::get_id() != executor_id_) {
+      room_.wait(lock, [&] { return closing_ || calls_.size() < quotas_.in_flight; });
+    }
+    if (closing_) return false;
+    calls_.push_back(std::move(call));
+    if (calls_.size() == 1) work_.notify_one();
+    return true;
+  }
+
+  // Room for the tensor, in the budget and in memory.
+  Status receive(UploadCall& call) {
+    const auto bytes = call.type.num_bytes();
+    if (bytes > info_.max_tensor_bytes) {
+      return resource_exhausted(fmt::format("tensor {}: {} has {} bytes, at most {} may be", call.id,
+                                            ir::to_string(call.type), bytes, info_.max_tensor_bytes));
+    }
+    BURN_TRY(call.share, budget_.take(bytes));
+    BURN_TRY(call.upload, server::Upload::create(signal_, bytes));
+    return {};
+  }
+
+  void execute() {
+    std::unique_lock lock{mutex_};
+    while (true) {
+      if (calls_.empty()) report(lock);
+      work_.wait(lock, [&] { return closing_ || !calls_.empty(); });
+      if (closing_) break;
+      {
+        auto call = std::move(calls_.front());
+        calls_.pop_front();
+        if (calls_.size() + 1 >= quotas_.in_flight) room_.notify_all();
+        lock.unlock();
+        perform(call);
+      }
+      lock.lock();
+      if (++executed_ - reported_ >= progress_batch_) report(lock);
+    }
+    const auto rest = std::exchange(calls_, {});
+    lock.unlock();
+    for (const auto& call : rest) {
+      if (const auto* read = std::get_if<ReadCall>(&call)) read->done(session_closed());
+      if (const auto* sync = std::get_if<SyncCall>(&call)) sync->done(session_closed());
+    }
+    state_.clear();
+  }
+
+  void report(std::unique_lock<std::mutex>& lock) {
+    if (!progress_ || reported_ == executed_) return;
+    reported_ = executed_;
+    const auto progress = progress_;
+    lock.unlock();
+    progress(reported_);
+    lock.lock();
+  }
+
+  void perform(Call& call) {
+    std::visit(Overloaded{
+                   [&](ReadCall& read) { read.done(guarded([&] { return state_.read(read.id); })); },
+                   [&](SyncCall& sync) { sync.done(std::exchange(first_failure_, {})); },
+                   [&](auto& other) {
+                     auto status = guarded([&]() -> Result<bool> {
+                                     BURN_RETURN_IF_ERROR(change(other));
+                                     return true;
+                                   }).status();
+                     if (first_failure_.ok()) first_failure_ = std::move(status);
+                   },
+               },
+               call);
+  }
+
+  Status change(DefineCall& call) {
+    ++programs_;
+    return state_.define(call.id, std::move(call.program));
+  }
+  Status change(InvalidCall& call) { return state_.define_invalid(call.id, call.output_count, std::move(call.why)); }
+  Status change(proto::Run& run) {
+    ++runs_;
+    return state_.run(run);
+  }
+  Status change(WriteCall& call) { return state_.write(call.id, call.tensor); }
+  Status change(UploadCall& call) {
+    return state_.begin_upload(call.id, call.type, std::move(call.upload), std::move(call.share), std::move(call.failed));
+  }
+  Status change(ReleaseCall& call) { return state_.release(call.ids); }
+
+  // No exception leaves the executor: the library underneath may run out of memory at any place.
+  template <typename Body>
+  static auto guarded(Body&& body) -> decltype(body()) {
+    try {
+      return body();
+    } catch (const std::bad_alloc&) {
+      return resource_exhausted("out of memory");
+    } catch (const std::exception& failure) {
+      return internal_error(failure.what());
+    }
+  }
+
+  const std::shared_ptr<Worker> worker_;
+  const Quotas quotas_;
+  proto::SessionInfo info_;
+  Budget budget_;
+  const std::shared_ptr<UploadSignal> signal_ = std::make_shared<UploadSignal>();
+
+  // Of the executor alone.
+  SessionState state_;
+  Status first_failure_;
+  std::uint64_t executed_ = 0, reported_ = 0;
+  const std::uint64_t progress_batch_;
+
+  std::atomic<std::uint64_t> programs_ = 0, runs_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable work_, room_;
+  std::deque<Call> calls_;
+  std::function<void(std::uint64_t)> progress_;
+  bool closing_ = false;
+
+  std::mutex join_mutex_;
+  std::thread executor_;
+  std::thread::id executor_id_;  // set before anybody knows the session
+};
+
+}  // namespace
+
+std::unique_ptr<LocalSession> make_local_session(std::shared_ptr<Worker> worker, const Quotas& quotas) {
+  return std::make_unique<QueuedSession>(std::move(worker), quotas);
+}
+
+}  // namespace burn::server

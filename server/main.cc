@@ -1,0 +1,94 @@
+// burn-server: a worker as a program. Says on stdout where it listens, logs to stderr, ends on SIGTERM or SIGINT.
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "server/log.h"
+#include "server/server.h"
+#include "server/version.h"
+
+namespace {
+
+// Signals wait in line for next_signal(), in every thread that is started from now on.
+sigset_t hold_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+  return signals;
+}
+
+int next_signal(const sigset_t& signals) {
+  int signal = 0;
+  while (sigwait(&signals, &signal) != 0) {}
+  return signal;
+}
+
+std::string unless_off(const std::string& address) { return address == "off" ? "" : address; }
+
+int serve(const burn::server::ServerOptions& options) {
+  const auto signals = hold_signals();
+  burn::server::Server server{options};
+  for (const auto& url : server.urls()) std::printf("listening %s\n", url.c_str());
+  std::fflush(stdout);
+  burn::server::log_info(fmt::format("{} on {} is ready", burn::server::kServerName, options.device));
+
+  const auto signal = next_signal(signals);
+  burn::server::log_info(fmt::format("signal {}: shutting down; another one ends it at once", signal));
+  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);  // their default is the end
+  server.stop();
+  burn::server::log_info("done");
+  return EXIT_SUCCESS;
+}
+
+// OpenMP takes its number of threads from the environment, once, when the program is loaded.
+void restart_with_threads(int threads, char** arguments) {
+  const auto wanted = std::to_string(threads);
+  const char* current = std::getenv("OMP_NUM_THREADS");
+  if (current && current == wanted) return;
+  setenv("OMP_NUM_THREADS", wanted.c_str(), 1);
+  execv("/proc/self/exe", arguments);
+  std::perror("burn-server: cannot restart with --threads");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  burn::server::ServerOptions options;
+  options.grpc = "127.0.0.1:3001";
+  std::string level = "info";
+  int threads = 0;
+
+  CLI::App app{"Executes tensor programs for clients that connect over WebSocket or gRPC.", "burn-server"};
+  app.set_version_flag("--version", burn::server::kServerName);
+  app.add_option("--device", options.device, "What to compute on")->capture_default_str();
+  app.add_option("--ws", options.ws, "HOST:PORT for WebSocket, or off")->capture_default_str();
+  app.add_option("--grpc", options.grpc, "HOST:PORT for gRPC, or off")->capture_default_str();
+  app.add_option("--unix", options.unix_path, "PATH of a unix socket for WebSocket");
+  app.add_option("--log-level", level, "trace, debug, info, warning, error or off")->capture_default_str();
+  app.add_option("--threads", threads, "Threads to compute with (default: one per core)")->check(CLI::Range(1, 4096));
+  CLI11_PARSE(app, argc, argv);
+  options.ws = unless_off(options.ws);
+  options.grpc = unless_off(options.grpc);
+
+  if (!burn::server::set_log_level(level)) {
+    std::fprintf(stderr, "burn-server: no log level \"%s\"\n", level.c_str());
+    return EXIT_FAILURE;
+  }
+  if (threads > 0) restart_with_threads(threads, argv);
+  try {
+    return serve(options);
+  } catch (const burn::Error& error) {
+    std::fprintf(stderr, "burn-server: %s\n", error.what());
+    return EXIT_FAILURE;
+  }
+}

@@ -1,0 +1,164 @@
+#include "server/server.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "server/connection.h"
+#include "server/log.h"
+#include "server/transport/listener.h"
+
+namespace burn::server {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr auto kFarewell = seconds{1};  // for a client to take its Close
+
+}  // namespace
+
+class Server::Impl final : public Acceptor {
+ public:
+  explicit Impl(const ServerOptions& options)
+      : options_(options), worker_(Worker::create(value_or_throw(backends::open_backend(options.device)))) {
+    quotas_.tensor_bytes = options.session_bytes;
+    reaper_ = std::thread{[this] { reap(); }};
+    try {
+      listen();
+    } catch (...) {
+      stop();
+      throw;
+    }
+  }
+  ~Impl() override { stop(); }
+
+  std::shared_ptr<proto::ChannelHandler> accept(std::shared_ptr<proto::Channel> channel) override {
+    auto connection = std::make_shared<Connection>(std::move(channel), worker_, quotas_, [this](auto ended) {
+      const std::lock_guard lock{mutex_};
+      open_.erase(ended);
+      ended_.push_back(std::move(ended));
+      changed_.notify_all();
+    });
+    const std::lock_guard lock{mutex_};
+    if (stopping_) return nullptr;
+    open_.insert(connection);
+    return connection;
+  }
+
+  const std::vector<std::string>& urls() const { return urls_; }
+  std::uint64_t memory_in_use() const { return worker_->backend().memory().in_use; }
+  std::size_t connections() const {
+    const std::lock_guard lock{mutex_};
+    return open_.size() + ended_.size() + disposing_;
+  }
+
+  void stop() {
+    const std::lock_guard only_one{stop_mutex_};
+    if (!reaper_.joinable()) return;
+    for (const auto& listener : listeners_) listener->stop_accepting();
+    std::unique_lock lock{mutex_};
+    stopping_ = true;
+    const std::vector<std::shared_ptr<Connection>> clients{open_.begin(), open_.end()};
+    lock.unlock();
+    drain(clients);
+    for (const auto& client : clients) client->end(unavailable("the server is shutting down"));
+    lock.lock();
+    changed_.wait_for(lock, kFarewell, [&] { return open_.empty(); });
+    lock.unlock();
+    listeners_.clear();  // ends the connections that are left
+    lock.lock();
+    finished_ = true;
+    lock.unlock();
+    changed_.notify_all();
+    reaper_.join();
+  }
+
+ private:
+  void listen() {
+    const ListenOptions options{.max_connections = options_.max_connections};
+    const auto add = [&](const std::string& address, auto listen_on) {
+      if (address.empty()) return;
+      listeners_.push_back(value_or_throw(listen_on(address, *this, options)));
+      urls_.push_back(listeners_.back()->url());
+    };
+    add(options_.ws, listen_websocket);
+    add(options_.grpc, listen_grpc);
+    add(options_.unix_path, listen_unix);
+    if (listeners_.empty()) throw Error{StatusCode::invalid_argument, "the server has no address to listen on"};
+  }
+
+  void drain(const std::vector<std::shared_ptr<Connection>>& clients) const {
+    const auto deadline = Clock::now() + seconds{options_.drain_seconds};
+    for (const auto& client : clients) client->drain();
+    for (const auto& client : clients) {
+      while (!client->is_idle() && Clock::now() < deadline) std::this_thread::sleep_for(milliseconds{2});
+    }
+  }
+
+  // The thread that waits for what others must not wait for: the end of sessions. Also shows the door to whoever does not
+  // introduce himself.
+  void reap() {
+    std::unique_lock lock{mutex_};
+    while (!finished_ || !ended_.empty()) {
+      changed_.wait_for(lock, seconds{1}, [&] { return finished_ || !ended_.empty(); });
+      while (!ended_.empty()) {
+        auto connection = std::move(ended_.front());
+        ended_.pop_front();
+        ++disposing_;
+        lock.unlock();
+        connection->dispose();
+        connection = nullptr;
+        lock.lock();
+        --disposing_;
+      }
+      const auto strangers = find_strangers();
+      lock.unlock();
+      for (const auto& stranger : strangers) stranger->end({StatusCode::deadline_exceeded, "there was no hello"});
+      lock.lock();
+    }
+  }
+
+  // Requires: mutex_ is held.
+  std::vector<std::shared_ptr<Connection>> find_strangers() const {
+    std::vector<std::shared_ptr<Connection>> strangers;
+    const auto latest = Clock::now() - seconds{options_.hello_seconds};
+    for (const auto& connection : open_) {
+      if (!connection->is_welcome() && connection->since() < latest) strangers.push_back(connection);
+    }
+    return strangers;
+  }
+
+  const ServerOptions options_;
+  const std::shared_ptr<Worker> worker_;
+  Quotas quotas_;
+  std::vector<std::string> urls_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::unordered_set<std::shared_ptr<Connection>> open_;
+  std::deque<std::shared_ptr<Connection>> ended_;  // to be disposed of
+  std::size_t disposing_ = 0;
+  bool stopping_ = false, finished_ = false;
+
+  std::mutex stop_mutex_;
+  std::thread reaper_;
+  std::vector<std::unique_ptr<Listener>> listeners_;
+};
+
+Server::Server(const ServerOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+Server::~Server() = default;
+std::string Server::url() const { return impl_->urls().front(); }
+const std::vector<std::string>& Server::urls() const { return impl_->urls(); }
+std::size_t Server::connections() const { return impl_->connections(); }
+std::uint64_t Server::memory_in_use() const { return impl_->memory_in_use(); }
+void Server::stop() { impl_->stop(); }
+
+}  // namespace burn::server
