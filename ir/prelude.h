@@ -29,17 +29,16 @@ T sign(T x) {
   }
 }
 
-// Second arguments may be the formula's literals: they take the first argument's type.
+// Second arguments may be the formula's literals: they take the first argument's type. A NaN in a is kept, one in b is not taken
+// (as in the reference's max_pair); reductions let NaN win on their own.
 template <typename T>
 T max(T a, std::type_identity_t<T> b) {
-  if constexpr (std::is_floating_point_v<T>) return (a >= b || a != a) ? a : b;  // b also when it is NaN
-  else return a >= b ? a : b;
+  return a < b ? b : a;
 }
 
 template <typename T>
 T min(T a, std::type_identity_t<T> b) {
-  if constexpr (std::is_floating_point_v<T>) return (a <= b || a != a) ? a : b;
-  else return a <= b ? a : b;
+  return b < a ? b : a;
 }
 
 template <typename T>

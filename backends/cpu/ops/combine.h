@@ -4,8 +4,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "ir/prelude.h"
-
 namespace burn::backends::cpu {
 
 // `kWidens`: many of them in a row want a wider type than the elements have.
@@ -25,7 +23,7 @@ struct Prod {
   [[gnu::always_inline]] static inline T combine(T a, T b) { return static_cast<T>(a * b); }
 };
 
-// NaN wins.
+// NaN wins, on either side: not the pointwise max, which keeps a where it cannot compare.
 struct Max {
   static constexpr bool kWidens = false;
   template <typename T>
@@ -34,7 +32,7 @@ struct Max {
     else return std::numeric_limits<T>::min();
   }
   template <typename T>
-  [[gnu::always_inline]] static inline T combine(T a, T b) { return ir::prelude::max(a, b); }
+  [[gnu::always_inline]] static inline T combine(T a, T b) { return a >= b || a != a ? a : b; }
 };
 
 struct Min {
@@ -45,7 +43,7 @@ struct Min {
     else return std::numeric_limits<T>::max();
   }
   template <typename T>
-  [[gnu::always_inline]] static inline T combine(T a, T b) { return ir::prelude::min(a, b); }
+  [[gnu::always_inline]] static inline T combine(T a, T b) { return a <= b || a != a ? a : b; }
 };
 
 }  // namespace burn::backends::cpu

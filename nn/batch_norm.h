@@ -1,0 +1,44 @@
+// Batch normalisation (Ioffe and Szegedy, arXiv:1502.03167), for any number of dims behind the channels.
+#pragma once
+
+#include "nn/config.h"
+#include "nn/module.h"
+
+namespace burn::nn {
+
+// y = gamma (x - mean) / sqrt(var + epsilon) + beta, per channel.
+//
+// While the layer is on an autodiff device it is training: mean and (biased) variance are the batch's, and each forward() moves the
+// running statistics towards them: new = old (1 - momentum) + batch momentum. Off it (module.valid()), the running statistics count.
+struct BatchNorm {
+  Param<1> gamma, beta;                      // [channel]
+  RunningState<1> running_mean, running_var;  // [channel]; the biased variance, as Burn keeps it
+  double momentum = 0.1, epsilon = 1e-5;
+  BURN_MODULE(BatchNorm, gamma, beta, running_mean, running_var)
+
+  // Shapes: [batch, channel, ...] -> the same. Errors: other channels; an empty batch in training.
+  template <int D>
+    requires(D >= 2)
+  Tensor<D> forward(const Tensor<D>& x, Loc where = Loc::current()) const {
+    return Tensor<D>{run(x.value(), at(where))};
+  }
+  template <int D>
+    requires(D >= 2)
+  Tensor<D> operator()(const Tensor<D>& x, Loc where = Loc::current()) const {
+    return forward(x, where);
+  }
+
+ private:
+  client::Value run(const client::Value& x, const client::Site& site) const;
+};
+
+struct BatchNormConfig {
+  std::int64_t num_features = 0;  // channels
+  double epsilon = 1e-5, momentum = 0.1;
+  BURN_CONFIG(BatchNormConfig, num_features, epsilon, momentum)
+
+  // gamma 1, beta 0, running mean 0, running variance 1. Errors: no channels; a momentum outside 0 to 1.
+  BatchNorm init(const Device& device) const;
+};
+
+}  // namespace burn::nn

@@ -1,0 +1,16 @@
+// What configurations have in common when their init() looks at them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace burn::nn::detail {
+
+// Each throws burn::Error: "Conv2dConfig: kernel_size[1] is 0, must be at least 1".
+void check_at_least(const char* config, const char* field, std::int64_t value, std::int64_t least);
+void check_at_least(const char* config, const char* field, std::span<const std::int64_t> values, std::int64_t least);
+void check_between(const char* config, const char* field, double value, double low, double high);  // both included
+[[noreturn]] void reject(const char* config, const std::string& what);
+
+}  // namespace burn::nn::detail

@@ -1,0 +1,36 @@
+// Dropout (Srivastava et al. 2014).
+#pragma once
+
+#include "nn/config.h"
+#include "nn/module.h"
+
+namespace burn::nn {
+
+// In training, that is for an input on an autodiff device: each element becomes 0 with probability `prob`, and the others are
+// scaled by 1 / (1 - prob), which keeps the mean. Otherwise the input itself.
+struct Dropout {
+  double prob = 0.5;
+  BURN_MODULE(Dropout)
+
+  // Shapes: [...] -> the same.
+  template <int D>
+  Tensor<D> forward(const Tensor<D>& x, Loc where = Loc::current()) const {
+    return Tensor<D>{run(x.value(), at(where))};
+  }
+  template <int D>
+  Tensor<D> operator()(const Tensor<D>& x, Loc where = Loc::current()) const {
+    return forward(x, where);
+  }
+
+ private:
+  client::Value run(const client::Value& x, const client::Site& site) const;
+};
+
+struct DropoutConfig {
+  double prob = 0.5;
+  BURN_CONFIG(DropoutConfig, prob)
+
+  Dropout init() const;  // Errors: a probability outside 0 to 1.
+};
+
+}  // namespace burn::nn

@@ -1,0 +1,35 @@
+// A table of vectors, looked up by number.
+#pragma once
+
+#include "nn/initializer.h"
+#include "nn/module.h"
+
+namespace burn::nn {
+
+struct Embedding {
+  Param<2> weight;  // [n_embedding, d_model]
+  BURN_MODULE(Embedding, weight)
+
+  // Shapes: [...] -> [..., d_model]. An index outside the table is an error of the run.
+  template <int D>
+  Tensor<D + 1> forward(const Tensor<D, Int>& indices, Loc where = Loc::current()) const {
+    return Tensor<D + 1>{run(indices.value(), at(where))};
+  }
+  template <int D>
+  Tensor<D + 1> operator()(const Tensor<D, Int>& indices, Loc where = Loc::current()) const {
+    return forward(indices, where);
+  }
+
+ private:
+  client::Value run(const client::Value& indices, const client::Site& site) const;
+};
+
+struct EmbeddingConfig {
+  std::int64_t n_embedding = 0, d_model = 0;
+  Initializer initializer = Initializer::normal(0, 1);
+  BURN_CONFIG(EmbeddingConfig, n_embedding, d_model, initializer)
+
+  Embedding init(const Device& device) const;  // Errors: a size below 1.
+};
+
+}  // namespace burn::nn

@@ -1,0 +1,33 @@
+#include "nn/layer_norm.h"
+
+#include "client/fail.h"
+#include "client/formula.h"
+#include "nn/checks.h"
+
+namespace burn::nn {
+
+LayerNorm LayerNormConfig::init(const Device& device) const {
+  detail::check_at_least("LayerNormConfig", "d_model", d_model, 1);
+  LayerNorm layer{.gamma = Tensor<1>::ones({d_model}, device), .epsilon = epsilon};
+  if (bias) layer.beta = Tensor<1>::zeros({d_model}, device);
+  return layer;
+}
+
+client::Value LayerNorm::run(const client::Value& x, const client::Site& site) const {
+  using client::Term;
+  const client::Value& scale = gamma.slot().value;
+  if (x.dim(-1) != scale.dim(0)) {
+    client::fail("layer_norm: the layer has size " + std::to_string(scale.dim(0)) + ", the input is " + ir::to_string(x.type()), site);
+  }
+  ir::Shape last = ir::Shape::filled(x.rank(), 1);  // [1, ..., d_model]
+  last[x.rank() - 1] = scale.dim(0);
+  const auto line = [&](const client::Value& v) { return Term{client::reshape(v, last, site), site}; };
+
+  const ir::Dims axis{x.rank() - 1};
+  const Term centred = Term{x, site} - Term{client::mean(x, axis, site), site};
+  const Term var{client::mean(centred * centred, axis, site), site};
+  const Term y = centred / sqrt(var + epsilon) * line(scale);
+  return beta ? y + line(beta->slot().value) : y;
+}
+
+}  // namespace burn::nn

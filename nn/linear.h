@@ -1,0 +1,41 @@
+// A fully connected layer.
+#pragma once
+
+#include <optional>
+
+#include "nn/initializer.h"
+#include "nn/module.h"
+
+namespace burn::nn {
+
+// y = x weight + bias. The weight is not transposed.
+struct Linear {
+  Param<2> weight;               // [d_input, d_output]
+  std::optional<Param<1>> bias;  // [d_output]
+  BURN_MODULE(Linear, weight, bias)
+
+  // Shapes: [..., d_input] -> [..., d_output]. Errors: another last dim.
+  template <int D>
+  Tensor<D> forward(const Tensor<D>& x, Loc where = Loc::current()) const {
+    return Tensor<D>{run(x.value(), at(where))};
+  }
+  template <int D>
+  Tensor<D> operator()(const Tensor<D>& x, Loc where = Loc::current()) const {
+    return forward(x, where);
+  }
+
+ private:
+  client::Value run(const client::Value& x, const client::Site& site) const;
+};
+
+struct LinearConfig {
+  std::int64_t d_input = 0, d_output = 0;
+  bool bias = true;
+  Initializer initializer = default_initializer();  // of weight and bias
+  BURN_CONFIG(LinearConfig, d_input, d_output, bias, initializer)
+
+  // Errors: a size below 1.
+  Linear init(const Device& device) const;
+};
+
+}  // namespace burn::nn

@@ -1,0 +1,111 @@
+#include "nn/pool.h"
+
+#include <limits>
+
+#include "client/formula.h"
+#include "nn/checks.h"
+
+namespace burn::nn {
+namespace {
+
+using client::Site;
+using client::Value;
+
+template <typename Layer>
+Layer checked(const char* config, Layer layer) {
+  detail::check_at_least(config, "kernel_size", layer.kernel_size, 1);
+  detail::check_at_least(config, "stride", layer.stride, 1);
+  if constexpr (requires { layer.dilation; }) detail::check_at_least(config, "dilation", layer.dilation, 1);
+  detail::check_padding(config, layer.padding.kind, layer.padding.begin, layer.padding.end);
+  return layer;
+}
+
+template <typename Layer>
+detail::Padding padding_of(const Layer& layer, const Value& x) {
+  auto dilation = layer.stride;
+  dilation.fill(1);
+  if constexpr (requires { layer.dilation; }) dilation = layer.dilation;
+  return detail::resolve_padding(layer.padding.kind, layer.padding.begin, layer.padding.end, x.shape(),
+                                 {layer.kernel_size, layer.stride, dilation});
+}
+
+// The padding as a part of the tensor: the pooling ops pad both ends alike.
+Value pad(const Value& x, const detail::Padding& padding, double number, const Site& site) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> pads;
+  for (int i = 0; i < padding.begin.rank(); ++i) pads.emplace_back(padding.begin[i], padding.end[i]);
+  return client::pad(x, pads, number, site);
+}
+
+template <int D, typename Layer>
+Tensor<D> max_pool(const Layer& layer, const Tensor<D>& x, const Loc& where) {
+  const auto padding = padding_of(layer, x.value());
+  ir::MaxPoolIndex op{.kernel = ir::Dims{std::span{layer.kernel_size}},
+                      .stride = ir::Dims{std::span{layer.stride}},
+                      .padding = padding.begin,
+                      .dilation = ir::Dims{std::span{layer.dilation}},
+                      .ceil_mode = layer.ceil_mode};
+  if (padding.is_symmetric()) return Tensor<D>{client::max_pool(x.value(), op, at(where))};
+  op.padding = ir::Dims::filled(op.kernel.rank(), 0);
+  return Tensor<D>{client::max_pool(pad(x.value(), padding, -std::numeric_limits<double>::infinity(), at(where)), op, at(where))};
+}
+
+template <int D, typename Layer>
+Tensor<D> avg_pool(const Layer& layer, const Tensor<D>& x, const Loc& where) {
+  const auto site = at(where);
+  const auto padding = padding_of(layer, x.value());
+  ir::AvgPool op{.kernel = ir::Dims{std::span{layer.kernel_size}},
+                 .stride = ir::Dims{std::span{layer.stride}},
+                 .padding = padding.begin,
+                 .count_include_pad = layer.count_include_pad,
+                 .ceil_mode = layer.ceil_mode};
+  if (padding.is_symmetric()) return Tensor<D>{client::avg_pool(x.value(), op, site)};
+  op.padding = ir::Dims::filled(op.kernel.rank(), 0);
+  op.count_include_pad = true;
+  const auto pooled = client::avg_pool(pad(x.value(), padding, 0, site), op, site);
+  if (layer.count_include_pad) return Tensor<D>{pooled};
+  // The mean over the whole window, divided by the part of it that lies inside the input.
+  const auto inside = client::filled(client::place_of(x.value()), x.shape(), 1, x.dtype(), site);
+  const auto part = client::avg_pool(pad(inside, padding, 0, site), op, site);
+  return Tensor<D>{client::Term{pooled, site} / client::Term{part, site}};
+}
+
+}  // namespace
+
+MaxPool1d MaxPool1dConfig::init() const {
+  return checked("MaxPool1dConfig", MaxPool1d{.kernel_size = {kernel_size},
+                                              .stride = {stride.value_or(kernel_size)},
+                                              .dilation = {dilation},
+                                              .padding = padding,
+                                              .ceil_mode = ceil_mode});
+}
+
+MaxPool2d MaxPool2dConfig::init() const {
+  return checked("MaxPool2dConfig", MaxPool2d{.kernel_size = kernel_size,
+                                              .stride = strides.value_or(kernel_size),
+                                              .dilation = dilation,
+                                              .padding = padding,
+                                              .ceil_mode = ceil_mode});
+}
+
+AvgPool1d AvgPool1dConfig::init() const {
+  return checked("AvgPool1dConfig", AvgPool1d{.kernel_size = {kernel_size},
+                                              .stride = {stride.value_or(kernel_size)},
+                                              .padding = padding,
+                                              .count_include_pad = count_include_pad,
+                                              .ceil_mode = ceil_mode});
+}
+
+AvgPool2d AvgPool2dConfig::init() const {
+  return checked("AvgPool2dConfig", AvgPool2d{.kernel_size = kernel_size,
+                                              .stride = strides.value_or(kernel_size),
+                                              .padding = padding,
+                                              .count_include_pad = count_include_pad,
+                                              .ceil_mode = ceil_mode});
+}
+
+Tensor<3> MaxPool1d::forward(const Tensor<3>& x, Loc where) const { return max_pool(*this, x, where); }
+Tensor<4> MaxPool2d::forward(const Tensor<4>& x, Loc where) const { return max_pool(*this, x, where); }
+Tensor<3> AvgPool1d::forward(const Tensor<3>& x, Loc where) const { return avg_pool(*this, x, where); }
+Tensor<4> AvgPool2d::forward(const Tensor<4>& x, Loc where) const { return avg_pool(*this, x, where); }
+
+}  // namespace burn::nn

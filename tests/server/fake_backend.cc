@@ -1,0 +1,110 @@
+#include "tests/server/fake_backend.h"
+
+#include <bit>
+#include <cstring>
+
+namespace burn::server {
+namespace {
+
+using backends::BufferPtr;
+
+class FakeBuffer final : public backends::Buffer {
+ public:
+  FakeBuffer(std::shared_ptr<FakeDevice> device, std::size_t size) : device_(std::move(device)), bytes_(size) {
+    device_->in_use += size;
+  }
+  ~FakeBuffer() override { device_->in_use -= bytes_.size(); }
+  std::size_t size() const override { return bytes_.size(); }
+  std::byte* data() { return bytes_.data(); }
+  float& operator[](std::size_t i) { return reinterpret_cast<float*>(bytes_.data())[i]; }
+
+ private:
+  const std::shared_ptr<FakeDevice> device_;
+  std::vector<std::byte> bytes_;
+};
+
+FakeBuffer& fake(const BufferPtr& buffer) { return static_cast<FakeBuffer&>(*buffer); }
+
+class FakePlan final : public backends::Executable {
+ public:
+  FakePlan(std::shared_ptr<FakeDevice> device, std::shared_ptr<const ir::Program> program)
+      : device_(std::move(device)), program_(std::move(program)) {}
+
+  Result<std::vector<BufferPtr>> run(backends::RunArgs args) override {
+    ++device_->runs;
+    for (std::size_t i = 0; i < args.inputs.size(); ++i) {
+      if (program_->inputs[i].donated && args.inputs[i].use_count() != 1) ++device_->shared_donations;
+    }
+    if (device_->on_run) BURN_RETURN_IF_ERROR(device_->on_run(*program_));
+    std::vector<BufferPtr> results;
+    for (const auto& node : program_->nodes) {
+      std::vector<BufferPtr> operands;
+      for (const auto ref : program_->operands_of(node)) {
+        const auto k = static_cast<std::size_t>(ref.index());
+        operands.push_back(ref.is_input() ? args.inputs[k] : results[k]);
+      }
+      results.push_back(result_of(node, operands, args.scalars));
+    }
+    std::vector<BufferPtr> outputs;
+    for (const auto ref : program_->outputs) outputs.push_back(results[static_cast<std::size_t>(ref.index())]);
+    return outputs;
+  }
+
+ private:
+  BufferPtr result_of(const ir::Node& node, const std::vector<BufferPtr>& operands, std::span<const std::uint64_t> scalars) {
+    if (std::holds_alternative<ir::Reshape>(node.op)) return operands[0];
+    auto result = std::make_shared<FakeBuffer>(device_, node.type.num_bytes());
+    if (node.type.dtype != ir::DType::f32) return result;
+    if (const auto* scalar = std::get_if<ir::Scalar>(&node.op)) {
+      (*result)[0] = static_cast<float>(std::bit_cast<double>(scalars[static_cast<std::size_t>(scalar->slot)]));
+    } else if (const auto* pointwise = std::get_if<ir::Pointwise>(&node.op)) {
+      const auto at = [&](std::size_t k, std::size_t i) { return fake(operands[k])[operands[k]->size() == 4 ? 0 : i]; };
+      for (std::size_t i = 0; i < static_cast<std::size_t>(node.type.num_elements()); ++i) {
+        if (pointwise->fn == ir::PointwiseFn::add) (*result)[i] = at(0, i) + at(1, i);
+        if (pointwise->fn == ir::PointwiseFn::mul) (*result)[i] = at(0, i) * at(1, i);
+      }
+    }
+    return result;
+  }
+
+  const std::shared_ptr<FakeDevice> device_;
+  const std::shared_ptr<const ir::Program> program_;
+};
+
+class FakeBackend final : public backends::Backend {
+ public:
+  explicit FakeBackend(std::shared_ptr<FakeDevice> device) : device_(std::move(device)) {}
+
+  std::string_view name() const override { return "fake"; }
+  backends::Limits limits() const override { return device_->limits; }
+  backends::MemoryStats memory() const override { return {device_->in_use, device_->in_use, device_->in_use}; }
+  Status supports(const ir::Op&, std::span<const ir::TensorType* const>) const override { return {}; }
+  Result<BufferPtr> allocate(std::size_t bytes) override {
+    device_->largest_request = std::max<std::uint64_t>(device_->largest_request, bytes);
+    return BufferPtr{std::make_shared<FakeBuffer>(device_, bytes)};
+  }
+  Status upload(backends::Buffer& buffer, std::span<const std::byte> bytes) override {
+    if (!bytes.empty()) std::memcpy(static_cast<FakeBuffer&>(buffer).data(), bytes.data(), bytes.size());
+    return {};
+  }
+  Result<SharedBytes> download(const BufferPtr& buffer, std::size_t bytes) override {
+    return SharedBytes{buffer, {fake(buffer).data(), bytes}};
+  }
+  Result<std::unique_ptr<backends::Executable>> compile(std::shared_ptr<const ir::Program> program) override {
+    ++device_->compiled;
+    if (device_->on_compile) BURN_RETURN_IF_ERROR(device_->on_compile(*program));
+    return std::unique_ptr<backends::Executable>{std::make_unique<FakePlan>(device_, std::move(program))};
+  }
+  Status synchronize() override { return {}; }
+
+ private:
+  const std::shared_ptr<FakeDevice> device_;
+};
+
+}  // namespace
+
+std::unique_ptr<backends::Backend> make_fake_backend(std::shared_ptr<FakeDevice> device) {
+  return std::make_unique<FakeBackend>(std::move(device));
+}
+
+}  // namespace burn::server

@@ -1,0 +1,71 @@
+#include "train/optim/adam.h"
+
+#include <array>
+#include <cmath>
+
+#include "train/optim/math.h"
+
+namespace burn::optim {
+namespace {
+
+using namespace math;
+
+enum class WeightDecay { in_gradient, decoupled };
+
+class Adam : public TensorOptimizer {
+ public:
+  Adam(const AdamConfig& config, WeightDecay decay) : config_(config), decay_(decay) {}
+
+  std::string_view name() const override { return decay_ == WeightDecay::decoupled ? "adamw" : "adam"; }
+  std::span<const std::string_view> state_names() const override {
+    return std::span{kStateNames}.first(config_.amsgrad ? 3 : 2);
+  }
+
+  // The corrections go into the numbers: m / (1 - beta_1^t) into the step size, v / (1 - beta_2^t) into a factor of v.
+  std::vector<double> numbers(double lr, std::int64_t step) const override {
+    const auto t = static_cast<double>(step);
+    const double decay = decay_ == WeightDecay::decoupled ? 1 - lr * config_.weight_decay : config_.weight_decay;
+    return {config_.beta_1,
+            1 - config_.beta_1,
+            config_.beta_2,
+            1 - config_.beta_2,
+            config_.epsilon,
+            decay,
+            lr / (1 - std::pow(config_.beta_1, t)),
+            1 / (1 - std::pow(config_.beta_2, t))};
+  }
+
+  Value update(std::span<const Value> numbers, const Value& param, const Value& gradient,
+               std::vector<Value>& state) const override {
+    const auto &beta_1 = numbers[0], &fresh_1 = numbers[1], &beta_2 = numbers[2], &fresh_2 = numbers[3];
+    const auto &epsilon = numbers[4], &decay = numbers[5], &step_size = numbers[6], &correction_2 = numbers[7];
+    if (state.empty()) state.assign(state_names().size(), zeros_like(param));
+    Value g = gradient, p = param;
+    if (config_.weight_decay != 0) {
+      if (decay_ == WeightDecay::decoupled) p = p * decay;
+      else g = g + p * decay;
+    }
+    state[0] = state[0] * beta_1 + g * fresh_1;
+    state[1] = state[1] * beta_2 + g * g * fresh_2;
+    if (config_.amsgrad) state[2] = max(state[2], state[1]);
+    return p - state[0] * step_size / (sqrt(state.back() * correction_2) + epsilon);
+  }
+
+ private:
+  static constexpr std::array<std::string_view, 3> kStateNames{"moment_1", "moment_2", "max_moment_2"};
+  const AdamConfig config_;
+  const WeightDecay decay_;
+};
+
+}  // namespace
+
+ModuleOptimizer AdamConfig::init() const {
+  return ModuleOptimizer{std::make_shared<Adam>(*this, WeightDecay::in_gradient), grad_clipping};
+}
+
+ModuleOptimizer AdamWConfig::init() const {
+  const AdamConfig adam{beta_1, beta_2, epsilon, weight_decay, amsgrad, grad_clipping};
+  return ModuleOptimizer{std::make_shared<Adam>(adam, WeightDecay::decoupled), grad_clipping};
+}
+
+}  // namespace burn::optim

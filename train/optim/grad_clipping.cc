@@ -1,0 +1,52 @@
+#include "train/optim/grad_clipping.h"
+
+#include <numeric>
+#include <string>
+
+#include "base/error.h"
+#include "client/ops.h"
+
+namespace burn::optim {
+
+using client::Value;
+using Fn = ir::PointwiseFn;
+
+namespace {
+
+Value constant_like(const Value& like, double value) {
+  return client::constant(client::place_of(like), value, like.dtype(), {});
+}
+
+Value clip_by_value(const Value& gradient, double limit) {
+  const auto above = client::pointwise(Fn::max, gradient, constant_like(gradient, -limit), {});
+  return client::pointwise(Fn::min, above, constant_like(gradient, limit), {});
+}
+
+// g * min(1, limit / |g|)
+Value clip_by_norm(const Value& gradient, double limit) {
+  ir::Dims axes = ir::Dims::filled(gradient.rank(), 0);
+  std::iota(axes.begin(), axes.end(), 0);
+  const auto squares = client::pointwise(Fn::mul, gradient, gradient, {});
+  const auto norm = client::pointwise(Fn::sqrt, client::reduce(ir::ReduceFn::sum, squares, axes, {}), {});
+  const auto scale = client::pointwise(Fn::div, constant_like(norm, limit), norm, {});
+  return client::pointwise(Fn::mul, gradient, client::pointwise(Fn::min, scale, constant_like(scale, 1), {}), {});
+}
+
+}  // namespace
+
+void check(const GradientClippingConfig& config) {
+  if (config.value.has_value() == config.norm.has_value()) {
+    throw Error(StatusCode::invalid_argument, "gradient clipping: give either a value or a norm");
+  }
+  const double limit = config.value ? *config.value : *config.norm;
+  if (!(limit > 0)) {
+    throw Error(StatusCode::invalid_argument,
+                "gradient clipping: the limit is " + std::to_string(limit) + ", must be positive");
+  }
+}
+
+Value clip(const GradientClippingConfig& config, const Value& gradient) {
+  return config.value ? clip_by_value(gradient, *config.value) : clip_by_norm(gradient, *config.norm);
+}
+
+}  // namespace burn::optim

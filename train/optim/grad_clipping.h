@@ -1,0 +1,22 @@
+// Limits on gradients before a step; each parameter's gradient by itself.
+#pragma once
+
+#include <optional>
+
+#include "client/value.h"
+#include "nn/config.h"
+
+namespace burn::optim {
+
+// {.value = 1}: every element into [-1, 1]. {.norm = 1}: scaled so that the l2 norm is 1 at most. One of the two.
+struct GradientClippingConfig {
+  std::optional<double> value;
+  std::optional<double> norm;
+  BURN_CONFIG(GradientClippingConfig, value, norm)
+};
+
+// Errors: both or neither of the limits given, or one that is not positive.
+void check(const GradientClippingConfig& config);
+client::Value clip(const GradientClippingConfig& config, const client::Value& gradient);
+
+}  // namespace burn::optim

@@ -1,0 +1,59 @@
+// Gradients by parameter: what an optimizer takes. On the inner device, without a tape.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <unordered_map>
+
+#include "client/gradients.h"
+#include "nn/module.h"
+
+namespace burn::optim {
+
+// A value; one thread at a time. Handing it to an optimizer empties it, so that the step can reuse the memory.
+class GradientsParams {
+ public:
+  // The gradients of the module's parameters out of what backward() gave. A parameter that the loss does not depend on
+  // has none.
+  template <Module M>
+  static GradientsParams from_grads(Gradients gradients, const M& module) {
+    return from_grads(std::move(gradients), const_cast<M&>(module).walk());
+  }
+  static GradientsParams from_grads(Gradients gradients, const nn::detail::Walk& module);
+
+  std::optional<client::Value> get(ParamId id) const;
+  std::optional<client::Value> remove(ParamId id);
+  void put(ParamId id, client::Value gradient) { by_id_[id] = std::move(gradient); }
+  std::size_t size() const { return by_id_.size(); }
+  bool empty() const { return by_id_.empty(); }
+  void clear() { by_id_.clear(); }
+
+  // The gradient of one parameter, with its rank.
+  template <int D>
+  std::optional<Tensor<D>> get(const Param<D>& param) const {
+    const auto value = get(param.id());
+    return value ? std::optional{Tensor<D>{*value}} : std::nullopt;
+  }
+
+ private:
+  friend class GradientsAccumulator;
+  std::unordered_map<ParamId, client::Value> by_id_;
+};
+
+// Sums gradients over several batches, for a step with a batch larger than memory.
+class GradientsAccumulator {
+ public:
+  void accumulate(GradientsParams gradients);
+  // What has been summed so far; the accumulator starts afresh.
+  GradientsParams grads() { return std::exchange(sum_, {}); }
+
+ private:
+  GradientsParams sum_;
+};
+
+}  // namespace burn::optim
+
+namespace burn {
+using optim::GradientsAccumulator;
+using optim::GradientsParams;
+}  // namespace burn

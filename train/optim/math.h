@@ -1,0 +1,22 @@
+// Operators over client::Value, so that update rules read as formulas. Only for the .cc files of this folder.
+#pragma once
+
+#include "client/ops.h"
+
+namespace burn::optim::math {
+
+using client::Value;
+
+#define BURN_VALUE_OPERATOR(op, fn) \
+  inline Value operator op(const Value& a, const Value& b) { return client::pointwise(ir::PointwiseFn::fn, a, b, {}); }
+BURN_VALUE_OPERATOR(+, add)
+BURN_VALUE_OPERATOR(-, sub)
+BURN_VALUE_OPERATOR(*, mul)
+BURN_VALUE_OPERATOR(/, div)
+#undef BURN_VALUE_OPERATOR
+
+inline Value sqrt(const Value& x) { return client::pointwise(ir::PointwiseFn::sqrt, x, {}); }
+inline Value max(const Value& a, const Value& b) { return client::pointwise(ir::PointwiseFn::max, a, b, {}); }
+inline Value zeros_like(const Value& x) { return client::filled(client::place_of(x), x.shape(), 0, x.dtype(), {}); }
+
+}  // namespace burn::optim::math

@@ -1,0 +1,153 @@
+#include "train/optim/module_optimizer.h"
+
+#include <algorithm>
+#include <future>
+#include <string>
+
+#include "base/error.h"
+#include "client/device_state.h"
+#include "client/tensor_value.h"
+#include "train/optim/visit_slots.h"
+
+namespace burn::optim {
+namespace {
+
+constexpr const char* kNameKey = "optimizer";
+constexpr const char* kStepName = "step";
+
+// The numbers of one step as scalars, made once for all parameters of a device and dtype that are at the same step.
+class StepNumbers {
+ public:
+  StepNumbers(const TensorOptimizer& rule, double lr) : rule_(rule), lr_(lr) {}
+
+  std::span<const client::Value> get(const client::Value& like, std::int64_t step) {
+    const auto same = [&](const Entry& entry) {
+      return entry.device == like.device().get() && entry.dtype == like.dtype() && entry.step == step;
+    };
+    auto found = std::find_if(entries_.begin(), entries_.end(), same);
+    if (found == entries_.end()) found = entries_.insert(entries_.end(), make(like, step));
+    return found->values;
+  }
+
+  void flush() const {
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      const auto is_same = [&](const Entry& earlier) { return earlier.device == entries_[i].device; };
+      if (std::none_of(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(i), is_same)) {
+        entries_[i].device->flush();
+      }
+    }
+  }
+  void drop_values() {
+    for (auto& entry : entries_) entry.values.clear();
+  }
+
+ private:
+  struct Entry {
+    client::DeviceState* device;  // that of a parameter, which the module holds
+    ir::DType dtype;
+    std::int64_t step;
+    std::vector<client::Value> values;
+  };
+
+  Entry make(const client::Value& like, std::int64_t step) const {
+    Entry entry{like.device().get(), like.dtype(), step, {}};
+    const client::Place place{like.device()};
+    for (const double number : rule_.numbers(lr_, step)) {
+      entry.values.push_back(client::scalar(place, number, like.dtype()));
+    }
+    return entry;
+  }
+
+  const TensorOptimizer& rule_;
+  double lr_;
+  std::vector<Entry> entries_;
+};
+
+std::string key(const std::string& path, std::string_view name) { return path + "/" + std::string{name}; }
+
+}  // namespace
+
+ModuleOptimizer::ModuleOptimizer(std::shared_ptr<const TensorOptimizer> rule,
+                                 std::optional<GradientClippingConfig> clipping)
+    : rule_(std::move(rule)), clipping_(clipping) {
+  if (clipping_) check(*clipping_);
+}
+
+ModuleOptimizer& ModuleOptimizer::with_grad_clipping(const GradientClippingConfig& clipping) {
+  check(clipping);
+  clipping_ = clipping;
+  return *this;
+}
+
+void ModuleOptimizer::step(double lr, const nn::detail::Walk& module, GradientsParams gradients) {
+  StepNumbers numbers{*rule_, lr};
+  detail::visit_slots(module, [&](Slot& slot) {
+    if (!slot.is_trainable()) return;
+    auto gradient = gradients.remove(slot.id);
+    if (!gradient) return;
+    if (clipping_) gradient = clip(*clipping_, *gradient);
+    auto& state = states_[slot.id];
+    const auto param = slot.value.inner();
+    const auto step_numbers = numbers.get(param, state.step + 1);
+    slot.value = client::require_grad(rule_->update(step_numbers, param, *gradient, state.tensors));
+    state.step += 1;
+  });
+  gradients.clear();
+  numbers.drop_values();  // a scalar that is held would become a result
+  numbers.flush();
+}
+
+Record ModuleOptimizer::to_record(const nn::detail::Walk& module) const {
+  Record record;
+  record.metadata()[kNameKey] = rule_->name();
+  std::vector<std::pair<std::string, std::future<TensorData>>> reads;  // all are under way before one is waited for
+  nn::detail::for_each_slot(module, [&](const std::string& path, Slot& slot) {
+    const auto found = states_.find(slot.id);
+    if (found == states_.end()) return;
+    const auto& state = found->second;
+    record.insert(key(path, kStepName), TensorData{std::vector<std::int64_t>{state.step}, {1}});
+    for (std::size_t i = 0; i < state.tensors.size(); ++i) {
+      reads.emplace_back(key(path, rule_->state_names()[i]), client::to_data_async(state.tensors[i]));
+    }
+  });
+  for (auto& [name, data] : reads) record.insert(name, data.get());
+  return record;
+}
+
+void ModuleOptimizer::load_record(const nn::detail::Walk& module, const Record& record) {
+  const auto named = record.metadata().find(kNameKey);
+  const auto name = named == record.metadata().end() ? std::string{"unknown"} : named->second;
+  if (name != rule_->name()) {
+    throw Error(StatusCode::invalid_argument,
+                "load_record: the record is of optimizer " + name + ", this one is " + std::string{rule_->name()});
+  }
+  states_.clear();
+  std::size_t used = 0;
+  nn::detail::for_each_slot(
+      module, [&](const std::string& path, Slot& slot) { load_state(path, slot, record, used); });
+  if (used != record.size()) {
+    throw Error(StatusCode::invalid_argument, "load_record: " + std::to_string(record.size() - used) + " of the record's " +
+                                                  std::to_string(record.size()) +
+                                                  " tensors have no place in this optimizer of this module");
+  }
+}
+
+void ModuleOptimizer::load_state(const std::string& path, const Slot& slot, const Record& record, std::size_t& used) {
+  const auto* step = record.find(key(path, kStepName));
+  if (slot.role != Slot::Role::parameter || step == nullptr) return;
+  TensorState state{step->convert<std::int64_t>().reshape({1}).as_slice<std::int64_t>()[0], {}};
+  used += 1;
+  const client::Place place{slot.value.device()};
+  for (const auto name : rule_->state_names()) {
+    const auto& data = record.get(key(path, name));
+    if (data.shape() != slot.value.shape()) {
+      throw Error(StatusCode::invalid_argument, "load_record: " + key(path, name) + " is " + ir::to_string(data.type()) +
+                                                    " but the parameter is " + ir::to_string(slot.value.type()));
+    }
+    state.tensors.push_back(client::upload(place, data.convert_dtype(slot.value.dtype()).host_tensor()));
+    used += 1;
+  }
+  states_[slot.id] = std::move(state);
+}
+
+}  // namespace burn::optim

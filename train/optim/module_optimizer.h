@@ -1,0 +1,50 @@
+// Applies a rule to every parameter of a module, and keeps what the rule remembers of each.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+#include "nn/module.h"
+#include "store/record.h"
+#include "train/optim/grad_clipping.h"
+#include "train/optim/gradients_params.h"
+#include "train/optim/tensor_optimizer.h"
+
+namespace burn::optim {
+
+class ModuleOptimizer;
+
+template <typename C>
+concept OptimizerConfig = requires(const C& config) {
+  { config.init() } -> std::same_as<ModuleOptimizer>;
+};
+
+// Free of the module's type: Optimizer<M> is this with a type. A value; one thread at a time.
+class ModuleOptimizer {
+ public:
+  explicit ModuleOptimizer(std::shared_ptr<const TensorOptimizer> rule,
+                           std::optional<GradientClippingConfig> clipping = std::nullopt);
+  template <OptimizerConfig C>
+  ModuleOptimizer(const C& config) : ModuleOptimizer(config.init()) {}  // NOLINT: a configuration is an optimizer
+
+  ModuleOptimizer& with_grad_clipping(const GradientClippingConfig& clipping);
+
+  // Updates the parameters that have a gradient, in place, and sends what this thread has recorded: forward, backward and
+  // step become one program. Nothing is waited for.
+  void step(double lr, const nn::detail::Walk& module, GradientsParams gradients);
+
+  // What is remembered, by the parameters' paths: "conv1.weight/moment_1", "conv1.weight/step".
+  Record to_record(const nn::detail::Walk& module) const;
+  // Errors: a record of another optimizer; a tensor missing, left over, or of another shape than its parameter.
+  void load_record(const nn::detail::Walk& module, const Record& record);
+
+ private:
+  void load_state(const std::string& path, const Slot& slot, const Record& record, std::size_t& used);
+
+  std::shared_ptr<const TensorOptimizer> rule_;
+  std::optional<GradientClippingConfig> clipping_;
+  std::unordered_map<ParamId, TensorState> states_;
+};
+
+}  // namespace burn::optim

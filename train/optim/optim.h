@@ -1,0 +1,5 @@
+// Every optimizer.
+#pragma once
+
+#include "train/optim/adam.h"
+#include "train/optim/sgd.h"

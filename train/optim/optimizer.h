@@ -1,0 +1,45 @@
+// An optimizer of modules of one type, as a training loop uses it:
+//
+//   auto optim = optim::AdamConfig{}.init<Net>();
+//   net = optim.step(1e-3, std::move(net), GradientsParams::from_grads(loss.backward(), net));
+#pragma once
+
+#include "train/optim/module_optimizer.h"
+
+namespace burn::optim {
+
+// A value; one thread at a time.
+template <Module M>
+class Optimizer {
+ public:
+  explicit Optimizer(ModuleOptimizer engine) : engine_(std::move(engine)) {}
+  operator ModuleOptimizer() const { return engine_; }  // NOLINT: what the learner takes
+
+  // The module after one step, recorded and sent but not waited for. The module is taken by reference, because C++
+  // leaves open which argument is made first: `net` must still be whole when from_grads looks at it.
+  M step(double lr, M&& module, GradientsParams gradients) {
+    M next = std::move(module);
+    engine_.step(lr, next.walk(), std::move(gradients));
+    return next;
+  }
+  M step(double lr, const M& module, GradientsParams gradients) {
+    M next = module;
+    engine_.step(lr, next.walk(), std::move(gradients));
+    return next;
+  }
+
+  Optimizer& with_grad_clipping(const GradientClippingConfig& clipping) {
+    engine_.with_grad_clipping(clipping);
+    return *this;
+  }
+
+  Record to_record(const M& module) const { return engine_.to_record(const_cast<M&>(module).walk()); }
+  void load_record(const M& module, const Record& record) {
+    engine_.load_record(const_cast<M&>(module).walk(), record);
+  }
+
+ private:
+  ModuleOptimizer engine_;
+};
+
+}  // namespace burn::optim

@@ -1,0 +1,33 @@
+// Stochastic gradient descent.
+#pragma once
+
+#include <optional>
+
+#include "train/optim/optimizer.h"
+
+namespace burn::optim {
+
+// The velocity v = momentum v + (1 - dampening) g takes the place of the gradient; with nesterov, g + momentum v does.
+// The first velocity is the gradient itself.
+struct MomentumConfig {
+  double momentum = 0.9;
+  double dampening = 0.1;
+  bool nesterov = false;
+  BURN_CONFIG(MomentumConfig, momentum, dampening, nesterov)
+};
+
+// p = p - lr g. The weight decay is added to the gradient: g = g + weight_decay p.
+struct SgdConfig {
+  double weight_decay = 0;
+  std::optional<MomentumConfig> momentum;
+  std::optional<GradientClippingConfig> grad_clipping;
+  BURN_CONFIG(SgdConfig, weight_decay, momentum, grad_clipping)
+
+  ModuleOptimizer init() const;
+  template <Module M>
+  Optimizer<M> init() const {
+    return Optimizer<M>{init()};
+  }
+};
+
+}  // namespace burn::optim

@@ -1,0 +1,39 @@
+// The rule by which an optimizer changes one parameter: what users write to bring an optimizer of their own.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "client/value.h"
+
+namespace burn::optim {
+
+// What a rule remembers of one parameter.
+struct TensorState {
+  std::int64_t step = 0;               // steps taken
+  std::vector<client::Value> tensors;  // in the order of state_names(); empty before the first step
+};
+
+// Immutable, shared between parameters and threads.
+//
+// All numbers of a step travel as scalars of its run, made once and used by every parameter: what changes from step to
+// step (a learning rate, a bias correction) must not be written into the recorded operations, or each step would be a
+// program of its own.
+class TensorOptimizer {
+ public:
+  virtual ~TensorOptimizer() = default;
+
+  virtual std::string_view name() const = 0;  // "adam": says in a record whose state it is
+  virtual std::span<const std::string_view> state_names() const = 0;  // of the tensors it keeps, all of the parameter's shape
+
+  // The numbers that update() uses in a parameter's `step`-th step, which counts from 1.
+  virtual std::vector<double> numbers(double lr, std::int64_t step) const = 0;
+  // Records the step: returns the new parameter and puts the new state in place of the old. All are of one shape and
+  // dtype, on the inner device; `numbers` are rank-0 tensors.
+  virtual client::Value update(std::span<const client::Value> numbers, const client::Value& param,
+                               const client::Value& gradient, std::vector<client::Value>& state) const = 0;
+};
+
+}  // namespace burn::optim
