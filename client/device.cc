@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "client/device_state.h"
+#include "client/remote_session.h"
 #include "proto/session_registry.h"
 
 namespace burn {
@@ -18,7 +19,18 @@ std::map<std::string, std::weak_ptr<client::DeviceState>, std::less<>>& open_dev
   return *devices;  // never destroyed: tensors in globals may outlive main
 }
 
+void register_network_schemes() {
+  for (const char* scheme : {"ws", "grpc", "unix"}) {
+    proto::register_scheme(scheme, [](const std::string& url) -> Result<std::unique_ptr<proto::Session>> {
+      BURN_TRY(auto session, client::connect(url));
+      return std::unique_ptr<proto::Session>{std::move(session)};
+    });
+  }
+}
+
 std::shared_ptr<client::DeviceState> open(std::string_view url) {
+  static std::once_flag once;  // not at static initialisation, which an archive member that nobody names would not have
+  std::call_once(once, register_network_schemes);
   return client::DeviceState::create(std::string{url}, value_or_throw(proto::open_session(std::string{url})));
 }
 

@@ -44,6 +44,7 @@ Recorder& DeviceState::current() {
   if (!recorder) {
     recorder = std::make_shared<Recorder>();
     recorder->epoch = next_epoch_++;
+    recorder->device = weak_from_this();
     prune_recorders();
     recorders_.push_back(recorder);
     // Devices that are gone left their recorders to this thread alone.
@@ -256,9 +257,29 @@ void DeviceState::seed(std::uint64_t seed) {
   random_offset_ = 0;
 }
 
+RandomStream DeviceState::random_stream() const {
+  const std::lock_guard lock(mutex_);
+  return {seed_, random_offset_};
+}
+
+void DeviceState::set_random_stream(RandomStream stream) {
+  const std::lock_guard lock(mutex_);
+  close_program(current());
+  seed_ = stream.seed;
+  random_offset_ = stream.offset;
+}
+
+std::vector<std::shared_ptr<DeviceState>> DeviceState::used_by_this_thread() {
+  std::vector<std::shared_ptr<DeviceState>> devices;
+  for (const auto& [serial, recorder] : thread_recorders.all) {
+    if (auto device = recorder->device.lock()) devices.push_back(std::move(device));
+  }
+  return devices;
+}
+
 std::shared_ptr<Recorder> DeviceState::detach_recording() {
   const std::lock_guard lock(mutex_);
-  current();
+  if (const auto& recorder = current(); recorder.empty() && recorder.inputs.empty()) return nullptr;
   auto& mine = thread_recorders;
   auto recorder = std::move(mine.all[serial_]);
   mine.all.erase(serial_);
@@ -270,6 +291,7 @@ std::shared_ptr<Recorder> DeviceState::detach_recording() {
 void DeviceState::keep_recording(std::shared_ptr<Recorder> recorder) {
   const std::lock_guard lock(mutex_);
   recorders_.push_back(std::move(recorder));
+  prune_recorders();  // nobody may want its tensors any more
 }
 
 void DeviceState::adopt_recording(std::shared_ptr<Recorder> other) {

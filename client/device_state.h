@@ -25,6 +25,7 @@ class Recorder {
   std::vector<Storage*> inputs;   // the tensor of each input
   std::vector<std::uint64_t> scalars;
   std::uint64_t epoch = 0;        // rises with every program, so that a Storage's memory of its input index can be believed
+  std::weak_ptr<DeviceState> device;
 
   bool empty() const { return builder.empty(); }
 };
@@ -32,6 +33,11 @@ class Recorder {
 // What a session was told, counted where it is said: programs defined and run. For tests and benchmarks.
 struct DeviceStats {
   std::uint64_t programs_defined = 0, runs = 0, nodes_recorded = 0;
+};
+
+// Where the random numbers of a device come from: a seed, and how many blocks of four have been drawn.
+struct RandomStream {
+  std::uint64_t seed = 0, offset = 0;
 };
 
 class DeviceState : public std::enable_shared_from_this<DeviceState> {
@@ -58,10 +64,14 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   void flush();      // this thread's program
   void flush_all();  // every thread's
   void seed(std::uint64_t seed);
+  // The stream after what has been sent so far; and going on elsewhere in one, from this thread's next program on.
+  RandomStream random_stream() const;
+  void set_random_stream(RandomStream stream);
   void dropped(Storage& storage);  // the last Value is gone
 
-  // For client/recording.h: this thread's program so far, and the thread starts afresh; appending such a program to this
-  // thread's; and taking one back that nobody adopted.
+  // For client/recording.h: the devices that this thread has used; its program so far (null if there is nothing in it),
+  // and the thread starts afresh; appending such a program to this thread's; and taking one back that nobody adopted.
+  static std::vector<std::shared_ptr<DeviceState>> used_by_this_thread();
   std::shared_ptr<Recorder> detach_recording();
   void adopt_recording(std::shared_ptr<Recorder> other);
   void keep_recording(std::shared_ptr<Recorder> recorder);

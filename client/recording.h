@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "client/device.h"
 
@@ -13,20 +14,26 @@ class Recorder;
 // A recording on its way between threads. Destroyed without adopt(), it is sent when one of its tensors is next used.
 class Recording {
  public:
-  // Takes what this thread has recorded on `device` so far.
+  // Takes what this thread has recorded so far, on `device` or on every device it has used.
   static Recording detach(const Device& device);
+  static Recording detach();
   Recording(Recording&&) = default;
-  Recording& operator=(Recording&&) = default;
+  Recording& operator=(Recording&&) = delete;
   ~Recording();
 
-  // Appends it to this thread's recording. At most once.
+  // Appends it to this thread's recordings. At most once.
   void adopt();
 
  private:
-  Recording(std::shared_ptr<DeviceState> device, std::shared_ptr<Recorder> recorder)
-      : device_(std::move(device)), recorder_(std::move(recorder)) {}
-  std::shared_ptr<DeviceState> device_;
-  std::shared_ptr<Recorder> recorder_;
+  struct Part {
+    std::shared_ptr<DeviceState> device;
+    std::shared_ptr<Recorder> recorder;
+  };
+
+  Recording() = default;
+  void take(const std::shared_ptr<DeviceState>& device);
+
+  std::vector<Part> parts_;
 };
 
 }  // namespace burn::client

@@ -1,1 +1,71 @@
 #include "client/remote_session.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "client/transport/connect.h"
+#include "client/transport/conversation.h"
+
+namespace burn::client {
+namespace {
+
+class ConversationSession final : public RemoteSession {
+ public:
+  explicit ConversationSession(std::shared_ptr<Conversation> conversation) : conversation_(std::move(conversation)) {}
+  ~ConversationSession() override { conversation_->close(); }
+
+  const proto::SessionInfo& info() const override { return conversation_->info(); }
+
+  Status define(proto::ProgramId id, std::shared_ptr<const ir::Program> program) override {
+    return conversation_->say(proto::DefineProgram{id, std::move(program)});
+  }
+  Status run(proto::Run run) override { return conversation_->say(proto::RunProgram{std::move(run)}); }
+  Status write(proto::TensorId id, proto::HostTensor tensor) override;
+  Status release(std::vector<proto::TensorId> ids) override {
+    return conversation_->say(proto::Release{std::move(ids)});
+  }
+  void read(proto::TensorId id, ReadCallback done) override { conversation_->ask_read(id, std::move(done)); }
+  void sync(SyncCallback done) override { conversation_->ask_sync(std::move(done)); }
+  void close() override { conversation_->close(); }
+
+  WireStats wire_stats() const override { return conversation_->stats(); }
+
+ private:
+  const std::shared_ptr<Conversation> conversation_;
+};
+
+Status ConversationSession::write(proto::TensorId id, proto::HostTensor tensor) {
+  auto& [type, bytes] = tensor;
+  if (bytes.size() != type.num_bytes()) {
+    return invalid_argument(fmt::format("{} bytes for {}, which has {}", bytes.size(), ir::to_string(type), type.num_bytes()));
+  }
+  if (bytes.size() > info().max_tensor_bytes) {
+    return resource_exhausted(fmt::format("{} has {} bytes; the server takes tensors of {}", ir::to_string(type),
+                                          bytes.size(), info().max_tensor_bytes));
+  }
+  if (bytes.size() <= proto::kInlineBytes) return conversation_->say(proto::Write{id, type}, std::move(bytes));
+  return conversation_->say(proto::Write{id, type}, {}, std::move(bytes));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RemoteSession>> connect_over(const ChannelFactory& factory, const std::string& url,
+                                                    const ConnectOptions& options) {
+  const auto timeout = std::chrono::seconds{options.timeout_seconds};
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  const auto conversation = std::make_shared<Conversation>(url);
+  BURN_TRY(auto channel, factory(conversation, timeout));
+  auto session = std::make_unique<ConversationSession>(conversation);  // closes if there is no welcome
+  BURN_RETURN_IF_ERROR(conversation->start(std::move(channel), options, deadline));
+  return std::unique_ptr<RemoteSession>(std::move(session));
+}
+
+Result<std::unique_ptr<RemoteSession>> connect(const std::string& url, const ConnectOptions& options) {
+  const auto factory = [&url](std::shared_ptr<proto::ChannelHandler> handler, std::chrono::milliseconds timeout) {
+    return connect_channel(url, std::move(handler), timeout);
+  };
+  return connect_over(factory, url, options);
+}
+
+}  // namespace burn::client

@@ -76,7 +76,8 @@ template <typename T>
 bool same(T actual, T expected) {
   const auto a = static_cast<ir::compute_t<T>>(actual);
   const auto b = static_cast<ir::compute_t<T>>(expected);
-  return a == b || (a != a && b != b);
+  if constexpr (std::floating_point<ir::compute_t<T>>) return a == b || (std::isnan(a) && std::isnan(b));
+  return a == b;
 }
 
 template <typename Equal>

@@ -1,6 +1,7 @@
 #include "client/tensor_data.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -19,7 +20,7 @@ To saturate(From value) {
   // 2^digits, the first number above the range, is exact in every floating type; max() often is not.
   constexpr From kAbove = static_cast<From>(2) * static_cast<From>(To{1} << (Limits::digits - 1));
   constexpr From kLowest = static_cast<From>(Limits::min());
-  if (value != value) return 0;
+  if (std::isnan(value)) return 0;
   if (value >= kAbove) return Limits::max();
   if (value <= kLowest) return Limits::min();
   return static_cast<To>(value);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <mutex>
-#include <optional>
 #include <ostream>
 
 namespace burn {
@@ -58,14 +58,14 @@ std::string formatted(const char* format, int precision, double value) {
 
 // numpy's rule: one notation for all, chosen by the range of their magnitudes.
 bool wants_exponents(const std::vector<double>& values) {
-  std::optional<double> least, most;
+  double least = std::numeric_limits<double>::infinity(), most = 0;
   for (const double value : values) {
     const double size = std::abs(value);
     if (!std::isfinite(size) || size == 0) continue;
-    least = std::min(size, least.value_or(size));
-    most = std::max(size, most.value_or(size));
+    least = std::min(least, size);
+    most = std::max(most, size);
   }
-  return most && (*most >= 1e8 || *least < 1e-4 || *most / *least > 1000);
+  return most > 0 && (most >= 1e8 || least < 1e-4 || most / least > 1000);
 }
 
 std::string special(double value) { return std::isnan(value) ? "nan" : value < 0 ? "-inf" : "inf"; }
@@ -109,6 +109,7 @@ std::vector<std::string> texts_of(const TensorData& data, const std::vector<std:
     std::vector<std::string> texts;
     if constexpr (std::floating_point<ir::compute_t<T>>) {
       std::vector<double> values;
+      values.reserve(shown.size());
       for (const auto i : shown) values.push_back(static_cast<double>(static_cast<ir::compute_t<T>>(all[i])));
       texts = float_texts(values, precision);
     } else if constexpr (std::same_as<T, bool>) {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "client/fail.h"
@@ -23,19 +24,28 @@ Value conv(const Value& x, const Value& weight, const Value* bias, const ir::Con
 Value conv_transpose(const Value& x, const Value& weight, const Value* bias, const ir::Conv& options, const ir::Dims& padding_out,
                      const Site& site) {
   const int spatial = x.rank() - 2;
-  if (spatial < 1 || weight.rank() != x.rank() || options.stride.rank() != spatial || padding_out.rank() != spatial) {
+  if (spatial < 1 || weight.rank() != x.rank() || options.stride.rank() != spatial || options.pad_begin.rank() != spatial ||
+      options.pad_end.rank() != spatial || options.dilation.rank() != spatial || padding_out.rank() != spatial) {
     fail("conv_transpose: input " + ir::to_string(x.type()) + ", weight " + ir::to_string(weight.type()) + " and options of " +
              std::to_string(options.stride.rank()) + " spatial dims do not fit",
          site);
   }
-  ir::Dims size;
+  // padding_out lengthens the result at its end: first by what the end padding would have cut off, then by zeros.
+  ir::Dims size, pad_end;
+  std::vector<std::pair<std::int64_t, std::int64_t>> zeros;
+  bool has_zeros = false;
   for (int i = 0; i < spatial; ++i) {
-    size.push_back((x.dim(i + 2) - 1) * options.stride[i] - options.pad_begin[i] - options.pad_end[i] +
-                   options.dilation[i] * (weight.dim(i + 2) - 1) + padding_out[i] + 1);
+    const auto uncut = std::min(options.pad_end[i], padding_out[i]);
+    pad_end.push_back(options.pad_end[i] - uncut);
+    zeros.emplace_back(0, padding_out[i] - uncut);
+    has_zeros |= zeros.back().second > 0;
+    size.push_back((x.dim(i + 2) - 1) * options.stride[i] - options.pad_begin[i] - pad_end[i] +
+                   options.dilation[i] * (weight.dim(i + 2) - 1) + 1);
   }
-  // padding_out only lengthens the result: it is what a convolution with this much less end padding would have read.
-  ir::ConvInputGrad op{options.stride, options.pad_begin, options.pad_end, options.dilation, size, options.groups};
-  return add_channel_bias(apply(op, std::array{x, weight}, site), bias, site);
+  Value y = apply(ir::ConvInputGrad{options.stride, options.pad_begin, pad_end, options.dilation, size, options.groups},
+                  std::array{x, weight}, site);
+  if (has_zeros) y = pad(y, zeros, 0, site);
+  return add_channel_bias(y, bias, site);
 }
 
 Value max_pool_with_indices(const Value& x, const ir::MaxPoolIndex& options, Value* indices, const Site& site) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -17,7 +18,7 @@ struct LoaderOptions {
   std::size_t num_workers = 0;                // 0: batches are made by the thread that iterates
   std::optional<std::size_t> prefetch;        // batches made ahead; none: two per worker
   bool drop_last = false;                     // leave out an incomplete last batch
-  std::optional<BatchHooks> hooks;            // none: the global ones
+  std::shared_ptr<const BatchHooks> hooks;    // none: the global ones
 };
 
 // Throws on numbers that make no sense, naming them.

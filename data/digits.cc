@@ -53,7 +53,7 @@ class Distances {
         const float x = static_cast<float>(column) + 0.5f - a.x, y = static_cast<float>(row) + 0.5f - a.y;
         const float at = length > 0 ? std::clamp((x * along.x + y * along.y) / length, 0.f, 1.f) : 0.f;
         const float off_x = x - at * along.x, off_y = y - at * along.y;
-        auto& square = squares_[static_cast<std::size_t>(row * kSide + column)];
+        auto& square = squares_[static_cast<std::size_t>(row) * MnistItem::kSide + static_cast<std::size_t>(column)];
         square = std::min(square, off_x * off_x + off_y * off_y);
       }
     }

@@ -82,7 +82,7 @@ class DataLoader {
     const auto workers = options_.num_workers;
     return BatchIterator<Batch>(std::make_unique<Prefetcher>(plan->size(), workers,
                                                              options_.prefetch.value_or(2 * workers), std::move(make),
-                                                             options_.hooks.value_or(batch_hooks())));
+                                                             options_.hooks ? *options_.hooks : batch_hooks()));
   }
 
   // Loaders over the items [begin, end) and over equal parts of the data set, as for one device each.
@@ -126,7 +126,9 @@ class DataLoaderBuilder {
   DataLoaderBuilder& num_workers(std::size_t threads) { return set(options_.num_workers, threads); }
   DataLoaderBuilder& prefetch(std::size_t batches) { return set(options_.prefetch, batches); }
   DataLoaderBuilder& drop_last(bool drop = true) { return set(options_.drop_last, drop); }
-  DataLoaderBuilder& hooks(BatchHooks hooks) { return set(options_.hooks, std::move(hooks)); }
+  DataLoaderBuilder& hooks(BatchHooks hooks) {
+    return set(options_.hooks, std::make_shared<const BatchHooks>(std::move(hooks)));
+  }
 
   // The builder can build again: with other options, or over another data set.
   template <typename D>

@@ -28,7 +28,7 @@ class Scope {
     if (ended_) return;
     try {
       (void)end();
-    } catch (...) {  // the batcher's exception is the one to report
+    } catch (...) {  // NOLINT: the batcher's exception is the one to report
     }
   }
   std::shared_ptr<void> end() {

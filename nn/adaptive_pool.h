@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "nn/config.h"
 #include "nn/module.h"
 
 namespace burn::nn {

@@ -116,7 +116,9 @@ std::optional<JsonReader> JsonReader::find(std::string_view key) const {
 }
 
 void JsonReader::only(const std::vector<std::string_view>& keys) const {
-  for (const auto& member : as_value(value_).as_object()) {
+  const auto& value = as_value(value_);
+  if (!value.is_object()) wrong_type(path_, "an object", value);
+  for (const auto& member : value.as_object()) {
     const std::string_view key{member.key().data(), member.key().size()};
     if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
       std::string known;
@@ -129,6 +131,10 @@ void JsonReader::only(const std::vector<std::string_view>& keys) const {
 void wrong_size(const JsonReader& json, std::size_t wanted) {
   throw Error(StatusCode::invalid_argument, json.path() + " has " + std::to_string(json.array_size()) + " items, " +
                                                 std::to_string(wanted) + " were expected");
+}
+
+void out_of_range(const JsonReader& json) {
+  throw Error(StatusCode::invalid_argument, json.path() + " is " + std::to_string(json.integer()) + ", which its field cannot hold");
 }
 
 void write_file(const std::filesystem::path& path, const std::string& text) {

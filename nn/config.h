@@ -19,6 +19,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "nn/for_each.h"
@@ -79,6 +80,7 @@ class JsonReader {
 };
 
 [[noreturn]] void wrong_size(const JsonReader& json, std::size_t wanted);
+[[noreturn]] void out_of_range(const JsonReader& json);
 void write_file(const std::filesystem::path& path, const std::string& text);
 std::string read_file(const std::filesystem::path& path);
 
@@ -135,7 +137,9 @@ void from_json(const JsonReader& json, T& value) {
   } else if constexpr (std::same_as<T, bool>) {
     value = json.flag();
   } else if constexpr (std::integral<T>) {
-    value = static_cast<T>(json.integer());
+    const auto number = json.integer();
+    if (!std::in_range<T>(number)) out_of_range(json);
+    value = static_cast<T>(number);
   } else if constexpr (std::floating_point<T>) {
     value = static_cast<T>(json.number());
   } else if constexpr (std::same_as<T, std::string>) {
@@ -150,7 +154,11 @@ void from_json(const JsonReader& json, T& value) {
     } else {
       value.resize(size);
     }
-    for (std::size_t i = 0; i < size; ++i) from_json(json.at(i), value[i]);
+    for (std::size_t i = 0; i < size; ++i) {
+      typename T::value_type item{};  // by way of a copy: the elements of a vector<bool> are no references
+      from_json(json.at(i), item);
+      value[i] = std::move(item);
+    }
   }
 }
 

@@ -67,9 +67,21 @@ inline constexpr bool kIsList<std::vector<T>> = true;
 template <typename T, std::size_t N>
 inline constexpr bool kIsList<std::array<T, N>> = true;
 
+// Whether a field of this type can hold tensors; others are passed over.
 template <typename T>
-void visit_field(SlotVisitor& visitor, std::string_view name, T& field) {
-  if constexpr (kIsSlot<T>) {
+inline constexpr bool kIsVisited = kIsSlot<T> || Module<T>;
+template <typename T>
+inline constexpr bool kIsVisited<std::optional<T>> = kIsVisited<T>;
+template <typename T>
+inline constexpr bool kIsVisited<std::vector<T>> = kIsVisited<T>;
+template <typename T, std::size_t N>
+inline constexpr bool kIsVisited<std::array<T, N>> = kIsVisited<T>;
+
+template <typename T>
+void visit_field([[maybe_unused]] SlotVisitor& visitor, [[maybe_unused]] std::string_view name, [[maybe_unused]] T& field) {
+  if constexpr (!kIsVisited<T>) {
+    return;
+  } else if constexpr (kIsSlot<T>) {
     visitor.slot(name, field.slot());
   } else if constexpr (Module<T>) {
     visit_module(visitor, name, field);

@@ -37,7 +37,7 @@ void Connection::on_closed(Status why) {
 }
 
 bool Connection::is_idle() const {
-  return acknowledged_ == received_ && sender_.waiting() == 0 && channel_->queued_bytes() == 0;
+  return is_caught_up() && sender_.waiting() == 0 && channel_->queued_bytes() == 0;
 }
 
 void Connection::end(const Status& why) {

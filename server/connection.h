@@ -32,7 +32,9 @@ class Connection : public proto::ChannelHandler, public std::enable_shared_from_
 
   // Takes no further work; what has come is still executed and answered.
   void drain() { draining_ = true; }
-  // Everything that has come is executed, and the answers are on their way.
+  // Everything that has come is executed,
+  bool is_caught_up() const { return acknowledged_ == received_; }
+  // and the answers are on their way.
   bool is_idle() const;
   // Tells the client why, and closes. Nothing more is sent or taken.
   void end(const Status& why);

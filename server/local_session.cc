@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "proto/message.h"
+#include "server/guarded.h"
 #include "server/session_state.h"
 #include "server/version.h"
 
@@ -210,10 +211,7 @@ class QueuedSession final : public LocalSession {
                    [&](ReadCall& read) { read.done(guarded([&] { return state_.read(read.id); })); },
                    [&](SyncCall& sync) { sync.done(std::exchange(first_failure_, {})); },
                    [&](auto& other) {
-                     auto status = guarded([&]() -> Result<bool> {
-                                     BURN_RETURN_IF_ERROR(change(other));
-                                     return true;
-                                   }).status();
+                     auto status = guarded([&] { return change(other); });
                      if (first_failure_.ok()) first_failure_ = std::move(status);
                    },
                },
@@ -234,18 +232,6 @@ class QueuedSession final : public LocalSession {
     return state_.begin_upload(call.id, call.type, std::move(call.upload), std::move(call.share), std::move(call.failed));
   }
   Status change(ReleaseCall& call) { return state_.release(call.ids); }
-
-  // No exception leaves the executor: the library underneath may run out of memory at any place.
-  template <typename Body>
-  static auto guarded(Body&& body) -> decltype(body()) {
-    try {
-      return body();
-    } catch (const std::bad_alloc&) {
-      return resource_exhausted("out of memory");
-    } catch (const std::exception& failure) {
-      return internal_error(failure.what());
-    }
-  }
 
   const std::shared_ptr<Worker> worker_;
   const Quotas quotas_;

@@ -1,22 +1,8 @@
 #include "server/plan_cache.h"
 
-#include <exception>
+#include "server/guarded.h"
 
 namespace burn::server {
-namespace {
-
-Result<PlanPtr> guarded(const PlanCache::Compile& compile) {
-  try {
-    return compile();
-  } catch (const std::bad_alloc&) {
-    return resource_exhausted("no memory to compile the program");
-  } catch (const std::exception& failure) {
-    return internal_error(failure.what());
-  }
-}
-
-}  // namespace
-
 Result<PlanPtr> PlanCache::get(const std::shared_ptr<const ir::Program>& program, const Compile& compile) {
   std::promise<Result<PlanPtr>> promise;
   std::unique_lock lock{mutex_};

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "server/guarded.h"
+
 namespace burn::server {
 namespace {
 
@@ -175,7 +177,7 @@ Status SessionState::run(const proto::Run& run) {
     return not_found(fmt::format("program {} is not known in this session", run.program));
   }
   const auto& program = found->second;
-  auto status = try_run(run, program);
+  auto status = guarded([&] { return try_run(run, program); });
   if (!status.ok()) {
     const auto why = std::make_shared<const Status>(status);
     const auto room = std::numeric_limits<proto::TensorId>::max() - run.first_output;

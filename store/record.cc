@@ -20,7 +20,10 @@ constexpr std::string_view kReservedName = "__metadata__";
 std::vector<const Record::Tensors::value_type*> file_order(const Record& record) {
   std::vector<const Record::Tensors::value_type*> order;
   for (const auto& item : record) order.push_back(&item);
-  std::ranges::stable_sort(order, std::greater{}, [](const auto* item) { return ir::size_of(item->second.dtype()); });
+  std::ranges::sort(order, [](const auto* a, const auto* b) {
+    const auto a_size = ir::size_of(a->second.dtype()), b_size = ir::size_of(b->second.dtype());
+    return a_size != b_size ? a_size > b_size : a->first < b->first;
+  });
   return order;
 }
 

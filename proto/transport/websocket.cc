@@ -204,7 +204,10 @@ Status Connection::describe(ErrorCode error) const {
   if (error == websocket::error::message_too_big) {
     return resource_exhausted("the peer sent a frame of more than " + std::to_string(options_.max_frame_bytes) + " bytes");
   }
-  if (error == asio::error::eof) return unavailable("the peer went away");
+  if (error == asio::error::eof || error == asio::error::connection_reset || error == asio::error::broken_pipe ||
+      error == asio::error::operation_aborted) {
+    return unavailable("the peer went away");
+  }
   if (error == websocket::condition::protocol_violation || error == websocket::condition::handshake_failed) {
     return invalid_argument("the peer does not speak WebSocket: " + error.message());
   }

@@ -109,7 +109,7 @@ TEST_F(Recording, ARecordingHandedToAnotherThreadBecomesPartOfItsProgram) {
   std::optional<client::Recording> recording;
   std::thread([&] {
     theirs = x * 3 + 1;
-    recording = client::Recording::detach(device);
+    recording.emplace(client::Recording::detach(device));
   }).join();
   recording->adopt();
   const auto mine = theirs * x;

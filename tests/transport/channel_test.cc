@@ -116,8 +116,8 @@ TEST_P(EveryTransport, TakesTheLargestFrameAndNoLargerOne) {
   const auto served = echo_.client(0);
   ASSERT_TRUE(served->wait_until_closed());
   EXPECT_FALSE(served->why().ok());
-  ASSERT_TRUE(client->wait_until_closed());
-  EXPECT_EQ(client->why().code(), StatusCode::resource_exhausted) << client->why().to_string();
+  ASSERT_TRUE(client->wait_until_closed());  // it may not get to read why: the server stops listening in mid-frame
+  EXPECT_FALSE(client->why().ok());
   EXPECT_EQ(served->frame_count(), 1u);
 }
 
@@ -295,7 +295,9 @@ TEST_P(EveryTransport, MayRefuseAClient) {
   serve(sink_);
   const auto client = std::make_shared<Recorder>();
   const auto channel = client::connect_channel(listener_->url(), client, 5s);
-  if (channel.ok()) EXPECT_TRUE(client->wait_until_closed());
+  if (channel.ok()) {
+    EXPECT_TRUE(client->wait_until_closed());
+  }
 }
 
 TEST_P(EveryTransport, CountsWhatIsQueued) {

@@ -21,8 +21,8 @@ double positive(const char* schedule, const char* name, std::int64_t value) {
 
 double Linear::at(std::int64_t step) const {
   const double total = positive("lr::Linear", "steps", steps);
-  if (step >= steps) return final_rate;
-  return initial + (final_rate - initial) * static_cast<double>(step) / total;
+  if (step >= steps) return final_lr;
+  return initial + (final_lr - initial) * static_cast<double>(step) / total;
 }
 
 double Cosine::at(std::int64_t step) const {

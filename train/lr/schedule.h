@@ -28,13 +28,13 @@ struct Constant {
   double step() { return at(done++); }
 };
 
-// From `initial` to `final_rate` in a straight line over `steps` steps; then it stays there.
+// From `initial` to `final_lr` in a straight line over `steps` steps; then it stays there.
 struct Linear {
   double initial = 1e-3;
-  double final_rate = 0;
+  double final_lr = 0;
   std::int64_t steps = 1;
   std::int64_t done = 0;
-  BURN_CONFIG(Linear, initial, final_rate, steps, done)
+  BURN_CONFIG(Linear, initial, final_lr, steps, done)
 
   double at(std::int64_t step) const;
   double step() { return at(done++); }

@@ -1,0 +1,41 @@
+// Convolution and its two adjoints: one set of sizes, three directions, two implementations.
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "backends/cpu/run.h"
+
+namespace burn::backends::cpu {
+
+// forward: input, weight -> output; input_grad: output, weight -> input; weight_grad: input, output -> weight.
+enum class ConvDirection { forward, input_grad, weight_grad };
+
+struct ConvProblem {
+  ConvDirection direction = ConvDirection::forward;
+  ir::Shape input, weight, output;  // [n, c_in, in...], [c_out, c_in / groups, kernel...], [n, c_out, out...]
+  ir::Dims stride, pad_begin, pad_end, dilation;
+  std::int64_t groups = 1;
+
+  int spatial() const { return stride.rank(); }
+  const ir::Shape& first() const { return direction == ConvDirection::input_grad ? output : input; }
+  const ir::Shape& second() const { return direction == ConvDirection::weight_grad ? output : weight; }
+  const ir::Shape& result() const;
+};
+
+// oneDNN's kernels for one problem, in f32. Thread-safe.
+class ConvPrimitive {
+ public:
+  virtual ~ConvPrimitive() = default;
+  // Row-major operands and result.
+  virtual Status run(Run& run, const float* first, const float* second, float* result) const = 0;
+};
+
+// Null for problems that oneDNN does not take.
+std::unique_ptr<const ConvPrimitive> make_conv_primitive(const ConvProblem& problem);
+
+// Plain loops for any problem. T: float, double.
+template <typename T>
+void convolve_plainly(const ConvProblem& problem, const T* first, const T* second, T* result);
+
+}  // namespace burn::backends::cpu

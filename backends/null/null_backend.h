@@ -1,0 +1,13 @@
+// A device that computes nothing: programs are accepted, results have the right sizes and read as zeros. With it, protocol tests
+// and measurements of everything but the device need no arithmetic and hardly any memory.
+#pragma once
+
+#include <memory>
+
+#include "backends/backend.h"
+
+namespace burn::backends {
+
+Result<std::unique_ptr<Backend>> open_null_backend();
+
+}  // namespace burn::backends

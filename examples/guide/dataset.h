@@ -1,0 +1,23 @@
+// The images: MNIST out of a folder, or digits that the program draws.
+#pragma once
+
+#include "burn/burn.h"
+#include "examples/guide/commands.h"
+
+namespace guide {
+
+using Images = burn::data::AnyDataset<burn::data::MnistItem>;
+
+inline Images training_images(const Options& options) {
+  if (options.data.empty()) return burn::data::DigitsDataset(8000, 1);
+  if (options.download) (void)burn::data::MnistDataset::download(options.data);
+  return burn::data::MnistDataset::train(options.data);
+}
+
+inline Images test_images(const Options& options) {
+  if (options.data.empty()) return burn::data::DigitsDataset(2000, 2);
+  if (options.download) (void)burn::data::MnistDataset::download(options.data);
+  return burn::data::MnistDataset::test(options.data);
+}
+
+}  // namespace guide

@@ -1,0 +1,59 @@
+// The guide: trains a digit classifier on any device, and lets the trained model read a digit.
+//
+//   guide train --device ws://localhost:3000 --epochs 10
+//   guide infer --index 7
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "base/error.h"
+#include "examples/guide/commands.h"
+
+namespace {
+
+constexpr int kFailed = 1, kInterrupted = 130;  // 130: what a shell says of a program that Ctrl-C ended
+
+void add_common(CLI::App& command, guide::Options& options) {
+  command.add_option("--device", options.device, "where to compute: cpu, ws://host:port, grpc://host:port, unix:/path")
+      ->capture_default_str();
+  command.add_option("--data", options.data, "a folder with MNIST's files; without it the program draws digits itself");
+  command.add_flag("--download", options.download, "fetch the files that the folder lacks")->needs("--data");
+  command.add_option("--artifacts", options.artifacts, "the folder of the trained model")->capture_default_str();
+}
+
+int run(int argc, char** argv) {
+  guide::Options options;
+  CLI::App app{"Trains a digit classifier and lets it read digits."};
+  app.require_subcommand(1);
+
+  auto& train = *app.add_subcommand("train", "train a model");
+  add_common(train, options);
+  train.add_option("--epochs", options.epochs, "passes over the training images")
+      ->check(CLI::PositiveNumber)->capture_default_str();
+  train.add_option("--batch-size", options.batch_size, "images in a step")->check(CLI::PositiveNumber)->capture_default_str();
+  train.add_option("--lr", options.lr, "the learning rate")->check(CLI::PositiveNumber)->capture_default_str();
+  train.add_option("--workers", options.workers, "threads that prepare batches")->capture_default_str();
+  train.add_option("--seed", options.seed, "of everything random")->capture_default_str();
+  train.add_flag("--resume", options.resume, "go on from the last checkpoint");
+
+  auto& infer = *app.add_subcommand("infer", "read one image of the test set");
+  add_common(infer, options);
+  infer.add_option("--index", options.index, "which image")->required();
+
+  CLI11_PARSE(app, argc, argv);
+  if (infer.parsed()) {
+    guide::infer(options);
+    return 0;
+  }
+  return guide::train(options) == guide::Ended::interrupted ? kInterrupted : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << "guide: " << error.what() << '\n';
+    return kFailed;
+  }
+}

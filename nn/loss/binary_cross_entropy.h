@@ -1,0 +1,47 @@
+// Cross-entropy of yes and no.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "client/tensor.h"
+#include "nn/config.h"
+#include "nn/module.h"
+
+namespace burn::nn {
+
+// The mean of -(t log p + (1 - t) log(1 - p)), where t is the target, 0 or 1, and p the input, or with `logits` its sigmoid.
+// A p of exactly 0 or 1 counts as the nearest number inside.
+//
+// Weights: for rank 1, two, by the target; otherwise one for each entry of the last dim (several labels per sample); the mean
+// stays over all elements. Smoothing a: t becomes t (1 - a) + a / labels (2 for rank 1).
+struct BinaryCrossEntropyLoss {
+  std::optional<RunningState<1>> weights;  // no parameter, but it moves with the module
+  std::optional<double> smoothing;
+  bool logits = false;
+  BURN_MODULE(BinaryCrossEntropyLoss, weights)
+
+  // Shapes: [...], [...] -> [1]. Errors: shapes that differ; another number of weights.
+  template <int D>
+  Tensor<1> forward(const Tensor<D>& x, const Tensor<D, Int>& targets, Loc where = Loc::current()) const {
+    return Tensor<1>{run(x.value(), targets.value(), at(where))};
+  }
+  template <int D>
+  Tensor<1> operator()(const Tensor<D>& x, const Tensor<D, Int>& targets, Loc where = Loc::current()) const {
+    return forward(x, targets, where);
+  }
+
+ private:
+  client::Value run(const client::Value& x, const client::Value& targets, const client::Site& site) const;
+};
+
+struct BinaryCrossEntropyLossConfig {
+  std::optional<std::vector<double>> weights;
+  std::optional<double> smoothing;  // 0 to 1
+  bool logits = false;
+  BURN_CONFIG(BinaryCrossEntropyLossConfig, weights, smoothing, logits)
+
+  BinaryCrossEntropyLoss init(const Device& device) const;  // Errors: a weight that is not positive; a smoothing out of range.
+};
+
+}  // namespace burn::nn

@@ -1,0 +1,83 @@
+#include "nn/loss/cross_entropy.h"
+
+#include "client/fail.h"
+#include "client/formula.h"
+#include "nn/checks.h"
+#include "nn/loss/probability.h"
+#include "nn/loss/weights.h"
+
+namespace burn::nn {
+
+using client::Site;
+using client::Term;
+using client::Value;
+
+CrossEntropyLoss CrossEntropyLossConfig::init(const Device& device) const {
+  constexpr const char* kConfig = "CrossEntropyLossConfig";
+  if (smoothing) detail::check_between(kConfig, "smoothing", *smoothing, 0, 1);
+  return {.pad_tokens = pad_tokens,
+          .weights = detail::loss_weights(kConfig, weights, device),
+          .smoothing = smoothing,
+          .logits = logits};
+}
+
+namespace {
+
+void check_operands(const CrossEntropyLoss& loss, const Value& x, const Value& targets, const Site& site) {
+  if (targets.dim(0) != x.dim(0)) {
+    client::fail("cross_entropy: input " + ir::to_string(x.type()) + " and targets " + ir::to_string(targets.type()) +
+                     " have different batch sizes",
+                 site);
+  }
+  if (loss.weights && loss.weights->slot().value.dim(0) != x.dim(1)) {
+    client::fail("cross_entropy: " + std::to_string(loss.weights->slot().value.dim(0)) + " weights for " + std::to_string(x.dim(1)) +
+                     " classes of " + ir::to_string(x.type()),
+                 site);
+  }
+}
+
+Value log_probabilities(const CrossEntropyLoss& loss, const Value& x, const Site& site) {
+  return loss.logits ? client::log_softmax(x, 1, site) : log(detail::above_zero({x, site}));
+}
+
+// log p[target], smoothed: [batch, 1]. Smoothing needs every class, each with its own weight.
+Term picked(const CrossEntropyLoss& loss, const Term& log_p, const Value& column, const Site& site) {
+  const auto at_target = [&](const Value& v) { return Term{client::gather(v, 1, column, site), site}; };
+  const auto weigh = [&](const Term& per_class) {  // [batch, class]
+    if (!loss.weights) return per_class;
+    return per_class * Term{client::unsqueeze(loss.weights->slot().value, {0}, site), site};
+  };
+  const Term weighted = weigh(log_p);
+  if (!loss.smoothing) return at_target(weighted);
+  const double a = *loss.smoothing;
+  const Term all{client::reduce(ir::ReduceFn::sum, weighted, {1}, site), site};
+  return at_target(weighted) * (1 - a) + all * (a / static_cast<double>(weighted.value().dim(1)));
+}
+
+// 0 for samples with a pad token as their target.
+Term without_pads(const Term& per_sample, const std::vector<std::int64_t>& pad_tokens, const Value& column) {
+  if (pad_tokens.empty()) return per_sample;
+  const Term target = per_sample.with(column);
+  std::optional<Term> is_pad;
+  for (const auto token : pad_tokens) {
+    const Term is_this = target == target.with(client::constant(client::place_of(column), token, column.dtype(), per_sample.site()));
+    is_pad = is_pad ? bool_or(*is_pad, is_this) : is_this;
+  }
+  return select(*is_pad, 0.0, per_sample);
+}
+
+}  // namespace
+
+Tensor<1> CrossEntropyLoss::forward(const Tensor<2>& x, const Tensor<1, Int>& targets, Loc where) const {
+  const auto site = at(where);
+  check_operands(*this, x.value(), targets.value(), site);
+  const Value column = client::unsqueeze(targets.value(), {1}, site);  // [batch, 1]
+  const Term log_p{log_probabilities(*this, x.value(), site), site};
+  const Term per_sample = without_pads(picked(*this, log_p, column, site), pad_tokens, column);
+  if (!weights) return Tensor<1>{-Term{client::mean_all(per_sample, site), site}};
+  const Value weight_of_sample = client::gather(weights->slot().value, 0, targets.value(), site);
+  const Term total{client::reduce_all(ir::ReduceFn::sum, per_sample, site), site};
+  return Tensor<1>{-total / Term{client::reduce_all(ir::ReduceFn::sum, weight_of_sample, site), site}};
+}
+
+}  // namespace burn::nn

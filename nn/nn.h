@@ -1,0 +1,23 @@
+// Everything for networks: modules, their configurations and records, activations and losses.
+#pragma once
+
+#include "nn/activation.h"
+#include "nn/activation_module.h"
+#include "nn/adaptive_pool.h"
+#include "nn/batch_norm.h"
+#include "nn/config.h"
+#include "nn/conv.h"
+#include "nn/conv_transpose.h"
+#include "nn/dropout.h"
+#include "nn/embedding.h"
+#include "nn/initializer.h"
+#include "nn/layer_norm.h"
+#include "nn/linear.h"
+#include "nn/loss/binary_cross_entropy.h"
+#include "nn/loss/cross_entropy.h"
+#include "nn/loss/mse.h"
+#include "nn/loss/reduction.h"
+#include "nn/module.h"
+#include "nn/padding.h"
+#include "nn/param.h"
+#include "nn/pool.h"

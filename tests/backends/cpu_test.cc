@@ -1,0 +1,221 @@
+// The CPU backend beyond single ops: lifetimes of values, errors, memory, many callers.
+#include "backends/cpu/cpu_backend.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <thread>
+
+#include "tests/backends/run_program.h"
+
+namespace burn::testing {
+namespace {
+
+using ir::DType;
+using ir::PointwiseFn;
+using ir::Ref;
+using ::testing::HasSubstr;
+
+class CpuTest : public ::testing::Test {
+ protected:
+  Ref add(const ir::Op& op, std::initializer_list<Ref> operands) {
+    return *program_.add(op, std::span(operands.begin(), operands.size()), {.file = "/home/me/model.cc", .line = 41});
+  }
+  Ref add(PointwiseFn fn, std::initializer_list<Ref> operands) { return add(ir::Pointwise{fn}, operands); }
+
+  static reference::Tensor floats(const std::vector<double>& values) {
+    reference::Tensor x({DType::f32, {static_cast<std::int64_t>(values.size())}});
+    for (std::size_t i = 0; i < values.size(); ++i) x.set(i, values[i]);
+    return x;
+  }
+  static reference::Tensor integers(const std::vector<std::int64_t>& values) {
+    reference::Tensor x({DType::i64, {static_cast<std::int64_t>(values.size())}});
+    for (std::size_t i = 0; i < values.size(); ++i) x.set(i, values[i]);
+    return x;
+  }
+  std::unique_ptr<backends::Executable> compile(std::vector<Ref> outputs) {
+    program_types_ = std::make_shared<const ir::Program>(program_.finish(std::move(outputs)));
+    return *backend_->compile(program_types_);
+  }
+  std::vector<double> read(const backends::BufferPtr& buffer, std::int64_t n) {
+    const auto x = *download(*backend_, buffer, {DType::f32, {n}});
+    std::vector<double> values;
+    for (std::size_t i = 0; i < x.size(); ++i) values.push_back(x.get<double>(i));
+    return values;
+  }
+
+  std::unique_ptr<backends::Backend> backend_ = *backends::open_cpu_backend();
+  ir::ProgramBuilder program_;
+  std::shared_ptr<const ir::Program> program_types_;
+};
+
+TEST_F(CpuTest, WritesOverAnInputThatNobodyElseHolds) {
+  const auto x = program_.add_input({DType::f32, {3}});
+  const auto executable = compile({add(PointwiseFn::neg, {add(PointwiseFn::neg, {add(PointwiseFn::neg, {x})})})});
+  auto buffer = *upload(*backend_, floats({1, 2, 3}));
+  const auto* before = buffer.get();
+  backends::RunArgs args;
+  args.inputs.push_back(std::move(buffer));
+  const auto outputs = *executable->run(std::move(args));
+  EXPECT_EQ(outputs[0].get(), before);
+  EXPECT_THAT(read(outputs[0], 3), ::testing::ElementsAre(-1, -2, -3));
+}
+
+TEST_F(CpuTest, NeverWritesOverWhatIsStillNeeded) {
+  const auto x = program_.add_input({DType::f32, {3}});
+  const auto y = add(PointwiseFn::neg, {x});                             // a result and an operand
+  const auto view = add(ir::Slice{{2}, {3}, {-1}}, {y});                 // of a value that is read again
+  const auto z = add(PointwiseFn::add, {view, y});
+  const auto square = add(PointwiseFn::mul, {z, z});
+  const auto mirrored = add(PointwiseFn::sub, {square, add(ir::Slice{{2}, {3}, {-1}}, {square})});
+  const auto executable = compile({y, square, mirrored});
+  backends::RunArgs args;
+  args.inputs.push_back(*upload(*backend_, floats({1, 2, 5})));
+  const auto outputs = *executable->run(std::move(args));
+  EXPECT_THAT(read(outputs[0], 3), ::testing::ElementsAre(-1, -2, -5));
+  EXPECT_THAT(read(outputs[1], 3), ::testing::ElementsAre(36, 16, 36));
+  EXPECT_THAT(read(outputs[2], 3), ::testing::ElementsAre(0, 0, 0));
+}
+
+TEST_F(CpuTest, LeavesABufferAloneThatIsTwoInputsOrBeingRead) {
+  const auto a = program_.add_input({DType::f32, {2}}), b = program_.add_input({DType::f32, {2}});
+  const auto executable = compile({add(PointwiseFn::exp, {a}), add(PointwiseFn::neg, {b})});
+  auto buffer = *upload(*backend_, floats({0, 1}));
+  const auto reading = *backend_->download(buffer, 8);
+  backends::RunArgs args;
+  args.inputs = {buffer, buffer};
+  buffer.reset();
+  const auto outputs = *executable->run(std::move(args));
+  EXPECT_THAT(read(outputs[1], 2), ::testing::ElementsAre(0, -1));
+  EXPECT_EQ(reinterpret_cast<const float*>(reading.data())[1], 1.0f);
+}
+
+TEST_F(CpuTest, ReturnsEveryByteWhenARunIsOver) {
+  const auto x = program_.add_input({DType::f32, {1000, 100}});
+  auto y = x;
+  for (int i = 0; i < 5; ++i) y = add(PointwiseFn::mul, {y, add(PointwiseFn::exp, {x})});
+  const auto sum = add(ir::Reduce{ir::ReduceFn::sum, {0, 1}}, {y});
+  const auto executable = compile({sum});
+  const auto input = *upload(*backend_, reference::Tensor({DType::f32, {1000, 100}}));
+  const auto before = backend_->memory().in_use;
+  for (int i = 0; i < 3; ++i) {
+    const auto outputs = *executable->run({.inputs = {input}});
+    EXPECT_LE(backend_->memory().in_use, before + 64);
+  }
+  EXPECT_EQ(backend_->memory().in_use, before);
+  // The input, exp and the product: no more was alive at any time.
+  EXPECT_LE(backend_->memory().peak, 4 * before);
+}
+
+TEST_F(CpuTest, NamesTheOpTheIndexAndTheCallSite) {
+  const auto x = program_.add_input({DType::f32, {10}}), index = program_.add_input({DType::i64, {3}});
+  const auto executable = compile({add(ir::Gather{0}, {x, index})});
+  for (const std::int64_t bad : {std::int64_t{10}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::min()}) {
+    const auto result = executable->run(
+        {.inputs = {*upload(*backend_, reference::Tensor({DType::f32, {10}})), *upload(*backend_, integers({0, bad, 9}))}});
+    ASSERT_FALSE(result.ok());
+    EXPECT_EQ(result.status().code(), StatusCode::out_of_range);
+    EXPECT_EQ(result.status().message(), "gather: index " + std::to_string(bad) + " is outside 0..9 (at model.cc:41)");
+  }
+}
+
+TEST_F(CpuTest, ChecksTheIndexBeforeItWritesAnything) {
+  const auto x = program_.add_input({DType::f32, {4}}), index = program_.add_input({DType::i64, {2}}),
+             values = program_.add_input({DType::f32, {2}});
+  const auto executable = compile({add(ir::Scatter{0, ir::ScatterFn::add}, {x, index, values})});
+  const auto target = *upload(*backend_, floats({1, 2, 3, 4}));
+  const auto result =
+      executable->run({.inputs = {target, *upload(*backend_, integers({0, 4})), *upload(*backend_, floats({5, 5}))}});
+  ASSERT_FALSE(result.ok());
+  EXPECT_THAT(result.status().message(), HasSubstr("scatter: index 4 is outside 0..3"));
+  EXPECT_THAT(read(target, 4), ::testing::ElementsAre(1, 2, 3, 4));
+}
+
+TEST_F(CpuTest, RefusesArgumentsThatDoNotFitTheProgram) {
+  const auto x = program_.add_input({DType::f32, {10}});
+  const auto executable = compile({add(PointwiseFn::add, {x, program_.add_scalar(DType::f32)})});
+  const auto right = *backend_->allocate(40), small = *backend_->allocate(36);
+  const std::uint64_t scalar = 0;
+  EXPECT_EQ(executable->run({.inputs = {right}}).status().code(), StatusCode::invalid_argument);
+  EXPECT_EQ(executable->run({.scalars = {&scalar, 1}}).status().code(), StatusCode::invalid_argument);
+  EXPECT_EQ(executable->run({.inputs = {small}, .scalars = {&scalar, 1}}).status().code(), StatusCode::invalid_argument);
+  EXPECT_EQ(executable->run({.inputs = {nullptr}, .scalars = {&scalar, 1}}).status().code(), StatusCode::invalid_argument);
+  EXPECT_TRUE(executable->run({.inputs = {right}, .scalars = {&scalar, 1}}).ok());
+  EXPECT_EQ(backend_->download(small, 37).status().code(), StatusCode::invalid_argument);
+}
+
+TEST_F(CpuTest, FailsARunThatNeedsMoreMemoryThanThereIsAndGoesOn) {
+  backend_ = *backends::open_cpu_backend({.limit = 1 << 20, .idle_limit = 0});
+  const auto x = program_.add_input({DType::f32, {}});
+  const auto big = add(ir::Expand{{1 << 30}}, {x});
+  const auto executable = compile({add(PointwiseFn::exp, {big})});
+  const auto result = executable->run({.inputs = {*backend_->allocate(4)}});
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.status().code(), StatusCode::resource_exhausted);
+  EXPECT_THAT(result.status().message(), HasSubstr("exp: out of memory"));
+  EXPECT_THAT(result.status().message(), HasSubstr("(at model.cc:41)"));
+  EXPECT_EQ(backend_->memory().in_use, 0u);
+  EXPECT_TRUE(backend_->allocate(1 << 18).ok());
+}
+
+TEST_F(CpuTest, AViewReturnedAsAResultIsRowMajorAndHoldsNoMoreThanItself) {
+  const auto x = program_.add_input({DType::f32, {100, 100}});
+  const auto corner = add(ir::Slice{{0, 0}, {2, 1}, {1, 1}}, {x}), turned = add(ir::Permute{{1, 0}}, {corner});
+  const auto executable = compile({corner, turned});
+  reference::Tensor input({DType::f32, {100, 100}});
+  for (std::size_t i = 0; i < input.size(); ++i) input.set(i, static_cast<double>(i));
+  const auto outputs = *executable->run({.inputs = {*upload(*backend_, input)}});
+  EXPECT_EQ(outputs[0]->size(), 8u);
+  EXPECT_THAT(read(outputs[0], 2), ::testing::ElementsAre(0, 100));
+  EXPECT_THAT(read(outputs[1], 2), ::testing::ElementsAre(0, 100));
+}
+
+TEST_F(CpuTest, SharesAnExecutableBetweenThreads) {
+  const auto x = program_.add_input({DType::f32, {64, 128}}), w = program_.add_input({DType::f32, {128, 128}});
+  auto y = add(ir::MatMul{}, {x, w});
+  y = add(PointwiseFn::relu, {y});
+  const auto image = add(ir::Reshape{{2, 4, 32, 32}}, {y});
+  const auto kernel = add(ir::Reshape{{128, 4, 4, 8}}, {add(ir::Slice{{0, 0}, {128, 128}, {1, 1}}, {w})});
+  const auto conv = add(ir::Conv{{1, 1}, {0, 0}, {0, 0}, {1, 1}, 1}, {image, kernel});
+  const auto executable = compile({y, add(ir::Reduce{ir::ReduceFn::sum, {0, 1, 2, 3}}, {conv})});
+  reference::Tensor a({DType::f32, {64, 128}}), b({DType::f32, {128, 128}});
+  for (std::size_t i = 0; i < a.size(); ++i) a.set(i, std::sin(static_cast<double>(i)));
+  for (std::size_t i = 0; i < b.size(); ++i) b.set(i, std::cos(static_cast<double>(i)));
+  const std::vector inputs = {*upload(*backend_, a), *upload(*backend_, b)};
+  const auto expected = *executable->run({.inputs = inputs});
+
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 10; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 5; ++i) {
+        const auto outputs = executable->run({.inputs = inputs});
+        for (std::size_t k = 0; k < 2; ++k) {
+          const auto size = expected[k]->size();
+          const auto got = backend_->download((*outputs)[k], size), want = backend_->download(expected[k], size);
+          if (!std::ranges::equal(got->span(), want->span())) ++wrong;
+        }
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_F(CpuTest, ScalarsAndSeedsAreThoseOfTheRun) {
+  const auto learning_rate = program_.add_scalar(DType::f32);
+  const auto noise = *program_.add_random(ir::RandomFn::uniform, DType::f32, {8});
+  const auto executable = compile({add(PointwiseFn::mul, {noise, learning_rate})});
+  const auto run = [&](double scalar, std::uint64_t seed, std::uint64_t offset) {
+    const auto bits = std::bit_cast<std::uint64_t>(scalar);
+    return read((*executable->run({.scalars = {&bits, 1}, .seed = seed, .random_offset = offset}))[0], 8);
+  };
+  const auto one = run(1, 7, 0), two = run(2, 7, 0);
+  for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(two[i], 2 * one[i]);
+  EXPECT_NE(run(1, 8, 0), one);
+  EXPECT_EQ(run(1, 7, 1)[0], one[4]);  // one block further
+}
+
+}  // namespace
+}  // namespace burn::testing

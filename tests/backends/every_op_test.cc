@@ -1,0 +1,103 @@
+// Every op of the catalogue, every sample of it, against the reference.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "backends/backend.h"
+#include "ir/catalogue.h"
+#include "tests/backends/run_program.h"
+
+namespace burn::testing {
+namespace {
+
+backends::Backend& cpu() {
+  static const auto backend = *backends::open_backend("cpu");
+  return *backend;
+}
+
+std::vector<std::string> op_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : ir::catalogue()) names.push_back(entry.name);
+  return names;
+}
+
+class EveryOp : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    samples_ = samples(GetParam());
+    ASSERT_FALSE(samples_.empty()) << "tests/ops has no sample for it";
+  }
+  std::vector<Sample> samples_;
+};
+
+TEST_P(EveryOp, AppearsInItsSamples) {
+  for (const auto& sample : samples_) {
+    const auto is_it = [](const ir::Node& node) { return ir::name(node.op) == GetParam(); };
+    EXPECT_TRUE(std::ranges::any_of(sample.program.nodes, is_it)) << sample.name;
+  }
+}
+
+// Inputs that somebody else holds: results are right and the inputs stay as they were.
+TEST_P(EveryOp, MatchesTheReference) {
+  for (const auto& sample : samples_) {
+    SCOPED_TRACE(sample.name + "\n" + to_string(sample.program));
+    const auto executable = cpu().compile(std::make_shared<const ir::Program>(sample.program));
+    ASSERT_TRUE(executable.ok()) << executable.status().to_string();
+    std::vector<backends::BufferPtr> inputs;
+    for (const auto& input : sample.inputs) inputs.push_back(*upload(cpu(), input));
+    const auto buffers = (*executable)->run({.inputs = inputs,
+                                             .scalars = sample.bindings.scalars,
+                                             .seed = sample.bindings.seed,
+                                             .random_offset = sample.bindings.random_offset});
+    ASSERT_TRUE(buffers.ok()) << buffers.status().to_string();
+
+    const auto expected = reference::evaluate(sample.program, sample.inputs, sample.bindings);
+    ASSERT_EQ(buffers->size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const auto actual = download(cpu(), (*buffers)[i], expected[i].type);
+      ASSERT_EQ(first_difference(*actual, expected[i], sample.slack), "") << "output " << i;
+    }
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const auto after = download(cpu(), inputs[i], sample.inputs[i].type);
+      ASSERT_EQ(reference::to_bytes(*after), reference::to_bytes(sample.inputs[i])) << "input " << i << " was written to";
+    }
+  }
+}
+
+// Inputs that nobody else holds, so that they may be written over: the same bits come out.
+TEST_P(EveryOp, GivesTheSameWhenItMayOverwriteItsInputs) {
+  for (const auto& sample : samples_) {
+    SCOPED_TRACE(sample.name + "\n" + to_string(sample.program));
+    std::vector<backends::BufferPtr> inputs;
+    for (const auto& input : sample.inputs) inputs.push_back(*upload(cpu(), input));
+    const auto executable = cpu().compile(std::make_shared<const ir::Program>(sample.program));
+    ASSERT_TRUE(executable.ok()) << executable.status().to_string();
+    const auto run = [&](std::vector<backends::BufferPtr> with) {
+      return (*executable)->run({.inputs = std::move(with),
+                                 .scalars = sample.bindings.scalars,
+                                 .seed = sample.bindings.seed,
+                                 .random_offset = sample.bindings.random_offset});
+    };
+    const auto shared = run(inputs), owned = run(std::move(inputs));
+    ASSERT_TRUE(shared.ok() && owned.ok());
+    for (std::size_t i = 0; i < shared->size(); ++i) {
+      const auto type = sample.program.type_of(sample.program.outputs[i]);
+      const auto a = cpu().download((*shared)[i], type.num_bytes()), b = cpu().download((*owned)[i], type.num_bytes());
+      ASSERT_TRUE(std::ranges::equal(a->span(), b->span())) << "output " << i;
+    }
+  }
+}
+
+TEST_P(EveryOp, IsSupported) {
+  for (const auto& sample : samples_) {
+    for (const auto& node : sample.program.nodes) {
+      std::vector<const ir::TensorType*> types;
+      for (const auto ref : sample.program.operands_of(node)) types.push_back(&sample.program.type_of(ref));
+      ASSERT_TRUE(cpu().supports(node.op, types).ok()) << sample.name;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpu, EveryOp, ::testing::ValuesIn(op_names()), [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace burn::testing

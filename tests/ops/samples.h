@@ -1,0 +1,31 @@
+// Small programs for every op of ir::catalogue(), with inputs: what backends are run on and compared with the reference.
+//
+// They cover dtypes, views that are not contiguous, rank 0, empty dims, NaN and infinity. An op without samples fails the tests
+// that walk the catalogue.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/program.h"
+#include "tests/reference/interpreter.h"
+
+namespace burn::testing {
+
+struct Sample {
+  std::string name;  // "f32 transposed"
+  ir::Program program;
+  std::vector<reference::Tensor> inputs;
+  reference::Bindings bindings;
+  double slack = 1;  // how many times the usual tolerance of the dtype results may be off
+};
+
+// By the name of the catalogue. Empty for an unknown op.
+std::vector<Sample> samples(std::string_view op);
+
+// Where the first element lies that differs by more than the tolerance of its dtype, and the two values; empty if none does.
+// NaN equals NaN; whole numbers and bools must be the same.
+std::string first_difference(const reference::Tensor& actual, const reference::Tensor& expected, double slack);
+
+}  // namespace burn::testing

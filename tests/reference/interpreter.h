@@ -1,0 +1,31 @@
+// Programs run the slow and obvious way: one loop over indices per op, in double or 64-bit integers. What backends are compared
+// with; it shares formulas with them (pointwise.def, philox.h) but no loop, layout or trick.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "ir/program.h"
+#include "tests/reference/tensor.h"
+
+namespace burn::reference {
+
+struct Bindings {
+  std::vector<std::uint64_t> scalars;
+  std::uint64_t seed = 0;
+  std::uint64_t random_offset = 0;
+};
+
+using Operands = std::span<const Tensor* const>;
+
+// The outputs, in order. Throws std::out_of_range for an index outside its dim.
+std::vector<Tensor> evaluate(const ir::Program& program, std::span<const Tensor> inputs, const Bindings& bindings = {});
+
+// One function per op. Qualify the call.
+namespace rules {
+#define OP(type) Tensor evaluate(const ir::type& op, const ir::TensorType& type, Operands in, const Bindings& bindings);
+#include "ir/ops.def"
+#undef OP
+}  // namespace rules
+
+}  // namespace burn::reference

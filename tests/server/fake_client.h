@@ -1,0 +1,108 @@
+// A client that speaks to a Connection by hand, frame by frame, properly or not.
+#pragma once
+
+#include <memory>
+
+#include <gtest/gtest.h>
+
+#include "ir/catalogue.h"
+#include "server/connection.h"
+#include "tests/server/fake_backend.h"
+#include "tests/server/fake_channel.h"
+#include "tests/server/programs.h"
+
+namespace burn::server {
+
+class FakeClient {
+ public:
+  explicit FakeClient(const std::shared_ptr<Worker>& worker, const Quotas& quotas = {})
+      : connection_(std::make_shared<Connection>(channel_, worker, quotas, [this](auto) { ++ended; })) {}
+  ~FakeClient() {
+    leave();
+    connection_->dispose();
+  }
+
+  // Says hello and returns the welcome.
+  proto::Welcome enter() {
+    say(proto::Hello{proto::kProtocolVersion, ir::op_set_fingerprint(), "test", ""});
+    return expect<proto::Welcome>();
+  }
+  // The socket is gone.
+  void leave() {
+    if (!std::exchange(left_, true)) connection_->on_closed(unavailable("gone"));
+  }
+
+  // Ordered frames get the next number, unless `seq` is one.
+  void say(proto::Body body, SharedBytes payload = {}, std::uint64_t seq = 0) {
+    if (seq == 0 && proto::is_ordered(body)) seq = ++last_seq_;
+    say_bytes(proto::to_string(proto::encode({seq, std::move(body), std::move(payload)})));
+  }
+  void say_bytes(std::string bytes) { connection_->on_frame(proto::shared(std::move(bytes))); }
+  void write(proto::TensorId id, const proto::HostTensor& tensor) { say(proto::Write{id, tensor.type}, tensor.bytes); }
+  void run(proto::Run run) { say(proto::RunProgram{std::move(run)}); }
+
+  // The next frame that is no Ack, which must be a Kind.
+  template <typename Kind>
+  Kind expect(SharedBytes* payload = nullptr) {
+    while (auto sent = channel_->next()) {
+      if (std::holds_alternative<proto::Ack>(sent->frame.body) && !std::is_same_v<Kind, proto::Ack>) continue;
+      if (payload) *payload = sent->frame.payload;
+      if (auto* kind = std::get_if<Kind>(&sent->frame.body)) return std::move(*kind);
+      ADD_FAILURE() << "the server said " << proto::name(sent->frame.body);
+      if (auto* close = std::get_if<proto::Close>(&sent->frame.body)) ADD_FAILURE() << close->status.to_string();
+      return {};
+    }
+    ADD_FAILURE() << "the server says nothing";
+    return {};
+  }
+
+  Status sync() {
+    say(proto::Sync{1});
+    return expect<proto::Done>().status;
+  }
+  // A read that is answered in one frame.
+  Result<proto::HostTensor> read(proto::TensorId id) {
+    say(proto::Read{2, id});
+    while (auto sent = channel_->next()) {
+      if (const auto* done = std::get_if<proto::Done>(&sent->frame.body)) return done->status;
+      if (const auto* data = std::get_if<proto::Data>(&sent->frame.body)) {
+        return proto::HostTensor{data->type, sent->frame.payload};
+      }
+    }
+    return unavailable("the server says nothing");
+  }
+  // The last frame, and that it is the last.
+  Status expect_close() {
+    auto status = expect<proto::Close>().status;
+    EXPECT_FALSE(channel_->next().has_value());
+    EXPECT_TRUE(channel_->is_closed());
+    return status;
+  }
+
+  FakeChannel& channel() { return *channel_; }
+  Connection& connection() { return *connection_; }
+  std::uint64_t last_seq() const { return last_seq_; }
+
+  std::atomic<int> ended = 0;  // calls of the Connection's callback
+
+ private:
+  const std::shared_ptr<FakeChannel> channel_ = std::make_shared<FakeChannel>();
+  const std::shared_ptr<Connection> connection_;
+  std::uint64_t last_seq_ = 0;
+  bool left_ = false;
+};
+
+class ConnectionTest : public testing::Test {
+ protected:
+  std::shared_ptr<FakeDevice> device_ = std::make_shared<FakeDevice>();
+  std::shared_ptr<Worker> worker_ = Worker::create(make_fake_backend(device_));
+};
+
+#define EXPECT_FAILS(status, expected_code, part)                              \
+  do {                                                                         \
+    const Status said = (status);                                              \
+    EXPECT_EQ(said.code(), StatusCode::expected_code) << said.to_string();     \
+    EXPECT_NE(said.message().find(part), std::string::npos) << said.message(); \
+  } while (false)
+
+}  // namespace burn::server

@@ -1,0 +1,50 @@
+// A session on a fake device, for tests.
+#pragma once
+
+#include <bit>
+#include <future>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "server/local_session.h"
+#include "tests/server/fake_backend.h"
+#include "tests/server/programs.h"
+
+namespace burn::server {
+
+using Call = proto::Run;  // gtest has a Run of its own
+
+class LocalSessionTest : public testing::Test {
+ protected:
+  Result<proto::HostTensor> read(proto::TensorId id) { return read(*session_, id); }
+  static Result<proto::HostTensor> read(proto::Session& session, proto::TensorId id) {
+    std::promise<Result<proto::HostTensor>> promise;
+    session.read(id, [&](Result<proto::HostTensor> tensor) { promise.set_value(std::move(tensor)); });
+    return promise.get_future().get();
+  }
+  Status sync() {
+    std::promise<Status> promise;
+    session_->sync([&](Status status) { promise.set_value(std::move(status)); });
+    return promise.get_future().get();
+  }
+  void reopen(const Quotas& quotas) { session_ = make_local_session(worker_, quotas); }
+  void write(proto::TensorId id, ir::Shape shape, std::vector<float> numbers) {
+    EXPECT_TRUE(session_->write(id, tensor(shape, std::move(numbers))).ok());
+  }
+  void run(Call run) { EXPECT_TRUE(session_->run(std::move(run)).ok()); }
+  void define(proto::ProgramId id, ProgramPtr program) { EXPECT_TRUE(session_->define(id, std::move(program)).ok()); }
+
+  std::shared_ptr<FakeDevice> device_ = std::make_shared<FakeDevice>();
+  std::shared_ptr<Worker> worker_ = Worker::create(make_fake_backend(device_));
+  std::unique_ptr<LocalSession> session_ = make_local_session(worker_);
+};
+
+#define EXPECT_FAILS(status, expected_code, part)                               \
+  do {                                                                          \
+    const Status said = (status);                                               \
+    EXPECT_EQ(said.code(), StatusCode::expected_code) << said.to_string();      \
+    EXPECT_NE(said.message().find(part), std::string::npos) << said.message();  \
+  } while (false)
+
+}  // namespace burn::server

@@ -1,0 +1,85 @@
+// Learning rates, against the reference vectors and by hand.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "tests/train/vectors.h"
+#include "train/lr/scheduler.h"
+
+namespace burn {
+namespace {
+
+lr::Scheduler schedule_of(const test::Vector& v) {
+  const auto initial = [&] { return v.number("initial_lr"); };
+  if (v.op == "lr_cosine_annealing") {
+    return lr::Cosine{.initial = initial(), .min_lr = v.number("min_lr"), .steps = v.integer("num_iters")};
+  }
+  if (v.op == "lr_exponential") return lr::Exponential{.initial = initial(), .gamma = v.number("gamma")};
+  if (v.op == "lr_linear") {
+    return lr::Linear{.initial = initial(), .final_lr = v.number("final_lr"), .steps = v.integer("num_iters")};
+  }
+  if (v.op == "lr_step") {
+    return lr::Step{.initial = initial(), .gamma = v.number("gamma"), .step_size = v.integer("step_size")};
+  }
+  return lr::Noam{.factor = v.number("factor"), .warmup_steps = v.integer("warmup_steps"), .model_size = v.integer("model_size")};
+}
+
+TEST(LearningRate, FollowsTheReferenceVectors) {
+  const auto vectors = test::vectors_of("optim.jsonl", "lr_");
+  if (vectors.empty()) GTEST_SKIP() << "no reference vectors here; the other tests of this file stand alone";
+  for (const auto& vector : vectors) {
+    auto schedule = schedule_of(vector);
+    for (const double want : vector.outputs.at(0).data) {
+      EXPECT_NEAR(schedule.step(), want, vector.atol + vector.rtol * std::abs(want)) << vector.id;
+    }
+  }
+}
+
+TEST(LearningRate, OfACosineFallsFromTheInitialToTheSmallest) {
+  lr::Cosine schedule{.initial = 1, .min_lr = 0.5, .steps = 4};
+  EXPECT_DOUBLE_EQ(schedule.step(), 1);
+  EXPECT_DOUBLE_EQ(schedule.step(), 0.5 + 0.25 * (1 + std::sqrt(0.5)));
+  EXPECT_DOUBLE_EQ(schedule.step(), 0.75);
+  EXPECT_DOUBLE_EQ(schedule.at(4), 0.5);
+}
+
+TEST(LearningRate, OfTheOthersByHand) {
+  EXPECT_EQ(lr::Constant{.rate = 0.1}.at(1000), 0.1);
+  EXPECT_DOUBLE_EQ((lr::Linear{.initial = 1, .final_lr = 0, .steps = 4}.at(1)), 0.75);
+  EXPECT_DOUBLE_EQ((lr::Linear{.initial = 1, .final_lr = 0.25, .steps = 4}.at(9)), 0.25);
+  EXPECT_DOUBLE_EQ((lr::Exponential{.initial = 1, .gamma = 0.5}.at(3)), 0.125);
+  EXPECT_DOUBLE_EQ((lr::Step{.initial = 1, .gamma = 0.5, .step_size = 3}.at(5)), 0.5);
+  EXPECT_DOUBLE_EQ((lr::Noam{.factor = 2, .warmup_steps = 4, .model_size = 16}.at(0)), 0.0625);
+}
+
+TEST(LearningRate, ASchedulerSavesWhereItIs) {
+  const lr::Exponential schedule{.initial = 1, .gamma = 0.5};
+  lr::Scheduler first{schedule};
+  (void)first.step();
+  (void)first.step();
+  lr::Scheduler second{schedule};
+  second.load_record(first.to_record());
+  EXPECT_EQ(second.done(), 2);
+  EXPECT_EQ(second.step(), 0.25);
+  EXPECT_EQ(second.last(), 0.25);
+  EXPECT_THROW(second.load_record("[]"), Error);
+}
+
+TEST(LearningRate, AScheduleOfItsOwnSavesItselfWhole) {
+  lr::Cosine schedule{.initial = 1, .steps = 10};
+  (void)schedule.step();
+  auto loaded = lr::Cosine::from_json(schedule.to_json());
+  EXPECT_DOUBLE_EQ(loaded.step(), schedule.step());
+}
+
+TEST(LearningRate, ANumberIsASchedule) {
+  lr::Scheduler scheduler = 0.1;
+  EXPECT_EQ(scheduler.step(), 0.1);
+  EXPECT_EQ(scheduler.step(), 0.1);
+}
+
+TEST(LearningRate, OverNoStepsIsAnError) { EXPECT_THROW((void)(lr::Cosine{.initial = 1, .steps = 0}.at(0)), Error); }
+
+}  // namespace
+}  // namespace burn

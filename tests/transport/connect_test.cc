@@ -1,0 +1,207 @@
+// Why a connection or a listener cannot be had, in the words users see.
+#include <gmock/gmock.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <future>
+
+#include "tests/transport/raw_socket.h"
+#include "tests/transport/support.h"
+
+namespace burn::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+Status connect_error(const std::string& url, std::chrono::milliseconds timeout = 5s) {
+  const auto channel = client::connect_channel(url, std::make_shared<Recorder>(), timeout);
+  return channel.ok() ? ok_status() : channel.status();
+}
+
+// A port where nobody listens.
+std::string free_address() {
+  TestAcceptor acceptor{false};
+  return address_of((*server::listen_websocket("127.0.0.1:0", acceptor))->url());
+}
+
+TEST(Connect, SaysThatNobodyListens) {
+  const std::string address = free_address();
+  for (const std::string scheme : {"ws://", "grpc://"}) {
+    const Status why = connect_error(scheme + address);
+    EXPECT_EQ(why.code(), StatusCode::unavailable);
+    EXPECT_EQ(why.message(), "cannot connect to " + scheme + address + ": Connection refused");
+  }
+  EXPECT_EQ(connect_error("unix:/nowhere/burn.socket").message(),
+            "cannot connect to unix:/nowhere/burn.socket: No such file or directory");
+}
+
+TEST(Connect, SaysThatAHostIsUnknown) {
+  for (const std::string scheme : {"ws://", "grpc://"}) {
+    const Status why = connect_error(scheme + "no-such-host.invalid:3000");
+    EXPECT_EQ(why.code(), StatusCode::unavailable);
+    EXPECT_THAT(why.message(), StartsWith("cannot connect to " + scheme + "no-such-host.invalid:3000: "));
+  }
+}
+
+TEST(Connect, ResolvesNames) {
+  TestAcceptor echo{true};
+  const auto websocket = *server::listen_websocket("localhost:0", echo);
+  const auto grpc = *server::listen_grpc("localhost:0", echo);
+  for (const auto& url : {websocket->url(), grpc->url()}) {
+    const auto colon = url.rfind(':');
+    const std::string named = url.substr(0, url.find("://") + 3) + "localhost" + url.substr(colon);
+    EXPECT_TRUE(connect_error(named).ok()) << named << ": " << connect_error(named).to_string();
+  }
+}
+
+TEST(Connect, GivesUpOnAServerThatSaysNothing) {
+  const proto::UniqueFd silent{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  ASSERT_EQ(::listen(silent.get(), 8), 0);  // on a free port
+  sockaddr_storage storage{};
+  socklen_t size = sizeof storage;
+  ::getsockname(silent.get(), reinterpret_cast<sockaddr*>(&storage), &size);
+  const std::string any = proto::to_string(reinterpret_cast<sockaddr*>(&storage));
+  const std::string address = "127.0.0.1" + any.substr(any.rfind(':'));
+  for (const std::string scheme : {"ws://", "grpc://"}) {
+    const auto start = std::chrono::steady_clock::now();
+    const Status why = connect_error(scheme + address, 300ms);
+    EXPECT_EQ(why.code(), StatusCode::unavailable);
+    EXPECT_THAT(why.message(), StartsWith("cannot connect to " + scheme + address + ": "));
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
+  }
+}
+
+TEST(Connect, SaysThatTheServerSpeaksSomethingElse) {
+  TestAcceptor echo{true};
+  const auto websocket = *server::listen_websocket("127.0.0.1:0", echo);
+  const auto grpc = *server::listen_grpc("127.0.0.1:0", echo);
+  EXPECT_EQ(connect_error("ws://" + address_of(grpc->url())).code(), StatusCode::unavailable);
+  EXPECT_EQ(connect_error("grpc://" + address_of(websocket->url())).code(), StatusCode::unavailable);
+}
+
+TEST(Listen, SaysThatAPortIsTaken) {
+  TestAcceptor acceptor{false};
+  const auto first = *server::listen_websocket("127.0.0.1:0", acceptor);
+  const auto grpc = *server::listen_grpc("127.0.0.1:0", acceptor);
+  for (const auto& taken : {address_of(first->url()), address_of(grpc->url())}) {
+    for (const auto listen : {&server::listen_websocket, &server::listen_grpc}) {
+      const auto second = listen(taken, acceptor, {});
+      ASSERT_FALSE(second.ok());
+      EXPECT_EQ(second.status().code(), StatusCode::unavailable);
+      EXPECT_EQ(second.status().message(), "cannot listen on " + taken + ": Address already in use");
+    }
+  }
+}
+
+TEST(Listen, SaysThatAnAddressIsNone) {
+  TestAcceptor acceptor{false};
+  for (const std::string address : {"", "3000", "host:", "host:70000", ":3000", "::1:3000", "[::1]", "[::1:3000"}) {
+    for (const auto listen : {&server::listen_websocket, &server::listen_grpc}) {
+      const auto listener = listen(address, acceptor, {});
+      ASSERT_FALSE(listener.ok()) << address;
+      EXPECT_EQ(listener.status().code(), StatusCode::invalid_argument);
+      EXPECT_THAT(listener.status().message(), HasSubstr("\"" + address + "\""));
+    }
+  }
+  EXPECT_EQ(server::listen_unix(std::string(200, 'x'), acceptor).status().code(), StatusCode::invalid_argument);
+}
+
+TEST(Listen, GivesItsPortBack) {
+  TestAcceptor acceptor{false};
+  for (const auto listen : {&server::listen_websocket, &server::listen_grpc}) {
+    auto listener = *listen("127.0.0.1:0", acceptor, {});
+    const std::string url = listener->url();
+    const auto client = std::make_shared<Recorder>();
+    const auto channel = must_connect(url, client);
+    listener.reset();
+    const auto again = listen(address_of(url), acceptor, {});
+    EXPECT_TRUE(again.ok()) << again.status().to_string();
+  }
+}
+
+TEST(Listen, WorksOnIpv6) {
+  TestAcceptor echo{true};
+  for (const auto listen : {&server::listen_websocket, &server::listen_grpc}) {
+    const auto listener = listen("[::1]:0", echo, {});
+    if (!listener.ok()) GTEST_SKIP() << listener.status().to_string();
+    EXPECT_THAT((*listener)->url(), HasSubstr("://[::1]:"));
+    EXPECT_TRUE(connect_error((*listener)->url()).ok()) << connect_error((*listener)->url()).to_string();
+  }
+}
+
+TEST(ListenUnix, RemovesItsFile) {
+  TestAcceptor acceptor{false};
+  const std::string path = temporary_path("socket");
+  auto listener = *server::listen_unix(path, acceptor);
+  EXPECT_EQ(listener->url(), "unix:" + path);
+  EXPECT_TRUE(std::filesystem::exists(path));
+  const auto second = server::listen_unix(path, acceptor);
+  EXPECT_EQ(second.status().message(), "cannot listen on " + path + ": Address already in use");
+  EXPECT_TRUE(connect_error("unix:" + path).ok());
+  listener.reset();
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(ListenUnix, ReplacesAStaleSocketButNothingElse) {
+  TestAcceptor acceptor{false};
+  const std::string path = temporary_path("socket");
+  {
+    const proto::UniqueFd dead{::socket(AF_UNIX, SOCK_STREAM, 0)};
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    ASSERT_EQ(::bind(dead.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  }
+  ASSERT_TRUE(std::filesystem::exists(path));
+  EXPECT_EQ(connect_error("unix:" + path).message(), "cannot connect to unix:" + path + ": Connection refused");
+  {
+    const auto listener = server::listen_unix(path, acceptor);
+    EXPECT_TRUE(listener.ok()) << listener.status().to_string();
+  }
+  std::ofstream{path} << "precious";
+  EXPECT_FALSE(server::listen_unix(path, acceptor).ok());
+  EXPECT_TRUE(std::filesystem::exists(path));
+  std::filesystem::remove(path);
+}
+
+// --- gRPC's own services -----------------------------------------------------------------------------------------------------
+
+// A unary call with raw bytes.
+grpc::Status call(const std::string& url, const std::string& method, const std::string& request, std::string* answer) {
+  const auto channel = grpc::CreateChannel(address_of(url), grpc::InsecureChannelCredentials());
+  grpc::GenericStub stub(channel);
+  grpc::ClientContext context;
+  const grpc::Slice slice{request};
+  const grpc::ByteBuffer request_bytes{&slice, 1};
+  grpc::ByteBuffer answer_bytes;
+  std::promise<grpc::Status> done;
+  stub.UnaryCall(&context, method, {}, &request_bytes, &answer_bytes,
+                 [&](const grpc::Status& status) { done.set_value(status); });
+  const grpc::Status status = done.get_future().get();
+  grpc::Slice joined;
+  if (status.ok() && answer_bytes.DumpToSingleSlice(&joined).ok()) {
+    answer->assign(reinterpret_cast<const char*>(joined.begin()), joined.size());
+  }
+  return status;
+}
+
+TEST(Grpc, AnswersHealthChecksAndNoUnknownMethod) {
+  TestAcceptor acceptor{false};
+  const auto listener = *server::listen_grpc("127.0.0.1:0", acceptor);
+  std::string answer;
+  const auto health = call(listener->url(), "/grpc.health.v1.Health/Check", "", &answer);
+  EXPECT_TRUE(health.ok()) << health.error_message();
+  EXPECT_EQ(answer, "\x08\x01");  // status: SERVING
+  EXPECT_EQ(call(listener->url(), "/burn.v1.Worker/Explode", "", &answer).error_code(), grpc::StatusCode::UNIMPLEMENTED);
+  EXPECT_EQ(acceptor.client_count(), 0u);
+}
+
+}  // namespace
+}  // namespace burn::test

@@ -1,0 +1,76 @@
+#include "proto/transport/send_queue.h"
+
+#include <gtest/gtest.h>
+
+namespace burn::proto {
+namespace {
+
+EncodedFrame named(std::string name) { return {std::move(name), {}}; }
+
+TEST(SendQueue, StartsThePumpOncePerBurst) {
+  SendQueue queue;
+  EXPECT_TRUE(queue.push(named("a"), Lane::control));
+  EXPECT_FALSE(queue.push(named("b"), Lane::control));
+  EXPECT_EQ(queue.next().frame->header, "a");
+  EXPECT_FALSE(queue.push(named("c"), Lane::control));
+  EXPECT_EQ(queue.next().frame->header, "b");
+  EXPECT_EQ(queue.next().frame->header, "c");
+  EXPECT_FALSE(queue.next().frame);
+  EXPECT_TRUE(queue.push(named("d"), Lane::control));
+}
+
+TEST(SendQueue, GivesControlFramesFirst) {
+  SendQueue queue;
+  queue.push(named("bulk 1"), Lane::bulk);
+  queue.push(named("bulk 2"), Lane::bulk);
+  queue.push(named("control 1"), Lane::control);
+  queue.push(named("control 2"), Lane::control);
+  for (const char* expected : {"control 1", "control 2", "bulk 1", "bulk 2"}) {
+    EXPECT_EQ(queue.next().frame->header, expected);
+  }
+}
+
+TEST(SendQueue, CountsBytesUntilTheyAreWritten) {
+  SendQueue queue;
+  queue.push(named("four"), Lane::control);
+  queue.push({"ab", SharedBytes::own(std::vector<char>(10))}, Lane::bulk);
+  EXPECT_EQ(queue.bytes(), 16u);
+  (void)queue.next();
+  EXPECT_EQ(queue.bytes(), 16u);
+  (void)queue.next();
+  EXPECT_EQ(queue.bytes(), 12u);
+  (void)queue.next();
+  EXPECT_EQ(queue.bytes(), 0u);
+}
+
+TEST(SendQueue, FinishesWhenItIsClosedAndEmpty) {
+  SendQueue queue;
+  queue.push(named("last"), Lane::bulk);
+  EXPECT_FALSE(queue.close());  // the pump is on its way
+  EXPECT_FALSE(queue.push(named("late"), Lane::control));
+  EXPECT_EQ(queue.next().frame->header, "last");
+  const auto end = queue.next();
+  EXPECT_FALSE(end.frame);
+  EXPECT_TRUE(end.finished);
+  EXPECT_FALSE(queue.close());
+}
+
+TEST(SendQueue, StartsThePumpToFinishWhenItIsIdle) {
+  SendQueue queue;
+  EXPECT_TRUE(queue.close());
+  EXPECT_TRUE(queue.next().finished);
+}
+
+TEST(SendQueue, DropsEverythingWhenTheTransportBreaks) {
+  SendQueue queue;
+  const auto owner = std::make_shared<int>();
+  queue.push({"x", SharedBytes{owner, {}}}, Lane::bulk);
+  queue.discard();
+  EXPECT_EQ(owner.use_count(), 1);
+  EXPECT_EQ(queue.bytes(), 0u);
+  EXPECT_FALSE(queue.push(named("y"), Lane::control));
+  EXPECT_FALSE(queue.close());
+}
+
+}  // namespace
+}  // namespace burn::proto

@@ -1,0 +1,48 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "client/transport/connect.h"
+#include "proto/transport/socket.h"
+
+namespace burn {
+namespace {
+
+using client::Endpoint;
+using testing::HasSubstr;
+
+TEST(ParseUrl, KnowsTheThreeSchemes) {
+  const auto websocket = client::parse_url("ws://host:3000");
+  EXPECT_EQ(websocket->scheme, Endpoint::Scheme::websocket);
+  EXPECT_EQ(websocket->address, "host:3000");
+  const auto grpc = client::parse_url("grpc://[::1]:3001");
+  EXPECT_EQ(grpc->scheme, Endpoint::Scheme::grpc);
+  EXPECT_EQ(grpc->address, "[::1]:3001");
+  const auto unix_socket = client::parse_url("unix:/run/burn.socket");
+  EXPECT_EQ(unix_socket->scheme, Endpoint::Scheme::unix_socket);
+  EXPECT_EQ(unix_socket->address, "/run/burn.socket");
+}
+
+TEST(ParseUrl, SaysWhatIsWrong) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"", "ws://HOST:PORT"},         {"tcp://host:1", "ws://HOST:PORT"}, {"ws:host:1", "ws://HOST:PORT"},
+      {"ws://host", "no port"},       {"ws://host:", "0 to 65535"},       {"ws://host:99999", "0 to 65535"},
+      {"ws://host:12x", "0 to 65535"}, {"ws://:3000", "no host"},          {"ws://::1:3000", "ambiguous"},
+      {"ws://[::1:3000", "lacks a ]"}, {"ws://[::1]3000", "no port"},      {"ws://host:0", "port 0"},
+      {"unix:", "unix:PATH"},         {"grpc://", "no port"},             {"ws://host:3000/path", "0 to 65535"}};
+  for (const auto& [url, why] : cases) {
+    const auto endpoint = client::parse_url(url);
+    ASSERT_FALSE(endpoint.ok()) << url;
+    EXPECT_EQ(endpoint.status().code(), StatusCode::invalid_argument);
+    EXPECT_THAT(endpoint.status().message(), HasSubstr(std::string{"\""} + url + "\"")) << url;
+    EXPECT_THAT(endpoint.status().message(), HasSubstr(why)) << url;
+  }
+}
+
+TEST(HostPort, PrintsWhatItParses) {
+  for (const char* text : {"127.0.0.1:1", "host:65535", "[::1]:80", "[fe80::1%eth0]:0"}) {
+    EXPECT_EQ(proto::to_string(*proto::parse_host_port(text)), text);
+  }
+}
+
+}  // namespace
+}  // namespace burn

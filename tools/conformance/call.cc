@@ -1,0 +1,90 @@
+#include <limits>
+
+#include "base/error.h"
+#include "tools/conformance/ops.h"
+
+namespace burn::conformance {
+
+std::vector<Value> Call::all() const {
+  std::vector<Value> values;
+  for (const auto& input : inputs_) values.push_back(input.value());
+  return values;
+}
+
+const boost::json::value& Call::at(const char* name) const {
+  const auto* value = params_.if_contains(name);
+  if (value == nullptr || value->is_null()) throw Error(StatusCode::invalid_argument, std::string{"no parameter \""} + name + "\"");
+  return *value;
+}
+
+bool Call::has(const char* name) const {
+  const auto* value = params_.if_contains(name);
+  return value != nullptr && !value->is_null();
+}
+
+std::int64_t Call::integer(const char* name) const { return at(name).to_number<std::int64_t>(); }
+bool Call::flag(const char* name) const {
+  const auto& value = at(name);
+  return value.is_bool() ? value.as_bool() : value.to_number<int>() != 0;
+}
+std::string Call::text(const char* name) const { return std::string{at(name).as_string()}; }
+
+double Call::number(const char* name) const {
+  const auto& value = at(name);
+  if (!value.is_string()) return value.to_number<double>();
+  if (value.as_string() == "nan") return std::numeric_limits<double>::quiet_NaN();
+  return (value.as_string() == "-inf" ? -1 : 1) * std::numeric_limits<double>::infinity();
+}
+
+Scalar Call::scalar(const char* name) const {
+  const auto& value = at(name);
+  if (value.is_bool()) return Scalar{value.as_bool()};
+  if (value.is_int64()) return Scalar{value.as_int64()};
+  return Scalar{number(name)};
+}
+
+std::vector<std::int64_t> Call::integers(const char* name) const {
+  const auto& value = at(name);
+  if (!value.is_array()) return {value.to_number<std::int64_t>()};
+  std::vector<std::int64_t> numbers;
+  for (const auto& item : value.as_array()) numbers.push_back(item.to_number<std::int64_t>());
+  return numbers;
+}
+
+namespace {
+
+client::Range range_of(const boost::json::value& value) {
+  client::Range range;
+  const auto& list = value.as_array();
+  if (!list.at(0).is_null()) range.start = list[0].to_number<std::int64_t>();
+  if (list.size() > 1 && !list[1].is_null()) range.end = list[1].to_number<std::int64_t>();
+  if (list.size() > 2 && !list[2].is_null()) range.step = list[2].to_number<std::int64_t>();
+  return range;
+}
+
+}  // namespace
+
+client::Range Call::range(const char* name) const { return range_of(at(name)); }
+
+std::vector<client::Range> Call::ranges(const char* name) const {
+  std::vector<client::Range> result;
+  for (const auto& item : at(name).as_array()) result.push_back(range_of(item));
+  return result;
+}
+
+const OpTable& ops() {
+  static const OpTable table = [] {
+    OpTable t;
+    add_creation(t);
+    add_elementwise(t);
+    add_shape(t);
+    add_index(t);
+    add_reduce(t);
+    add_activation(t);
+    add_module(t);
+    return t;
+  }();
+  return table;
+}
+
+}  // namespace burn::conformance

@@ -1,0 +1,66 @@
+// From the name of an op in the vectors to the call of the API that it describes.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "client/ops.h"
+#include "client/tensor_args.h"
+#include "tools/conformance/case.h"
+
+namespace burn::conformance {
+
+using client::Value;
+using Fn = ir::PointwiseFn;
+
+inline const ir::CallSite kSite{"conformance", 0};
+
+// What an op is called with: its inputs, turned into views, and its parameters.
+class Call {
+ public:
+  Call(const Device& device, std::vector<std::optional<Value>> inputs, const boost::json::object& params)
+      : device(device), inputs_(std::move(inputs)), params_(params) {}
+
+  const Device& device;
+
+  std::size_t count() const { return inputs_.size(); }
+  const Value& x(std::size_t i = 0) const { return inputs_.at(i).value(); }
+  const Value* optional(std::size_t i) const { return i < inputs_.size() && inputs_[i] ? &*inputs_[i] : nullptr; }
+  std::vector<Value> all() const;
+
+  bool has(const char* name) const;
+  std::int64_t integer(const char* name) const;
+  double number(const char* name) const;  // also "inf"
+  Scalar scalar(const char* name) const;  // keeps whole numbers whole
+  bool flag(const char* name) const;
+  std::string text(const char* name) const;
+  std::vector<std::int64_t> integers(const char* name) const;  // a single number is a list of one
+  ir::Dims dims(const char* name) const { return ir::Dims{integers(name)}; }
+  std::vector<client::Range> ranges(const char* name) const;
+  client::Range range(const char* name) const;
+
+  client::Place place() const { return {device.state(), device.is_autodiff()}; }
+
+ private:
+  const boost::json::value& at(const char* name) const;
+
+  std::vector<std::optional<Value>> inputs_;
+  const boost::json::object& params_;
+};
+
+using OpFunction = std::function<std::vector<Value>(const Call&)>;
+using OpTable = std::map<std::string, OpFunction>;
+
+void add_creation(OpTable& table);
+void add_elementwise(OpTable& table);
+void add_shape(OpTable& table);
+void add_index(OpTable& table);
+void add_reduce(OpTable& table);
+void add_activation(OpTable& table);
+void add_module(OpTable& table);
+
+const OpTable& ops();
+
+}  // namespace burn::conformance

@@ -1,0 +1,123 @@
+#include "train/checkpoint/checkpoint.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/error.h"
+#include "store/file.h"
+
+namespace burn::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kEpochPrefix = "epoch-";
+
+// What the file system refuses, as one sentence.
+template <typename Body>
+auto with_folder(const fs::path& folder, Body body) {
+  try {
+    return body();
+  } catch (const fs::filesystem_error& error) {
+    throw Error(StatusCode::unavailable, "checkpoint " + folder.string() + ": " + error.code().message());
+  }
+}
+
+void write_text(const fs::path& path, const std::string& text) {
+  const std::span<const std::byte> part = std::as_bytes(std::span{text});
+  store::write_file(path, std::span{&part, 1});
+}
+
+std::string read_text(const fs::path& path) {
+  const auto bytes = store::read_file(path);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+void write(const fs::path& folder, const Checkpoint& checkpoint) {
+  checkpoint.model.save(folder / "model.safetensors");
+  checkpoint.optimizer.save(folder / "optimizer.safetensors");
+  checkpoint.metrics.save(folder / "metrics.safetensors");
+  write_text(folder / "scheduler.json", checkpoint.scheduler);
+  checkpoint.state.save(folder / "state.json");
+}
+
+Checkpoint read(const fs::path& folder) {
+  return {.state = TrainingState::load(folder / "state.json"),
+          .model = Record::load(folder / "model.safetensors"),
+          .optimizer = Record::load(folder / "optimizer.safetensors"),
+          .metrics = Record::load(folder / "metrics.safetensors"),
+          .scheduler = read_text(folder / "scheduler.json")};
+}
+
+// Writes beside the folder, then puts the new one in its place.
+void replace(const fs::path& folder, const Checkpoint& checkpoint) {
+  const auto beside = [&](const char* what) { return folder.parent_path() / ("." + folder.filename().string() + what); };
+  const auto written = beside(".new"), former = beside(".old");
+  fs::remove_all(written);
+  fs::create_directories(written);
+  write(written, checkpoint);
+  fs::remove_all(former);
+  if (fs::exists(folder)) fs::rename(folder, former);
+  fs::rename(written, folder);
+  fs::remove_all(former);
+}
+
+}  // namespace
+
+void CheckpointStore::clear() const {
+  with_folder(folder_, [&] { fs::remove_all(folder_); });
+}
+
+void CheckpointStore::save(const Checkpoint& checkpoint, const KeepLast& keep) const {
+  const auto& state = checkpoint.state;
+  with_folder(folder_, [&] {
+    if (state.interrupted) return replace(interrupted(), checkpoint);
+    replace(folder_of(state.epoch), checkpoint);
+    for (const auto epoch : epochs()) {
+      if (epoch <= state.epoch - keep.epochs) fs::remove_all(folder_of(epoch));
+    }
+    fs::remove_all(interrupted());  // it is in the past now
+  });
+}
+
+void CheckpointStore::forget_after(std::int64_t epoch) const {
+  with_folder(folder_, [&] {
+    for (const auto later : epochs()) {
+      if (later > epoch) fs::remove_all(folder_of(later));
+    }
+    fs::remove_all(interrupted());
+  });
+}
+
+std::vector<std::int64_t> CheckpointStore::epochs() const {
+  std::vector<std::int64_t> found;
+  if (!fs::exists(folder_)) return found;
+  for (const auto& entry : fs::directory_iterator(folder_)) {
+    const auto name = entry.path().filename().string();
+    if (!name.starts_with(kEpochPrefix)) continue;
+    std::int64_t epoch = 0;
+    const auto* end = name.data() + name.size();
+    const auto [stop, error] = std::from_chars(name.data() + kEpochPrefix.size(), end, epoch);
+    if (error == std::errc{} && stop == end) found.push_back(epoch);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+Checkpoint CheckpointStore::load(std::optional<std::int64_t> epoch) const {
+  return with_folder(folder_, [&] {
+    const auto found = epochs();
+    if (!epoch && fs::exists(interrupted())) {  // an epoch that ends later removes it
+      return read(interrupted());
+    }
+    if (!epoch && !found.empty()) return read(folder_of(found.back()));
+    if (epoch && std::find(found.begin(), found.end(), *epoch) != found.end()) return read(folder_of(*epoch));
+    std::string known;
+    for (const auto number : found) known += (known.empty() ? "" : ", ") + std::to_string(number);
+    throw Error(StatusCode::not_found,
+                "no checkpoint " + (epoch ? "of epoch " + std::to_string(*epoch) + " " : std::string{}) + "in " +
+                    folder_.string() + (known.empty() ? "" : "; there are those of the epochs " + known));
+  });
+}
+
+}  // namespace burn::train

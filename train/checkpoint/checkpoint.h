@@ -1,0 +1,66 @@
+// A training on disk: everything it needs to go on as if it had never stopped.
+//
+//   <artifact_dir>/checkpoint/epoch-3/{model,optimizer,metrics}.safetensors, {scheduler,state}.json
+//   <artifact_dir>/checkpoint/interrupted/...    the moment at which a training was told to stop
+//
+// A folder is there complete or not at all.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nn/config.h"
+#include "store/record.h"
+
+namespace burn::train {
+
+// After each epoch, keep the checkpoints of the last so many.
+struct KeepLast {
+  std::int64_t epochs = 2;
+};
+
+struct TrainingState {
+  std::int64_t epoch = 0;         // the one that is over, or, if interrupted, under way
+  bool interrupted = false;
+  std::int64_t batches = 0;       // of that epoch that have been trained on, if interrupted
+  std::int64_t items = 0;         // in them
+  std::uint64_t seed = 0;         // of the training; each epoch's random numbers follow from it
+  std::uint64_t stream_seed = 0;  // where the device's random numbers are
+  std::uint64_t stream_offset = 0;
+  std::vector<std::string> metrics;  // their names, as columns of the history
+  BURN_CONFIG(TrainingState, epoch, interrupted, batches, items, seed, stream_seed, stream_offset, metrics)
+};
+
+struct Checkpoint {
+  TrainingState state;
+  Record model;
+  Record optimizer;
+  Record metrics;         // their history, and what they have gathered of an epoch under way
+  std::string scheduler;  // JSON
+};
+
+// The folder of checkpoints of a training. One process at a time.
+class CheckpointStore {
+ public:
+  explicit CheckpointStore(std::filesystem::path artifact_dir) : folder_(std::move(artifact_dir) / "checkpoint") {}
+
+  void clear() const;
+  // Errors of these: one sentence naming the file and the system's reason.
+  void save(const Checkpoint& checkpoint, const KeepLast& keep) const;
+  // Without an epoch: the latest, be it of an epoch or of an interruption. Errors: NOT_FOUND, saying which there are.
+  Checkpoint load(std::optional<std::int64_t> epoch) const;
+  std::vector<std::int64_t> epochs() const;  // that have a checkpoint, ascending
+  // Removes what comes after an epoch: a training that goes on from there makes it anew.
+  void forget_after(std::int64_t epoch) const;
+
+ private:
+  std::filesystem::path folder_of(std::int64_t epoch) const { return folder_ / ("epoch-" + std::to_string(epoch)); }
+  std::filesystem::path interrupted() const { return folder_ / "interrupted"; }
+
+  std::filesystem::path folder_;
+};
+
+}  // namespace burn::train

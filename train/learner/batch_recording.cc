@@ -1,0 +1,18 @@
+#include "train/learner/batch_recording.h"
+
+#include "client/recording.h"
+#include "data/batch_hooks.h"
+
+namespace burn::train {
+
+void connect_loaders() {
+  data::set_batch_hooks({
+      .begin = nullptr,
+      .end = []() -> std::shared_ptr<void> {
+        return std::make_shared<client::Recording>(client::Recording::detach());
+      },
+      .adopt = [](std::shared_ptr<void> token) { std::static_pointer_cast<client::Recording>(token)->adopt(); },
+  });
+}
+
+}  // namespace burn::train

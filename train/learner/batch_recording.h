@@ -1,0 +1,14 @@
+// Joins data loaders to the recording of tensors: what a loader's worker records while it makes a batch goes with the batch
+// to the thread that consumes it, and becomes part of that thread's program. Including this header is enough.
+#pragma once
+
+namespace burn::train {
+
+// Sets the loaders' hooks (data/batch_hooks.h). Thread-safe; more than once does no harm.
+void connect_loaders();
+
+namespace detail {
+inline const bool kLoadersAreConnected = (connect_loaders(), true);
+}
+
+}  // namespace burn::train

@@ -1,0 +1,206 @@
+#include "train/learner/engine.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "train/learner/checkpoint_data.h"
+#include "train/optim/visit_slots.h"
+#include "train/render/cli_renderer.h"
+
+namespace burn::train {
+namespace {
+
+// Seeds of successive epochs have nothing to do with each other (the finaliser of SplitMix64).
+std::uint64_t seed_of_epoch(std::uint64_t seed, std::int64_t epoch) {
+  std::uint64_t z = seed + static_cast<std::uint64_t>(epoch) * 0x9e3779b97f4a7c15;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+std::vector<metric::MetricFactory> metrics_or_loss(const TrainingOptions& options) {
+  if (!options.metrics.empty()) return options.metrics;
+  return {[] { return std::make_unique<metric::Loss>(); }};
+}
+
+}  // namespace
+
+Device device_of(const nn::detail::Walk& model) {
+  std::optional<Device> device;
+  optim::detail::visit_slots(model, [&](Slot& slot) {
+    if (!device) device.emplace(slot.value.device());
+  });
+  if (!device) throw Error(StatusCode::invalid_argument, "training: the model has no tensors");
+  return *device;
+}
+
+Engine::Engine(const TrainingOptions& options, Work& work, optim::ModuleOptimizer& optimizer, lr::Scheduler& scheduler)
+    : options_(options),
+      work_(work),
+      optimizer_(optimizer),
+      scheduler_(scheduler),
+      device_(device_of(work.model())),
+      renderer_(options.renderer ? options.renderer : std::make_shared<CliRenderer>()),
+      checkpoints_(options.artifact_dir),
+      train_metrics_(metrics_or_loss(options)),
+      valid_metrics_(metrics_or_loss(options)) {
+  if (options_.early_stopping) (void)find_metric(*options_.early_stopping, train_metrics_);
+}
+
+TrainingReport Engine::run() {
+  if (options_.resume) resume(*options_.resume);
+  else start_afresh();
+  TrainingReport report;
+  for (; epoch_ <= options_.epochs; ++epoch_, batches_ = 0) {
+    const bool stopped_before = options_.interrupter.should_stop();
+    if (stopped_before || !train_epoch() || !validate_epoch()) {
+      if (!stopped_before && options_.checkpoints) save(true);
+      tell_interruption(!stopped_before);
+      report.reason = StopReason::interrupted;
+      break;
+    }
+    if (const auto why = finish_epoch(); !why.empty()) {
+      renderer_->message(why);
+      report.reason = StopReason::stopped_early;
+      break;
+    }
+  }
+  if (options_.summary) renderer_->summary(summarize(history_, train_metrics_));
+  report.metrics = names(train_metrics_);
+  report.history = std::move(history_);
+  return report;
+}
+
+void Engine::start_afresh() {
+  if (options_.checkpoints) checkpoints_.clear();
+  log_.emplace(options_.artifact_dir, 0);
+  seed_ = options_.seed.value_or(device_.state()->random_stream().seed);
+}
+
+void Engine::resume(const Resume& from) {
+  const auto checkpoint = checkpoints_.load(from.epoch);
+  const auto& state = checkpoint.state;
+  check_metrics(state, train_metrics_);
+  if (from.epoch) checkpoints_.forget_after(*from.epoch);
+  nn::detail::load_record(work_.model(), checkpoint.model, "the model");
+  optimizer_.load_record(work_.model(), checkpoint.optimizer);
+  scheduler_.load_record(checkpoint.scheduler);
+  history_ = history_from_record(checkpoint.metrics);
+  seed_ = state.seed;
+  epoch_ = state.epoch + 1;
+  if (state.interrupted) {
+    epoch_ = state.epoch;
+    batches_ = state.batches;
+    resumed_stream_ = {state.stream_seed, state.stream_offset};
+    load_gathered(checkpoint.metrics, state.items, train_metrics_);
+  }
+  log_.emplace(options_.artifact_dir, epoch_ - 1);
+}
+
+void Engine::seed_epoch() {
+  if (resumed_stream_) device_.state()->set_random_stream(*resumed_stream_);
+  else device_.seed(seed_of_epoch(seed_, epoch_));
+  resumed_stream_.reset();
+}
+
+bool Engine::train_epoch() {
+  if (!resumed_stream_) train_metrics_.reset();
+  Pass pass{train_metrics_, *renderer_, {.epoch = epoch_, .epochs = options_.epochs, .split = Split::train,
+                                         .total_items = work_.items(Split::train)}};
+  work_.begin(Split::train, epoch_, batches_, [this] { seed_epoch(); });
+  bool stopped = false;
+  while (!stopped) {
+    auto output = work_.step();
+    if (!output) break;
+    const auto items = output->items;
+    const auto measured = train_batch(*std::move(output));
+    batches_ += 1;
+    pass.batch_sent(measured, items);
+    stopped = accumulated_ == 0 && options_.interrupter.should_stop();
+  }
+  if (accumulated_ > 0) apply_gradients();
+  stream_ = device_.state()->random_stream();  // before batches that nobody takes are thrown away
+  work_.end();
+  pass.finish();
+  train_seconds_ = pass.seconds();
+  return !stopped;
+}
+
+client::Value Engine::train_batch(StepOutput output) {
+  auto gradients = optim::GradientsParams::from_grads(client::backward(output.loss, {}, {}), work_.model());
+  const auto measured = train_metrics_.measure(output);
+  output = {};  // what is held when the program is closed becomes its result
+  if (options_.grads_accumulation > 1) {
+    gradients_.accumulate(std::move(gradients));
+    accumulated_ += 1;
+    if (accumulated_ == options_.grads_accumulation) apply_gradients();
+    else device_.flush();
+  } else {
+    optimizer_.step(scheduler_.step(), work_.model(), std::move(gradients));
+  }
+  return measured;
+}
+
+void Engine::apply_gradients() {
+  accumulated_ = 0;
+  optimizer_.step(scheduler_.step(), work_.model(), gradients_.grads());
+}
+
+bool Engine::validate_epoch() {
+  valid_metrics_.reset();
+  Pass pass{valid_metrics_, *renderer_, {.epoch = epoch_, .epochs = options_.epochs, .split = Split::valid,
+                                         .total_items = work_.items(Split::valid)}};
+  work_.begin(Split::valid, epoch_, 0, [] {});
+  bool stopped = false;
+  while (!stopped) {
+    auto output = work_.step();
+    if (!output) break;
+    const auto items = output->items;
+    const auto measured = valid_metrics_.measure(*output);
+    output.reset();
+    device_.flush();
+    pass.batch_sent(measured, items);
+    stopped = options_.interrupter.should_stop();
+  }
+  work_.end();
+  pass.finish();
+  valid_seconds_ = pass.seconds();
+  return !stopped;
+}
+
+std::string Engine::finish_epoch() {
+  history_.push_back({epoch_, train_metrics_.values(), valid_metrics_.values()});
+  log_->write(epoch_, Split::train, train_seconds_, scheduler_.last(), train_metrics_);
+  log_->write(epoch_, Split::valid, valid_seconds_, scheduler_.last(), valid_metrics_);
+  renderer_->epoch({epoch_, options_.epochs, shown_values(train_metrics_), shown_values(valid_metrics_)});
+  if (options_.checkpoints) save(false);
+  return options_.early_stopping ? why_stop(*options_.early_stopping, train_metrics_, history_) : "";
+}
+
+void Engine::save(bool interrupted) {
+  Checkpoint checkpoint;
+  checkpoint.state = {.epoch = epoch_,
+                      .interrupted = interrupted,
+                      .batches = interrupted ? batches_ : 0,
+                      .items = interrupted ? train_metrics_.items() : 0,
+                      .seed = seed_,
+                      .stream_seed = stream_.seed,
+                      .stream_offset = stream_.offset,
+                      .metrics = names(train_metrics_)};
+  checkpoint.model = nn::detail::record_of(work_.model());
+  checkpoint.optimizer = optimizer_.to_record(work_.model());
+  checkpoint.scheduler = scheduler_.to_record();
+  checkpoint.metrics = to_record(history_);
+  if (interrupted) save_gathered(train_metrics_, checkpoint.metrics);
+  checkpoints_.save(checkpoint, *options_.checkpoints);
+}
+
+void Engine::tell_interruption(bool inside_epoch) {
+  auto text = inside_epoch ? fmt::format("interrupted in epoch {} after {} batches", epoch_, batches_)
+                           : fmt::format("interrupted before epoch {}", epoch_);
+  if (const auto reason = options_.interrupter.reason(); !reason.empty()) text += " (" + reason + ")";
+  if (options_.checkpoints) text += "; resume goes on from there";
+  renderer_->message(text);
+}
+
+}  // namespace burn::train

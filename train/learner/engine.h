@@ -1,0 +1,58 @@
+// The training loop, free of types: epochs of steps and validations, with everything around them.
+//
+// A step is one program and one run: the batch (made by a loader's worker), forward, backward, what the metrics measure, and
+// the optimizer. Nothing in the loop waits for the device but a bound on how far it may be behind.
+#pragma once
+
+#include "client/device_state.h"
+#include "train/learner/metrics_log.h"
+#include "train/learner/options.h"
+#include "train/learner/pass.h"
+#include "train/learner/work.h"
+#include "train/lr/scheduler.h"
+#include "train/optim/module_optimizer.h"
+
+namespace burn::train {
+
+// Used once, by one thread. What it is given outlives it.
+class Engine {
+ public:
+  Engine(const TrainingOptions& options, Work& work, optim::ModuleOptimizer& optimizer, lr::Scheduler& scheduler);
+
+  // Errors: whatever goes wrong in a step, on the device, or on disk; the checkpoints written so far are then there.
+  TrainingReport run();
+
+ private:
+  void start_afresh();
+  void resume(const Resume& from);
+  bool train_epoch();     // false: interrupted
+  bool validate_epoch();  // false: interrupted
+  client::Value train_batch(StepOutput output);  // what the metrics measured
+  void apply_gradients();
+  std::string finish_epoch();  // why that was enough; empty to go on
+  void save(bool interrupted);
+  void tell_interruption(bool inside_epoch);
+  void seed_epoch();
+
+  const TrainingOptions& options_;
+  Work& work_;
+  optim::ModuleOptimizer& optimizer_;
+  lr::Scheduler& scheduler_;
+  const Device device_;
+  const std::shared_ptr<Renderer> renderer_;
+  const CheckpointStore checkpoints_;
+  metric::MetricSet train_metrics_, valid_metrics_;
+  std::optional<MetricsLog> log_;
+
+  std::uint64_t seed_ = 0;
+  std::int64_t epoch_ = 1;
+  std::int64_t batches_ = 0;  // of this epoch that have been trained on
+  optim::GradientsAccumulator gradients_;
+  std::int64_t accumulated_ = 0;                        // batches in it
+  std::optional<client::RandomStream> resumed_stream_;  // where an interrupted epoch goes on
+  client::RandomStream stream_;                         // after the last step
+  double train_seconds_ = 0, valid_seconds_ = 0;
+  std::vector<EpochResult> history_;
+};
+
+}  // namespace burn::train

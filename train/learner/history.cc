@@ -1,0 +1,61 @@
+#include "train/learner/history.h"
+
+#include <cmath>
+
+#include "base/error.h"
+
+namespace burn::train {
+
+Extreme find_extreme(const std::vector<EpochResult>& history, Split split, std::size_t metric, bool largest) {
+  Extreme best{history.front().epoch, history.front().of(split)[metric]};
+  for (const auto& result : history) {
+    const double value = result.of(split)[metric];
+    const bool is_better = largest ? value > best.value : value < best.value;
+    if (is_better || (std::isnan(best.value) && !std::isnan(value))) best = {result.epoch, value};
+  }
+  return best;
+}
+
+std::vector<MetricSummary> summarize(const std::vector<EpochResult>& history, const metric::MetricSet& metrics) {
+  std::vector<MetricSummary> table;
+  if (history.empty()) return table;
+  for (const auto split : {Split::train, Split::valid}) {
+    for (std::size_t i = 0; i < metrics.metrics().size(); ++i) {
+      const auto& metric = *metrics.metrics()[i];
+      const auto min = find_extreme(history, split, i, false), max = find_extreme(history, split, i, true);
+      table.push_back({split, metric.name(), metric.format(min.value), metric.format(max.value), min.epoch, max.epoch});
+    }
+  }
+  return table;
+}
+
+Record to_record(const std::vector<EpochResult>& history) {
+  Record record;
+  for (const auto split : {Split::train, Split::valid}) {
+    std::vector<double> values;
+    for (const auto& result : history) values.insert(values.end(), result.of(split).begin(), result.of(split).end());
+    const auto epochs = static_cast<std::int64_t>(history.size());
+    const auto width = epochs == 0 ? 0 : static_cast<std::int64_t>(values.size()) / epochs;
+    record.insert(std::string{name(split)}, TensorData{std::move(values), {epochs, width}});
+  }
+  return record;
+}
+
+std::vector<EpochResult> history_from_record(const Record& record) {
+  const auto &train = record.get("train"), &valid = record.get("valid");
+  if (train.rank() != 2 || valid.shape() != train.shape()) {
+    throw Error(StatusCode::invalid_argument, "checkpoint: the tensors of the metrics do not match");
+  }
+  const auto width = static_cast<std::size_t>(train.shape()[1]);
+  const auto row = [width](const TensorData& data, std::size_t i) {
+    const auto values = data.as_slice<double>().subspan(i * width, width);
+    return std::vector<double>{values.begin(), values.end()};
+  };
+  std::vector<EpochResult> history;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(train.shape()[0]); ++i) {
+    history.push_back({static_cast<std::int64_t>(i + 1), row(train, i), row(valid, i)});
+  }
+  return history;
+}
+
+}  // namespace burn::train

@@ -1,0 +1,37 @@
+// How the metrics of a training went, epoch by epoch.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "train/metric/metric_set.h"
+#include "train/render/renderer.h"
+#include "store/record.h"
+
+namespace burn::train {
+
+// An epoch that is over; one number for each metric.
+struct EpochResult {
+  std::int64_t epoch = 0;
+  std::vector<double> train, valid;
+
+  const std::vector<double>& of(Split split) const { return split == Split::train ? train : valid; }
+};
+
+struct Extreme {
+  std::int64_t epoch = 0;
+  double value = 0;
+};
+
+// The epoch with the largest (or smallest) value of a metric, the first one of several. NaN counts only when there is
+// nothing else. Requires: an epoch.
+Extreme find_extreme(const std::vector<EpochResult>& history, Split split, std::size_t metric, bool largest);
+
+std::vector<MetricSummary> summarize(const std::vector<EpochResult>& history, const metric::MetricSet& metrics);
+
+// As tensors "train" and "valid" [epochs, metrics], f64: text would round. `from_record` numbers the epochs from 1.
+Record to_record(const std::vector<EpochResult>& history);
+std::vector<EpochResult> history_from_record(const Record& record);
+
+}  // namespace burn::train

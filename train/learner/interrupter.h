@@ -1,0 +1,29 @@
+// Asks a training to stop after the step under way: from another thread, a metric, or the keyboard.
+#pragma once
+
+#include <memory>
+#include <string>
+
+namespace burn::train {
+
+// A handle; copies are the same interrupter. Thread-safe.
+class Interrupter {
+ public:
+  Interrupter();
+
+  // Answers Ctrl-C (SIGINT): the first one stops the training, which saves itself so that it can be resumed; the second
+  // one ends the process. For the whole process, from now on; there is one.
+  static Interrupter on_ctrl_c();
+
+  void stop(const std::string& reason) const;
+  void reset() const;
+  bool should_stop() const;
+  std::string reason() const;  // empty unless stopped
+
+ private:
+  struct State;
+  explicit Interrupter(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace burn::train

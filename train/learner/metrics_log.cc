@@ -1,0 +1,71 @@
+#include "train/learner/metrics_log.h"
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "base/error.h"
+#include "nn/config.h"
+
+namespace burn::train {
+namespace {
+
+// 0 for a line that is not ours.
+std::int64_t epoch_of(const std::string& line) {
+  try {
+    const auto epoch = nn::detail::JsonReader::parse(line, "metrics").find("epoch");
+    return epoch ? epoch->integer() : 0;
+  } catch (const Error&) {
+    return 0;
+  }
+}
+
+// The lines of the epochs 1 to `last`.
+std::string lines_until(const std::filesystem::path& path, std::int64_t last) {
+  std::ifstream file(path);
+  std::string kept, line;
+  while (std::getline(file, line)) {
+    const auto epoch = epoch_of(line);
+    if (epoch >= 1 && epoch <= last) kept += line + "\n";
+  }
+  return kept;
+}
+
+void put(nn::detail::JsonWriter& json, const std::string& key, double number) {
+  json.key(key);
+  if (std::isfinite(number)) json.value(number);
+  else json.null();
+}
+
+}  // namespace
+
+MetricsLog::MetricsLog(const std::filesystem::path& artifact_dir, std::int64_t epochs_before)
+    : path_(artifact_dir / "metrics.jsonl") {
+  std::error_code error;
+  std::filesystem::create_directories(artifact_dir, error);
+  if (error) {
+    throw Error(StatusCode::unavailable, "cannot make the folder " + artifact_dir.string() + ": " + error.message());
+  }
+  nn::detail::write_file(path_, epochs_before > 0 ? lines_until(path_, epochs_before) : "");
+}
+
+void MetricsLog::write(std::int64_t epoch, Split split, double seconds, double lr, const metric::MetricSet& metrics) {
+  nn::detail::JsonWriter json;
+  json.begin_object();
+  json.key("epoch");
+  json.value(epoch);
+  json.key("split");
+  json.value(std::string{name(split)});
+  json.key("items");
+  json.value(metrics.items());
+  put(json, "seconds", seconds);
+  if (split == Split::train) put(json, "lr", lr);
+  for (const auto& metric : metrics.metrics()) put(json, metric->name(), metric->value());
+  json.end_object();
+  std::ofstream file(path_, std::ios::app);
+  file << json.text() << std::flush;
+  if (!file) throw Error(StatusCode::unavailable, "cannot write " + path_.string());
+}
+
+}  // namespace burn::train

@@ -1,0 +1,57 @@
+#include "train/learner/pass.h"
+
+#include <algorithm>
+
+namespace burn::train {
+namespace {
+
+// Steps that may be under way on the device: enough to hide a network's latency, few enough for their batches' memory.
+constexpr std::size_t kMaxStepsAhead = 16;
+
+}  // namespace
+
+std::vector<ShownValue> shown_values(const metric::MetricSet& metrics) {
+  std::vector<ShownValue> values;
+  for (const auto& metric : metrics.metrics()) {
+    const ShownValue value{metric->label(), metric->format(metric->value())};
+    const bool is_loss = metric->name() == metric::Loss{}.name();
+    values.insert(is_loss ? values.begin() : values.end(), value);
+  }
+  return values;
+}
+
+Pass::Pass(metric::MetricSet& metrics, Renderer& renderer, Progress shown)
+    : metrics_(metrics),
+      renderer_(renderer),
+      progress_(std::move(shown)),
+      items_before_(metrics.items()),
+      start_(std::chrono::steady_clock::now()) {}
+
+void Pass::batch_sent(const client::Value& measured, std::int64_t items) {
+  metrics_.push(measured, items);
+  const auto items_shown = metrics_.items();
+  metrics_.take(kMaxStepsAhead);
+  if (metrics_.items() != items_shown) show();
+}
+
+void Pass::finish() {
+  metrics_.take(0);
+  show();
+}
+
+double Pass::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+void Pass::show() {
+  auto& p = progress_;
+  p.items = metrics_.items();
+  p.seconds = seconds();
+  p.items_per_second = p.seconds > 0 ? static_cast<double>(p.items - items_before_) / p.seconds : 0;
+  p.seconds_left =
+      p.items_per_second > 0 ? static_cast<double>(std::max<std::int64_t>(p.total_items - p.items, 0)) / p.items_per_second : 0;
+  p.values = shown_values(metrics_);
+  renderer_.progress(p);
+}
+
+}  // namespace burn::train

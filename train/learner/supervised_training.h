@@ -1,0 +1,87 @@
+// Training a model on labelled data:
+//
+//   auto training = train::SupervisedTraining(artifact_dir, train_loader, valid_loader)
+//                       .metrics(metric::Accuracy{}, metric::Loss{})
+//                       .checkpoints(train::KeepLast{2})
+//                       .early_stopping({.metric = "Loss", .split = Split::valid, .patience = 3})
+//                       .epochs(10)
+//                       .summary();
+//   auto result = training.launch(train::Learner(NetConfig{}.init(device), optim::AdamConfig{}, 1e-3));
+//
+// The model has `step(const Batch&) const`, which returns one of the outputs of train/learner/output.h. It is called on the
+// model itself to train and on model.valid() to validate.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "train/learner/batch_recording.h"
+#include "train/learner/engine.h"
+#include "train/learner/learner.h"
+#include "train/learner/typed_work.h"
+
+namespace burn::train {
+
+template <Module M>
+struct TrainingResult {
+  M model;  // after the last step
+  TrainingReport report;
+
+  bool interrupted() const { return report.reason == StopReason::interrupted; }
+};
+
+// A description of a training; launch() carries it out, as often as it is called. A value; one thread at a time.
+template <typename Batch>
+class SupervisedTraining {
+ public:
+  // Checkpoints and logs go to `artifact_dir`. What a former training left there is replaced, unless resumed.
+  SupervisedTraining(std::filesystem::path artifact_dir, data::DataLoader<Batch> train, data::DataLoader<Batch> valid)
+      : train_(std::move(train)), valid_(std::move(valid)) {
+    options_.artifact_dir = std::move(artifact_dir);
+  }
+
+  // What is measured, on both splits. Without this: the loss.
+  template <std::derived_from<metric::Metric>... Ms>
+  SupervisedTraining& metrics(Ms... metrics) {
+    options_.metrics.clear();
+    (options_.metrics.push_back([metric = std::move(metrics)] { return std::make_unique<Ms>(metric); }), ...);
+    return *this;
+  }
+  SupervisedTraining& epochs(std::int64_t count) { return set(options_.epochs, count); }
+  // Which checkpoints to keep; the last two without this, none with std::nullopt.
+  SupervisedTraining& checkpoints(std::optional<KeepLast> keep) { return set(options_.checkpoints, keep); }
+  SupervisedTraining& early_stopping(EarlyStopping rule) { return set(options_.early_stopping, std::move(rule)); }
+  // Goes on from a checkpoint as if there had been no stop: same shuffles, same random numbers, same losses.
+  SupervisedTraining& resume(std::int64_t epoch) { return set(options_.resume, Resume{epoch}); }
+  SupervisedTraining& resume(Latest) { return set(options_.resume, Resume{}); }
+  // Each epoch's random numbers on the device (dropout) follow from this seed and the epoch. Without: from the device's.
+  SupervisedTraining& seed(std::uint64_t seed) { return set(options_.seed, seed); }
+  // One step of the optimizer for so many batches, with the sum of their gradients.
+  SupervisedTraining& grads_accumulation(std::int64_t batches) { return set(options_.grads_accumulation, batches); }
+  SupervisedTraining& interrupter(Interrupter interrupter) { return set(options_.interrupter, std::move(interrupter)); }
+  SupervisedTraining& renderer(std::shared_ptr<Renderer> renderer) { return set(options_.renderer, std::move(renderer)); }
+  // A table at the end: the best and worst epoch of each metric.
+  SupervisedTraining& summary(bool wanted = true) { return set(options_.summary, wanted); }
+
+  const TrainingOptions& options() const { return options_; }
+
+  // Errors: as Engine::run.
+  template <Module M>
+  TrainingResult<M> launch(Learner<M> learner) const {
+    TypedWork<M, Batch> work{learner.model, train_, valid_};
+    auto report = Engine{options_, work, learner.optimizer, learner.scheduler}.run();
+    return {std::move(learner.model), std::move(report)};
+  }
+
+ private:
+  template <typename Field, typename Value>
+  SupervisedTraining& set(Field& field, Value value) {
+    field = std::move(value);
+    return *this;
+  }
+
+  data::DataLoader<Batch> train_, valid_;
+  TrainingOptions options_;
+};
+
+}  // namespace burn::train

@@ -1,0 +1,76 @@
+#include "train/metric/metric_set.h"
+
+#include <chrono>
+
+#include "base/error.h"
+#include "client/ops.h"
+#include "client/tensor_value.h"
+
+namespace burn::metric {
+
+MetricSet::MetricSet(const std::vector<MetricFactory>& factories) {
+  for (const auto& make : factories) metrics_.push_back(make());
+}
+
+client::Value MetricSet::measure(const StepOutput& output) {
+  const auto off_tape = output.inner();
+  std::vector<client::Value> parts;
+  lengths_.clear();
+  for (const auto& metric : metrics_) {
+    parts.push_back(client::cast(metric->measure(off_tape).value(), ir::DType::f32, {}));
+    lengths_.push_back(static_cast<std::size_t>(parts.back().dim(0)));
+  }
+  return parts.size() == 1 ? parts[0] : client::concat(parts, 0, {});
+}
+
+void MetricSet::push(const client::Value& measured, std::int64_t items) {
+  pending_.push_back({client::to_data_async(measured), items});
+}
+
+void MetricSet::take(std::size_t pending) {
+  while (!pending_.empty()) {
+    auto& next = pending_.front();
+    const bool is_here = next.data.wait_for(std::chrono::seconds{0}) == std::future_status::ready;
+    if (!is_here && pending_.size() <= pending) return;
+    add(next, next.data.get());
+    pending_.pop_front();
+  }
+}
+
+void MetricSet::add(const Pending& batch, const TensorData& data) {
+  auto numbers = data.as_slice<float>();
+  for (std::size_t i = 0; i < metrics_.size(); ++i) {
+    metrics_[i]->add(numbers.first(lengths_[i]), batch.items);
+    numbers = numbers.subspan(lengths_[i]);
+  }
+  items_ += batch.items;
+}
+
+std::vector<double> MetricSet::values() const {
+  std::vector<double> values;
+  for (const auto& metric : metrics_) values.push_back(metric->value());
+  return values;
+}
+
+std::vector<std::vector<double>> MetricSet::state() const {
+  std::vector<std::vector<double>> state;
+  for (const auto& metric : metrics_) state.push_back(metric->state());
+  return state;
+}
+
+void MetricSet::load_state(const std::vector<std::vector<double>>& state, std::int64_t items) {
+  if (state.size() != metrics_.size()) {
+    throw Error(StatusCode::invalid_argument, "metrics: a state of " + std::to_string(state.size()) + " metrics for " +
+                                                  std::to_string(metrics_.size()));
+  }
+  for (std::size_t i = 0; i < metrics_.size(); ++i) metrics_[i]->load_state(state[i]);
+  items_ = items;
+}
+
+void MetricSet::reset() {
+  for (const auto& metric : metrics_) metric->reset();
+  pending_.clear();
+  items_ = 0;
+}
+
+}  // namespace burn::metric

@@ -1,0 +1,8 @@
+// Everything for training: optimizers, learning rates, metrics, the learner.
+#pragma once
+
+#include "train/learner/supervised_training.h"
+#include "train/lr/schedule.h"
+#include "train/metric/metric.h"
+#include "train/optim/optim.h"
+#include "train/render/cli_renderer.h"
