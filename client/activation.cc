@@ -1,5 +1,5 @@
-// Composites: functions over other ops, with their gradient for free. They are written so that the gradient is right everywhere,
-// also where a branch that is not taken overflows or two pieces meet.
+// Composites: functions over other ops, with their gradient for free. They are written so that the gradient is right
+// everywhere, also where a branch that is not taken overflows or two pieces meet.
 #include "client/activation.h"
 
 #include <cmath>
@@ -33,8 +33,8 @@ Value quiet_softmax(const Value& x, std::int64_t axis, const Site& site) {
   return exps / (exp(-shift) + Term{reduce(ir::ReduceFn::sum, exps, axes, site), site});
 }
 
-// log(1 + e^t) / beta with t = beta x, as max(t, 0) + log1p(e^-|t|). The two pieces share one condition, so that their slopes add
-// up to sigmoid(t) also at 0, where those of a maximum and an absolute value would not.
+// log(1 + e^t) / beta with t = beta x, as max(t, 0) + log1p(e^-|t|). The two pieces share one condition, so that their
+// slopes add up to sigmoid(t) also at 0, where those of a maximum and an absolute value would not.
 Value softplus(const Value& x, double beta, const Site& site) {
   const Term t = Term{x, site} * beta;
   const Term is_positive = t >= 0.0;
@@ -91,8 +91,8 @@ Value leaky_relu(const Value& value, double slope, const Site& site) {
 
 namespace {
 
-// x above 0, scale * (e^(x rate) - 1) elsewhere. The exponent stops at 0: an overflow in the branch that is not taken would make
-// its gradient 0 * infinity.
+// x above 0, scale * (e^(x rate) - 1) elsewhere. The exponent stops at 0: an overflow in the branch that is not taken
+// would make its gradient 0 * infinity.
 Term exponential_unit(const Term& x, double scale, double rate) {
   return select(x > 0.0, x, expm1(min(x, 0.0) * rate) * scale);
 }
@@ -110,7 +110,8 @@ Value selu(const Value& x, const Site& site) {
 Value prelu(const Value& value, const Value& alpha, const Site& site) {
   const bool is_per_channel = alpha.rank() == 1 && value.rank() >= 2 && alpha.dim(0) == value.dim(1);
   if (!is_per_channel && alpha.type().num_elements() != 1) {
-    fail("prelu: alpha " + ir::to_string(alpha.type()) + " has neither one slope nor one for each channel of " + ir::to_string(value.type()),
+    fail("prelu: alpha " + ir::to_string(alpha.type()) + " has neither one slope nor one for each channel of " +
+             ir::to_string(value.type()),
          site);
   }
   ir::Shape shape = ir::Shape::filled(value.rank(), 1);
@@ -134,9 +135,12 @@ Value shrink(const Value& value, double lambda, double bias, const Site& site) {
 Value glu(const Value& x, std::int64_t axis, const Site& site) {
   const auto size = x.dim(normalize_axis(axis, x.rank(), "glu", site));
   if (size % 2 != 0) {
-    fail("glu: dim " + std::to_string(axis) + " of " + ir::to_string(x.type()) + " has an odd size, " + std::to_string(size), site);
+    fail("glu: dim " + std::to_string(axis) + " of " + ir::to_string(x.type()) + " has an odd size, " +
+             std::to_string(size),
+         site);
   }
-  return Term{narrow(x, axis, 0, size / 2, site), site} * sigmoid(Term{narrow(x, axis, size / 2, size / 2, site), site});
+  return Term{narrow(x, axis, 0, size / 2, site), site} *
+         sigmoid(Term{narrow(x, axis, size / 2, size / 2, site), site});
 }
 
 }  // namespace burn::client

@@ -1,5 +1,5 @@
-// Formulas that read as formulas: a Value together with the call site that what is computed from it carries. For .cc files that
-// write composites; everywhere else the functions of client/ops.h say more clearly what they do.
+// Formulas that read as formulas: a Value together with the call site that what is computed from it carries. For .cc
+// files that write composites; everywhere else the functions of client/ops.h say more clearly what they do.
 //
 //   const Term x{value, site};
 //   return x * sigmoid(x) + 0.5;
@@ -32,9 +32,9 @@ inline Term combine(ir::PointwiseFn fn, const Term& a, const Term& b) {
   return a.with(pointwise(fn, a.value(), b.value(), a.site()));
 }
 
-#define BURN_TERM_BINARY(name, fn)                                                                             \
-  inline Term name(const Term& a, const Term& b) { return combine(ir::PointwiseFn::fn, a, b); }                \
-  inline Term name(const Term& a, double b) { return combine(ir::PointwiseFn::fn, a, a.literal(b)); }          \
+#define BURN_TERM_BINARY(name, fn)                                                                    \
+  inline Term name(const Term& a, const Term& b) { return combine(ir::PointwiseFn::fn, a, b); }       \
+  inline Term name(const Term& a, double b) { return combine(ir::PointwiseFn::fn, a, a.literal(b)); } \
   inline Term name(double a, const Term& b) { return combine(ir::PointwiseFn::fn, b.literal(a), b); }
 BURN_TERM_BINARY(operator+, add)
 BURN_TERM_BINARY(operator-, sub)

@@ -1,5 +1,5 @@
-// Handing what one thread has recorded to another, unsent: a loader thread prepares a batch (normalises, casts), and the training
-// step that consumes it becomes one program with it, instead of a run of its own on the worker.
+// Handing what one thread has recorded to another, unsent: a loader thread prepares a batch (normalises, casts), and
+// the training step that consumes it becomes one program with it, instead of a run of its own on the worker.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Activation functions for tensors: burn::activation::softmax(x, -1). Templates check the rank, the functions of client/ do the
-// work; formulas stand there. All keep the shape, except glu, which halves a dim.
+// Activation functions for tensors: burn::activation::softmax(x, -1). Templates check the rank, the functions of
+// client/ do the work; formulas stand there. All keep the shape, except glu, which halves a dim.
 #pragma once
 
 #include "client/activation.h"
@@ -7,25 +7,31 @@
 
 namespace burn::activation {
 
-#define BURN_ACTIVATION(name, parameters, arguments)                          \
-  template <int D>                                                            \
-  Tensor<D> name parameters {                                                 \
-    return Tensor<D>{client::name arguments};                                 \
+#define BURN_ACTIVATION(name, parameters, arguments) \
+  template <int D>                                   \
+  Tensor<D> name parameters {                        \
+    return Tensor<D>{client::name arguments};        \
   }
 #define BURN_ACTIVATION_PLAIN(name) \
   BURN_ACTIVATION(name, (const Tensor<D>& x, Loc where = Loc::current()), (x.value(), at(where)))
 #define BURN_ACTIVATION_DIM(name) \
   BURN_ACTIVATION(name, (const Tensor<D>& x, int dim, Loc where = Loc::current()), (x.value(), dim, at(where)))
-#define BURN_ACTIVATION_NUMBER(name, number, fallback)                                               \
+#define BURN_ACTIVATION_NUMBER(name, number, fallback)                                              \
   BURN_ACTIVATION(name, (const Tensor<D>& x, double number = fallback, Loc where = Loc::current()), \
                   (x.value(), number, at(where)))
 
 template <int D>
-Tensor<D> relu(const Tensor<D>& x, Loc where = Loc::current()) { return x.relu(where); }
+Tensor<D> relu(const Tensor<D>& x, Loc where = Loc::current()) {
+  return x.relu(where);
+}
 template <int D>
-Tensor<D> sigmoid(const Tensor<D>& x, Loc where = Loc::current()) { return x.sigmoid(where); }
+Tensor<D> sigmoid(const Tensor<D>& x, Loc where = Loc::current()) {
+  return x.sigmoid(where);
+}
 template <int D>
-Tensor<D> tanh(const Tensor<D>& x, Loc where = Loc::current()) { return x.tanh(where); }
+Tensor<D> tanh(const Tensor<D>& x, Loc where = Loc::current()) {
+  return x.tanh(where);
+}
 
 BURN_ACTIVATION_DIM(softmax)
 BURN_ACTIVATION_DIM(log_softmax)
@@ -62,9 +68,13 @@ BURN_ACTIVATION(prelu, (const Tensor<D>& x, const Tensor<1>& alpha, Loc where = 
                 (x.value(), alpha.value(), at(where)))
 
 template <int D>
-Tensor<D> hard_shrink(const Tensor<D>& x, double lambda = 0.5, Loc where = Loc::current()) { return shrink(x, lambda, 0, where); }
+Tensor<D> hard_shrink(const Tensor<D>& x, double lambda = 0.5, Loc where = Loc::current()) {
+  return shrink(x, lambda, 0, where);
+}
 template <int D>
-Tensor<D> soft_shrink(const Tensor<D>& x, double lambda = 0.5, Loc where = Loc::current()) { return shrink(x, lambda, lambda, where); }
+Tensor<D> soft_shrink(const Tensor<D>& x, double lambda = 0.5, Loc where = Loc::current()) {
+  return shrink(x, lambda, lambda, where);
+}
 
 #undef BURN_ACTIVATION_NUMBER
 #undef BURN_ACTIVATION_DIM

@@ -1,4 +1,5 @@
-// Activations as modules, for fields of a network: nn::Relu, nn::Gelu ... Settings are plain fields: nn::LeakyRelu{.negative_slope = 0.1}.
+// Activations as modules, for fields of a network: nn::Relu, nn::Gelu ... Settings are plain fields:
+// nn::LeakyRelu{.negative_slope = 0.1}.
 #pragma once
 
 #include "nn/activation.h"
@@ -9,28 +10,50 @@
 namespace burn::nn {
 
 // The body of such a module; `call` computes with x and where. Shapes: [...] -> the same.
-#define BURN_ACTIVATION_MODULE(Type, call)                                      \
-  BURN_MODULE(Type)                                                             \
-  template <int D>                                                              \
-  Tensor<D> forward(const Tensor<D>& x, Loc where = Loc::current()) const {     \
-    return call;                                                                \
-  }                                                                             \
-  template <int D>                                                              \
-  Tensor<D> operator()(const Tensor<D>& x, Loc where = Loc::current()) const {  \
-    return forward(x, where);                                                   \
+#define BURN_ACTIVATION_MODULE(Type, call)                                     \
+  BURN_MODULE(Type)                                                            \
+  template <int D>                                                             \
+  Tensor<D> forward(const Tensor<D>& x, Loc where = Loc::current()) const {    \
+    return call;                                                               \
+  }                                                                            \
+  template <int D>                                                             \
+  Tensor<D> operator()(const Tensor<D>& x, Loc where = Loc::current()) const { \
+    return forward(x, where);                                                  \
   }
 
-struct Relu { BURN_ACTIVATION_MODULE(Relu, activation::relu(x, where)) };
-struct Relu6 { BURN_ACTIVATION_MODULE(Relu6, activation::relu6(x, where)) };
-struct Sigmoid { BURN_ACTIVATION_MODULE(Sigmoid, activation::sigmoid(x, where)) };
-struct LogSigmoid { BURN_ACTIVATION_MODULE(LogSigmoid, activation::log_sigmoid(x, where)) };
-struct Tanh { BURN_ACTIVATION_MODULE(Tanh, activation::tanh(x, where)) };
-struct SiLU { BURN_ACTIVATION_MODULE(SiLU, activation::silu(x, where)) };
-struct Mish { BURN_ACTIVATION_MODULE(Mish, activation::mish(x, where)) };
-struct HardSwish { BURN_ACTIVATION_MODULE(HardSwish, activation::hard_swish(x, where)) };
-struct Softsign { BURN_ACTIVATION_MODULE(Softsign, activation::softsign(x, where)) };
-struct Tanhshrink { BURN_ACTIVATION_MODULE(Tanhshrink, activation::tanhshrink(x, where)) };
-struct Selu { BURN_ACTIVATION_MODULE(Selu, activation::selu(x, where)) };
+struct Relu {
+  BURN_ACTIVATION_MODULE(Relu, activation::relu(x, where))
+};
+struct Relu6 {
+  BURN_ACTIVATION_MODULE(Relu6, activation::relu6(x, where))
+};
+struct Sigmoid {
+  BURN_ACTIVATION_MODULE(Sigmoid, activation::sigmoid(x, where))
+};
+struct LogSigmoid {
+  BURN_ACTIVATION_MODULE(LogSigmoid, activation::log_sigmoid(x, where))
+};
+struct Tanh {
+  BURN_ACTIVATION_MODULE(Tanh, activation::tanh(x, where))
+};
+struct SiLU {
+  BURN_ACTIVATION_MODULE(SiLU, activation::silu(x, where))
+};
+struct Mish {
+  BURN_ACTIVATION_MODULE(Mish, activation::mish(x, where))
+};
+struct HardSwish {
+  BURN_ACTIVATION_MODULE(HardSwish, activation::hard_swish(x, where))
+};
+struct Softsign {
+  BURN_ACTIVATION_MODULE(Softsign, activation::softsign(x, where))
+};
+struct Tanhshrink {
+  BURN_ACTIVATION_MODULE(Tanhshrink, activation::tanhshrink(x, where))
+};
+struct Selu {
+  BURN_ACTIVATION_MODULE(Selu, activation::selu(x, where))
+};
 
 struct Gelu {
   bool approximate = false;  // the tanh form instead of the exact one
@@ -92,7 +115,9 @@ struct PReluConfig {
   double alpha = 0.25;  // to start from
   BURN_CONFIG(PReluConfig, num_parameters, alpha)
 
-  PRelu init(const Device& device) const { return {.alpha = Initializer::constant(alpha).init<1>({num_parameters}, device)}; }
+  PRelu init(const Device& device) const {
+    return {.alpha = Initializer::constant(alpha).init<1>({num_parameters}, device)};
+  }
 };
 
 }  // namespace burn::nn

@@ -21,8 +21,12 @@ Tensor<D> pool(const Tensor<D>& x, const std::array<std::int64_t, N>& output_siz
 AdaptiveAvgPool1d AdaptiveAvgPool1dConfig::init() const {
   return make<AdaptiveAvgPool1d>("AdaptiveAvgPool1dConfig", std::array{output_size});
 }
-AdaptiveAvgPool2d AdaptiveAvgPool2dConfig::init() const { return make<AdaptiveAvgPool2d>("AdaptiveAvgPool2dConfig", output_size); }
-AdaptiveAvgPool3d AdaptiveAvgPool3dConfig::init() const { return make<AdaptiveAvgPool3d>("AdaptiveAvgPool3dConfig", output_size); }
+AdaptiveAvgPool2d AdaptiveAvgPool2dConfig::init() const {
+  return make<AdaptiveAvgPool2d>("AdaptiveAvgPool2dConfig", output_size);
+}
+AdaptiveAvgPool3d AdaptiveAvgPool3dConfig::init() const {
+  return make<AdaptiveAvgPool3d>("AdaptiveAvgPool3dConfig", output_size);
+}
 
 Tensor<3> AdaptiveAvgPool1d::forward(const Tensor<3>& x, Loc where) const { return pool(x, output_size, where); }
 Tensor<4> AdaptiveAvgPool2d::forward(const Tensor<4>& x, Loc where) const { return pool(x, output_size, where); }

@@ -23,6 +23,17 @@ BatchNorm BatchNormConfig::init(const Device& device) const {
 
 namespace {
 
+// [channel] as [1, channel, 1, ...], to meet x.
+Term per_channel(const Value& v, const Term& x) {
+  ir::Shape shape = ir::Shape::filled(x.value().rank(), 1);
+  shape[1] = v.type().num_elements();
+  return x.with(client::reshape(v, shape, x.site()));
+}
+
+Term scale_and_shift(const Term& centred, const Term& var, const Value& gamma, const Value& beta, double epsilon) {
+  return centred * (per_channel(gamma, centred) / sqrt(var + epsilon)) + per_channel(beta, centred);
+}
+
 // Moves a statistic towards that of a batch, [1, channel, 1, ...].
 void move_towards(const RunningState<1>& running, const Term& batch, double momentum) {
   const Term old = batch.with(running.slot().value);
@@ -30,34 +41,41 @@ void move_towards(const RunningState<1>& running, const Term& batch, double mome
   running.update(Tensor<1>{old * (1 - momentum) + seen * momentum});
 }
 
-}  // namespace
-
-Value BatchNorm::run(const Value& x, const Site& site) const {
-  const Value& scale = gamma.slot().value;
-  if (x.dim(1) != scale.dim(0)) {
-    client::fail("batch_norm: the layer has " + std::to_string(scale.dim(0)) + " channels, the input is " + ir::to_string(x.type()), site);
-  }
-  ir::Shape per_channel = ir::Shape::filled(x.rank(), 1);  // [1, channel, 1, ...]
-  per_channel[1] = scale.dim(0);
-  const auto line = [&](const Value& v) { return Term{client::reshape(v, per_channel, site), site}; };
-  const auto normalise = [&](const Term& centred, const Term& var) {
-    return centred * (line(scale) / sqrt(var + epsilon)) + line(beta.slot().value);
-  };
-  if (!scale.is_autodiff()) {
-    return normalise(Term{x, site} - line(running_mean.slot().value), line(running_var.slot().value));
-  }
-
-  if (x.type().num_elements() == 0) client::fail("batch_norm: no statistics of an empty batch, " + ir::to_string(x.type()), site);
+ir::Dims all_but_channels(const Value& x) {
   ir::Dims axes;
   for (int i = 0; i < x.rank(); ++i) {
     if (i != 1) axes.push_back(i);
   }
+  return axes;
+}
+
+}  // namespace
+
+Value detail::batch_norm(const Value& x, const Value& gamma, const Value& beta, const Value& mean, const Value& var,
+                         double epsilon, const Site& site) {
+  const Term t{x, site};
+  return scale_and_shift(t - per_channel(mean, t), per_channel(var, t), gamma, beta, epsilon);
+}
+
+Value BatchNorm::run(const Value& x, const Site& site) const {
+  const Value &scale = gamma.slot().value, &shift = beta.slot().value;
+  if (x.dim(1) != scale.dim(0)) {
+    client::fail("batch_norm: the layer has " + std::to_string(scale.dim(0)) + " channels, the input is " +
+                     ir::to_string(x.type()),
+                 site);
+  }
+  if (!scale.is_autodiff()) {
+    return detail::batch_norm(x, scale, shift, running_mean.slot().value, running_var.slot().value, epsilon, site);
+  }
+  if (x.type().num_elements() == 0)
+    client::fail("batch_norm: no statistics of an empty batch, " + ir::to_string(x.type()), site);
+  const ir::Dims axes = all_but_channels(x);
   const Term mean{client::mean(x, axes, site), site};
   const Term centred = Term{x, site} - mean;
   const Term var{client::mean(centred * centred, axes, site), site};
   move_towards(running_mean, mean, momentum);
   move_towards(running_var, var, momentum);
-  return normalise(centred, var);
+  return scale_and_shift(centred, var, scale, shift, epsilon);
 }
 
 }  // namespace burn::nn

@@ -6,24 +6,30 @@
 
 namespace burn::nn {
 
+namespace detail {
+// The formula with given statistics, all [channel], wherever they are from.
+client::Value batch_norm(const client::Value& x, const client::Value& gamma, const client::Value& beta,
+                         const client::Value& mean, const client::Value& var, double epsilon, const client::Site& site);
+}  // namespace detail
+
 // y = gamma (x - mean) / sqrt(var + epsilon) + beta, per channel.
 //
-// While the layer is on an autodiff device it is training: mean and (biased) variance are the batch's, and each forward() moves the
-// running statistics towards them: new = old (1 - momentum) + batch momentum. Off it (module.valid()), the running statistics count.
+// While the layer is on an autodiff device it is training: mean and (biased) variance are the batch's, and each
+// forward() moves the running statistics towards them: new = old (1 - momentum) + batch momentum. Off it
+// (module.valid()), the running statistics count.
 struct BatchNorm {
-  Param<1> gamma, beta;                      // [channel]
+  Param<1> gamma, beta;                       // [channel]
   RunningState<1> running_mean, running_var;  // [channel]; the biased variance, as Burn keeps it
   double momentum = 0.1, epsilon = 1e-5;
   BURN_MODULE(BatchNorm, gamma, beta, running_mean, running_var)
 
   // Shapes: [batch, channel, ...] -> the same. Errors: other channels; an empty batch in training.
   template <int D>
-    requires(D >= 2)
   Tensor<D> forward(const Tensor<D>& x, Loc where = Loc::current()) const {
+    static_assert(D >= 2, "there is no channel in a tensor of rank 1");
     return Tensor<D>{run(x.value(), at(where))};
   }
   template <int D>
-    requires(D >= 2)
   Tensor<D> operator()(const Tensor<D>& x, Loc where = Loc::current()) const {
     return forward(x, where);
   }

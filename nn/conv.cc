@@ -4,6 +4,7 @@
 #include <functional>
 #include <numeric>
 
+#include "client/fail.h"
 #include "nn/checks.h"
 
 namespace burn::nn {
@@ -31,8 +32,8 @@ struct Spec {
     detail::check_at_least(config, "groups", groups, 1);
     detail::check_padding(config, padding.kind, padding.begin, padding.end);
     if (channels[0] % groups != 0 || channels[1] % groups != 0) {
-      detail::reject(config, std::to_string(groups) + " groups do not divide " + std::to_string(channels[0]) + " input and " +
-                                 std::to_string(channels[1]) + " output channels");
+      detail::reject(config, std::to_string(groups) + " groups do not divide " + std::to_string(channels[0]) +
+                                 " input and " + std::to_string(channels[1]) + " output channels");
     }
   }
 };
@@ -57,6 +58,11 @@ Layer make(const Spec<N>& spec, const Device& device) {
 template <int D, typename Layer>
 Tensor<D> convolve(const Layer& layer, const Tensor<D>& x, const Loc& where) {
   const client::Value& weight = layer.weight.slot().value;
+  if (const auto channels = weight.dim(1) * layer.groups; x.dim(1) != channels) {
+    client::fail("conv: the layer takes " + std::to_string(channels) + " channels, the input is " +
+                     ir::to_string(x.value().type()),
+                 at(where));
+  }
   const auto padding = detail::resolve_padding(layer.padding.kind, layer.padding.begin, layer.padding.end, x.shape(),
                                                {weight.shape().span().subspan(2), layer.stride, layer.dilation});
   const ir::Conv options{.stride = ir::Dims{std::span{layer.stride}},
@@ -64,22 +70,33 @@ Tensor<D> convolve(const Layer& layer, const Tensor<D>& x, const Loc& where) {
                          .pad_end = padding.end,
                          .dilation = ir::Dims{std::span{layer.dilation}},
                          .groups = layer.groups};
-  return Tensor<D>{client::conv(x.value(), weight, layer.bias ? &layer.bias->slot().value : nullptr, options, at(where))};
+  return Tensor<D>{
+      client::conv(x.value(), weight, layer.bias ? &layer.bias->slot().value : nullptr, options, at(where))};
 }
 
 }  // namespace
 
 Conv1d Conv1dConfig::init(const Device& device) const {
-  return make<Conv1d>(Spec<1>{"Conv1dConfig", {channels_in, channels_out}, {kernel_size}, {stride}, {dilation}, groups, padding, bias, initializer},
+  return make<Conv1d>(Spec<1>{"Conv1dConfig",
+                              {channels_in, channels_out},
+                              {kernel_size},
+                              {stride},
+                              {dilation},
+                              groups,
+                              padding,
+                              bias,
+                              initializer},
                       device);
 }
 
 Conv2d Conv2dConfig::init(const Device& device) const {
-  return make<Conv2d>(Spec<2>{"Conv2dConfig", channels, kernel_size, stride, dilation, groups, padding, bias, initializer}, device);
+  return make<Conv2d>(
+      Spec<2>{"Conv2dConfig", channels, kernel_size, stride, dilation, groups, padding, bias, initializer}, device);
 }
 
 Conv3d Conv3dConfig::init(const Device& device) const {
-  return make<Conv3d>(Spec<3>{"Conv3dConfig", channels, kernel_size, stride, dilation, groups, padding, bias, initializer}, device);
+  return make<Conv3d>(
+      Spec<3>{"Conv3dConfig", channels, kernel_size, stride, dilation, groups, padding, bias, initializer}, device);
 }
 
 Tensor<3> Conv1d::forward(const Tensor<3>& x, Loc where) const { return convolve(*this, x, where); }

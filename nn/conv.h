@@ -11,11 +11,11 @@
 namespace burn::nn {
 
 struct Conv1d {
-  Param<3> weight;               // [channel_out, channel_in / groups, kernel]
-  std::optional<Param<1>> bias;  // [channel_out]
+  Param<3> weight;                 // [channel_out, channel_in / groups, kernel]
+  std::optional<Param<1>> bias{};  // [channel_out]
   std::array<std::int64_t, 1> stride{1}, dilation{1};
   std::int64_t groups = 1;
-  PaddingConfig1d padding;
+  PaddingConfig1d padding{};
   BURN_MODULE(Conv1d, weight, bias)
 
   // Shapes: [batch, channel_in, length] -> [batch, channel_out, length_out].
@@ -27,21 +27,22 @@ struct Conv1d {
 struct Conv1dConfig {
   std::int64_t channels_in = 0, channels_out = 0, kernel_size = 0;
   std::int64_t stride = 1, dilation = 1, groups = 1;
-  PaddingConfig1d padding;
+  PaddingConfig1d padding{};
   bool bias = true;
   Initializer initializer = default_initializer();
-  BURN_CONFIG(Conv1dConfig, channels_in, channels_out, kernel_size, stride, dilation, groups, padding, bias, initializer)
+  BURN_CONFIG(Conv1dConfig, channels_in, channels_out, kernel_size, stride, dilation, groups, padding, bias,
+              initializer)
 
   // Errors: a size below 1; channels that the groups do not divide; a padding that is none.
   Conv1d init(const Device& device) const;
 };
 
 struct Conv2d {
-  Param<4> weight;               // [channel_out, channel_in / groups, kernel...]
-  std::optional<Param<1>> bias;  // [channel_out]
+  Param<4> weight;                 // [channel_out, channel_in / groups, kernel...]
+  std::optional<Param<1>> bias{};  // [channel_out]
   std::array<std::int64_t, 2> stride{1, 1}, dilation{1, 1};
   std::int64_t groups = 1;
-  PaddingConfig2d padding;
+  PaddingConfig2d padding{};
   BURN_MODULE(Conv2d, weight, bias)
 
   // Shapes: [batch, channel_in, height, width] -> [batch, channel_out, height_out, width_out]. Errors: as Conv1d.
@@ -54,7 +55,7 @@ struct Conv2dConfig {
   std::array<std::int64_t, 2> kernel_size{};  // height, width
   std::array<std::int64_t, 2> stride{1, 1}, dilation{1, 1};
   std::int64_t groups = 1;
-  PaddingConfig2d padding;
+  PaddingConfig2d padding{};
   bool bias = true;
   Initializer initializer = default_initializer();
   BURN_CONFIG(Conv2dConfig, channels, kernel_size, stride, dilation, groups, padding, bias, initializer)
@@ -63,11 +64,11 @@ struct Conv2dConfig {
 };
 
 struct Conv3d {
-  Param<5> weight;               // [channel_out, channel_in / groups, kernel...]
-  std::optional<Param<1>> bias;  // [channel_out]
+  Param<5> weight;                 // [channel_out, channel_in / groups, kernel...]
+  std::optional<Param<1>> bias{};  // [channel_out]
   std::array<std::int64_t, 3> stride{1, 1, 1}, dilation{1, 1, 1};
   std::int64_t groups = 1;
-  PaddingConfig3d padding;
+  PaddingConfig3d padding{};
   BURN_MODULE(Conv3d, weight, bias)
 
   // Shapes: [batch, channel_in, depth, height, width] -> [batch, channel_out, ...]. Errors: as Conv1d.
@@ -80,7 +81,7 @@ struct Conv3dConfig {
   std::array<std::int64_t, 3> kernel_size{};  // depth, height, width
   std::array<std::int64_t, 3> stride{1, 1, 1}, dilation{1, 1, 1};
   std::int64_t groups = 1;
-  PaddingConfig3d padding;
+  PaddingConfig3d padding{};
   bool bias = true;
   Initializer initializer = default_initializer();
   BURN_CONFIG(Conv3dConfig, channels, kernel_size, stride, dilation, groups, padding, bias, initializer)

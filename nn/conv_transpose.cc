@@ -4,6 +4,7 @@
 #include <functional>
 #include <numeric>
 
+#include "client/fail.h"
 #include "nn/checks.h"
 
 namespace burn::nn {
@@ -31,8 +32,8 @@ struct Spec {
     detail::check_at_least(config, "padding_out", padding_out, 0);
     detail::check_at_least(config, "groups", groups, 1);
     if (channels[0] % groups != 0 || channels[1] % groups != 0) {
-      detail::reject(config, std::to_string(groups) + " groups do not divide " + std::to_string(channels[0]) + " input and " +
-                                 std::to_string(channels[1]) + " output channels");
+      detail::reject(config, std::to_string(groups) + " groups do not divide " + std::to_string(channels[0]) +
+                                 " input and " + std::to_string(channels[1]) + " output channels");
     }
     for (std::size_t i = 0; i < N; ++i) {
       if (padding_out[i] < std::max(stride[i], dilation[i])) continue;
@@ -62,32 +63,48 @@ Layer make(const Spec<N>& spec, const Device& device) {
 
 template <int D, typename Layer>
 Tensor<D> convolve(const Layer& layer, const Tensor<D>& x, const Loc& where) {
+  const client::Value& weight = layer.weight.slot().value;
+  if (x.dim(1) != weight.dim(0)) {
+    client::fail("conv_transpose: the layer takes " + std::to_string(weight.dim(0)) + " channels, the input is " +
+                     ir::to_string(x.value().type()),
+                 at(where));
+  }
   const ir::Dims padding{std::span{layer.padding}};
   const ir::Conv options{.stride = ir::Dims{std::span{layer.stride}},
                          .pad_begin = padding,
                          .pad_end = padding,
                          .dilation = ir::Dims{std::span{layer.dilation}},
                          .groups = layer.groups};
-  return Tensor<D>{client::conv_transpose(x.value(), layer.weight.slot().value, layer.bias ? &layer.bias->slot().value : nullptr,
-                                          options, ir::Dims{std::span{layer.padding_out}}, at(where))};
+  return Tensor<D>{client::conv_transpose(x.value(), weight, layer.bias ? &layer.bias->slot().value : nullptr, options,
+                                          ir::Dims{std::span{layer.padding_out}}, at(where))};
 }
 
 }  // namespace
 
 ConvTranspose1d ConvTranspose1dConfig::init(const Device& device) const {
-  return make<ConvTranspose1d>(Spec<1>{"ConvTranspose1dConfig", channels, {kernel_size}, {stride}, {dilation}, {padding}, {padding_out},
-                                       groups, bias, initializer},
+  return make<ConvTranspose1d>(Spec<1>{"ConvTranspose1dConfig",
+                                       channels,
+                                       {kernel_size},
+                                       {stride},
+                                       {dilation},
+                                       {padding},
+                                       {padding_out},
+                                       groups,
+                                       bias,
+                                       initializer},
                                device);
 }
 
 ConvTranspose2d ConvTranspose2dConfig::init(const Device& device) const {
-  return make<ConvTranspose2d>(
-      Spec<2>{"ConvTranspose2dConfig", channels, kernel_size, stride, dilation, padding, padding_out, groups, bias, initializer}, device);
+  return make<ConvTranspose2d>(Spec<2>{"ConvTranspose2dConfig", channels, kernel_size, stride, dilation, padding,
+                                       padding_out, groups, bias, initializer},
+                               device);
 }
 
 ConvTranspose3d ConvTranspose3dConfig::init(const Device& device) const {
-  return make<ConvTranspose3d>(
-      Spec<3>{"ConvTranspose3dConfig", channels, kernel_size, stride, dilation, padding, padding_out, groups, bias, initializer}, device);
+  return make<ConvTranspose3d>(Spec<3>{"ConvTranspose3dConfig", channels, kernel_size, stride, dilation, padding,
+                                       padding_out, groups, bias, initializer},
+                               device);
 }
 
 Tensor<3> ConvTranspose1d::forward(const Tensor<3>& x, Loc where) const { return convolve(*this, x, where); }

@@ -11,8 +11,8 @@ namespace burn::nn {
 
 // Along each spatial dim, size_out = (size - 1) stride - 2 padding + dilation (kernel - 1) + padding_out + 1.
 struct ConvTranspose1d {
-  Param<3> weight;               // [channel_in, channel_out / groups, kernel]
-  std::optional<Param<1>> bias;  // [channel_out]
+  Param<3> weight;                 // [channel_in, channel_out / groups, kernel]
+  std::optional<Param<1>> bias{};  // [channel_out]
   std::array<std::int64_t, 1> stride{1}, dilation{1}, padding{}, padding_out{};
   std::int64_t groups = 1;
   BURN_MODULE(ConvTranspose1d, weight, bias)
@@ -30,15 +30,16 @@ struct ConvTranspose1dConfig {
   std::int64_t padding_out = 0;  // added to the end of the result; less than stride or dilation
   bool bias = true;
   Initializer initializer = default_initializer();
-  BURN_CONFIG(ConvTranspose1dConfig, channels, kernel_size, stride, dilation, groups, padding, padding_out, bias, initializer)
+  BURN_CONFIG(ConvTranspose1dConfig, channels, kernel_size, stride, dilation, groups, padding, padding_out, bias,
+              initializer)
 
   // Errors: a size below 1, a padding below 0; channels that the groups do not divide; padding_out too large.
   ConvTranspose1d init(const Device& device) const;
 };
 
 struct ConvTranspose2d {
-  Param<4> weight;               // [channel_in, channel_out / groups, kernel...]
-  std::optional<Param<1>> bias;  // [channel_out]
+  Param<4> weight;                 // [channel_in, channel_out / groups, kernel...]
+  std::optional<Param<1>> bias{};  // [channel_out]
   std::array<std::int64_t, 2> stride{1, 1}, dilation{1, 1}, padding{}, padding_out{};
   std::int64_t groups = 1;
   BURN_MODULE(ConvTranspose2d, weight, bias)
@@ -55,14 +56,15 @@ struct ConvTranspose2dConfig {
   std::int64_t groups = 1;
   bool bias = true;
   Initializer initializer = default_initializer();
-  BURN_CONFIG(ConvTranspose2dConfig, channels, kernel_size, stride, dilation, padding, padding_out, groups, bias, initializer)
+  BURN_CONFIG(ConvTranspose2dConfig, channels, kernel_size, stride, dilation, padding, padding_out, groups, bias,
+              initializer)
 
   ConvTranspose2d init(const Device& device) const;  // Errors: as ConvTranspose1dConfig.
 };
 
 struct ConvTranspose3d {
-  Param<5> weight;               // [channel_in, channel_out / groups, kernel...]
-  std::optional<Param<1>> bias;  // [channel_out]
+  Param<5> weight;                 // [channel_in, channel_out / groups, kernel...]
+  std::optional<Param<1>> bias{};  // [channel_out]
   std::array<std::int64_t, 3> stride{1, 1, 1}, dilation{1, 1, 1}, padding{}, padding_out{};
   std::int64_t groups = 1;
   BURN_MODULE(ConvTranspose3d, weight, bias)
@@ -79,7 +81,8 @@ struct ConvTranspose3dConfig {
   std::int64_t groups = 1;
   bool bias = true;
   Initializer initializer = default_initializer();
-  BURN_CONFIG(ConvTranspose3dConfig, channels, kernel_size, stride, dilation, padding, padding_out, groups, bias, initializer)
+  BURN_CONFIG(ConvTranspose3dConfig, channels, kernel_size, stride, dilation, padding, padding_out, groups, bias,
+              initializer)
 
   ConvTranspose3d init(const Device& device) const;  // Errors: as ConvTranspose1dConfig.
 };

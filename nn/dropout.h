@@ -6,8 +6,8 @@
 
 namespace burn::nn {
 
-// In training, that is for an input on an autodiff device: each element becomes 0 with probability `prob`, and the others are
-// scaled by 1 / (1 - prob), which keeps the mean. Otherwise the input itself.
+// In training, that is for an input on an autodiff device: each element becomes 0 with probability `prob`, and the
+// others are scaled by 1 / (1 - prob), which keeps the mean. Otherwise the input itself.
 struct Dropout {
   double prob = 0.5;
   BURN_MODULE(Dropout)

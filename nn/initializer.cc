@@ -14,7 +14,8 @@ struct Fans {
 
 double fan_of(const Initializer& config, const char* side, std::optional<std::int64_t> fan) {
   if (fan && *fan > 0) return static_cast<double>(*fan);
-  detail::reject("Initializer", config.kind + " scales by the " + side + ", which is " + (fan ? std::to_string(*fan) : "not given"));
+  detail::reject("Initializer",
+                 config.kind + " scales by the " + side + ", which is " + (fan ? std::to_string(*fan) : "not given"));
 }
 
 double kaiming_deviation(const Initializer& config, const Fans& fans) {
@@ -39,8 +40,8 @@ struct Recipe {
   std::optional<double> number;
   Distribution distribution;
 
-  Recipe(double n) : number(n) {}                           // NOLINT: implicit
-  Recipe(const Distribution& d) : distribution(d) {}        // NOLINT: implicit
+  Recipe(double n) : number(n) {}                     // NOLINT: implicit
+  Recipe(const Distribution& d) : distribution(d) {}  // NOLINT: implicit
 };
 
 struct Kind {
@@ -54,9 +55,12 @@ constexpr std::array<Kind, 9> kKinds = {{
     {"zeros", [](const Initializer&, const Fans&) -> Recipe { return 0.0; }},
     {"uniform", [](const Initializer& i, const Fans&) -> Recipe { return Distribution::uniform(i.min, i.max); }},
     {"normal", [](const Initializer& i, const Fans&) -> Recipe { return Distribution::normal(i.mean, i.deviation); }},
-    {"kaiming_uniform", [](const Initializer& i, const Fans& f) -> Recipe { return uniform_of(kaiming_deviation(i, f)); }},
-    {"kaiming_normal", [](const Initializer& i, const Fans& f) -> Recipe { return normal_of(kaiming_deviation(i, f)); }},
-    {"xavier_uniform", [](const Initializer& i, const Fans& f) -> Recipe { return uniform_of(xavier_deviation(i, f)); }},
+    {"kaiming_uniform",
+     [](const Initializer& i, const Fans& f) -> Recipe { return uniform_of(kaiming_deviation(i, f)); }},
+    {"kaiming_normal",
+     [](const Initializer& i, const Fans& f) -> Recipe { return normal_of(kaiming_deviation(i, f)); }},
+    {"xavier_uniform",
+     [](const Initializer& i, const Fans& f) -> Recipe { return uniform_of(xavier_deviation(i, f)); }},
     {"xavier_normal", [](const Initializer& i, const Fans& f) -> Recipe { return normal_of(xavier_deviation(i, f)); }},
 }};
 
@@ -71,8 +75,9 @@ Recipe recipe_of(const Initializer& config, const Fans& fans) {
 
 }  // namespace
 
-client::Value Initializer::draw(const ir::Shape& shape, const TensorOptions& options, std::optional<std::int64_t> fan_in,
-                                std::optional<std::int64_t> fan_out, const client::Site& site) const {
+client::Value Initializer::draw(const ir::Shape& shape, const TensorOptions& options,
+                                std::optional<std::int64_t> fan_in, std::optional<std::int64_t> fan_out,
+                                const client::Site& site) const {
   const auto recipe = recipe_of(*this, {fan_in, fan_out});
   const auto dtype = options.dtype.value_or(DType::f32);
   if (recipe.number) return client::filled(options.place(), shape, *recipe.number, dtype, site);

@@ -10,8 +10,8 @@
 
 namespace burn::nn {
 
-// A value that is also a configuration: {"kind": "kaiming_uniform", "gain": 0.577}. Of the numbers, those count that the kind
-// names. Numbers come from the device's random stream, so device.seed() makes them repeatable.
+// A value that is also a configuration: {"kind": "kaiming_uniform", "gain": 0.577}. Of the numbers, those count that
+// the kind names. Numbers come from the device's random stream, so device.seed() makes them repeatable.
 struct Initializer {
   std::string kind = "kaiming_uniform";
   double value = 0;                // constant
@@ -39,9 +39,9 @@ struct Initializer {
   static Initializer xavier_uniform(double gain = 1) { return {.kind = "xavier_uniform", .gain = gain}; }
   static Initializer xavier_normal(double gain = 1) { return {.kind = "xavier_normal", .gain = gain}; }
 
-  // A tensor of these dims: on an autodiff device, not yet tracked (Param does that). fan_in and fan_out count the inputs and the
-  // outputs that one output and one input are connected to.
-  // Errors: an unknown kind; one that scales by a fan that is not given.
+  // A tensor of these dims: on an autodiff device, not yet tracked (Param does that). fan_in and fan_out count the
+  // inputs and the outputs that one output and one input are connected to. Errors: an unknown kind; one that scales by
+  // a fan that is not given.
   template <int D>
   Tensor<D> init(const Dims<D>& dims, const TensorOptions& options, std::optional<std::int64_t> fan_in = std::nullopt,
                  std::optional<std::int64_t> fan_out = std::nullopt, Loc where = Loc::current()) const {
@@ -53,7 +53,7 @@ struct Initializer {
                      std::optional<std::int64_t> fan_out, const client::Site& site) const;
 };
 
-// What layers with a weight start from unless told otherwise: uniform in +-1 / sqrt(fan-in).
-inline Initializer default_initializer() { return Initializer::kaiming_uniform(0.57735026918962576451); }  // 1 / sqrt(3)
+// What layers with a weight start from unless told otherwise: uniform in +-1 / sqrt(fan-in), by a gain of 1 / sqrt(3).
+inline Initializer default_initializer() { return Initializer::kaiming_uniform(0.57735026918962576451); }
 
 }  // namespace burn::nn

@@ -17,7 +17,9 @@ client::Value LayerNorm::run(const client::Value& x, const client::Site& site) c
   using client::Term;
   const client::Value& scale = gamma.slot().value;
   if (x.dim(-1) != scale.dim(0)) {
-    client::fail("layer_norm: the layer has size " + std::to_string(scale.dim(0)) + ", the input is " + ir::to_string(x.type()), site);
+    client::fail(
+        "layer_norm: the layer has size " + std::to_string(scale.dim(0)) + ", the input is " + ir::to_string(x.type()),
+        site);
   }
   ir::Shape last = ir::Shape::filled(x.rank(), 1);  // [1, ..., d_model]
   last[x.rank() - 1] = scale.dim(0);

@@ -10,8 +10,8 @@ namespace burn::nn {
 
 // y = gamma (x - mean) / sqrt(var + epsilon) + beta with the biased variance.
 struct LayerNorm {
-  Param<1> gamma;                // [d_model]
-  std::optional<Param<1>> beta;  // [d_model]
+  Param<1> gamma;                  // [d_model]
+  std::optional<Param<1>> beta{};  // [d_model]
   double epsilon = 1e-5;
   BURN_MODULE(LayerNorm, gamma, beta)
 

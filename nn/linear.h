@@ -10,8 +10,8 @@ namespace burn::nn {
 
 // y = x weight + bias. The weight is not transposed.
 struct Linear {
-  Param<2> weight;               // [d_input, d_output]
-  std::optional<Param<1>> bias;  // [d_output]
+  Param<2> weight;                 // [d_input, d_output]
+  std::optional<Param<1>> bias{};  // [d_output]
   BURN_MODULE(Linear, weight, bias)
 
   // Shapes: [..., d_input] -> [..., d_output]. Errors: another last dim.

@@ -6,7 +6,8 @@
 
 namespace burn::nn::detail {
 
-void check_padding(const char* config, const std::string& kind, std::span<const std::int64_t> begin, std::span<const std::int64_t> end) {
+void check_padding(const char* config, const std::string& kind, std::span<const std::int64_t> begin,
+                   std::span<const std::int64_t> end) {
   if (kind != "valid" && kind != "same" && kind != "explicit") {
     reject(config, "there is no padding \"" + kind + "\"; there are: valid, same, explicit");
   }

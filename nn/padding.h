@@ -14,9 +14,9 @@ namespace burn::nn {
 // A value that is also a configuration: {"kind": "explicit", "begin": [1, 1], "end": [2, 2]}.
 template <int N>
 struct PaddingConfig {
-  std::string kind = "valid";            // "valid", "same" or "explicit"
-  std::array<std::int64_t, N> begin{};   // explicit: before the first element of each spatial dim (left; top, left)
-  std::array<std::int64_t, N> end{};     // explicit: after the last (right; bottom, right)
+  std::string kind = "valid";           // "valid", "same" or "explicit"
+  std::array<std::int64_t, N> begin{};  // explicit: before the first element of each spatial dim (left; top, left)
+  std::array<std::int64_t, N> end{};    // explicit: after the last (right; bottom, right)
   BURN_CONFIG(PaddingConfig, kind, begin, end)
 
   static PaddingConfig valid() { return {}; }  // none
@@ -45,7 +45,8 @@ struct Padding {
 };
 
 // Throws unless the kind is known and no number is negative.
-void check_padding(const char* config, const std::string& kind, std::span<const std::int64_t> begin, std::span<const std::int64_t> end);
+void check_padding(const char* config, const std::string& kind, std::span<const std::int64_t> begin,
+                   std::span<const std::int64_t> end);
 // Requires: checked. `x`: [batch, channel, spatial...].
 Padding resolve_padding(const std::string& kind, std::span<const std::int64_t> begin, std::span<const std::int64_t> end,
                         const ir::Shape& x, const Windows& windows);

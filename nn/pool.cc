@@ -46,7 +46,8 @@ Tensor<D> max_pool(const Layer& layer, const Tensor<D>& x, const Loc& where) {
                       .ceil_mode = layer.ceil_mode};
   if (padding.is_symmetric()) return Tensor<D>{client::max_pool(x.value(), op, at(where))};
   op.padding = ir::Dims::filled(op.kernel.rank(), 0);
-  return Tensor<D>{client::max_pool(pad(x.value(), padding, -std::numeric_limits<double>::infinity(), at(where)), op, at(where))};
+  return Tensor<D>{
+      client::max_pool(pad(x.value(), padding, -std::numeric_limits<double>::infinity(), at(where)), op, at(where))};
 }
 
 template <int D, typename Layer>

@@ -12,20 +12,21 @@ namespace burn::nn {
 // Padding never wins. ceil_mode keeps a last partial window that starts inside the input or the padding before it.
 struct MaxPool1d {
   std::array<std::int64_t, 1> kernel_size{1}, stride{1}, dilation{1};
-  PaddingConfig1d padding;
+  PaddingConfig1d padding{};
   bool ceil_mode = false;
   BURN_MODULE(MaxPool1d)
 
-  // Shapes: [batch, channel, length] -> [batch, channel, length_out]. Errors: a window that does not fit the padded input.
+  // Shapes: [batch, channel, length] -> [batch, channel, length_out]. Errors: a window that does not fit the padded
+  // input.
   Tensor<3> forward(const Tensor<3>& x, Loc where = Loc::current()) const;
   Tensor<3> operator()(const Tensor<3>& x, Loc where = Loc::current()) const { return forward(x, where); }
 };
 
 struct MaxPool1dConfig {
   std::int64_t kernel_size = 0;
-  std::optional<std::int64_t> stride;  // the kernel's size
+  std::optional<std::int64_t> stride{};  // the kernel's size
   std::int64_t dilation = 1;
-  PaddingConfig1d padding;
+  PaddingConfig1d padding{};
   bool ceil_mode = false;
   BURN_CONFIG(MaxPool1dConfig, kernel_size, stride, dilation, padding, ceil_mode)
 
@@ -34,7 +35,7 @@ struct MaxPool1dConfig {
 
 struct MaxPool2d {
   std::array<std::int64_t, 2> kernel_size{1, 1}, stride{1, 1}, dilation{1, 1};
-  PaddingConfig2d padding;
+  PaddingConfig2d padding{};
   bool ceil_mode = false;
   BURN_MODULE(MaxPool2d)
 
@@ -44,10 +45,10 @@ struct MaxPool2d {
 };
 
 struct MaxPool2dConfig {
-  std::array<std::int64_t, 2> kernel_size{};           // height, width
-  std::optional<std::array<std::int64_t, 2>> strides;  // the kernel's size
+  std::array<std::int64_t, 2> kernel_size{};             // height, width
+  std::optional<std::array<std::int64_t, 2>> strides{};  // the kernel's size
   std::array<std::int64_t, 2> dilation{1, 1};
-  PaddingConfig2d padding;
+  PaddingConfig2d padding{};
   bool ceil_mode = false;
   BURN_CONFIG(MaxPool2dConfig, kernel_size, strides, dilation, padding, ceil_mode)
 
@@ -57,7 +58,7 @@ struct MaxPool2dConfig {
 // With count_include_pad, padding counts as zeros; without, a mean is over the window's elements inside the input.
 struct AvgPool1d {
   std::array<std::int64_t, 1> kernel_size{1}, stride{1};
-  PaddingConfig1d padding;
+  PaddingConfig1d padding{};
   bool count_include_pad = true, ceil_mode = false;
   BURN_MODULE(AvgPool1d)
 
@@ -68,8 +69,8 @@ struct AvgPool1d {
 
 struct AvgPool1dConfig {
   std::int64_t kernel_size = 0;
-  std::optional<std::int64_t> stride;  // the kernel's size
-  PaddingConfig1d padding;
+  std::optional<std::int64_t> stride{};  // the kernel's size
+  PaddingConfig1d padding{};
   bool count_include_pad = true, ceil_mode = false;
   BURN_CONFIG(AvgPool1dConfig, kernel_size, stride, padding, count_include_pad, ceil_mode)
 
@@ -78,7 +79,7 @@ struct AvgPool1dConfig {
 
 struct AvgPool2d {
   std::array<std::int64_t, 2> kernel_size{1, 1}, stride{1, 1};
-  PaddingConfig2d padding;
+  PaddingConfig2d padding{};
   bool count_include_pad = true, ceil_mode = false;
   BURN_MODULE(AvgPool2d)
 
@@ -88,9 +89,9 @@ struct AvgPool2d {
 };
 
 struct AvgPool2dConfig {
-  std::array<std::int64_t, 2> kernel_size{};           // height, width
-  std::optional<std::array<std::int64_t, 2>> strides;  // the kernel's size
-  PaddingConfig2d padding;
+  std::array<std::int64_t, 2> kernel_size{};             // height, width
+  std::optional<std::array<std::int64_t, 2>> strides{};  // the kernel's size
+  PaddingConfig2d padding{};
   bool count_include_pad = true, ceil_mode = false;
   BURN_CONFIG(AvgPool2dConfig, kernel_size, strides, padding, count_include_pad, ceil_mode)
 

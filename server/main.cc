@@ -4,8 +4,6 @@
 #include <cstdlib>
 #include <string>
 
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -50,16 +48,6 @@ int serve(const burn::server::ServerOptions& options) {
   return EXIT_SUCCESS;
 }
 
-// OpenMP takes its number of threads from the environment, once, when the program is loaded.
-void restart_with_threads(int threads, char** arguments) {
-  const auto wanted = std::to_string(threads);
-  const char* current = std::getenv("OMP_NUM_THREADS");
-  if (current && current == wanted) return;
-  setenv("OMP_NUM_THREADS", wanted.c_str(), 1);
-  execv("/proc/self/exe", arguments);
-  std::perror("burn-server: cannot restart with --threads");
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -84,7 +72,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "burn-server: no log level \"%s\"\n", level.c_str());
     return EXIT_FAILURE;
   }
-  if (threads > 0) restart_with_threads(threads, argv);
+  if (threads > 0) setenv("BURN_NUM_THREADS", std::to_string(threads).c_str(), 1);  // read when a device starts
   try {
     return serve(options);
   } catch (const burn::Error& error) {

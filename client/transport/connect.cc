@@ -1,5 +1,6 @@
 #include "client/transport/connect.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -28,6 +29,15 @@ proto::IoThreads& client_threads() {
   return threads;
 }
 
+Result<std::shared_ptr<proto::Channel>> connect_websocket(proto::UniqueFd socket, const std::string& host,
+                                                          std::shared_ptr<proto::ChannelHandler> handler,
+                                                          Deadline deadline) {
+  proto::WebSocketOptions options;
+  const auto left = deadline - std::chrono::steady_clock::now();
+  options.handshake_timeout = std::max(std::chrono::ceil<std::chrono::milliseconds>(left), std::chrono::milliseconds{1});
+  return proto::open_websocket(client_threads().next(), std::move(socket), host, options, std::move(handler));
+}
+
 Result<std::shared_ptr<proto::Channel>> connect_endpoint(const Endpoint& endpoint,
                                                          std::shared_ptr<proto::ChannelHandler> handler,
                                                          Deadline deadline) {
@@ -42,7 +52,7 @@ Result<std::shared_ptr<proto::Channel>> connect_endpoint(const Endpoint& endpoin
       return connect_websocket(std::move(socket), "localhost", std::move(handler), deadline);
     }
     case Endpoint::Scheme::grpc:
-      return connect_grpc(endpoint.address, std::move(handler), deadline);
+      return connect_grpc(endpoint.address, std::move(handler), deadline, client_threads());
   }
   return internal_error("unknown scheme");
 }
@@ -63,15 +73,6 @@ Result<Endpoint> parse_url(const std::string& url) {
     return endpoint;
   }
   return bad_url(url, "a server is ws://HOST:PORT, grpc://HOST:PORT or unix:PATH");
-}
-
-Result<std::shared_ptr<proto::Channel>> connect_websocket(proto::UniqueFd socket, const std::string& host,
-                                                          std::shared_ptr<proto::ChannelHandler> handler,
-                                                          Deadline deadline) {
-  proto::WebSocketOptions options;
-  const auto left = deadline - std::chrono::steady_clock::now();
-  options.handshake_timeout = std::max(std::chrono::ceil<std::chrono::milliseconds>(left), std::chrono::milliseconds{1});
-  return proto::open_websocket(client_threads().next(), std::move(socket), host, options, std::move(handler));
 }
 
 Result<std::shared_ptr<proto::Channel>> connect_channel(const std::string& url,

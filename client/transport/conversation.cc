@@ -14,7 +14,7 @@ namespace {
 // Download bytes that are granted again in one frame: a part of the window, so that the server never runs dry.
 constexpr std::uint64_t kGrantBytes = proto::kInitialCredit / 4;
 // How long a goodbye may take. A peer that is there answers in a round trip.
-constexpr auto kCloseTimeout = std::chrono::seconds{5};
+constexpr auto kCloseTimeout = std::chrono::seconds{2};
 
 // Whether this thread is a channel's and handles a frame: then it must not wait, for any conversation. They may share it.
 thread_local bool is_hearing = false;

@@ -1,5 +1,4 @@
 #include <chrono>
-#include <climits>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -44,8 +43,12 @@ std::shared_ptr<grpc::Channel> make_grpc_channel(const std::string& address) {
 class Stream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
                      public std::enable_shared_from_this<Stream> {
  public:
-  Stream(const std::string& address, std::shared_ptr<proto::ChannelHandler> handler)
-      : peer_(address), handler_(std::move(handler)), channel_(make_grpc_channel(address)), stub_(channel_) {}
+  Stream(const std::string& address, std::shared_ptr<proto::ChannelHandler> handler, proto::IoThreads& threads)
+      : peer_(address),
+        threads_(threads),
+        handler_(std::move(handler)),
+        channel_(make_grpc_channel(address)),
+        stub_(channel_) {}
 
   // Ready when the server has taken the call, or with why not.
   std::future<Status> start();
@@ -75,6 +78,7 @@ class Stream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::Byte
   void end_writing();
 
   const std::string peer_;
+  proto::IoThreads& threads_;
   std::shared_ptr<proto::ChannelHandler> handler_;  // until the call is open
   std::shared_ptr<grpc::Channel> channel_;
   grpc::GenericStub stub_;
@@ -129,6 +133,7 @@ void Stream::OnReadDone(bool ok) {
 
 void Stream::OnWriteDone(bool ok) {
   outgoing_.Clear();
+  queue_.written();
   if (ok) pump();  // if not, OnReadDone says so too
 }
 
@@ -152,14 +157,17 @@ void Stream::OnDone(const grpc::Status& status) {
   Status why = describe(status);
   if (opened_) opened_->set_value(why.ok() ? unavailable("the server closed the call") : why);
   gate_.closed(std::move(why));
-  self_.reset();
+  // The last channel of a process joins gRPC's callback threads, so it must not go on one of them, as this is.
+  threads_.post([self = std::move(self_)] {});
 }
 
 }  // namespace
 
 Result<std::shared_ptr<proto::Channel>> connect_grpc(const std::string& address,
-                                                     std::shared_ptr<proto::ChannelHandler> handler, Deadline deadline) {
-  const auto stream = std::make_shared<Stream>(address, std::move(handler));
+                                                     std::shared_ptr<proto::ChannelHandler> handler, Deadline deadline,
+                                                     proto::IoThreads& threads) {
+  proto::keep_grpc_running();
+  const auto stream = std::make_shared<Stream>(address, std::move(handler), threads);
   std::future<Status> opened = stream->start();
   std::shared_ptr<proto::Channel> channel = std::make_shared<GrpcChannel>(stream);
   if (opened.wait_until(deadline) != std::future_status::ready) return unavailable(proto::errno_text(ETIMEDOUT));

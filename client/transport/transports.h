@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "proto/channel.h"
+#include "proto/transport/io_threads.h"
 #include "proto/transport/socket.h"
 
 namespace burn::client {
@@ -17,9 +18,9 @@ using Deadline = std::chrono::steady_clock::time_point;
 Result<proto::UniqueFd> dial_tcp(const proto::HostPort& address, Deadline deadline);
 Result<proto::UniqueFd> dial_unix(const std::string& path, Deadline deadline);
 
-Result<std::shared_ptr<proto::Channel>> connect_websocket(proto::UniqueFd socket, const std::string& host,
-                                                          std::shared_ptr<proto::ChannelHandler> handler, Deadline deadline);
+// `threads` run to the end of the process.
 Result<std::shared_ptr<proto::Channel>> connect_grpc(const std::string& address,
-                                                     std::shared_ptr<proto::ChannelHandler> handler, Deadline deadline);
+                                                     std::shared_ptr<proto::ChannelHandler> handler, Deadline deadline,
+                                                     proto::IoThreads& threads);
 
 }  // namespace burn::client

@@ -1,7 +1,7 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iostream>
+
+#include <fmt/format.h>
 
 #include "examples/guide/dataset.h"
 #include "examples/guide/model.h"

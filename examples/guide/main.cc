@@ -2,8 +2,9 @@
 //
 //   guide train --device ws://localhost:3000 --epochs 10
 //   guide infer --index 7
-#include <CLI/CLI.hpp>
 #include <iostream>
+
+#include <CLI/CLI.hpp>
 
 #include "base/error.h"
 #include "examples/guide/commands.h"
@@ -24,14 +25,16 @@ int run(int argc, char** argv) {
   guide::Options options;
   CLI::App app{"Trains a digit classifier and lets it read digits."};
   app.require_subcommand(1);
+  const CLI::Range from_1{1, 1'000'000};
 
   auto& train = *app.add_subcommand("train", "train a model");
   add_common(train, options);
-  train.add_option("--epochs", options.epochs, "passes over the training images")
-      ->check(CLI::PositiveNumber)->capture_default_str();
-  train.add_option("--batch-size", options.batch_size, "images in a step")->check(CLI::PositiveNumber)->capture_default_str();
-  train.add_option("--lr", options.lr, "the learning rate")->check(CLI::PositiveNumber)->capture_default_str();
-  train.add_option("--workers", options.workers, "threads that prepare batches")->capture_default_str();
+  train.add_option("--epochs", options.epochs, "passes over the training images")->check(from_1)->capture_default_str();
+  train.add_option("--batch-size", options.batch_size, "images in a step")->check(from_1)->capture_default_str();
+  train.add_option("--lr", options.lr, "the learning rate")->check(CLI::Range(0.0, 1e3))->capture_default_str();
+  train.add_option("--workers", options.workers, "threads that prepare batches")
+      ->check(CLI::Range(0, 256))
+      ->capture_default_str();
   train.add_option("--seed", options.seed, "of everything random")->capture_default_str();
   train.add_flag("--resume", options.resume, "go on from the last checkpoint");
 

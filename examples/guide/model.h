@@ -19,9 +19,9 @@ struct Net {
   Tensor<2> forward(const Tensor<3>& images) const {  // [batch, height, width] -> [batch, classes]
     auto [batch, height, width] = images.dims();
     auto x = images.reshape<4>({batch, 1, height, width});
-    x = dropout(conv1(x));                   // [batch, 8, 26, 26]
-    x = activation(dropout(conv2(x)));       // [batch, 16, 24, 24]
-    auto flat = pool(x).flatten<2>(1, 3);    // [batch, 16 * 8 * 8]
+    x = dropout(conv1(x));                 // [batch, 8, 26, 26]
+    x = activation(dropout(conv2(x)));     // [batch, 16, 24, 24]
+    auto flat = pool(x).flatten<2>(1, 3);  // [batch, 16 * 8 * 8]
     return linear2(activation(dropout(linear1(flat))));
   }
 

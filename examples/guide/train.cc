@@ -1,6 +1,6 @@
-#include <fmt/format.h>
-
 #include <iostream>
+
+#include <fmt/format.h>
 
 #include "examples/guide/dataset.h"
 #include "examples/guide/model.h"
@@ -28,7 +28,8 @@ Ended train(const Options& options) {
   const auto images = training_images(options);
   const auto unseen = test_images(options);
 
-  const auto loaders = data::DataLoaderBuilder(MnistBatcher{device}).batch_size(options.batch_size).num_workers(options.workers);
+  const auto loaders =
+      data::DataLoaderBuilder(MnistBatcher{device}).batch_size(options.batch_size).num_workers(options.workers);
   auto train_loaders = loaders;
   const auto train_loader = train_loaders.shuffle(options.seed).build(images);
   const auto test_loader = loaders.build(unseen);

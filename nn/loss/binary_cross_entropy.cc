@@ -33,8 +33,8 @@ Term of_probabilities(const Term& p, const Term& t) {
 Value weights_like(const Value& weights, const Value& x, const Value& targets, const client::Site& site) {
   const auto wanted = x.rank() == 1 ? 2 : x.dim(-1);
   if (weights.dim(0) != wanted) {
-    client::fail("binary_cross_entropy: " + std::to_string(weights.dim(0)) + " weights, but " + ir::to_string(x.type()) + " needs " +
-                     std::to_string(wanted),
+    client::fail("binary_cross_entropy: " + std::to_string(weights.dim(0)) + " weights, but " +
+                     ir::to_string(x.type()) + " needs " + std::to_string(wanted),
                  site);
   }
   if (x.rank() == 1) return client::gather(weights, 0, targets, site);
@@ -47,8 +47,8 @@ Value weights_like(const Value& weights, const Value& x, const Value& targets, c
 
 Value BinaryCrossEntropyLoss::run(const Value& x, const Value& targets, const client::Site& site) const {
   if (x.shape() != targets.shape()) {
-    client::fail("binary_cross_entropy: input " + ir::to_string(x.type()) + " and targets " + ir::to_string(targets.type()) +
-                     " differ in shape",
+    client::fail("binary_cross_entropy: input " + ir::to_string(x.type()) + " and targets " +
+                     ir::to_string(targets.type()) + " differ in shape",
                  site);
   }
   Term t{client::cast(targets, x.dtype(), site), site};

@@ -10,14 +10,14 @@
 
 namespace burn::nn {
 
-// The mean of -(t log p + (1 - t) log(1 - p)), where t is the target, 0 or 1, and p the input, or with `logits` its sigmoid.
-// A p of exactly 0 or 1 counts as the nearest number inside.
+// The mean of -(t log p + (1 - t) log(1 - p)), where t is the target, 0 or 1, and p the input, or with `logits` its
+// sigmoid. A p of exactly 0 or 1 counts as the nearest number inside.
 //
-// Weights: for rank 1, two, by the target; otherwise one for each entry of the last dim (several labels per sample); the mean
-// stays over all elements. Smoothing a: t becomes t (1 - a) + a / labels (2 for rank 1).
+// Weights: for rank 1, two, by the target; otherwise one for each entry of the last dim (several labels per sample);
+// the mean stays over all elements. Smoothing a: t becomes t (1 - a) + a / labels (2 for rank 1).
 struct BinaryCrossEntropyLoss {
-  std::optional<RunningState<1>> weights;  // no parameter, but it moves with the module
-  std::optional<double> smoothing;
+  std::optional<RunningState<1>> weights{};  // no parameter, but it moves with the module
+  std::optional<double> smoothing{};
   bool logits = false;
   BURN_MODULE(BinaryCrossEntropyLoss, weights)
 
@@ -36,12 +36,13 @@ struct BinaryCrossEntropyLoss {
 };
 
 struct BinaryCrossEntropyLossConfig {
-  std::optional<std::vector<double>> weights;
-  std::optional<double> smoothing;  // 0 to 1
+  std::optional<std::vector<double>> weights{};
+  std::optional<double> smoothing{};  // 0 to 1
   bool logits = false;
   BURN_CONFIG(BinaryCrossEntropyLossConfig, weights, smoothing, logits)
 
-  BinaryCrossEntropyLoss init(const Device& device) const;  // Errors: a weight that is not positive; a smoothing out of range.
+  BinaryCrossEntropyLoss init(
+      const Device& device) const;  // Errors: a weight that is not positive; a smoothing out of range.
 };
 
 }  // namespace burn::nn

@@ -30,8 +30,8 @@ void check_operands(const CrossEntropyLoss& loss, const Value& x, const Value& t
                  site);
   }
   if (loss.weights && loss.weights->slot().value.dim(0) != x.dim(1)) {
-    client::fail("cross_entropy: " + std::to_string(loss.weights->slot().value.dim(0)) + " weights for " + std::to_string(x.dim(1)) +
-                     " classes of " + ir::to_string(x.type()),
+    client::fail("cross_entropy: " + std::to_string(loss.weights->slot().value.dim(0)) + " weights for " +
+                     std::to_string(x.dim(1)) + " classes of " + ir::to_string(x.type()),
                  site);
   }
 }
@@ -60,7 +60,8 @@ Term without_pads(const Term& per_sample, const std::vector<std::int64_t>& pad_t
   const Term target = per_sample.with(column);
   std::optional<Term> is_pad;
   for (const auto token : pad_tokens) {
-    const Term is_this = target == target.with(client::constant(client::place_of(column), token, column.dtype(), per_sample.site()));
+    const Term is_this =
+        target == target.with(client::constant(client::place_of(column), token, column.dtype(), per_sample.site()));
     is_pad = is_pad ? bool_or(*is_pad, is_this) : is_this;
   }
   return select(*is_pad, 0.0, per_sample);

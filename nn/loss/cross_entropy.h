@@ -11,21 +11,21 @@
 
 namespace burn::nn {
 
-// The mean over the batch of -log p[target], where p is softmax(logits), or the input itself without `logits` (then a p of 0
-// counts as the smallest normal number).
+// The mean over the batch of -log p[target], where p is softmax(logits), or the input itself without `logits` (then a p
+// of 0 counts as the smallest normal number).
 //
-// Weights: each sample counts weights[target] times, and the sum is divided by the sum of those. Pad tokens: samples with such a
-// target contribute nothing, but still count in what the sum is divided by. Smoothing a: the target is 1 - a on its class plus
-// a / classes on every one.
+// Weights: each sample counts weights[target] times, and the sum is divided by the sum of those. Pad tokens: samples
+// with such a target contribute nothing, but still count in what the sum is divided by. Smoothing by a: every class gets
+// a / classes of the target, its own class 1 - a more.
 struct CrossEntropyLoss {
-  std::vector<std::int64_t> pad_tokens;
-  std::optional<RunningState<1>> weights;  // [class]; no parameter, but it moves with the module
-  std::optional<double> smoothing;
+  std::vector<std::int64_t> pad_tokens{};
+  std::optional<RunningState<1>> weights{};  // [class]; no parameter, but it moves with the module
+  std::optional<double> smoothing{};
   bool logits = true;
   BURN_MODULE(CrossEntropyLoss, weights)
 
-  // Shapes: [batch, class], [batch] -> [1]. Errors: another number of targets; weights for another number of classes. A target
-  // outside the classes is an error of the run.
+  // Shapes: [batch, class], [batch] -> [1]. Errors: another number of targets; weights for another number of classes. A
+  // target outside the classes is an error of the run.
   Tensor<1> forward(const Tensor<2>& x, const Tensor<1, Int>& targets, Loc where = Loc::current()) const;
   Tensor<1> operator()(const Tensor<2>& x, const Tensor<1, Int>& targets, Loc where = Loc::current()) const {
     return forward(x, targets, where);
@@ -33,9 +33,9 @@ struct CrossEntropyLoss {
 };
 
 struct CrossEntropyLossConfig {
-  std::vector<std::int64_t> pad_tokens;
-  std::optional<std::vector<double>> weights;  // one for each class, all positive
-  std::optional<double> smoothing;             // 0 to 1
+  std::vector<std::int64_t> pad_tokens{};
+  std::optional<std::vector<double>> weights{};  // one for each class, all positive
+  std::optional<double> smoothing{};             // 0 to 1
   bool logits = true;
   BURN_CONFIG(CrossEntropyLossConfig, pad_tokens, weights, smoothing, logits)
 

@@ -15,7 +15,8 @@ struct MseLoss {
   template <int D>
   Tensor<1> forward(const Tensor<D>& predictions, const Tensor<D>& targets, Reduction reduction = Reduction::mean,
                     Loc where = Loc::current()) const {
-    return Tensor<1>{detail::reduce_loss(squares(predictions.value(), targets.value(), at(where)), reduction, at(where))};
+    return Tensor<1>{
+        detail::reduce_loss(squares(predictions.value(), targets.value(), at(where)), reduction, at(where))};
   }
   template <int D>
   Tensor<1> operator()(const Tensor<D>& predictions, const Tensor<D>& targets, Reduction reduction = Reduction::mean,
@@ -24,12 +25,14 @@ struct MseLoss {
   }
   // The loss of each element. Shapes: [...], [...] -> [...].
   template <int D>
-  Tensor<D> forward_no_reduction(const Tensor<D>& predictions, const Tensor<D>& targets, Loc where = Loc::current()) const {
+  Tensor<D> forward_no_reduction(const Tensor<D>& predictions, const Tensor<D>& targets,
+                                 Loc where = Loc::current()) const {
     return Tensor<D>{squares(predictions.value(), targets.value(), at(where))};
   }
 
  private:
-  static client::Value squares(const client::Value& predictions, const client::Value& targets, const client::Site& site);
+  static client::Value squares(const client::Value& predictions, const client::Value& targets,
+                               const client::Site& site);
 };
 
 }  // namespace burn::nn

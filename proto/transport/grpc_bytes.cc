@@ -4,10 +4,15 @@
 #include <memory>
 #include <utility>
 
+#include <grpc/grpc.h>
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/slice.h>
 
 namespace burn::proto {
+
+void keep_grpc_running() {
+  [[maybe_unused]] static const bool once = (grpc_init(), true);
+}
 
 void to_byte_buffer(const EncodedFrame& frame, grpc::ByteBuffer* buffer) {
   const grpc::Slice header{frame.header};

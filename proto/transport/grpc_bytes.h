@@ -1,4 +1,4 @@
-// Frames as gRPC's byte buffers, without copying tensor bytes. gRPC's headers stay in the .cc files.
+// What both ends of gRPC share: frames as its byte buffers, without copying tensor bytes. Its headers stay in the .cc files.
 #pragma once
 
 #include <string>
@@ -16,6 +16,10 @@ namespace burn::proto {
 inline constexpr const char* kGrpcMethod = "/burn.v1.Worker/Connect";
 // Sent by the server with its first headers: the stream is open and not merely refused.
 inline constexpr const char* kGrpcOpenKey = "burn-open";
+
+// To be called before gRPC is used. gRPC stops when its last object goes, starts again with the next, and may take ten seconds
+// over it; we keep it running from its first use to the end of the process.
+void keep_grpc_running();
 
 // Holds on to the payload until gRPC has written it.
 void to_byte_buffer(const EncodedFrame& frame, grpc::ByteBuffer* buffer);

@@ -2,6 +2,7 @@
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 
 namespace burn::proto {
 
@@ -24,5 +25,7 @@ IoThreads::~IoThreads() {
 const std::shared_ptr<IoContext>& IoThreads::next() {
   return loops_[turn_.fetch_add(1, std::memory_order_relaxed) % loops_.size()].context;
 }
+
+void IoThreads::post(std::function<void()> work) { asio::post(*first(), std::move(work)); }
 
 }  // namespace burn::proto

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -26,6 +27,8 @@ class IoThreads {
   // The contexts in turn: a socket stays with one, so its handlers never run side by side. Thread-safe.
   const std::shared_ptr<IoContext>& next();
   const std::shared_ptr<IoContext>& first() const { return loops_.front().context; }
+  // Runs `work` on one of the threads, later. Thread-safe.
+  void post(std::function<void()> work);
 
  private:
   struct Loop {

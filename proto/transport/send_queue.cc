@@ -5,7 +5,7 @@
 namespace burn::proto {
 
 bool SendQueue::push(EncodedFrame frame, Lane lane) {
-  std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_);
   if (closed_) return false;
   waiting_ += frame.size();
   lanes_[static_cast<std::size_t>(lane)].push_back(std::move(frame));
@@ -13,37 +13,46 @@ bool SendQueue::push(EncodedFrame frame, Lane lane) {
 }
 
 bool SendQueue::close() {
-  std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_);
   if (std::exchange(closed_, true)) return false;
   return !std::exchange(pumping_, true);
 }
 
-SendQueue::Next SendQueue::next() {
-  std::lock_guard lock(mutex_);
-  writing_ = 0;
+bool SendQueue::wake() {
+  const std::lock_guard lock(mutex_);
+  return !std::exchange(pumping_, true);
+}
+
+bool SendQueue::discard() {
+  std::array<std::deque<EncodedFrame>, 2> dropped;  // destroyed outside the lock: payloads may be large
+  const std::lock_guard lock(mutex_);
+  closed_ = discarded_ = true;
+  waiting_ = writing_ = 0;
+  std::swap(dropped, lanes_);
+  return !std::exchange(pumping_, true);
+}
+
+SendQueue::Next SendQueue::next(bool stay) {
+  const std::lock_guard lock(mutex_);
   for (auto& lane : lanes_) {
     if (lane.empty()) continue;
     Next next{.frame = std::move(lane.front())};
     lane.pop_front();
-    writing_ = next.frame->size();
-    waiting_ -= writing_;
+    writing_ += next.frame->size();
+    waiting_ -= next.frame->size();
     return next;
   }
-  pumping_ = closed_;  // once closed there is nothing to start the pump for
-  return {.frame = std::nullopt, .finished = closed_};
+  pumping_ = stay || closed_;  // once closed there is nothing to start the pump for
+  return {.frame = std::nullopt, .finished = closed_ && !discarded_};
 }
 
-void SendQueue::discard() {
-  std::array<std::deque<EncodedFrame>, 2> dropped;  // destroyed outside the lock: payloads may be large
-  std::lock_guard lock(mutex_);
-  closed_ = true;
-  pumping_ = true;
-  waiting_ = writing_ = 0;
-  std::swap(dropped, lanes_);
+void SendQueue::written() {
+  const std::lock_guard lock(mutex_);
+  writing_ = 0;
 }
 
 std::size_t SendQueue::bytes() const {
-  std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_);
   return waiting_ + writing_;
 }
 

@@ -1,7 +1,7 @@
 // What waits to be written on a channel: two lanes, of which control overtakes bulk, and one pump that empties them.
 //
-// The pump is whoever was told "start": it asks for next() until nothing is left and is idle then. So a burst of sends wakes the
-// transport's thread once. Thread-safe.
+// The pump is whoever was told to start it: it asks for next() until nothing is left, and is idle then. So a burst of sends
+// starts one pump, and nobody else touches the socket meanwhile. Thread-safe.
 #pragma once
 
 #include <array>
@@ -25,21 +25,27 @@ class SendQueue {
   bool push(EncodedFrame frame, Lane lane);
   // Nothing will be pushed any more. True as above.
   bool close();
-  // For the pump, when the frame it had is written. Without a frame the pump is idle.
-  Next next();
-  // The transport broke: drops everything and closes; the pump is not to be started again.
-  void discard();
+  // For what the transport itself has to write. True as above.
+  bool wake();
+  // The transport is over: drops everything; the pump is not to be started again. True: it is idle, so nothing is half written.
+  bool discard();
 
-  // Of the frames waiting and of the one being written.
+  // For the pump. Without a frame it is idle, unless it wants to stay because it has something to write all the same.
+  Next next(bool stay = false);
+  // What next() gave so far has left the process.
+  void written();
+
+  // Of the frames waiting, and of those being written.
   std::size_t bytes() const;
 
  private:
   mutable std::mutex mutex_;
   std::array<std::deque<EncodedFrame>, 2> lanes_;  // by Lane
   std::size_t waiting_ = 0;                        // bytes in lanes_
-  std::size_t writing_ = 0;                        // bytes of the frame that the pump has
+  std::size_t writing_ = 0;                        // bytes that the pump has
   bool pumping_ = false;
   bool closed_ = false;
+  bool discarded_ = false;
 };
 
 }  // namespace burn::proto

@@ -1,107 +1,108 @@
 #include "proto/transport/websocket.h"
 
-#include <sys/socket.h>
+#include <sys/uio.h>
 
-#include <array>
+#include <cerrno>
 #include <future>
 #include <optional>
 #include <utility>
 
-#include <boost/asio/basic_stream_socket.hpp>
-#include <boost/asio/dispatch.hpp>
-#include <boost/asio/generic/stream_protocol.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/websocket/stream.hpp>
-
 #include "proto/transport/handler_gate.h"
-#include "proto/transport/send_queue.h"
+#include "proto/transport/loop_socket.h"
+#include "proto/transport/ws_handshake.h"
+#include "proto/transport/ws_inbox.h"
+#include "proto/transport/ws_sender.h"
 
 namespace burn::proto {
 namespace {
 
-namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace websocket = boost::beast::websocket;
+using Clock = LoopSocket::Clock;
+using ws::CloseCode;
+using ws::Opcode;
+using ws::Role;
+using Accept = std::function<std::shared_ptr<ChannelHandler>(std::shared_ptr<Channel>)>;
 
-using ErrorCode = boost::system::error_code;
-using Protocol = asio::generic::stream_protocol;  // one stream type, compiled once, for TCP and unix sockets
-using Socket = asio::basic_stream_socket<Protocol, IoContext::executor_type>;
-using Stream = websocket::stream<Socket, /*deflate=*/false>;
+constexpr int kReadsPerTurn = 16;                  // before the loop's other work gets its turn
+constexpr auto kLinger = std::chrono::seconds{1};  // for a peer that is turned away to read why
 
-// A client masks what it sends, in pieces of this size: they should fit the second-level cache and be worth a system call.
-constexpr std::size_t kWriteBufferBytes = std::size_t{256} << 10;
-
-int family_of(int fd) {
-  sockaddr_storage address{};
-  socklen_t size = sizeof address;
-  ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
-  return address.ss_family;
+Status gone(int error) {
+  const bool plain = error == 0 || error == EPIPE || error == ECONNRESET;
+  return unavailable(plain ? "the peer went away" : errno_text(error));
 }
 
-// Members without a lock belong to the thread of the event loop.
+CloseCode close_code_of(const Status& broken) {
+  switch (broken.code()) {
+    case StatusCode::resource_exhausted: return CloseCode::too_big;
+    case StatusCode::unimplemented: return CloseCode::unsupported;
+    default: return CloseCode::protocol_error;
+  }
+}
+
+Status status_of(const ws::CloseReason& reason) {
+  switch (reason.code) {
+    case CloseCode::normal:
+    case CloseCode::going_away:
+    case CloseCode::none: return ok_status();
+    case CloseCode::too_big: return resource_exhausted("the peer says: " + reason.text);
+    default:
+      return unavailable("the peer closed with code " + std::to_string(static_cast<int>(reason.code)) + ": " + reason.text);
+  }
+}
+
+// The receiving half and the life of a WebSocket; members belong to the loop's thread, unless they are thread-safe themselves.
 class Connection final : public Abortable, public std::enable_shared_from_this<Connection> {
  public:
-  Connection(std::shared_ptr<IoContext> context, UniqueFd socket, const WebSocketOptions& options)
-      : context_(std::move(context)), options_(options), peer_(peer_name(socket.get())) {
-    set_no_delay(socket.get());
-    stream_.emplace(context_->get_executor());
-    stream_->next_layer().assign(Protocol{family_of(socket.get()), 0}, socket.release());
-    stream_->set_option(websocket::stream_base::timeout{options.handshake_timeout, options.idle_timeout, true});
-    stream_->read_message_max(options.max_frame_bytes);
-    stream_->write_buffer_bytes(kWriteBufferBytes);
-    stream_->auto_fragment(false);
-    stream_->binary(true);
-  }
+  Connection(std::shared_ptr<IoContext> loop, UniqueFd socket, const WebSocketOptions& options, Role role)
+      : options_(options),
+        socket_(std::make_shared<LoopSocket>(std::move(loop), std::move(socket))),
+        sender_(std::make_shared<ws::Sender>(socket_, role)),
+        inbox_(role == Role::server ? Role::client : Role::server, options.max_frame_bytes) {}
 
-  using Accept = std::function<std::shared_ptr<ChannelHandler>(std::shared_ptr<Channel>)>;
+  // Any thread, once.
   void serve(Accept accept, std::shared_ptr<const void> lease);
   std::future<Status> open(const std::string& host, std::shared_ptr<ChannelHandler> handler);
 
-  void send(EncodedFrame frame, Lane lane) {
-    if (queue_.push(std::move(frame), lane)) start_pump();
-  }
-  void close() {
-    if (queue_.close()) start_pump();
-  }
+  // Any thread.
+  ws::Sender& sender() { return *sender_; }
+  const std::string& peer() const { return socket_->peer(); }
   void detach() {  // nobody listens any more
     gate_.shut();
     abort(cancelled("the channel was destroyed"));
   }
-  void abort(Status why) override {
-    queue_.discard();
-    asio::post(*context_, [weak = weak_from_this(), why = std::move(why)] {
-      if (const auto self = weak.lock()) self->finish(why);
-    });
-  }
-
-  std::size_t queued_bytes() const { return queue_.bytes(); }
-  const std::string& peer() const { return peer_; }
+  void abort(Status why) override;
 
  private:
-  void on_accepted(ErrorCode error, const Accept& accept);
-  void read();
-  void on_read(ErrorCode error);
-  void start_pump();
-  void pump();
-  void on_written(ErrorCode error);
-  void say_goodbye();
-  Status describe(ErrorCode error) const;
-  Status describe_goodbye() const;
-  void finish(Status why);
+  enum class Stage { shaking_hands, open, lingering, finished };
 
-  const std::shared_ptr<IoContext> context_;
+  void start();
+  void read();
+  void on_readable();
+  void digest();
+  void shake_hands();
+  void enter();
+  void hear(const ws::Inbox::Event& event);
+  void hear_close(const ws::CloseReason& reason);
+  void turn_away(Status why);
+  void finish(Status why);
+  void tick_later();
+  void tick();
+
   const WebSocketOptions options_;
-  const std::string peer_;
-  SendQueue queue_;
+  const std::shared_ptr<LoopSocket> socket_;
+  const std::shared_ptr<ws::Sender> sender_;
   HandlerGate gate_;
-  std::optional<Stream> stream_;  // until finished; operations under way then end with operation_aborted
-  beast::flat_buffer incoming_;
-  EncodedFrame outgoing_;
+
+  Stage stage_ = Stage::shaking_hands;
+  ws::Inbox inbox_;
+  Clock::time_point last_heard_;
+  std::optional<Clock::time_point> goodbye_;  // when it was first seen to be said
   std::shared_ptr<const void> lease_;
-  bool saying_goodbye_ = false;
-  bool finished_ = false;
+  // Until hands are shaken. A server's:
+  Accept accept_;
+  // A client's:
+  std::string key_;
+  std::optional<std::promise<Status>> opened_;
+  std::shared_ptr<ChannelHandler> handler_;
 };
 
 class WebSocketChannel final : public Channel {
@@ -109,148 +110,185 @@ class WebSocketChannel final : public Channel {
   explicit WebSocketChannel(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {}
   ~WebSocketChannel() override { connection_->detach(); }
 
-  void send(EncodedFrame frame, Lane lane) override { connection_->send(std::move(frame), lane); }
-  void close() override { connection_->close(); }
-  std::size_t queued_bytes() const override { return connection_->queued_bytes(); }
+  void send(EncodedFrame frame, Lane lane) override { connection_->sender().send(std::move(frame), lane); }
+  void close() override { connection_->sender().close(); }
+  std::size_t queued_bytes() const override { return connection_->sender().queued_bytes(); }
   std::string peer() const override { return connection_->peer(); }
 
  private:
   const std::shared_ptr<Connection> connection_;
 };
 
-void Connection::serve(Accept accept, std::shared_ptr<const void> lease) {
-  lease_ = std::move(lease);
-  asio::post(*context_, [self = shared_from_this(), accept = std::move(accept)]() mutable {
-    if (self->finished_) return;
-    self->stream_->async_accept(
-        [self, accept = std::move(accept)](ErrorCode error) { self->on_accepted(error, accept); });
-  });
-}
+// --- hello -------------------------------------------------------------------------------------------------------------------
 
-void Connection::on_accepted(ErrorCode error, const Accept& accept) {
-  if (finished_) return;
-  if (error) return finish(describe(error));
-  auto handler = accept(std::make_shared<WebSocketChannel>(shared_from_this()));
-  if (!handler) return finish(cancelled("refused"));
-  gate_.open(std::move(handler));
-  read();
+void Connection::serve(Accept accept, std::shared_ptr<const void> lease) {
+  accept_ = std::move(accept);
+  lease_ = std::move(lease);
+  socket_->post([self = shared_from_this()] { self->start(); });
 }
 
 std::future<Status> Connection::open(const std::string& host, std::shared_ptr<ChannelHandler> handler) {
-  auto opened = std::make_shared<std::promise<Status>>();
-  asio::post(*context_, [self = shared_from_this(), host, handler = std::move(handler), opened]() mutable {
-    self->stream_->async_handshake(host, "/", [self, handler = std::move(handler), opened](ErrorCode error) mutable {
-      if (error) {
-        const Status why = self->describe(error);
-        self->finish(why);
-        return opened->set_value(why);
-      }
-      self->gate_.open(std::move(handler));
-      opened->set_value(ok_status());
-      self->read();
-    });
+  handler_ = std::move(handler);
+  key_ = ws::make_key();
+  auto opened = opened_.emplace().get_future();
+  socket_->post([self = shared_from_this(), host] {
+    self->sender_->write_now(ws::upgrade_request(host, self->key_));
+    self->start();
   });
-  return opened->get_future();
+  return opened;
 }
 
-void Connection::read() {
-  stream_->async_read(incoming_, [self = shared_from_this()](ErrorCode error, std::size_t) { self->on_read(error); });
-}
-
-void Connection::on_read(ErrorCode error) {
-  if (finished_) return;
-  if (error) return finish(saying_goodbye_ ? ok_status() : describe(error));
-  if (!stream_->got_binary()) return finish(invalid_argument("the peer sent a text message; frames are binary"));
-  auto owner = std::make_shared<const beast::flat_buffer>(std::move(incoming_));
-  const auto bytes = owner->cdata();
-  const std::span frame{static_cast<const std::byte*>(bytes.data()), bytes.size()};
-  gate_.frame(SharedBytes{std::move(owner), frame});
+void Connection::start() {
+  if (stage_ == Stage::finished) return;
+  socket_->wait_for(options_.handshake_timeout, [self = shared_from_this()] {
+    self->finish(unavailable("the peer does not answer"));
+  });
   read();
 }
 
-void Connection::start_pump() {
-  asio::dispatch(*context_, [weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->pump();
-  });
-}
-
-void Connection::pump() {
-  if (finished_) return;
-  SendQueue::Next next = queue_.next();
-  if (next.finished) return say_goodbye();
-  if (!next.frame) return;
-  outgoing_ = *std::move(next.frame);
-  const std::array<asio::const_buffer, 2> buffers{asio::buffer(outgoing_.header),
-                                                  asio::buffer(outgoing_.payload.data(), outgoing_.payload.size())};
-  stream_->async_write(buffers, [self = shared_from_this()](ErrorCode error, std::size_t) { self->on_written(error); });
-}
-
-void Connection::on_written(ErrorCode error) {
-  outgoing_ = {};
-  if (finished_) return;
-  if (!error) return pump();
-  // Why is for the reading side to say: the peer's goodbye may be there already.
-  stream_->next_layer().shutdown(Socket::shutdown_both, error);
-}
-
-void Connection::say_goodbye() {
-  saying_goodbye_ = true;
-  stream_->async_close(websocket::close_code::normal, [self = shared_from_this()](ErrorCode) { self->finish(ok_status()); });
-}
-
-Status Connection::describe(ErrorCode error) const {
-  if (error == websocket::error::closed) return describe_goodbye();
-  if (error == beast::error::timeout) return unavailable("the peer does not answer");
-  if (error == websocket::error::message_too_big) {
-    return resource_exhausted("the peer sent a frame of more than " + std::to_string(options_.max_frame_bytes) + " bytes");
+void Connection::shake_hands() {
+  const std::size_t size = ws::http_header_size(inbox_.text());
+  if (size == 0) {
+    if (inbox_.is_full()) turn_away(invalid_argument("an endless HTTP header"));
+    return;
   }
-  if (error == asio::error::eof || error == asio::error::connection_reset || error == asio::error::broken_pipe ||
-      error == asio::error::operation_aborted) {
-    return unavailable("the peer went away");
+  const std::string header{inbox_.text().substr(0, size)};
+  inbox_.skip(size);
+  if (opened_) {
+    if (Status status = ws::check_upgrade(header, key_); !status.ok()) return finish(std::move(status));
+  } else {
+    ws::Answer answer = ws::answer_upgrade(header);
+    sender_->write_now(answer.text);
+    if (!answer.status.ok()) return turn_away(std::move(answer.status));
   }
-  if (error == websocket::condition::protocol_violation || error == websocket::condition::handshake_failed) {
-    return invalid_argument("the peer does not speak WebSocket: " + error.message());
-  }
-  return unavailable(error.message());
+  enter();
 }
 
-Status Connection::describe_goodbye() const {
-  const auto& reason = stream_->reason();
-  const std::string text{reason.reason.data(), reason.reason.size()};
-  switch (reason.code) {
-    case websocket::close_code::none:
-    case websocket::close_code::normal:
-    case websocket::close_code::going_away:
-      return ok_status();
-    case websocket::close_code::too_big:
-      return resource_exhausted("the peer takes no frame as large as ours: " + text);
-    default:
-      return unavailable("the peer closed with code " + std::to_string(reason.code) + ": " + text);
+void Connection::enter() {
+  stage_ = Stage::open;
+  last_heard_ = Clock::now();
+  tick_later();
+  if (opened_) {
+    gate_.open(std::exchange(handler_, nullptr));
+    return std::exchange(opened_, std::nullopt)->set_value(ok_status());
   }
+  auto handler = std::exchange(accept_, nullptr)(std::make_shared<WebSocketChannel>(shared_from_this()));
+  if (!handler) return turn_away(unavailable("refused"));
+  gate_.open(std::move(handler));
+}
+
+// --- receiving ---------------------------------------------------------------------------------------------------------------
+
+void Connection::read() {
+  socket_->wait_readable([self = shared_from_this()] { self->on_readable(); });
+}
+
+void Connection::on_readable() {
+  for (int i = 0; i < kReadsPerTurn; ++i) {
+    if (stage_ == Stage::finished) return;
+    std::array<iovec, 2> parts;
+    std::size_t wanted = 0;
+    for (std::size_t k = 0; const auto space : inbox_.space()) {
+      parts[k++] = {space.data(), space.size()};
+      wanted += space.size();
+    }
+    const auto got = socket_->read(parts);
+    if (got.would_block()) break;
+    if (got.bytes == 0) return finish(sender_->said_goodbye() ? ok_status() : gone(got.error));
+    last_heard_ = Clock::now();
+    if (stage_ == Stage::lingering) continue;  // read, so that the peer gets to read
+    inbox_.advance(got.bytes);
+    digest();
+    if (got.bytes < wanted) break;
+  }
+  if (stage_ != Stage::finished) read();
+}
+
+void Connection::digest() {
+  if (stage_ == Stage::shaking_hands) shake_hands();
+  while (stage_ == Stage::open) {
+    const auto event = inbox_.next();
+    if (!event.ok()) return turn_away(event.status().with_context("the peer sent"));
+    if (!*event) return;
+    hear(**event);
+  }
+}
+
+void Connection::hear(const ws::Inbox::Event& event) {
+  const std::string_view content{reinterpret_cast<const char*>(event.content.data()), event.content.size()};
+  switch (event.opcode) {
+    case Opcode::ping: return sender_->say(Opcode::pong, content);
+    case Opcode::pong: return;
+    case Opcode::close: return hear_close(ws::decode_close(event.content.span()));
+    default: return gate_.frame(event.content);
+  }
+}
+
+// --- goodbye -----------------------------------------------------------------------------------------------------------------
+
+void Connection::hear_close(const ws::CloseReason& reason) {
+  sender_->break_off(CloseCode::normal, "");
+  finish(sender_->said_goodbye() ? ok_status() : status_of(reason));
+}
+
+void Connection::turn_away(Status why) {
+  const bool shaken = stage_ == Stage::open;
+  stage_ = Stage::lingering;
+  if (shaken) sender_->break_off(close_code_of(why), why.message());
+  socket_->shutdown_writing();
+  socket_->wait_for(kLinger, [self = shared_from_this()] { self->finish(ok_status()); });
+  gate_.closed(std::move(why));
 }
 
 void Connection::finish(Status why) {
-  if (std::exchange(finished_, true)) return;
-  queue_.discard();
-  stream_.reset();
+  if (std::exchange(stage_, Stage::finished) == Stage::finished) return;
+  sender_->discard();
+  socket_->close();
   lease_.reset();
+  accept_ = nullptr;
+  handler_.reset();
+  if (opened_) std::exchange(opened_, std::nullopt)->set_value(why);
   gate_.closed(std::move(why));
+}
+
+void Connection::abort(Status why) {
+  sender_->discard();
+  socket_->post([weak = weak_from_this(), why = std::move(why)] {
+    if (const auto self = weak.lock()) self->finish(why);
+  });
+}
+
+void Connection::tick_later() {
+  socket_->wait_for(options_.idle_timeout / 4, [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->tick();
+  });
+}
+
+void Connection::tick() {
+  if (stage_ != Stage::open) return;
+  const auto now = Clock::now();
+  if (sender_->said_goodbye()) {
+    if (!goodbye_) goodbye_ = now;
+    if (now - *goodbye_ >= options_.handshake_timeout) return finish(ok_status());
+  }
+  const auto silence = now - last_heard_;
+  if (silence >= options_.idle_timeout && !socket_->has_input()) return finish(unavailable("the peer does not answer"));
+  if (silence >= options_.idle_timeout / 2) sender_->say(Opcode::ping, "");
+  tick_later();
 }
 
 }  // namespace
 
-std::weak_ptr<Abortable> serve_websocket(std::shared_ptr<IoContext> context, UniqueFd socket,
-                                                   const WebSocketOptions& options, Connection::Accept accept,
-                                                   std::shared_ptr<const void> lease) {
-  auto connection = std::make_shared<Connection>(std::move(context), std::move(socket), options);
+std::weak_ptr<Abortable> serve_websocket(std::shared_ptr<IoContext> loop, UniqueFd socket, const WebSocketOptions& options,
+                                         Accept accept, std::shared_ptr<const void> lease) {
+  auto connection = std::make_shared<Connection>(std::move(loop), std::move(socket), options, Role::server);
   connection->serve(std::move(accept), std::move(lease));
   return connection;
 }
 
-Result<std::shared_ptr<Channel>> open_websocket(std::shared_ptr<IoContext> context, UniqueFd socket,
-                                                const std::string& host, const WebSocketOptions& options,
-                                                std::shared_ptr<ChannelHandler> handler) {
-  auto connection = std::make_shared<Connection>(std::move(context), std::move(socket), options);
+Result<std::shared_ptr<Channel>> open_websocket(std::shared_ptr<IoContext> loop, UniqueFd socket, const std::string& host,
+                                                const WebSocketOptions& options, std::shared_ptr<ChannelHandler> handler) {
+  auto connection = std::make_shared<Connection>(std::move(loop), std::move(socket), options, Role::client);
   Status opened = connection->open(host, std::move(handler)).get();
   if (!opened.ok()) return opened;
   return std::shared_ptr<Channel>(std::make_shared<WebSocketChannel>(std::move(connection)));

@@ -27,12 +27,12 @@ struct WebSocketOptions {
 // Server: shakes hands on a socket that was just accepted, then asks `accept` who serves it (null: nobody, it is closed).
 // `lease` is dropped when the connection is over.
 std::weak_ptr<Abortable> serve_websocket(
-    std::shared_ptr<IoContext> context, UniqueFd socket, const WebSocketOptions& options,
+    std::shared_ptr<IoContext> loop, UniqueFd socket, const WebSocketOptions& options,
     std::function<std::shared_ptr<ChannelHandler>(std::shared_ptr<Channel>)> accept, std::shared_ptr<const void> lease);
 
 // Client: shakes hands with `host` ("127.0.0.1:3000") and returns the open channel. Blocks; not for threads of IoThreads.
 // Errors: UNAVAILABLE with the reason.
-Result<std::shared_ptr<Channel>> open_websocket(std::shared_ptr<IoContext> context, UniqueFd socket, const std::string& host,
+Result<std::shared_ptr<Channel>> open_websocket(std::shared_ptr<IoContext> loop, UniqueFd socket, const std::string& host,
                                                 const WebSocketOptions& options, std::shared_ptr<ChannelHandler> handler);
 
 }  // namespace burn::proto

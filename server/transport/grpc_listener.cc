@@ -1,9 +1,9 @@
 #include <algorithm>
+#include <chrono>
 #include <climits>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include <grpcpp/generic/async_generic_service.h>
@@ -143,6 +143,7 @@ void Stream::OnWriteDone(bool ok) {
   {
     std::lock_guard lock(mutex_);
     outgoing_.Clear();
+    queue_.written();
     writing_ = false;
     if (answer_) return finish_when_written();
   }
@@ -230,19 +231,16 @@ class GrpcListener final : public Listener {
 
   ~GrpcListener() override {
     if (!server_) return;
-    stop_accepting();
     connections_->close(unavailable("the server is shutting down"));
-    shutdown_.join();
-    server_->Wait();
+    server_->Shutdown(std::chrono::system_clock::now());  // later, it would wait for connections that say nothing
   }
 
   std::string url() const override { return "grpc://" + address_; }
 
+  // gRPC keeps the socket until its end; calls are refused.
   void stop_accepting() override {
-    std::call_once(stopped_, [this] {
-      server_->GetHealthCheckService()->SetServingStatus(false);
-      shutdown_ = std::thread([this] { server_->Shutdown(); });  // closes the socket, then waits for the open streams
-    });
+    connections_->stop();
+    server_->GetHealthCheckService()->SetServingStatus(false);
   }
 
  private:
@@ -250,8 +248,6 @@ class GrpcListener final : public Listener {
   Service service_;
   std::string address_;
   std::unique_ptr<grpc::Server> server_;
-  std::once_flag stopped_;
-  std::thread shutdown_;
 };
 
 void set_limits(grpc::ServerBuilder& builder, const ListenOptions& options) {
@@ -290,6 +286,7 @@ Status GrpcListener::start(const std::string& address, const ListenOptions& opti
 }  // namespace
 
 Result<std::unique_ptr<Listener>> listen_grpc(const std::string& address, Acceptor& acceptor, const ListenOptions& options) {
+  proto::keep_grpc_running();
   auto listener = std::make_unique<GrpcListener>(acceptor, options);
   BURN_RETURN_IF_ERROR(listener->start(address, options));
   return std::unique_ptr<Listener>(std::move(listener));

@@ -7,7 +7,7 @@ namespace burn::server {
 
 OpenConnections::Lease OpenConnections::take() {
   std::lock_guard lock(mutex_);
-  if (closed_ || open_.size() >= limit_) return nullptr;
+  if (stopped_ || open_.size() >= limit_) return nullptr;
   const std::uint64_t key = ++last_key_;
   open_.try_emplace(key);
   return {new std::uint64_t{key}, [self = shared_from_this()](const std::uint64_t* lease) {
@@ -21,11 +21,16 @@ void OpenConnections::put(const Lease& lease, std::weak_ptr<proto::Abortable> co
   if (const auto it = open_.find(*lease); it != open_.end()) it->second = std::move(connection);
 }
 
+void OpenConnections::stop() {
+  std::lock_guard lock(mutex_);
+  stopped_ = true;
+}
+
 void OpenConnections::close(const Status& why) {
   std::vector<std::shared_ptr<proto::Abortable>> open;  // dropped outside the lock: that may give a place back
   {
     std::lock_guard lock(mutex_);
-    closed_ = true;
+    stopped_ = true;
     for (const auto& [key, weak] : open_) {
       if (auto connection = weak.lock()) open.push_back(std::move(connection));
     }

@@ -19,11 +19,13 @@ class OpenConnections : public std::enable_shared_from_this<OpenConnections> {
 
   explicit OpenConnections(std::size_t limit) : limit_(limit) {}
 
-  // Null: all places are taken, or close() was called.
+  // Null: all places are taken, or no more are given.
   Lease take();
   // Says who has the place.
   void put(const Lease& lease, std::weak_ptr<proto::Abortable> connection);
-  // Gives no more leases and aborts those who have one.
+  // Gives no more leases,
+  void stop();
+  // and aborts those who have one.
   void close(const Status& why);
 
  private:
@@ -33,7 +35,7 @@ class OpenConnections : public std::enable_shared_from_this<OpenConnections> {
   std::mutex mutex_;
   std::unordered_map<std::uint64_t, std::weak_ptr<proto::Abortable>> open_;
   std::uint64_t last_key_ = 0;
-  bool closed_ = false;
+  bool stopped_ = false;
 };
 
 }  // namespace burn::server

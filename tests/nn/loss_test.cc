@@ -6,11 +6,11 @@
 namespace burn {
 namespace {
 
-using ::testing::Each;
 using test::ad;
 using test::cpu;
 using test::error_of;
 using test::expect_near;
+using ::testing::Each;
 
 Tensor<1, Int> classes(const std::vector<std::int64_t>& ids, const Device& device) {
   return Tensor<1, Int>::from_data(TensorData(ids, {static_cast<std::int64_t>(ids.size())}), device);
@@ -28,7 +28,8 @@ Tensor<2> logits(const Device& device) { return Tensor<2>::from_data({{1, 2, 3},
 
 double smoothed(const std::vector<double>& row, std::size_t target, double a, const std::vector<double>& weights) {
   double loss = 0;
-  for (std::size_t k = 0; k < row.size(); ++k) loss += weights[k] * ((k == target ? 1 - a : 0) + a / static_cast<double>(row.size())) * nll(row, k);
+  for (std::size_t k = 0; k < row.size(); ++k)
+    loss += weights[k] * ((k == target ? 1 - a : 0) + a / static_cast<double>(row.size())) * nll(row, k);
   return loss;
 }
 
@@ -40,7 +41,8 @@ TEST(CrossEntropy, IsTheMeanOverTheBatch) {
 
 TEST(CrossEntropy, WeightedIsDividedByTheWeightsSeen) {
   const auto loss = nn::CrossEntropyLossConfig{.weights = {{1, 2, 5}}}.init(cpu());
-  expect_near(loss(logits(cpu()), classes({2, 0, 0}, cpu())), {(5 * nll(kFirst, 2) + nll(kSecond, 0) + nll(kThird, 0)) / 7});
+  expect_near(loss(logits(cpu()), classes({2, 0, 0}, cpu())),
+              {(5 * nll(kFirst, 2) + nll(kSecond, 0) + nll(kThird, 0)) / 7});
 }
 
 TEST(CrossEntropy, PadsCountButDoNotContribute) {
@@ -78,7 +80,9 @@ TEST(CrossEntropy, TakesProbabilities) {
 TEST(CrossEntropy, HasTheRightGradients) {
   const auto check = [](const nn::CrossEntropyLossConfig& config) {
     const auto loss = config.init(cpu());
-    test::expect_gradients(loss, logits(cpu()), [](const auto& m, const auto& x) { return m(x, classes({2, 0, 1}, x.device())); });
+    test::expect_gradients(loss, logits(cpu()), [](const auto& m, const auto& x) {
+      return m(x, classes({2, 0, 1}, x.device()));
+    });
   };
   check({});
   check({.weights = {{1, 2, 5}}});
@@ -106,9 +110,13 @@ TEST(CrossEntropy, RefusesWhatDoesNotFit) {
   EXPECT_EQ(error_of([] { (void)nn::CrossEntropyLoss{}(logits(cpu()), classes({1}, cpu())); }),
             "cross_entropy: input f32[3, 3] and targets i64[1] have different batch sizes");
   const auto weighted = nn::CrossEntropyLossConfig{.weights = {{1, 2}}}.init(cpu());
-  EXPECT_EQ(error_of([&] { (void)weighted(logits(cpu()), classes({0, 1, 2}, cpu())); }),
+  EXPECT_EQ(error_of([&] {
+              (void)weighted(logits(cpu()), classes({0, 1, 2}, cpu()));
+            }),
             "cross_entropy: 2 weights for 3 classes of f32[3, 3]");
-  EXPECT_EQ(error_of([] { (void)nn::CrossEntropyLossConfig{.weights = {{1, 0}}}.init(cpu()); }),
+  EXPECT_EQ(error_of([] {
+              (void)nn::CrossEntropyLossConfig{.weights = {{1, 0}}}.init(cpu());
+            }),
             "CrossEntropyLossConfig: a weight is 0.000000, must be positive");
   EXPECT_EQ(error_of([] { (void)nn::CrossEntropyLossConfig{.smoothing = 2}.init(cpu()); }),
             "CrossEntropyLossConfig: smoothing is 2, must be between 0 and 1");
@@ -130,7 +138,9 @@ TEST(Mse, HasTheRightGradients) {
 }
 
 TEST(Mse, RefusesToBroadcast) {
-  EXPECT_EQ(error_of([] { (void)nn::MseLoss{}(Tensor<2>::ones({3, 1}, cpu()), Tensor<2>::ones({3, 3}, cpu())); }),
+  EXPECT_EQ(error_of([] {
+              (void)nn::MseLoss{}(Tensor<2>::ones({3, 1}, cpu()), Tensor<2>::ones({3, 3}, cpu()));
+            }),
             "mse_loss: predictions f32[3, 1] and targets f32[3, 3] differ in shape");
 }
 
@@ -148,10 +158,12 @@ TEST(BinaryCrossEntropy, TakesProbabilitiesOrLogits) {
 
 TEST(BinaryCrossEntropy, WeighsByTargetOrByLabel) {
   const auto one = nn::BinaryCrossEntropyLossConfig{.weights = {{3, 1}}}.init(cpu());
-  expect_near(one(Tensor<1>::from_data({0.25f, 0.5f}, cpu()), classes({0, 1}, cpu())), {(3 * bce(0.25, 0) + bce(0.5, 1)) / 2});
+  expect_near(one(Tensor<1>::from_data({0.25f, 0.5f}, cpu()), classes({0, 1}, cpu())),
+              {(3 * bce(0.25, 0) + bce(0.5, 1)) / 2});
   const auto many = nn::BinaryCrossEntropyLossConfig{.weights = {{1, 2, 5}}}.init(cpu());
   const auto p = Tensor<2>::from_data({{0.25f, 0.5f, 0.75f}}, cpu());
-  expect_near(many(p, Tensor<2, Int>::from_data({{1, 0, 1}}, cpu())), {(bce(0.25, 1) + 2 * bce(0.5, 0) + 5 * bce(0.75, 1)) / 3});
+  expect_near(many(p, Tensor<2, Int>::from_data({{1, 0, 1}}, cpu())),
+              {(bce(0.25, 1) + 2 * bce(0.5, 0) + 5 * bce(0.75, 1)) / 3});
 }
 
 TEST(BinaryCrossEntropy, SmoothsTowardsTheNumberOfLabels) {
@@ -165,8 +177,9 @@ TEST(BinaryCrossEntropy, SmoothsTowardsTheNumberOfLabels) {
 TEST(BinaryCrossEntropy, HasTheRightGradients) {
   const auto targets = [](const Device& device) { return Tensor<2, Int>::from_data({{1, 0, 1}, {0, 0, 1}}, device); };
   const auto call = [&](const auto& m, const auto& x) { return m(x, targets(x.device())); };
-  test::expect_gradients(nn::BinaryCrossEntropyLossConfig{.weights = {{1, 2, 5}}, .smoothing = 0.1, .logits = true}.init(cpu()),
-                         test::spread_tensor<2>({2, 3}, cpu()), call);
+  test::expect_gradients(
+      nn::BinaryCrossEntropyLossConfig{.weights = {{1, 2, 5}}, .smoothing = 0.1, .logits = true}.init(cpu()),
+      test::spread_tensor<2>({2, 3}, cpu()), call);
   test::expect_gradients(nn::BinaryCrossEntropyLoss{}, test::spread_tensor<2>({2, 3}, cpu()) * 0.4 + 0.5, call, 1e-5);
 }
 
@@ -186,7 +199,9 @@ TEST(BinaryCrossEntropy, OfAZeroLogitHasASlope) {
 
 TEST(BinaryCrossEntropy, RefusesWhatDoesNotFit) {
   const auto one = nn::BinaryCrossEntropyLossConfig{.weights = {{3, 1}}}.init(cpu());
-  EXPECT_EQ(error_of([&] { (void)one(Tensor<2>::ones({1, 3}, cpu()), Tensor<2, Int>::ones({1, 3}, cpu())); }),
+  EXPECT_EQ(error_of([&] {
+              (void)one(Tensor<2>::ones({1, 3}, cpu()), Tensor<2, Int>::ones({1, 3}, cpu()));
+            }),
             "binary_cross_entropy: 2 weights, but f32[1, 3] needs 3");
   EXPECT_EQ(error_of([&] { (void)one(Tensor<1>::ones({3}, cpu()), Tensor<1, Int>::ones({2}, cpu())); }),
             "binary_cross_entropy: input f32[3] and targets i64[2] differ in shape");

@@ -10,11 +10,11 @@
 namespace burn {
 namespace {
 
-using ::testing::ElementsAre;
 using test::ad;
 using test::cpu;
 using test::error_of;
 using test::expect_near;
+using ::testing::ElementsAre;
 
 // The network of the guide: two convolutions, two linear layers.
 struct Net {
@@ -99,9 +99,9 @@ Forms forms(const Device& device) {
 TEST(Module, NamesEveryTensorByItsPath) {
   std::vector<std::string> paths;
   forms(cpu()).for_each_slot([&](const std::string& path, Slot&) { paths.push_back(path); });
-  EXPECT_THAT(paths, ElementsAre("matrix", "present", "list.0", "list.1", "layers.0.weight", "layers.0.bias", "layers.1.weight",
-                                 "pair.0.weight", "pair.0.seen", "pair.1.weight", "pair.1.seen", "nested.1.weight", "nested.1.seen",
-                                 "leaf.weight", "leaf.seen"));
+  EXPECT_THAT(paths, ElementsAre("matrix", "present", "list.0", "list.1", "layers.0.weight", "layers.0.bias",
+                                 "layers.1.weight", "pair.0.weight", "pair.0.seen", "pair.1.weight", "pair.1.seen",
+                                 "nested.1.weight", "nested.1.seen", "leaf.weight", "leaf.seen"));
 }
 
 TEST(Module, WithoutFieldsIsAModule) {
@@ -162,7 +162,8 @@ TEST(Module, RoundTripsThroughARecordOnDisk) {
   cpu().seed(2);
   const Net net = NetConfig{.hidden = 16, .dropout = 0}.init(cpu());
   net.into_record().save(folder / "net.safetensors");
-  const Net copy = NetConfig{.hidden = 16, .dropout = 0}.init(ad()).load_record(Record::load(folder / "net.safetensors"));
+  const Net copy =
+      NetConfig{.hidden = 16, .dropout = 0}.init(ad()).load_record(Record::load(folder / "net.safetensors"));
   const auto images = Tensor<3>::random({2, 12, 12}, Distribution::normal(0, 1), cpu());
   EXPECT_EQ(test::values(copy.valid().forward(images)), test::values(net.forward(images)));
   EXPECT_TRUE(copy.linear1.weight.val().is_require_grad());
@@ -185,7 +186,9 @@ TEST(Module, RefusesARecordThatDoesNotFit) {
   EXPECT_EQ(loading([](Record&) {}), "");
   EXPECT_EQ(loading([](Record& r) { r.remove("bias"); }),
             "load_record: the record has no tensor \"bias\" for Linear, which needs f32[3]");
-  EXPECT_EQ(loading([](Record& r) { r.insert("weight", TensorData::zeros({3, 2})); }),
+  EXPECT_EQ(loading([](Record& r) {
+              r.insert("weight", TensorData::zeros({3, 2}));
+            }),
             "load_record: tensor \"weight\" is f32[2, 3] in Linear but f32[3, 2] in the record");
   EXPECT_EQ(loading([](Record& r) { r.insert("extra", TensorData::zeros({1})); }),
             "load_record: the record's tensor \"extra\" (f32[1]) has no place in Linear");

@@ -1,13 +1,13 @@
 // What the tests of nn/ share: devices, numbers in and out, the sentence of an error, gradients against differences.
 #pragma once
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "nn/nn.h"
@@ -41,7 +41,8 @@ inline std::vector<double> spread(std::size_t count, int salt = 0) {
 template <int D>
 Tensor<D> spread_tensor(const std::array<std::int64_t, D>& dims, const TensorOptions& options, int salt = 0) {
   const ir::Shape shape{std::span<const std::int64_t>{dims}};
-  return Tensor<D>::from_data(TensorData(spread(static_cast<std::size_t>(ir::num_elements(shape)), salt), shape).convert<float>(), options);
+  return Tensor<D>::from_data(
+      TensorData(spread(static_cast<std::size_t>(ir::num_elements(shape)), salt), shape).convert<float>(), options);
 }
 
 // The sentence of the burn::Error that `body` throws, without the call site at its end; "" when it throws none.
@@ -56,8 +57,8 @@ std::string error_of(Body&& body) {
   return "";
 }
 
-// Compares the gradients of sum(f(module, x)) in every parameter and in x with central differences. Everything runs in f64: the
-// module's parameters and x are converted first. f takes a module and a Tensor<D>, and gives a tensor.
+// Compares the gradients of sum(f(module, x)) in every parameter and in x with central differences. Everything runs in
+// f64: the module's parameters and x are converted first. f takes a module and a Tensor<D>, and gives a tensor.
 template <typename M, int D, typename F>
 void expect_gradients(const M& initial, const Tensor<D>& x, F&& f, double tolerance = 1e-6) {
   const auto module_with = [&](const Device& device, const std::string& path, std::size_t element, double by) {
@@ -65,9 +66,12 @@ void expect_gradients(const M& initial, const Tensor<D>& x, F&& f, double tolera
     module.for_each_slot([&](const std::string& name, Slot& slot) {
       auto numbers = client::to_data(slot.value).convert<double>().template to_vec<double>();
       if (name == path) numbers[element] += by;
-      slot.value = client::from_data(TensorData(std::move(numbers), slot.value.shape()), {device, DType::f64}, DType::f64);
-      if (slot.role == Slot::Role::state) slot.value = slot.value.inner();
-      else if (device.is_autodiff()) slot.value = client::require_grad(slot.value);
+      slot.value =
+          client::from_data(TensorData(std::move(numbers), slot.value.shape()), {device, DType::f64}, DType::f64);
+      if (slot.role == Slot::Role::state)
+        slot.value = slot.value.inner();
+      else if (device.is_autodiff())
+        slot.value = client::require_grad(slot.value);
     });
     return module;
   };

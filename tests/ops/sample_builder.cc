@@ -43,8 +43,9 @@ std::string_view name(View view) {
 }
 
 std::vector<ir::DType> numbers() {
-  std::vector<ir::DType> all(std::begin(kFloats), std::end(kFloats));
-  all.insert(all.end(), std::begin(kIntegers), std::end(kIntegers));
+  std::vector<ir::DType> all;
+  for (const auto dtype : kFloats) all.push_back(dtype);
+  for (const auto dtype : kIntegers) all.push_back(dtype);
   return all;
 }
 
@@ -142,7 +143,8 @@ ir::Ref SampleBuilder::add(const ir::Op& op, std::initializer_list<ir::Ref> oper
   return *ref;
 }
 
-Sample SampleBuilder::finish(std::vector<ir::Ref> outputs, double slack) {
+Sample SampleBuilder::finish(std::vector<ir::Ref> outputs, double slack, double cancelled) {
+  sample_.cancelled = cancelled;
   sample_.slack = slack;
   sample_.program = program_.finish(std::move(outputs));
   return std::move(sample_);

@@ -41,7 +41,7 @@ class SampleBuilder {
   ir::Ref add(const ir::Op& op, std::initializer_list<ir::Ref> operands);
 
   ir::TensorType type_of(ir::Ref ref) const { return program_.type_of(ref); }
-  Sample finish(std::vector<ir::Ref> outputs, double slack = 1);
+  Sample finish(std::vector<ir::Ref> outputs, double slack = 1, double cancelled = 0);
 
  private:
   std::uint64_t draw(ir::DType dtype, Values values);

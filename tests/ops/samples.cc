@@ -24,10 +24,10 @@ Tolerance tolerance(ir::DType dtype) {
   }
 }
 
-bool close(double a, double b, Tolerance limit, double slack) {
+bool close(double a, double b, Tolerance limit, double slack, double cancelled) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
   if (a == b) return true;
-  return std::abs(a - b) <= slack * (limit.absolute + limit.relative * std::abs(b));
+  return std::abs(a - b) <= slack * (limit.absolute + limit.relative * (std::abs(b) + cancelled));
 }
 
 }  // namespace
@@ -40,7 +40,8 @@ std::vector<Sample> samples(std::string_view op) {
   return {};
 }
 
-std::string first_difference(const reference::Tensor& actual, const reference::Tensor& expected, double slack) {
+std::string first_difference(const reference::Tensor& actual, const reference::Tensor& expected, double slack,
+                             double cancelled) {
   if (actual.type != expected.type) {
     return fmt::format("type {}, expected {}", to_string(actual.type), to_string(expected.type));
   }
@@ -48,7 +49,7 @@ std::string first_difference(const reference::Tensor& actual, const reference::T
   for (std::size_t i = 0; i < expected.size(); ++i) {
     if (ir::is_floating(expected.type.dtype)) {
       const auto a = actual.get<double>(i), b = expected.get<double>(i);
-      if (!close(a, b, limit, slack)) return fmt::format("element {} is {}, expected {}", i, a, b);
+      if (!close(a, b, limit, slack, cancelled)) return fmt::format("element {} is {}, expected {}", i, a, b);
     } else if (actual.bits[i] != expected.bits[i]) {
       return fmt::format("element {} is {}, expected {}", i, actual.get<std::int64_t>(i), expected.get<std::int64_t>(i));
     }

@@ -18,7 +18,8 @@ struct Sample {
   ir::Program program;
   std::vector<reference::Tensor> inputs;
   reference::Bindings bindings;
-  double slack = 1;  // how many times the usual tolerance of the dtype results may be off
+  double slack = 1;      // how many times the usual tolerance of the dtype results may be off
+  double cancelled = 0;  // the size of what cancels in a sum: an error relative to it is no error
 };
 
 // By the name of the catalogue. Empty for an unknown op.
@@ -26,6 +27,7 @@ std::vector<Sample> samples(std::string_view op);
 
 // Where the first element lies that differs by more than the tolerance of its dtype, and the two values; empty if none does.
 // NaN equals NaN; whole numbers and bools must be the same.
-std::string first_difference(const reference::Tensor& actual, const reference::Tensor& expected, double slack);
+std::string first_difference(const reference::Tensor& actual, const reference::Tensor& expected, double slack = 1,
+                             double cancelled = 0);
 
 }  // namespace burn::testing

@@ -21,6 +21,7 @@ bool takes(ReduceFn fn, DType dtype) {
 
 // Sums of many rounded numbers may be off by more than one rounding.
 constexpr double kSumSlack = 4;
+constexpr double kProducts = 10;  // of two numbers up to 3
 
 std::vector<Sample> reduce_samples() {
   std::vector<Sample> all;
@@ -39,6 +40,7 @@ std::vector<Sample> reduce_samples() {
           add(fn, {dtype, {3, 4, 5}}, axes, view, Values::positive);
         }
       }
+      if (fn == ReduceFn::prod) continue;  // whether one of edges overflows depends on the order
       add(fn, {dtype, {6, 130}}, {1}, View::plain, Values::special);
       add(fn, {dtype, {6, 130}}, {0}, View::plain, Values::special);
     }
@@ -95,7 +97,7 @@ std::vector<Sample> matmul_samples() {
   const auto add = [&](DType dtype, const ir::Shape& a, const ir::Shape& b, View view_a, View view_b) {
     SampleBuilder sample(title(dtype, to_string(a) + to_string(b), std::string(name(view_a)) + std::string(name(view_b))));
     const auto x = sample.view({dtype, a}, view_a), y = sample.view({dtype, b}, view_b);
-    all.push_back(sample.finish({sample.add(ir::MatMul{}, {x, y})}, kSumSlack));
+    all.push_back(sample.finish({sample.add(ir::MatMul{}, {x, y})}, kSumSlack, kProducts));
   };
   for (const auto dtype : numbers()) {
     add(dtype, {3, 4}, {4, 5}, View::plain, View::plain);
@@ -121,7 +123,7 @@ std::vector<Sample> matmul_samples() {
     w = sample.add(ir::Expand{{4, 8, 6}}, {w});
     const auto back = sample.add(ir::Permute{{0, 2, 1}}, {x});  // [4, 8, 9]
     const auto product = sample.add(ir::MatMul{}, {x, w});
-    all.push_back(sample.finish({product, sample.add(ir::MatMul{}, {back, product})}, kSumSlack));
+    all.push_back(sample.finish({product, sample.add(ir::MatMul{}, {back, product})}, kSumSlack, 10 * kProducts));
   }
   add(DType::f32, {100, 17, 18}, {100, 18, 19}, View::plain, View::plain);
   return all;

@@ -30,8 +30,8 @@ std::vector<ConvCase> conv_cases() {
   };
 }
 
-// Sums over many products.
-constexpr double kConvSlack = 8;
+// Sums over many products of two numbers up to 3.
+constexpr double kConvSlack = 4, kProducts = 30;
 
 std::vector<Sample> conv_samples(std::string_view op) {
   std::vector<Sample> all;
@@ -55,7 +55,7 @@ std::vector<Sample> conv_samples(std::string_view op) {
           result = sample.add(ir::ConvWeightGrad{c.stride, c.pad_begin, c.pad_end, c.dilation, kernel_size, c.groups},
                               {x(c.input), x(output)});
         }
-        all.push_back(sample.finish({result}, kConvSlack));
+        all.push_back(sample.finish({result}, kConvSlack, kProducts));
       }
     }
   }

@@ -4,7 +4,6 @@
 #include <limits>
 #include <numeric>
 
-#include "ir/prelude.h"
 #include "tests/reference/interpreter.h"
 
 namespace burn::reference::rules {
@@ -15,8 +14,8 @@ T combine(ir::ReduceFn fn, T a, T b) {
   switch (fn) {
     case ir::ReduceFn::sum: return static_cast<T>(a + b);
     case ir::ReduceFn::prod: return static_cast<T>(a * b);
-    case ir::ReduceFn::max: return ir::prelude::max<T>(a, b);
-    case ir::ReduceFn::min: return ir::prelude::min<T>(a, b);
+    case ir::ReduceFn::max: return larger(a, b);
+    case ir::ReduceFn::min: return smaller(a, b);
   }
   return a;
 }

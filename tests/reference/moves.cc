@@ -1,7 +1,6 @@
 // Ops that only move elements, or combine them where they meet.
 #include <stdexcept>
 
-#include "ir/prelude.h"
 #include "tests/reference/interpreter.h"
 
 namespace burn::reference::rules {
@@ -29,8 +28,8 @@ T scatter_value(ir::ScatterFn fn, T a, T b) {
     case ir::ScatterFn::assign: return b;
     case ir::ScatterFn::add: return static_cast<T>(a + b);
     case ir::ScatterFn::mul: return static_cast<T>(a * b);
-    case ir::ScatterFn::max: return ir::prelude::max<T>(a, b);
-    case ir::ScatterFn::min: return ir::prelude::min<T>(a, b);
+    case ir::ScatterFn::max: return larger(a, b);
+    case ir::ScatterFn::min: return smaller(a, b);
   }
   return a;
 }

@@ -53,6 +53,18 @@ decltype(auto) visit_kind(ir::DType dtype, Body&& body) {
   __builtin_unreachable();
 }
 
+// NaN wins: what reductions, scans and scatters mean by max and min.
+template <typename T>
+T larger(T a, T b) {
+  if (a != a || b != b) return a != a ? a : b;
+  return a < b ? b : a;
+}
+template <typename T>
+T smaller(T a, T b) {
+  if (a != a || b != b) return a != a ? a : b;
+  return b < a ? b : a;
+}
+
 // Calls body(index) for every index of a shape, in row-major order.
 template <typename Body>
 void for_each_index(const ir::Shape& shape, const Body& body) {

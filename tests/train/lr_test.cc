@@ -1,7 +1,7 @@
 // Learning rates, against the reference vectors and by hand.
-#include <gtest/gtest.h>
-
 #include <cmath>
+
+#include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "tests/train/vectors.h"
@@ -22,7 +22,8 @@ lr::Scheduler schedule_of(const test::Vector& v) {
   if (v.op == "lr_step") {
     return lr::Step{.initial = initial(), .gamma = v.number("gamma"), .step_size = v.integer("step_size")};
   }
-  return lr::Noam{.factor = v.number("factor"), .warmup_steps = v.integer("warmup_steps"), .model_size = v.integer("model_size")};
+  return lr::Noam{
+      .factor = v.number("factor"), .warmup_steps = v.integer("warmup_steps"), .model_size = v.integer("model_size")};
 }
 
 TEST(LearningRate, FollowsTheReferenceVectors) {

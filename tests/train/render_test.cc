@@ -1,8 +1,8 @@
 // What is written of a training, to a file and to a terminal.
+#include <sstream>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <sstream>
 
 #include "train/render/cli_renderer.h"
 #include "train/render/lines.h"
@@ -16,22 +16,32 @@ using ::testing::Not;
 const std::vector<ShownValue> kValues{{"loss", "0.1234"}, {"acc", "96.1 %"}};
 
 Progress progress(std::int64_t items, double seconds) {
-  return {.epoch = 3, .epochs = 10, .split = Split::train, .items = items, .total_items = 8000, .seconds = seconds,
-          .items_per_second = static_cast<double>(items) / seconds, .seconds_left = 65.2, .values = kValues};
+  return {.epoch = 3,
+          .epochs = 10,
+          .split = Split::train,
+          .items = items,
+          .total_items = 8000,
+          .seconds = seconds,
+          .items_per_second = static_cast<double>(items) / seconds,
+          .seconds_left = 65.2,
+          .values = kValues};
 }
 
 TEST(Lines, OfAnEpochSayLossAndAccuracyOfBothSplits) {
-  const EpochSummary summary{.epoch = 3, .epochs = 10, .train = kValues, .valid = {{"loss", "0.1010"}, {"acc", "96.9 %"}}};
+  const EpochSummary summary{
+      .epoch = 3, .epochs = 10, .train = kValues, .valid = {{"loss", "0.1010"}, {"acc", "96.9 %"}}};
   EXPECT_EQ(epoch_line(summary), "epoch 3 train loss 0.1234 acc 96.1 % valid loss 0.1010 acc 96.9 %");
 }
 
 TEST(Lines, OfProgressSayHowFarHowFastAndHowLong) {
-  EXPECT_EQ(progress_line(progress(800, 2.5)), "  train   10 %   800/8000  320 items/s  1:06 left  loss 0.1234 acc 96.1 %");
+  EXPECT_EQ(progress_line(progress(800, 2.5)),
+            "  train   10 %   800/8000  320 items/s  1:06 left  loss 0.1234 acc 96.1 %");
 }
 
 TEST(Lines, OfTheBarFitTheTerminal) {
   EXPECT_EQ(bar_line(progress(4000, 2), 120),
-            "epoch 3/10 train [==============>             ]   50 %  loss 0.1234 acc 96.1 %  4000/8000  2000 items/s  1:06 left");
+            "epoch 3/10 train [==============>             ]   50 %  loss 0.1234 acc 96.1 %  4000/8000  2000 items/s  "
+            "1:06 left");
   for (int columns = 0; columns <= 130; ++columns) {
     EXPECT_LE(bar_line(progress(4000, 2), columns).size(), static_cast<std::size_t>(std::max(columns - 1, 0)));
   }

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "client/device_state.h"
-#include "tests/store/temp_folder.h"
+#include "tests/support/temp_folder.h"
 #include "tests/train/fake_session.h"
 #include "tests/train/tiny.h"
 
@@ -18,7 +18,8 @@ class Step : public ::testing::Test {
   client::DeviceStats stats() { return device.state()->stats(); }
   // With the loss and the batch held until the next iteration, as users write it.
   template <typename Optimizer>
-  test::TinyNet train_by_hand(test::TinyNet net, Optimizer& optim, data::DataLoader<test::PointBatch>& loader, int epochs) {
+  test::TinyNet train_by_hand(test::TinyNet net, Optimizer& optim, data::DataLoader<test::PointBatch>& loader,
+                              int epochs) {
     lr::Cosine schedule{.initial = 1e-2, .steps = 100};
     for (int epoch = 0; epoch < epochs; ++epoch) {
       for (const test::PointBatch& batch : loader) {
@@ -50,7 +51,8 @@ TEST_F(Step, OfALoopByHandIsOneRunOfAKnownProgram) {
 TEST_F(Step, OfEveryOptimizerIsOneRunOfAKnownProgram) {
   const std::vector<optim::ModuleOptimizer> optimizers{
       optim::SgdConfig{}, optim::SgdConfig{.weight_decay = 0.1, .momentum = optim::MomentumConfig{}},
-      optim::AdamConfig{.amsgrad = true, .grad_clipping = {{.norm = 1}}}, optim::AdamWConfig{.grad_clipping = {{.value = 1}}}};
+      optim::AdamConfig{.amsgrad = true, .grad_clipping = {{.norm = 1}}},
+      optim::AdamWConfig{.grad_clipping = {{.value = 1}}}};
   for (const auto& engine : optimizers) {
     auto loader = test::tiny_loaders(device).train;
     optim::Optimizer<test::TinyNet> optim{engine};
@@ -149,14 +151,16 @@ TEST_F(Step, ErrorsOfTheDeviceEndTheTraining) {
   test::TempFolder folder;
   const auto [train, valid] = test::tiny_loaders(device, 2);
   server->fails = true;
-  auto training = train::SupervisedTraining(folder.path(), train, valid).renderer(std::make_shared<train::SilentRenderer>());
+  auto training =
+      train::SupervisedTraining(folder.path(), train, valid).renderer(std::make_shared<train::SilentRenderer>());
   EXPECT_THROW((void)training.launch(train::Learner(net(), optim::AdamConfig{}, 1e-3)), Error);
 }
 
 TEST_F(Step, AModelThatIsNotOnAnAutodiffDeviceIsAnError) {
   test::TempFolder folder;
   const auto [train, valid] = test::tiny_loaders(device);
-  auto training = train::SupervisedTraining(folder.path(), train, valid).renderer(std::make_shared<train::SilentRenderer>());
+  auto training =
+      train::SupervisedTraining(folder.path(), train, valid).renderer(std::make_shared<train::SilentRenderer>());
   try {
     (void)training.launch(train::Learner(test::TinyNet::init(device), optim::AdamConfig{}, 1e-3));
     FAIL();

@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "data/random.h"
 #include "nn/nn.h"
 #include "train/train.h"
 

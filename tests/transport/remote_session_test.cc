@@ -105,7 +105,7 @@ TEST_F(RemoteSessionTest, FailsToConnectToAServerThatIsSilentGoneOrConfused) {
   auto connecting = confused.connect();
   confused.expect<proto::Hello>();
   confused.say(proto::Ack{0});
-  EXPECT_THAT(connecting.get().status().message(), HasSubstr("an ack before the welcome"));
+  EXPECT_THAT(connecting.get().status().message(), HasSubstr("a ack before the welcome"));
 }
 
 TEST_F(RemoteSessionTest, NumbersWhatIsOrdered) {

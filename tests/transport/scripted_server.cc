@@ -15,11 +15,6 @@ struct ScriptedServer::State {
   proto::HandlerGate gate;
   bool closed = false;
   bool closes_at_once = true;
-  std::thread closer;
-
-  ~State() {
-    if (closer.joinable()) closer.join();
-  }
 };
 
 class ScriptedServer::Pipe final : public proto::Channel {
@@ -41,7 +36,7 @@ class ScriptedServer::Pipe final : public proto::Channel {
   void close() override {
     const std::lock_guard lock(state_->mutex);
     if (std::exchange(state_->closed, true) || !state_->closes_at_once) return;
-    state_->closer = std::thread([state = state_.get()] { state->gate.closed(ok_status()); });
+    std::thread([state = state_] { state->gate.closed(ok_status()); }).detach();  // not this one: it may be a caller's
   }
   std::size_t queued_bytes() const override { return 0; }
   std::string peer() const override { return "script"; }

@@ -37,9 +37,11 @@ TEST(SendQueue, CountsBytesUntilTheyAreWritten) {
   EXPECT_EQ(queue.bytes(), 16u);
   (void)queue.next();
   EXPECT_EQ(queue.bytes(), 16u);
-  (void)queue.next();
+  queue.written();
   EXPECT_EQ(queue.bytes(), 12u);
   (void)queue.next();
+  EXPECT_EQ(queue.bytes(), 12u);
+  queue.written();
   EXPECT_EQ(queue.bytes(), 0u);
 }
 
@@ -65,11 +67,25 @@ TEST(SendQueue, DropsEverythingWhenTheTransportBreaks) {
   SendQueue queue;
   const auto owner = std::make_shared<int>();
   queue.push({"x", SharedBytes{owner, {}}}, Lane::bulk);
-  queue.discard();
+  EXPECT_FALSE(queue.discard());  // the pump is on its way
   EXPECT_EQ(owner.use_count(), 1);
   EXPECT_EQ(queue.bytes(), 0u);
   EXPECT_FALSE(queue.push(named("y"), Lane::control));
   EXPECT_FALSE(queue.close());
+  EXPECT_FALSE(queue.wake());
+  EXPECT_FALSE(queue.next().finished);  // over, but not in order
+  EXPECT_TRUE(SendQueue().discard());
+}
+
+TEST(SendQueue, WakesThePumpForOtherThings) {
+  SendQueue queue;
+  EXPECT_TRUE(queue.wake());
+  EXPECT_FALSE(queue.wake());
+  EXPECT_FALSE(queue.next(true).frame);
+  EXPECT_FALSE(queue.push(named("a"), Lane::control));  // it stayed
+  EXPECT_TRUE(queue.next(true).frame);
+  EXPECT_FALSE(queue.next().frame);
+  EXPECT_TRUE(queue.wake());
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <thread>
 
+#include <gtest/gtest.h>
+
 namespace burn::test {
 
 proto::EncodedFrame frame(std::string header, std::size_t payload_bytes, std::uint8_t seed) {
@@ -130,7 +132,8 @@ Result<std::unique_ptr<server::Listener>> listen(Transport transport, server::Ac
 std::shared_ptr<proto::Channel> must_connect(const std::string& url, std::shared_ptr<proto::ChannelHandler> handler) {
   auto channel = client::connect_channel(url, std::move(handler), kPatience);
   if (!channel.ok()) {
-    std::fprintf(stderr, "%s\n", channel.status().to_string().c_str());
+    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    std::fprintf(stderr, "%s: %s\n", test ? test->name() : "", channel.status().to_string().c_str());
     std::abort();
   }
   return *std::move(channel);

@@ -27,6 +27,7 @@ bool Call::flag(const char* name) const {
   const auto& value = at(name);
   return value.is_bool() ? value.as_bool() : value.to_number<int>() != 0;
 }
+bool Call::is_text(const char* name) const { return has(name) && at(name).is_string(); }
 std::string Call::text(const char* name) const { return std::string{at(name).as_string()}; }
 
 double Call::number(const char* name) const {
@@ -82,6 +83,7 @@ const OpTable& ops() {
     add_reduce(t);
     add_activation(t);
     add_module(t);
+    add_nn(t);
     return t;
   }();
   return table;

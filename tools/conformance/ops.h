@@ -35,6 +35,7 @@ class Call {
   double number(const char* name) const;  // also "inf"
   Scalar scalar(const char* name) const;  // keeps whole numbers whole
   bool flag(const char* name) const;
+  bool is_text(const char* name) const;
   std::string text(const char* name) const;
   std::vector<std::int64_t> integers(const char* name) const;  // a single number is a list of one
   ir::Dims dims(const char* name) const { return ir::Dims{integers(name)}; }
@@ -60,6 +61,7 @@ void add_index(OpTable& table);
 void add_reduce(OpTable& table);
 void add_activation(OpTable& table);
 void add_module(OpTable& table);
+void add_nn(OpTable& table);
 
 const OpTable& ops();
 

@@ -51,7 +51,9 @@ Checkpoint read(const fs::path& folder) {
 
 // Writes beside the folder, then puts the new one in its place.
 void replace(const fs::path& folder, const Checkpoint& checkpoint) {
-  const auto beside = [&](const char* what) { return folder.parent_path() / ("." + folder.filename().string() + what); };
+  const auto beside = [&](const char* what) {
+    return folder.parent_path() / ("." + folder.filename().string() + what);
+  };
   const auto written = beside(".new"), former = beside(".old");
   fs::remove_all(written);
   fs::create_directories(written);

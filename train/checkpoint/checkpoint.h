@@ -23,13 +23,14 @@ struct KeepLast {
 };
 
 struct TrainingState {
-  std::int64_t epoch = 0;         // the one that is over, or, if interrupted, under way
+  std::int64_t epoch = 0;  // the one that is over, or, if interrupted, under way
   bool interrupted = false;
-  std::int64_t batches = 0;       // of that epoch that have been trained on, if interrupted
-  std::int64_t items = 0;         // in them
-  std::uint64_t seed = 0;         // of the training; each epoch's random numbers follow from it
-  std::uint64_t stream_seed = 0;  // where the device's random numbers are
-  std::uint64_t stream_offset = 0;
+  std::int64_t batches = 0;  // of that epoch that have been trained on, if interrupted
+  std::int64_t items = 0;    // in them
+  // Unsigned numbers in signed fields, because JSON's whole numbers are those.
+  std::int64_t seed = 0;         // of the training; each epoch's random numbers follow from it
+  std::int64_t stream_seed = 0;  // where the device's random numbers are
+  std::int64_t stream_offset = 0;
   std::vector<std::string> metrics;  // their names, as columns of the history
   BURN_CONFIG(TrainingState, epoch, interrupted, batches, items, seed, stream_seed, stream_offset, metrics)
 };

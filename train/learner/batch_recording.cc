@@ -8,9 +8,7 @@ namespace burn::train {
 void connect_loaders() {
   data::set_batch_hooks({
       .begin = nullptr,
-      .end = []() -> std::shared_ptr<void> {
-        return std::make_shared<client::Recording>(client::Recording::detach());
-      },
+      .end = []() -> std::shared_ptr<void> { return std::make_shared<client::Recording>(client::Recording::detach()); },
       .adopt = [](std::shared_ptr<void> token) { std::static_pointer_cast<client::Recording>(token)->adopt(); },
   });
 }

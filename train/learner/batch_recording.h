@@ -1,5 +1,5 @@
-// Joins data loaders to the recording of tensors: what a loader's worker records while it makes a batch goes with the batch
-// to the thread that consumes it, and becomes part of that thread's program. Including this header is enough.
+// Joins data loaders to the recording of tensors: what a loader's worker records while it makes a batch goes with the
+// batch to the thread that consumes it, and becomes part of that thread's program. Including this header is enough.
 #pragma once
 
 namespace burn::train {

@@ -8,7 +8,8 @@ namespace burn::train {
 
 std::size_t find_metric(const EarlyStopping& rule, const metric::MetricSet& metrics) {
   if (rule.patience < 1) {
-    throw Error(StatusCode::invalid_argument, fmt::format("early stopping: patience is {}, must be 1 or more", rule.patience));
+    throw Error(StatusCode::invalid_argument,
+                fmt::format("early stopping: patience is {}, must be 1 or more", rule.patience));
   }
   std::string known;
   for (std::size_t i = 0; i < metrics.metrics().size(); ++i) {
@@ -20,7 +21,8 @@ std::size_t find_metric(const EarlyStopping& rule, const metric::MetricSet& metr
               fmt::format("early stopping: no metric \"{}\" is measured; there are: {}", rule.metric, known));
 }
 
-std::string why_stop(const EarlyStopping& rule, const metric::MetricSet& metrics, const std::vector<EpochResult>& history) {
+std::string why_stop(const EarlyStopping& rule, const metric::MetricSet& metrics,
+                     const std::vector<EpochResult>& history) {
   const auto index = find_metric(rule, metrics);
   if (history.empty()) return {};
   const auto& metric = *metrics.metrics()[index];

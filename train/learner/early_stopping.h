@@ -20,6 +20,7 @@ std::size_t find_metric(const EarlyStopping& rule, const metric::MetricSet& metr
 
 // The sentence that says why to stop; empty to go on. Decides by the history alone, so that a resumed training stops
 // where it would have stopped.
-std::string why_stop(const EarlyStopping& rule, const metric::MetricSet& metrics, const std::vector<EpochResult>& history);
+std::string why_stop(const EarlyStopping& rule, const metric::MetricSet& metrics,
+                     const std::vector<EpochResult>& history);
 
 }  // namespace burn::train

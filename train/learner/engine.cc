@@ -48,8 +48,10 @@ Engine::Engine(const TrainingOptions& options, Work& work, optim::ModuleOptimize
 }
 
 TrainingReport Engine::run() {
-  if (options_.resume) resume(*options_.resume);
-  else start_afresh();
+  if (options_.resume)
+    resume(*options_.resume);
+  else
+    start_afresh();
   TrainingReport report;
   for (; epoch_ <= options_.epochs; ++epoch_, batches_ = 0) {
     const bool stopped_before = options_.interrupter.should_stop();
@@ -65,7 +67,7 @@ TrainingReport Engine::run() {
       break;
     }
   }
-  if (options_.summary) renderer_->summary(summarize(history_, train_metrics_));
+  if (options_.summary && !history_.empty()) renderer_->summary(summarize(history_, train_metrics_));
   report.metrics = names(train_metrics_);
   report.history = std::move(history_);
   return report;
@@ -86,27 +88,31 @@ void Engine::resume(const Resume& from) {
   optimizer_.load_record(work_.model(), checkpoint.optimizer);
   scheduler_.load_record(checkpoint.scheduler);
   history_ = history_from_record(checkpoint.metrics);
-  seed_ = state.seed;
+  seed_ = static_cast<std::uint64_t>(state.seed);
   epoch_ = state.epoch + 1;
   if (state.interrupted) {
     epoch_ = state.epoch;
     batches_ = state.batches;
-    resumed_stream_ = {state.stream_seed, state.stream_offset};
+    resumed_stream_ = {static_cast<std::uint64_t>(state.stream_seed), static_cast<std::uint64_t>(state.stream_offset)};
     load_gathered(checkpoint.metrics, state.items, train_metrics_);
   }
   log_.emplace(options_.artifact_dir, epoch_ - 1);
 }
 
 void Engine::seed_epoch() {
-  if (resumed_stream_) device_.state()->set_random_stream(*resumed_stream_);
-  else device_.seed(seed_of_epoch(seed_, epoch_));
+  if (resumed_stream_)
+    device_.state()->set_random_stream(*resumed_stream_);
+  else
+    device_.seed(seed_of_epoch(seed_, epoch_));
   resumed_stream_.reset();
 }
 
 bool Engine::train_epoch() {
   if (!resumed_stream_) train_metrics_.reset();
-  Pass pass{train_metrics_, *renderer_, {.epoch = epoch_, .epochs = options_.epochs, .split = Split::train,
-                                         .total_items = work_.items(Split::train)}};
+  Pass pass{
+      train_metrics_,
+      *renderer_,
+      {.epoch = epoch_, .epochs = options_.epochs, .split = Split::train, .total_items = work_.items(Split::train)}};
   work_.begin(Split::train, epoch_, batches_, [this] { seed_epoch(); });
   bool stopped = false;
   while (!stopped) {
@@ -133,8 +139,10 @@ client::Value Engine::train_batch(StepOutput output) {
   if (options_.grads_accumulation > 1) {
     gradients_.accumulate(std::move(gradients));
     accumulated_ += 1;
-    if (accumulated_ == options_.grads_accumulation) apply_gradients();
-    else device_.flush();
+    if (accumulated_ == options_.grads_accumulation)
+      apply_gradients();
+    else
+      device_.flush();
   } else {
     optimizer_.step(scheduler_.step(), work_.model(), std::move(gradients));
   }
@@ -148,8 +156,10 @@ void Engine::apply_gradients() {
 
 bool Engine::validate_epoch() {
   valid_metrics_.reset();
-  Pass pass{valid_metrics_, *renderer_, {.epoch = epoch_, .epochs = options_.epochs, .split = Split::valid,
-                                         .total_items = work_.items(Split::valid)}};
+  Pass pass{
+      valid_metrics_,
+      *renderer_,
+      {.epoch = epoch_, .epochs = options_.epochs, .split = Split::valid, .total_items = work_.items(Split::valid)}};
   work_.begin(Split::valid, epoch_, 0, [] {});
   bool stopped = false;
   while (!stopped) {
@@ -183,9 +193,9 @@ void Engine::save(bool interrupted) {
                       .interrupted = interrupted,
                       .batches = interrupted ? batches_ : 0,
                       .items = interrupted ? train_metrics_.items() : 0,
-                      .seed = seed_,
-                      .stream_seed = stream_.seed,
-                      .stream_offset = stream_.offset,
+                      .seed = static_cast<std::int64_t>(seed_),
+                      .stream_seed = static_cast<std::int64_t>(stream_.seed),
+                      .stream_offset = static_cast<std::int64_t>(stream_.offset),
                       .metrics = names(train_metrics_)};
   checkpoint.model = nn::detail::record_of(work_.model());
   checkpoint.optimizer = optimizer_.to_record(work_.model());

@@ -1,7 +1,7 @@
 // The training loop, free of types: epochs of steps and validations, with everything around them.
 //
-// A step is one program and one run: the batch (made by a loader's worker), forward, backward, what the metrics measure, and
-// the optimizer. Nothing in the loop waits for the device but a bound on how far it may be behind.
+// A step is one program and one run: the batch (made by a loader's worker), forward, backward, what the metrics
+// measure, and the optimizer. Nothing in the loop waits for the device but a bound on how far it may be behind.
 #pragma once
 
 #include "client/device_state.h"
@@ -25,8 +25,8 @@ class Engine {
  private:
   void start_afresh();
   void resume(const Resume& from);
-  bool train_epoch();     // false: interrupted
-  bool validate_epoch();  // false: interrupted
+  bool train_epoch();                            // false: interrupted
+  bool validate_epoch();                         // false: interrupted
   client::Value train_batch(StepOutput output);  // what the metrics measured
   void apply_gradients();
   std::string finish_epoch();  // why that was enough; empty to go on

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "store/record.h"
 #include "train/metric/metric_set.h"
 #include "train/render/renderer.h"
-#include "store/record.h"
 
 namespace burn::train {
 

@@ -34,8 +34,10 @@ std::string lines_until(const std::filesystem::path& path, std::int64_t last) {
 
 void put(nn::detail::JsonWriter& json, const std::string& key, double number) {
   json.key(key);
-  if (std::isfinite(number)) json.value(number);
-  else json.null();
+  if (std::isfinite(number))
+    json.value(number);
+  else
+    json.null();
 }
 
 }  // namespace

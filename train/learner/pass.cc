@@ -48,8 +48,9 @@ void Pass::show() {
   p.items = metrics_.items();
   p.seconds = seconds();
   p.items_per_second = p.seconds > 0 ? static_cast<double>(p.items - items_before_) / p.seconds : 0;
-  p.seconds_left =
-      p.items_per_second > 0 ? static_cast<double>(std::max<std::int64_t>(p.total_items - p.items, 0)) / p.items_per_second : 0;
+  p.seconds_left = p.items_per_second > 0
+                       ? static_cast<double>(std::max<std::int64_t>(p.total_items - p.items, 0)) / p.items_per_second
+                       : 0;
   p.values = shown_values(metrics_);
   renderer_.progress(p);
 }

@@ -8,8 +8,8 @@
 //                       .summary();
 //   auto result = training.launch(train::Learner(NetConfig{}.init(device), optim::AdamConfig{}, 1e-3));
 //
-// The model has `step(const Batch&) const`, which returns one of the outputs of train/learner/output.h. It is called on the
-// model itself to train and on model.valid() to validate.
+// The model has `step(const Batch&) const`, which returns one of the outputs of train/learner/output.h. It is called on
+// the model itself to train and on model.valid() to validate.
 #pragma once
 
 #include <memory>
@@ -54,12 +54,15 @@ class SupervisedTraining {
   // Goes on from a checkpoint as if there had been no stop: same shuffles, same random numbers, same losses.
   SupervisedTraining& resume(std::int64_t epoch) { return set(options_.resume, Resume{epoch}); }
   SupervisedTraining& resume(Latest) { return set(options_.resume, Resume{}); }
-  // Each epoch's random numbers on the device (dropout) follow from this seed and the epoch. Without: from the device's.
+  // Each epoch's random numbers on the device (dropout) follow from this seed and the epoch. Without: from the
+  // device's.
   SupervisedTraining& seed(std::uint64_t seed) { return set(options_.seed, seed); }
   // One step of the optimizer for so many batches, with the sum of their gradients.
   SupervisedTraining& grads_accumulation(std::int64_t batches) { return set(options_.grads_accumulation, batches); }
   SupervisedTraining& interrupter(Interrupter interrupter) { return set(options_.interrupter, std::move(interrupter)); }
-  SupervisedTraining& renderer(std::shared_ptr<Renderer> renderer) { return set(options_.renderer, std::move(renderer)); }
+  SupervisedTraining& renderer(std::shared_ptr<Renderer> renderer) {
+    return set(options_.renderer, std::move(renderer));
+  }
   // A table at the end: the best and worst epoch of each metric.
   SupervisedTraining& summary(bool wanted = true) { return set(options_.summary, wanted); }
 

@@ -25,7 +25,9 @@ class TypedWork : public Work {
     if (skip == 0) before_first();
     batches_.emplace(loader(split).start(static_cast<std::size_t>(epoch - 1)));
     for (std::int64_t i = 0; i < skip && *batches_ != std::default_sentinel; ++i) {
-      { const Batch unwanted = std::move(**batches_); }
+      {
+        const Batch unwanted = std::move(**batches_);
+      }
       device_of(model()).flush();
       if (i + 1 == skip) before_first();
       ++*batches_;

@@ -20,8 +20,8 @@ class Scheduler {
     at_ = [schedule = std::move(schedule)](std::int64_t step) { return static_cast<double>(schedule.at(step)); };
   }
 
-  double step() { return at_(done_++); }                    // the rate of the next step
-  double next() const { return at_(done_); }                // the same, without taking the step
+  double step() { return at_(done_++); }                          // the rate of the next step
+  double next() const { return at_(done_); }                      // the same, without taking the step
   double last() const { return at_(done_ > 0 ? done_ - 1 : 0); }  // the rate of the step before
   std::int64_t done() const { return done_; }
 

@@ -1,9 +1,9 @@
 #include "train/metric/metric.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <limits>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 
@@ -38,7 +38,7 @@ void MeanMetric::load_state(std::span<const double> state) {
 }
 
 Tensor<1> Accuracy::measure(const StepOutput& output) const {
-  const auto answers = output.output_as<2>().argmax(1);                                        // [batch, 1]
+  const auto answers = output.output_as<2>().argmax(1);                                     // [batch, 1]
   const auto targets = output.targets_as<1, Int>().cast(answers.dtype()).unsqueeze_dim(1);  // [batch, 1]
   return answers.equal(targets).to_float().sum();
 }

@@ -1,8 +1,8 @@
 // What is measured while a model trains: an interface to extend, and the metrics that come with it.
 //
 // A metric has two halves. measure() records, within the step's program, the few numbers that it wants to know of a
-// batch; it must not read anything, or every step would wait for the device. add() takes those numbers some steps later,
-// on the host, and gathers them into the value of an epoch.
+// batch; it must not read anything, or every step would wait for the device. add() takes those numbers some steps
+// later, on the host, and gathers them into the value of an epoch.
 #pragma once
 
 #include <cstdint>

@@ -10,16 +10,20 @@ namespace burn::train {
 // A model's step(batch) returns something with `StepOutput step_output() const`: one of the outputs of
 // train/learner/output.h, or a struct of the user's own.
 struct StepOutput {
-  client::Value loss;     // [1]
-  client::Value output;   // the predictions; may be empty
-  client::Value targets;  // what was to be predicted; may be empty
-  std::int64_t items = 0; // in the batch
+  client::Value loss;      // [1]
+  client::Value output;    // the predictions; may be empty
+  client::Value targets;   // what was to be predicted; may be empty
+  std::int64_t items = 0;  // in the batch
 
   // As tensors, with the rank and kind that the reader expects; they throw when it is another.
   template <int D, Kind K = Float>
-  Tensor<D, K> output_as() const { return Tensor<D, K>{output}; }
+  Tensor<D, K> output_as() const {
+    return Tensor<D, K>{output};
+  }
   template <int D, Kind K = Float>
-  Tensor<D, K> targets_as() const { return Tensor<D, K>{targets}; }
+  Tensor<D, K> targets_as() const {
+    return Tensor<D, K>{targets};
+  }
 
   // Off the tape.
   StepOutput inner() const {

@@ -42,8 +42,10 @@ class Adam : public TensorOptimizer {
     if (state.empty()) state.assign(state_names().size(), zeros_like(param));
     Value g = gradient, p = param;
     if (config_.weight_decay != 0) {
-      if (decay_ == WeightDecay::decoupled) p = p * decay;
-      else g = g + p * decay;
+      if (decay_ == WeightDecay::decoupled)
+        p = p * decay;
+      else
+        g = g + p * decay;
     }
     state[0] = state[0] * beta_1 + g * fresh_1;
     state[1] = state[1] * beta_2 + g * g * fresh_2;

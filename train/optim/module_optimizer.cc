@@ -123,11 +123,10 @@ void ModuleOptimizer::load_record(const nn::detail::Walk& module, const Record& 
   }
   states_.clear();
   std::size_t used = 0;
-  nn::detail::for_each_slot(
-      module, [&](const std::string& path, Slot& slot) { load_state(path, slot, record, used); });
+  nn::detail::for_each_slot(module, [&](const std::string& path, Slot& slot) { load_state(path, slot, record, used); });
   if (used != record.size()) {
-    throw Error(StatusCode::invalid_argument, "load_record: " + std::to_string(record.size() - used) + " of the record's " +
-                                                  std::to_string(record.size()) +
+    throw Error(StatusCode::invalid_argument, "load_record: " + std::to_string(record.size() - used) +
+                                                  " of the record's " + std::to_string(record.size()) +
                                                   " tensors have no place in this optimizer of this module");
   }
 }
@@ -141,8 +140,9 @@ void ModuleOptimizer::load_state(const std::string& path, const Slot& slot, cons
   for (const auto name : rule_->state_names()) {
     const auto& data = record.get(key(path, name));
     if (data.shape() != slot.value.shape()) {
-      throw Error(StatusCode::invalid_argument, "load_record: " + key(path, name) + " is " + ir::to_string(data.type()) +
-                                                    " but the parameter is " + ir::to_string(slot.value.type()));
+      throw Error(StatusCode::invalid_argument, "load_record: " + key(path, name) + " is " +
+                                                    ir::to_string(data.type()) + " but the parameter is " +
+                                                    ir::to_string(slot.value.type()));
     }
     state.tensors.push_back(client::upload(place, data.convert_dtype(slot.value.dtype()).host_tensor()));
     used += 1;

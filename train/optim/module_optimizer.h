@@ -30,8 +30,8 @@ class ModuleOptimizer {
 
   ModuleOptimizer& with_grad_clipping(const GradientClippingConfig& clipping);
 
-  // Updates the parameters that have a gradient, in place, and sends what this thread has recorded: forward, backward and
-  // step become one program. Nothing is waited for.
+  // Updates the parameters that have a gradient, in place, and sends what this thread has recorded: forward, backward
+  // and step become one program. Nothing is waited for.
   void step(double lr, const nn::detail::Walk& module, GradientsParams gradients);
 
   // What is remembered, by the parameters' paths: "conv1.weight/moment_1", "conv1.weight/step".

@@ -26,7 +26,8 @@ class TensorOptimizer {
   virtual ~TensorOptimizer() = default;
 
   virtual std::string_view name() const = 0;  // "adam": says in a record whose state it is
-  virtual std::span<const std::string_view> state_names() const = 0;  // of the tensors it keeps, all of the parameter's shape
+  virtual std::span<const std::string_view> state_names()
+      const = 0;  // of the tensors it keeps, all of the parameter's shape
 
   // The numbers that update() uses in a parameter's `step`-th step, which counts from 1.
   virtual std::vector<double> numbers(double lr, std::int64_t step) const = 0;

@@ -1,9 +1,9 @@
 #include "train/render/cli_renderer.h"
 
+#include <iostream>
+
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-#include <iostream>
 
 #include "train/render/lines.h"
 

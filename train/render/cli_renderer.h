@@ -1,4 +1,5 @@
-// Shows a training on a terminal, as one line that is redrawn in place, or, where the output is a file or a pipe, as lines.
+// Shows a training on a terminal, as one line that is redrawn in place, or, where the output is a file or a pipe, as
+// lines.
 #pragma once
 
 #include <functional>
@@ -37,7 +38,7 @@ class CliRenderer : public Renderer {
   bool bar_is_shown_ = false;
   std::int64_t last_epoch_ = 0;
   Split last_split_ = Split::train;
-  double last_seconds_ = 0;       // when something of this split was written last
+  double last_seconds_ = 0;  // when something of this split was written last
   std::int64_t last_tenth_ = 0;
 };
 

@@ -1,9 +1,9 @@
 #include "train/render/lines.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+
+#include <fmt/format.h>
 
 namespace burn::train {
 namespace {
@@ -18,7 +18,8 @@ int percent(const Progress& progress) {
 std::string duration(double seconds) {
   const auto total = static_cast<std::int64_t>(std::ceil(std::clamp(seconds, 0.0, 359999.0)));
   const auto hours = total / 3600, minutes = total / 60 % 60;
-  return hours > 0 ? fmt::format("{}:{:02}:{:02}", hours, minutes, total % 60) : fmt::format("{}:{:02}", minutes, total % 60);
+  return hours > 0 ? fmt::format("{}:{:02}:{:02}", hours, minutes, total % 60)
+                   : fmt::format("{}:{:02}", minutes, total % 60);
 }
 
 std::string values_text(const std::vector<ShownValue>& values) {
@@ -84,7 +85,8 @@ std::string epoch_line(const EpochSummary& summary) {
 std::string summary_table(const std::vector<MetricSummary>& metrics) {
   std::size_t longest = 6;
   for (const auto& metric : metrics) longest = std::max(longest, metric.name.size());
-  auto text = fmt::format("split  {:{}}  {:>10}  {:>5}  {:>10}  {:>5}\n", "metric", longest, "min", "epoch", "max", "epoch");
+  auto text =
+      fmt::format("split  {:{}}  {:>10}  {:>5}  {:>10}  {:>5}\n", "metric", longest, "min", "epoch", "max", "epoch");
   for (const auto& metric : metrics) {
     text += fmt::format("{:5}  {:{}}  {:>10}  {:>5}  {:>10}  {:>5}\n", name(metric.split), metric.name, longest,
                         metric.min, metric.min_epoch, metric.max, metric.max_epoch);

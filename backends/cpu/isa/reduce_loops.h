@@ -44,23 +44,32 @@ void store_totals(std::int64_t n, const void* totals, void* result) {
   }
 }
 
+// The first `kWidth` lanes combined into the first, in halves. Every width is known to the compiler, so lanes stay in registers.
+template <typename Op, int kWidth, typename T>
+[[gnu::always_inline]] inline T fold_lanes(T* lanes) {
+  if constexpr (kWidth > 1) {
+    for (int l = 0; l < kWidth / 2; ++l) lanes[l] = Op::combine(lanes[l], lanes[l + kWidth / 2]);
+    return fold_lanes<Op, kWidth / 2>(lanes);
+  } else {
+    return lanes[0];
+  }
+}
+
 // total[0] combined with n elements side by side.
 template <typename Op, typename T>
 void reduce_run(std::int64_t n, const void* source, void* total) {
-  constexpr std::int64_t kLanes = 128 / sizeof(Block<T>), kBlockSize = 4096;
+  constexpr int kLanes = 128 / sizeof(Block<T>);
+  constexpr std::int64_t kBlockSize = 4096;
   const auto* x = static_cast<const Stored<T>*>(source);
   auto sum = *static_cast<Total<Op, T>*>(total);
   while (n >= kLanes) {
     const std::int64_t size = (n < kBlockSize ? n : kBlockSize) / kLanes * kLanes;
     Block<T> lanes[kLanes];
-    for (std::int64_t l = 0; l < kLanes; ++l) lanes[l] = load_block<T>(x + l);
-    for (std::int64_t i = kLanes; i < size; i += kLanes) {
-      for (std::int64_t l = 0; l < kLanes; ++l) lanes[l] = Op::combine(lanes[l], load_block<T>(x + i + l));
+    for (int l = 0; l < kLanes; ++l) lanes[l] = Op::template identity<Block<T>>();
+    for (std::int64_t i = 0; i < size; i += kLanes) {
+      for (int l = 0; l < kLanes; ++l) lanes[l] = Op::combine(lanes[l], load_block<T>(x + i + l));
     }
-    for (std::int64_t width = kLanes / 2; width > 0; width /= 2) {
-      for (std::int64_t l = 0; l < width; ++l) lanes[l] = Op::combine(lanes[l], lanes[l + width]);
-    }
-    sum = Op::combine(sum, static_cast<Total<Op, T>>(lanes[0]));
+    sum = Op::combine(sum, static_cast<Total<Op, T>>(fold_lanes<Op, kLanes>(lanes)));
     x += size;
     n -= size;
   }

@@ -114,6 +114,7 @@ class Reduction {
 
  private:
   static constexpr std::int64_t kManyOutputs = 64;  // enough to keep the threads busy
+  static_assert(kManyOutputs <= kMaxColumns);
 
   // Calls body(first, last, totals) for parts of the outputs [begin, end), and stores the totals.
   template <typename Body>
@@ -152,24 +153,42 @@ class Reduction {
     return {};
   }
 
-  // Outputs [first, last) into totals[0], ...
+  // Outputs side by side that are computed together: one, or a part of a row.
+  struct Piece {
+    std::int64_t columns, offset;
+    std::byte* total;
+  };
+
+  // Outputs [first, last) into totals[0], ... Requires: last - first <= kMaxColumns.
   void reduce(const Loops& reduced, const std::byte* x, std::int64_t first, std::int64_t last, void* totals) const {
-    const std::span outer(reduced.data(), reduced.size() - 1);
-    const Loop inner = reduced.back();
+    Piece pieces[kMaxColumns];
+    std::int64_t count = 0;
     auto* total = static_cast<std::byte*>(totals);
-    for (auto output = first; output < last;) {
-      std::int64_t columns = 1;
-      if (layout_.rows) {
-        const auto row = layout_.kept.back().size;
-        columns = std::min({last - output, row - output % row, kMaxColumns});
-      }
-      for_each_offset(outer, kept_offset(output), [&](std::int64_t offset) {
-        const std::byte* from = x + offset * element_size_;
-        if (layout_.rows) loops_.rows(inner.size, inner.stride, columns, from, total);
-        else loops_.run(inner.size, from, total);
-      });
+    for (auto output = first; output < last; ++count) {
+      const auto row = layout_.rows ? layout_.kept.back().size : 1;
+      const auto columns = std::min(last - output, row - output % row);
+      pieces[count] = {columns, kept_offset(output), total};
       output += columns;
       total += columns * static_cast<std::int64_t>(loops_.total_size);
+    }
+
+    const std::span outer(reduced.data(), reduced.size() - 1);
+    const Loop inner = reduced.back();
+    const auto add = [&](const Piece& piece, std::int64_t offset) {
+      const std::byte* from = x + (piece.offset + offset) * element_size_;
+      if (layout_.rows) loops_.rows(inner.size, inner.stride, piece.columns, from, piece.total);
+      else loops_.run(inner.size, from, piece.total);
+    };
+    // In the order in which the elements lie in memory.
+    const bool outer_first = !outer.empty() && !layout_.kept.empty() && outer[0].stride > layout_.kept[0].stride;
+    if (outer_first) {
+      for_each_offset(outer, 0, [&](std::int64_t offset) {
+        for (std::int64_t i = 0; i < count; ++i) add(pieces[i], offset);
+      });
+    } else {
+      for (std::int64_t i = 0; i < count; ++i) {
+        for_each_offset(outer, 0, [&](std::int64_t offset) { add(pieces[i], offset); });
+      }
     }
   }
 

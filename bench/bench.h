@@ -1,0 +1,45 @@
+// The harness of burn-bench: a benchmark takes samples, the harness prints their median as one line of JSON.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "client/device.h"
+
+namespace burn::bench {
+
+// What a benchmark needs to know and how long it may take.
+struct Context {
+  Device device;
+  double seconds = 1.0;  // of measuring, after warming up
+};
+
+struct Benchmark {
+  std::string name;
+  std::string unit;    // "us", "GB/s", "TFLOP/s", "us/op", "tokens/s"
+  std::string better;  // "lower" or "higher"
+  // The samples, in `unit`.
+  std::function<std::vector<double>(const Context&)> run;
+};
+
+// Repeats `body` for `context.seconds` (at least 5 times, after 3 to warm up) and returns the seconds of each call.
+std::vector<double> repeat(const Context& context, const std::function<void()>& body);
+
+// The same as one sample per `inner` calls, each sample being the seconds of one of them: for what is shorter than a clock can
+// tell, or overlaps with its neighbours. `settle` ends a sample (a sync).
+std::vector<double> repeat_batched(const Context& context, int inner, const std::function<void()>& body,
+                                   const std::function<void()>& settle);
+
+// Seconds into a rate: amount per second, in units of 10^9 (GB/s) or 10^12 (TFLOP/s).
+std::vector<double> giga_per_second(std::vector<double> seconds, double amount);
+std::vector<double> tera_per_second(std::vector<double> seconds, double amount);
+std::vector<double> microseconds(std::vector<double> seconds);
+
+void add_kernels(std::vector<Benchmark>& list);     // kernels.cc
+void add_transport(std::vector<Benchmark>& list);   // transport.cc
+void add_raw_sockets(std::vector<Benchmark>& list); // raw_sockets.cc
+void add_steps(std::vector<Benchmark>& list);       // steps.cc
+
+}  // namespace burn::bench

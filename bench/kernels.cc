@@ -1,0 +1,147 @@
+// Single operations and short chains, on tensors that stay on the device.
+#include <cmath>
+
+#include "bench/bench.h"
+#include "client/tensor.h"
+#include "nn/nn.h"
+
+namespace burn::bench {
+namespace {
+
+constexpr double kRows = 1024, kColumns = 1024;
+
+Tensor<2> matrix(const Device& device, std::int64_t rows, std::int64_t columns, DType dtype = DType::f32) {
+  device.seed(1);
+  auto x = Tensor<2>::random({rows, columns}, Distribution::normal(0, 1), {device, dtype});
+  device.sync();
+  return x;
+}
+
+// Repeats `step`, whose result is computed and thrown away: a device-side value is held until the next replaces it.
+template <typename Step>
+std::vector<double> time_kernel(const Context& c, int inner, Step&& step) {
+  auto held = step();
+  return repeat_batched(
+      c, inner,
+      [&] {
+        held = step();
+        c.device.flush();
+      },
+      [&] { c.device.sync(); });
+}
+
+Tensor<1> gelu(const Tensor<1>& x) { return x * ((x / std::sqrt(2.0)).erf() + 1) / 2; }
+
+std::vector<double> copy(const Context& c) {
+  constexpr double kBytes = 64 << 20;
+  auto x = Tensor<1>::zeros({(64 << 20) / 4}, c.device);
+  x = x + 0;
+  c.device.sync();
+  // A device copy as the API can say it: the same numbers in new memory.
+  return giga_per_second(time_kernel(c, 4, [&] { return x.neg(); }), 2 * kBytes);
+}
+
+std::vector<double> gelu_custom(const Context& c) {
+  constexpr std::int64_t kSize = 1 << 22;
+  const auto x = Tensor<1>::random({kSize}, Distribution::normal(0, 1), c.device);
+  c.device.sync();
+  return giga_per_second(time_kernel(c, 4, [&] { return gelu(x); }), 2.0 * 4 * kSize);
+}
+
+std::vector<double> gelu_custom_backward(const Context& c) {
+  constexpr std::int64_t kSize = 1 << 22;
+  const auto x = Tensor<1>::random({kSize}, Distribution::normal(0, 1), c.device.autodiff()).require_grad();
+  c.device.sync();
+  return giga_per_second(time_kernel(c, 4, [&] { return *x.grad(gelu(x).backward()); }), 3.0 * 4 * kSize);
+}
+
+std::vector<double> softmax(const Context& c) {
+  const auto x = matrix(c.device, 1024, 1024);
+  return giga_per_second(time_kernel(c, 16, [&] { return activation::softmax(x, 1); }), 2 * 4 * kRows * kColumns);
+}
+
+std::vector<double> layer_norm(const Context& c) {
+  const auto x = matrix(c.device, 1024, 1024);
+  const auto norm = nn::LayerNormConfig{.d_model = 1024}.init(c.device);
+  return giga_per_second(time_kernel(c, 16, [&] { return norm(x); }), 2 * 4 * kRows * kColumns);
+}
+
+std::vector<double> cross_entropy(const Context& c) {
+  const auto x = matrix(c.device, 1024, 1024);
+  const auto targets = Tensor<1, Int>::arange(0, 1024, c.device);
+  const nn::CrossEntropyLoss loss{};
+  return giga_per_second(time_kernel(c, 16, [&] { return loss(x, targets); }), 4 * kRows * kColumns);
+}
+
+std::vector<double> sum_dim0(const Context& c) {
+  const auto x = matrix(c.device, 1024, 1024);
+  return giga_per_second(time_kernel(c, 32, [&] { return x.sum_dim(0); }), 4 * kRows * kColumns);
+}
+
+std::vector<double> matmul(const Context& c, std::int64_t size, DType dtype) {
+  const auto a = matrix(c.device, size, size, dtype), b = matrix(c.device, size, size, dtype);
+  const auto flops = 2.0 * static_cast<double>(size) * static_cast<double>(size) * static_cast<double>(size);
+  return tera_per_second(time_kernel(c, 4, [&] { return a.matmul(b); }), flops);
+}
+
+struct ConvData {
+  explicit ConvData(const Device& device)
+      : x(Tensor<4>::random({32, 64, 56, 56}, Distribution::normal(0, 1), device)),
+        w(Tensor<4>::random({64, 64, 3, 3}, Distribution::normal(0, 1), device)),
+        g(Tensor<4>::random({32, 64, 56, 56}, Distribution::normal(0, 1), device)) {
+    device.sync();
+  }
+  Tensor<4> x, w, g;
+  static constexpr double kFlops = 2.0 * 32 * 64 * 56 * 56 * 64 * 9;
+};
+
+const ir::Conv kSame{{1, 1}, {1, 1}, {1, 1}, {1, 1}, 1};
+
+std::vector<double> conv2d_fwd(const Context& c) {
+  const ConvData d(c.device);
+  return tera_per_second(
+      time_kernel(c, 1, [&] { return Tensor<4>{client::conv(d.x.value(), d.w.value(), nullptr, kSame, {})}; }), ConvData::kFlops);
+}
+
+std::vector<double> conv2d_bwd(const Context& c) {
+  const ConvData d(c.device);
+  const auto step = [&] {
+    const std::array in{d.g.value(), d.w.value()}, weight{d.x.value(), d.g.value()};
+    return std::pair{client::apply(ir::ConvInputGrad{{1, 1}, {1, 1}, {1, 1}, {1, 1}, {56, 56}, 1}, in, {}),
+                     client::apply(ir::ConvWeightGrad{{1, 1}, {1, 1}, {1, 1}, {1, 1}, {3, 3}, 1}, weight, {})};
+  };
+  return tera_per_second(time_kernel(c, 1, step), 2 * ConvData::kFlops);
+}
+
+// A chain of a thousand adds on 32x32, nothing read between: what one op costs from the call to the worker.
+std::vector<double> op_dispatch(const Context& c) {
+  constexpr int kChain = 1000;
+  const auto x = matrix(c.device, 32, 32);
+  auto seconds = repeat(c, [&] {
+    auto y = x;
+    for (int i = 0; i < kChain; ++i) y = y + x;
+    c.device.flush();
+    c.device.sync();
+  });
+  for (auto& s : seconds) s /= kChain;
+  return microseconds(std::move(seconds));
+}
+
+}  // namespace
+
+void add_kernels(std::vector<Benchmark>& list) {
+  list.push_back({"copy", "GB/s", "higher", copy});
+  list.push_back({"gelu_custom", "GB/s", "higher", gelu_custom});
+  list.push_back({"gelu_custom_backward", "GB/s", "higher", gelu_custom_backward});
+  list.push_back({"softmax", "GB/s", "higher", softmax});
+  list.push_back({"layer_norm", "GB/s", "higher", layer_norm});
+  list.push_back({"cross_entropy", "GB/s", "higher", cross_entropy});
+  list.push_back({"sum_dim0", "GB/s", "higher", sum_dim0});
+  list.push_back({"matmul_f32_1024", "TFLOP/s", "higher", [](const Context& c) { return matmul(c, 1024, DType::f32); }});
+  list.push_back({"matmul_bf16_1024", "TFLOP/s", "higher", [](const Context& c) { return matmul(c, 1024, DType::bf16); }});
+  list.push_back({"conv2d_fwd", "TFLOP/s", "higher", conv2d_fwd});
+  list.push_back({"conv2d_bwd", "TFLOP/s", "higher", conv2d_bwd});
+  list.push_back({"op_dispatch", "us/op", "lower", op_dispatch});
+}
+
+}  // namespace burn::bench

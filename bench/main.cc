@@ -1,0 +1,79 @@
+// burn-bench: measures a device and prints one JSON object a line. Names are stable; docs/perf.md says what each does.
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+
+#include "bench/bench.h"
+
+namespace burn::bench {
+namespace {
+
+double quantile(const std::vector<double>& sorted, double q) {
+  const double position = q * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
+  const auto above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+std::string line(const Benchmark& benchmark, const std::string& device, std::vector<double> samples) {
+  std::sort(samples.begin(), samples.end());
+  char text[512];
+  std::snprintf(text, sizeof(text),
+                R"({"bench":"%s","device":"%s","value":%.4g,"unit":"%s","better":"%s","n":%zu,"p10":%.4g,"p90":%.4g})",
+                benchmark.name.c_str(), device.c_str(), quantile(samples, 0.5), benchmark.unit.c_str(), benchmark.better.c_str(),
+                samples.size(), quantile(samples, 0.1), quantile(samples, 0.9));
+  return text;
+}
+
+}  // namespace
+}  // namespace burn::bench
+
+int main(int argc, char** argv) {
+  using namespace burn::bench;
+  std::string url = "cpu", json;
+  std::vector<std::string> only;
+  double seconds = 1.0;
+  bool list_only = false;
+  CLI::App app{"Measures a device; one JSON object a line", "burn-bench"};
+  app.add_option("--device", url, "Device URL")->capture_default_str();
+  app.add_option("--only", only, "Only these, separated by commas")->delimiter(',');
+  app.add_option("--json", json, "Also append the lines to this file");
+  app.add_option("--seconds", seconds, "Measuring time of each")->capture_default_str();
+  app.add_flag("--list", list_only, "Print the names");
+  CLI11_PARSE(app, argc, argv);
+  ::signal(SIGPIPE, SIG_IGN);
+  std::vector<Benchmark> list;
+  add_raw_sockets(list);
+  add_kernels(list);
+  add_transport(list);
+  add_steps(list);
+  if (list_only) {
+    for (const auto& benchmark : list) std::cout << benchmark.name << '\n';
+    return 0;
+  }
+  for (const auto& name : only) {
+    if (std::none_of(list.begin(), list.end(), [&](const Benchmark& b) { return b.name == name; })) {
+      std::cerr << "burn-bench: no benchmark \"" << name << "\"; --list names them\n";
+      return 2;
+    }
+  }
+  try {
+    const burn::Device device{url};
+    std::ofstream file;
+    if (!json.empty()) file.open(json, std::ios::app);
+    for (const auto& benchmark : list) {
+      if (!only.empty() && std::find(only.begin(), only.end(), benchmark.name) == only.end()) continue;
+      const auto text = line(benchmark, url, benchmark.run({device, seconds}));
+      std::cout << text << std::endl;
+      if (file) file << text << std::endl;
+    }
+  } catch (const std::exception& error) {
+    std::cerr << "burn-bench: " << error.what() << '\n';
+    return 1;
+  }
+  return 0;
+}

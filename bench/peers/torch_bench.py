@@ -1,0 +1,190 @@
+#!/usr/bin/python3
+"""The benchmarks of burn-bench in PyTorch, under the same names: one JSON object a line.
+
+Usage: torch_bench.py [--threads N] [--only NAME,..] [--seconds S]. Debian's python3-torch is enough; set LD_LIBRARY_PATH to the
+OpenMP flavour of OpenBLAS (scripts/bench does), or two thread pools fight for the cores.
+"""
+import argparse
+import json
+import math
+import statistics
+import sys
+import time
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+def repeat(body, seconds, inner=1):
+    """Seconds of each call of `body`, as the mean over `inner` calls, after three samples to warm up."""
+    def take():
+        start = time.perf_counter()
+        for _ in range(inner):
+            body()
+        return (time.perf_counter() - start) / inner
+
+    for _ in range(3):
+        take()
+    samples, start = [], time.perf_counter()
+    while len(samples) < 5 or time.perf_counter() - start < seconds:
+        samples.append(take())
+    return samples
+
+
+def rate(samples, amount):
+    return [amount / s for s in samples]
+
+
+def micro(samples):
+    return [s * 1e6 for s in samples]
+
+
+def copy(s):
+    x = torch.zeros((64 << 20) // 4)
+    return rate(repeat(lambda: x.clone(), s, 4), 2 * (64 << 20) / 1e9)
+
+
+def gelu(x):
+    return x * (torch.erf(x / math.sqrt(2)) + 1) / 2
+
+
+def gelu_custom(s):
+    x = torch.randn(1 << 22)
+    return rate(repeat(lambda: gelu(x), s, 4), 2 * 4 * x.numel() / 1e9)
+
+
+def gelu_custom_backward(s):
+    x = torch.randn(1 << 22, requires_grad=True)
+    return rate(repeat(lambda: torch.autograd.grad(gelu(x).sum(), x), s, 4), 3 * 4 * x.numel() / 1e9)
+
+
+def softmax(s):
+    x = torch.randn(1024, 1024)
+    return rate(repeat(lambda: torch.softmax(x, 1), s, 16), 2 * 4 * x.numel() / 1e9)
+
+
+def layer_norm(s):
+    x, norm = torch.randn(1024, 1024), nn.LayerNorm(1024)
+    with torch.no_grad():
+        return rate(repeat(lambda: norm(x), s, 16), 2 * 4 * x.numel() / 1e9)
+
+
+def cross_entropy(s):
+    x, targets = torch.randn(1024, 1024), torch.arange(1024)
+    return rate(repeat(lambda: F.cross_entropy(x, targets), s, 16), 4 * x.numel() / 1e9)
+
+
+def sum_dim0(s):
+    x = torch.randn(1024, 1024)
+    return rate(repeat(lambda: x.sum(0), s, 32), 4 * x.numel() / 1e9)
+
+
+def matmul(dtype):
+    def run(s):
+        a, b = torch.randn(1024, 1024).to(dtype), torch.randn(1024, 1024).to(dtype)
+        return rate(repeat(lambda: a @ b, s, 4), 2 * 1024**3 / 1e12)
+    return run
+
+
+CONV_FLOPS = 2.0 * 32 * 64 * 56 * 56 * 64 * 9
+
+
+def conv2d_fwd(s):
+    x, w = torch.randn(32, 64, 56, 56), torch.randn(64, 64, 3, 3)
+    return rate(repeat(lambda: F.conv2d(x, w, padding=1), s), CONV_FLOPS / 1e12)
+
+
+def conv2d_bwd(s):
+    x, w, g = torch.randn(32, 64, 56, 56), torch.randn(64, 64, 3, 3), torch.randn(32, 64, 56, 56)
+
+    def body():
+        torch.ops.aten.convolution_backward(g, x, w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1, [True, True, False])
+    return rate(repeat(body, s), 2 * CONV_FLOPS / 1e12)
+
+
+def op_dispatch(s):
+    x = torch.randn(32, 32)
+
+    def body():
+        y = x
+        for _ in range(1000):
+            y = y + x
+    return micro([t / 1000 for t in repeat(body, s)])
+
+
+class Mlp(nn.Sequential):
+    def __init__(self):
+        super().__init__(nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 10))
+
+
+class Cnn(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv1, self.conv2 = nn.Conv2d(1, 8, 3), nn.Conv2d(8, 16, 3)
+        self.linear1, self.linear2 = nn.Linear(1024, 512), nn.Linear(512, 10)
+
+    def forward(self, images):
+        x = F.dropout(self.conv1(images.view(-1, 1, 28, 28)))
+        x = F.relu(F.dropout(self.conv2(x)))
+        x = F.adaptive_avg_pool2d(x, 8).flatten(1)
+        return self.linear2(F.relu(F.dropout(self.linear1(x))))
+
+
+def step(model, batch):
+    def run(s):
+        torch.manual_seed(1)
+        net = model()
+        optim = torch.optim.Adam(net.parameters(), lr=1e-3)
+        images, targets = torch.rand(batch, 784), torch.arange(batch) % 10
+
+        def body():
+            optim.zero_grad()
+            F.cross_entropy(net(images), targets).backward()
+            optim.step()
+        return micro(repeat(body, s, 10))
+    return run
+
+
+BENCHMARKS = {
+    "copy": ("GB/s", copy),
+    "gelu_custom": ("GB/s", gelu_custom),
+    "gelu_custom_backward": ("GB/s", gelu_custom_backward),
+    "softmax": ("GB/s", softmax),
+    "layer_norm": ("GB/s", layer_norm),
+    "cross_entropy": ("GB/s", cross_entropy),
+    "sum_dim0": ("GB/s", sum_dim0),
+    "matmul_f32_1024": ("TFLOP/s", matmul(torch.float32)),
+    "matmul_bf16_1024": ("TFLOP/s", matmul(torch.bfloat16)),
+    "conv2d_fwd": ("TFLOP/s", conv2d_fwd),
+    "conv2d_bwd": ("TFLOP/s", conv2d_bwd),
+    "op_dispatch": ("us/op", op_dispatch),
+    "mlp64_step": ("us", step(Mlp, 64)),
+    "cnn64_step": ("us", step(Cnn, 64)),
+    "cnn512_step": ("us", step(Cnn, 512)),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--seconds", type=float, default=1.0)
+    args = parser.parse_args()
+    torch.set_num_threads(args.threads)
+    only = [name for name in args.only.split(",") if name]
+    unknown = [name for name in only if name not in BENCHMARKS]
+    if unknown:
+        sys.exit(f"torch_bench: no benchmark {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
+    for name, (unit, run) in BENCHMARKS.items():
+        if only and name not in only:
+            continue
+        samples = sorted(run(args.seconds))
+        pick = lambda q: samples[min(len(samples) - 1, int(q * len(samples)))]
+        print(json.dumps({"bench": name, "device": "torch", "value": float(f"{statistics.median(samples):.4g}"), "unit": unit,
+                          "better": "lower" if unit in ("us", "us/op") else "higher", "n": len(samples),
+                          "p10": float(f"{pick(.1):.4g}"), "p90": float(f"{pick(.9):.4g}")}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+#include "proto/transport/ws_inbox.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace burn::proto::ws {
+
+std::array<std::span<std::byte>, 2> Inbox::space() {
+  if (begin_ == end_) {
+    begin_ = end_ = 0;
+  } else if (end_ == buffer_.size()) {  // the start of something; it has at most the buffer's length
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= std::exchange(begin_, 0);
+  }
+  const auto rest = std::span(buffer_).subspan(end_);
+  if (!frame_) return {rest, {}};
+  return {std::span{message_.bytes.get() + message_.size, frame_->length - frame_done_}, rest};
+}
+
+void Inbox::advance(std::size_t count) {
+  if (frame_) {
+    const std::size_t direct = std::min<std::uint64_t>(count, frame_->length - frame_done_);
+    filled(direct);
+    count -= direct;
+  }
+  end_ += count;
+}
+
+std::string_view Inbox::text() const {
+  return {reinterpret_cast<const char*>(buffer_.data()) + begin_, end_ - begin_};
+}
+
+Result<std::optional<Inbox::Event>> Inbox::next() {
+  for (;;) {
+    if (!frame_) {
+      BURN_TRY(const std::optional<Header> header, parse_header(buffered(), from_));
+      if (!header) return std::optional<Event>{};
+      if (is_control(header->opcode)) {
+        if (buffered().size() < header->size + header->length) return std::optional<Event>{};
+        return std::optional{take_control(*header)};
+      }
+      BURN_RETURN_IF_ERROR(begin_frame(*header));
+    }
+    fill_from_buffer();
+    if (frame_done_ < frame_->length) return std::optional<Event>{};
+    const bool final = std::exchange(frame_, std::nullopt)->final;
+    if (!final) continue;
+    Message whole = std::exchange(message_, {});
+    const std::span<const std::byte> bytes{whole.bytes.get(), whole.size};
+    return std::optional{Event{Opcode::binary, SharedBytes{std::move(whole.bytes), bytes}}};
+  }
+}
+
+Status Inbox::begin_frame(const Header& header) {
+  if (header.opcode == Opcode::text) return unimplemented("a text message; frames are binary");
+  if ((header.opcode == Opcode::continuation) != message_.open) {
+    return invalid_argument(message_.open ? "a message within a message" : "a continuation of nothing");
+  }
+  if (header.length > max_message_bytes_ - message_.size) {
+    return resource_exhausted("a frame of more than " + std::to_string(max_message_bytes_) + " bytes");
+  }
+  begin_ += header.size;
+  reserve(message_.size + header.length, header.final && !message_.open);
+  message_.open = true;
+  frame_ = header;
+  frame_done_ = 0;
+  return {};
+}
+
+void Inbox::reserve(std::size_t size, bool exactly) {
+  if (size <= message_.capacity) return;
+  // Doubled for messages in pieces, or a message of many would be copied as many times.
+  const std::size_t capacity = exactly ? size : std::max(size, 2 * message_.capacity);
+  auto bytes = std::make_shared_for_overwrite<std::byte[]>(capacity);
+  if (message_.size > 0) std::memcpy(bytes.get(), message_.bytes.get(), message_.size);
+  message_.bytes = std::move(bytes);
+  message_.capacity = capacity;
+}
+
+void Inbox::fill_from_buffer() {
+  const auto available = buffered();
+  const std::size_t count = std::min<std::uint64_t>(available.size(), frame_->length - frame_done_);
+  if (count == 0) return;
+  std::memcpy(message_.bytes.get() + message_.size, available.data(), count);
+  begin_ += count;
+  filled(count);
+}
+
+void Inbox::filled(std::size_t count) {
+  if (frame_->mask) unmask({message_.bytes.get() + message_.size, count}, *frame_->mask, frame_done_);
+  message_.size += count;
+  frame_done_ += count;
+}
+
+Inbox::Event Inbox::take_control(const Header& header) {
+  const auto content = buffered().subspan(header.size, header.length);
+  std::vector<std::byte> copy(content.begin(), content.end());
+  if (header.mask) unmask(copy, *header.mask, 0);
+  begin_ += header.size + header.length;
+  return {header.opcode, SharedBytes::own(std::move(copy))};
+}
+
+}  // namespace burn::proto::ws

@@ -1,0 +1,68 @@
+// From bytes as they come off a socket to WebSocket messages. A large message is read straight into the memory in which it is
+// handed over.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "proto/transport/ws_frame.h"
+
+namespace burn::proto::ws {
+
+// Not thread-safe.
+class Inbox {
+ public:
+  Inbox(Role from, std::size_t max_message_bytes) : from_(from), max_message_bytes_(max_message_bytes), buffer_(kBufferBytes) {}
+
+  // Where the next bytes go; the second part only when the first is full, and either may be empty.
+  std::array<std::span<std::byte>, 2> space();
+  // `count` bytes were put there.
+  void advance(std::size_t count);
+
+  // Before the first frame: the bytes so far, and forgetting the first of them.
+  std::string_view text() const;
+  void skip(std::size_t count) { begin_ += count; }
+  bool is_full() const { return end_ == buffer_.size() && begin_ == 0; }
+
+  struct Event {
+    Opcode opcode = Opcode::binary;  // binary: a whole message; else close, ping or pong
+    SharedBytes content;
+  };
+  // What has arrived in full, one after the other; then nothing until more bytes come.
+  // Errors, the end of the connection: INVALID_ARGUMENT for broken framing, UNIMPLEMENTED for text, RESOURCE_EXHAUSTED for a
+  // message beyond the limit.
+  Result<std::optional<Event>> next();
+
+ private:
+  static constexpr std::size_t kBufferBytes = std::size_t{16} << 10;  // headers and small messages
+
+  struct Message {
+    std::shared_ptr<std::byte[]> bytes;
+    std::size_t size = 0, capacity = 0;
+    bool open = false;  // the first frame has begun
+  };
+
+  std::span<const std::byte> buffered() const { return std::span(buffer_).subspan(begin_, end_ - begin_); }
+  Status begin_frame(const Header& header);
+  void reserve(std::size_t size, bool exactly);
+  void fill_from_buffer();
+  void filled(std::size_t count);
+  Event take_control(const Header& header);
+
+  const Role from_;
+  const std::size_t max_message_bytes_;
+  std::vector<std::byte> buffer_;
+  std::size_t begin_ = 0, end_ = 0;
+  Message message_;
+  std::optional<Header> frame_;   // of the message, while it lasts
+  std::uint64_t frame_done_ = 0;  // bytes of it that are in the message
+};
+
+}  // namespace burn::proto::ws

@@ -1,0 +1,58 @@
+// The sending half of a WebSocket: frames of two lanes, and the small print of the protocol between them.
+//
+// Whoever starts the queue's pump owns the outbox until the queue is empty. A control frame that finds the pump idle is written
+// by the thread that sends it, which saves waking the loop; everything else is written on the loop's thread.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "proto/transport/loop_socket.h"
+#include "proto/transport/send_queue.h"
+#include "proto/transport/ws_outbox.h"
+
+namespace burn::proto::ws {
+
+// Thread-safe.
+class Sender : public std::enable_shared_from_this<Sender> {
+ public:
+  Sender(std::shared_ptr<LoopSocket> socket, Role role) : socket_(std::move(socket)), role_(role), outbox_(role) {}
+
+  void send(EncodedFrame frame, Lane lane);
+  // Says goodbye after what was sent before.
+  void close();
+  bool said_goodbye() const { return said_goodbye_; }
+  // A ping or pong, between messages.
+  void say(Opcode opcode, std::string_view content);
+
+  // Drops what waits. The peer learns why, if no message is half written; nothing is sent after that.
+  void break_off(CloseCode code, std::string_view why);
+  void discard() { queue_.discard(); }
+  // For the handshake: before any frame, and at once.
+  void write_now(std::string_view bytes);
+
+  std::size_t queued_bytes() const { return queue_.bytes(); }
+
+ private:
+  void pump_here();
+  void pump_on_loop();
+  void pump();
+  bool fill_outbox();
+  bool has_urgent();
+  LoopSocket::Transfer write_outbox();
+
+  const std::shared_ptr<LoopSocket> socket_;
+  const Role role_;
+  SendQueue queue_;
+  std::atomic<bool> said_goodbye_ = false;
+
+  Outbox outbox_;  // of whoever has the pump
+
+  std::mutex urgent_mutex_;
+  std::string urgent_;  // whole frames
+};
+
+}  // namespace burn::proto::ws

@@ -1,0 +1,124 @@
+// Any conversation, mostly well-formed and often wrong: the server answers in sound frames, ends when a rule is broken, and has
+// freed everything when the client is gone. The input is read as a list of steps.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "server/connection.h"
+#include "tests/proto/frames.h"
+#include "tests/server/fake_backend.h"
+#include "tests/server/fake_channel.h"
+#include "tests/server/programs.h"
+
+namespace burn::server {
+namespace {
+
+// Numbers from the input; zeros behind its end.
+class Input {
+ public:
+  Input(const std::uint8_t* data, std::size_t size) : at_(data), end_(data + size) {}
+
+  bool empty() const { return at_ == end_; }
+  std::uint8_t byte() { return empty() ? 0 : *at_++; }
+  // A small number mostly, so that ids meet; any number sometimes.
+  std::uint64_t number() {
+    const auto first = byte();
+    if (first < 0xf8) return first % 12;
+    std::uint64_t value = 0;
+    for (int i = 0; i < (first & 7) + 1; ++i) value = (value << 8) | byte();
+    return value;
+  }
+  std::vector<std::uint64_t> numbers() {
+    std::vector<std::uint64_t> values(byte() % 4);
+    for (auto& value : values) value = number();
+    return values;
+  }
+  std::string text() {
+    std::string bytes;
+    for (auto size = byte(); size > 0; --size) bytes += static_cast<char>(byte());
+    return bytes;
+  }
+
+ private:
+  const std::uint8_t* at_;
+  const std::uint8_t* const end_;
+};
+
+ir::TensorType type_of(Input& in) {
+  static const ir::TensorType types[] = {f32({2}), f32({0}), f32({}), f32({2, 2}), f32({20000}), f32({300000}),
+                                         {ir::DType::bool_, {3}}, f32({std::int64_t{1} << 38})};
+  return types[in.byte() % std::size(types)];
+}
+
+SharedBytes zeros(std::size_t size) { return SharedBytes::own(std::vector<std::uint8_t>(size)); }
+
+ProgramPtr program_of(Input& in) {
+  switch (in.byte() % 6) {
+    case 0: return add_program({2}, true, false);
+    case 1: return scale_program({2}, true);
+    case 2: return reshape_program({2}, {2, 1});
+    case 3: return scale_program({20000});
+    case 4: return add_program({300000});
+    default: return add_program({2});
+  }
+}
+
+proto::Frame frame_of(Input& in) {
+  switch (in.byte() % 14) {
+    case 0: return {0, proto::DefineProgram{in.number(), program_of(in)}, {}};
+    case 1: case 2:
+      return {0, proto::RunProgram{{in.number(), in.numbers(), in.number(), in.numbers(), 0, 0, in.numbers()}}, {}};
+    case 3: {
+      const auto type = type_of(in);
+      const auto size = type.num_bytes();
+      return {0, proto::Write{in.number(), type}, size <= proto::kInlineBytes ? zeros(size) : SharedBytes{}};
+    }
+    case 4: return {0, proto::Write{in.number(), type_of(in)}, {}};
+    case 5: return {0, proto::Chunk{in.number(), in.number() * 40000}, zeros(1 + (in.byte() % 4) * 39999)};
+    case 6: return {0, proto::Read{in.number(), in.number()}, {}};
+    case 7: return {0, proto::Release{in.numbers()}, {}};
+    case 8: return {0, proto::Sync{in.number()}, {}};
+    case 9: return {0, proto::Credit{in.number()}, {}};
+    case 10: return {0, proto::Ack{in.number()}, {}};
+    case 11: return {0, proto::Close{}, {}};
+    case 12: return {0, proto::Data{in.number(), f32({})}, {}};
+    default: return {0, proto::Hello{static_cast<std::uint32_t>(in.number()), 0, in.text(), ""}, {}};
+  }
+}
+
+void converse(Input& in, Connection& connection) {
+  std::uint64_t seq = 0;
+  const auto mode = in.byte();
+  if (mode & 1) connection.on_frame(proto::shared(proto::to_string(proto::encode({0, proto::Hello{}, {}}))));
+  while (!in.empty()) {
+    const auto how = in.byte();
+    if (how == 0xff) {
+      connection.on_frame(proto::shared(in.text()));
+      continue;
+    }
+    if (how == 0xfe) connection.drain();
+    auto frame = frame_of(in);
+    if (proto::is_ordered(frame.body)) frame.seq = how == 0xfd ? in.number() : ++seq;
+    connection.on_frame(proto::shared(proto::to_string(proto::encode(frame))));
+  }
+}
+
+}  // namespace
+}  // namespace burn::server
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace burn::server;
+  if (size > 4096) return 0;
+  static const auto device = std::make_shared<FakeDevice>();
+  static const auto worker = Worker::create(make_fake_backend(device));
+  Input in{data, size};
+  const Quotas quotas{.tensor_bytes = 1 << 22, .tensors = 16, .programs = 8, .nodes = 12, .in_flight = 16};
+  {
+    const auto connection = std::make_shared<Connection>(std::make_shared<FakeChannel>(), worker, quotas, nullptr);
+    converse(in, *connection);
+    connection->on_closed(burn::ok_status());
+    connection->dispose();
+  }
+  if (device->in_use != 0 || device->shared_donations != 0 || device->largest_request > quotas.tensor_bytes) std::abort();
+  return 0;
+}

@@ -1,0 +1,263 @@
+// The server over real sockets: whatever comes, the others are served, and what is gone is freed.
+#include <chrono>
+#include <future>
+#include <random>
+#include <thread>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "client/remote_session.h"
+#include "client/transport/connect.h"
+#include "server/server.h"
+#include "tests/proto/frames.h"
+#include "tests/server/process.h"
+#include "tests/server/programs.h"
+
+namespace burn::server {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+Result<proto::HostTensor> read(proto::Session& session, proto::TensorId id) {
+  std::promise<Result<proto::HostTensor>> promise;
+  session.read(id, [&](auto tensor) { promise.set_value(std::move(tensor)); });
+  return promise.get_future().get();
+}
+
+// A tensor there, a sum, and back.
+void expect_served(const std::string& url, std::int64_t size = 1000, float value = 1.5f) {
+  auto session = client::connect(url);
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  EXPECT_TRUE((*session)->define(1, add_program({size})).ok());
+  EXPECT_TRUE((*session)->write(1, tensor({size}, std::vector<float>(static_cast<std::size_t>(size), value))).ok());
+  EXPECT_TRUE((*session)->run({.program = 1, .inputs = {1, 1}, .first_output = 2}).ok());
+  const auto sum = read(**session, 2);
+  ASSERT_TRUE(sum.ok()) << sum.status().to_string();
+  EXPECT_EQ(values(*sum), std::vector<float>(static_cast<std::size_t>(size), 2 * value));
+}
+
+template <typename Condition>
+bool soon(Condition condition) {
+  for (const auto deadline = Clock::now() + seconds{20}; Clock::now() < deadline;) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(milliseconds{5});
+  }
+  return false;
+}
+
+// A plain TCP connection to the port of "scheme://127.0.0.1:port".
+class Socket {
+ public:
+  explicit Socket(const std::string& url) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(std::stoi(url.substr(url.rfind(':') + 1))));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  }
+  ~Socket() { close(fd_); }
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+  void send(const std::string& bytes) const { (void)!::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL); }
+
+ private:
+  const int fd_;
+};
+
+class NetworkTest : public testing::Test {
+ protected:
+  NetworkTest() { options_.drain_seconds = 5; }
+  Server& server() {
+    if (!server_) server_ = std::make_unique<Server>(options_);
+    return *server_;
+  }
+  bool is_empty() {
+    return soon([&] { return server().connections() == 0 && server().memory_in_use() == 0; });
+  }
+
+  ServerOptions options_{.device = "cpu", .ws = "127.0.0.1:0", .grpc = "127.0.0.1:0",
+                         .unix_path = fmt::format("/tmp/burn-test-{}.sock", getpid())};
+  std::unique_ptr<Server> server_;
+};
+
+TEST_F(NetworkTest, ServesEveryTransport) {
+  ASSERT_EQ(server().urls().size(), 3u);
+  for (const auto& url : server().urls()) {
+    SCOPED_TRACE(url);
+    expect_served(url);
+    expect_served(url, 5'000'000);  // 20 MB: in chunks, with credit
+  }
+  EXPECT_TRUE(is_empty());
+}
+
+TEST_F(NetworkTest, RandomBytesHurtNobody) {
+  std::mt19937 random{7};
+  for (const std::size_t port : {0, 1}) {
+    const auto url = server().urls()[port];
+    for (int i = 0; i < 100; ++i) {
+      std::string bytes(random() % 3000, '\0');
+      for (auto& byte : bytes) byte = static_cast<char>(random());
+      if (i % 4 == 0) bytes.insert(0, "GET / HTTP/1.1\r\nUpgrade: websocket\r\n");
+      if (i % 4 == 1) bytes.insert(0, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+      Socket{url}.send(bytes);
+    }
+    expect_served(url);
+  }
+  EXPECT_TRUE(is_empty());
+}
+
+TEST_F(NetworkTest, HalfOpenConnectionsAreNobodysProblem) {
+  std::vector<std::unique_ptr<Socket>> sockets;
+  for (const std::size_t port : {0, 1}) {
+    for (int i = 0; i < 20; ++i) {
+      sockets.push_back(std::make_unique<Socket>(server().urls()[port]));
+      if (i % 2) sockets.back()->send(port == 0 ? "GET / HTTP/1.1\r\nHost: " : "PRI * HTTP/2.0\r\n");
+    }
+    expect_served(server().urls()[port]);
+  }
+  const auto begin = Clock::now();
+  server().stop();
+  EXPECT_LT(Clock::now() - begin, seconds{5});
+}
+
+// Collects what the server says.
+class Listener final : public proto::ChannelHandler {
+ public:
+  void on_frame(SharedBytes bytes) override {
+    const auto frame = value_or_throw(proto::decode(bytes));
+    if (const auto* close = std::get_if<proto::Close>(&frame.body)) close_ = close->status;
+  }
+  void on_closed(Status) override { closed_.set_value(close_); }
+  Status wait() { return closed_.get_future().get(); }
+
+ private:
+  Status close_;
+  std::promise<Status> closed_;
+};
+
+TEST_F(NetworkTest, GarbageInAFrameIsAnsweredAndEndsTheConnection) {
+  for (const auto& url : server().urls()) {
+    const auto listener = std::make_shared<Listener>();
+    const auto channel = value_or_throw(client::connect_channel(url, listener, seconds{5}));
+    channel->send(proto::encode({0, proto::Hello{}, {}}), proto::Lane::control);
+    channel->send({"not a frame", {}}, proto::Lane::control);
+    const auto status = listener->wait();
+    EXPECT_EQ(status.code(), StatusCode::invalid_argument) << url;
+    EXPECT_NE(status.message().find("header"), std::string::npos) << status.to_string();
+  }
+  EXPECT_TRUE(is_empty());
+}
+
+TEST_F(NetworkTest, WhoDoesNotSayHelloIsShownTheDoor) {
+  options_.hello_seconds = 1;
+  const auto listener = std::make_shared<Listener>();
+  const auto channel = value_or_throw(client::connect_channel(server().url(), listener, seconds{5}));
+  EXPECT_EQ(listener->wait().code(), StatusCode::deadline_exceeded);
+}
+
+TEST_F(NetworkTest, TenClientsAtOnce) {
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 10; ++i) {
+    clients.emplace_back([&, i] {
+      const auto& url = server_->urls()[static_cast<std::size_t>(i % 3)];
+      for (int k = 0; k < 5; ++k) expect_served(url, 40'000, static_cast<float>(i));
+    });
+    server();
+  }
+  for (auto& client : clients) client.join();
+  EXPECT_TRUE(is_empty());
+}
+
+TEST_F(NetworkTest, AKilledClientLeavesNothingBehind) {
+  for (const auto& url : server().urls()) {
+    SCOPED_TRACE(url);
+    Process client{{BURN_BUSY_CLIENT, url}};
+    EXPECT_EQ(client.read_line(), "ready");
+    EXPECT_GT(server().memory_in_use(), 0u);
+    client.send(SIGKILL);
+    EXPECT_EQ(client.wait(), -SIGKILL);
+    EXPECT_TRUE(is_empty());
+  }
+}
+
+TEST_F(NetworkTest, StoppingTellsTheClients) {
+  auto session = value_or_throw(client::connect(server().url()));
+  EXPECT_TRUE(session->write(1, tensor({1}, {1})).ok());
+  EXPECT_TRUE(read(*session, 1).ok());
+  server().stop();
+  const auto status = read(*session, 1).status();
+  EXPECT_EQ(status.code(), StatusCode::unavailable);
+  EXPECT_NE(status.message().find("shutting down"), std::string::npos) << status.to_string();
+  EXPECT_FALSE(client::connect(server().url()).ok());
+}
+
+TEST_F(NetworkTest, AnAddressInUseIsOneSentence) {
+  const auto address = server().url().substr(5);
+  try {
+    Server{{.device = "null", .ws = address}};
+    FAIL() << "it listens twice";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), StatusCode::unavailable);
+    EXPECT_EQ(std::string{error.what()}, "cannot listen on " + address + ": Address already in use");
+  }
+}
+
+// --- burn-server, the program ------------------------------------------------------------------------------------------------
+
+TEST(BurnServer, FinishesWhatIsUnderWayWhenItIsTerminated) {
+  Process process{{BURN_SERVER, "--ws", "127.0.0.1:0", "--grpc", "off", "--threads", "1"}};
+  const auto line = process.read_line();
+  ASSERT_EQ(line.rfind("listening ws://127.0.0.1:", 0), 0u) << line;
+  auto session = value_or_throw(client::connect(line.substr(10)));
+  constexpr std::int64_t kSize = 1024;
+  ir::ProgramBuilder builder;
+  auto x = builder.add_input(f32({kSize, kSize}));
+  for (int i = 0; i < 30; ++i) {  // some 2 GFLOP each
+    const ir::Ref operands[] = {x, x};
+    x = value_or_throw(builder.add(ir::MatMul{}, operands));
+  }
+  EXPECT_TRUE(session->define(1, std::make_shared<const ir::Program>(builder.finish({x}))).ok());
+  EXPECT_TRUE(session->write(1, tensor({kSize, kSize}, std::vector<float>(kSize * kSize, 1.0f / kSize))).ok());
+  EXPECT_TRUE(session->run({.program = 1, .inputs = {1}, .first_output = 2}).ok());
+  std::promise<Result<proto::HostTensor>> promise;
+  session->read(2, [&](auto tensor) { promise.set_value(std::move(tensor)); });
+  std::this_thread::sleep_for(milliseconds{100});  // for it to arrive
+  process.send(SIGTERM);
+  const auto tensor = promise.get_future().get();
+  ASSERT_TRUE(tensor.ok()) << tensor.status().to_string();
+  EXPECT_FLOAT_EQ(values(*tensor)[0], 1.0f / kSize);
+  EXPECT_EQ(process.wait(), 0);
+  const auto log = process.read_errors();
+  EXPECT_NE(log.find("opened from 127.0.0.1:"), std::string::npos) << log;
+  EXPECT_NE(log.find("1 programs, 1 runs, peak 8.0 MiB"), std::string::npos) << log;
+}
+
+TEST(BurnServer, SaysInOneSentenceWhyItDoesNotStart) {
+  Server server{{.device = "null", .ws = "127.0.0.1:0"}};
+  const auto address = server.url().substr(5);
+  Process taken{{BURN_SERVER, "--ws", address, "--grpc", "off"}};
+  EXPECT_EQ(taken.read_errors(), "burn-server: cannot listen on " + address + ": Address already in use\n");
+  EXPECT_EQ(taken.wait(), 1);
+  Process unknown{{BURN_SERVER, "--device", "tpu"}};
+  const auto why = unknown.read_errors();
+  EXPECT_NE(why.find("\"tpu\""), std::string::npos) << why;
+  EXPECT_NE(why.find("cpu, null"), std::string::npos) << why;
+  EXPECT_EQ(unknown.wait(), 1);
+}
+
+TEST(BurnServer, TellsItsVersion) {
+  Process process{{BURN_SERVER, "--version"}};
+  EXPECT_EQ(process.read_line().rfind("burn-server ", 0), 0u);
+  EXPECT_EQ(process.wait(), 0);
+}
+
+}  // namespace
+}  // namespace burn::server

@@ -1,0 +1,86 @@
+// A Session that computes nothing: it knows the type of every tensor and reads each as zeros, and it counts.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "client/device.h"
+#include "proto/session.h"
+
+namespace burn::test {
+
+// What the session was told. Outlives the device it is given to.
+struct FakeServer {
+  std::mutex mutex;
+  std::map<proto::ProgramId, std::shared_ptr<const ir::Program>> programs;
+  std::vector<proto::Run> runs;
+  int reads = 0;
+  int tensors = 0;     // that are alive
+  bool fails = false;  // every read from now on
+};
+
+class FakeSession : public proto::Session {
+ public:
+  explicit FakeSession(std::shared_ptr<FakeServer> server) : server_(std::move(server)) {}
+
+  const proto::SessionInfo& info() const override { return info_; }
+  Status define(proto::ProgramId id, std::shared_ptr<const ir::Program> program) override {
+    const std::lock_guard lock(server_->mutex);
+    server_->programs[id] = std::move(program);
+    return ok_status();
+  }
+  Status run(proto::Run run) override {
+    const std::lock_guard lock(server_->mutex);
+    const auto& program = *server_->programs.at(run.program);
+    for (std::size_t i = 0; i < program.outputs.size(); ++i) {
+      add(run.first_output + i, program.type_of(program.outputs[i]));
+    }
+    for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+      if (program.inputs[i].donated) remove(run.inputs[i]);
+    }
+    for (const auto id : run.release) remove(id);
+    server_->runs.push_back(std::move(run));
+    return ok_status();
+  }
+  Status write(proto::TensorId id, proto::HostTensor tensor) override {
+    const std::lock_guard lock(server_->mutex);
+    add(id, tensor.type);
+    return ok_status();
+  }
+  Status release(std::vector<proto::TensorId> ids) override {
+    const std::lock_guard lock(server_->mutex);
+    for (const auto id : ids) remove(id);
+    return ok_status();
+  }
+  void read(proto::TensorId id, ReadCallback done) override {
+    std::unique_lock lock(server_->mutex);
+    server_->reads += 1;
+    const auto type = types_.at(id);
+    const bool fails = server_->fails;
+    lock.unlock();
+    if (fails) return done(unavailable("the device is gone"));
+    const auto zeros = SharedBytes::own(std::vector<std::uint64_t>(type.num_bytes() / 8 + 1));
+    done(proto::HostTensor{type, zeros.slice(0, type.num_bytes())});
+  }
+  void sync(SyncCallback done) override { done(ok_status()); }
+  void close() override {}
+
+ private:
+  void add(proto::TensorId id, const ir::TensorType& type) {
+    types_[id] = type;
+    server_->tensors += 1;
+  }
+  void remove(proto::TensorId id) { server_->tensors -= static_cast<int>(types_.erase(id)); }
+
+  std::shared_ptr<FakeServer> server_;
+  std::map<proto::TensorId, ir::TensorType> types_;
+  proto::SessionInfo info_;
+};
+
+inline Device fake_device(const std::shared_ptr<FakeServer>& server) {
+  return Device::from_session("fake", std::make_unique<FakeSession>(server));
+}
+
+}  // namespace burn::test

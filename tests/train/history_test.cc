@@ -1,0 +1,186 @@
+// Early stopping, summaries, logs and checkpoints: what becomes of the numbers of a training.
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "tests/support/temp_folder.h"
+#include "train/checkpoint/checkpoint.h"
+#include "train/learner/early_stopping.h"
+#include "train/learner/metrics_log.h"
+
+namespace burn::train {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+metric::MetricSet metrics() {
+  return metric::MetricSet{
+      {[] { return std::make_unique<metric::Loss>(); }, [] { return std::make_unique<metric::Accuracy>(); }}};
+}
+
+// Losses and accuracies of validation; those of training do not matter here.
+std::vector<EpochResult> history(const std::vector<double>& losses, const std::vector<double>& accuracies) {
+  std::vector<EpochResult> history;
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    history.push_back({static_cast<std::int64_t>(i + 1), {0, 0}, {losses[i], accuracies[i]}});
+  }
+  return history;
+}
+
+TEST(EarlyStopping, WaitsForAsManyEpochsAsItHasPatience) {
+  const auto measured = metrics();
+  const EarlyStopping rule{.metric = "Loss", .split = Split::valid, .patience = 2};
+  EXPECT_EQ(why_stop(rule, measured, history({3, 2, 2}, {0, 0, 0})), "");
+  EXPECT_EQ(why_stop(rule, measured, history({3, 2, 2, 2.5}, {0, 0, 0, 0})),
+            "early stopping: valid Loss has not been better than in epoch 2 (2.0000)");
+  EXPECT_EQ(why_stop(rule, measured, history({3, 2, 2, 1.9}, {0, 0, 0, 0})), "");
+}
+
+TEST(EarlyStopping, KnowsThatMoreAccuracyIsBetter) {
+  const auto measured = metrics();
+  const EarlyStopping rule{.metric = "Accuracy", .split = Split::valid, .patience = 1};
+  EXPECT_EQ(why_stop(rule, measured, history({1, 1}, {50, 60})), "");
+  EXPECT_NE(why_stop(rule, measured, history({1, 1}, {60, 50})), "");
+}
+
+TEST(EarlyStopping, DoesNotTakeNaNForAnImprovement) {
+  const double nan = std::nan("");
+  const auto measured = metrics();
+  EXPECT_NE(why_stop({.patience = 2}, measured, history({1, nan, nan}, {0, 0, 0})), "");
+  EXPECT_EQ(why_stop({.patience = 2}, measured, history({nan, nan, 1}, {0, 0, 0})), "");
+}
+
+TEST(EarlyStopping, NamesTheMetricsThatThereAre) {
+  try {
+    (void)find_metric({.metric = "Perplexity"}, metrics());
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("\"Perplexity\""));
+    EXPECT_THAT(error.what(), HasSubstr("Loss, Accuracy"));
+  }
+  EXPECT_THROW((void)find_metric({.patience = 0}, metrics()), Error);
+}
+
+TEST(Summary, FindsTheExtremesOfEachMetric) {
+  const auto table = summarize(history({0.5, 0.25, 0.75}, {10, 30, 20}), metrics());
+  ASSERT_EQ(table.size(), 4u);
+  EXPECT_EQ(table[2].name, "Loss");
+  EXPECT_EQ(table[2].min, "0.2500");
+  EXPECT_EQ(table[2].min_epoch, 2);
+  EXPECT_EQ(table[2].max_epoch, 3);
+  EXPECT_EQ(table[3].max, "30.0 %");
+}
+
+TEST(Metrics, AreMeansOverItemsNotOverBatches) {
+  metric::Loss loss;
+  EXPECT_TRUE(std::isnan(loss.value()));
+  loss.add(std::array{1.0f}, 30);
+  loss.add(std::array{4.0f}, 10);
+  EXPECT_DOUBLE_EQ(loss.value(), 1.75);
+  metric::Accuracy accuracy;
+  accuracy.add(std::array{29.0f}, 30);
+  accuracy.add(std::array{1.0f}, 10);
+  EXPECT_DOUBLE_EQ(accuracy.value(), 75);
+  EXPECT_EQ(accuracy.format(accuracy.value()), "75.0 %");
+}
+
+TEST(Metrics, GoOnFromTheirState) {
+  metric::Accuracy first, second;
+  first.add(std::array{3.0f}, 7);
+  second.load_state(first.state());
+  EXPECT_EQ(second.value(), first.value());
+  EXPECT_THROW(second.load_state(std::array{1.0}), Error);
+}
+
+TEST(MetricsLog, HasALineForEachSplitAndForgetsWhatIsDoneAgain) {
+  const test::TempFolder folder;
+  auto measured = metrics();
+  {
+    MetricsLog log{folder / "run", 0};
+    for (int epoch = 1; epoch <= 3; ++epoch) {
+      log.write(epoch, Split::train, 1.5, 0.25, measured);
+      log.write(epoch, Split::valid, 0.5, 0.25, measured);
+    }
+  }
+  const auto lines = [&] {
+    const auto text = test::TempFolder::read(folder / "run/metrics.jsonl");
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  EXPECT_EQ(lines(), 6);
+  EXPECT_THAT(test::TempFolder::read(folder / "run/metrics.jsonl"),
+              HasSubstr("{\"epoch\":3,\"split\":\"train\",\"items\":0,"));
+  MetricsLog{folder / "run", 2};
+  EXPECT_EQ(lines(), 4);
+  MetricsLog{folder / "run", 0};
+  EXPECT_EQ(lines(), 0);
+}
+
+Checkpoint checkpoint(std::int64_t epoch, bool interrupted = false) {
+  Checkpoint made;
+  made.state = {.epoch = epoch,
+                .interrupted = interrupted,
+                .seed = static_cast<std::int64_t>(0xfedcba9876543210),
+                .metrics = {"Loss"}};
+  made.model.insert("weight", TensorData{std::vector<float>{static_cast<float>(epoch)}, {1}});
+  made.metrics = to_record({{1, {0.1}, {0.2}}});
+  made.scheduler = "{}";
+  return made;
+}
+
+TEST(Checkpoints, OfTheLastEpochsAreKept) {
+  const test::TempFolder folder;
+  const CheckpointStore store{folder.path()};
+  for (int epoch = 1; epoch <= 5; ++epoch) store.save(checkpoint(epoch), KeepLast{2});
+  EXPECT_THAT(store.epochs(), ElementsAre(4, 5));
+  const auto loaded = store.load(std::nullopt);
+  EXPECT_EQ(loaded.state.epoch, 5);
+  EXPECT_EQ(loaded.state.seed, static_cast<std::int64_t>(0xfedcba9876543210));
+  EXPECT_EQ(loaded.model.get("weight").to_vec<float>()[0], 5.0f);
+  EXPECT_EQ(history_from_record(loaded.metrics).at(0).valid.at(0), 0.2);
+  EXPECT_EQ(store.load(4).state.epoch, 4);
+}
+
+TEST(Checkpoints, OfAnInterruptionAreTheLatestUntilTheEpochIsOver) {
+  const test::TempFolder folder;
+  const CheckpointStore store{folder.path()};
+  store.save(checkpoint(1), KeepLast{2});
+  store.save(checkpoint(2, true), KeepLast{2});
+  store.save(checkpoint(2, true), KeepLast{2});  // in the place of the one before
+  EXPECT_TRUE(store.load(std::nullopt).state.interrupted);
+  EXPECT_FALSE(store.load(1).state.interrupted);
+  store.save(checkpoint(2), KeepLast{2});
+  EXPECT_FALSE(store.load(std::nullopt).state.interrupted);
+}
+
+TEST(Checkpoints, ThatAreNotThereAreAnErrorThatNamesThoseThatAre) {
+  const test::TempFolder folder;
+  const CheckpointStore store{folder.path()};
+  EXPECT_THROW((void)store.load(std::nullopt), Error);
+  store.save(checkpoint(1), KeepLast{2});
+  store.save(checkpoint(2), KeepLast{2});
+  try {
+    (void)store.load(7);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no checkpoint of epoch 7"));
+    EXPECT_THAT(error.what(), HasSubstr("1, 2"));
+  }
+  store.forget_after(1);
+  EXPECT_THAT(store.epochs(), ElementsAre(1));
+}
+
+TEST(Checkpoints, AHalfWrittenOneIsNotSeen) {
+  const test::TempFolder folder;
+  const CheckpointStore store{folder.path()};
+  store.save(checkpoint(1), KeepLast{2});
+  std::filesystem::create_directories(folder / "checkpoint/.epoch-2.new");  // the machine stopped while writing
+  EXPECT_EQ(store.load(std::nullopt).state.epoch, 1);
+  store.save(checkpoint(2), KeepLast{2});
+  EXPECT_EQ(store.load(std::nullopt).state.epoch, 2);
+}
+
+}  // namespace
+}  // namespace burn::train

@@ -1,0 +1,49 @@
+#include "tests/train/vectors.h"
+
+#include <cstdlib>
+#include <fstream>
+
+namespace burn::test {
+namespace {
+
+using nn::detail::JsonReader;
+
+Vector::Array read_array(const JsonReader& json) {
+  Vector::Array array;
+  nn::detail::from_json(*json.find("shape"), array.shape);
+  nn::detail::from_json(*json.find("data"), array.data);
+  return array;
+}
+
+std::vector<Vector::Array> read_arrays(const JsonReader& json) {
+  std::vector<Vector::Array> arrays;
+  for (std::size_t i = 0; i < json.array_size(); ++i) arrays.push_back(read_array(json.at(i)));
+  return arrays;
+}
+
+std::filesystem::path folder() {
+  const char* given = std::getenv("BURN_VECTORS_DIR");
+  return given != nullptr ? given : "../shared/vectors";
+}
+
+}  // namespace
+
+std::vector<Vector> vectors_of(const std::string& file, const std::string& op_prefix) {
+  std::vector<Vector> vectors;
+  std::ifstream lines(folder() / file);
+  for (std::string line; std::getline(lines, line);) {
+    const auto json = JsonReader::parse(line, file);
+    const auto op = json.find("op")->string();
+    if (!op.starts_with(op_prefix) || json.find("views")) continue;  // strides are no matter of an optimizer
+    vectors.push_back({.id = json.find("id")->string(),
+                       .op = op,
+                       .inputs = read_arrays(*json.find("inputs")),
+                       .outputs = read_arrays(*json.find("outputs")),
+                       .params = *json.find("params"),
+                       .rtol = json.find("rtol")->number(),
+                       .atol = json.find("atol")->number()});
+  }
+  return vectors;
+}
+
+}  // namespace burn::test
