@@ -33,8 +33,9 @@ static_assert(kLastBody - kFirstBody + 1 == static_cast<int>(std::variant_size_v
 std::string assemble(std::uint64_t seq, int field, const pb::MessageLite& body, std::size_t payload) {
   const auto body_size = body.ByteSizeLong();
   const auto tag = block_tag(field);
-  const auto envelope_size = (seq ? 1 + CodedOutputStream::VarintSize64(seq) : 0) + CodedOutputStream::VarintSize32(tag) +
-                             CodedOutputStream::VarintSize64(body_size) + body_size;
+  const auto envelope_size = (seq ? 1 + CodedOutputStream::VarintSize64(seq) : 0) +
+                             CodedOutputStream::VarintSize32(tag) + CodedOutputStream::VarintSize64(body_size) +
+                             body_size;
   const auto size = 1 + CodedOutputStream::VarintSize64(envelope_size) + envelope_size +
                     (payload ? 1 + CodedOutputStream::VarintSize64(payload) : 0);
   std::string bytes(size, '\0');
@@ -55,7 +56,7 @@ std::string assemble(std::uint64_t seq, int field, const pb::MessageLite& body, 
   return bytes;
 }
 
-// --- from the wire -----------------------------------------------------------------------------------------------------------
+// --- from the wire ---------------------------------------------------------------------------------------------------
 
 struct Envelope {
   std::uint64_t seq = 0;

@@ -1,7 +1,8 @@
 // Frame <-> bytes: the messages of burn.proto, written so that a tensor's bytes are never copied.
 //
-// A frame on the wire is `Frame { Envelope header = 1; bytes payload = 2; }` with the payload last, so an encoded frame is a
-// small header followed by the caller's bytes, and any language's generated code can read it. Stateless; thread-safe.
+// A frame on the wire is `Frame { Envelope header = 1; bytes payload = 2; }` with the payload last, so an encoded frame
+// is a small header followed by the caller's bytes, and any language's generated code can read it. Stateless;
+// thread-safe.
 #pragma once
 
 #include <string>
@@ -21,10 +22,11 @@ struct EncodedFrame {
 
 EncodedFrame encode(const Frame& frame);
 
-// Reads a whole frame; the payload of the result shares the owner of `bytes`. Nothing in `bytes` is trusted: lengths, counts,
-// dtypes, shapes, ops and operand references are checked, programs are inferred anew, and no recursion depends on the input.
-// Errors: INVALID_ARGUMENT with what is wrong; UNIMPLEMENTED for a frame kind this build does not know. A frame that is sound but
-// defines a program that is not comes back as a DefineProgram that says so: only the program fails, not the conversation.
+// Reads a whole frame; the payload of the result shares the owner of `bytes`. Nothing in `bytes` is trusted: lengths,
+// counts, dtypes, shapes, ops and operand references are checked, programs are inferred anew, and no recursion depends
+// on the input. Errors: INVALID_ARGUMENT with what is wrong; UNIMPLEMENTED for a frame kind this build does not know. A
+// frame that is sound but defines a program that is not comes back as a DefineProgram that says so: only the program
+// fails, not the conversation.
 Result<Frame> decode(const SharedBytes& bytes);
 
 }  // namespace burn::proto

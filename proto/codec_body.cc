@@ -13,8 +13,8 @@ using google::protobuf::Arena;
 using google::protobuf::MessageLite;
 using google::protobuf::RepeatedField;
 
-// Bodies larger than this cannot be meant: a frame's bulk is its payload. What protobuf makes of a hostile body in memory is a
-// small multiple of it.
+// Bodies larger than this cannot be meant: a frame's bulk is its payload. What protobuf makes of a hostile body in
+// memory is a small multiple of it.
 constexpr std::size_t kMaxListBytes = std::size_t{16} << 20;   // programs and lists of ids
 constexpr std::size_t kMaxSmallBytes = std::size_t{64} << 10;  // the others
 constexpr int kMaxDevices = 256;
@@ -24,7 +24,7 @@ Message* make(Arena& arena) {
   return Arena::CreateMessage<Message>(&arena);
 }
 
-// --- to the wire -------------------------------------------------------------------------------------------------------------
+// --- to the wire -----------------------------------------------------------------------------------------------------
 
 void to_wire(const Status& status, v1::Status* out) {
   out->set_code(static_cast<std::uint32_t>(status.code()));
@@ -138,7 +138,7 @@ v1::Done* to_wire(const Done& done, Arena& arena) {
   return out;
 }
 
-// --- from the wire -----------------------------------------------------------------------------------------------------------
+// --- from the wire ---------------------------------------------------------------------------------------------------
 
 Status from_wire(const v1::Status& status) {
   const auto code = status.code();
@@ -158,8 +158,8 @@ Result<Body> from_wire(const v1::Hello& hello) {
 }
 
 Result<Body> from_wire(const v1::Run& run) {
-  return Body{RunProgram{Run{run.program(), to_vector(run.inputs()), run.first_output(), to_vector(run.scalars()), run.seed(),
-                             run.random_offset(), to_vector(run.release())}}};
+  return Body{RunProgram{Run{run.program(), to_vector(run.inputs()), run.first_output(), to_vector(run.scalars()),
+                             run.seed(), run.random_offset(), to_vector(run.release())}}};
 }
 
 Result<Body> from_wire(const v1::Write& write) {
@@ -200,7 +200,8 @@ Result<Body> read_as(std::string_view bytes) {
   alignas(8) char first[kArenaBytes];
   Arena arena{first, sizeof(first)};
   auto* message = make<Message>(arena);
-  if (!message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return invalid_argument("it is malformed");
+  if (!message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    return invalid_argument("it is malformed");
   return from_wire(*message);
 }
 
@@ -214,25 +215,39 @@ Result<Body> read_body(int field, std::string_view bytes) {
   const bool is_list = field == v1::Envelope::kDefineFieldNumber || field == v1::Envelope::kRunFieldNumber ||
                        field == v1::Envelope::kReleaseFieldNumber;
   const auto limit = is_list ? kMaxListBytes : kMaxSmallBytes;
-  if (bytes.size() > limit) return invalid_argument(fmt::format("it has {} bytes, at most {} may be", bytes.size(), limit));
+  if (bytes.size() > limit)
+    return invalid_argument(fmt::format("it has {} bytes, at most {} may be", bytes.size(), limit));
   switch (field) {
-    case v1::Envelope::kHelloFieldNumber: return read_as<v1::Hello>(bytes);
+    case v1::Envelope::kHelloFieldNumber:
+      return read_as<v1::Hello>(bytes);
     case v1::Envelope::kDefineFieldNumber: {
       BURN_TRY(auto define, read_define(bytes));
       return Body{std::move(define)};
     }
-    case v1::Envelope::kRunFieldNumber: return read_as<v1::Run>(bytes);
-    case v1::Envelope::kWriteFieldNumber: return read_as<v1::Write>(bytes);
-    case v1::Envelope::kChunkFieldNumber: return read_as<v1::Chunk>(bytes);
-    case v1::Envelope::kReadFieldNumber: return read_as<v1::Read>(bytes);
-    case v1::Envelope::kReleaseFieldNumber: return read_as<v1::Release>(bytes);
-    case v1::Envelope::kSyncFieldNumber: return read_as<v1::Sync>(bytes);
-    case v1::Envelope::kCreditFieldNumber: return read_as<v1::Credit>(bytes);
-    case v1::Envelope::kCloseFieldNumber: return read_as<v1::Close>(bytes);
-    case v1::Envelope::kWelcomeFieldNumber: return read_as<v1::Welcome>(bytes);
-    case v1::Envelope::kAckFieldNumber: return read_as<v1::Ack>(bytes);
-    case v1::Envelope::kDataFieldNumber: return read_as<v1::Data>(bytes);
-    case v1::Envelope::kDoneFieldNumber: return read_as<v1::Done>(bytes);
+    case v1::Envelope::kRunFieldNumber:
+      return read_as<v1::Run>(bytes);
+    case v1::Envelope::kWriteFieldNumber:
+      return read_as<v1::Write>(bytes);
+    case v1::Envelope::kChunkFieldNumber:
+      return read_as<v1::Chunk>(bytes);
+    case v1::Envelope::kReadFieldNumber:
+      return read_as<v1::Read>(bytes);
+    case v1::Envelope::kReleaseFieldNumber:
+      return read_as<v1::Release>(bytes);
+    case v1::Envelope::kSyncFieldNumber:
+      return read_as<v1::Sync>(bytes);
+    case v1::Envelope::kCreditFieldNumber:
+      return read_as<v1::Credit>(bytes);
+    case v1::Envelope::kCloseFieldNumber:
+      return read_as<v1::Close>(bytes);
+    case v1::Envelope::kWelcomeFieldNumber:
+      return read_as<v1::Welcome>(bytes);
+    case v1::Envelope::kAckFieldNumber:
+      return read_as<v1::Ack>(bytes);
+    case v1::Envelope::kDataFieldNumber:
+      return read_as<v1::Data>(bytes);
+    case v1::Envelope::kDoneFieldNumber:
+      return read_as<v1::Done>(bytes);
   }
   return unimplemented(fmt::format("a frame of kind {} is not known here", field));
 }

@@ -24,9 +24,10 @@ class TensorType;
 
 namespace burn::proto {
 
-inline constexpr std::size_t kMaxTextBytes = 4096;  // messages, paths; longer ones are cut when sent and refused when read
+inline constexpr std::size_t kMaxTextBytes =
+    4096;  // messages, paths; longer ones are cut when sent and refused when read
 
-inline constexpr std::size_t kArenaBytes = 4096;     // what a message may take on the stack before it allocates
+inline constexpr std::size_t kArenaBytes = 4096;  // what a message may take on the stack before it allocates
 
 // The generated message of a body, owned by the arena.
 const google::protobuf::MessageLite* make_body(const Body& body, google::protobuf::Arena& arena);
@@ -44,7 +45,8 @@ void to_wire(const ir::Program& program, v1::Program* out);
 // Reads a DefineProgram. Errors: only for bytes that are none.
 Result<DefineProgram> read_define(std::string_view bytes);
 
-// Reads a length and moves behind that many bytes of `whole`, which the stream reads: those bytes, or nothing if there are fewer.
+// Reads a length and moves behind that many bytes of `whole`, which the stream reads: those bytes, or nothing if there
+// are fewer.
 std::optional<std::string_view> read_block(google::protobuf::io::CodedInputStream& in, std::string_view whole);
 
 }  // namespace burn::proto

@@ -15,13 +15,13 @@ using google::protobuf::MessageLite;
 using google::protobuf::internal::WireFormatLite;
 using google::protobuf::io::CodedInputStream;
 
-constexpr std::size_t kMaxInputBytes = 256;                      // one Input on the wire
-constexpr std::size_t kMaxNodeBytes = std::size_t{256} << 10;    // one Node: a concat of many
+constexpr std::size_t kMaxInputBytes = 256;                    // one Input on the wire
+constexpr std::size_t kMaxNodeBytes = std::size_t{256} << 10;  // one Node: a concat of many
 constexpr int kMaxAttrs = 32;
 constexpr std::size_t kMaxInputs = ir::ProgramBuilder::kMaxNodes;
 constexpr std::size_t kMaxSiteFiles = 4096;
 
-// --- to the wire -------------------------------------------------------------------------------------------------------------
+// --- to the wire -----------------------------------------------------------------------------------------------------
 
 void to_wire(const ir::NamedAttr& attr, v1::Attr* out) {
   out->set_name(attr.name);
@@ -35,7 +35,8 @@ void to_wire(const ir::NamedAttr& attr, v1::Attr* out) {
   }
 }
 
-// Numbers the files of call sites by first use. Sites of one file mostly share the pointer; texts are compared when not.
+// Numbers the files of call sites by first use. Sites of one file mostly share the pointer; texts are compared when
+// not.
 class SiteFiles {
  public:
   explicit SiteFiles(v1::Program* program) : program_(program) {}
@@ -60,20 +61,25 @@ class SiteFiles {
   std::unordered_map<std::string_view, std::uint32_t> by_text_;
 };
 
-// --- from the wire -----------------------------------------------------------------------------------------------------------
+// --- from the wire ---------------------------------------------------------------------------------------------------
 
 Result<ir::NamedAttr> from_wire(const v1::Attr& attr) {
   switch (attr.value_case()) {
-    case v1::Attr::kNumber: return ir::NamedAttr{attr.name(), attr.number()};
-    case v1::Attr::kText: return ir::NamedAttr{attr.name(), attr.text()};
+    case v1::Attr::kNumber:
+      return ir::NamedAttr{attr.name(), attr.number()};
+    case v1::Attr::kText:
+      return ir::NamedAttr{attr.name(), attr.text()};
     case v1::Attr::kNumbers: {
       const auto& values = attr.numbers().values();
       if (values.size() > ir::kMaxRank) {
-        return invalid_argument(fmt::format("an attribute of {} numbers; at most {} may be", values.size(), ir::kMaxRank));
+        return invalid_argument(
+            fmt::format("an attribute of {} numbers; at most {} may be", values.size(), ir::kMaxRank));
       }
-      return ir::NamedAttr{attr.name(), ir::Dims{std::span<const std::int64_t>{values.data(), static_cast<std::size_t>(values.size())}}};
+      return ir::NamedAttr{
+          attr.name(), ir::Dims{std::span<const std::int64_t>{values.data(), static_cast<std::size_t>(values.size())}}};
     }
-    case v1::Attr::VALUE_NOT_SET: break;
+    case v1::Attr::VALUE_NOT_SET:
+      break;
   }
   return invalid_argument("an attribute without a value");
 }
@@ -106,24 +112,27 @@ bool parse(MessageLite& message, std::string_view bytes) {
   return message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
 }
 
-// Reads a Program part by part, so that what is in memory is never much more than what came: protobuf's own objects are many
-// times the size of their bytes, and exist here for one node at a time.
+// Reads a Program part by part, so that what is in memory is never much more than what came: protobuf's own objects are
+// many times the size of their bytes, and exist here for one node at a time.
 class ProgramReader {
  public:
   // Counts, inputs, outputs and files first: a message's fields may come in any order.
   Status read_frame(std::string_view bytes, bool& sound) {
     return each_block(bytes, sound, [&](int field, std::string_view block) -> Status {
       switch (field) {
-        case v1::Program::kInputsFieldNumber: return read_input(block);
+        case v1::Program::kInputsFieldNumber:
+          return read_input(block);
         case v1::Program::kNodesFieldNumber:
           if (++nodes_ > ir::ProgramBuilder::kMaxNodes) return too_many("nodes", ir::ProgramBuilder::kMaxNodes);
           return {};
-        case v1::Program::kOutputsFieldNumber: return read_outputs(block);
+        case v1::Program::kOutputsFieldNumber:
+          return read_outputs(block);
         case v1::Program::kSiteFilesFieldNumber:
           if (files_->size() >= kMaxSiteFiles) return too_many("site files", kMaxSiteFiles);
           files_->emplace_back(block.substr(0, kMaxTextBytes));
           return {};
-        default: return {};
+        default:
+          return {};
       }
     });
   }
@@ -172,11 +181,13 @@ class ProgramReader {
 
   Status read_node(std::string_view bytes) {
     const auto k = builder_.size();
-    if (bytes.size() > kMaxNodeBytes || !parse(node_, bytes)) return invalid_argument(fmt::format("node {}: malformed", k));
+    if (bytes.size() > kMaxNodeBytes || !parse(node_, bytes))
+      return invalid_argument(fmt::format("node {}: malformed", k));
     const auto site = site_of(node_);
     auto status = add_node(site);
     if (status.ok()) return status;
-    return status.with_context(site.file ? fmt::format("node {} at {}", k, ir::to_string(site)) : fmt::format("node {}", k));
+    return status.with_context(site.file ? fmt::format("node {} at {}", k, ir::to_string(site))
+                                         : fmt::format("node {}", k));
   }
 
   Status add_node(const ir::CallSite& site) {

@@ -14,8 +14,9 @@ bool is_ordered(const Body& body) {
 }
 
 std::string_view name(const Body& body) {
-  static constexpr std::array<std::string_view, 14> kNames = {"hello",  "define", "run",   "write",   "chunk", "read", "release",
-                                                              "sync",   "credit", "close", "welcome", "ack",   "data", "done"};
+  static constexpr std::array<std::string_view, 14> kNames = {"hello",   "define",  "run",  "write",  "chunk",
+                                                              "read",    "release", "sync", "credit", "close",
+                                                              "welcome", "ack",     "data", "done"};
   static_assert(kNames.size() == std::variant_size_v<Body>);
   return kNames[body.index()];
 }

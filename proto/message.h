@@ -1,8 +1,9 @@
-// What is said on the wire, as plain values. proto/codec.h turns a Frame into bytes (burn.v1, proto/burn.proto) and back.
+// What is said on the wire, as plain values. proto/codec.h turns a Frame into bytes (burn.v1, proto/burn.proto) and
+// back.
 //
-// Client frames that change or read state are ordered and numbered (seq, from 1); the server acknowledges them cumulatively.
-// Large data travels beside them in chunks, on a lane that control frames overtake: a Write announces the tensor in order, its
-// chunks follow when there is credit, and whatever needs the tensor waits on the worker.
+// Client frames that change or read state are ordered and numbered (seq, from 1); the server acknowledges them
+// cumulatively. Large data travels beside them in chunks, on a lane that control frames overtake: a Write announces the
+// tensor in order, its chunks follow when there is credit, and whatever needs the tensor waits on the worker.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +20,15 @@
 namespace burn::proto {
 
 inline constexpr std::uint32_t kProtocolVersion = 1;
-inline constexpr std::size_t kChunkBytes = std::size_t{1} << 20;         // payload of a bulk frame
-inline constexpr std::size_t kInlineBytes = std::size_t{64} << 10;       // tensors up to this travel inside their Write / Data
-inline constexpr std::size_t kMaxFrameBytes = std::size_t{64} << 20;     // no frame is larger; checked before it is believed
-inline constexpr std::uint64_t kInitialCredit = std::uint64_t{8} << 20;  // bulk bytes a client may have under way unasked
+inline constexpr std::size_t kChunkBytes = std::size_t{1} << 20;  // payload of a bulk frame
+inline constexpr std::size_t kInlineBytes = std::size_t{64}
+                                            << 10;  // tensors up to this travel inside their Write / Data
+inline constexpr std::size_t kMaxFrameBytes = std::size_t{64}
+                                              << 20;  // no frame is larger; checked before it is believed
+inline constexpr std::uint64_t kInitialCredit = std::uint64_t{8}
+                                                << 20;  // bulk bytes a client may have under way unasked
 
-// --- from the client ---------------------------------------------------------------------------------------------------------
+// --- from the client -------------------------------------------------------------------------------------------------
 
 struct Hello {
   std::uint32_t version = kProtocolVersion;
@@ -37,7 +41,8 @@ struct Hello {
 struct DefineProgram {
   ProgramId id = 0;
   std::shared_ptr<const ir::Program> program;  // null where `invalid` says why
-  // Of decoded frames only: a program that this build does not understand (a newer op) or that makes no sense. Its runs fail.
+  // Of decoded frames only: a program that this build does not understand (a newer op) or that makes no sense. Its runs
+  // fail.
   Status invalid = {};
   std::size_t output_count = 0;  // of an invalid program: how many outputs its runs would have
 };
@@ -54,8 +59,8 @@ struct Write {
   friend bool operator==(const Write&, const Write&) = default;
 };
 
-// A part of an announced tensor in either direction: `key` is the tensor id (upload) or the request (download). Parts of one
-// tensor come in order and without gaps; a payload has 1 to kChunkBytes bytes.
+// A part of an announced tensor in either direction: `key` is the tensor id (upload) or the request (download). Parts
+// of one tensor come in order and without gaps; a payload has 1 to kChunkBytes bytes.
 struct Chunk {
   std::uint64_t key = 0;
   std::uint64_t offset = 0;
@@ -90,7 +95,7 @@ struct Close {
   friend bool operator==(const Close&, const Close&) = default;
 };
 
-// --- from the server ---------------------------------------------------------------------------------------------------------
+// --- from the server -------------------------------------------------------------------------------------------------
 
 struct Welcome {
   std::uint32_t version = kProtocolVersion;
@@ -119,12 +124,13 @@ struct Done {
   friend bool operator==(const Done&, const Done&) = default;
 };
 
-using Body = std::variant<Hello, DefineProgram, RunProgram, Write, Chunk, Read, Release, Sync, Credit, Close, Welcome, Ack, Data, Done>;
+using Body = std::variant<Hello, DefineProgram, RunProgram, Write, Chunk, Read, Release, Sync, Credit, Close, Welcome,
+                          Ack, Data, Done>;
 
 struct Frame {
   std::uint64_t seq = 0;  // of ordered client frames; 0 for the others
   Body body;
-  SharedBytes payload;    // of Write, Chunk and Data
+  SharedBytes payload;  // of Write, Chunk and Data
 };
 
 // Whether a client frame is numbered: it takes its turn in the session's order.

@@ -40,12 +40,13 @@ class Budget {
     auto in_use = in_use_.load();
     do {
       if (bytes > limit_ - in_use) {
-        return resource_exhausted(fmt::format("{} bytes more than the {} in use exceed what a session may hold, {}", bytes,
-                                              in_use, limit_));
+        return resource_exhausted(
+            fmt::format("{} bytes more than the {} in use exceed what a session may hold, {}", bytes, in_use, limit_));
       }
     } while (!in_use_.compare_exchange_weak(in_use, in_use + bytes));
     auto peak = peak_.load(std::memory_order_relaxed);
-    while (peak < in_use + bytes && !peak_.compare_exchange_weak(peak, in_use + bytes)) {}
+    while (peak < in_use + bytes && !peak_.compare_exchange_weak(peak, in_use + bytes)) {
+    }
     return Share{this, bytes};
   }
 

@@ -7,6 +7,9 @@
 namespace burn::server {
 
 Status BulkReceiver::announce(proto::TensorId id, std::uint64_t bytes, std::unique_ptr<LocalSession::Upload> upload) {
+  if (incoming_.size() >= kMaxIncoming) {
+    return resource_exhausted(fmt::format("more than {} tensors are announced and have not come", kMaxIncoming));
+  }
   if (!incoming_.try_emplace(id, Incoming{std::move(upload), bytes}).second) {
     return invalid_argument(fmt::format("tensor {} is announced while its chunks are still coming", id));
   }
@@ -18,11 +21,12 @@ Status BulkReceiver::receive(const proto::Chunk& chunk, std::span<const std::byt
     return resource_exhausted(fmt::format("a chunk of {} bytes with {} bytes of credit left", bytes.size(), credit_));
   }
   const auto found = incoming_.find(chunk.key);
-  if (found == incoming_.end()) return invalid_argument(fmt::format("a chunk of tensor {}, which awaits none", chunk.key));
+  if (found == incoming_.end())
+    return invalid_argument(fmt::format("a chunk of tensor {}, which awaits none", chunk.key));
   auto& [upload, size, received] = found->second;
   if (chunk.offset != received || bytes.size() > size - received) {
-    return invalid_argument(fmt::format("a chunk of tensor {} with bytes {} to {}; due is {} of {}", chunk.key, chunk.offset,
-                                        chunk.offset + bytes.size(), received, size));
+    return invalid_argument(fmt::format("a chunk of tensor {} with bytes {} to {}; due is {} of {}", chunk.key,
+                                        chunk.offset, chunk.offset + bytes.size(), received, size));
   }
   credit_ -= bytes.size();
   consumed_ += bytes.size();

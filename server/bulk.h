@@ -1,5 +1,5 @@
-// The two directions of bulk data on one connection: chunks that come in are put where they belong, chunks that go out wait for
-// credit. Both keep to the rules of proto/burn.proto and find whoever does not.
+// The two directions of bulk data on one connection: chunks that come in are put where they belong, chunks that go out
+// wait for credit. Both keep to the rules of proto/burn.proto and find whoever does not.
 #pragma once
 
 #include <deque>
@@ -15,13 +15,16 @@ namespace burn::server {
 // Not thread-safe: of the thread that receives frames.
 class BulkReceiver {
  public:
+  static constexpr std::size_t kMaxIncoming = 1 << 16;  // tensors
+
   // `credit`: bytes of chunks that the client may have under way.
   explicit BulkReceiver(std::uint64_t credit) : credit_(credit) {}
 
   // Chunks of tensor `id` will come, in all `bytes`. Null: they are taken and dropped.
-  // Errors: INVALID_ARGUMENT when that was said before and is not done.
+  // Errors, each the end of the connection: when that was said before and is not done, or of too many.
   Status announce(proto::TensorId id, std::uint64_t bytes, std::unique_ptr<LocalSession::Upload> upload);
-  // Errors, each the end of the connection: a chunk without announcement, out of order, beyond its tensor or the credit.
+  // Errors, each the end of the connection: a chunk without announcement, out of order, beyond its tensor or the
+  // credit.
   Status receive(const proto::Chunk& chunk, std::span<const std::byte> bytes);
   // Credit to give to the client now: what was consumed since, once it is worth a frame; else 0.
   std::uint64_t take_grant();

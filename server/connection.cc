@@ -36,9 +36,7 @@ void Connection::on_closed(Status why) {
   if (ended_callback_) ended_callback_(shared_from_this());
 }
 
-bool Connection::is_idle() const {
-  return is_caught_up() && sender_.waiting() == 0 && channel_->queued_bytes() == 0;
-}
+bool Connection::is_idle() const { return is_caught_up() && sender_.waiting() == 0 && channel_->queued_bytes() == 0; }
 
 void Connection::end(const Status& why) {
   if (ended_.exchange(true)) return;
@@ -55,7 +53,7 @@ void Connection::log_end(const Status& why) const {
                        stats.programs, stats.runs, static_cast<double>(stats.peak_bytes) / (1 << 20)));
 }
 
-// --- what the client says ----------------------------------------------------------------------------------------------------
+// --- what the client says --------------------------------------------------------------------------------------------
 
 void Connection::on_frame(SharedBytes bytes) {
   if (ended_) return;
@@ -76,17 +74,18 @@ void Connection::serve(proto::Frame frame) {
 
 void Connection::greet(const proto::Body& body) {
   const auto* hello = std::get_if<proto::Hello>(&body);
-  if (!hello) return end(failed_precondition(fmt::format("the first frame must be a hello, not a {}", proto::name(body))));
+  if (!hello)
+    return end(failed_precondition(fmt::format("the first frame must be a hello, not a {}", proto::name(body))));
   if (hello->version != proto::kProtocolVersion) {
-    return end(failed_precondition(fmt::format("client speaks protocol {}, this server {}", hello->version,
-                                               proto::kProtocolVersion)));
+    return end(failed_precondition(
+        fmt::format("client speaks protocol {}, this server {}", hello->version, proto::kProtocolVersion)));
   }
   session_ = make_local_session(worker_, quotas_);
   session_->on_progress([this](std::uint64_t executed) { acknowledge(executed); });
   const auto& info = session_->info();
   log_info(fmt::format("session {} opened from {} ({})", info.session, peer_, hello->client));
   const auto fingerprint = ir::op_set_fingerprint();
-  if (hello->fingerprint != fingerprint) {
+  if (hello->fingerprint != 0 && hello->fingerprint != fingerprint) {
     log_warning(fmt::format("session {}: the client's op set ({:016x}) differs from ours ({:016x})", info.session,
                             hello->fingerprint, fingerprint));
   }
@@ -98,8 +97,8 @@ Status Connection::take_turn(const proto::Frame& frame) {
   const auto due = received_ + 1;
   if (frame.seq != due) return invalid_argument(fmt::format("frame {} where {} is due", frame.seq, due));
   if (due - acknowledged_ > quotas_.in_flight) {
-    return resource_exhausted(fmt::format("frame {} while {} is the last acknowledged; at most {} may be under way", due,
-                                          acknowledged_.load(), quotas_.in_flight));
+    return resource_exhausted(fmt::format("frame {} while {} is the last acknowledged; at most {} may be under way",
+                                          due, acknowledged_.load(), quotas_.in_flight));
   }
   received_ = due;
   return {};
@@ -158,7 +157,7 @@ Status Connection::perform(proto::Frame&, Other&) {
   return invalid_argument("this is not for a client to say now");
 }
 
-// --- what it is told ---------------------------------------------------------------------------------------------------------
+// --- what it is told -------------------------------------------------------------------------------------------------
 
 void Connection::answer(std::uint64_t request, Result<proto::HostTensor> tensor) {
   if (!tensor.ok()) return say(proto::Done{request, tensor.status()});
@@ -175,7 +174,8 @@ void Connection::acknowledge(std::uint64_t executed) {
 
 void Connection::say(proto::Body body, SharedBytes payload) {
   if (ended_) return;
-  if (channel_->queued_bytes() > kMaxBacklogBytes) return end(resource_exhausted("the client does not read its answers"));
+  if (channel_->queued_bytes() > kMaxBacklogBytes)
+    return end(resource_exhausted("the client does not read its answers"));
   channel_->send(proto::encode({0, std::move(body), std::move(payload)}), proto::Lane::control);
 }
 

@@ -1,7 +1,7 @@
 // One client of the server: speaks burn.v1 over its channel and has a session behind it.
 //
-// A frame that breaks the protocol's rules ends the connection with a Close that says which one; a request that merely cannot be
-// fulfilled fails alone. When the channel closes, in whatever way, the session stops and frees its memory.
+// A frame that breaks the protocol's rules ends the connection with a Close that says which one; a request that merely
+// cannot be fulfilled fails alone. When the channel closes, in whatever way, the session stops and frees its memory.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,8 @@ class Connection : public proto::ChannelHandler, public std::enable_shared_from_
   // Called from on_closed; must not block. The receiver should call dispose(), from another thread.
   using Ended = std::function<void(std::shared_ptr<Connection>)>;
 
-  Connection(std::shared_ptr<proto::Channel> channel, std::shared_ptr<Worker> worker, const Quotas& quotas, Ended ended);
+  Connection(std::shared_ptr<proto::Channel> channel, std::shared_ptr<Worker> worker, const Quotas& quotas,
+             Ended ended);
   ~Connection() override;
 
   // From the channel.

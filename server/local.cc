@@ -16,7 +16,8 @@ extern "C" void burn_local_anchor() {}
 namespace burn::server {
 namespace {
 
-// One worker per device and process; sessions share its memory and plans. Never destroyed: sessions may be as old as the process.
+// One worker per device and process; sessions share its memory and plans. Never destroyed: sessions may be as old as
+// the process.
 Result<std::shared_ptr<Worker>> worker_for(const std::string& device) {
   static auto& mutex = *new std::mutex;
   static auto& workers = *new std::map<std::string, std::shared_ptr<Worker>>;

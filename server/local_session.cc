@@ -101,7 +101,9 @@ class QueuedSession final : public LocalSession {
     return enqueue(InvalidCall{id, output_count, std::move(why)});
   }
   Status run(proto::Run run) override { return enqueue(std::move(run)); }
-  Status write(proto::TensorId id, proto::HostTensor tensor) override { return enqueue(WriteCall{id, std::move(tensor)}); }
+  Status write(proto::TensorId id, proto::HostTensor tensor) override {
+    return enqueue(WriteCall{id, std::move(tensor)});
+  }
   Status release(std::vector<proto::TensorId> ids) override { return enqueue(ReleaseCall{std::move(ids)}); }
 
   void read(proto::TensorId id, ReadCallback done) override {
@@ -229,7 +231,8 @@ class QueuedSession final : public LocalSession {
   }
   Status change(WriteCall& call) { return state_.write(call.id, call.tensor); }
   Status change(UploadCall& call) {
-    return state_.begin_upload(call.id, call.type, std::move(call.upload), std::move(call.share), std::move(call.failed));
+    return state_.begin_upload(call.id, call.type, std::move(call.upload), std::move(call.share),
+                               std::move(call.failed));
   }
   Status change(ReleaseCall& call) { return state_.release(call.ids); }
 

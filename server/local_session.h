@@ -1,5 +1,5 @@
-// A Session in this process: one executor thread owns its tensors and runs its programs in order, on a Worker that several
-// sessions share. burn-server puts one behind each connection; burn::local hands it to the client directly.
+// A Session in this process: one executor thread owns its tensors and runs its programs in order, on a Worker that
+// several sessions share. burn-server puts one behind each connection; burn::local hands it to the client directly.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +43,8 @@ class Worker {
 
 class LocalSession : public proto::Session {
  public:
-  // A tensor whose numbers are still on their way. Filled part by part, in order, by one thread at a time. Until every byte
-  // has come whatever needs the tensor waits; destroying it before poisons the tensor with DATA_LOSS.
+  // A tensor whose numbers are still on their way. Filled part by part, in order, by one thread at a time. Until every
+  // byte has come whatever needs the tensor waits; destroying it before poisons the tensor with DATA_LOSS.
   class Upload {
    public:
     virtual ~Upload() = default;
@@ -52,14 +52,16 @@ class LocalSession : public proto::Session {
     virtual Status fill(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
     virtual bool complete() const = 0;  // every byte has come; the tensor is ready from then on
   };
-  // Takes its turn in the order like write(). Errors: RESOURCE_EXHAUSTED; the call still takes its turn, and poisons the tensor.
+  // Takes its turn in the order like write(). Errors: RESOURCE_EXHAUSTED; the call still takes its turn, and poisons
+  // the tensor.
   virtual Result<std::unique_ptr<Upload>> begin_upload(proto::TensorId id, const ir::TensorType& type) = 0;
 
-  // Takes a turn like define(), for a program that could not even be read: its runs fail with `why`, and so do their outputs.
+  // Takes a turn like define(), for a program that could not even be read: its runs fail with `why`, and so do their
+  // outputs.
   virtual Status define_invalid(proto::ProgramId id, std::size_t output_count, Status why) = 0;
 
-  // Called from the executor with the number of ordered calls executed so far: every kProgressBatch calls, and when there is
-  // nothing left to do. Set it before the first call.
+  // Called from the executor with the number of ordered calls executed so far: every kProgressBatch calls, and when
+  // there is nothing left to do. Set it before the first call.
   static constexpr std::uint64_t kProgressBatch = 32;
   virtual void on_progress(std::function<void(std::uint64_t executed)> callback) = 0;
 

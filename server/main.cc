@@ -27,7 +27,8 @@ sigset_t hold_signals() {
 
 int next_signal(const sigset_t& signals) {
   int signal = 0;
-  while (sigwait(&signals, &signal) != 0) {}
+  while (sigwait(&signals, &signal) != 0) {
+  }
   return signal;
 }
 

@@ -1,4 +1,5 @@
-// Compiled programs by hash, shared between sessions. The least recently used ones go first; whoever holds a plan keeps it.
+// Compiled programs by hash, shared between sessions. The least recently used ones go first; whoever holds a plan keeps
+// it.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +32,8 @@ class PlanCache {
   PlanCache() = default;
   explicit PlanCache(const Capacity& capacity) : capacity_(capacity) {}
 
-  // The plan of a program. Compiles it if there is none; others who want the same one meanwhile wait for it. No lock is held
-  // while compiling. A failure is told to all who waited, and forgotten: there may be memory the next time.
+  // The plan of a program. Compiles it if there is none; others who want the same one meanwhile wait for it. No lock is
+  // held while compiling. A failure is told to all who waited, and forgotten: there may be memory the next time.
   Result<PlanPtr> get(const std::shared_ptr<const ir::Program>& program, const Compile& compile);
 
   Stats stats() const;

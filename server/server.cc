@@ -103,8 +103,8 @@ class Server::Impl final : public Acceptor {
     }
   }
 
-  // The thread that waits for what others must not wait for: the end of sessions. Also shows the door to whoever does not
-  // introduce himself.
+  // The thread that waits for what others must not wait for: the end of sessions. Also shows the door to whoever does
+  // not introduce himself.
   void reap() {
     std::unique_lock lock{mutex_};
     while (!finished_ || !ended_.empty()) {

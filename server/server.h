@@ -1,4 +1,5 @@
-// A worker inside any program: one device, served to clients over the sockets it listens on. burn-server is a main() around it.
+// A worker inside any program: one device, served to clients over the sockets it listens on. burn-server is a main()
+// around it.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +13,11 @@ struct ServerOptions {
   std::string device = "cpu";
   std::string ws = "127.0.0.1:3000";  // HOST:PORT; port 0: any free one; empty: not offered
   std::string grpc;
-  std::string unix_path;              // WebSocket over a unix socket
-  std::size_t max_connections = 1024;  // per listener
+  std::string unix_path;                                 // WebSocket over a unix socket
+  std::size_t max_connections = 1024;                    // per listener
   std::uint64_t session_bytes = std::uint64_t{1} << 40;  // of one client's tensors; never more than the device has
-  int hello_seconds = 10;  // for a client to introduce itself
-  int drain_seconds = 5;   // for stop() to let clients' work be finished
+  int hello_seconds = 10;                                // for a client to introduce itself
+  int drain_seconds = 5;                                 // for stop() to let clients' work be finished
 };
 
 // Serves from construction to stop(). Thread-safe.
@@ -34,8 +35,8 @@ class Server {
   std::size_t connections() const;
   std::uint64_t memory_in_use() const;  // of the device, in bytes
 
-  // Accepts nobody any more, lets what clients have sent be executed and answered for up to drain_seconds, tells them that the
-  // server is shutting down, and closes. Idempotent.
+  // Accepts nobody any more, lets what clients have sent be executed and answered for up to drain_seconds, tells them
+  // that the server is shutting down, and closes. Idempotent.
   void stop();
 
  private:

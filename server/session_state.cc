@@ -9,7 +9,9 @@
 namespace burn::server {
 namespace {
 
-Status unknown_tensor(proto::TensorId id) { return not_found(fmt::format("tensor {} is not known in this session", id)); }
+Status unknown_tensor(proto::TensorId id) {
+  return not_found(fmt::format("tensor {} is not known in this session", id));
+}
 
 Status in_use(std::string_view what, std::uint64_t id) {
   return {StatusCode::already_exists, fmt::format("{} {} exists already in this session", what, id)};
@@ -24,7 +26,7 @@ Status too_many(std::string_view what, std::uint64_t limit) {
 SessionState::SessionState(std::shared_ptr<Worker> worker, const Quotas& quotas, Budget& budget)
     : worker_(std::move(worker)), quotas_(quotas), budget_(budget) {}
 
-// --- programs ----------------------------------------------------------------------------------------------------------------
+// --- programs --------------------------------------------------------------------------------------------------------
 
 Status SessionState::define(proto::ProgramId id, std::shared_ptr<const ir::Program> program) {
   if (!program) return define_invalid(id, 0, invalid_argument("there is no program"));
@@ -53,7 +55,7 @@ Status SessionState::add_program(proto::ProgramId id, Program program, std::size
   return status;
 }
 
-// --- tensors -----------------------------------------------------------------------------------------------------------------
+// --- tensors ---------------------------------------------------------------------------------------------------------
 
 Status SessionState::write(proto::TensorId id, const proto::HostTensor& tensor) {
   BURN_RETURN_IF_ERROR(check_new(id));
@@ -168,7 +170,7 @@ void SessionState::clear() {
   programs_.clear();
 }
 
-// --- runs --------------------------------------------------------------------------------------------------------------------
+// --- runs ------------------------------------------------------------------------------------------------------------
 
 Status SessionState::run(const proto::Run& run) {
   const auto found = programs_.find(run.program);
@@ -184,7 +186,8 @@ Status SessionState::run(const proto::Run& run) {
     for (std::size_t k = 0; k < program.output_count && k <= room; ++k) poison(run.first_output + k, why);
   }
   // Given away is given away, also to a run that failed.
-  for (std::size_t i = 0; program.ir && i < std::min(run.inputs.size(), program.ir->inputs.size()); ++i) {
+  const auto given = status.ok() || !program.ir ? 0 : std::min(run.inputs.size(), program.ir->inputs.size());
+  for (std::size_t i = 0; i < given; ++i) {
     if (program.ir->inputs[i].donated) drop(run.inputs[i]);
   }
   for (const auto id : run.release) drop(id);
@@ -212,7 +215,8 @@ Status SessionState::try_run(const proto::Run& run, const Program& program) {
   if (!outputs.ok()) return here(outputs.status());
   if (outputs->size() != ir.outputs.size()) return here(internal_error("the backend lost an output"));
   for (std::size_t k = 0; k < outputs->size(); ++k) {
-    tensors_.emplace(run.first_output + k, Tensor{ir.type_of(ir.outputs[k]), std::move(shares[k]), std::move((*outputs)[k])});
+    tensors_.emplace(run.first_output + k,
+                     Tensor{ir.type_of(ir.outputs[k]), std::move(shares[k]), std::move((*outputs)[k])});
   }
   return {};
 }
@@ -246,8 +250,8 @@ Status SessionState::check_inputs(const proto::Run& run, const ir::Program& prog
     if (const auto* poison = std::get_if<Poison>(&tensor.content)) return **poison;
     const auto& [type, donated] = program.inputs[i];
     if (tensor.type != type) {
-      return here(invalid_argument(fmt::format("input {} is {}, tensor {} is {}", i, ir::to_string(type), id,
-                                               ir::to_string(tensor.type))));
+      return here(invalid_argument(
+          fmt::format("input {} is {}, tensor {} is {}", i, ir::to_string(type), id, ir::to_string(tensor.type))));
     }
     if (tensor.used_by == run_serial_ && (donated || tensor.donated_to)) {
       return here(invalid_argument(fmt::format("tensor {} is donated and used twice", id)));

@@ -1,7 +1,7 @@
 // What one session owns, and what its calls do to it. Everything here happens on the session's executor thread.
 //
-// Each call returns how it failed, if it did. Failed runs and writes leave the reason in the tensors they would have made, so
-// that whoever needs one of those fails for the same, first reason.
+// Each call returns how it failed, if it did. Failed runs and writes leave the reason in the tensors they would have
+// made, so that whoever needs one of those fails for the same, first reason.
 #pragma once
 
 #include <atomic>
@@ -26,8 +26,8 @@ class SessionState {
   Status run(const proto::Run& run);
   Status write(proto::TensorId id, const proto::HostTensor& tensor);
   // `failed`: why there is no upload.
-  Status begin_upload(proto::TensorId id, const ir::TensorType& type, std::shared_ptr<Upload> upload, Budget::Share share,
-                      Status failed);
+  Status begin_upload(proto::TensorId id, const ir::TensorType& type, std::shared_ptr<Upload> upload,
+                      Budget::Share share, Status failed);
   Status release(std::span<const proto::TensorId> ids);
   Result<proto::HostTensor> read(proto::TensorId id);
 
@@ -68,7 +68,7 @@ class SessionState {
   Budget& budget_;
   std::unordered_map<proto::TensorId, Tensor> tensors_;
   std::unordered_map<proto::ProgramId, Program> programs_;
-  std::size_t nodes_ = 0;        // of all programs
+  std::size_t nodes_ = 0;  // of all programs
   std::uint64_t run_serial_ = 0;
 };
 

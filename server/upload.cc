@@ -16,7 +16,9 @@ void UploadSignal::close() {
 }
 
 void UploadSignal::notify() {
-  { const std::lock_guard lock{mutex_}; }  // whoever is about to wait has seen the change, or waits by now
+  {
+    const std::lock_guard lock{mutex_};
+  }  // whoever is about to wait has seen the change, or waits by now
   changed_.notify_all();
 }
 
@@ -41,7 +43,8 @@ Status Upload::fill(std::uint64_t offset, std::span<const std::byte> bytes) {
   {
     const std::lock_guard lock{mutex_};
     if (offset > size_ || bytes.size() > size_ - offset) {
-      return {StatusCode::out_of_range, fmt::format("bytes {} to {} of a tensor of {}", offset, offset + bytes.size(), size_)};
+      return {StatusCode::out_of_range,
+              fmt::format("bytes {} to {} of a tensor of {}", offset, offset + bytes.size(), size_)};
     }
     if (offset != filled_) return invalid_argument(fmt::format("byte {} where byte {} is due", offset, filled_));
     if (staging_ && !bytes.empty()) std::memcpy(staging_.get() + offset, bytes.data(), bytes.size());

@@ -23,7 +23,9 @@ class DeviceWorker final : public Worker {
     const auto plans = plans_.stats();
     return {plans.plans, plans.hits, plans.misses, runs_, sessions_};
   }
-  void count_session(int change) override { sessions_ += static_cast<std::uint64_t>(static_cast<std::int64_t>(change)); }
+  void count_session(int change) override {
+    sessions_ += static_cast<std::uint64_t>(static_cast<std::int64_t>(change));
+  }
   void count_run() override { runs_.fetch_add(1, std::memory_order_relaxed); }
 
  private:

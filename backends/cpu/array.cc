@@ -14,9 +14,12 @@ Array Array::immediate(ir::DType dtype, std::uint64_t bits) {
   array.dtype_ = dtype;
   ir::dispatch(dtype, [&]<typename T>() {
     T value{};
-    if constexpr (std::is_same_v<T, bool>) value = bits != 0;
-    else if constexpr (std::is_integral_v<T>) value = static_cast<T>(bits);
-    else value = static_cast<T>(static_cast<ir::compute_t<T>>(std::bit_cast<double>(bits)));
+    if constexpr (std::is_same_v<T, bool>)
+      value = bits != 0;
+    else if constexpr (std::is_integral_v<T>)
+      value = static_cast<T>(bits);
+    else
+      value = static_cast<T>(static_cast<ir::compute_t<T>>(std::bit_cast<double>(bits)));
     std::memcpy(array.immediate_, &value, sizeof value);
   });
   return array;
@@ -45,15 +48,19 @@ std::optional<Array> Array::reshaped(const ir::Shape& shape) const {
     std::int64_t old_size = shape_[from], new_size = shape[to];
     const int last_from = from, last_to = to;
     while (old_size != new_size) {
-      if (old_size < new_size) old_size *= shape_[--from];
-      else new_size *= shape[--to];
+      if (old_size < new_size)
+        old_size *= shape_[--from];
+      else
+        new_size *= shape[--to];
     }
     std::int64_t step = 0, next = 0;  // of the innermost element of the group, and what the next outer dim must have
     bool started = false;
     for (int i = last_from; i >= from; --i) {
       if (shape_[i] == 1) continue;
-      if (!started) step = strides_[i];
-      else if (strides_[i] != next) return std::nullopt;
+      if (!started)
+        step = strides_[i];
+      else if (strides_[i] != next)
+        return std::nullopt;
       started = true;
       next = strides_[i] * shape_[i];
     }
@@ -112,7 +119,8 @@ bool may_overwrite(const Array& x) { return may_overwrite(std::span(&x, 1), 0); 
 
 bool may_overwrite(std::span<const Array> operands, std::size_t which) {
   const Array& target = operands[which];
-  if (!target.starts_its_buffer() || !target.is_contiguous() || target.buffer()->size() != target.num_bytes()) return false;
+  if (!target.starts_its_buffer() || !target.is_contiguous() || target.buffer()->size() != target.num_bytes())
+    return false;
   long views = 0;
   for (const auto& operand : operands) {
     if (operand.buffer() != target.buffer()) continue;

@@ -1,7 +1,7 @@
 // A value while a program runs: numbers in a buffer, seen through a shape and strides.
 //
-// Views (reshape, permute, expand, slice) share the buffer. A known number (Constant, Scalar) needs no buffer: it lies in the
-// array itself, with stride 0 wherever it is expanded, so kernels read it like any other operand.
+// Views (reshape, permute, expand, slice) share the buffer. A known number (Constant, Scalar) needs no buffer: it lies
+// in the array itself, with stride 0 wherever it is expanded, so kernels read it like any other operand.
 #pragma once
 
 #include <cstddef>
@@ -19,13 +19,18 @@ class Array {
   Array() = default;
   // Row-major from the start of the buffer.
   Array(const ir::TensorType& type, CpuBufferPtr buffer)
-      : dtype_(type.dtype), shape_(type.shape), strides_(ir::contiguous_strides(type.shape)), buffer_(std::move(buffer)) {}
+      : dtype_(type.dtype),
+        shape_(type.shape),
+        strides_(ir::contiguous_strides(type.shape)),
+        buffer_(std::move(buffer)) {}
   // A known number; `bits` as in ir::Constant.
   static Array immediate(ir::DType dtype, std::uint64_t bits);
 
   ir::DType dtype() const { return dtype_; }
   const ir::Shape& shape() const { return shape_; }
-  const ir::Dims& strides() const { return strides_; }  // in elements; 0 where elements repeat, negative where they run back
+  const ir::Dims& strides() const {
+    return strides_;
+  }  // in elements; 0 where elements repeat, negative where they run back
   int rank() const { return shape_.rank(); }
   std::int64_t num_elements() const { return ir::num_elements(shape_); }
   std::size_t num_bytes() const { return static_cast<std::size_t>(num_elements()) * ir::size_of(dtype_); }
@@ -35,9 +40,13 @@ class Array {
   std::byte* data() { return buffer_ ? buffer_->data() + offset_ : immediate_; }
   const std::byte* data() const { return buffer_ ? buffer_->data() + offset_ : immediate_; }
   template <typename T>
-  T* as() { return reinterpret_cast<T*>(data()); }
+  T* as() {
+    return reinterpret_cast<T*>(data());
+  }
   template <typename T>
-  const T* as() const { return reinterpret_cast<const T*>(data()); }
+  const T* as() const {
+    return reinterpret_cast<const T*>(data());
+  }
 
   const CpuBufferPtr& buffer() const { return buffer_; }  // null for a number
   bool is_contiguous() const;                             // row-major without gaps
@@ -59,11 +68,12 @@ class Array {
   alignas(8) std::byte immediate_[8] = {};
 };
 
-// Whether an array is the only owner of its buffer, whole and row-major, so that something of as many bytes may be written
-// over it.
+// Whether an array is the only owner of its buffer, whole and row-major, so that something of as many bytes may be
+// written over it.
 bool may_overwrite(const Array& x);
 
-// The same for operands[which] of a function that reads and writes element by element: others may be the very same view.
+// The same for operands[which] of a function that reads and writes element by element: others may be the very same
+// view.
 bool may_overwrite(std::span<const Array> operands, std::size_t which);
 
 }  // namespace burn::backends::cpu

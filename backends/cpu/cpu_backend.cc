@@ -14,7 +14,9 @@ class CpuBackend final : public Backend {
   explicit CpuBackend(const Pool::Config& config) : pool_(std::make_shared<Pool>(config)) {}
 
   std::string_view name() const override { return "cpu"; }
-  Limits limits() const override { return {.max_buffer_bytes = pool_->config().limit, .memory_bytes = pool_->config().limit}; }
+  Limits limits() const override {
+    return {.max_buffer_bytes = pool_->config().limit, .memory_bytes = pool_->config().limit};
+  }
   MemoryStats memory() const override { return pool_->stats(); }
 
   // Every op on every type that the shape rules let through.

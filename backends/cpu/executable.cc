@@ -1,9 +1,9 @@
 #include "backends/cpu/executable.h"
 
-#include <fmt/format.h>
-
 #include <exception>
 #include <new>
+
+#include <fmt/format.h>
 
 #include "backends/cpu/ops/copy.h"
 #include "backends/cpu/parallel.h"
@@ -14,8 +14,8 @@ namespace {
 // "gather: index 12 is outside 0..9 (at model.cc:41)"
 Status at_node(const Status& status, const ir::Node& node) {
   const auto site = to_string(node.site);
-  return {status.code(),
-          fmt::format("{}: {}{}", ir::name(node.op), status.message(), site.empty() ? "" : fmt::format(" (at {})", site))};
+  return {status.code(), fmt::format("{}: {}{}", ir::name(node.op), status.message(),
+                                     site.empty() ? "" : fmt::format(" (at {})", site))};
 }
 
 // No exception crosses the backend: what the standard library throws for want of memory becomes a status here.
@@ -41,7 +41,8 @@ Result<Kernel> prepare(const ir::Program& program, const ir::Node& node) {
 
 // What a program gives back: row-major from the start of a buffer, which is not much larger than it.
 Result<BufferPtr> as_output(Run& run, const Array& x) {
-  if (x.starts_its_buffer() && x.is_contiguous() && x.buffer()->size() / 2 <= x.num_bytes()) return BufferPtr(x.buffer());
+  if (x.starts_its_buffer() && x.is_contiguous() && x.buffer()->size() / 2 <= x.num_bytes())
+    return BufferPtr(x.buffer());
   BURN_TRY(auto y, run.allocate(x.type()));
   copy(x, y);
   return BufferPtr(y.buffer());
@@ -74,7 +75,8 @@ Result<std::vector<BufferPtr>> CpuExecutable::run(RunArgs args) {
 
 Status CpuExecutable::check(const RunArgs& args) const {
   if (args.inputs.size() != program_->inputs.size()) {
-    return invalid_argument(fmt::format("run: {} inputs for a program of {}", args.inputs.size(), program_->inputs.size()));
+    return invalid_argument(
+        fmt::format("run: {} inputs for a program of {}", args.inputs.size(), program_->inputs.size()));
   }
   if (args.scalars.size() != static_cast<std::size_t>(program_->scalar_count)) {
     return invalid_argument(
@@ -85,8 +87,8 @@ Status CpuExecutable::check(const RunArgs& args) const {
     const auto& type = program_->inputs[i].type;
     if (!buffer) return invalid_argument(fmt::format("run: input {} is no buffer of the cpu backend", i));
     if (buffer->size() < type.num_bytes()) {
-      return invalid_argument(fmt::format("run: input {} has {} bytes, {} wants {}", i, buffer->size(), to_string(type),
-                                          type.num_bytes()));
+      return invalid_argument(
+          fmt::format("run: input {} has {} bytes, {} wants {}", i, buffer->size(), to_string(type), type.num_bytes()));
     }
   }
   return {};
@@ -100,7 +102,8 @@ Result<std::vector<BufferPtr>> CpuExecutable::run_checked(RunArgs& args) const {
     if (plan_.input_last_use[i] != Plan::kUnused) inputs[i] = Array(program_->inputs[i].type, std::move(buffer));
   }
   const auto value = [&](ir::Ref ref) -> Array& {
-    return ref.is_input() ? inputs[static_cast<std::size_t>(ref.index())] : nodes[static_cast<std::size_t>(ref.index())];
+    return ref.is_input() ? inputs[static_cast<std::size_t>(ref.index())]
+                          : nodes[static_cast<std::size_t>(ref.index())];
   };
 
   std::vector<Array> operands;

@@ -16,7 +16,7 @@ struct LoopNest {
 
   int rank = 0;  // at least 1
   std::int64_t total = 1;
-  std::array<std::int64_t, ir::kMaxRank> sizes{};     // outermost first
+  std::array<std::int64_t, ir::kMaxRank> sizes{};  // outermost first
   std::array<Offsets, ir::kMaxRank> strides{};
 
   LoopNest(const ir::Shape& shape, const std::array<const ir::Dims*, N>& array_strides) {
@@ -33,7 +33,8 @@ struct LoopNest {
   std::int64_t inner_size() const { return sizes[rank - 1]; }
   const Offsets& inner_strides() const { return strides[rank - 1]; }
 
-  // Calls body(n, offsets) for runs of the innermost loop that together are the elements [begin, end) in row-major order.
+  // Calls body(n, offsets) for runs of the innermost loop that together are the elements [begin, end) in row-major
+  // order.
   template <typename Body>
   void for_each_run(std::int64_t begin, std::int64_t end, const Body& body) const {
     std::array<std::int64_t, ir::kMaxRank> index{};

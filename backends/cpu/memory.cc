@@ -1,13 +1,13 @@
 #include "backends/cpu/memory.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <fstream>
 #include <new>
+
+#include <fmt/format.h>
+#include <unistd.h>
 
 namespace burn::backends::cpu {
 namespace {
@@ -23,8 +23,8 @@ std::uint64_t machine_memory() {
   return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE));
 }
 
-// Sizes come in classes, eight per power of two, so at most an eighth of a block lies idle. The first eight are multiples of
-// the alignment.
+// Sizes come in classes, eight per power of two, so at most an eighth of a block lies idle. The first eight are
+// multiples of the alignment.
 std::size_t size_class(std::size_t bytes) {
   const std::size_t last = std::max<std::size_t>(bytes, 1) - 1;
   if (last < 512) return last / 64;

@@ -1,9 +1,9 @@
 #include "backends/cpu/parallel.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cstdlib>
+
+#include <omp.h>
 
 namespace burn::backends::cpu {
 namespace {

@@ -1,7 +1,7 @@
 // Work spread over the cores, on the OpenMP threads that oneDNN uses too, so that there is one pool per calling thread.
 //
-// Any number of threads may call at the same time. How a range is cut never depends on the load, and kernels combine partial
-// results in a fixed order, so results are the same from run to run.
+// Any number of threads may call at the same time. How a range is cut never depends on the load, and kernels combine
+// partial results in a fixed order, so results are the same from run to run.
 #pragma once
 
 #include <cstdint>

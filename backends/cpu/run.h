@@ -30,8 +30,9 @@ struct Signature {
   const ir::TensorType& result;
 };
 
-// A node made ready to run: what depends on its attributes and types is done. Thread-safe. The operands are the kernel's own:
-// one at its last use is moved in, and if nobody else holds its buffer, the result may be written over it.
+// A node made ready to run: what depends on its attributes and types is done. Thread-safe. The operands are the
+// kernel's own: one at its last use is moved in, and if nobody else holds its buffer, the result may be written over
+// it.
 using Kernel = std::function<Result<Array>(Run&, std::span<Array>)>;
 
 namespace kernels {

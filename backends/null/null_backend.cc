@@ -70,7 +70,8 @@ class NullBackend final : public Backend {
   Status upload(Buffer&, std::span<const std::byte>) override { return {}; }
   Result<SharedBytes> download(const BufferPtr& buffer, std::size_t bytes) override {
     if (bytes > buffer->size()) return invalid_argument("download: more bytes than the buffer has");
-    const std::shared_ptr<void> zeros(std::calloc(std::max<std::size_t>(bytes, 1), 1), std::free);  // pages made on demand
+    const std::shared_ptr<void> zeros(std::calloc(std::max<std::size_t>(bytes, 1), 1),
+                                      std::free);  // pages made on demand
     if (!zeros) return resource_exhausted("out of memory");
     return SharedBytes(zeros, {static_cast<const std::byte*>(zeros.get()), bytes});
   }
@@ -87,6 +88,8 @@ class NullBackend final : public Backend {
 
 }  // namespace
 
-Result<std::unique_ptr<Backend>> open_null_backend() { return std::unique_ptr<Backend>(std::make_unique<NullBackend>()); }
+Result<std::unique_ptr<Backend>> open_null_backend() {
+  return std::unique_ptr<Backend>(std::make_unique<NullBackend>());
+}
 
 }  // namespace burn::backends

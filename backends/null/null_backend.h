@@ -1,5 +1,5 @@
-// A device that computes nothing: programs are accepted, results have the right sizes and read as zeros. With it, protocol tests
-// and measurements of everything but the device need no arithmetic and hardly any memory.
+// A device that computes nothing: programs are accepted, results have the right sizes and read as zeros. With it,
+// protocol tests and measurements of everything but the device need no arithmetic and hardly any memory.
 #pragma once
 
 #include <memory>

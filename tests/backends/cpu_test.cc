@@ -1,12 +1,11 @@
 // The CPU backend beyond single ops: lifetimes of values, errors, memory, many callers.
-#include "backends/cpu/cpu_backend.h"
+#include <cmath>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <thread>
-
+#include "backends/cpu/cpu_backend.h"
 #include "tests/backends/run_program.h"
 
 namespace burn::testing {
@@ -64,8 +63,8 @@ TEST_F(CpuTest, WritesOverAnInputThatNobodyElseHolds) {
 
 TEST_F(CpuTest, NeverWritesOverWhatIsStillNeeded) {
   const auto x = program_.add_input({DType::f32, {3}});
-  const auto y = add(PointwiseFn::neg, {x});                             // a result and an operand
-  const auto view = add(ir::Slice{{2}, {3}, {-1}}, {y});                 // of a value that is read again
+  const auto y = add(PointwiseFn::neg, {x});              // a result and an operand
+  const auto view = add(ir::Slice{{2}, {3}, {-1}}, {y});  // of a value that is read again
   const auto z = add(PointwiseFn::add, {view, y});
   const auto square = add(PointwiseFn::mul, {z, z});
   const auto mirrored = add(PointwiseFn::sub, {square, add(ir::Slice{{2}, {3}, {-1}}, {square})});
@@ -112,8 +111,8 @@ TEST_F(CpuTest, NamesTheOpTheIndexAndTheCallSite) {
   const auto x = program_.add_input({DType::f32, {10}}), index = program_.add_input({DType::i64, {3}});
   const auto executable = compile({add(ir::Gather{0}, {x, index})});
   for (const std::int64_t bad : {std::int64_t{10}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::min()}) {
-    const auto result = executable->run(
-        {.inputs = {*upload(*backend_, reference::Tensor({DType::f32, {10}})), *upload(*backend_, integers({0, bad, 9}))}});
+    const auto result = executable->run({.inputs = {*upload(*backend_, reference::Tensor({DType::f32, {10}})),
+                                                    *upload(*backend_, integers({0, bad, 9}))}});
     ASSERT_FALSE(result.ok());
     EXPECT_EQ(result.status().code(), StatusCode::out_of_range);
     EXPECT_EQ(result.status().message(), "gather: index " + std::to_string(bad) + " is outside 0..9 (at model.cc:41)");
@@ -139,8 +138,10 @@ TEST_F(CpuTest, RefusesArgumentsThatDoNotFitTheProgram) {
   const std::uint64_t scalar = 0;
   EXPECT_EQ(executable->run({.inputs = {right}}).status().code(), StatusCode::invalid_argument);
   EXPECT_EQ(executable->run({.scalars = {&scalar, 1}}).status().code(), StatusCode::invalid_argument);
-  EXPECT_EQ(executable->run({.inputs = {small}, .scalars = {&scalar, 1}}).status().code(), StatusCode::invalid_argument);
-  EXPECT_EQ(executable->run({.inputs = {nullptr}, .scalars = {&scalar, 1}}).status().code(), StatusCode::invalid_argument);
+  EXPECT_EQ(executable->run({.inputs = {small}, .scalars = {&scalar, 1}}).status().code(),
+            StatusCode::invalid_argument);
+  EXPECT_EQ(executable->run({.inputs = {nullptr}, .scalars = {&scalar, 1}}).status().code(),
+            StatusCode::invalid_argument);
   EXPECT_TRUE(executable->run({.inputs = {right}, .scalars = {&scalar, 1}}).ok());
   EXPECT_EQ(backend_->download(small, 37).status().code(), StatusCode::invalid_argument);
 }

@@ -44,10 +44,11 @@ TEST_P(EveryOp, MatchesTheReference) {
     ASSERT_TRUE(executable.ok()) << executable.status().to_string();
     std::vector<backends::BufferPtr> inputs;
     for (const auto& input : sample.inputs) inputs.push_back(*upload(cpu(), input));
-    const auto buffers = (*executable)->run({.inputs = inputs,
-                                             .scalars = sample.bindings.scalars,
-                                             .seed = sample.bindings.seed,
-                                             .random_offset = sample.bindings.random_offset});
+    const auto buffers = (*executable)
+                             ->run({.inputs = inputs,
+                                    .scalars = sample.bindings.scalars,
+                                    .seed = sample.bindings.seed,
+                                    .random_offset = sample.bindings.random_offset});
     ASSERT_TRUE(buffers.ok()) << buffers.status().to_string();
 
     const auto expected = reference::evaluate(sample.program, sample.inputs, sample.bindings);
@@ -58,7 +59,8 @@ TEST_P(EveryOp, MatchesTheReference) {
     }
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const auto after = download(cpu(), inputs[i], sample.inputs[i].type);
-      ASSERT_EQ(reference::to_bytes(*after), reference::to_bytes(sample.inputs[i])) << "input " << i << " was written to";
+      ASSERT_EQ(reference::to_bytes(*after), reference::to_bytes(sample.inputs[i]))
+          << "input " << i << " was written to";
     }
   }
 }
@@ -72,10 +74,11 @@ TEST_P(EveryOp, GivesTheSameWhenItMayOverwriteItsInputs) {
     const auto executable = cpu().compile(std::make_shared<const ir::Program>(sample.program));
     ASSERT_TRUE(executable.ok()) << executable.status().to_string();
     const auto run = [&](std::vector<backends::BufferPtr> with) {
-      return (*executable)->run({.inputs = std::move(with),
-                                 .scalars = sample.bindings.scalars,
-                                 .seed = sample.bindings.seed,
-                                 .random_offset = sample.bindings.random_offset});
+      return (*executable)
+          ->run({.inputs = std::move(with),
+                 .scalars = sample.bindings.scalars,
+                 .seed = sample.bindings.seed,
+                 .random_offset = sample.bindings.random_offset});
     };
     const auto shared = run(inputs), owned = run(std::move(inputs));
     ASSERT_TRUE(shared.ok() && owned.ok());

@@ -1,10 +1,10 @@
 #include "backends/cpu/memory.h"
 
-#include <gtest/gtest.h>
-
 #include <cstring>
 #include <random>
 #include <thread>
+
+#include <gtest/gtest.h>
 
 namespace burn::backends::cpu {
 namespace {

@@ -1,5 +1,5 @@
-// Any conversation, mostly well-formed and often wrong: the server answers in sound frames, ends when a rule is broken, and has
-// freed everything when the client is gone. The input is read as a list of steps.
+// Any conversation, mostly well-formed and often wrong: the server answers in sound frames, ends when a rule is broken,
+// and has freed everything when the client is gone. The input is read as a list of steps.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -45,8 +45,14 @@ class Input {
 };
 
 ir::TensorType type_of(Input& in) {
-  static const ir::TensorType types[] = {f32({2}), f32({0}), f32({}), f32({2, 2}), f32({20000}), f32({300000}),
-                                         {ir::DType::bool_, {3}}, f32({std::int64_t{1} << 38})};
+  static const ir::TensorType types[] = {f32({2}),
+                                         f32({0}),
+                                         f32({}),
+                                         f32({2, 2}),
+                                         f32({20000}),
+                                         f32({300000}),
+                                         {ir::DType::bool_, {3}},
+                                         f32({std::int64_t{1} << 38})};
   return types[in.byte() % std::size(types)];
 }
 
@@ -54,35 +60,53 @@ SharedBytes zeros(std::size_t size) { return SharedBytes::own(std::vector<std::u
 
 ProgramPtr program_of(Input& in) {
   switch (in.byte() % 6) {
-    case 0: return add_program({2}, true, false);
-    case 1: return scale_program({2}, true);
-    case 2: return reshape_program({2}, {2, 1});
-    case 3: return scale_program({20000});
-    case 4: return add_program({300000});
-    default: return add_program({2});
+    case 0:
+      return add_program({2}, true, false);
+    case 1:
+      return scale_program({2}, true);
+    case 2:
+      return reshape_program({2}, {2, 1});
+    case 3:
+      return scale_program({20000});
+    case 4:
+      return add_program({300000});
+    default:
+      return add_program({2});
   }
 }
 
 proto::Frame frame_of(Input& in) {
   switch (in.byte() % 14) {
-    case 0: return {0, proto::DefineProgram{in.number(), program_of(in)}, {}};
-    case 1: case 2:
+    case 0:
+      return {0, proto::DefineProgram{in.number(), program_of(in)}, {}};
+    case 1:
+    case 2:
       return {0, proto::RunProgram{{in.number(), in.numbers(), in.number(), in.numbers(), 0, 0, in.numbers()}}, {}};
     case 3: {
       const auto type = type_of(in);
       const auto size = type.num_bytes();
       return {0, proto::Write{in.number(), type}, size <= proto::kInlineBytes ? zeros(size) : SharedBytes{}};
     }
-    case 4: return {0, proto::Write{in.number(), type_of(in)}, {}};
-    case 5: return {0, proto::Chunk{in.number(), in.number() * 40000}, zeros(1 + (in.byte() % 4) * 39999)};
-    case 6: return {0, proto::Read{in.number(), in.number()}, {}};
-    case 7: return {0, proto::Release{in.numbers()}, {}};
-    case 8: return {0, proto::Sync{in.number()}, {}};
-    case 9: return {0, proto::Credit{in.number()}, {}};
-    case 10: return {0, proto::Ack{in.number()}, {}};
-    case 11: return {0, proto::Close{}, {}};
-    case 12: return {0, proto::Data{in.number(), f32({})}, {}};
-    default: return {0, proto::Hello{static_cast<std::uint32_t>(in.number()), 0, in.text(), ""}, {}};
+    case 4:
+      return {0, proto::Write{in.number(), type_of(in)}, {}};
+    case 5:
+      return {0, proto::Chunk{in.number(), in.number() * 40000}, zeros(1 + (in.byte() % 4) * 39999)};
+    case 6:
+      return {0, proto::Read{in.number(), in.number()}, {}};
+    case 7:
+      return {0, proto::Release{in.numbers()}, {}};
+    case 8:
+      return {0, proto::Sync{in.number()}, {}};
+    case 9:
+      return {0, proto::Credit{in.number()}, {}};
+    case 10:
+      return {0, proto::Ack{in.number()}, {}};
+    case 11:
+      return {0, proto::Close{}, {}};
+    case 12:
+      return {0, proto::Data{in.number(), f32({})}, {}};
+    default:
+      return {0, proto::Hello{static_cast<std::uint32_t>(in.number()), 0, in.text(), ""}, {}};
   }
 }
 
@@ -119,6 +143,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     connection->on_closed(burn::ok_status());
     connection->dispose();
   }
-  if (device->in_use != 0 || device->shared_donations != 0 || device->largest_request > quotas.tensor_bytes) std::abort();
+  if (device->in_use != 0 || device->shared_donations != 0 || device->largest_request > quotas.tensor_bytes)
+    std::abort();
   return 0;
 }

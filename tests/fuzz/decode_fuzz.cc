@@ -25,6 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto bytes = joined(burn::proto::encode(*frame));
   const auto again = burn::proto::decode(bytes);
   if (!again.ok() || again->seq != frame->seq || again->body.index() != frame->body.index()) std::abort();
-  if (define && !burn::ir::same(*define->program, *std::get<burn::proto::DefineProgram>(again->body).program)) std::abort();
+  if (define && !burn::ir::same(*define->program, *std::get<burn::proto::DefineProgram>(again->body).program))
+    std::abort();
   return 0;
 }

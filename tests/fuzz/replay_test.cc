@@ -1,4 +1,5 @@
-// The fuzz targets without a fuzzer: inputs from a fixed seed, so that every test run says a few thousand strange things.
+// The fuzz targets without a fuzzer: inputs from a fixed seed, so that every test run says a few thousand strange
+// things.
 #include <random>
 #include <vector>
 

@@ -17,8 +17,9 @@ std::uint64_t double_bits(double value) { return std::bit_cast<std::uint64_t>(va
 std::vector<std::uint64_t> edges(ir::DType dtype) {
   if (ir::is_floating(dtype)) {
     const double infinity = std::numeric_limits<double>::infinity();
-    std::vector<double> values = {0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -3.5, infinity, -infinity, std::nan(""), 1e30, -300.7, 65504,
-                                  65520, 1e-7, -3e-5, 2147483648.0, -9.3e18, 1.9e19};
+    std::vector<double> values = {0.0,      -0.0,      1.0,          -1.0,    0.5,    2.5,   -3.5,
+                                  infinity, -infinity, std::nan(""), 1e30,    -300.7, 65504, 65520,
+                                  1e-7,     -3e-5,     2147483648.0, -9.3e18, 1.9e19};
     std::vector<std::uint64_t> bits;
     for (const auto value : values) bits.push_back(double_bits(value));
     return bits;
@@ -33,11 +34,16 @@ std::vector<std::uint64_t> edges(ir::DType dtype) {
 
 std::string_view name(View view) {
   switch (view) {
-    case View::plain: return "plain";
-    case View::transposed: return "transposed";
-    case View::strided: return "strided";
-    case View::reversed: return "reversed";
-    case View::expanded: return "expanded";
+    case View::plain:
+      return "plain";
+    case View::transposed:
+      return "transposed";
+    case View::strided:
+      return "strided";
+    case View::reversed:
+      return "reversed";
+    case View::expanded:
+      return "expanded";
   }
   return "";
 }
@@ -100,7 +106,8 @@ ir::Ref SampleBuilder::view(const ir::TensorType& type, View view, Values values
   ir::TensorType stored = type;
   ir::Dims axes, starts = ir::Dims::filled(rank, 0), steps = ir::Dims::filled(rank, 1);
   switch (rank == 0 ? View::plain : view) {
-    case View::plain: return input(type, values);
+    case View::plain:
+      return input(type, values);
     case View::transposed:
       for (int i = 0; i < rank; ++i) {
         stored.shape[i] = type.shape[rank - 1 - i];
@@ -128,8 +135,8 @@ ir::Ref SampleBuilder::view(const ir::TensorType& type, View view, Values values
 }
 
 ir::Ref SampleBuilder::scalar(ir::DType dtype, double value) {
-  sample_.bindings.scalars.push_back(ir::is_floating(dtype) ? double_bits(value)
-                                                            : static_cast<std::uint64_t>(static_cast<std::int64_t>(value)));
+  sample_.bindings.scalars.push_back(
+      ir::is_floating(dtype) ? double_bits(value) : static_cast<std::uint64_t>(static_cast<std::int64_t>(value)));
   return program_.add_scalar(dtype);
 }
 

@@ -16,11 +16,16 @@ struct Tolerance {
 
 Tolerance tolerance(ir::DType dtype) {
   switch (dtype) {
-    case ir::DType::f64: return {1e-12, 1e-13};
-    case ir::DType::f32: return {1e-5, 1e-6};
-    case ir::DType::f16: return {1e-3, 1e-4};
-    case ir::DType::bf16: return {8e-3, 1e-3};
-    default: return {0, 0};
+    case ir::DType::f64:
+      return {1e-12, 1e-13};
+    case ir::DType::f32:
+      return {1e-5, 1e-6};
+    case ir::DType::f16:
+      return {1e-3, 1e-4};
+    case ir::DType::bf16:
+      return {8e-3, 1e-3};
+    default:
+      return {0, 0};
   }
 }
 
@@ -51,7 +56,8 @@ std::string first_difference(const reference::Tensor& actual, const reference::T
       const auto a = actual.get<double>(i), b = expected.get<double>(i);
       if (!close(a, b, limit, slack, cancelled)) return fmt::format("element {} is {}, expected {}", i, a, b);
     } else if (actual.bits[i] != expected.bits[i]) {
-      return fmt::format("element {} is {}, expected {}", i, actual.get<std::int64_t>(i), expected.get<std::int64_t>(i));
+      return fmt::format("element {} is {}, expected {}", i, actual.get<std::int64_t>(i),
+                         expected.get<std::int64_t>(i));
     }
   }
   return {};

@@ -1,7 +1,8 @@
-// Small programs for every op of ir::catalogue(), with inputs: what backends are run on and compared with the reference.
+// Small programs for every op of ir::catalogue(), with inputs: what backends are run on and compared with the
+// reference.
 //
-// They cover dtypes, views that are not contiguous, rank 0, empty dims, NaN and infinity. An op without samples fails the tests
-// that walk the catalogue.
+// They cover dtypes, views that are not contiguous, rank 0, empty dims, NaN and infinity. An op without samples fails
+// the tests that walk the catalogue.
 #pragma once
 
 #include <string>
@@ -25,8 +26,8 @@ struct Sample {
 // By the name of the catalogue. Empty for an unknown op.
 std::vector<Sample> samples(std::string_view op);
 
-// Where the first element lies that differs by more than the tolerance of its dtype, and the two values; empty if none does.
-// NaN equals NaN; whole numbers and bools must be the same.
+// Where the first element lies that differs by more than the tolerance of its dtype, and the two values; empty if none
+// does. NaN equals NaN; whole numbers and bools must be the same.
 std::string first_difference(const reference::Tensor& actual, const reference::Tensor& expected, double slack = 1,
                              double cancelled = 0);
 

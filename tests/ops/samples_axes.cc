@@ -15,9 +15,7 @@ std::string title(DType dtype, std::string_view what, std::string_view how = {})
   return std::string(ir::name(dtype)) + " " + std::string(what) + " " + std::string(how);
 }
 
-bool takes(ReduceFn fn, DType dtype) {
-  return !ir::is_bool(dtype) || fn == ReduceFn::max || fn == ReduceFn::min;
-}
+bool takes(ReduceFn fn, DType dtype) { return !ir::is_bool(dtype) || fn == ReduceFn::max || fn == ReduceFn::min; }
 
 // Sums of many rounded numbers may be off by more than one rounding.
 constexpr double kSumSlack = 4;
@@ -26,7 +24,8 @@ constexpr double kProducts = 10;  // of two numbers up to 3
 std::vector<Sample> reduce_samples() {
   std::vector<Sample> all;
   const auto add = [&](ReduceFn fn, const ir::TensorType& type, const ir::Dims& axes, View view, Values values) {
-    SampleBuilder sample(title(type.dtype, ir::name(fn), to_string(type.shape) + to_string(axes) + std::string(name(view))));
+    SampleBuilder sample(
+        title(type.dtype, ir::name(fn), to_string(type.shape) + to_string(axes) + std::string(name(view))));
     const auto x = sample.view(type, view, values);
     all.push_back(sample.finish({sample.add(ir::Reduce{fn, axes}, {x})}, kSumSlack));
   };
@@ -70,7 +69,8 @@ std::vector<Sample> line_samples(const std::function<ir::Op(std::int64_t axis, i
   std::vector<Sample> all;
   for (int variant = 0; variant < variants; ++variant) {
     const auto add = [&](const ir::TensorType& type, std::int64_t axis, View view, Values values) {
-      SampleBuilder sample(title(type.dtype, to_string(op(axis, variant)), to_string(type.shape) + std::string(name(view))));
+      SampleBuilder sample(
+          title(type.dtype, to_string(op(axis, variant)), to_string(type.shape) + std::string(name(view))));
       const auto x = sample.view(type, view, values);
       all.push_back(sample.finish({sample.add(op(axis, variant), {x})}, slack));
     };
@@ -95,7 +95,8 @@ std::vector<Sample> line_samples(const std::function<ir::Op(std::int64_t axis, i
 std::vector<Sample> matmul_samples() {
   std::vector<Sample> all;
   const auto add = [&](DType dtype, const ir::Shape& a, const ir::Shape& b, View view_a, View view_b) {
-    SampleBuilder sample(title(dtype, to_string(a) + to_string(b), std::string(name(view_a)) + std::string(name(view_b))));
+    SampleBuilder sample(
+        title(dtype, to_string(a) + to_string(b), std::string(name(view_a)) + std::string(name(view_b))));
     const auto x = sample.view({dtype, a}, view_a), y = sample.view({dtype, b}, view_b);
     all.push_back(sample.finish({sample.add(ir::MatMul{}, {x, y})}, kSumSlack, kProducts));
   };
@@ -137,8 +138,8 @@ std::vector<Sample> axis_samples(std::string_view op) {
   if (op == "reduce") return reduce_samples();
   if (op == "matmul") return matmul_samples();
   if (op == "arg_reduce") {
-    return line_samples([](auto axis, int v) { return ir::ArgReduce{v == 0 ? ir::ArgFn::max : ir::ArgFn::min, axis}; }, 2,
-                        no_bool, false, 1);
+    return line_samples([](auto axis, int v) { return ir::ArgReduce{v == 0 ? ir::ArgFn::max : ir::ArgFn::min, axis}; },
+                        2, no_bool, false, 1);
   }
   if (op == "scan") {
     return line_samples([](auto axis, int v) { return ir::Scan{kReduceFns[v], axis}; }, 4,

@@ -4,11 +4,13 @@
 namespace burn::testing {
 namespace {
 
-using ir::DType;
 using ir::Dims;
+using ir::DType;
 using ir::Shape;
 
-std::string title(DType dtype, const auto&... parts) { return (std::string(ir::name(dtype)) + ... + (" " + std::string(parts))); }
+std::string title(DType dtype, const auto&... parts) {
+  return (std::string(ir::name(dtype)) + ... + (" " + std::string(parts)));
+}
 
 // One op on one operand of each dtype and view.
 std::vector<Sample> unary(const Shape& shape, const std::vector<ir::Op>& ops) {
@@ -90,7 +92,8 @@ std::vector<Sample> gather_samples() {
           taken[axis] = 9;
           const auto each = make_index(sample, taken, axis, 4, index_dtype, false);
           const auto rows = make_index(sample, taken, axis, 4, index_dtype, true);
-          all.push_back(sample.finish({sample.add(ir::Gather{axis}, {x, each}), sample.add(ir::Gather{axis}, {x, rows})}));
+          all.push_back(
+              sample.finish({sample.add(ir::Gather{axis}, {x, each}), sample.add(ir::Gather{axis}, {x, rows})}));
         }
       }
     }
@@ -141,8 +144,9 @@ std::vector<Sample> scatter_samples() {
 std::vector<Sample> move_samples(std::string_view op) {
   const Dims ones{1, 1, 1};
   if (op == "reshape") {
-    return with_one_more(unary({4, 6, 5}, {ir::Reshape{{120}}, ir::Reshape{{2, 2, 6, 5}}, ir::Reshape{{4, 30}}, ir::Reshape{{1, 24, 1, 5}},
-                                           ir::Reshape{{4, 3, 2, 5, 1}}, ir::Reshape{{8, 15}}, ir::Reshape{{4, 6, 5}}}),
+    return with_one_more(unary({4, 6, 5}, {ir::Reshape{{120}}, ir::Reshape{{2, 2, 6, 5}}, ir::Reshape{{4, 30}},
+                                           ir::Reshape{{1, 24, 1, 5}}, ir::Reshape{{4, 3, 2, 5, 1}},
+                                           ir::Reshape{{8, 15}}, ir::Reshape{{4, 6, 5}}}),
                          {DType::f32, {3, 0}}, ir::Reshape{{0, 7}});
   }
   if (op == "permute") {
@@ -151,14 +155,16 @@ std::vector<Sample> move_samples(std::string_view op) {
                          {DType::f32, {3, 70, 130}}, ir::Permute{{2, 0, 1}});
   }
   if (op == "expand") {
-    return with_one_more(unary({4, 1, 5}, {ir::Expand{{4, 6, 5}}, ir::Expand{{3, 4, 6, 5}}, ir::Expand{{2, 1, 4, 1, 5}}, ir::Expand{{4, 0, 5}}}),
+    return with_one_more(unary({4, 1, 5}, {ir::Expand{{4, 6, 5}}, ir::Expand{{3, 4, 6, 5}}, ir::Expand{{2, 1, 4, 1, 5}},
+                                           ir::Expand{{4, 0, 5}}}),
                          {DType::bf16, {}}, ir::Expand{{33, 65}});
   }
   if (op == "slice") {
-    return with_one_more(unary({4, 6, 5}, {ir::Slice{{0, 0, 0}, {4, 6, 5}, ones}, ir::Slice{{1, 2, 0}, {2, 3, 5}, ones},
-                                           ir::Slice{{3, 5, 4}, {2, 3, 5}, {-2, -2, -1}}, ir::Slice{{0, 1, 2}, {4, 3, 1}, {1, 2, 3}},
-                                           ir::Slice{{4, 0, 0}, {0, 6, 5}, ones}}),
-                         {DType::f32, {100, 800}}, ir::Slice{{99, 0}, {100, 400}, {-1, 2}});
+    return with_one_more(
+        unary({4, 6, 5}, {ir::Slice{{0, 0, 0}, {4, 6, 5}, ones}, ir::Slice{{1, 2, 0}, {2, 3, 5}, ones},
+                          ir::Slice{{3, 5, 4}, {2, 3, 5}, {-2, -2, -1}}, ir::Slice{{0, 1, 2}, {4, 3, 1}, {1, 2, 3}},
+                          ir::Slice{{4, 0, 0}, {0, 6, 5}, ones}}),
+        {DType::f32, {100, 800}}, ir::Slice{{99, 0}, {100, 400}, {-1, 2}});
   }
   if (op == "slice_assign") return slice_assign_samples();
   if (op == "concat") return concat_samples();

@@ -9,17 +9,25 @@ using ir::PointwiseClass;
 // The dtypes of the (last) operand.
 std::vector<DType> operand_dtypes(PointwiseClass kind) {
   switch (kind) {
-    case PointwiseClass::numeric: return numbers();
-    case PointwiseClass::floating: case PointwiseClass::test: return {std::begin(kFloats), std::end(kFloats)};
-    case PointwiseClass::integral: return {std::begin(kIntegers), std::end(kIntegers)};
-    case PointwiseClass::logical: return {DType::bool_};
-    case PointwiseClass::compare: case PointwiseClass::choose: return dtypes();
+    case PointwiseClass::numeric:
+      return numbers();
+    case PointwiseClass::floating:
+    case PointwiseClass::test:
+      return {std::begin(kFloats), std::end(kFloats)};
+    case PointwiseClass::integral:
+      return {std::begin(kIntegers), std::end(kIntegers)};
+    case PointwiseClass::logical:
+      return {DType::bool_};
+    case PointwiseClass::compare:
+    case PointwiseClass::choose:
+      return dtypes();
   }
   return {};
 }
 
 // The views of the operands in turn, so that contiguous, strided and repeated ones meet.
-Sample viewed(ir::PointwiseFn fn, DType dtype, const ir::Shape& shape, std::initializer_list<View> views, Values values) {
+Sample viewed(ir::PointwiseFn fn, DType dtype, const ir::Shape& shape, std::initializer_list<View> views,
+              Values values) {
   const auto& row = ir::row(fn);
   SampleBuilder sample(std::string(ir::name(dtype)) + to_string(shape) + std::string(name(*views.begin())));
   std::vector<ir::Ref> operands;
@@ -30,9 +38,12 @@ Sample viewed(ir::PointwiseFn fn, DType dtype, const ir::Shape& shape, std::init
   }
   const ir::Pointwise op{fn};
   switch (row.arity) {
-    case 1: return sample.finish({sample.add(op, {operands[0]})});
-    case 2: return sample.finish({sample.add(op, {operands[0], operands[1]})});
-    default: return sample.finish({sample.add(op, {operands[0], operands[1], operands[2]})});
+    case 1:
+      return sample.finish({sample.add(op, {operands[0]})});
+    case 2:
+      return sample.finish({sample.add(op, {operands[0], operands[1]})});
+    default:
+      return sample.finish({sample.add(op, {operands[0], operands[1], operands[2]})});
   }
 }
 
@@ -78,7 +89,8 @@ std::vector<Sample> pointwise_samples(ir::PointwiseFn fn) {
     for (auto& sample : with_scalars(fn, dtype)) all.push_back(std::move(sample));
   }
   // Enough for several threads.
-  all.push_back(viewed(fn, operand_dtypes(ir::row(fn).kind).front(), {3, 40000}, {View::plain, View::expanded}, Values::special));
+  all.push_back(
+      viewed(fn, operand_dtypes(ir::row(fn).kind).front(), {3, 40000}, {View::plain, View::expanded}, Values::special));
   return all;
 }
 
@@ -117,7 +129,8 @@ std::vector<Sample> source_samples(std::string_view op) {
     for (const auto from : dtypes()) {
       for (const auto to : dtypes()) {
         for (const auto view : {View::plain, View::transposed, View::expanded}) {
-          SampleBuilder sample{std::string(ir::name(from)) + " to " + std::string(ir::name(to)) + std::string(name(view))};
+          SampleBuilder sample{std::string(ir::name(from)) + " to " + std::string(ir::name(to)) +
+                               std::string(name(view))};
           const auto x = sample.view({from, {7, 31}}, view, Values::special);
           all.push_back(sample.finish({sample.add(ir::Cast{to}, {x})}));
         }

@@ -3,8 +3,8 @@
 namespace burn::testing {
 namespace {
 
-using ir::DType;
 using ir::Dims;
+using ir::DType;
 using ir::Shape;
 
 // A convolution in words: all three directions are made from it.
@@ -43,7 +43,8 @@ std::vector<Sample> conv_samples(std::string_view op) {
     const Dims in_size(c.input.span().subspan(2)), kernel_size(c.weight.span().subspan(2));
     for (const auto dtype : kFloats) {
       for (const auto view : {View::plain, View::transposed}) {
-        SampleBuilder sample(std::string(ir::name(dtype)) + to_string(c.input) + to_string(c.weight) + std::string(name(view)));
+        SampleBuilder sample(std::string(ir::name(dtype)) + to_string(c.input) + to_string(c.weight) +
+                             std::string(name(view)));
         const auto x = [&](const Shape& shape) { return sample.view({dtype, shape}, view); };
         ir::Ref result;
         if (op == "conv") {
@@ -92,13 +93,15 @@ std::vector<Sample> pool_samples(std::string_view op) {
     const Dims in_size(c.input.span().subspan(2));
     for (const auto dtype : op == "max_pool_index" ? numbers() : std::vector(std::begin(kFloats), std::end(kFloats))) {
       for (const auto view : {View::plain, View::transposed, View::expanded}) {
-        SampleBuilder sample(std::string(ir::name(dtype)) + to_string(c.input) + to_string(c.kernel) + std::string(name(view)));
+        SampleBuilder sample(std::string(ir::name(dtype)) + to_string(c.input) + to_string(c.kernel) +
+                             std::string(name(view)));
         const auto x = [&](const Shape& shape) { return sample.view({dtype, shape}, view, Values::special); };
         ir::Ref result;
         if (op == "avg_pool") {
           result = sample.add(pool, {x(c.input)});
         } else if (op == "avg_pool_grad") {
-          result = sample.add(ir::AvgPoolGrad{c.kernel, c.stride, c.padding, in_size, c.count_include_pad, c.ceil_mode}, {sample.view({dtype, output}, view)});
+          result = sample.add(ir::AvgPoolGrad{c.kernel, c.stride, c.padding, in_size, c.count_include_pad, c.ceil_mode},
+                              {sample.view({dtype, output}, view)});
         } else {
           result = sample.add(ir::MaxPoolIndex{c.kernel, c.stride, c.padding, c.dilation, c.ceil_mode}, {x(c.input)});
         }
@@ -115,14 +118,16 @@ std::vector<Sample> adaptive_samples(bool backward) {
     Dims output;
   };
   std::vector<Sample> all;
-  for (const auto& [input, output] : {Case{{2, 3, 10}, {4}}, Case{{2, 3, 9, 7}, {3, 3}}, Case{{1, 2, 3, 4}, {5, 6}},
-                                      Case{{2, 2, 5, 6, 7}, {2, 3, 1}}, Case{{16, 16, 24, 24}, {8, 8}}, Case{{0, 1, 4}, {2}}}) {
+  for (const auto& [input, output] :
+       {Case{{2, 3, 10}, {4}}, Case{{2, 3, 9, 7}, {3, 3}}, Case{{1, 2, 3, 4}, {5, 6}}, Case{{2, 2, 5, 6, 7}, {2, 3, 1}},
+        Case{{16, 16, 24, 24}, {8, 8}}, Case{{0, 1, 4}, {2}}}) {
     Shape pooled = input;
     for (int i = 0; i < output.rank(); ++i) pooled[i + 2] = output[i];
     const Dims in_size(input.span().subspan(2));
     for (const auto dtype : kFloats) {
       for (const auto view : kViews) {
-        SampleBuilder sample(std::string(ir::name(dtype)) + to_string(input) + to_string(output) + std::string(name(view)));
+        SampleBuilder sample(std::string(ir::name(dtype)) + to_string(input) + to_string(output) +
+                             std::string(name(view)));
         const auto x = sample.view({dtype, backward ? pooled : input}, view);
         const auto op = backward ? ir::Op(ir::AdaptiveAvgPoolGrad{in_size}) : ir::Op(ir::AdaptiveAvgPool{output});
         all.push_back(sample.finish({sample.add(op, {x})}, 4));

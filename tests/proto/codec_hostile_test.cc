@@ -30,11 +30,11 @@ v1::Program wire_program() {
   return frame.header().define().program();
 }
 
-#define EXPECT_SAYS(status, expected_code, part)                                      \
-  do {                                                                                \
-    const Status said = (status);                                                     \
-    EXPECT_EQ(said.code(), StatusCode::expected_code) << said.to_string();            \
-    EXPECT_NE(said.message().find(part), std::string::npos) << said.to_string();      \
+#define EXPECT_SAYS(status, expected_code, part)                                 \
+  do {                                                                           \
+    const Status said = (status);                                                \
+    EXPECT_EQ(said.code(), StatusCode::expected_code) << said.to_string();       \
+    EXPECT_NE(said.message().find(part), std::string::npos) << said.to_string(); \
   } while (false)
 
 TEST(HostileFrame, IsNotEmpty) { EXPECT_SAYS(status_of(std::string{}), invalid_argument, "begins with its header"); }
@@ -107,7 +107,8 @@ TEST(HostileTensor, ShapesHaveEightDimsAtMost) {
 }
 
 TEST(HostileTensor, SizesMustMakeSense) {
-  for (const auto& shape : {std::vector<std::uint64_t>{~std::uint64_t{0}}, {std::uint64_t{1} << 40, std::uint64_t{1} << 40},
+  for (const auto& shape : {std::vector<std::uint64_t>{~std::uint64_t{0}},
+                            {std::uint64_t{1} << 40, std::uint64_t{1} << 40},
                             {0, std::uint64_t{1} << 62, 4}}) {
     v1::Frame frame;
     auto* type = frame.mutable_header()->mutable_write()->mutable_type();
@@ -153,7 +154,8 @@ TEST(HostileProgram, WithANewerOpFailsAloneAndSaysWhichOne) {
 }
 
 TEST(HostileProgram, RefersOnlyToWhatCameBefore) {
-  for (const int code : {2, 3, 1 << 30, -3, -(1 << 30), std::numeric_limits<int>::min(), std::numeric_limits<int>::max()}) {
+  for (const int code :
+       {2, 3, 1 << 30, -3, -(1 << 30), std::numeric_limits<int>::min(), std::numeric_limits<int>::max()}) {
     auto program = wire_program();
     program.mutable_nodes(2)->set_operands(0, code);
     EXPECT_SAYS(define(program).invalid, invalid_argument, "node 2");
@@ -221,7 +223,7 @@ TEST(HostileProgram, MayComeInAnyOrderOfFields) {
   EXPECT_TRUE(ir::same(*std::get<DefineProgram>(decoded->body).program, *sample_program()));
 }
 
-// --- not a fuzzer, but always at hand (tests/fuzz has the real one) ----------------------------------------------------------
+// --- not a fuzzer, but always at hand (tests/fuzz has the real one) --------------------------------------------------
 
 std::string mutated(std::string bytes, std::mt19937& random) {
   const auto pick = [&](std::size_t below) { return std::uniform_int_distribution<std::size_t>{0, below - 1}(random); };
@@ -229,11 +231,21 @@ std::string mutated(std::string bytes, std::mt19937& random) {
   for (std::size_t i = 0; i < changes && !bytes.empty(); ++i) {
     const auto at = pick(bytes.size());
     switch (pick(5)) {
-      case 0: bytes[at] = static_cast<char>(bytes[at] ^ (1 << pick(8))); break;
-      case 1: bytes[at] = static_cast<char>(pick(256)); break;
-      case 2: bytes.resize(at); break;
-      case 3: bytes.insert(at, 1 + pick(10), static_cast<char>(pick(2) ? 0xff : pick(256))); break;
-      case 4: bytes.erase(at, 1 + pick(4)); break;
+      case 0:
+        bytes[at] = static_cast<char>(bytes[at] ^ (1 << pick(8)));
+        break;
+      case 1:
+        bytes[at] = static_cast<char>(pick(256));
+        break;
+      case 2:
+        bytes.resize(at);
+        break;
+      case 3:
+        bytes.insert(at, 1 + pick(10), static_cast<char>(pick(2) ? 0xff : pick(256)));
+        break;
+      case 4:
+        bytes.erase(at, 1 + pick(4));
+        break;
     }
   }
   return bytes;

@@ -44,7 +44,8 @@ TEST(Codec, EveryBodyComesBackAsItWas) {
 }
 
 TEST(Codec, EmptyBodiesComeBackToo) {
-  const Body bodies[] = {Hello{0, 0, "", ""}, RunProgram{}, Write{}, Read{}, Release{}, Sync{}, Credit{}, Close{}, Ack{}, Data{}};
+  const Body bodies[] = {
+      Hello{0, 0, "", ""}, RunProgram{}, Write{}, Read{}, Release{}, Sync{}, Credit{}, Close{}, Ack{}, Data{}};
   for (const auto& body : bodies) {
     SCOPED_TRACE(name(body));
     const auto back = decoded(encode({0, body, {}}));
@@ -146,9 +147,9 @@ TEST(Codec, MessagesAreValidUtf8WhateverTheyWere) {
       {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x94\xa5", "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x94\xa5"},
       {"\xff\xfe", "??"},
       {"cut \xe2\x82", "cut ??"},
-      {"\xc0\x80", "??"},              // overlong
-      {"\xed\xa0\x80", "???"},         // a surrogate
-      {"\xf4\x90\x80\x80", "????"},    // beyond U+10FFFF
+      {"\xc0\x80", "??"},                                             // overlong
+      {"\xed\xa0\x80", "???"},                                        // a surrogate
+      {"\xf4\x90\x80\x80", "????"},                                   // beyond U+10FFFF
       {std::string(4095, 'x') + "\xc3\xa9", std::string(4095, 'x')},  // never half a character
   };
   for (const auto& [given, wanted] : cases) {

@@ -1,5 +1,6 @@
-// The bytes of burn.v1 as they were when it was agreed on: tests/golden/burn_v1.txt has a line "name hex" per kind of frame.
-// A difference breaks every client and server in the field; new kinds are appended. BURN_UPDATE_GOLDEN=1 writes the file anew.
+// The bytes of burn.v1 as they were when it was agreed on: tests/golden/burn_v1.txt has a line "name hex" per kind of
+// frame. A difference breaks every client and server in the field; new kinds are appended. BURN_UPDATE_GOLDEN=1 writes
+// the file anew.
 #include <cstdlib>
 #include <fstream>
 #include <map>

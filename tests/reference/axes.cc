@@ -12,10 +12,14 @@ namespace {
 template <typename T>
 T combine(ir::ReduceFn fn, T a, T b) {
   switch (fn) {
-    case ir::ReduceFn::sum: return static_cast<T>(a + b);
-    case ir::ReduceFn::prod: return static_cast<T>(a * b);
-    case ir::ReduceFn::max: return larger(a, b);
-    case ir::ReduceFn::min: return smaller(a, b);
+    case ir::ReduceFn::sum:
+      return static_cast<T>(a + b);
+    case ir::ReduceFn::prod:
+      return static_cast<T>(a * b);
+    case ir::ReduceFn::max:
+      return larger(a, b);
+    case ir::ReduceFn::min:
+      return smaller(a, b);
   }
   return a;
 }

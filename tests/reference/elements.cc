@@ -12,13 +12,19 @@ namespace {
 // The formulas, over whatever type holds the elements.
 #define P1(name, kind, expression, ...) \
   template <typename T>                 \
-  auto value_of_##name(T x) { return expression; }
+  auto value_of_##name(T x) {           \
+    return expression;                  \
+  }
 #define P2(name, kind, expression, ...) \
   template <typename T>                 \
-  auto value_of_##name(T a, T b) { return expression; }
-#define P3(name, kind, expression, ...) \
-  template <typename T>                 \
-  auto value_of_##name(bool a, T b, T c) { return expression; }
+  auto value_of_##name(T a, T b) {      \
+    return expression;                  \
+  }
+#define P3(name, kind, expression, ...)    \
+  template <typename T>                    \
+  auto value_of_##name(bool a, T b, T c) { \
+    return expression;                     \
+  }
 #include "ir/pointwise.def"
 #undef P1
 #undef P2
@@ -34,11 +40,18 @@ template <typename T>
 constexpr bool fits(ir::PointwiseClass kind) {
   constexpr bool is_bool = std::is_same_v<T, bool>, is_float = std::is_same_v<T, double>;
   switch (kind) {
-    case ir::PointwiseClass::numeric: return !is_bool;
-    case ir::PointwiseClass::floating: case ir::PointwiseClass::test: return is_float;
-    case ir::PointwiseClass::integral: return !is_bool && !is_float;
-    case ir::PointwiseClass::logical: return is_bool;
-    case ir::PointwiseClass::compare: case ir::PointwiseClass::choose: return true;
+    case ir::PointwiseClass::numeric:
+      return !is_bool;
+    case ir::PointwiseClass::floating:
+    case ir::PointwiseClass::test:
+      return is_float;
+    case ir::PointwiseClass::integral:
+      return !is_bool && !is_float;
+    case ir::PointwiseClass::logical:
+      return is_bool;
+    case ir::PointwiseClass::compare:
+    case ir::PointwiseClass::choose:
+      return true;
   }
   return false;
 }
@@ -46,8 +59,10 @@ constexpr bool fits(ir::PointwiseClass kind) {
 // Stores what a formula gave: a bool, or a number that std's functions may have promoted.
 template <typename T, typename Value>
 void store(Tensor& y, std::size_t i, Value value) {
-  if constexpr (std::is_same_v<Value, bool>) y.set(i, value);
-  else y.set(i, static_cast<T>(value));
+  if constexpr (std::is_same_v<Value, bool>)
+    y.set(i, value);
+  else
+    y.set(i, static_cast<T>(value));
 }
 
 template <typename T>
@@ -57,23 +72,24 @@ void apply(ir::PointwiseFn fn, Operands in, Tensor& y) {
       return in[k]->get<U>(in[k]->type.shape.rank() == 0 ? 0 : i);
     };
     switch (fn) {
-#define P1(name, kind, ...)                                                                                        \
-  case ir::PointwiseFn::name:                                                                                      \
-    if constexpr (fits<T>(ir::PointwiseClass::kind)) {                                                             \
-      store<T>(y, i, ir::prelude::value_of_##name<T>(operand.template operator()<T>(0)));                          \
-    }                                                                                                              \
+#define P1(name, kind, ...)                                                               \
+  case ir::PointwiseFn::name:                                                             \
+    if constexpr (fits<T>(ir::PointwiseClass::kind)) {                                    \
+      store<T>(y, i, ir::prelude::value_of_##name<T>(operand.template operator()<T>(0))); \
+    }                                                                                     \
     break;
-#define P2(name, kind, ...)                                                                                        \
-  case ir::PointwiseFn::name:                                                                                      \
-    if constexpr (fits<T>(ir::PointwiseClass::kind)) {                                                             \
-      store<T>(y, i, ir::prelude::value_of_##name<T>(operand.template operator()<T>(0),                            \
-                                                     operand.template operator()<T>(1)));                          \
-    }                                                                                                              \
+#define P2(name, kind, ...)                                                                                            \
+  case ir::PointwiseFn::name:                                                                                          \
+    if constexpr (fits<T>(ir::PointwiseClass::kind)) {                                                                 \
+      store<T>(y, i,                                                                                                   \
+               ir::prelude::value_of_##name<T>(operand.template operator()<T>(0), operand.template operator()<T>(1))); \
+    }                                                                                                                  \
     break;
-#define P3(name, kind, ...)                                                                                        \
-  case ir::PointwiseFn::name:                                                                                      \
-    store<T>(y, i, ir::prelude::value_of_##name<T>(operand.template operator()<bool>(0),                           \
-                                                   operand.template operator()<T>(1), operand.template operator()<T>(2))); \
+#define P3(name, kind, ...)                                                                                           \
+  case ir::PointwiseFn::name:                                                                                         \
+    store<T>(y, i,                                                                                                    \
+             ir::prelude::value_of_##name<T>(operand.template operator()<bool>(0), operand.template operator()<T>(1), \
+                                             operand.template operator()<T>(2)));                                     \
     break;
 #include "ir/pointwise.def"
 #undef P1
@@ -151,12 +167,15 @@ Tensor evaluate(const ir::Cast&, const ir::TensorType& type, Operands in, const 
     visit_kind(type.dtype, [&]<typename To>() {
       for (std::size_t i = 0; i < y.size(); ++i) {
         const From x = in[0]->get<From>(i);
-        if constexpr (std::is_same_v<To, bool>) y.set(i, x != 0);
-        else if constexpr (std::is_same_v<From, double> && !std::is_same_v<To, double>) y.set(i, to_integer<To>(x, type.dtype));
+        if constexpr (std::is_same_v<To, bool>)
+          y.set(i, x != 0);
+        else if constexpr (std::is_same_v<From, double> && !std::is_same_v<To, double>)
+          y.set(i, to_integer<To>(x, type.dtype));
         else if constexpr (std::is_same_v<To, double>) {
           // To the 16-bit floats by way of f32, from 64-bit integers to f32 at once.
           y.set(i, type.dtype == ir::DType::f64 ? static_cast<double>(x) : static_cast<double>(static_cast<float>(x)));
-        } else y.set(i, static_cast<To>(x));
+        } else
+          y.set(i, static_cast<To>(x));
       }
     });
   });

@@ -1,5 +1,5 @@
-// Programs run the slow and obvious way: one loop over indices per op, in double or 64-bit integers. What backends are compared
-// with; it shares formulas with them (pointwise.def, philox.h) but no loop, layout or trick.
+// Programs run the slow and obvious way: one loop over indices per op, in double or 64-bit integers. What backends are
+// compared with; it shares formulas with them (pointwise.def, philox.h) but no loop, layout or trick.
 #pragma once
 
 #include <span>

@@ -25,11 +25,16 @@ std::int64_t checked_index(const Tensor& index, std::size_t i, std::int64_t size
 template <typename T>
 T scatter_value(ir::ScatterFn fn, T a, T b) {
   switch (fn) {
-    case ir::ScatterFn::assign: return b;
-    case ir::ScatterFn::add: return static_cast<T>(a + b);
-    case ir::ScatterFn::mul: return static_cast<T>(a * b);
-    case ir::ScatterFn::max: return larger(a, b);
-    case ir::ScatterFn::min: return smaller(a, b);
+    case ir::ScatterFn::assign:
+      return b;
+    case ir::ScatterFn::add:
+      return static_cast<T>(a + b);
+    case ir::ScatterFn::mul:
+      return static_cast<T>(a * b);
+    case ir::ScatterFn::max:
+      return larger(a, b);
+    case ir::ScatterFn::min:
+      return smaller(a, b);
   }
   return a;
 }

@@ -10,16 +10,22 @@ namespace {
 // From the wide type to the dtype and back.
 template <typename T>
 T narrow(std::uint64_t bits) {
-  if constexpr (std::is_same_v<T, bool>) return bits != 0;
-  else if constexpr (std::is_integral_v<T>) return static_cast<T>(bits);
-  else return static_cast<T>(static_cast<ir::compute_t<T>>(std::bit_cast<double>(bits)));
+  if constexpr (std::is_same_v<T, bool>)
+    return bits != 0;
+  else if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(bits);
+  else
+    return static_cast<T>(static_cast<ir::compute_t<T>>(std::bit_cast<double>(bits)));
 }
 
 template <typename T>
 std::uint64_t widen(T value) {
-  if constexpr (std::is_same_v<T, bool>) return value ? 1 : 0;
-  else if constexpr (std::is_integral_v<T>) return static_cast<std::uint64_t>(value);  // sign-extends
-  else return std::bit_cast<std::uint64_t>(static_cast<double>(static_cast<ir::compute_t<T>>(value)));
+  if constexpr (std::is_same_v<T, bool>)
+    return value ? 1 : 0;
+  else if constexpr (std::is_integral_v<T>)
+    return static_cast<std::uint64_t>(value);  // sign-extends
+  else
+    return std::bit_cast<std::uint64_t>(static_cast<double>(static_cast<ir::compute_t<T>>(value)));
 }
 
 }  // namespace

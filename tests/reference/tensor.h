@@ -25,14 +25,18 @@ struct Tensor {
   // T: double, std::int64_t, std::uint64_t or bool, as `visit_kind` gives it for the dtype.
   template <typename T>
   T get(std::size_t i) const {
-    if constexpr (std::is_same_v<T, bool>) return bits[i] != 0;
-    else return std::bit_cast<T>(bits[i]);
+    if constexpr (std::is_same_v<T, bool>)
+      return bits[i] != 0;
+    else
+      return std::bit_cast<T>(bits[i]);
   }
   // Rounds, or wraps, to the dtype.
   template <typename T>
   void set(std::size_t i, T value) {
-    if constexpr (std::is_same_v<T, bool>) bits[i] = value;
-    else set_bits(i, std::bit_cast<std::uint64_t>(value));
+    if constexpr (std::is_same_v<T, bool>)
+      bits[i] = value;
+    else
+      set_bits(i, std::bit_cast<std::uint64_t>(value));
   }
   void set_bits(std::size_t i, std::uint64_t value);
 };
@@ -45,10 +49,14 @@ Tensor from_bytes(const ir::TensorType& type, std::span<const std::byte> bytes);
 template <typename Body>
 decltype(auto) visit_kind(ir::DType dtype, Body&& body) {
   switch (ir::dtype_class(dtype)) {
-    case ir::DTypeClass::floating: return body.template operator()<double>();
-    case ir::DTypeClass::signed_integer: return body.template operator()<std::int64_t>();
-    case ir::DTypeClass::unsigned_integer: return body.template operator()<std::uint64_t>();
-    case ir::DTypeClass::boolean: return body.template operator()<bool>();
+    case ir::DTypeClass::floating:
+      return body.template operator()<double>();
+    case ir::DTypeClass::signed_integer:
+      return body.template operator()<std::int64_t>();
+    case ir::DTypeClass::unsigned_integer:
+      return body.template operator()<std::uint64_t>();
+    case ir::DTypeClass::boolean:
+      return body.template operator()<bool>();
   }
   __builtin_unreachable();
 }

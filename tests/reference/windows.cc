@@ -101,57 +101,50 @@ class Sums {
 
 Tensor evaluate(const ir::Conv& op, const ir::TensorType& type, Operands in, const Bindings&) {
   Sums y(type);
-  for_each_product(op, in[0]->type.shape, in[1]->type.shape, type.shape, [&](auto x, auto w, auto to) {
-    y.add(to, in[0]->get<double>(x) * in[1]->get<double>(w));
-  });
+  for_each_product(op, in[0]->type.shape, in[1]->type.shape, type.shape,
+                   [&](auto x, auto w, auto to) { y.add(to, in[0]->get<double>(x) * in[1]->get<double>(w)); });
   return y.rounded();
 }
 
 Tensor evaluate(const ir::ConvInputGrad& op, const ir::TensorType& type, Operands in, const Bindings&) {
   Sums x(type);
-  for_each_product(op, type.shape, in[1]->type.shape, in[0]->type.shape, [&](auto to, auto w, auto y) {
-    x.add(to, in[0]->get<double>(y) * in[1]->get<double>(w));
-  });
+  for_each_product(op, type.shape, in[1]->type.shape, in[0]->type.shape,
+                   [&](auto to, auto w, auto y) { x.add(to, in[0]->get<double>(y) * in[1]->get<double>(w)); });
   return x.rounded();
 }
 
 Tensor evaluate(const ir::ConvWeightGrad& op, const ir::TensorType& type, Operands in, const Bindings&) {
   Sums weight(type);
-  for_each_product(op, in[0]->type.shape, type.shape, in[1]->type.shape, [&](auto x, auto to, auto y) {
-    weight.add(to, in[0]->get<double>(x) * in[1]->get<double>(y));
-  });
+  for_each_product(op, in[0]->type.shape, type.shape, in[1]->type.shape,
+                   [&](auto x, auto to, auto y) { weight.add(to, in[0]->get<double>(x) * in[1]->get<double>(y)); });
   return weight.rounded();
 }
 
 Tensor evaluate(const ir::AvgPool& op, const ir::TensorType& type, Operands in, const Bindings&) {
   Sums y(type);
-  for_each_mean(op, in[0]->type.shape, type.shape, [&](auto to, auto from, double divisor) {
-    y.add(to, in[0]->get<double>(from) / divisor);
-  });
+  for_each_mean(op, in[0]->type.shape, type.shape,
+                [&](auto to, auto from, double divisor) { y.add(to, in[0]->get<double>(from) / divisor); });
   return y.rounded();
 }
 
 Tensor evaluate(const ir::AvgPoolGrad& op, const ir::TensorType& type, Operands in, const Bindings&) {
   Sums x(type);
-  for_each_mean(op, type.shape, in[0]->type.shape, [&](auto from, auto to, double divisor) {
-    x.add(to, in[0]->get<double>(from) / divisor);
-  });
+  for_each_mean(op, type.shape, in[0]->type.shape,
+                [&](auto from, auto to, double divisor) { x.add(to, in[0]->get<double>(from) / divisor); });
   return x.rounded();
 }
 
 Tensor evaluate(const ir::AdaptiveAvgPool&, const ir::TensorType& type, Operands in, const Bindings&) {
   Sums y(type);
-  for_each_adaptive(in[0]->type.shape, type.shape, [&](auto to, auto from, double divisor) {
-    y.add(to, in[0]->get<double>(from) / divisor);
-  });
+  for_each_adaptive(in[0]->type.shape, type.shape,
+                    [&](auto to, auto from, double divisor) { y.add(to, in[0]->get<double>(from) / divisor); });
   return y.rounded();
 }
 
 Tensor evaluate(const ir::AdaptiveAvgPoolGrad&, const ir::TensorType& type, Operands in, const Bindings&) {
   Sums x(type);
-  for_each_adaptive(type.shape, in[0]->type.shape, [&](auto from, auto to, double divisor) {
-    x.add(to, in[0]->get<double>(from) / divisor);
-  });
+  for_each_adaptive(type.shape, in[0]->type.shape,
+                    [&](auto from, auto to, double divisor) { x.add(to, in[0]->get<double>(from) / divisor); });
   return x.rounded();
 }
 

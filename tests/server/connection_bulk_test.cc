@@ -180,6 +180,13 @@ TEST_F(ConnectionTest, ChunksBeyondTheCreditEndIt) {
   EXPECT_FAILS(receiver.receive({1, 600}, part), resource_exhausted, "600 bytes with 400 bytes of credit left");
 }
 
+TEST_F(ConnectionTest, AnnouncementsHaveAnEnd) {
+  BulkReceiver receiver{1000};
+  for (proto::TensorId id = 0; id < BulkReceiver::kMaxIncoming; ++id)
+    ASSERT_TRUE(receiver.announce(id, 1, nullptr).ok());
+  EXPECT_FAILS(receiver.announce(~proto::TensorId{0}, 1, nullptr), resource_exhausted, "more than 65536 tensors");
+}
+
 TEST_F(ConnectionTest, ReadsThatNobodyTakesHaveAnEnd) {
   FakeClient client{worker_, {.in_flight = 8}};
   Uploader uploader{client, client.enter().info.bulk_credit};

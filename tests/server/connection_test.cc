@@ -83,7 +83,7 @@ TEST_F(ConnectionTest, EmptyTensorsTravelBothWays) {
   EXPECT_TRUE(back->bytes.empty());
 }
 
-// --- what fails alone --------------------------------------------------------------------------------------------------------
+// --- what fails alone ------------------------------------------------------------------------------------------------
 
 TEST_F(ConnectionTest, ARequestThatCannotBeFulfilledFailsAlone) {
   FakeClient client{worker_};
@@ -134,7 +134,7 @@ TEST_F(ConnectionTest, IdsOfAnotherSessionAreUnknown) {
   EXPECT_TRUE(one.read(1).ok());
 }
 
-// --- what ends the connection ------------------------------------------------------------------------------------------------
+// --- what ends the connection ----------------------------------------------------------------------------------------
 
 TEST_F(ConnectionTest, GarbageEndsIt) {
   FakeClient client{worker_};
@@ -175,7 +175,8 @@ TEST_F(ConnectionTest, TheWindowIsKept) {
   client.say(proto::DefineProgram{1, add_program({1})});
   client.write(1, tensor({1}, {1}));
   EXPECT_TRUE(client.sync().ok());
-  while (client.expect<proto::Ack>().seq < 3) {}
+  while (client.expect<proto::Ack>().seq < 3) {
+  }
   for (std::uint64_t i = 0; i < 4; ++i) client.run({.program = 1, .inputs = {1, 1}, .first_output = 10 + i});
   gate.await(1);
   EXPECT_FALSE(client.channel().is_closed());
@@ -192,7 +193,7 @@ TEST_F(ConnectionTest, AClientThatDoesNotReadIsDropped) {
   EXPECT_FAILS(client.expect_close(), resource_exhausted, "does not read its answers");
 }
 
-// --- the end -----------------------------------------------------------------------------------------------------------------
+// --- the end ---------------------------------------------------------------------------------------------------------
 
 TEST_F(ConnectionTest, TheEndFreesEverything) {
   Gate gate;

@@ -51,7 +51,8 @@ class FakePlan final : public backends::Executable {
   }
 
  private:
-  BufferPtr result_of(const ir::Node& node, const std::vector<BufferPtr>& operands, std::span<const std::uint64_t> scalars) {
+  BufferPtr result_of(const ir::Node& node, const std::vector<BufferPtr>& operands,
+                      std::span<const std::uint64_t> scalars) {
     if (std::holds_alternative<ir::Reshape>(node.op)) return operands[0];
     auto result = std::make_shared<FakeBuffer>(device_, node.type.num_bytes());
     if (node.type.dtype != ir::DType::f32) return result;

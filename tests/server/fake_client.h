@@ -7,6 +7,7 @@
 
 #include "ir/catalogue.h"
 #include "server/connection.h"
+#include "tests/server/expect_fails.h"
 #include "tests/server/fake_backend.h"
 #include "tests/server/fake_channel.h"
 #include "tests/server/programs.h"
@@ -97,12 +98,5 @@ class ConnectionTest : public testing::Test {
   std::shared_ptr<FakeDevice> device_ = std::make_shared<FakeDevice>();
   std::shared_ptr<Worker> worker_ = Worker::create(make_fake_backend(device_));
 };
-
-#define EXPECT_FAILS(status, expected_code, part)                              \
-  do {                                                                         \
-    const Status said = (status);                                              \
-    EXPECT_EQ(said.code(), StatusCode::expected_code) << said.to_string();     \
-    EXPECT_NE(said.message().find(part), std::string::npos) << said.message(); \
-  } while (false)
 
 }  // namespace burn::server

@@ -1,18 +1,17 @@
 // The order of a session's calls, its progress and its end.
-#include "server/local_session.h"
-
 #include <bit>
 #include <future>
 #include <thread>
 
 #include <gtest/gtest.h>
 
+#include "server/local_session.h"
 #include "tests/server/session_test.h"
 
 namespace burn::server {
 namespace {
 
-// --- order, progress and the end ---------------------------------------------------------------------------------------------
+// --- order, progress and the end -------------------------------------------------------------------------------------
 
 TEST_F(LocalSessionTest, CallersWaitWhileTooMuchIsQueued) {
   reopen({.in_flight = 4});
@@ -136,8 +135,12 @@ TEST_F(LocalSessionTest, ManySessionsWorkSideBySide) {
       EXPECT_TRUE(session->define(1, scale_program({64}, true)).ok());
       EXPECT_TRUE(session->write(1, tensor({64}, std::vector<float>(64, static_cast<float>(c)))).ok());
       for (std::uint64_t i = 1; i <= 200; ++i) {
-        EXPECT_TRUE(session->run({.program = 1, .inputs = {i}, .first_output = i + 1,
-                                  .scalars = {std::bit_cast<std::uint64_t>(1.0)}}).ok());
+        EXPECT_TRUE(session
+                        ->run({.program = 1,
+                               .inputs = {i},
+                               .first_output = i + 1,
+                               .scalars = {std::bit_cast<std::uint64_t>(1.0)}})
+                        .ok());
       }
       EXPECT_EQ(values(*read(*session, 201)), std::vector<float>(64, static_cast<float>(c)));
     });

@@ -1,18 +1,17 @@
 // Uploads and quotas of a session.
-#include "server/local_session.h"
-
 #include <bit>
 #include <future>
 #include <thread>
 
 #include <gtest/gtest.h>
 
+#include "server/local_session.h"
 #include "tests/server/session_test.h"
 
 namespace burn::server {
 namespace {
 
-// --- uploads -----------------------------------------------------------------------------------------------------------------
+// --- uploads ---------------------------------------------------------------------------------------------------------
 
 std::span<const std::byte> bytes_of(const std::vector<float>& numbers) { return std::as_bytes(std::span{numbers}); }
 
@@ -78,13 +77,14 @@ TEST_F(LocalSessionTest, AnUploadBeyondTheLimitAllocatesNothingAndPoisons) {
   EXPECT_EQ(device_->largest_request, 0u);
 }
 
-// --- quotas ------------------------------------------------------------------------------------------------------------------
+// --- quotas ----------------------------------------------------------------------------------------------------------
 
 TEST_F(LocalSessionTest, BytesAreLimited) {
   reopen({.tensor_bytes = 20});
   write(1, {4}, {1, 2, 3, 4});
   write(2, {2}, {1, 2});
-  EXPECT_FAILS(read(2).status(), resource_exhausted, "8 bytes more than the 16 in use exceed what a session may hold, 20");
+  EXPECT_FAILS(read(2).status(), resource_exhausted,
+               "8 bytes more than the 16 in use exceed what a session may hold, 20");
   EXPECT_FALSE(session_->begin_upload(3, f32({4})).ok());
   define(1, add_program({4}));
   run({.program = 1, .inputs = {1, 1}, .first_output = 4});

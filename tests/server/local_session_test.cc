@@ -78,13 +78,18 @@ TEST_F(LocalSessionTest, ChecksRunsBeforeItRunsThem) {
   write(1, {2}, {1, 2});
   write(2, {3}, {1, 2, 3});
   const std::tuple<Call, StatusCode, std::string> cases[] = {
-      {{.program = 1, .inputs = {1}, .first_output = 10}, StatusCode::invalid_argument, "program 1: 1 inputs given, it has 2"},
-      {{.program = 1, .inputs = {1, 2}, .first_output = 20}, StatusCode::invalid_argument,
+      {{.program = 1, .inputs = {1}, .first_output = 10},
+       StatusCode::invalid_argument,
+       "program 1: 1 inputs given, it has 2"},
+      {{.program = 1, .inputs = {1, 2}, .first_output = 20},
+       StatusCode::invalid_argument,
        "program 1: input 1 is f32[2], tensor 2 is f32[3]"},
       {{.program = 1, .inputs = {1, 9}, .first_output = 30}, StatusCode::not_found, "program 1: tensor 9 is not known"},
       {{.program = 2, .inputs = {1}, .first_output = 40}, StatusCode::invalid_argument, "0 scalars given, it has 1"},
       {{.program = 1, .inputs = {1, 1}, .first_output = 2}, StatusCode::already_exists, "tensor 2 exists already"},
-      {{.program = 1, .inputs = {1, 1}, .first_output = ~std::uint64_t{0}}, StatusCode::invalid_argument, "no 1 ids from"},
+      {{.program = 1, .inputs = {1, 1}, .first_output = ~std::uint64_t{0}},
+       StatusCode::invalid_argument,
+       "no 1 ids from"},
       {{.program = 1, .inputs = {1, 1}, .first_output = 50, .release = {77}}, StatusCode::not_found, "tensor 77"},
   };
   for (const auto& [call, code, part] : cases) {
@@ -108,7 +113,7 @@ TEST_F(LocalSessionTest, IdsAreUsedOnce) {
   EXPECT_FAILS(sync(), already_exists, "program 1 exists already");
 }
 
-// --- failures ----------------------------------------------------------------------------------------------------------------
+// --- failures --------------------------------------------------------------------------------------------------------
 
 TEST_F(LocalSessionTest, AFailedRunPoisonsWhatDependsOnIt) {
   device_->on_run = [n = 0](const ir::Program&) mutable {
@@ -139,7 +144,8 @@ TEST_F(LocalSessionTest, RunsOfAProgramThatDoesNotCompileFail) {
 TEST_F(LocalSessionTest, RunsOfAProgramThatCouldNotBeReadFail) {
   EXPECT_TRUE(session_->define_invalid(5, 2, unimplemented("node 3: op \"teleport\"")).ok());
   run({.program = 5, .inputs = {1, 2, 3}, .first_output = 8});
-  for (const proto::TensorId id : {8, 9}) EXPECT_FAILS(read(id).status(), unimplemented, "program 5: node 3: op \"teleport\"");
+  for (const proto::TensorId id : {8, 9})
+    EXPECT_FAILS(read(id).status(), unimplemented, "program 5: node 3: op \"teleport\"");
   EXPECT_FAILS(read(10).status(), not_found, "tensor 10");
 }
 
@@ -157,7 +163,7 @@ TEST_F(LocalSessionTest, ATensorOfTheWrongSizeIsPoisoned) {
   EXPECT_FAILS(read(1).status(), invalid_argument, "8 bytes for tensor 1: f32[4], which has 16");
 }
 
-// --- donation ----------------------------------------------------------------------------------------------------------------
+// --- donation --------------------------------------------------------------------------------------------------------
 
 TEST_F(LocalSessionTest, DonatedInputsAreGoneAfterwards) {
   define(1, add_program({2}, true, false));

@@ -5,12 +5,11 @@
 #include <thread>
 
 #include <arpa/inet.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include "client/remote_session.h"
 #include "client/transport/connect.h"
@@ -83,7 +82,9 @@ class NetworkTest : public testing::Test {
     return soon([&] { return server().connections() == 0 && server().memory_in_use() == 0; });
   }
 
-  ServerOptions options_{.device = "cpu", .ws = "127.0.0.1:0", .grpc = "127.0.0.1:0",
+  ServerOptions options_{.device = "cpu",
+                         .ws = "127.0.0.1:0",
+                         .grpc = "127.0.0.1:0",
                          .unix_path = fmt::format("/tmp/burn-test-{}.sock", getpid())};
   std::unique_ptr<Server> server_;
 };
@@ -164,13 +165,12 @@ TEST_F(NetworkTest, WhoDoesNotSayHelloIsShownTheDoor) {
 }
 
 TEST_F(NetworkTest, TenClientsAtOnce) {
+  const auto urls = server().urls();
   std::vector<std::thread> clients;
-  for (int i = 0; i < 10; ++i) {
+  for (std::size_t i = 0; i < 10; ++i) {
     clients.emplace_back([&, i] {
-      const auto& url = server_->urls()[static_cast<std::size_t>(i % 3)];
-      for (int k = 0; k < 5; ++k) expect_served(url, 40'000, static_cast<float>(i));
+      for (int k = 0; k < 5; ++k) expect_served(urls[i % 3], 40'000, static_cast<float>(i));
     });
-    server();
   }
   for (auto& client : clients) client.join();
   EXPECT_TRUE(is_empty());
@@ -210,7 +210,7 @@ TEST_F(NetworkTest, AnAddressInUseIsOneSentence) {
   }
 }
 
-// --- burn-server, the program ------------------------------------------------------------------------------------------------
+// --- burn-server, the program ----------------------------------------------------------------------------------------
 
 TEST(BurnServer, FinishesWhatIsUnderWayWhenItIsTerminated) {
   Process process{{BURN_SERVER, "--ws", "127.0.0.1:0", "--grpc", "off", "--threads", "1"}};

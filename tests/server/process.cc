@@ -21,7 +21,8 @@ Process::Process(const std::vector<std::string>& arguments) {
   std::vector<char*> pointers;
   for (const auto& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
   pointers.push_back(nullptr);
-  BURN_CHECK(posix_spawn(&id_, pointers[0], &actions, nullptr, pointers.data(), environ) == 0, "the program does not start");
+  BURN_CHECK(posix_spawn(&id_, pointers[0], &actions, nullptr, pointers.data(), environ) == 0,
+             "the program does not start");
   posix_spawn_file_actions_destroy(&actions);
   close(output[1]);
   close(errors[1]);

@@ -17,7 +17,7 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  std::string read_line();  // of standard output, without the newline; empty at its end
+  std::string read_line();    // of standard output, without the newline; empty at its end
   std::string read_errors();  // all of standard error; waits for its end
   void send(int signal) const;
   int wait();  // the exit code; minus the number of the signal that ended it

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "server/local_session.h"
+#include "tests/server/expect_fails.h"
 #include "tests/server/fake_backend.h"
 #include "tests/server/programs.h"
 
@@ -39,12 +40,5 @@ class LocalSessionTest : public testing::Test {
   std::shared_ptr<Worker> worker_ = Worker::create(make_fake_backend(device_));
   std::unique_ptr<LocalSession> session_ = make_local_session(worker_);
 };
-
-#define EXPECT_FAILS(status, expected_code, part)                               \
-  do {                                                                          \
-    const Status said = (status);                                               \
-    EXPECT_EQ(said.code(), StatusCode::expected_code) << said.to_string();      \
-    EXPECT_NE(said.message().find(part), std::string::npos) << said.message();  \
-  } while (false)
 
 }  // namespace burn::server

@@ -39,8 +39,12 @@ TEST(StepTraffic, EmbeddedIsOneRunAndNoNewProgramToo) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(OnEveryTransport, StepTraffic, ::testing::Values(0, 1, 2),
-                         [](const auto& info) { return std::array{"websocket", "grpc", "unix"}[info.param]; });
+std::string transport_name(const ::testing::TestParamInfo<std::size_t>& info) {
+  const char* const names[] = {"websocket", "grpc", "unix"};
+  return names[info.param];
+}
+
+INSTANTIATE_TEST_SUITE_P(OnEveryTransport, StepTraffic, ::testing::Values(0, 1, 2), transport_name);
 
 }  // namespace
 }  // namespace burn

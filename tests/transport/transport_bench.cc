@@ -1,5 +1,5 @@
-// Measures the transports against raw sockets of the same kind, in one process: 64-byte ping-pong and 64 x 1 MiB one way.
-//   build/bin/transport_bench
+// Measures the transports against raw sockets of the same kind, between two processes: 64-byte ping-pong and 64 x 1 MiB one way.
+//   build/bin/transport_bench [raw_tcp] [websocket] [grpc] [raw_unix] [unix]
 // One JSON object a line. "wait": the caller's thread sleeps until the answer is there, as a blocking read does; "handler": the
 // answer is sent back from the transport's thread.
 #include <netinet/in.h>
@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <semaphore>
 #include <thread>
@@ -85,19 +86,24 @@ std::pair<int, int> unix_pair() {
   return {fds[0], fds[1]};
 }
 
+void serve_raw(int fd) {
+  std::vector<char> block(kBlockBytes);
+  for (int i = 0; i < kPings + kWarmups; ++i) {
+    read_all(fd, block.data(), 64);
+    write_all(fd, block.data(), 64);
+  }
+  for (int r = 0; r < kRepetitions; ++r) {
+    for (int i = 0; i < kBlocks; ++i) read_all(fd, block.data(), kBlockBytes);
+    write_all(fd, block.data(), 64);
+  }
+}
+
 void bench_raw(const std::string& what, std::pair<int, int> fds) {
   const auto [a, b] = fds;
-  std::thread peer([fd = b] {
-    std::vector<char> block(kBlockBytes);
-    for (int i = 0; i < kPings + kWarmups; ++i) {
-      read_all(fd, block.data(), 64);
-      write_all(fd, block.data(), 64);
-    }
-    for (int r = 0; r < kRepetitions; ++r) {
-      for (int i = 0; i < kBlocks; ++i) read_all(fd, block.data(), kBlockBytes);
-      write_all(fd, block.data(), 64);
-    }
-  });
+  if (::fork() == 0) {
+    serve_raw(b);
+    ::_exit(0);
+  }
   std::vector<char> block(kBlockBytes);
   std::vector<double> pings, seconds;
   for (int i = 0; i < kPings + kWarmups; ++i) {
@@ -112,7 +118,6 @@ void bench_raw(const std::string& what, std::pair<int, int> fds) {
     read_all(a, block.data(), 64);
     seconds.push_back(microseconds(Clock::now() - start) / 1e6);
   }
-  peer.join();
   ::close(a);
   ::close(b);
   report_latency("raw_" + what, pings);
@@ -128,15 +133,37 @@ class PeerAcceptor final : public server::Acceptor {
         if (bytes.size() < 1000) return channel->send({{}, bytes}, proto::Lane::control);
         if (++blocks % kBlocks == 0) channel->send(frame("done"), proto::Lane::control);
       }
-      void on_closed(Status) override {}
+      void on_closed(Status) override { over->release(); }
       std::shared_ptr<proto::Channel> channel;
+      std::binary_semaphore* over = nullptr;
       int blocks = 0;
     };
     auto peer = std::make_shared<Peer>();
     peer->channel = std::move(channel);
+    peer->over = &over;
     return peer;
   }
+  std::binary_semaphore over{0};
 };
+
+// The other process: prints its URL, serves one client.
+int serve(Transport transport) {
+  PeerAcceptor acceptor;
+  const auto listener = *listen(transport, acceptor);
+  std::printf("%s\n", listener->url().c_str());
+  std::fflush(stdout);
+  acceptor.over.acquire();
+  return 0;
+}
+
+std::string start_server(Transport transport) {
+  const std::string command = "/proc/" + std::to_string(::getpid()) + "/exe serve " + name(transport);
+  std::FILE* server = ::popen(command.c_str(), "r");
+  std::array<char, 256> line{};
+  if (server == nullptr || std::fgets(line.data(), line.size(), server) == nullptr) std::abort();
+  const std::string url{line.data()};
+  return url.substr(0, url.find('\n'));
+}
 
 struct Client final : proto::ChannelHandler {
   void on_frame(SharedBytes) override {
@@ -149,10 +176,8 @@ struct Client final : proto::ChannelHandler {
 };
 
 void bench_channel(Transport transport) {
-  PeerAcceptor acceptor;
-  const auto listener = *listen(transport, acceptor);
   const auto client = std::make_shared<Client>();
-  const auto channel = must_connect(listener->url(), client);
+  const auto channel = must_connect(start_server(transport), client);
   const auto small = frame(std::string(64, 'x'));
   const auto block = frame("head", kBlockBytes);
 
@@ -192,11 +217,19 @@ void bench_channel(Transport transport) {
 }  // namespace
 }  // namespace burn::test
 
-int main() {
+int main(int argc, char** argv) {
   using namespace burn::test;
-  bench_raw("tcp", tcp_pair());
-  bench_channel(Transport::websocket);
-  bench_channel(Transport::grpc);
-  bench_raw("unix", unix_pair());
-  bench_channel(Transport::unix_socket);
+  constexpr std::array kAll = {Transport::websocket, Transport::grpc, Transport::unix_socket};
+  for (const Transport transport : kAll) {
+    if (argc == 3 && std::string_view{argv[1]} == "serve" && argv[2] == name(transport)) return serve(transport);
+  }
+  const std::vector<std::string> only(argv + 1, argv + argc);
+  const auto wanted = [&](const std::string& what) {
+    return only.empty() || std::find(only.begin(), only.end(), what) != only.end();
+  };
+  if (wanted("raw_tcp")) bench_raw("tcp", tcp_pair());
+  if (wanted("websocket")) bench_channel(Transport::websocket);
+  if (wanted("grpc")) bench_channel(Transport::grpc);
+  if (wanted("raw_unix")) bench_raw("unix", unix_pair());
+  if (wanted("unix")) bench_channel(Transport::unix_socket);
 }

@@ -16,11 +16,16 @@ template <typename To, typename From>
 
 template <typename To, typename From>
 [[gnu::always_inline]] inline To convert(From x) {
-  if constexpr (kIs16BitFloat<From>) return convert<To>(widen(x));
-  else if constexpr (kIs16BitFloat<To>) return narrow<To>(static_cast<float>(x));
-  else if constexpr (std::is_same_v<To, bool>) return x != 0;
-  else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) return saturate<To>(x);
-  else return static_cast<To>(x);
+  if constexpr (kIs16BitFloat<From>)
+    return convert<To>(widen(x));
+  else if constexpr (kIs16BitFloat<To>)
+    return narrow<To>(static_cast<float>(x));
+  else if constexpr (std::is_same_v<To, bool>)
+    return x != 0;
+  else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>)
+    return saturate<To>(x);
+  else
+    return static_cast<To>(x);
 }
 
 template <typename From, typename To>
@@ -28,8 +33,10 @@ void cast_run(std::int64_t n, void* result, const void* source, std::int64_t str
   auto* y = static_cast<Stored<To>*>(result);
   const auto* x = static_cast<const Stored<From>*>(source);
   const auto load = [x](std::int64_t i) __attribute__((always_inline)) {
-    if constexpr (std::is_same_v<From, bool>) return x[i] != 0;
-    else return x[i];
+    if constexpr (std::is_same_v<From, bool>)
+      return x[i] != 0;
+    else
+      return x[i];
   };
   if (stride == 1) {
 #pragma GCC ivdep

@@ -4,9 +4,10 @@
 //   #include "backends/cpu/isa/foreach.h"
 //   ... BURN_BEST(some_function)(...) ...
 //
-// The file puts its contents into namespace burn::backends::cpu::BURN_ISA. It includes nothing but files of its kind: an inline
-// function of a shared header, compiled for a newer machine, could end up by the linker's choice in code that runs on an
-// older one. (Functions from outside are compiled for every machine; inlined into a loop they become part of it.)
+// The file puts its contents into namespace burn::backends::cpu::BURN_ISA. It includes nothing but files of its kind:
+// an inline function of a shared header, compiled for a newer machine, could end up by the linker's choice in code that
+// runs on an older one. (Functions from outside are compiled for every machine; inlined into a loop they become part of
+// it.)
 #pragma once
 
 #include "backends/cpu/isa/isa.h"

@@ -1,12 +1,29 @@
 #include "backends/cpu/isa/isa.h"
 
+#include <cstdlib>
+#include <string_view>
+
 namespace burn::backends::cpu {
+
+#if BURN_HAS_V3
+namespace {
+
+bool has_v3() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+         __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c") && __builtin_cpu_supports("lzcnt");
+}
+
+bool baseline_is_wanted() {
+  const char* wanted = std::getenv("BURN_ISA");  // NOLINT(concurrency-mt-unsafe): read once
+  return wanted && std::string_view(wanted) == "baseline";
+}
+
+}  // namespace
+#endif
 
 bool runs_v3() {
 #if BURN_HAS_V3
-  static const bool runs = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                           __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-                           __builtin_cpu_supports("f16c") && __builtin_cpu_supports("lzcnt");
+  static const bool runs = has_v3() && !baseline_is_wanted();
   return runs;
 #else
   return false;

@@ -10,7 +10,7 @@
 
 namespace burn::backends::cpu {
 
-// x86-64-v3: AVX2, FMA, F16C.
+// x86-64-v3: AVX2, FMA, F16C. BURN_ISA=baseline says no, so that the baseline can be tested on any machine.
 bool runs_v3();
 
 }  // namespace burn::backends::cpu

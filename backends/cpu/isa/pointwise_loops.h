@@ -1,7 +1,7 @@
 // Loops of the pointwise functions over one run of elements.
 //
-// Results are written contiguously and may lie exactly over an operand; operands have a stride in elements, 0 for a repeated
-// one. `bool` is read as a byte: a client may have sent other bytes than 0 and 1.
+// Results are written contiguously and may lie exactly over an operand; operands have a stride in elements, 0 for a
+// repeated one. `bool` is read as a byte: a client may have sent other bytes than 0 and 1.
 //
 // The including file says which classes it compiles: constexpr bool compiled_here(ir::PointwiseClass).
 namespace burn::backends::cpu::BURN_ISA {
@@ -12,8 +12,10 @@ using Stored = std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>;
 
 template <typename T>
 [[gnu::always_inline]] inline T load(const Stored<T>* x) {
-  if constexpr (std::is_same_v<T, bool>) return *x != 0;
-  else return *x;
+  if constexpr (std::is_same_v<T, bool>)
+    return *x != 0;
+  else
+    return *x;
 }
 
 // T: what goes in, Y: what comes out.
@@ -88,10 +90,14 @@ RunLoop pick_loop(ir::DType dtype) {
     return nullptr;
   } else {
     return ir::dispatch(dtype, []<typename T>() -> RunLoop {
-      if constexpr (!takes<T>(kClass)) return nullptr;
-      else if constexpr (kArity == 1) return &unary_run<Row, T, PointwiseResult<kClass, T>>;
-      else if constexpr (kArity == 2) return &binary_run<Row, T, PointwiseResult<kClass, T>>;
-      else return &choose_run<Row, T>;
+      if constexpr (!takes<T>(kClass))
+        return nullptr;
+      else if constexpr (kArity == 1)
+        return &unary_run<Row, T, PointwiseResult<kClass, T>>;
+      else if constexpr (kArity == 2)
+        return &binary_run<Row, T, PointwiseResult<kClass, T>>;
+      else
+        return &choose_run<Row, T>;
     });
   }
 }
@@ -99,13 +105,13 @@ RunLoop pick_loop(ir::DType dtype) {
 // Null where this file has no loop for the function or the dtype.
 RunLoop find_loop(ir::PointwiseFn fn, ir::DType dtype) {
   switch (fn) {
-#define P1(name, kind, ...)     \
+#define P1(name, kind, ...)   \
   case ir::PointwiseFn::name: \
     return pick_loop<1, ir::prelude::name##_row, ir::PointwiseClass::kind>(dtype);
-#define P2(name, kind, ...)     \
+#define P2(name, kind, ...)   \
   case ir::PointwiseFn::name: \
     return pick_loop<2, ir::prelude::name##_row, ir::PointwiseClass::kind>(dtype);
-#define P3(name, kind, ...)     \
+#define P3(name, kind, ...)   \
   case ir::PointwiseFn::name: \
     return pick_loop<3, ir::prelude::name##_row, ir::PointwiseClass::kind>(dtype);
 #include "ir/pointwise.def"

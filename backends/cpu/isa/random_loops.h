@@ -1,4 +1,5 @@
-// Philox for many blocks at a time: the same steps as ir::philox4x32, each over an array of blocks so that they vectorise.
+// Philox for many blocks at a time: the same steps as ir::philox4x32, each over an array of blocks so that they
+// vectorise.
 namespace burn::backends::cpu::BURN_ISA {
 namespace {
 

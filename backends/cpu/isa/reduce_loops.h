@@ -1,7 +1,7 @@
 // Inner loops of reductions: one run of elements into one accumulator, or rows of elements into a row of accumulators.
 //
-// Sums and products of f32 and of the 16-bit floats run in float over blocks of at most a few thousand elements, spread over
-// many lanes; blocks are combined in double. So an error does not grow with the number of elements.
+// Sums and products of f32 and of the 16-bit floats run in float over blocks of at most a few thousand elements, spread
+// over many lanes; blocks are combined in double. So an error does not grow with the number of elements.
 #include "backends/cpu/isa/half_loops.h"
 
 namespace burn::backends::cpu::BURN_ISA {
@@ -16,9 +16,12 @@ using Total = std::conditional_t<Op::kWidens && std::is_same_v<Block<T>, float>,
 
 template <typename T>
 [[gnu::always_inline]] inline Block<T> load_block(const Stored<T>* x) {
-  if constexpr (std::is_same_v<T, bool>) return *x != 0;
-  else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return widen(*x);
-  else return *x;
+  if constexpr (std::is_same_v<T, bool>)
+    return *x != 0;
+  else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
+    return widen(*x);
+  else
+    return *x;
 }
 
 template <typename Op, typename T>
@@ -38,13 +41,17 @@ void store_totals(std::int64_t n, const void* totals, void* result) {
   const auto* x = static_cast<const Total<Op, T>*>(totals);
   auto* y = static_cast<Stored<T>*>(result);
   for (std::int64_t i = 0; i < n; ++i) {
-    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) y[i] = narrow<T>(static_cast<float>(x[i]));
-    else if constexpr (std::is_same_v<T, bool>) y[i] = x[i] != 0;
-    else y[i] = static_cast<T>(x[i]);
+    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
+      y[i] = narrow<T>(static_cast<float>(x[i]));
+    else if constexpr (std::is_same_v<T, bool>)
+      y[i] = x[i] != 0;
+    else
+      y[i] = static_cast<T>(x[i]);
   }
 }
 
-// The first `kWidth` lanes combined into the first, in halves. Every width is known to the compiler, so lanes stay in registers.
+// The first `kWidth` lanes combined into the first, in halves. Every width is known to the compiler, so lanes stay in
+// registers.
 template <typename Op, int kWidth, typename T>
 [[gnu::always_inline]] inline T fold_lanes(T* lanes) {
   if constexpr (kWidth > 1) {
@@ -110,10 +117,14 @@ ReduceLoops loops_for() {
 ReduceLoops find_loops(ir::ReduceFn fn, ir::DType dtype) {
   return ir::dispatch(dtype, [fn]<typename T>() -> ReduceLoops {
     switch (fn) {
-      case ir::ReduceFn::sum: return loops_for<Sum, T>();
-      case ir::ReduceFn::prod: return loops_for<Prod, T>();
-      case ir::ReduceFn::max: return loops_for<Max, T>();
-      case ir::ReduceFn::min: return loops_for<Min, T>();
+      case ir::ReduceFn::sum:
+        return loops_for<Sum, T>();
+      case ir::ReduceFn::prod:
+        return loops_for<Prod, T>();
+      case ir::ReduceFn::max:
+        return loops_for<Max, T>();
+      case ir::ReduceFn::min:
+        return loops_for<Min, T>();
     }
     return {};
   });

@@ -10,17 +10,25 @@ namespace burn::backends::cpu {
 struct Sum {
   static constexpr bool kWidens = true;
   template <typename T>
-  static constexpr T identity() { return T{0}; }
+  static constexpr T identity() {
+    return T{0};
+  }
   template <typename T>
-  [[gnu::always_inline]] static inline T combine(T a, T b) { return static_cast<T>(a + b); }
+  [[gnu::always_inline]] static inline T combine(T a, T b) {
+    return static_cast<T>(a + b);
+  }
 };
 
 struct Prod {
   static constexpr bool kWidens = true;
   template <typename T>
-  static constexpr T identity() { return T{1}; }
+  static constexpr T identity() {
+    return T{1};
+  }
   template <typename T>
-  [[gnu::always_inline]] static inline T combine(T a, T b) { return static_cast<T>(a * b); }
+  [[gnu::always_inline]] static inline T combine(T a, T b) {
+    return static_cast<T>(a * b);
+  }
 };
 
 // NaN wins, on either side: not the pointwise max, which keeps a where it cannot compare.
@@ -28,22 +36,30 @@ struct Max {
   static constexpr bool kWidens = false;
   template <typename T>
   static constexpr T identity() {
-    if constexpr (std::is_floating_point_v<T>) return -std::numeric_limits<T>::infinity();
-    else return std::numeric_limits<T>::min();
+    if constexpr (std::is_floating_point_v<T>)
+      return -std::numeric_limits<T>::infinity();
+    else
+      return std::numeric_limits<T>::min();
   }
   template <typename T>
-  [[gnu::always_inline]] static inline T combine(T a, T b) { return a >= b || a != a ? a : b; }
+  [[gnu::always_inline]] static inline T combine(T a, T b) {
+    return a >= b || a != a ? a : b;
+  }
 };
 
 struct Min {
   static constexpr bool kWidens = false;
   template <typename T>
   static constexpr T identity() {
-    if constexpr (std::is_floating_point_v<T>) return std::numeric_limits<T>::infinity();
-    else return std::numeric_limits<T>::max();
+    if constexpr (std::is_floating_point_v<T>)
+      return std::numeric_limits<T>::infinity();
+    else
+      return std::numeric_limits<T>::max();
   }
   template <typename T>
-  [[gnu::always_inline]] static inline T combine(T a, T b) { return a <= b || a != a ? a : b; }
+  [[gnu::always_inline]] static inline T combine(T a, T b) {
+    return a <= b || a != a ? a : b;
+  }
 };
 
 }  // namespace burn::backends::cpu

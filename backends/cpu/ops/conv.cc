@@ -9,9 +9,12 @@ namespace burn::backends::cpu {
 
 const ir::Shape& ConvProblem::result() const {
   switch (direction) {
-    case ConvDirection::forward: return output;
-    case ConvDirection::input_grad: return input;
-    case ConvDirection::weight_grad: return weight;
+    case ConvDirection::forward:
+      return output;
+    case ConvDirection::input_grad:
+      return input;
+    case ConvDirection::weight_grad:
+      return weight;
   }
   return output;
 }
@@ -45,9 +48,12 @@ Kernel conv_kernel(const ConvProblem& problem, ir::DType dtype) {
     BURN_TRY(Array b, contiguous(run, operands[1]));
     BURN_TRY(a, cast(run, a, computed));
     BURN_TRY(b, cast(run, b, computed));
-    if (primitive) BURN_RETURN_IF_ERROR(primitive->run(run, a.as<float>(), b.as<float>(), y.as<float>()));
-    else if (computed == ir::DType::f64) convolve_plainly(problem, a.as<double>(), b.as<double>(), y.as<double>());
-    else convolve_plainly(problem, a.as<float>(), b.as<float>(), y.as<float>());
+    if (primitive)
+      BURN_RETURN_IF_ERROR(primitive->run(run, a.as<float>(), b.as<float>(), y.as<float>()));
+    else if (computed == ir::DType::f64)
+      convolve_plainly(problem, a.as<double>(), b.as<double>(), y.as<double>());
+    else
+      convolve_plainly(problem, a.as<float>(), b.as<float>(), y.as<float>());
     return cast(run, y, dtype);
   };
 }

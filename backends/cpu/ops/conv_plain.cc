@@ -30,8 +30,8 @@ struct Sides {
 
   explicit Sides(const ConvProblem& p) {
     for (int i = 0; i < p.spatial(); ++i) {
-      side[static_cast<std::size_t>(3 - p.spatial() + i)] = {p.input[i + 2], p.weight[i + 2],    p.output[i + 2],
-                                                             p.stride[i],    p.pad_begin[i], p.dilation[i]};
+      side[static_cast<std::size_t>(3 - p.spatial() + i)] = {p.input[i + 2], p.weight[i + 2], p.output[i + 2],
+                                                             p.stride[i],    p.pad_begin[i],  p.dilation[i]};
     }
   }
   std::int64_t input_plane() const { return side[0].input * side[1].input * side[2].input; }
@@ -39,8 +39,8 @@ struct Sides {
   std::int64_t kernel_plane() const { return side[0].kernel * side[1].kernel * side[2].kernel; }
 };
 
-// Calls body(n, input row, step, kernel element, output row) for every row of outputs that a kernel element reaches: output
-// row[i] and input row[i * step] meet in that element. Offsets are within the planes.
+// Calls body(n, input row, step, kernel element, output row) for every row of outputs that a kernel element reaches:
+// output row[i] and input row[i * step] meet in that element. Offsets are within the planes.
 template <typename Body>
 void for_each_row(const Sides& sides, const Body& body) {
   const auto& [d, h, w] = sides.side;
@@ -140,9 +140,12 @@ template <typename T>
 void convolve_plainly(const ConvProblem& problem, const T* first, const T* second, T* result) {
   const Sides sides(problem);
   switch (problem.direction) {
-    case ConvDirection::forward: return forward(problem, sides, first, second, result);
-    case ConvDirection::input_grad: return input_grad(problem, sides, first, second, result);
-    case ConvDirection::weight_grad: return weight_grad(problem, sides, first, second, result);
+    case ConvDirection::forward:
+      return forward(problem, sides, first, second, result);
+    case ConvDirection::input_grad:
+      return input_grad(problem, sides, first, second, result);
+    case ConvDirection::weight_grad:
+      return weight_grad(problem, sides, first, second, result);
   }
 }
 

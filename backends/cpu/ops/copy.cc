@@ -42,25 +42,27 @@ void copy_tiles(const Nest& nest, int across, const T* from, T* to) {
   outer.total = 1;
   for (int i = 0; i < outer.rank; ++i) outer.total *= outer.sizes[i];
 
-  parallel_for(outer.total, std::max<std::int64_t>(1, kGrain / (kTile * kTile)), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t tile = begin; tile < end; ++tile) {
-      std::int64_t rest = tile, at_from = 0, at_to = 0, rows = 0, columns = 0;
-      for (int i = outer.rank - 1; i >= 0; --i) {
-        std::int64_t index = rest % outer.sizes[i];
-        rest /= outer.sizes[i];
-        if (i == across || i == inner) {
-          index *= kTile;
-          (i == inner ? columns : rows) = std::min(kTile, nest.sizes[i] - index);
-        }
-        at_to += index * nest.strides[i][0];
-        at_from += index * nest.strides[i][1];
-      }
-      const auto to_row = nest.strides[across][0], from_column = nest.strides[inner][1];
-      for (std::int64_t r = 0; r < rows; ++r) {
-        for (std::int64_t c = 0; c < columns; ++c) to[at_to + r * to_row + c] = from[at_from + r + c * from_column];
-      }
-    }
-  });
+  parallel_for(outer.total, std::max<std::int64_t>(1, kGrain / (kTile * kTile)),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t tile = begin; tile < end; ++tile) {
+                   std::int64_t rest = tile, at_from = 0, at_to = 0, rows = 0, columns = 0;
+                   for (int i = outer.rank - 1; i >= 0; --i) {
+                     std::int64_t index = rest % outer.sizes[i];
+                     rest /= outer.sizes[i];
+                     if (i == across || i == inner) {
+                       index *= kTile;
+                       (i == inner ? columns : rows) = std::min(kTile, nest.sizes[i] - index);
+                     }
+                     at_to += index * nest.strides[i][0];
+                     at_from += index * nest.strides[i][1];
+                   }
+                   const auto to_row = nest.strides[across][0], from_column = nest.strides[inner][1];
+                   for (std::int64_t r = 0; r < rows; ++r) {
+                     for (std::int64_t c = 0; c < columns; ++c)
+                       to[at_to + r * to_row + c] = from[at_from + r + c * from_column];
+                   }
+                 }
+               });
 }
 
 template <typename T>
@@ -69,8 +71,7 @@ void copy_elements(const Nest& nest, const Array& from_array, Array& to_array) {
   T* to = to_array.as<T>();
   if (const int across = transposed_loop(nest); across >= 0) return copy_tiles(nest, across, from, to);
   const auto step = nest.inner_strides();
-  nest.for_all_runs(
-      [&](std::int64_t n, const auto& at) { copy_run(n, from + at[1], step[1], to + at[0], step[0]); });
+  nest.for_all_runs([&](std::int64_t n, const auto& at) { copy_run(n, from + at[1], step[1], to + at[0], step[0]); });
 }
 
 }  // namespace
@@ -79,10 +80,14 @@ void copy(const Array& from, Array& to) {
   const Nest nest(to.shape(), {&to.strides(), &from.strides()});
   if (nest.total == 0) return;
   switch (ir::size_of(to.dtype())) {
-    case 1: return copy_elements<std::uint8_t>(nest, from, to);
-    case 2: return copy_elements<std::uint16_t>(nest, from, to);
-    case 4: return copy_elements<std::uint32_t>(nest, from, to);
-    default: return copy_elements<std::uint64_t>(nest, from, to);
+    case 1:
+      return copy_elements<std::uint8_t>(nest, from, to);
+    case 2:
+      return copy_elements<std::uint16_t>(nest, from, to);
+    case 4:
+      return copy_elements<std::uint32_t>(nest, from, to);
+    default:
+      return copy_elements<std::uint64_t>(nest, from, to);
   }
 }
 

@@ -46,10 +46,17 @@ Result<Kernel> prepare(const ir::Gather& op, const Signature& signature) {
     const auto axis_stride = x.strides()[axis];
     const auto* positions = index.as<std::int64_t>();
     switch (ir::size_of(type.dtype)) {
-      case 1: gather(nest, x.as<std::uint8_t>(), axis_stride, positions, y.as<std::uint8_t>()); break;
-      case 2: gather(nest, x.as<std::uint16_t>(), axis_stride, positions, y.as<std::uint16_t>()); break;
-      case 4: gather(nest, x.as<std::uint32_t>(), axis_stride, positions, y.as<std::uint32_t>()); break;
-      default: gather(nest, x.as<std::uint64_t>(), axis_stride, positions, y.as<std::uint64_t>());
+      case 1:
+        gather(nest, x.as<std::uint8_t>(), axis_stride, positions, y.as<std::uint8_t>());
+        break;
+      case 2:
+        gather(nest, x.as<std::uint16_t>(), axis_stride, positions, y.as<std::uint16_t>());
+        break;
+      case 4:
+        gather(nest, x.as<std::uint32_t>(), axis_stride, positions, y.as<std::uint32_t>());
+        break;
+      default:
+        gather(nest, x.as<std::uint64_t>(), axis_stride, positions, y.as<std::uint64_t>());
     }
     return y;
   });

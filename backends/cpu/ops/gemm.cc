@@ -1,10 +1,10 @@
 #include "backends/cpu/ops/gemm.h"
 
-#include <cblas.h>
-
 #include <algorithm>
 #include <limits>
 #include <type_traits>
+
+#include <cblas.h>
 
 #include "backends/cpu/parallel.h"
 
@@ -113,8 +113,8 @@ void multiply(const Product<T>& p) {
   });
 }
 
-#define BURN_INSTANTIATE(T)                           \
-  template void multiply<T>(const Product<T>&);       \
+#define BURN_INSTANTIATE(T)                     \
+  template void multiply<T>(const Product<T>&); \
   template void multiply_here<T>(const Product<T>&);
 BURN_INSTANTIATE(float)
 BURN_INSTANTIATE(double)

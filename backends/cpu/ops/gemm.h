@@ -1,6 +1,7 @@
 // Dense matrix products on several threads: OpenBLAS for f32 and f64, plain loops for the rest.
 //
-// OpenBLAS is only called for one thread's part of a product: its own threading serialises products of different callers.
+// OpenBLAS is only called for one thread's part of a product: its own threading serialises products of different
+// callers.
 #pragma once
 
 #include <cstdint>

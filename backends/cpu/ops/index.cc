@@ -1,9 +1,9 @@
 #include "backends/cpu/ops/index.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
+
+#include <fmt/format.h>
 
 #include "backends/cpu/ops/cast.h"
 #include "backends/cpu/ops/copy.h"
@@ -27,7 +27,9 @@ Result<Array> checked_index(Run& run, const Array& index, std::int64_t size) {
   BURN_TRY(Array unique, contiguous(run, without_repeats(index)));
   BURN_TRY(unique, cast(run, unique, ir::DType::i64));
   const auto* values = unique.as<std::int64_t>();
-  const auto is_outside = [size](std::int64_t i) { return static_cast<std::uint64_t>(i) >= static_cast<std::uint64_t>(size); };
+  const auto is_outside = [size](std::int64_t i) {
+    return static_cast<std::uint64_t>(i) >= static_cast<std::uint64_t>(size);
+  };
 
   std::atomic<bool> bad = false;
   parallel_for(unique.num_elements(), kGrain, [&](std::int64_t begin, std::int64_t end) {
@@ -37,9 +39,8 @@ Result<Array> checked_index(Run& run, const Array& index, std::int64_t size) {
   });
   if (bad) {
     const auto first = *std::find_if(values, values + unique.num_elements(), is_outside);
-    return Status(StatusCode::out_of_range,
-                  size > 0 ? fmt::format("index {} is outside 0..{}", first, size - 1)
-                           : fmt::format("index {} into an axis of size 0", first));
+    return Status(StatusCode::out_of_range, size > 0 ? fmt::format("index {} is outside 0..{}", first, size - 1)
+                                                     : fmt::format("index {} into an axis of size 0", first));
   }
   return unique.expanded(index.shape());
 }

@@ -42,7 +42,9 @@ bool merge_batch(Array& a, Array& b, Array& c) {
   for (int i = 0; i < rank - 2; ++i) {
     if (b.shape()[i] != 1 && b.strides()[i] != 0) return false;
   }
-  const auto rows = [&](const Array& x) { return x.reshaped({x.num_elements() / x.shape()[rank - 1], x.shape()[rank - 1]}); };
+  const auto rows = [&](const Array& x) {
+    return x.reshaped({x.num_elements() / x.shape()[rank - 1], x.shape()[rank - 1]});
+  };
   const auto merged_a = rows(a);
   if (!merged_a || !blas_form(*merged_a) || blas_form(*merged_a)->transposed) return false;
   while (b.rank() > 2) b = b.without_dim(0);
@@ -63,10 +65,13 @@ void multiply_batch(const Array& a, const Array& b, Array& c) {
     dims->erase(last - 1);
   }
   const auto product = [&](std::int64_t at_a, std::int64_t at_b, std::int64_t at_c) {
-    return Product<T>{.m = m, .n = n, .k = k,
+    return Product<T>{.m = m,
+                      .n = n,
+                      .k = k,
                       .a = {a.as<T>() + at_a, a_form.stride, a_form.transposed},
                       .b = {b.as<T>() + at_b, b_form.stride, b_form.transposed},
-                      .c = c.as<T>() + at_c, .c_stride = n};
+                      .c = c.as<T>() + at_c,
+                      .c_stride = n};
   };
 
   const LoopNest<3> nest(batch, {&of_a, &of_b, &of_c});

@@ -20,8 +20,10 @@ Result<Array> comparable(Run& run, const Array& x) {
 template <typename Body>
 void dispatch_comparable(ir::DType dtype, const Body& body) {
   ir::dispatch(dtype, [&]<typename T>() {
-    if constexpr (std::is_same_v<T, bool>) body.template operator()<std::uint8_t>();
-    else if constexpr (std::is_arithmetic_v<T>) body.template operator()<T>();
+    if constexpr (std::is_same_v<T, bool>)
+      body.template operator()<std::uint8_t>();
+    else if constexpr (std::is_arithmetic_v<T>)
+      body.template operator()<T>();
   });
 }
 
@@ -76,7 +78,8 @@ void arg_sort(const Lines& lines, const T* x, bool descending, Entry<T>* scratch
   lines.for_each([&](std::int64_t k) {
     const auto start = lines.start(k);
     const std::span entries(scratch + k * lines.size, static_cast<std::size_t>(lines.size));
-    for (std::int64_t i = 0; i < lines.size; ++i) entries[static_cast<std::size_t>(i)] = {x[start + i * lines.inner], i};
+    for (std::int64_t i = 0; i < lines.size; ++i)
+      entries[static_cast<std::size_t>(i)] = {x[start + i * lines.inner], i};
     sort_entries(entries, descending);
     for (std::int64_t i = 0; i < lines.size; ++i) {
       index[start + i * lines.inner] = entries[static_cast<std::size_t>(i)].index;
@@ -94,8 +97,10 @@ Result<Kernel> prepare(const ir::ArgReduce& op, const Signature& signature) {
     BURN_TRY(Array y, run.allocate(type));
     const Lines lines(x.shape(), op.axis);
     dispatch_comparable(x.dtype(), [&]<typename T>() {
-      if (op.fn == ir::ArgFn::max) arg_extremes<ir::ArgFn::max>(lines, x.as<T>(), y.as<std::int64_t>());
-      else arg_extremes<ir::ArgFn::min>(lines, x.as<T>(), y.as<std::int64_t>());
+      if (op.fn == ir::ArgFn::max)
+        arg_extremes<ir::ArgFn::max>(lines, x.as<T>(), y.as<std::int64_t>());
+      else
+        arg_extremes<ir::ArgFn::min>(lines, x.as<T>(), y.as<std::int64_t>());
     });
     return y;
   });

@@ -14,10 +14,14 @@ using ir::DType;
 DType loop_dtype(ir::PointwiseClass kind, DType operand) {
   if (kind != ir::PointwiseClass::choose) return compute_dtype(operand);
   switch (ir::size_of(operand)) {
-    case 1: return DType::u8;
-    case 2: return DType::u16;
-    case 4: return DType::u32;
-    default: return DType::u64;
+    case 1:
+      return DType::u8;
+    case 2:
+      return DType::u16;
+    case 4:
+      return DType::u32;
+    default:
+      return DType::u64;
   }
 }
 
@@ -64,9 +68,14 @@ struct PointwiseKernel {
     }
     BURN_TRY(Array y, result(run, operands, shape));
     switch (operands.size()) {
-      case 1: compute<1>(operands, y); break;
-      case 2: compute<2>(operands, y); break;
-      default: compute<3>(operands, y);
+      case 1:
+        compute<1>(operands, y);
+        break;
+      case 2:
+        compute<2>(operands, y);
+        break;
+      default:
+        compute<3>(operands, y);
     }
     return y;
   }

@@ -1,6 +1,5 @@
-#include "backends/cpu/ops/pointwise_loops.h"
-
 #include "backends/cpu/isa/formulas.h"
+#include "backends/cpu/ops/pointwise_loops.h"
 
 namespace burn::backends::cpu {
 namespace {

@@ -13,8 +13,9 @@ namespace burn::backends::cpu {
 // Over n elements: a contiguous result, operands with strides in elements (0: the same element for all).
 using RunLoop = void (*)(std::int64_t n, void* result, const void* const* operands, const std::int64_t* strides);
 
-// One function per file. Null for functions of other classes and for dtypes that the function does not take. 16-bit floats have
-// no loops of their own: they are widened to f32. Select moves bytes: it has loops for the unsigned integers only.
+// One function per file. Null for functions of other classes and for dtypes that the function does not take. 16-bit
+// floats have no loops of their own: they are widened to f32. Select moves bytes: it has loops for the unsigned
+// integers only.
 RunLoop numeric_loop(ir::PointwiseFn fn, ir::DType dtype);   // numeric, integral
 RunLoop floating_loop(ir::PointwiseFn fn, ir::DType dtype);  // floating, test
 RunLoop logic_loop(ir::PointwiseFn fn, ir::DType dtype);     // compare, logical, choose
@@ -29,13 +30,20 @@ constexpr bool takes(ir::PointwiseClass kind) {
   constexpr bool is_bool = std::is_same_v<T, bool>, is_float = std::is_floating_point_v<T>;
   constexpr bool is_integer = std::is_integral_v<T> && !is_bool;
   switch (kind) {
-    case ir::PointwiseClass::numeric: return is_float || is_integer;
-    case ir::PointwiseClass::floating: return is_float;
-    case ir::PointwiseClass::integral: return is_integer;
-    case ir::PointwiseClass::logical: return is_bool;
-    case ir::PointwiseClass::compare: return is_float || is_integer || is_bool;
-    case ir::PointwiseClass::test: return is_float;
-    case ir::PointwiseClass::choose: return is_integer && std::is_unsigned_v<T>;
+    case ir::PointwiseClass::numeric:
+      return is_float || is_integer;
+    case ir::PointwiseClass::floating:
+      return is_float;
+    case ir::PointwiseClass::integral:
+      return is_integer;
+    case ir::PointwiseClass::logical:
+      return is_bool;
+    case ir::PointwiseClass::compare:
+      return is_float || is_integer || is_bool;
+    case ir::PointwiseClass::test:
+      return is_float;
+    case ir::PointwiseClass::choose:
+      return is_integer && std::is_unsigned_v<T>;
   }
   return false;
 }

@@ -80,8 +80,8 @@ void spread_plane(const Windows& windows, const T* grad, T* x, T* row) {
 
 enum class Direction { mean, spread };
 
-// Make: from the shapes of input and output to windows. They are made anew for each run, after the result has its memory: what
-// a program may ask for is then bounded by what it gets.
+// Make: from the shapes of input and output to windows. They are made anew for each run, after the result has its
+// memory: what a program may ask for is then bounded by what it gets.
 template <typename Make>
 Kernel mean_kernel(const Signature& signature, Direction direction, const Make& make) {
   return [type = signature.result, direction, make](Run& run, std::span<Array> operands) -> Result<Array> {
@@ -94,11 +94,14 @@ Kernel mean_kernel(const Signature& signature, Direction direction, const Make& 
     const auto compute = [&]<typename T>() -> Status {
       return for_each_plane<T>(run, windows, planes, [&](std::int64_t plane, T* row) {
         const auto inputs = plane * windows.input_plane(), outputs = plane * windows.output_plane();
-        if (is_mean) mean_plane(windows, x.as<T>() + inputs, y.as<T>() + outputs, row);
-        else spread_plane(windows, x.as<T>() + outputs, y.as<T>() + inputs, row);
+        if (is_mean)
+          mean_plane(windows, x.as<T>() + inputs, y.as<T>() + outputs, row);
+        else
+          spread_plane(windows, x.as<T>() + outputs, y.as<T>() + inputs, row);
       });
     };
-    BURN_RETURN_IF_ERROR(x.dtype() == ir::DType::f64 ? compute.template operator()<double>() : compute.template operator()<float>());
+    BURN_RETURN_IF_ERROR(x.dtype() == ir::DType::f64 ? compute.template operator()<double>()
+                                                     : compute.template operator()<float>());
     return cast(run, y, type.dtype);
   };
 }

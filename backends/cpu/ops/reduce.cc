@@ -48,11 +48,12 @@ std::int64_t product(const Loops& loops) {
 template <typename Body>
 void for_each_offset(std::span<const Loop> loops, std::int64_t offset, const Body& body) {
   if (loops.empty()) return body(offset);
-  for (std::int64_t i = 0; i < loops[0].size; ++i) for_each_offset(loops.subspan(1), offset + i * loops[0].stride, body);
+  for (std::int64_t i = 0; i < loops[0].size; ++i)
+    for_each_offset(loops.subspan(1), offset + i * loops[0].stride, body);
 }
 
-// A reduction as loops over the kept dims around loops over the reduced ones. The innermost of either kind is contiguous:
-// if it is a reduced one, runs are reduced one by one; if it is a kept one, whole rows are combined.
+// A reduction as loops over the kept dims around loops over the reduced ones. The innermost of either kind is
+// contiguous: if it is a reduced one, runs are reduced one by one; if it is a kept one, whole rows are combined.
 struct Layout {
   Loops kept, reduced;
   bool rows = false;
@@ -103,7 +104,8 @@ class Reduction {
       each_tile(0, outputs, y, [](std::int64_t, std::int64_t, void*) {});
       return {};
     }
-    if (outputs < kManyOutputs && outputs * per_output >= 4 * kGrain) return run_in_parts(run, x, y, outputs, per_output);
+    if (outputs < kManyOutputs && outputs * per_output >= 4 * kGrain)
+      return run_in_parts(run, x, y, outputs, per_output);
     parallel_for(outputs, std::max<std::int64_t>(1, kGrain / per_output), [&](std::int64_t begin, std::int64_t end) {
       each_tile(begin, end, y, [&](std::int64_t first, std::int64_t last, void* totals) {
         reduce(layout_.reduced, x, first, last, totals);
@@ -128,8 +130,8 @@ class Reduction {
     }
   }
 
-  // Few outputs of many elements: parts of the longest reduced loop are reduced side by side, then merged in order. The number
-  // of parts follows from the sizes alone, so the result does not depend on the number of threads.
+  // Few outputs of many elements: parts of the longest reduced loop are reduced side by side, then merged in order. The
+  // number of parts follows from the sizes alone, so the result does not depend on the number of threads.
   Status run_in_parts(Run& run, const std::byte* x, std::byte* y, std::int64_t outputs, std::int64_t per_output) const {
     const auto longest = std::ranges::max_element(layout_.reduced, {}, &Loop::size) - layout_.reduced.begin();
     const Loop whole = layout_.reduced[static_cast<std::size_t>(longest)];
@@ -176,8 +178,10 @@ class Reduction {
     const Loop inner = reduced.back();
     const auto add = [&](const Piece& piece, std::int64_t offset) {
       const std::byte* from = x + (piece.offset + offset) * element_size_;
-      if (layout_.rows) loops_.rows(inner.size, inner.stride, piece.columns, from, piece.total);
-      else loops_.run(inner.size, from, piece.total);
+      if (layout_.rows)
+        loops_.rows(inner.size, inner.stride, piece.columns, from, piece.total);
+      else
+        loops_.run(inner.size, from, piece.total);
     };
     // In the order in which the elements lie in memory.
     const bool outer_first = !outer.empty() && !layout_.kept.empty() && outer[0].stride > layout_.kept[0].stride;

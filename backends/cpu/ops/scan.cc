@@ -59,10 +59,14 @@ void scan(const Lines& lines, const T* x, T* y) {
 template <typename T>
 void scan(ir::ReduceFn fn, const Lines& lines, const T* x, T* y) {
   switch (fn) {
-    case ir::ReduceFn::sum: return scan<Sum>(lines, x, y);
-    case ir::ReduceFn::prod: return scan<Prod>(lines, x, y);
-    case ir::ReduceFn::max: return scan<Max>(lines, x, y);
-    case ir::ReduceFn::min: return scan<Min>(lines, x, y);
+    case ir::ReduceFn::sum:
+      return scan<Sum>(lines, x, y);
+    case ir::ReduceFn::prod:
+      return scan<Prod>(lines, x, y);
+    case ir::ReduceFn::max:
+      return scan<Max>(lines, x, y);
+    case ir::ReduceFn::min:
+      return scan<Min>(lines, x, y);
   }
 }
 
@@ -78,8 +82,10 @@ Result<Kernel> prepare(const ir::Scan& op, const Signature&) {
     if (x.num_elements() == 0) return cast(run, y, operands[0].dtype());
     const Lines lines(x.shape(), op.axis);
     ir::dispatch(x.dtype(), [&]<typename T>() {
-      if constexpr (std::is_same_v<T, bool>) scan(op.fn, lines, x.as<std::uint8_t>(), y.as<std::uint8_t>());
-      else if constexpr (std::is_arithmetic_v<T>) scan(op.fn, lines, x.as<T>(), y.as<T>());
+      if constexpr (std::is_same_v<T, bool>)
+        scan(op.fn, lines, x.as<std::uint8_t>(), y.as<std::uint8_t>());
+      else if constexpr (std::is_arithmetic_v<T>)
+        scan(op.fn, lines, x.as<T>(), y.as<T>());
     });
     return cast(run, y, operands[0].dtype());
   });

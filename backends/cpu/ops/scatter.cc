@@ -9,13 +9,15 @@ namespace {
 
 struct Assign {
   template <typename T>
-  static T combine(T, T b) { return b; }
+  static T combine(T, T b) {
+    return b;
+  }
 };
 
 // The axis apart, and the nest of all other dims: 0: result, 1: index, 2: values.
 struct Layout {
   LoopNest<3> nest;
-  std::int64_t size;                                      // of the axis of the index
+  std::int64_t size;                                        // of the axis of the index
   std::int64_t result_stride, index_stride, values_stride;  // along the axis
 };
 
@@ -66,11 +68,16 @@ template <typename T>
 void scatter(ir::ScatterFn fn, const Layout& layout, const Array& index, const Array& values, Array& y) {
   const auto with = [&]<typename Op>() { scatter<Op>(layout, index.as<std::int64_t>(), values.as<T>(), y.as<T>()); };
   switch (fn) {
-    case ir::ScatterFn::assign: return with.template operator()<Assign>();
-    case ir::ScatterFn::add: return with.template operator()<Sum>();
-    case ir::ScatterFn::mul: return with.template operator()<Prod>();
-    case ir::ScatterFn::max: return with.template operator()<Max>();
-    case ir::ScatterFn::min: return with.template operator()<Min>();
+    case ir::ScatterFn::assign:
+      return with.template operator()<Assign>();
+    case ir::ScatterFn::add:
+      return with.template operator()<Sum>();
+    case ir::ScatterFn::mul:
+      return with.template operator()<Prod>();
+    case ir::ScatterFn::max:
+      return with.template operator()<Max>();
+    case ir::ScatterFn::min:
+      return with.template operator()<Min>();
   }
 }
 
@@ -85,8 +92,10 @@ Result<Kernel> prepare(const ir::Scatter& op, const Signature&) {
     const Array& values = operands[2];
     const auto layout = make_layout(y, index, values, axis);
     ir::dispatch(y.dtype(), [&]<typename T>() {
-      if constexpr (std::is_same_v<T, bool>) scatter<std::uint8_t>(fn, layout, index, values, y);
-      else scatter<T>(fn, layout, index, values, y);
+      if constexpr (std::is_same_v<T, bool>)
+        scatter<std::uint8_t>(fn, layout, index, values, y);
+      else
+        scatter<T>(fn, layout, index, values, y);
     });
     return y;
   });

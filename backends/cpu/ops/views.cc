@@ -1,4 +1,5 @@
-// Ops that look at the same elements in another way: no copies, except where a reshape of a strided view has no other way.
+// Ops that look at the same elements in another way: no copies, except where a reshape of a strided view has no other
+// way.
 #include "backends/cpu/ops/copy.h"
 
 namespace burn::backends::cpu::kernels {
@@ -12,11 +13,13 @@ Result<Kernel> prepare(const ir::Reshape& op, const Signature&) {
 }
 
 Result<Kernel> prepare(const ir::Permute& op, const Signature&) {
-  return Kernel([axes = op.axes](Run&, std::span<Array> operands) -> Result<Array> { return operands[0].permuted(axes); });
+  return Kernel(
+      [axes = op.axes](Run&, std::span<Array> operands) -> Result<Array> { return operands[0].permuted(axes); });
 }
 
 Result<Kernel> prepare(const ir::Expand& op, const Signature&) {
-  return Kernel([shape = op.shape](Run&, std::span<Array> operands) -> Result<Array> { return operands[0].expanded(shape); });
+  return Kernel(
+      [shape = op.shape](Run&, std::span<Array> operands) -> Result<Array> { return operands[0].expanded(shape); });
 }
 
 Result<Kernel> prepare(const ir::Slice& op, const Signature&) {

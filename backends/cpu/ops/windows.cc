@@ -1,8 +1,8 @@
 #include "backends/cpu/ops/windows.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 namespace burn::backends::cpu {
 namespace {
@@ -25,7 +25,8 @@ Result<Windows> make_windows(const ir::Shape& input, const ir::Shape& output, co
     }
     windows.input[static_cast<std::size_t>(dim)] = input[i + 2];
     if (output[i + 2] > kMaxWindows) {
-      return resource_exhausted(fmt::format("{} windows in one dim, at most {} are possible", output[i + 2], kMaxWindows));
+      return resource_exhausted(
+          fmt::format("{} windows in one dim, at most {} are possible", output[i + 2], kMaxWindows));
     }
     list.reserve(static_cast<std::size_t>(output[i + 2]));
     for (std::int64_t at = 0; at < output[i + 2]; ++at) list.push_back(make(i, at));

@@ -21,7 +21,9 @@ struct Windows {
   std::array<std::vector<Window>, 3> by_dim;
   std::array<std::int64_t, 3> input{1, 1, 1};
 
-  std::int64_t outputs(int dim) const { return static_cast<std::int64_t>(by_dim[static_cast<std::size_t>(dim)].size()); }
+  std::int64_t outputs(int dim) const {
+    return static_cast<std::int64_t>(by_dim[static_cast<std::size_t>(dim)].size());
+  }
   const Window& at(int dim, std::int64_t i) const {
     return by_dim[static_cast<std::size_t>(dim)][static_cast<std::size_t>(i)];
   }
