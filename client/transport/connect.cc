@@ -38,6 +38,20 @@ Result<std::shared_ptr<proto::Channel>> connect_websocket(proto::UniqueFd socket
   return proto::open_websocket(client_threads().next(), std::move(socket), host, options, std::move(handler));
 }
 
+// gRPC would resolve names, too, but not quite like the rest of the machine.
+Result<std::shared_ptr<proto::Channel>> connect_first(const std::string& address,
+                                                      const std::shared_ptr<proto::ChannelHandler>& handler,
+                                                      Deadline deadline) {
+  BURN_TRY(const proto::HostPort where, proto::parse_host_port(address));
+  BURN_TRY(const std::vector<std::string> numeric, resolve(where));
+  Result<std::shared_ptr<proto::Channel>> channel = unavailable("no address");
+  for (const std::string& one : numeric) {
+    channel = connect_grpc(one, handler, deadline, client_threads());
+    if (channel.ok()) break;
+  }
+  return channel;
+}
+
 Result<std::shared_ptr<proto::Channel>> connect_endpoint(const Endpoint& endpoint,
                                                          std::shared_ptr<proto::ChannelHandler> handler,
                                                          Deadline deadline) {
@@ -52,7 +66,7 @@ Result<std::shared_ptr<proto::Channel>> connect_endpoint(const Endpoint& endpoin
       return connect_websocket(std::move(socket), "localhost", std::move(handler), deadline);
     }
     case Endpoint::Scheme::grpc:
-      return connect_grpc(endpoint.address, std::move(handler), deadline, client_threads());
+      return connect_first(endpoint.address, handler, deadline);
   }
   return internal_error("unknown scheme");
 }

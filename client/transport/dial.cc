@@ -35,19 +35,33 @@ int connect_until(int fd, const sockaddr* address, socklen_t size, Deadline dead
   return error;
 }
 
-}  // namespace
+using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
-Result<proto::UniqueFd> dial_tcp(const proto::HostPort& address, Deadline deadline) {
+Result<Addresses> look_up(const proto::HostPort& address) {
   addrinfo hints{};
-  hints.ai_flags = AI_NUMERICSERV | AI_ADDRCONFIG;
+  hints.ai_flags = AI_NUMERICSERV;
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
   const int failed = ::getaddrinfo(address.host.c_str(), std::to_string(address.port).c_str(), &hints, &found);
   if (failed != 0) return unavailable(::gai_strerror(failed));
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> addresses{found, &::freeaddrinfo};
+  return Addresses{found, &::freeaddrinfo};
+}
 
+}  // namespace
+
+Result<std::vector<std::string>> resolve(const proto::HostPort& address) {
+  BURN_TRY(const Addresses found, look_up(address));
+  std::vector<std::string> numeric;
+  for (const addrinfo* it = found.get(); it != nullptr; it = it->ai_next) {
+    numeric.push_back(proto::to_string(it->ai_addr));
+  }
+  return numeric;
+}
+
+Result<proto::UniqueFd> dial_tcp(const proto::HostPort& address, Deadline deadline) {
+  BURN_TRY(const Addresses found, look_up(address));
   int error = 0;
-  for (const addrinfo* it = found; it != nullptr; it = it->ai_next) {
+  for (const addrinfo* it = found.get(); it != nullptr; it = it->ai_next) {
     proto::UniqueFd fd{::socket(it->ai_family, kSocketFlags, 0)};
     error = fd ? connect_until(fd.get(), it->ai_addr, it->ai_addrlen, deadline) : errno;
     if (error == 0) return fd;

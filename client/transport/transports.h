@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
 #include "proto/channel.h"
@@ -14,11 +15,14 @@ namespace burn::client {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
+// The numeric addresses that a host's name stands for, the preferred one first: "127.0.0.1:3000", "[::1]:3000".
+Result<std::vector<std::string>> resolve(const proto::HostPort& address);
+
 // A connected, non-blocking socket.
 Result<proto::UniqueFd> dial_tcp(const proto::HostPort& address, Deadline deadline);
 Result<proto::UniqueFd> dial_unix(const std::string& path, Deadline deadline);
 
-// `threads` run to the end of the process.
+// `address` is numeric; `threads` run to the end of the process.
 Result<std::shared_ptr<proto::Channel>> connect_grpc(const std::string& address,
                                                      std::shared_ptr<proto::ChannelHandler> handler, Deadline deadline,
                                                      proto::IoThreads& threads);

@@ -53,7 +53,9 @@ class Training : public ::testing::Test {
     renderer->items = items;
     const auto first = training().launch(learner());
     EXPECT_TRUE(first.interrupted());
-    EXPECT_EQ(first.report.history.size(), static_cast<std::size_t>(epoch - 1));
+    // Numbers come in behind the loop, so the last batches of an epoch may be done before anyone hears of the earlier ones.
+    EXPECT_GE(first.report.history.size(), static_cast<std::size_t>(epoch - 1));
+    EXPECT_LE(first.report.history.size(), static_cast<std::size_t>(epoch));
     renderer = std::make_shared<StoppingRenderer>();
     device = Device::new_session("cpu");
     return training().resume(train::latest).launch(learner());
