@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <google/protobuf/arena.h>
 #include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/stubs/common.h>
 #include <google/protobuf/wire_format_lite.h>
 
 #include "proto/burn.pb.h"
@@ -125,6 +126,14 @@ Status check_payload(const Body& body, std::size_t payload) {
   return payload == 0 ? Status{} : invalid_argument(fmt::format("a payload of {} bytes where none belongs", payload));
 }
 
+// protobuf reports what it cannot parse on stderr, where whoever sends rubbish could fill a log. We report it
+// ourselves. (From version 4 on it no longer does.)
+#if GOOGLE_PROTOBUF_VERSION < 4000000
+using Quiet = pb::LogSilencer;
+#else
+struct Quiet {};
+#endif
+
 }  // namespace
 
 EncodedFrame encode(const Frame& frame) {
@@ -136,6 +145,7 @@ EncodedFrame encode(const Frame& frame) {
 }
 
 Result<Frame> decode(const SharedBytes& bytes) {
+  [[maybe_unused]] const Quiet quiet;
   if (bytes.size() > kMaxFrameBytes) {
     return invalid_argument(fmt::format("a frame of {} bytes; at most {} may be", bytes.size(), kMaxFrameBytes));
   }

@@ -83,6 +83,14 @@ TEST(HostileFrame, OfAnUnknownKindIsUnimplemented) {
   EXPECT_SAYS(status_of(std::string("\x0a\x03\x82\x01\x00", 5)), unimplemented, "kind 16");
 }
 
+TEST(HostileFrame, TextsAreUtf8AndOthersAreNotLogged) {
+  auto bytes = to_string(encode({0, Hello{1, 0, "name", ""}, {}}));
+  bytes[bytes.find("name")] = '\xff';
+  testing::internal::CaptureStderr();
+  EXPECT_SAYS(status_of(bytes), invalid_argument, "malformed");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
 TEST(HostileFrame, UnknownFieldsAreSkipped) {
   const std::string body("\x08\x05\xa8\x1f\x07", 5);  // Ack.seq = 5, field 501 = 7
   const std::string header = std::string("\x6a\x05", 2) + body + std::string("\xa8\x1f\x07", 3);
