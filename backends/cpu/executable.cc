@@ -54,7 +54,6 @@ Result<std::unique_ptr<CpuExecutable>> CpuExecutable::make(std::shared_ptr<const
                                                            std::shared_ptr<Pool> pool) {
   using Made = Result<std::unique_ptr<CpuExecutable>>;
   return without_exceptions([&]() -> Made {
-    adopt_this_thread();
     std::unique_ptr<CpuExecutable> made(new CpuExecutable(std::move(program), std::move(pool)));
     made->kernels_.reserve(made->plan_.order.size());
     for (const auto index : made->plan_.order) {
@@ -68,7 +67,7 @@ Result<std::unique_ptr<CpuExecutable>> CpuExecutable::make(std::shared_ptr<const
 Result<std::vector<BufferPtr>> CpuExecutable::run(RunArgs args) {
   return without_exceptions([&]() -> Result<std::vector<BufferPtr>> {
     BURN_RETURN_IF_ERROR(check(args));
-    adopt_this_thread();
+    const LibraryThreads alone(1);
     return run_checked(args);
   });
 }

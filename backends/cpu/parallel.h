@@ -1,7 +1,9 @@
-// Work spread over the cores, on the OpenMP threads that oneDNN uses too, so that there is one pool per calling thread.
+// Work spread over the cores: one pool of threads for the whole process, shared by all who call.
 //
-// Any number of threads may call at the same time. How a range is cut never depends on the load, and kernels combine
-// partial results in a fixed order, so results are the same from run to run.
+// Any number of threads may call at the same time. The caller works too and takes whatever part nobody has begun, so a
+// busy machine makes it slower but never makes it wait for a thread that does not get to run. How a range is cut
+// follows from its size and thread_count() alone, and kernels combine partial results in a fixed order: results are the
+// same from run to run.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +13,29 @@ namespace burn::backends::cpu {
 // BURN_NUM_THREADS, or else what OpenMP would use (OMP_NUM_THREADS, or else the cores this process may run on).
 int thread_count();
 
-// Makes OpenMP, and with it oneDNN, use thread_count() threads when called from this thread.
-void adopt_this_thread();
+// While it lives, OpenBLAS and oneDNN use `threads` threads of their own (OpenMP's) when called from this thread. Ours
+// call them from the threads of the pool, with 1; OpenMP's threads would wait for each other by spinning.
+class LibraryThreads {
+ public:
+  explicit LibraryThreads(int threads);
+  LibraryThreads(const LibraryThreads&) = delete;
+  LibraryThreads& operator=(const LibraryThreads&) = delete;
+  ~LibraryThreads();
+
+ private:
+  int before_;
+};
 
 // Elements of simple work that are worth waking another thread for.
 inline constexpr std::int64_t kGrain = 32 * 1024;
 
 namespace detail {
-void parallel_for(std::int64_t n, std::int64_t grain, void (*body)(const void*, std::int64_t, std::int64_t),
-                  const void* context);
+using PartBody = void (*)(const void* context, std::int64_t begin, std::int64_t end);
+void parallel_for(std::int64_t n, std::int64_t grain, PartBody body, const void* context);
 }  // namespace detail
 
-// Calls body(begin, end) for parts of [0, n) that have at least `grain` items, one part per thread. Inside another
-// parallel_for it is one call. The body does not throw.
+// Calls body(begin, end) for parts of [0, n) that have at least `grain` items. Inside another parallel_for it is one
+// call. The body does not throw.
 template <typename Body>
 void parallel_for(std::int64_t n, std::int64_t grain, const Body& body) {
   if (n <= 0) return;

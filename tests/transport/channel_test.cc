@@ -226,6 +226,7 @@ TEST_P(EveryTransport, MayBeDroppedByItsOwnHandler) {
   channel->send(frame("drop it"), Lane::control);
   channel->send(frame("unheard"), Lane::control);
   ASSERT_TRUE(client->wait_until_closed());
+  ASSERT_TRUE(served->wait_for_frames(1));  // counted when the hook has returned
   EXPECT_EQ(served->frame_count(), 1u);
   EXPECT_EQ(served->closed_count(), 0);
 }

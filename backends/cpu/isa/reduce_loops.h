@@ -69,10 +69,13 @@ void reduce_run(std::int64_t n, const void* source, void* total) {
   constexpr std::int64_t kBlockSize = 4096;
   const auto* x = static_cast<const Stored<T>*>(source);
   auto sum = *static_cast<Total<Op, T>*>(total);
+  // Not known to be zero: GCC would clear the lanes by a call of memset, which costs more than a short run.
+  const volatile Block<T> opaque = Op::template identity<Block<T>>();
+  const Block<T> identity = opaque;
   while (n >= kLanes) {
     const std::int64_t size = (n < kBlockSize ? n : kBlockSize) / kLanes * kLanes;
     Block<T> lanes[kLanes];
-    for (int l = 0; l < kLanes; ++l) lanes[l] = Op::template identity<Block<T>>();
+    for (int l = 0; l < kLanes; ++l) lanes[l] = identity;
     for (std::int64_t i = 0; i < size; i += kLanes) {
       for (int l = 0; l < kLanes; ++l) lanes[l] = Op::combine(lanes[l], load_block<T>(x + i + l));
     }

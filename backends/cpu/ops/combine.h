@@ -4,6 +4,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "backends/cpu/ops/numbers.h"
+
 namespace burn::backends::cpu {
 
 // `kWidens`: many of them in a row want a wider type than the elements have.
@@ -43,7 +45,7 @@ struct Max {
   }
   template <typename T>
   [[gnu::always_inline]] static inline T combine(T a, T b) {
-    return a >= b || a != a ? a : b;
+    return a >= b || is_nan(a) ? a : b;
   }
 };
 
@@ -58,7 +60,7 @@ struct Min {
   }
   template <typename T>
   [[gnu::always_inline]] static inline T combine(T a, T b) {
-    return a <= b || a != a ? a : b;
+    return a <= b || is_nan(a) ? a : b;
   }
 };
 

@@ -23,7 +23,7 @@ struct ConvProblem {
   const ir::Shape& result() const;
 };
 
-// oneDNN's kernels for one problem, in f32. Thread-safe.
+// Kernels of a library for one problem, in f32. Thread-safe.
 class ConvPrimitive {
  public:
   virtual ~ConvPrimitive() = default;
@@ -31,8 +31,11 @@ class ConvPrimitive {
   virtual Status run(Run& run, const float* first, const float* second, float* result) const = 0;
 };
 
-// Null for problems that oneDNN does not take.
-std::unique_ptr<const ConvPrimitive> make_conv_primitive(const ConvProblem& problem);
+// oneDNN's, on that many of its own threads. Null for problems that it does not take.
+std::unique_ptr<const ConvPrimitive> make_conv_primitive(const ConvProblem& problem, int threads);
+
+// The same on our threads, each with a part of the batch, where the batch is large enough for that.
+std::unique_ptr<const ConvPrimitive> make_batched_conv(const ConvProblem& problem);
 
 // Plain loops for any problem. T: float, double.
 template <typename T>

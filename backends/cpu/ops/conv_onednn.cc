@@ -1,8 +1,10 @@
+#include <new>
 #include <unordered_map>
 
 #include <dnnl.hpp>
 
 #include "backends/cpu/ops/conv.h"
+#include "backends/cpu/parallel.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -70,7 +72,8 @@ struct Argument {
 
 class OneDnnConv final : public ConvPrimitive {
  public:
-  explicit OneDnnConv(const ConvProblem& p) {
+  OneDnnConv(const ConvProblem& p, int threads) : threads_(threads) {
+    const LibraryThreads used(threads);  // a primitive is made for a number of threads
     const Sizes input = sizes(p.input), weight = weight_sizes(p), output = sizes(p.output);
     // With one channel there is nothing to block over in the input's layout: the row-major kernels read less.
     const bool is_thin = p.groups == 1 && p.input[1] == 1 && p.direction != ConvDirection::weight_grad;
@@ -111,10 +114,13 @@ class OneDnnConv final : public ConvPrimitive {
   }
 
   Status run(Run& run, const float* first, const float* second, float* result) const override {
+    const LibraryThreads used(threads_);
     try {
       return run_or_throw(run, {const_cast<float*>(first), const_cast<float*>(second), result});
     } catch (const dnnl::error& error) {
       return internal_error(std::string("oneDNN: ") + error.what());
+    } catch (const std::bad_alloc&) {
+      return resource_exhausted("out of memory");
     }
   }
 
@@ -160,6 +166,7 @@ class OneDnnConv final : public ConvPrimitive {
     return {};
   }
 
+  int threads_;
   dnnl::primitive primitive_;
   Descriptor scratch_;
   std::vector<Argument> arguments_;  // two operands, then the result
@@ -181,10 +188,10 @@ bool is_usual(const ConvProblem& p) {
 
 }  // namespace
 
-std::unique_ptr<const ConvPrimitive> make_conv_primitive(const ConvProblem& problem) {
+std::unique_ptr<const ConvPrimitive> make_conv_primitive(const ConvProblem& problem, int threads) {
   if (!is_usual(problem)) return nullptr;
   try {
-    return std::make_unique<OneDnnConv>(problem);
+    return std::make_unique<OneDnnConv>(problem, threads);
   } catch (const dnnl::error&) {
     return nullptr;  // no kernel for it
   }

@@ -29,9 +29,9 @@ struct Sides {
   std::array<Side, 3> side;
 
   explicit Sides(const ConvProblem& p) {
+    auto to = side.end() - p.spatial();
     for (int i = 0; i < p.spatial(); ++i) {
-      side[static_cast<std::size_t>(3 - p.spatial() + i)] = {p.input[i + 2], p.weight[i + 2], p.output[i + 2],
-                                                             p.stride[i],    p.pad_begin[i],  p.dilation[i]};
+      *to++ = {p.input[i + 2], p.weight[i + 2], p.output[i + 2], p.stride[i], p.pad_begin[i], p.dilation[i]};
     }
   }
   std::int64_t input_plane() const { return side[0].input * side[1].input * side[2].input; }

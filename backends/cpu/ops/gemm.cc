@@ -12,7 +12,7 @@ namespace burn::backends::cpu {
 namespace {
 
 constexpr std::int64_t kBlasMax = std::numeric_limits<blasint>::max();
-constexpr std::int64_t kSmall = 64 * 64 * 64;  // multiply-adds not worth a second thread; OpenBLAS thinks so too
+constexpr std::int64_t kSmall = 1 << 18;  // multiply-adds not worth a second thread; OpenBLAS thinks so too
 
 CBLAS_TRANSPOSE order(bool transposed) { return transposed ? CblasTrans : CblasNoTrans; }
 

@@ -45,11 +45,13 @@ bool merge_batch(Array& a, Array& b, Array& c) {
   const auto rows = [&](const Array& x) {
     return x.reshaped({x.num_elements() / x.shape()[rank - 1], x.shape()[rank - 1]});
   };
-  const auto merged_a = rows(a);
-  if (!merged_a || !blas_form(*merged_a) || blas_form(*merged_a)->transposed) return false;
+  auto merged_a = rows(a), merged_c = rows(c);
+  if (!merged_a || !merged_c) return false;
+  const auto form = blas_form(*merged_a);
+  if (!form || form->transposed) return false;
   while (b.rank() > 2) b = b.without_dim(0);
-  a = *merged_a;
-  c = *rows(c);
+  a = *std::move(merged_a);
+  c = *std::move(merged_c);
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include "backends/cpu/ops/cast.h"
 #include "backends/cpu/ops/copy.h"
 #include "backends/cpu/ops/lines.h"
+#include "backends/cpu/ops/numbers.h"
 #include "ir/dispatch.h"
 
 namespace burn::backends::cpu {
@@ -29,8 +30,8 @@ void dispatch_comparable(ir::DType dtype, const Body& body) {
 
 template <ir::ArgFn kFn, typename T>
 bool beats(T challenger, T best) {
-  if (best != best) return false;  // the first NaN wins
-  if (challenger != challenger) return true;
+  if (is_nan(best)) return false;  // the first NaN wins
+  if (is_nan(challenger)) return true;
   return kFn == ir::ArgFn::max ? challenger > best : challenger < best;
 }
 
@@ -52,7 +53,7 @@ void arg_extremes(const Lines& lines, const T* x, std::int64_t* index) {
 
 template <typename T>
 bool is_less(T a, T b) {
-  if (b != b) return a == a;  // NaN is the largest
+  if (is_nan(b)) return !is_nan(a);  // NaN is the largest
   return a < b;
 }
 

@@ -2,6 +2,7 @@
 
 #include "backends/cpu/ops/cast.h"
 #include "backends/cpu/ops/copy.h"
+#include "backends/cpu/ops/numbers.h"
 #include "backends/cpu/ops/windows.h"
 #include "backends/cpu/parallel.h"
 #include "ir/dispatch.h"
@@ -116,8 +117,7 @@ std::int64_t position_of_max(const Windows& windows, const T* x, const Window& d
       const auto row = (d * windows.input[1] + h) * windows.input[2];
       for (auto w = width.begin; w < width.end; w += width.step) {
         const T candidate = x[row + w];
-        // A NaN beats all but another NaN.
-        if (best >= 0 && (value != value || (candidate <= value && candidate == candidate))) continue;
+        if (best >= 0 && (is_nan(value) || !(candidate > value || is_nan(candidate)))) continue;  // the first NaN wins
         best = row + w;
         value = candidate;
       }
