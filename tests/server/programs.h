@@ -58,6 +58,12 @@ inline std::vector<float> values(const proto::HostTensor& tensor) {
 // Holds whoever passes until it is opened.
 class Gate {
  public:
+  // Opens, and waits until whoever was waiting has left: they still hold the mutex on their way out.
+  ~Gate() {
+    open();
+    std::unique_lock lock{mutex_};
+    changed_.wait(lock, [&] { return inside_ == 0; });
+  }
   void open() {
     {
       const std::lock_guard lock{mutex_};
@@ -68,8 +74,11 @@ class Gate {
   void pass() {
     std::unique_lock lock{mutex_};
     ++waiting_;
+    ++inside_;
     changed_.notify_all();
     changed_.wait(lock, [&] { return open_; });
+    --inside_;
+    changed_.notify_all();  // under the lock: after it the gate may be gone
   }
   // Until `count` came to the gate.
   void await(int count) {
@@ -81,7 +90,8 @@ class Gate {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool open_ = false;
-  int waiting_ = 0;
+  int waiting_ = 0;  // ever
+  int inside_ = 0;   // now
 };
 
 }  // namespace burn::server

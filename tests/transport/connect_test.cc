@@ -3,6 +3,7 @@
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
+#include <netdb.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -51,6 +52,11 @@ TEST(Connect, SaysThatAHostIsUnknown) {
 }
 
 TEST(Connect, ResolvesNames) {
+  addrinfo* found = nullptr;
+  if (::getaddrinfo("localhost", nullptr, nullptr, &found) != 0) {
+    GTEST_SKIP() << "this machine has no name for itself: \"localhost\" does not resolve (/etc/hosts)";
+  }
+  ::freeaddrinfo(found);
   TestAcceptor echo{true};
   const auto websocket = *server::listen_websocket("localhost:0", echo);
   const auto grpc = *server::listen_grpc("localhost:0", echo);
