@@ -46,7 +46,7 @@ Result<std::shared_ptr<proto::Channel>> connect_first(const std::string& address
   BURN_TRY(const std::vector<std::string> numeric, resolve(where));
   Result<std::shared_ptr<proto::Channel>> channel = unavailable("no address");
   for (const std::string& one : numeric) {
-    channel = connect_grpc(one, handler, deadline, client_threads());
+    channel = connect_grpc(one, handler, deadline);
     if (channel.ok()) break;
   }
   return channel;

@@ -11,6 +11,7 @@
 #include "client/transport/transports.h"
 #include "proto/transport/grpc_bytes.h"
 #include "proto/transport/handler_gate.h"
+#include "proto/transport/io_threads.h"
 #include "proto/transport/send_queue.h"
 
 namespace burn::client {
@@ -40,16 +41,18 @@ std::shared_ptr<grpc::Channel> make_grpc_channel(const std::string& address) {
   return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
 }
 
+// Where calls are buried. The last gRPC channel of a process joins gRPC's callback threads, so it must not go on one of them.
+proto::IoThreads& graveyard() {
+  static auto& thread = *new proto::IoThreads(1);  // there to the end
+  return thread;
+}
+
 // One call of Connect. gRPC runs its reactions on several threads; it is done with this object when OnDone is called.
 class Stream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
                      public std::enable_shared_from_this<Stream> {
  public:
-  Stream(const std::string& address, std::shared_ptr<proto::ChannelHandler> handler, proto::IoThreads& threads)
-      : peer_(address),
-        threads_(threads),
-        handler_(std::move(handler)),
-        channel_(make_grpc_channel(address)),
-        stub_(channel_) {}
+  Stream(const std::string& address, std::shared_ptr<proto::ChannelHandler> handler)
+      : peer_(address), handler_(std::move(handler)), channel_(make_grpc_channel(address)), stub_(channel_) {}
 
   // Ready when the server has taken the call, or with why not.
   std::future<Status> start();
@@ -79,7 +82,6 @@ class Stream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::Byte
   void end_writing();
 
   const std::string peer_;
-  proto::IoThreads& threads_;
   std::shared_ptr<proto::ChannelHandler> handler_;  // until the call is open
   std::shared_ptr<grpc::Channel> channel_;
   grpc::GenericStub stub_;
@@ -158,17 +160,15 @@ void Stream::OnDone(const grpc::Status& status) {
   Status why = describe(status);
   if (opened_) opened_->set_value(why.ok() ? unavailable("the server closed the call") : why);
   gate_.closed(std::move(why));
-  // The last channel of a process joins gRPC's callback threads, so it must not go on one of them, as this is.
-  threads_.post([self = std::move(self_)] {});
+  graveyard().post([self = std::move(self_)] {});
 }
 
 }  // namespace
 
 Result<std::shared_ptr<proto::Channel>> connect_grpc(const std::string& address,
-                                                     std::shared_ptr<proto::ChannelHandler> handler, Deadline deadline,
-                                                     proto::IoThreads& threads) {
+                                                     std::shared_ptr<proto::ChannelHandler> handler, Deadline deadline) {
   proto::keep_grpc_running();
-  const auto stream = std::make_shared<Stream>(address, std::move(handler), threads);
+  const auto stream = std::make_shared<Stream>(address, std::move(handler));
   std::future<Status> opened = stream->start();
   std::shared_ptr<proto::Channel> channel = std::make_shared<GrpcChannel>(stream);
   if (opened.wait_until(deadline) != std::future_status::ready) return unavailable(proto::errno_text(ETIMEDOUT));

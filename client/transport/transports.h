@@ -8,7 +8,6 @@
 
 #include "base/status.h"
 #include "proto/channel.h"
-#include "proto/transport/io_threads.h"
 #include "proto/transport/socket.h"
 
 namespace burn::client {
@@ -22,9 +21,8 @@ Result<std::vector<std::string>> resolve(const proto::HostPort& address);
 Result<proto::UniqueFd> dial_tcp(const proto::HostPort& address, Deadline deadline);
 Result<proto::UniqueFd> dial_unix(const std::string& path, Deadline deadline);
 
-// `address` is numeric; `threads` run to the end of the process.
+// `address` is numeric.
 Result<std::shared_ptr<proto::Channel>> connect_grpc(const std::string& address,
-                                                     std::shared_ptr<proto::ChannelHandler> handler, Deadline deadline,
-                                                     proto::IoThreads& threads);
+                                                     std::shared_ptr<proto::ChannelHandler> handler, Deadline deadline);
 
 }  // namespace burn::client
