@@ -43,10 +43,7 @@ Ended train(const Options& options) {
                       .seed(options.seed)
                       .summary();
   if (options.resume) training.resume(train::latest);
-  // The rate falls along a cosine over the whole training: the last epochs then agree with each other, whatever the seed.
-  const auto steps = options.epochs * static_cast<std::int64_t>(train_loader.size());
-  const lr::Cosine schedule{.initial = options.lr, .min_lr = options.lr / 20, .steps = steps};
-  const auto result = training.launch(train::Learner(config.init(device.autodiff()), optim::AdamConfig{}, schedule));
+  const auto result = training.launch(train::Learner(config.init(device.autodiff()), optim::AdamConfig{}, options.lr));
   if (result.interrupted()) return Ended::interrupted;
 
   config.save(options.artifacts / "net.json");
