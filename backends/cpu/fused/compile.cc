@@ -2,13 +2,14 @@
 #include <unordered_map>
 
 #include "backends/cpu/fused/tile_code.h"
+#include "backends/cpu/vector/chain_loops.h"
 
 namespace burn::backends::cpu {
 namespace {
 
 using Kind = TileInstruction::Kind;
 
-constexpr std::int64_t kTileBytes = 24 * 1024;  // of scratch: the first-level cache also holds what is read and written
+constexpr std::int64_t kTileBytes = 24 * 1024;  // of scratch and results, in a first-level cache of 32 KiB or more
 constexpr std::int64_t kSmallestTile = 512, kLargestTile = 4096;  // elements
 constexpr std::int64_t kLongRow = 256;  // rows from here on are worth a tile of their own
 
@@ -29,6 +30,7 @@ class Compiler {
     declare_values();
     one_row_ = code_.has_rows() && code_.row_size >= kLongRow;
     for (const auto& member : group_.members) BURN_RETURN_IF_ERROR(translate(member));
+    join_cheap_pairs();
     place_in_scratch();
     choose_tile();
     find_overwrites();
@@ -116,6 +118,44 @@ class Compiler {
     return {};
   }
 
+  const ir::PointwiseFn* cheap_fn(const TileInstruction& in) const {
+    if (in.kind != Kind::pointwise || in.arity != 2 || node(in.node).type.dtype != ir::DType::f32) return nullptr;
+    return &std::get<ir::Pointwise>(node(in.node).op).fn;
+  }
+
+  // An instruction whose only reader is another of its kind becomes a part of it.
+  void join_cheap_pairs() {
+    std::vector<std::int32_t> readers(code_.values.size()), writer(code_.values.size(), -1);
+    auto& all = code_.instructions;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      for (int k = 0; k < all[i].arity; ++k) ++readers[static_cast<std::size_t>(all[i].operands[k])];
+      writer[static_cast<std::size_t>(all[i].result)] = static_cast<std::int32_t>(i);
+    }
+    std::vector<bool> is_gone(all.size());
+    for (auto& second : all) {
+      const auto* second_fn = cheap_fn(second);
+      for (int k = 0; second_fn && k < 2; ++k) {
+        const auto v = static_cast<std::size_t>(second.operands[k]);
+        const auto from = writer[v];
+        if (from < 0 || readers[v] != 1 || code_.values[v].result >= 0) continue;
+        const auto& first = all[static_cast<std::size_t>(from)];
+        const auto* first_fn = cheap_fn(first);
+        const auto loop = first_fn ? chain_loop(*first_fn, *second_fn, k == 1) : nullptr;
+        if (!loop) continue;
+        const auto other = second.operands[1 - k];
+        second = {.kind = Kind::pointwise, .arity = 3, .operands = {first.operands[0], first.operands[1], other},
+                  .result = second.result, .node = second.node, .loop = loop};
+        is_gone[static_cast<std::size_t>(from)] = true;
+        break;
+      }
+    }
+    std::vector<TileInstruction> kept;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!is_gone[i]) kept.push_back(all[i]);
+    }
+    all = std::move(kept);
+  }
+
   // A value that is written straight to its array needs no scratch; nor does a row's number in a tile of one row.
   bool needs_scratch(const TileValue& v) const {
     if (v.extent == Extent::uniform) return false;
@@ -182,8 +222,11 @@ class Compiler {
       code_.tile = code_.row_size;
       return;
     }
-    const auto room = code_.full_bytes == 0 ? kLargestTile : kTileBytes / code_.full_bytes;
-    code_.tile = std::clamp(room, kSmallestTile, kLargestTile) / 64 * 64;
+    auto bytes = code_.full_bytes;  // per element
+    for (const auto& v : code_.values) {
+      if (v.result >= 0 && v.extent == Extent::full) bytes += static_cast<std::int64_t>(ir::size_of(v.stored));
+    }
+    code_.tile = std::clamp(kTileBytes / std::max<std::int64_t>(bytes, 1), kSmallestTile, kLargestTile) / 64 * 64;
     if (code_.has_rows()) code_.tile = std::max<std::int64_t>(1, code_.tile / code_.row_size) * code_.row_size;
   }
 

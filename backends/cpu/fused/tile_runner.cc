@@ -96,13 +96,46 @@ void TileRunner::run_tile(std::int64_t begin, std::int64_t n, std::vector<Locati
       at[v] = {place, 1};
     }
   }
-  for (const auto& in : code_.instructions) execute(in, n, rows, at);
+  for (std::size_t i = 0; i < code_.instructions.size(); ++i) {
+    prefetch(i, n, at);
+    execute(code_.instructions[i], n, rows, at);
+  }
   for (std::size_t v = 0; v < at.size(); ++v) {
     const auto& value = code_.values[v];
     if (value.result < 0 || value.held == value.stored) continue;
     const bool is_full = value.extent == Extent::full;
     std::byte* to = results_[static_cast<std::size_t>(value.result)] + (is_full ? begin : row) * bytes_of(value.stored);
     cast_loop(value.held, value.stored)(is_full ? n : rows, to, at[v].data, 1);
+  }
+}
+
+void TileRunner::find_streams() {
+  constexpr std::int64_t kNear = 1 << 17;  // elements that the second-level cache brings soon enough
+  if (code_.elements <= kNear) return;
+  for (std::size_t v = 0, source = 0; v < code_.values.size(); ++v) {
+    const auto& value = code_.values[v];
+    const bool reads = value.read >= 0 && sources_[source++].streams();
+    const bool writes = value.result >= 0 && value.held == value.stored;
+    if (value.extent == Extent::full && (reads || writes)) streams_.push_back(v);
+  }
+}
+
+// Before each instruction a part of what the next tile will read and write: the processor would only notice once it
+// is there, and compute and memory would wait for each other in turns.
+void TileRunner::prefetch(std::size_t part, std::int64_t n, const std::vector<Location>& at) const {
+  constexpr std::int64_t kLine = 64;
+  const auto parts = static_cast<std::int64_t>(code_.instructions.size());
+  for (const auto v : streams_) {
+    const auto& value = code_.values[v];
+    const auto bytes = n * bytes_of(value.stored);
+    const auto size = (bytes / parts + kLine - 1) / kLine * kLine;
+    const auto begin = static_cast<std::int64_t>(part) * size, end = std::min(begin + size, bytes);
+    const std::byte* next = at[v].data + bytes;
+    if (value.result >= 0) {
+      for (auto i = begin; i < end; i += kLine) __builtin_prefetch(next + i, 1, 2);
+    } else {
+      for (auto i = begin; i < end; i += kLine) __builtin_prefetch(next + i, 0, 2);
+    }
   }
 }
 

@@ -29,6 +29,8 @@ class TileSource {
   // From the row's number on; or the only one.
   Location row(std::int64_t row) { return {numbers_.data() + row * size_of(numbers_.dtype()), 1}; }
   Location only() { return {numbers_.data(), 0}; }
+  // Whether tile follows upon tile in memory.
+  bool streams() const { return nest_.rank == 1 && nest_.inner_strides()[0] == 1; }
 
  private:
   static std::int64_t size_of(ir::DType dtype) { return static_cast<std::int64_t>(ir::size_of(dtype)); }
@@ -44,12 +46,16 @@ class TileSource {
 class TileRunner {
  public:
   TileRunner(const TileCode& code, std::vector<TileSource> sources, std::vector<std::byte*> results)
-      : code_(code), sources_(std::move(sources)), results_(std::move(results)) {}
+      : code_(code), sources_(std::move(sources)), results_(std::move(results)) {
+    find_streams();
+  }
 
   void run_all();
 
  private:
+  void find_streams();
   void run_tile(std::int64_t begin, std::int64_t n, std::vector<Location>& at, std::byte* scratch);
+  void prefetch(std::size_t part, std::int64_t n, const std::vector<Location>& at) const;
   void execute(const TileInstruction& in, std::int64_t n, std::int64_t rows, std::vector<Location>& at) const;
   void reduce(const TileInstruction& in, std::int64_t rows, const std::vector<Location>& at) const;
   void repeat(const TileInstruction& in, std::int64_t rows, std::vector<Location>& at) const;
@@ -58,6 +64,7 @@ class TileRunner {
   const TileCode& code_;
   std::vector<TileSource> sources_;  // by value; of the values that are reads
   std::vector<std::byte*> results_;
+  std::vector<std::size_t> streams_;  // values whose next tile lies behind this one in memory
 };
 
 }  // namespace burn::backends::cpu

@@ -1,6 +1,7 @@
 #include "backends/cpu/vector/float_loops.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "backends/cpu/isa/isa.h"
@@ -84,8 +85,40 @@ void unary_run(std::int64_t n, void* result, const void* const* operands, const 
   contiguous_run<Fn>(n, y, y);
 }
 
+// Division by one number for all: a product with its inverse, and one step of correction (Markstein), which a fused
+// multiply-add computes without rounding. So quotients are those of a division, at a third of its price.
+void divide_run(std::int64_t n, void* result, const void* const* operands, const std::int64_t* strides) {
+  const float divisor = *static_cast<const float*>(operands[1]);
+  const float size = std::abs(divisor);
+  if (strides[0] != 1 || strides[1] != 0 || !(size > 1e-18f && size < 1e18f)) {
+    static const RunLoop plain = numeric_loop(ir::PointwiseFn::div, ir::DType::f32);
+    return plain(n, result, operands, strides);
+  }
+  auto* y = static_cast<float*>(result);
+  const auto* x = static_cast<const float*>(operands[0]);
+  const F f32;
+  const V d = hn::Set(f32, divisor), inverse = hn::Set(f32, 1 / divisor);
+  // A power of two has an exact inverse.
+  if (std::bit_cast<std::uint32_t>(divisor) << 9 == 0) {
+    static const RunLoop multiply = numeric_loop(ir::PointwiseFn::mul, ir::DType::f32);
+    const float factor = 1 / divisor;
+    const void* factors[] = {operands[0], &factor};
+    return multiply(n, result, factors, strides);
+  }
+  const auto quotient = [&](V a) HWY_ATTR {
+    const V q = hn::Mul(a, inverse);
+    const V rest = hn::NegMulAdd(q, d, a);
+    return hn::IfThenElse(hn::Eq(rest, rest), hn::MulAdd(rest, inverse, q), q);  // an infinite q has no rest
+  };
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(f32));
+  std::int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) hn::StoreU(quotient(hn::LoadU(f32, x + i)), f32, y + i);
+  for (; i < n; ++i) y[i] = x[i] / divisor;
+}
+
 RunLoop find_loop(ir::PointwiseFn fn) {
   switch (fn) {
+    case ir::PointwiseFn::div: return &divide_run;
     case ir::PointwiseFn::exp: return &unary_run<Exp>;
     case ir::PointwiseFn::expm1: return &unary_run<Expm1>;
     case ir::PointwiseFn::log: return &unary_run<Log>;

@@ -43,16 +43,34 @@ HWY_INLINE V scale(V x, VI k) {
 
 HWY_INLINE V keep_nan(V x, V y) { return hn::IfThenElse(hn::IsNaN(x), x, y); }
 
-// e^x = 2^k e^r with |r| <= ln(2) / 2 (Cody and Waite's reduction).
-HWY_INLINE V exp(V x) {
+// e^r for |r| <= ln(2) / 2.
+HWY_INLINE V exp_near_zero(V r) {
+  const V p = polynomial(r, 0.5, 0.166665181517601, 0.04166620597243309, 0.008368953131139278, 0.0013950602151453495);
+  return hn::Add(hn::MulAdd(hn::Mul(r, r), p, r), constant(1));
+}
+
+// x - n ln(2), with ln(2) in two parts (Cody and Waite's reduction).
+HWY_INLINE V without_ln2(V x, V n) {
+  return hn::NegMulAdd(n, constant(1.428606765330187e-06), hn::NegMulAdd(n, constant(0.693145751953125), x));
+}
+
+// Where e^x is infinite, subnormal or zero, and NaN.
+HWY_NOINLINE V exp_at_the_edge(V x) {
   const V bounded = hn::Min(hn::Max(x, constant(-104)), constant(89));  // 0 and infinity lie beyond
   const VI k = hn::NearestInt(hn::Mul(bounded, constant(1.4426950408889634)));
-  const V n = hn::ConvertTo(F(), k);
-  V r = hn::NegMulAdd(n, constant(0.693145751953125), bounded);
-  r = hn::NegMulAdd(n, constant(1.428606765330187e-06), r);
-  const V p = polynomial(r, 0.5, 0.166665181517601, 0.04166620597243309, 0.008368953131139278, 0.0013950602151453495);
-  const V e = hn::Add(hn::MulAdd(hn::Mul(r, r), p, r), constant(1));
+  const V e = exp_near_zero(without_ln2(bounded, hn::ConvertTo(F(), k)));
   return keep_nan(x, scale(e, k));
+}
+
+// e^x = 2^k e^r. Adding 1.5 * 2^23 rounds to a whole number and leaves it in the lowest bits, from where it goes into
+// the exponent.
+HWY_INLINE V exp(V x) {
+  if (HWY_UNLIKELY(!hn::AllTrue(F(), hn::Le(hn::Abs(x), constant(87))))) return exp_at_the_edge(x);
+  const V magic = constant(12582912);
+  const V shifted = hn::MulAdd(x, constant(1.4426950408889634), magic);
+  const V e = exp_near_zero(without_ln2(x, hn::Sub(shifted, magic)));
+  const I i;
+  return hn::BitCast(F(), hn::Add(hn::BitCast(i, e), hn::ShiftLeft<23>(hn::BitCast(i, shifted))));
 }
 
 // ln(x) = k ln(2) + ln(1 + f) with 1 + f between sqrt(1/2) and sqrt(2).
@@ -96,27 +114,27 @@ HWY_INLINE V expm1(V x) {
   return hn::IfThenElse(hn::Lt(hn::Abs(x), constant(0.34657)), small, hn::Sub(exp(x), constant(1)));
 }
 
+// x within +-bound. Where one operand is NaN, Min and Max give the second, so it passes.
+HWY_INLINE V bounded_by(V bound, V x) { return hn::Max(hn::Neg(bound), hn::Min(bound, x)); }
+
 // x P(x^2) / Q(x^2) up to where tanh is 1 in f32.
 HWY_INLINE V tanh(V x) {
-  const V bound = constant(9.02);
-  const V a = hn::Max(hn::Neg(bound), hn::Min(bound, x)), z = hn::Mul(a, a);
+  const V a = bounded_by(constant(9.02), x), z = hn::Mul(a, a);
   const V p = polynomial(z, 1.0, 0.13680852949619293, 0.0038695044349879026, 2.8031241527060047e-05,
                          3.064236508976137e-08, -1.2246130325077598e-11);
   const V q = polynomial(z, 1.0, 0.47014185786247253, 0.027250142768025398, 0.0003940707247238606,
                          1.2890302514279028e-06);
-  return keep_nan(x, hn::Div(hn::Mul(a, p), q));
+  return bounded_by(constant(1), hn::Div(hn::Mul(a, p), q));
 }
 
 // The same for erf, which is 1 in f32 from 3.92 on.
 HWY_INLINE V erf(V x) {
-  const V bound = constant(3.92), one = constant(1);
-  const V a = hn::Max(hn::Neg(bound), hn::Min(bound, x)), z = hn::Mul(a, a);
+  const V a = bounded_by(constant(3.92), x), z = hn::Mul(a, a);
   const V p = polynomial(z, 1.1283791065216064, 0.1904064416885376, 0.05274871736764908, 0.0037656158674508333,
                          0.0002848826698027551, 2.050087005045498e-06);
   const V q = polynomial(z, 1.0, 0.5020760893821716, 0.1141090989112854, 0.014969213865697384, 0.0011625352781265974,
                          3.809170812019147e-05);
-  const V y = hn::Div(hn::Mul(a, p), q);
-  return keep_nan(x, hn::Max(hn::Neg(one), hn::Min(one, y)));
+  return bounded_by(constant(1), hn::Div(hn::Mul(a, p), q));
 }
 
 HWY_INLINE V sigmoid(V x) { return hn::Div(constant(1), hn::Add(constant(1), exp(hn::Neg(x)))); }
