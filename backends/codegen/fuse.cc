@@ -29,6 +29,11 @@ std::optional<std::int64_t> trailing_size(const ir::Shape& shape, const ir::Dims
   return size;
 }
 
+bool is_elementwise(const ir::Op& op) {
+  if (const auto* random = std::get_if<ir::Random>(&op)) return random->dtype == ir::DType::f32;
+  return std::holds_alternative<ir::Pointwise>(op) || std::holds_alternative<ir::Cast>(op);
+}
+
 class Fuser {
  public:
   Fuser(const ir::Program& program, const FuseLimits& limits)
@@ -78,24 +83,26 @@ class Fuser {
     for (const auto ref : operands) mask |= mask_of(ref);
   }
 
+  // Into the group of one of its operands; if it has several, they become one first, where nothing orders them.
   bool join_some_group(std::int32_t n, std::span<const ir::Ref> operands) {
-    std::int32_t joined = kNone;
+    std::int32_t home = kNone;
+    std::optional<Level> level;
     const auto consider = [&](std::int32_t group) {
-      if (group == kNone || group == joined) return;
-      if (joined != kNone) {
-        merge(joined, group);
-      } else if (const auto level = level_in(n, group); level && is_acyclic(group, operands)) {
-        join(n, group, *level);
-        joined = group;
+      if (group == kNone || group == home) return;
+      const auto as = level_in(n, group);
+      if (!as || !is_acyclic(group, operands)) return;
+      if (home == kNone) {
+        home = group;
+        level = as;
+      } else {
+        merge(home, group);
       }
     };
     for (const auto ref : operands) consider(open_group(ref));
-    if (joined != kNone) return true;
-    for (const auto ref : operands) {
-      consider(last_reader(ref));
-      if (joined != kNone) return true;
-    }
-    return false;
+    for (std::size_t k = 0; k < operands.size() && home == kNone; ++k) consider(last_reader(operands[k]));
+    if (home == kNone) return false;
+    join(n, home, *level);
+    return true;
   }
 
   // No operand from outside the group may depend on it.
@@ -112,7 +119,7 @@ class Fuser {
       group.domain = program_.type_of(operands[0]).shape;
       const auto row_size = rows_of(*reduce, group.domain);
       if (!row_size) return false;
-    } else if (std::holds_alternative<ir::Pointwise>(op) || std::holds_alternative<ir::Cast>(op)) {
+    } else if (is_elementwise(op)) {
       group.domain = type.shape;
     } else {
       return false;
@@ -195,7 +202,7 @@ class Fuser {
     const auto is_full_value = [&](ir::Ref ref) { return program_.type_of(ref).shape == group.domain; };
 
     const auto& op = node(n).op;
-    if (std::holds_alternative<ir::Pointwise>(op) || std::holds_alternative<ir::Cast>(op)) {
+    if (is_elementwise(op)) {
       if (type.shape == group.domain) return Level::full;
       if (group.has_rows() && type.shape == group.row_shape) return Level::row;
       return std::nullopt;

@@ -17,7 +17,7 @@ struct Member {
   Level level = Level::full;
 };
 
-// Pointwise functions and casts over one shape, the domain, and what combines its rows: reductions over the trailing
+// Pointwise functions, casts and random numbers over one shape, the domain, and what combines its rows: reductions over the trailing
 // dims, gathers of one element of each row, and expands of one number per row back over the row. Reshapes and other
 // views are not members: a group reads their results, with whatever strides those have.
 struct Group {

@@ -110,7 +110,12 @@ class Maker {
         if (type(*a).shape == rows_) return add(ir::Expand{domain_}, {a});
         return add(ir::Gather{domain_.rank() - 1},
                    {a, pick([&](Ref r) { return type(r).dtype == DType::i64; })});
-      default: return add_outsider(*a);
+      case 11:
+        if (below(3) != 0) return add_outsider(*a);
+        if (const auto node = program_.add_random(ir::RandomFn::uniform, DType::f32, below(2) == 0 ? domain_ : rows_); node.ok())
+          values_.push_back(*node);
+        return;
+      default: return;
     }
   }
 

@@ -81,9 +81,14 @@ class Compiler {
     const auto refs = program_.operands_of(node(member.node));
     for (std::size_t k = 0; k < refs.size(); ++k) in.operands[k] = index_.at(refs[k].code());
     in.result = index_.at(ir::Ref::node(member.node).code());
-    const auto from = value(in.operands[0]).held;
+    const auto from = refs.empty() ? ir::DType::f32 : value(in.operands[0]).held;
 
-    if (const auto* pointwise = std::get_if<ir::Pointwise>(&op)) {
+    if (const auto* random = std::get_if<ir::Random>(&op)) {
+      in.kind = Kind::random;
+      in.random_fn = random->fn;
+      in.random_offset = static_cast<std::uint64_t>(random->offset);
+      cost_ += 16;
+    } else if (const auto* pointwise = std::get_if<ir::Pointwise>(&op)) {
       const auto& row = ir::row(pointwise->fn);
       in.loop = pointwise_loop(pointwise->fn, loop_dtype(row.kind, value(in.operands[count - 1]).held));
       if (!in.loop) return unimplemented(std::string(row.name) + ": the cpu backend has no loop for " + std::string(ir::name(from)));

@@ -64,7 +64,7 @@ Result<std::vector<Array>> FusedKernel::run(Run& run, std::span<Array> reads, st
     }
     places.push_back(results.back().data());
   }
-  TileRunner(code_, std::move(sources), std::move(places)).run_all();
+  TileRunner(code_, std::move(sources), std::move(places), run).run_all();
   return results;
 }
 

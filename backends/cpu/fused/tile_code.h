@@ -31,6 +31,7 @@ struct TileValue {
 struct TileInstruction {
   enum class Kind : std::uint8_t {
     pointwise,  // result = loop(operands)
+    random,     // result = its part of the stream
     convert,    // result = cast(operand)
     round,      // result = operand as if stored in 16 bits; both are the same value
     reduce,     // result[row] = all elements of the row combined
@@ -45,6 +46,8 @@ struct TileInstruction {
   RunLoop loop = nullptr;
   CastLoop cast = nullptr, back = nullptr;  // back: from 16 bits, for round
   ReduceLoops reduce;
+  ir::RandomFn random_fn = ir::RandomFn::uniform;
+  std::uint64_t random_offset = 0;  // blocks, from the start of the program
 };
 
 struct TileCode {

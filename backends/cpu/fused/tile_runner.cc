@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "backends/cpu/memory.h"
+#include "backends/cpu/ops/random.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -98,7 +99,7 @@ void TileRunner::run_tile(std::int64_t begin, std::int64_t n, std::vector<Locati
   }
   for (std::size_t i = 0; i < code_.instructions.size(); ++i) {
     prefetch(i, n, at);
-    execute(code_.instructions[i], n, rows, at);
+    execute(code_.instructions[i], begin, n, rows, at);
   }
   for (std::size_t v = 0; v < at.size(); ++v) {
     const auto& value = code_.values[v];
@@ -139,7 +140,8 @@ void TileRunner::prefetch(std::size_t part, std::int64_t n, const std::vector<Lo
   }
 }
 
-void TileRunner::execute(const TileInstruction& in, std::int64_t n, std::int64_t rows, std::vector<Location>& at) const {
+void TileRunner::execute(const TileInstruction& in, std::int64_t begin, std::int64_t n, std::int64_t rows,
+                         std::vector<Location>& at) const {
   const auto place = [&](std::int32_t v) -> Location& { return at[static_cast<std::size_t>(v)]; };
   const auto count = code_.values[static_cast<std::size_t>(in.result)].extent == Extent::full ? n : rows;
   switch (in.kind) {
@@ -152,6 +154,9 @@ void TileRunner::execute(const TileInstruction& in, std::int64_t n, std::int64_t
       }
       return in.loop(count, place(in.result).data, from, strides);
     }
+    case TileInstruction::Kind::random:
+      return random_floats(in.random_fn, seed_, random_offset_ + in.random_offset, begin, n,
+                           reinterpret_cast<float*>(place(in.result).data));
     case TileInstruction::Kind::convert:
       return in.cast(count, place(in.result).data, place(in.operands[0]).data, place(in.operands[0]).stride);
     case TileInstruction::Kind::round:

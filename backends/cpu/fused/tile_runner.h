@@ -7,6 +7,7 @@
 #include "backends/cpu/array.h"
 #include "backends/cpu/fused/tile_code.h"
 #include "backends/cpu/loops.h"
+#include "backends/cpu/run.h"
 
 namespace burn::backends::cpu {
 
@@ -45,8 +46,12 @@ class TileSource {
 
 class TileRunner {
  public:
-  TileRunner(const TileCode& code, std::vector<TileSource> sources, std::vector<std::byte*> results)
-      : code_(code), sources_(std::move(sources)), results_(std::move(results)) {
+  TileRunner(const TileCode& code, std::vector<TileSource> sources, std::vector<std::byte*> results, const Run& run)
+      : code_(code),
+        sources_(std::move(sources)),
+        results_(std::move(results)),
+        seed_(run.seed),
+        random_offset_(run.random_offset) {
     find_streams();
   }
 
@@ -56,7 +61,7 @@ class TileRunner {
   void find_streams();
   void run_tile(std::int64_t begin, std::int64_t n, std::vector<Location>& at, std::byte* scratch);
   void prefetch(std::size_t part, std::int64_t n, const std::vector<Location>& at) const;
-  void execute(const TileInstruction& in, std::int64_t n, std::int64_t rows, std::vector<Location>& at) const;
+  void execute(const TileInstruction& in, std::int64_t begin, std::int64_t n, std::int64_t rows, std::vector<Location>& at) const;
   void reduce(const TileInstruction& in, std::int64_t rows, const std::vector<Location>& at) const;
   void repeat(const TileInstruction& in, std::int64_t rows, std::vector<Location>& at) const;
   void pick(const TileInstruction& in, std::int64_t rows, const std::vector<Location>& at) const;
@@ -64,6 +69,7 @@ class TileRunner {
   const TileCode& code_;
   std::vector<TileSource> sources_;  // by value; of the values that are reads
   std::vector<std::byte*> results_;
+  std::uint64_t seed_, random_offset_;
   std::vector<std::size_t> streams_;  // values whose next tile lies behind this one in memory
 };
 
