@@ -2,7 +2,6 @@
 #include <unordered_map>
 
 #include "backends/cpu/fused/tile_code.h"
-#include "backends/cpu/vector/chain_loops.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -30,7 +29,7 @@ class Compiler {
     declare_values();
     one_row_ = code_.has_rows() && code_.row_size >= kLongRow;
     for (const auto& member : group_.members) BURN_RETURN_IF_ERROR(translate(member));
-    join_cheap_pairs();
+    improve(code_, program_);
     place_in_scratch();
     choose_tile();
     find_overwrites();
@@ -121,44 +120,6 @@ class Compiler {
             .back = cast_loop(stored, ir::DType::f32)});
     }
     return {};
-  }
-
-  const ir::PointwiseFn* cheap_fn(const TileInstruction& in) const {
-    if (in.kind != Kind::pointwise || in.arity != 2 || node(in.node).type.dtype != ir::DType::f32) return nullptr;
-    return &std::get<ir::Pointwise>(node(in.node).op).fn;
-  }
-
-  // An instruction whose only reader is another of its kind becomes a part of it.
-  void join_cheap_pairs() {
-    std::vector<std::int32_t> readers(code_.values.size()), writer(code_.values.size(), -1);
-    auto& all = code_.instructions;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      for (int k = 0; k < all[i].arity; ++k) ++readers[static_cast<std::size_t>(all[i].operands[k])];
-      writer[static_cast<std::size_t>(all[i].result)] = static_cast<std::int32_t>(i);
-    }
-    std::vector<bool> is_gone(all.size());
-    for (auto& second : all) {
-      const auto* second_fn = cheap_fn(second);
-      for (int k = 0; second_fn && k < 2; ++k) {
-        const auto v = static_cast<std::size_t>(second.operands[k]);
-        const auto from = writer[v];
-        if (from < 0 || readers[v] != 1 || code_.values[v].result >= 0) continue;
-        const auto& first = all[static_cast<std::size_t>(from)];
-        const auto* first_fn = cheap_fn(first);
-        const auto loop = first_fn ? chain_loop(*first_fn, *second_fn, k == 1) : nullptr;
-        if (!loop) continue;
-        const auto other = second.operands[1 - k];
-        second = {.kind = Kind::pointwise, .arity = 3, .operands = {first.operands[0], first.operands[1], other},
-                  .result = second.result, .node = second.node, .loop = loop};
-        is_gone[static_cast<std::size_t>(from)] = true;
-        break;
-      }
-    }
-    std::vector<TileInstruction> kept;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (!is_gone[i]) kept.push_back(all[i]);
-    }
-    all = std::move(kept);
   }
 
   // A value that is written straight to its array needs no scratch; nor does a row's number in a tile of one row.

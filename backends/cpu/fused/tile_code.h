@@ -68,6 +68,9 @@ struct TileCode {
   bool one_row_at_a_time() const { return has_rows() && tile == row_size; }
 };
 
+// Rewrites instructions into fewer that compute the same, before scratch is handed out.
+void improve(TileCode& code, const ir::Program& program);
+
 // Errors: UNIMPLEMENTED where there is no loop.
 Result<TileCode> compile_group(const ir::Program& program, const codegen::Group& group, const Step& step);
 

@@ -87,33 +87,104 @@ void unary_run(std::int64_t n, void* result, const void* const* operands, const 
 
 // Division by one number for all: a product with its inverse, and one step of correction (Markstein), which a fused
 // multiply-add computes without rounding. So quotients are those of a division, at a third of its price.
+class DividedBy {
+ public:
+  explicit DividedBy(float divisor) : divisor_(hn::Set(F(), divisor)), inverse_(hn::Set(F(), 1 / divisor)) {}
+
+  static bool takes(float divisor) { return std::abs(divisor) > 1e-18f && std::abs(divisor) < 1e18f; }
+
+  HWY_INLINE V operator()(V x) const {
+    const V q = hn::Mul(x, inverse_);
+    const V rest = hn::NegMulAdd(q, divisor_, x);
+    const auto is_finite = hn::Lt(hn::Abs(rest), hn::Inf(F()));  // an infinite quotient leaves no rest to correct by
+    return hn::IfThenElse(is_finite, hn::MulAdd(rest, inverse_, q), q);
+  }
+
+ private:
+  V divisor_, inverse_;
+};
+
+// y = of(x) element by element, without operands beside x.
+template <typename Of>
+HWY_INLINE void each_vector(std::int64_t n, float* y, const float* x, const Of& of) {
+  const F f32;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(f32));
+  std::int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) hn::StoreU(of(hn::LoadU(f32, x + i)), f32, y + i);
+  if (i == n) return;
+  HWY_ALIGN float rest[HWY_MAX_BYTES / sizeof(float)] = {};
+  std::copy_n(x + i, n - i, rest);
+  hn::Store(of(hn::Load(f32, rest)), f32, rest);
+  std::copy_n(rest, n - i, y + i);
+}
+
 void divide_run(std::int64_t n, void* result, const void* const* operands, const std::int64_t* strides) {
   const float divisor = *static_cast<const float*>(operands[1]);
-  const float size = std::abs(divisor);
-  if (strides[0] != 1 || strides[1] != 0 || !(size > 1e-18f && size < 1e18f)) {
+  if (strides[0] != 1 || strides[1] != 0 || !DividedBy::takes(divisor)) {
     static const RunLoop plain = numeric_loop(ir::PointwiseFn::div, ir::DType::f32);
     return plain(n, result, operands, strides);
   }
-  auto* y = static_cast<float*>(result);
-  const auto* x = static_cast<const float*>(operands[0]);
-  const F f32;
-  const V d = hn::Set(f32, divisor), inverse = hn::Set(f32, 1 / divisor);
-  // A power of two has an exact inverse.
-  if (std::bit_cast<std::uint32_t>(divisor) << 9 == 0) {
+  if (std::bit_cast<std::uint32_t>(divisor) << 9 == 0) {  // a power of two has an exact inverse
     static const RunLoop multiply = numeric_loop(ir::PointwiseFn::mul, ir::DType::f32);
     const float factor = 1 / divisor;
     const void* factors[] = {operands[0], &factor};
     return multiply(n, result, factors, strides);
   }
-  const auto quotient = [&](V a) HWY_ATTR {
-    const V q = hn::Mul(a, inverse);
-    const V rest = hn::NegMulAdd(q, d, a);
-    return hn::IfThenElse(hn::Eq(rest, rest), hn::MulAdd(rest, inverse, q), q);  // an infinite q has no rest
-  };
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(f32));
-  std::int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) hn::StoreU(quotient(hn::LoadU(f32, x + i)), f32, y + i);
-  for (; i < n; ++i) y[i] = x[i] / divisor;
+  const DividedBy quotient(divisor);
+  each_vector(n, static_cast<float*>(result), static_cast<const float*>(operands[0]),
+              [&](V x) HWY_ATTR { return quotient(x); });
+}
+
+struct Add { static HWY_INLINE V of(V a, V b) { return hn::Add(a, b); } };
+struct Sub { static HWY_INLINE V of(V a, V b) { return hn::Sub(a, b); } };
+struct Mul { static HWY_INLINE V of(V a, V b) { return hn::Mul(a, b); } };
+
+// Fn(a First b) where b is one number and a is not; anything else takes two passes.
+template <typename First, ir::PointwiseFn kFirst, typename Fn>
+void run_after(std::int64_t n, void* result, const void* const* operands, const std::int64_t* strides) {
+  auto* y = static_cast<float*>(result);
+  const auto* x = static_cast<const float*>(operands[0]);
+  if (strides[0] == 1 && strides[1] == 0) {
+    const V b = hn::Set(F(), *static_cast<const float*>(operands[1]));
+    return each_vector(n, y, x, [b](V a) HWY_ATTR { return Fn::of(First::of(a, b)); });
+  }
+  static const RunLoop first = numeric_loop(kFirst, ir::DType::f32);
+  first(n, result, operands, strides);
+  contiguous_run<Fn>(n, y, y);
+}
+
+template <typename Fn>
+void run_after_division(std::int64_t n, void* result, const void* const* operands, const std::int64_t* strides) {
+  const float divisor = *static_cast<const float*>(operands[1]);
+  auto* y = static_cast<float*>(result);
+  if (strides[0] == 1 && strides[1] == 0 && DividedBy::takes(divisor)) {
+    const DividedBy quotient(divisor);
+    return each_vector(n, y, static_cast<const float*>(operands[0]), [&](V x) HWY_ATTR { return Fn::of(quotient(x)); });
+  }
+  divide_run(n, result, operands, strides);
+  contiguous_run<Fn>(n, y, y);
+}
+
+template <typename Fn>
+RunLoop after(ir::PointwiseFn first) {
+  switch (first) {
+    case ir::PointwiseFn::add: return &run_after<Add, ir::PointwiseFn::add, Fn>;
+    case ir::PointwiseFn::sub: return &run_after<Sub, ir::PointwiseFn::sub, Fn>;
+    case ir::PointwiseFn::mul: return &run_after<Mul, ir::PointwiseFn::mul, Fn>;
+    case ir::PointwiseFn::div: return &run_after_division<Fn>;
+    default: return nullptr;
+  }
+}
+
+RunLoop find_loop_after(ir::PointwiseFn first, ir::PointwiseFn fn) {
+  switch (fn) {
+    case ir::PointwiseFn::exp: return after<Exp>(first);
+    case ir::PointwiseFn::log: return after<Log>(first);
+    case ir::PointwiseFn::tanh: return after<Tanh>(first);
+    case ir::PointwiseFn::erf: return after<Erf>(first);
+    case ir::PointwiseFn::sigmoid: return after<Sigmoid>(first);
+    default: return nullptr;
+  }
 }
 
 RunLoop find_loop(ir::PointwiseFn fn) {
@@ -139,10 +210,16 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace burn::backends::cpu {
 HWY_EXPORT(find_loop);
+HWY_EXPORT(find_loop_after);
 
 RunLoop vector_loop(ir::PointwiseFn fn, ir::DType dtype) {
   if (dtype != ir::DType::f32 || !runs_v3()) return nullptr;
   return HWY_DYNAMIC_DISPATCH(find_loop)(fn);
+}
+
+RunLoop vector_loop_after(ir::PointwiseFn first, ir::PointwiseFn fn, ir::DType dtype) {
+  if (dtype != ir::DType::f32 || !runs_v3()) return nullptr;
+  return HWY_DYNAMIC_DISPATCH(find_loop_after)(first, fn);
 }
 
 }  // namespace burn::backends::cpu
