@@ -8,8 +8,10 @@ namespace {
 
 using Kind = TileInstruction::Kind;
 
-constexpr std::int64_t kTileBytes = 24 * 1024;  // of scratch and results, in a first-level cache of 32 KiB or more
-constexpr std::int64_t kSmallestTile = 512, kLargestTile = 4096;  // elements
+// Of scratch and results. A good part of the first-level cache stays free, for what the processor fetches ahead while
+// a tile is computed: larger tiles make memory and arithmetic take turns.
+constexpr std::int64_t kTileBytes = 6 * 1024;
+constexpr std::int64_t kSmallestTile = 256, kLargestTile = 4096;  // elements
 constexpr std::int64_t kLongRow = 256;  // rows from here on are worth a tile of their own
 
 bool is_costly(ir::PointwiseFn fn) {

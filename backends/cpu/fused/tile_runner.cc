@@ -106,10 +106,7 @@ void TileRunner::run_tile(std::int64_t begin, std::int64_t n, std::vector<Locati
       at[v] = sources_[source_of_[v]].row(row);
     }
   }
-  for (std::size_t i = 0; i < code_.instructions.size(); ++i) {
-    prefetch(i, n, at);
-    execute(code_.instructions[i], begin, n, rows, at);
-  }
+  for (const auto& in : code_.instructions) execute(in, begin, n, rows, at);
   for (const auto v : narrowed_) {
     const auto& value = code_.values[v];
     const bool is_full = value.extent == Extent::full;
@@ -119,7 +116,6 @@ void TileRunner::run_tile(std::int64_t begin, std::int64_t n, std::vector<Locati
 }
 
 void TileRunner::classify() {
-  constexpr std::int64_t kNear = 1 << 21;  // elements that the caches bring soon enough
   source_of_.resize(code_.values.size());
   for (std::size_t v = 0, source = 0; v < code_.values.size(); ++v) {
     const auto& value = code_.values[v];
@@ -127,27 +123,6 @@ void TileRunner::classify() {
     if (is_read) source_of_[v] = source++;
     if ((is_read && value.extent != Extent::uniform) || is_written) moving_.push_back(v);
     if (value.result >= 0 && !is_written) narrowed_.push_back(v);
-    const bool is_stream = is_written || (is_read && sources_[source_of_[v]].streams());
-    if (is_stream && value.extent == Extent::full && code_.elements >= kNear) streams_.push_back(v);
-  }
-}
-
-// Before each instruction a part of what the next tile will read and write: the processor would only notice once it
-// is there, and compute and memory would wait for each other in turns.
-void TileRunner::prefetch(std::size_t part, std::int64_t n, const std::vector<Location>& at) const {
-  constexpr std::int64_t kLine = 64;
-  const auto parts = static_cast<std::int64_t>(code_.instructions.size());
-  for (const auto v : streams_) {
-    const auto& value = code_.values[v];
-    const auto bytes = n * bytes_of(value.stored);
-    const auto size = (bytes / parts + kLine - 1) / kLine * kLine;
-    const auto begin = static_cast<std::int64_t>(part) * size, end = std::min(begin + size, bytes);
-    const std::byte* next = at[v].data + bytes;
-    if (value.result >= 0) {
-      for (auto i = begin; i < end; i += kLine) __builtin_prefetch(next + i, 1, 2);
-    } else {
-      for (auto i = begin; i < end; i += kLine) __builtin_prefetch(next + i, 0, 2);
-    }
   }
 }
 

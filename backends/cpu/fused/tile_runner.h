@@ -30,8 +30,6 @@ class TileSource {
   // From the row's number on; or the only one.
   Location row(std::int64_t row) { return {numbers_.data() + row * size_of(numbers_.dtype()), 1}; }
   Location only() { return {numbers_.data(), 0}; }
-  // Whether tile follows upon tile in memory.
-  bool streams() const { return nest_.rank == 1 && nest_.inner_strides()[0] == 1; }
 
  private:
   static std::int64_t size_of(ir::DType dtype) { return static_cast<std::int64_t>(ir::size_of(dtype)); }
@@ -61,7 +59,6 @@ class TileRunner {
   void classify();
   std::vector<Location> places(std::byte* scratch);
   void run_tile(std::int64_t begin, std::int64_t n, std::vector<Location>& at, const std::vector<Location>& scratch);
-  void prefetch(std::size_t part, std::int64_t n, const std::vector<Location>& at) const;
   void execute(const TileInstruction& in, std::int64_t begin, std::int64_t n, std::int64_t rows, std::vector<Location>& at) const;
   void reduce(const TileInstruction& in, std::int64_t rows, const std::vector<Location>& at) const;
   void repeat(const TileInstruction& in, std::int64_t rows, std::vector<Location>& at) const;
@@ -74,7 +71,6 @@ class TileRunner {
   std::vector<std::size_t> source_of_;  // per value: which of sources_
   std::vector<std::size_t> moving_;     // values that lie elsewhere for every tile: in arrays
   std::vector<std::size_t> narrowed_;   // results that are held wider than they are stored
-  std::vector<std::size_t> streams_;    // values whose next tile lies behind this one in memory, far away
 };
 
 }  // namespace burn::backends::cpu
