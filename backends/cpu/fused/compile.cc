@@ -35,6 +35,7 @@ class Compiler {
     place_in_scratch();
     choose_tile();
     find_overwrites();
+    classify();
     return std::move(code_);
   }
 
@@ -223,6 +224,17 @@ class Compiler {
         taken[r] = true;
         break;
       }
+    }
+  }
+
+  void classify() {
+    code_.source_of.resize(code_.values.size());
+    for (std::size_t v = 0, source = 0; v < code_.values.size(); ++v) {
+      const auto& value = code_.values[v];
+      const bool is_read = value.read >= 0, is_written = value.result >= 0 && value.held == value.stored;
+      if (is_read) code_.source_of[v] = source++;
+      if ((is_read && value.extent != Extent::uniform) || is_written) code_.moving.push_back(v);
+      if (value.result >= 0 && !is_written) code_.narrowed.push_back(v);
     }
   }
 

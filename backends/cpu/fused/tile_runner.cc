@@ -66,18 +66,14 @@ Location TileSource::locate(std::int64_t begin, std::int64_t n, bool wants_all, 
   return {scratch, 1};
 }
 
-void TileRunner::run_all() {
-  const auto tiles = (code_.elements + code_.tile - 1) / code_.tile;
-  const auto grain = std::max<std::int64_t>(1, kGrain / (code_.tile * code_.cost));
-  parallel_for(tiles, grain, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<Location> at = places(thread_scratch(static_cast<std::size_t>(
-        code_.tile * code_.full_bytes + code_.rows_per_tile() * code_.row_bytes + Pool::kAlignment)));
-    const std::vector<Location> scratch = at;
-    for (auto tile = begin; tile < end; ++tile) {
-      const auto first = tile * code_.tile;
-      run_tile(first, std::min(code_.tile, code_.elements - first), at, scratch);
-    }
-  });
+void TileRunner::run_tiles(std::int64_t begin, std::int64_t end) {
+  std::vector<Location> at = places(thread_scratch(static_cast<std::size_t>(
+      code_.tile * code_.full_bytes + code_.rows_per_tile() * code_.row_bytes + Pool::kAlignment)));
+  const std::vector<Location> scratch = at;
+  for (auto tile = begin; tile < end; ++tile) {
+    const auto first = tile * code_.tile;
+    run_tile(first, std::min(code_.tile, code_.elements - first), at, scratch);
+  }
 }
 
 // Where each value lies in the scratch; single numbers where they are.
@@ -88,41 +84,30 @@ std::vector<Location> TileRunner::places(std::byte* scratch) {
     const auto& value = code_.values[v];
     const bool is_full = value.extent == Extent::full;
     at[v].data = is_full ? scratch + value.scratch * code_.tile : row_scratch + value.scratch * code_.rows_per_tile();
-    if (value.extent == Extent::uniform) at[v] = sources_[source_of_[v]].only();
+    if (value.extent == Extent::uniform) at[v] = sources_[code_.source_of[v]].only();
   }
   return at;
 }
 
 void TileRunner::run_tile(std::int64_t begin, std::int64_t n, std::vector<Location>& at, const std::vector<Location>& scratch) {
   const auto row = begin / code_.row_size, rows = n / code_.row_size;
-  for (const auto v : moving_) {  // what lies elsewhere for every tile
+  for (const auto v : code_.moving) {  // what lies elsewhere for every tile
     const auto& value = code_.values[v];
     const bool is_full = value.extent == Extent::full;
     if (value.read < 0) {
       at[v].data = results_[static_cast<std::size_t>(value.result)] + (is_full ? begin : row) * bytes_of(value.stored);
     } else if (is_full) {
-      at[v] = sources_[source_of_[v]].locate(begin, n, value.wants_all, scratch[v].data);
+      at[v] = sources_[code_.source_of[v]].locate(begin, n, value.wants_all, scratch[v].data);
     } else {
-      at[v] = sources_[source_of_[v]].row(row);
+      at[v] = sources_[code_.source_of[v]].row(row);
     }
   }
   for (const auto& in : code_.instructions) execute(in, begin, n, rows, at);
-  for (const auto v : narrowed_) {
+  for (const auto v : code_.narrowed) {
     const auto& value = code_.values[v];
     const bool is_full = value.extent == Extent::full;
     std::byte* to = results_[static_cast<std::size_t>(value.result)] + (is_full ? begin : row) * bytes_of(value.stored);
     cast_loop(value.held, value.stored)(is_full ? n : rows, to, at[v].data, 1);
-  }
-}
-
-void TileRunner::classify() {
-  source_of_.resize(code_.values.size());
-  for (std::size_t v = 0, source = 0; v < code_.values.size(); ++v) {
-    const auto& value = code_.values[v];
-    const bool is_read = value.read >= 0, is_written = value.result >= 0 && value.held == value.stored;
-    if (is_read) source_of_[v] = source++;
-    if ((is_read && value.extent != Extent::uniform) || is_written) moving_.push_back(v);
-    if (value.result >= 0 && !is_written) narrowed_.push_back(v);
   }
 }
 

@@ -42,6 +42,7 @@ class TileSource {
   LoopNest<1> nest_;
 };
 
+// Different tiles may be run at the same time.
 class TileRunner {
  public:
   TileRunner(const TileCode& code, std::vector<TileSource> sources, std::vector<std::byte*> results, const Run& run)
@@ -49,14 +50,12 @@ class TileRunner {
         sources_(std::move(sources)),
         results_(std::move(results)),
         seed_(run.seed),
-        random_offset_(run.random_offset) {
-    classify();
-  }
+        random_offset_(run.random_offset) {}
 
-  void run_all();
+  const TileCode& code() const { return code_; }
+  void run_tiles(std::int64_t begin, std::int64_t end);
 
  private:
-  void classify();
   std::vector<Location> places(std::byte* scratch);
   void run_tile(std::int64_t begin, std::int64_t n, std::vector<Location>& at, const std::vector<Location>& scratch);
   void execute(const TileInstruction& in, std::int64_t begin, std::int64_t n, std::int64_t rows, std::vector<Location>& at) const;
@@ -68,9 +67,6 @@ class TileRunner {
   std::vector<TileSource> sources_;  // by value; of the values that are reads
   std::vector<std::byte*> results_;
   std::uint64_t seed_, random_offset_;
-  std::vector<std::size_t> source_of_;  // per value: which of sources_
-  std::vector<std::size_t> moving_;     // values that lie elsewhere for every tile: in arrays
-  std::vector<std::size_t> narrowed_;   // results that are held wider than they are stored
 };
 
 }  // namespace burn::backends::cpu
