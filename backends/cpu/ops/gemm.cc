@@ -25,11 +25,11 @@ template <typename T>
 void call_blas(const Product<T>& p) {
   const auto i = [](std::int64_t size) { return static_cast<blasint>(size); };
   if constexpr (std::is_same_v<T, float>) {
-    cblas_sgemm(CblasRowMajor, order(p.a.transposed), order(p.b.transposed), i(p.m), i(p.n), i(p.k), 1.0f, p.a.data,
-                i(p.a.stride), p.b.data, i(p.b.stride), 0.0f, p.c, i(p.c_stride));
+    cblas_sgemm(CblasRowMajor, order(p.a.transposed), order(p.b.transposed), i(p.m), i(p.n), i(p.k), p.alpha, p.a.data,
+                i(p.a.stride), p.b.data, i(p.b.stride), p.beta, p.c, i(p.c_stride));
   } else {
-    cblas_dgemm(CblasRowMajor, order(p.a.transposed), order(p.b.transposed), i(p.m), i(p.n), i(p.k), 1.0, p.a.data,
-                i(p.a.stride), p.b.data, i(p.b.stride), 0.0, p.c, i(p.c_stride));
+    cblas_dgemm(CblasRowMajor, order(p.a.transposed), order(p.b.transposed), i(p.m), i(p.n), i(p.k), p.alpha, p.a.data,
+                i(p.a.stride), p.b.data, i(p.b.stride), p.beta, p.c, i(p.c_stride));
   }
 }
 
@@ -41,9 +41,12 @@ void multiply_plainly(const Product<T>& p) {
   };
   for (std::int64_t i = 0; i < p.m; ++i) {
     T* row = p.c + i * p.c_stride;
-    std::fill_n(row, p.n, T{0});
+    if (p.beta == 0)
+      std::fill_n(row, p.n, T{0});
+    else
+      for (std::int64_t j = 0; j < p.n; ++j) row[j] = static_cast<T>(row[j] * p.beta);
     for (std::int64_t k = 0; k < p.k; ++k) {
-      const T factor = at(p.a, i, k);
+      const T factor = static_cast<T>(p.alpha * at(p.a, i, k));
       if (p.b.transposed) {
         for (std::int64_t j = 0; j < p.n; ++j) row[j] = static_cast<T>(row[j] + factor * at(p.b, k, j));
       } else {

@@ -16,13 +16,14 @@ struct Matrix {
   bool transposed;
 };
 
-// One product of a batch: c [m, n] row-major = a [m, k] b [k, n].
+// One product of a batch: c [m, n] row-major = alpha a [m, k] b [k, n] + beta c. With beta 0, what was in c does not matter.
 template <typename T>
 struct Product {
   std::int64_t m, n, k;
   Matrix<T> a, b;
   T* c;
   std::int64_t c_stride;
+  T alpha = 1, beta = 0;
 };
 
 // T: float, double, or an integer, whose operands are never transposed.
