@@ -133,7 +133,10 @@ int thread_count() {
   return count;
 }
 
-LibraryThreads::LibraryThreads(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }
+LibraryThreads::LibraryThreads(int threads) : before_(omp_get_max_threads()) {
+  thread_count();  // asks OpenMP, who must not answer with what is set here
+  omp_set_num_threads(threads);
+}
 
 LibraryThreads::~LibraryThreads() { omp_set_num_threads(before_); }
 

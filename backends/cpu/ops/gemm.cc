@@ -1,12 +1,19 @@
 #include "backends/cpu/ops/gemm.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
 #include <limits>
 #include <type_traits>
+#include <vector>
 
 #include <cblas.h>
+#include <dnnl.h>
+#include <fmt/format.h>
 
 #include "backends/cpu/parallel.h"
+#include "backends/cpu/tuning.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -31,6 +38,13 @@ void call_blas(const Product<T>& p) {
     cblas_dgemm(CblasRowMajor, order(p.a.transposed), order(p.b.transposed), i(p.m), i(p.n), i(p.k), p.alpha, p.a.data,
                 i(p.a.stride), p.b.data, i(p.b.stride), p.beta, p.c, i(p.c_stride));
   }
+}
+
+// False: oneDNN does not take it.
+bool call_onednn(const Product<float>& p) {
+  const auto letter = [](bool transposed) { return transposed ? 'T' : 'N'; };
+  return dnnl_sgemm(letter(p.a.transposed), letter(p.b.transposed), p.m, p.n, p.k, p.alpha, p.a.data, p.a.stride, p.b.data,
+                    p.b.stride, p.beta, p.c, p.c_stride) == dnnl_success;
 }
 
 // Row by row of the result, so that the inner loop runs over contiguous memory.
@@ -84,25 +98,11 @@ std::int64_t row_bands(std::int64_t m, std::int64_t n, std::int64_t parts) {
   return best;
 }
 
-}  // namespace
-
+// Every thread one part of the result, in `bands` bands of rows.
 template <typename T>
-void multiply_here(const Product<T>& p) {
-  if (p.m == 0 || p.n == 0) return;
-  if constexpr (std::is_floating_point_v<T>) {
-    if (p.k > 0 && fits_blas(p)) return call_blas(p);
-  }
-  multiply_plainly(p);
-}
-
-template <typename T>
-void multiply(const Product<T>& p) {
+void multiply_parts(const Product<T>& p, std::int64_t parts, std::int64_t bands, Library library) {
   constexpr std::int64_t kTile = 16;  // bands are multiples of what the inner kernels compute at once
-  const double work = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
-  const auto parts = std::min<std::int64_t>(thread_count(), static_cast<std::int64_t>(std::min(work / kSmall, 1e6)));
-  if (parts <= 1) return multiply_here(p);
-
-  const auto bands = row_bands(p.m, p.n, parts), stripes = parts / bands;
+  const auto stripes = parts / bands;
   const auto step = [](std::int64_t size, std::int64_t pieces) {
     return ((size + pieces - 1) / pieces + kTile - 1) / kTile * kTile;
   };
@@ -111,14 +111,97 @@ void multiply(const Product<T>& p) {
     for (auto i = begin; i < end; ++i) {
       const auto row = i / stripes * rows, column = i % stripes * columns;
       if (row >= p.m || column >= p.n) continue;
-      multiply_here(part(p, row, std::min(rows, p.m - row), column, std::min(columns, p.n - column)));
+      multiply_here(part(p, row, std::min(rows, p.m - row), column, std::min(columns, p.n - column)), library);
     }
   });
 }
 
-#define BURN_INSTANTIATE(T)                     \
-  template void multiply<T>(const Product<T>&); \
-  template void multiply_here<T>(const Product<T>&);
+// A size to within a quarter, in 8 bits: choices are made for classes of sizes, or every step of a growing sequence would be timed.
+std::uint64_t size_class(std::int64_t size) {
+  const auto width = std::bit_width(static_cast<std::uint64_t>(size));
+  const auto top = width <= 3 ? size << (3 - width) : size >> (width - 3);
+  return static_cast<std::uint64_t>(width) << 2 | (static_cast<std::uint64_t>(top) & 3);
+}
+
+constexpr double kWorthTiming = 1 << 15;  // multiply-adds
+
+double work_of(double m, double n, double k) { return m * n * k; }
+
+// autotune().choose with a key for products of this kind, remembered where no lock is needed.
+template <typename T, typename Names>
+int tuned(const Product<T>& p, std::int64_t batch, const Names& names, const std::function<void(int)>& run) {
+  static std::array<std::atomic<std::uint64_t>, 1024> known{};  // code and choice + 1; the last writer of a place stays
+  const std::uint64_t code = size_class(p.m) | size_class(p.n) << 8 | size_class(p.k) << 16 | size_class(batch) << 24 |
+                             static_cast<std::uint64_t>(p.a.transposed) << 32 | static_cast<std::uint64_t>(p.b.transposed) << 33 |
+                             static_cast<std::uint64_t>(sizeof(T)) << 34;
+  auto& place = known[(code * 0x9e3779b97f4a7c15u) >> 54];
+  if (const auto entry = place.load(std::memory_order_relaxed); entry >> 8 == code) return static_cast<int>(entry & 255) - 1;
+  const auto key = fmt::format("matmul f{} {:x} {}{}", sizeof(T) * 8, code & 0xffffffff, p.a.transposed ? 't' : 'n',
+                                     p.b.transposed ? 't' : 'n');
+  const int chosen = autotune().choose(key, names, [&](int i) {
+    run(i);
+    return Status{};
+  });
+  place.store(code << 8 | static_cast<std::uint64_t>(chosen + 1), std::memory_order_relaxed);
+  return chosen;
+}
+
+}  // namespace
+
+template <typename T>
+void multiply_here(const Product<T>& p, [[maybe_unused]] Library library) {
+  if (p.m == 0 || p.n == 0) return;
+  if constexpr (std::is_same_v<T, float>) {
+    if (p.k > 0 && library == Library::onednn && call_onednn(p)) return;
+  }
+  if constexpr (std::is_floating_point_v<T>) {
+    if (p.k > 0 && fits_blas(p)) return call_blas(p);
+  }
+  multiply_plainly(p);
+}
+
+template <typename T>
+void multiply(const Product<T>& p) {
+  const double work = work_of(static_cast<double>(p.m), static_cast<double>(p.n), static_cast<double>(p.k));
+  const auto parts =
+      std::max<std::int64_t>(1, std::min<std::int64_t>(thread_count(), static_cast<std::int64_t>(std::min(work / kSmall, 1e6))));
+  const auto bands = row_bands(p.m, p.n, parts);
+  if constexpr (std::is_same_v<T, float>) {
+    if (work >= kWorthTiming) {
+      // By the shape with the least to read, by rows alone, by columns alone: each with both libraries.
+      struct Way {
+        std::int64_t bands;
+        Library library;
+      };
+      std::vector<Way> ways;
+      std::vector<std::string_view> names;
+      const auto add = [&](std::int64_t cut, std::string_view openblas, std::string_view onednn) {
+        if (!ways.empty() && (cut == bands || parts == 1)) return;
+        ways.insert(ways.end(), {{cut, Library::openblas}, {cut, Library::onednn}});
+        names.insert(names.end(), {openblas, onednn});
+      };
+      add(bands, "openblas", "onednn");
+      add(parts, "openblas by rows", "onednn by rows");
+      add(1, "openblas by columns", "onednn by columns");
+      const auto run = [&](int i) { multiply_parts(p, parts, ways[static_cast<std::size_t>(i)].bands, ways[static_cast<std::size_t>(i)].library); };
+      return run(tuned(p, 1, names, run));
+    }
+  }
+  multiply_parts(p, parts, bands, Library::openblas);
+}
+
+template <typename T>
+Library library_for_batch(const Product<T>& p, std::int64_t batch, const std::function<void(Library)>& run) {
+  if constexpr (!std::is_same_v<T, float>) return Library::openblas;
+  const double work = work_of(static_cast<double>(p.m), static_cast<double>(p.n), static_cast<double>(p.k));
+  if (work * static_cast<double>(batch) < kWorthTiming) return Library::openblas;
+  return static_cast<Library>(tuned(p, batch, std::span(kLibraryNames), [&](int i) { run(static_cast<Library>(i)); }));
+}
+
+#define BURN_INSTANTIATE(T)                                                                          \
+  template void multiply<T>(const Product<T>&);                                                      \
+  template void multiply_here<T>(const Product<T>&, Library);                                        \
+  template Library library_for_batch<T>(const Product<T>&, std::int64_t, const std::function<void(Library)>&);
 BURN_INSTANTIATE(float)
 BURN_INSTANTIATE(double)
 BURN_INSTANTIATE(std::int64_t)
