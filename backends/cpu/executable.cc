@@ -1,12 +1,15 @@
 #include "backends/cpu/executable.h"
 
+#include <cstdlib>
 #include <exception>
 #include <new>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "backends/cpu/ops/copy.h"
 #include "backends/cpu/parallel.h"
+#include "backends/plan/simplify.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -16,6 +19,11 @@ Status at_node(const Status& status, const ir::Node& node) {
   const auto site = to_string(node.site);
   return {status.code(), fmt::format("{}: {}{}", ir::name(node.op), status.message(),
                                      site.empty() ? "" : fmt::format(" (at {})", site))};
+}
+
+bool traces_plans() {
+  const char* wanted = std::getenv("BURN_TRACE");  // NOLINT(concurrency-mt-unsafe): nobody writes the environment
+  return wanted && std::string_view(wanted).find("plan") != std::string_view::npos;
 }
 
 // No exception crosses the backend: what the standard library throws for want of memory becomes a status here.
@@ -30,15 +38,6 @@ auto without_exceptions(const Body& body) -> decltype(body()) {
   }
 }
 
-Result<Kernel> prepare(const ir::Program& program, const ir::Node& node) {
-  std::vector<const ir::TensorType*> operands;
-  for (const auto ref : program.operands_of(node)) operands.push_back(&program.type_of(ref));
-  const Signature signature{operands, node.type};
-  auto kernel = std::visit([&](const auto& op) { return kernels::prepare(op, signature); }, node.op);
-  if (!kernel.ok()) return at_node(kernel.status(), node);
-  return kernel;
-}
-
 // What a program gives back: row-major from the start of a buffer, which is not much larger than it.
 Result<BufferPtr> as_output(Run& run, const Array& x) {
   if (x.starts_its_buffer() && x.is_contiguous() && x.buffer()->size() / 2 <= x.num_bytes())
@@ -50,18 +49,40 @@ Result<BufferPtr> as_output(Run& run, const Array& x) {
 
 }  // namespace
 
+CpuExecutable::CpuExecutable(const ir::Program& program, std::shared_ptr<Pool> pool)
+    : program_(simplify(program, options_.merge_equal)), pool_(std::move(pool)), plan_(make_plan(program_, options_)) {}
+
 Result<std::unique_ptr<CpuExecutable>> CpuExecutable::make(std::shared_ptr<const ir::Program> program,
                                                            std::shared_ptr<Pool> pool) {
   using Made = Result<std::unique_ptr<CpuExecutable>>;
   return without_exceptions([&]() -> Made {
-    std::unique_ptr<CpuExecutable> made(new CpuExecutable(std::move(program), std::move(pool)));
-    made->kernels_.reserve(made->plan_.order.size());
-    for (const auto index : made->plan_.order) {
-      BURN_TRY(auto kernel, prepare(*made->program_, made->program_->nodes[static_cast<std::size_t>(index)]));
-      made->kernels_.push_back(std::move(kernel));
+    std::unique_ptr<CpuExecutable> made(new CpuExecutable(*program, std::move(pool)));
+    made->stages_.reserve(made->plan_.steps.size());
+    for (const auto& step : made->plan_.steps) {
+      BURN_TRY(auto stage, made->prepare(step));
+      made->stages_.push_back(std::move(stage));
     }
+    if (traces_plans()) fmt::print(stderr, "{}", to_string(made->plan_, made->program_));
     return made;
   });
+}
+
+Result<CpuExecutable::Stage> CpuExecutable::prepare(const Step& step) const {
+  if (step.group != Step::kSingle) {
+    const auto& group = plan_.groups[static_cast<std::size_t>(step.group)];
+    auto code = compile_group(program_, group, step);
+    if (!code.ok()) return at_node(code.status(), program_.nodes[static_cast<std::size_t>(group.members[0].node)]);
+    std::vector<ir::TensorType> types;
+    for (const auto n : step.results) types.push_back(program_.nodes[static_cast<std::size_t>(n)].type);
+    return Stage{.fused = FusedKernel(*std::move(code), std::move(types))};
+  }
+  const auto& node = program_.nodes[static_cast<std::size_t>(step.results[0])];
+  std::vector<const ir::TensorType*> operands;
+  for (const auto ref : step.reads) operands.push_back(&program_.type_of(ref));
+  const Signature signature{operands, node.type};
+  auto kernel = std::visit([&](const auto& op) { return kernels::prepare(op, signature); }, node.op);
+  if (!kernel.ok()) return at_node(kernel.status(), node);
+  return Stage{.kernel = *std::move(kernel)};
 }
 
 Result<std::vector<BufferPtr>> CpuExecutable::run(RunArgs args) {
@@ -73,17 +94,17 @@ Result<std::vector<BufferPtr>> CpuExecutable::run(RunArgs args) {
 }
 
 Status CpuExecutable::check(const RunArgs& args) const {
-  if (args.inputs.size() != program_->inputs.size()) {
+  if (args.inputs.size() != program_.inputs.size()) {
     return invalid_argument(
-        fmt::format("run: {} inputs for a program of {}", args.inputs.size(), program_->inputs.size()));
+        fmt::format("run: {} inputs for a program of {}", args.inputs.size(), program_.inputs.size()));
   }
-  if (args.scalars.size() != static_cast<std::size_t>(program_->scalar_count)) {
+  if (args.scalars.size() != static_cast<std::size_t>(program_.scalar_count)) {
     return invalid_argument(
-        fmt::format("run: {} scalars for a program of {}", args.scalars.size(), program_->scalar_count));
+        fmt::format("run: {} scalars for a program of {}", args.scalars.size(), program_.scalar_count));
   }
   for (std::size_t i = 0; i < args.inputs.size(); ++i) {
     const auto* buffer = dynamic_cast<const CpuBuffer*>(args.inputs[i].get());
-    const auto& type = program_->inputs[i].type;
+    const auto& type = program_.inputs[i].type;
     if (!buffer) return invalid_argument(fmt::format("run: input {} is no buffer of the cpu backend", i));
     if (buffer->size() < type.num_bytes()) {
       return invalid_argument(
@@ -95,34 +116,42 @@ Status CpuExecutable::check(const RunArgs& args) const {
 
 Result<std::vector<BufferPtr>> CpuExecutable::run_checked(RunArgs& args) const {
   Run run{*pool_, args.scalars, args.seed, args.random_offset};
-  std::vector<Array> inputs(args.inputs.size()), nodes(program_->nodes.size());
+  std::vector<Array> inputs(args.inputs.size()), nodes(program_.nodes.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     auto buffer = std::static_pointer_cast<CpuBuffer>(std::move(args.inputs[i]));
-    if (plan_.input_last_use[i] != Plan::kUnused) inputs[i] = Array(program_->inputs[i].type, std::move(buffer));
+    if (plan_.input_last_use[i] != Plan::kUnused) inputs[i] = Array(program_.inputs[i].type, std::move(buffer));
   }
   const auto value = [&](ir::Ref ref) -> Array& {
     return ref.is_input() ? inputs[static_cast<std::size_t>(ref.index())]
                           : nodes[static_cast<std::size_t>(ref.index())];
   };
 
+  const auto node = [&](std::int32_t n) -> const ir::Node& { return program_.nodes[static_cast<std::size_t>(n)]; };
   std::vector<Array> operands;
-  for (std::size_t position = 0; position < kernels_.size(); ++position) {
-    const auto index = static_cast<std::size_t>(plan_.order[position]);
-    const auto& node = program_->nodes[index];
-    const auto refs = program_->operands_of(node);
-    for (const auto ref : refs) operands.push_back(value(ref));
-    for (const auto ref : refs) {  // from here on, a value at its last use is the kernel's alone
+  for (std::size_t position = 0; position < stages_.size(); ++position) {
+    const auto& step = plan_.steps[position];
+    for (const auto ref : step.reads) operands.push_back(value(ref));
+    for (const auto ref : step.reads) {  // from here on, a value at its last use is the kernel's alone
       if (plan_.last_use(ref) == static_cast<std::int32_t>(position)) value(ref) = Array();
     }
-    auto result = kernels_[position](run, operands);
+    if (const auto& fused = stages_[position].fused) {
+      std::int32_t failed = step.results[0];
+      auto results = fused->run(run, operands, &failed);
+      if (!results.ok()) return at_node(results.status(), node(failed));
+      for (std::size_t i = 0; i < results->size(); ++i) {
+        nodes[static_cast<std::size_t>(step.results[i])] = std::move((*results)[i]);
+      }
+    } else {
+      auto result = stages_[position].kernel(run, operands);
+      if (!result.ok()) return at_node(result.status(), node(step.results[0]));
+      nodes[static_cast<std::size_t>(step.results[0])] = *std::move(result);
+    }
     operands.clear();
-    if (!result.ok()) return at_node(result.status(), node);
-    nodes[index] = *std::move(result);
   }
 
   std::vector<BufferPtr> outputs;
-  outputs.reserve(program_->outputs.size());
-  for (const auto ref : program_->outputs) {
+  outputs.reserve(program_.outputs.size());
+  for (const auto ref : program_.outputs) {
     BURN_TRY(auto output, as_output(run, value(ref)));
     outputs.push_back(std::move(output));
   }

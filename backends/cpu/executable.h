@@ -1,9 +1,11 @@
-// A program made ready for the CPU: one kernel per live node, run one after the other.
+// A program made ready for the CPU: one kernel per step of its plan, run one after the other.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "backends/cpu/fused/fused_kernel.h"
 #include "backends/cpu/memory.h"
 #include "backends/cpu/run.h"
 #include "backends/plan/plan.h"
@@ -19,16 +21,23 @@ class CpuExecutable final : public Executable {
   Result<std::vector<BufferPtr>> run(RunArgs args) override;
 
  private:
-  CpuExecutable(std::shared_ptr<const ir::Program> program, std::shared_ptr<Pool> pool)
-      : program_(std::move(program)), pool_(std::move(pool)), plan_(make_plan(*program_)) {}
+  // A step made ready: a kernel of one node, or of a group.
+  struct Stage {
+    Kernel kernel;
+    std::optional<FusedKernel> fused;
+  };
 
+  CpuExecutable(const ir::Program& program, std::shared_ptr<Pool> pool);
+
+  Result<Stage> prepare(const Step& step) const;
   Status check(const RunArgs& args) const;
   Result<std::vector<BufferPtr>> run_checked(RunArgs& args) const;
 
-  std::shared_ptr<const ir::Program> program_;
-  std::shared_ptr<Pool> pool_;
-  Plan plan_;
-  std::vector<Kernel> kernels_;  // by position in plan_.order
+  const PlanOptions options_ = PlanOptions::from_environment();
+  const ir::Program program_;  // simplified
+  const std::shared_ptr<Pool> pool_;
+  const Plan plan_;
+  std::vector<Stage> stages_;  // by position in plan_.steps
 };
 
 }  // namespace burn::backends::cpu

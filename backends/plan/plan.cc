@@ -1,43 +1,188 @@
 #include "backends/plan/plan.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <queue>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "backends/codegen/fuse.h"
+#include "base/error.h"
 
 namespace burn::backends {
 namespace {
 
-// Operands come before their readers, so one walk backwards reaches everything an output needs.
-std::vector<bool> live_nodes(const ir::Program& program) {
-  std::vector<bool> live(program.nodes.size());
-  const auto mark = [&](ir::Ref ref) {
-    if (!ref.is_input()) live[static_cast<std::size_t>(ref.index())] = true;
-  };
-  std::ranges::for_each(program.outputs, mark);
-  for (std::size_t i = program.nodes.size(); i-- > 0;) {
-    if (live[i]) std::ranges::for_each(program.operands_of(program.nodes[i]), mark);
-  }
-  return live;
+bool is_on(const char* name) {
+  const char* text = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody writes the environment
+  return !text || std::string_view(text) != "off";
 }
+
+class Planner {
+ public:
+  Planner(const ir::Program& program, std::vector<codegen::Group> groups)
+      : program_(program), step_of_(program.nodes.size(), kNone) {
+    plan_.groups = std::move(groups);
+  }
+
+  Plan run() {
+    make_steps();
+    order_steps();
+    find_last_uses();
+    return std::move(plan_);
+  }
+
+ private:
+  static constexpr std::int32_t kNone = -1;
+
+  const ir::Node& node(std::int32_t n) const { return program_.nodes[static_cast<std::size_t>(n)]; }
+  std::int32_t& step_of(std::int32_t n) { return step_of_[static_cast<std::size_t>(n)]; }
+
+  // Groups first, then every node that is not the inside of one. `step_of_` then says where a value comes from.
+  void make_steps() {
+    for (std::size_t g = 0; g < plan_.groups.size(); ++g) {
+      for (const auto& member : plan_.groups[g].members) step_of(member.node) = static_cast<std::int32_t>(g);
+      plan_.steps.push_back({.group = static_cast<std::int32_t>(g)});
+      last_node_.push_back(plan_.groups[g].members.back().node);
+    }
+    const auto used_outside = nodes_used_outside();
+    for (std::int32_t n = 0; n < static_cast<std::int32_t>(program_.nodes.size()); ++n) {
+      const auto group = step_of(n);
+      const bool is_view = std::holds_alternative<ir::Expand>(node(n).op);
+      const bool is_needed = used_outside[static_cast<std::size_t>(n)];
+      if (group == kNone || (is_view && is_needed)) {
+        // Others than the group see an expanded row as what it is: a view.
+        step_of(n) = static_cast<std::int32_t>(plan_.steps.size());
+        const auto operands = program_.operands_of(node(n));
+        plan_.steps.push_back({.reads = {operands.begin(), operands.end()}, .results = {n}});
+        last_node_.push_back(n);
+      } else if (is_needed) {
+        plan_.steps[static_cast<std::size_t>(group)].results.push_back(n);
+      }
+    }
+    for (std::size_t g = 0; g < plan_.groups.size(); ++g) read_from_outside(plan_.groups[g], plan_.steps[g]);
+  }
+
+  void read_from_outside(const codegen::Group& group, Step& step) {
+    std::vector<std::int32_t> inside;
+    for (const auto& member : group.members) inside.push_back(member.node);
+    for (const auto& member : group.members) {
+      for (const auto ref : program_.operands_of(node(member.node))) {
+        const bool is_inside = !ref.is_input() && std::ranges::binary_search(inside, ref.index());
+        if (!is_inside && std::ranges::find(step.reads, ref) == step.reads.end()) step.reads.push_back(ref);
+      }
+    }
+  }
+
+  // Outputs, and what a node that is not of the same group reads. An expand in a group counts as outside of it when it
+  // is itself needed there.
+  std::vector<bool> nodes_used_outside() {
+    std::vector<bool> used(program_.nodes.size());
+    const auto mark = [&](ir::Ref ref) {
+      if (!ref.is_input()) used[static_cast<std::size_t>(ref.index())] = true;
+    };
+    std::ranges::for_each(program_.outputs, mark);
+    for (auto n = static_cast<std::int32_t>(program_.nodes.size()); n-- > 0;) {
+      const auto own = step_of(n);
+      const bool is_copied_view = std::holds_alternative<ir::Expand>(node(n).op) && used[static_cast<std::size_t>(n)];
+      for (const auto ref : program_.operands_of(node(n))) {
+        if (!ref.is_input() && (own == kNone || is_copied_view || step_of(ref.index()) != own)) mark(ref);
+      }
+    }
+    return used;
+  }
+
+  // After what they read; where that leaves a choice, in the program's order.
+  void order_steps() {
+    const auto count = plan_.steps.size();
+    std::vector<std::vector<std::int32_t>> readers(count);
+    std::vector<std::int32_t> waits_for(count);
+    for (std::size_t s = 0; s < count; ++s) {
+      for (const auto ref : plan_.steps[s].reads) {
+        if (ref.is_input()) continue;
+        readers[static_cast<std::size_t>(producer(ref))].push_back(static_cast<std::int32_t>(s));
+        ++waits_for[s];
+      }
+    }
+    const auto is_later = [&](std::int32_t a, std::int32_t b) {
+      return last_node_[static_cast<std::size_t>(a)] > last_node_[static_cast<std::size_t>(b)];
+    };
+    std::priority_queue<std::int32_t, std::vector<std::int32_t>, decltype(is_later)> ready(is_later);
+    for (std::size_t s = 0; s < count; ++s) {
+      if (waits_for[s] == 0) ready.push(static_cast<std::int32_t>(s));
+    }
+    std::vector<Step> ordered;
+    ordered.reserve(count);
+    while (!ready.empty()) {
+      const auto s = static_cast<std::size_t>(ready.top());
+      ready.pop();
+      for (const auto reader : readers[s]) {
+        if (--waits_for[static_cast<std::size_t>(reader)] == 0) ready.push(reader);
+      }
+      ordered.push_back(std::move(plan_.steps[s]));
+    }
+    BURN_CHECK(ordered.size() == count, "a plan's groups depend on each other in a circle");
+    plan_.steps = std::move(ordered);
+  }
+
+  // The step of a value that is read from outside. A group's value may be read by a copied view of it.
+  std::int32_t producer(ir::Ref ref) { return step_of(ref.index()); }
+
+  void find_last_uses() {
+    plan_.node_last_use.assign(program_.nodes.size(), Plan::kUnused);
+    plan_.input_last_use.assign(program_.inputs.size(), Plan::kUnused);
+    const auto last_use = [&](ir::Ref ref) -> std::int32_t& {
+      auto& uses = ref.is_input() ? plan_.input_last_use : plan_.node_last_use;
+      return uses[static_cast<std::size_t>(ref.index())];
+    };
+    for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
+      for (const auto ref : plan_.steps[s].reads) last_use(ref) = static_cast<std::int32_t>(s);
+    }
+    for (const auto ref : program_.outputs) last_use(ref) = Plan::kOutput;
+  }
+
+  const ir::Program& program_;
+  Plan plan_;
+  std::vector<std::int32_t> step_of_;    // per node: the step that others get its value from
+  std::vector<std::int32_t> last_node_;  // per step
+};
 
 }  // namespace
 
-Plan make_plan(const ir::Program& program) {
-  Plan plan;
-  plan.node_last_use.assign(program.nodes.size(), Plan::kUnused);
-  plan.input_last_use.assign(program.inputs.size(), Plan::kUnused);
-  const auto last_use = [&](ir::Ref ref) -> std::int32_t& {
-    auto& uses = ref.is_input() ? plan.input_last_use : plan.node_last_use;
-    return uses[static_cast<std::size_t>(ref.index())];
-  };
+PlanOptions PlanOptions::from_environment() {
+  return {.fusion = is_on("BURN_FUSION"), .merge_equal = is_on("BURN_CSE")};
+}
 
-  const auto live = live_nodes(program);
-  for (std::size_t i = 0; i < program.nodes.size(); ++i) {
-    if (!live[i]) continue;
-    const auto position = static_cast<std::int32_t>(plan.order.size());
-    for (const auto ref : program.operands_of(program.nodes[i])) last_use(ref) = position;
-    plan.order.push_back(static_cast<std::int32_t>(i));
+Plan make_plan(const ir::Program& program, const PlanOptions& options) {
+  return Planner(program, options.fusion ? codegen::find_groups(program) : std::vector<codegen::Group>{}).run();
+}
+
+std::string to_string(const Plan& plan, const ir::Program& program) {
+  const auto value = [&](ir::Ref ref) { return fmt::format("{}{}", ref.is_input() ? "in" : "%", ref.index()); };
+  std::string text = fmt::format("plan {}: {} nodes in {} steps\n", to_string(program.hash), program.nodes.size(),
+                                 plan.steps.size());
+  for (std::size_t s = 0; s < plan.steps.size(); ++s) {
+    const auto& step = plan.steps[s];
+    std::string what, reads, results;
+    if (step.group == Step::kSingle) {
+      what = to_string(program.nodes[static_cast<std::size_t>(step.results[0])].op);
+    } else {
+      const auto& group = plan.groups[static_cast<std::size_t>(step.group)];
+      for (const auto& [n, level] : group.members) {
+        what += fmt::format("{}{}", what.empty() ? "" : " ", ir::name(program.nodes[static_cast<std::size_t>(n)].op));
+      }
+      what = fmt::format("fused over {}{} {{{}}}", to_string(group.domain),
+                         group.has_rows() ? fmt::format(" in rows of {}", group.row_size) : "", what);
+    }
+    for (const auto ref : step.reads) reads += (reads.empty() ? "" : ", ") + value(ref);
+    for (const auto n : step.results) {
+      const auto& type = program.nodes[static_cast<std::size_t>(n)].type;
+      results += fmt::format("{}%{} : {}", results.empty() ? "" : ", ", n, to_string(type));
+    }
+    text += fmt::format("  {}: {} = {} {}\n", s, results, what, reads);
   }
-  for (const auto ref : program.outputs) last_use(ref) = Plan::kOutput;
-  return plan;
+  return text;
 }
 
 }  // namespace burn::backends

@@ -1,24 +1,45 @@
-// What a device needs to know about a program before it runs it: which nodes matter and how long each value lives.
+// What a device needs to know about a program before it runs it: what is computed together, in which order, and how
+// long each value lives.
 //
-// Device-independent: the CPU reads it node by node, other devices record from it. A Plan is a value and refers to its
+// Device-independent: the CPU runs it step by step, other devices record from it. A Plan is a value and refers to its
 // program by position only.
 #pragma once
 
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <vector>
 
+#include "backends/codegen/group.h"
 #include "ir/program.h"
 
 namespace burn::backends {
 
+// Layers of planning that can be switched off one by one, to find out what each is good for or to blame for.
+struct PlanOptions {
+  bool fusion = true;       // BURN_FUSION=off
+  bool merge_equal = true;  // BURN_CSE=off
+
+  static PlanOptions from_environment();
+};
+
+// Nodes that run as one kernel: a single one, or a group.
+struct Step {
+  static constexpr std::int32_t kSingle = -1;
+
+  std::int32_t group = kSingle;       // in Plan::groups
+  std::vector<ir::Ref> reads;         // a single node's operands, in order; a group's values from outside, each once
+  std::vector<std::int32_t> results;  // the nodes whose values others use
+};
+
 struct Plan {
-  // Last uses are positions in `order`; these two are not.
+  // Last uses are positions in `steps`; these two are not.
   static constexpr std::int32_t kUnused = -1;
   static constexpr std::int32_t kOutput = std::numeric_limits<std::int32_t>::max();
 
-  std::vector<std::int32_t> order;           // the nodes that an output depends on, in the program's order
-  std::vector<std::int32_t> node_last_use;   // per node
+  std::vector<codegen::Group> groups;
+  std::vector<Step> steps;
+  std::vector<std::int32_t> node_last_use;   // per node; kUnused also for those that live inside a group only
   std::vector<std::int32_t> input_last_use;  // per input
 
   std::int32_t last_use(ir::Ref ref) const {
@@ -27,6 +48,10 @@ struct Plan {
   }
 };
 
-Plan make_plan(const ir::Program& program);
+// Expects a program without dead nodes (simplify).
+Plan make_plan(const ir::Program& program, const PlanOptions& options = {});
+
+// One line per step, for BURN_TRACE=plan.
+std::string to_string(const Plan& plan, const ir::Program& program);
 
 }  // namespace burn::backends

@@ -4,9 +4,9 @@
 #include "backends/cpu/ops/cast.h"
 #include "backends/cpu/ops/pointwise_loops.h"
 #include "backends/cpu/run.h"
+#include "backends/cpu/vector/float_loops.h"
 
 namespace burn::backends::cpu {
-namespace {
 
 using ir::DType;
 
@@ -25,11 +25,14 @@ DType loop_dtype(ir::PointwiseClass kind, DType operand) {
   }
 }
 
-RunLoop find_loop(ir::PointwiseFn fn, DType dtype) {
+RunLoop pointwise_loop(ir::PointwiseFn fn, DType dtype) {
+  if (const auto loop = vector_loop(fn, dtype)) return loop;
   if (const auto loop = numeric_loop(fn, dtype)) return loop;
   if (const auto loop = floating_loop(fn, dtype)) return loop;
   return logic_loop(fn, dtype);
 }
+
+namespace {
 
 // A loop over f32 for 16-bit operands: through buffers that stay in the first-level cache.
 struct WideningLoop {
@@ -126,7 +129,7 @@ Result<Kernel> prepare(const ir::Pointwise& op, const Signature& signature) {
   const auto& row = ir::row(op.fn);
   const DType operand = signature.operands.back()->dtype;
   const DType loop_type = loop_dtype(row.kind, operand);
-  PointwiseKernel kernel{.loop = find_loop(op.fn, loop_type), .result_dtype = signature.result.dtype};
+  PointwiseKernel kernel{.loop = pointwise_loop(op.fn, loop_type), .result_dtype = signature.result.dtype};
   if (!kernel.loop) {
     return unimplemented(std::string(row.name) + ": the cpu backend has no loop for " + std::string(ir::name(operand)));
   }

@@ -13,6 +13,12 @@ namespace burn::backends::cpu {
 // Over n elements: a contiguous result, operands with strides in elements (0: the same element for all).
 using RunLoop = void (*)(std::int64_t n, void* result, const void* const* operands, const std::int64_t* strides);
 
+// The dtype whose loop does the work for operands of a dtype.
+ir::DType loop_dtype(ir::PointwiseClass kind, ir::DType operand);
+
+// The fastest there is for that dtype, as loop_dtype has it; null as below.
+RunLoop pointwise_loop(ir::PointwiseFn fn, ir::DType dtype);
+
 // One function per file. Null for functions of other classes and for dtypes that the function does not take. 16-bit
 // floats have no loops of their own: they are widened to f32. Select moves bytes: it has loops for the unsigned
 // integers only.

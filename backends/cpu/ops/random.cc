@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "backends/cpu/ops/random.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/run.h"
 #include "ir/dispatch.h"
@@ -59,6 +60,26 @@ void fill(ir::RandomFn fn, std::uint64_t seed, std::uint64_t first, std::int64_t
 }
 
 }  // namespace
+
+void random_floats(ir::RandomFn fn, std::uint64_t seed, std::uint64_t first, std::int64_t begin, std::int64_t n, float* out) {
+  constexpr std::int64_t kSize = 4 * kBlocks;
+  while (n > 0) {
+    const auto skipped = begin % 4;
+    const auto block = first + static_cast<std::uint64_t>(begin / 4);
+    std::int64_t count = kSize;
+    if (skipped == 0 && n >= kSize) {
+      random_blocks(fn, seed, block, out);
+    } else {
+      float some[kSize];
+      random_blocks(fn, seed, block, some);
+      count = std::min(n, kSize - skipped);
+      std::copy_n(some + skipped, count, out);
+    }
+    begin += count;
+    out += count;
+    n -= count;
+  }
+}
 
 namespace kernels {
 

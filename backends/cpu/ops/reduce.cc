@@ -3,6 +3,7 @@
 
 #include "backends/cpu/ops/combine.h"
 #include "backends/cpu/ops/copy.h"
+#include "backends/cpu/ops/reduce_loops.h"
 #include "backends/cpu/parallel.h"
 #include "ir/dispatch.h"
 
@@ -13,16 +14,6 @@ template <typename T>
 using Stored = std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>;
 
 constexpr std::int64_t kMaxColumns = 512;
-
-// The inner loops for one function and dtype. They keep `totals` of a type of their own.
-struct ReduceLoops {
-  std::size_t total_size = 0;
-  void (*fill)(std::int64_t n, void* totals) = nullptr;  // with the identity
-  void (*merge)(std::int64_t n, const void* from, void* totals) = nullptr;
-  void (*store)(std::int64_t n, const void* totals, void* result) = nullptr;
-  void (*run)(std::int64_t n, const void* source, void* total) = nullptr;
-  void (*rows)(std::int64_t rows, std::int64_t step, std::int64_t columns, const void* source, void* totals) = nullptr;
-};
 
 }  // namespace
 }  // namespace burn::backends::cpu
@@ -212,10 +203,12 @@ class Reduction {
 
 }  // namespace
 
+ReduceLoops reduce_loops(ir::ReduceFn fn, ir::DType dtype) { return BURN_BEST(find_loops)(fn, dtype); }
+
 namespace kernels {
 
 Result<Kernel> prepare(const ir::Reduce& op, const Signature& signature) {
-  const auto loops = BURN_BEST(find_loops)(op.fn, signature.result.dtype);
+  const auto loops = reduce_loops(op.fn, signature.result.dtype);
   return Kernel([axes = op.axes, type = signature.result, loops](Run& run, std::span<Array> operands) -> Result<Array> {
     Array x = operands[0];
     auto layout = Layout::of(x, axes);

@@ -1,0 +1,240 @@
+#include <algorithm>
+#include <unordered_map>
+
+#include "backends/cpu/fused/tile_code.h"
+
+namespace burn::backends::cpu {
+namespace {
+
+using Kind = TileInstruction::Kind;
+
+constexpr std::int64_t kTileBytes = 24 * 1024;  // of scratch and results, in a first-level cache of 32 KiB or more
+constexpr std::int64_t kSmallestTile = 512, kLargestTile = 4096;  // elements
+constexpr std::int64_t kLongRow = 256;  // rows from here on are worth a tile of their own
+
+bool is_costly(ir::PointwiseFn fn) {
+  return ir::row(fn).kind == ir::PointwiseClass::floating && fn != ir::PointwiseFn::recip && fn != ir::PointwiseFn::sqrt;
+}
+
+class Compiler {
+ public:
+  Compiler(const ir::Program& program, const codegen::Group& group, const Step& step)
+      : program_(program), group_(group), step_(step) {
+    code_.domain = group.domain;
+    code_.elements = ir::num_elements(group.domain);
+    code_.row_size = group.row_size;
+  }
+
+  Result<TileCode> run() {
+    declare_values();
+    one_row_ = code_.has_rows() && code_.row_size >= kLongRow;
+    for (const auto& member : group_.members) BURN_RETURN_IF_ERROR(translate(member));
+    improve(code_, program_);
+    place_in_scratch();
+    choose_tile();
+    find_overwrites();
+    return std::move(code_);
+  }
+
+ private:
+  const ir::Node& node(std::int32_t n) const { return program_.nodes[static_cast<std::size_t>(n)]; }
+  TileValue& value(std::int32_t v) { return code_.values[static_cast<std::size_t>(v)]; }
+
+  void declare_values() {
+    for (std::size_t r = 0; r < step_.reads.size(); ++r) {
+      const auto ref = step_.reads[r];
+      const auto& type = program_.type_of(ref);
+      auto extent = Extent::uniform;
+      if (type.shape == code_.domain) extent = Extent::full;
+      else if (type.shape.rank() > 0) extent = Extent::row;
+      declare(ref, {.stored = type.dtype, .held = compute_dtype(type.dtype), .extent = extent,
+                    .read = static_cast<std::int32_t>(r)});
+    }
+    for (const auto& [n, level] : group_.members) {
+      const auto dtype = node(n).type.dtype;
+      const auto result = std::ranges::find(step_.results, n);
+      const bool is_view = std::holds_alternative<ir::Expand>(node(n).op);  // its value, if needed, is a step of its own
+      declare(ir::Ref::node(n),
+              {.stored = dtype, .held = compute_dtype(dtype), .extent = level == codegen::Level::full ? Extent::full : Extent::row,
+               .result = result == step_.results.end() || is_view
+                             ? -1
+                             : static_cast<std::int32_t>(result - step_.results.begin())});
+    }
+  }
+
+  void declare(ir::Ref ref, const TileValue& value) {
+    index_[ref.code()] = static_cast<std::int32_t>(code_.values.size());
+    code_.values.push_back(value);
+  }
+
+  std::int32_t add_value(ir::DType dtype, Extent extent) {
+    code_.values.push_back({.stored = dtype, .held = dtype, .extent = extent});
+    return static_cast<std::int32_t>(code_.values.size() - 1);
+  }
+
+  void emit(TileInstruction instruction) { code_.instructions.push_back(instruction); }
+
+  Status translate(const codegen::Member& member) {
+    const auto& [op, type, begin, count, site] = node(member.node);
+    TileInstruction in{.arity = static_cast<std::uint8_t>(count), .node = member.node};
+    const auto refs = program_.operands_of(node(member.node));
+    for (std::size_t k = 0; k < refs.size(); ++k) in.operands[k] = index_.at(refs[k].code());
+    in.result = index_.at(ir::Ref::node(member.node).code());
+    const auto from = refs.empty() ? ir::DType::f32 : value(in.operands[0]).held;
+
+    if (const auto* random = std::get_if<ir::Random>(&op)) {
+      in.kind = Kind::random;
+      in.random_fn = random->fn;
+      in.random_offset = static_cast<std::uint64_t>(random->offset);
+      cost_ += 16;
+    } else if (const auto* pointwise = std::get_if<ir::Pointwise>(&op)) {
+      const auto& row = ir::row(pointwise->fn);
+      in.loop = pointwise_loop(pointwise->fn, loop_dtype(row.kind, value(in.operands[count - 1]).held));
+      if (!in.loop) return unimplemented(std::string(row.name) + ": the cpu backend has no loop for " + std::string(ir::name(from)));
+      if (member.level == codegen::Level::full) cost_ += is_costly(pointwise->fn) ? 16 : 1;
+    } else if (std::holds_alternative<ir::Cast>(op)) {
+      in.kind = Kind::convert;
+      in.cast = cast_loop(from, value(in.result).held);
+      if (member.level == codegen::Level::full) cost_ += 1;
+    } else if (const auto* reduce = std::get_if<ir::Reduce>(&op)) {
+      in.kind = Kind::reduce;
+      in.reduce = reduce_loops(reduce->fn, from);
+      value(in.operands[0]).wants_all = true;
+      cost_ += 1;
+    } else if (std::holds_alternative<ir::Expand>(op)) {
+      in.kind = Kind::repeat;
+    } else {
+      in.kind = Kind::pick;
+      value(in.operands[0]).wants_all = true;
+      const auto index = add_value(ir::DType::i64, Extent::row);
+      value(index).read = value(in.operands[1]).read;
+      value(index).index_size = code_.row_size;
+      in.operands[1] = index;
+    }
+    emit(in);
+    const bool computes = in.kind == Kind::pointwise || in.kind == Kind::convert || in.kind == Kind::reduce;
+    if (computes && value(in.result).held != value(in.result).stored) {
+      const auto stored = value(in.result).stored;
+      emit({.kind = Kind::round, .arity = 2, .operands = {in.result, add_value(stored, value(in.result).extent)},
+            .result = in.result, .node = member.node, .cast = cast_loop(ir::DType::f32, stored),
+            .back = cast_loop(stored, ir::DType::f32)});
+    }
+    return {};
+  }
+
+  // A value that is written straight to its array needs no scratch; nor does a row's number in a tile of one row.
+  bool needs_scratch(const TileValue& v) const {
+    if (v.extent == Extent::uniform) return false;
+    if (v.read >= 0) return v.extent == Extent::full;  // used if the array does not lie well, which the run knows
+    return v.result < 0 || v.held != v.stored;
+  }
+
+  // Linear scan: what is read for the last time makes room for what comes.
+  void place_in_scratch() {
+    const auto count = code_.values.size();
+    std::vector<std::int32_t> first(count, -1), last(count, -1);
+    const auto touch = [&](std::int32_t v, std::int32_t at) {
+      auto& begin = first[static_cast<std::size_t>(v)];
+      if (begin < 0) begin = value(v).read >= 0 ? 0 : at;
+      last[static_cast<std::size_t>(v)] = at;
+    };
+    for (std::size_t i = 0; i < code_.instructions.size(); ++i) {
+      const auto& in = code_.instructions[i];
+      for (int k = 0; k < in.arity; ++k) touch(in.operands[k], static_cast<std::int32_t>(i));
+      touch(in.result, static_cast<std::int32_t>(i));
+    }
+    // Values that a result is copied from at the end of the tile, and repeats that only point to their number, last.
+    const auto end = static_cast<std::int32_t>(code_.instructions.size());
+    for (std::size_t v = 0; v < count; ++v) {
+      if (code_.values[v].result >= 0) last[v] = end;
+    }
+
+    struct Block { std::int64_t offset, size; std::int32_t free_from; };
+    std::vector<Block> blocks;
+    for (std::int32_t at = 0; at <= end; ++at) {
+      for (std::size_t v = 0; v < count; ++v) {
+        auto& val = code_.values[v];
+        if (first[v] != at || !needs_scratch(val)) continue;
+        const auto size = static_cast<std::int64_t>(ir::size_of(val.held));
+        if (val.extent == Extent::row) {
+          val.scratch = code_.row_bytes;
+          code_.row_bytes += size;
+          continue;
+        }
+        auto block = std::ranges::find_if(blocks, [&](const Block& b) { return b.size == size && b.free_from <= at; });
+        if (block == blocks.end()) {
+          blocks.push_back({code_.full_bytes, size, 0});
+          code_.full_bytes += size;
+          block = blocks.end() - 1;
+        }
+        val.scratch = block->offset;
+        // In the instruction that reads it last, its place may already take the result; loops allow that.
+        block->free_from = std::max(last[v], at + 1);
+        if (is_read_beside(static_cast<std::int32_t>(v), last[v])) block->free_from = last[v] + 1;
+      }
+    }
+  }
+
+  // Whether the last instruction that reads v may not write over it: all but pointwise loops of one element size.
+  bool is_read_beside(std::int32_t v, std::int32_t at) {
+    if (at >= static_cast<std::int32_t>(code_.instructions.size())) return true;
+    const auto& in = code_.instructions[static_cast<std::size_t>(at)];
+    return in.kind != Kind::pointwise || ir::size_of(value(in.result).held) != ir::size_of(value(v).held);
+  }
+
+  void choose_tile() {
+    code_.cost = std::max<std::int64_t>(1, cost_ / 2);
+    if (one_row_) {
+      code_.tile = code_.row_size;
+      return;
+    }
+    auto bytes = code_.full_bytes;  // per element
+    for (const auto& v : code_.values) {
+      if (v.result >= 0 && v.extent == Extent::full) bytes += static_cast<std::int64_t>(ir::size_of(v.stored));
+    }
+    code_.tile = std::clamp(kTileBytes / std::max<std::int64_t>(bytes, 1), kSmallestTile, kLargestTile) / 64 * 64;
+    if (code_.has_rows()) code_.tile = std::max<std::int64_t>(1, code_.tile / code_.row_size) * code_.row_size;
+  }
+
+  // A result may take the place of a read whose every element was read before, in this tile, when it is written.
+  void find_overwrites() {
+    code_.overwrites.assign(step_.results.size(), -1);
+    std::vector<std::int32_t> last_read(code_.values.size(), -1), written(code_.values.size(), -1);
+    for (std::size_t i = 0; i < code_.instructions.size(); ++i) {
+      const auto& in = code_.instructions[i];
+      for (int k = 0; k < in.arity; ++k) last_read[static_cast<std::size_t>(in.operands[k])] = static_cast<std::int32_t>(i);
+      if (written[static_cast<std::size_t>(in.result)] < 0) written[static_cast<std::size_t>(in.result)] = static_cast<std::int32_t>(i);
+    }
+    std::vector<bool> taken(code_.values.size());
+    for (std::size_t v = 0; v < code_.values.size(); ++v) {
+      const auto& out = code_.values[v];
+      if (out.result < 0 || out.extent != Extent::full) continue;
+      for (std::size_t r = 0; r < step_.reads.size(); ++r) {
+        const auto& in = code_.values[r];
+        const bool fits = in.extent == Extent::full && ir::size_of(in.stored) == ir::size_of(out.stored);
+        if (!fits || taken[r] || last_read[r] > written[v]) continue;
+        // The instruction that reads it last writes the result itself, element by element, or comes after.
+        if (last_read[r] == written[v] && code_.instructions[static_cast<std::size_t>(written[v])].kind != Kind::pointwise) continue;
+        code_.overwrites[static_cast<std::size_t>(out.result)] = static_cast<std::int32_t>(r);
+        taken[r] = true;
+        break;
+      }
+    }
+  }
+
+  const ir::Program& program_;
+  const codegen::Group& group_;
+  const Step& step_;
+  TileCode code_;
+  std::unordered_map<std::int32_t, std::int32_t> index_;  // from a ref's code to a value
+  std::int64_t cost_ = 0;
+  bool one_row_ = false;
+};
+
+}  // namespace
+
+Result<TileCode> compile_group(const ir::Program& program, const codegen::Group& group, const Step& step) {
+  return Compiler(program, group, step).run();
+}
+
+}  // namespace burn::backends::cpu

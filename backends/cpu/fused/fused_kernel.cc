@@ -1,0 +1,71 @@
+#include "backends/cpu/fused/fused_kernel.h"
+
+#include <algorithm>
+
+#include "backends/cpu/fused/tile_runner.h"
+#include "backends/cpu/ops/copy.h"
+#include "backends/cpu/ops/index.h"
+
+namespace burn::backends::cpu {
+namespace {
+
+// What the tiles read of an operand. One number per row, and single numbers, are brought into their held form here, as
+// a whole: they are few.
+Result<TileSource> source_of(Run& run, Array& x, const TileValue& value) {
+  if (value.extent == Extent::full) return TileSource(x, value.held);
+  if (value.index_size >= 0) {
+    BURN_TRY(Array index, checked_index(run, x, value.index_size));
+    BURN_TRY(index, contiguous(run, index));
+    return TileSource(std::move(index));
+  }
+  BURN_TRY(Array held, cast(run, x, value.held));
+  BURN_TRY(held, contiguous(run, held));
+  return TileSource(std::move(held));
+}
+
+// Who wanted it.
+std::int32_t first_reader(const TileCode& code, std::int32_t value) {
+  for (const auto& in : code.instructions) {
+    if (std::find(in.operands, in.operands + in.arity, value) != in.operands + in.arity) return in.node;
+  }
+  return code.instructions.front().node;
+}
+
+}  // namespace
+
+Result<std::vector<Array>> FusedKernel::run(Run& run, std::span<Array> reads, std::int32_t* failed_node) const {
+  std::vector<TileSource> sources;
+  sources.reserve(code_.values.size());
+  for (std::size_t v = 0; v < code_.values.size(); ++v) {
+    const auto& value = code_.values[v];
+    if (value.read < 0) continue;
+    auto source = source_of(run, reads[static_cast<std::size_t>(value.read)], value);
+    if (!source.ok()) {
+      *failed_node = first_reader(code_, static_cast<std::int32_t>(v));
+      return source.status();
+    }
+    sources.push_back(*std::move(source));
+  }
+
+  std::vector<Array> results;
+  std::vector<std::byte*> places;
+  results.reserve(result_types_.size());
+  for (std::size_t r = 0; r < result_types_.size(); ++r) {
+    const auto over = code_.overwrites[r];
+    if (over >= 0 && may_overwrite(reads[static_cast<std::size_t>(over)])) {
+      results.emplace_back(result_types_[r], reads[static_cast<std::size_t>(over)].buffer());
+    } else {
+      auto fresh = run.allocate(result_types_[r]);
+      if (!fresh.ok()) {
+        *failed_node = code_.instructions.front().node;
+        return fresh.status();
+      }
+      results.push_back(*std::move(fresh));
+    }
+    places.push_back(results.back().data());
+  }
+  TileRunner(code_, std::move(sources), std::move(places), run).run_all();
+  return results;
+}
+
+}  // namespace burn::backends::cpu

@@ -1,0 +1,165 @@
+#include <optional>
+
+#include "backends/cpu/fused/tile_code.h"
+#include "backends/cpu/vector/chain_loops.h"
+#include "backends/cpu/vector/float_loops.h"
+
+namespace burn::backends::cpu {
+namespace {
+
+using Kind = TileInstruction::Kind;
+
+class Improver {
+ public:
+  Improver(TileCode& code, const ir::Program& program) : code_(code), program_(program) {}
+
+  void run() {
+    pick_early();
+    drop_unread();
+    join_pairs([&](const TileInstruction& first, const TileInstruction& second, int k) { return after(first, second, k); });
+    join_pairs([&](const TileInstruction& first, const TileInstruction& second, int k) { return chain(first, second, k); });
+  }
+
+ private:
+  TileValue& value(std::int32_t v) { return code_.values[static_cast<std::size_t>(v)]; }
+
+  // The function of a pointwise instruction over f32; nothing for others and for pairs.
+  std::optional<ir::PointwiseFn> fn_of(const TileInstruction& in, int arity) const {
+    const auto& node = program_.nodes[static_cast<std::size_t>(in.node)];
+    if (in.kind != Kind::pointwise || in.arity != arity || node.type.dtype != ir::DType::f32) return std::nullopt;
+    const auto* op = std::get_if<ir::Pointwise>(&node.op);
+    return op && ir::row(op->fn).arity == arity ? std::optional(op->fn) : std::nullopt;
+  }
+
+  // Per value: the instruction that writes it (-1: a read), and how many operands it is.
+  void count() {
+    writer_.assign(code_.values.size(), -1);
+    readers_.assign(code_.values.size(), 0);
+    for (std::size_t i = 0; i < code_.instructions.size(); ++i) {
+      const auto& in = code_.instructions[i];
+      writer_[static_cast<std::size_t>(in.result)] = static_cast<std::int32_t>(i);
+      for (int k = 0; k < in.arity; ++k) ++readers_[static_cast<std::size_t>(in.operands[k])];
+    }
+  }
+
+  // One element of a computed row is computed from one element of each operand: the loss of a row does not need the
+  // logarithm of every probability.
+  void pick_early() {
+    const auto before = code_.instructions;
+    code_.instructions.clear();
+    written_by_.assign(code_.values.size(), nullptr);
+    for (const auto& in : before) {
+      if (in.kind == Kind::pick) {
+        compute_picked(in, in.operands[0], in.result, 4);
+      } else {
+        code_.instructions.push_back(in);
+      }
+      if (in.kind == Kind::pointwise || in.kind == Kind::repeat) written_by_[static_cast<std::size_t>(in.result)] = &in;
+    }
+  }
+
+  // Emits result[row] = from[row][index[row]].
+  void compute_picked(const TileInstruction& pick, std::int32_t from, std::int32_t result, int depth) {
+    const auto* writer = static_cast<std::size_t>(from) < written_by_.size() ? written_by_[static_cast<std::size_t>(from)] : nullptr;
+    const bool is_stepwise = writer && writer->kind == Kind::pointwise && value(from).held == value(from).stored;
+    if (!is_stepwise || depth == 0) {
+      auto copy = pick;
+      copy.operands[0] = from;
+      copy.result = result;
+      value(from).wants_all = true;
+      code_.instructions.push_back(copy);
+      return;
+    }
+    auto step = *writer;
+    for (int k = 0; k < step.arity; ++k) {
+      const auto operand = step.operands[k];
+      if (value(operand).extent == Extent::uniform) continue;
+      const auto* source = written_by_[static_cast<std::size_t>(operand)];
+      if (source && source->kind == Kind::repeat) {
+        step.operands[k] = source->operands[0];
+        continue;
+      }
+      const auto held = value(operand).held;
+      code_.values.push_back({.stored = held, .held = held, .extent = Extent::row});
+      written_by_.push_back(nullptr);
+      const auto picked = static_cast<std::int32_t>(code_.values.size() - 1);
+      compute_picked(pick, operand, picked, depth - 1);
+      step.operands[k] = picked;
+    }
+    step.result = result;
+    code_.instructions.push_back(step);
+  }
+
+  // Instructions whose value nobody needs any more.
+  void drop_unread() {
+    count();
+    auto& all = code_.instructions;
+    for (std::size_t i = all.size(); i-- > 0;) {
+      const auto v = static_cast<std::size_t>(all[i].result);
+      if (readers_[v] > 0 || code_.values[v].result >= 0) continue;
+      for (int k = 0; k < all[i].arity; ++k) --readers_[static_cast<std::size_t>(all[i].operands[k])];
+      all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+
+  // An instruction whose only reader is another one becomes a part of it, where `join(first, second, k)`, k being
+  // which operand, knows how.
+  template <typename Join>
+  void join_pairs(const Join& join) {
+    count();
+    auto& all = code_.instructions;
+    std::vector<bool> is_gone(all.size());
+    for (auto& second : all) {
+      for (int k = 0; k < second.arity; ++k) {
+        const auto v = static_cast<std::size_t>(second.operands[k]);
+        if (writer_[v] < 0 || readers_[v] != 1 || code_.values[v].result >= 0) continue;
+        const std::optional<TileInstruction> both = join(all[static_cast<std::size_t>(writer_[v])], second, k);
+        if (!both) continue;
+        is_gone[static_cast<std::size_t>(writer_[v])] = true;
+        second = *both;
+        break;
+      }
+    }
+    std::vector<TileInstruction> kept;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!is_gone[i]) kept.push_back(all[i]);
+    }
+    all = std::move(kept);
+  }
+
+  std::optional<TileInstruction> after(const TileInstruction& first, const TileInstruction& second, int) const {
+    const auto first_fn = fn_of(first, 2), second_fn = fn_of(second, 1);
+    const auto loop = first_fn && second_fn ? vector_loop_after(*first_fn, *second_fn, ir::DType::f32) : nullptr;
+    if (!loop) return std::nullopt;
+    auto both = second;
+    both.arity = 2;
+    both.operands[0] = first.operands[0];
+    both.operands[1] = first.operands[1];
+    both.loop = loop;
+    return both;
+  }
+
+  std::optional<TileInstruction> chain(const TileInstruction& first, const TileInstruction& second, int k) const {
+    const auto first_fn = fn_of(first, 2), second_fn = fn_of(second, 2);
+    const auto loop = first_fn && second_fn ? chain_loop(*first_fn, *second_fn, k == 1) : nullptr;
+    if (!loop) return std::nullopt;
+    auto both = second;
+    both.arity = 3;
+    both.operands[2] = second.operands[1 - k];
+    both.operands[0] = first.operands[0];
+    both.operands[1] = first.operands[1];
+    both.loop = loop;
+    return both;
+  }
+
+  TileCode& code_;
+  const ir::Program& program_;
+  std::vector<std::int32_t> writer_, readers_;
+  std::vector<const TileInstruction*> written_by_;  // per value, pointing into the instructions before
+};
+
+}  // namespace
+
+void improve(TileCode& code, const ir::Program& program) { Improver(code, program).run(); }
+
+}  // namespace burn::backends::cpu

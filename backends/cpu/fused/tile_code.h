@@ -1,0 +1,77 @@
+// A fused group as straight-line code over one tile: a stretch of the domain, or some rows of it, that stays in the
+// first-level cache from its first instruction to its last.
+//
+// Values live in registers: scratch memory of a tile's length, or, without a copy, the very place in an array where
+// the tile is read from or written to. 16-bit floats are f32 in registers, rounded after every op as if stored.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "backends/codegen/group.h"
+#include "backends/cpu/ops/cast.h"
+#include "backends/cpu/ops/pointwise_loops.h"
+#include "backends/cpu/ops/reduce_loops.h"
+#include "backends/plan/plan.h"
+
+namespace burn::backends::cpu {
+
+enum class Extent : std::uint8_t { full, row, uniform };  // elements of a tile; rows of it; one
+
+struct TileValue {
+  ir::DType stored = ir::DType::f32;    // in arrays
+  ir::DType held = ir::DType::f32;      // in registers
+  Extent extent = Extent::full;
+  bool wants_all = false;  // somebody reads it element after element: a repeated number must be written out
+  std::int32_t read = -1, result = -1;  // which operand or result of the group it is, if any
+  std::int64_t index_size = -1;         // a read that is an index, of something of this size; held as i64
+  std::int64_t scratch = -1;            // bytes per element of the tile (full) or per row (row) before it; -1: none
+};
+
+struct TileInstruction {
+  enum class Kind : std::uint8_t {
+    pointwise,  // result = loop(operands)
+    random,     // result = its part of the stream
+    convert,    // result = cast(operand)
+    round,      // result = operand as if stored in 16 bits; both are the same value
+    reduce,     // result[row] = all elements of the row combined
+    repeat,     // result = operand[row] for every element of the row
+    pick,       // result[row] = operand's element at index[row]
+  };
+  Kind kind = Kind::pointwise;
+  std::uint8_t arity = 1;
+  std::int32_t operands[3] = {};
+  std::int32_t result = 0;
+  std::int32_t node = 0;  // of the program, for messages
+  RunLoop loop = nullptr;
+  CastLoop cast = nullptr, back = nullptr;  // back: from 16 bits, for round
+  ReduceLoops reduce;
+  ir::RandomFn random_fn = ir::RandomFn::uniform;
+  std::uint64_t random_offset = 0;  // blocks, from the start of the program
+};
+
+struct TileCode {
+  ir::Shape domain;
+  std::int64_t elements = 0;    // of the domain
+  std::int64_t row_size = 1;    // elements
+  std::int64_t tile = 0;        // elements per tile at most: whole rows, where there are rows
+  std::int64_t cost = 1;        // of an element, compared with a simple pass over memory
+  std::int64_t full_bytes = 0;  // scratch per element of a tile
+  std::int64_t row_bytes = 0;   // scratch per row of a tile
+  std::vector<TileValue> values;  // the group's reads, then its members
+  std::vector<TileInstruction> instructions;
+  // For each result that may be written over a read: that read, or -1.
+  std::vector<std::int32_t> overwrites;
+
+  bool has_rows() const { return row_size > 1; }
+  std::int64_t rows_per_tile() const { return tile / row_size; }
+  bool one_row_at_a_time() const { return has_rows() && tile == row_size; }
+};
+
+// Rewrites instructions into fewer that compute the same, before scratch is handed out.
+void improve(TileCode& code, const ir::Program& program);
+
+// Errors: UNIMPLEMENTED where there is no loop.
+Result<TileCode> compile_group(const ir::Program& program, const codegen::Group& group, const Step& step);
+
+}  // namespace burn::backends::cpu

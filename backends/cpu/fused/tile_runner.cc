@@ -1,0 +1,211 @@
+#include "backends/cpu/fused/tile_runner.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "backends/cpu/memory.h"
+#include "backends/cpu/ops/random.h"
+
+namespace burn::backends::cpu {
+namespace {
+
+std::int64_t bytes_of(ir::DType dtype) { return static_cast<std::int64_t>(ir::size_of(dtype)); }
+
+// Calls body with an unsigned integer of the size: whoever only moves elements need not know what they are.
+template <typename Body>
+void with_word(std::int64_t size, const Body& body) {
+  switch (size) {
+    case 1: return body(std::uint8_t{});
+    case 2: return body(std::uint16_t{});
+    case 4: return body(std::uint32_t{});
+    default: return body(std::uint64_t{});
+  }
+}
+
+// A thread's scratch; grows to what the largest tile has wanted.
+std::byte* thread_scratch(std::size_t bytes) {
+  struct Free {
+    void operator()(std::byte* p) const { std::free(p); }
+  };
+  thread_local std::unique_ptr<std::byte, Free> block;
+  thread_local std::size_t size = 0;
+  if (size < bytes) {
+    size = (bytes + Pool::kAlignment - 1) / Pool::kAlignment * Pool::kAlignment;
+    block.reset(static_cast<std::byte*>(std::aligned_alloc(Pool::kAlignment, size)));
+    if (!block) std::abort();  // under a megabyte, on a thread that has no way to say so
+  }
+  return block.get();
+}
+
+}  // namespace
+
+TileSource::TileSource(Array& x, ir::DType held)
+    : data_(x.data()),
+      size_(bytes_of(x.dtype())),
+      held_size_(bytes_of(held)),
+      copy_(cast_loop(x.dtype(), held)),
+      converts_(x.dtype() != held),
+      nest_(x.shape(), {&x.strides()}) {}
+
+Location TileSource::locate(std::int64_t begin, std::int64_t n, bool wants_all, std::byte* scratch) {
+  const auto stride = nest_.inner_strides()[0];
+  if (!converts_ && (stride == 1 || (stride == 0 && !wants_all))) {
+    if (nest_.rank == 1) return {data_ + begin * stride * size_, stride};
+    if (n <= nest_.inner_size() - begin % nest_.inner_size()) {
+      Location found{nullptr, stride};
+      nest_.for_each_run(begin, begin + 1, [&](std::int64_t, const auto& at) { found.data = data_ + at[0] * size_; });
+      return found;
+    }
+  }
+  std::byte* to = scratch;
+  nest_.for_each_run(begin, begin + n, [&](std::int64_t count, const auto& at) {
+    copy_(count, to, data_ + at[0] * size_, stride);
+    to += count * held_size_;
+  });
+  return {scratch, 1};
+}
+
+void TileRunner::run_all() {
+  const auto tiles = (code_.elements + code_.tile - 1) / code_.tile;
+  const auto grain = std::max<std::int64_t>(1, kGrain / (code_.tile * code_.cost));
+  parallel_for(tiles, grain, [&](std::int64_t begin, std::int64_t end) {
+    std::byte* scratch = thread_scratch(static_cast<std::size_t>(
+        code_.tile * code_.full_bytes + code_.rows_per_tile() * code_.row_bytes + Pool::kAlignment * (code_.row_bytes + 1)));
+    std::vector<Location> at(code_.values.size());
+    for (auto tile = begin; tile < end; ++tile) {
+      const auto first = tile * code_.tile;
+      run_tile(first, std::min(code_.tile, code_.elements - first), at, scratch);
+    }
+  });
+}
+
+void TileRunner::run_tile(std::int64_t begin, std::int64_t n, std::vector<Location>& at, std::byte* scratch) {
+  const auto row = begin / code_.row_size, rows = n / code_.row_size;
+  std::byte* row_scratch = scratch + code_.tile * code_.full_bytes;
+  for (std::size_t v = 0, source = 0; v < at.size(); ++v) {
+    const auto& value = code_.values[v];
+    const bool is_full = value.extent == Extent::full;
+    std::byte* place = is_full ? scratch + value.scratch * code_.tile : row_scratch + value.scratch * code_.rows_per_tile();
+    if (value.read >= 0) {
+      auto& from = sources_[source++];
+      if (is_full) at[v] = from.locate(begin, n, value.wants_all, place);
+      else at[v] = value.extent == Extent::row ? from.row(row) : from.only();
+    } else if (value.result >= 0 && value.held == value.stored) {
+      at[v] = {results_[static_cast<std::size_t>(value.result)] + (is_full ? begin : row) * bytes_of(value.stored), 1};
+    } else {
+      at[v] = {place, 1};
+    }
+  }
+  for (std::size_t i = 0; i < code_.instructions.size(); ++i) {
+    prefetch(i, n, at);
+    execute(code_.instructions[i], begin, n, rows, at);
+  }
+  for (std::size_t v = 0; v < at.size(); ++v) {
+    const auto& value = code_.values[v];
+    if (value.result < 0 || value.held == value.stored) continue;
+    const bool is_full = value.extent == Extent::full;
+    std::byte* to = results_[static_cast<std::size_t>(value.result)] + (is_full ? begin : row) * bytes_of(value.stored);
+    cast_loop(value.held, value.stored)(is_full ? n : rows, to, at[v].data, 1);
+  }
+}
+
+void TileRunner::find_streams() {
+  constexpr std::int64_t kNear = 1 << 17;  // elements that the second-level cache brings soon enough
+  if (code_.elements <= kNear) return;
+  for (std::size_t v = 0, source = 0; v < code_.values.size(); ++v) {
+    const auto& value = code_.values[v];
+    const bool reads = value.read >= 0 && sources_[source++].streams();
+    const bool writes = value.result >= 0 && value.held == value.stored;
+    if (value.extent == Extent::full && (reads || writes)) streams_.push_back(v);
+  }
+}
+
+// Before each instruction a part of what the next tile will read and write: the processor would only notice once it
+// is there, and compute and memory would wait for each other in turns.
+void TileRunner::prefetch(std::size_t part, std::int64_t n, const std::vector<Location>& at) const {
+  constexpr std::int64_t kLine = 64;
+  const auto parts = static_cast<std::int64_t>(code_.instructions.size());
+  for (const auto v : streams_) {
+    const auto& value = code_.values[v];
+    const auto bytes = n * bytes_of(value.stored);
+    const auto size = (bytes / parts + kLine - 1) / kLine * kLine;
+    const auto begin = static_cast<std::int64_t>(part) * size, end = std::min(begin + size, bytes);
+    const std::byte* next = at[v].data + bytes;
+    if (value.result >= 0) {
+      for (auto i = begin; i < end; i += kLine) __builtin_prefetch(next + i, 1, 2);
+    } else {
+      for (auto i = begin; i < end; i += kLine) __builtin_prefetch(next + i, 0, 2);
+    }
+  }
+}
+
+void TileRunner::execute(const TileInstruction& in, std::int64_t begin, std::int64_t n, std::int64_t rows,
+                         std::vector<Location>& at) const {
+  const auto place = [&](std::int32_t v) -> Location& { return at[static_cast<std::size_t>(v)]; };
+  const auto count = code_.values[static_cast<std::size_t>(in.result)].extent == Extent::full ? n : rows;
+  switch (in.kind) {
+    case TileInstruction::Kind::pointwise: {
+      const void* from[3];
+      std::int64_t strides[3];
+      for (int k = 0; k < in.arity; ++k) {
+        from[k] = place(in.operands[k]).data;
+        strides[k] = place(in.operands[k]).stride;
+      }
+      return in.loop(count, place(in.result).data, from, strides);
+    }
+    case TileInstruction::Kind::random:
+      return random_floats(in.random_fn, seed_, random_offset_ + in.random_offset, begin, n,
+                           reinterpret_cast<float*>(place(in.result).data));
+    case TileInstruction::Kind::convert:
+      return in.cast(count, place(in.result).data, place(in.operands[0]).data, place(in.operands[0]).stride);
+    case TileInstruction::Kind::round:
+      in.cast(count, place(in.operands[1]).data, place(in.result).data, 1);
+      return in.back(count, place(in.result).data, place(in.operands[1]).data, 1);
+    case TileInstruction::Kind::reduce:
+      return reduce(in, rows, at);
+    case TileInstruction::Kind::repeat:
+      return repeat(in, rows, at);
+    case TileInstruction::Kind::pick:
+      return pick(in, rows, at);
+  }
+}
+
+void TileRunner::reduce(const TileInstruction& in, std::int64_t rows, const std::vector<Location>& at) const {
+  const std::byte* from = at[static_cast<std::size_t>(in.operands[0])].data;
+  std::byte* to = at[static_cast<std::size_t>(in.result)].data;
+  const auto from_size = bytes_of(code_.values[static_cast<std::size_t>(in.operands[0])].held) * code_.row_size;
+  const auto to_size = bytes_of(code_.values[static_cast<std::size_t>(in.result)].held);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    alignas(16) std::byte total[16];
+    in.reduce.fill(1, total);
+    in.reduce.run(code_.row_size, from + row * from_size, total);
+    in.reduce.store(1, total, to + row * to_size);
+  }
+}
+
+void TileRunner::repeat(const TileInstruction& in, std::int64_t rows, std::vector<Location>& at) const {
+  const auto& from = at[static_cast<std::size_t>(in.operands[0])];
+  auto& to = at[static_cast<std::size_t>(in.result)];
+  const auto& value = code_.values[static_cast<std::size_t>(in.result)];
+  if (rows == 1 && !value.wants_all) {
+    to = {from.data, 0};
+    return;
+  }
+  with_word(bytes_of(value.held), [&]<typename T>(T) {
+    const auto* x = reinterpret_cast<const T*>(from.data);
+    auto* y = reinterpret_cast<T*>(to.data);
+    for (std::int64_t row = 0; row < rows; ++row) std::fill_n(y + row * code_.row_size, code_.row_size, x[row]);
+  });
+}
+
+void TileRunner::pick(const TileInstruction& in, std::int64_t rows, const std::vector<Location>& at) const {
+  const auto* index = reinterpret_cast<const std::int64_t*>(at[static_cast<std::size_t>(in.operands[1])].data);
+  with_word(bytes_of(code_.values[static_cast<std::size_t>(in.result)].held), [&]<typename T>(T) {
+    const auto* x = reinterpret_cast<const T*>(at[static_cast<std::size_t>(in.operands[0])].data);
+    auto* y = reinterpret_cast<T*>(at[static_cast<std::size_t>(in.result)].data);
+    for (std::int64_t row = 0; row < rows; ++row) y[row] = x[row * code_.row_size + index[row]];
+  });
+}
+
+}  // namespace burn::backends::cpu

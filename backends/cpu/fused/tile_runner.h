@@ -1,0 +1,76 @@
+// One execution of a fused group: where its values lie, and the tiles.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "backends/cpu/array.h"
+#include "backends/cpu/fused/tile_code.h"
+#include "backends/cpu/loops.h"
+#include "backends/cpu/run.h"
+
+namespace burn::backends::cpu {
+
+// Where a value is while a tile is computed; strides as in RunLoop.
+struct Location {
+  std::byte* data = nullptr;
+  std::int64_t stride = 1;
+};
+
+// An operand of the group as the tiles find it.
+class TileSource {
+ public:
+  // Elements of the domain. The array stays with the caller, so that a result may be written over it.
+  TileSource(Array& x, ir::DType held);
+  // One number per row, or only one, as held.
+  explicit TileSource(Array numbers) : numbers_(std::move(numbers)), nest_({}, {&numbers_.strides()}) {}
+
+  // The elements [begin, begin + n): in place, or copied to `scratch`.
+  Location locate(std::int64_t begin, std::int64_t n, bool wants_all, std::byte* scratch);
+  // From the row's number on; or the only one.
+  Location row(std::int64_t row) { return {numbers_.data() + row * size_of(numbers_.dtype()), 1}; }
+  Location only() { return {numbers_.data(), 0}; }
+  // Whether tile follows upon tile in memory.
+  bool streams() const { return nest_.rank == 1 && nest_.inner_strides()[0] == 1; }
+
+ private:
+  static std::int64_t size_of(ir::DType dtype) { return static_cast<std::int64_t>(ir::size_of(dtype)); }
+
+  Array numbers_;
+  std::byte* data_ = nullptr;
+  std::int64_t size_ = 0, held_size_ = 0;  // of an element, bytes
+  CastLoop copy_ = nullptr;                // from how it is stored to how it is held
+  bool converts_ = false;
+  LoopNest<1> nest_;
+};
+
+class TileRunner {
+ public:
+  TileRunner(const TileCode& code, std::vector<TileSource> sources, std::vector<std::byte*> results, const Run& run)
+      : code_(code),
+        sources_(std::move(sources)),
+        results_(std::move(results)),
+        seed_(run.seed),
+        random_offset_(run.random_offset) {
+    find_streams();
+  }
+
+  void run_all();
+
+ private:
+  void find_streams();
+  void run_tile(std::int64_t begin, std::int64_t n, std::vector<Location>& at, std::byte* scratch);
+  void prefetch(std::size_t part, std::int64_t n, const std::vector<Location>& at) const;
+  void execute(const TileInstruction& in, std::int64_t begin, std::int64_t n, std::int64_t rows, std::vector<Location>& at) const;
+  void reduce(const TileInstruction& in, std::int64_t rows, const std::vector<Location>& at) const;
+  void repeat(const TileInstruction& in, std::int64_t rows, std::vector<Location>& at) const;
+  void pick(const TileInstruction& in, std::int64_t rows, const std::vector<Location>& at) const;
+
+  const TileCode& code_;
+  std::vector<TileSource> sources_;  // by value; of the values that are reads
+  std::vector<std::byte*> results_;
+  std::uint64_t seed_, random_offset_;
+  std::vector<std::size_t> streams_;  // values whose next tile lies behind this one in memory
+};
+
+}  // namespace burn::backends::cpu

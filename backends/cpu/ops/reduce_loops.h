@@ -1,0 +1,23 @@
+// The inner loops of reductions, for whoever walks the outer ones.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "ir/ops.h"
+
+namespace burn::backends::cpu {
+
+// For one function and dtype. They keep `totals` of a type of their own, of total_size bytes each.
+struct ReduceLoops {
+  std::size_t total_size = 0;
+  void (*fill)(std::int64_t n, void* totals) = nullptr;  // with the identity
+  void (*merge)(std::int64_t n, const void* from, void* totals) = nullptr;
+  void (*store)(std::int64_t n, const void* totals, void* result) = nullptr;
+  void (*run)(std::int64_t n, const void* source, void* total) = nullptr;
+  void (*rows)(std::int64_t rows, std::int64_t step, std::int64_t columns, const void* source, void* totals) = nullptr;
+};
+
+ReduceLoops reduce_loops(ir::ReduceFn fn, ir::DType dtype);
+
+}  // namespace burn::backends::cpu

@@ -1,0 +1,78 @@
+#include "backends/plan/simplify.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <unordered_map>
+
+#include "ir/attrs.h"
+
+namespace burn::backends {
+namespace {
+
+// Operands come before their readers, so one walk backwards reaches everything an output needs.
+std::vector<bool> live_nodes(const ir::Program& program) {
+  std::vector<bool> live(program.nodes.size());
+  const auto mark = [&](ir::Ref ref) {
+    if (!ref.is_input()) live[static_cast<std::size_t>(ref.index())] = true;
+  };
+  std::ranges::for_each(program.outputs, mark);
+  for (std::size_t i = program.nodes.size(); i-- > 0;) {
+    if (live[i]) std::ranges::for_each(program.operands_of(program.nodes[i]), mark);
+  }
+  return live;
+}
+
+// The op and its operands as bytes: equal bytes, equal results.
+std::string key_of(const ir::Op& op, std::span<const ir::Ref> operands) {
+  std::byte image[ir::kMaxOpImage];
+  const auto size = ir::write_image(op, image);
+  std::string key(reinterpret_cast<const char*>(image), size);
+  key.append(reinterpret_cast<const char*>(operands.data()), operands.size_bytes());
+  return key;
+}
+
+}  // namespace
+
+ir::Program simplify(const ir::Program& program, bool merge_equal) {
+  const auto live = live_nodes(program);
+  std::vector<bool> is_output(program.nodes.size());
+  for (const auto ref : program.outputs) {
+    if (!ref.is_input()) is_output[static_cast<std::size_t>(ref.index())] = true;
+  }
+
+  ir::Program result;
+  result.inputs = program.inputs;
+  result.scalar_count = program.scalar_count;
+  result.random_blocks = program.random_blocks;
+  result.hash = program.hash;
+  result.site_files = program.site_files;
+  result.nodes.reserve(program.nodes.size());
+  result.operands.reserve(program.operands.size());
+
+  std::vector<ir::Ref> now(program.nodes.size());  // where a node went
+  const auto moved = [&](ir::Ref ref) { return ref.is_input() ? ref : now[static_cast<std::size_t>(ref.index())]; };
+  std::unordered_map<std::string, ir::Ref> known;
+  for (std::size_t i = 0; i < program.nodes.size(); ++i) {
+    if (!live[i]) continue;
+    ir::Node node = program.nodes[i];
+    const auto begin = result.operands.size();
+    for (const auto ref : program.operands_of(node)) result.operands.push_back(moved(ref));
+    const auto place = ir::Ref::node(static_cast<std::int32_t>(result.nodes.size()));
+    if (merge_equal) {
+      const auto [found, is_new] = known.try_emplace(key_of(node.op, std::span(result.operands).subspan(begin)), place);
+      if (!is_new && !is_output[i]) {  // outputs are distinct, so one stays a node of its own
+        now[i] = found->second;
+        result.operands.resize(begin);
+        continue;
+      }
+    }
+    node.operand_begin = static_cast<std::uint32_t>(begin);
+    now[i] = place;
+    result.nodes.push_back(std::move(node));
+  }
+  for (const auto ref : program.outputs) result.outputs.push_back(moved(ref));
+  return result;
+}
+
+}  // namespace burn::backends

@@ -1,0 +1,13 @@
+// Rewrites a program into a smaller one that does the same, before anything is planned.
+#pragma once
+
+#include "ir/program.h"
+
+namespace burn::backends {
+
+// Without nodes that no output depends on and, with `merge_equal`, without nodes that compute what an earlier one has
+// computed: the same op on the same operands (a random op names its part of the stream, so this holds for it too).
+// Inputs, outputs, slots and results stay as they are; the hash is that of the original.
+ir::Program simplify(const ir::Program& program, bool merge_equal);
+
+}  // namespace burn::backends

@@ -1,0 +1,164 @@
+// What is fused, and that it makes no difference to what is computed.
+#include <cstdlib>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "backends/codegen/fuse.h"
+#include "backends/cpu/cpu_backend.h"
+#include "backends/plan/plan.h"
+#include "backends/plan/simplify.h"
+#include "tests/backends/random_program.h"
+#include "tests/backends/run_program.h"
+
+namespace burn::testing {
+namespace {
+
+using backends::make_plan;
+using ir::DType;
+using ir::PointwiseFn;
+using ir::ReduceFn;
+using ir::Ref;
+using ::testing::SizeIs;
+
+class FusionTest : public ::testing::Test {
+ protected:
+  Ref input(const ir::Shape& shape, DType dtype = DType::f32) { return program_.add_input({dtype, shape}); }
+  Ref add(const ir::Op& op, std::initializer_list<Ref> operands) {
+    return *program_.add(op, std::span(operands.begin(), operands.size()), {.file = "model.cc", .line = 7});
+  }
+  Ref add(PointwiseFn fn, std::initializer_list<Ref> operands) { return add(ir::Pointwise{fn}, operands); }
+  Ref number(double value) { return add(ir::Constant{DType::f32, std::bit_cast<std::int64_t>(value)}, {}); }
+
+  // Steps that compute something: neither views nor numbers.
+  std::vector<backends::Step> work(std::vector<Ref> outputs) {
+    made_ = backends::simplify(program_.finish(std::move(outputs)), true);
+    plan_ = make_plan(made_);
+    std::vector<backends::Step> steps;
+    for (const auto& step : plan_.steps) {
+      const auto& op = made_.nodes[static_cast<std::size_t>(step.results[0])].op;
+      const bool is_free = std::holds_alternative<ir::Constant>(op) || std::holds_alternative<ir::Expand>(op) ||
+                           std::holds_alternative<ir::Reshape>(op) || std::holds_alternative<ir::Permute>(op);
+      if (step.group != backends::Step::kSingle || !is_free) steps.push_back(step);
+    }
+    return steps;
+  }
+  Ref softmax(Ref x) {
+    const auto shape = program_.type_of(x).shape;
+    const ir::Dims last{shape.rank() - 1};
+    const auto largest = add(ir::Expand{shape}, {add(ir::Reduce{ReduceFn::max, last}, {x})});
+    const auto e = add(PointwiseFn::exp, {add(PointwiseFn::sub, {x, largest})});
+    return add(PointwiseFn::div, {e, add(ir::Expand{shape}, {add(ir::Reduce{ReduceFn::sum, last}, {e})})});
+  }
+
+  ir::ProgramBuilder program_;
+  ir::Program made_;
+  backends::Plan plan_;
+};
+
+TEST_F(FusionTest, MakesOneStepOfAChain) {
+  const auto x = input({100});
+  const auto y = add(PointwiseFn::mul, {add(PointwiseFn::add, {add(PointwiseFn::erf, {x}), number(1)}), x});
+  EXPECT_THAT(work({y}), SizeIs(1));
+}
+
+TEST_F(FusionTest, MakesOneStepOfASoftmax) { EXPECT_THAT(work({softmax(input({64, 100}))}), SizeIs(1)); }
+
+TEST_F(FusionTest, MakesOneStepOfTheLossOfEachRow) {
+  const auto x = input({64, 10}), target = input({64, 1}, DType::i64);
+  const auto log_p = add(PointwiseFn::log, {softmax(x)});
+  EXPECT_THAT(work({add(PointwiseFn::neg, {add(ir::Gather{1}, {log_p, target})})}), SizeIs(1));
+}
+
+TEST_F(FusionTest, LeavesLongRowsToKernelsThatShareThemOut) {
+  EXPECT_THAT(work({softmax(input({2, 100'000}))}), SizeIs(4));
+}
+
+TEST_F(FusionTest, LeavesAReductionOfColumnsAlone) {
+  const auto x = input({64, 10});
+  const auto y = add(PointwiseFn::mul, {add(PointwiseFn::exp, {x}), x});
+  const auto steps = work({add(ir::Reduce{ReduceFn::sum, {0}}, {y})});
+  ASSERT_THAT(steps, SizeIs(2));
+  EXPECT_EQ(steps[1].group, backends::Step::kSingle);
+}
+
+TEST_F(FusionTest, KeepsApartWhatAProductStandsBetween) {
+  const auto x = input({8, 8});
+  const auto a = add(PointwiseFn::exp, {add(PointwiseFn::neg, {x})});
+  const auto product = add(ir::MatMul{}, {a, a});
+  // Needs both the group's value and the product of it: one step for all would wait for itself.
+  const auto y = add(PointwiseFn::add, {add(PointwiseFn::mul, {product, a}), a});
+  EXPECT_THAT(work({y}), SizeIs(3));
+}
+
+TEST_F(FusionTest, WritesOnlyWhatIsReadOutside) {
+  const auto x = input({100});
+  const auto kept = add(PointwiseFn::exp, {x});
+  const auto y = add(PointwiseFn::mul, {add(PointwiseFn::add, {kept, x}), x});
+  const auto steps = work({kept, y});
+  ASSERT_THAT(steps, SizeIs(1));
+  EXPECT_THAT(steps[0].results, SizeIs(2));
+  EXPECT_THAT(steps[0].reads, SizeIs(1));
+}
+
+TEST_F(FusionTest, ComputesAnExpandedRowThatIsAlsoAResult) {
+  const auto x = input({4, 300});
+  const auto row = add(ir::Expand{{4, 300}}, {add(ir::Reduce{ReduceFn::sum, {1}}, {x})});
+  const auto y = add(PointwiseFn::sub, {x, row});
+  const auto program = program_.finish({row, y});
+  const auto backend = *backends::open_cpu_backend();
+  reference::Tensor data({DType::f32, {4, 300}});
+  for (std::size_t i = 0; i < data.size(); ++i) data.set(i, static_cast<double>(i % 7));
+  const std::array inputs{data};
+  const auto actual = *run_program(*backend, program, inputs);
+  const auto expected = reference::evaluate(program, inputs);
+  EXPECT_EQ(first_difference(actual[0], expected[0]), "");
+  EXPECT_EQ(first_difference(actual[1], expected[1]), "");
+}
+
+TEST_F(FusionTest, NamesTheOpAndTheLineOfABadIndex) {
+  const auto x = input({4, 300}), target = input({4, 1}, DType::i64);
+  const auto program = program_.finish({add(ir::Gather{1}, {softmax(x), target})});
+  const auto backend = *backends::open_cpu_backend();
+  reference::Tensor index({DType::i64, {4, 1}});
+  index.set(2, std::int64_t{300});
+  const std::array inputs{reference::Tensor({DType::f32, {4, 300}}), index};
+  const auto result = run_program(*backend, program, inputs);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.status().code(), StatusCode::out_of_range);
+  EXPECT_EQ(result.status().message(), "gather: index 300 is outside 0..299 (at model.cc:7)");
+}
+
+// Switches a layer off as long as it lives. Tests run one after the other.
+class Off {
+ public:
+  explicit Off(const char* name) : name_(name) { setenv(name, "off", 1); }
+  ~Off() { unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+class RandomFusionTest : public ::testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(RandomFusionTest, ComputesWhatSingleKernelsCompute) {
+  const auto backend = *backends::open_cpu_backend();
+  for (std::uint32_t i = 0; i < 50; ++i) {
+    const auto seed = GetParam() * 50 + i;
+    const auto [program, inputs] = random_program(seed);
+    const auto fused = run_program(*backend, program, inputs);
+    const Off fusion("BURN_FUSION"), cse("BURN_CSE");
+    const auto single = run_program(*backend, program, inputs);
+    ASSERT_TRUE(fused.ok() && single.ok()) << to_string(program);
+    for (std::size_t k = 0; k < fused->size(); ++k) {
+      ASSERT_EQ(first_difference((*fused)[k], (*single)[k], 20, 4), "")
+          << "seed " << seed << ", output " << k << "\n" << to_string(program)
+          << to_string(make_plan(backends::simplify(program, true)), backends::simplify(program, true));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomFusionTest, ::testing::Range(0u, 20u));
+
+}  // namespace
+}  // namespace burn::testing
