@@ -47,6 +47,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   ::signal(SIGPIPE, SIG_IGN);
   std::vector<Benchmark> list;
+  add_raw_gemm(list);
   add_raw_sockets(list);
   add_kernels(list);
   add_transport(list);

@@ -105,7 +105,12 @@ Result<Prepared> prepared(Run& run, const Op& op, std::span<const Array> in, std
   return p;
 }
 
-void fill_zero(Array& x) { std::fill_n(x.data(), x.num_bytes(), std::byte{0}); }  // of a whole buffer, in any order
+// What nobody writes to and what is added to. The packed array is a whole buffer, the part of the queries first.
+void clear(Array& packed, const AttentionSizes& s) {
+  const bool is_full = s.n == s.m && s.d == s.e;  // of the queries' part, every number is written
+  const auto kept = is_full ? packed.num_bytes() / 3 : 0;
+  std::fill_n(packed.data() + kept, packed.num_bytes() - kept, std::byte{0});
+}
 
 // Calls body(task, scratch) for tasks [0, count), each thread with scratch of its own.
 template <typename T, typename Body>
@@ -150,7 +155,7 @@ Array part_of(const Array& packed, std::int64_t which, std::int64_t rows, std::i
 template <typename T>
 Status backward(Run& run, const Prepared& p, const Array& y, const Array& g, Array& packed) {
   const auto& s = p.sizes;
-  fill_zero(packed);
+  clear(packed, s);
   if (s.n == 0 || s.m == 0) return {};
   const auto blocks = (s.n + kQueryBlock - 1) / kQueryBlock;
   const auto parts = std::clamp<std::int64_t>((thread_count() + p.batch - 1) / p.batch, 1, blocks);

@@ -41,7 +41,8 @@ void score(const AttentionSizes& s, const AttentionHead<T>& head, std::int64_t b
                            .b = transposed(head.k, first),
                            .c = scores,
                            .c_stride = columns,
-                           .alpha = static_cast<T>(s.scale)});
+                           .alpha = static_cast<T>(s.scale)},
+                s.library);
   constexpr T kHidden = -std::numeric_limits<T>::infinity();
   for (std::int64_t r = 0; r < rows; ++r) {
     T* row = scores + r * columns;
@@ -114,7 +115,8 @@ void attend(const AttentionSizes& s, const AttentionHead<T>& head, std::int64_t 
                              .b = plain(head.v, first),
                              .c = y.row(begin),
                              .c_stride = y.stride,
-                             .beta = first > 0 ? T{1} : T{0}});
+                             .beta = first > 0 ? T{1} : T{0}},
+                  s.library);
   }
   for (std::int64_t r = 0; r < rows; ++r) scale_row(y.row(begin + r), s.e, softmax.inverse(r));
 }
@@ -149,7 +151,8 @@ void attend_back(const AttentionSizes& s, const AttentionHead<T>& head, const At
                              .a = plain(grad.g, begin),
                              .b = transposed(head.v, first),
                              .c = dp,
-                             .c_stride = columns});
+                             .c_stride = columns},
+                  s.library);
     for (std::int64_t r = 0; r < rows; ++r) {
       T* row = p + r * columns;
       if (is_whole)
@@ -166,7 +169,8 @@ void attend_back(const AttentionSizes& s, const AttentionHead<T>& head, const At
                              .b = plain(grad.g, begin),
                              .c = grad.dv.row(first),
                              .c_stride = grad.dv.stride,
-                             .beta = T{1}});
+                             .beta = T{1}},
+                  s.library);
     multiply_here(Product<T>{.m = rows,
                              .n = s.d,
                              .k = columns,
@@ -175,7 +179,8 @@ void attend_back(const AttentionSizes& s, const AttentionHead<T>& head, const At
                              .c = grad.dq.row(begin),
                              .c_stride = grad.dq.stride,
                              .alpha = scale,
-                             .beta = first > 0 ? T{1} : T{0}});
+                             .beta = first > 0 ? T{1} : T{0}},
+                  s.library);
     multiply_here(Product<T>{.m = columns,
                              .n = s.d,
                              .k = rows,
@@ -184,7 +189,8 @@ void attend_back(const AttentionSizes& s, const AttentionHead<T>& head, const At
                              .c = grad.dk.row(first),
                              .c_stride = grad.dk.stride,
                              .alpha = scale,
-                             .beta = T{1}});
+                             .beta = T{1}},
+                  s.library);
   }
 }
 
