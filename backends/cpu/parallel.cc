@@ -134,7 +134,7 @@ int thread_count() {
 }
 
 LibraryThreads::LibraryThreads(int threads) : before_(omp_get_max_threads()) {
-  thread_count();  // asks OpenMP, who must not answer with what is set here
+  thread_count();  // asks OpenMP the first time, before we tell it otherwise
   omp_set_num_threads(threads);
 }
 

@@ -91,6 +91,7 @@ class Compiler {
       const auto& row = ir::row(pointwise->fn);
       in.loop = pointwise_loop(pointwise->fn, loop_dtype(row.kind, value(in.operands[count - 1]).held));
       if (!in.loop) return unimplemented(std::string(row.name) + ": the cpu backend has no loop for " + std::string(ir::name(from)));
+      if (count == 2 && type.dtype == ir::DType::f32) in.chain = {.steps = 1, .fns = {pointwise->fn}};
       if (member.level == codegen::Level::full) cost_ += is_costly(pointwise->fn) ? 16 : 1;
     } else if (std::holds_alternative<ir::Cast>(op)) {
       in.kind = Kind::convert;
@@ -99,6 +100,7 @@ class Compiler {
     } else if (const auto* reduce = std::get_if<ir::Reduce>(&op)) {
       in.kind = Kind::reduce;
       in.reduce = reduce_loops(reduce->fn, from);
+      if (reduce->fn == ir::ReduceFn::sum && type.dtype == ir::DType::f32) in.dot = dot_loop();
       value(in.operands[0]).wants_all = true;
       cost_ += 1;
     } else if (std::holds_alternative<ir::Expand>(op)) {

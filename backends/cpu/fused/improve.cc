@@ -1,7 +1,7 @@
+#include <algorithm>
 #include <optional>
 
 #include "backends/cpu/fused/tile_code.h"
-#include "backends/cpu/vector/chain_loops.h"
 #include "backends/cpu/vector/float_loops.h"
 
 namespace burn::backends::cpu {
@@ -16,8 +16,10 @@ class Improver {
   void run() {
     pick_early();
     drop_unread();
-    join_pairs([&](const TileInstruction& first, const TileInstruction& second, int k) { return after(first, second, k); });
-    join_pairs([&](const TileInstruction& first, const TileInstruction& second, int k) { return chain(first, second, k); });
+    using In = TileInstruction;
+    join_pairs([&](const In& first, const In& second, int) { return after(first, second); });
+    join_pairs([&](const In& first, const In& second, int) { return dot(first, second); });
+    join_pairs([&](const In& first, const In& second, int k) { return chain(first, second, k); });
   }
 
  private:
@@ -127,28 +129,45 @@ class Improver {
     all = std::move(kept);
   }
 
-  std::optional<TileInstruction> after(const TileInstruction& first, const TileInstruction& second, int) const {
-    const auto first_fn = fn_of(first, 2), second_fn = fn_of(second, 1);
-    const auto loop = first_fn && second_fn ? vector_loop_after(*first_fn, *second_fn, ir::DType::f32) : nullptr;
+  // f(a op b)
+  std::optional<TileInstruction> after(const TileInstruction& first, const TileInstruction& second) const {
+    const auto fn = fn_of(second, 1);
+    const auto loop = first.chain.steps == 1 && fn ? vector_loop_after(first.chain.fns[0], *fn, ir::DType::f32) : nullptr;
     if (!loop) return std::nullopt;
     auto both = second;
     both.arity = 2;
-    both.operands[0] = first.operands[0];
-    both.operands[1] = first.operands[1];
+    std::ranges::copy(first.operands, both.operands);
     both.loop = loop;
     return both;
   }
 
-  std::optional<TileInstruction> chain(const TileInstruction& first, const TileInstruction& second, int k) const {
-    const auto first_fn = fn_of(first, 2), second_fn = fn_of(second, 2);
-    const auto loop = first_fn && second_fn ? chain_loop(*first_fn, *second_fn, k == 1) : nullptr;
-    if (!loop) return std::nullopt;
+  // The sum of products.
+  std::optional<TileInstruction> dot(const TileInstruction& first, const TileInstruction& second) {
+    const bool is_product = first.chain.steps == 1 && first.chain.fns[0] == ir::PointwiseFn::mul;
+    if (!is_product || second.kind != Kind::reduce || !second.dot) return std::nullopt;
     auto both = second;
-    both.arity = 3;
-    both.operands[2] = second.operands[1 - k];
-    both.operands[0] = first.operands[0];
-    both.operands[1] = first.operands[1];
-    both.loop = loop;
+    both.arity = 2;
+    std::ranges::copy(first.operands, both.operands);
+    for (int k = 0; k < 2; ++k) {
+      if (value(both.operands[k]).extent != Extent::full) return std::nullopt;
+    }
+    for (int k = 0; k < 2; ++k) value(both.operands[k]).wants_all = true;
+    return both;
+  }
+
+  // (a op b) op c ...
+  std::optional<TileInstruction> chain(const TileInstruction& first, const TileInstruction& second, int k) const {
+    if (first.chain.steps == 0 || first.chain.steps == Chain::kMaxSteps || second.chain.steps != 1) return std::nullopt;
+    auto both = second;
+    both.chain = first.chain;
+    both.chain.fns[both.chain.steps] = second.chain.fns[0];
+    both.chain.swapped[both.chain.steps] = k == 1;
+    ++both.chain.steps;
+    both.loop = chain_loop(both.chain);
+    if (!both.loop) return std::nullopt;
+    std::ranges::copy(first.operands, both.operands);
+    both.operands[first.arity] = second.operands[1 - k];
+    both.arity = static_cast<std::uint8_t>(first.arity + 1);
     return both;
   }
 

@@ -12,6 +12,7 @@
 #include "backends/cpu/ops/cast.h"
 #include "backends/cpu/ops/pointwise_loops.h"
 #include "backends/cpu/ops/reduce_loops.h"
+#include "backends/cpu/vector/chain_loops.h"
 #include "backends/plan/plan.h"
 
 namespace burn::backends::cpu {
@@ -34,18 +35,20 @@ struct TileInstruction {
     random,     // result = its part of the stream
     convert,    // result = cast(operand)
     round,      // result = operand as if stored in 16 bits; both are the same value
-    reduce,     // result[row] = all elements of the row combined
+    reduce,     // result[row] = all elements of the row combined; of two operands: their products summed
     repeat,     // result = operand[row] for every element of the row
     pick,       // result[row] = operand's element at index[row]
   };
   Kind kind = Kind::pointwise;
   std::uint8_t arity = 1;
-  std::int32_t operands[3] = {};
+  std::int32_t operands[4] = {};
   std::int32_t result = 0;
   std::int32_t node = 0;  // of the program, for messages
   RunLoop loop = nullptr;
+  Chain chain;  // what a pointwise instruction over f32 is made of, if it may become part of another
   CastLoop cast = nullptr, back = nullptr;  // back: from 16 bits, for round
   ReduceLoops reduce;
+  DotLoop dot = nullptr;  // of a sum over f32
   ir::RandomFn random_fn = ir::RandomFn::uniform;
   std::uint64_t random_offset = 0;  // blocks, from the start of the program
 };

@@ -70,9 +70,9 @@ void TileRunner::run_all() {
   const auto tiles = (code_.elements + code_.tile - 1) / code_.tile;
   const auto grain = std::max<std::int64_t>(1, kGrain / (code_.tile * code_.cost));
   parallel_for(tiles, grain, [&](std::int64_t begin, std::int64_t end) {
-    std::byte* scratch = thread_scratch(static_cast<std::size_t>(
-        code_.tile * code_.full_bytes + code_.rows_per_tile() * code_.row_bytes + Pool::kAlignment * (code_.row_bytes + 1)));
-    std::vector<Location> at(code_.values.size());
+    std::vector<Location> at = places(thread_scratch(static_cast<std::size_t>(
+        code_.tile * code_.full_bytes + code_.rows_per_tile() * code_.row_bytes + Pool::kAlignment)));
+    const std::vector<Location> scratch = at;
     for (auto tile = begin; tile < end; ++tile) {
       const auto first = tile * code_.tile;
       run_tile(first, std::min(code_.tile, code_.elements - first), at, scratch);
@@ -80,44 +80,55 @@ void TileRunner::run_all() {
   });
 }
 
-void TileRunner::run_tile(std::int64_t begin, std::int64_t n, std::vector<Location>& at, std::byte* scratch) {
-  const auto row = begin / code_.row_size, rows = n / code_.row_size;
+// Where each value lies in the scratch; single numbers where they are.
+std::vector<Location> TileRunner::places(std::byte* scratch) {
   std::byte* row_scratch = scratch + code_.tile * code_.full_bytes;
-  for (std::size_t v = 0, source = 0; v < at.size(); ++v) {
+  std::vector<Location> at(code_.values.size());
+  for (std::size_t v = 0; v < at.size(); ++v) {
     const auto& value = code_.values[v];
     const bool is_full = value.extent == Extent::full;
-    std::byte* place = is_full ? scratch + value.scratch * code_.tile : row_scratch + value.scratch * code_.rows_per_tile();
-    if (value.read >= 0) {
-      auto& from = sources_[source++];
-      if (is_full) at[v] = from.locate(begin, n, value.wants_all, place);
-      else at[v] = value.extent == Extent::row ? from.row(row) : from.only();
-    } else if (value.result >= 0 && value.held == value.stored) {
-      at[v] = {results_[static_cast<std::size_t>(value.result)] + (is_full ? begin : row) * bytes_of(value.stored), 1};
+    at[v].data = is_full ? scratch + value.scratch * code_.tile : row_scratch + value.scratch * code_.rows_per_tile();
+    if (value.extent == Extent::uniform) at[v] = sources_[source_of_[v]].only();
+  }
+  return at;
+}
+
+void TileRunner::run_tile(std::int64_t begin, std::int64_t n, std::vector<Location>& at, const std::vector<Location>& scratch) {
+  const auto row = begin / code_.row_size, rows = n / code_.row_size;
+  for (const auto v : moving_) {  // what lies elsewhere for every tile
+    const auto& value = code_.values[v];
+    const bool is_full = value.extent == Extent::full;
+    if (value.read < 0) {
+      at[v].data = results_[static_cast<std::size_t>(value.result)] + (is_full ? begin : row) * bytes_of(value.stored);
+    } else if (is_full) {
+      at[v] = sources_[source_of_[v]].locate(begin, n, value.wants_all, scratch[v].data);
     } else {
-      at[v] = {place, 1};
+      at[v] = sources_[source_of_[v]].row(row);
     }
   }
   for (std::size_t i = 0; i < code_.instructions.size(); ++i) {
     prefetch(i, n, at);
     execute(code_.instructions[i], begin, n, rows, at);
   }
-  for (std::size_t v = 0; v < at.size(); ++v) {
+  for (const auto v : narrowed_) {
     const auto& value = code_.values[v];
-    if (value.result < 0 || value.held == value.stored) continue;
     const bool is_full = value.extent == Extent::full;
     std::byte* to = results_[static_cast<std::size_t>(value.result)] + (is_full ? begin : row) * bytes_of(value.stored);
     cast_loop(value.held, value.stored)(is_full ? n : rows, to, at[v].data, 1);
   }
 }
 
-void TileRunner::find_streams() {
-  constexpr std::int64_t kNear = 1 << 17;  // elements that the second-level cache brings soon enough
-  if (code_.elements <= kNear) return;
+void TileRunner::classify() {
+  constexpr std::int64_t kNear = 1 << 21;  // elements that the caches bring soon enough
+  source_of_.resize(code_.values.size());
   for (std::size_t v = 0, source = 0; v < code_.values.size(); ++v) {
     const auto& value = code_.values[v];
-    const bool reads = value.read >= 0 && sources_[source++].streams();
-    const bool writes = value.result >= 0 && value.held == value.stored;
-    if (value.extent == Extent::full && (reads || writes)) streams_.push_back(v);
+    const bool is_read = value.read >= 0, is_written = value.result >= 0 && value.held == value.stored;
+    if (is_read) source_of_[v] = source++;
+    if ((is_read && value.extent != Extent::uniform) || is_written) moving_.push_back(v);
+    if (value.result >= 0 && !is_written) narrowed_.push_back(v);
+    const bool is_stream = is_written || (is_read && sources_[source_of_[v]].streams());
+    if (is_stream && value.extent == Extent::full && code_.elements >= kNear) streams_.push_back(v);
   }
 }
 
@@ -146,8 +157,8 @@ void TileRunner::execute(const TileInstruction& in, std::int64_t begin, std::int
   const auto count = code_.values[static_cast<std::size_t>(in.result)].extent == Extent::full ? n : rows;
   switch (in.kind) {
     case TileInstruction::Kind::pointwise: {
-      const void* from[3];
-      std::int64_t strides[3];
+      const void* from[4];
+      std::int64_t strides[4];
       for (int k = 0; k < in.arity; ++k) {
         from[k] = place(in.operands[k]).data;
         strides[k] = place(in.operands[k]).stride;
@@ -179,7 +190,10 @@ void TileRunner::reduce(const TileInstruction& in, std::int64_t rows, const std:
   for (std::int64_t row = 0; row < rows; ++row) {
     alignas(16) std::byte total[16];
     in.reduce.fill(1, total);
-    in.reduce.run(code_.row_size, from + row * from_size, total);
+    if (in.arity == 2)
+      in.dot(code_.row_size, from + row * from_size, at[static_cast<std::size_t>(in.operands[1])].data + row * from_size, total);
+    else
+      in.reduce.run(code_.row_size, from + row * from_size, total);
     in.reduce.store(1, total, to + row * to_size);
   }
 }

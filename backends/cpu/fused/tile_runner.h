@@ -52,14 +52,15 @@ class TileRunner {
         results_(std::move(results)),
         seed_(run.seed),
         random_offset_(run.random_offset) {
-    find_streams();
+    classify();
   }
 
   void run_all();
 
  private:
-  void find_streams();
-  void run_tile(std::int64_t begin, std::int64_t n, std::vector<Location>& at, std::byte* scratch);
+  void classify();
+  std::vector<Location> places(std::byte* scratch);
+  void run_tile(std::int64_t begin, std::int64_t n, std::vector<Location>& at, const std::vector<Location>& scratch);
   void prefetch(std::size_t part, std::int64_t n, const std::vector<Location>& at) const;
   void execute(const TileInstruction& in, std::int64_t begin, std::int64_t n, std::int64_t rows, std::vector<Location>& at) const;
   void reduce(const TileInstruction& in, std::int64_t rows, const std::vector<Location>& at) const;
@@ -70,7 +71,10 @@ class TileRunner {
   std::vector<TileSource> sources_;  // by value; of the values that are reads
   std::vector<std::byte*> results_;
   std::uint64_t seed_, random_offset_;
-  std::vector<std::size_t> streams_;  // values whose next tile lies behind this one in memory
+  std::vector<std::size_t> source_of_;  // per value: which of sources_
+  std::vector<std::size_t> moving_;     // values that lie elsewhere for every tile: in arrays
+  std::vector<std::size_t> narrowed_;   // results that are held wider than they are stored
+  std::vector<std::size_t> streams_;    // values whose next tile lies behind this one in memory, far away
 };
 
 }  // namespace burn::backends::cpu

@@ -87,6 +87,31 @@ void reduce_run(std::int64_t n, const void* source, void* total) {
   *static_cast<Total<Op, T>*>(total) = sum;
 }
 
+// total[0] plus the sum of products, each rounded: what reduce_run gives for the products, without storing them.
+void sum_products(std::int64_t n, const void* first, const void* second, void* total) {
+  const auto* a = static_cast<const float*>(first);
+  const auto* b = static_cast<const float*>(second);
+  constexpr int kLanes = 32;
+  constexpr std::int64_t kBlockSize = 4096;
+  auto sum = *static_cast<double*>(total);
+  const volatile float opaque = 0;
+  const float zero = opaque;
+  while (n >= kLanes) {
+    const std::int64_t size = (n < kBlockSize ? n : kBlockSize) / kLanes * kLanes;
+    float lanes[kLanes];
+    for (int l = 0; l < kLanes; ++l) lanes[l] = zero;
+    for (std::int64_t i = 0; i < size; i += kLanes) {
+      for (int l = 0; l < kLanes; ++l) lanes[l] += a[i + l] * b[i + l];
+    }
+    sum += static_cast<double>(fold_lanes<Sum, kLanes>(lanes));
+    a += size;
+    b += size;
+    n -= size;
+  }
+  for (std::int64_t i = 0; i < n; ++i) sum += static_cast<double>(a[i] * b[i]);
+  *static_cast<double*>(total) = sum;
+}
+
 // totals[c] combined with `rows` elements that are `step` apart. Requires: columns <= kMaxColumns.
 template <typename Op, typename T>
 void reduce_rows(std::int64_t rows, std::int64_t step, std::int64_t columns, const void* source, void* totals) {

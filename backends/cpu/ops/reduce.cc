@@ -203,6 +203,8 @@ class Reduction {
 
 }  // namespace
 
+DotLoop dot_loop() { return BURN_BEST(sum_products); }
+
 ReduceLoops reduce_loops(ir::ReduceFn fn, ir::DType dtype) { return BURN_BEST(find_loops)(fn, dtype); }
 
 namespace kernels {

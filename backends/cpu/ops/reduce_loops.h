@@ -20,4 +20,8 @@ struct ReduceLoops {
 
 ReduceLoops reduce_loops(ir::ReduceFn fn, ir::DType dtype);
 
+// Adds the products of f32 elements to a total of reduce_loops(sum, f32), each product rounded before it is added.
+using DotLoop = void (*)(std::int64_t n, const void* a, const void* b, void* total);
+DotLoop dot_loop();
+
 }  // namespace burn::backends::cpu

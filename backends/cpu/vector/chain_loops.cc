@@ -10,65 +10,103 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "backends/cpu/vector/divided_by-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace burn::backends::cpu::HWY_NAMESPACE {
 namespace {
-
-namespace hn = hwy::HWY_NAMESPACE;
-using F = hn::ScalableTag<float>;
-using V = hn::Vec<F>;
 
 struct Add { static HWY_INLINE V of(V a, V b) { return hn::Add(a, b); } };
 struct Sub { static HWY_INLINE V of(V a, V b) { return hn::Sub(a, b); } };
 struct SubFrom { static HWY_INLINE V of(V a, V b) { return hn::Sub(b, a); } };
 struct Mul { static HWY_INLINE V of(V a, V b) { return hn::Mul(a, b); } };
+struct Div { static HWY_INLINE V of(V a, V b) { return hn::Div(a, b); } };
+struct Stop { static HWY_INLINE V of(V a, V) { return a; } };
 
-template <typename First, typename Second>
-void chain_run(std::int64_t n, void* result, const void* const* operands, const std::int64_t* strides) {
-  const F f32;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(f32));
-  // A repeated number is read again and again from a vector full of it, so that one loop serves all strides.
-  HWY_ALIGN float repeated[3][HWY_MAX_BYTES / sizeof(float)];
-  const float* x[3];
-  std::int64_t step[3];
-  for (int k = 0; k < 3; ++k) {
-    x[k] = static_cast<const float*>(operands[k]);
-    step[k] = strides[k] == 0 ? 0 : 1;
-    if (step[k] != 0) continue;
-    std::fill_n(repeated[k], lanes, *x[k]);
-    x[k] = repeated[k];
+// The vectors of an operand one after the other. A repeated number is read again and again from a vector full of it,
+// so that one loop serves all strides.
+class Source {
+ public:
+  void start(const void* data, std::int64_t stride) {
+    x_ = static_cast<const float*>(data);
+    step_ = stride == 0 ? 0 : 1;
+    if (step_ != 0) return;
+    std::fill_n(repeated_, hn::Lanes(F()), *x_);
+    x_ = repeated_;
   }
-  auto* y = static_cast<float*>(result);
+  HWY_INLINE V at(std::int64_t i) const { return hn::LoadU(F(), x_ + i * step_); }
+  // The last n < Lanes elements, and zeros.
+  V rest(std::int64_t i, std::int64_t n) const {
+    if (step_ == 0) return hn::LoadU(F(), x_);
+    HWY_ALIGN float some[HWY_MAX_BYTES / sizeof(float)] = {};
+    std::copy_n(x_ + i, n, some);
+    return hn::Load(F(), some);
+  }
+
+ private:
+  const float* x_ = nullptr;
+  std::int64_t step_ = 0;
+  HWY_ALIGN float repeated_[HWY_MAX_BYTES / sizeof(float)];
+};
+
+template <typename Third, typename Compute>
+HWY_INLINE void each_vector(std::int64_t n, float* y, const Source* x, const Compute& compute) {
+  const F f32;
+  constexpr bool kHasThird = !std::is_same_v<Third, Stop>;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(f32));
   std::int64_t i = 0;
   for (; i + lanes <= n; i += lanes) {
-    const V a = hn::LoadU(f32, x[0] + i * step[0]), b = hn::LoadU(f32, x[1] + i * step[1]);
-    hn::StoreU(Second::of(First::of(a, b), hn::LoadU(f32, x[2] + i * step[2])), f32, y + i);
+    hn::StoreU(compute(x[0].at(i), x[1].at(i), x[2].at(i), x[kHasThird ? 3 : 2].at(i)), f32, y + i);
   }
   if (i == n) return;
-  HWY_ALIGN float rest[4][HWY_MAX_BYTES / sizeof(float)] = {};
-  for (int k = 0; k < 3; ++k) {
-    for (std::int64_t j = 0; j < n - i; ++j) rest[k][j] = x[k][(i + j) * step[k]];
-  }
-  const auto load = [&](int k) HWY_ATTR { return hn::Load(f32, rest[k]); };
-  hn::Store(Second::of(First::of(load(0), load(1)), load(2)), f32, rest[3]);
-  std::copy_n(rest[3], n - i, y + i);
+  const auto left = n - i;
+  HWY_ALIGN float some[HWY_MAX_BYTES / sizeof(float)];
+  hn::Store(compute(x[0].rest(i, left), x[1].rest(i, left), x[2].rest(i, left), x[kHasThird ? 3 : 2].rest(i, left)), f32, some);
+  std::copy_n(some, left, y + i);
 }
 
-template <typename First>
-RunLoop with_first(ir::PointwiseFn second, bool swapped) {
-  switch (second) {
-    case ir::PointwiseFn::add: return &chain_run<First, Add>;
-    case ir::PointwiseFn::sub: return swapped ? &chain_run<First, SubFrom> : &chain_run<First, Sub>;
-    case ir::PointwiseFn::mul: return &chain_run<First, Mul>;
+template <typename First, typename Second, typename Third>
+void chain_run(std::int64_t n, void* result, const void* const* operands, const std::int64_t* strides) {
+  constexpr int kOperands = std::is_same_v<Third, Stop> ? 3 : 4;
+  Source x[kOperands];
+  for (int k = 0; k < kOperands; ++k) x[k].start(operands[k], strides[k]);
+  auto* y = static_cast<float*>(result);
+  if constexpr (std::is_same_v<First, Div>) {
+    const float divisor = *static_cast<const float*>(operands[1]);
+    if (strides[1] == 0 && DividedBy::takes(divisor)) {
+      const DividedBy quotient(divisor);
+      return each_vector<Third>(n, y, x, [&](V a, V, V c, V d) HWY_ATTR { return Third::of(Second::of(quotient(a), c), d); });
+    }
+  }
+  each_vector<Third>(n, y, x, [](V a, V b, V c, V d) HWY_ATTR { return Third::of(Second::of(First::of(a, b), c), d); });
+}
+
+// Calls found.operator()<Step>() for the step; null for functions that are no step.
+template <typename Found>
+RunLoop with_step(ir::PointwiseFn fn, bool swapped, const Found& found) {
+  switch (fn) {
+    case ir::PointwiseFn::add: return found.template operator()<Add>();
+    case ir::PointwiseFn::sub: return swapped ? found.template operator()<SubFrom>() : found.template operator()<Sub>();
+    case ir::PointwiseFn::mul: return found.template operator()<Mul>();
     default: return nullptr;
   }
 }
 
-RunLoop find_chain(ir::PointwiseFn first, ir::PointwiseFn second, bool swapped) {
-  switch (first) {
-    case ir::PointwiseFn::add: return with_first<Add>(second, swapped);
-    case ir::PointwiseFn::sub: return with_first<Sub>(second, swapped);
-    case ir::PointwiseFn::mul: return with_first<Mul>(second, swapped);
+template <typename First>
+RunLoop with_first(const Chain& chain) {
+  return with_step(chain.fns[1], chain.swapped[1], [&]<typename Second>() -> RunLoop {
+    if (chain.steps == 2) return &chain_run<First, Second, Stop>;
+    return with_step(chain.fns[2], chain.swapped[2],
+                     []<typename Third>() -> RunLoop { return &chain_run<First, Second, Third>; });
+  });
+}
+
+RunLoop find_chain(const Chain& chain) {
+  switch (chain.fns[0]) {
+    case ir::PointwiseFn::add: return with_first<Add>(chain);
+    case ir::PointwiseFn::sub: return with_first<Sub>(chain);
+    case ir::PointwiseFn::mul: return with_first<Mul>(chain);
+    case ir::PointwiseFn::div: return with_first<Div>(chain);
     default: return nullptr;
   }
 }
@@ -81,8 +119,9 @@ HWY_AFTER_NAMESPACE();
 namespace burn::backends::cpu {
 HWY_EXPORT(find_chain);
 
-RunLoop chain_loop(ir::PointwiseFn first, ir::PointwiseFn second, bool swapped) {
-  return runs_v3() ? HWY_DYNAMIC_DISPATCH(find_chain)(first, second, swapped) : nullptr;
+RunLoop chain_loop(const Chain& chain) {
+  if (chain.steps < 2 || !runs_v3()) return nullptr;
+  return HWY_DYNAMIC_DISPATCH(find_chain)(chain);
 }
 
 }  // namespace burn::backends::cpu

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "backends/cpu/isa/isa.h"
 
@@ -14,6 +15,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "backends/cpu/vector/divided_by-inl.h"
 #include "backends/cpu/vector/float_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -29,45 +31,68 @@ HWY_INLINE V one_by_one(V x, const Scalar& scalar) {
   return hn::Load(F(), lanes);
 }
 
-HWY_INLINE bool is_far(V x) { return !hn::AllTrue(F(), hn::Le(hn::Abs(x), constant(8192))); }
+// A function: `fast` holds for |x| <= kRange, `any` everywhere; kRange is infinite where they are the same.
+constexpr float kEverywhere = std::numeric_limits<float>::infinity();
 
-struct Exp { static HWY_INLINE V of(V x) { return exp(x); } };
-struct Expm1 { static HWY_INLINE V of(V x) { return expm1(x); } };
-struct Log { static HWY_INLINE V of(V x) { return log(x); } };
-struct Log1p { static HWY_INLINE V of(V x) { return log1p(x); } };
-struct Tanh { static HWY_INLINE V of(V x) { return tanh(x); } };
-struct Erf { static HWY_INLINE V of(V x) { return erf(x); } };
-struct Sigmoid { static HWY_INLINE V of(V x) { return sigmoid(x); } };
-struct Sin {
-  static HWY_INLINE V of(V x) {
-    if (HWY_UNLIKELY(is_far(x))) return one_by_one(x, [](float a) { return std::sin(a); });
-    return sin_turned(x, 0);
+#define BURN_FUNCTION(Name, range, fast_of_x, any_of_x)          \
+  struct Name {                                                  \
+    static constexpr float kRange = range;                       \
+    static HWY_INLINE V fast(V x) { return fast_of_x; }          \
+    static HWY_INLINE V any(V x) { return any_of_x; }            \
   }
-};
-struct Cos {
-  static HWY_INLINE V of(V x) {
-    if (HWY_UNLIKELY(is_far(x))) return one_by_one(x, [](float a) { return std::cos(a); });
-    return sin_turned(x, 1);
+BURN_FUNCTION(Exp, kExpRange, fast_exp(x), exp(x));
+BURN_FUNCTION(Expm1, kEverywhere, expm1(x), expm1(x));
+BURN_FUNCTION(Log, kEverywhere, log(x), log(x));
+BURN_FUNCTION(Log1p, kEverywhere, log1p(x), log1p(x));
+BURN_FUNCTION(Tanh, kEverywhere, tanh(x), tanh(x));
+BURN_FUNCTION(Erf, kEverywhere, erf(x), erf(x));
+BURN_FUNCTION(Sigmoid, kExpRange, fast_sigmoid(x), sigmoid(x));
+BURN_FUNCTION(Sin, kSineRange, fast_sin_turned(x, 0), one_by_one(x, [](float a) { return std::sin(a); }));
+BURN_FUNCTION(AsItIs, kEverywhere, x, x);
+BURN_FUNCTION(Cos, kSineRange, fast_sin_turned(x, 1), one_by_one(x, [](float a) { return std::cos(a); }));
+#undef BURN_FUNCTION
+
+template <typename Fn>
+HWY_NOINLINE void each_anywhere(V* x) {
+  for (int k = 0; k < 4; ++k) x[k] = Fn::any(x[k]);
+}
+
+// Four vectors at a time: one's latencies hide the others', and they share constants and the test of their range.
+template <typename Fn>
+HWY_INLINE void four(V* x) {
+  if constexpr (Fn::kRange != kEverywhere) {
+    const V range = constant(Fn::kRange);
+    const auto is_near = [&](int k) HWY_ATTR { return hn::Le(hn::Abs(x[k]), range); };
+    const auto all_near = hn::And(hn::And(is_near(0), is_near(1)), hn::And(is_near(2), is_near(3)));
+    if (HWY_UNLIKELY(!hn::AllTrue(F(), all_near))) return each_anywhere<Fn>(x);
   }
-};
+  for (int k = 0; k < 4; ++k) x[k] = Fn::fast(x[k]);
+}
+
+// y = Fn(before(x)), element by element.
+template <typename Fn, typename Before>
+HWY_INLINE void each_vector(std::int64_t n, float* y, const float* x, const Before& before) {
+  const F f32;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(f32));
+  V v[4];
+  std::int64_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    for (int k = 0; k < 4; ++k) v[k] = before(hn::LoadU(f32, x + i + k * lanes));
+    four<Fn>(v);
+    for (int k = 0; k < 4; ++k) hn::StoreU(v[k], f32, y + i + k * lanes);
+  }
+  if (i == n) return;
+  HWY_ALIGN float rest[4 * HWY_MAX_BYTES / sizeof(float)] = {};
+  std::copy_n(x + i, n - i, rest);
+  for (int k = 0; k < 4; ++k) v[k] = before(hn::Load(f32, rest + k * lanes));
+  four<Fn>(v);
+  for (int k = 0; k < 4; ++k) hn::Store(v[k], f32, rest + k * lanes);
+  std::copy_n(rest, n - i, y + i);
+}
 
 template <typename Fn>
 void contiguous_run(std::int64_t n, float* y, const float* x) {
-  const F f32;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(f32));
-  std::int64_t i = 0;
-  for (; i + 2 * lanes <= n; i += 2 * lanes) {  // two at a time, so that one's latencies hide the other's
-    const V a = Fn::of(hn::LoadU(f32, x + i)), b = Fn::of(hn::LoadU(f32, x + i + lanes));
-    hn::StoreU(a, f32, y + i);
-    hn::StoreU(b, f32, y + i + lanes);
-  }
-  for (; i < n; i += lanes) {
-    HWY_ALIGN float rest[HWY_MAX_BYTES / sizeof(float)] = {};
-    const auto size = std::min(lanes, n - i);
-    std::copy_n(x + i, size, rest);
-    hn::Store(Fn::of(hn::Load(f32, rest)), f32, rest);
-    std::copy_n(rest, size, y + i);
-  }
+  each_vector<Fn>(n, y, x, [](V v) HWY_ATTR { return v; });
 }
 
 template <typename Fn>
@@ -85,39 +110,6 @@ void unary_run(std::int64_t n, void* result, const void* const* operands, const 
   contiguous_run<Fn>(n, y, y);
 }
 
-// Division by one number for all: a product with its inverse, and one step of correction (Markstein), which a fused
-// multiply-add computes without rounding. So quotients are those of a division, at a third of its price.
-class DividedBy {
- public:
-  explicit DividedBy(float divisor) : divisor_(hn::Set(F(), divisor)), inverse_(hn::Set(F(), 1 / divisor)) {}
-
-  static bool takes(float divisor) { return std::abs(divisor) > 1e-18f && std::abs(divisor) < 1e18f; }
-
-  HWY_INLINE V operator()(V x) const {
-    const V q = hn::Mul(x, inverse_);
-    const V rest = hn::NegMulAdd(q, divisor_, x);
-    const auto is_finite = hn::Lt(hn::Abs(rest), hn::Inf(F()));  // an infinite quotient leaves no rest to correct by
-    return hn::IfThenElse(is_finite, hn::MulAdd(rest, inverse_, q), q);
-  }
-
- private:
-  V divisor_, inverse_;
-};
-
-// y = of(x) element by element, without operands beside x.
-template <typename Of>
-HWY_INLINE void each_vector(std::int64_t n, float* y, const float* x, const Of& of) {
-  const F f32;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(f32));
-  std::int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) hn::StoreU(of(hn::LoadU(f32, x + i)), f32, y + i);
-  if (i == n) return;
-  HWY_ALIGN float rest[HWY_MAX_BYTES / sizeof(float)] = {};
-  std::copy_n(x + i, n - i, rest);
-  hn::Store(of(hn::Load(f32, rest)), f32, rest);
-  std::copy_n(rest, n - i, y + i);
-}
-
 void divide_run(std::int64_t n, void* result, const void* const* operands, const std::int64_t* strides) {
   const float divisor = *static_cast<const float*>(operands[1]);
   if (strides[0] != 1 || strides[1] != 0 || !DividedBy::takes(divisor)) {
@@ -131,8 +123,8 @@ void divide_run(std::int64_t n, void* result, const void* const* operands, const
     return multiply(n, result, factors, strides);
   }
   const DividedBy quotient(divisor);
-  each_vector(n, static_cast<float*>(result), static_cast<const float*>(operands[0]),
-              [&](V x) HWY_ATTR { return quotient(x); });
+  each_vector<AsItIs>(n, static_cast<float*>(result), static_cast<const float*>(operands[0]),
+                      [&](V x) HWY_ATTR { return quotient(x); });
 }
 
 struct Add { static HWY_INLINE V of(V a, V b) { return hn::Add(a, b); } };
@@ -146,7 +138,7 @@ void run_after(std::int64_t n, void* result, const void* const* operands, const 
   const auto* x = static_cast<const float*>(operands[0]);
   if (strides[0] == 1 && strides[1] == 0) {
     const V b = hn::Set(F(), *static_cast<const float*>(operands[1]));
-    return each_vector(n, y, x, [b](V a) HWY_ATTR { return Fn::of(First::of(a, b)); });
+    return each_vector<Fn>(n, y, x, [b](V a) HWY_ATTR { return First::of(a, b); });
   }
   static const RunLoop first = numeric_loop(kFirst, ir::DType::f32);
   first(n, result, operands, strides);
@@ -159,7 +151,7 @@ void run_after_division(std::int64_t n, void* result, const void* const* operand
   auto* y = static_cast<float*>(result);
   if (strides[0] == 1 && strides[1] == 0 && DividedBy::takes(divisor)) {
     const DividedBy quotient(divisor);
-    return each_vector(n, y, static_cast<const float*>(operands[0]), [&](V x) HWY_ATTR { return Fn::of(quotient(x)); });
+    return each_vector<Fn>(n, y, static_cast<const float*>(operands[0]), [&](V x) HWY_ATTR { return quotient(x); });
   }
   divide_run(n, result, operands, strides);
   contiguous_run<Fn>(n, y, y);

@@ -54,23 +54,25 @@ HWY_INLINE V without_ln2(V x, V n) {
   return hn::NegMulAdd(n, constant(1.428606765330187e-06), hn::NegMulAdd(n, constant(0.693145751953125), x));
 }
 
-// Where e^x is infinite, subnormal or zero, and NaN.
-HWY_NOINLINE V exp_at_the_edge(V x) {
-  const V bounded = hn::Min(hn::Max(x, constant(-104)), constant(89));  // 0 and infinity lie beyond
-  const VI k = hn::NearestInt(hn::Mul(bounded, constant(1.4426950408889634)));
-  const V e = exp_near_zero(without_ln2(bounded, hn::ConvertTo(F(), k)));
-  return keep_nan(x, scale(e, k));
-}
+// Where the functions below with a name in `fast_` hold; the rest, and NaN, is theirs without it.
+constexpr float kExpRange = 87, kSineRange = 8192;
 
 // e^x = 2^k e^r. Adding 1.5 * 2^23 rounds to a whole number and leaves it in the lowest bits, from where it goes into
 // the exponent.
-HWY_INLINE V exp(V x) {
-  if (HWY_UNLIKELY(!hn::AllTrue(F(), hn::Le(hn::Abs(x), constant(87))))) return exp_at_the_edge(x);
+HWY_INLINE V fast_exp(V x) {
   const V magic = constant(12582912);
   const V shifted = hn::MulAdd(x, constant(1.4426950408889634), magic);
   const V e = exp_near_zero(without_ln2(x, hn::Sub(shifted, magic)));
   const I i;
   return hn::BitCast(F(), hn::Add(hn::BitCast(i, e), hn::ShiftLeft<23>(hn::BitCast(i, shifted))));
+}
+
+// Also where e^x is infinite, subnormal or zero.
+HWY_INLINE V exp(V x) {
+  const V bounded = hn::Min(hn::Max(x, constant(-104)), constant(89));  // 0 and infinity lie beyond
+  const VI k = hn::NearestInt(hn::Mul(bounded, constant(1.4426950408889634)));
+  const V e = exp_near_zero(without_ln2(bounded, hn::ConvertTo(F(), k)));
+  return keep_nan(x, scale(e, k));
 }
 
 // ln(x) = k ln(2) + ln(1 + f) with 1 + f between sqrt(1/2) and sqrt(2).
@@ -137,10 +139,11 @@ HWY_INLINE V erf(V x) {
   return bounded_by(constant(1), hn::Div(hn::Mul(a, p), q));
 }
 
+HWY_INLINE V fast_sigmoid(V x) { return hn::Div(constant(1), hn::Add(constant(1), fast_exp(hn::Neg(x)))); }
 HWY_INLINE V sigmoid(V x) { return hn::Div(constant(1), hn::Add(constant(1), exp(hn::Neg(x)))); }
 
-// Sine of x + quarter_turns pi / 2, for |x| up to 8192: reduced to [-pi/4, pi/4] by pi / 2 in three parts.
-HWY_INLINE V sin_turned(V x, int quarter_turns) {
+// Sine of x + quarter_turns pi / 2: reduced to [-pi/4, pi/4] by pi / 2 in three parts.
+HWY_INLINE V fast_sin_turned(V x, int quarter_turns) {
   const I i;
   const VI k = hn::NearestInt(hn::Mul(x, constant(0.6366197723675814)));
   const V n = hn::ConvertTo(F(), k);
