@@ -4,6 +4,7 @@
 #include <array>
 #include <numeric>
 
+#include "autodiff/attention_rule.h"
 #include "autodiff/math.h"
 #include "autodiff/pointwise_rules.h"
 #include "base/error.h"
@@ -129,6 +130,14 @@ OperandGradients rule(const ir::MatMul&, const Step& s) {
   return two(
       s, [&] { return client::matmul(s.g, client::swap_dims(s.x[1], -2, -1, s.site), s.site); },
       [&] { return client::matmul(client::swap_dims(s.x[0], -2, -1, s.site), s.g, s.site); });
+}
+
+OperandGradients rule(const ir::Attention& op, const Step& s) { return attention_gradients(op, s); }
+
+// Only recorded where nobody differentiates it: see attention_gradients.
+OperandGradients rule(const ir::AttentionGrad&, const Step& s) {
+  throw Error(StatusCode::unimplemented, "attention_grad has no gradient of its own; differentiate attention twice (at " +
+                                             ir::to_string(s.site) + ")");
 }
 
 // Convolution and its two adjoints are linear in each operand, and each one's gradients are the other two.

@@ -39,7 +39,9 @@ std::vector<double> microseconds(std::vector<double> seconds);
 
 void add_kernels(std::vector<Benchmark>& list);     // kernels.cc
 void add_transport(std::vector<Benchmark>& list);   // transport.cc
+void add_raw_gemm(std::vector<Benchmark>& list);    // raw_gemm.cc
 void add_raw_sockets(std::vector<Benchmark>& list); // raw_sockets.cc
 void add_steps(std::vector<Benchmark>& list);       // steps.cc
+void add_chargpt(std::vector<Benchmark>& list);     // chargpt.cc
 
 }  // namespace burn::bench

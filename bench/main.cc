@@ -47,10 +47,12 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   ::signal(SIGPIPE, SIG_IGN);
   std::vector<Benchmark> list;
+  add_raw_gemm(list);
   add_raw_sockets(list);
   add_kernels(list);
   add_transport(list);
   add_steps(list);
+  add_chargpt(list);
   if (list_only) {
     for (const auto& benchmark : list) std::cout << benchmark.name << '\n';
     return 0;

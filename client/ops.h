@@ -86,6 +86,24 @@ Value one_hot(const Value& x, std::int64_t classes, const Site& site);
 // --- linear algebra and windows (linalg.cc, window.cc) ------------------------------------------------------------------------------
 Value matmul(const Value& a, const Value& b, const Site& site);                 // batch dims broadcast
 Value linear(const Value& x, const Value& weight, const Value* bias, const Site& site);  // x @ weight + bias
+// softmax(scale q k^T) v over the keys (Vaswani et al., arXiv:1706.03762). q: [..., n, d], k: [..., m, d], v: [..., m, e]; batch
+// dims broadcast, also those of mask and bias. In this order: softcap (s becomes softcap tanh(s / softcap)), what `mask`
+// (bool [..., n, m], true: hidden) and is_causal (key j > query i + m - n) hide, `bias` ([..., n, m], added). A query that sees
+// nothing gives 0.
+struct AttentionOptions {
+  std::optional<double> scale;  // none: 1 / sqrt(d)
+  std::optional<double> softcap;
+  bool is_causal = false;
+};
+Value attention(const Value& q, const Value& k, const Value& v, const Value* mask, const Value* bias, const AttentionOptions& options,
+                const Site& site);
+// The same by way of all scores. What attention() takes where there is a softcap.
+Value attention_fallback(const Value& q, const Value& k, const Value& v, const Value* mask, const Value* bias,
+                         const AttentionOptions& options, const Site& site);
+// softmax over the last dim; lines of nothing but -infinity, which have none, give 0.
+Value softmax_or_zero(const Value& scores, const Site& site);
+// `scores` [..., n, m] with -infinity for what is hidden.
+Value hide(const Value& scores, const Value* mask, bool is_causal, const Site& site);
 Value conv(const Value& x, const Value& weight, const Value* bias, const ir::Conv& options, const Site& site);
 Value conv_transpose(const Value& x, const Value& weight, const Value* bias, const ir::Conv& options, const ir::Dims& padding_out, const Site& site);
 Value max_pool(const Value& x, const ir::MaxPoolIndex& options, const Site& site);

@@ -89,7 +89,7 @@ function(burn_test name)
 if(@target@_TESTS)
   set_tests_properties(${@target@_TESTS} PROPERTIES
     LABELS "@arg_LABELS@"
-    ENVIRONMENT "OMP_WAIT_POLICY=passive;@arg_ENVIRONMENT@")
+    ENVIRONMENT "OMP_WAIT_POLICY=passive;BURN_AUTOTUNE=off;@arg_ENVIRONMENT@")
 endif()
 ]])
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${properties_file}")

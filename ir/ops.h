@@ -129,6 +129,32 @@ struct MatMul {
   static constexpr auto kAttrs = std::tuple{};
 };
 
+// softmax(scale q k^T) v over the keys, without the scores ever being whole in memory (Dao et al., arXiv:2205.14135). Operands:
+// q, k, v, then, where they are wanted, a bool mask [..., n, m] (true: hidden) and a bias [..., n, m] that is added to the scores;
+// batch dims are equal (Expand first; expanded masks are read in place). `causal` hides key j from query i where
+// j > i + m - n. A query that sees nothing gives 0. `scale`: a double's bits.
+struct Attention {
+  std::int64_t scale = 0;
+  bool causal = false;
+  static constexpr std::string_view kName = "attention";
+  static constexpr std::string_view kSignature =
+      "[..., n, d], [..., m, d], [..., m, e], bool[..., n, m]?, [..., n, m]? -> [..., n, e]";
+  static constexpr auto kAttrs = std::tuple{Attr{"scale", &Attention::scale}, Attr{"causal", &Attention::causal}};
+};
+
+// The gradients of Attention in q, k and v, one behind the other along a new first dim: parts [..., n, d], [..., m, d] and
+// [..., m, e] at the start of the last two dims, zeros around them. One op, because they share most of their work; slices of it
+// are views. Operands: q, k, v, the result, its gradient, and the mask and the bias as above.
+struct AttentionGrad {
+  std::int64_t scale = 0;
+  bool causal = false;
+  static constexpr std::string_view kName = "attention_grad";
+  static constexpr std::string_view kSignature =
+      "[..., n, d], [..., m, d], [..., m, e], [..., n, e], [..., n, e], bool[..., n, m]?, [..., n, m]? -> "
+      "[3, ..., max(n, m), max(d, e)]";
+  static constexpr auto kAttrs = std::tuple{Attr{"scale", &AttentionGrad::scale}, Attr{"causal", &AttentionGrad::causal}};
+};
+
 // Cross-correlation over 1 to 3 spatial dims. Lists have one entry per spatial dim; padding may differ at the two ends.
 struct Conv {
   Dims stride, pad_begin, pad_end, dilation;

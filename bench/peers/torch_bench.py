@@ -146,6 +146,57 @@ def step(model, batch):
     return run
 
 
+class Block(nn.Module):
+    """GPT-2's, with one product for queries, keys and values."""
+    def __init__(self, model, heads, context):
+        super().__init__()
+        self.heads = heads
+        self.norm1, self.norm2 = nn.LayerNorm(model), nn.LayerNorm(model)
+        self.qkv, self.out = nn.Linear(model, 3 * model), nn.Linear(model, model)
+        self.inner, self.outer = nn.Linear(model, 4 * model), nn.Linear(4 * model, model)
+        self.register_buffer("later", torch.ones(context, context, dtype=torch.bool).triu(1))
+
+    def attend(self, x):
+        b, n, d = x.shape
+        q, k, v = (t.view(b, n, self.heads, d // self.heads).transpose(1, 2) for t in self.qkv(x).split(d, 2))
+        if hasattr(F, "scaled_dot_product_attention"):
+            y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        else:
+            scores = (q @ k.transpose(2, 3)) * (1 / math.sqrt(d // self.heads))
+            y = torch.softmax(scores.masked_fill(self.later[:n, :n], -math.inf), 3) @ v
+        return self.out(y.transpose(1, 2).reshape(b, n, d))
+
+    def forward(self, x):
+        x = x + self.attend(self.norm1(x))
+        return x + self.outer(F.gelu(self.inner(self.norm2(x))))
+
+
+class CharGpt(nn.Module):
+    def __init__(self, vocabulary=65, context=256, model=384, layers=6, heads=6):
+        super().__init__()
+        self.tokens, self.positions = nn.Embedding(vocabulary, model), nn.Embedding(context, model)
+        self.blocks = nn.Sequential(*(Block(model, heads, context) for _ in range(layers)))
+        self.norm, self.head = nn.LayerNorm(model), nn.Linear(model, vocabulary, bias=False)
+
+    def forward(self, text):
+        x = self.tokens(text) + self.positions(torch.arange(text.shape[1]))
+        return self.head(self.norm(self.blocks(x))).flatten(0, 1)
+
+
+def chargpt_step(s):
+    torch.manual_seed(1)
+    net = CharGpt()
+    optim = torch.optim.AdamW(net.parameters(), lr=1e-3, weight_decay=0.1)
+    i = torch.arange(12 * 256 + 1)
+    text = i * i % 101 % 65
+
+    def body():
+        optim.zero_grad()
+        F.cross_entropy(net(text[:-1].view(12, 256)), text[1:]).backward()
+        optim.step()
+    return rate(repeat(body, s), 12 * 256)
+
+
 BENCHMARKS = {
     "copy": ("GB/s", copy),
     "gelu_custom": ("GB/s", gelu_custom),
@@ -162,6 +213,7 @@ BENCHMARKS = {
     "mlp64_step": ("us", step(Mlp, 64)),
     "cnn64_step": ("us", step(Cnn, 64)),
     "cnn512_step": ("us", step(Cnn, 512)),
+    "chargpt_step": ("tokens/s", chargpt_step),
 }
 
 

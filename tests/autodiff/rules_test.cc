@@ -94,6 +94,41 @@ TEST(Rules, MatrixProducts) {
                          {test::spread({2, 1, 2, 3}, -1, 1), test::spread({1, 3, 3, 2}, -1, 1, 1)});
 }
 
+TEST(Rules, Attention) {
+  const auto q = test::spread({2, 1, 3, 4}, -1, 1), k = test::spread({2, 2, 5, 4}, -1, 1, 1), v = test::spread({1, 2, 5, 3}, -1, 1, 2);
+  for (const bool is_causal : {false, true}) {
+    test::expect_gradients(
+        [&](const Values& x) { return client::attention(x[0], x[1], x[2], nullptr, nullptr, {.is_causal = is_causal}, kSite); }, {q, k, v});
+  }
+  const auto masked = [](const Values& x) {
+    const Value numbers = client::arange(client::place_of(x[0]), 0, 15, 1, ir::DType::i64, kSite);
+    const Value hidden = client::pointwise(Fn::greater, client::pointwise(Fn::remainder, numbers, 4, kSite), 2, kSite);
+    const Value mask = client::reshape(hidden, {1, 1, 3, 5}, kSite);
+    return client::attention(x[0], x[1], x[2], &mask, nullptr, {.scale = 0.3}, kSite);
+  };
+  const auto scores = test::spread({1, 2, 3, 5}, -1, 1, 3);
+  test::expect_gradients(masked, {q, k, v});
+  // A bias that wants its gradient has one, by way of the scores; so does a softcap.
+  test::expect_gradients(
+      [](const Values& x) { return client::attention(x[0], x[1], x[2], nullptr, &x[3], {.is_causal = true}, kSite); }, {q, k, v, scores});
+  test::expect_gradients(
+      [](const Values& x) { return client::attention(x[0], x[1], x[2], nullptr, &x[3], {.softcap = 1.5}, kSite); }, {q, k, v, scores});
+}
+
+TEST(Rules, TheGradientOfAttentionCanBeDifferentiated) {
+  test::expect_gradients(
+      [](const Values& x) {
+        if (!x[0].is_tracked()) {  // the differences: the same gradient off the tape
+          const Values leaves{client::require_grad(x[0].from_inner()), client::require_grad(x[1].from_inner())};
+          const Value y = client::attention(leaves[0], leaves[1], leaves[1], nullptr, nullptr, {.is_causal = true}, kSite);
+          return client::backward(client::reduce_all(Red::sum, client::pointwise(Fn::mul, y, y, kSite), kSite), {}, kSite).get(leaves[0])->inner();
+        }
+        const Value y = client::attention(x[0], x[1], x[1], nullptr, nullptr, {.is_causal = true}, kSite);
+        return *client::backward(client::reduce_all(Red::sum, client::pointwise(Fn::mul, y, y, kSite), kSite), {.create_graph = true}, kSite).get(x[0]);
+      },
+      {test::spread({1, 3, 4}, -1, 1), test::spread({1, 5, 4}, -1, 1, 1)});
+}
+
 TEST(Rules, ConvolutionsOfEveryRankWithStridesPadsDilationsAndGroups) {
   test::expect_gradients(
       [](const Values& x) { return client::conv(x[0], x[1], nullptr, {{2}, {1}, {0}, {2}, 1}, kSite); },

@@ -1,8 +1,10 @@
 #include "backends/cpu/parallel.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -25,6 +27,16 @@ TEST(ParallelFor, VisitsEveryItemOnce) {
       EXPECT_EQ(visits(n, grain), std::vector<int>(static_cast<std::size_t>(n), 1)) << n << " by " << grain;
     }
   }
+}
+
+// In a process of its own, as ctest runs it, this is the first to ask.
+TEST(ThreadCount, IsNotWhatALibraryMayUseForTheMoment) {
+  const LibraryThreads alone(1);
+  const char* wanted = std::getenv("BURN_NUM_THREADS");
+  if (wanted || std::getenv("OMP_NUM_THREADS")) GTEST_SKIP() << "the number is given";
+  cpu_set_t cores;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof(cores), &cores), 0);
+  EXPECT_EQ(thread_count(), CPU_COUNT(&cores));
 }
 
 TEST(ParallelFor, KeepsPartsAsLargeAsTheGrain) {

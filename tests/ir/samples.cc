@@ -25,6 +25,15 @@ void add_pointwise(std::vector<Sample>& all) {
   }
 }
 
+void add_attention(std::vector<Sample>& all) {
+  const TensorType q{f32, {2, 3, 4}}, k{f32, {2, 5, 4}}, v{f32, {2, 5, 6}}, y{f32, {2, 3, 6}};
+  const TensorType mask{DType::bool_, {2, 3, 5}}, bias{f32, {2, 3, 5}}, packed{f32, {3, 2, 5, 6}};
+  all.push_back({Attention{0, true}, {q, k, v}, y});
+  all.push_back({Attention{0, false}, {q, k, v, mask, bias}, y});
+  all.push_back({AttentionGrad{0, true}, {q, k, v, y, y}, packed});
+  all.push_back({AttentionGrad{0, false}, {q, k, v, y, y, bias}, packed});
+}
+
 void add_convolutions(std::vector<Sample>& all) {
   // 3x3 with stride 2 over 5x6, padded: [2, 4, 5, 6], [6, 2, 3, 3] -> [2, 6, 3, 3]
   const Dims stride{2, 2}, begin{1, 1}, end{1, 0}, dilation{1, 1};
@@ -71,6 +80,7 @@ std::vector<Sample> make_samples() {
       {MatMul{}, {x, {f32, {2, 4, 5}}}, {f32, {2, 3, 5}}},
   };
   add_pointwise(all);
+  add_attention(all);
   add_convolutions(all);
   add_pools(all);
   add_moves(all);

@@ -144,8 +144,8 @@ ir::Ref SampleBuilder::random(ir::RandomFn fn, ir::DType dtype, const ir::Shape&
   return value_or_throw(program_.add_random(fn, dtype, shape));
 }
 
-ir::Ref SampleBuilder::add(const ir::Op& op, std::initializer_list<ir::Ref> operands) {
-  const auto ref = program_.add(op, std::span(operands.begin(), operands.size()), {.file = "samples.cc", .line = 1});
+ir::Ref SampleBuilder::add(const ir::Op& op, std::span<const ir::Ref> operands) {
+  const auto ref = program_.add(op, operands, {.file = "samples.cc", .line = 1});
   BURN_CHECK(ref.ok(), (sample_.name + ": " + ref.status().message()).c_str());
   return *ref;
 }

@@ -38,7 +38,10 @@ class SampleBuilder {
   ir::Ref scalar(ir::DType dtype, double value);
   ir::Ref random(ir::RandomFn fn, ir::DType dtype, const ir::Shape& shape);
   // Aborts where the op does not take the operands: a mistake in the sample.
-  ir::Ref add(const ir::Op& op, std::initializer_list<ir::Ref> operands);
+  ir::Ref add(const ir::Op& op, std::span<const ir::Ref> operands);
+  ir::Ref add(const ir::Op& op, std::initializer_list<ir::Ref> operands) {
+    return add(op, std::span(operands.begin(), operands.size()));
+  }
 
   ir::TensorType type_of(ir::Ref ref) const { return program_.type_of(ref); }
   Sample finish(std::vector<ir::Ref> outputs, double slack = 1, double cancelled = 0);
@@ -57,5 +60,6 @@ std::vector<Sample> source_samples(std::string_view op);
 std::vector<Sample> axis_samples(std::string_view op);
 std::vector<Sample> move_samples(std::string_view op);
 std::vector<Sample> window_samples(std::string_view op);
+std::vector<Sample> attention_samples(std::string_view op);
 
 }  // namespace burn::testing

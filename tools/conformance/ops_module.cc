@@ -40,6 +40,12 @@ void add_module(OpTable& t) {
     const auto rows = client::select_rows(c.x(0), 0, client::reshape(c.x(1), {-1}, kSite), kSite);
     return std::vector{client::reshape(rows, {c.x(1).dim(0), c.x(1).dim(1), c.x(0).dim(1)}, kSite)};
   };
+  t["attention"] = [](const Call& c) {
+    client::AttentionOptions options{.is_causal = c.flag("is_causal")};
+    if (c.has("scale")) options.scale = c.number("scale");
+    if (c.has("softcap")) options.softcap = c.number("softcap");
+    return std::vector{client::attention(c.x(0), c.x(1), c.x(2), c.optional(3), c.optional(4), options, kSite)};
+  };
   t["conv1d"] = t["conv2d"] = t["conv3d"] = conv;
   t["conv_transpose1d"] = t["conv_transpose2d"] = t["conv_transpose3d"] = conv_transpose;
   t["max_pool1d"] = t["max_pool2d"] = max_pool;

@@ -98,6 +98,53 @@ std::vector<Value> conv(const Call& c) {
   return {layer(Tensor<N + 2>{c.x()}).value()};
 }
 
+nn::Linear linear(const Call& c, std::size_t weight) {
+  return {.weight = param<2>(c.x(weight)), .bias = param<1>(c.optional(weight + 1))};
+}
+
+nn::MultiHeadAttention multi_head_attention(const Call& c, std::size_t weights) {
+  return {.query = linear(c, weights),
+          .key = linear(c, weights + 2),
+          .value = linear(c, weights + 4),
+          .output = linear(c, weights + 6),
+          .dropout = {.prob = 0},
+          .d_model = c.x(0).dim(-1),
+          .n_heads = c.integer("n_heads"),
+          .min_float = c.has("min_float") ? c.number("min_float") : -1e4,
+          .quiet_softmax = c.has("quiet_softmax") && c.flag("quiet_softmax")};
+}
+
+template <int D>
+std::optional<Tensor<D, Bool>> mask(const Value* value) {
+  return value == nullptr ? std::nullopt : std::optional{Tensor<D, Bool>{*value}};
+}
+
+std::vector<Value> attention(const Call& c) {
+  const auto output = multi_head_attention(c, 5)({.query = Tensor<3>{c.x(0)},
+                                                  .key = Tensor<3>{c.x(1)},
+                                                  .value = Tensor<3>{c.x(2)},
+                                                  .mask_pad = mask<2>(c.optional(3)),
+                                                  .mask_attn = mask<3>(c.optional(4))});
+  return {output.weights.value(), output.context.value()};
+}
+
+nn::LayerNorm norm(const Call& c, std::size_t gamma) {
+  return {.gamma = param<1>(c.x(gamma)), .beta = param<1>(c.optional(gamma + 1)), .epsilon = c.number("layer_norm_eps")};
+}
+
+std::vector<Value> encoder_layer(const Call& c) {
+  const nn::TransformerEncoderLayer layer{.mha = multi_head_attention(c, 3),
+                                          .pwff = {.linear_inner = linear(c, 11),
+                                                   .linear_outer = linear(c, 13),
+                                                   .dropout = {.prob = 0},
+                                                   .activation = c.text("activation")},
+                                          .norm_1 = norm(c, 15),
+                                          .norm_2 = norm(c, 17),
+                                          .dropout = {.prob = 0},
+                                          .norm_first = c.flag("norm_first")};
+  return {layer.forward({.tensor = Tensor<3>{c.x(0)}, .mask_pad = mask<2>(c.optional(1)), .mask_attn = mask<3>(c.optional(2))}).value()};
+}
+
 std::vector<Value> mse(const Call& c) {
   const auto kind = c.text("reduction");
   return {with_rank(c.x(), [&](const auto& x) {
@@ -134,6 +181,8 @@ void add_nn(OpTable& t) {
   t["layer_norm"] = t["nn_layer_norm"] = layer_norm;
   t["nn_conv1d"] = conv<nn::Conv1d, 1>;
   t["nn_conv2d"] = conv<nn::Conv2d, 2>;
+  t["nn_multi_head_attention"] = attention;
+  t["nn_transformer_encoder_layer"] = encoder_layer;
   t["loss_mse"] = mse;
   t["loss_cross_entropy"] = cross_entropy;
   t["loss_binary_cross_entropy"] = binary_cross_entropy;

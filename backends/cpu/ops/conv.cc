@@ -36,7 +36,7 @@ ConvProblem problem_of(const Op& op, ConvDirection direction) {
 Kernel conv_kernel(const ConvProblem& problem, ir::DType dtype) {
   std::shared_ptr<const ConvPrimitive> primitive;
   const bool is_empty = ir::num_elements(problem.input) == 0;  // no batch
-  if (dtype != ir::DType::f64 && !is_empty) primitive = make_batched_conv(problem);
+  if (dtype != ir::DType::f64 && !is_empty) primitive = make_tuned_conv(problem);
   return [problem, dtype, is_empty, primitive](Run& run, std::span<Array> operands) -> Result<Array> {
     const auto computed = compute_dtype(dtype);
     BURN_TRY(Array y, run.allocate({computed, problem.result()}));

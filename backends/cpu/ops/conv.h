@@ -31,11 +31,17 @@ class ConvPrimitive {
   virtual Status run(Run& run, const float* first, const float* second, float* result) const = 0;
 };
 
-// oneDNN's, on that many of its own threads. Null for problems that it does not take.
-std::unique_ptr<const ConvPrimitive> make_conv_primitive(const ConvProblem& problem, int threads);
+// How oneDNN lays out what it works on: as its kernels like it, with copies before and after, or row-major as it comes.
+enum class ConvLayout { blocked, row_major };
 
-// The same on our threads, each with a part of the batch, where the batch is large enough for that.
-std::unique_ptr<const ConvPrimitive> make_batched_conv(const ConvProblem& problem);
+// oneDNN's, on that many of its own threads. Null for problems that it does not take.
+std::unique_ptr<const ConvPrimitive> make_conv_primitive(const ConvProblem& problem, int threads, ConvLayout layout);
+
+// The same on our threads with the batch in pieces, where it is large enough for that. Null as above.
+std::unique_ptr<const ConvPrimitive> make_batched_conv(const ConvProblem& problem, std::int64_t pieces, ConvLayout layout);
+
+// The fastest of those, timed at the first run (backends/autotune.h). Null as above.
+std::unique_ptr<const ConvPrimitive> make_tuned_conv(const ConvProblem& problem);
 
 // Plain loops for any problem. T: float, double.
 template <typename T>

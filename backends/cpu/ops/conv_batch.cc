@@ -16,10 +16,10 @@ ConvProblem with_batch(ConvProblem problem, std::int64_t n) {
 class BatchedConv final : public ConvPrimitive {
  public:
   // Null where oneDNN does not take a part.
-  static std::unique_ptr<const BatchedConv> make(const ConvProblem& problem, std::int64_t parts) {
+  static std::unique_ptr<const BatchedConv> make(const ConvProblem& problem, std::int64_t parts, ConvLayout layout) {
     std::unique_ptr<BatchedConv> made(new BatchedConv(problem, parts));
-    made->primitives_[0] = make_conv_primitive(with_batch(problem, made->size_), 1);
-    if (made->larger_ > 0) made->primitives_[1] = make_conv_primitive(with_batch(problem, made->size_ + 1), 1);
+    made->primitives_[0] = make_conv_primitive(with_batch(problem, made->size_), 1, layout);
+    if (made->larger_ > 0) made->primitives_[1] = make_conv_primitive(with_batch(problem, made->size_ + 1), 1, layout);
     if (!made->primitives_[0] || (made->larger_ > 0 && !made->primitives_[1])) return nullptr;
     return made;
   }
@@ -31,7 +31,7 @@ class BatchedConv final : public ConvPrimitive {
     BURN_TRY(const auto scratch, run.pool.allocate(static_cast<std::size_t>(parts_ * weights) * sizeof(float)));
     auto* partial = reinterpret_cast<float*>(scratch->data());
     BURN_RETURN_IF_ERROR(run_parts(run, first, second, partial, false));
-    parallel_for(weights, kGrain / parts_, [&](std::int64_t begin, std::int64_t end) {
+    parallel_for(weights, std::max<std::int64_t>(kGrain / parts_, 1), [&](std::int64_t begin, std::int64_t end) {
       std::copy(partial + begin, partial + end, result + begin);
       for (std::int64_t part = 1; part < parts_; ++part) {
         const float* from = partial + part * weights;
@@ -70,10 +70,10 @@ class BatchedConv final : public ConvPrimitive {
 
 }  // namespace
 
-std::unique_ptr<const ConvPrimitive> make_batched_conv(const ConvProblem& problem) {
+std::unique_ptr<const ConvPrimitive> make_batched_conv(const ConvProblem& problem, std::int64_t pieces, ConvLayout layout) {
   const auto threads = thread_count();
-  if (threads == 1 || problem.input[0] < threads) return make_conv_primitive(problem, threads);
-  return BatchedConv::make(problem, threads);
+  if (pieces <= 1 || problem.input[0] < threads) return make_conv_primitive(problem, threads, layout);
+  return BatchedConv::make(problem, pieces, layout);
 }
 
 }  // namespace burn::backends::cpu

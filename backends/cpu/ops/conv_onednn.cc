@@ -72,12 +72,12 @@ struct Argument {
 
 class OneDnnConv final : public ConvPrimitive {
  public:
-  OneDnnConv(const ConvProblem& p, int threads) : threads_(threads) {
+  OneDnnConv(const ConvProblem& p, int threads, ConvLayout layout) : threads_(threads) {
     const LibraryThreads used(threads);  // a primitive is made for a number of threads
     const Sizes input = sizes(p.input), weight = weight_sizes(p), output = sizes(p.output);
     // With one channel there is nothing to block over in the input's layout: the row-major kernels read less.
     const bool is_thin = p.groups == 1 && p.input[1] == 1 && p.direction != ConvDirection::weight_grad;
-    const auto choice = is_thin ? row_major : free_choice;
+    const auto choice = is_thin || layout == ConvLayout::row_major ? row_major : free_choice;
     const auto x = choice(input), w = choice(weight), y = choice(output);
     const auto stride = sizes(p.stride), begin = sizes(p.pad_begin), end = sizes(p.pad_end), gap = gaps(p.dilation);
 
@@ -188,10 +188,10 @@ bool is_usual(const ConvProblem& p) {
 
 }  // namespace
 
-std::unique_ptr<const ConvPrimitive> make_conv_primitive(const ConvProblem& problem, int threads) {
+std::unique_ptr<const ConvPrimitive> make_conv_primitive(const ConvProblem& problem, int threads, ConvLayout layout) {
   if (!is_usual(problem)) return nullptr;
   try {
-    return std::make_unique<OneDnnConv>(problem, threads);
+    return std::make_unique<OneDnnConv>(problem, threads, layout);
   } catch (const dnnl::error&) {
     return nullptr;  // no kernel for it
   }

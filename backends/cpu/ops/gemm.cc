@@ -1,12 +1,18 @@
 #include "backends/cpu/ops/gemm.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
 #include <limits>
 #include <type_traits>
 
 #include <cblas.h>
+#include <dnnl.h>
+#include <fmt/format.h>
 
 #include "backends/cpu/parallel.h"
+#include "backends/cpu/tuning.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -25,12 +31,19 @@ template <typename T>
 void call_blas(const Product<T>& p) {
   const auto i = [](std::int64_t size) { return static_cast<blasint>(size); };
   if constexpr (std::is_same_v<T, float>) {
-    cblas_sgemm(CblasRowMajor, order(p.a.transposed), order(p.b.transposed), i(p.m), i(p.n), i(p.k), 1.0f, p.a.data,
-                i(p.a.stride), p.b.data, i(p.b.stride), 0.0f, p.c, i(p.c_stride));
+    cblas_sgemm(CblasRowMajor, order(p.a.transposed), order(p.b.transposed), i(p.m), i(p.n), i(p.k), p.alpha, p.a.data,
+                i(p.a.stride), p.b.data, i(p.b.stride), p.beta, p.c, i(p.c_stride));
   } else {
-    cblas_dgemm(CblasRowMajor, order(p.a.transposed), order(p.b.transposed), i(p.m), i(p.n), i(p.k), 1.0, p.a.data,
-                i(p.a.stride), p.b.data, i(p.b.stride), 0.0, p.c, i(p.c_stride));
+    cblas_dgemm(CblasRowMajor, order(p.a.transposed), order(p.b.transposed), i(p.m), i(p.n), i(p.k), p.alpha, p.a.data,
+                i(p.a.stride), p.b.data, i(p.b.stride), p.beta, p.c, i(p.c_stride));
   }
+}
+
+// False: oneDNN does not take it.
+bool call_onednn(const Product<float>& p) {
+  const auto letter = [](bool transposed) { return transposed ? 'T' : 'N'; };
+  return dnnl_sgemm(letter(p.a.transposed), letter(p.b.transposed), p.m, p.n, p.k, p.alpha, p.a.data, p.a.stride, p.b.data,
+                    p.b.stride, p.beta, p.c, p.c_stride) == dnnl_success;
 }
 
 // Row by row of the result, so that the inner loop runs over contiguous memory.
@@ -41,9 +54,12 @@ void multiply_plainly(const Product<T>& p) {
   };
   for (std::int64_t i = 0; i < p.m; ++i) {
     T* row = p.c + i * p.c_stride;
-    std::fill_n(row, p.n, T{0});
+    if (p.beta == 0)
+      std::fill_n(row, p.n, T{0});
+    else
+      for (std::int64_t j = 0; j < p.n; ++j) row[j] = static_cast<T>(row[j] * p.beta);
     for (std::int64_t k = 0; k < p.k; ++k) {
-      const T factor = at(p.a, i, k);
+      const T factor = static_cast<T>(p.alpha * at(p.a, i, k));
       if (p.b.transposed) {
         for (std::int64_t j = 0; j < p.n; ++j) row[j] = static_cast<T>(row[j] + factor * at(p.b, k, j));
       } else {
@@ -81,25 +97,11 @@ std::int64_t row_bands(std::int64_t m, std::int64_t n, std::int64_t parts) {
   return best;
 }
 
-}  // namespace
-
+// Every thread one part of the result, in `bands` bands of rows.
 template <typename T>
-void multiply_here(const Product<T>& p) {
-  if (p.m == 0 || p.n == 0) return;
-  if constexpr (std::is_floating_point_v<T>) {
-    if (p.k > 0 && fits_blas(p)) return call_blas(p);
-  }
-  multiply_plainly(p);
-}
-
-template <typename T>
-void multiply(const Product<T>& p) {
+void multiply_parts(const Product<T>& p, std::int64_t parts, std::int64_t bands, Library library) {
   constexpr std::int64_t kTile = 16;  // bands are multiples of what the inner kernels compute at once
-  const double work = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
-  const auto parts = std::min<std::int64_t>(thread_count(), static_cast<std::int64_t>(std::min(work / kSmall, 1e6)));
-  if (parts <= 1) return multiply_here(p);
-
-  const auto bands = row_bands(p.m, p.n, parts), stripes = parts / bands;
+  const auto stripes = parts / bands;
   const auto step = [](std::int64_t size, std::int64_t pieces) {
     return ((size + pieces - 1) / pieces + kTile - 1) / kTile * kTile;
   };
@@ -108,14 +110,91 @@ void multiply(const Product<T>& p) {
     for (auto i = begin; i < end; ++i) {
       const auto row = i / stripes * rows, column = i % stripes * columns;
       if (row >= p.m || column >= p.n) continue;
-      multiply_here(part(p, row, std::min(rows, p.m - row), column, std::min(columns, p.n - column)));
+      multiply_here(part(p, row, std::min(rows, p.m - row), column, std::min(columns, p.n - column)), library);
     }
   });
 }
 
-#define BURN_INSTANTIATE(T)                     \
-  template void multiply<T>(const Product<T>&); \
-  template void multiply_here<T>(const Product<T>&);
+// A size to within a quarter, in 8 bits: choices are made for classes of sizes, or every step of a growing sequence would be timed.
+std::uint64_t size_class(std::int64_t size) {
+  const auto width = std::bit_width(static_cast<std::uint64_t>(size));
+  const auto top = width <= 3 ? size << (3 - width) : size >> (width - 3);
+  return static_cast<std::uint64_t>(width) << 2 | (static_cast<std::uint64_t>(top) & 3);
+}
+
+constexpr double kWorthTiming = 1 << 15;  // multiply-adds
+
+double work_of(double m, double n, double k) { return m * n * k; }
+
+// autotune().choose with a key for products of this class, remembered where no lock is needed. run(i) gives a Status.
+template <typename T, typename Run>
+int tuned(const Product<T>& p, std::int64_t batch, std::span<const std::string_view> names, const Run& run) {
+  static std::array<std::atomic<std::uint64_t>, 1024> known{};  // code and choice + 1; the last writer of a place stays
+  const std::uint64_t code = size_class(p.m) | size_class(p.n) << 8 | size_class(p.k) << 16 | size_class(batch) << 24 |
+                             static_cast<std::uint64_t>(p.a.transposed) << 32 | static_cast<std::uint64_t>(p.b.transposed) << 33 |
+                             static_cast<std::uint64_t>(names.size()) << 34;
+  auto& place = known[(code * 0x9e3779b97f4a7c15u) >> 54];
+  if (const auto entry = place.load(std::memory_order_relaxed); entry >> 8 == code) return static_cast<int>(entry & 255) - 1;
+  const auto key = fmt::format("matmul f32 {:x} of {}", code, names.size());
+  const int chosen = autotune().choose(key, names, run);
+  place.store(code << 8 | static_cast<std::uint64_t>(chosen + 1), std::memory_order_relaxed);
+  return chosen;
+}
+
+}  // namespace
+
+template <typename T>
+void multiply_here(const Product<T>& p, [[maybe_unused]] Library library) {
+  if (p.m == 0 || p.n == 0) return;
+  if constexpr (std::is_same_v<T, float>) {
+    if (p.k > 0 && library == Library::onednn && call_onednn(p)) return;
+  }
+  if constexpr (std::is_floating_point_v<T>) {
+    if (p.k > 0 && fits_blas(p)) return call_blas(p);
+  }
+  multiply_plainly(p);
+}
+
+template <typename T>
+void multiply(const Product<T>& p) {
+  const double work = work_of(static_cast<double>(p.m), static_cast<double>(p.n), static_cast<double>(p.k));
+  const auto parts =
+      std::max<std::int64_t>(1, std::min<std::int64_t>(thread_count(), static_cast<std::int64_t>(std::min(work / kSmall, 1e6))));
+  const auto bands = row_bands(p.m, p.n, parts);
+  if constexpr (std::is_same_v<T, float>) {
+    if (work >= kWorthTiming) {
+      // By the cut with the least to read, by rows alone, by columns alone: each with both libraries.
+      static constexpr std::string_view kNames[] = {"openblas",         "onednn",           "openblas by rows",
+                                                    "onednn by rows",   "openblas by columns", "onednn by columns"};
+      const std::int64_t cuts[] = {bands, parts, 1};
+      const auto run = [&](int i) {
+        const auto cut = cuts[i / 2];
+        multiply_parts(p, parts, cut, static_cast<Library>(i % 2));
+        return Status{};
+      };
+      const auto run_once = [&](int i) { return i >= 2 && cuts[i / 2] == bands ? unimplemented("as the first") : run(i); };
+      (void)run(tuned(p, 1, std::span(kNames).first(parts == 1 ? 2 : 6), run_once));
+      return;
+    }
+  }
+  multiply_parts(p, parts, bands, Library::openblas);
+}
+
+template <typename T>
+Library library_for_batch(const Product<T>& p, std::int64_t batch, const std::function<void(Library)>& run) {
+  if constexpr (!std::is_same_v<T, float>) return Library::openblas;
+  const double work = work_of(static_cast<double>(p.m), static_cast<double>(p.n), static_cast<double>(p.k));
+  if (work * static_cast<double>(batch) < kWorthTiming) return Library::openblas;
+  return static_cast<Library>(tuned(p, batch, kLibraryNames, [&](int i) {
+    run(static_cast<Library>(i));
+    return Status{};
+  }));
+}
+
+#define BURN_INSTANTIATE(T)                                                                          \
+  template void multiply<T>(const Product<T>&);                                                      \
+  template void multiply_here<T>(const Product<T>&, Library);                                        \
+  template Library library_for_batch<T>(const Product<T>&, std::int64_t, const std::function<void(Library)>&);
 BURN_INSTANTIATE(float)
 BURN_INSTANTIATE(double)
 BURN_INSTANTIATE(std::int64_t)

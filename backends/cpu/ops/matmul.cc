@@ -88,9 +88,14 @@ void multiply_batch(const Array& a, const Array& b, Array& c) {
   // Either whole products side by side, or one after the other on all threads.
   if (nest.total >= thread_count()) {
     const auto grain = kGrain / (m * n * std::max<std::int64_t>(k / 8, 1) + 1) + 1;
-    parallel_for(nest.total, grain, [&](std::int64_t begin, std::int64_t end) { each(begin, end, multiply_here<T>); });
+    const auto run = [&](Library library) {
+      parallel_for(nest.total, grain, [&](std::int64_t begin, std::int64_t end) {
+        each(begin, end, [&](const Product<T>& p) { multiply_here(p, library); });
+      });
+    };
+    run(library_for_batch<T>(product(0, 0, 0), nest.total, run));
   } else {
-    each(0, nest.total, multiply<T>);
+    each(0, nest.total, [](const Product<T>& p) { multiply(p); });
   }
 }
 

@@ -1,0 +1,135 @@
+#include "backends/autotune.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <vector>
+
+namespace burn::backends {
+namespace {
+
+constexpr std::string_view kHeader = "burn autotune 1";
+constexpr std::size_t kMaxLine = 512;
+
+double seconds_of(const std::function<Status(int)>& run, int candidate) {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  if (!run(candidate).ok()) return std::numeric_limits<double>::infinity();
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// The candidate with the shortest time. Times are taken in turn, so that what disturbs the machine disturbs all; the shortest of
+// several counts, since nothing makes a run too fast.
+int fastest(int count, const std::function<Status(int)>& run) {
+  constexpr int kRounds = 4;
+  constexpr double kHopeless = 1.5, kPatience = 0.5;  // times the best; seconds
+  std::vector<double> best(static_cast<std::size_t>(count), std::numeric_limits<double>::infinity());
+  double spent = 0;
+  const auto shortest = [&] { return std::min_element(best.begin(), best.end()); };
+  (void)run(0);  // the first run pays for memory and caches
+  for (int round = 0; round < kRounds && (round < 2 || spent < kPatience); ++round) {
+    for (int i = 0; i < count; ++i) {
+      auto& mine = best[static_cast<std::size_t>(i)];
+      if (round > 0 && !(mine <= kHopeless * *shortest())) continue;
+      const double seconds = seconds_of(run, i);
+      mine = std::min(mine, seconds);
+      spent += seconds;
+    }
+  }
+  return static_cast<int>(shortest() - best.begin());  // the first, where all failed
+}
+
+}  // namespace
+
+int Autotune::choose(std::string_view key, std::span<const std::string_view> names, const std::function<Status(int)>& run) {
+  if (!enabled_ || names.size() < 2) return 0;
+  const auto position = [&](const std::string& name) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    return found == names.end() ? -1 : static_cast<int>(found - names.begin());
+  };
+  std::unique_lock lock(mutex_);
+  if (!is_loaded_) load();
+  decided_.wait(lock, [&] {
+    const auto found = entries_.find(key);
+    return found == entries_.end() || !found->second.name.empty();
+  });
+  if (const auto found = entries_.find(key); found != entries_.end()) {
+    if (const int known = position(found->second.name); known >= 0) return known;
+  }
+  if (entries_.size() >= kMaxKeys) std::erase_if(entries_, [](const auto& entry) { return !entry.second.name.empty(); });
+  entries_[std::string(key)] = {};
+  lock.unlock();
+  const int chosen = fastest(static_cast<int>(names.size()), run);
+  lock.lock();
+  entries_[std::string(key)] = {std::string(names[static_cast<std::size_t>(chosen)])};
+  save();
+  lock.unlock();
+  decided_.notify_all();
+  return chosen;
+}
+
+void Autotune::load() {
+  is_loaded_ = true;
+  if (file_.empty()) return;
+  std::ifstream file(file_);
+  std::string line;
+  if (!std::getline(file, line) || line != kHeader) return;
+  while (entries_.size() < kMaxKeys && std::getline(file, line)) {
+    const auto tab = line.find('\t');
+    if (line.size() > kMaxLine || tab == std::string::npos || tab == 0 || tab + 1 == line.size()) continue;
+    entries_.try_emplace(line.substr(0, tab), Entry{line.substr(tab + 1)});
+  }
+}
+
+// Into a file of its own first, which then takes the name: readers see the old one or the new one.
+void Autotune::save() {
+  if (file_.empty()) return;
+  load();  // other processes write too
+  std::error_code ignored;
+  std::filesystem::create_directories(file_.parent_path(), ignored);
+  auto part = file_;
+  part += "." + std::to_string(::getpid());
+  {
+    std::ofstream file(part, std::ios::trunc);
+    file << kHeader << '\n';
+    for (const auto& [key, entry] : entries_) {
+      if (!entry.name.empty()) file << key << '\t' << entry.name << '\n';
+    }
+    if (!file.flush()) {
+      std::filesystem::remove(part, ignored);
+      return;  // a full or read-only disk: the choice lives in memory
+    }
+  }
+  std::filesystem::rename(part, file_, ignored);
+  if (ignored) std::filesystem::remove(part, ignored);
+}
+
+std::filesystem::path autotune_file(std::string_view device) {
+  const auto variable = [](const char* name) {
+    const char* text = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read once
+    return std::filesystem::path(text ? text : "");
+  };
+  auto folder = variable("XDG_CACHE_HOME");
+  if (folder.empty()) {
+    const auto home = variable("HOME");
+    if (home.empty()) return {};
+    folder = home / ".cache";
+  }
+  std::string name;
+  for (const char c : "autotune-" + std::string(device) + "-" BURN_VERSION) {
+    const bool is_plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-';
+    name += is_plain ? c : '_';
+  }
+  return folder / "burn" / (name + ".txt");
+}
+
+bool autotune_is_wanted() {
+  const char* text = std::getenv("BURN_AUTOTUNE");  // NOLINT(concurrency-mt-unsafe): read once
+  return !text || std::string_view(text) != "off";
+}
+
+}  // namespace burn::backends

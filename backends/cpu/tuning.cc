@@ -1,0 +1,32 @@
+#include "backends/cpu/tuning.h"
+
+#include <fstream>
+
+#include "backends/cpu/parallel.h"
+
+namespace burn::backends::cpu {
+namespace {
+
+// "AMD EPYC 25 17 1": names alone are shared by machines of different kinds.
+std::string processor_name() {
+  std::ifstream info("/proc/cpuinfo");
+  std::string line, name;
+  while (std::getline(info, line) && !line.empty()) {
+    const auto colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    const auto end = line.find_last_not_of(" \t", colon - 1);
+    const auto field = std::string_view(line).substr(0, end == std::string::npos ? 0 : end + 1);
+    if (field == "model name" || field == "cpu family" || field == "model" || field == "stepping") name += line.substr(colon + 1);
+  }
+  return name.empty() ? " unknown" : name;
+}
+
+}  // namespace
+
+Autotune& autotune() {
+  static auto* instance = new Autotune(  // never destroyed: threads may still compute when the process ends
+      autotune_file("cpu" + processor_name() + "-" + std::to_string(thread_count()) + "t"), autotune_is_wanted());
+  return *instance;
+}
+
+}  // namespace burn::backends::cpu

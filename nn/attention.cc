@@ -1,0 +1,83 @@
+#include "nn/attention.h"
+
+#include <cmath>
+
+#include "nn/activation.h"
+#include "nn/checks.h"
+
+namespace burn::nn {
+namespace {
+
+// [batch, length, d_model] -> [batch, heads, length, depth]
+Tensor<4> split_heads(const Tensor<3>& x, std::int64_t heads, Loc where) {
+  const auto dims = x.dims();
+  return x.reshape<4>({dims[0], dims[1], heads, dims[2] / heads}, where).swap_dims(1, 2, where);
+}
+
+}  // namespace
+
+MultiHeadAttention MultiHeadAttentionConfig::init(const Device& device) const {
+  detail::check_at_least("MultiHeadAttentionConfig", "d_model", d_model, 1);
+  detail::check_at_least("MultiHeadAttentionConfig", "n_heads", n_heads, 1);
+  if (d_model % n_heads != 0) {
+    detail::reject("MultiHeadAttentionConfig",
+                   std::to_string(n_heads) + " heads do not divide d_model " + std::to_string(d_model));
+  }
+  const auto linear = [&](bool bias) {
+    return LinearConfig{.d_input = d_model, .d_output = d_model, .bias = bias, .initializer = initializer}.init(device);
+  };
+  return {.query = linear(query_bias),
+          .key = linear(key_bias),
+          .value = linear(value_bias),
+          .output = linear(output_bias),
+          .dropout = DropoutConfig{.prob = dropout}.init(),
+          .d_model = d_model,
+          .n_heads = n_heads,
+          .min_float = min_float,
+          .quiet_softmax = quiet_softmax};
+}
+
+MhaOutput MultiHeadAttention::forward(const MhaInput& input, Loc where) const {
+  const Tensor<4> q = split_heads(query(input.query, where), n_heads, where);
+  const Tensor<4> k = split_heads(key(input.key, where), n_heads, where);
+  const Tensor<4> v = split_heads(value(input.value, where), n_heads, where);
+  const auto [batch, n, d] = input.query.dims();
+  const auto m = input.key.dims()[1];
+
+  std::optional<Tensor<4, Bool>> mask;
+  if (input.mask_pad) mask = input.mask_pad->reshape<4>({batch, 1, 1, m}, where);
+  if (input.mask_attn) {
+    const auto attn = input.mask_attn->reshape<4>({batch, 1, n, m}, where);
+    mask = mask ? mask->bool_or(attn, where) : attn;
+  }
+
+  // The weights as a formula. Nobody computes them unless somebody asks.
+  const double scale = 1 / std::sqrt(static_cast<double>(d_model / n_heads));
+  Tensor<4> scores = q.matmul(k.swap_dims(2, 3, where), where).mul(scale, where);  // [batch, heads, n, m]
+  std::optional<Tensor<4, Bool>> hidden = mask;
+  if (input.is_causal) {
+    const auto none = Tensor<4>::zeros({1, 1, n, m}, {q.device(), scores.dtype()}, where);
+    const auto later = Tensor<4>{client::hide(none.value(), nullptr, true, at(where))}.lower(0.0, where);
+    hidden = mask ? mask->bool_or(later, where) : later;
+  }
+  if (hidden) scores = scores.mask_fill(*hidden, min_float, where);
+  const Tensor<4> weights =
+      dropout(quiet_softmax ? activation::quiet_softmax(scores, 3, where) : activation::softmax(scores, 3, where), where);
+
+  const bool is_dropping = dropout.prob > 0 && scores.value().is_autodiff();
+  const bool needs_weights = quiet_softmax || is_dropping || (hidden && min_float > -1e4);
+  Tensor<4> context = needs_weights ? weights.matmul(v, where)
+                                    : module::attention<4>(q, k, v, mask, std::nullopt,
+                                                           {.scale = scale, .is_causal = input.is_causal}, where);
+  return {.weights = weights,
+          .context = output(context.swap_dims(1, 2, where).reshape<3>({batch, n, d_model}, where), where)};
+}
+
+Tensor<3, Bool> generate_autoregressive_mask(std::int64_t batch, std::int64_t length, const Device& device) {
+  const auto positions = Tensor<1, Int>::arange(0, length, device);
+  return positions.reshape<3>({1, 1, length})
+      .greater(positions.reshape<3>({1, length, 1}))
+      .expand<3>({batch, length, length});
+}
+
+}  // namespace burn::nn

@@ -1,0 +1,88 @@
+// The encoder of a transformer (Vaswani et al., arXiv:1706.03762). With a causal mask it is the decoder-only network of language
+// models.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "nn/attention.h"
+#include "nn/layer_norm.h"
+
+namespace burn::nn {
+
+// outer(dropout(activation(inner(x)))), the same for every position.
+struct PositionWiseFeedForward {
+  Linear linear_inner, linear_outer;
+  Dropout dropout;
+  std::string activation = "gelu";  // gelu, gelu_approximate, relu, silu
+  BURN_MODULE(PositionWiseFeedForward, linear_inner, linear_outer, dropout)
+
+  // Shapes: [..., d_model] -> the same. Errors: another last dim.
+  template <int D>
+  Tensor<D> forward(const Tensor<D>& x, Loc where = Loc::current()) const {
+    return Tensor<D>{run(x.value(), where)};
+  }
+  template <int D>
+  Tensor<D> operator()(const Tensor<D>& x, Loc where = Loc::current()) const {
+    return forward(x, where);
+  }
+
+ private:
+  client::Value run(const client::Value& x, Loc where) const;
+};
+
+struct PositionWiseFeedForwardConfig {
+  std::int64_t d_model = 0, d_ff = 0;
+  double dropout = 0.1;
+  Initializer initializer = default_initializer();
+  std::string activation = "gelu";
+  BURN_CONFIG(PositionWiseFeedForwardConfig, d_model, d_ff, dropout, initializer, activation)
+
+  PositionWiseFeedForward init(const Device& device) const;  // Errors: sizes below 1, an unknown activation.
+};
+
+struct TransformerEncoderInput {
+  Tensor<3> tensor;                            // [batch, length, d_model]
+  std::optional<Tensor<2, Bool>> mask_pad{};   // [batch, length], true: hidden
+  std::optional<Tensor<3, Bool>> mask_attn{};  // [batch, length, length], true: hidden
+  bool is_causal = false;                      // every position sees itself and what came before
+};
+
+// norm_first: x + attention(norm_2(x)), then x + feed_forward(norm_1(x)). Otherwise norm_1(x + attention(x)), then
+// norm_2(x + feed_forward(x)). The numbering is Burn's, and that of its records.
+struct TransformerEncoderLayer {
+  MultiHeadAttention mha;
+  PositionWiseFeedForward pwff;
+  LayerNorm norm_1, norm_2;
+  Dropout dropout;
+  bool norm_first = false;
+  BURN_MODULE(TransformerEncoderLayer, mha, pwff, norm_1, norm_2, dropout)
+
+  // Shapes: [batch, length, d_model] -> the same. Errors: another last dim, masks of another shape.
+  Tensor<3> forward(const TransformerEncoderInput& input, Loc where = Loc::current()) const;
+};
+
+struct TransformerEncoder {
+  std::vector<TransformerEncoderLayer> layers;
+  BURN_MODULE(TransformerEncoder, layers)
+
+  // As a layer.
+  Tensor<3> forward(const TransformerEncoderInput& input, Loc where = Loc::current()) const;
+  Tensor<3> operator()(const TransformerEncoderInput& input, Loc where = Loc::current()) const { return forward(input, where); }
+};
+
+struct TransformerEncoderConfig {
+  std::int64_t d_model = 0, d_ff = 0, n_heads = 0, n_layers = 0;
+  double dropout = 0.1;
+  bool norm_first = false, quiet_softmax = false;
+  Initializer initializer = default_initializer();
+  std::string activation = "gelu";
+  double layer_norm_eps = 1e-5;
+  BURN_CONFIG(TransformerEncoderConfig, d_model, d_ff, n_heads, n_layers, dropout, norm_first, quiet_softmax, initializer, activation,
+              layer_norm_eps)
+
+  TransformerEncoder init(const Device& device) const;  // Errors: sizes below 1, heads that do not divide d_model.
+  TransformerEncoderLayer init_layer(const Device& device) const;
+};
+
+}  // namespace burn::nn

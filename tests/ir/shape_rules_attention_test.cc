@@ -1,0 +1,57 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ir/op.h"
+#include "tests/ir/samples.h"
+
+namespace burn::ir {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr auto f32 = DType::f32;
+const TensorType kQ{f32, {2, 3, 4}}, kK{f32, {2, 5, 4}}, kV{f32, {2, 5, 6}}, kY{f32, {2, 3, 6}};
+const TensorType kMask{DType::bool_, {2, 3, 5}}, kBias{f32, {2, 3, 5}};
+
+std::string inferred(const Op& op, std::vector<TensorType> operands) {
+  const auto type = infer_types(op, operands);
+  return type.ok() ? to_string(*type) : type.status().message();
+}
+
+TEST(ShapeRules, AttentionHasARowForEveryQueryAndTheDepthOfTheValues) {
+  EXPECT_EQ(inferred(Attention{}, {kQ, kK, kV}), "f32[2, 3, 6]");
+  EXPECT_EQ(inferred(Attention{}, {{f32, {3, 4}}, {f32, {0, 4}}, {f32, {0, 6}}}), "f32[3, 6]");
+}
+
+TEST(ShapeRules, AttentionTakesAMaskThenABias) {
+  for (const auto& extras : std::vector<std::vector<TensorType>>{{kMask}, {kBias}, {kMask, kBias}}) {
+    std::vector<TensorType> operands{kQ, kK, kV};
+    operands.insert(operands.end(), extras.begin(), extras.end());
+    EXPECT_EQ(inferred(Attention{}, operands), "f32[2, 3, 6]");
+  }
+  EXPECT_THAT(inferred(Attention{}, {kQ, kK, kV, kBias, kMask}), HasSubstr("then a bool mask and a bias"));
+  EXPECT_THAT(inferred(Attention{}, {kQ, kK, kV, kBias, kBias}), HasSubstr("the mask comes before the bias"));
+  EXPECT_THAT(inferred(Attention{}, {kQ, kK, kV, {DType::bool_, {2, 5, 3}}}), HasSubstr("not the shape of the scores"));
+  EXPECT_THAT(inferred(Attention{}, {kQ, kK, kV, kMask, kBias, kBias}), HasSubstr("takes 3 to 5 operands, got 6"));
+}
+
+TEST(ShapeRules, AttentionRefusesWhatDoesNotFit) {
+  EXPECT_THAT(inferred(Attention{}, {kQ, {f32, {2, 5, 3}}, kV}), HasSubstr("queries and keys do not fit"));
+  EXPECT_THAT(inferred(Attention{}, {kQ, {f32, {3, 5, 4}}, kV}), HasSubstr("queries and keys do not fit"));
+  EXPECT_THAT(inferred(Attention{}, {kQ, kK, {f32, {2, 4, 6}}}), HasSubstr("do not fit"));
+  EXPECT_THAT(inferred(Attention{}, {{f32, {3}}, {f32, {3}}, {f32, {3}}}), HasSubstr("takes matrices of one rank"));
+  EXPECT_THAT(inferred(Attention{}, {{DType::i32, {3, 4}}, kK, kV}), HasSubstr("takes floats"));
+  EXPECT_THAT(inferred(Attention{}, {kQ, {DType::f16, {2, 5, 4}}, kV}), HasSubstr("floats of one dtype"));
+  EXPECT_THAT(inferred(Attention{}, {kQ, kK}), HasSubstr("takes 3 to 5 operands, got 2"));
+}
+
+TEST(ShapeRules, AttentionGradPacksThreeGradientsOfTheLargestSize) {
+  EXPECT_EQ(inferred(AttentionGrad{}, {kQ, kK, kV, kY, kY}), "f32[3, 2, 5, 6]");
+  EXPECT_EQ(inferred(AttentionGrad{}, {kQ, kK, kV, kY, kY, kMask, kBias}), "f32[3, 2, 5, 6]");
+  EXPECT_THAT(inferred(AttentionGrad{}, {kQ, kK, kV, kY, kV}), HasSubstr("the result or its gradient does not fit"));
+  const TensorType full{f32, Dims::filled(kMaxRank, 1)};
+  EXPECT_THAT(inferred(AttentionGrad{}, {full, full, full, full, full}), HasSubstr("no room for one more dim"));
+}
+
+}  // namespace
+}  // namespace burn::ir

@@ -1,0 +1,81 @@
+#include <bit>
+
+#include "tests/ops/sample_builder.h"
+
+namespace burn::testing {
+namespace {
+
+using ir::DType;
+using ir::Shape;
+
+struct AttentionCase {
+  Shape batch;
+  std::int64_t n, m, d, e;
+  bool causal = false, mask = false, bias = false;
+};
+
+std::vector<AttentionCase> attention_cases() {
+  return {
+      {{}, 3, 4, 2, 5},
+      {{2, 2}, 5, 5, 4, 4, true},
+      {{1, 3}, 3, 7, 8, 8, true, false, true},
+      {{2}, 7, 3, 4, 6, true},  // the first queries see nothing
+      {{2, 2}, 6, 9, 4, 4, false, true},
+      {{2, 1}, 6, 9, 4, 3, true, true, true},
+      {{1, 2}, 130, 130, 16, 16, true},     // several blocks of queries
+      {{1}, 70, 1100, 8, 8, false},         // several blocks of keys
+      {{1}, 100, 1100, 8, 4, true, true, true},
+      {{3}, 1, 20, 8, 8},                   // one query after another, as in generation
+      {{1, 2, 1, 2, 1}, 3, 4, 2, 2, true},  // many dims
+      {{2}, 3, 0, 4, 4},                    // no key
+      {{2}, 0, 3, 4, 4},                    // no query
+      {{0, 2}, 3, 3, 4, 4},
+      {{2}, 3, 4, 0, 2},  // all scores 0
+      {{2}, 3, 4, 2, 0},
+  };
+}
+
+Shape with(Shape batch, std::int64_t rows, std::int64_t columns) {
+  batch.push_back(rows);
+  batch.push_back(columns);
+  return batch;
+}
+
+Sample attention_sample(const AttentionCase& c, DType dtype, View view, bool is_grad, Values bias = Values::ordinary) {
+  SampleBuilder sample(std::string(ir::name(dtype)) + to_string(with(c.batch, c.n, c.m)) + std::string(name(view)) +
+                       (c.causal ? "causal" : "") + (c.mask ? "mask" : "") + (c.bias ? "bias" : ""));
+  const auto x = [&](std::int64_t rows, std::int64_t columns, Values values = Values::ordinary) {
+    return sample.view({dtype, with(c.batch, rows, columns)}, view, values);
+  };
+  const auto scale = std::bit_cast<std::int64_t>(0.25);
+  std::vector<ir::Ref> operands{x(c.n, c.d), x(c.m, c.d), x(c.m, c.e)};
+  const std::size_t plain = operands.size();
+  if (c.mask) operands.push_back(sample.view({DType::bool_, with(c.batch, c.n, c.m)}, view));
+  if (c.bias) operands.push_back(x(c.n, c.m, bias));
+  const auto y = sample.add(ir::Attention{scale, c.causal}, operands);
+  if (!is_grad) return sample.finish({y}, 4, 3);
+  operands.insert(operands.begin() + static_cast<std::ptrdiff_t>(plain), {y, x(c.n, c.e)});
+  return sample.finish({sample.add(ir::AttentionGrad{scale, c.causal}, operands)}, 8, 30);
+}
+
+}  // namespace
+
+std::vector<Sample> attention_samples(std::string_view op) {
+  std::vector<Sample> all;
+  if (op != "attention" && op != "attention_grad") return all;
+  const bool is_grad = op == "attention_grad";
+  for (const auto& c : attention_cases()) {
+    for (const auto dtype : kFloats) {
+      for (const auto view : {View::plain, View::transposed}) all.push_back(attention_sample(c, dtype, view, is_grad));
+    }
+  }
+  const auto cases = attention_cases();
+  for (const auto view : kViews) all.push_back(attention_sample(cases[5], DType::f32, view, is_grad));
+  // NaN and infinities among the scores stay in the rows that they are in.
+  for (const auto dtype : {DType::f32, DType::f64}) {
+    if (!is_grad) all.push_back(attention_sample(cases[2], dtype, View::plain, false, Values::special));
+  }
+  return all;
+}
+
+}  // namespace burn::testing
