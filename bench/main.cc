@@ -51,6 +51,7 @@ int main(int argc, char** argv) {
   add_kernels(list);
   add_transport(list);
   add_steps(list);
+  add_client(list);
   if (list_only) {
     for (const auto& benchmark : list) std::cout << benchmark.name << '\n';
     return 0;
