@@ -116,7 +116,8 @@ std::vector<double> loader_step(const Context& c, std::size_t batch, std::size_t
     return Batch{Tensor<2>::from_data(TensorData(std::move(pixels), {count, Net::kFeatures}), ad),
                  Tensor<1, Int>::from_data(TensorData(std::move(labels), {count}), ad)};
   };
-  auto loader = data::DataLoaderBuilder(make).batch_size(batch).num_workers(workers).build(data::DigitsDataset(20 * batch, 1));
+  const auto digits = data::InMemDataset<data::MnistItem>::from_dataset(data::DigitsDataset(20 * batch, 1));
+  auto loader = data::DataLoaderBuilder(make).batch_size(batch).num_workers(workers).build(digits);
   Tensor<1> loss;
   const auto epoch = [&] {
     for (const Batch& b : loader) {

@@ -22,7 +22,8 @@
 // A call whose arguments have other shapes, dtypes or modules than the ones before is recorded for itself, and so are the
 // first two calls of each kind: they must agree. What can be noticed throws burn::Error: a tensor from outside that is no
 // argument, or one that is kept outside; a number that was another one in the second recording; a read inside. What cannot
-// be noticed is a number or a branch outside the arguments that changes later.
+// be noticed is a number or a branch outside the arguments that changes later; BURN_CAPTURE=check in the environment records
+// and compares every call, for finding those.
 //
 // A call sends first what this thread has recorded before it: what prepares a batch is cheaper inside the step.
 #pragma once

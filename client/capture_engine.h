@@ -16,7 +16,7 @@ class CaptureEngine {
   // Recordings kept, for arguments of different shapes; beyond it the one used least recently goes.
   static constexpr std::size_t kMostRecordings = 32;
 
-  explicit CaptureEngine(std::shared_ptr<DeviceState> device) : device_(std::move(device)) {}
+  explicit CaptureEngine(std::shared_ptr<DeviceState> device);
 
   // --- a call: what it is given, ...
   void begin();
@@ -92,6 +92,7 @@ class CaptureEngine {
   std::vector<std::uint64_t> scalars_of(const Form& form);
 
   const std::shared_ptr<DeviceState> device_;
+  const bool always_records_;  // BURN_CAPTURE=check: every call is recorded and compared, none replayed
   std::list<Recorded> recordings_;  // the one used last first
   std::size_t recorded_ = 0, replayed_ = 0;
 

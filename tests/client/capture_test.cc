@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cstdlib>
 
 #include "base/error.h"
 #include "client/device_state.h"
@@ -188,6 +189,18 @@ TEST_F(Capture, RefusesABranchThatChangesBehindItsBack) {
   const auto x = vector();
   (void)step(x);
   EXPECT_THAT(message_of([&] { (void)step(x); }), HasSubstr("other operations"));
+}
+
+TEST_F(Capture, WhenAskedChecksEveryCall) {
+  ::setenv("BURN_CAPTURE", "check", 1);
+  double rate = 0.5;
+  auto step = capture(device, [&](const Tensor<1>& x) { return x * rate; });
+  ::unsetenv("BURN_CAPTURE");
+  const auto x = vector();
+  for (int i = 0; i < 5; ++i) (void)step(x);
+  EXPECT_EQ(step.replayed(), 0u);
+  rate = 0.25;
+  EXPECT_THAT(message_of([&] { (void)step(x); }), HasSubstr("0.250000 instead of 0.500000"));
 }
 
 TEST_F(Capture, RefusesToReadOrUploadInside) {
