@@ -102,7 +102,10 @@ std::vector<Ptr<Storage>> DeviceState::run_captured(CapturedCall call) {
   }
   const auto program = call.program(donated);
   for (std::size_t i = 0; i < donated.size(); ++i) {
-    if (donated[i]) call.inputs[i]->id = 0;
+    if (!donated[i]) continue;
+    Storage& input = *call.inputs[i];
+    input.id = 0;
+    if (input.is_known_upload) uploads_.remove(input);  // its Values are still there for a moment
   }
   run.first_output = next_id_;
   results.reserve(program->outputs.size());

@@ -46,6 +46,7 @@ void UploadTable::remove(Storage& storage) {
   const auto found = by_storage_.find(&storage);
   by_key_.erase(found->second);
   by_storage_.erase(found);
+  storage.is_known_upload = false;
 }
 
 }  // namespace burn::client

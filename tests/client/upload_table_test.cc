@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "client/capture.h"
 #include "client/device_state.h"
 #include "client/tensor.h"
 #include "tests/client/recording_session.h"
@@ -56,6 +57,16 @@ TEST_F(ReusedUploads, WhatWasGivenAwayToARunIsSentAgain) {
   const auto third = upload(1);
   EXPECT_EQ(writes(), 2u);
   EXPECT_EQ(third.value().storage(), again.value().storage());
+}
+
+TEST_F(ReusedUploads, WhatACapturedStepGaveAwayIsSentAgain) {
+  auto step = capture(device, [](Tensor<1> x) { return x + 1; });
+  for (int i = 0; i < 4; ++i) (void)step(upload(1));
+  EXPECT_EQ(step.replayed(), 2u);
+  EXPECT_EQ(writes(), 4u);
+  auto kept = upload(1);
+  (void)step(kept);
+  EXPECT_EQ(upload(1).value().storage(), kept.value().storage());
 }
 
 TEST_F(ReusedUploads, ATensorThatSomebodyElseReusesIsNotGivenAway) {
