@@ -50,6 +50,8 @@ class LocalSession : public proto::Session {
     virtual ~Upload() = default;
     // Errors: OUT_OF_RANGE beyond the tensor, INVALID_ARGUMENT for a part out of order.
     virtual Status fill(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
+    // Where the next `size` bytes may be received, for fill() to find them there; null when they cannot.
+    virtual std::shared_ptr<std::byte> place(std::uint64_t offset, std::size_t size) = 0;
     virtual bool complete() const = 0;  // every byte has come; the tensor is ready from then on
   };
   // Takes its turn in the order like write(). Errors: RESOURCE_EXHAUSTED; the call still takes its turn, and poisons

@@ -53,6 +53,8 @@ class Conversation final : public proto::ChannelHandler, public std::enable_shar
   WireStats stats() const;
 
   void on_frame(SharedBytes bytes) override;
+  proto::Place place(std::span<const std::byte> head, std::uint64_t size) override;
+  void on_placed(SharedBytes head, SharedBytes rest) override;
   void on_closed(Status why) override;
 
  private:
@@ -63,6 +65,7 @@ class Conversation final : public proto::ChannelHandler, public std::enable_shar
     SharedBytes upload;
   };
 
+  void hear_any(Result<proto::Frame> frame, std::size_t bytes);
   Status hear(proto::Frame frame);
   Status hear_welcome(const proto::Welcome& welcome);
   Status hear_ack(std::uint64_t seq);

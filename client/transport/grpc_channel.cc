@@ -33,7 +33,7 @@ std::shared_ptr<grpc::Channel> make_grpc_channel(const std::string& address) {
   arguments.SetMaxReceiveMessageSize(static_cast<int>(proto::kMaxFrameBytes));
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a connection of its own: sessions do not share a window
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);          // like the other transports
-  arguments.SetInt(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, proto::kGrpcPieceBytes);
+  proto::tune_grpc([&](const char* name, int value) { arguments.SetInt(name, value); });
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMilliseconds);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveMilliseconds);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
@@ -130,7 +130,7 @@ void Stream::OnReadInitialMetadataDone(bool ok) {
 
 void Stream::OnReadDone(bool ok) {
   if (!ok) return end_writing();
-  gate_.frame(proto::to_shared_bytes(&incoming_));
+  proto::deliver(&incoming_, gate_);
   StartRead(&incoming_);
 }
 

@@ -1,8 +1,13 @@
 #include "proto/transport/grpc_bytes.h"
 
+#include <malloc.h>
+
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include <grpc/grpc.h>
 #include <grpcpp/support/byte_buffer.h>
@@ -10,8 +15,27 @@
 
 namespace burn::proto {
 
+namespace {
+
+constexpr int kPieceBytes = 1 << 20;  // HTTP/2 splits messages, by default into 16 KiB
+
+// gRPC reads into blocks of up to 4 MiB that it frees at once. By default malloc gives such blocks back to the system, and the
+// next read faults their pages in again, which costs twice what moving the bytes does.
+void let_malloc_keep_read_blocks() {
+  ::mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  ::mallopt(M_TRIM_THRESHOLD, 64 << 20);
+}
+
+}  // namespace
+
 void keep_grpc_running() {
-  [[maybe_unused]] static const bool once = (grpc_init(), true);
+  [[maybe_unused]] static const bool once = (let_malloc_keep_read_blocks(), grpc_init(), true);
+}
+
+void tune_grpc(const std::function<void(const char* name, int value)>& set) {
+  set(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kPieceBytes);
+  set(GRPC_ARG_HTTP2_WRITE_BUFFER_SIZE, kPieceBytes);
+  set(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, static_cast<int>(kInitialCredit));
 }
 
 void to_byte_buffer(const EncodedFrame& frame, grpc::ByteBuffer* buffer) {
@@ -27,12 +51,48 @@ void to_byte_buffer(const EncodedFrame& frame, grpc::ByteBuffer* buffer) {
   *buffer = grpc::ByteBuffer{slices.data(), slices.size()};
 }
 
+namespace {
+
+constexpr std::size_t kMinPlacedBytes = std::size_t{32} << 10;
+
 SharedBytes to_shared_bytes(grpc::ByteBuffer* buffer) {
   auto slice = std::make_shared<grpc::Slice>();
   if (!buffer->TrySingleSlice(slice.get()).ok()) (void)buffer->DumpToSingleSlice(slice.get());
   buffer->Clear();
   const std::span bytes{reinterpret_cast<const std::byte*>(slice->begin()), slice->size()};
   return {std::move(slice), bytes};
+}
+
+// Copies the message but for its first `skip` bytes, and the first to.size() of the rest.
+void copy_out(const std::vector<grpc::Slice>& slices, std::size_t skip, std::span<std::byte> to) {
+  for (const grpc::Slice& slice : slices) {
+    const std::size_t from = std::min(skip, slice.size());
+    const std::size_t count = std::min(slice.size() - from, to.size());
+    if (count > 0) std::memcpy(to.data(), slice.begin() + from, count);
+    to = to.subspan(count);
+    skip -= from;
+  }
+}
+
+bool deliver_in_place(grpc::ByteBuffer* buffer, HandlerGate& gate) {
+  const std::size_t size = buffer->Length();
+  std::vector<grpc::Slice> slices;
+  if (size < kMinPlacedBytes || !buffer->Dump(&slices).ok()) return false;
+  std::vector<std::byte> head(kMaxChunkHead);
+  copy_out(slices, 0, head);
+  Place place = gate.place(head, size);
+  if (place.begin == 0 || place.begin > head.size() || place.bytes.size() != size - place.begin) return false;
+  copy_out(slices, place.begin, place.bytes);
+  buffer->Clear();
+  head.resize(place.begin);
+  gate.placed(SharedBytes::own(std::move(head)), SharedBytes{std::move(place.owner), place.bytes});
+  return true;
+}
+
+}  // namespace
+
+void deliver(grpc::ByteBuffer* buffer, HandlerGate& gate) {
+  if (!deliver_in_place(buffer, gate)) gate.frame(to_shared_bytes(buffer));
 }
 
 }  // namespace burn::proto

@@ -56,7 +56,8 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
       : options_(options),
         socket_(std::make_shared<LoopSocket>(std::move(loop), std::move(socket))),
         sender_(std::make_shared<ws::Sender>(socket_, role)),
-        inbox_(role == Role::server ? Role::client : Role::server, options.max_frame_bytes) {}
+        inbox_(role == Role::server ? Role::client : Role::server, options.max_frame_bytes,
+               [this](std::span<const std::byte> head, std::uint64_t size) { return gate_.place(head, size); }) {}
 
   // Any thread, once.
   void serve(Accept accept, std::shared_ptr<const void> lease);
@@ -220,7 +221,7 @@ void Connection::hear(const ws::Inbox::Event& event) {
     case Opcode::ping: return sender_->say(Opcode::pong, content);
     case Opcode::pong: return;
     case Opcode::close: return hear_close(ws::decode_close(event.content.span()));
-    default: return gate_.frame(event.content);
+    default: return event.rest.empty() ? gate_.frame(event.content) : gate_.placed(event.content, event.rest);
   }
 }
 

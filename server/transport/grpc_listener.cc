@@ -127,7 +127,7 @@ void Stream::start(Acceptor& acceptor) {
 
 void Stream::OnReadDone(bool ok) {
   if (!ok) return finish(grpc::Status::OK);  // the client is through, or OnCancel says otherwise
-  gate_.frame(proto::to_shared_bytes(&incoming_));
+  proto::deliver(&incoming_, gate_);
   StartRead(&incoming_);
 }
 
@@ -254,7 +254,7 @@ void set_limits(grpc::ServerBuilder& builder, const ListenOptions& options) {
   const int half_idle_ms = std::max(1, options.idle_timeout_seconds * 1000 / 2);
   builder.SetMaxReceiveMessageSize(static_cast<int>(std::min<std::size_t>(options.max_frame_bytes, INT_MAX)));
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // a port in use is an error, not half of the clients
-  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, proto::kGrpcPieceBytes);
+  proto::tune_grpc([&](const char* name, int value) { builder.AddChannelArgument(name, value); });
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, options.handshake_timeout_seconds * 1000);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, options.idle_timeout_seconds * 1000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, half_idle_ms);
