@@ -46,6 +46,10 @@ class Channel {
 
   // Queues a frame and returns. Frames sent after close() are dropped.
   virtual void send(EncodedFrame frame, Lane lane) = 0;
+  // Frames sent between the two may wait for each other and leave together. flush() is for whoever has to wait in between.
+  virtual void begin_burst() {}
+  virtual void end_burst() {}
+  virtual void flush() {}
   // Sends what is queued, then closes; on_closed follows.
   virtual void close() = 0;
   // Bytes queued and not yet handed to the kernel.

@@ -93,7 +93,7 @@ void Connection::greet(const proto::Body& body) {
     return end(failed_precondition(
         fmt::format("client speaks protocol {}, this server {}", hello->version, proto::kProtocolVersion)));
   }
-  session_ = make_local_session(worker_, quotas_);
+  session_ = make_local_session(worker_, quotas_, Execution::by_quick_callers);
   session_->on_progress([this](std::uint64_t executed) { acknowledge(executed); });
   const auto& info = session_->info();
   log_info(fmt::format("session {} opened from {} ({})", info.session, peer_, hello->client));

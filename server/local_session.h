@@ -77,6 +77,11 @@ class LocalSession : public proto::Session {
   virtual Stats stats() const = 0;
 };
 
-std::unique_ptr<LocalSession> make_local_session(std::shared_ptr<Worker> worker, const Quotas& quotas = {});
+// Who executes a call: the session's thread, or the caller's if nothing is waiting and the call is a matter of microseconds, which
+// saves waking the other. Then callbacks come from within the call.
+enum class Execution { on_its_thread, by_quick_callers };
+
+std::unique_ptr<LocalSession> make_local_session(std::shared_ptr<Worker> worker, const Quotas& quotas = {},
+                                                 Execution execution = Execution::on_its_thread);
 
 }  // namespace burn::server

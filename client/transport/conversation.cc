@@ -81,6 +81,7 @@ void Conversation::ask_sync(Requests::SyncCallback done) {
 
 Status Conversation::say_locked(std::unique_lock<std::mutex>& lock, proto::Body body, SharedBytes payload,
                                 SharedBytes upload) {
+  if (channel_ && !is_hearing && !has_room(upload.size())) channel_->flush();
   if (!is_hearing) changed_.wait(lock, [&] { return broken_ || has_room(upload.size()); });
   if (broken_) return *broken_;
   Ordered ordered{.seq = last_seq_ + 1, .frame = {}, .upload_id = {}, .upload = std::move(upload)};
@@ -98,6 +99,16 @@ Status Conversation::say_locked(std::unique_lock<std::mutex>& lock, proto::Body 
   waiting_.push_back(std::move(ordered));
   send_what_fits();
   return {};
+}
+
+void Conversation::begin_burst() {
+  const std::lock_guard lock(mutex_);
+  if (channel_) channel_->begin_burst();
+}
+
+void Conversation::end_burst() {
+  const std::lock_guard lock(mutex_);
+  if (channel_) channel_->end_burst();
 }
 
 bool Conversation::has_room(std::uint64_t upload_bytes) const {

@@ -46,6 +46,9 @@ class Conversation final : public proto::ChannelHandler, public std::enable_shar
   // The same for a question: `done` is registered, and called even if this fails.
   void ask_read(proto::TensorId id, Requests::ReadCallback done);
   void ask_sync(Requests::SyncCallback done);
+  // What is said between them may leave together.
+  void begin_burst();
+  void end_burst();
   // Says goodbye and waits for the end, unless it is called from a callback.
   void close();
 

@@ -60,6 +60,13 @@ class Stream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::Byte
   void send(proto::EncodedFrame frame, proto::Lane lane) {
     if (queue_.push(std::move(frame), lane)) pump();
   }
+  void begin_burst() { queue_.begin_burst(); }
+  void end_burst() {
+    if (queue_.end_burst()) pump();
+  }
+  void flush() {
+    if (queue_.flush()) pump();
+  }
   void close() {
     if (queue_.close()) pump();
   }
@@ -103,6 +110,9 @@ class GrpcChannel final : public proto::Channel {
   ~GrpcChannel() override { stream_->detach(); }
 
   void send(proto::EncodedFrame frame, proto::Lane lane) override { stream_->send(std::move(frame), lane); }
+  void begin_burst() override { stream_->begin_burst(); }
+  void end_burst() override { stream_->end_burst(); }
+  void flush() override { stream_->flush(); }
   void close() override { stream_->close(); }
   std::size_t queued_bytes() const override { return stream_->queued_bytes(); }
   std::string peer() const override { return stream_->peer(); }

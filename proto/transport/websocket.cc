@@ -79,6 +79,7 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   void read();
   void on_readable();
   void digest();
+  void hear_all();
   void shake_hands();
   void enter();
   void hear(const ws::Inbox::Event& event);
@@ -112,6 +113,9 @@ class WebSocketChannel final : public Channel {
   ~WebSocketChannel() override { connection_->detach(); }
 
   void send(EncodedFrame frame, Lane lane) override { connection_->sender().send(std::move(frame), lane); }
+  void begin_burst() override { connection_->sender().begin_burst(); }
+  void end_burst() override { connection_->sender().end_burst(); }
+  void flush() override { connection_->sender().flush(); }
   void close() override { connection_->sender().close(); }
   std::size_t queued_bytes() const override { return connection_->sender().queued_bytes(); }
   std::string peer() const override { return connection_->peer(); }
@@ -205,8 +209,15 @@ void Connection::on_readable() {
   if (stage_ != Stage::finished) read();
 }
 
+// What is answered on the spot leaves in one piece, after all of it is heard.
 void Connection::digest() {
   if (stage_ == Stage::shaking_hands) shake_hands();
+  sender_->begin_burst();
+  hear_all();
+  sender_->end_burst();
+}
+
+void Connection::hear_all() {
   while (stage_ == Stage::open) {
     const auto event = inbox_.next();
     if (!event.ok()) return turn_away(event.status().with_context("the peer sent"));
