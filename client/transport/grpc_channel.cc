@@ -87,6 +87,7 @@ class Stream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::Byte
 
   void pump();
   void end_writing();
+  void fail(const Status& why);
 
   const std::string peer_;
   std::shared_ptr<proto::ChannelHandler> handler_;  // until the call is open
@@ -94,11 +95,14 @@ class Stream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::Byte
   grpc::GenericStub stub_;
   grpc::ClientContext context_;
   proto::SendQueue queue_;
+  proto::GrpcPacker packer_;
   proto::HandlerGate gate_;
   std::shared_ptr<Stream> self_;  // gRPC's share, until OnDone
   std::optional<std::promise<Status>> opened_;
   grpc::ByteBuffer incoming_;
   grpc::ByteBuffer outgoing_;
+
+  std::optional<Status> broken_;  // the peer broke the transport's rules; set before the call is cancelled
 
   std::mutex mutex_;      // over what follows, and over starting writes
   bool writable_ = true;  // while so, gRPC is told to hold OnDone back
@@ -140,7 +144,10 @@ void Stream::OnReadInitialMetadataDone(bool ok) {
 
 void Stream::OnReadDone(bool ok) {
   if (!ok) return end_writing();
-  proto::deliver(&incoming_, gate_);
+  queue_.begin_burst();
+  const Status status = proto::deliver(&incoming_, gate_);
+  end_burst();
+  if (!status.ok()) return fail(status);
   StartRead(&incoming_);
 }
 
@@ -153,11 +160,11 @@ void Stream::OnWriteDone(bool ok) {
 void Stream::pump() {
   std::lock_guard lock(mutex_);
   if (!writable_) return;
-  proto::SendQueue::Next next = queue_.next();
-  if (next.finished) return StartWritesDone();
-  if (!next.frame) return;
-  proto::to_byte_buffer(*next.frame, &outgoing_);
-  StartWrite(&outgoing_);
+  switch (packer_.pack(queue_, &outgoing_)) {
+    case proto::GrpcPacker::Next::message: return StartWrite(&outgoing_);
+    case proto::GrpcPacker::Next::finished: return StartWritesDone();
+    case proto::GrpcPacker::Next::nothing: return;
+  }
 }
 
 void Stream::end_writing() {
@@ -166,8 +173,14 @@ void Stream::end_writing() {
   if (std::exchange(writable_, false)) RemoveHold();
 }
 
+void Stream::fail(const Status& why) {
+  broken_ = why;
+  context_.TryCancel();
+  end_writing();
+}
+
 void Stream::OnDone(const grpc::Status& status) {
-  Status why = describe(status);
+  Status why = broken_.value_or(describe(status));
   if (opened_) opened_->set_value(why.ok() ? unavailable("the server closed the call") : why);
   gate_.closed(std::move(why));
   graveyard().post([self = std::move(self_)] {});

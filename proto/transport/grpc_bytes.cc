@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,33 @@ void tune_grpc(const std::function<void(const char* name, int value)>& set) {
   set(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, static_cast<int>(kInitialCredit));
 }
 
+namespace {
+
+constexpr char kMoreTag = 3 << 3 | 2;
+constexpr std::size_t kMinAlone = std::size_t{16} << 10;   // larger frames have a message of their own
+constexpr std::size_t kMaxTogether = std::size_t{64} << 10;
+constexpr std::size_t kMaxMessage = 2 * kMaxTogether;      // of several frames; so their number is limited, too
+
+void append_varint(std::string& out, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
+  out += static_cast<char>(value);
+}
+
+std::optional<std::uint64_t> read_varint(std::span<const std::byte> bytes, std::size_t& at) {
+  std::uint64_t value = 0;
+  for (int shift = 0; shift < 64 && at < bytes.size(); shift += 7) {
+    const auto byte = std::to_integer<std::uint64_t>(bytes[at++]);
+    value |= (byte & 0x7f) << shift;
+    if (byte < 0x80) return value;
+  }
+  return std::nullopt;
+}
+
+void append(std::string& out, const EncodedFrame& frame) {
+  out += frame.header;
+  out.append(reinterpret_cast<const char*>(frame.payload.data()), frame.payload.size());
+}
+
 void to_byte_buffer(const EncodedFrame& frame, grpc::ByteBuffer* buffer) {
   const grpc::Slice header{frame.header};
   if (frame.payload.empty()) {
@@ -49,6 +77,69 @@ void to_byte_buffer(const EncodedFrame& frame, grpc::ByteBuffer* buffer) {
   void* data = const_cast<std::byte*>(owner->data());  // gRPC only reads it
   const std::array<grpc::Slice, 2> slices = {header, grpc::Slice{data, owner->size(), release, owner}};
   *buffer = grpc::ByteBuffer{slices.data(), slices.size()};
+}
+
+}  // namespace
+
+GrpcPacker::Next GrpcPacker::pack(SendQueue& queue, grpc::ByteBuffer* buffer) {
+  std::optional<EncodedFrame> first = std::exchange(left_, std::nullopt);
+  if (!first) {
+    SendQueue::Next next = queue.next();
+    if (next.finished) return Next::finished;
+    if (!next.frame) return Next::nothing;
+    first = std::move(next.frame);
+  }
+  std::string together;
+  while (first->size() < kMinAlone && together.size() < kMaxTogether) {
+    SendQueue::Next next = queue.next(true);
+    if (!next.frame) break;
+    if (next.frame->size() >= kMinAlone) {
+      left_ = std::move(next.frame);
+      break;
+    }
+    if (together.empty()) append(together, *first);
+    together += kMoreTag;
+    append_varint(together, next.frame->size());
+    append(together, *next.frame);
+  }
+  if (together.empty()) {
+    to_byte_buffer(*first, buffer);
+  } else {
+    const grpc::Slice slice{together};
+    *buffer = grpc::ByteBuffer{&slice, 1};
+  }
+  return Next::message;
+}
+
+Result<std::vector<SharedBytes>> unpack(const SharedBytes& message) {
+  const auto bytes = message.span();
+  std::vector<SharedBytes> frames;
+  std::size_t first_end = bytes.size();
+  for (std::size_t at = 0; at < bytes.size();) {
+    const std::size_t begin = at;
+    const auto tag = read_varint(bytes, at);
+    const bool is_more = tag == std::uint64_t{kMoreTag};
+    if (!is_more && frames.empty() && (!tag || (*tag & 7) != 2)) break;  // no frame of ours: its reader says what is wrong with it
+    const auto length = read_varint(bytes, at);
+    if (!length || *length > bytes.size() - at) {
+      if (frames.empty()) break;
+      return invalid_argument("a frame within a message is cut short");
+    }
+    if (is_more) {
+      if (bytes.size() > kMaxMessage) return invalid_argument("too much in one message of several frames");
+      if (frames.empty()) {
+        first_end = begin;
+        frames.emplace_back();
+      }
+      frames.push_back(message.slice(at, *length));
+    } else if (!frames.empty()) {
+      return invalid_argument("after the further frames of a message nothing may come");
+    }
+    at += *length;
+  }
+  if (frames.empty()) frames.emplace_back();
+  frames.front() = message.slice(0, first_end);
+  return frames;
 }
 
 namespace {
@@ -91,8 +182,12 @@ bool deliver_in_place(grpc::ByteBuffer* buffer, HandlerGate& gate) {
 
 }  // namespace
 
-void deliver(grpc::ByteBuffer* buffer, HandlerGate& gate) {
-  if (!deliver_in_place(buffer, gate)) gate.frame(to_shared_bytes(buffer));
+Status deliver(grpc::ByteBuffer* buffer, HandlerGate& gate) {
+  if (deliver_in_place(buffer, gate)) return {};
+  const SharedBytes message = to_shared_bytes(buffer);
+  BURN_TRY(auto frames, unpack(message));
+  for (SharedBytes& frame : frames) gate.frame(std::move(frame));
+  return {};
 }
 
 }  // namespace burn::proto

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <functional>
-#include <string>
+#include <optional>
+#include <vector>
 
 #include "base/bytes.h"
 #include "proto/codec.h"
 #include "proto/transport/handler_gate.h"
+#include "proto/transport/send_queue.h"
 
 namespace grpc {
 class ByteBuffer;
@@ -26,10 +28,24 @@ void tune_grpc(const std::function<void(const char* name, int value)>& set);
 // over it; we keep it running from its first use to the end of the process.
 void keep_grpc_running();
 
-// Holds on to the payload until gRPC has written it.
-void to_byte_buffer(const EncodedFrame& frame, grpc::ByteBuffer* buffer);
+// Of the queue's frames those that go into the next message: a large one alone, small ones together, for a message costs gRPC more
+// than the few bytes in it. Not thread-safe: of the queue's pump.
+class GrpcPacker {
+ public:
+  enum class Next { message, nothing, finished };
+  // Fills `buffer`, which holds on to payloads until gRPC has written them.
+  Next pack(SendQueue& queue, grpc::ByteBuffer* buffer);
+
+ private:
+  std::optional<EncodedFrame> left_;  // taken from the queue, for the next message
+};
+
+// The frames of a message: the first one, and those in its field `more`. Errors: INVALID_ARGUMENT.
+Result<std::vector<SharedBytes>> unpack(const SharedBytes& message);
+
 // Hands a message to the handler, which may say where a large one goes. Otherwise one that came in one piece is shared, and one
 // that came in several is joined.
-void deliver(grpc::ByteBuffer* buffer, HandlerGate& gate);
+// Errors, the end of the connection: those of unpack().
+Status deliver(grpc::ByteBuffer* buffer, HandlerGate& gate);
 
 }  // namespace burn::proto
