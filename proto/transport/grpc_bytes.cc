@@ -41,7 +41,7 @@ void tune_grpc(const std::function<void(const char* name, int value)>& set) {
 
 namespace {
 
-constexpr char kMoreTag = 3 << 3 | 2;
+constexpr std::byte kFramesTag{3 << 3 | 2};
 constexpr std::size_t kMinAlone = std::size_t{16} << 10;   // larger frames have a message of their own
 constexpr std::size_t kMaxTogether = std::size_t{64} << 10;
 constexpr std::size_t kMaxMessage = 2 * kMaxTogether;      // of several frames; so their number is limited, too
@@ -90,6 +90,11 @@ GrpcPacker::Next GrpcPacker::pack(SendQueue& queue, grpc::ByteBuffer* buffer) {
     first = std::move(next.frame);
   }
   std::string together;
+  const auto add = [&](const EncodedFrame& frame) {
+    together += static_cast<char>(kFramesTag);
+    append_varint(together, frame.size());
+    append(together, frame);
+  };
   while (first->size() < kMinAlone && together.size() < kMaxTogether) {
     SendQueue::Next next = queue.next(true);
     if (!next.frame) break;
@@ -97,10 +102,8 @@ GrpcPacker::Next GrpcPacker::pack(SendQueue& queue, grpc::ByteBuffer* buffer) {
       left_ = std::move(next.frame);
       break;
     }
-    if (together.empty()) append(together, *first);
-    together += kMoreTag;
-    append_varint(together, next.frame->size());
-    append(together, *next.frame);
+    if (together.empty()) add(*first);
+    add(*next.frame);
   }
   if (together.empty()) {
     to_byte_buffer(*first, buffer);
@@ -113,32 +116,16 @@ GrpcPacker::Next GrpcPacker::pack(SendQueue& queue, grpc::ByteBuffer* buffer) {
 
 Result<std::vector<SharedBytes>> unpack(const SharedBytes& message) {
   const auto bytes = message.span();
+  if (bytes.empty() || bytes[0] != kFramesTag) return std::vector{message};
+  if (bytes.size() > kMaxMessage) return invalid_argument("too much in one message of several frames");
   std::vector<SharedBytes> frames;
-  std::size_t first_end = bytes.size();
   for (std::size_t at = 0; at < bytes.size();) {
-    const std::size_t begin = at;
-    const auto tag = read_varint(bytes, at);
-    const bool is_more = tag == std::uint64_t{kMoreTag};
-    if (!is_more && frames.empty() && (!tag || (*tag & 7) != 2)) break;  // no frame of ours: its reader says what is wrong with it
+    if (bytes[at++] != kFramesTag) return invalid_argument("a message of several frames has something else in it");
     const auto length = read_varint(bytes, at);
-    if (!length || *length > bytes.size() - at) {
-      if (frames.empty()) break;
-      return invalid_argument("a frame within a message is cut short");
-    }
-    if (is_more) {
-      if (bytes.size() > kMaxMessage) return invalid_argument("too much in one message of several frames");
-      if (frames.empty()) {
-        first_end = begin;
-        frames.emplace_back();
-      }
-      frames.push_back(message.slice(at, *length));
-    } else if (!frames.empty()) {
-      return invalid_argument("after the further frames of a message nothing may come");
-    }
+    if (!length || *length > bytes.size() - at) return invalid_argument("a frame within a message is cut short");
+    frames.push_back(message.slice(at, *length));
     at += *length;
   }
-  if (frames.empty()) frames.emplace_back();
-  frames.front() = message.slice(0, first_end);
   return frames;
 }
 

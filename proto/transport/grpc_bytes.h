@@ -40,7 +40,7 @@ class GrpcPacker {
   std::optional<EncodedFrame> left_;  // taken from the queue, for the next message
 };
 
-// The frames of a message: the first one, and those in its field `more`. Errors: INVALID_ARGUMENT.
+// The frames of a message: itself, or those in its field `frames` if it begins with that. Errors: INVALID_ARGUMENT.
 Result<std::vector<SharedBytes>> unpack(const SharedBytes& message);
 
 // Hands a message to the handler, which may say where a large one goes. Otherwise one that came in one piece is shared, and one
