@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstring>
 #include <stdexcept>
 #include <vector>
 
@@ -116,6 +117,13 @@ std::vector<double> bulk(const Context& c, int family) {
                          static_cast<double>(kBulk));
 }
 
+// What shared memory is held against: as many bytes from one warm block to another.
+std::vector<double> copy(const Context& c) {
+  const std::vector<char> from(kBulk, 1);
+  std::vector<char> to(kBulk);
+  return giga_per_second(repeat(c, [&] { std::memcpy(to.data(), from.data(), kBulk); }), static_cast<double>(kBulk));
+}
+
 std::vector<double> ping(const Context& c, int family) {
   const Peer peer(family, echo);
   std::array<char, 64> message{};
@@ -130,6 +138,7 @@ std::vector<double> ping(const Context& c, int family) {
 void add_raw_sockets(std::vector<Benchmark>& list) {
   list.push_back({"raw_tcp", "GB/s", "higher", [](const Context& c) { return bulk(c, AF_INET); }});
   list.push_back({"raw_unix", "GB/s", "higher", [](const Context& c) { return bulk(c, AF_UNIX); }});
+  list.push_back({"raw_memcpy", "GB/s", "higher", copy});
   list.push_back({"raw_tcp_latency", "us", "lower", [](const Context& c) { return ping(c, AF_INET); }});
   list.push_back({"raw_unix_latency", "us", "lower", [](const Context& c) { return ping(c, AF_UNIX); }});
 }

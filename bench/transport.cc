@@ -1,4 +1,9 @@
 // What crossing to the device costs: a round trip, and tensors in bulk.
+#include <cstdint>
+#include <future>
+#include <random>
+#include <vector>
+
 #include "bench/bench.h"
 #include "client/tensor.h"
 
@@ -29,10 +34,48 @@ std::vector<double> download(const Context& c) {
   return giga_per_second(repeat(c, [&] { (void)x.to_data(); }), kBulk);
 }
 
+// A chain of kChain ops that no peer has seen: which ones is read off the bits of a counter's hash.
+constexpr int kChain = 256, kPrograms = 16;
+
+Tensor<1> new_chain(Tensor<1> x, const Tensor<1>& y, std::uint64_t serial) {
+  std::uint64_t bits = 0;
+  for (int i = 0; i < kChain; ++i) {
+    if (i % 32 == 0) {  // splitmix64
+      bits = serial = serial + 0x9e3779b97f4a7c15;
+      bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;
+      bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
+      bits ^= bits >> 31;
+    }
+    switch (bits & 3) {
+      case 0: x = x + y; break;
+      case 1: x = x - y; break;
+      case 2: x = x * y; break;
+      default: x = y - x; break;
+    }
+    bits >>= 2;
+  }
+  return x;
+}
+
+// Programs that are recorded, hashed, sent, read, compiled, run and read back once, several under way at a time.
+std::vector<double> op_stream_uncached(const Context& c) {
+  const auto x = Tensor<1>::ones({8}, c.device), y = Tensor<1>::full({8}, 0.5, c.device);
+  c.device.sync();
+  static std::uint64_t serial = std::random_device{}();
+  auto seconds = repeat(c, [&] {
+    std::vector<std::future<TensorData>> results;
+    for (int i = 0; i < kPrograms; ++i) results.push_back(new_chain(x, y, serial++ << 20).to_data_async());
+    for (auto& result : results) (void)result.get();
+  });
+  for (double& s : seconds) s = kChain * kPrograms / s;
+  return seconds;
+}
+
 }  // namespace
 
 void add_transport(std::vector<Benchmark>& list) {
   list.push_back({"read_latency", "us", "lower", read_latency});
+  list.push_back({"op_stream_uncached", "ops/s", "higher", op_stream_uncached});
   list.push_back({"upload", "GB/s", "higher", upload});
   list.push_back({"download", "GB/s", "higher", download});
 }

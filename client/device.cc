@@ -20,7 +20,7 @@ std::map<std::string, std::weak_ptr<client::DeviceState>, std::less<>>& open_dev
 }
 
 void register_network_schemes() {
-  for (const char* scheme : {"ws", "grpc", "unix"}) {
+  for (const char* scheme : {"ws", "grpc", "unix", "grpc+unix"}) {
     proto::register_scheme(scheme, [](const std::string& url) -> Result<std::unique_ptr<proto::Session>> {
       BURN_TRY(auto session, client::connect(url));
       return std::unique_ptr<proto::Session>{std::move(session)};
@@ -58,9 +58,12 @@ void Device::seed(std::uint64_t seed) const { state_->seed(seed); }
 void Device::flush() const { state_->flush(); }
 
 void Device::sync() const {
-  state_->flush_all();
   std::promise<Status> done;
-  state_->session().sync([&done](Status status) { done.set_value(std::move(status)); });
+  {
+    const proto::Burst burst{state_->session()};
+    state_->flush_all();
+    state_->session().sync([&done](Status status) { done.set_value(std::move(status)); });
+  }
   const auto status = done.get_future().get();
   throw_if_error(state_->take_paced_failure());  // earlier, if any
   throw_if_error(status);

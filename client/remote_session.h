@@ -29,7 +29,7 @@ class RemoteSession : public proto::Session {
   virtual WireStats wire_stats() const = 0;
 };
 
-// Connects to "ws://host:port", "grpc://host:port" or "unix:path" and says hello.
+// Connects to "ws://host:port", "grpc://host:port", "unix:path" or "grpc+unix:path" and says hello.
 // Errors: INVALID_ARGUMENT for a URL of another form; UNAVAILABLE when nobody listens there ("cannot connect to
 // ws://127.0.0.1:3000: Connection refused"); FAILED_PRECONDITION when the versions do not fit, with both numbers.
 Result<std::unique_ptr<RemoteSession>> connect(const std::string& url, const ConnectOptions& options = {});

@@ -59,6 +59,7 @@ Value random(const ir::Shape& shape, const Distribution& distribution, const Ten
 std::future<TensorData> to_data_async(const Value& value) {
   auto promise = std::make_shared<std::promise<TensorData>>();
   auto future = promise->get_future();
+  const proto::Burst burst{value.device()->session()};  // the run that makes it, and the question
   const auto id = value.device()->materialise(*value.storage());
   value.device()->session().read(id, [promise](Result<proto::HostTensor> tensor) {
     if (!tensor.ok()) {

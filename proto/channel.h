@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 
 #include "base/bytes.h"
@@ -13,11 +16,22 @@ namespace burn::proto {
 // Frames of the control lane overtake waiting frames of the bulk lane; within a lane the order is kept.
 enum class Lane { control, bulk };
 
+// Memory into which a part of a frame may be received.
+struct Place {
+  std::size_t begin = 0;  // bytes of the frame that come before it; 0: there is no place
+  std::shared_ptr<const void> owner;
+  std::span<std::byte> bytes;  // for the rest of the frame
+};
+
 // Receives what a channel has to say. Calls come one at a time, from a thread of the transport, and must not block.
 class ChannelHandler {
  public:
   virtual ~ChannelHandler() = default;
   virtual void on_frame(SharedBytes frame) = 0;
+  // A large frame of `size` bytes begins with `head`. Where its end should be put, or no place: then on_frame gets all of it.
+  virtual Place place(std::span<const std::byte> /*head*/, std::uint64_t /*size*/) { return {}; }
+  // The frame for which the last place() gave one: its beginning, and that place.
+  virtual void on_placed(SharedBytes /*head*/, SharedBytes /*rest*/) {}
   // The last call, exactly once: the peer closed (ok), vanished, or broke the transport's rules.
   virtual void on_closed(Status why) = 0;
 };
@@ -32,6 +46,10 @@ class Channel {
 
   // Queues a frame and returns. Frames sent after close() are dropped.
   virtual void send(EncodedFrame frame, Lane lane) = 0;
+  // Frames sent between the two may wait for each other and leave together. flush() is for whoever has to wait in between.
+  virtual void begin_burst() {}
+  virtual void end_burst() {}
+  virtual void flush() {}
   // Sends what is queued, then closes; on_closed follows.
   virtual void close() = 0;
   // Bytes queued and not yet handed to the kernel.

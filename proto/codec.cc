@@ -1,5 +1,8 @@
 #include "proto/codec.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 #include <google/protobuf/arena.h>
 #include <google/protobuf/io/coded_stream.h>
@@ -94,6 +97,19 @@ struct Parts {
   std::size_t payload_begin = 0;
 };
 
+// A frame of which the first bytes are here, up to the payload's first byte at least.
+std::optional<Parts> split_head(std::string_view bytes, std::uint64_t frame_bytes) {
+  CodedInputStream in{reinterpret_cast<const std::uint8_t*>(bytes.data()), static_cast<int>(bytes.size())};
+  if (in.ReadTag() != kHeaderTag) return std::nullopt;
+  const auto header = read_block(in, bytes);
+  if (!header || in.ReadTag() != kPayloadTag) return std::nullopt;
+  std::uint64_t payload = 0;
+  if (!in.ReadVarint64(&payload)) return std::nullopt;
+  const auto begin = static_cast<std::size_t>(in.CurrentPosition());
+  if (begin > frame_bytes || frame_bytes - begin != payload) return std::nullopt;
+  return Parts{*header, begin};
+}
+
 Result<Parts> split(std::string_view bytes) {
   CodedInputStream in{reinterpret_cast<const std::uint8_t*>(bytes.data()), static_cast<int>(bytes.size())};
   const auto at = [&] { return static_cast<std::size_t>(in.CurrentPosition()); };
@@ -134,6 +150,15 @@ using Quiet = pb::LogSilencer;
 struct Quiet {};
 #endif
 
+Result<Frame> assemble(std::string_view header, SharedBytes payload) {
+  [[maybe_unused]] const Quiet quiet;
+  BURN_TRY(const auto envelope, read_envelope(header));
+  auto body = read_body(envelope.field, envelope.body);
+  if (!body.ok()) return body.status().with_context("bad frame");
+  if (auto status = check_payload(*body, payload.size()); !status.ok()) return status.with_context(name(*body));
+  return Frame{envelope.seq, *std::move(body), std::move(payload)};
+}
+
 }  // namespace
 
 EncodedFrame encode(const Frame& frame) {
@@ -145,17 +170,31 @@ EncodedFrame encode(const Frame& frame) {
 }
 
 Result<Frame> decode(const SharedBytes& bytes) {
-  [[maybe_unused]] const Quiet quiet;
   if (bytes.size() > kMaxFrameBytes) {
     return invalid_argument(fmt::format("a frame of {} bytes; at most {} may be", bytes.size(), kMaxFrameBytes));
   }
   BURN_TRY(const auto parts, split({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
-  BURN_TRY(const auto envelope, read_envelope(parts.header));
-  auto body = read_body(envelope.field, envelope.body);
-  if (!body.ok()) return body.status().with_context("bad frame");
-  const auto payload = bytes.slice(parts.payload_begin, bytes.size() - parts.payload_begin);
-  if (auto status = check_payload(*body, payload.size()); !status.ok()) return status.with_context(name(*body));
-  return Frame{envelope.seq, *std::move(body), payload};
+  return assemble(parts.header, bytes.slice(parts.payload_begin, bytes.size() - parts.payload_begin));
+}
+
+Result<Frame> decode(const SharedBytes& head, SharedBytes payload) {
+  const auto parts = split_head({reinterpret_cast<const char*>(head.data()), head.size()}, head.size() + payload.size());
+  if (!parts || parts->payload_begin != head.size()) return invalid_argument("a frame in parts that do not fit");
+  return assemble(parts->header, std::move(payload));
+}
+
+std::optional<ChunkHead> peek_chunk(std::span<const std::byte> head, std::uint64_t frame_bytes) {
+  if (frame_bytes > kMaxFrameBytes) return std::nullopt;
+  head = head.first(std::min(head.size(), kMaxChunkHead));
+  const auto parts = split_head({reinterpret_cast<const char*>(head.data()), head.size()}, frame_bytes);
+  if (!parts) return std::nullopt;
+  const auto envelope = read_envelope(parts->header);
+  if (!envelope.ok() || envelope->field != v1::Envelope::kChunkFieldNumber) return std::nullopt;
+  const auto body = read_body(envelope->field, envelope->body);
+  if (!body.ok()) return std::nullopt;
+  const auto size = static_cast<std::size_t>(frame_bytes) - parts->payload_begin;
+  if (size > kChunkBytes) return std::nullopt;
+  return ChunkHead{std::get<Chunk>(*body), parts->payload_begin, size};
 }
 
 }  // namespace burn::proto

@@ -5,6 +5,9 @@
 // thread-safe.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 
 #include "base/bytes.h"
@@ -28,5 +31,16 @@ EncodedFrame encode(const Frame& frame);
 // frame that is sound but defines a program that is not comes back as a DefineProgram that says so: only the program
 // fails, not the conversation.
 Result<Frame> decode(const SharedBytes& bytes);
+// The same for a frame that was received in two parts: everything up to the payload's first byte, and the payload.
+Result<Frame> decode(const SharedBytes& head, SharedBytes payload);
+
+// What a frame of `frame_bytes` will be if it begins with `head`: a chunk, and where its payload stands. Nothing for any other
+// frame, and for whatever is not quite right: decode() says what is wrong with it. kMaxChunkHead bytes are always enough.
+struct ChunkHead {
+  Chunk chunk;
+  std::size_t payload_begin = 0, payload_size = 0;
+};
+inline constexpr std::size_t kMaxChunkHead = 64;
+std::optional<ChunkHead> peek_chunk(std::span<const std::byte> head, std::uint64_t frame_bytes);
 
 }  // namespace burn::proto

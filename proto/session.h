@@ -73,8 +73,22 @@ class Session {
   virtual void read(TensorId id, ReadCallback done) = 0;
   // Done when everything before it is; its status is the first failure since the last sync.
   virtual void sync(SyncCallback done) = 0;
+  // Calls between the two belong together and may be passed on together. Thread-safe; bursts may overlap. See Burst.
+  virtual void begin_burst() {}
+  virtual void end_burst() {}
   // Ends the conversation; waits for callbacks to finish. Idempotent. The destructor calls it.
   virtual void close() = 0;
+};
+
+class Burst {
+ public:
+  explicit Burst(Session& session) : session_(session) { session_.begin_burst(); }
+  ~Burst() { session_.end_burst(); }
+  Burst(const Burst&) = delete;
+  Burst& operator=(const Burst&) = delete;
+
+ private:
+  Session& session_;
 };
 
 }  // namespace burn::proto

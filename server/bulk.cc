@@ -36,6 +36,14 @@ Status BulkReceiver::receive(const proto::Chunk& chunk, std::span<const std::byt
   return {};
 }
 
+std::shared_ptr<std::byte> BulkReceiver::place(const proto::Chunk& chunk, std::size_t size) {
+  const auto found = incoming_.find(chunk.key);
+  if (found == incoming_.end() || size > credit_) return nullptr;
+  const auto& incoming = found->second;
+  if (!incoming.upload || chunk.offset != incoming.received || size > incoming.size - incoming.received) return nullptr;
+  return incoming.upload->place(chunk.offset, size);
+}
+
 std::uint64_t BulkReceiver::take_grant() {
   if (consumed_ < proto::kChunkBytes) return 0;
   credit_ += consumed_;

@@ -56,13 +56,26 @@ void Connection::log_end(const Status& why) const {
 // --- what the client says --------------------------------------------------------------------------------------------
 
 void Connection::on_frame(SharedBytes bytes) {
-  if (ended_) return;
-  auto frame = proto::decode(bytes);
-  if (!frame.ok()) return end(frame.status());
-  serve(*std::move(frame));
+  if (!ended_) serve(proto::decode(bytes));
 }
 
-void Connection::serve(proto::Frame frame) {
+proto::Place Connection::place(std::span<const std::byte> head, std::uint64_t size) {
+  if (ended_ || !session_) return {};
+  const auto chunk = proto::peek_chunk(head, size);
+  if (!chunk) return {};
+  auto bytes = receiver_.place(chunk->chunk, chunk->payload_size);
+  if (!bytes) return {};
+  const std::span place{bytes.get(), chunk->payload_size};
+  return {chunk->payload_begin, std::move(bytes), place};
+}
+
+void Connection::on_placed(SharedBytes head, SharedBytes rest) {
+  if (!ended_) serve(proto::decode(head, std::move(rest)));
+}
+
+void Connection::serve(Result<proto::Frame> decoded) {
+  if (!decoded.ok()) return end(decoded.status());
+  auto frame = *std::move(decoded);
   if (!session_) return greet(frame.body);
   const bool ordered = proto::is_ordered(frame.body);
   if (ordered && draining_) return;
@@ -80,7 +93,7 @@ void Connection::greet(const proto::Body& body) {
     return end(failed_precondition(
         fmt::format("client speaks protocol {}, this server {}", hello->version, proto::kProtocolVersion)));
   }
-  session_ = make_local_session(worker_, quotas_);
+  session_ = make_local_session(worker_, quotas_, Execution::by_quick_callers);
   session_->on_progress([this](std::uint64_t executed) { acknowledge(executed); });
   const auto& info = session_->info();
   log_info(fmt::format("session {} opened from {} ({})", info.session, peer_, hello->client));

@@ -27,6 +27,8 @@ class Connection : public proto::ChannelHandler, public std::enable_shared_from_
 
   // From the channel.
   void on_frame(SharedBytes frame) override;
+  proto::Place place(std::span<const std::byte> head, std::uint64_t size) override;
+  void on_placed(SharedBytes head, SharedBytes rest) override;
   void on_closed(Status why) override;
 
   // The following from any thread.
@@ -46,7 +48,7 @@ class Connection : public proto::ChannelHandler, public std::enable_shared_from_
   std::chrono::steady_clock::time_point since() const { return since_; }
 
  private:
-  void serve(proto::Frame frame);
+  void serve(Result<proto::Frame> frame);
   void greet(const proto::Body& body);
   Status take_turn(const proto::Frame& frame);
   Status obey(proto::Frame frame);

@@ -53,6 +53,8 @@ struct Overloaded : Bodies... {
   using Bodies::operator()...;
 };
 
+constexpr std::size_t kMaxQuickReleases = 64;
+
 Status session_closed() { return cancelled("the session is closed"); }
 
 // The client's end of an upload.
@@ -61,6 +63,7 @@ class UploadHandle final : public LocalSession::Upload {
   explicit UploadHandle(std::shared_ptr<server::Upload> upload) : upload_(std::move(upload)) {}
   ~UploadHandle() override { upload_->finish(); }
   Status fill(std::uint64_t offset, std::span<const std::byte> bytes) override { return upload_->fill(offset, bytes); }
+  std::shared_ptr<std::byte> place(std::uint64_t offset, std::size_t size) override { return upload_->place(offset, size); }
   bool complete() const override { return upload_->complete(); }
 
  private:
@@ -69,9 +72,10 @@ class UploadHandle final : public LocalSession::Upload {
 
 class QueuedSession final : public LocalSession {
  public:
-  QueuedSession(std::shared_ptr<Worker> worker, const Quotas& quotas)
+  QueuedSession(std::shared_ptr<Worker> worker, const Quotas& quotas, Execution execution)
       : worker_(std::move(worker)),
         quotas_(quotas),
+        execution_(execution),
         budget_(std::min(quotas.tensor_bytes, worker_->backend().limits().memory_bytes)),
         state_(worker_, quotas_, budget_),
         progress_batch_(std::clamp<std::uint64_t>(quotas.in_flight / 2, 1, kProgressBatch)) {
@@ -157,9 +161,36 @@ class QueuedSession final : public LocalSession {
       room_.wait(lock, [&] { return closing_ || calls_.size() < quotas_.in_flight; });
     }
     if (closing_) return false;
+    if (may_execute_here() && is_quick(call)) {
+      execute(call, lock);
+      if (calls_.empty()) {
+        report(lock);
+      } else {
+        work_.notify_one();  // others came meanwhile and left it to us
+      }
+      return true;
+    }
     calls_.push_back(std::move(call));
     if (calls_.size() == 1) work_.notify_one();
     return true;
+  }
+
+  // Requires: the lock. Then nobody but the caller touches what is the executor's.
+  bool may_execute_here() const {
+    return execution_ == Execution::by_quick_callers && !executing_ && calls_.empty() &&
+           std::this_thread::get_id() != executor_id_;
+  }
+
+  bool is_quick(const Call& call) const {
+    return std::visit(Overloaded{
+                          [](const DefineCall&) { return false; },  // compiles
+                          [&](const proto::Run& run) { return state_.is_quick(run); },
+                          [](const WriteCall& write) { return write.tensor.bytes.size() <= proto::kInlineBytes; },
+                          [](const ReleaseCall& release) { return release.ids.size() <= kMaxQuickReleases; },
+                          [&](const ReadCall& read) { return state_.is_quick_read(read.id); },
+                          [](const auto&) { return true; },
+                      },
+                      call);
   }
 
   // Room for the tensor, in the budget and in memory.
@@ -177,18 +208,13 @@ class QueuedSession final : public LocalSession {
   void execute() {
     std::unique_lock lock{mutex_};
     while (true) {
-      if (calls_.empty()) report(lock);
-      work_.wait(lock, [&] { return closing_ || !calls_.empty(); });
+      if (calls_.empty() && !executing_) report(lock);
+      work_.wait(lock, [&] { return !executing_ && (closing_ || !calls_.empty()); });
       if (closing_) break;
-      {
-        auto call = std::move(calls_.front());
-        calls_.pop_front();
-        if (calls_.size() + 1 >= quotas_.in_flight) room_.notify_all();
-        lock.unlock();
-        perform(call);
-      }
-      lock.lock();
-      if (++executed_ - reported_ >= progress_batch_) report(lock);
+      auto call = std::move(calls_.front());
+      calls_.pop_front();
+      if (calls_.size() + 1 >= quotas_.in_flight) room_.notify_all();
+      execute(call, lock);
     }
     const auto rest = std::exchange(calls_, {});
     lock.unlock();
@@ -199,12 +225,34 @@ class QueuedSession final : public LocalSession {
     state_.clear();
   }
 
+  // One at a time, whoever does it.
+  void execute(Call& call, std::unique_lock<std::mutex>& lock) {
+    executing_ = true;
+    lock.unlock();
+    perform(call);
+    { const Call done = std::move(call); }  // what it holds is freed outside the lock
+    lock.lock();
+    ++executed_;
+    if (executed_ - reported_ >= progress_batch_) report_now(lock);
+    executing_ = false;
+    if (closing_) work_.notify_one();
+  }
+
   void report(std::unique_lock<std::mutex>& lock) {
+    if (executing_) return;
+    executing_ = true;  // reports come one after the other, too
+    report_now(lock);
+    executing_ = false;
+    if (closing_ || !calls_.empty()) work_.notify_one();
+  }
+
+  void report_now(std::unique_lock<std::mutex>& lock) {
     if (!progress_ || reported_ == executed_) return;
     reported_ = executed_;
     const auto progress = progress_;
+    const auto executed = executed_;
     lock.unlock();
-    progress(reported_);
+    progress(executed);
     lock.lock();
   }
 
@@ -238,11 +286,12 @@ class QueuedSession final : public LocalSession {
 
   const std::shared_ptr<Worker> worker_;
   const Quotas quotas_;
+  const Execution execution_;
   proto::SessionInfo info_;
   Budget budget_;
   const std::shared_ptr<UploadSignal> signal_ = std::make_shared<UploadSignal>();
 
-  // Of the executor alone.
+  // Of whoever executes.
   SessionState state_;
   Status first_failure_;
   std::uint64_t executed_ = 0, reported_ = 0;
@@ -254,6 +303,7 @@ class QueuedSession final : public LocalSession {
   std::condition_variable work_, room_;
   std::deque<Call> calls_;
   std::function<void(std::uint64_t)> progress_;
+  bool executing_ = false;  // somebody is
   bool closing_ = false;
 
   std::mutex join_mutex_;
@@ -263,8 +313,9 @@ class QueuedSession final : public LocalSession {
 
 }  // namespace
 
-std::unique_ptr<LocalSession> make_local_session(std::shared_ptr<Worker> worker, const Quotas& quotas) {
-  return std::make_unique<QueuedSession>(std::move(worker), quotas);
+std::unique_ptr<LocalSession> make_local_session(std::shared_ptr<Worker> worker, const Quotas& quotas,
+                                                 Execution execution) {
+  return std::make_unique<QueuedSession>(std::move(worker), quotas, execution);
 }
 
 }  // namespace burn::server

@@ -50,6 +50,8 @@ class LocalSession : public proto::Session {
     virtual ~Upload() = default;
     // Errors: OUT_OF_RANGE beyond the tensor, INVALID_ARGUMENT for a part out of order.
     virtual Status fill(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
+    // Where the next `size` bytes may be received, for fill() to find them there; null when they cannot.
+    virtual std::shared_ptr<std::byte> place(std::uint64_t offset, std::size_t size) = 0;
     virtual bool complete() const = 0;  // every byte has come; the tensor is ready from then on
   };
   // Takes its turn in the order like write(). Errors: RESOURCE_EXHAUSTED; the call still takes its turn, and poisons
@@ -75,6 +77,11 @@ class LocalSession : public proto::Session {
   virtual Stats stats() const = 0;
 };
 
-std::unique_ptr<LocalSession> make_local_session(std::shared_ptr<Worker> worker, const Quotas& quotas = {});
+// Who executes a call: the session's thread, or the caller's if nothing is waiting and the call is a matter of microseconds, which
+// saves waking the other. Then callbacks come from within the call.
+enum class Execution { on_its_thread, by_quick_callers };
+
+std::unique_ptr<LocalSession> make_local_session(std::shared_ptr<Worker> worker, const Quotas& quotas = {},
+                                                 Execution execution = Execution::on_its_thread);
 
 }  // namespace burn::server

@@ -63,6 +63,7 @@ int main(int argc, char** argv) {
   app.add_option("--ws", options.ws, "HOST:PORT for WebSocket, or off")->capture_default_str();
   app.add_option("--grpc", options.grpc, "HOST:PORT for gRPC, or off")->capture_default_str();
   app.add_option("--unix", options.unix_path, "PATH of a unix socket for WebSocket");
+  app.add_option("--grpc-unix", options.grpc_unix_path, "PATH of a unix socket for gRPC");
   app.add_option("--log-level", level, "trace, debug, info, warning, error or off")->capture_default_str();
   app.add_option("--threads", threads, "Threads to compute with (default: one per core)")->check(CLI::Range(1, 4096));
   CLI11_PARSE(app, argc, argv);

@@ -92,6 +92,7 @@ class Server::Impl final : public Acceptor {
     add(options_.ws, listen_websocket);
     add(options_.grpc, listen_grpc);
     add(options_.unix_path, listen_unix);
+    add(options_.grpc_unix_path, listen_grpc_unix);
     if (listeners_.empty()) throw Error{StatusCode::invalid_argument, "the server has no address to listen on"};
   }
 

@@ -14,6 +14,7 @@ struct ServerOptions {
   std::string ws = "127.0.0.1:3000";  // HOST:PORT; port 0: any free one; empty: not offered
   std::string grpc;
   std::string unix_path;                                 // WebSocket over a unix socket
+  std::string grpc_unix_path;                            // gRPC over another
   std::size_t max_connections = 1024;                    // per listener
   std::uint64_t session_bytes = std::uint64_t{1} << 40;  // of one client's tensors; never more than the device has
   int hello_seconds = 10;                                // for a client to introduce itself

@@ -1,13 +1,20 @@
 #include "server/session_state.h"
 
+#include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>
 
+#include "proto/message.h"
 #include "server/guarded.h"
 
 namespace burn::server {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::microseconds kQuick{50};  // a change of threads and back costs about as much
+constexpr std::size_t kMaxQuickReleases = 64;
 
 Status unknown_tensor(proto::TensorId id) {
   return not_found(fmt::format("tensor {} is not known in this session", id));
@@ -98,9 +105,11 @@ Status SessionState::release(std::span<const proto::TensorId> ids) {
 }
 
 Result<proto::HostTensor> SessionState::read(proto::TensorId id) {
+  const auto start = Clock::now();
   BURN_TRY(auto* tensor, find(id));
   BURN_TRY(const auto buffer, buffer_of(*tensor));
   BURN_TRY(auto bytes, worker_->backend().download(buffer, tensor->type.num_bytes()));
+  if (bytes.size() <= proto::kInlineBytes) read_took_ = Clock::now() - start;
   return proto::HostTensor{tensor->type, std::move(bytes)};
 }
 
@@ -178,8 +187,10 @@ Status SessionState::run(const proto::Run& run) {
     const auto ignored = release(run.release);
     return not_found(fmt::format("program {} is not known in this session", run.program));
   }
-  const auto& program = found->second;
+  auto& program = found->second;
+  const auto start = Clock::now();
   auto status = guarded([&] { return try_run(run, program); });
+  if (status.ok()) program.took = Clock::now() - start;
   if (!status.ok()) {
     const auto why = std::make_shared<const Status>(status);
     const auto room = std::numeric_limits<proto::TensorId>::max() - run.first_output;
@@ -192,6 +203,23 @@ Status SessionState::run(const proto::Run& run) {
   }
   for (const auto id : run.release) drop(id);
   return status;
+}
+
+bool SessionState::is_quick(const proto::Run& run) const {
+  const auto found = programs_.find(run.program);
+  if (found == programs_.end() || found->second.took > kQuick || run.release.size() > kMaxQuickReleases) return false;
+  return std::ranges::none_of(run.inputs, [&](proto::TensorId id) { return is_awaited(id); });
+}
+
+bool SessionState::is_quick_read(proto::TensorId id) const {
+  const auto found = tensors_.find(id);
+  if (found == tensors_.end()) return true;  // to be told so
+  return read_took_ <= kQuick && !is_awaited(id) && found->second.type.num_bytes() <= proto::kInlineBytes;
+}
+
+bool SessionState::is_awaited(proto::TensorId id) const {
+  const auto found = tensors_.find(id);
+  return found != tensors_.end() && std::holds_alternative<std::shared_ptr<Upload>>(found->second.content);
 }
 
 Status SessionState::try_run(const proto::Run& run, const Program& program) {

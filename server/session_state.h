@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <unordered_map>
 #include <variant>
@@ -31,6 +32,10 @@ class SessionState {
   Status release(std::span<const proto::TensorId> ids);
   Result<proto::HostTensor> read(proto::TensorId id);
 
+  // Whether the call would be over at once, as far as the last such call tells: nothing to wait for and little to do.
+  bool is_quick(const proto::Run& run) const;
+  bool is_quick_read(proto::TensorId id) const;
+
   void clear();  // frees everything
 
  private:
@@ -47,6 +52,7 @@ class SessionState {
     PlanPtr plan;
     Status invalid;  // why its runs fail
     std::size_t output_count = 0;
+    std::chrono::nanoseconds took = std::chrono::nanoseconds::max();  // its last run that went well
   };
 
   Status add_program(proto::ProgramId id, Program program, std::size_t nodes);
@@ -60,6 +66,7 @@ class SessionState {
   Result<backends::BufferPtr> upload(std::span<const std::byte> bytes);
   Result<Tensor*> find(proto::TensorId id);
   Status check_new(proto::TensorId id) const;
+  bool is_awaited(proto::TensorId id) const;  // its numbers are still on their way
   void poison(proto::TensorId id, Poison why);
   bool drop(proto::TensorId id);
 
@@ -70,6 +77,7 @@ class SessionState {
   std::unordered_map<proto::ProgramId, Program> programs_;
   std::size_t nodes_ = 0;  // of all programs
   std::uint64_t run_serial_ = 0;
+  std::chrono::nanoseconds read_took_ = std::chrono::nanoseconds::max();  // the last small read
 };
 
 }  // namespace burn::server

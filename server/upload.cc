@@ -1,9 +1,10 @@
 #include "server/upload.h"
 
 #include <cstring>
-#include <new>
 
 #include <fmt/format.h>
+
+#include "base/host_block.h"
 
 namespace burn::server {
 
@@ -29,14 +30,11 @@ bool UploadSignal::wait(const std::atomic<bool>& done) {
 }
 
 Result<std::shared_ptr<Upload>> Upload::create(std::shared_ptr<UploadSignal> signal, std::size_t size) {
-  try {
-    auto staging = std::make_shared_for_overwrite<std::byte[]>(size);
-    auto upload = std::shared_ptr<Upload>{new Upload{std::move(signal), std::move(staging), size}};
-    if (size == 0) upload->ended_ = true;
-    return upload;
-  } catch (const std::bad_alloc&) {
-    return resource_exhausted(fmt::format("no memory to receive a tensor of {} bytes", size));
-  }
+  auto staging = host_block(size);
+  if (!staging) return resource_exhausted(fmt::format("no memory to receive a tensor of {} bytes", size));
+  auto upload = std::shared_ptr<Upload>{new Upload{std::move(signal), std::move(staging), size}};
+  if (size == 0) upload->ended_ = true;
+  return upload;
 }
 
 Status Upload::fill(std::uint64_t offset, std::span<const std::byte> bytes) {
@@ -47,12 +45,19 @@ Status Upload::fill(std::uint64_t offset, std::span<const std::byte> bytes) {
               fmt::format("bytes {} to {} of a tensor of {}", offset, offset + bytes.size(), size_)};
     }
     if (offset != filled_) return invalid_argument(fmt::format("byte {} where byte {} is due", offset, filled_));
-    if (staging_ && !bytes.empty()) std::memcpy(staging_.get() + offset, bytes.data(), bytes.size());
+    const bool is_there = staging_ && bytes.data() == staging_.get() + offset;
+    if (staging_ && !is_there && !bytes.empty()) std::memcpy(staging_.get() + offset, bytes.data(), bytes.size());
     filled_ += bytes.size();
     if (filled_ < size_) return {};
   }
   end();
   return {};
+}
+
+std::shared_ptr<std::byte> Upload::place(std::uint64_t offset, std::size_t size) {
+  const std::lock_guard lock{mutex_};
+  if (!staging_ || offset != filled_ || size > size_ - offset) return nullptr;
+  return {staging_, staging_.get() + offset};
 }
 
 bool Upload::complete() const {

@@ -15,9 +15,10 @@ struct SchemeName {
   std::string_view prefix;
   Endpoint::Scheme scheme;
 };
-constexpr std::array<SchemeName, 3> kSchemes = {{{"ws://", Endpoint::Scheme::websocket},
+constexpr std::array<SchemeName, 4> kSchemes = {{{"ws://", Endpoint::Scheme::websocket},
                                                  {"grpc://", Endpoint::Scheme::grpc},
-                                                 {"unix:", Endpoint::Scheme::unix_socket}}};
+                                                 {"unix:", Endpoint::Scheme::unix_socket},
+                                                 {"grpc+unix:", Endpoint::Scheme::grpc_unix}}};
 
 Status bad_url(const std::string& url, std::string_view why) {
   return invalid_argument("device URL \"" + url + "\": " + std::string{why});
@@ -67,6 +68,8 @@ Result<std::shared_ptr<proto::Channel>> connect_endpoint(const Endpoint& endpoin
     }
     case Endpoint::Scheme::grpc:
       return connect_first(endpoint.address, handler, deadline);
+    case Endpoint::Scheme::grpc_unix:
+      return connect_grpc("unix:" + endpoint.address, std::move(handler), deadline);
   }
   return internal_error("unknown scheme");
 }
@@ -77,8 +80,8 @@ Result<Endpoint> parse_url(const std::string& url) {
   for (const auto& [prefix, scheme] : kSchemes) {
     if (!url.starts_with(prefix)) continue;
     Endpoint endpoint{scheme, url.substr(prefix.size())};
-    if (scheme == Endpoint::Scheme::unix_socket) {
-      if (endpoint.address.empty()) return bad_url(url, "write unix:PATH");
+    if (scheme == Endpoint::Scheme::unix_socket || scheme == Endpoint::Scheme::grpc_unix) {
+      if (endpoint.address.empty()) return bad_url(url, "write " + std::string{prefix} + "PATH");
       return endpoint;
     }
     const auto where = proto::parse_host_port(endpoint.address);
@@ -86,7 +89,7 @@ Result<Endpoint> parse_url(const std::string& url) {
     if (where->port == 0) return bad_url(url, "port 0 cannot be connected to");
     return endpoint;
   }
-  return bad_url(url, "a server is ws://HOST:PORT, grpc://HOST:PORT or unix:PATH");
+  return bad_url(url, "a server is ws://HOST:PORT, grpc://HOST:PORT, unix:PATH or grpc+unix:PATH");
 }
 
 Result<std::shared_ptr<proto::Channel>> connect_channel(const std::string& url,

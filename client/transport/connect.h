@@ -12,12 +12,12 @@ namespace burn::client {
 
 // Where a device URL of a network scheme points.
 struct Endpoint {
-  enum class Scheme { websocket, grpc, unix_socket };
+  enum class Scheme { websocket, grpc, unix_socket, grpc_unix };
   Scheme scheme = Scheme::websocket;
   std::string address;  // "127.0.0.1:3000", or the path of a unix socket
 };
 
-// "ws://HOST:PORT", "grpc://HOST:PORT", "unix:PATH"; an IPv6 address stands in brackets.
+// "ws://HOST:PORT", "grpc://HOST:PORT", "unix:PATH" (WebSocket), "grpc+unix:PATH"; an IPv6 address stands in brackets.
 // Errors: INVALID_ARGUMENT naming the URL and what is wrong with it.
 Result<Endpoint> parse_url(const std::string& url);
 

@@ -81,6 +81,7 @@ void Conversation::ask_sync(Requests::SyncCallback done) {
 
 Status Conversation::say_locked(std::unique_lock<std::mutex>& lock, proto::Body body, SharedBytes payload,
                                 SharedBytes upload) {
+  if (channel_ && !is_hearing && !has_room(upload.size())) channel_->flush();
   if (!is_hearing) changed_.wait(lock, [&] { return broken_ || has_room(upload.size()); });
   if (broken_) return *broken_;
   Ordered ordered{.seq = last_seq_ + 1, .frame = {}, .upload_id = {}, .upload = std::move(upload)};
@@ -98,6 +99,16 @@ Status Conversation::say_locked(std::unique_lock<std::mutex>& lock, proto::Body 
   waiting_.push_back(std::move(ordered));
   send_what_fits();
   return {};
+}
+
+void Conversation::begin_burst() {
+  const std::lock_guard lock(mutex_);
+  if (channel_) channel_->begin_burst();
+}
+
+void Conversation::end_burst() {
+  const std::lock_guard lock(mutex_);
+  if (channel_) channel_->end_burst();
 }
 
 bool Conversation::has_room(std::uint64_t upload_bytes) const {
@@ -125,11 +136,26 @@ void Conversation::send(proto::EncodedFrame frame, proto::Lane lane) {
 
 // --- what we hear ------------------------------------------------------------------------------------------------------------
 
-void Conversation::on_frame(SharedBytes bytes) {
+void Conversation::on_frame(SharedBytes bytes) { hear_any(proto::decode(bytes), bytes.size()); }
+
+proto::Place Conversation::place(std::span<const std::byte> head, std::uint64_t size) {
+  const auto chunk = proto::peek_chunk(head, size);
+  if (!chunk) return {};
+  auto bytes = requests_.place(chunk->chunk, chunk->payload_size);
+  if (!bytes) return {};
+  const std::span place{bytes.get(), chunk->payload_size};
+  return {chunk->payload_begin, std::move(bytes), place};
+}
+
+void Conversation::on_placed(SharedBytes head, SharedBytes rest) {
+  const std::size_t size = head.size() + rest.size();
+  hear_any(proto::decode(head, std::move(rest)), size);
+}
+
+void Conversation::hear_any(Result<proto::Frame> frame, std::size_t bytes) {
   const Hearing hearing;
   counts_.frames_received += 1;
-  counts_.bytes_received += bytes.size();
-  auto frame = proto::decode(bytes);
+  counts_.bytes_received += bytes;
   const Status status = frame.ok() ? hear(*std::move(frame)) : frame.status();
   if (status.ok()) return;
   end(lost(url_, "the server broke the protocol: " + status.message()));

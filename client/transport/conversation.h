@@ -46,6 +46,9 @@ class Conversation final : public proto::ChannelHandler, public std::enable_shar
   // The same for a question: `done` is registered, and called even if this fails.
   void ask_read(proto::TensorId id, Requests::ReadCallback done);
   void ask_sync(Requests::SyncCallback done);
+  // What is said between them may leave together.
+  void begin_burst();
+  void end_burst();
   // Says goodbye and waits for the end, unless it is called from a callback.
   void close();
 
@@ -53,6 +56,8 @@ class Conversation final : public proto::ChannelHandler, public std::enable_shar
   WireStats stats() const;
 
   void on_frame(SharedBytes bytes) override;
+  proto::Place place(std::span<const std::byte> head, std::uint64_t size) override;
+  void on_placed(SharedBytes head, SharedBytes rest) override;
   void on_closed(Status why) override;
 
  private:
@@ -63,6 +68,7 @@ class Conversation final : public proto::ChannelHandler, public std::enable_shar
     SharedBytes upload;
   };
 
+  void hear_any(Result<proto::Frame> frame, std::size_t bytes);
   Status hear(proto::Frame frame);
   Status hear_welcome(const proto::Welcome& welcome);
   Status hear_ack(std::uint64_t seq);

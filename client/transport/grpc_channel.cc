@@ -33,7 +33,7 @@ std::shared_ptr<grpc::Channel> make_grpc_channel(const std::string& address) {
   arguments.SetMaxReceiveMessageSize(static_cast<int>(proto::kMaxFrameBytes));
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a connection of its own: sessions do not share a window
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);          // like the other transports
-  arguments.SetInt(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, proto::kGrpcPieceBytes);
+  proto::tune_grpc([&](const char* name, int value) { arguments.SetInt(name, value); });
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMilliseconds);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveMilliseconds);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
@@ -60,6 +60,13 @@ class Stream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::Byte
   void send(proto::EncodedFrame frame, proto::Lane lane) {
     if (queue_.push(std::move(frame), lane)) pump();
   }
+  void begin_burst() { queue_.begin_burst(); }
+  void end_burst() {
+    if (queue_.end_burst()) pump();
+  }
+  void flush() {
+    if (queue_.flush()) pump();
+  }
   void close() {
     if (queue_.close()) pump();
   }
@@ -80,6 +87,7 @@ class Stream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::Byte
 
   void pump();
   void end_writing();
+  void fail(const Status& why);
 
   const std::string peer_;
   std::shared_ptr<proto::ChannelHandler> handler_;  // until the call is open
@@ -87,11 +95,14 @@ class Stream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::Byte
   grpc::GenericStub stub_;
   grpc::ClientContext context_;
   proto::SendQueue queue_;
+  proto::GrpcPacker packer_;
   proto::HandlerGate gate_;
   std::shared_ptr<Stream> self_;  // gRPC's share, until OnDone
   std::optional<std::promise<Status>> opened_;
   grpc::ByteBuffer incoming_;
   grpc::ByteBuffer outgoing_;
+
+  std::optional<Status> broken_;  // the peer broke the transport's rules; set before the call is cancelled
 
   std::mutex mutex_;      // over what follows, and over starting writes
   bool writable_ = true;  // while so, gRPC is told to hold OnDone back
@@ -103,6 +114,9 @@ class GrpcChannel final : public proto::Channel {
   ~GrpcChannel() override { stream_->detach(); }
 
   void send(proto::EncodedFrame frame, proto::Lane lane) override { stream_->send(std::move(frame), lane); }
+  void begin_burst() override { stream_->begin_burst(); }
+  void end_burst() override { stream_->end_burst(); }
+  void flush() override { stream_->flush(); }
   void close() override { stream_->close(); }
   std::size_t queued_bytes() const override { return stream_->queued_bytes(); }
   std::string peer() const override { return stream_->peer(); }
@@ -130,7 +144,10 @@ void Stream::OnReadInitialMetadataDone(bool ok) {
 
 void Stream::OnReadDone(bool ok) {
   if (!ok) return end_writing();
-  gate_.frame(proto::to_shared_bytes(&incoming_));
+  queue_.begin_burst();
+  const Status status = proto::deliver(&incoming_, gate_);
+  end_burst();
+  if (!status.ok()) return fail(status);
   StartRead(&incoming_);
 }
 
@@ -143,11 +160,11 @@ void Stream::OnWriteDone(bool ok) {
 void Stream::pump() {
   std::lock_guard lock(mutex_);
   if (!writable_) return;
-  proto::SendQueue::Next next = queue_.next();
-  if (next.finished) return StartWritesDone();
-  if (!next.frame) return;
-  proto::to_byte_buffer(*next.frame, &outgoing_);
-  StartWrite(&outgoing_);
+  switch (packer_.pack(queue_, &outgoing_)) {
+    case proto::GrpcPacker::Next::message: return StartWrite(&outgoing_);
+    case proto::GrpcPacker::Next::finished: return StartWritesDone();
+    case proto::GrpcPacker::Next::nothing: return;
+  }
 }
 
 void Stream::end_writing() {
@@ -156,8 +173,14 @@ void Stream::end_writing() {
   if (std::exchange(writable_, false)) RemoveHold();
 }
 
+void Stream::fail(const Status& why) {
+  broken_ = why;
+  context_.TryCancel();
+  end_writing();
+}
+
 void Stream::OnDone(const grpc::Status& status) {
-  Status why = describe(status);
+  Status why = broken_.value_or(describe(status));
   if (opened_) opened_->set_value(why.ok() ? unavailable("the server closed the call") : why);
   gate_.closed(std::move(why));
   graveyard().post([self = std::move(self_)] {});

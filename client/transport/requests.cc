@@ -1,22 +1,14 @@
 #include "client/transport/requests.h"
 
 #include <cstring>
-#include <new>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/host_block.h"
+
 namespace burn::client {
 namespace {
-
-constexpr std::align_val_t kAlignment{64};  // of a tensor's first byte: a cache line, and any vector register
-
-// Null when there is no memory.
-std::shared_ptr<std::byte> allocate(std::uint64_t size) {
-  auto* bytes = static_cast<std::byte*>(::operator new(size, kAlignment, std::nothrow));
-  if (bytes == nullptr) return nullptr;
-  return {bytes, [](std::byte* p) { ::operator delete(p, kAlignment); }};
-}
 
 // The same bytes where elements of `size` bytes may be read in place: in a frame they stand wherever its header ends.
 SharedBytes aligned(const SharedBytes& bytes, std::size_t size) {
@@ -68,7 +60,7 @@ Result<Completion> Requests::on_data(const proto::Data& data, const SharedBytes&
   if (!payload.empty()) {
     return invalid_argument(fmt::format("{} bytes for a tensor of {}", payload.size(), size));
   }
-  request->download = {data.type, size, 0, allocate(size)};
+  request->download = {data.type, size, 0, host_block(size)};
   return Completion{};
 }
 
@@ -82,7 +74,8 @@ Result<Completion> Requests::on_chunk(const proto::Chunk& chunk, std::span<const
     return invalid_argument(fmt::format("{} bytes from {} for request {}; due is {} of {}", bytes.size(), chunk.offset,
                                         chunk.key, download.received, download.size));
   }
-  if (download.bytes) std::memcpy(download.bytes.get() + download.received, bytes.data(), bytes.size());
+  std::byte* const target = download.bytes ? download.bytes.get() + download.received : nullptr;
+  if (target && bytes.data() != target) std::memcpy(target, bytes.data(), bytes.size());
   download.received += bytes.size();
   if (download.received < download.size) return Completion{};
 
@@ -94,6 +87,14 @@ Result<Completion> Requests::on_chunk(const proto::Chunk& chunk, std::span<const
   const std::span<const std::byte> all{whole.bytes.get(), whole.size};
   return complete(std::get<ReadCallback>(std::move(done.callback)),
                   proto::HostTensor{whole.type, SharedBytes{std::move(whole.bytes), all}});
+}
+
+std::shared_ptr<std::byte> Requests::place(const proto::Chunk& chunk, std::size_t size) {
+  const Request* request = find(chunk.key);
+  if (!request || !request->download.bytes) return nullptr;
+  const Download& download = request->download;
+  if (chunk.offset != download.received || size > download.size - download.received) return nullptr;
+  return {download.bytes, download.bytes.get() + download.received};
 }
 
 Result<Completion> Requests::on_done(const proto::Done& done) {

@@ -32,6 +32,8 @@ class Requests {
   // `max_bytes`: what a tensor may have.
   Result<Completion> on_data(const proto::Data& data, const SharedBytes& payload, std::uint64_t max_bytes);
   Result<Completion> on_chunk(const proto::Chunk& chunk, std::span<const std::byte> bytes);
+  // Where the chunk's bytes may be received before on_chunk is told of them; null when it will not take them, or in no place.
+  std::shared_ptr<std::byte> place(const proto::Chunk& chunk, std::size_t size);
   Result<Completion> on_done(const proto::Done& done);
 
   std::vector<Completion> fail_all(const Status& why);
@@ -41,7 +43,7 @@ class Requests {
   struct Download {
     ir::TensorType type;
     std::uint64_t size = 0, received = 0;
-    std::shared_ptr<std::byte> bytes;  // null: there was no memory for it
+    std::shared_ptr<std::byte[]> bytes;  // null: there was no memory for it
   };
   struct Request {
     std::variant<ReadCallback, SyncCallback> callback;

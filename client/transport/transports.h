@@ -21,7 +21,7 @@ Result<std::vector<std::string>> resolve(const proto::HostPort& address);
 Result<proto::UniqueFd> dial_tcp(const proto::HostPort& address, Deadline deadline);
 Result<proto::UniqueFd> dial_unix(const std::string& path, Deadline deadline);
 
-// `address` is numeric.
+// `address` is numeric, or "unix:PATH".
 Result<std::shared_ptr<proto::Channel>> connect_grpc(const std::string& address,
                                                      std::shared_ptr<proto::ChannelHandler> handler, Deadline deadline);
 

@@ -24,6 +24,17 @@ class HandlerGate {
     if (handler) handler->on_frame(std::move(bytes));
   }
 
+  Place place(std::span<const std::byte> head, std::uint64_t size) {
+    std::lock_guard lock(mutex_);
+    return handler_ ? handler_->place(head, size) : Place{};
+  }
+
+  void placed(SharedBytes head, SharedBytes rest) {
+    std::lock_guard lock(mutex_);
+    const auto handler = handler_;
+    if (handler) handler->on_placed(std::move(head), std::move(rest));
+  }
+
   void closed(Status why) {
     std::lock_guard lock(mutex_);
     shut_ = true;

@@ -50,7 +50,7 @@ LoopSocket::LoopSocket(std::shared_ptr<IoContext> loop, UniqueFd socket)
       peer_(peer_name(socket.get())),
       waits_(std::make_unique<Waits>(*loop_, socket.get())),
       fd_(socket.release()) {
-  set_no_delay(fd_);
+  tune_stream(fd_);
 }
 
 LoopSocket::~LoopSocket() = default;

@@ -9,6 +9,26 @@ bool SendQueue::push(EncodedFrame frame, Lane lane) {
   if (closed_) return false;
   waiting_ += frame.size();
   lanes_[static_cast<std::size_t>(lane)].push_back(std::move(frame));
+  return bursts_ == 0 && !std::exchange(pumping_, true);
+}
+
+void SendQueue::begin_burst() {
+  const std::lock_guard lock(mutex_);
+  ++bursts_;
+}
+
+bool SendQueue::end_burst() {
+  const std::lock_guard lock(mutex_);
+  return --bursts_ == 0 && start_pump();
+}
+
+bool SendQueue::flush() {
+  const std::lock_guard lock(mutex_);
+  return start_pump();
+}
+
+bool SendQueue::start_pump() {
+  if (lanes_[0].empty() && lanes_[1].empty()) return false;
   return !std::exchange(pumping_, true);
 }
 

@@ -25,6 +25,11 @@ class SendQueue {
   bool push(EncodedFrame frame, Lane lane);
   // Nothing will be pushed any more. True as above.
   bool close();
+  // Between these frames wait for each other, unless the pump is running: what belongs together leaves together. May be nested,
+  // and from several threads. end_burst, flush: true as above.
+  void begin_burst();
+  bool end_burst();
+  bool flush();
   // For what the transport itself has to write. True as above.
   bool wake();
   // The transport is over: drops everything; the pump is not to be started again. True: it is idle, so nothing is half written.
@@ -39,8 +44,11 @@ class SendQueue {
   std::size_t bytes() const;
 
  private:
+  bool start_pump();  // Requires: the lock.
+
   mutable std::mutex mutex_;
   std::array<std::deque<EncodedFrame>, 2> lanes_;  // by Lane
+  int bursts_ = 0;
   std::size_t waiting_ = 0;                        // bytes in lanes_
   std::size_t writing_ = 0;                        // bytes that the pump has
   bool pumping_ = false;

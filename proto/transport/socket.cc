@@ -73,9 +73,11 @@ std::string peer_name(int fd) {
 
 std::string errno_text(int error) { return std::generic_category().message(error); }
 
-void set_no_delay(int fd) {
+void tune_stream(int fd) {
   const int on = 1;
-  ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  if (::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0) return;  // its buffers grow by themselves
+  const int buffer = 1 << 20;
+  ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &buffer, sizeof buffer);
 }
 
 }  // namespace burn::proto

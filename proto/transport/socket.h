@@ -48,7 +48,7 @@ std::string to_string(const sockaddr* address);
 // "Connection refused".
 std::string errno_text(int error);
 
-// Small messages leave at once. Without effect on unix sockets, which never wait.
-void set_no_delay(int fd);
+// Of TCP small messages leave at once; unix sockets, which never wait with them, take a chunk at a time.
+void tune_stream(int fd);
 
 }  // namespace burn::proto

@@ -56,7 +56,8 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
       : options_(options),
         socket_(std::make_shared<LoopSocket>(std::move(loop), std::move(socket))),
         sender_(std::make_shared<ws::Sender>(socket_, role)),
-        inbox_(role == Role::server ? Role::client : Role::server, options.max_frame_bytes) {}
+        inbox_(role == Role::server ? Role::client : Role::server, options.max_frame_bytes,
+               [this](std::span<const std::byte> head, std::uint64_t size) { return gate_.place(head, size); }) {}
 
   // Any thread, once.
   void serve(Accept accept, std::shared_ptr<const void> lease);
@@ -78,6 +79,7 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   void read();
   void on_readable();
   void digest();
+  void hear_all();
   void shake_hands();
   void enter();
   void hear(const ws::Inbox::Event& event);
@@ -111,6 +113,9 @@ class WebSocketChannel final : public Channel {
   ~WebSocketChannel() override { connection_->detach(); }
 
   void send(EncodedFrame frame, Lane lane) override { connection_->sender().send(std::move(frame), lane); }
+  void begin_burst() override { connection_->sender().begin_burst(); }
+  void end_burst() override { connection_->sender().end_burst(); }
+  void flush() override { connection_->sender().flush(); }
   void close() override { connection_->sender().close(); }
   std::size_t queued_bytes() const override { return connection_->sender().queued_bytes(); }
   std::string peer() const override { return connection_->peer(); }
@@ -204,8 +209,15 @@ void Connection::on_readable() {
   if (stage_ != Stage::finished) read();
 }
 
+// What is answered on the spot leaves in one piece, after all of it is heard.
 void Connection::digest() {
   if (stage_ == Stage::shaking_hands) shake_hands();
+  sender_->begin_burst();
+  hear_all();
+  sender_->end_burst();
+}
+
+void Connection::hear_all() {
   while (stage_ == Stage::open) {
     const auto event = inbox_.next();
     if (!event.ok()) return turn_away(event.status().with_context("the peer sent"));
@@ -220,7 +232,7 @@ void Connection::hear(const ws::Inbox::Event& event) {
     case Opcode::ping: return sender_->say(Opcode::pong, content);
     case Opcode::pong: return;
     case Opcode::close: return hear_close(ws::decode_close(event.content.span()));
-    default: return gate_.frame(event.content);
+    default: return event.rest.empty() ? gate_.frame(event.content) : gate_.placed(event.content, event.rest);
   }
 }
 

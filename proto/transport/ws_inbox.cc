@@ -16,7 +16,7 @@ std::array<std::span<std::byte>, 2> Inbox::space() {
   }
   const auto rest = std::span(buffer_).subspan(end_);
   if (!frame_) return {rest, {}};
-  return {std::span{message_.bytes.get() + message_.size, frame_->length - frame_done_}, rest};
+  return {std::span{target(), frame_->length - frame_done_}, rest};
 }
 
 void Inbox::advance(std::size_t count) {
@@ -41,6 +41,7 @@ Result<std::optional<Inbox::Event>> Inbox::next() {
         if (buffered().size() < header->size + header->length) return std::optional<Event>{};
         return std::optional{take_control(*header)};
       }
+      if (is_worth_placing(*header) && buffered().size() < header->size + kHeadBytes) return std::optional<Event>{};
       BURN_RETURN_IF_ERROR(begin_frame(*header));
     }
     fill_from_buffer();
@@ -48,9 +49,30 @@ Result<std::optional<Inbox::Event>> Inbox::next() {
     const bool final = std::exchange(frame_, std::nullopt)->final;
     if (!final) continue;
     Message whole = std::exchange(message_, {});
-    const std::span<const std::byte> bytes{whole.bytes.get(), whole.size};
-    return std::optional{Event{Opcode::binary, SharedBytes{std::move(whole.bytes), bytes}}};
+    auto& place = whole.place;
+    const std::span<const std::byte> bytes{whole.bytes.get(), place.begin > 0 ? place.begin : whole.size};
+    return std::optional{
+        Event{Opcode::binary, SharedBytes{std::move(whole.bytes), bytes}, SharedBytes{std::move(place.owner), place.bytes}}};
   }
+}
+
+// Whole messages only: of one in pieces the first bytes may not even be there.
+bool Inbox::is_worth_placing(const Header& header) const {
+  return place_ && header.final && !message_.open && header.length >= kMinPlacedBytes && header.length <= max_message_bytes_;
+}
+
+void Inbox::find_place(const Header& header) {
+  std::array<std::byte, kHeadBytes> head;
+  std::ranges::copy(buffered().first(kHeadBytes), head.begin());
+  if (header.mask) unmask(head, *header.mask, 0);
+  Place place = place_(head, header.length);
+  const bool fits = place.begin > 0 && place.begin <= kHeadBytes && place.bytes.size() == header.length - place.begin;
+  if (fits) message_.place = std::move(place);
+}
+
+std::byte* Inbox::target() {
+  const Place& place = message_.place;
+  return place.begin == 0 ? message_.bytes.get() + message_.size : place.bytes.data() + (message_.size - place.begin);
 }
 
 Status Inbox::begin_frame(const Header& header) {
@@ -61,11 +83,20 @@ Status Inbox::begin_frame(const Header& header) {
   if (header.length > max_message_bytes_ - message_.size) {
     return resource_exhausted("a frame of more than " + std::to_string(max_message_bytes_) + " bytes");
   }
+  const bool may_be_placed = is_worth_placing(header);
   begin_ += header.size;
-  reserve(message_.size + header.length, header.final && !message_.open);
+  if (may_be_placed) find_place(header);
+  const std::size_t head = message_.place.begin;
+  reserve(head > 0 ? head : message_.size + header.length, header.final && !message_.open);
   message_.open = true;
   frame_ = header;
   frame_done_ = 0;
+  if (head > 0) {  // what comes before the place
+    std::memcpy(message_.bytes.get(), buffered().data(), head);
+    if (header.mask) unmask({message_.bytes.get(), head}, *header.mask, 0);
+    begin_ += head;
+    message_.size = frame_done_ = head;
+  }
   return {};
 }
 
@@ -83,13 +114,13 @@ void Inbox::fill_from_buffer() {
   const auto available = buffered();
   const std::size_t count = std::min<std::uint64_t>(available.size(), frame_->length - frame_done_);
   if (count == 0) return;
-  std::memcpy(message_.bytes.get() + message_.size, available.data(), count);
+  std::memcpy(target(), available.data(), count);
   begin_ += count;
   filled(count);
 }
 
 void Inbox::filled(std::size_t count) {
-  if (frame_->mask) unmask({message_.bytes.get() + message_.size, count}, *frame_->mask, frame_done_);
+  if (frame_->mask) unmask({target(), count}, *frame_->mask, frame_done_);
   message_.size += count;
   frame_done_ += count;
 }
@@ -99,7 +130,7 @@ Inbox::Event Inbox::take_control(const Header& header) {
   std::vector<std::byte> copy(content.begin(), content.end());
   if (header.mask) unmask(copy, *header.mask, 0);
   begin_ += header.size + header.length;
-  return {header.opcode, SharedBytes::own(std::move(copy))};
+  return {header.opcode, SharedBytes::own(std::move(copy)), {}};
 }
 
 }  // namespace burn::proto::ws

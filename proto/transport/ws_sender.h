@@ -22,6 +22,13 @@ class Sender : public std::enable_shared_from_this<Sender> {
   Sender(std::shared_ptr<LoopSocket> socket, Role role) : socket_(std::move(socket)), role_(role), outbox_(role) {}
 
   void send(EncodedFrame frame, Lane lane);
+  void begin_burst() { queue_.begin_burst(); }
+  void end_burst() {
+    if (queue_.end_burst()) pump_here();
+  }
+  void flush() {
+    if (queue_.flush()) pump_here();
+  }
   // Says goodbye after what was sent before.
   void close();
   bool said_goodbye() const { return said_goodbye_; }

@@ -46,6 +46,13 @@ class Stream final : public grpc::ServerGenericBidiReactor, public proto::Aborta
   void send(proto::EncodedFrame frame, proto::Lane lane) {
     if (queue_.push(std::move(frame), lane)) pump();
   }
+  void begin_burst() { queue_.begin_burst(); }
+  void end_burst() {
+    if (queue_.end_burst()) pump();
+  }
+  void flush() {
+    if (queue_.flush()) pump();
+  }
   void close() {
     if (queue_.close()) pump();
   }
@@ -78,6 +85,7 @@ class Stream final : public grpc::ServerGenericBidiReactor, public proto::Aborta
   const std::string peer_;
   OpenConnections::Lease lease_;
   proto::SendQueue queue_;
+  proto::GrpcPacker packer_;
   proto::HandlerGate gate_;
   std::shared_ptr<Stream> self_;  // gRPC's share, until OnDone
   grpc::ByteBuffer incoming_;
@@ -99,6 +107,9 @@ class GrpcChannel final : public proto::Channel {
   ~GrpcChannel() override { stream_->detach(); }
 
   void send(proto::EncodedFrame frame, proto::Lane lane) override { stream_->send(std::move(frame), lane); }
+  void begin_burst() override { stream_->begin_burst(); }
+  void end_burst() override { stream_->end_burst(); }
+  void flush() override { stream_->flush(); }
   void close() override { stream_->close(); }
   std::size_t queued_bytes() const override { return stream_->queued_bytes(); }
   std::string peer() const override { return stream_->peer(); }
@@ -127,7 +138,10 @@ void Stream::start(Acceptor& acceptor) {
 
 void Stream::OnReadDone(bool ok) {
   if (!ok) return finish(grpc::Status::OK);  // the client is through, or OnCancel says otherwise
-  gate_.frame(proto::to_shared_bytes(&incoming_));
+  queue_.begin_burst();
+  Status status = proto::deliver(&incoming_, gate_);
+  end_burst();
+  if (!status.ok()) return abort(std::move(status));
   StartRead(&incoming_);
 }
 
@@ -153,16 +167,16 @@ void Stream::OnWriteDone(bool ok) {
 void Stream::pump() {
   std::lock_guard lock(mutex_);
   if (answer_ || writing_) return;
-  proto::SendQueue::Next next = queue_.next();
-  if (next.finished) {
-    why_ = ok_status();
-    answer_ = grpc::Status::OK;
-    return finish_when_written();
+  switch (packer_.pack(queue_, &outgoing_)) {
+    case proto::GrpcPacker::Next::message:
+      writing_ = true;
+      return StartWrite(&outgoing_);
+    case proto::GrpcPacker::Next::finished:
+      why_ = ok_status();
+      answer_ = grpc::Status::OK;
+      return finish_when_written();
+    case proto::GrpcPacker::Next::nothing: return;
   }
-  if (!next.frame) return;
-  proto::to_byte_buffer(*next.frame, &outgoing_);
-  writing_ = true;
-  StartWrite(&outgoing_);
 }
 
 void Stream::finish(const grpc::Status& answer) {
@@ -228,6 +242,7 @@ class GrpcListener final : public Listener {
       : connections_(std::make_shared<OpenConnections>(options.max_connections)), service_(acceptor, connections_) {}
 
   Status start(const std::string& address, const ListenOptions& options);
+  Status start_unix(const std::string& path, const ListenOptions& options);
 
   ~GrpcListener() override {
     if (!server_) return;
@@ -235,7 +250,7 @@ class GrpcListener final : public Listener {
     server_->Shutdown(std::chrono::system_clock::now());  // later, it would wait for connections that say nothing
   }
 
-  std::string url() const override { return "grpc://" + address_; }
+  std::string url() const override { return url_; }
 
   // gRPC keeps the socket until its end; calls are refused.
   void stop_accepting() override {
@@ -246,7 +261,10 @@ class GrpcListener final : public Listener {
  private:
   const std::shared_ptr<OpenConnections> connections_;
   Service service_;
-  std::string address_;
+  // The port that was bound; nothing if it could not be.
+  std::optional<int> serve(const std::string& address, const ListenOptions& options);
+
+  std::string url_;
   std::unique_ptr<grpc::Server> server_;
 };
 
@@ -254,7 +272,7 @@ void set_limits(grpc::ServerBuilder& builder, const ListenOptions& options) {
   const int half_idle_ms = std::max(1, options.idle_timeout_seconds * 1000 / 2);
   builder.SetMaxReceiveMessageSize(static_cast<int>(std::min<std::size_t>(options.max_frame_bytes, INT_MAX)));
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // a port in use is an error, not half of the clients
-  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, proto::kGrpcPieceBytes);
+  proto::tune_grpc([&](const char* name, int value) { builder.AddChannelArgument(name, value); });
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, options.handshake_timeout_seconds * 1000);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, options.idle_timeout_seconds * 1000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, half_idle_ms);
@@ -271,17 +289,31 @@ Status GrpcListener::start(const std::string& address, const ListenOptions& opti
   BURN_TRY(const proto::HostPort wanted, proto::parse_host_port(address));
   BURN_TRY(proto::HostPort bound, proto::parse_host_port(probe.address));
   bound.port = wanted.port;  // if that is 0, gRPC picks one
+  const auto port = serve(proto::to_string(bound), options);
+  if (!port) return unavailable("cannot listen on " + address + ": gRPC could not bind it");
+  bound.port = static_cast<std::uint16_t>(*port);
+  url_ = "grpc://" + proto::to_string(bound);
+  return ok_status();
+}
+
+Status GrpcListener::start_unix(const std::string& path, const ListenOptions& options) {
+  BURN_TRY(BoundSocket probe, bind_unix(path));  // gRPC would replace anything that has the name
+  probe.fd = {};
+  if (!serve("unix:" + path, options)) return unavailable("cannot listen on " + path + ": gRPC could not bind it");
+  url_ = "grpc+unix:" + path;
+  return ok_status();
+}
+
+std::optional<int> GrpcListener::serve(const std::string& address, const ListenOptions& options) {
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
   set_limits(builder, options);
   int port = 0;
-  builder.AddListeningPort(proto::to_string(bound), grpc::InsecureServerCredentials(), &port);
+  builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
   builder.RegisterCallbackGenericService(&service_);
   server_ = builder.BuildAndStart();
-  if (!server_) return unavailable("cannot listen on " + address + ": gRPC could not bind it");
-  bound.port = static_cast<std::uint16_t>(port);
-  address_ = proto::to_string(bound);
-  return ok_status();
+  if (!server_) return std::nullopt;
+  return port;
 }
 
 }  // namespace
@@ -290,6 +322,14 @@ Result<std::unique_ptr<Listener>> listen_grpc(const std::string& address, Accept
   proto::keep_grpc_running();
   auto listener = std::make_unique<GrpcListener>(acceptor, options);
   BURN_RETURN_IF_ERROR(listener->start(address, options));
+  return std::unique_ptr<Listener>(std::move(listener));
+}
+
+Result<std::unique_ptr<Listener>> listen_grpc_unix(const std::string& path, Acceptor& acceptor,
+                                                   const ListenOptions& options) {
+  proto::keep_grpc_running();
+  auto listener = std::make_unique<GrpcListener>(acceptor, options);
+  BURN_RETURN_IF_ERROR(listener->start_unix(path, options));
   return std::unique_ptr<Listener>(std::move(listener));
 }
 

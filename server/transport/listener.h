@@ -43,4 +43,6 @@ Result<std::unique_ptr<Listener>> listen_grpc(const std::string& address, Accept
 // WebSocket over a unix socket at `path`; a stale socket file is replaced, a live one is an error; the file is removed at the end.
 Result<std::unique_ptr<Listener>> listen_unix(const std::string& path, Acceptor& acceptor, const ListenOptions& options = {});
 
+Result<std::unique_ptr<Listener>> listen_grpc_unix(const std::string& path, Acceptor& acceptor, const ListenOptions& options = {});
+
 }  // namespace burn::server

@@ -264,10 +264,17 @@ TEST(HostileFrame, SurvivesMutationByTheHundredThousand) {
   for (const auto& [name, frame] : sample_frames()) seeds.push_back(to_string(encode(frame)));
   for (int i = 0; i < 3; ++i) seeds.push_back(to_string(encode({1, DefineProgram{9, sample_program()}, {}})));
   std::mt19937 random{20240117};
-  std::size_t understood = 0;
+  std::size_t understood = 0, peeked = 0;
   for (int i = 0; i < 200'000; ++i) {
     const auto bytes = mutated(seeds[static_cast<std::size_t>(i) % seeds.size()], random);
     const auto frame = decode(shared(bytes));
+    if (const auto chunk = peek_chunk(std::as_bytes(std::span{bytes}), bytes.size())) {
+      ++peeked;
+      ASSERT_EQ(chunk->payload_begin + chunk->payload_size, bytes.size());
+      const auto parts = decode(shared(bytes.substr(0, chunk->payload_begin)), shared(bytes.substr(chunk->payload_begin)));
+      ASSERT_EQ(parts.status(), frame.status());
+      EXPECT_TRUE(!parts.ok() || std::get<Chunk>(parts->body) == chunk->chunk);
+    }
     if (!frame.ok()) {
       EXPECT_FALSE(frame.status().message().empty());
       continue;
@@ -279,6 +286,7 @@ TEST(HostileFrame, SurvivesMutationByTheHundredThousand) {
     EXPECT_TRUE(again.ok() || (define && !define->program)) << again.status().to_string();
   }
   EXPECT_GT(understood, 10'000u);
+  EXPECT_GT(peeked, 1'000u);
 }
 
 }  // namespace

@@ -104,6 +104,26 @@ TEST(Codec, ThePayloadOutlivesTheFrameItCameIn) {
   EXPECT_EQ(payload.span()[2], std::byte{3});
 }
 
+TEST(Codec, AChunkIsKnownByItsFirstBytesAndReadInTwoParts) {
+  const std::string payload(kChunkBytes, 'x');
+  const auto encoded = encode({0, Chunk{std::uint64_t{1} << 63, std::uint64_t{1} << 62}, shared(payload)});
+  ASSERT_LE(encoded.header.size(), kMaxChunkHead);
+  const auto whole = to_string(encoded);
+  const auto head = peek_chunk(std::as_bytes(std::span{whole}).first(kMaxChunkHead), whole.size());
+  ASSERT_TRUE(head.has_value());
+  EXPECT_EQ(head->chunk, (Chunk{std::uint64_t{1} << 63, std::uint64_t{1} << 62}));
+  EXPECT_EQ(head->payload_begin, encoded.header.size());
+  EXPECT_EQ(head->payload_size, payload.size());
+  const auto frame = decode(shared(encoded.header), encoded.payload);
+  ASSERT_TRUE(frame.ok()) << frame.status().to_string();
+  EXPECT_EQ(frame->payload.data(), encoded.payload.data());
+  EXPECT_FALSE(decode(shared(encoded.header + "x"), encoded.payload).ok());
+  EXPECT_FALSE(peek_chunk(std::as_bytes(std::span{whole}).first(kMaxChunkHead), whole.size() - 1));
+  EXPECT_FALSE(peek_chunk(std::as_bytes(std::span{whole}).first(3), whole.size()));
+  const auto ack = to_string(encode({0, Ack{6}, {}}));
+  EXPECT_FALSE(peek_chunk(std::as_bytes(std::span{ack}), ack.size()));
+}
+
 TEST(Codec, GeneratedCodeReadsAFrame) {
   const auto frames = sample_frames();
   const auto run = std::ranges::find(frames, "run", &NamedFrame::name)->frame;

@@ -20,6 +20,7 @@ class Process {
   std::string read_line();    // of standard output, without the newline; empty at its end
   std::string read_errors();  // all of standard error; waits for its end
   void send(int signal) const;
+  pid_t id() const { return id_; }
   int wait();  // the exit code; minus the number of the signal that ended it
 
  private:

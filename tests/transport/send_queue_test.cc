@@ -19,6 +19,35 @@ TEST(SendQueue, StartsThePumpOncePerBurst) {
   EXPECT_TRUE(queue.push(named("d"), Lane::control));
 }
 
+TEST(SendQueue, StartsThePumpAtTheEndOfABurst) {
+  SendQueue queue;
+  queue.begin_burst();
+  queue.begin_burst();
+  EXPECT_FALSE(queue.push(named("a"), Lane::control));
+  EXPECT_FALSE(queue.push(named("b"), Lane::control));
+  EXPECT_FALSE(queue.end_burst());
+  EXPECT_TRUE(queue.end_burst());
+  EXPECT_EQ(queue.next().frame->header, "a");
+  EXPECT_EQ(queue.next().frame->header, "b");
+  EXPECT_FALSE(queue.next().frame);
+  queue.begin_burst();
+  EXPECT_FALSE(queue.end_burst()) << "nothing was said";
+}
+
+TEST(SendQueue, FlushesInTheMiddleOfABurst) {
+  SendQueue queue;
+  queue.begin_burst();
+  EXPECT_FALSE(queue.flush());
+  EXPECT_FALSE(queue.push(named("a"), Lane::control));
+  EXPECT_TRUE(queue.flush());
+  EXPECT_FALSE(queue.push(named("b"), Lane::control));
+  EXPECT_EQ(queue.next().frame->header, "a");
+  EXPECT_EQ(queue.next().frame->header, "b");
+  EXPECT_FALSE(queue.next().frame);
+  EXPECT_FALSE(queue.push(named("c"), Lane::control));
+  EXPECT_TRUE(queue.end_burst());
+}
+
 TEST(SendQueue, GivesControlFramesFirst) {
   SendQueue queue;
   queue.push(named("bulk 1"), Lane::bulk);

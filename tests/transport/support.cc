@@ -109,6 +109,7 @@ std::string name(Transport transport) {
     case Transport::websocket: return "websocket";
     case Transport::unix_socket: return "unix";
     case Transport::grpc: return "grpc";
+    case Transport::grpc_unix: return "grpc_unix";
   }
   return "?";
 }
@@ -125,6 +126,7 @@ Result<std::unique_ptr<server::Listener>> listen(Transport transport, server::Ac
     case Transport::websocket: return server::listen_websocket("127.0.0.1:0", acceptor, options);
     case Transport::unix_socket: return server::listen_unix(temporary_path("socket"), acceptor, options);
     case Transport::grpc: return server::listen_grpc("127.0.0.1:0", acceptor, options);
+    case Transport::grpc_unix: return server::listen_grpc_unix(temporary_path("socket"), acceptor, options);
   }
   return internal_error("unknown transport");
 }

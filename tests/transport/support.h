@@ -83,7 +83,7 @@ class TestAcceptor : public server::Acceptor {
   std::vector<std::shared_ptr<Served>> clients_;
 };
 
-enum class Transport { websocket, unix_socket, grpc };
+enum class Transport { websocket, unix_socket, grpc, grpc_unix };
 std::string name(Transport transport);
 
 std::string temporary_path(std::string_view name);

@@ -75,8 +75,8 @@ std::pair<int, int> tcp_pair() {
   (void)::connect(a, reinterpret_cast<sockaddr*>(&address), size);
   const int b = ::accept(listener, nullptr, nullptr);
   ::close(listener);
-  proto::set_no_delay(a);
-  proto::set_no_delay(b);
+  proto::tune_stream(a);
+  proto::tune_stream(b);
   return {a, b};
 }
 

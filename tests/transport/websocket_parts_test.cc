@@ -230,5 +230,77 @@ TEST(WsOutbox, LetsGoOfPayloadsThatAreGone) {
   EXPECT_FALSE(outbox.empty());
 }
 
+// Messages of a kind that begins with "place:", whose rest goes to memory of the test's.
+class PlacedInbox : public testing::Test {
+ protected:
+  static constexpr std::size_t kRest = 100'000;
+
+  Inbox inbox_{Role::client, 1 << 20, [this](std::span<const std::byte> head, std::uint64_t size) {
+                 ++asked_;
+                 const bool is_known = std::memcmp(head.data(), "place:", 6) == 0;
+                 if (!is_known || size != 6 + rest_.size()) return Place{};
+                 return Place{6, nullptr, rest_};
+               }};
+  std::vector<std::byte> rest_ = std::vector<std::byte>(kRest);
+  int asked_ = 0;
+
+  // A masked message, fed in reads of at most `part` bytes.
+  std::vector<Inbox::Event> feed(const std::string& content, std::size_t part) {
+    std::string bytes = make_header(Opcode::binary, content.size(), Role::client);
+    const Mask mask{std::byte{7}, std::byte{1}, std::byte{0}, std::byte{200}};
+    std::memcpy(bytes.data() + bytes.size() - 4, mask.data(), 4);
+    std::string masked = content;
+    unmask(std::as_writable_bytes(std::span{masked}), mask, 0);
+    bytes += masked;
+    std::vector<Inbox::Event> events;
+    for (std::size_t at = 0; at < bytes.size();) {
+      std::size_t count = 0;
+      for (const auto space : inbox_.space()) {
+        const std::size_t some = std::min({space.size(), bytes.size() - at - count, part - count});
+        std::memcpy(space.data(), bytes.data() + at + count, some);
+        count += some;
+      }
+      inbox_.advance(count);
+      at += count;
+      for (;;) {
+        auto event = inbox_.next();
+        EXPECT_TRUE(event.ok());
+        if (!event.ok() || !*event) break;
+        events.push_back(**std::move(event));
+      }
+    }
+    return events;
+  }
+
+  static std::string filler(std::size_t size) {
+    std::string text(size, ' ');
+    for (std::size_t i = 0; i < size; ++i) text[i] = static_cast<char>('a' + i % 23);
+    return text;
+  }
+};
+
+TEST_F(PlacedInbox, PutsTheRestWhereItIsTold) {
+  const std::string rest = filler(kRest);
+  for (const std::size_t part : {1ul, 13ul, 1000ul, 16384ul, 1ul << 20}) {
+    std::ranges::fill(rest_, std::byte{});
+    const auto events = feed("place:" + rest, part);
+    ASSERT_EQ(events.size(), 1u) << "in parts of " << part;
+    EXPECT_EQ(text_of(events[0].content), "place:");
+    EXPECT_EQ(static_cast<const void*>(events[0].rest.data()), rest_.data());
+    EXPECT_EQ(text_of(events[0].rest), rest);
+  }
+}
+
+TEST_F(PlacedInbox, TakesWhatHasNoPlaceInOnePiece) {
+  const std::string other = "other:" + filler(kRest);
+  const auto events = feed(other, 5000);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(text_of(events[0].content), other);
+  EXPECT_TRUE(events[0].rest.empty());
+  EXPECT_EQ(asked_, 1);
+  EXPECT_EQ(feed("place:" + filler(10), 5000).size(), 1u);
+  EXPECT_EQ(asked_, 1) << "small messages are not worth the question";
+}
+
 }  // namespace
 }  // namespace burn::proto::ws

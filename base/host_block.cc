@@ -1,0 +1,112 @@
+#include "base/host_block.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <mutex>
+#include <new>
+#include <vector>
+
+namespace burn {
+namespace {
+
+constexpr std::align_val_t kAlignment{64};                     // a cache line, and any vector register
+constexpr std::size_t kLargePage = std::size_t{2} << 20;
+constexpr std::size_t kMinMapped = 2 * kLargePage;             // below it the allocator keeps pages itself
+#if defined(__SANITIZE_ADDRESS__)
+constexpr std::size_t kMaxKept = 0;                            // it is to see uses after the end
+#else
+constexpr std::size_t kMaxKept = std::size_t{512} << 20;
+#endif
+
+struct Block {
+  std::byte* bytes = nullptr;
+  std::size_t size = 0;
+};
+
+void unmap(const Block& block) { ::munmap(block.bytes, block.size); }
+
+// Begins at a large page, which the system does not see to by itself.
+Block map(std::size_t size) {
+  const std::size_t reserved = size + kLargePage;
+  void* at = ::mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED) return {};
+  auto* const begin = static_cast<std::byte*>(at);
+  const std::size_t skip = (kLargePage - reinterpret_cast<std::size_t>(begin) % kLargePage) % kLargePage;
+  if (skip > 0) ::munmap(begin, skip);
+  if (kLargePage > skip) ::munmap(begin + skip + size, kLargePage - skip);
+  ::madvise(begin + skip, size, MADV_HUGEPAGE);
+  return {begin + skip, size};
+}
+
+class Kept {
+ public:
+  // The smallest that fits without wasting a quarter of it; empty if there is none.
+  Block take(std::size_t size) {
+    const std::lock_guard lock(mutex_);
+    auto best = blocks_.end();
+    for (auto it = blocks_.begin(); it != blocks_.end(); ++it) {
+      const bool fits = it->size >= size && it->size - size <= it->size / 4;
+      if (fits && (best == blocks_.end() || it->size < best->size)) best = it;
+    }
+    if (best == blocks_.end()) return {};
+    const Block block = *best;
+    blocks_.erase(best);
+    bytes_ -= block.size;
+    return block;
+  }
+
+  void put(Block block) {
+    if (block.size > kMaxKept) return unmap(block);
+    ::madvise(block.bytes, block.size, MADV_FREE);
+    std::vector<Block> dropped;
+    {
+      const std::lock_guard lock(mutex_);
+      blocks_.push_back(block);
+      bytes_ += block.size;
+      while (bytes_ > kMaxKept) {  // the oldest first
+        bytes_ -= blocks_.front().size;
+        dropped.push_back(blocks_.front());
+        blocks_.erase(blocks_.begin());
+      }
+    }
+    for (const Block& old : dropped) unmap(old);
+  }
+
+  std::size_t bytes() const {
+    const std::lock_guard lock(mutex_);
+    return bytes_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<Block> blocks_;
+  std::size_t bytes_ = 0;
+};
+
+Kept& kept() {
+  static auto& all = *new Kept;  // blocks may come back until the end of the process
+  return all;
+}
+
+std::shared_ptr<std::byte[]> small_block(std::size_t size) {
+  auto* const bytes = static_cast<std::byte*>(::operator new[](size, kAlignment, std::nothrow));
+  if (bytes == nullptr) return nullptr;
+  return {bytes, [](std::byte* p) { ::operator delete[](p, kAlignment); }};
+}
+
+}  // namespace
+
+std::shared_ptr<std::byte[]> host_block(std::size_t size) {
+  if (size < kMinMapped) return small_block(size);
+  if (size > ~std::size_t{0} / 2) return nullptr;
+  const std::size_t rounded = (size + kLargePage - 1) / kLargePage * kLargePage;
+  Block block = kept().take(rounded);
+  if (block.bytes == nullptr) block = map(rounded);
+  if (block.bytes == nullptr) return nullptr;
+  return {block.bytes, [block](std::byte*) { kept().put(block); }};
+}
+
+std::size_t kept_host_bytes() { return kept().bytes(); }
+
+}  // namespace burn
