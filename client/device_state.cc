@@ -176,8 +176,9 @@ void DeviceState::reuse_uploads(bool wanted) {
   reuses_uploads_ = wanted;
 }
 
-void DeviceState::dropped(Storage& storage) {
+void DeviceState::drop_last(Storage& storage) {
   const Lock lock(*this);
+  if (storage.owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;  // somebody else has found it meanwhile
   if (storage.recorder != nullptr) {
     storage.recorder->nodes[static_cast<std::size_t>(storage.node)] = nullptr;
     forget(storage);

@@ -78,7 +78,7 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   // The stream after what has been sent so far; and going on elsewhere in one, from this thread's next program on.
   RandomStream random_stream() const;
   void set_random_stream(RandomStream stream);
-  void dropped(Storage& storage);  // the last Value is gone
+  void drop_last(Storage& storage);  // a Value goes that may be the last
 
   // For client/recording.h: the devices that this thread has used; its program so far (null if there is nothing in it),
   // and the thread starts afresh; appending such a program to this thread's; and taking one back that nobody adopted.

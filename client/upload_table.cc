@@ -19,21 +19,14 @@ UploadTable::Key UploadTable::digest(const proto::HostTensor& tensor) const {
 Ptr<Storage> UploadTable::find(const Key& key) const {
   const auto found = by_key_.find(key);
   if (found == by_key_.end()) return {};
-  // One without owners is on its way out, and whoever took the last of them will free it.
-  auto& owners = found->second->owners;
-  auto count = owners.load(std::memory_order_relaxed);
-  while (count > 0 && !owners.compare_exchange_weak(count, count + 1, std::memory_order_acquire)) {
-  }
-  if (count == 0) return {};
-  Ptr<Storage> held{found->second};
-  owners.fetch_sub(1, std::memory_order_relaxed);  // what `held` counts now
-  return held;
+  // Without owners it is input of a program being recorded, which gives it away.
+  return found->second->owners.load() == 0 ? Ptr<Storage>{} : Ptr<Storage>{found->second};
 }
 
 void UploadTable::add(const Key& key, Storage& storage) {
   if (by_key_.size() >= kMostEntries) return;
   auto& entry = by_key_[key];
-  if (entry != nullptr) {  // one that is going, or another thread's that came first: the newer one lives longer
+  if (entry != nullptr) {  // one that is given away, or another thread's that came first: the newer one lives longer
     entry->is_known_upload = false;
     by_storage_.erase(entry);
   }

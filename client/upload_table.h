@@ -28,7 +28,7 @@ class UploadTable {
   UploadTable();
   Key digest(const proto::HostTensor& tensor) const;
 
-  // The tensor with these contents, held by the result; empty if there is none, or if it is just going.
+  // The tensor with these contents, held by the result; empty if there is none that will last.
   Ptr<Storage> find(const Key& key) const;
   void add(const Key& key, Storage& storage);
   void remove(Storage& storage);  // Requires: storage.is_known_upload

@@ -18,7 +18,7 @@ Ptr<TapeNode> numbered(TapeNode* node) {
 
 }  // namespace
 
-void dropped(Storage& storage) { (*storage.device)->dropped(storage); }
+void drop_last(Storage& storage) { (*storage.device)->drop_last(storage); }
 
 void dropped(TapeNode& node) {
   // A long chain of nodes must not be freed by recursion: the outermost call empties a list.
@@ -38,7 +38,11 @@ void dropped(TapeNode& node) {
   is_freeing = false;
 }
 
-Value require_grad(const Value& value) { return Value{value.storage(), true, numbered(new TapeNode)}; }
+Value require_grad(const Value& value) {
+  auto node = numbered(new TapeNode);
+  node->is_leaf = true;
+  return Value{value.storage(), true, std::move(node)};
+}
 
 Value apply(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site) {
   auto storage = operands.front()->device()->record(op, operands, site);
@@ -49,7 +53,6 @@ Value apply(const ir::Op& op, std::span<const Value* const> operands, const ir::
   }
   if (!autodiff || !tracked || !ir::is_floating(storage->type.dtype)) return Value{std::move(storage), autodiff};
   auto node = numbered(new TapeNode);
-  node->is_leaf = false;
   node->site = site;
   ir::assign(node->op, op);
   node->operands = Few<Value, 3>{operands.size()};

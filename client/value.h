@@ -38,9 +38,14 @@ struct Storage : Pooled<Storage> {
   bool is_known_upload = false;  // its bytes are in the device's table of uploads
 };
 inline void retain(Storage& storage) { storage.owners.fetch_add(1, std::memory_order_relaxed); }
-void dropped(Storage& storage);
+// The last owner goes under the device's mutex: whoever holds that never meets a tensor that is gone but not yet freed.
+void drop_last(Storage& storage);
 inline void drop(Storage& storage) {
-  if (storage.owners.fetch_sub(1, std::memory_order_acq_rel) == 1) dropped(storage);
+  auto owners = storage.owners.load(std::memory_order_relaxed);
+  while (owners > 1) {
+    if (storage.owners.compare_exchange_weak(owners, owners - 1, std::memory_order_acq_rel, std::memory_order_relaxed)) return;
+  }
+  drop_last(storage);
 }
 
 struct TapeNode;
@@ -79,10 +84,6 @@ class Value {
 
 // How a tracked value came about: what backward() walks (autodiff/backward.cc). A leaf has no operands.
 struct TapeNode : Pooled<TapeNode> {
-  TapeNode() : is_leaf(true) {}
-  TapeNode(const ir::Op& recorded, std::size_t operand_count, const ir::CallSite& where)
-      : site(where), operands(operand_count), op(recorded) {}
-
   std::atomic<std::int32_t> owners{0};
   bool is_leaf = false;
   bool is_consumed = false;  // a backward pass has freed the operands

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <set>
 #include <thread>
 
 #include "client/device_state.h"
@@ -101,6 +103,25 @@ TEST_F(Recording, UsingAPendingTensorOfAnotherThreadClosesItsProgramFirst) {
   device.flush();
   ASSERT_EQ(told->runs.size(), 2u);
   EXPECT_THAT(told->runs[1].inputs, Contains(told->runs[0].first_output));
+}
+
+TEST_F(Recording, ATensorDroppedOnOneThreadWhileAnotherSendsItsProgramIsFreedOnce) {
+  for (int round = 0; round < 200; ++round) {
+    auto x = matrix();
+    std::atomic<bool> is_recorded = false;
+    std::thread theirs([&, x]() mutable {
+      const auto y = x + 1;
+      x = {};
+      is_recorded = true;
+      device.flush();
+    });
+    while (!is_recorded) std::this_thread::yield();
+    x = {};  // perhaps just while the other thread decides whether to give it away
+    theirs.join();
+  }
+  device.sync();
+  const std::set<proto::TensorId> released(told->released.begin(), told->released.end());
+  EXPECT_EQ(released.size(), told->released.size());
 }
 
 TEST_F(Recording, ARecordingHandedToAnotherThreadBecomesPartOfItsProgram) {
