@@ -1,4 +1,5 @@
 // Chunks in both directions: what is right arrives whole, what is not ends the connection.
+#include <algorithm>
 #include <functional>
 #include <thread>
 
@@ -51,6 +52,25 @@ TEST_F(ConnectionTest, LargeTensorsAreUploadedInChunks) {
     client.run({.program = id, .inputs = {id}, .first_output = id + 1, .release = {id}});
   }
   EXPECT_EQ(device_->largest_request, std::uint64_t{20} << 20);
+}
+
+TEST_F(ConnectionTest, ChunksMayBeReceivedWhereTheyBelong) {
+  FakeClient client{worker_};
+  client.enter();
+  const auto numbers = tensor({kMega / 2}, counting(kMega / 2));
+  EXPECT_FALSE(client.say_in_place({1, 0}, numbers.bytes.slice(0, kChunkBytes))) << "nobody announced it";
+  client.say(proto::Write{1, numbers.type});
+  EXPECT_FALSE(client.say_in_place({1, 4}, numbers.bytes.slice(0, kChunkBytes))) << "not its turn";
+  EXPECT_TRUE(client.say_in_place({1, 0}, numbers.bytes.slice(0, kChunkBytes)));
+  EXPECT_FALSE(client.say_in_place({1, kChunkBytes}, SharedBytes::own(std::vector<char>(kChunkBytes + 1)))) << "too large";
+  EXPECT_TRUE(client.say_in_place({1, kChunkBytes}, numbers.bytes.slice(kChunkBytes, kChunkBytes)));
+  client.say(proto::Read{7, 1});
+  client.expect<proto::Credit>();
+  client.expect<proto::Credit>();
+  EXPECT_EQ(client.expect<proto::Data>().request, 7u);
+  SharedBytes first;
+  EXPECT_EQ(client.expect<Chunk>(&first).offset, 0u);
+  EXPECT_TRUE(std::ranges::equal(first.span(), numbers.bytes.span().first(kChunkBytes)));
 }
 
 TEST_F(ConnectionTest, LargeTensorsAreReadInChunksAsCreditAllows) {

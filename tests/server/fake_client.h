@@ -1,6 +1,7 @@
 // A client that speaks to a Connection by hand, frame by frame, properly or not.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include <gtest/gtest.h>
@@ -39,6 +40,17 @@ class FakeClient {
     say_bytes(proto::to_string(proto::encode({seq, std::move(body), std::move(payload)})));
   }
   void say_bytes(std::string bytes) { connection_->on_frame(proto::shared(std::move(bytes))); }
+  // A chunk as a transport delivers it that asks where to put it; false: the server names no place.
+  bool say_in_place(const proto::Chunk& chunk, SharedBytes payload) {
+    const auto encoded = proto::encode({0, chunk, payload});
+    const auto place = connection_->place(std::as_bytes(std::span{encoded.header}), encoded.size());
+    if (place.begin == 0) return false;
+    EXPECT_EQ(place.begin, encoded.header.size());
+    EXPECT_EQ(place.bytes.size(), payload.size());
+    std::ranges::copy(payload.span(), place.bytes.begin());
+    connection_->on_placed(proto::shared(encoded.header), SharedBytes{place.owner, place.bytes});
+    return true;
+  }
   void write(proto::TensorId id, const proto::HostTensor& tensor) { say(proto::Write{id, tensor.type}, tensor.bytes); }
   void run(proto::Run run) { say(proto::RunProgram{std::move(run)}); }
 

@@ -29,7 +29,9 @@ class LocalSessionTest : public testing::Test {
     session_->sync([&](Status status) { promise.set_value(std::move(status)); });
     return promise.get_future().get();
   }
-  void reopen(const Quotas& quotas) { session_ = make_local_session(worker_, quotas); }
+  void reopen(const Quotas& quotas, Execution execution = Execution::on_its_thread) {
+    session_ = make_local_session(worker_, quotas, execution);
+  }
   void write(proto::TensorId id, ir::Shape shape, std::vector<float> numbers) {
     EXPECT_TRUE(session_->write(id, tensor(shape, std::move(numbers))).ok());
   }
