@@ -5,6 +5,7 @@
 
 #include "client/device.h"
 #include "client/gradients.h"
+#include "client/linalg.h"
 #include "client/tensor.h"
 #include "data/digits.h"
 #include "data/loader.h"
