@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <unordered_map>
-#include <unordered_set>
+#include <iterator>
+#include <vector>
 
 #include "autodiff/math.h"
 #include "autodiff/rules.h"
@@ -28,35 +28,78 @@ void Gradients::replace(const client::Value& leaf, client::Value gradient) {
 namespace client {
 namespace {
 
-// Every node that `loss` depends on, results before operands.
-std::vector<TapeNode*> in_reverse_order(TapeNode* loss, const ir::CallSite& site) {
-  std::vector<TapeNode*> nodes{loss};
-  std::unordered_set<TapeNode*> seen{loss};
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (nodes[i]->is_consumed) {
+// The nodes of one backward pass, numbered as they are found. Open addressing: a pass looks up every operand of every node.
+class NodeTable {
+ public:
+  NodeTable() : slots_(64) {}
+
+  std::size_t size() const { return nodes_.size(); }
+  TapeNode* node(std::size_t number) const { return nodes_[number]; }
+  // The node's number; a new one if it was not known. False: it was.
+  std::pair<std::uint32_t, bool> insert(TapeNode* node) {
+    auto& slot = find(node);
+    if (slot.node != nullptr) return {slot.number, false};
+    const auto number = static_cast<std::uint32_t>(nodes_.size());
+    slot = {node, number};
+    nodes_.push_back(node);
+    if (2 * nodes_.size() > slots_.size()) grow();
+    return {number, true};
+  }
+  std::uint32_t number_of(TapeNode* node) { return find(node).number; }
+
+ private:
+  struct Slot {
+    TapeNode* node = nullptr;
+    std::uint32_t number = 0;
+  };
+
+  Slot& find(TapeNode* node) {
+    const auto mask = slots_.size() - 1;
+    auto i = static_cast<std::size_t>(node->serial * 0x9e3779b97f4a7c15 >> 32) & mask;
+    while (slots_[i].node != nullptr && slots_[i].node != node) i = (i + 1) & mask;
+    return slots_[i];
+  }
+  void grow() {
+    slots_.assign(slots_.size() * 2, {});
+    for (std::size_t i = 0; i < nodes_.size(); ++i) find(nodes_[i]) = {nodes_[i], static_cast<std::uint32_t>(i)};
+  }
+
+  std::vector<TapeNode*> nodes_;
+  std::vector<Slot> slots_;  // a power of two, at most half full
+};
+
+// Finds every node that `loss` depends on; their numbers in the order results before operands.
+std::vector<std::uint32_t> in_reverse_order(TapeNode* loss, NodeTable& table, const ir::CallSite& site) {
+  table.insert(loss);
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    TapeNode* node = table.node(i);
+    if (node->is_consumed) {
       throw Error(StatusCode::failed_precondition,
                   "backward: the graph behind this tensor was freed by an earlier backward; pass retain_graph to keep it (at " +
                       ir::to_string(site) + ")");
     }
-    for (const Value& operand : nodes[i]->operands) {
-      if (operand.is_tracked() && seen.insert(operand.tape().get()).second) nodes.push_back(operand.tape().get());
+    for (const Value& operand : node->operands) {
+      if (operand.is_tracked()) table.insert(operand.tape().get());
     }
   }
-  std::sort(nodes.begin(), nodes.end(), [](const TapeNode* a, const TapeNode* b) { return a->serial > b->serial; });
-  return nodes;
+  std::vector<std::uint32_t> order(table.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
+  std::sort(order.begin(), order.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return table.node(a)->serial > table.node(b)->serial; });
+  return order;
 }
 
 // What the node's operands get, given the gradient of its result.
 autodiff::OperandGradients step_back(TapeNode& node, const Value& g, bool create_graph) {
-  std::vector<Value> operands;
-  std::unique_ptr<bool[]> needs(new bool[node.operands.size()]);
+  Few<Value, 3> operands{node.operands.size()};
+  Few<bool, 8> needs{node.operands.size()};
   for (std::size_t i = 0; i < node.operands.size(); ++i) {
     needs[i] = node.operands[i].is_tracked();
-    operands.push_back(create_graph ? node.operands[i] : node.operands[i].inner());
+    operands[i] = create_graph ? node.operands[i] : node.operands[i].inner();
   }
   const Value result = create_graph ? Value{node.result.storage(), true, Ptr<TapeNode>{&node}} : node.result.inner();
   autodiff::current_site = node.site;
-  return autodiff::gradients(node.op, {operands, result, g, {needs.get(), node.operands.size()}, node.site});
+  return autodiff::gradients(node.op, {operands.span(), result, g, needs.span(), node.site});
 }
 
 }  // namespace
@@ -67,16 +110,16 @@ Gradients backward(const Value& loss, const BackwardOptions& options, const ir::
                 "backward: no tensor that requires a gradient leads to this " + ir::to_string(loss.type()) + " (at " +
                     ir::to_string(site) + "); is the model on device.autodiff()?");
   }
-  const auto nodes = in_reverse_order(loss.tape().get(), site);
-  std::unordered_map<std::uint64_t, Value> pending;
+  NodeTable table;
+  const auto order = in_reverse_order(loss.tape().get(), table, site);
+  std::vector<Value> pending(table.size());  // by the nodes' numbers
   const Place place{loss.device(), options.create_graph};
-  pending[loss.tape()->serial] = filled(place, loss.shape(), 1, loss.dtype(), site);
+  pending[0] = filled(place, loss.shape(), 1, loss.dtype(), site);
   Gradients result;
-  for (TapeNode* node : nodes) {
-    const auto found = pending.find(node->serial);
-    if (found == pending.end()) continue;  // only through operands that no gradient flows to
-    const Value g = std::move(found->second);
-    pending.erase(found);
+  for (const auto number : order) {
+    if (!pending[number].has_value()) continue;  // only through operands that no gradient flows to
+    TapeNode* node = table.node(number);
+    const Value g = std::move(pending[number]);
     if (node->is_leaf) {
       result.put(node->serial, g);
       continue;
@@ -84,19 +127,20 @@ Gradients backward(const Value& loss, const BackwardOptions& options, const ir::
     auto gradients = step_back(*node, g, options.create_graph);
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       if (!gradients[i]) continue;
-      auto& sum = pending[node->operands[i].tape()->serial];
+      auto& sum = pending[table.number_of(node->operands[i].tape().get())];
       sum = sum.has_value() ? pointwise(ir::PointwiseFn::add, sum, *gradients[i], node->site) : *std::move(gradients[i]);
     }
   }
   if (!options.retain_graph && !options.create_graph) {
     // Operands own the nodes before them; hold those until all are emptied.
     std::vector<Value> operands;
-    for (TapeNode* node : nodes) {
+    for (std::size_t i = 0; i < table.size(); ++i) {
+      TapeNode* node = table.node(i);
       if (node->is_leaf) continue;
       node->is_consumed = true;
       node->result = {};
       std::move(node->operands.begin(), node->operands.end(), std::back_inserter(operands));
-      node->operands.clear();
+      node->operands = {};
     }
   }
   return result;

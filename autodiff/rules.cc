@@ -148,20 +148,20 @@ OperandGradients rule(const ir::Conv& op, const Step& s) {
       s,
       [&] {
         return apply(ir::ConvInputGrad{op.stride, op.pad_begin, op.pad_end, op.dilation, spatial(s.x[0]), op.groups},
-                     std::array{s.g, s.x[1]}, s.site);
+                     s.g, s.x[1], s.site);
       },
       [&] {
         return apply(ir::ConvWeightGrad{op.stride, op.pad_begin, op.pad_end, op.dilation, spatial(s.x[1]), op.groups},
-                     std::array{s.x[0], s.g}, s.site);
+                     s.x[0], s.g, s.site);
       });
 }
 
 OperandGradients rule(const ir::ConvInputGrad& op, const Step& s) {
   return two(
-      s, [&] { return apply(ir::Conv{op.stride, op.pad_begin, op.pad_end, op.dilation, op.groups}, std::array{s.g, s.x[1]}, s.site); },
+      s, [&] { return apply(ir::Conv{op.stride, op.pad_begin, op.pad_end, op.dilation, op.groups}, s.g, s.x[1], s.site); },
       [&] {
         return apply(ir::ConvWeightGrad{op.stride, op.pad_begin, op.pad_end, op.dilation, spatial(s.x[1]), op.groups},
-                     std::array{s.g, s.x[0]}, s.site);
+                     s.g, s.x[0], s.site);
       });
 }
 
@@ -170,33 +170,33 @@ OperandGradients rule(const ir::ConvWeightGrad& op, const Step& s) {
       s,
       [&] {
         return apply(ir::ConvInputGrad{op.stride, op.pad_begin, op.pad_end, op.dilation, spatial(s.x[0]), op.groups},
-                     std::array{s.x[1], s.g}, s.site);
+                     s.x[1], s.g, s.site);
       },
-      [&] { return apply(ir::Conv{op.stride, op.pad_begin, op.pad_end, op.dilation, op.groups}, std::array{s.x[0], s.g}, s.site); });
+      [&] { return apply(ir::Conv{op.stride, op.pad_begin, op.pad_end, op.dilation, op.groups}, s.x[0], s.g, s.site); });
 }
 
 OperandGradients rule(const ir::AvgPool& op, const Step& s) {
   return one(s, [&] {
     return apply(ir::AvgPoolGrad{op.kernel, op.stride, op.padding, ir::Dims{s.x[0].shape().span().last(static_cast<std::size_t>(op.kernel.rank()))},
                                  op.count_include_pad, op.ceil_mode},
-                 std::span{&s.g, 1}, s.site);
+                 s.g, s.site);
   });
 }
 
 OperandGradients rule(const ir::AvgPoolGrad& op, const Step& s) {
   return one(s, [&] {
-    return apply(ir::AvgPool{op.kernel, op.stride, op.padding, op.count_include_pad, op.ceil_mode}, std::span{&s.g, 1}, s.site);
+    return apply(ir::AvgPool{op.kernel, op.stride, op.padding, op.count_include_pad, op.ceil_mode}, s.g, s.site);
   });
 }
 
 OperandGradients rule(const ir::AdaptiveAvgPool& op, const Step& s) {
   const auto size = s.x[0].shape().span().last(static_cast<std::size_t>(op.output_size.rank()));
-  return one(s, [&] { return apply(ir::AdaptiveAvgPoolGrad{ir::Dims{size}}, std::span{&s.g, 1}, s.site); });
+  return one(s, [&] { return apply(ir::AdaptiveAvgPoolGrad{ir::Dims{size}}, s.g, s.site); });
 }
 
 OperandGradients rule(const ir::AdaptiveAvgPoolGrad& op, const Step& s) {
   const auto size = s.x[0].shape().span().last(static_cast<std::size_t>(op.input_size.rank()));
-  return one(s, [&] { return apply(ir::AdaptiveAvgPool{ir::Dims{size}}, std::span{&s.g, 1}, s.site); });
+  return one(s, [&] { return apply(ir::AdaptiveAvgPool{ir::Dims{size}}, s.g, s.site); });
 }
 
 OperandGradients rule(const ir::Reshape&, const Step& s) {
@@ -214,13 +214,13 @@ OperandGradients rule(const ir::Expand&, const Step& s) {
 }
 
 OperandGradients rule(const ir::Slice& op, const Step& s) {
-  return one(s, [&] { return apply(ir::SliceAssign{op.starts, op.steps}, std::array{zeros_like(s.x[0], s), s.g}, s.site); });
+  return one(s, [&] { return apply(ir::SliceAssign{op.starts, op.steps}, zeros_like(s.x[0], s), s.g, s.site); });
 }
 
 OperandGradients rule(const ir::SliceAssign& op, const Step& s) {
   return two(
-      s, [&] { return apply(op, std::array{s.g, zeros_like(s.x[1], s)}, s.site); },
-      [&] { return apply(ir::Slice{op.starts, s.x[1].shape(), op.steps}, std::span{&s.g, 1}, s.site); });
+      s, [&] { return apply(op, s.g, zeros_like(s.x[1], s), s.site); },
+      [&] { return apply(ir::Slice{op.starts, s.x[1].shape(), op.steps}, s.g, s.site); });
 }
 
 OperandGradients rule(const ir::Concat& op, const Step& s) {

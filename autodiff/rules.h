@@ -3,8 +3,8 @@
 
 #include <optional>
 #include <span>
-#include <vector>
 
+#include "base/few.h"
 #include "client/value.h"
 
 namespace burn::autodiff {
@@ -19,7 +19,7 @@ struct Step {
 };
 
 // One gradient per operand: empty where none is needed or none flows. Errors (thrown): UNIMPLEMENTED for an op without a rule.
-using OperandGradients = std::vector<std::optional<client::Value>>;
+using OperandGradients = Few<std::optional<client::Value>, 3>;
 OperandGradients gradients(const ir::Op& op, const Step& step);
 
 }  // namespace burn::autodiff

@@ -9,17 +9,27 @@
 
 namespace burn::client {
 
-// The largest element is subtracted first, so no exponential overflows; as a constant it adds nothing to the gradient.
+namespace {
+
+// The largest element along the axes, as a constant: what is subtracted so that no exponential overflows adds nothing to
+// the gradient. Where there are no elements there is nothing to subtract from either, and any number will do.
+Value largest_along(const Value& x, const ir::Dims& axes, const Site& site) {
+  const bool is_empty = x.dim(static_cast<int>(axes[0])) == 0;
+  return reduce(is_empty ? ir::ReduceFn::sum : ir::ReduceFn::max, x.detach(), axes, site);
+}
+
+}  // namespace
+
 Value softmax(const Value& x, std::int64_t axis, const Site& site) {
   const ir::Dims axes{normalize_axis(axis, x.rank(), "softmax", site)};
-  const auto largest = reduce(ir::ReduceFn::max, x.detach(), axes, site);
+  const auto largest = largest_along(x, axes, site);
   const auto exps = exp(Term{x, site} - Term{largest, site});
   return exps / Term{reduce(ir::ReduceFn::sum, exps, axes, site), site};
 }
 
 Value log_softmax(const Value& x, std::int64_t axis, const Site& site) {
   const ir::Dims axes{normalize_axis(axis, x.rank(), "log_softmax", site)};
-  const auto shifted = Term{x, site} - Term{reduce(ir::ReduceFn::max, x.detach(), axes, site), site};
+  const auto shifted = Term{x, site} - Term{largest_along(x, axes, site), site};
   return shifted - log(Term{reduce(ir::ReduceFn::sum, exp(shifted), axes, site), site});
 }
 
@@ -28,7 +38,7 @@ Value softmin(const Value& x, std::int64_t axis, const Site& site) { return soft
 // Both parts are divided by e^shift, where shift is the largest exponent: that of the 1 in the denominator is 0.
 Value quiet_softmax(const Value& x, std::int64_t axis, const Site& site) {
   const ir::Dims axes{normalize_axis(axis, x.rank(), "quiet_softmax", site)};
-  const auto shift = max(Term{reduce(ir::ReduceFn::max, x.detach(), axes, site), site}, 0.0);
+  const auto shift = max(Term{largest_along(x, axes, site), site}, 0.0);
   const auto exps = exp(Term{x, site} - shift);
   return exps / (exp(-shift) + Term{reduce(ir::ReduceFn::sum, exps, axes, site), site});
 }

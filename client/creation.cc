@@ -9,6 +9,7 @@ Value scalar(const Place& place, Scalar value, ir::DType dtype) {
 }
 
 Value constant(const Place& place, Scalar value, ir::DType dtype, const Site& site) {
+  if (value.source() != 0) fail("a number given to a captured step differs from call to call and cannot be written into its program", site);
   return Value{place.device->record(ir::Constant{dtype, value.bits(dtype)}, {}, site), place.autodiff};
 }
 

@@ -61,7 +61,9 @@ void Device::sync() const {
   state_->flush_all();
   std::promise<Status> done;
   state_->session().sync([&done](Status status) { done.set_value(std::move(status)); });
-  throw_if_error(done.get_future().get());
+  const auto status = done.get_future().get();
+  throw_if_error(state_->take_paced_failure());  // earlier, if any
+  throw_if_error(status);
 }
 
 }  // namespace burn

@@ -5,17 +5,24 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "client/pacer.h"
 #include "client/scalar.h"
+#include "client/upload_table.h"
 #include "client/value.h"
 #include "ir/program.h"
 #include "proto/session.h"
 
 namespace burn::client {
+
+class CaptureLog;
+struct CapturedRun;
+struct CapturedCall;
 
 // A program under way on one thread. Guarded by the device's mutex.
 class Recorder {
@@ -26,6 +33,7 @@ class Recorder {
   std::vector<std::uint64_t> scalars;
   std::uint64_t epoch = 0;        // rises with every program, so that a Storage's memory of its input index can be believed
   std::weak_ptr<DeviceState> device;
+  CaptureLog* capture = nullptr;  // of the captured step that is being recorded: the program stays open until its end
 
   bool empty() const { return builder.empty(); }
 };
@@ -33,6 +41,7 @@ class Recorder {
 // What a session was told, counted where it is said: programs defined and run. For tests and benchmarks.
 struct DeviceStats {
   std::uint64_t programs_defined = 0, runs = 0, nodes_recorded = 0;
+  std::uint64_t uploads = 0, uploads_reused = 0;  // reused: the device had the same bytes
 };
 
 // Where the random numbers of a device come from: a seed, and how many blocks of four have been drawn.
@@ -54,10 +63,12 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   proto::Session& session() { return *session_; }
 
   // Appends a node to this thread's program. Throws what infer says.
-  Ptr<Storage> record(const ir::Op& op, std::span<const Value> operands, const ir::CallSite& site);
+  Ptr<Storage> record(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site);
   Ptr<Storage> record_scalar(Scalar value, ir::DType dtype);
   Ptr<Storage> record_random(ir::RandomFn fn, ir::DType dtype, const ir::Shape& shape, const ir::CallSite& site);
+  // A device behind a network that holds the same bytes under the same type is not sent them again.
   Ptr<Storage> upload(proto::HostTensor tensor);
+  void reuse_uploads(bool wanted);  // what a device behind a network does by itself
 
   // The id of a materialised tensor; closes the program it is pending in first.
   proto::TensorId materialise(Storage& storage);
@@ -76,9 +87,39 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   void adopt_recording(std::shared_ptr<Recorder> other);
   void keep_recording(std::shared_ptr<Recorder> recorder);
 
+  // For client/capture.h. Closes what this thread has recorded and whatever else `values` are pending in; `aliases` gets
+  // for each the index of the first that is the same tensor.
+  void arrange(std::span<Value* const> values, std::vector<std::uint64_t>& aliases);
+  // From here on this thread's program stays open, whatever asks for its end; reads, uploads and other devices are refused.
+  void begin_capture(CaptureLog& log);
+  // Closes and sends the program. `holders`: the only Values that may hold something of it; `arguments`: the only tensors
+  // from outside that it may use. Errors: another holder, or tensor; the recording is then an ordinary one.
+  Result<CapturedRun> end_capture(std::span<Value* const> holders, std::span<const proto::TensorId> arguments);
+  void abandon_capture();
+  // Runs a captured program again; its results.
+  std::vector<Ptr<Storage>> run_captured(CapturedCall call);
+
+  // One step more is about to be recorded: waits while the device is too many of them behind.
+  void pace() { pacer_.step(); }
+  Status take_paced_failure() { return pacer_.take_failure(); }
+
   DeviceStats stats() const;
 
  private:
+  // Holds the mutex. The last tensor may go meanwhile, and with it the last owner of the device: that waits for the unlock.
+  class Lock {
+   public:
+    explicit Lock(DeviceState& device) : device_(device), lock_(device.mutex_) {}
+    ~Lock() {
+      if (device_.tensors_ == 0) last_ = std::move(device_.self_);
+    }
+
+   private:
+    DeviceState& device_;
+    std::shared_ptr<DeviceState> last_;
+    std::lock_guard<std::mutex> lock_;
+  };
+
   struct KnownProgram {
     ir::ProgramHash hash;
     proto::ProgramId id;
@@ -91,10 +132,17 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   Recorder& current();
   void prune_recorders();
   ir::Ref operand(Recorder& recorder, Storage& storage);
+  Storage* new_storage(const ir::TensorType& type);
+  void forget(Storage& storage);
   Ptr<Storage> new_pending(Recorder& recorder, ir::Ref ref);
-  void close_program(Recorder& recorder);
+  void close_program(Recorder& recorder, CapturedRun* captured = nullptr);
+  void refuse_in_capture(const char* what) const;
   void send_releases();
+  void send_run(proto::Run run);
+  // The id of a program, which the session is told if it does not know it.
   proto::ProgramId define(const std::shared_ptr<const ir::Program>& program);
+  proto::ProgramId define(ir::ProgramBuilder& sealed);  // empties the builder
+  std::optional<proto::ProgramId> known_program(const ir::ProgramHash& hash);
 
   const std::string url_;
   const std::uint64_t serial_;  // distinguishes this device in thread-local memory, also after its address is used again
@@ -106,11 +154,16 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   std::uint64_t next_epoch_ = 1;
   std::list<KnownProgram> programs_;  // most recently run first
   std::unordered_map<ir::ProgramHash, std::list<KnownProgram>::iterator, HashOfHash> program_index_;
+  std::shared_ptr<DeviceState> self_;  // while there are tensors
+  std::int64_t tensors_ = 0;
+  UploadTable uploads_;
+  bool reuses_uploads_;
   std::vector<proto::TensorId> releases_;
   std::uint64_t release_bytes_ = 0;
   std::uint64_t seed_ = 0;
   std::uint64_t random_offset_ = 0;
   DeviceStats stats_;
+  Pacer pacer_;
 };
 
 }  // namespace burn::client

@@ -6,11 +6,11 @@
 namespace burn::client {
 
 Value gather(const Value& x, std::int64_t axis, const Value& index, const Site& site) {
-  return apply(ir::Gather{normalize_axis(axis, x.rank(), "gather", site)}, std::array{x, index}, site);
+  return apply(ir::Gather{normalize_axis(axis, x.rank(), "gather", site)}, x, index, site);
 }
 
 Value scatter(const Value& x, std::int64_t axis, const Value& index, const Value& values, ir::ScatterFn fn, const Site& site) {
-  return apply(ir::Scatter{normalize_axis(axis, x.rank(), "scatter", site), fn}, std::array{x, index, values}, site);
+  return apply(ir::Scatter{normalize_axis(axis, x.rank(), "scatter", site), fn}, x, index, values, site);
 }
 
 namespace {

@@ -12,9 +12,10 @@ Value matmul(const Value& a, const Value& b, const Site& site) {
       if (lhs[i] == 1) lhs[i] = rhs[i];
       else if (rhs[i] == 1) rhs[i] = lhs[i];
     }
-    return apply(ir::MatMul{}, std::array{expand(a, lhs, site), expand(b, rhs, site)}, site);
+    const auto left = expand(a, lhs, site), right = expand(b, rhs, site);
+    return apply(ir::MatMul{}, left, right, site);
   }
-  return apply(ir::MatMul{}, std::array{a, b}, site);
+  return apply(ir::MatMul{}, a, b, site);
 }
 
 Value linear(const Value& x, const Value& weight, const Value* bias, const Site& site) {

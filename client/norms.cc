@@ -26,7 +26,10 @@ Value vector_norm(const Value& value, double p, std::int64_t axis, const Site& s
   const Term x{value, site};
   if (p == kInfinity) return reduce(ir::ReduceFn::max, abs(x), axes, site);
   if (p == -kInfinity) return reduce(ir::ReduceFn::min, abs(x), axes, site);
-  if (p == 0) return reduce(ir::ReduceFn::sum, cast(x.with(pointwise(ir::PointwiseFn::not_equal, x, 0, site)), value.dtype(), site), axes, site);
+  if (p == 0) {
+    const Value is_there = pointwise(ir::PointwiseFn::not_equal, value, 0, site);
+    return reduce(ir::ReduceFn::sum, cast(is_there, value.dtype(), site), axes, site);
+  }
   if (p == 1) return sum(abs(x), axes);
   if (p == 2) return sqrt(sum(x * x, axes));
   const Term powers = x.with(pointwise(ir::PointwiseFn::pow, abs(x), x.literal(p), site));

@@ -24,31 +24,36 @@ ir::Shape broadcast_shape(std::string_view op, const Value& a, const Value& b, c
   return shape;
 }
 
-Value expand_to(const Value& x, const ir::Shape& shape, const Site& site) {
+// `x` itself where it fits, else its expansion, which `room` then holds.
+const Value& expand_to(const Value& x, const ir::Shape& shape, Value& room, const Site& site) {
   if (x.rank() == 0 || x.shape() == shape) return x;
-  return expand(x, shape, site);
+  room = expand(x, shape, site);
+  return room;
 }
 
 }  // namespace
 
 Value pointwise(ir::PointwiseFn fn, const Value& x, const Site& site) {
-  return apply(ir::Pointwise{fn}, std::span{&x, 1}, site);
+  return apply(ir::Pointwise{fn}, x, site);
 }
 
 Value pointwise(ir::PointwiseFn fn, const Value& a, const Value& b, const Site& site) {
   if (a.rank() == 0 || b.rank() == 0 || a.shape() == b.shape()) {
-    return apply(ir::Pointwise{fn}, std::array{a, b}, site);
+    return apply(ir::Pointwise{fn}, a, b, site);
   }
   const auto shape = broadcast_shape(ir::name(fn), a, b, site);
-  return apply(ir::Pointwise{fn}, std::array{expand_to(a, shape, site), expand_to(b, shape, site)}, site);
+  Value room_a, room_b;
+  const Value& lhs = expand_to(a, shape, room_a, site);
+  const Value& rhs = expand_to(b, shape, room_b, site);
+  return apply(ir::Pointwise{fn}, lhs, rhs, site);
 }
 
 Value pointwise(ir::PointwiseFn fn, const Value& a, Scalar b, const Site& site) {
-  return apply(ir::Pointwise{fn}, std::array{a, scalar(place_of(a), b, a.dtype())}, site);
+  return apply(ir::Pointwise{fn}, a, scalar(place_of(a), b, a.dtype()), site);
 }
 
 Value pointwise(ir::PointwiseFn fn, Scalar a, const Value& b, const Site& site) {
-  return apply(ir::Pointwise{fn}, std::array{scalar(place_of(b), a, b.dtype()), b}, site);
+  return apply(ir::Pointwise{fn}, scalar(place_of(b), a, b.dtype()), b, site);
 }
 
 Value select(const Value& condition, const Value& a, const Value& b, const Site& site) {
@@ -57,12 +62,15 @@ Value select(const Value& condition, const Value& a, const Value& b, const Site&
     if (operand->rank() == 0 || operand->shape() == shape) continue;
     shape = condition.rank() == 0 ? operand->shape() : broadcast_shape("select", condition, *operand, site);
   }
-  return apply(ir::Pointwise{ir::PointwiseFn::select},
-               std::array{expand_to(condition, shape, site), expand_to(a, shape, site), expand_to(b, shape, site)}, site);
+  Value rooms[3];
+  const Value& c = expand_to(condition, shape, rooms[0], site);
+  const Value& x = expand_to(a, shape, rooms[1], site);
+  const Value& y = expand_to(b, shape, rooms[2], site);
+  return apply(ir::Pointwise{ir::PointwiseFn::select}, c, x, y, site);
 }
 
 Value cast(const Value& x, ir::DType dtype, const Site& site) {
-  return x.dtype() == dtype ? x : apply(ir::Cast{dtype}, std::span{&x, 1}, site);
+  return x.dtype() == dtype ? x : apply(ir::Cast{dtype}, x, site);
 }
 
 }  // namespace burn::client

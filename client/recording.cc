@@ -30,4 +30,8 @@ void Recording::adopt() {
   for (auto& part : std::exchange(parts_, {})) part.device->adopt_recording(std::move(part.recorder));
 }
 
+void pace_this_thread() {
+  for (const auto& device : DeviceState::used_by_this_thread()) device->pace();
+}
+
 }  // namespace burn::client

@@ -36,4 +36,7 @@ class Recording {
   std::vector<Part> parts_;
 };
 
+// A step is about to begin on this thread: waits while the devices it uses are too many steps behind (client/pacer.h).
+void pace_this_thread();
+
 }  // namespace burn::client

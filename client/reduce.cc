@@ -6,13 +6,13 @@
 namespace burn::client {
 
 Value reduce(ir::ReduceFn fn, const Value& x, const ir::Dims& axes, const Site& site) {
-  return apply(ir::Reduce{fn, normalize_axes(axes.span(), x.rank(), "reduce", site)}, std::span{&x, 1}, site);
+  return apply(ir::Reduce{fn, normalize_axes(axes.span(), x.rank(), "reduce", site)}, x, site);
 }
 
 Value reduce_all(ir::ReduceFn fn, const Value& x, const Site& site) {
   ir::Dims axes = ir::Dims::filled(x.rank(), 0);
   std::iota(axes.begin(), axes.end(), 0);
-  const auto reduced = apply(ir::Reduce{fn, axes}, std::span{&x, 1}, site);
+  const auto reduced = apply(ir::Reduce{fn, axes}, x, site);
   return reshape(reduced, ir::Shape{1}, site);
 }
 
@@ -51,15 +51,15 @@ Value var(const Value& x, const ir::Dims& axes, std::int64_t correction, const S
 }
 
 Value arg_reduce(ir::ArgFn fn, const Value& x, std::int64_t axis, const Site& site) {
-  return apply(ir::ArgReduce{fn, normalize_axis(axis, x.rank(), "argmax", site)}, std::span{&x, 1}, site);
+  return apply(ir::ArgReduce{fn, normalize_axis(axis, x.rank(), "argmax", site)}, x, site);
 }
 
 Value scan(ir::ReduceFn fn, const Value& x, std::int64_t axis, const Site& site) {
-  return apply(ir::Scan{fn, normalize_axis(axis, x.rank(), "cumsum", site)}, std::span{&x, 1}, site);
+  return apply(ir::Scan{fn, normalize_axis(axis, x.rank(), "cumsum", site)}, x, site);
 }
 
 Value arg_sort(const Value& x, std::int64_t axis, bool descending, const Site& site) {
-  return apply(ir::ArgSort{normalize_axis(axis, x.rank(), "argsort", site), descending}, std::span{&x, 1}, site);
+  return apply(ir::ArgSort{normalize_axis(axis, x.rank(), "argsort", site), descending}, x, site);
 }
 
 Value sum_to(const Value& x, const ir::Shape& shape, const Site& site) {
@@ -69,8 +69,8 @@ Value sum_to(const Value& x, const ir::Shape& shape, const Site& site) {
   for (int i = 0; i < x.rank(); ++i) {
     if (i < added || (shape[i - added] == 1 && x.shape()[i] != 1)) axes.push_back(i);
   }
-  const auto summed = axes.empty() ? x : apply(ir::Reduce{ir::ReduceFn::sum, axes}, std::span{&x, 1}, site);
-  return summed.shape() == shape ? summed : apply(ir::Reshape{shape}, std::span{&summed, 1}, site);
+  const auto summed = axes.empty() ? x : apply(ir::Reduce{ir::ReduceFn::sum, axes}, x, site);
+  return summed.shape() == shape ? summed : apply(ir::Reshape{shape}, summed, site);
 }
 
 }  // namespace burn::client

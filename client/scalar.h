@@ -25,6 +25,14 @@ class Scalar {
     }
   }
 
+  // The same number as an argument of a captured step (client/capture.h): `source` names which one. 0: a plain number.
+  Scalar with_source(std::uint64_t source) const {
+    Scalar argument = *this;
+    argument.source_ = source;
+    return argument;
+  }
+  std::uint64_t source() const { return source_; }
+
   bool is_float() const { return is_float_; }
   double as_double() const { return is_float_ ? float_ : static_cast<double>(integer_); }
   std::int64_t as_integer() const { return is_float_ ? saturate(float_) : integer_; }
@@ -47,6 +55,7 @@ class Scalar {
   bool is_float_ = false;
   double float_ = 0;
   std::int64_t integer_ = 0;
+  std::uint64_t source_ = 0;
 };
 
 }  // namespace burn

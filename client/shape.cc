@@ -49,7 +49,7 @@ Value reshape(const Value& x, const ir::Shape& shape, const Site& site) {
     }
     full[inferred] = x.type().num_elements() / known;
   }
-  return full == x.shape() ? x : apply(ir::Reshape{full}, std::span{&x, 1}, site);
+  return full == x.shape() ? x : apply(ir::Reshape{full}, x, site);
 }
 
 Value permute(const Value& x, const ir::Dims& axes, const Site& site) {
@@ -60,7 +60,7 @@ Value permute(const Value& x, const ir::Dims& axes, const Site& site) {
     for (int i = 0; i < positive.rank(); ++i) is_identity &= positive[i] == i;
     if (is_identity) return x;
   }
-  return apply(ir::Permute{positive}, std::span{&x, 1}, site);
+  return apply(ir::Permute{positive}, x, site);
 }
 
 Value swap_dims(const Value& x, std::int64_t a, std::int64_t b, const Site& site) {
@@ -76,7 +76,7 @@ Value expand(const Value& x, const ir::Shape& shape, const Site& site) {
     const int from = i - (full.rank() - x.rank());
     if (full[i] == -1 && from >= 0) full[i] = x.shape()[from];
   }
-  return full == x.shape() ? x : apply(ir::Expand{full}, std::span{&x, 1}, site);
+  return full == x.shape() ? x : apply(ir::Expand{full}, x, site);
 }
 
 Value flatten(const Value& x, std::int64_t start, std::int64_t end, const Site& site) {
@@ -88,7 +88,7 @@ Value flatten(const Value& x, std::int64_t start, std::int64_t end, const Site& 
     if (i > first && i <= last) shape[shape.rank() - 1] *= x.shape()[i];
     else shape.push_back(x.shape()[i]);
   }
-  return shape == x.shape() ? x : apply(ir::Reshape{shape}, std::span{&x, 1}, site);
+  return shape == x.shape() ? x : apply(ir::Reshape{shape}, x, site);
 }
 
 Value squeeze(const Value& x, const ir::Dims& axes, const Site& site) {
@@ -101,7 +101,7 @@ Value squeeze(const Value& x, const ir::Dims& axes, const Site& site) {
       fail("squeeze: dim " + std::to_string(i) + " of " + ir::to_string(x.type()) + " has size " + std::to_string(x.shape()[i]) + ", not 1", site);
     }
   }
-  return apply(ir::Reshape{shape}, std::span{&x, 1}, site);
+  return apply(ir::Reshape{shape}, x, site);
 }
 
 Value unsqueeze(const Value& x, const ir::Dims& axes, const Site& site) {
@@ -110,7 +110,7 @@ Value unsqueeze(const Value& x, const ir::Dims& axes, const Site& site) {
   const auto added = normalize_axes(axes.span(), rank, "unsqueeze", site);
   ir::Shape shape;
   for (int i = 0, from = 0; i < rank; ++i) shape.push_back(added.contains(i) ? 1 : x.shape()[from++]);
-  return apply(ir::Reshape{shape}, std::span{&x, 1}, site);
+  return apply(ir::Reshape{shape}, x, site);
 }
 
 namespace {
@@ -153,7 +153,7 @@ bool is_whole(const ir::Slice& slice, const ir::Shape& shape) {
 
 Value slice(const Value& x, std::span<const Range> ranges, const Site& site) {
   const auto op = resolve(x, ranges, "slice", site);
-  return is_whole(op, x.shape()) ? x : apply(op, std::span{&x, 1}, site);
+  return is_whole(op, x.shape()) ? x : apply(op, x, site);
 }
 
 Value slice_assign(const Value& x, std::span<const Range> ranges, const Value& values, const Site& site) {
@@ -161,7 +161,7 @@ Value slice_assign(const Value& x, std::span<const Range> ranges, const Value& v
   if (values.shape() != part.sizes) {
     fail("slice_assign: the slice of " + ir::to_string(x.type()) + " is " + ir::to_string(part.sizes) + ", the values are " + ir::to_string(values.type()), site);
   }
-  return apply(ir::SliceAssign{part.starts, part.steps}, std::array{x, values}, site);
+  return apply(ir::SliceAssign{part.starts, part.steps}, x, values, site);
 }
 
 Value narrow(const Value& x, std::int64_t axis, std::int64_t start, std::int64_t length, const Site& site) {

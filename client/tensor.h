@@ -78,6 +78,7 @@ class Tensor {
 
   // --- what it is -----------------------------------------------------------------------------------------------------------------
   const client::Value& value() const { return value_; }
+  client::Value& mutable_value() { return value_; }  // for what assigns whole tensors; rank and kind stay the same
   const ir::Shape& shape() const { return value_.shape(); }
   DType dtype() const { return value_.dtype(); }
   static constexpr int rank() { return D; }

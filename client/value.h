@@ -9,7 +9,9 @@
 #include <memory>
 #include <vector>
 
+#include "base/few.h"
 #include "base/intrusive.h"
+#include "base/pooled.h"
 #include "ir/program.h"
 #include "proto/session.h"
 
@@ -20,21 +22,26 @@ class Recorder;
 
 // One tensor on a device: pending (a node of a program being recorded) or materialised (an id the session knows).
 // The mutable part is guarded by the device's mutex.
-struct Storage {
+struct Storage : Pooled<Storage> {
   std::atomic<std::int32_t> owners{0};  // Values that hold it
+  std::int32_t readers = 0;             // recordings that have it as an input
+  // The device, which lives as long as its tensors: it holds this pointer to itself while there are any.
+  const std::shared_ptr<DeviceState>* device = nullptr;
   ir::TensorType type;
-  std::shared_ptr<DeviceState> device;
 
   Recorder* recorder = nullptr;  // pending there, as
   std::int32_t node = -1;        // this node; otherwise
-  proto::TensorId id = 0;        // materialised
-  std::int32_t readers = 0;      // recordings that have it as an input
-  Recorder* input_of = nullptr;  // the last of them, where it is input
-  std::uint64_t input_epoch = 0;
   std::int32_t input_index = -1;
+  proto::TensorId id = 0;        // materialised; 0: given away to a run
+  Recorder* input_of = nullptr;  // the last recording where it is input, as input_index
+  std::uint64_t input_epoch = 0;
+  bool is_known_upload = false;  // its bytes are in the device's table of uploads
 };
-void retain(Storage& storage);
-void drop(Storage& storage);
+inline void retain(Storage& storage) { storage.owners.fetch_add(1, std::memory_order_relaxed); }
+void dropped(Storage& storage);
+inline void drop(Storage& storage) {
+  if (storage.owners.fetch_sub(1, std::memory_order_acq_rel) == 1) dropped(storage);
+}
 
 struct TapeNode;
 void retain(TapeNode& node);
@@ -55,7 +62,7 @@ class Value {
   std::int64_t dim(int i) const { return shape()[i < 0 ? i + rank() : i]; }
 
   const Ptr<Storage>& storage() const { return storage_; }
-  const std::shared_ptr<DeviceState>& device() const { return storage_->device; }
+  const std::shared_ptr<DeviceState>& device() const { return *storage_->device; }
   bool is_autodiff() const { return autodiff_; }                     // lives on an autodiff device
   bool is_tracked() const { return static_cast<bool>(tape_); }       // a gradient can reach it
   const Ptr<TapeNode>& tape() const { return tape_; }
@@ -71,22 +78,44 @@ class Value {
 };
 
 // How a tracked value came about: what backward() walks (autodiff/backward.cc). A leaf has no operands.
-struct TapeNode {
+struct TapeNode : Pooled<TapeNode> {
+  TapeNode() : is_leaf(true) {}
+  TapeNode(const ir::Op& recorded, std::size_t operand_count, const ir::CallSite& where)
+      : site(where), operands(operand_count), op(recorded) {}
+
   std::atomic<std::int32_t> owners{0};
-  std::uint64_t serial = 0;       // rises with creation: an order in which operands come before results
   bool is_leaf = false;
-  bool is_consumed = false;       // a backward pass has freed the operands
-  ir::Op op;
-  std::vector<Value> operands;
-  Value result;                   // without its tape, or the node would own itself
+  bool is_consumed = false;  // a backward pass has freed the operands
+  std::uint64_t serial = 0;  // rises with creation: an order in which operands come before results
   ir::CallSite site;
+  Value result;              // without its tape, or the node would own itself
+  Few<Value, 3> operands;
+  ir::Op op;
 };
+inline void retain(TapeNode& node) { node.owners.fetch_add(1, std::memory_order_relaxed); }
+void dropped(TapeNode& node);
+inline void drop(TapeNode& node) {
+  if (node.owners.fetch_sub(1, std::memory_order_acq_rel) == 1) dropped(node);
+}
 
 // A new leaf of the tape: the same numbers, tracked from here on.
 Value require_grad(const Value& value);
 
 // Records `op` on the operands' device. Errors (thrown): operands that do not fit, with shapes and call site; operands on
 // different devices; a broken session.
+Value apply(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site);
 Value apply(const ir::Op& op, std::span<const Value> operands, const ir::CallSite& site);
+inline Value apply(const ir::Op& op, const Value& x, const ir::CallSite& site) {
+  const Value* const operands[]{&x};
+  return apply(op, std::span<const Value* const>{operands}, site);
+}
+inline Value apply(const ir::Op& op, const Value& a, const Value& b, const ir::CallSite& site) {
+  const Value* const operands[]{&a, &b};
+  return apply(op, std::span<const Value* const>{operands}, site);
+}
+inline Value apply(const ir::Op& op, const Value& a, const Value& b, const Value& c, const ir::CallSite& site) {
+  const Value* const operands[]{&a, &b, &c};
+  return apply(op, std::span<const Value* const>{operands}, site);
+}
 
 }  // namespace burn::client

@@ -25,6 +25,7 @@ template <>
 struct Located<Scalar> {
   template <Arithmetic T>
   Located(T operand, Loc location = Loc::current()) : value(operand), where(location) {}  // NOLINT: implicit
+  Located(const Scalar& operand, Loc location = Loc::current()) : value(operand), where(location) {}  // NOLINT: implicit
   Scalar value;
   Loc where;
 };

@@ -18,7 +18,7 @@ Value add_channel_bias(const Value& y, const Value* bias, const Site& site) {
 }  // namespace
 
 Value conv(const Value& x, const Value& weight, const Value* bias, const ir::Conv& options, const Site& site) {
-  return add_channel_bias(apply(options, std::array{x, weight}, site), bias, site);
+  return add_channel_bias(apply(options, x, weight, site), bias, site);
 }
 
 Value conv_transpose(const Value& x, const Value& weight, const Value* bias, const ir::Conv& options, const ir::Dims& padding_out,
@@ -43,13 +43,13 @@ Value conv_transpose(const Value& x, const Value& weight, const Value* bias, con
                    options.dilation[i] * (weight.dim(i + 2) - 1) + 1);
   }
   Value y = apply(ir::ConvInputGrad{options.stride, options.pad_begin, pad_end, options.dilation, size, options.groups},
-                  std::array{x, weight}, site);
+                  x, weight, site);
   if (has_zeros) y = pad(y, zeros, 0, site);
   return add_channel_bias(y, bias, site);
 }
 
 Value max_pool_with_indices(const Value& x, const ir::MaxPoolIndex& options, Value* indices, const Site& site) {
-  const Value index = apply(options, std::array{x.detach()}, site);
+  const Value index = apply(options, x.detach(), site);
   if (indices != nullptr) *indices = index;
   if (x.rank() == 3) return gather(x, 2, index, site);
   const auto flat = gather(flatten(x, 2, -1, site), 2, flatten(index, 2, -1, site), site);
@@ -60,10 +60,10 @@ Value max_pool(const Value& x, const ir::MaxPoolIndex& options, const Site& site
   return max_pool_with_indices(x, options, nullptr, site);
 }
 
-Value avg_pool(const Value& x, const ir::AvgPool& options, const Site& site) { return apply(options, std::span{&x, 1}, site); }
+Value avg_pool(const Value& x, const ir::AvgPool& options, const Site& site) { return apply(options, x, site); }
 
 Value adaptive_avg_pool(const Value& x, const ir::Dims& output_size, const Site& site) {
-  return apply(ir::AdaptiveAvgPool{output_size}, std::span{&x, 1}, site);
+  return apply(ir::AdaptiveAvgPool{output_size}, x, site);
 }
 
 }  // namespace burn::client

@@ -2,8 +2,11 @@
 //
 // Making tensors records operations in a recording of the thread; a batch made by a worker must bring its part along.
 // So the loader's workers call begin() before the batcher and end() after it, and what end() returns travels with the
-// batch to the thread that consumes it, which passes it to adopt() before it sees the batch. Without workers no hook is
-// called. A token whose batch is never consumed is destroyed unadopted, after the batch.
+// batch to the thread that consumes it, which passes it to adopt() before it sees the batch. Without workers none of these
+// is called. A token whose batch is never consumed is destroyed unadopted, after the batch.
+//
+// before_next() is called on the consumer's thread each time it asks for a batch, with workers or without. It may wait:
+// that keeps a loop that never reads from feeding the device without bound.
 #pragma once
 
 #include <functional>
@@ -15,6 +18,7 @@ struct BatchHooks {
   std::function<void()> begin;                 // on the worker; followed by end() on the same thread, also when the
   std::function<std::shared_ptr<void>()> end;  // batcher throws (then the token is dropped)
   std::function<void(std::shared_ptr<void>)> adopt;  // on the consumer
+  std::function<void()> before_next;                 // on the consumer
 };
 
 // The hooks of every loader built without hooks of its own, from its next epoch on. Thread-safe.

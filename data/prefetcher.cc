@@ -73,6 +73,7 @@ Prefetcher::~Prefetcher() { stop(); }
 
 std::shared_ptr<void> Prefetcher::next() {
   if (taken_ == count_) return nullptr;
+  if (hooks_.before_next) hooks_.before_next();
   Slot slot = threads_.empty() ? make_here() : take();
   if (slot.error) {
     count_ = taken_;

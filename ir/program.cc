@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "ir/attrs.h"
+#include "ir/op_copy.h"
 
 namespace burn::ir {
 namespace {
@@ -162,8 +163,8 @@ Result<Ref> ProgramBuilder::add(const Op& op, std::span<const Ref> operands, Cal
 
   if (std::holds_alternative<Scalar>(op)) ++program_.scalar_count;
   if (std::holds_alternative<Random>(op)) program_.random_blocks += random_blocks(type);
-  program_.nodes.push_back({op, type, static_cast<std::uint32_t>(program_.operands.size()),
-                            static_cast<std::uint32_t>(operands.size()), site});
+  program_.nodes.emplace_back(OpCopy{op}, type, static_cast<std::uint32_t>(program_.operands.size()),
+                              static_cast<std::uint32_t>(operands.size()), site);
   program_.operands.insert(program_.operands.end(), operands.begin(), operands.end());
   return Ref::node(static_cast<std::int32_t>(program_.nodes.size() - 1));
 }
@@ -192,6 +193,11 @@ Status ProgramBuilder::check_outputs(std::span<const Ref> outputs) const {
 }
 
 Program ProgramBuilder::finish(std::vector<Ref> outputs) {
+  seal(std::move(outputs));
+  return take();
+}
+
+void ProgramBuilder::seal(std::vector<Ref> outputs) {
   program_.outputs = std::move(outputs);
   for (const auto& input : program_.inputs) {
     Step step{state_};
@@ -205,7 +211,21 @@ Program ProgramBuilder::finish(std::vector<Ref> outputs) {
   step.put_refs(program_.outputs);
   const auto [low, high] = step.hash();
   program_.hash = {low, high};
+  state_ = {};
+}
 
+void ProgramBuilder::clear() {
+  state_ = {};
+  program_.inputs.clear();
+  program_.nodes.clear();
+  program_.operands.clear();
+  program_.outputs.clear();
+  program_.scalar_count = 0;
+  program_.random_blocks = 0;
+  program_.hash = {};
+}
+
+Program ProgramBuilder::take() {
   state_ = {};
   Program done = std::exchange(program_, {});
   // The next program is most likely the next step of the same training.

@@ -112,6 +112,11 @@ class ProgramBuilder {
   Status check_outputs(std::span<const Ref> outputs) const;
   // Closes the program with these results; the builder is empty afterwards. Requires: check_outputs(outputs).ok().
   Program finish(std::vector<Ref> outputs);
+  // The same in two steps, for whoever may know the program by its hash: closes it where it is, program() has its hash;
+  // then clear() forgets it but keeps its memory, or take() hands it out.
+  void seal(std::vector<Ref> outputs);
+  void clear();
+  Program take();
 
  private:
   Program program_;

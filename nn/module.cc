@@ -166,6 +166,24 @@ class PrintVisitor : public SlotVisitor {
 
 }  // namespace
 
+void capture_slots(client::CaptureState& state, const Walk& walk) {
+  class Teller : public SlotVisitor {
+   public:
+    explicit Teller(client::CaptureState& state) : state_(state) {}
+    void enter(std::string_view, std::string_view) override {}
+    void leave() override {}
+    void slot(std::string_view, Slot& slot) override {
+      state_.word(slot.id);
+      state_.value(slot.value);
+    }
+
+   private:
+    client::CaptureState& state_;
+  };
+  Teller teller{state};
+  walk(teller);
+}
+
 void print(std::ostream& out, const Walk& walk) {
   PrintVisitor visitor;
   walk(visitor);

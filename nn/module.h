@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "client/capture_state.h"
 #include "client/device.h"
 #include "nn/for_each.h"
 #include "nn/param.h"
@@ -103,8 +104,17 @@ void move_to(const Walk& walk, const Device& device);
 void set_tracking(const Walk& walk, bool autodiff, bool require_grad);
 std::int64_t num_params(const Walk& walk);
 void print(std::ostream& out, const Walk& walk);
+void capture_slots(client::CaptureState& state, const Walk& walk);
 
 }  // namespace nn::detail
+
+// A module as an argument or result of a captured step (client/capture.h): its parameters and running statistics.
+namespace client {
+template <Module M>
+void capture_fields(CaptureState& state, M& module) {
+  nn::detail::capture_slots(state, module.walk());
+}
+}  // namespace client
 }  // namespace burn
 
 #define BURN_MODULE(Type, ...)                                                                                               \

@@ -1,5 +1,6 @@
 #include "backends/cpu/executable.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <new>
@@ -62,9 +63,30 @@ Result<std::unique_ptr<CpuExecutable>> CpuExecutable::make(std::shared_ptr<const
       BURN_TRY(auto stage, made->prepare(step));
       made->stages_.push_back(std::move(stage));
     }
+    made->find_neighbours();
     if (traces_plans()) fmt::print(stderr, "{}", to_string(made->plan_, made->program_));
     return made;
   });
+}
+
+// Fused steps that follow each other and read nothing of each other run in one pass.
+void CpuExecutable::find_neighbours() {
+  constexpr std::size_t kMost = 64;
+  std::vector<std::size_t> step_of(program_.nodes.size());
+  for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
+    for (const auto n : plan_.steps[s].results) step_of[static_cast<std::size_t>(n)] = s;
+  }
+  for (std::size_t first = 0; first < stages_.size(); first += stages_[first].together) {
+    if (!stages_[first].fused) continue;
+    const auto is_free = [&](const Step& step) {
+      return std::ranges::all_of(step.reads, [&](ir::Ref ref) {
+        return ref.is_input() || step_of[static_cast<std::size_t>(ref.index())] < first;
+      });
+    };
+    auto end = first + 1;
+    while (end < stages_.size() && end - first < kMost && stages_[end].fused && is_free(plan_.steps[end])) ++end;
+    stages_[first].together = end - first;
+  }
 }
 
 Result<CpuExecutable::Stage> CpuExecutable::prepare(const Step& step) const {
@@ -127,26 +149,45 @@ Result<std::vector<BufferPtr>> CpuExecutable::run_checked(RunArgs& args) const {
   };
 
   const auto node = [&](std::int32_t n) -> const ir::Node& { return program_.nodes[static_cast<std::size_t>(n)]; };
-  std::vector<Array> operands;
-  for (std::size_t position = 0; position < stages_.size(); ++position) {
+  // From here on, a value at its last use is the kernel's alone.
+  const auto take_operands = [&](std::size_t position) {
     const auto& step = plan_.steps[position];
+    std::vector<Array> operands;
+    operands.reserve(step.reads.size());
     for (const auto ref : step.reads) operands.push_back(value(ref));
-    for (const auto ref : step.reads) {  // from here on, a value at its last use is the kernel's alone
+    for (const auto ref : step.reads) {
       if (plan_.last_use(ref) == static_cast<std::int32_t>(position)) value(ref) = Array();
     }
-    if (const auto& fused = stages_[position].fused) {
-      std::int32_t failed = step.results[0];
-      auto results = fused->run(run, operands, &failed);
-      if (!results.ok()) return at_node(results.status(), node(failed));
-      for (std::size_t i = 0; i < results->size(); ++i) {
-        nodes[static_cast<std::size_t>(step.results[i])] = std::move((*results)[i]);
-      }
-    } else {
-      auto result = stages_[position].kernel(run, operands);
-      if (!result.ok()) return at_node(result.status(), node(step.results[0]));
-      nodes[static_cast<std::size_t>(step.results[0])] = *std::move(result);
+    return operands;
+  };
+  const auto keep = [&](std::int32_t n, Array result) { nodes[static_cast<std::size_t>(n)] = std::move(result); };
+
+  for (std::size_t position = 0; position < stages_.size();) {
+    const auto& stage = stages_[position];
+    if (!stage.fused) {
+      auto operands = take_operands(position);
+      const auto n = plan_.steps[position].results[0];
+      auto result = stage.kernel(run, operands);
+      if (!result.ok()) return at_node(result.status(), node(n));
+      keep(n, *std::move(result));
+      ++position;
+      continue;
     }
-    operands.clear();
+    std::vector<std::vector<Array>> operands;
+    std::vector<BoundGroup> groups;
+    groups.reserve(stage.together);
+    for (auto p = position; p < position + stage.together; ++p) {
+      operands.push_back(take_operands(p));
+      auto failed = plan_.steps[p].results[0];
+      auto bound = stages_[p].fused->bind(run, operands.back(), &failed);
+      if (!bound.ok()) return at_node(bound.status(), node(failed));
+      groups.push_back(*std::move(bound));
+    }
+    run_together(groups);
+    for (auto& group : groups) {
+      const auto& results = plan_.steps[position++].results;
+      for (std::size_t i = 0; i < results.size(); ++i) keep(results[i], std::move(group.results[i]));
+    }
   }
 
   std::vector<BufferPtr> outputs;

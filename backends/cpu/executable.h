@@ -25,11 +25,13 @@ class CpuExecutable final : public Executable {
   struct Stage {
     Kernel kernel;
     std::optional<FusedKernel> fused;
+    std::size_t together = 1;  // how many stages from this one on run in one pass
   };
 
   CpuExecutable(const ir::Program& program, std::shared_ptr<Pool> pool);
 
   Result<Stage> prepare(const Step& step) const;
+  void find_neighbours();
   Status check(const RunArgs& args) const;
   Result<std::vector<BufferPtr>> run_checked(RunArgs& args) const;
 

@@ -7,6 +7,7 @@
 #include <new>
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace burn::backends::cpu {
@@ -35,6 +36,16 @@ std::size_t size_class(std::size_t bytes) {
 std::size_t class_bytes(std::size_t size_class) {
   if (size_class < 8) return (size_class + 1) * 64;
   return (size_class % 8 + 9) << (size_class / 8 + 5);
+}
+
+// Large blocks lie on huge pages, where the system has them: fewer misses of the page table's cache, and a first touch
+// every 2 MiB instead of every 4 KiB.
+std::byte* new_block(std::size_t bytes) {
+  constexpr std::size_t kHugePage = std::size_t{2} << 20;
+  const bool is_large = bytes >= 2 * kHugePage;
+  auto* block = static_cast<std::byte*>(std::aligned_alloc(is_large ? kHugePage : Pool::kAlignment, bytes));
+  if (block && is_large) madvise(block, bytes, MADV_HUGEPAGE);  // a wish: it may fail
+  return block;
 }
 
 }  // namespace
@@ -69,7 +80,7 @@ std::byte* Pool::take(std::size_t size_class) {
   } else {
     if (stats_.in_use > config_.limit || bytes > config_.limit - stats_.in_use) return nullptr;
     if (bytes > config_.limit - stats_.reserved) trim(config_.limit - stats_.in_use - bytes);
-    block = static_cast<std::byte*>(std::aligned_alloc(kAlignment, bytes));
+    block = new_block(bytes);
     if (!block) return nullptr;
     stats_.reserved += bytes;
   }

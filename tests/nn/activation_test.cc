@@ -122,6 +122,14 @@ TEST(Activation, PassesNaNThrough) {
   }
 }
 
+TEST(Activation, SoftmaxOfNothingIsNothing) {
+  const auto x = Tensor<2>::zeros({0, 4}, cpu());
+  EXPECT_EQ(act::softmax(x, 0).dims(), x.dims());
+  EXPECT_EQ(act::log_softmax(x, 0).dims(), x.dims());
+  EXPECT_EQ(act::quiet_softmax(x, 0).dims(), x.dims());
+  cpu().sync();
+}
+
 TEST(Activation, SoftmaxSumsToOneAlongItsDim) {
   const auto x = Tensor<2>::from_data({{1, 2, 3}, {100, 100, -100}}, cpu());
   const double e1 = std::exp(1), e2 = std::exp(2), e3 = std::exp(3), sum = e1 + e2 + e3;

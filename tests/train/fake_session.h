@@ -1,9 +1,11 @@
 // A Session that computes nothing: it knows the type of every tensor and reads each as zeros, and it counts.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "client/device.h"
@@ -19,6 +21,29 @@ struct FakeServer {
   int reads = 0;
   int tensors = 0;     // that are alive
   bool fails = false;  // every read from now on
+  // Until there have been so many runs, no read is answered and no sync is done.
+  std::size_t answers_after = 0;
+  std::vector<std::function<void()>> held;
+
+  // Answers at once or later.
+  void answer(std::function<void()> reply) {
+    {
+      const std::lock_guard lock(mutex);
+      if (runs.size() < answers_after) {
+        held.push_back(std::move(reply));
+        return;
+      }
+    }
+    reply();
+  }
+  void answer_held() {
+    std::vector<std::function<void()>> replies;
+    {
+      const std::lock_guard lock(mutex);
+      if (runs.size() >= answers_after) replies.swap(held);
+    }
+    for (const auto& reply : replies) reply();
+  }
 };
 
 class FakeSession : public proto::Session {
@@ -32,16 +57,8 @@ class FakeSession : public proto::Session {
     return ok_status();
   }
   Status run(proto::Run run) override {
-    const std::lock_guard lock(server_->mutex);
-    const auto& program = *server_->programs.at(run.program);
-    for (std::size_t i = 0; i < program.outputs.size(); ++i) {
-      add(run.first_output + i, program.type_of(program.outputs[i]));
-    }
-    for (std::size_t i = 0; i < program.inputs.size(); ++i) {
-      if (program.inputs[i].donated) remove(run.inputs[i]);
-    }
-    for (const auto id : run.release) remove(id);
-    server_->runs.push_back(std::move(run));
+    take(std::move(run));
+    server_->answer_held();
     return ok_status();
   }
   Status write(proto::TensorId id, proto::HostTensor tensor) override {
@@ -60,14 +77,31 @@ class FakeSession : public proto::Session {
     const auto type = types_.at(id);
     const bool fails = server_->fails;
     lock.unlock();
-    if (fails) return done(unavailable("the device is gone"));
-    const auto zeros = SharedBytes::own(std::vector<std::uint64_t>(type.num_bytes() / 8 + 1));
-    done(proto::HostTensor{type, zeros.slice(0, type.num_bytes())});
+    server_->answer([type, fails, done = std::move(done)] {
+      if (fails) return done(unavailable("the device is gone"));
+      const auto zeros = SharedBytes::own(std::vector<std::uint64_t>(type.num_bytes() / 8 + 1));
+      done(proto::HostTensor{type, zeros.slice(0, type.num_bytes())});
+    });
   }
-  void sync(SyncCallback done) override { done(ok_status()); }
+  void sync(SyncCallback done) override {
+    server_->answer([done = std::move(done)] { done(ok_status()); });
+  }
   void close() override {}
 
  private:
+  void take(proto::Run run) {
+    const std::lock_guard lock(server_->mutex);
+    const auto& program = *server_->programs.at(run.program);
+    for (std::size_t i = 0; i < program.outputs.size(); ++i) {
+      add(run.first_output + i, program.type_of(program.outputs[i]));
+    }
+    for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+      if (program.inputs[i].donated) remove(run.inputs[i]);
+    }
+    for (const auto id : run.release) remove(id);
+    server_->runs.push_back(std::move(run));
+  }
+
   void add(proto::TensorId id, const ir::TensorType& type) {
     types_[id] = type;
     server_->tensors += 1;

@@ -10,6 +10,7 @@ void connect_loaders() {
       .begin = nullptr,
       .end = []() -> std::shared_ptr<void> { return std::make_shared<client::Recording>(client::Recording::detach()); },
       .adopt = [](std::shared_ptr<void> token) { std::static_pointer_cast<client::Recording>(token)->adopt(); },
+      .before_next = client::pace_this_thread,
   });
 }
 

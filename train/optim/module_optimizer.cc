@@ -1,6 +1,7 @@
 #include "train/optim/module_optimizer.h"
 
 #include <algorithm>
+#include <bit>
 #include <future>
 #include <string>
 
@@ -18,14 +19,16 @@ constexpr const char* kStepName = "step";
 // The numbers of one step as scalars, made once for all parameters of a device and dtype that are at the same step.
 class StepNumbers {
  public:
-  StepNumbers(const TensorOptimizer& rule, double lr) : rule_(rule), lr_(lr) {}
+  // `host`: who answers for these numbers when a captured step is replayed.
+  StepNumbers(const TensorOptimizer& rule, Scalar lr, const client::CaptureHost& host) : rule_(rule), lr_(lr), host_(host) {}
 
-  std::span<const client::Value> get(const client::Value& like, std::int64_t step) {
+  // For a parameter that is about to take its `step`-th step.
+  std::span<const client::Value> get(ParamId id, const client::Value& like, std::int64_t step) {
     const auto same = [&](const Entry& entry) {
       return entry.device == like.device().get() && entry.dtype == like.dtype() && entry.step == step;
     };
     auto found = std::find_if(entries_.begin(), entries_.end(), same);
-    if (found == entries_.end()) found = entries_.insert(entries_.end(), make(like, step));
+    if (found == entries_.end()) found = entries_.insert(entries_.end(), make(id, like, step));
     return found->values;
   }
 
@@ -49,17 +52,20 @@ class StepNumbers {
     std::vector<client::Value> values;
   };
 
-  Entry make(const client::Value& like, std::int64_t step) const {
+  Entry make(ParamId id, const client::Value& like, std::int64_t step) const {
     Entry entry{like.device().get(), like.dtype(), step, {}};
     const client::Place place{like.device()};
-    for (const double number : rule_.numbers(lr_, step)) {
+    const auto numbers = rule_.numbers(lr_.as_double(), step);
+    if (auto* capture = client::CaptureLog::active()) capture->follow(host_, id, lr_, like.dtype(), numbers.size());
+    for (const double number : numbers) {
       entry.values.push_back(client::scalar(place, number, like.dtype()));
     }
     return entry;
   }
 
   const TensorOptimizer& rule_;
-  double lr_;
+  const Scalar lr_;
+  const client::CaptureHost& host_;
   std::vector<Entry> entries_;
 };
 
@@ -79,8 +85,9 @@ ModuleOptimizer& ModuleOptimizer::with_grad_clipping(const GradientClippingConfi
   return *this;
 }
 
-void ModuleOptimizer::step(double lr, const nn::detail::Walk& module, GradientsParams gradients) {
-  StepNumbers numbers{*rule_, lr};
+void ModuleOptimizer::step(Scalar lr, const nn::detail::Walk& module, GradientsParams gradients) {
+  StepNumbers numbers{*rule_, lr, *this};
+  std::vector<std::uint64_t> stepped;
   detail::visit_slots(module, [&](Slot& slot) {
     if (!slot.is_trainable()) return;
     auto gradient = gradients.remove(slot.id);
@@ -88,13 +95,42 @@ void ModuleOptimizer::step(double lr, const nn::detail::Walk& module, GradientsP
     if (clipping_) gradient = clip(*clipping_, *gradient);
     auto& state = states_[slot.id];
     const auto param = slot.value.inner();
-    const auto step_numbers = numbers.get(param, state.step + 1);
+    const auto step_numbers = numbers.get(slot.id, param, state.step + 1);
     slot.value = client::require_grad(rule_->update(step_numbers, param, *gradient, state.tensors));
     state.step += 1;
+    stepped.push_back(slot.id);
   });
+  if (auto* capture = client::CaptureLog::active()) capture->advance(*this, std::move(stepped));
   gradients.clear();
   numbers.drop_values();  // a scalar that is held would become a result
   numbers.flush();
+}
+
+// Parameters share the numbers of a step, so how far they are apart is part of what was recorded; how far they are is not.
+void ModuleOptimizer::tell(client::CaptureState& state) {
+  state.host(*this);
+  state.word(reinterpret_cast<std::uintptr_t>(rule_.get()));
+  state.keep(rule_);
+  const auto limit = [&](bool given, std::optional<double> value) {
+    state.word(given && value ? std::bit_cast<std::uint64_t>(*value) : 0);
+  };
+  limit(clipping_.has_value(), clipping_ ? clipping_->value : std::nullopt);
+  limit(clipping_.has_value(), clipping_ ? clipping_->norm : std::nullopt);
+  state.word(states_.size());
+  for (auto& [id, of_param] : states_) {
+    state.word(id);
+    state.word(static_cast<std::uint64_t>(of_param.step - states_.begin()->second.step));
+    state.fields(of_param.tensors);
+  }
+}
+
+std::vector<double> ModuleOptimizer::captured_numbers(std::uint64_t key, double lr) const {
+  const auto found = states_.find(key);
+  return rule_->numbers(lr, found == states_.end() ? 1 : found->second.step + 1);
+}
+
+void ModuleOptimizer::captured_advance(std::span<const std::uint64_t> keys) {
+  for (const auto key : keys) states_[key].step += 1;
 }
 
 Record ModuleOptimizer::to_record(const nn::detail::Walk& module) const {

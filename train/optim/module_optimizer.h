@@ -1,10 +1,11 @@
 // Applies a rule to every parameter of a module, and keeps what the rule remembers of each.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 
+#include "client/capture_state.h"
 #include "nn/module.h"
 #include "store/record.h"
 #include "train/optim/grad_clipping.h"
@@ -21,7 +22,7 @@ concept OptimizerConfig = requires(const C& config) {
 };
 
 // Free of the module's type: Optimizer<M> is this with a type. A value; one thread at a time.
-class ModuleOptimizer {
+class ModuleOptimizer : private client::CaptureHost {
  public:
   explicit ModuleOptimizer(std::shared_ptr<const TensorOptimizer> rule,
                            std::optional<GradientClippingConfig> clipping = std::nullopt);
@@ -31,20 +32,26 @@ class ModuleOptimizer {
   ModuleOptimizer& with_grad_clipping(const GradientClippingConfig& clipping);
 
   // Updates the parameters that have a gradient, in place, and sends what this thread has recorded: forward, backward
-  // and step become one program. Nothing is waited for.
-  void step(double lr, const nn::detail::Walk& module, GradientsParams gradients);
+  // and step become one program. Nothing is waited for. In a captured step `lr` may be one of its numbers.
+  void step(Scalar lr, const nn::detail::Walk& module, GradientsParams gradients);
 
   // What is remembered, by the parameters' paths: "conv1.weight/moment_1", "conv1.weight/step".
   Record to_record(const nn::detail::Walk& module) const;
   // Errors: a record of another optimizer; a tensor missing, left over, or of another shape than its parameter.
   void load_record(const nn::detail::Walk& module, const Record& record);
 
+  // As an argument of a captured step: its states, and itself as the one who counts.
+  friend void capture_fields(client::CaptureState& state, ModuleOptimizer& optimizer) { optimizer.tell(state); }
+
  private:
+  void tell(client::CaptureState& state);
+  std::vector<double> captured_numbers(std::uint64_t key, double lr) const override;
+  void captured_advance(std::span<const std::uint64_t> keys) override;
   void load_state(const std::string& path, const Slot& slot, const Record& record, std::size_t& used);
 
   std::shared_ptr<const TensorOptimizer> rule_;
   std::optional<GradientClippingConfig> clipping_;
-  std::unordered_map<ParamId, TensorState> states_;
+  std::map<ParamId, TensorState> states_;  // ordered: a captured step meets them in the same order each time
 };
 
 }  // namespace burn::optim

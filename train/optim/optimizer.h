@@ -17,12 +17,12 @@ class Optimizer {
 
   // The module after one step, recorded and sent but not waited for. The module is taken by reference, because C++
   // leaves open which argument is made first: `net` must still be whole when from_grads looks at it.
-  M step(double lr, M&& module, GradientsParams gradients) {
+  M step(Scalar lr, M&& module, GradientsParams gradients) {
     M next = std::move(module);
     engine_.step(lr, next.walk(), std::move(gradients));
     return next;
   }
-  M step(double lr, const M& module, GradientsParams gradients) {
+  M step(Scalar lr, const M& module, GradientsParams gradients) {
     M next = module;
     engine_.step(lr, next.walk(), std::move(gradients));
     return next;
@@ -32,6 +32,8 @@ class Optimizer {
     engine_.with_grad_clipping(clipping);
     return *this;
   }
+
+  friend void capture_fields(client::CaptureState& state, Optimizer& optimizer) { capture_fields(state, optimizer.engine_); }
 
   Record to_record(const M& module) const { return engine_.to_record(const_cast<M&>(module).walk()); }
   void load_record(const M& module, const Record& record) {

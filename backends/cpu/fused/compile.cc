@@ -8,8 +8,10 @@ namespace {
 
 using Kind = TileInstruction::Kind;
 
-constexpr std::int64_t kTileBytes = 24 * 1024;  // of scratch and results, in a first-level cache of 32 KiB or more
-constexpr std::int64_t kSmallestTile = 512, kLargestTile = 4096;  // elements
+// Of scratch and results. A good part of the first-level cache stays free, for what the processor fetches ahead while
+// a tile is computed: larger tiles make memory and arithmetic take turns.
+constexpr std::int64_t kTileBytes = 6 * 1024;
+constexpr std::int64_t kSmallestTile = 256, kLargestTile = 4096;  // elements
 constexpr std::int64_t kLongRow = 256;  // rows from here on are worth a tile of their own
 
 bool is_costly(ir::PointwiseFn fn) {
@@ -33,6 +35,7 @@ class Compiler {
     place_in_scratch();
     choose_tile();
     find_overwrites();
+    classify();
     return std::move(code_);
   }
 
@@ -221,6 +224,17 @@ class Compiler {
         taken[r] = true;
         break;
       }
+    }
+  }
+
+  void classify() {
+    code_.source_of.resize(code_.values.size());
+    for (std::size_t v = 0, source = 0; v < code_.values.size(); ++v) {
+      const auto& value = code_.values[v];
+      const bool is_read = value.read >= 0, is_written = value.result >= 0 && value.held == value.stored;
+      if (is_read) code_.source_of[v] = source++;
+      if ((is_read && value.extent != Extent::uniform) || is_written) code_.moving.push_back(v);
+      if (value.result >= 0 && !is_written) code_.narrowed.push_back(v);
     }
   }
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "backends/cpu/fused/tile_runner.h"
 #include "backends/cpu/ops/copy.h"
 #include "backends/cpu/ops/index.h"
+#include "backends/cpu/parallel.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -33,7 +33,7 @@ std::int32_t first_reader(const TileCode& code, std::int32_t value) {
 
 }  // namespace
 
-Result<std::vector<Array>> FusedKernel::run(Run& run, std::span<Array> reads, std::int32_t* failed_node) const {
+Result<BoundGroup> FusedKernel::bind(Run& run, std::span<Array> reads, std::int32_t* failed_node) const {
   std::vector<TileSource> sources;
   sources.reserve(code_.values.size());
   for (std::size_t v = 0; v < code_.values.size(); ++v) {
@@ -64,8 +64,26 @@ Result<std::vector<Array>> FusedKernel::run(Run& run, std::span<Array> reads, st
     }
     places.push_back(results.back().data());
   }
-  TileRunner(code_, std::move(sources), std::move(places), run).run_all();
-  return results;
+  return BoundGroup{TileRunner(code_, std::move(sources), std::move(places), run), std::move(results)};
+}
+
+void run_together(std::span<BoundGroup> groups) {
+  std::int64_t tiles = 0, work = 0;
+  for (const auto& group : groups) {
+    const auto& code = group.runner.code();
+    tiles += code.tiles();
+    work += code.elements * code.cost;
+  }
+  const auto grain = std::max<std::int64_t>(1, kGrain * tiles / std::max<std::int64_t>(work, 1));
+  parallel_for(tiles, grain, [&](std::int64_t begin, std::int64_t end) {
+    std::int64_t first = 0;  // tile of the group
+    for (auto& group : groups) {
+      const auto count = group.runner.code().tiles();
+      const auto from = std::max(begin, first), to = std::min(end, first + count);
+      if (from < to) group.runner.run_tiles(from - first, to - first);
+      first += count;
+    }
+  });
 }
 
 }  // namespace burn::backends::cpu

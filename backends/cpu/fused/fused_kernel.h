@@ -5,23 +5,33 @@
 #include <vector>
 
 #include "backends/cpu/fused/tile_code.h"
+#include "backends/cpu/fused/tile_runner.h"
 #include "backends/cpu/run.h"
 
 namespace burn::backends::cpu {
 
+// A group with its arrays, ready to run. Refers to its kernel and to the reads it was bound to.
+struct BoundGroup {
+  TileRunner runner;
+  std::vector<Array> results;  // in the order of the step's
+};
+
 // Thread-safe.
 class FusedKernel {
  public:
-  explicit FusedKernel(TileCode code, std::vector<ir::TensorType> results)
+  FusedKernel(TileCode code, std::vector<ir::TensorType> results)
       : code_(std::move(code)), result_types_(std::move(results)) {}
 
-  // The results, in the order of the step's. The reads are the kernel's own, as a Kernel's operands are.
-  // Errors: RESOURCE_EXHAUSTED, OUT_OF_RANGE; they belong to *failed_node.
-  Result<std::vector<Array>> run(Run& run, std::span<Array> reads, std::int32_t* failed_node) const;
+  // The reads are the kernel's own, as a Kernel's operands are. Errors: RESOURCE_EXHAUSTED, OUT_OF_RANGE; they belong to
+  // *failed_node.
+  Result<BoundGroup> bind(Run& run, std::span<Array> reads, std::int32_t* failed_node) const;
 
  private:
   TileCode code_;
   std::vector<ir::TensorType> result_types_;
 };
+
+// Groups that do not read each other's results, in one pass over the threads: many small updates cost one launch.
+void run_together(std::span<BoundGroup> groups);
 
 }  // namespace burn::backends::cpu

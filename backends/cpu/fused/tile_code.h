@@ -63,10 +63,13 @@ struct TileCode {
   std::int64_t row_bytes = 0;   // scratch per row of a tile
   std::vector<TileValue> values;  // the group's reads, then its members
   std::vector<TileInstruction> instructions;
-  // For each result that may be written over a read: that read, or -1.
-  std::vector<std::int32_t> overwrites;
+  std::vector<std::int32_t> overwrites;  // per result: the read that it may be written over, or -1
+  std::vector<std::size_t> source_of;    // per value that is a read: how many are before it
+  std::vector<std::size_t> moving;       // values that lie elsewhere for every tile: in arrays
+  std::vector<std::size_t> narrowed;     // results that are held wider than they are stored
 
   bool has_rows() const { return row_size > 1; }
+  std::int64_t tiles() const { return (elements + tile - 1) / tile; }
   std::int64_t rows_per_tile() const { return tile / row_size; }
   bool one_row_at_a_time() const { return has_rows() && tile == row_size; }
 };

@@ -66,18 +66,14 @@ Location TileSource::locate(std::int64_t begin, std::int64_t n, bool wants_all, 
   return {scratch, 1};
 }
 
-void TileRunner::run_all() {
-  const auto tiles = (code_.elements + code_.tile - 1) / code_.tile;
-  const auto grain = std::max<std::int64_t>(1, kGrain / (code_.tile * code_.cost));
-  parallel_for(tiles, grain, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<Location> at = places(thread_scratch(static_cast<std::size_t>(
-        code_.tile * code_.full_bytes + code_.rows_per_tile() * code_.row_bytes + Pool::kAlignment)));
-    const std::vector<Location> scratch = at;
-    for (auto tile = begin; tile < end; ++tile) {
-      const auto first = tile * code_.tile;
-      run_tile(first, std::min(code_.tile, code_.elements - first), at, scratch);
-    }
-  });
+void TileRunner::run_tiles(std::int64_t begin, std::int64_t end) {
+  std::vector<Location> at = places(thread_scratch(static_cast<std::size_t>(
+      code_.tile * code_.full_bytes + code_.rows_per_tile() * code_.row_bytes + Pool::kAlignment)));
+  const std::vector<Location> scratch = at;
+  for (auto tile = begin; tile < end; ++tile) {
+    const auto first = tile * code_.tile;
+    run_tile(first, std::min(code_.tile, code_.elements - first), at, scratch);
+  }
 }
 
 // Where each value lies in the scratch; single numbers where they are.
@@ -88,66 +84,30 @@ std::vector<Location> TileRunner::places(std::byte* scratch) {
     const auto& value = code_.values[v];
     const bool is_full = value.extent == Extent::full;
     at[v].data = is_full ? scratch + value.scratch * code_.tile : row_scratch + value.scratch * code_.rows_per_tile();
-    if (value.extent == Extent::uniform) at[v] = sources_[source_of_[v]].only();
+    if (value.extent == Extent::uniform) at[v] = sources_[code_.source_of[v]].only();
   }
   return at;
 }
 
 void TileRunner::run_tile(std::int64_t begin, std::int64_t n, std::vector<Location>& at, const std::vector<Location>& scratch) {
   const auto row = begin / code_.row_size, rows = n / code_.row_size;
-  for (const auto v : moving_) {  // what lies elsewhere for every tile
+  for (const auto v : code_.moving) {  // what lies elsewhere for every tile
     const auto& value = code_.values[v];
     const bool is_full = value.extent == Extent::full;
     if (value.read < 0) {
       at[v].data = results_[static_cast<std::size_t>(value.result)] + (is_full ? begin : row) * bytes_of(value.stored);
     } else if (is_full) {
-      at[v] = sources_[source_of_[v]].locate(begin, n, value.wants_all, scratch[v].data);
+      at[v] = sources_[code_.source_of[v]].locate(begin, n, value.wants_all, scratch[v].data);
     } else {
-      at[v] = sources_[source_of_[v]].row(row);
+      at[v] = sources_[code_.source_of[v]].row(row);
     }
   }
-  for (std::size_t i = 0; i < code_.instructions.size(); ++i) {
-    prefetch(i, n, at);
-    execute(code_.instructions[i], begin, n, rows, at);
-  }
-  for (const auto v : narrowed_) {
+  for (const auto& in : code_.instructions) execute(in, begin, n, rows, at);
+  for (const auto v : code_.narrowed) {
     const auto& value = code_.values[v];
     const bool is_full = value.extent == Extent::full;
     std::byte* to = results_[static_cast<std::size_t>(value.result)] + (is_full ? begin : row) * bytes_of(value.stored);
     cast_loop(value.held, value.stored)(is_full ? n : rows, to, at[v].data, 1);
-  }
-}
-
-void TileRunner::classify() {
-  constexpr std::int64_t kNear = 1 << 21;  // elements that the caches bring soon enough
-  source_of_.resize(code_.values.size());
-  for (std::size_t v = 0, source = 0; v < code_.values.size(); ++v) {
-    const auto& value = code_.values[v];
-    const bool is_read = value.read >= 0, is_written = value.result >= 0 && value.held == value.stored;
-    if (is_read) source_of_[v] = source++;
-    if ((is_read && value.extent != Extent::uniform) || is_written) moving_.push_back(v);
-    if (value.result >= 0 && !is_written) narrowed_.push_back(v);
-    const bool is_stream = is_written || (is_read && sources_[source_of_[v]].streams());
-    if (is_stream && value.extent == Extent::full && code_.elements >= kNear) streams_.push_back(v);
-  }
-}
-
-// Before each instruction a part of what the next tile will read and write: the processor would only notice once it
-// is there, and compute and memory would wait for each other in turns.
-void TileRunner::prefetch(std::size_t part, std::int64_t n, const std::vector<Location>& at) const {
-  constexpr std::int64_t kLine = 64;
-  const auto parts = static_cast<std::int64_t>(code_.instructions.size());
-  for (const auto v : streams_) {
-    const auto& value = code_.values[v];
-    const auto bytes = n * bytes_of(value.stored);
-    const auto size = (bytes / parts + kLine - 1) / kLine * kLine;
-    const auto begin = static_cast<std::int64_t>(part) * size, end = std::min(begin + size, bytes);
-    const std::byte* next = at[v].data + bytes;
-    if (value.result >= 0) {
-      for (auto i = begin; i < end; i += kLine) __builtin_prefetch(next + i, 1, 2);
-    } else {
-      for (auto i = begin; i < end; i += kLine) __builtin_prefetch(next + i, 0, 2);
-    }
   }
 }
 

@@ -30,8 +30,6 @@ class TileSource {
   // From the row's number on; or the only one.
   Location row(std::int64_t row) { return {numbers_.data() + row * size_of(numbers_.dtype()), 1}; }
   Location only() { return {numbers_.data(), 0}; }
-  // Whether tile follows upon tile in memory.
-  bool streams() const { return nest_.rank == 1 && nest_.inner_strides()[0] == 1; }
 
  private:
   static std::int64_t size_of(ir::DType dtype) { return static_cast<std::int64_t>(ir::size_of(dtype)); }
@@ -44,6 +42,7 @@ class TileSource {
   LoopNest<1> nest_;
 };
 
+// Different tiles may be run at the same time.
 class TileRunner {
  public:
   TileRunner(const TileCode& code, std::vector<TileSource> sources, std::vector<std::byte*> results, const Run& run)
@@ -51,17 +50,14 @@ class TileRunner {
         sources_(std::move(sources)),
         results_(std::move(results)),
         seed_(run.seed),
-        random_offset_(run.random_offset) {
-    classify();
-  }
+        random_offset_(run.random_offset) {}
 
-  void run_all();
+  const TileCode& code() const { return code_; }
+  void run_tiles(std::int64_t begin, std::int64_t end);
 
  private:
-  void classify();
   std::vector<Location> places(std::byte* scratch);
   void run_tile(std::int64_t begin, std::int64_t n, std::vector<Location>& at, const std::vector<Location>& scratch);
-  void prefetch(std::size_t part, std::int64_t n, const std::vector<Location>& at) const;
   void execute(const TileInstruction& in, std::int64_t begin, std::int64_t n, std::int64_t rows, std::vector<Location>& at) const;
   void reduce(const TileInstruction& in, std::int64_t rows, const std::vector<Location>& at) const;
   void repeat(const TileInstruction& in, std::int64_t rows, std::vector<Location>& at) const;
@@ -71,10 +67,6 @@ class TileRunner {
   std::vector<TileSource> sources_;  // by value; of the values that are reads
   std::vector<std::byte*> results_;
   std::uint64_t seed_, random_offset_;
-  std::vector<std::size_t> source_of_;  // per value: which of sources_
-  std::vector<std::size_t> moving_;     // values that lie elsewhere for every tile: in arrays
-  std::vector<std::size_t> narrowed_;   // results that are held wider than they are stored
-  std::vector<std::size_t> streams_;    // values whose next tile lies behind this one in memory, far away
 };
 
 }  // namespace burn::backends::cpu

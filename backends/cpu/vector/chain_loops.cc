@@ -1,6 +1,7 @@
 #include "backends/cpu/vector/chain_loops.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "backends/cpu/isa/isa.h"
 
@@ -81,6 +82,18 @@ void chain_run(std::int64_t n, void* result, const void* const* operands, const 
   each_vector<Third>(n, y, x, [](V a, V b, V c, V d) HWY_ATTR { return Third::of(Second::of(First::of(a, b), c), d); });
 }
 
+// A last step that divides by one number multiplies by its inverse where that is exact.
+template <typename First, typename Second>
+void chain_run_divided(std::int64_t n, void* result, const void* const* operands, const std::int64_t* strides) {
+  const float divisor = *static_cast<const float*>(operands[3]);
+  if (strides[3] == 0 && DividedBy::takes(divisor) && std::bit_cast<std::uint32_t>(divisor) << 9 == 0) {
+    const float inverse = 1 / divisor;
+    const void* factors[] = {operands[0], operands[1], operands[2], &inverse};
+    return chain_run<First, Second, Mul>(n, result, factors, strides);
+  }
+  chain_run<First, Second, Div>(n, result, operands, strides);
+}
+
 // Calls found.operator()<Step>() for the step; null for functions that are no step.
 template <typename Found>
 RunLoop with_step(ir::PointwiseFn fn, bool swapped, const Found& found) {
@@ -96,6 +109,7 @@ template <typename First>
 RunLoop with_first(const Chain& chain) {
   return with_step(chain.fns[1], chain.swapped[1], [&]<typename Second>() -> RunLoop {
     if (chain.steps == 2) return &chain_run<First, Second, Stop>;
+    if (chain.fns[2] == ir::PointwiseFn::div && !chain.swapped[2]) return &chain_run_divided<First, Second>;
     return with_step(chain.fns[2], chain.swapped[2],
                      []<typename Third>() -> RunLoop { return &chain_run<First, Second, Third>; });
   });

@@ -14,8 +14,8 @@ struct Chain {
   bool swapped[kMaxSteps] = {};  // of the first step: never
 };
 
-// Operands have stride 0 or 1. Null unless the steps are two or three of add, sub and mul, the first also div, and on
-// machines without wide vectors.
+// Operands have stride 0 or 1. Null unless the steps are two or three of add, sub and mul (the first and the third also
+// of div), and on machines without wide vectors.
 RunLoop chain_loop(const Chain& chain);
 
 }  // namespace burn::backends::cpu
