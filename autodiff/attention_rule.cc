@@ -32,7 +32,7 @@ OperandGradients by_scores(const ir::Attention& op, const Step& s, const Value* 
   if (s.needs[0]) result[0] = client::matmul(ds, k, s.site) * scale;
   if (s.needs[1]) result[1] = client::matmul(transposed(ds, s), q, s.site) * scale;
   if (s.needs[2]) result[2] = client::matmul(transposed(p, s), s.g, s.site);
-  if (bias && s.needs[s.x.size() - 1]) result.back() = ds;
+  if (bias && s.needs[s.x.size() - 1]) result[s.x.size() - 1] = ds;
   return result;
 }
 

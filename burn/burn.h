@@ -6,6 +6,7 @@
 #include "client/capture.h"
 #include "client/device.h"
 #include "client/gradients.h"
+#include "client/linalg.h"
 #include "client/pending_reads.h"
 #include "client/tensor.h"
 #include "data/digits.h"

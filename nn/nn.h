@@ -12,6 +12,7 @@
 #include "nn/dropout.h"
 #include "nn/embedding.h"
 #include "nn/functional.h"
+#include "nn/group_norm.h"
 #include "nn/initializer.h"
 #include "nn/layer_norm.h"
 #include "nn/linear.h"

@@ -84,6 +84,7 @@ const OpTable& ops() {
     add_activation(t);
     add_module(t);
     add_nn(t);
+    add_linalg(t);
     return t;
   }();
   return table;

@@ -176,6 +176,16 @@ std::vector<Value> binary_cross_entropy(const Call& c) {
 }  // namespace
 
 void add_nn(OpTable& t) {
+  t["nn_group_norm"] = [](const Call& c) {
+    return std::vector{nn::detail::group_norm(c.x(0), c.integer("num_groups"), c.optional(1), c.optional(2), c.number("epsilon"), kSite)};
+  };
+  t["nn_instance_norm"] = [](const Call& c) {
+    return std::vector{nn::detail::group_norm(c.x(0), c.x(0).dim(1), c.optional(1), c.optional(2), c.number("epsilon"), kSite)};
+  };
+  t["nn_rms_norm"] = [](const Call& c) {
+    const nn::RmsNorm layer{.gamma = param<1>(c.x(1)), .epsilon = c.number("epsilon")};
+    return std::vector<Value>{with_rank(c.x(), [&](const auto& x) { return layer(x); })};
+  };
   t["batch_norm"] = t["nn_batch_norm_inference"] = batch_norm;
   t["nn_batch_norm_train"] = batch_norm_train;
   t["layer_norm"] = t["nn_layer_norm"] = layer_norm;

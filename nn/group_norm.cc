@@ -1,0 +1,77 @@
+#include "nn/group_norm.h"
+
+#include "client/fail.h"
+#include "client/formula.h"
+#include "nn/checks.h"
+
+namespace burn::nn {
+
+client::Value detail::group_norm(const client::Value& value, std::int64_t groups, const client::Value* gamma,
+                                 const client::Value* beta, double epsilon, const client::Site& site) {
+  using client::Term;
+  const auto channels = value.dim(1);
+  if (groups < 1 || channels % groups != 0) {
+    client::fail("group_norm: " + std::to_string(groups) + " groups do not divide the channels of " + ir::to_string(value.type()), site);
+  }
+  if (gamma && gamma->dim(0) != channels) {
+    client::fail("group_norm: the layer has " + std::to_string(gamma->dim(0)) + " channels, the input is " + ir::to_string(value.type()),
+                 site);
+  }
+  if (value.type().num_elements() == 0) return value;
+  const Term x{client::reshape(value, {value.dim(0), groups, -1}, site), site};  // [batch, group, rest]
+  const ir::Dims axis{2};
+  const Term centred = x - x.with(client::mean(x, axis, site));
+  const Term var = x.with(client::mean(centred * centred, axis, site));
+  Term y = x.with(client::reshape(centred / sqrt(var + epsilon), value.shape(), site));
+  ir::Shape shape = ir::Shape::filled(value.rank(), 1);  // [1, channel, 1, ...]
+  shape[1] = channels;
+  if (gamma) y = y * y.with(client::reshape(*gamma, shape, site));
+  if (beta) y = y + y.with(client::reshape(*beta, shape, site));
+  return y;
+}
+
+GroupNorm GroupNormConfig::init(const Device& device) const {
+  detail::check_at_least("GroupNormConfig", "num_groups", num_groups, 1);
+  detail::check_at_least("GroupNormConfig", "num_channels", num_channels, 1);
+  if (num_channels % num_groups != 0) {
+    detail::reject("GroupNormConfig",
+                   std::to_string(num_groups) + " groups do not divide " + std::to_string(num_channels) + " channels");
+  }
+  GroupNorm layer{.num_groups = num_groups, .epsilon = epsilon};
+  if (affine) {
+    layer.gamma = Tensor<1>::ones({num_channels}, device);
+    layer.beta = Tensor<1>::zeros({num_channels}, device);
+  }
+  return layer;
+}
+
+InstanceNorm InstanceNormConfig::init(const Device& device) const {
+  detail::check_at_least("InstanceNormConfig", "num_channels", num_channels, 1);
+  InstanceNorm layer{.epsilon = epsilon};
+  if (affine) {
+    layer.gamma = Tensor<1>::ones({num_channels}, device);
+    layer.beta = Tensor<1>::zeros({num_channels}, device);
+  }
+  return layer;
+}
+
+RmsNorm RmsNormConfig::init(const Device& device) const {
+  detail::check_at_least("RmsNormConfig", "d_model", d_model, 1);
+  if (!(epsilon > 0)) detail::reject("RmsNormConfig", "epsilon must be positive");
+  return {.gamma = Tensor<1>::ones({d_model}, device), .epsilon = epsilon};
+}
+
+client::Value RmsNorm::run(const client::Value& value, const client::Site& site) const {
+  using client::Term;
+  const client::Value& scale = gamma.slot().value;
+  if (value.dim(-1) != scale.dim(0)) {
+    client::fail("rms_norm: the layer has size " + std::to_string(scale.dim(0)) + ", the input is " + ir::to_string(value.type()), site);
+  }
+  ir::Shape last = ir::Shape::filled(value.rank(), 1);
+  last[value.rank() - 1] = scale.dim(0);
+  const Term x{value, site};
+  const Term square = x.with(client::mean(x * x, ir::Dims{value.rank() - 1}, site));
+  return x / sqrt(square + epsilon) * x.with(client::reshape(scale, last, site));
+}
+
+}  // namespace burn::nn
