@@ -40,6 +40,9 @@ std::unique_ptr<const ConvPrimitive> make_conv_primitive(const ConvProblem& prob
 // The same on our threads with the batch in pieces, where it is large enough for that. Null as above.
 std::unique_ptr<const ConvPrimitive> make_batched_conv(const ConvProblem& problem, std::int64_t pieces, ConvLayout layout);
 
+// The gradient of the weights by matrix products; null for other directions, groups and other than two spatial dims.
+std::unique_ptr<const ConvPrimitive> make_weight_products(const ConvProblem& problem);
+
 // The fastest of those, timed at the first run (backends/autotune.h). Null as above.
 std::unique_ptr<const ConvPrimitive> make_tuned_conv(const ConvProblem& problem);
 

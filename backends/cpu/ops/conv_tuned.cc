@@ -14,7 +14,7 @@ namespace burn::backends::cpu {
 namespace {
 
 struct Way {
-  std::int64_t pieces;
+  std::int64_t pieces;  // 0: matrix products
   ConvLayout layout;
   std::string name;
 };
@@ -33,6 +33,7 @@ std::vector<Way> ways_for(const ConvProblem& problem) {
   }
   if (batch >= threads) ways.push_back({std::max<std::int64_t>(threads, 2), ConvLayout::row_major, "row-major"});
   if (threads == 1) ways.push_back({1, ConvLayout::row_major, "row-major whole"});
+  if (make_weight_products(problem)) ways.push_back({0, ConvLayout::row_major, "products"});
   return ways;
 }
 
@@ -78,7 +79,8 @@ class TunedConv final : public ConvPrimitive {
     auto& slot = made_[i];
     if (!slot.tried) {
       slot.tried = true;
-      slot.primitive = make_batched_conv(problem_, ways_[i].pieces, ways_[i].layout);
+      slot.primitive = ways_[i].pieces == 0 ? make_weight_products(problem_)
+                                            : make_batched_conv(problem_, ways_[i].pieces, ways_[i].layout);
     }
     return slot.primitive.get();
   }
