@@ -33,7 +33,7 @@ std::byte* thread_scratch(std::size_t bytes) {
   if (size < bytes) {
     size = (bytes + Pool::kAlignment - 1) / Pool::kAlignment * Pool::kAlignment;
     block.reset(static_cast<std::byte*>(std::aligned_alloc(Pool::kAlignment, size)));
-    if (!block) std::abort();  // under a megabyte, on a thread that has no way to say so
+    if (!block) std::abort();  // a few megabytes at most, on a thread that has no way to say so
   }
   return block.get();
 }
