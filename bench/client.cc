@@ -55,12 +55,7 @@ std::vector<double> captured_step(const Context& c, std::int64_t batch) {
   ad.seed(1);
   Net net = Net::init(ad);
   auto optim = optim::AdamConfig{}.init<Net>();
-  auto step = capture(ad, [](Net& net, optim::Optimizer<Net>& optim, Scalar lr, const Tensor<2>& images,
-                             const Tensor<1, Int>& targets) {
-    const auto loss = nn::CrossEntropyLoss{}(net.forward(images), targets);
-    net = optim.step(lr, std::move(net), optim::GradientsParams::from_grads(loss.backward(), net));
-    return loss;
-  });
+  auto step = capture(ad, &train_step<Net>);
   const auto [images_data, labels_data] = batch_data<Net>(batch);
   Tensor<1> loss;
   return microseconds(repeat_batched(
@@ -76,19 +71,14 @@ std::vector<double> client_step(const Context& c, bool is_captured) {
   const Device ad = Device::new_session("null").autodiff();
   auto net = Mlp::init(ad);
   auto optim = optim::AdamConfig{}.init<Mlp>();
-  const auto body = [](Mlp& net, optim::Optimizer<Mlp>& optim, Scalar lr, const Tensor<2>& images, const Tensor<1, Int>& targets) {
-    const auto loss = nn::CrossEntropyLoss{}(net.forward(images), targets);
-    net = optim.step(lr, std::move(net), optim::GradientsParams::from_grads(loss.backward(), net));
-    return loss;
-  };
-  auto step = capture(ad, body);
+  auto step = capture(ad, &train_step<Mlp>);
   const auto [images_data, labels_data] = batch_data<Mlp>(64);
   const auto images = Tensor<2>::from_data(images_data, ad);
   const auto targets = Tensor<1, Int>::from_data(labels_data, ad);
   Tensor<1> loss;
   return microseconds(repeat_batched(
       c, 10,
-      [&] { loss = is_captured ? step(net, optim, 1e-3, images, targets) : body(net, optim, 1e-3, images, targets); },
+      [&] { loss = is_captured ? step(net, optim, 1e-3, images, targets) : train_step(net, optim, 1e-3, images, targets); },
       [] {}));
 }
 
@@ -120,10 +110,7 @@ std::vector<double> loader_step(const Context& c, std::size_t batch, std::size_t
   auto loader = data::DataLoaderBuilder(make).batch_size(batch).num_workers(workers).build(digits);
   Tensor<1> loss;
   const auto epoch = [&] {
-    for (const Batch& b : loader) {
-      loss = nn::CrossEntropyLoss{}(net.forward(b.images), b.targets);
-      net = optim.step(1e-3, std::move(net), optim::GradientsParams::from_grads(loss.backward(), net));
-    }
+    for (const Batch& b : loader) loss = train_step(net, optim, 1e-3, b.images, b.targets);
   };
   auto seconds = repeat_batched(c, 1, epoch, [&] { ad.sync(); });
   for (auto& s : seconds) s /= 20;

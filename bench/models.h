@@ -54,4 +54,12 @@ std::pair<TensorData, TensorData> batch_data(std::int64_t batch) {
   return {TensorData(std::move(pixels), {batch, Net::kFeatures}), TensorData(std::move(labels), {batch})};
 }
 
+// Forward, backward, update; the loss.
+template <typename Net>
+Tensor<1> train_step(Net& net, optim::Optimizer<Net>& optim, Scalar lr, const Tensor<2>& images, const Tensor<1, Int>& targets) {
+  const auto loss = nn::CrossEntropyLoss{}(net.forward(images), targets);
+  net = optim.step(lr, std::move(net), optim::GradientsParams::from_grads(loss.backward(), net));
+  return loss;
+}
+
 }  // namespace burn::bench

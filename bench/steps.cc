@@ -18,8 +18,7 @@ std::vector<double> step(const Context& c, std::int64_t batch) {
       [&] {
         const auto images = Tensor<2>::from_data(images_data, ad);
         const auto targets = Tensor<1, Int>::from_data(labels_data, ad);
-        loss = nn::CrossEntropyLoss{}(net.forward(images), targets);
-        net = optim.step(1e-3, std::move(net), optim::GradientsParams::from_grads(loss.backward(), net));
+        loss = train_step(net, optim, 1e-3, images, targets);
       },
       [&] { ad.sync(); }));
 }

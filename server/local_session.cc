@@ -53,8 +53,6 @@ struct Overloaded : Bodies... {
   using Bodies::operator()...;
 };
 
-constexpr std::size_t kMaxQuickReleases = 64;
-
 Status session_closed() { return cancelled("the session is closed"); }
 
 // The client's end of an upload.
@@ -186,7 +184,7 @@ class QueuedSession final : public LocalSession {
                           [](const DefineCall&) { return false; },  // compiles
                           [&](const proto::Run& run) { return state_.is_quick(run); },
                           [](const WriteCall& write) { return write.tensor.bytes.size() <= proto::kInlineBytes; },
-                          [](const ReleaseCall& release) { return release.ids.size() <= kMaxQuickReleases; },
+                          [](const ReleaseCall& release) { return release.ids.size() <= SessionState::kMaxQuickReleases; },
                           [&](const ReadCall& read) { return state_.is_quick_read(read.id); },
                           [](const auto&) { return true; },
                       },

@@ -14,7 +14,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::microseconds kQuick{50};  // a change of threads and back costs about as much
-constexpr std::size_t kMaxQuickReleases = 64;
 
 Status unknown_tensor(proto::TensorId id) {
   return not_found(fmt::format("tensor {} is not known in this session", id));

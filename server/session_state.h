@@ -33,6 +33,7 @@ class SessionState {
   Result<proto::HostTensor> read(proto::TensorId id);
 
   // Whether the call would be over at once, as far as the last such call tells: nothing to wait for and little to do.
+  static constexpr std::size_t kMaxQuickReleases = 64;  // tensors that are released at once
   bool is_quick(const proto::Run& run) const;
   bool is_quick_read(proto::TensorId id) const;
 

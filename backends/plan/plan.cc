@@ -101,7 +101,7 @@ class Planner {
     for (std::size_t s = 0; s < count; ++s) {
       for (const auto ref : plan_.steps[s].reads) {
         if (ref.is_input()) continue;
-        readers[static_cast<std::size_t>(producer(ref))].push_back(static_cast<std::int32_t>(s));
+        readers[static_cast<std::size_t>(step_of(ref.index()))].push_back(static_cast<std::int32_t>(s));
         ++waits_for[s];
       }
     }
@@ -125,9 +125,6 @@ class Planner {
     BURN_CHECK(ordered.size() == count, "a plan's groups depend on each other in a circle");
     plan_.steps = std::move(ordered);
   }
-
-  // The step of a value that is read from outside. A group's value may be read by a copied view of it.
-  std::int32_t producer(ir::Ref ref) { return step_of(ref.index()); }
 
   void find_last_uses() {
     plan_.node_last_use.assign(program_.nodes.size(), Plan::kUnused);

@@ -1,7 +1,6 @@
 #include "backends/cpu/vector/chain_loops.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "backends/cpu/isa/isa.h"
 
@@ -11,16 +10,13 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "backends/cpu/vector/divided_by-inl.h"
+#include "backends/cpu/vector/arithmetic-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace burn::backends::cpu::HWY_NAMESPACE {
 namespace {
 
-struct Add { static HWY_INLINE V of(V a, V b) { return hn::Add(a, b); } };
-struct Sub { static HWY_INLINE V of(V a, V b) { return hn::Sub(a, b); } };
 struct SubFrom { static HWY_INLINE V of(V a, V b) { return hn::Sub(b, a); } };
-struct Mul { static HWY_INLINE V of(V a, V b) { return hn::Mul(a, b); } };
 struct Div { static HWY_INLINE V of(V a, V b) { return hn::Div(a, b); } };
 struct Stop { static HWY_INLINE V of(V a, V) { return a; } };
 
@@ -86,7 +82,7 @@ void chain_run(std::int64_t n, void* result, const void* const* operands, const 
 template <typename First, typename Second>
 void chain_run_divided(std::int64_t n, void* result, const void* const* operands, const std::int64_t* strides) {
   const float divisor = *static_cast<const float*>(operands[3]);
-  if (strides[3] == 0 && DividedBy::takes(divisor) && std::bit_cast<std::uint32_t>(divisor) << 9 == 0) {
+  if (strides[3] == 0 && DividedBy::has_exact_inverse(divisor)) {
     const float inverse = 1 / divisor;
     const void* factors[] = {operands[0], operands[1], operands[2], &inverse};
     return chain_run<First, Second, Mul>(n, result, factors, strides);

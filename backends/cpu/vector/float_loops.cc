@@ -1,7 +1,6 @@
 #include "backends/cpu/vector/float_loops.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -15,7 +14,6 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "backends/cpu/vector/divided_by-inl.h"
 #include "backends/cpu/vector/float_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -116,7 +114,7 @@ void divide_run(std::int64_t n, void* result, const void* const* operands, const
     static const RunLoop plain = numeric_loop(ir::PointwiseFn::div, ir::DType::f32);
     return plain(n, result, operands, strides);
   }
-  if (std::bit_cast<std::uint32_t>(divisor) << 9 == 0) {  // a power of two has an exact inverse
+  if (DividedBy::has_exact_inverse(divisor)) {
     static const RunLoop multiply = numeric_loop(ir::PointwiseFn::mul, ir::DType::f32);
     const float factor = 1 / divisor;
     const void* factors[] = {operands[0], &factor};
@@ -126,10 +124,6 @@ void divide_run(std::int64_t n, void* result, const void* const* operands, const
   each_vector<AsItIs>(n, static_cast<float*>(result), static_cast<const float*>(operands[0]),
                       [&](V x) HWY_ATTR { return quotient(x); });
 }
-
-struct Add { static HWY_INLINE V of(V a, V b) { return hn::Add(a, b); } };
-struct Sub { static HWY_INLINE V of(V a, V b) { return hn::Sub(a, b); } };
-struct Mul { static HWY_INLINE V of(V a, V b) { return hn::Mul(a, b); } };
 
 // Fn(a First b) where b is one number and a is not; anything else takes two passes.
 template <typename First, ir::PointwiseFn kFirst, typename Fn>

@@ -10,16 +10,12 @@
 #define BURN_FLOAT_MATH_INL_H
 #endif
 
-#include <hwy/highway.h>
+#include "backends/cpu/vector/arithmetic-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace burn::backends::cpu::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
-using F = hn::ScalableTag<float>;
 using I = hn::RebindToSigned<F>;
-using V = hn::Vec<F>;
 using VI = hn::Vec<I>;
 
 HWY_INLINE V constant(double x) { return hn::Set(F(), static_cast<float>(x)); }
