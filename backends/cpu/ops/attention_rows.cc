@@ -10,6 +10,8 @@
 
 #include <hwy/highway.h>
 
+#include "backends/cpu/vector/float_math-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace burn::backends::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -28,22 +30,9 @@ HWY_INLINE void for_each_vector(std::int64_t n, const Whole& whole, const Rest& 
   if (i < n) rest(i, hn::FirstN(d, static_cast<std::size_t>(n - i)));
 }
 
-// e^x to about 2 ulp for x up to 0 (Cephes' expf): x = k ln 2 + r, e^r by a polynomial, times 2^k.
+// e^x for x up to 0; what would be subnormal is 0.
 HWY_INLINE V exp_negative(D d, V x) {
-  const hn::RebindToSigned<D> di;
-  const V k = hn::Round(hn::Mul(x, hn::Set(d, 1.44269504088896341f)));
-  V r = hn::NegMulAdd(k, hn::Set(d, 0.693359375f), x);
-  r = hn::NegMulAdd(k, hn::Set(d, -2.12194440e-4f), r);
-  V p = hn::Set(d, 1.9875691500e-4f);
-  p = hn::MulAdd(p, r, hn::Set(d, 1.3981999507e-3f));
-  p = hn::MulAdd(p, r, hn::Set(d, 8.3334519073e-3f));
-  p = hn::MulAdd(p, r, hn::Set(d, 4.1665795894e-2f));
-  p = hn::MulAdd(p, r, hn::Set(d, 1.6666665459e-1f));
-  p = hn::MulAdd(p, r, hn::Set(d, 5.0000001201e-1f));
-  p = hn::Add(hn::MulAdd(p, hn::Mul(r, r), r), hn::Set(d, 1.0f));
-  const auto power = hn::ShiftLeft<23>(hn::Add(hn::ConvertTo(di, k), hn::Set(di, 127)));
-  p = hn::Mul(p, hn::BitCast(d, power));
-  return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -87.0f)), p);  // false for NaN, which came through all of it
+  return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -kExpRange)), keep_nan(x, fast_exp(x)));
 }
 
 float max_of(const float* HWY_RESTRICT x, std::int64_t n) {
