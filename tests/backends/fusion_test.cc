@@ -129,11 +129,11 @@ TEST_F(FusionTest, NamesTheOpAndTheLineOfABadIndex) {
   EXPECT_EQ(result.status().message(), "gather: index 300 is outside 0..299 (at model.cc:7)");
 }
 
-// Switches a layer off as long as it lives. Tests run one after the other.
-class Off {
+// Sets a variable as long as it lives. Tests run one after the other.
+class With {
  public:
-  explicit Off(const char* name) : name_(name) { setenv(name, "off", 1); }
-  ~Off() { unsetenv(name_); }
+  explicit With(const char* name, const char* value = "off") : name_(name) { setenv(name, value, 1); }
+  ~With() { unsetenv(name_); }
 
  private:
   const char* name_;
@@ -146,8 +146,9 @@ TEST_P(RandomFusionTest, ComputesWhatSingleKernelsCompute) {
   for (std::uint32_t i = 0; i < 50; ++i) {
     const auto seed = GetParam() * 50 + i;
     const auto [program, inputs] = random_program(seed);
+    const With streaming("BURN_STREAM_BYTES", i % 2 == 0 ? "0" : "1000000");  // past the caches, or not
     const auto fused = run_program(*backend, program, inputs);
-    const Off fusion("BURN_FUSION"), cse("BURN_CSE");
+    const With fusion("BURN_FUSION"), cse("BURN_CSE");
     const auto single = run_program(*backend, program, inputs);
     ASSERT_TRUE(fused.ok() && single.ok()) << to_string(program);
     for (std::size_t k = 0; k < fused->size(); ++k) {

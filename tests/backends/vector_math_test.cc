@@ -1,11 +1,16 @@
 // Accuracy and limits of the vector functions, against the C library in double.
 #include "backends/cpu/vector/float_loops.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "backends/cpu/vector/chain_loops.h"
+#include "backends/cpu/vector/stream.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -117,6 +122,89 @@ TEST(VectorDivision, ByOneNumberRoundsLikeADivision) {
     for (std::size_t i = 0; i < x.size(); ++i) {
       const float expected = x[i] / divisor;
       ASSERT_TRUE(y[i] == expected || (std::isnan(y[i]) && std::isnan(expected))) << x[i] << " / " << divisor << ": " << y[i];
+    }
+  }
+}
+
+// fn(x before z) and its steps, one after the other as the plain loops have them.
+float step_by_step(const Chain& chain, const float* operands) {
+  const auto apply = [](PointwiseFn fn, float a, float b) {
+    float y = 0;
+    const void* at[] = {&a, &b};
+    const std::int64_t strides[] = {1, 1};
+    pointwise_loop(fn, ir::DType::f32)(1, &y, at, strides);
+    return y;
+  };
+  float y = *operands++;
+  if (chain.before) y = apply(*chain.before, y, *operands++);
+  y = apply(*chain.function, y, 0);
+  for (int k = 0; k < chain.steps; ++k) y = apply(chain.fns[k], y, *operands++);
+  return y;
+}
+
+struct Pattern {
+  std::optional<PointwiseFn> before;
+  std::vector<PointwiseFn> steps;
+  bool exists = true;
+};
+
+class FunctionChainTest : public ::testing::TestWithParam<Pattern> {};
+
+TEST_P(FunctionChainTest, GivesWhatItsStepsGive) {
+  const auto& [before, steps, exists] = GetParam();
+  Chain chain{.function = PointwiseFn::tanh, .before = before, .steps = static_cast<int>(steps.size())};
+  std::ranges::copy(steps, chain.fns);
+  if (!vector_loop(PointwiseFn::tanh, ir::DType::f32)) GTEST_SKIP() << "no wide vectors here";
+  for (const auto store : {Store::cached, Store::past_caches}) {
+    const auto loop = function_chain_loop(chain, store);
+    ASSERT_EQ(loop != nullptr, exists);
+    if (!exists) return;
+    for (const float z : {3.0f, 4.0f, 1e-30f}) {
+      alignas(64) float x[4][71], y[72];
+      for (int i = 0; i < 71; ++i) x[0][i] = 0.1f * static_cast<float>(i - 35), x[1][i] = z, x[2][i] = x[0][i] + 2, x[3][i] = z;
+      const bool has_z = before.has_value();
+      const void* operands[] = {x[0], has_z ? x[1] : x[2], has_z ? x[2] : x[1], x[3], x[2]};
+      const std::int64_t strides[] = {1, has_z ? 0 : 1, has_z ? 1 : 0, 0, 1};
+      for (const int n : {1, 8, 13, 32, 71}) {
+        y[n] = -7;
+        loop(n, y, operands, strides);
+        finish_streaming();
+        for (int i = 0; i < n; ++i) {
+          float at[5];
+          for (int k = 0; k < 5; ++k) at[k] = static_cast<const float*>(operands[k])[i * strides[k]];
+          const float expected = step_by_step(chain, at);
+          EXPECT_TRUE(y[i] == expected || std::abs(y[i] - expected) <= 4e-7f * std::abs(expected))
+              << "element " << i << " of " << n << ", z = " << z << ": " << y[i] << " instead of " << expected;
+        }
+        EXPECT_EQ(y[n], -7) << "wrote beyond its end";
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Patterns, FunctionChainTest,
+    ::testing::Values(Pattern{{}, {PointwiseFn::add}}, Pattern{{}, {PointwiseFn::mul}}, Pattern{{}, {PointwiseFn::div}},
+                      Pattern{PointwiseFn::mul, {PointwiseFn::add, PointwiseFn::mul}},
+                      Pattern{PointwiseFn::div, {PointwiseFn::mul, PointwiseFn::mul}},
+                      Pattern{PointwiseFn::div, {PointwiseFn::add, PointwiseFn::mul, PointwiseFn::div}},
+                      Pattern{{}, {PointwiseFn::mul, PointwiseFn::add}, false},
+                      Pattern{{}, {PointwiseFn::div, PointwiseFn::mul}, false},
+                      Pattern{PointwiseFn::sub, {PointwiseFn::mul}, false},
+                      Pattern{{}, {PointwiseFn::max}, false}));
+
+TEST(StreamCopy, CopiesAnyStretchAndNothingBesides) {
+  std::vector<std::byte> from(500), to(500);
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i % 251);
+  for (std::size_t begin = 0; begin < 70; begin += 3) {
+    for (const std::size_t size : {0, 1, 63, 64, 65, 200, 400}) {
+      std::ranges::fill(to, std::byte{255});
+      stream_copy(to.data() + begin, from.data() + 7, size);
+      finish_streaming();
+      for (std::size_t i = 0; i < to.size(); ++i) {
+        const bool is_inside = i >= begin && i < begin + size;
+        ASSERT_EQ(to[i], is_inside ? from[i - begin + 7] : std::byte{255}) << size << " bytes at " << begin << ", byte " << i;
+      }
     }
   }
 }

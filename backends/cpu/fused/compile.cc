@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "backends/cpu/fused/tile_code.h"
+#include "backends/cpu/vector/stream.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -32,6 +33,8 @@ class Compiler {
     one_row_ = code_.has_rows() && code_.row_size >= kLongRow;
     for (const auto& member : group_.members) BURN_RETURN_IF_ERROR(translate(member));
     improve(code_, program_);
+    code_.is_large = static_cast<std::size_t>(code_.elements * array_bytes()) > streamed_from_bytes();
+    if (code_.is_large) choose_who_streams();
     place_in_scratch();
     choose_tile();
     find_overwrites();
@@ -94,7 +97,8 @@ class Compiler {
       const auto& row = ir::row(pointwise->fn);
       in.loop = pointwise_loop(pointwise->fn, loop_dtype(row.kind, value(in.operands[count - 1]).held));
       if (!in.loop) return unimplemented(std::string(row.name) + ": the cpu backend has no loop for " + std::string(ir::name(from)));
-      if (count == 2 && type.dtype == ir::DType::f32) in.chain = {.steps = 1, .fns = {pointwise->fn}};
+      if (type.dtype == ir::DType::f32 && count == 2) in.chain = {.steps = 1, .fns = {pointwise->fn}};
+      if (type.dtype == ir::DType::f32 && count == 1) in.chain = {.function = pointwise->fn};
       if (member.level == codegen::Level::full) cost_ += is_costly(pointwise->fn) ? 16 : 1;
     } else if (std::holds_alternative<ir::Cast>(op)) {
       in.kind = Kind::convert;
@@ -127,11 +131,32 @@ class Compiler {
     return {};
   }
 
+  // In arrays, per element of the domain.
+  std::int64_t array_bytes() const {
+    std::int64_t bytes = 0;
+    for (const auto& v : code_.values) {
+      if ((v.read >= 0 || v.result >= 0) && v.extent == Extent::full) bytes += static_cast<std::int64_t>(ir::size_of(v.stored));
+    }
+    return bytes;
+  }
+
   // A value that is written straight to its array needs no scratch; nor does a row's number in a tile of one row.
   bool needs_scratch(const TileValue& v) const {
     if (v.extent == Extent::uniform) return false;
     if (v.read >= 0) return v.extent == Extent::full;  // used if the array does not lie well, which the run knows
-    return v.result < 0 || v.held != v.stored;
+    return v.result < 0 || v.held != v.stored || (code_.is_large && v.extent == Extent::full && !v.streams_itself);
+  }
+
+  // A result that nobody in the group reads again need not pass through scratch, if its loop can write past the caches.
+  void choose_who_streams() {
+    for (const auto& in : code_.instructions) {
+      auto& result = value(in.result);
+      result.streams_itself = in.streaming_loop && result.result >= 0 && result.held == result.stored &&
+                              std::ranges::none_of(code_.instructions, [&](const TileInstruction& reader) {
+                                return std::find(reader.operands, reader.operands + reader.arity, in.result) !=
+                                       reader.operands + reader.arity;
+                              });
+    }
   }
 
   // Linear scan: what is read for the last time makes room for what comes.

@@ -48,11 +48,12 @@ Result<BoundGroup> FusedKernel::bind(Run& run, std::span<Array> reads, std::int3
   }
 
   std::vector<Array> results;
-  std::vector<std::byte*> places;
+  std::vector<TileTarget> targets;
   results.reserve(result_types_.size());
   for (std::size_t r = 0; r < result_types_.size(); ++r) {
     const auto over = code_.overwrites[r];
-    if (over >= 0 && may_overwrite(reads[static_cast<std::size_t>(over)])) {
+    const bool overwrites = over >= 0 && may_overwrite(reads[static_cast<std::size_t>(over)]);
+    if (overwrites) {
       results.emplace_back(result_types_[r], reads[static_cast<std::size_t>(over)].buffer());
     } else {
       auto fresh = run.allocate(result_types_[r]);
@@ -62,9 +63,9 @@ Result<BoundGroup> FusedKernel::bind(Run& run, std::span<Array> reads, std::int3
       }
       results.push_back(*std::move(fresh));
     }
-    places.push_back(results.back().data());
+    targets.push_back({results.back().data(), code_.is_large && !overwrites});
   }
-  return BoundGroup{TileRunner(code_, std::move(sources), std::move(places), run), std::move(results)};
+  return BoundGroup{TileRunner(code_, std::move(sources), std::move(targets), run), std::move(results)};
 }
 
 void run_together(std::span<BoundGroup> groups) {

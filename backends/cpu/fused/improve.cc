@@ -132,18 +132,19 @@ class Improver {
   // f(a op b)
   std::optional<TileInstruction> after(const TileInstruction& first, const TileInstruction& second) const {
     const auto fn = fn_of(second, 1);
-    const auto loop = first.chain.steps == 1 && fn ? vector_loop_after(first.chain.fns[0], *fn, ir::DType::f32) : nullptr;
+    const auto loop = first.chain.is_one_step() && fn ? vector_loop_after(first.chain.fns[0], *fn, ir::DType::f32) : nullptr;
     if (!loop) return std::nullopt;
     auto both = second;
     both.arity = 2;
     std::ranges::copy(first.operands, both.operands);
     both.loop = loop;
+    both.chain.before = first.chain.fns[0];
     return both;
   }
 
   // The sum of products.
   std::optional<TileInstruction> dot(const TileInstruction& first, const TileInstruction& second) {
-    const bool is_product = first.chain.steps == 1 && first.chain.fns[0] == ir::PointwiseFn::mul;
+    const bool is_product = first.chain.is_one_step() && first.chain.fns[0] == ir::PointwiseFn::mul;
     if (!is_product || second.kind != Kind::reduce || !second.dot) return std::nullopt;
     auto both = second;
     both.arity = 2;
@@ -155,16 +156,28 @@ class Improver {
     return both;
   }
 
-  // (a op b) op c ...
-  std::optional<TileInstruction> chain(const TileInstruction& first, const TileInstruction& second, int k) const {
-    if (first.chain.steps == 0 || first.chain.steps == Chain::kMaxSteps || second.chain.steps != 1) return std::nullopt;
+  // What function_chain_loop asks of the strides.
+  bool takes_steps(const TileInstruction& function) {
+    return value(function.operands[0]).extent == Extent::full &&
+           (!function.chain.before || value(function.operands[1]).extent == Extent::uniform);
+  }
+
+  // (a op b) op c ..., or f(x) op c ...
+  std::optional<TileInstruction> chain(const TileInstruction& first, const TileInstruction& second, int k) {
+    const bool is_chain = first.chain.function || first.chain.steps > 0;
+    if (!is_chain || first.chain.steps == Chain::kMaxSteps || !second.chain.is_one_step()) return std::nullopt;
+    if (first.chain.function && !takes_steps(first)) return std::nullopt;
     auto both = second;
     both.chain = first.chain;
     both.chain.fns[both.chain.steps] = second.chain.fns[0];
     both.chain.swapped[both.chain.steps] = k == 1;
     ++both.chain.steps;
-    both.loop = chain_loop(both.chain);
+    both.loop = both.chain.function ? function_chain_loop(both.chain, Store::cached) : chain_loop(both.chain);
     if (!both.loop) return std::nullopt;
+    if (both.chain.function) {
+      both.streaming_loop = function_chain_loop(both.chain, Store::past_caches);
+      value(first.operands[0]).wants_all = true;
+    }
     std::ranges::copy(first.operands, both.operands);
     both.operands[first.arity] = second.operands[1 - k];
     both.arity = static_cast<std::uint8_t>(first.arity + 1);

@@ -26,6 +26,7 @@ struct TileValue {
   bool wants_all = false;  // somebody reads it element after element: a repeated number must be written out
   std::int32_t read = -1, result = -1;  // which operand or result of the group it is, if any
   std::int64_t index_size = -1;         // a read that is an index, of something of this size; held as i64
+  bool streams_itself = false;  // a result that its instruction, rather than a copy from scratch, writes past the caches
   std::int64_t scratch = -1;            // bytes per element of the tile (full) or per row (row) before it; -1: none
 };
 
@@ -41,10 +42,12 @@ struct TileInstruction {
   };
   Kind kind = Kind::pointwise;
   std::uint8_t arity = 1;
-  std::int32_t operands[4] = {};
+  static constexpr int kMaxOperands = 5;
+  std::int32_t operands[kMaxOperands] = {};
   std::int32_t result = 0;
   std::int32_t node = 0;  // of the program, for messages
   RunLoop loop = nullptr;
+  RunLoop streaming_loop = nullptr;  // the same, past the caches, if there is one
   Chain chain;  // what a pointwise instruction over f32 is made of, if it may become part of another
   CastLoop cast = nullptr, back = nullptr;  // back: from 16 bits, for round
   ReduceLoops reduce;
@@ -67,6 +70,7 @@ struct TileCode {
   std::vector<std::size_t> source_of;    // per value that is a read: how many are before it
   std::vector<std::size_t> moving;       // values that lie elsewhere for every tile: in arrays
   std::vector<std::size_t> narrowed;     // results that are held wider than they are stored
+  bool is_large = false;  // results are written past the caches, from scratch, where they take nobody's place
 
   bool has_rows() const { return row_size > 1; }
   std::int64_t tiles() const { return (elements + tile - 1) / tile; }

@@ -6,6 +6,7 @@
 
 #include "backends/cpu/memory.h"
 #include "backends/cpu/ops/random.h"
+#include "backends/cpu/vector/stream.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -74,6 +75,7 @@ void TileRunner::run_tiles(std::int64_t begin, std::int64_t end) {
     const auto first = tile * code_.tile;
     run_tile(first, std::min(code_.tile, code_.elements - first), at, scratch);
   }
+  if (code_.is_large) finish_streaming();
 }
 
 // Where each value lies in the scratch; single numbers where they are.
@@ -89,13 +91,18 @@ std::vector<Location> TileRunner::places(std::byte* scratch) {
   return at;
 }
 
+std::byte* TileRunner::target(const TileValue& value, std::int64_t begin, std::int64_t row) const {
+  const auto first = value.extent == Extent::full ? begin : row;
+  return results_[static_cast<std::size_t>(value.result)].data + first * bytes_of(value.stored);
+}
+
 void TileRunner::run_tile(std::int64_t begin, std::int64_t n, std::vector<Location>& at, const std::vector<Location>& scratch) {
   const auto row = begin / code_.row_size, rows = n / code_.row_size;
   for (const auto v : code_.moving) {  // what lies elsewhere for every tile
     const auto& value = code_.values[v];
     const bool is_full = value.extent == Extent::full;
     if (value.read < 0) {
-      at[v].data = results_[static_cast<std::size_t>(value.result)] + (is_full ? begin : row) * bytes_of(value.stored);
+      at[v].data = is_streamed(value) && !value.streams_itself ? scratch[v].data : target(value, begin, row);
     } else if (is_full) {
       at[v] = sources_[code_.source_of[v]].locate(begin, n, value.wants_all, scratch[v].data);
     } else {
@@ -105,9 +112,13 @@ void TileRunner::run_tile(std::int64_t begin, std::int64_t n, std::vector<Locati
   for (const auto& in : code_.instructions) execute(in, begin, n, rows, at);
   for (const auto v : code_.narrowed) {
     const auto& value = code_.values[v];
-    const bool is_full = value.extent == Extent::full;
-    std::byte* to = results_[static_cast<std::size_t>(value.result)] + (is_full ? begin : row) * bytes_of(value.stored);
-    cast_loop(value.held, value.stored)(is_full ? n : rows, to, at[v].data, 1);
+    const auto count = value.extent == Extent::full ? n : rows;
+    cast_loop(value.held, value.stored)(count, target(value, begin, row), at[v].data, 1);
+  }
+  for (const auto v : code_.moving) {
+    const auto& value = code_.values[v];
+    if (value.read >= 0 || !is_streamed(value) || value.streams_itself) continue;
+    stream_copy(target(value, begin, row), at[v].data, static_cast<std::size_t>(n * bytes_of(value.stored)));
   }
 }
 
@@ -117,13 +128,15 @@ void TileRunner::execute(const TileInstruction& in, std::int64_t begin, std::int
   const auto count = code_.values[static_cast<std::size_t>(in.result)].extent == Extent::full ? n : rows;
   switch (in.kind) {
     case TileInstruction::Kind::pointwise: {
-      const void* from[4];
-      std::int64_t strides[4];
+      const void* from[TileInstruction::kMaxOperands];
+      std::int64_t strides[TileInstruction::kMaxOperands];
       for (int k = 0; k < in.arity; ++k) {
         from[k] = place(in.operands[k]).data;
         strides[k] = place(in.operands[k]).stride;
       }
-      return in.loop(count, place(in.result).data, from, strides);
+      const auto& result = code_.values[static_cast<std::size_t>(in.result)];
+      const auto loop = result.streams_itself && is_streamed(result) ? in.streaming_loop : in.loop;
+      return loop(count, place(in.result).data, from, strides);
     }
     case TileInstruction::Kind::random:
       return random_floats(in.random_fn, seed_, random_offset_ + in.random_offset, begin, n,

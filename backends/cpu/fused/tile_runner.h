@@ -42,10 +42,16 @@ class TileSource {
   LoopNest<1> nest_;
 };
 
+// Where a result goes.
+struct TileTarget {
+  std::byte* data = nullptr;
+  bool streamed = false;  // past the caches
+};
+
 // Different tiles may be run at the same time.
 class TileRunner {
  public:
-  TileRunner(const TileCode& code, std::vector<TileSource> sources, std::vector<std::byte*> results, const Run& run)
+  TileRunner(const TileCode& code, std::vector<TileSource> sources, std::vector<TileTarget> results, const Run& run)
       : code_(code),
         sources_(std::move(sources)),
         results_(std::move(results)),
@@ -57,6 +63,10 @@ class TileRunner {
 
  private:
   std::vector<Location> places(std::byte* scratch);
+  bool is_streamed(const TileValue& result) const {
+    return result.extent == Extent::full && results_[static_cast<std::size_t>(result.result)].streamed;
+  }
+  std::byte* target(const TileValue& value, std::int64_t begin, std::int64_t row) const;
   void run_tile(std::int64_t begin, std::int64_t n, std::vector<Location>& at, const std::vector<Location>& scratch);
   void execute(const TileInstruction& in, std::int64_t begin, std::int64_t n, std::int64_t rows, std::vector<Location>& at) const;
   void reduce(const TileInstruction& in, std::int64_t rows, const std::vector<Location>& at) const;
@@ -65,7 +75,7 @@ class TileRunner {
 
   const TileCode& code_;
   std::vector<TileSource> sources_;  // by value; of the values that are reads
-  std::vector<std::byte*> results_;
+  std::vector<TileTarget> results_;
   std::uint64_t seed_, random_offset_;
 };
 

@@ -6,6 +6,7 @@
 #define BURN_ARITHMETIC_INL_H
 #endif
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -36,14 +37,57 @@ class DividedBy {
 
   HWY_INLINE V operator()(V x) const {
     const V q = hn::Mul(x, inverse_);
-    const V rest = hn::NegMulAdd(q, divisor_, x);
-    const auto is_finite = hn::Lt(hn::Abs(rest), hn::Inf(F()));  // an infinite quotient leaves no rest to correct by
-    return hn::IfThenElse(is_finite, hn::MulAdd(rest, inverse_, q), q);
+    const V corrected = hn::MulAdd(hn::NegMulAdd(q, divisor_, x), inverse_, q);
+    return hn::IfThenElse(hn::IsNaN(corrected), q, corrected);  // an infinite quotient leaves no rest to correct by
   }
 
  private:
   V divisor_, inverse_;
 };
+
+// The vectors of an operand one after the other. A repeated number is read again and again from a vector full of it,
+// so that one loop serves all strides.
+class Source {
+ public:
+  void start(const void* data, std::int64_t stride) {
+    x_ = static_cast<const float*>(data);
+    step_ = stride == 0 ? 0 : 1;
+    if (step_ != 0) return;
+    std::fill_n(repeated_, hn::Lanes(F()), *x_);
+    x_ = repeated_;
+  }
+  HWY_INLINE V at(std::int64_t i) const { return hn::LoadU(F(), x_ + i * step_); }
+  // The last n < Lanes elements, and zeros.
+  V rest(std::int64_t i, std::int64_t n) const {
+    if (step_ == 0) return hn::LoadU(F(), x_);
+    HWY_ALIGN float some[HWY_MAX_BYTES / sizeof(float)] = {};
+    std::copy_n(x_ + i, n, some);
+    return hn::Load(F(), some);
+  }
+
+ private:
+  const float* x_ = nullptr;
+  std::int64_t step_ = 0;
+  HWY_ALIGN float repeated_[HWY_MAX_BYTES / sizeof(float)];
+};
+
+inline bool is_aligned(const float* y) { return reinterpret_cast<std::uintptr_t>(y) % (hn::Lanes(F()) * sizeof(float)) == 0; }
+
+// Requires, past the caches: y is aligned.
+template <bool kPastCaches>
+HWY_INLINE void store(V v, float* y) {
+  if constexpr (kPastCaches)
+    hn::Stream(v, F(), y);
+  else
+    hn::StoreU(v, F(), y);
+}
+
+// The first n < Lanes elements.
+HWY_INLINE void store_some(V v, std::int64_t n, float* y) {
+  HWY_ALIGN float some[HWY_MAX_BYTES / sizeof(float)];
+  hn::Store(v, F(), some);
+  std::copy_n(some, n, y);
+}
 
 }  // namespace burn::backends::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -20,32 +20,6 @@ struct SubFrom { static HWY_INLINE V of(V a, V b) { return hn::Sub(b, a); } };
 struct Div { static HWY_INLINE V of(V a, V b) { return hn::Div(a, b); } };
 struct Stop { static HWY_INLINE V of(V a, V) { return a; } };
 
-// The vectors of an operand one after the other. A repeated number is read again and again from a vector full of it,
-// so that one loop serves all strides.
-class Source {
- public:
-  void start(const void* data, std::int64_t stride) {
-    x_ = static_cast<const float*>(data);
-    step_ = stride == 0 ? 0 : 1;
-    if (step_ != 0) return;
-    std::fill_n(repeated_, hn::Lanes(F()), *x_);
-    x_ = repeated_;
-  }
-  HWY_INLINE V at(std::int64_t i) const { return hn::LoadU(F(), x_ + i * step_); }
-  // The last n < Lanes elements, and zeros.
-  V rest(std::int64_t i, std::int64_t n) const {
-    if (step_ == 0) return hn::LoadU(F(), x_);
-    HWY_ALIGN float some[HWY_MAX_BYTES / sizeof(float)] = {};
-    std::copy_n(x_ + i, n, some);
-    return hn::Load(F(), some);
-  }
-
- private:
-  const float* x_ = nullptr;
-  std::int64_t step_ = 0;
-  HWY_ALIGN float repeated_[HWY_MAX_BYTES / sizeof(float)];
-};
-
 template <typename Third, typename Compute>
 HWY_INLINE void each_vector(std::int64_t n, float* y, const Source* x, const Compute& compute) {
   const F f32;
@@ -57,9 +31,7 @@ HWY_INLINE void each_vector(std::int64_t n, float* y, const Source* x, const Com
   }
   if (i == n) return;
   const auto left = n - i;
-  HWY_ALIGN float some[HWY_MAX_BYTES / sizeof(float)];
-  hn::Store(compute(x[0].rest(i, left), x[1].rest(i, left), x[2].rest(i, left), x[kHasThird ? 3 : 2].rest(i, left)), f32, some);
-  std::copy_n(some, left, y + i);
+  store_some(compute(x[0].rest(i, left), x[1].rest(i, left), x[2].rest(i, left), x[kHasThird ? 3 : 2].rest(i, left)), left, y + i);
 }
 
 template <typename First, typename Second, typename Third>
@@ -130,7 +102,7 @@ namespace burn::backends::cpu {
 HWY_EXPORT(find_chain);
 
 RunLoop chain_loop(const Chain& chain) {
-  if (chain.steps < 2 || !runs_v3()) return nullptr;
+  if (chain.function || chain.steps < 2 || !runs_v3()) return nullptr;
   return HWY_DYNAMIC_DISPATCH(find_chain)(chain);
 }
 

@@ -1,8 +1,7 @@
 #include "backends/cpu/vector/float_loops.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <type_traits>
 
 #include "backends/cpu/isa/isa.h"
 
@@ -14,77 +13,50 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "backends/cpu/vector/float_math-inl.h"
+#include "backends/cpu/vector/float_functions-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace burn::backends::cpu::HWY_NAMESPACE {
 namespace {
 
-// What is beyond the range of a vector function, one by one.
-template <typename Scalar>
-HWY_INLINE V one_by_one(V x, const Scalar& scalar) {
-  HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
-  hn::Store(x, F(), lanes);
-  for (std::size_t i = 0; i < hn::Lanes(F()); ++i) lanes[i] = scalar(lanes[i]);
-  return hn::Load(F(), lanes);
-}
-
-// A function: `fast` holds for |x| <= kRange, `any` everywhere; kRange is infinite where they are the same.
-constexpr float kEverywhere = std::numeric_limits<float>::infinity();
-
-#define BURN_FUNCTION(Name, range, fast_of_x, any_of_x)          \
-  struct Name {                                                  \
-    static constexpr float kRange = range;                       \
-    static HWY_INLINE V fast(V x) { return fast_of_x; }          \
-    static HWY_INLINE V any(V x) { return any_of_x; }            \
+template <typename Fn, typename Before>
+HWY_NOINLINE void four_anywhere(float* y, const float* x, const Before& before) {
+  const F f32;
+  for (std::size_t k = 0; k < 4; ++k, x += hn::Lanes(f32), y += hn::Lanes(f32)) {
+    hn::StoreU(Fn::any(before(hn::LoadU(f32, x))), f32, y);
   }
-BURN_FUNCTION(Exp, kExpRange, fast_exp(x), exp(x));
-BURN_FUNCTION(Expm1, kEverywhere, expm1(x), expm1(x));
-BURN_FUNCTION(Log, kEverywhere, log(x), log(x));
-BURN_FUNCTION(Log1p, kEverywhere, log1p(x), log1p(x));
-BURN_FUNCTION(Tanh, kEverywhere, tanh(x), tanh(x));
-BURN_FUNCTION(Erf, kEverywhere, erf(x), erf(x));
-BURN_FUNCTION(Sigmoid, kExpRange, fast_sigmoid(x), sigmoid(x));
-BURN_FUNCTION(Sin, kSineRange, fast_sin_turned(x, 0), one_by_one(x, [](float a) { return std::sin(a); }));
-BURN_FUNCTION(AsItIs, kEverywhere, x, x);
-BURN_FUNCTION(Cos, kSineRange, fast_sin_turned(x, 1), one_by_one(x, [](float a) { return std::cos(a); }));
-#undef BURN_FUNCTION
-
-template <typename Fn>
-HWY_NOINLINE void each_anywhere(V* x) {
-  for (int k = 0; k < 4; ++k) x[k] = Fn::any(x[k]);
 }
 
-// Four vectors at a time: one's latencies hide the others', and they share constants and the test of their range.
-template <typename Fn>
-HWY_INLINE void four(V* x) {
+// Four vectors at a time: they share constants and the test of their range. They stay in registers: whoever takes over
+// where they are out of range reads them again.
+template <typename Fn, typename Before>
+HWY_INLINE void four(float* y, const float* x, const Before& before) {
+  const F f32;
+  const std::size_t lanes = hn::Lanes(f32);
+  const V a = before(hn::LoadU(f32, x)), b = before(hn::LoadU(f32, x + lanes));
+  const V c = before(hn::LoadU(f32, x + 2 * lanes)), d = before(hn::LoadU(f32, x + 3 * lanes));
   if constexpr (Fn::kRange != kEverywhere) {
     const V range = constant(Fn::kRange);
-    const auto is_near = [&](int k) HWY_ATTR { return hn::Le(hn::Abs(x[k]), range); };
-    const auto all_near = hn::And(hn::And(is_near(0), is_near(1)), hn::And(is_near(2), is_near(3)));
-    if (HWY_UNLIKELY(!hn::AllTrue(F(), all_near))) return each_anywhere<Fn>(x);
+    const auto is_near = [range](V v) HWY_ATTR { return hn::Le(hn::Abs(v), range); };
+    const auto all_near = hn::And(hn::And(is_near(a), is_near(b)), hn::And(is_near(c), is_near(d)));
+    if (HWY_UNLIKELY(!hn::AllTrue(f32, all_near))) return four_anywhere<Fn>(y, x, before);
   }
-  for (int k = 0; k < 4; ++k) x[k] = Fn::fast(x[k]);
+  hn::StoreU(Fn::fast(a), f32, y);
+  hn::StoreU(Fn::fast(b), f32, y + lanes);
+  hn::StoreU(Fn::fast(c), f32, y + 2 * lanes);
+  hn::StoreU(Fn::fast(d), f32, y + 3 * lanes);
 }
 
 // y = Fn(before(x)), element by element.
 template <typename Fn, typename Before>
 HWY_INLINE void each_vector(std::int64_t n, float* y, const float* x, const Before& before) {
-  const F f32;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(f32));
-  V v[4];
+  const auto step = static_cast<std::int64_t>(4 * hn::Lanes(F()));
   std::int64_t i = 0;
-  for (; i + 4 * lanes <= n; i += 4 * lanes) {
-    for (int k = 0; k < 4; ++k) v[k] = before(hn::LoadU(f32, x + i + k * lanes));
-    four<Fn>(v);
-    for (int k = 0; k < 4; ++k) hn::StoreU(v[k], f32, y + i + k * lanes);
-  }
+  for (; i + step <= n; i += step) four<Fn>(y + i, x + i, before);
   if (i == n) return;
   HWY_ALIGN float rest[4 * HWY_MAX_BYTES / sizeof(float)] = {};
   std::copy_n(x + i, n - i, rest);
-  for (int k = 0; k < 4; ++k) v[k] = before(hn::Load(f32, rest + k * lanes));
-  four<Fn>(v);
-  for (int k = 0; k < 4; ++k) hn::Store(v[k], f32, rest + k * lanes);
+  four<Fn>(rest, rest, before);
   std::copy_n(rest, n - i, y + i);
 }
 
@@ -144,8 +116,13 @@ void run_after_division(std::int64_t n, void* result, const void* const* operand
   const float divisor = *static_cast<const float*>(operands[1]);
   auto* y = static_cast<float*>(result);
   if (strides[0] == 1 && strides[1] == 0 && DividedBy::takes(divisor)) {
+    const auto* x = static_cast<const float*>(operands[0]);
+    if constexpr (kForgivesQuotients<Fn>) {
+      const V inverse = hn::Set(F(), 1 / divisor);
+      return each_vector<Fn>(n, y, x, [inverse](V a) HWY_ATTR { return hn::Mul(a, inverse); });
+    }
     const DividedBy quotient(divisor);
-    return each_vector<Fn>(n, y, static_cast<const float*>(operands[0]), [&](V x) HWY_ATTR { return quotient(x); });
+    return each_vector<Fn>(n, y, x, [&](V a) HWY_ATTR { return quotient(a); });
   }
   divide_run(n, result, operands, strides);
   contiguous_run<Fn>(n, y, y);

@@ -1,0 +1,66 @@
+// The functions of float_math-inl.h as types, each with the range where a shorter form of it holds.
+#if defined(BURN_FLOAT_FUNCTIONS_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef BURN_FLOAT_FUNCTIONS_INL_H
+#undef BURN_FLOAT_FUNCTIONS_INL_H
+#else
+#define BURN_FLOAT_FUNCTIONS_INL_H
+#endif
+
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "backends/cpu/vector/float_math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace burn::backends::cpu::HWY_NAMESPACE {
+namespace {
+
+// What is beyond the range of a vector function, one by one.
+template <typename Scalar>
+HWY_INLINE V one_by_one(V x, const Scalar& scalar) {
+  HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
+  hn::Store(x, F(), lanes);
+  for (std::size_t i = 0; i < hn::Lanes(F()); ++i) lanes[i] = scalar(lanes[i]);
+  return hn::Load(F(), lanes);
+}
+
+// A function: `fast` holds for |x| <= kRange, `any` everywhere; kRange is infinite where they are the same.
+constexpr float kEverywhere = std::numeric_limits<float>::infinity();
+
+#define BURN_FUNCTION(Name, range, fast_of_x, any_of_x)          \
+  struct Name {                                                  \
+    static constexpr float kRange = range;                       \
+    static HWY_INLINE V fast(V x) { return fast_of_x; }          \
+    static HWY_INLINE V any(V x) { return any_of_x; }            \
+  }
+BURN_FUNCTION(Exp, kExpRange, fast_exp(x), exp(x));
+BURN_FUNCTION(Expm1, kEverywhere, expm1(x), expm1(x));
+BURN_FUNCTION(Log, kEverywhere, log(x), log(x));
+BURN_FUNCTION(Log1p, kEverywhere, log1p(x), log1p(x));
+BURN_FUNCTION(Tanh, kEverywhere, tanh(x), tanh(x));
+BURN_FUNCTION(Erf, kEverywhere, erf(x), erf(x));
+BURN_FUNCTION(Sigmoid, kExpRange, fast_sigmoid(x), sigmoid(x));
+BURN_FUNCTION(Sin, kSineRange, fast_sin_turned(x, 0), one_by_one(x, [](float a) { return std::sin(a); }));
+BURN_FUNCTION(AsItIs, kEverywhere, x, x);
+BURN_FUNCTION(Cos, kSineRange, fast_sin_turned(x, 1), one_by_one(x, [](float a) { return std::cos(a); }));
+#undef BURN_FUNCTION
+
+// Functions whose slope never makes a relative error larger do not see the last bit of a quotient.
+template <typename Fn>
+constexpr bool kForgivesQuotients = std::is_same_v<Fn, Erf> || std::is_same_v<Fn, Tanh>;
+
+// One vector, however large its numbers.
+template <typename Fn>
+HWY_INLINE V anywhere(V x) {
+  if constexpr (Fn::kRange != kEverywhere) {
+    if (HWY_UNLIKELY(!hn::AllTrue(F(), hn::Le(hn::Abs(x), constant(Fn::kRange))))) return Fn::any(x);
+  }
+  return Fn::fast(x);
+}
+
+}  // namespace
+}  // namespace burn::backends::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,180 @@
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "backends/cpu/isa/isa.h"
+#include "backends/cpu/vector/chain_loops.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/vector/function_chain.cc"
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "backends/cpu/vector/float_functions-inl.h"
+
+#ifndef BURN_FUNCTION_PATTERN
+#define BURN_FUNCTION_PATTERN
+namespace burn::backends::cpu {
+
+enum class Scale { none, mul, div };
+
+// ((fn(x first b) + c) * d) last e, without the steps that a chain does not have.
+struct FunctionPattern {
+  static constexpr int kCount = 3 * 2 * 2 * 3 * 2;
+
+  Scale first = Scale::none;
+  bool adds = false, multiplies = false;
+  Scale last = Scale::none;
+  bool past_caches = false;
+
+  constexpr int code() const {
+    return (((static_cast<int>(first) * 2 + adds) * 2 + multiplies) * 3 + static_cast<int>(last)) * 2 + past_caches;
+  }
+  static constexpr FunctionPattern decode(int code) {
+    return {static_cast<Scale>(code / 24), code / 12 % 2 == 1, code / 6 % 2 == 1, static_cast<Scale>(code / 2 % 3), code % 2 == 1};
+  }
+};
+
+}  // namespace burn::backends::cpu
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace burn::backends::cpu::HWY_NAMESPACE {
+namespace {
+
+struct Div { static HWY_INLINE V of(V a, V b) { return hn::Div(a, b); } };
+
+template <typename Fn, typename First, typename Last, bool kPastCaches>
+void run_vectors(std::int64_t n, float* y, const float* x, V b, const Source* steps) {
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(F()));
+  const auto finish = [](V v, V c, V d, V e) HWY_ATTR { return Last::of(hn::Mul(hn::Add(v, c), d), e); };
+  std::int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const V v = anywhere<Fn>(First::of(hn::LoadU(F(), x + i), b));
+    store<kPastCaches>(finish(v, steps[0].at(i), steps[1].at(i), steps[2].at(i)), y + i);
+  }
+  if (i == n) return;
+  Source rest;
+  rest.start(x, 1);
+  const V v = anywhere<Fn>(First::of(rest.rest(i, n - i), b));
+  store_some(finish(v, steps[0].rest(i, n - i), steps[1].rest(i, n - i), steps[2].rest(i, n - i)), n - i, y + i);
+}
+
+template <typename Fn, typename First, typename Last>
+void run_stores(bool past_caches, std::int64_t n, float* y, const float* x, V b, const Source* steps) {
+  if (past_caches && is_aligned(y)) return run_vectors<Fn, First, Last, true>(n, y, x, b, steps);
+  run_vectors<Fn, First, Last, false>(n, y, x, b, steps);
+}
+
+// Steps that are not there are a product with 1 or a sum with -0, which change nothing.
+template <typename Fn>
+HWY_NOINLINE void run_pattern(FunctionPattern pattern, std::int64_t n, void* result, const void* const* operands,
+                              const std::int64_t* strides) {
+  static constexpr float kOne = 1, kNothing = -0.0f;
+  int next = 1;
+  float b = pattern.first == Scale::none ? 1 : *static_cast<const float*>(operands[next++]);
+  const bool divides_first = pattern.first == Scale::div && !DividedBy::takes(b);
+  if (pattern.first == Scale::div && !divides_first) b = 1 / b;
+
+  Source steps[3];
+  const auto start = [&](int k, bool is_there, const float* otherwise) {
+    if (!is_there) return steps[k].start(otherwise, 0);
+    steps[k].start(operands[next], strides[next]);
+    ++next;
+  };
+  start(0, pattern.adds, &kNothing);
+  start(1, pattern.multiplies, &kOne);
+  start(2, pattern.last != Scale::none, &kOne);
+  bool divides_last = pattern.last == Scale::div;
+  if (divides_last && strides[next - 1] == 0) {
+    const float divisor = *static_cast<const float*>(operands[next - 1]), inverse = 1 / divisor;
+    divides_last = !DividedBy::has_exact_inverse(divisor);
+    if (!divides_last) steps[2].start(&inverse, 0);
+  }
+
+  auto* y = static_cast<float*>(result);
+  const auto* x = static_cast<const float*>(operands[0]);
+  const V factor = hn::Set(F(), b);
+  if constexpr (kForgivesQuotients<Fn>) {
+    if (divides_first && divides_last) return run_stores<Fn, Div, Div>(pattern.past_caches, n, y, x, factor, steps);
+    if (divides_first) return run_stores<Fn, Div, Mul>(pattern.past_caches, n, y, x, factor, steps);
+  }
+  if (divides_last) return run_stores<Fn, Mul, Div>(pattern.past_caches, n, y, x, factor, steps);
+  run_stores<Fn, Mul, Mul>(pattern.past_caches, n, y, x, factor, steps);
+}
+
+// A loop is a bare function, so there is one for every pattern.
+template <typename Fn, int kPattern>
+void loop_for(std::int64_t n, void* result, const void* const* operands, const std::int64_t* strides) {
+  run_pattern<Fn>(FunctionPattern::decode(kPattern), n, result, operands, strides);
+}
+
+template <typename Fn>
+RunLoop loop_of(FunctionPattern pattern) {
+  if (pattern.first == Scale::div && !kForgivesQuotients<Fn>) return nullptr;
+  static constexpr auto kLoops = []<int... kPatterns>(std::integer_sequence<int, kPatterns...>) {
+    return std::array<RunLoop, sizeof...(kPatterns)>{&loop_for<Fn, kPatterns>...};
+  }(std::make_integer_sequence<int, FunctionPattern::kCount>());
+  return kLoops[static_cast<std::size_t>(pattern.code())];
+}
+
+RunLoop find_function_chain(ir::PointwiseFn fn, FunctionPattern pattern) {
+  switch (fn) {
+    case ir::PointwiseFn::exp: return loop_of<Exp>(pattern);
+    case ir::PointwiseFn::tanh: return loop_of<Tanh>(pattern);
+    case ir::PointwiseFn::erf: return loop_of<Erf>(pattern);
+    case ir::PointwiseFn::sigmoid: return loop_of<Sigmoid>(pattern);
+    default: return nullptr;
+  }
+}
+
+}  // namespace
+}  // namespace burn::backends::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace burn::backends::cpu {
+namespace {
+
+HWY_EXPORT(find_function_chain);
+
+std::optional<Scale> scale_of(ir::PointwiseFn fn) {
+  if (fn == ir::PointwiseFn::mul) return Scale::mul;
+  if (fn == ir::PointwiseFn::div) return Scale::div;
+  return std::nullopt;
+}
+
+std::optional<FunctionPattern> pattern_of(const Chain& chain) {
+  FunctionPattern pattern;
+  if (chain.before) {
+    const auto first = scale_of(*chain.before);
+    if (!first) return std::nullopt;
+    pattern.first = *first;
+  }
+  for (int k = 0; k < chain.steps; ++k) {
+    const auto scale = scale_of(chain.fns[k]);
+    if (chain.fns[k] == ir::PointwiseFn::add && k == 0) {
+      pattern.adds = true;
+    } else if (!scale || (*scale == Scale::div && chain.swapped[k]) || pattern.last != Scale::none) {
+      return std::nullopt;
+    } else if (*scale == Scale::mul && !pattern.multiplies) {
+      pattern.multiplies = true;
+    } else {
+      pattern.last = *scale;
+    }
+  }
+  return pattern;
+}
+
+}  // namespace
+
+RunLoop function_chain_loop(const Chain& chain, Store store) {
+  auto pattern = pattern_of(chain);
+  if (!chain.function || chain.steps == 0 || !pattern || !runs_v3()) return nullptr;
+  pattern->past_caches = store == Store::past_caches;
+  return HWY_DYNAMIC_DISPATCH(find_function_chain)(*chain.function, *pattern);
+}
+
+}  // namespace burn::backends::cpu
+#endif
