@@ -31,30 +31,33 @@ constexpr float kEverywhere = std::numeric_limits<float>::infinity();
 #define BURN_FUNCTION(Name, range, fast_of_x, any_of_x)          \
   struct Name {                                                  \
     static constexpr float kRange = range;                       \
-    static HWY_INLINE V fast(V x) { return fast_of_x; }          \
+    template <typename T> /* a vector or a pack */               \
+    static HWY_INLINE T fast(T x) { return fast_of_x; }          \
     static HWY_INLINE V any(V x) { return any_of_x; }            \
   }
 BURN_FUNCTION(Exp, kExpRange, fast_exp(x), exp(x));
-BURN_FUNCTION(Expm1, kEverywhere, expm1(x), expm1(x));
-BURN_FUNCTION(Log, kEverywhere, log(x), log(x));
-BURN_FUNCTION(Log1p, kEverywhere, log1p(x), log1p(x));
+BURN_FUNCTION(Expm1, kEverywhere, map(x, [](V v) HWY_ATTR { return expm1(v); }), expm1(x));
+BURN_FUNCTION(Log, kEverywhere, map(x, [](V v) HWY_ATTR { return log(v); }), log(x));
+BURN_FUNCTION(Log1p, kEverywhere, map(x, [](V v) HWY_ATTR { return log1p(v); }), log1p(x));
 BURN_FUNCTION(Tanh, kEverywhere, tanh(x), tanh(x));
 BURN_FUNCTION(Erf, kEverywhere, erf(x), erf(x));
 BURN_FUNCTION(Sigmoid, kExpRange, fast_sigmoid(x), sigmoid(x));
-BURN_FUNCTION(Sin, kSineRange, fast_sin_turned(x, 0), one_by_one(x, [](float a) { return std::sin(a); }));
+BURN_FUNCTION(Sin, kSineRange, map(x, [](V v) HWY_ATTR { return fast_sin_turned(v, 0); }),
+              one_by_one(x, [](float a) { return std::sin(a); }));
 BURN_FUNCTION(AsItIs, kEverywhere, x, x);
-BURN_FUNCTION(Cos, kSineRange, fast_sin_turned(x, 1), one_by_one(x, [](float a) { return std::cos(a); }));
+BURN_FUNCTION(Cos, kSineRange, map(x, [](V v) HWY_ATTR { return fast_sin_turned(v, 1); }),
+              one_by_one(x, [](float a) { return std::cos(a); }));
 #undef BURN_FUNCTION
 
 // Functions whose slope never makes a relative error larger do not see the last bit of a quotient.
 template <typename Fn>
 constexpr bool kForgivesQuotients = std::is_same_v<Fn, Erf> || std::is_same_v<Fn, Tanh>;
 
-// One vector, however large its numbers.
-template <typename Fn>
-HWY_INLINE V anywhere(V x) {
+// A vector or a pack, however large its numbers.
+template <typename Fn, typename T>
+HWY_INLINE T anywhere(T x) {
   if constexpr (Fn::kRange != kEverywhere) {
-    if (HWY_UNLIKELY(!hn::AllTrue(F(), hn::Le(hn::Abs(x), constant(Fn::kRange))))) return Fn::any(x);
+    if (HWY_UNLIKELY(!all_within(Fn::kRange, x))) return map(x, [](V v) HWY_ATTR { return Fn::any(v); });
   }
   return Fn::fast(x);
 }

@@ -31,20 +31,11 @@ HWY_NOINLINE void four_anywhere(float* y, const float* x, const Before& before) 
 // where they are out of range reads them again.
 template <typename Fn, typename Before>
 HWY_INLINE void four(float* y, const float* x, const Before& before) {
-  const F f32;
-  const std::size_t lanes = hn::Lanes(f32);
-  const V a = before(hn::LoadU(f32, x)), b = before(hn::LoadU(f32, x + lanes));
-  const V c = before(hn::LoadU(f32, x + 2 * lanes)), d = before(hn::LoadU(f32, x + 3 * lanes));
+  const Pack v = map(load_pack(x), before);
   if constexpr (Fn::kRange != kEverywhere) {
-    const V range = constant(Fn::kRange);
-    const auto is_near = [range](V v) HWY_ATTR { return hn::Le(hn::Abs(v), range); };
-    const auto all_near = hn::And(hn::And(is_near(a), is_near(b)), hn::And(is_near(c), is_near(d)));
-    if (HWY_UNLIKELY(!hn::AllTrue(f32, all_near))) return four_anywhere<Fn>(y, x, before);
+    if (HWY_UNLIKELY(!all_within(Fn::kRange, v))) return four_anywhere<Fn>(y, x, before);
   }
-  hn::StoreU(Fn::fast(a), f32, y);
-  hn::StoreU(Fn::fast(b), f32, y + lanes);
-  hn::StoreU(Fn::fast(c), f32, y + 2 * lanes);
-  hn::StoreU(Fn::fast(d), f32, y + 3 * lanes);
+  store_pack(Fn::fast(v), y);
 }
 
 // y = Fn(before(x)), element by element.

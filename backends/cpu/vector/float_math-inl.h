@@ -10,7 +10,7 @@
 #define BURN_FLOAT_MATH_INL_H
 #endif
 
-#include "backends/cpu/vector/arithmetic-inl.h"
+#include "backends/cpu/vector/pack-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace burn::backends::cpu::HWY_NAMESPACE {
@@ -18,15 +18,13 @@ namespace burn::backends::cpu::HWY_NAMESPACE {
 using I = hn::RebindToSigned<F>;
 using VI = hn::Vec<I>;
 
-HWY_INLINE V constant(double x) { return hn::Set(F(), static_cast<float>(x)); }
-
 // c[0] + c[1] x + c[2] x^2 + ...
-template <typename... Rest>
-HWY_INLINE V polynomial(V x, double first, Rest... rest) {
+template <typename T, typename... Rest>
+HWY_INLINE T polynomial(T x, double first, Rest... rest) {
   if constexpr (sizeof...(rest) == 0)
-    return constant(first);
+    return constant<T>(first);
   else
-    return hn::MulAdd(polynomial(x, rest...), x, constant(first));
+    return mul_add(polynomial(x, rest...), x, constant<T>(first));
 }
 
 // x 2^k for |k| <= 252, in two steps, so that neither factor leaves the range.
@@ -40,14 +38,16 @@ HWY_INLINE V scale(V x, VI k) {
 HWY_INLINE V keep_nan(V x, V y) { return hn::IfThenElse(hn::IsNaN(x), x, y); }
 
 // e^r for |r| <= ln(2) / 2.
-HWY_INLINE V exp_near_zero(V r) {
-  const V p = polynomial(r, 0.5, 0.166665181517601, 0.04166620597243309, 0.008368953131139278, 0.0013950602151453495);
-  return hn::Add(hn::MulAdd(hn::Mul(r, r), p, r), constant(1));
+template <typename T>
+HWY_INLINE T exp_near_zero(T r) {
+  const T p = polynomial(r, 0.5, 0.166665181517601, 0.04166620597243309, 0.008368953131139278, 0.0013950602151453495);
+  return add(mul_add(mul(r, r), p, r), constant<T>(1));
 }
 
 // x - n ln(2), with ln(2) in two parts (Cody and Waite's reduction).
-HWY_INLINE V without_ln2(V x, V n) {
-  return hn::NegMulAdd(n, constant(1.428606765330187e-06), hn::NegMulAdd(n, constant(0.693145751953125), x));
+template <typename T>
+HWY_INLINE T without_ln2(T x, T n) {
+  return neg_mul_add(n, constant<T>(1.428606765330187e-06), neg_mul_add(n, constant<T>(0.693145751953125), x));
 }
 
 // Where the functions below with a name in `fast_` hold; the rest, and NaN, is theirs without it.
@@ -55,18 +55,25 @@ constexpr float kExpRange = 87, kSineRange = 8192;
 
 // e^x = 2^k e^r. Adding 1.5 * 2^23 rounds to a whole number and leaves it in the lowest bits, from where it goes into
 // the exponent.
-HWY_INLINE V fast_exp(V x) {
-  const V magic = constant(12582912);
-  const V shifted = hn::MulAdd(x, constant(1.4426950408889634), magic);
-  const V e = exp_near_zero(without_ln2(x, hn::Sub(shifted, magic)));
+HWY_INLINE V add_to_exponent(V x, V lowest_bits) {
   const I i;
-  return hn::BitCast(F(), hn::Add(hn::BitCast(i, e), hn::ShiftLeft<23>(hn::BitCast(i, shifted))));
+  return hn::BitCast(F(), hn::Add(hn::BitCast(i, x), hn::ShiftLeft<23>(hn::BitCast(i, lowest_bits))));
+}
+HWY_INLINE Pack add_to_exponent(Pack x, Pack bits) {
+  return {add_to_exponent(x.a, bits.a), add_to_exponent(x.b, bits.b), add_to_exponent(x.c, bits.c), add_to_exponent(x.d, bits.d)};
+}
+
+template <typename T>
+HWY_INLINE T fast_exp(T x) {
+  const T magic = constant<T>(12582912);
+  const T shifted = mul_add(x, constant<T>(1.4426950408889634), magic);
+  return add_to_exponent(exp_near_zero(without_ln2(x, sub(shifted, magic))), shifted);
 }
 
 // Also where e^x is infinite, subnormal or zero.
 HWY_INLINE V exp(V x) {
-  const V bounded = hn::Min(hn::Max(x, constant(-104)), constant(89));  // 0 and infinity lie beyond
-  const VI k = hn::NearestInt(hn::Mul(bounded, constant(1.4426950408889634)));
+  const V bounded = hn::Min(hn::Max(x, constant<V>(-104)), constant<V>(89));  // 0 and infinity lie beyond
+  const VI k = hn::NearestInt(hn::Mul(bounded, constant<V>(1.4426950408889634)));
   const V e = exp_near_zero(without_ln2(bounded, hn::ConvertTo(F(), k)));
   return keep_nan(x, scale(e, k));
 }
@@ -75,21 +82,21 @@ HWY_INLINE V exp(V x) {
 HWY_INLINE V log(V x) {
   const I i;
   const F f32;
-  const V smallest = constant(1.17549435e-38);
+  const V smallest = constant<V>(1.17549435e-38);
   const auto subnormal = hn::Lt(x, smallest);
-  const V normal = hn::IfThenElse(subnormal, hn::Mul(x, constant(8388608)), x);
+  const V normal = hn::IfThenElse(subnormal, hn::Mul(x, constant<V>(8388608)), x);
   const VI bits = hn::BitCast(i, normal);
   // The exponent of x / sqrt(1/2), so that the mantissa falls into [sqrt(1/2), sqrt(2)).
   const VI k = hn::ShiftRight<23>(hn::Sub(bits, hn::Set(i, 0x3f3504f3)));
   const V m = hn::BitCast(f32, hn::Sub(bits, hn::ShiftLeft<23>(k)));
-  const V n = hn::Sub(hn::ConvertTo(f32, k), hn::IfThenElseZero(subnormal, constant(23)));
-  const V f = hn::Sub(m, constant(1)), f2 = hn::Mul(f, f);
+  const V n = hn::Sub(hn::ConvertTo(f32, k), hn::IfThenElseZero(subnormal, constant<V>(23)));
+  const V f = hn::Sub(m, constant<V>(1)), f2 = hn::Mul(f, f);
   const V p = polynomial(f, 0.3333331346511841, -0.25000008940696716, 0.2000211924314499, -0.1666799634695053,
                          0.14219552278518677, -0.1240558922290802, 0.11888162046670914, -0.11675652116537094,
                          0.06746641546487808);
-  V y = hn::MulAdd(hn::Mul(f2, f), p, hn::Mul(n, constant(1.428606765330187e-06)));
-  y = hn::Add(hn::NegMulAdd(constant(0.5), f2, y), f);
-  y = hn::MulAdd(n, constant(0.693145751953125), y);
+  V y = hn::MulAdd(hn::Mul(f2, f), p, hn::Mul(n, constant<V>(1.428606765330187e-06)));
+  y = hn::Add(hn::NegMulAdd(constant<V>(0.5), f2, y), f);
+  y = hn::MulAdd(n, constant<V>(0.693145751953125), y);
   const V infinity = hn::Inf(f32);
   y = hn::IfThenElse(hn::Eq(x, infinity), infinity, y);
   y = hn::IfThenElse(hn::Eq(x, hn::Zero(f32)), hn::Neg(infinity), y);
@@ -98,7 +105,7 @@ HWY_INLINE V log(V x) {
 
 // ln(u) x / (u - 1) with u = 1 + x: what rounding did to u cancels (Kahan).
 HWY_INLINE V log1p(V x) {
-  const V one = constant(1), u = hn::Add(x, one), d = hn::Sub(u, one);
+  const V one = constant<V>(1), u = hn::Add(x, one), d = hn::Sub(u, one);
   const V y = hn::Mul(log(u), hn::Div(x, d));
   const auto as_is = hn::Or(hn::Eq(d, hn::Zero(F())), hn::Eq(x, hn::Inf(F())));
   return hn::IfThenElse(as_is, x, hn::IfThenElse(hn::Eq(u, hn::Zero(F())), hn::Neg(hn::Inf(F())), y));
@@ -109,49 +116,56 @@ HWY_INLINE V expm1(V x) {
   const V p = polynomial(x, 0.5, 0.1666666716337204, 0.041666269302368164, 0.008333263918757439, 0.0013946176040917635,
                          0.000199185247765854);
   const V small = hn::MulAdd(hn::Mul(x, x), p, x);
-  return hn::IfThenElse(hn::Lt(hn::Abs(x), constant(0.34657)), small, hn::Sub(exp(x), constant(1)));
+  return hn::IfThenElse(hn::Lt(hn::Abs(x), constant<V>(0.34657)), small, hn::Sub(exp(x), constant<V>(1)));
 }
 
 // x within +-bound. Where one operand is NaN, Min and Max give the second, so it passes.
-HWY_INLINE V bounded_by(V bound, V x) { return hn::Max(hn::Neg(bound), hn::Min(bound, x)); }
+template <typename T>
+HWY_INLINE T bounded_by(double bound, T x) { return max(constant<T>(-bound), min(constant<T>(bound), x)); }
 
 // x P(x^2) / Q(x^2) up to where tanh is 1 in f32.
-HWY_INLINE V tanh(V x) {
-  const V a = bounded_by(constant(9.02), x), z = hn::Mul(a, a);
-  const V p = polynomial(z, 1.0, 0.13680852949619293, 0.0038695044349879026, 2.8031241527060047e-05,
+template <typename T>
+HWY_INLINE T tanh(T x) {
+  const T a = bounded_by(9.02, x), z = mul(a, a);
+  const T p = polynomial(z, 1.0, 0.13680852949619293, 0.0038695044349879026, 2.8031241527060047e-05,
                          3.064236508976137e-08, -1.2246130325077598e-11);
-  const V q = polynomial(z, 1.0, 0.47014185786247253, 0.027250142768025398, 0.0003940707247238606,
+  const T q = polynomial(z, 1.0, 0.47014185786247253, 0.027250142768025398, 0.0003940707247238606,
                          1.2890302514279028e-06);
-  return bounded_by(constant(1), hn::Div(hn::Mul(a, p), q));
+  return bounded_by(1, div(mul(a, p), q));
 }
 
 // The same for erf, which is 1 in f32 from 3.92 on.
-HWY_INLINE V erf(V x) {
-  const V a = bounded_by(constant(3.92), x), z = hn::Mul(a, a);
-  const V p = polynomial(z, 1.1283791065216064, 0.1904064416885376, 0.05274871736764908, 0.0037656158674508333,
+template <typename T>
+HWY_INLINE T erf(T x) {
+  const T a = bounded_by(3.92, x), z = mul(a, a);
+  const T p = polynomial(z, 1.1283791065216064, 0.1904064416885376, 0.05274871736764908, 0.0037656158674508333,
                          0.0002848826698027551, 2.050087005045498e-06);
-  const V q = polynomial(z, 1.0, 0.5020760893821716, 0.1141090989112854, 0.014969213865697384, 0.0011625352781265974,
+  const T q = polynomial(z, 1.0, 0.5020760893821716, 0.1141090989112854, 0.014969213865697384, 0.0011625352781265974,
                          3.809170812019147e-05);
-  return bounded_by(constant(1), hn::Div(hn::Mul(a, p), q));
+  return bounded_by(1, div(mul(a, p), q));
 }
 
-HWY_INLINE V fast_sigmoid(V x) { return hn::Div(constant(1), hn::Add(constant(1), fast_exp(hn::Neg(x)))); }
-HWY_INLINE V sigmoid(V x) { return hn::Div(constant(1), hn::Add(constant(1), exp(hn::Neg(x)))); }
+template <typename T>
+HWY_INLINE T fast_sigmoid(T x) {
+  const T one = constant<T>(1);
+  return div(one, add(one, fast_exp(sub(constant<T>(0), x))));
+}
+HWY_INLINE V sigmoid(V x) { return hn::Div(constant<V>(1), hn::Add(constant<V>(1), exp(hn::Neg(x)))); }
 
 // Sine of x + quarter_turns pi / 2: reduced to [-pi/4, pi/4] by pi / 2 in three parts.
 HWY_INLINE V fast_sin_turned(V x, int quarter_turns) {
   const I i;
-  const VI k = hn::NearestInt(hn::Mul(x, constant(0.6366197723675814)));
+  const VI k = hn::NearestInt(hn::Mul(x, constant<V>(0.6366197723675814)));
   const V n = hn::ConvertTo(F(), k);
-  V r = hn::NegMulAdd(n, constant(1.5703125), x);
-  r = hn::NegMulAdd(n, constant(0.0004837512969970703), r);
-  r = hn::NegMulAdd(n, constant(7.549790126404332e-08), r);
+  V r = hn::NegMulAdd(n, constant<V>(1.5703125), x);
+  r = hn::NegMulAdd(n, constant<V>(0.0004837512969970703), r);
+  r = hn::NegMulAdd(n, constant<V>(7.549790126404332e-08), r);
   const V z = hn::Mul(r, r);
   const V sine = hn::MulAdd(hn::Mul(r, z), polynomial(z, -0.1666666716337204, 0.008333329111337662,
                                                       -0.00019839327433146536, 2.71823728326126e-06), r);
   const V cosine = hn::MulAdd(hn::Mul(z, z), polynomial(z, 0.0416666679084301, -0.0013888883404433727,
                                                         2.479951217537746e-05, -2.720954341839388e-07),
-                              hn::NegMulAdd(constant(0.5), z, constant(1)));
+                              hn::NegMulAdd(constant<V>(0.5), z, constant<V>(1)));
   const VI turns = hn::Add(k, hn::Set(i, quarter_turns));
   const auto is_odd = hn::RebindMask(F(), hn::TestBit(turns, hn::Set(i, 1)));
   const V sign = hn::BitCast(F(), hn::ShiftLeft<30>(hn::And(turns, hn::Set(i, 2))));

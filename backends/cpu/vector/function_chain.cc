@@ -49,11 +49,18 @@ template <typename Fn, typename First, typename Last, bool kPastCaches>
 void run_vectors(std::int64_t n, float* y, const float* x, V b, const Source* steps) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(F()));
   const auto finish = [](V v, V c, V d, V e) HWY_ATTR { return Last::of(hn::Mul(hn::Add(v, c), d), e); };
-  std::int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    const V v = anywhere<Fn>(First::of(hn::LoadU(F(), x + i), b));
+  const auto put = [&](V v, std::int64_t i) HWY_ATTR {
     store<kPastCaches>(finish(v, steps[0].at(i), steps[1].at(i), steps[2].at(i)), y + i);
+  };
+  std::int64_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    const Pack v = anywhere<Fn>(map(load_pack(x + i), [b](V a) HWY_ATTR { return First::of(a, b); }));
+    put(v.a, i);
+    put(v.b, i + lanes);
+    put(v.c, i + 2 * lanes);
+    put(v.d, i + 3 * lanes);
   }
+  for (; i + lanes <= n; i += lanes) put(anywhere<Fn>(First::of(hn::LoadU(F(), x + i), b)), i);
   if (i == n) return;
   Source rest;
   rest.start(x, 1);
