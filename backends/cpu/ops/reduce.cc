@@ -121,19 +121,32 @@ class Reduction {
     }
   }
 
-  // Few outputs of many elements: parts of the longest reduced loop are reduced side by side, then merged in order. The
+  // The longest reduced loop; but contiguous runs stay whole, if there are others enough to cut.
+  std::size_t loop_to_cut(std::int64_t parts) const {
+    const auto& loops = layout_.reduced;
+    const auto longest = [&](auto end) { return std::ranges::max_element(loops.begin(), end, {}, &Loop::size); };
+    auto cut = longest(loops.end());
+    if (!layout_.rows && loops.size() > 1) {
+      const auto around = longest(loops.end() - 1);
+      if (around->size >= std::min<std::int64_t>(parts, 16)) cut = around;
+    }
+    return static_cast<std::size_t>(cut - loops.begin());
+  }
+
+  // Few outputs of many elements: parts of one reduced loop are reduced side by side, then merged in order. The
   // number of parts follows from the sizes alone, so the result does not depend on the number of threads.
   Status run_in_parts(Run& run, const std::byte* x, std::byte* y, std::int64_t outputs, std::int64_t per_output) const {
-    const auto longest = std::ranges::max_element(layout_.reduced, {}, &Loop::size) - layout_.reduced.begin();
-    const Loop whole = layout_.reduced[static_cast<std::size_t>(longest)];
-    const auto parts = std::min(std::min<std::int64_t>(outputs * per_output / (2 * kGrain), 64), whole.size);
+    const auto wanted = std::min<std::int64_t>(outputs * per_output / (2 * kGrain), 64);
+    const auto cut = loop_to_cut(wanted);
+    const Loop whole = layout_.reduced[cut];
+    const auto parts = std::min(wanted, whole.size);
     const auto part_bytes = outputs * static_cast<std::int64_t>(loops_.total_size);
     BURN_TRY(auto scratch, run.pool.allocate(static_cast<std::size_t>(parts * part_bytes)));
     parallel_for(parts, 1, [&](std::int64_t begin, std::int64_t end) {
       for (auto part = begin; part < end; ++part) {
         const auto first = whole.size / parts * part + std::min(part, whole.size % parts);
         Loops reduced = layout_.reduced;
-        reduced[static_cast<std::size_t>(longest)].size = whole.size / parts + (part < whole.size % parts ? 1 : 0);
+        reduced[cut].size = whole.size / parts + (part < whole.size % parts ? 1 : 0);
         std::byte* totals = scratch->data() + part * part_bytes;
         loops_.fill(outputs, totals);
         reduce(reduced, x + first * whole.stride * element_size_, 0, outputs, totals);
