@@ -28,21 +28,24 @@ template <typename To, typename From>
     return static_cast<To>(x);
 }
 
+// A bool is a byte; as a choice between two numbers it vectorises, as a conversion it does not.
+template <typename From, typename To>
+[[gnu::always_inline]] inline To convert_stored(Stored<From> x) {
+  if constexpr (std::is_same_v<From, bool>)
+    return x != 0 ? convert<To>(1.0f) : convert<To>(0.0f);
+  else
+    return convert<To>(x);
+}
+
 template <typename From, typename To>
 void cast_run(std::int64_t n, void* result, const void* source, std::int64_t stride) {
   auto* y = static_cast<Stored<To>*>(result);
   const auto* x = static_cast<const Stored<From>*>(source);
-  const auto load = [x](std::int64_t i) __attribute__((always_inline)) {
-    if constexpr (std::is_same_v<From, bool>)
-      return x[i] != 0;
-    else
-      return x[i];
-  };
   if (stride == 1) {
 #pragma GCC ivdep
-    for (std::int64_t i = 0; i < n; ++i) y[i] = convert<To>(load(i));
+    for (std::int64_t i = 0; i < n; ++i) y[i] = convert_stored<From, To>(x[i]);
   } else {
-    for (std::int64_t i = 0; i < n; ++i) y[i] = convert<To>(load(i * stride));
+    for (std::int64_t i = 0; i < n; ++i) y[i] = convert_stored<From, To>(x[i * stride]);
   }
 }
 

@@ -3,13 +3,14 @@
 #include "backends/cpu/ops/random.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/run.h"
+#include "backends/cpu/vector/philox.h"
 #include "ir/dispatch.h"
 #include "ir/philox.h"
 
 namespace burn::backends::cpu {
 namespace {
 
-constexpr int kBlocks = 64;  // of four numbers, computed side by side; fewer would be unrolled rather than vectorised
+constexpr int kBlocks = 64;  // of four numbers, computed side by side
 
 }  // namespace
 }  // namespace burn::backends::cpu
@@ -24,7 +25,7 @@ namespace {
 template <typename T>
 void uniform_blocks(std::uint64_t seed, std::uint64_t first, T* out) {
   std::uint32_t bits[4 * kBlocks];
-  BURN_BEST(philox_bits)(seed, first, bits);
+  philox_bits(seed, first, kBlocks, bits);
   if constexpr (std::is_same_v<T, float>) {
     BURN_BEST(uniform_floats)(bits, out);
   } else {
