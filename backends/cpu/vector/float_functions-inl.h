@@ -42,6 +42,7 @@ BURN_FUNCTION(Log1p, kEverywhere, map(x, [](V v) HWY_ATTR { return log1p(v); }),
 BURN_FUNCTION(Tanh, kEverywhere, tanh(x), tanh(x));
 BURN_FUNCTION(Erf, kEverywhere, erf(x), erf(x));
 BURN_FUNCTION(Sigmoid, kExpRange, fast_sigmoid(x), sigmoid(x));
+BURN_FUNCTION(Sqrt, kEverywhere, map(x, [](V v) HWY_ATTR { return hn::Sqrt(v); }), hn::Sqrt(x));
 BURN_FUNCTION(Sin, kSineRange, map(x, [](V v) HWY_ATTR { return fast_sin_turned(v, 0); }),
               one_by_one(x, [](float a) { return std::sin(a); }));
 BURN_FUNCTION(AsItIs, kEverywhere, x, x);

@@ -137,6 +137,7 @@ RunLoop find_loop_after(ir::PointwiseFn first, ir::PointwiseFn fn) {
     case ir::PointwiseFn::tanh: return after<Tanh>(first);
     case ir::PointwiseFn::erf: return after<Erf>(first);
     case ir::PointwiseFn::sigmoid: return after<Sigmoid>(first);
+    case ir::PointwiseFn::sqrt: return after<Sqrt>(first);
     default: return nullptr;
   }
 }

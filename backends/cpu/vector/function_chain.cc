@@ -132,6 +132,7 @@ RunLoop find_function_chain(ir::PointwiseFn fn, FunctionPattern pattern) {
     case ir::PointwiseFn::tanh: return loop_of<Tanh>(pattern);
     case ir::PointwiseFn::erf: return loop_of<Erf>(pattern);
     case ir::PointwiseFn::sigmoid: return loop_of<Sigmoid>(pattern);
+    case ir::PointwiseFn::sqrt: return loop_of<Sqrt>(pattern);
     default: return nullptr;
   }
 }
