@@ -68,6 +68,7 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   // Any thread.
   ws::Sender& sender() { return *sender_; }
   const std::string& peer() const { return socket_->peer(); }
+  bool shares_memory() const { return upgrade_.shares_memory(); }
   void detach() {  // nobody listens any more
     gate_.shut();
     abort(cancelled("the channel was destroyed"));
@@ -121,6 +122,7 @@ class WebSocketChannel final : public Channel {
   void close() override { connection_->sender().close(); }
   std::size_t queued_bytes() const override { return connection_->sender().queued_bytes(); }
   std::string peer() const override { return connection_->peer(); }
+  bool is_shared_memory() const override { return connection_->shares_memory(); }
 
  private:
   const std::shared_ptr<Connection> connection_;

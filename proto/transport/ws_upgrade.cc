@@ -62,7 +62,7 @@ Result<bool> Upgrade::hear_choice(Inbox& inbox) {
   auto memory = *std::exchange(offered_, std::nullopt);
   if (choice == kInMemory) {
     inbox.skip(inbox.text().size());  // the choice, and bells: frames are in the memory
-    socket_.move_into(std::move(memory), true);
+    share(std::move(memory));
   } else {
     inbox.skip(1);
   }
@@ -74,8 +74,13 @@ Result<bool> Upgrade::accept(std::string_view response) {
   auto memory = SharedMemory::open(socket_.take_descriptor());
   if (!may_share_memory_ || !upgraded.shares_memory) return true;
   write({memory.ok() ? &kInMemory : &kOnSocket, 1});
-  if (memory.ok()) socket_.move_into(*std::move(memory), false);
+  if (memory.ok()) share(*std::move(memory));
   return true;
+}
+
+void Upgrade::share(SharedMemory memory) {
+  shares_memory_ = true;
+  socket_.move_into(std::move(memory), role_ == Role::server);
 }
 
 void Upgrade::write(std::string_view text) {

@@ -27,16 +27,20 @@ class Upgrade {
   // After more has come in. True: hands are shaken, what follows in the inbox are frames. Errors: why they never will be; a
   // server has told the client.
   Result<bool> proceed(Inbox& inbox);
+  // For any thread, once hands are shaken.
+  bool shares_memory() const { return shares_memory_; }
 
  private:
   Result<bool> answer(std::string_view request);
   Result<bool> accept(std::string_view response);
   Result<bool> hear_choice(Inbox& inbox);
+  void share(SharedMemory memory);
   void write(std::string_view text);
 
   LoopSocket& socket_;
   const Role role_;
   const bool may_share_memory_;
+  bool shares_memory_ = false;
   std::string key_;                      // a client's
   std::optional<SharedMemory> offered_;  // a server's, until the client has chosen
 };
