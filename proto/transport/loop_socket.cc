@@ -135,7 +135,7 @@ bool LoopSocket::is_unix() const {
   return ::getsockopt(fd_, SOL_SOCKET, SO_DOMAIN, &family, &size) == 0 && family == AF_UNIX;
 }
 
-void LoopSocket::send_descriptor(std::span<iovec> parts, const UniqueFd& descriptor) {
+LoopSocket::Transfer LoopSocket::write_with(std::span<iovec> parts, const UniqueFd& descriptor) {
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
   msghdr message{};
   message.msg_iov = parts.data();
@@ -148,7 +148,7 @@ void LoopSocket::send_descriptor(std::span<iovec> parts, const UniqueFd& descrip
   header->cmsg_len = CMSG_LEN(sizeof(int));
   const int fd = descriptor.get();
   std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
-  (void)::sendmsg(fd_, &message, MSG_DONTWAIT | MSG_NOSIGNAL);  // an empty socket takes it
+  return result(::sendmsg(fd_, &message, MSG_DONTWAIT | MSG_NOSIGNAL));
 }
 
 LoopSocket::Transfer LoopSocket::receive(std::span<iovec> parts) {

@@ -59,7 +59,7 @@ class LoopSocket : public std::enable_shared_from_this<LoopSocket> {
   // Shared memory, for a handshake on the loop's thread. On a unix socket a descriptor may travel with some bytes; it is kept
   // by a peer that has said that it awaits one.
   bool is_unix() const;
-  void send_descriptor(std::span<iovec> parts, const UniqueFd& descriptor);
+  Transfer write_with(std::span<iovec> parts, const UniqueFd& descriptor);
   void await_descriptor() { awaits_descriptor_ = true; }
   UniqueFd take_descriptor();
   // From now on all bytes go through memory, which is this side's own or the peer's; the peer has to do the same.

@@ -88,13 +88,14 @@ void SharedStream::hear_bell() {
 bool SharedStream::waits_for_input() { return !is_over() && reader_.go_to_sleep(); }
 
 SharedStream::Transfer SharedStream::write(std::span<const iovec> parts) {
+  if (is_broken_) return {0, EPROTO};
+  if (is_gone_) return {0, EPIPE};
   std::size_t moved = 0;
   std::size_t space = writer_.space();
   Patience patience;
   for (const iovec& part : parts) {
     std::span<const std::byte> from{static_cast<const std::byte*>(part.iov_base), part.iov_len};
     while (!from.empty()) {
-      if (is_gone_) return {0, EPIPE};
       if (space < std::min(from.size(), kPiece)) {
         publish();  // or the reader could not make space
         do {

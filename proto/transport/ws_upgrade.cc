@@ -11,8 +11,6 @@ namespace {
 
 constexpr char kInMemory = 'm', kOnSocket = 's';
 
-iovec part_of(std::string_view text) { return {const_cast<char*>(text.data()), text.size()}; }
-
 }  // namespace
 
 Upgrade::Upgrade(LoopSocket& socket, Role role, bool may_share_memory)
@@ -33,10 +31,12 @@ Result<bool> Upgrade::proceed(Inbox& inbox) {
   }
   const std::string header{inbox.text().substr(0, size)};
   inbox.skip(size);
-  return role_ == Role::server ? answer(header) : accept(header);
+  if (role_ == Role::client) return accept(header);
+  BURN_RETURN_IF_ERROR(answer(header));
+  return offered_ ? hear_choice(inbox) : true;
 }
 
-Result<bool> Upgrade::answer(std::string_view request) {
+Status Upgrade::answer(std::string_view request) {
   UniqueFd descriptor;
   const auto share_memory = [&] {
     if (!may_share_memory_) return false;
@@ -45,14 +45,8 @@ Result<bool> Upgrade::answer(std::string_view request) {
     return memory.ok();
   };
   const Answer answer = answer_upgrade(request, share_memory);
-  if (!offered_) {
-    write(answer.text);
-    if (!answer.status.ok()) return answer.status;
-    return true;
-  }
-  iovec part = part_of(answer.text);
-  socket_.send_descriptor({&part, 1}, descriptor);
-  return false;
+  write(answer.text, descriptor);
+  return answer.status;
 }
 
 Result<bool> Upgrade::hear_choice(Inbox& inbox) {
@@ -83,9 +77,10 @@ void Upgrade::share(SharedMemory memory) {
   socket_.move_into(std::move(memory), role_ == Role::server);
 }
 
-void Upgrade::write(std::string_view text) {
-  iovec part = part_of(text);
-  (void)socket_.write({&part, 1});  // an empty socket takes it
+// An empty socket takes it; from a full one nobody reads.
+void Upgrade::write(std::string_view text, const UniqueFd& descriptor) {
+  iovec part{const_cast<char*>(text.data()), text.size()};
+  (void)(descriptor ? socket_.write_with({&part, 1}, descriptor) : socket_.write({&part, 1}));
 }
 
 }  // namespace burn::proto::ws

@@ -31,11 +31,11 @@ class Upgrade {
   bool shares_memory() const { return shares_memory_; }
 
  private:
-  Result<bool> answer(std::string_view request);
+  Status answer(std::string_view request);
   Result<bool> accept(std::string_view response);
   Result<bool> hear_choice(Inbox& inbox);
   void share(SharedMemory memory);
-  void write(std::string_view text);
+  void write(std::string_view text, const UniqueFd& descriptor = {});
 
   LoopSocket& socket_;
   const Role role_;
