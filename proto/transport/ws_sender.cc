@@ -36,11 +36,9 @@ void Sender::say(Opcode opcode, std::string_view content) {
 }
 
 void Sender::break_off(CloseCode code, std::string_view why) {
-  if (queue_.discard() && !said_goodbye_) write_now(make_control(Opcode::close, encode_close(code, why), role_));
-}
-
-void Sender::write_now(std::string_view bytes) {
-  iovec part{const_cast<char*>(bytes.data()), bytes.size()};
+  if (!queue_.discard() || said_goodbye_) return;
+  std::string goodbye = make_control(Opcode::close, encode_close(code, why), role_);
+  iovec part{goodbye.data(), goodbye.size()};
   (void)socket_->write({&part, 1});  // an empty socket takes it; from a full one nobody reads
 }
 
