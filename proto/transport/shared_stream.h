@@ -1,5 +1,6 @@
-// A connection in shared memory as it looks from one of its ends: reads and writes like a socket that does not block. The unix
-// socket that it was agreed on remains as its bell and its sign of life: a byte on it says "look", its end that the peer is gone.
+// A connection in shared memory as it looks from one of its ends: reads and writes like a socket that does not block. The
+// unix socket that it was agreed on remains as its bell and its sign of life: a byte on it says "look", its end that the peer
+// is gone.
 #pragma once
 
 #include <sys/uio.h>

@@ -65,8 +65,9 @@ Result<bool> Upgrade::hear_choice(Inbox& inbox) {
 
 Result<bool> Upgrade::accept(std::string_view response) {
   BURN_TRY(const Upgraded upgraded, check_upgrade(response, key_));
-  auto memory = SharedMemory::open(socket_.take_descriptor());
+  const UniqueFd descriptor = socket_.take_descriptor();
   if (!may_share_memory_ || !upgraded.shares_memory) return true;
+  auto memory = SharedMemory::open(descriptor);
   write({memory.ok() ? &kInMemory : &kOnSocket, 1});
   if (memory.ok()) share(*std::move(memory));
   return true;
@@ -77,10 +78,11 @@ void Upgrade::share(SharedMemory memory) {
   socket_.move_into(std::move(memory), role_ == Role::server);
 }
 
-// An empty socket takes it; from a full one nobody reads.
+// An empty socket takes it; from a full one nobody reads. A descriptor may not be let through, and is then lost on the way.
 void Upgrade::write(std::string_view text, const UniqueFd& descriptor) {
   iovec part{const_cast<char*>(text.data()), text.size()};
-  (void)(descriptor ? socket_.write_with({&part, 1}, descriptor) : socket_.write({&part, 1}));
+  if (descriptor && socket_.write_with({&part, 1}, descriptor).error == 0) return;
+  (void)socket_.write({&part, 1});
 }
 
 }  // namespace burn::proto::ws

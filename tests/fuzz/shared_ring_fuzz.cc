@@ -1,5 +1,5 @@
-// A peer that writes whatever it likes into the control block of a ring, between any two calls: an end says that it is broken or
-// goes on, and never touches a byte outside the ring. The input is read as a list of steps.
+// A peer that writes whatever it likes into the control block of a ring, between any two calls: an end says that it is broken
+// or goes on, and never touches a byte outside the ring. The input is read as a list of steps.
 #include <algorithm>
 #include <array>
 #include <cstdint>
