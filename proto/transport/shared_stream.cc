@@ -6,7 +6,6 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <optional>
 #include <thread>
 #include <utility>
 
@@ -17,27 +16,25 @@ using Clock = LoopSocket::Clock;
 
 constexpr std::size_t kPiece = std::size_t{64} << 10;  // what is shown to the peer at once, so that both copy side by side
 constexpr std::size_t kMuch = std::size_t{64} << 10;   // after so many bytes more are likely to come at once
-constexpr auto kPatience = std::chrono::microseconds{100};
-
-// In the middle of much data neither side sleeps: to be woken takes longer than the other needs for its next piece. It yields,
-// or a busy machine would keep the other from it; and no longer than this in one call, whatever the peer does.
-class Patience {
- public:
-  bool wait() {
-    const auto now = Clock::now();
-    if (!end_) end_ = now + kPatience;
-    if (now >= *end_) return false;
-    std::this_thread::yield();
-    return true;
-  }
-
- private:
-  std::optional<Clock::time_point> end_;
-};
+constexpr auto kPatience = std::chrono::microseconds{100};  // in one call, whatever the peer does
+constexpr auto kLongYield = std::chrono::microseconds{500};
+constexpr auto kRest = std::chrono::milliseconds{50};
 
 std::size_t outgoing(SharedStream::Side side) { return side == SharedStream::Side::maker ? 0 : 1; }
 
 }  // namespace
+
+// Where others want the processor, a yield costs a slice of theirs, and sleepers are treated better.
+bool SharedStream::Patience::wait() {
+  const auto now = Clock::now();
+  if (now < resting_until_) return false;
+  if (!end_) end_ = now + kPatience;
+  if (now >= *end_) return false;
+  std::this_thread::yield();
+  const auto after = Clock::now();
+  if (after - now > kLongYield) resting_until_ = after + kRest;
+  return true;
+}
 
 SharedStream::SharedStream(SharedMemory memory, Side side, int bell)
     : memory_(std::move(memory)),
@@ -47,15 +44,13 @@ SharedStream::SharedStream(SharedMemory memory, Side side, int bell)
 
 SharedStream::Transfer SharedStream::read(std::span<const iovec> parts) {
   std::size_t available = reader_.available();
-  for (Patience patience; available == 0 && read_awake_ >= kMuch && !is_over() && patience.wait();) {
-    available = reader_.available();
-  }
+  reading_patience_.renew();
+  while (available == 0 && read_awake_ >= kMuch && !is_over() && reading_patience_.wait()) available = reader_.available();
   if (reader_.is_broken()) is_broken_ = true;
   if (is_broken_) return {0, EPROTO};
   if (available == 0) {
     if (is_gone_) return {0, gone_error_};
     if (reader_.is_at_end()) return {};
-    read_awake_ = 0;
     return {0, EAGAIN};
   }
   std::size_t moved = 0;
@@ -85,14 +80,18 @@ void SharedStream::hear_bell() {
   is_gone_ = true;
 }
 
-bool SharedStream::waits_for_input() { return !is_over() && reader_.go_to_sleep(); }
+bool SharedStream::waits_for_input() {
+  if (is_over() || !reader_.go_to_sleep()) return false;
+  read_awake_ = 0;
+  return true;
+}
 
 SharedStream::Transfer SharedStream::write(std::span<const iovec> parts) {
   if (is_broken_) return {0, EPROTO};
   if (is_gone_) return {0, EPIPE};
   std::size_t moved = 0;
   std::size_t space = writer_.space();
-  Patience patience;
+  writing_patience_.renew();
   for (const iovec& part : parts) {
     std::span<const std::byte> from{static_cast<const std::byte*>(part.iov_base), part.iov_len};
     while (!from.empty()) {
@@ -100,7 +99,7 @@ SharedStream::Transfer SharedStream::write(std::span<const iovec> parts) {
         publish();  // or the reader could not make space
         do {
           space = writer_.space();
-        } while (space < std::min(from.size(), kPiece) && !is_over() && patience.wait());
+        } while (space < std::min(from.size(), kPiece) && !is_over() && writing_patience_.wait());
         if (writer_.is_broken()) is_broken_ = true;
         if (is_broken_) return {0, EPROTO};
         if (space == 0) return {moved, moved > 0 ? 0 : EAGAIN};

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <optional>
 #include <span>
 
 #include "proto/transport/loop_socket.h"
@@ -38,6 +39,18 @@ class SharedStream {
   void close_writing();
 
  private:
+  // In the middle of much data neither side sleeps: to be woken takes longer than the other needs for its next piece. It
+  // yields, or a busy machine would keep the other from it.
+  class Patience {
+   public:
+    void renew() { end_.reset(); }  // for another call
+    bool wait();                    // false: it has come to an end
+
+   private:
+    std::optional<LoopSocket::Clock::time_point> end_;
+    LoopSocket::Clock::time_point resting_until_;
+  };
+
   bool is_over() const { return is_gone_ || is_broken_; }
   void release();
   void publish();
@@ -47,7 +60,8 @@ class SharedStream {
   const int bell_;
   RingReader reader_;
   RingWriter writer_;
-  std::size_t read_awake_ = 0;  // bytes since the reader last ran dry
+  Patience reading_patience_, writing_patience_;
+  std::size_t read_awake_ = 0;  // bytes since the reader last slept
 
   std::atomic<bool> is_gone_ = false;  // the peer is; what it wrote before may still be here
   int gone_error_ = 0;
