@@ -56,9 +56,7 @@ SharedStream::Transfer SharedStream::read(std::span<const iovec> parts) {
   std::size_t moved = 0;
   for (const iovec& part : parts) {
     std::span<std::byte> to{static_cast<std::byte*>(part.iov_base), part.iov_len};
-    while (!to.empty()) {
-      if (available == 0) available = reader_.available();
-      if (available == 0) break;
+    while (!to.empty() && (available > 0 || (available = reader_.available()) > 0)) {
       const std::size_t count = std::min({available, to.size(), kPiece});
       reader_.get(to.first(count));
       to = to.subspan(count);
@@ -66,6 +64,7 @@ SharedStream::Transfer SharedStream::read(std::span<const iovec> parts) {
       moved += count;
       if (reader_.unreleased() >= kPiece) release();
     }
+    if (!to.empty()) break;  // what comes from now on belongs here, not into the next part
   }
   release();
   read_awake_ += moved;

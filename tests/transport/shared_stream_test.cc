@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <memory>
 #include <string>
@@ -165,6 +166,23 @@ TEST_F(SharedStreams, EndsThatSleepWheneverTheyMayLoseNothing) {
   std::thread peer([&] { run(*client_, bells_[1].get()); });
   run(*server_, bells_[0].get());
   peer.join();
+}
+
+TEST_F(SharedStreams, FillOnePartBeforeTheNext) {
+  constexpr std::uint32_t kNumbers = 1'000'000;
+  std::thread writer([&] {
+    for (std::uint32_t i = 0; i < kNumbers;) i += write(*client_, {reinterpret_cast<const char*>(&i), sizeof i}).bytes / sizeof i;
+  });
+  std::array<std::uint32_t, 64> numbers{};
+  std::array<iovec, 64> parts;
+  for (std::size_t i = 0; i < 64; ++i) parts[i] = {&numbers[i], sizeof numbers[i]};
+  std::uint32_t next = 0, wrong = 0;
+  while (next < kNumbers) {
+    const std::size_t count = server_->read(parts).bytes / sizeof next;
+    for (std::size_t i = 0; i < count; ++i) wrong += numbers[i] != next++;
+  }
+  writer.join();
+  EXPECT_EQ(wrong, 0u);
 }
 
 TEST(SharedMemory, IsRefusedUnlessItIsSealedAndOfTheRightSize) {
