@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <random>
 
 #include "base/error.h"
@@ -18,6 +19,11 @@ constexpr std::size_t kReleaseAtCount = 256;
 
 std::atomic<std::uint64_t> next_device_serial{1};
 
+std::size_t most_hashed_bytes(const proto::Session& session) {
+  const auto* remote = dynamic_cast<const RemoteSession*>(&session);
+  return remote && remote->is_shared_memory() ? UploadTable::kMostBytesInMemory : std::numeric_limits<std::size_t>::max();
+}
+
 }  // namespace
 
 std::shared_ptr<DeviceState> DeviceState::create(std::string url, std::unique_ptr<proto::Session> session) {
@@ -29,6 +35,7 @@ DeviceState::DeviceState(std::string url, std::unique_ptr<proto::Session> sessio
       serial_(next_device_serial.fetch_add(1)),
       session_(std::move(session)),
       reuses_uploads_(dynamic_cast<RemoteSession*>(session_.get()) != nullptr),
+      most_hashed_bytes_(most_hashed_bytes(*session_)),
       seed_((std::uint64_t{std::random_device{}()} << 32) | std::random_device{}()),
       pacer_(*session_) {}
 
@@ -147,7 +154,8 @@ Ptr<Storage> DeviceState::record_random(ir::RandomFn fn, ir::DType dtype, const 
 Ptr<Storage> DeviceState::upload(proto::HostTensor tensor) {
   if (thread_recorders.capture != nullptr) refuse_in_capture("uploaded inside it; it is an argument");
   UploadTable::Key key;
-  const bool is_worth_knowing = reuses_uploads_ && tensor.bytes.size() >= UploadTable::kLeastBytes;
+  const std::size_t size = tensor.bytes.size();
+  const bool is_worth_knowing = reuses_uploads_ && size >= UploadTable::kLeastBytes && size <= most_hashed_bytes_;
   if (is_worth_knowing) key = uploads_.digest(tensor);
   Ptr<Storage> result;
   {

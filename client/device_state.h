@@ -158,6 +158,7 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   std::int64_t tensors_ = 0;
   UploadTable uploads_;
   bool reuses_uploads_;
+  const std::size_t most_hashed_bytes_;
   std::vector<proto::TensorId> releases_;
   std::uint64_t release_bytes_ = 0;
   std::uint64_t seed_ = 0;

@@ -12,7 +12,8 @@ namespace {
 
 class ConversationSession final : public RemoteSession {
  public:
-  explicit ConversationSession(std::shared_ptr<Conversation> conversation) : conversation_(std::move(conversation)) {}
+  ConversationSession(std::shared_ptr<Conversation> conversation, bool is_shared_memory)
+      : conversation_(std::move(conversation)), is_shared_memory_(is_shared_memory) {}
   ~ConversationSession() override { conversation_->close(); }
 
   const proto::SessionInfo& info() const override { return conversation_->info(); }
@@ -32,9 +33,11 @@ class ConversationSession final : public RemoteSession {
   void close() override { conversation_->close(); }
 
   WireStats wire_stats() const override { return conversation_->stats(); }
+  bool is_shared_memory() const override { return is_shared_memory_; }
 
  private:
   const std::shared_ptr<Conversation> conversation_;
+  const bool is_shared_memory_;
 };
 
 Status ConversationSession::write(proto::TensorId id, proto::HostTensor tensor) {
@@ -58,7 +61,7 @@ Result<std::unique_ptr<RemoteSession>> connect_over(const ChannelFactory& factor
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   const auto conversation = std::make_shared<Conversation>(url);
   BURN_TRY(auto channel, factory(conversation, timeout));
-  auto session = std::make_unique<ConversationSession>(conversation);  // closes if there is no welcome
+  auto session = std::make_unique<ConversationSession>(conversation, channel->is_shared_memory());  // closes without a welcome
   BURN_RETURN_IF_ERROR(conversation->start(std::move(channel), options, deadline));
   return std::unique_ptr<RemoteSession>(std::move(session));
 }

@@ -27,6 +27,8 @@ struct WireStats {
 class RemoteSession : public proto::Session {
  public:
   virtual WireStats wire_stats() const = 0;
+  // Whether the server is on this host and bytes go to it through memory (proto::Channel::is_shared_memory).
+  virtual bool is_shared_memory() const = 0;
 };
 
 // Connects to "ws://host:port", "grpc://host:port", "unix:path" or "grpc+unix:path" and says hello.

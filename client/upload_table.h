@@ -14,6 +14,8 @@ class UploadTable {
  public:
   // Smaller uploads are not worth a hash.
   static constexpr std::size_t kLeastBytes = 4096;
+  // Nor are larger ones on their way through shared memory: to read them for the hash takes as long as to send them.
+  static constexpr std::size_t kMostBytesInMemory = std::size_t{1} << 20;
   // Beyond it nothing is remembered until something is released.
   static constexpr std::size_t kMostEntries = 1 << 16;
 

@@ -55,6 +55,8 @@ class Channel {
   // Bytes queued and not yet handed to the kernel.
   virtual std::size_t queued_bytes() const = 0;
   virtual std::string peer() const = 0;  // "127.0.0.1:40312", for logs
+  // Whether bytes go through memory that both ends have: then to send them costs hardly more than to look at them.
+  virtual bool is_shared_memory() const { return false; }
 };
 
 }  // namespace burn::proto

@@ -2,7 +2,9 @@
 
 #include <sys/socket.h>
 
+#include <array>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include <boost/asio/basic_waitable_timer.hpp>
@@ -10,6 +12,8 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
+
+#include "proto/transport/shared_stream.h"
 
 namespace burn::proto {
 
@@ -59,11 +63,17 @@ void LoopSocket::post(std::function<void()> work) { asio::post(*loop_, std::move
 void LoopSocket::dispatch(std::function<void()> work) { asio::dispatch(*loop_, std::move(work)); }
 
 void LoopSocket::wait_readable(std::function<void()> ready) {
-  if (waits_) waits_->descriptor.async_wait(Waits::Descriptor::wait_read, unless_closed(std::move(ready)));
+  if (!waits_) return;
+  if (!shared_) return waits_->descriptor.async_wait(Waits::Descriptor::wait_read, unless_closed(std::move(ready)));
+  readable_ = std::move(ready);
+  look();
 }
 
 void LoopSocket::wait_writable(std::function<void()> ready) {
-  if (waits_) waits_->descriptor.async_wait(Waits::Descriptor::wait_write, unless_closed(std::move(ready)));
+  if (!waits_) return;
+  if (!shared_) return waits_->descriptor.async_wait(Waits::Descriptor::wait_write, unless_closed(std::move(ready)));
+  writable_ = std::move(ready);
+  look();
 }
 
 void LoopSocket::wait_for(Clock::duration duration, std::function<void()> over) {
@@ -73,13 +83,16 @@ void LoopSocket::wait_for(Clock::duration duration, std::function<void()> over) 
 }
 
 LoopSocket::Transfer LoopSocket::read(std::span<iovec> parts) {
-  msghdr message{};
-  message.msg_iov = parts.data();
-  message.msg_iovlen = parts.size();
-  return result(::recvmsg(fd_, &message, MSG_DONTWAIT));
+  if (shared_) return shared_->read(parts);
+  Transfer got = receive(parts);
+  std::size_t wanted = 0;
+  for (const iovec& part : parts) wanted += part.iov_len;
+  got.is_more = got.bytes == wanted;
+  return got;
 }
 
 bool LoopSocket::has_input() const {
+  if (shared_) return shared_->has_input();
   char byte;
   return ::recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
@@ -90,11 +103,13 @@ LoopSocket::Transfer LoopSocket::write(std::span<iovec> parts) {
   message.msg_iovlen = parts.size();
   const std::lock_guard lock(mutex_);
   if (fd_ < 0) return {0, EPIPE};
+  if (shared_) return shared_->write(parts);
   return result(::sendmsg(fd_, &message, MSG_DONTWAIT | MSG_NOSIGNAL));
 }
 
 void LoopSocket::shutdown_writing() {
   const std::lock_guard lock(mutex_);
+  if (shared_) return shared_->close_writing();  // the socket stays, or the peer could not wake us any more
   ::shutdown(fd_, SHUT_WR);
 }
 
@@ -104,9 +119,85 @@ void LoopSocket::shutdown() {
 }
 
 void LoopSocket::close() {
+  // These may hold the last references to whoever owns us, so they go last.
+  const auto readable = std::exchange(readable_, nullptr), writable = std::exchange(writable_, nullptr);
   const std::lock_guard lock(mutex_);
+  shared_.reset();
   fd_ = -1;
   waits_.reset();
+}
+
+// --- shared memory -----------------------------------------------------------------------------------------------------------
+
+bool LoopSocket::is_unix() const {
+  int family = 0;
+  socklen_t size = sizeof family;
+  return ::getsockopt(fd_, SOL_SOCKET, SO_DOMAIN, &family, &size) == 0 && family == AF_UNIX;
+}
+
+LoopSocket::Transfer LoopSocket::write_with(std::span<iovec> parts, const UniqueFd& descriptor) {
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  msghdr message{};
+  message.msg_iov = parts.data();
+  message.msg_iovlen = parts.size();
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int));
+  const int fd = descriptor.get();
+  std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
+  return result(::sendmsg(fd_, &message, MSG_DONTWAIT | MSG_NOSIGNAL));
+}
+
+LoopSocket::Transfer LoopSocket::receive(std::span<iovec> parts) {
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control;
+  msghdr message{};
+  message.msg_iov = parts.data();
+  message.msg_iovlen = parts.size();
+  if (awaits_descriptor_) {
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+  }
+  const auto count = ::recvmsg(fd_, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (count < 0 || !awaits_descriptor_) return result(count);
+  const cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
+      header->cmsg_len == CMSG_LEN(sizeof(int))) {
+    int fd = -1;
+    std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
+    descriptor_ = UniqueFd{fd};
+  }
+  return result(count);
+}
+
+UniqueFd LoopSocket::take_descriptor() {
+  awaits_descriptor_ = false;
+  return std::move(descriptor_);
+}
+
+void LoopSocket::move_into(SharedMemory memory, bool is_own) {
+  const auto side = is_own ? SharedStream::Side::maker : SharedStream::Side::other;
+  const std::lock_guard lock(mutex_);
+  shared_ = std::make_unique<SharedStream>(std::move(memory), side, fd_);
+}
+
+// Calls back who need not wait any more; for the others the bell is to ring.
+void LoopSocket::look() {
+  if (readable_ && !shared_->waits_for_input()) post(std::exchange(readable_, nullptr));
+  if (writable_ && !shared_->waits_for_space()) post(std::exchange(writable_, nullptr));
+  if (readable_ || writable_) listen_for_bell();
+}
+
+void LoopSocket::listen_for_bell() {
+  if (std::exchange(is_listening_, true)) return;
+  waits_->descriptor.async_wait(Waits::Descriptor::wait_read, unless_closed([self = shared_from_this()] {
+    self->is_listening_ = false;
+    if (!self->waits_) return;  // closed since it rang
+    self->shared_->hear_bell();
+    self->look();
+  }));
 }
 
 }  // namespace burn::proto

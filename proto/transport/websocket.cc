@@ -9,9 +9,9 @@
 
 #include "proto/transport/handler_gate.h"
 #include "proto/transport/loop_socket.h"
-#include "proto/transport/ws_handshake.h"
 #include "proto/transport/ws_inbox.h"
 #include "proto/transport/ws_sender.h"
+#include "proto/transport/ws_upgrade.h"
 
 namespace burn::proto {
 namespace {
@@ -26,6 +26,7 @@ constexpr int kReadsPerTurn = 16;                  // before the loop's other wo
 constexpr auto kLinger = std::chrono::seconds{1};  // for a peer that is turned away to read why
 
 Status gone(int error) {
+  if (error == EPROTO) return unavailable("the peer broke the rules of the shared memory");
   const bool plain = error == 0 || error == EPIPE || error == ECONNRESET;
   return unavailable(plain ? "the peer went away" : errno_text(error));
 }
@@ -56,6 +57,7 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
       : options_(options),
         socket_(std::make_shared<LoopSocket>(std::move(loop), std::move(socket))),
         sender_(std::make_shared<ws::Sender>(socket_, role)),
+        upgrade_(*socket_, role, options.shared_memory),
         inbox_(role == Role::server ? Role::client : Role::server, options.max_frame_bytes,
                [this](std::span<const std::byte> head, std::uint64_t size) { return gate_.place(head, size); }) {}
 
@@ -66,6 +68,7 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   // Any thread.
   ws::Sender& sender() { return *sender_; }
   const std::string& peer() const { return socket_->peer(); }
+  bool shares_memory() const { return upgrade_.shares_memory(); }
   void detach() {  // nobody listens any more
     gate_.shut();
     abort(cancelled("the channel was destroyed"));
@@ -95,6 +98,7 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   HandlerGate gate_;
 
   Stage stage_ = Stage::shaking_hands;
+  ws::Upgrade upgrade_;
   ws::Inbox inbox_;
   Clock::time_point last_heard_;
   std::optional<Clock::time_point> goodbye_;  // when it was first seen to be said
@@ -102,7 +106,6 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   // Until hands are shaken. A server's:
   Accept accept_;
   // A client's:
-  std::string key_;
   std::optional<std::promise<Status>> opened_;
   std::shared_ptr<ChannelHandler> handler_;
 };
@@ -119,6 +122,7 @@ class WebSocketChannel final : public Channel {
   void close() override { connection_->sender().close(); }
   std::size_t queued_bytes() const override { return connection_->sender().queued_bytes(); }
   std::string peer() const override { return connection_->peer(); }
+  bool is_shared_memory() const override { return connection_->shares_memory(); }
 
  private:
   const std::shared_ptr<Connection> connection_;
@@ -134,10 +138,9 @@ void Connection::serve(Accept accept, std::shared_ptr<const void> lease) {
 
 std::future<Status> Connection::open(const std::string& host, std::shared_ptr<ChannelHandler> handler) {
   handler_ = std::move(handler);
-  key_ = ws::make_key();
   auto opened = opened_.emplace().get_future();
   socket_->post([self = shared_from_this(), host] {
-    self->sender_->write_now(ws::upgrade_request(host, self->key_));
+    self->upgrade_.ask(host);
     self->start();
   });
   return opened;
@@ -152,21 +155,9 @@ void Connection::start() {
 }
 
 void Connection::shake_hands() {
-  const std::size_t size = ws::http_header_size(inbox_.text());
-  if (size == 0) {
-    if (inbox_.is_full()) turn_away(invalid_argument("an endless HTTP header"));
-    return;
-  }
-  const std::string header{inbox_.text().substr(0, size)};
-  inbox_.skip(size);
-  if (opened_) {
-    if (Status status = ws::check_upgrade(header, key_); !status.ok()) return finish(std::move(status));
-  } else {
-    ws::Answer answer = ws::answer_upgrade(header);
-    sender_->write_now(answer.text);
-    if (!answer.status.ok()) return turn_away(std::move(answer.status));
-  }
-  enter();
+  auto shaken = upgrade_.proceed(inbox_);
+  if (shaken.ok()) return *shaken ? enter() : void();
+  return opened_ ? finish(shaken.status()) : turn_away(shaken.status());
 }
 
 void Connection::enter() {
@@ -192,11 +183,7 @@ void Connection::on_readable() {
   for (int i = 0; i < kReadsPerTurn; ++i) {
     if (stage_ == Stage::finished) return;
     std::array<iovec, 2> parts;
-    std::size_t wanted = 0;
-    for (std::size_t k = 0; const auto space : inbox_.space()) {
-      parts[k++] = {space.data(), space.size()};
-      wanted += space.size();
-    }
+    for (std::size_t k = 0; const auto space : inbox_.space()) parts[k++] = {space.data(), space.size()};
     const auto got = socket_->read(parts);
     if (got.would_block()) break;
     if (got.bytes == 0) return finish(sender_->said_goodbye() ? ok_status() : gone(got.error));
@@ -204,7 +191,7 @@ void Connection::on_readable() {
     if (stage_ == Stage::lingering) continue;  // read, so that the peer gets to read
     inbox_.advance(got.bytes);
     digest();
-    if (got.bytes < wanted) break;
+    if (!got.is_more) break;
   }
   if (stage_ != Stage::finished) read();
 }

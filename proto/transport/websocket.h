@@ -1,4 +1,5 @@
-// Channels over WebSocket (RFC 6455): a frame is one binary message. For both ends, over TCP and unix sockets.
+// Channels over WebSocket (RFC 6455): a frame is one binary message. For both ends, over TCP and unix sockets, and
+// through shared memory between the ends of a unix socket.
 //
 // A channel's socket belongs to one event loop, on whose thread its handler is called; send() and close() only queue and wake
 // that thread. Silent peers are pinged after half the idle timeout and dropped after all of it.
@@ -22,6 +23,7 @@ struct WebSocketOptions {
   std::size_t max_frame_bytes = kMaxFrameBytes;  // a larger message from the peer ends the connection
   std::chrono::milliseconds handshake_timeout{10'000};
   std::chrono::milliseconds idle_timeout{30'000};
+  bool shared_memory = true;  // on a unix socket, if the peer wants it, too; see ws_upgrade.h
 };
 
 // Server: shakes hands on a socket that was just accepted, then asks `accept` who serves it (null: nobody, it is closed).

@@ -10,11 +10,17 @@
 #include <openssl/evp.h>
 #include <openssl/sha.h>
 
+#include "proto/transport/shared_memory.h"
+
 namespace burn::proto::ws {
 namespace {
 
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
+
+constexpr const char* kSharedMemory = "Burn-Shared-Memory";
+
+std::string shared_memory_line() { return std::string{kSharedMemory} + ": " + SharedMemory::kVersion + "\r\n"; }
 
 std::string base64(const unsigned char* bytes, std::size_t size) {
   std::string text(4 * ((size + 2) / 3) + 1, '\0');
@@ -51,7 +57,7 @@ std::size_t http_header_size(std::string_view bytes) {
   return end == std::string_view::npos ? 0 : end + 4;
 }
 
-Answer answer_upgrade(std::string_view request) {
+Answer answer_upgrade(std::string_view request, const std::function<bool()>& share_memory) {
   http::request_parser<http::empty_body> parser;
   if (!parse(parser, request)) return refuse("400 Bad Request", "this is not HTTP");
   const auto& message = parser.get();
@@ -62,8 +68,9 @@ Answer answer_upgrade(std::string_view request) {
   if (message[http::field::sec_websocket_version] != "13" || key.empty()) {
     return refuse("400 Bad Request", "WebSocket version 13 is spoken here, with a key");
   }
+  const bool shares = share_memory && message[kSharedMemory] == SharedMemory::kVersion && share_memory();
   return {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: " +
-              accept_of({key.data(), key.size()}) + "\r\n\r\n",
+              accept_of({key.data(), key.size()}) + "\r\n" + (shares ? shared_memory_line() : "") + "\r\n",
           ok_status()};
 }
 
@@ -74,12 +81,12 @@ std::string make_key() {
   return base64(bytes.data(), bytes.size());
 }
 
-std::string upgrade_request(const std::string& host, const std::string& key) {
+std::string upgrade_request(const std::string& host, const std::string& key, bool asks_for_shared_memory) {
   return "GET / HTTP/1.1\r\nHost: " + host + "\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: " + key +
-         "\r\nSec-WebSocket-Version: 13\r\n\r\n";
+         "\r\nSec-WebSocket-Version: 13\r\n" + (asks_for_shared_memory ? shared_memory_line() : "") + "\r\n";
 }
 
-Status check_upgrade(std::string_view response, const std::string& key) {
+Result<Upgraded> check_upgrade(std::string_view response, const std::string& key) {
   http::response_parser<http::empty_body> parser;
   if (!parse(parser, response)) return unavailable("the server does not speak HTTP");
   const auto& message = parser.get();
@@ -88,7 +95,7 @@ Status check_upgrade(std::string_view response, const std::string& key) {
     return unavailable("the server answers " + std::to_string(message.result_int()) + " " + reason);
   }
   if (message[http::field::sec_websocket_accept] != accept_of(key)) return unavailable("the server is no WebSocket server");
-  return {};
+  return Upgraded{.shares_memory = message[kSharedMemory] == SharedMemory::kVersion};
 }
 
 }  // namespace burn::proto::ws

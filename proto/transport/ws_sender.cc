@@ -36,11 +36,9 @@ void Sender::say(Opcode opcode, std::string_view content) {
 }
 
 void Sender::break_off(CloseCode code, std::string_view why) {
-  if (queue_.discard() && !said_goodbye_) write_now(make_control(Opcode::close, encode_close(code, why), role_));
-}
-
-void Sender::write_now(std::string_view bytes) {
-  iovec part{const_cast<char*>(bytes.data()), bytes.size()};
+  if (!queue_.discard() || said_goodbye_) return;
+  std::string goodbye = make_control(Opcode::close, encode_close(code, why), role_);
+  iovec part{goodbye.data(), goodbye.size()};
   (void)socket_->write({&part, 1});  // an empty socket takes it; from a full one nobody reads
 }
 
@@ -81,18 +79,24 @@ bool Sender::fill_outbox() {
       const std::lock_guard lock(urgent_mutex_);
       if (!urgent_.empty()) outbox_.add_raw(std::exchange(urgent_, {}));
     }
-    while (!outbox_.is_enough() && !said_goodbye_) {
-      SendQueue::Next next = queue_.next(!outbox_.empty());
-      if (next.finished) {
+    bool is_idle = false;
+    while (!is_idle && !said_goodbye_ && !outbox_.is_enough()) {
+      const bool stays = !outbox_.empty();
+      SendQueue::Next next = queue_.next(stays);
+      if (next.frame) {
+        outbox_.add(*std::move(next.frame));
+      } else if (next.finished) {
         outbox_.add_raw(make_control(Opcode::close, encode_close(CloseCode::normal, ""), role_));
         said_goodbye_ = true;
+      } else if (stays) {
+        break;
+      } else {
+        is_idle = true;
       }
-      if (!next.frame) break;
-      outbox_.add(*std::move(next.frame));
     }
-    if (!outbox_.empty()) return true;
-    // The pump is idle. A ping may have come since we looked, and found it running.
-  } while (!said_goodbye_ && has_urgent() && queue_.wake());
+    if (!is_idle) return !outbox_.empty();
+    // The outbox may be another thread's by now. A ping may have come since we looked, and found the pump running.
+  } while (has_urgent() && queue_.wake());
   return false;
 }
 

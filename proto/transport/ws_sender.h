@@ -38,8 +38,6 @@ class Sender : public std::enable_shared_from_this<Sender> {
   // Drops what waits. The peer learns why, if no message is half written; nothing is sent after that.
   void break_off(CloseCode code, std::string_view why);
   void discard() { queue_.discard(); }
-  // For the handshake: before any frame, and at once.
-  void write_now(std::string_view bytes);
 
   std::size_t queued_bytes() const { return queue_.bytes(); }
 

@@ -22,6 +22,7 @@ struct ListenOptions {
   std::size_t max_frame_bytes = proto::kMaxFrameBytes;
   int handshake_timeout_seconds = 10;     // to complete the transport's own handshake (HTTP upgrade, HTTP/2 preface)
   int idle_timeout_seconds = 30;          // a silent peer is pinged, then dropped: half-open sockets do not stay
+  bool shared_memory = true;              // offered to clients on a unix socket that ask for it
 };
 
 // A listening socket. The destructor closes it and every channel it made, and waits for their threads.

@@ -31,5 +31,20 @@ TEST(Transports, AShutDownServerIsAnErrorThatNamesIt) {
   }
 }
 
+TEST(Transports, LargeUploadsAreRememberedUnlessTheyGoThroughMemory) {
+  const server::Server worker(test::on_every_transport());
+  for (const auto& url : worker.urls()) {
+    const Device device = Device::new_session(url);
+    const auto upload_twice = [&](std::int64_t count) {
+      const TensorData data(std::vector<float>(static_cast<std::size_t>(count), 2.0f), {count});
+      const auto first = Tensor<1>::from_data(data, device), second = Tensor<1>::from_data(data, device);
+      EXPECT_EQ((first + second).sum().to_data().to_vec<float>()[0], 4.0f * static_cast<float>(count));
+      return device.state()->stats().uploads_reused;
+    };
+    EXPECT_EQ(upload_twice(1 << 16), 1u) << url;
+    EXPECT_EQ(upload_twice(1 << 20), url.starts_with("unix:") ? 1u : 2u) << url;
+  }
+}
+
 }  // namespace
 }  // namespace burn

@@ -28,7 +28,8 @@ class EveryTransport : public testing::TestWithParam<Transport> {
 };
 
 INSTANTIATE_TEST_SUITE_P(, EveryTransport,
-                         testing::Values(Transport::websocket, Transport::unix_socket, Transport::grpc, Transport::grpc_unix),
+                         testing::Values(Transport::websocket, Transport::unix_socket, Transport::unix_without_memory,
+                                         Transport::grpc, Transport::grpc_unix),
                          [](const auto& info) { return name(info.param); });
 
 TEST_P(EveryTransport, CarriesFramesOfEverySizeInOrderBothWays) {
@@ -319,7 +320,8 @@ TEST_P(EveryTransport, NamesItsPeers) {
   const auto channel = connect(std::make_shared<Recorder>());
   const auto served = sink_.client(0);
   ASSERT_TRUE(served);
-  const std::string start = GetParam() == Transport::unix_socket || GetParam() == Transport::grpc_unix ? "unix:" : "127.0.0.1:";
+  const bool is_tcp = GetParam() == Transport::websocket || GetParam() == Transport::grpc;
+  const std::string start = is_tcp ? "127.0.0.1:" : "unix:";
   EXPECT_THAT(served->channel->peer(), testing::StartsWith(start));
   EXPECT_THAT(channel->peer(), testing::StartsWith(start));
 }

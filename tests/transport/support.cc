@@ -108,6 +108,7 @@ std::string name(Transport transport) {
   switch (transport) {
     case Transport::websocket: return "websocket";
     case Transport::unix_socket: return "unix";
+    case Transport::unix_without_memory: return "unix_without_memory";
     case Transport::grpc: return "grpc";
     case Transport::grpc_unix: return "grpc_unix";
   }
@@ -125,6 +126,11 @@ Result<std::unique_ptr<server::Listener>> listen(Transport transport, server::Ac
   switch (transport) {
     case Transport::websocket: return server::listen_websocket("127.0.0.1:0", acceptor, options);
     case Transport::unix_socket: return server::listen_unix(temporary_path("socket"), acceptor, options);
+    case Transport::unix_without_memory: {
+      server::ListenOptions plain = options;
+      plain.shared_memory = false;
+      return server::listen_unix(temporary_path("socket"), acceptor, plain);
+    }
     case Transport::grpc: return server::listen_grpc("127.0.0.1:0", acceptor, options);
     case Transport::grpc_unix: return server::listen_grpc_unix(temporary_path("socket"), acceptor, options);
   }

@@ -1,4 +1,4 @@
-// Both ends of a transport in one process: handlers that remember, servers that echo, and the three transports as a parameter.
+// Both ends of a transport in one process: handlers that remember, servers that echo, and the transports as a parameter.
 #pragma once
 
 #include <chrono>
@@ -83,7 +83,7 @@ class TestAcceptor : public server::Acceptor {
   std::vector<std::shared_ptr<Served>> clients_;
 };
 
-enum class Transport { websocket, unix_socket, grpc, grpc_unix };
+enum class Transport { websocket, unix_socket, unix_without_memory, grpc, grpc_unix };
 std::string name(Transport transport);
 
 std::string temporary_path(std::string_view name);

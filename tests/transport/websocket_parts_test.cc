@@ -89,7 +89,7 @@ TEST(WsHandshake, RefusesWhatIsNotAnUpgrade) {
   EXPECT_THAT(answer_upgrade("GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                              "Sec-WebSocket-Key: a\r\nSec-WebSocket-Version: 8\r\n\r\n").text,
               HasSubstr("400 Bad Request"));
-  EXPECT_THAT(check_upgrade("HTTP/1.1 404 Not Found\r\n\r\n", "").message(), HasSubstr("404 Not Found"));
+  EXPECT_THAT(check_upgrade("HTTP/1.1 404 Not Found\r\n\r\n", "").status().message(), HasSubstr("404 Not Found"));
   EXPECT_FALSE(check_upgrade("SSH-2.0\r\n\r\n", "").ok());
 }
 
