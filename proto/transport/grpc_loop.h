@@ -1,0 +1,75 @@
+// Where gRPC's completions are reacted to: a completion queue and the thread that empties it.
+//
+// gRPC also offers to call us back, but up to 1.51 it does so from threads of another pool, one change of threads per completion.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <thread>
+
+namespace grpc {
+class CompletionQueue;
+}
+
+namespace burn::proto {
+
+// What the tag of an operation points to. Lives until it was run.
+class GrpcTag {
+ public:
+  // On the loop's thread; must not block. `ok` is the operation's own.
+  virtual void run(bool ok) = 0;
+
+ protected:
+  ~GrpcTag() = default;
+};
+
+// A tag that is a part of its owner: calls `reaction`, then owner.ended(), which may be the owner's end.
+template <class Owner>
+class GrpcOp final : public GrpcTag {
+ public:
+  GrpcOp(Owner* owner, void (Owner::*reaction)(bool ok)) : owner_(owner), reaction_(reaction) {}
+  void run(bool ok) override {
+    (owner_->*reaction_)(ok);
+    owner_->ended();
+  }
+
+ private:
+  Owner* const owner_;
+  void (Owner::*const reaction_)(bool ok);
+};
+
+class GrpcLoop {
+ public:
+  // While one exists, operations may be started.
+  class Use;
+
+  explicit GrpcLoop(std::unique_ptr<grpc::CompletionQueue> queue);
+  GrpcLoop(const GrpcLoop&) = delete;
+  GrpcLoop& operator=(const GrpcLoop&) = delete;
+  ~GrpcLoop();
+
+  grpc::CompletionQueue* queue() const { return queue_.get(); }
+  // Waits until nobody uses the loop and all operations have ended. Requires: not from its thread.
+  void stop();
+
+ private:
+  void run();
+  void leave();
+
+  const std::unique_ptr<grpc::CompletionQueue> queue_;
+  std::atomic<int> uses_ = 1;  // one until stop(): gRPC aborts the program when an operation starts on a queue that was shut down
+  std::thread thread_;
+};
+
+class GrpcLoop::Use {
+ public:
+  explicit Use(GrpcLoop& loop) : loop_(loop) { ++loop_.uses_; }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+  ~Use() { loop_.leave(); }
+
+ private:
+  GrpcLoop& loop_;
+};
+
+}  // namespace burn::proto
