@@ -13,6 +13,7 @@
 #include "proto/transport/grpc_bytes.h"
 #include "proto/transport/grpc_loop.h"
 #include "proto/transport/handler_gate.h"
+#include "proto/transport/pump_lock.h"
 #include "proto/transport/send_queue.h"
 
 namespace burn::client {
@@ -90,8 +91,13 @@ class Stream final : public std::enable_shared_from_this<Stream> {
   void ended();
 
   void read();
-  void pump();
+  void pump() {
+    const proto::GrpcLoop::Shortcut shortcut(loop());
+    lock_.pump();
+  }
+  void write_next();  // Requires: the lock.
   void finish();
+  void finish_when_written();  // Requires: the lock.
   void fail(const Status& why);
 
   const std::string peer_;
@@ -113,13 +119,15 @@ class Stream final : public std::enable_shared_from_this<Stream> {
   proto::GrpcOp<Stream> started_{this, &Stream::on_started};
   proto::GrpcOp<Stream> headers_{this, &Stream::on_headers};
   proto::GrpcOp<Stream> read_{this, &Stream::on_read};
-  proto::GrpcOp<Stream> written_{this, &Stream::on_written};
+  proto::GrpcOp<Stream> written_{this, &Stream::on_written, proto::GrpcTag::Where::anywhere};
   proto::GrpcOp<Stream> finished_{this, &Stream::on_finished};
   std::atomic<int> due_ = 0;  // of these
 
-  std::mutex mutex_;         // over what follows, and over starting writes
-  bool writing_ = true;      // gRPC has outgoing_, or has not yet started
-  bool writable_ = true;     // until we close, or the call ends
+  proto::PumpLock lock_{[this] { write_next(); }};  // over what follows, and over starting reads and writes
+  bool writing_ = true;   // gRPC has outgoing_, or has not yet started
+  bool closed_ = false;   // we have nothing more to say
+  bool ending_ = false;   // nor has the server; the call is asked for its status when nothing is written any more, for a write
+                          // may end on any thread and must not be what ends last
 };
 
 class GrpcChannel final : public proto::Channel {
@@ -151,8 +159,9 @@ std::future<Status> Stream::start() {
 
 void Stream::on_started(bool /*ok*/) {
   {
-    std::lock_guard lock(mutex_);
+    const std::lock_guard lock(lock_);
     writing_ = false;
+    if (ending_) return finish_when_written();
   }
   pump();
 }
@@ -166,6 +175,7 @@ void Stream::on_headers(bool ok) {
 }
 
 void Stream::read() {
+  const std::lock_guard lock(lock_);
   ++due_;
   call_->Read(&incoming_, &read_);
 }
@@ -181,24 +191,24 @@ void Stream::on_read(bool ok) {
 
 void Stream::on_written(bool ok) {
   {
-    std::lock_guard lock(mutex_);
+    const std::lock_guard lock(lock_);
     outgoing_.Clear();
     queue_.written();
     writing_ = false;
+    if (ending_) return finish_when_written();
   }
   if (ok) pump();  // if not, on_read hears of it too
 }
 
-void Stream::pump() {
-  std::lock_guard lock(mutex_);
-  if (!writable_ || writing_) return;
+void Stream::write_next() {
+  if (closed_ || ending_ || writing_) return;
   switch (packer_.pack(queue_, &outgoing_)) {
     case proto::GrpcPacker::Next::message:
       writing_ = true;
       ++due_;
       return call_->Write(outgoing_, &written_);
     case proto::GrpcPacker::Next::finished:
-      writable_ = false;
+      closed_ = writing_ = true;
       ++due_;
       return call_->WritesDone(&written_);
     case proto::GrpcPacker::Next::nothing: return;
@@ -207,10 +217,13 @@ void Stream::pump() {
 
 void Stream::finish() {
   queue_.discard();
-  {
-    std::lock_guard lock(mutex_);
-    writable_ = false;
-  }
+  const std::lock_guard lock(lock_);
+  ending_ = true;
+  finish_when_written();
+}
+
+void Stream::finish_when_written() {
+  if (writing_) return;
   ++due_;
   call_->Finish(&status_, &finished_);
 }

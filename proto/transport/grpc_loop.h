@@ -16,18 +16,27 @@ namespace burn::proto {
 // What the tag of an operation points to. Lives until it was run.
 class GrpcTag {
  public:
-  // On the loop's thread; must not block. `ok` is the operation's own.
+  enum class Where { on_loop, anywhere };
+
+  explicit GrpcTag(Where where) : where_(where) {}
+  // Must not block. `ok` is the operation's own.
   virtual void run(bool ok) = 0;
+  // The threads on which it may be run.
+  Where where() const { return where_; }
 
  protected:
   ~GrpcTag() = default;
+
+ private:
+  const Where where_;
 };
 
 // A tag that is a part of its owner: calls `reaction`, then owner.ended(), which may be the owner's end.
 template <class Owner>
 class GrpcOp final : public GrpcTag {
  public:
-  GrpcOp(Owner* owner, void (Owner::*reaction)(bool ok)) : owner_(owner), reaction_(reaction) {}
+  GrpcOp(Owner* owner, void (Owner::*reaction)(bool ok), Where where = Where::on_loop)
+      : GrpcTag(where), owner_(owner), reaction_(reaction) {}
   void run(bool ok) override {
     (owner_->*reaction_)(ok);
     owner_->ended();
@@ -40,8 +49,8 @@ class GrpcOp final : public GrpcTag {
 
 class GrpcLoop {
  public:
-  // While one exists, operations may be started.
   class Use;
+  class Shortcut;
 
   explicit GrpcLoop(std::unique_ptr<grpc::CompletionQueue> queue);
   GrpcLoop(const GrpcLoop&) = delete;
@@ -61,6 +70,7 @@ class GrpcLoop {
   std::thread thread_;
 };
 
+// While one exists, operations may be started.
 class GrpcLoop::Use {
  public:
   explicit Use(GrpcLoop& loop) : loop_(loop) { ++loop_.uses_; }
@@ -70,6 +80,19 @@ class GrpcLoop::Use {
 
  private:
   GrpcLoop& loop_;
+};
+
+// An operation that this thread starts meanwhile may end at once, as most writes do. Then its tag is run here, at the end, if that may
+// be anywhere: waking the loop's thread for it would take a core away from whoever has to answer.
+class GrpcLoop::Shortcut {
+ public:
+  explicit Shortcut(GrpcLoop& loop);
+  Shortcut(const Shortcut&) = delete;
+  Shortcut& operator=(const Shortcut&) = delete;
+  ~Shortcut();
+
+ private:
+  grpc::CompletionQueue* const queue_;  // null: on a loop's thread, or within another
 };
 
 }  // namespace burn::proto

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <chrono>
 #include <climits>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -22,6 +23,13 @@ namespace {
 
 constexpr int kThreads = 2;  // they move bytes and decode; the work is done elsewhere
 
+// By default all threads that wait within gRPC, our own and those of its health service, share one epoll set, and whoever finds an event
+// that is not his wakes whom it is for: two more changes of threads for a message. With poll each waits for its own connections.
+void start_grpc() {
+  [[maybe_unused]] static const int once = ::setenv("GRPC_POLL_STRATEGY", "poll", 0);  // 0: what the user chose stands
+  proto::keep_grpc_running();
+}
+
 class GrpcListener final : public Listener {
  public:
   GrpcListener(Acceptor& acceptor, const ListenOptions& options)
@@ -34,7 +42,7 @@ class GrpcListener final : public Listener {
     if (!server_) return;
     connections_->close(unavailable("the server is shutting down"));
     server_->Shutdown(std::chrono::system_clock::now());  // later, it would wait for connections that say nothing
-    loops_.clear();                                       // waits for the calls
+    for (const auto& loop : loops_) loop->stop();         // not before: a server still uses its queues
   }
 
   std::string url() const override { return url_; }
@@ -53,8 +61,8 @@ class GrpcListener final : public Listener {
   grpc::AsyncGenericService service_;
   GrpcCalls calls_;
   std::string url_;
-  std::unique_ptr<grpc::Server> server_;
   std::vector<std::unique_ptr<proto::GrpcLoop>> loops_;
+  std::unique_ptr<grpc::Server> server_;
 };
 
 void set_limits(grpc::ServerBuilder& builder, const ListenOptions& options) {
@@ -110,7 +118,7 @@ std::optional<int> GrpcListener::serve(const std::string& address, const ListenO
 }  // namespace
 
 Result<std::unique_ptr<Listener>> listen_grpc(const std::string& address, Acceptor& acceptor, const ListenOptions& options) {
-  proto::keep_grpc_running();
+  start_grpc();
   auto listener = std::make_unique<GrpcListener>(acceptor, options);
   BURN_RETURN_IF_ERROR(listener->start(address, options));
   return std::unique_ptr<Listener>(std::move(listener));
@@ -118,7 +126,7 @@ Result<std::unique_ptr<Listener>> listen_grpc(const std::string& address, Accept
 
 Result<std::unique_ptr<Listener>> listen_grpc_unix(const std::string& path, Acceptor& acceptor,
                                                    const ListenOptions& options) {
-  proto::keep_grpc_running();
+  start_grpc();
   auto listener = std::make_unique<GrpcListener>(acceptor, options);
   BURN_RETURN_IF_ERROR(listener->start_unix(path, options));
   return std::unique_ptr<Listener>(std::move(listener));

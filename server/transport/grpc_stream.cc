@@ -13,6 +13,7 @@
 
 #include "proto/transport/grpc_bytes.h"
 #include "proto/transport/handler_gate.h"
+#include "proto/transport/pump_lock.h"
 #include "proto/transport/send_queue.h"
 
 namespace burn::server {
@@ -59,7 +60,7 @@ class Stream final : public proto::Abortable, public std::enable_shared_from_thi
   }
   void abort(Status why) override {
     queue_.discard();
-    std::lock_guard lock(mutex_);
+    const std::lock_guard lock(lock_);
     if (done_) return;
     if (!why_) why_ = std::move(why);
     if (started_) call_->context.TryCancel();  // on_over follows
@@ -85,9 +86,14 @@ class Stream final : public proto::Abortable, public std::enable_shared_from_thi
 
   void start();
   void read();
-  void pump();
+  void pump() {
+    const proto::GrpcLoop::Shortcut shortcut(loop_);
+    lock_.pump();
+  }
+  void write_next();  // Requires: the lock.
   void finish(const grpc::Status& answer);
-  void finish_when_written();  // Requires: the lock.
+  void finish_with(const grpc::Status& answer);  // Requires: the lock, as does
+  void finish_when_written();
 
   GrpcCalls& calls_;
   proto::GrpcLoop& loop_;
@@ -105,12 +111,12 @@ class Stream final : public proto::Abortable, public std::enable_shared_from_thi
   proto::GrpcOp<Stream> called_{this, &Stream::on_called};
   proto::GrpcOp<Stream> opened_{this, &Stream::on_opened};
   proto::GrpcOp<Stream> read_{this, &Stream::on_read};
-  proto::GrpcOp<Stream> written_{this, &Stream::on_written};
+  proto::GrpcOp<Stream> written_{this, &Stream::on_written, proto::GrpcTag::Where::anywhere};
   proto::GrpcOp<Stream> finished_{this, &Stream::on_finished};
   proto::GrpcOp<Stream> over_{this, &Stream::on_over};  // due until the call has ended, in whatever way
   std::atomic<int> due_ = 0;                            // of these
 
-  std::mutex mutex_;  // over what follows, and over starting writes
+  proto::PumpLock lock_{[this] { write_next(); }};  // over what follows, and over starting reads and writes
   bool started_ = false;
   bool writing_ = false;                // gRPC has outgoing_
   std::optional<grpc::Status> answer_;  // to finish with; nothing is written any more
@@ -163,19 +169,18 @@ void Stream::start() {
   const bool refused = handler == nullptr;
   gate_.open(std::move(handler));
   {
-    std::lock_guard lock(mutex_);
+    const std::lock_guard lock(lock_);
     started_ = true;
-    if (!why_ && !refused) {
-      call_->context.AddInitialMetadata(proto::kGrpcOpenKey, "1");
-      ++due_;
-      call_->stream.SendInitialMetadata(&opened_);
-      return read();
-    }
+    if (why_ || refused) return finish_with({grpc::StatusCode::UNAVAILABLE, "the server refuses"});
+    call_->context.AddInitialMetadata(proto::kGrpcOpenKey, "1");
+    ++due_;
+    call_->stream.SendInitialMetadata(&opened_);
   }
-  finish({grpc::StatusCode::UNAVAILABLE, "the server refuses"});
+  read();
 }
 
 void Stream::read() {
+  const std::lock_guard lock(lock_);
   ++due_;
   call_->stream.Read(&incoming_, &read_);
 }
@@ -193,7 +198,7 @@ void Stream::on_read(bool ok) {
 
 void Stream::on_written(bool ok) {
   {
-    std::lock_guard lock(mutex_);
+    const std::lock_guard lock(lock_);
     outgoing_.Clear();
     queue_.written();
     writing_ = false;
@@ -202,8 +207,7 @@ void Stream::on_written(bool ok) {
   if (ok) pump();  // if not, on_over follows
 }
 
-void Stream::pump() {
-  std::lock_guard lock(mutex_);
+void Stream::write_next() {
   if (answer_ || writing_) return;
   switch (packer_.pack(queue_, &outgoing_)) {
     case proto::GrpcPacker::Next::message:
@@ -219,8 +223,12 @@ void Stream::pump() {
 }
 
 void Stream::finish(const grpc::Status& answer) {
+  const std::lock_guard lock(lock_);
+  finish_with(answer);
+}
+
+void Stream::finish_with(const grpc::Status& answer) {
   queue_.discard();
-  std::lock_guard lock(mutex_);
   if (!answer_) answer_ = answer;
   finish_when_written();
 }
@@ -234,11 +242,9 @@ void Stream::finish_when_written() {
 void Stream::on_finished(bool /*ok*/) {}
 
 void Stream::on_over(bool /*ok*/) {
-  queue_.discard();
-  std::lock_guard lock(mutex_);
+  const std::lock_guard lock(lock_);
   cancelled_ = call_->context.IsCancelled();
-  if (!answer_) answer_ = grpc::Status::CANCELLED;
-  finishing_ = true;
+  finish_with(grpc::Status::CANCELLED);  // to no effect but that a write is never what ends last
 }
 
 void Stream::ended() {
@@ -246,7 +252,7 @@ void Stream::ended() {
   std::unique_ptr<Call> call;
   Status why;
   {
-    std::lock_guard lock(mutex_);
+    const std::lock_guard lock(lock_);
     done_ = true;
     call = std::move(call_);
     if (why_) {
