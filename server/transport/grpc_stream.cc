@@ -92,8 +92,7 @@ class Stream final : public proto::Abortable, public std::enable_shared_from_thi
   }
   void write_next();  // Requires: the lock.
   void finish(const grpc::Status& answer);
-  void finish_with(const grpc::Status& answer);  // Requires: the lock, as does
-  void finish_when_written();
+  void finish_when_written();  // Requires: the lock.
 
   GrpcCalls& calls_;
   proto::GrpcLoop& loop_;
@@ -166,16 +165,20 @@ void Stream::on_called(bool ok) {
 void Stream::start() {
   peer_ = peer_name(call_->context.peer());
   auto handler = calls_.acceptor.accept(std::make_shared<GrpcChannel>(self_));
-  const bool refused = handler == nullptr;
+  bool refused = handler == nullptr;
   gate_.open(std::move(handler));
   {
     const std::lock_guard lock(lock_);
     started_ = true;
-    if (why_ || refused) return finish_with({grpc::StatusCode::UNAVAILABLE, "the server refuses"});
-    call_->context.AddInitialMetadata(proto::kGrpcOpenKey, "1");
-    ++due_;
-    call_->stream.SendInitialMetadata(&opened_);
+    refused = refused || why_;
+    if (!refused) {
+      call_->context.AddInitialMetadata(proto::kGrpcOpenKey, "1");
+      ++due_;
+      call_->stream.SendInitialMetadata(&opened_);
+    }
   }
+  if (refused) return finish({grpc::StatusCode::UNAVAILABLE, "the server refuses"});
+  pump();  // what the handler had to say at once
   read();
 }
 
@@ -208,7 +211,7 @@ void Stream::on_written(bool ok) {
 }
 
 void Stream::write_next() {
-  if (answer_ || writing_) return;
+  if (!started_ || answer_ || writing_) return;
   switch (packer_.pack(queue_, &outgoing_)) {
     case proto::GrpcPacker::Next::message:
       writing_ = true;
@@ -223,12 +226,8 @@ void Stream::write_next() {
 }
 
 void Stream::finish(const grpc::Status& answer) {
-  const std::lock_guard lock(lock_);
-  finish_with(answer);
-}
-
-void Stream::finish_with(const grpc::Status& answer) {
   queue_.discard();
+  const std::lock_guard lock(lock_);
   if (!answer_) answer_ = answer;
   finish_when_written();
 }
@@ -242,9 +241,11 @@ void Stream::finish_when_written() {
 void Stream::on_finished(bool /*ok*/) {}
 
 void Stream::on_over(bool /*ok*/) {
-  const std::lock_guard lock(lock_);
-  cancelled_ = call_->context.IsCancelled();
-  finish_with(grpc::Status::CANCELLED);  // to no effect but that a write is never what ends last
+  {
+    const std::lock_guard lock(lock_);
+    cancelled_ = call_->context.IsCancelled();
+  }
+  finish(grpc::Status::CANCELLED);  // to no effect but that a write, which may end on any thread, is never what ends last
 }
 
 void Stream::ended() {
