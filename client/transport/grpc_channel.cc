@@ -121,13 +121,12 @@ class Stream final : public std::enable_shared_from_this<Stream> {
   proto::GrpcOp<Stream> read_{this, &Stream::on_read};
   proto::GrpcOp<Stream> written_{this, &Stream::on_written, proto::GrpcTag::Where::anywhere};
   proto::GrpcOp<Stream> finished_{this, &Stream::on_finished};
-  std::atomic<int> due_ = 0;  // of these
+  std::atomic<int> due_ = 0;  // of these, but for written_, which finished_ waits for
 
   proto::PumpLock lock_{[this] { write_next(); }};  // over what follows, and over starting reads and writes
   bool writing_ = true;   // gRPC has outgoing_, or has not yet started
   bool closed_ = false;   // we have nothing more to say
-  bool ending_ = false;   // nor has the server; the call is asked for its status when nothing is written any more, for a write
-                          // may end on any thread and must not be what ends last
+  bool ending_ = false;   // nor has the server
 };
 
 class GrpcChannel final : public proto::Channel {
@@ -190,6 +189,7 @@ void Stream::on_read(bool ok) {
 }
 
 void Stream::on_written(bool ok) {
+  const auto self = shared_from_this();  // the end may come as soon as the lock is released
   {
     const std::lock_guard lock(lock_);
     outgoing_.Clear();
@@ -205,11 +205,9 @@ void Stream::write_next() {
   switch (packer_.pack(queue_, &outgoing_)) {
     case proto::GrpcPacker::Next::message:
       writing_ = true;
-      ++due_;
       return call_->Write(outgoing_, &written_);
     case proto::GrpcPacker::Next::finished:
       closed_ = writing_ = true;
-      ++due_;
       return call_->WritesDone(&written_);
     case proto::GrpcPacker::Next::nothing: return;
   }
@@ -219,12 +217,12 @@ void Stream::finish() {
   queue_.discard();
   const std::lock_guard lock(lock_);
   ending_ = true;
+  ++due_;
   finish_when_written();
 }
 
 void Stream::finish_when_written() {
   if (writing_) return;
-  ++due_;
   call_->Finish(&status_, &finished_);
 }
 

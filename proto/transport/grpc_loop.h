@@ -31,7 +31,8 @@ class GrpcTag {
   const Where where_;
 };
 
-// A tag that is a part of its owner: calls `reaction`, then owner.ended(), which may be the owner's end.
+// A tag that is a part of its owner: calls `reaction`, and if that was on the loop, owner.ended(), which may be the owner's end. One that
+// may run anywhere is never the end: whoever started the operation may hold a lock that others need to hear of the end.
 template <class Owner>
 class GrpcOp final : public GrpcTag {
  public:
@@ -39,7 +40,7 @@ class GrpcOp final : public GrpcTag {
       : GrpcTag(where), owner_(owner), reaction_(reaction) {}
   void run(bool ok) override {
     (owner_->*reaction_)(ok);
-    owner_->ended();
+    if (where() == Where::on_loop) owner_->ended();
   }
 
  private:

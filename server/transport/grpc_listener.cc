@@ -61,7 +61,7 @@ class GrpcListener final : public Listener {
   grpc::AsyncGenericService service_;
   GrpcCalls calls_;
   std::string url_;
-  std::vector<std::unique_ptr<proto::GrpcLoop>> loops_;
+  std::vector<std::shared_ptr<proto::GrpcLoop>> loops_;
   std::unique_ptr<grpc::Server> server_;
 };
 
@@ -108,10 +108,10 @@ std::optional<int> GrpcListener::serve(const std::string& address, const ListenO
   int port = 0;
   builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
   builder.RegisterAsyncGenericService(&service_);
-  for (int i = 0; i < kThreads; ++i) loops_.push_back(std::make_unique<proto::GrpcLoop>(builder.AddCompletionQueue()));
+  for (int i = 0; i < kThreads; ++i) loops_.push_back(std::make_shared<proto::GrpcLoop>(builder.AddCompletionQueue()));
   server_ = builder.BuildAndStart();
   if (!server_) return std::nullopt;
-  for (const auto& loop : loops_) take_calls(calls_, *loop);
+  for (const auto& loop : loops_) take_calls(calls_, loop);
   return port;
 }
 

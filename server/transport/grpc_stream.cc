@@ -35,8 +35,8 @@ std::string peer_name(std::string uri) {
 // One call, from before it comes. Reactions run on the loop's thread; it lives until none is due and its channel is gone.
 class Stream final : public proto::Abortable, public std::enable_shared_from_this<Stream> {
  public:
-  Stream(GrpcCalls& calls, proto::GrpcLoop& loop)
-      : calls_(calls), loop_(loop), use_(std::in_place, loop), call_(std::make_unique<Call>()) {}
+  Stream(GrpcCalls& calls, std::shared_ptr<proto::GrpcLoop> loop)
+      : calls_(calls), loop_(std::move(loop)), use_(std::in_place, *loop_), call_(std::make_unique<Call>()) {}
 
   // Requires: once, after the constructor.
   void wait();
@@ -87,15 +87,16 @@ class Stream final : public proto::Abortable, public std::enable_shared_from_thi
   void start();
   void read();
   void pump() {
-    const proto::GrpcLoop::Shortcut shortcut(loop_);
+    const proto::GrpcLoop::Shortcut shortcut(*loop_);
     lock_.pump();
   }
   void write_next();  // Requires: the lock.
-  void finish(const grpc::Status& answer);
-  void finish_when_written();  // Requires: the lock.
+  void finish(grpc::Status status);
+  void answer(grpc::Status status);  // Requires: the lock, as does
+  void finish_when_written();
 
   GrpcCalls& calls_;
-  proto::GrpcLoop& loop_;
+  const std::shared_ptr<proto::GrpcLoop> loop_;
   std::optional<proto::GrpcLoop::Use> use_;  // until done_, as are call_ and self_
   std::unique_ptr<Call> call_;
   std::string peer_;
@@ -113,13 +114,12 @@ class Stream final : public proto::Abortable, public std::enable_shared_from_thi
   proto::GrpcOp<Stream> written_{this, &Stream::on_written, proto::GrpcTag::Where::anywhere};
   proto::GrpcOp<Stream> finished_{this, &Stream::on_finished};
   proto::GrpcOp<Stream> over_{this, &Stream::on_over};  // due until the call has ended, in whatever way
-  std::atomic<int> due_ = 0;                            // of these
+  std::atomic<int> due_ = 0;                            // of these, but for written_, which finished_ waits for
 
   proto::PumpLock lock_{[this] { write_next(); }};  // over what follows, and over starting reads and writes
   bool started_ = false;
   bool writing_ = false;                // gRPC has outgoing_
   std::optional<grpc::Status> answer_;  // to finish with; nothing is written any more
-  bool finishing_ = false;              // gRPC has the answer or needs none
   bool cancelled_ = false;              // by the peer or the transport, unless it was us
   std::optional<Status> why_;           // we end it
   bool done_ = false;
@@ -144,7 +144,7 @@ class GrpcChannel final : public proto::Channel {
 
 void Stream::wait() {
   self_ = shared_from_this();
-  auto* queue = static_cast<grpc::ServerCompletionQueue*>(loop_.queue());
+  auto* queue = static_cast<grpc::ServerCompletionQueue*>(loop_->queue());
   call_->context.AsyncNotifyWhenDone(&over_);
   ++due_;
   calls_.service.RequestCall(&call_->context, &call_->stream, queue, queue, &called_);
@@ -200,6 +200,7 @@ void Stream::on_read(bool ok) {
 }
 
 void Stream::on_written(bool ok) {
+  const auto self = shared_from_this();  // the end may come as soon as the lock is released
   {
     const std::lock_guard lock(lock_);
     outgoing_.Clear();
@@ -215,26 +216,28 @@ void Stream::write_next() {
   switch (packer_.pack(queue_, &outgoing_)) {
     case proto::GrpcPacker::Next::message:
       writing_ = true;
-      ++due_;
       return call_->stream.Write(outgoing_, &written_);
     case proto::GrpcPacker::Next::finished:
       why_ = ok_status();
-      answer_ = grpc::Status::OK;
-      return finish_when_written();
+      return answer(grpc::Status::OK);
     case proto::GrpcPacker::Next::nothing: return;
   }
 }
 
-void Stream::finish(const grpc::Status& answer) {
+void Stream::finish(grpc::Status status) {
   queue_.discard();
   const std::lock_guard lock(lock_);
-  if (!answer_) answer_ = answer;
+  if (!answer_) answer(std::move(status));
+}
+
+void Stream::answer(grpc::Status status) {
+  answer_ = std::move(status);
+  ++due_;
   finish_when_written();
 }
 
 void Stream::finish_when_written() {
-  if (writing_ || std::exchange(finishing_, true)) return;
-  ++due_;
+  if (writing_) return;
   call_->stream.Finish(*answer_, &finished_);
 }
 
@@ -245,7 +248,7 @@ void Stream::on_over(bool /*ok*/) {
     const std::lock_guard lock(lock_);
     cancelled_ = call_->context.IsCancelled();
   }
-  finish(grpc::Status::CANCELLED);  // to no effect but that a write, which may end on any thread, is never what ends last
+  finish(grpc::Status::CANCELLED);  // to no effect but that the end waits for what is being written
 }
 
 void Stream::ended() {
@@ -271,6 +274,8 @@ void Stream::ended() {
 
 }  // namespace
 
-void take_calls(GrpcCalls& calls, proto::GrpcLoop& loop) { std::make_shared<Stream>(calls, loop)->wait(); }
+void take_calls(GrpcCalls& calls, std::shared_ptr<proto::GrpcLoop> loop) {
+  std::make_shared<Stream>(calls, std::move(loop))->wait();
+}
 
 }  // namespace burn::server

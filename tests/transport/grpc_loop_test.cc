@@ -29,8 +29,8 @@ std::unique_ptr<GrpcLoop> make_loop() {
 struct Operation {
   explicit Operation(GrpcTag::Where where) : op(this, &Operation::react, where) {}
   void end_at_once(GrpcLoop& loop) { alarm.Set(loop.queue(), std::chrono::system_clock::time_point{}, &op); }
-  void react(bool /*ok*/) {}
-  void ended() { ran_on.set_value(std::this_thread::get_id()); }
+  void react(bool /*ok*/) { ran_on.set_value(std::this_thread::get_id()); }
+  void ended() {}
 
   std::promise<std::thread::id> ran_on;
   GrpcOp<Operation> op;
