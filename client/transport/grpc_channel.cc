@@ -123,7 +123,7 @@ class Stream final : public std::enable_shared_from_this<Stream> {
   proto::GrpcOp<Stream> finished_{this, &Stream::on_finished};
   std::atomic<int> due_ = 0;  // of these, but for written_, which finished_ waits for
 
-  proto::PumpLock lock_{[this] { write_next(); }};  // over what follows, and over starting reads and writes
+  proto::PumpLock lock_{[this] { write_next(); }};  // over what follows, and over starting operations
   bool writing_ = true;   // gRPC has outgoing_, or has not yet started
   bool closed_ = false;   // we have nothing more to say
   bool ending_ = false;   // nor has the server
@@ -151,8 +151,9 @@ std::future<Status> Stream::start() {
   auto opened = opened_.emplace().get_future();
   call_ = stub_.PrepareCall(&context_, proto::kGrpcMethod, loop().queue());
   due_ = 2;
-  call_->StartCall(&started_);
-  call_->ReadInitialMetadata(&headers_);
+  const std::lock_guard lock(lock_);
+  call_->StartCall(started_.hand_over());
+  call_->ReadInitialMetadata(headers_.hand_over());
   return opened;
 }
 
@@ -166,8 +167,12 @@ void Stream::on_started(bool /*ok*/) {
 }
 
 void Stream::on_headers(bool ok) {
-  // A call that is refused at once brings metadata too: those of its end.
-  if (!ok || !context_.GetServerInitialMetadata().contains(proto::kGrpcOpenKey)) return finish();
+  {
+    const std::lock_guard lock(lock_);
+    // A call that is refused at once brings metadata too: those of its end.
+    ok = ok && context_.GetServerInitialMetadata().contains(proto::kGrpcOpenKey);
+  }
+  if (!ok) return finish();
   gate_.open(std::exchange(handler_, nullptr));
   std::exchange(opened_, std::nullopt)->set_value(ok_status());
   read();
@@ -176,7 +181,7 @@ void Stream::on_headers(bool ok) {
 void Stream::read() {
   const std::lock_guard lock(lock_);
   ++due_;
-  call_->Read(&incoming_, &read_);
+  call_->Read(&incoming_, read_.hand_over());
 }
 
 void Stream::on_read(bool ok) {
@@ -205,10 +210,10 @@ void Stream::write_next() {
   switch (packer_.pack(queue_, &outgoing_)) {
     case proto::GrpcPacker::Next::message:
       writing_ = true;
-      return call_->Write(outgoing_, &written_);
+      return call_->Write(outgoing_, written_.hand_over());
     case proto::GrpcPacker::Next::finished:
       closed_ = writing_ = true;
-      return call_->WritesDone(&written_);
+      return call_->WritesDone(written_.hand_over());
     case proto::GrpcPacker::Next::nothing: return;
   }
 }
@@ -223,7 +228,7 @@ void Stream::finish() {
 
 void Stream::finish_when_written() {
   if (writing_) return;
-  call_->Finish(&status_, &finished_);
+  call_->Finish(&status_, finished_.hand_over());
 }
 
 void Stream::fail(const Status& why) {

@@ -16,7 +16,7 @@ thread_local bool takes_no_shortcut = false;
 class Later final : public GrpcTag {
  public:
   Later(grpc::CompletionQueue* queue, GrpcTag* tag, bool ok) : GrpcTag(Where::on_loop), tag_(tag), ok_(ok) {
-    alarm_.Set(queue, gpr_inf_past(GPR_CLOCK_MONOTONIC), this);
+    alarm_.Set(queue, gpr_inf_past(GPR_CLOCK_MONOTONIC), hand_over());
   }
   void run(bool /*ok*/) override {
     tag_->run(ok_);
@@ -46,7 +46,7 @@ void GrpcLoop::run() {
   takes_no_shortcut = true;
   void* tag = nullptr;
   bool ok = false;
-  while (queue_->Next(&tag, &ok)) static_cast<GrpcTag*>(tag)->run(ok);
+  while (queue_->Next(&tag, &ok)) GrpcTag::take_back(tag).run(ok);
 }
 
 void GrpcLoop::leave() {
@@ -64,11 +64,11 @@ GrpcLoop::Shortcut::~Shortcut() {
   if (grpc_completion_queue_thread_local_cache_flush(queue_->cq(), &tag, &success) != 0) {
     bool ok = success != 0;  // as CompletionQueue::Next does with what it takes from the queue:
     if (static_cast<grpc::internal::CompletionQueueTag*>(tag)->FinalizeResult(&tag, &ok)) {
-      auto* ours = static_cast<GrpcTag*>(tag);
-      if (ours->where() == GrpcTag::Where::anywhere) {
-        ours->run(ok);
+      GrpcTag& ours = GrpcTag::take_back(tag);
+      if (ours.where() == GrpcTag::Where::anywhere) {
+        ours.run(ok);
       } else {
-        new Later(queue_, ours, ok);
+        new Later(queue_, &ours, ok);
       }
     }
   }

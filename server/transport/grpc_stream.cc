@@ -116,7 +116,7 @@ class Stream final : public proto::Abortable, public std::enable_shared_from_thi
   proto::GrpcOp<Stream> over_{this, &Stream::on_over};  // due until the call has ended, in whatever way
   std::atomic<int> due_ = 0;                            // of these, but for written_, which finished_ waits for
 
-  proto::PumpLock lock_{[this] { write_next(); }};  // over what follows, and over starting reads and writes
+  proto::PumpLock lock_{[this] { write_next(); }};  // over what follows, and over starting operations
   bool started_ = false;
   bool writing_ = false;                // gRPC has outgoing_
   std::optional<grpc::Status> answer_;  // to finish with; nothing is written any more
@@ -145,9 +145,10 @@ class GrpcChannel final : public proto::Channel {
 void Stream::wait() {
   self_ = shared_from_this();
   auto* queue = static_cast<grpc::ServerCompletionQueue*>(loop_->queue());
-  call_->context.AsyncNotifyWhenDone(&over_);
+  const std::lock_guard lock(lock_);
+  call_->context.AsyncNotifyWhenDone(over_.hand_over());
   ++due_;
-  calls_.service.RequestCall(&call_->context, &call_->stream, queue, queue, &called_);
+  calls_.service.RequestCall(&call_->context, &call_->stream, queue, queue, called_.hand_over());
 }
 
 void Stream::on_called(bool ok) {
@@ -174,7 +175,7 @@ void Stream::start() {
     if (!refused) {
       call_->context.AddInitialMetadata(proto::kGrpcOpenKey, "1");
       ++due_;
-      call_->stream.SendInitialMetadata(&opened_);
+      call_->stream.SendInitialMetadata(opened_.hand_over());
     }
   }
   if (refused) return finish({grpc::StatusCode::UNAVAILABLE, "the server refuses"});
@@ -185,7 +186,7 @@ void Stream::start() {
 void Stream::read() {
   const std::lock_guard lock(lock_);
   ++due_;
-  call_->stream.Read(&incoming_, &read_);
+  call_->stream.Read(&incoming_, read_.hand_over());
 }
 
 void Stream::on_opened(bool /*ok*/) {}  // if not, on_over follows
@@ -216,7 +217,7 @@ void Stream::write_next() {
   switch (packer_.pack(queue_, &outgoing_)) {
     case proto::GrpcPacker::Next::message:
       writing_ = true;
-      return call_->stream.Write(outgoing_, &written_);
+      return call_->stream.Write(outgoing_, written_.hand_over());
     case proto::GrpcPacker::Next::finished:
       why_ = ok_status();
       return answer(grpc::Status::OK);
@@ -238,7 +239,7 @@ void Stream::answer(grpc::Status status) {
 
 void Stream::finish_when_written() {
   if (writing_) return;
-  call_->stream.Finish(*answer_, &finished_);
+  call_->stream.Finish(*answer_, finished_.hand_over());
 }
 
 void Stream::on_finished(bool /*ok*/) {}

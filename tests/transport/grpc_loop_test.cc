@@ -28,7 +28,7 @@ std::unique_ptr<GrpcLoop> make_loop() {
 // Says where its reaction ran.
 struct Operation {
   explicit Operation(GrpcTag::Where where) : op(this, &Operation::react, where) {}
-  void end_at_once(GrpcLoop& loop) { alarm.Set(loop.queue(), std::chrono::system_clock::time_point{}, &op); }
+  void end_at_once(GrpcLoop& loop) { alarm.Set(loop.queue(), std::chrono::system_clock::time_point{}, op.hand_over()); }
   void react(bool /*ok*/) { ran_on.set_value(std::this_thread::get_id()); }
   void ended() {}
 
@@ -67,11 +67,11 @@ TEST(GrpcLoop, KeepsOtherReactionsOnItsThreadWithinAShortcut) {
 
 TEST(GrpcLoop, WaitsForItsUsersAndForWhatTheyStarted) {
   const auto loop = make_loop();
-  std::optional<GrpcLoop::Use> use(std::in_place, *loop);
+  auto use = std::make_unique<GrpcLoop::Use>(*loop);
   auto stopped = std::async(std::launch::async, [&] { loop->stop(); });
   EXPECT_EQ(stopped.wait_for(50ms), std::future_status::timeout);
   Operation operation(GrpcTag::Where::on_loop);
-  operation.alarm.Set(loop->queue(), std::chrono::system_clock::now() + 1h, &operation.op);
+  operation.alarm.Set(loop->queue(), std::chrono::system_clock::now() + 1h, operation.op.hand_over());
   use.reset();
   EXPECT_EQ(stopped.wait_for(50ms), std::future_status::timeout);
   operation.alarm.Cancel();
