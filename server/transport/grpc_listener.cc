@@ -24,7 +24,7 @@ namespace {
 constexpr int kThreads = 2;  // they move bytes and decode; the work is done elsewhere
 
 // By default all threads that wait within gRPC, our own and those of its health service, share one epoll set, and whoever finds an event
-// that is not his wakes whom it is for: two more changes of threads for a message. With poll each waits for its own connections.
+// that is not his wakes whom it is for: several more changes of threads for a message. With poll each waits for its own connections.
 void start_grpc() {
   [[maybe_unused]] static const int once = ::setenv("GRPC_POLL_STRATEGY", "poll", 0);  // 0: what the user chose stands
   proto::keep_grpc_running();
