@@ -1,3 +1,4 @@
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <memory>
@@ -10,8 +11,9 @@
 
 #include "client/transport/transports.h"
 #include "proto/transport/grpc_bytes.h"
+#include "proto/transport/grpc_loop.h"
 #include "proto/transport/handler_gate.h"
-#include "proto/transport/io_threads.h"
+#include "proto/transport/pump_lock.h"
 #include "proto/transport/send_queue.h"
 
 namespace burn::client {
@@ -41,15 +43,14 @@ std::shared_ptr<grpc::Channel> make_grpc_channel(const std::string& address) {
   return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
 }
 
-// Where calls are buried. The last gRPC channel of a process joins gRPC's callback threads, so it must not go on one of them.
-proto::IoThreads& graveyard() {
-  static auto& thread = *new proto::IoThreads(1);  // there to the end
-  return thread;
+// All calls of the process: gRPC polls all its sockets as one, and a second thread would often be woken by the first.
+proto::GrpcLoop& loop() {
+  static auto& loop = *new proto::GrpcLoop(std::make_unique<grpc::CompletionQueue>());  // there to the end
+  return loop;
 }
 
-// One call of Connect. gRPC runs its reactions on several threads; it is done with this object when OnDone is called.
-class Stream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
-                     public std::enable_shared_from_this<Stream> {
+// One call of Connect. Reactions run on the loop's thread; it lives until none is due and its channel is gone.
+class Stream final : public std::enable_shared_from_this<Stream> {
  public:
   Stream(const std::string& address, std::shared_ptr<proto::ChannelHandler> handler)
       : peer_(address), handler_(std::move(handler)), channel_(make_grpc_channel(address)), stub_(channel_) {}
@@ -80,13 +81,23 @@ class Stream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::Byte
   const std::string& peer() const { return peer_; }
 
  private:
-  void OnReadInitialMetadataDone(bool ok) override;
-  void OnReadDone(bool ok) override;
-  void OnWriteDone(bool ok) override;
-  void OnDone(const grpc::Status& status) override;
+  friend proto::GrpcOp<Stream>;
 
-  void pump();
-  void end_writing();
+  void on_started(bool ok);
+  void on_headers(bool ok);
+  void on_read(bool ok);
+  void on_written(bool ok);
+  void on_finished(bool ok);
+  void ended();
+
+  void read();
+  void pump() {
+    const proto::GrpcLoop::Shortcut shortcut(loop());
+    lock_.pump();
+  }
+  void write_next();  // Requires: the lock.
+  void finish();
+  void finish_when_written();  // Requires: the lock.
   void fail(const Status& why);
 
   const std::string peer_;
@@ -94,18 +105,28 @@ class Stream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::Byte
   std::shared_ptr<grpc::Channel> channel_;
   grpc::GenericStub stub_;
   grpc::ClientContext context_;
+  std::unique_ptr<grpc::GenericClientAsyncReaderWriter> call_;
   proto::SendQueue queue_;
   proto::GrpcPacker packer_;
   proto::HandlerGate gate_;
-  std::shared_ptr<Stream> self_;  // gRPC's share, until OnDone
+  std::shared_ptr<Stream> self_;  // gRPC's share, until nothing is due
   std::optional<std::promise<Status>> opened_;
   grpc::ByteBuffer incoming_;
   grpc::ByteBuffer outgoing_;
-
+  grpc::Status status_;           // of the call, when it has finished
   std::optional<Status> broken_;  // the peer broke the transport's rules; set before the call is cancelled
 
-  std::mutex mutex_;      // over what follows, and over starting writes
-  bool writable_ = true;  // while so, gRPC is told to hold OnDone back
+  proto::GrpcOp<Stream> started_{this, &Stream::on_started};
+  proto::GrpcOp<Stream> headers_{this, &Stream::on_headers};
+  proto::GrpcOp<Stream> read_{this, &Stream::on_read};
+  proto::GrpcOp<Stream> written_{this, &Stream::on_written, proto::GrpcTag::Where::anywhere};
+  proto::GrpcOp<Stream> finished_{this, &Stream::on_finished};
+  std::atomic<int> due_ = 0;  // of these, but for written_, which finished_ waits for
+
+  proto::PumpLock lock_{[this] { write_next(); }};  // over what follows, and over starting operations
+  bool writing_ = true;   // gRPC has outgoing_, or has not yet started
+  bool closed_ = false;   // we have nothing more to say
+  bool ending_ = false;   // nor has the server
 };
 
 class GrpcChannel final : public proto::Channel {
@@ -128,62 +149,102 @@ class GrpcChannel final : public proto::Channel {
 std::future<Status> Stream::start() {
   self_ = shared_from_this();
   auto opened = opened_.emplace().get_future();
-  stub_.PrepareBidiStreamingCall(&context_, proto::kGrpcMethod, {}, this);
-  AddHold();
-  StartCall();
+  call_ = stub_.PrepareCall(&context_, proto::kGrpcMethod, loop().queue());
+  due_ = 2;
+  const std::lock_guard lock(lock_);
+  call_->StartCall(started_.hand_over());
+  call_->ReadInitialMetadata(headers_.hand_over());
   return opened;
 }
 
-void Stream::OnReadInitialMetadataDone(bool ok) {
-  // A call that is refused at once brings metadata too: those of its end.
-  if (!ok || !context_.GetServerInitialMetadata().contains(proto::kGrpcOpenKey)) return end_writing();
-  gate_.open(std::exchange(handler_, nullptr));
-  std::exchange(opened_, std::nullopt)->set_value(ok_status());
-  StartRead(&incoming_);
+void Stream::on_started(bool /*ok*/) {
+  {
+    const std::lock_guard lock(lock_);
+    writing_ = false;
+    if (ending_) return finish_when_written();
+  }
+  pump();
 }
 
-void Stream::OnReadDone(bool ok) {
-  if (!ok) return end_writing();
+void Stream::on_headers(bool ok) {
+  {
+    const std::lock_guard lock(lock_);
+    // A call that is refused at once brings metadata too: those of its end.
+    ok = ok && context_.GetServerInitialMetadata().contains(proto::kGrpcOpenKey);
+  }
+  if (!ok) return finish();
+  gate_.open(std::exchange(handler_, nullptr));
+  std::exchange(opened_, std::nullopt)->set_value(ok_status());
+  read();
+}
+
+void Stream::read() {
+  const std::lock_guard lock(lock_);
+  ++due_;
+  call_->Read(&incoming_, read_.hand_over());
+}
+
+void Stream::on_read(bool ok) {
+  if (!ok) return finish();
   queue_.begin_burst();
   const Status status = proto::deliver(&incoming_, gate_);
   end_burst();
   if (!status.ok()) return fail(status);
-  StartRead(&incoming_);
+  read();
 }
 
-void Stream::OnWriteDone(bool ok) {
-  outgoing_.Clear();
-  queue_.written();
-  if (ok) pump();  // if not, OnReadDone says so too
+void Stream::on_written(bool ok) {
+  const auto self = shared_from_this();  // the end may come as soon as the lock is released
+  {
+    const std::lock_guard lock(lock_);
+    outgoing_.Clear();
+    queue_.written();
+    writing_ = false;
+    if (ending_) return finish_when_written();
+  }
+  if (ok) pump();  // if not, on_read hears of it too
 }
 
-void Stream::pump() {
-  std::lock_guard lock(mutex_);
-  if (!writable_) return;
+void Stream::write_next() {
+  if (closed_ || ending_ || writing_) return;
   switch (packer_.pack(queue_, &outgoing_)) {
-    case proto::GrpcPacker::Next::message: return StartWrite(&outgoing_);
-    case proto::GrpcPacker::Next::finished: return StartWritesDone();
+    case proto::GrpcPacker::Next::message:
+      writing_ = true;
+      return call_->Write(outgoing_, written_.hand_over());
+    case proto::GrpcPacker::Next::finished:
+      closed_ = writing_ = true;
+      return call_->WritesDone(written_.hand_over());
     case proto::GrpcPacker::Next::nothing: return;
   }
 }
 
-void Stream::end_writing() {
+void Stream::finish() {
   queue_.discard();
-  std::lock_guard lock(mutex_);
-  if (std::exchange(writable_, false)) RemoveHold();
+  const std::lock_guard lock(lock_);
+  ending_ = true;
+  ++due_;
+  finish_when_written();
+}
+
+void Stream::finish_when_written() {
+  if (writing_) return;
+  call_->Finish(&status_, finished_.hand_over());
 }
 
 void Stream::fail(const Status& why) {
   broken_ = why;
   context_.TryCancel();
-  end_writing();
+  finish();
 }
 
-void Stream::OnDone(const grpc::Status& status) {
-  Status why = broken_.value_or(describe(status));
+void Stream::on_finished(bool /*ok*/) {}
+
+void Stream::ended() {
+  if (--due_ > 0) return;
+  Status why = broken_.value_or(describe(status_));
   if (opened_) opened_->set_value(why.ok() ? unavailable("the server closed the call") : why);
   gate_.closed(std::move(why));
-  graveyard().post([self = std::move(self_)] {});
+  self_.reset();
 }
 
 }  // namespace

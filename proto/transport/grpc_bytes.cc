@@ -37,6 +37,8 @@ void tune_grpc(const std::function<void(const char* name, int value)>& set) {
   set(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kPieceBytes);
   set(GRPC_ARG_HTTP2_WRITE_BUFFER_SIZE, kPieceBytes);
   set(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, static_cast<int>(kInitialCredit));
+  // The probe would widen that window, and the blocks gRPC reads into with it. But more than the credit is never under way.
+  set(GRPC_ARG_HTTP2_BDP_PROBE, 0);
 }
 
 namespace {

@@ -16,8 +16,7 @@ namespace burn {
 namespace {
 
 constexpr int kSteps = 10'000, kSettled = 100;
-// What allocators need to find their shape: gRPC's threads take turns, and each has an arena that fills by and by.
-constexpr double kMayGrowMiB = 6, kServerOnGrpcMayGrowMiB = 12;
+constexpr double kMayGrowMiB = 6;  // what allocators need to find their shape
 constexpr std::int64_t kBatch = 64, kFeatures = 784;
 constexpr std::uint64_t kBatchBytes = kBatch * (kFeatures * 4 + 8);
 
@@ -88,7 +87,7 @@ TEST_P(SteadyMemory, OfBothEndsOverTenThousandSteps) {
   std::printf("client %.1f MiB %+.1f, server %.1f MiB %+.1f, %.0f bytes a step beside the batch\n", ours, we_grew, its, it_grew,
               sent + received);
   EXPECT_LT(we_grew, kMayGrowMiB);
-  EXPECT_LT(it_grew, std::string{GetParam()} == "grpc" ? kServerOnGrpcMayGrowMiB : kMayGrowMiB);
+  EXPECT_LT(it_grew, kMayGrowMiB);
 }
 
 INSTANTIATE_TEST_SUITE_P(OnEveryTransport, SteadyMemory, ::testing::Values("ws", "grpc"),

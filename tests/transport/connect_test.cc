@@ -209,5 +209,59 @@ TEST(Grpc, AnswersHealthChecksAndNoUnknownMethod) {
   EXPECT_EQ(acceptor.client_count(), 0u);
 }
 
+// A call that its client leaves open: nothing is read, sent or closed.
+struct OpenCall {
+  OpenCall(const std::string& url, const std::string& method)
+      : stub(grpc::CreateChannel(url.substr(std::string{"grpc://"}.size()), grpc::InsecureChannelCredentials())),
+        call(stub.PrepareCall(&context, method, &queue)) {
+    call->StartCall(this);
+    next();
+  }
+  ~OpenCall() {
+    queue.Shutdown();
+    while (next()) {
+    }
+  }
+  bool next() {
+    void* tag = nullptr;
+    bool ok = false;
+    return queue.Next(&tag, &ok);
+  }
+
+  grpc::CompletionQueue queue;
+  grpc::ClientContext context;
+  grpc::GenericStub stub;
+  std::unique_ptr<grpc::GenericClientAsyncReaderWriter> call;
+};
+
+TEST(Grpc, GoesDownWithCallsThatAreHalfOpen) {
+  TestAcceptor acceptor{false};
+  auto listener = *server::listen_grpc("127.0.0.1:0", acceptor);
+  const OpenCall ours(listener->url(), "/burn.v1.Worker/Connect");
+  const OpenCall unknown(listener->url(), "/burn.v1.Worker/Explode");
+  const OpenCall watching(listener->url(), "/grpc.health.v1.Health/Watch");
+  const auto served = acceptor.client(0);
+  ASSERT_TRUE(served);
+  listener.reset();
+  EXPECT_EQ(served->closed_count(), 1);
+  EXPECT_EQ(served->why().code(), StatusCode::unavailable);
+}
+
+TEST(Grpc, SaysWhatAHandlerHasToSayBeforeItsCallIsOpen) {
+  struct Eager : TestAcceptor {
+    using TestAcceptor::TestAcceptor;
+    std::shared_ptr<proto::ChannelHandler> accept(std::shared_ptr<proto::Channel> channel) override {
+      channel->send(frame("welcome"), proto::Lane::control);
+      return TestAcceptor::accept(std::move(channel));
+    }
+  };
+  Eager acceptor{false};
+  const auto listener = *server::listen_grpc("127.0.0.1:0", acceptor);
+  const auto client = std::make_shared<Recorder>();
+  const auto channel = must_connect(listener->url(), client);
+  ASSERT_TRUE(client->wait_for_frames(1));
+  EXPECT_EQ(text(client->frames()[0]), "welcome");
+}
+
 }  // namespace
 }  // namespace burn::test

@@ -1,0 +1,282 @@
+#include "server/transport/grpc_stream.h"
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <grpcpp/completion_queue.h>
+#include <grpcpp/generic/async_generic_service.h>
+#include <grpcpp/server_context.h>
+
+#include "proto/transport/grpc_bytes.h"
+#include "proto/transport/handler_gate.h"
+#include "proto/transport/pump_lock.h"
+#include "proto/transport/send_queue.h"
+
+namespace burn::server {
+namespace {
+
+// "ipv4:127.0.0.1:40312" and "ipv6:%5B::1%5D:40312" as others write them.
+std::string peer_name(std::string uri) {
+  const auto replace = [&uri](std::string_view what, std::string_view with) {
+    if (const auto at = uri.find(what); at != std::string::npos) uri.replace(at, what.size(), with);
+  };
+  for (const std::string_view scheme : {"ipv4:", "ipv6:"}) {
+    if (uri.starts_with(scheme)) uri.erase(0, scheme.size());
+  }
+  replace("%5B", "[");
+  replace("%5D", "]");
+  return uri;
+}
+
+// One call, from before it comes. Reactions run on the loop's thread; it lives until none is due and its channel is gone.
+class Stream final : public proto::Abortable, public std::enable_shared_from_this<Stream> {
+ public:
+  Stream(GrpcCalls& calls, std::shared_ptr<proto::GrpcLoop> loop)
+      : calls_(calls), loop_(std::move(loop)), use_(std::in_place, *loop_), call_(std::make_unique<Call>()) {}
+
+  // Requires: once, after the constructor.
+  void wait();
+
+  void send(proto::EncodedFrame frame, proto::Lane lane) {
+    if (queue_.push(std::move(frame), lane)) pump();
+  }
+  void begin_burst() { queue_.begin_burst(); }
+  void end_burst() {
+    if (queue_.end_burst()) pump();
+  }
+  void flush() {
+    if (queue_.flush()) pump();
+  }
+  void close() {
+    if (queue_.close()) pump();
+  }
+  void detach() {
+    gate_.shut();
+    abort(cancelled("the channel was destroyed"));
+  }
+  void abort(Status why) override {
+    queue_.discard();
+    const std::lock_guard lock(lock_);
+    if (done_) return;
+    if (!why_) why_ = std::move(why);
+    if (started_) call_->context.TryCancel();  // on_over follows
+  }
+
+  std::size_t queued_bytes() const { return queue_.bytes(); }
+  const std::string& peer() const { return peer_; }
+
+ private:
+  friend proto::GrpcOp<Stream>;
+  struct Call {
+    grpc::GenericServerContext context;
+    grpc::GenericServerAsyncReaderWriter stream{&context};
+  };
+
+  void on_called(bool ok);
+  void on_opened(bool ok);
+  void on_read(bool ok);
+  void on_written(bool ok);
+  void on_finished(bool ok);
+  void on_over(bool ok);
+  void ended();
+
+  void start();
+  void read();
+  void pump() {
+    const proto::GrpcLoop::Shortcut shortcut(*loop_);
+    lock_.pump();
+  }
+  void write_next();  // Requires: the lock.
+  void finish(grpc::Status status);
+  void answer(grpc::Status status);  // Requires: the lock, as does
+  void finish_when_written();
+
+  GrpcCalls& calls_;
+  const std::shared_ptr<proto::GrpcLoop> loop_;
+  std::optional<proto::GrpcLoop::Use> use_;  // until done_, as are call_ and self_
+  std::unique_ptr<Call> call_;
+  std::string peer_;
+  OpenConnections::Lease lease_;
+  proto::SendQueue queue_;
+  proto::GrpcPacker packer_;
+  proto::HandlerGate gate_;
+  std::shared_ptr<Stream> self_;  // gRPC's share
+  grpc::ByteBuffer incoming_;
+  grpc::ByteBuffer outgoing_;
+
+  proto::GrpcOp<Stream> called_{this, &Stream::on_called};
+  proto::GrpcOp<Stream> opened_{this, &Stream::on_opened};
+  proto::GrpcOp<Stream> read_{this, &Stream::on_read};
+  proto::GrpcOp<Stream> written_{this, &Stream::on_written, proto::GrpcTag::Where::anywhere};
+  proto::GrpcOp<Stream> finished_{this, &Stream::on_finished};
+  proto::GrpcOp<Stream> over_{this, &Stream::on_over};  // due until the call has ended, in whatever way
+  std::atomic<int> due_ = 0;                            // of these, but for written_, which finished_ waits for
+
+  proto::PumpLock lock_{[this] { write_next(); }};  // over what follows, and over starting operations
+  bool started_ = false;
+  bool writing_ = false;                // gRPC has outgoing_
+  std::optional<grpc::Status> answer_;  // to finish with; nothing is written any more
+  bool cancelled_ = false;              // by the peer or the transport, unless it was us
+  std::optional<Status> why_;           // we end it
+  bool done_ = false;
+};
+
+class GrpcChannel final : public proto::Channel {
+ public:
+  explicit GrpcChannel(std::shared_ptr<Stream> stream) : stream_(std::move(stream)) {}
+  ~GrpcChannel() override { stream_->detach(); }
+
+  void send(proto::EncodedFrame frame, proto::Lane lane) override { stream_->send(std::move(frame), lane); }
+  void begin_burst() override { stream_->begin_burst(); }
+  void end_burst() override { stream_->end_burst(); }
+  void flush() override { stream_->flush(); }
+  void close() override { stream_->close(); }
+  std::size_t queued_bytes() const override { return stream_->queued_bytes(); }
+  std::string peer() const override { return stream_->peer(); }
+
+ private:
+  const std::shared_ptr<Stream> stream_;
+};
+
+void Stream::wait() {
+  self_ = shared_from_this();
+  auto* queue = static_cast<grpc::ServerCompletionQueue*>(loop_->queue());
+  const std::lock_guard lock(lock_);
+  call_->context.AsyncNotifyWhenDone(over_.hand_over());
+  ++due_;
+  calls_.service.RequestCall(&call_->context, &call_->stream, queue, queue, called_.hand_over());
+}
+
+void Stream::on_called(bool ok) {
+  if (!ok) return;  // the server is shut down; on_over is not due
+  ++due_;
+  take_calls(calls_, loop_);
+  const std::string& method = call_->context.method();
+  if (method != proto::kGrpcMethod) return finish({grpc::StatusCode::UNIMPLEMENTED, "unknown method " + method});
+  lease_ = calls_.connections->take();
+  if (!lease_) return finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "the server takes no further connection"});
+  calls_.connections->put(lease_, weak_from_this());
+  start();
+}
+
+void Stream::start() {
+  peer_ = peer_name(call_->context.peer());
+  auto handler = calls_.acceptor.accept(std::make_shared<GrpcChannel>(self_));
+  bool refused = handler == nullptr;
+  gate_.open(std::move(handler));
+  {
+    const std::lock_guard lock(lock_);
+    started_ = true;
+    refused = refused || why_;
+    if (!refused) {
+      call_->context.AddInitialMetadata(proto::kGrpcOpenKey, "1");
+      ++due_;
+      call_->stream.SendInitialMetadata(opened_.hand_over());
+    }
+  }
+  if (refused) return finish({grpc::StatusCode::UNAVAILABLE, "the server refuses"});
+  pump();  // what the handler had to say at once
+  read();
+}
+
+void Stream::read() {
+  const std::lock_guard lock(lock_);
+  ++due_;
+  call_->stream.Read(&incoming_, read_.hand_over());
+}
+
+void Stream::on_opened(bool /*ok*/) {}  // if not, on_over follows
+
+void Stream::on_read(bool ok) {
+  if (!ok) return finish(grpc::Status::OK);  // the client is through, or on_over says otherwise
+  queue_.begin_burst();
+  Status status = proto::deliver(&incoming_, gate_);
+  end_burst();
+  if (!status.ok()) return abort(std::move(status));
+  read();
+}
+
+void Stream::on_written(bool ok) {
+  const auto self = shared_from_this();  // the end may come as soon as the lock is released
+  {
+    const std::lock_guard lock(lock_);
+    outgoing_.Clear();
+    queue_.written();
+    writing_ = false;
+    if (answer_) return finish_when_written();
+  }
+  if (ok) pump();  // if not, on_over follows
+}
+
+void Stream::write_next() {
+  if (!started_ || answer_ || writing_) return;
+  switch (packer_.pack(queue_, &outgoing_)) {
+    case proto::GrpcPacker::Next::message:
+      writing_ = true;
+      return call_->stream.Write(outgoing_, written_.hand_over());
+    case proto::GrpcPacker::Next::finished:
+      why_ = ok_status();
+      return answer(grpc::Status::OK);
+    case proto::GrpcPacker::Next::nothing: return;
+  }
+}
+
+void Stream::finish(grpc::Status status) {
+  queue_.discard();
+  const std::lock_guard lock(lock_);
+  if (!answer_) answer(std::move(status));
+}
+
+void Stream::answer(grpc::Status status) {
+  answer_ = std::move(status);
+  ++due_;
+  finish_when_written();
+}
+
+void Stream::finish_when_written() {
+  if (writing_) return;
+  call_->stream.Finish(*answer_, finished_.hand_over());
+}
+
+void Stream::on_finished(bool /*ok*/) {}
+
+void Stream::on_over(bool /*ok*/) {
+  {
+    const std::lock_guard lock(lock_);
+    cancelled_ = call_->context.IsCancelled();
+  }
+  finish(grpc::Status::CANCELLED);  // to no effect but that the end waits for what is being written
+}
+
+void Stream::ended() {
+  if (--due_ > 0) return;
+  std::unique_ptr<Call> call;
+  Status why;
+  {
+    const std::lock_guard lock(lock_);
+    done_ = true;
+    call = std::move(call_);
+    if (why_) {
+      why = *why_;
+    } else if (cancelled_) {
+      why = unavailable("the peer went away");
+    }
+  }
+  call.reset();
+  lease_.reset();
+  gate_.closed(std::move(why));
+  use_.reset();
+  self_.reset();
+}
+
+}  // namespace
+
+void take_calls(GrpcCalls& calls, std::shared_ptr<proto::GrpcLoop> loop) {
+  std::make_shared<Stream>(calls, std::move(loop))->wait();
+}
+
+}  // namespace burn::server
