@@ -9,7 +9,6 @@
 
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/grpcpp.h>
-#include <grpcpp/health_check_service_interface.h>
 
 #include "proto/transport/grpc_bytes.h"
 #include "proto/transport/grpc_loop.h"
@@ -23,8 +22,7 @@ namespace {
 
 constexpr int kThreads = 2;  // they move bytes and decode; the work is done elsewhere
 
-// By default all threads that wait within gRPC, our own and those of its health service, share one epoll set, and whoever finds an event
-// that is not his wakes whom it is for: several more changes of threads for a message. With poll each waits for its own connections.
+// By default all threads that wait within gRPC share one epoll set, and whoever finds an event that is not his wakes whom it is for: several more changes of threads for a message. With poll each waits for its own connections.
 void start_grpc() {
   [[maybe_unused]] static const int once = ::setenv("GRPC_POLL_STRATEGY", "poll", 0);  // 0: what the user chose stands
   proto::keep_grpc_running();
@@ -48,10 +46,7 @@ class GrpcListener final : public Listener {
   std::string url() const override { return url_; }
 
   // gRPC keeps the socket until its end; calls are refused.
-  void stop_accepting() override {
-    connections_->stop();
-    server_->GetHealthCheckService()->SetServingStatus(false);
-  }
+  void stop_accepting() override { connections_->stop(); }
 
  private:
   // The port that was bound; nothing if it could not be.
@@ -102,7 +97,7 @@ Status GrpcListener::start_unix(const std::string& path, const ListenOptions& op
 }
 
 std::optional<int> GrpcListener::serve(const std::string& address, const ListenOptions& options) {
-  grpc::EnableDefaultHealthCheckService(true);
+  grpc::EnableDefaultHealthCheckService(false);  // grpc_health.h
   grpc::ServerBuilder builder;
   set_limits(builder, options);
   int port = 0;

@@ -15,6 +15,7 @@
 #include "proto/transport/handler_gate.h"
 #include "proto/transport/pump_lock.h"
 #include "proto/transport/send_queue.h"
+#include "server/transport/grpc_health.h"
 
 namespace burn::server {
 namespace {
@@ -77,6 +78,7 @@ class Stream final : public proto::Abortable, public std::enable_shared_from_thi
   };
 
   void on_called(bool ok);
+  void on_asked(bool ok);
   void on_opened(bool ok);
   void on_read(bool ok);
   void on_written(bool ok);
@@ -85,7 +87,8 @@ class Stream final : public proto::Abortable, public std::enable_shared_from_thi
   void ended();
 
   void start();
-  void read();
+  void tell_health(ServingStatus status);
+  void read_into(proto::GrpcTag& tag);
   void pump() {
     const proto::GrpcLoop::Shortcut shortcut(*loop_);
     lock_.pump();
@@ -109,6 +112,7 @@ class Stream final : public proto::Abortable, public std::enable_shared_from_thi
   grpc::ByteBuffer outgoing_;
 
   proto::GrpcOp<Stream> called_{this, &Stream::on_called};
+  proto::GrpcOp<Stream> asked_{this, &Stream::on_asked};
   proto::GrpcOp<Stream> opened_{this, &Stream::on_opened};
   proto::GrpcOp<Stream> read_{this, &Stream::on_read};
   proto::GrpcOp<Stream> written_{this, &Stream::on_written, proto::GrpcTag::Where::anywhere};
@@ -156,6 +160,7 @@ void Stream::on_called(bool ok) {
   ++due_;
   take_calls(calls_, loop_);
   const std::string& method = call_->context.method();
+  if (method == kHealthCheck || method == kHealthWatch) return read_into(asked_);
   if (method != proto::kGrpcMethod) return finish({grpc::StatusCode::UNIMPLEMENTED, "unknown method " + method});
   lease_ = calls_.connections->take();
   if (!lease_) return finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "the server takes no further connection"});
@@ -180,13 +185,30 @@ void Stream::start() {
   }
   if (refused) return finish({grpc::StatusCode::UNAVAILABLE, "the server refuses"});
   pump();  // what the handler had to say at once
-  read();
+  read_into(read_);
 }
 
-void Stream::read() {
+void Stream::read_into(proto::GrpcTag& tag) {
   const std::lock_guard lock(lock_);
   ++due_;
-  call_->stream.Read(&incoming_, read_.hand_over());
+  call_->stream.Read(&incoming_, tag.hand_over());
+}
+
+void Stream::on_asked(bool ok) {
+  if (!ok) return finish({grpc::StatusCode::INVALID_ARGUMENT, "a health check without a request"});
+  const auto status = health_of(incoming_, !calls_.connections->is_stopped());
+  const bool is_check = call_->context.method() == kHealthCheck;
+  if (is_check && status == ServingStatus::service_unknown) return finish({grpc::StatusCode::NOT_FOUND, "unknown service"});
+  tell_health(status);
+  if (is_check) finish(grpc::Status::OK);  // a watch goes on until the client or the server has enough of it
+}
+
+void Stream::tell_health(ServingStatus status) {
+  const std::lock_guard lock(lock_);
+  if (answer_) return;
+  outgoing_ = encode_health(status);
+  writing_ = true;
+  call_->stream.Write(outgoing_, written_.hand_over());
 }
 
 void Stream::on_opened(bool /*ok*/) {}  // if not, on_over follows
@@ -197,7 +219,7 @@ void Stream::on_read(bool ok) {
   Status status = proto::deliver(&incoming_, gate_);
   end_burst();
   if (!status.ok()) return abort(std::move(status));
-  read();
+  read_into(read_);
 }
 
 void Stream::on_written(bool ok) {

@@ -26,6 +26,11 @@ void OpenConnections::stop() {
   stopped_ = true;
 }
 
+bool OpenConnections::is_stopped() const {
+  std::lock_guard lock(mutex_);
+  return stopped_;
+}
+
 void OpenConnections::close(const Status& why) {
   std::vector<std::shared_ptr<proto::Abortable>> open;  // dropped outside the lock: that may give a place back
   {

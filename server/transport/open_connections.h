@@ -25,6 +25,7 @@ class OpenConnections : public std::enable_shared_from_this<OpenConnections> {
   void put(const Lease& lease, std::weak_ptr<proto::Abortable> connection);
   // Gives no more leases,
   void stop();
+  bool is_stopped() const;
   // and aborts those who have one.
   void close(const Status& why);
 
@@ -32,7 +33,7 @@ class OpenConnections : public std::enable_shared_from_this<OpenConnections> {
   void give_back(std::uint64_t key);
 
   const std::size_t limit_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::unordered_map<std::uint64_t, std::weak_ptr<proto::Abortable>> open_;
   std::uint64_t last_key_ = 0;
   bool stopped_ = false;

@@ -205,6 +205,13 @@ TEST(Grpc, AnswersHealthChecksAndNoUnknownMethod) {
   const auto health = call(listener->url(), "/grpc.health.v1.Health/Check", "", &answer);
   EXPECT_TRUE(health.ok()) << health.error_message();
   EXPECT_EQ(answer, "\x08\x01");  // status: SERVING
+  EXPECT_TRUE(call(listener->url(), "/grpc.health.v1.Health/Check", "\x0a\x0e" "burn.v1.Worker", &answer).ok());
+  EXPECT_EQ(answer, "\x08\x01");
+  EXPECT_EQ(call(listener->url(), "/grpc.health.v1.Health/Check", "\x0a\x03" "etc", &answer).error_code(),
+            grpc::StatusCode::NOT_FOUND);
+  listener->stop_accepting();
+  EXPECT_TRUE(call(listener->url(), "/grpc.health.v1.Health/Check", "", &answer).ok());
+  EXPECT_EQ(answer, "\x08\x02");  // NOT_SERVING
   EXPECT_EQ(call(listener->url(), "/burn.v1.Worker/Explode", "", &answer).error_code(), grpc::StatusCode::UNIMPLEMENTED);
   EXPECT_EQ(acceptor.client_count(), 0u);
 }
