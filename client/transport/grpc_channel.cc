@@ -10,11 +10,8 @@
 #include <grpcpp/grpcpp.h>
 
 #include "client/transport/transports.h"
-#include "proto/transport/grpc_bytes.h"
-#include "proto/transport/grpc_loop.h"
+#include "proto/transport/grpc_sender.h"
 #include "proto/transport/handler_gate.h"
-#include "proto/transport/pump_lock.h"
-#include "proto/transport/send_queue.h"
 
 namespace burn::client {
 namespace {
@@ -50,34 +47,20 @@ proto::GrpcLoop& loop() {
 }
 
 // One call of Connect. Reactions run on the loop's thread; it lives until none is due and its channel is gone.
-class Stream final : public std::enable_shared_from_this<Stream> {
+class Stream final : public proto::GrpcSender, public std::enable_shared_from_this<Stream> {
  public:
   Stream(const std::string& address, std::shared_ptr<proto::ChannelHandler> handler)
-      : peer_(address), handler_(std::move(handler)), channel_(make_grpc_channel(address)), stub_(channel_) {}
+      : GrpcSender(loop()), peer_(address), handler_(std::move(handler)), channel_(make_grpc_channel(address)), stub_(channel_) {}
 
   // Ready when the server has taken the call, or with why not.
   std::future<Status> start();
 
-  void send(proto::EncodedFrame frame, proto::Lane lane) {
-    if (queue_.push(std::move(frame), lane)) pump();
-  }
-  void begin_burst() { queue_.begin_burst(); }
-  void end_burst() {
-    if (queue_.end_burst()) pump();
-  }
-  void flush() {
-    if (queue_.flush()) pump();
-  }
-  void close() {
-    if (queue_.close()) pump();
-  }
   void detach() {
     gate_.shut();
     queue_.discard();
     context_.TryCancel();
   }
 
-  std::size_t queued_bytes() const { return queue_.bytes(); }
   const std::string& peer() const { return peer_; }
 
  private:
@@ -91,11 +74,7 @@ class Stream final : public std::enable_shared_from_this<Stream> {
   void ended();
 
   void read();
-  void pump() {
-    const proto::GrpcLoop::Shortcut shortcut(loop());
-    lock_.pump();
-  }
-  void write_next();  // Requires: the lock.
+  void write_next() override;
   void finish();
   void finish_when_written();  // Requires: the lock.
   void fail(const Status& why);
@@ -106,8 +85,6 @@ class Stream final : public std::enable_shared_from_this<Stream> {
   grpc::GenericStub stub_;
   grpc::ClientContext context_;
   std::unique_ptr<grpc::GenericClientAsyncReaderWriter> call_;
-  proto::SendQueue queue_;
-  proto::GrpcPacker packer_;
   proto::HandlerGate gate_;
   std::shared_ptr<Stream> self_;  // gRPC's share, until nothing is due
   std::optional<std::promise<Status>> opened_;
@@ -123,27 +100,10 @@ class Stream final : public std::enable_shared_from_this<Stream> {
   proto::GrpcOp<Stream> finished_{this, &Stream::on_finished};
   std::atomic<int> due_ = 0;  // of these, but for written_, which finished_ waits for
 
-  proto::PumpLock lock_{[this] { write_next(); }};  // over what follows, and over starting operations
+  // Under the lock:
   bool writing_ = true;   // gRPC has outgoing_, or has not yet started
   bool closed_ = false;   // we have nothing more to say
   bool ending_ = false;   // nor has the server
-};
-
-class GrpcChannel final : public proto::Channel {
- public:
-  explicit GrpcChannel(std::shared_ptr<Stream> stream) : stream_(std::move(stream)) {}
-  ~GrpcChannel() override { stream_->detach(); }
-
-  void send(proto::EncodedFrame frame, proto::Lane lane) override { stream_->send(std::move(frame), lane); }
-  void begin_burst() override { stream_->begin_burst(); }
-  void end_burst() override { stream_->end_burst(); }
-  void flush() override { stream_->flush(); }
-  void close() override { stream_->close(); }
-  std::size_t queued_bytes() const override { return stream_->queued_bytes(); }
-  std::string peer() const override { return stream_->peer(); }
-
- private:
-  const std::shared_ptr<Stream> stream_;
 };
 
 std::future<Status> Stream::start() {
@@ -254,7 +214,7 @@ Result<std::shared_ptr<proto::Channel>> connect_grpc(const std::string& address,
   proto::keep_grpc_running();
   const auto stream = std::make_shared<Stream>(address, std::move(handler));
   std::future<Status> opened = stream->start();
-  std::shared_ptr<proto::Channel> channel = std::make_shared<GrpcChannel>(stream);
+  std::shared_ptr<proto::Channel> channel = std::make_shared<proto::GrpcChannel<Stream>>(stream);
   if (opened.wait_until(deadline) != std::future_status::ready) return unavailable(proto::errno_text(ETIMEDOUT));
   if (Status status = opened.get(); !status.ok()) return status;
   return channel;

@@ -11,10 +11,8 @@
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/server_context.h>
 
-#include "proto/transport/grpc_bytes.h"
+#include "proto/transport/grpc_sender.h"
 #include "proto/transport/handler_gate.h"
-#include "proto/transport/pump_lock.h"
-#include "proto/transport/send_queue.h"
 #include "server/transport/grpc_health.h"
 
 namespace burn::server {
@@ -34,27 +32,14 @@ std::string peer_name(std::string uri) {
 }
 
 // One call, from before it comes. Reactions run on the loop's thread; it lives until none is due and its channel is gone.
-class Stream final : public proto::Abortable, public std::enable_shared_from_this<Stream> {
+class Stream final : public proto::GrpcSender, public proto::Abortable, public std::enable_shared_from_this<Stream> {
  public:
   Stream(GrpcCalls& calls, std::shared_ptr<proto::GrpcLoop> loop)
-      : calls_(calls), loop_(std::move(loop)), use_(std::in_place, *loop_), call_(std::make_unique<Call>()) {}
+      : GrpcSender(*loop), calls_(calls), loop_(std::move(loop)), use_(std::in_place, *loop_), call_(std::make_unique<Call>()) {}
 
   // Requires: once, after the constructor.
   void wait();
 
-  void send(proto::EncodedFrame frame, proto::Lane lane) {
-    if (queue_.push(std::move(frame), lane)) pump();
-  }
-  void begin_burst() { queue_.begin_burst(); }
-  void end_burst() {
-    if (queue_.end_burst()) pump();
-  }
-  void flush() {
-    if (queue_.flush()) pump();
-  }
-  void close() {
-    if (queue_.close()) pump();
-  }
   void detach() {
     gate_.shut();
     abort(cancelled("the channel was destroyed"));
@@ -67,7 +52,6 @@ class Stream final : public proto::Abortable, public std::enable_shared_from_thi
     if (started_) call_->context.TryCancel();  // on_over follows
   }
 
-  std::size_t queued_bytes() const { return queue_.bytes(); }
   const std::string& peer() const { return peer_; }
 
  private:
@@ -89,11 +73,7 @@ class Stream final : public proto::Abortable, public std::enable_shared_from_thi
   void start();
   void tell_health(ServingStatus status);
   void read_into(proto::GrpcTag& tag);
-  void pump() {
-    const proto::GrpcLoop::Shortcut shortcut(*loop_);
-    lock_.pump();
-  }
-  void write_next();  // Requires: the lock.
+  void write_next() override;
   void finish(grpc::Status status);
   void answer(grpc::Status status);  // Requires: the lock, as does
   void finish_when_written();
@@ -104,8 +84,6 @@ class Stream final : public proto::Abortable, public std::enable_shared_from_thi
   std::unique_ptr<Call> call_;
   std::string peer_;
   OpenConnections::Lease lease_;
-  proto::SendQueue queue_;
-  proto::GrpcPacker packer_;
   proto::HandlerGate gate_;
   std::shared_ptr<Stream> self_;  // gRPC's share
   grpc::ByteBuffer incoming_;
@@ -120,30 +98,13 @@ class Stream final : public proto::Abortable, public std::enable_shared_from_thi
   proto::GrpcOp<Stream> over_{this, &Stream::on_over};  // due until the call has ended, in whatever way
   std::atomic<int> due_ = 0;                            // of these, but for written_, which finished_ waits for
 
-  proto::PumpLock lock_{[this] { write_next(); }};  // over what follows, and over starting operations
+  // Under the lock:
   bool started_ = false;
   bool writing_ = false;                // gRPC has outgoing_
   std::optional<grpc::Status> answer_;  // to finish with; nothing is written any more
   bool cancelled_ = false;              // by the peer or the transport, unless it was us
   std::optional<Status> why_;           // we end it
   bool done_ = false;
-};
-
-class GrpcChannel final : public proto::Channel {
- public:
-  explicit GrpcChannel(std::shared_ptr<Stream> stream) : stream_(std::move(stream)) {}
-  ~GrpcChannel() override { stream_->detach(); }
-
-  void send(proto::EncodedFrame frame, proto::Lane lane) override { stream_->send(std::move(frame), lane); }
-  void begin_burst() override { stream_->begin_burst(); }
-  void end_burst() override { stream_->end_burst(); }
-  void flush() override { stream_->flush(); }
-  void close() override { stream_->close(); }
-  std::size_t queued_bytes() const override { return stream_->queued_bytes(); }
-  std::string peer() const override { return stream_->peer(); }
-
- private:
-  const std::shared_ptr<Stream> stream_;
 };
 
 void Stream::wait() {
@@ -170,7 +131,7 @@ void Stream::on_called(bool ok) {
 
 void Stream::start() {
   peer_ = peer_name(call_->context.peer());
-  auto handler = calls_.acceptor.accept(std::make_shared<GrpcChannel>(self_));
+  auto handler = calls_.acceptor.accept(std::make_shared<proto::GrpcChannel<Stream>>(self_));
   bool refused = handler == nullptr;
   gate_.open(std::move(handler));
   {
