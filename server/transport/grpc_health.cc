@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include <grpcpp/support/byte_buffer.h>
+
 #include "proto/transport/grpc_bytes.h"
 
 namespace burn::server {

@@ -5,7 +5,9 @@
 
 #include <string_view>
 
-#include <grpcpp/support/byte_buffer.h>
+namespace grpc {
+class ByteBuffer;
+}
 
 namespace burn::server {
 
