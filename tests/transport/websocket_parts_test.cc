@@ -257,7 +257,7 @@ class PlacedInbox : public testing::Test {
       std::size_t count = 0;
       for (const auto space : inbox_.space()) {
         const std::size_t some = std::min({space.size(), bytes.size() - at - count, part - count});
-        std::memcpy(space.data(), bytes.data() + at + count, some);
+        if (some > 0) std::memcpy(space.data(), bytes.data() + at + count, some);
         count += some;
       }
       inbox_.advance(count);

@@ -75,7 +75,9 @@ struct TileCode {
   bool has_rows() const { return row_size > 1; }
   std::int64_t tiles() const { return (elements + tile - 1) / tile; }
   std::int64_t rows_per_tile() const { return tile / row_size; }
-  bool one_row_at_a_time() const { return has_rows() && tile == row_size; }
+  // How many elements (one for each row) apart values lie in scratch memory: so many that each is aligned, whatever is before it.
+  std::int64_t scratch_stride() const { return (tile + 63) / 64 * 64; }
+  std::int64_t row_scratch_stride() const { return (rows_per_tile() + 63) / 64 * 64; }
 };
 
 // Rewrites instructions into fewer that compute the same, before scratch is handed out.

@@ -69,7 +69,7 @@ Location TileSource::locate(std::int64_t begin, std::int64_t n, bool wants_all, 
 
 void TileRunner::run_tiles(std::int64_t begin, std::int64_t end) {
   std::vector<Location> at = places(thread_scratch(static_cast<std::size_t>(
-      code_.tile * code_.full_bytes + code_.rows_per_tile() * code_.row_bytes + Pool::kAlignment)));
+      code_.scratch_stride() * code_.full_bytes + code_.row_scratch_stride() * code_.row_bytes)));
   const std::vector<Location> scratch = at;
   for (auto tile = begin; tile < end; ++tile) {
     const auto first = tile * code_.tile;
@@ -80,12 +80,12 @@ void TileRunner::run_tiles(std::int64_t begin, std::int64_t end) {
 
 // Where each value lies in the scratch; single numbers where they are.
 std::vector<Location> TileRunner::places(std::byte* scratch) {
-  std::byte* row_scratch = scratch + code_.tile * code_.full_bytes;
+  std::byte* row_scratch = scratch + code_.scratch_stride() * code_.full_bytes;
   std::vector<Location> at(code_.values.size());
   for (std::size_t v = 0; v < at.size(); ++v) {
     const auto& value = code_.values[v];
     const bool is_full = value.extent == Extent::full;
-    at[v].data = is_full ? scratch + value.scratch * code_.tile : row_scratch + value.scratch * code_.rows_per_tile();
+    at[v].data = is_full ? scratch + value.scratch * code_.scratch_stride() : row_scratch + value.scratch * code_.row_scratch_stride();
     if (value.extent == Extent::uniform) at[v] = sources_[code_.source_of[v]].only();
   }
   return at;
