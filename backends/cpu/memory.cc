@@ -43,9 +43,10 @@ std::size_t class_bytes(std::size_t size_class) {
 std::byte* new_block(std::size_t bytes) {
   constexpr std::size_t kHugePage = std::size_t{2} << 20;
   const bool is_large = bytes >= 2 * kHugePage;
-  auto* block = static_cast<std::byte*>(std::aligned_alloc(is_large ? kHugePage : Pool::kAlignment, bytes));
-  if (block && is_large) madvise(block, bytes, MADV_HUGEPAGE);  // a wish: it may fail
-  return block;
+  void* block = nullptr;  // aligned_alloc would want a multiple of the alignment
+  if (posix_memalign(&block, is_large ? kHugePage : Pool::kAlignment, bytes) != 0) return nullptr;
+  if (is_large) madvise(block, bytes, MADV_HUGEPAGE);  // a wish: it may fail
+  return static_cast<std::byte*>(block);
 }
 
 }  // namespace
