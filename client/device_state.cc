@@ -4,6 +4,7 @@
 #include <atomic>
 #include <limits>
 #include <random>
+#include <utility>
 
 #include "base/error.h"
 #include "client/capture_log.h"
@@ -39,7 +40,15 @@ DeviceState::DeviceState(std::string url, std::unique_ptr<proto::Session> sessio
       seed_((std::uint64_t{std::random_device{}()} << 32) | std::random_device{}()),
       pacer_(*session_) {}
 
-DeviceState::~DeviceState() { session_->close(); }
+DeviceState::~DeviceState() {
+  // Nobody holds a tensor any more: what is recorded still will not be wanted, but holds what it would have read.
+  for (const auto& recorder : recorders_) {
+    for (Storage* input : std::exchange(recorder->inputs, {})) {
+      if (--input->readers == 0) delete input;
+    }
+  }
+  session_->close();
+}
 
 Recorder& DeviceState::current() {
   if (last_recorder.serial == serial_) return *last_recorder.recorder;
@@ -102,7 +111,6 @@ Storage* DeviceState::new_storage(const ir::TensorType& type) {
 void DeviceState::forget(Storage& storage) {
   if (storage.is_known_upload) uploads_.remove(storage);
   delete &storage;
-  tensors_ -= 1;
 }
 
 Ptr<Storage> DeviceState::new_pending(Recorder& recorder, ir::Ref ref) {
@@ -187,6 +195,7 @@ void DeviceState::reuse_uploads(bool wanted) {
 void DeviceState::drop_last(Storage& storage) {
   const Lock lock(*this);
   if (storage.owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;  // somebody else has found it meanwhile
+  tensors_ -= 1;
   if (storage.recorder != nullptr) {
     storage.recorder->nodes[static_cast<std::size_t>(storage.node)] = nullptr;
     forget(storage);

@@ -155,7 +155,7 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   std::list<KnownProgram> programs_;  // most recently run first
   std::unordered_map<ir::ProgramHash, std::list<KnownProgram>::iterator, HashOfHash> program_index_;
   std::shared_ptr<DeviceState> self_;  // while there are tensors
-  std::int64_t tensors_ = 0;
+  std::int64_t tensors_ = 0;           // that somebody holds
   UploadTable uploads_;
   bool reuses_uploads_;
   const std::size_t most_hashed_bytes_;

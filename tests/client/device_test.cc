@@ -175,6 +175,17 @@ TEST_F(Recording, ALongRecordingIsClosedWithoutBeingAsked) {
   EXPECT_EQ(told->runs.size(), 1u);
 }
 
+TEST_F(Recording, ADeviceGoesThoughSomethingIsRecordedThatNobodyWants) {
+  {
+    const Device other = Device::from_session("other", std::make_unique<test::RecordingSession>(told));
+    const auto x = Tensor<2>::from_data({{1, 2}, {3, 4}}, other);
+    (void)(x + x.exp());
+    EXPECT_EQ(told->closes, 0);
+  }
+  EXPECT_EQ(told->closes, 1);
+  EXPECT_EQ(told->runs.size(), 0u);
+}
+
 TEST_F(Recording, AnErrorNamesShapesAndTheLineOfTheCall) {
   const auto a = Tensor<2>::zeros({2, 3}, device);
   const auto b = Tensor<2>::zeros({4, 5}, device);

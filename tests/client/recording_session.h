@@ -16,7 +16,7 @@ struct Told {
   std::map<proto::ProgramId, std::shared_ptr<const ir::Program>> programs;
   std::vector<proto::Run> runs;
   std::vector<proto::TensorId> written, released, read;
-  int defines = 0;
+  int defines = 0, closes = 0;
 
   const ir::Program& program_of(std::size_t run) { return *programs.at(runs.at(run).program); }
 };
@@ -58,7 +58,10 @@ class RecordingSession : public proto::Session {
     done(proto::HostTensor{{ir::DType::f32, {1}}, SharedBytes::own(std::vector<float>{0})});
   }
   void sync(SyncCallback done) override { done(ok_status()); }
-  void close() override {}
+  void close() override {
+    const std::lock_guard lock(told_->mutex);
+    told_->closes += 1;
+  }
 
  private:
   std::shared_ptr<Told> told_;
