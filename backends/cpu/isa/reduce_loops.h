@@ -122,7 +122,15 @@ void reduce_rows(std::int64_t rows, std::int64_t step, std::int64_t columns, con
   while (rows > 0) {
     const std::int64_t size = rows < kBlockRows ? rows : kBlockRows;
     for (std::int64_t c = 0; c < columns; ++c) block[c] = load_block<T>(x + c);
-    for (std::int64_t r = 1; r < size; ++r) {
+    std::int64_t r = 1;
+    for (; r + 4 <= size; r += 4) {  // or most of the time would go into loading and storing the totals
+      const auto* row = x + r * step;
+      for (std::int64_t c = 0; c < columns; ++c) {
+        const auto first = Op::combine(Op::combine(block[c], load_block<T>(row + c)), load_block<T>(row + step + c));
+        block[c] = Op::combine(Op::combine(first, load_block<T>(row + 2 * step + c)), load_block<T>(row + 3 * step + c));
+      }
+    }
+    for (; r < size; ++r) {
       const auto* row = x + r * step;
       for (std::int64_t c = 0; c < columns; ++c) block[c] = Op::combine(block[c], load_block<T>(row + c));
     }
