@@ -1,4 +1,5 @@
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <future>
 #include <memory>
@@ -207,17 +208,27 @@ void Stream::ended() {
   self_.reset();
 }
 
-}  // namespace
-
-Result<std::shared_ptr<proto::Channel>> connect_grpc(const std::string& address,
-                                                     std::shared_ptr<proto::ChannelHandler> handler, Deadline deadline) {
-  proto::keep_grpc_running();
+Result<std::shared_ptr<proto::Channel>> try_to_connect(const std::string& address,
+                                                       std::shared_ptr<proto::ChannelHandler> handler, Deadline deadline) {
   const auto stream = std::make_shared<Stream>(address, std::move(handler));
   std::future<Status> opened = stream->start();
   std::shared_ptr<proto::Channel> channel = std::make_shared<proto::GrpcChannel<Stream>>(stream);
   if (opened.wait_until(deadline) != std::future_status::ready) return unavailable(proto::errno_text(ETIMEDOUT));
   if (Status status = opened.get(); !status.ok()) return status;
   return channel;
+}
+
+}  // namespace
+
+// gRPC 1.51 looks at errno some calls after connect(), and now and then takes a connection that is under way for one that failed with an
+// error that no TCP connection has, such as a file that is missing. That gets another chance.
+Result<std::shared_ptr<proto::Channel>> connect_grpc(const std::string& address,
+                                                     std::shared_ptr<proto::ChannelHandler> handler, Deadline deadline) {
+  proto::keep_grpc_running();
+  auto channel = try_to_connect(address, handler, deadline);
+  const bool is_odd =
+      !channel.ok() && !address.starts_with("unix:") && channel.status().message().ends_with(proto::errno_text(ENOENT));
+  return is_odd ? try_to_connect(address, std::move(handler), deadline) : std::move(channel);
 }
 
 }  // namespace burn::client
