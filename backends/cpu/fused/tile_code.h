@@ -26,7 +26,7 @@ struct TileValue {
   bool wants_all = false;  // somebody reads it element after element: a repeated number must be written out
   std::int32_t read = -1, result = -1;  // which operand or result of the group it is, if any
   std::int64_t index_size = -1;         // a read that is an index, of something of this size; held as i64
-  bool streams_itself = false;  // a result that its instruction, rather than a copy from scratch, writes past the caches
+  bool streams_itself = false;          // a result that its instruction, not a copy from scratch, writes past the caches
   std::int64_t scratch = -1;            // bytes per element of the tile (full) or per row (row) before it; -1: none
 };
 
@@ -70,7 +70,7 @@ struct TileCode {
   std::vector<std::size_t> source_of;    // per value that is a read: how many are before it
   std::vector<std::size_t> moving;       // values that lie elsewhere for every tile: in arrays
   std::vector<std::size_t> narrowed;     // results that are held wider than they are stored
-  bool is_large = false;  // results are written past the caches, from scratch, where they take nobody's place
+  bool is_large = false;  // results that take nobody's place are written past the caches
 
   bool has_rows() const { return row_size > 1; }
   std::int64_t tiles() const { return (elements + tile - 1) / tile; }

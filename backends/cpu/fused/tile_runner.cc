@@ -84,9 +84,12 @@ std::vector<Location> TileRunner::places(std::byte* scratch) {
   std::vector<Location> at(code_.values.size());
   for (std::size_t v = 0; v < at.size(); ++v) {
     const auto& value = code_.values[v];
-    const bool is_full = value.extent == Extent::full;
-    at[v].data = is_full ? scratch + value.scratch * code_.scratch_stride() : row_scratch + value.scratch * code_.row_scratch_stride();
-    if (value.extent == Extent::uniform) at[v] = sources_[code_.source_of[v]].only();
+    if (value.extent == Extent::uniform) {
+      at[v] = sources_[code_.source_of[v]].only();
+    } else if (value.scratch >= 0) {
+      const bool is_full = value.extent == Extent::full;
+      at[v].data = is_full ? scratch + value.scratch * code_.scratch_stride() : row_scratch + value.scratch * code_.row_scratch_stride();
+    }
   }
   return at;
 }
