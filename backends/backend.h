@@ -26,20 +26,33 @@ class Buffer {
 };
 using BufferPtr = std::shared_ptr<Buffer>;
 
+// Why a value was not computed, shared by all values that lack for the same reason.
+using Failure = std::shared_ptr<const Status>;
+
 struct RunArgs {
   std::vector<BufferPtr> inputs;           // one per program input, row-major; a donated one is held by nobody else
+  std::vector<Failure> failures;           // one per input, or empty: where it is not null, there is no buffer
   std::span<const std::uint64_t> scalars;  // one per slot
   std::uint64_t seed = 0;
   std::uint64_t random_offset = 0;
+};
+
+// What a run made.
+struct RunResult {
+  std::vector<BufferPtr> outputs;  // in order, row-major; one may share an input's buffer
+  std::vector<Failure> failures;   // one per output, or empty: where it is not null, there is no buffer
 };
 
 // A compiled program. Thread-safe: sessions share it and may run it at the same time.
 class Executable {
  public:
   virtual ~Executable() = default;
-  // The outputs, in order, row-major. An output may share an input's buffer. Errors: RESOURCE_EXHAUSTED when memory is short,
-  // OUT_OF_RANGE for an index outside its dim; both name the op and its call site.
-  virtual Result<std::vector<BufferPtr>> run(RunArgs args) = 0;
+  // A step that fails (RESOURCE_EXHAUSTED when memory is short, OUT_OF_RANGE for an index outside its dim; both name the op
+  // and its call site) fails the outputs that are computed from it, as a failed input does, and no others. Errors:
+  // arguments that do not fit the program, or exceptions.
+  virtual Result<RunResult> run(RunArgs args) = 0;
+  // Bytes that it holds for as long as it exists, roughly: what a cache of plans is bounded by.
+  virtual std::size_t memory_bytes() const = 0;
 };
 
 struct Limits {

@@ -97,6 +97,7 @@ std::vector<Ptr<Storage>> DeviceState::run_captured(CapturedCall call) {
   run.inputs.reserve(call.inputs.size());
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     Storage& input = *call.inputs[i];
+    check_refused(input);
     run.inputs.push_back(input.id);
     donated[i] = input.readers == 0 && input.owners.load() == call.dropped[i];
   }
@@ -118,8 +119,8 @@ std::vector<Ptr<Storage>> DeviceState::run_captured(CapturedCall call) {
   run.seed = seed_;
   run.random_offset = random_offset_;
   random_offset_ += static_cast<std::uint64_t>(program->random_blocks);
-  run.program = define(program);
-  send_run(std::move(run));
+  const auto defined = define(program, run);
+  send_run(std::move(run), defined, results.size());
   return results;
 }
 

@@ -1,6 +1,7 @@
 // How a recording becomes a run: its program is closed, told to the session if that does not know it, and run.
 #include <utility>
 
+#include "base/error.h"
 #include "client/capture_log.h"
 #include "client/device_state.h"
 
@@ -33,7 +34,7 @@ void DeviceState::close_program(Recorder& recorder, CapturedRun* captured) {
     output.recorder = nullptr;
     output.node = -1;
   }
-  const bool is_needed = !outputs.empty();
+  const auto output_count = outputs.size();
   recorder.builder.seal(std::move(outputs));
   run.scalars = std::move(recorder.scalars);
   recorder.nodes.clear();
@@ -44,50 +45,57 @@ void DeviceState::close_program(Recorder& recorder, CapturedRun* captured) {
   run.random_offset = random_offset_;
   random_offset_ += static_cast<std::uint64_t>(recorder.builder.program().random_blocks);
   if (captured != nullptr) *captured = {std::make_shared<const ir::Program>(recorder.builder.program()), run};
-  if (!is_needed) {  // nobody holds a result
+  if (output_count == 0) {  // nobody holds a result
     recorder.builder.clear();
     return;
   }
-  run.program = define(recorder.builder);
-  send_run(std::move(run));
+  const auto defined = define(recorder.builder, run);
+  send_run(std::move(run), defined, output_count);
 }
 
-void DeviceState::send_run(proto::Run run) {
-  run.release = std::exchange(releases_, {});
-  release_bytes_ = 0;
-  stats_.runs += 1;
-  // A broken session is not reported here, in the middle of whatever recorded last: every read and sync says so.
-  (void)session_->run(std::move(run));
+void DeviceState::send_run(proto::Run run, Status defined, std::size_t outputs) {
+  const auto first_output = run.first_output;
+  auto status = std::move(defined);
+  if (status.ok()) {
+    run.release = std::exchange(releases_, {});
+    release_bytes_ = 0;
+    stats_.runs += 1;
+    status = session_->run(std::move(run));
+  }
+  if (status.ok()) return;
+  // Not thrown here, in the middle of whatever recorded last: whoever needs one of the results is told.
+  for (std::size_t k = 0; k < outputs; ++k) refused_.emplace(first_output + k, status);
 }
 
-proto::ProgramId DeviceState::define(ir::ProgramBuilder& sealed) {
-  if (const auto known = known_program(sealed.program().hash)) {
+void DeviceState::check_refused(const Storage& storage) const {
+  if (refused_.empty()) return;
+  if (const auto found = refused_.find(storage.id); found != refused_.end()) throw Error(found->second);
+}
+
+Status DeviceState::define(ir::ProgramBuilder& sealed, proto::Run& run) {
+  if (const auto known = programs_.find(sealed.program().hash)) {
+    run.program = *known;
     sealed.clear();  // keeps its memory for the next program, which is most likely the same again
-    return *known;
+    return {};
   }
-  return define(std::make_shared<const ir::Program>(sealed.take()));
+  return define(std::make_shared<const ir::Program>(sealed.take()), run);
 }
 
-std::optional<proto::ProgramId> DeviceState::known_program(const ir::ProgramHash& hash) {
-  const auto known = program_index_.find(hash);
-  if (known == program_index_.end()) return std::nullopt;
-  programs_.splice(programs_.begin(), programs_, known->second);
-  return known->second->id;
-}
-
-proto::ProgramId DeviceState::define(const std::shared_ptr<const ir::Program>& program) {
-  if (const auto known = known_program(program->hash)) return *known;
-  proto::ProgramId id = programs_.size() + 1;
-  if (programs_.size() >= kMaxPrograms) {  // defining an id again replaces what it stood for
-    id = programs_.back().id;
-    program_index_.erase(programs_.back().hash);
-    programs_.pop_back();
+Status DeviceState::define(const std::shared_ptr<const ir::Program>& program, proto::Run& run) {
+  if (const auto known = programs_.find(program->hash)) {
+    run.program = *known;
+    return {};
   }
-  programs_.push_front({program->hash, id});
-  program_index_[program->hash] = programs_.begin();
+  auto added = programs_.add(program->hash, ir::num_entries(*program));
+  run.program = added.id;
   stats_.programs_defined += 1;
-  (void)session_->define(id, program);
-  return id;
+  auto status = session_->define(added.id, program, std::move(added.forgotten));
+  if (status.ok()) return {};
+  programs_.remove(program->hash);
+  for (std::size_t i = 0; i < run.inputs.size(); ++i) {  // nobody else will take what was given away
+    if (program->inputs[i].donated) releases_.push_back(run.inputs[i]);
+  }
+  return status;
 }
 
 }  // namespace burn::client

@@ -35,6 +35,7 @@ DeviceState::DeviceState(std::string url, std::unique_ptr<proto::Session> sessio
     : url_(std::move(url)),
       serial_(next_device_serial.fetch_add(1)),
       session_(std::move(session)),
+      programs_(session_->info()),
       reuses_uploads_(dynamic_cast<RemoteSession*>(session_.get()) != nullptr),
       most_hashed_bytes_(most_hashed_bytes(*session_)),
       seed_((std::uint64_t{std::random_device{}()} << 32) | std::random_device{}()),
@@ -87,6 +88,7 @@ ir::Ref DeviceState::operand(Recorder& recorder, Storage& storage) {
     if (storage.recorder != nullptr) refuse_in_capture("used by another thread");
   }
   if (storage.input_of == &recorder && storage.input_epoch == recorder.epoch) return ir::Ref::input(storage.input_index);
+  check_refused(storage);
   if (storage.readers > 0) {  // input of several recordings: the storage remembers only the last
     const auto found = std::find(recorder.inputs.begin(), recorder.inputs.end(), &storage);
     if (found != recorder.inputs.end()) return ir::Ref::input(static_cast<std::int32_t>(found - recorder.inputs.begin()));
@@ -109,6 +111,7 @@ Storage* DeviceState::new_storage(const ir::TensorType& type) {
 }
 
 void DeviceState::forget(Storage& storage) {
+  if (!refused_.empty()) refused_.erase(storage.id);
   if (storage.is_known_upload) uploads_.remove(storage);
   delete &storage;
 }
@@ -199,7 +202,7 @@ void DeviceState::drop_last(Storage& storage) {
   if (storage.recorder != nullptr) {
     storage.recorder->nodes[static_cast<std::size_t>(storage.node)] = nullptr;
     forget(storage);
-  } else if (storage.id == 0) {  // given away to a run
+  } else if (storage.id == 0 || refused_.contains(storage.id)) {  // given away to a run, or never made
     forget(storage);
   } else if (storage.readers == 0) {
     releases_.push_back(storage.id);
@@ -212,13 +215,14 @@ void DeviceState::drop_last(Storage& storage) {
 void DeviceState::send_releases() {
   if (releases_.empty()) return;
   release_bytes_ = 0;
-  (void)session_->release(std::exchange(releases_, {}));
+  (void)session_->release(std::exchange(releases_, {}));  // refused by a broken session only, which has nothing to release
 }
 
 proto::TensorId DeviceState::materialise(Storage& storage) {
   const Lock lock(*this);
   if (storage.recorder != nullptr) close_program(*storage.recorder);
   if (storage.recorder != nullptr) refuse_in_capture("read before it has ended");
+  check_refused(storage);
   return storage.id;
 }
 

@@ -2,16 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <list>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "client/pacer.h"
+#include "client/program_table.h"
 #include "client/scalar.h"
 #include "client/upload_table.h"
 #include "client/value.h"
@@ -53,8 +52,6 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
  public:
   // Nodes after which a program is closed without being asked.
   static constexpr std::size_t kMaxRecorded = 16384;
-  // Programs remembered; beyond it the least recently run one gives its id to the next.
-  static constexpr std::size_t kMaxPrograms = 4096;
 
   static std::shared_ptr<DeviceState> create(std::string url, std::unique_ptr<proto::Session> session);
   ~DeviceState();
@@ -120,14 +117,6 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
     std::lock_guard<std::mutex> lock_;
   };
 
-  struct KnownProgram {
-    ir::ProgramHash hash;
-    proto::ProgramId id;
-  };
-  struct HashOfHash {
-    std::size_t operator()(const ir::ProgramHash& hash) const { return static_cast<std::size_t>(hash.low); }
-  };
-
   DeviceState(std::string url, std::unique_ptr<proto::Session> session);
   Recorder& current();
   void prune_recorders();
@@ -138,11 +127,12 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   void close_program(Recorder& recorder, CapturedRun* captured = nullptr);
   void refuse_in_capture(const char* what) const;
   void send_releases();
-  void send_run(proto::Run run);
-  // The id of a program, which the session is told if it does not know it.
-  proto::ProgramId define(const std::shared_ptr<const ir::Program>& program);
-  proto::ProgramId define(ir::ProgramBuilder& sealed);  // empties the builder
-  std::optional<proto::ProgramId> known_program(const ir::ProgramHash& hash);
+  // Names the program of a run, which the session is told if it does not know it.
+  Status define(const std::shared_ptr<const ir::Program>& program, proto::Run& run);
+  Status define(ir::ProgramBuilder& sealed, proto::Run& run);  // empties the builder
+  // Unless its program was refused. What the run would have made is refused for the same reason, or for the run's own.
+  void send_run(proto::Run run, Status defined, std::size_t outputs);
+  void check_refused(const Storage& storage) const;
 
   const std::string url_;
   const std::uint64_t serial_;  // distinguishes this device in thread-local memory, also after its address is used again
@@ -152,8 +142,8 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   std::vector<std::shared_ptr<Recorder>> recorders_;
   proto::TensorId next_id_ = 1;
   std::uint64_t next_epoch_ = 1;
-  std::list<KnownProgram> programs_;  // most recently run first
-  std::unordered_map<ir::ProgramHash, std::list<KnownProgram>::iterator, HashOfHash> program_index_;
+  ProgramTable programs_;
+  std::unordered_map<proto::TensorId, Status> refused_;  // tensors that the session will never have, and why
   std::shared_ptr<DeviceState> self_;  // while there are tensors
   std::int64_t tensors_ = 0;           // that somebody holds
   UploadTable uploads_;

@@ -18,8 +18,9 @@ class ConversationSession final : public RemoteSession {
 
   const proto::SessionInfo& info() const override { return conversation_->info(); }
 
-  Status define(proto::ProgramId id, std::shared_ptr<const ir::Program> program) override {
-    return conversation_->say(proto::DefineProgram{id, std::move(program)});
+  Status define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
+                std::vector<proto::ProgramId> forget) override {
+    return conversation_->say(proto::DefineProgram{id, std::move(program), std::move(forget)});
   }
   Status run(proto::Run run) override { return conversation_->say(proto::RunProgram{std::move(run)}); }
   Status write(proto::TensorId id, proto::HostTensor tensor) override;

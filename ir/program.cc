@@ -102,6 +102,11 @@ std::string to_string(const CallSite& site) {
 
 std::string to_string(const ProgramHash& hash) { return fmt::format("{:016x}{:016x}", hash.high, hash.low); }
 
+std::size_t memory_bytes(const Program& program) {
+  return sizeof program + program.inputs.capacity() * sizeof(Input) + program.nodes.capacity() * sizeof(Node) +
+         (program.operands.capacity() + program.outputs.capacity()) * sizeof(Ref);
+}
+
 std::string to_string(const Program& program) {
   std::string text;
   for (std::size_t i = 0; i < program.inputs.size(); ++i) {

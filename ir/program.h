@@ -79,6 +79,12 @@ struct Program {
   }
 };
 
+// How large a program is, whatever stores it: its nodes, inputs and operands. What quotas count.
+inline std::size_t num_entries(const Program& program) {
+  return program.nodes.size() + program.inputs.size() + program.operands.size();
+}
+std::size_t memory_bytes(const Program& program);  // that it takes here, roughly
+
 std::string to_string(const Program& program);  // one line per input and node, and one for the outputs
 
 // Everything that the hash covers, compared in full. XXH3 is not cryptographic: whoever shares something by hash between

@@ -44,6 +44,7 @@ v1::DefineProgram* to_wire(const DefineProgram& define, Arena& arena) {
   auto* out = make<v1::DefineProgram>(arena);
   out->set_id(define.id);
   if (define.program) proto::to_wire(*define.program, out->mutable_program());
+  out->mutable_forget()->Add(define.forget.begin(), define.forget.end());
   return out;
 }
 
@@ -115,6 +116,8 @@ v1::Welcome* to_wire(const Welcome& welcome, Arena& arena) {
   out->set_max_tensor_bytes(welcome.info.max_tensor_bytes);
   out->set_max_in_flight(welcome.info.max_in_flight);
   out->set_bulk_credit(welcome.info.bulk_credit);
+  out->set_max_programs(welcome.info.max_programs);
+  out->set_max_program_entries(welcome.info.max_program_entries);
   return out;
 }
 
@@ -183,6 +186,8 @@ Result<Body> from_wire(const v1::Welcome& welcome) {
   body.info.max_tensor_bytes = welcome.max_tensor_bytes();
   body.info.max_in_flight = welcome.max_in_flight();
   body.info.bulk_credit = welcome.bulk_credit();
+  body.info.max_programs = welcome.max_programs();
+  body.info.max_program_entries = welcome.max_program_entries();
   return Body{std::move(body)};
 }
 

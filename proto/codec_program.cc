@@ -219,6 +219,18 @@ class ProgramReader {
   std::vector<ir::Ref> operands_;
 };
 
+// A block of packed numbers, whose bytes bound how many there are.
+bool read_ids(CodedInputStream& in, std::vector<ProgramId>& ids) {
+  std::uint32_t length = 0;
+  if (!in.ReadVarint32(&length)) return false;
+  const auto limit = in.PushLimit(static_cast<int>(length));
+  while (in.BytesUntilLimit() > 0) {
+    if (!in.ReadVarint64(&ids.emplace_back())) return false;
+  }
+  in.PopLimit(limit);
+  return true;
+}
+
 // The inner result: a program, or what is wrong with it.
 Status read_program(std::string_view bytes, DefineProgram& define, bool& sound) {
   ProgramReader reader;
@@ -268,6 +280,10 @@ Result<DefineProgram> read_define(std::string_view bytes) {
     } else if (field == v1::DefineProgram::kProgramFieldNumber && type == WireFormatLite::WIRETYPE_LENGTH_DELIMITED) {
       program = read_block(in, bytes);
       if (!program) return malformed();
+    } else if (field == v1::DefineProgram::kForgetFieldNumber && type == WireFormatLite::WIRETYPE_LENGTH_DELIMITED) {
+      if (!read_ids(in, define.forget)) return malformed();
+    } else if (field == v1::DefineProgram::kForgetFieldNumber && type == WireFormatLite::WIRETYPE_VARINT) {
+      if (!in.ReadVarint64(&define.forget.emplace_back())) return malformed();  // not packed, as a parser must accept
     } else if (!WireFormatLite::SkipField(&in, tag)) {
       return malformed();
     }

@@ -41,6 +41,7 @@ struct Hello {
 struct DefineProgram {
   ProgramId id = 0;
   std::shared_ptr<const ir::Program> program;  // null where `invalid` says why
+  std::vector<ProgramId> forget = {};          // these are not known any more
   // Of decoded frames only: a program that this build does not understand (a newer op) or that makes no sense. Its runs
   // fail.
   Status invalid = {};

@@ -13,7 +13,7 @@
 
 namespace burn::proto {
 
-// Chosen by the client, unique within its session, never reused.
+// Chosen by the client. A tensor's is unique within its session and never reused; a program's may be given to another program.
 using TensorId = std::uint64_t;
 using ProgramId = std::uint64_t;
 
@@ -43,15 +43,19 @@ struct SessionInfo {
   std::uint64_t max_tensor_bytes = 0;
   std::uint64_t max_in_flight = 0;     // ordered messages that may be unacknowledged
   std::uint64_t bulk_credit = 0;       // bytes of upload chunks that may be under way
+  std::uint64_t max_programs = 0;         // known at a time; 0: it does not say
+  std::uint64_t max_program_entries = 0;  // ir::num_entries of all of them; 0: it does not say
   friend bool operator==(const SessionInfo&, const SessionInfo&) = default;
 };
 
 // A conversation with the owner of tensors.
 //
 // Calls are asynchronous, take effect in the order they are made, and may come from any thread. A Status that is not ok says
-// that the session is broken (the peer went away): everything fails from then on. A run that fails poisons its outputs; whoever
-// reads one of them, or a value computed from it, gets the first cause. Callbacks come from a thread of the session and must not
-// block or call back into it with anything but new asynchronous calls; each is called exactly once, at the latest by close().
+// that the session is broken (the peer went away) and everything fails from then on, or that this call was refused and had no
+// effect. A step of a run that fails poisons the outputs that are computed from it, and no others; a run that is refused, or whose
+// program was, poisons all of its own. Whoever reads one of them, or a value computed from it, gets the first cause. Callbacks
+// come from a thread of the session and must not block or call back into it with anything but new asynchronous calls; each is
+// called exactly once, at the latest by close().
 class Session {
  public:
   using ReadCallback = std::function<void(Result<HostTensor>)>;
@@ -64,14 +68,15 @@ class Session {
 
   virtual const SessionInfo& info() const = 0;
 
-  // Makes `program` known under `id`; what the id stood for before is forgotten.
-  virtual Status define(ProgramId id, std::shared_ptr<const ir::Program> program) = 0;
+  // Makes `program` known under `id`; what the id stood for before is forgotten, even if the program is refused, and so are the
+  // programs `forget`.
+  virtual Status define(ProgramId id, std::shared_ptr<const ir::Program> program, std::vector<ProgramId> forget) = 0;
   virtual Status run(Run run) = 0;
   // May block while more data is under way than the peer takes.
   virtual Status write(TensorId id, HostTensor tensor) = 0;
   virtual Status release(std::vector<TensorId> ids) = 0;
   virtual void read(TensorId id, ReadCallback done) = 0;
-  // Done when everything before it is; its status is the first failure since the last sync.
+  // Done when everything before it is; its status is the first failure since the last sync that no read has reported.
   virtual void sync(SyncCallback done) = 0;
   // Calls between the two belong together and may be passed on together. Thread-safe; bursts may overlap. See Burst.
   virtual void begin_burst() {}

@@ -124,8 +124,9 @@ Status Connection::obey(proto::Frame frame) {
 
 // What the session says to these is that it is closed: then the connection is, too.
 Status Connection::perform(proto::Frame&, proto::DefineProgram& define) {
-  if (!define.program) return session_->define_invalid(define.id, define.output_count, std::move(define.invalid));
-  return session_->define(define.id, std::move(define.program));
+  auto& [id, program, forget, invalid, output_count] = define;
+  if (!program) return session_->define_invalid(id, output_count, std::move(invalid), std::move(forget));
+  return session_->define(id, std::move(program), std::move(forget));
 }
 
 Status Connection::perform(proto::Frame&, proto::RunProgram& run) { return session_->run(std::move(run.run)); }

@@ -19,11 +19,13 @@ namespace {
 struct DefineCall {
   proto::ProgramId id;
   std::shared_ptr<const ir::Program> program;
+  std::vector<proto::ProgramId> forget;
 };
 struct InvalidCall {
   proto::ProgramId id;
   std::size_t output_count;
   Status why;
+  std::vector<proto::ProgramId> forget;
 };
 struct WriteCall {
   proto::TensorId id;
@@ -85,6 +87,8 @@ class QueuedSession final : public LocalSession {
     info_.max_tensor_bytes = std::min(limits.max_buffer_bytes, std::min(quotas.tensor_bytes, limits.memory_bytes));
     info_.max_in_flight = quotas.in_flight;
     info_.bulk_credit = proto::kInitialCredit;
+    info_.max_programs = quotas.programs;
+    info_.max_program_entries = quotas.program_entries;
     worker_->count_session(+1);
     executor_ = std::thread{[this] { execute(); }};
     executor_id_ = executor_.get_id();
@@ -96,11 +100,13 @@ class QueuedSession final : public LocalSession {
 
   const proto::SessionInfo& info() const override { return info_; }
 
-  Status define(proto::ProgramId id, std::shared_ptr<const ir::Program> program) override {
-    return enqueue(DefineCall{id, std::move(program)});
+  Status define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
+                std::vector<proto::ProgramId> forget) override {
+    return enqueue(DefineCall{id, std::move(program), std::move(forget)});
   }
-  Status define_invalid(proto::ProgramId id, std::size_t output_count, Status why) override {
-    return enqueue(InvalidCall{id, output_count, std::move(why)});
+  Status define_invalid(proto::ProgramId id, std::size_t output_count, Status why,
+                        std::vector<proto::ProgramId> forget) override {
+    return enqueue(InvalidCall{id, output_count, std::move(why), std::move(forget)});
   }
   Status run(proto::Run run) override { return enqueue(std::move(run)); }
   Status write(proto::TensorId id, proto::HostTensor tensor) override {
@@ -257,30 +263,26 @@ class QueuedSession final : public LocalSession {
   void perform(Call& call) {
     std::visit(Overloaded{
                    [&](ReadCall& read) { read.done(guarded([&] { return state_.read(read.id); })); },
-                   [&](SyncCall& sync) { sync.done(std::exchange(first_failure_, {})); },
-                   [&](auto& other) {
-                     auto status = guarded([&] { return change(other); });
-                     if (first_failure_.ok()) first_failure_ = std::move(status);
-                   },
+                   [&](SyncCall& sync) { sync.done(state_.take_failure()); },
+                   [&](auto& other) { change(other); },
                },
                call);
   }
 
-  Status change(DefineCall& call) {
+  void change(DefineCall& call) {
     ++programs_;
-    return state_.define(call.id, std::move(call.program));
+    state_.define(call.id, std::move(call.program), call.forget);
   }
-  Status change(InvalidCall& call) { return state_.define_invalid(call.id, call.output_count, std::move(call.why)); }
-  Status change(proto::Run& run) {
+  void change(InvalidCall& call) { state_.define_invalid(call.id, call.output_count, call.why, call.forget); }
+  void change(proto::Run& run) {
     ++runs_;
-    return state_.run(run);
+    state_.run(run);
   }
-  Status change(WriteCall& call) { return state_.write(call.id, call.tensor); }
-  Status change(UploadCall& call) {
-    return state_.begin_upload(call.id, call.type, std::move(call.upload), std::move(call.share),
-                               std::move(call.failed));
+  void change(WriteCall& call) { state_.write(call.id, call.tensor); }
+  void change(UploadCall& call) {
+    state_.begin_upload(call.id, call.type, std::move(call.upload), std::move(call.share), std::move(call.failed));
   }
-  Status change(ReleaseCall& call) { return state_.release(call.ids); }
+  void change(ReleaseCall& call) { state_.release(call.ids); }
 
   const std::shared_ptr<Worker> worker_;
   const Quotas quotas_;
@@ -291,7 +293,6 @@ class QueuedSession final : public LocalSession {
 
   // Of whoever executes.
   SessionState state_;
-  Status first_failure_;
   std::uint64_t executed_ = 0, reported_ = 0;
   const std::uint64_t progress_batch_;
 

@@ -17,21 +17,30 @@ struct Quotas {
   std::uint64_t tensor_bytes = std::uint64_t{1} << 40;
   std::uint64_t tensors = 1 << 20;
   std::uint64_t programs = 1 << 16;
-  std::uint64_t nodes = 1 << 22;   // of all its programs
+  std::uint64_t program_entries = 1 << 22;  // nodes, inputs and operands of all its programs
   std::uint64_t in_flight = 1024;  // ordered calls waiting; one more blocks its caller
 };
+
+// How many compiled programs a worker keeps, and how many bytes of them and their programs together.
+struct PlanCapacity {
+  std::size_t plans = 4096;
+  std::size_t bytes = std::size_t{256} << 20;
+};
+
+class Plan;
 
 // A device and what sessions on it have in common: the backend and the bounded cache of compiled programs. Thread-safe.
 class Worker {
  public:
-  static std::shared_ptr<Worker> create(std::unique_ptr<backends::Backend> backend);
+  // `plans` bounds the compiled programs that are kept.
+  static std::shared_ptr<Worker> create(std::unique_ptr<backends::Backend> backend, const PlanCapacity& plans = {});
   virtual ~Worker() = default;
   virtual backends::Backend& backend() = 0;
   // The compiled program, from the cache when its hash is there.
-  virtual Result<std::shared_ptr<backends::Executable>> compile(const std::shared_ptr<const ir::Program>& program) = 0;
+  virtual Result<std::shared_ptr<Plan>> compile(const std::shared_ptr<const ir::Program>& program) = 0;
 
   struct Stats {
-    std::uint64_t plans = 0, plan_hits = 0, plan_misses = 0;
+    std::uint64_t plans = 0, plan_bytes = 0, plan_hits = 0, plan_misses = 0;
     std::uint64_t runs = 0, sessions = 0;
   };
   virtual Stats stats() const = 0;
@@ -60,7 +69,8 @@ class LocalSession : public proto::Session {
 
   // Takes a turn like define(), for a program that could not even be read: its runs fail with `why`, and so do their
   // outputs.
-  virtual Status define_invalid(proto::ProgramId id, std::size_t output_count, Status why) = 0;
+  virtual Status define_invalid(proto::ProgramId id, std::size_t output_count, Status why,
+                                std::vector<proto::ProgramId> forget) = 0;
 
   // Called from the executor with the number of ordered calls executed so far: every kProgressBatch calls, and when
   // there is nothing left to do. Set it before the first call.

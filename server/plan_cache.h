@@ -1,7 +1,8 @@
-// Compiled programs by hash, shared between sessions. The least recently used ones go first; whoever holds a plan keeps
-// it.
+// Compiled programs by hash, shared between sessions and bounded by what they take. The least recently used ones go first.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <future>
@@ -12,28 +13,41 @@
 
 #include "backends/backend.h"
 #include "base/status.h"
+#include "server/local_session.h"
 
 namespace burn::server {
 
-using PlanPtr = std::shared_ptr<backends::Executable>;
+// A compiled program. Sessions refer to it weakly, so that the cache alone decides how long it stays; whoever runs it holds it.
+class Plan {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit Plan(std::unique_ptr<backends::Executable> executable) : executable_(std::move(executable)) {}
+
+  backends::Executable& executable() const { return *executable_; }
+  Clock::time_point last_used() const { return Clock::time_point{Clock::duration{last_used_.load(std::memory_order_relaxed)}}; }
+  void mark_used(Clock::time_point now) { last_used_.store(now.time_since_epoch().count(), std::memory_order_relaxed); }
+
+ private:
+  const std::unique_ptr<backends::Executable> executable_;
+  std::atomic<Clock::rep> last_used_ = 0;
+};
+using PlanPtr = std::shared_ptr<Plan>;
 
 // Thread-safe.
 class PlanCache {
  public:
-  struct Capacity {
-    std::size_t plans = 1024;
-    std::size_t nodes = 1 << 20;  // of all programs together
-  };
   struct Stats {
-    std::uint64_t plans = 0, hits = 0, misses = 0;
+    std::uint64_t plans = 0, bytes = 0, hits = 0, misses = 0;
   };
-  using Compile = std::function<Result<PlanPtr>()>;
+  using Compile = std::function<Result<std::unique_ptr<backends::Executable>>()>;
 
   PlanCache() = default;
-  explicit PlanCache(const Capacity& capacity) : capacity_(capacity) {}
+  explicit PlanCache(const PlanCapacity& capacity) : capacity_(capacity) {}
 
-  // The plan of a program. Compiles it if there is none; others who want the same one meanwhile wait for it. No lock is
-  // held while compiling. A failure is told to all who waited, and forgotten: there may be memory the next time.
+  // The plan of a program, marked as used. Compiles it if there is none; others who want the same one meanwhile wait for it.
+  // No lock is held while compiling. A failure is told to all who waited, and forgotten: there may be memory the next time.
+  // The newest plan stays, however large it is.
   Result<PlanPtr> get(const std::shared_ptr<const ir::Program>& program, const Compile& compile);
 
   Stats stats() const;
@@ -41,21 +55,23 @@ class PlanCache {
  private:
   struct Entry {
     std::shared_ptr<const ir::Program> program;
-    std::shared_future<Result<PlanPtr>> plan;
+    std::shared_future<Result<PlanPtr>> future;
+    PlanPtr plan = {};  // once it is compiled
+    std::size_t bytes = 0;
   };
   struct HashOf {
     std::size_t operator()(const ir::ProgramHash& hash) const { return hash.low; }
   };
-  using Entries = std::list<Entry>;
+  using Entries = std::unordered_map<ir::ProgramHash, Entry, HashOf>;
 
-  void evict();
-  void forget(const std::shared_ptr<const ir::Program>& program);
+  Result<PlanPtr> wait_for(const Entry& entry);
+  void settle(const std::shared_ptr<const ir::Program>& program, const Result<PlanPtr>& plan);
+  void evict(const Plan* newest);
 
-  const Capacity capacity_;
+  const PlanCapacity capacity_;
   mutable std::mutex mutex_;
-  Entries entries_;  // most recently used first
-  std::unordered_map<ir::ProgramHash, Entries::iterator, HashOf> by_hash_;
-  std::size_t nodes_ = 0;
+  Entries entries_;
+  std::size_t bytes_ = 0;
   std::uint64_t hits_ = 0, misses_ = 0;
 };
 

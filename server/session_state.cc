@@ -14,120 +14,118 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::microseconds kQuick{50};  // a change of threads and back costs about as much
+constexpr std::size_t kMaxUnreported = 1024;     // failures that are kept for the next sync
 
 Status unknown_tensor(proto::TensorId id) {
   return not_found(fmt::format("tensor {} is not known in this session", id));
 }
 
-Status in_use(std::string_view what, std::uint64_t id) {
-  return {StatusCode::already_exists, fmt::format("{} {} exists already in this session", what, id)};
-}
-
-Status too_many(std::string_view what, std::uint64_t limit) {
-  return resource_exhausted(fmt::format("a session may not hold more than {} {}", limit, what));
+Status in_use(proto::TensorId id) {
+  return {StatusCode::already_exists, fmt::format("tensor {} exists already in this session", id)};
 }
 
 }  // namespace
 
 SessionState::SessionState(std::shared_ptr<Worker> worker, const Quotas& quotas, Budget& budget)
-    : worker_(std::move(worker)), quotas_(quotas), budget_(budget) {}
+    : worker_(worker), quotas_(quotas), budget_(budget), programs_(std::move(worker), quotas) {}
+
+// --- failures --------------------------------------------------------------------------------------------------------
+
+SessionState::Failure SessionState::note(Status status) {
+  if (status.ok()) return nullptr;
+  auto failure = std::make_shared<const Status>(std::move(status));
+  if (unreported_.size() < kMaxUnreported) unreported_.push_back(failure);
+  return failure;
+}
+
+Status SessionState::take_failure() {
+  const auto failures = std::exchange(unreported_, {});
+  return failures.empty() ? Status{} : *failures.front();
+}
+
+// Past the quota the id stays unknown.
+void SessionState::poison(proto::TensorId id, Failure why) {
+  if (tensors_.size() / 2 < quotas_.tensors) tensors_.try_emplace(id, Tensor{{}, {}, std::move(why)});
+}
 
 // --- programs --------------------------------------------------------------------------------------------------------
 
-Status SessionState::define(proto::ProgramId id, std::shared_ptr<const ir::Program> program) {
-  if (!program) return define_invalid(id, 0, invalid_argument("there is no program"));
-  Program entry{program, nullptr, {}, program->outputs.size()};
-  if (programs_.contains(id)) return in_use("program", id);
-  auto plan = worker_->compile(program);
-  if (plan.ok()) {
-    entry.plan = *std::move(plan);
-  } else {
-    entry.invalid = plan.status().with_context(fmt::format("program {}", id));
-  }
-  return add_program(id, std::move(entry), program->nodes.size());
+void SessionState::define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
+                          std::span<const proto::ProgramId> forget) {
+  note(guarded([&] { return programs_.define(id, std::move(program), forget); }));
 }
 
-Status SessionState::define_invalid(proto::ProgramId id, std::size_t output_count, Status why) {
-  return add_program(id, {nullptr, nullptr, why.with_context(fmt::format("program {}", id)), output_count}, 0);
-}
-
-Status SessionState::add_program(proto::ProgramId id, Program program, std::size_t nodes) {
-  if (programs_.contains(id)) return in_use("program", id);
-  if (programs_.size() >= quotas_.programs) return too_many("programs", quotas_.programs);
-  if (nodes > quotas_.nodes - nodes_) return too_many("nodes of programs", quotas_.nodes);
-  nodes_ += nodes;
-  auto status = program.invalid;
-  programs_.emplace(id, std::move(program));
-  return status;
+void SessionState::define_invalid(proto::ProgramId id, std::size_t output_count, const Status& why,
+                                  std::span<const proto::ProgramId> forget) {
+  note(guarded([&] { return programs_.define_invalid(id, output_count, why, forget); }));
 }
 
 // --- tensors ---------------------------------------------------------------------------------------------------------
 
-Status SessionState::write(proto::TensorId id, const proto::HostTensor& tensor) {
-  BURN_RETURN_IF_ERROR(check_new(id));
-  const auto make = [&]() -> Result<Tensor> {
-    if (tensor.bytes.size() != tensor.type.num_bytes()) {
-      return invalid_argument(fmt::format("{} bytes for tensor {}: {}, which has {}", tensor.bytes.size(), id,
-                                          ir::to_string(tensor.type), tensor.type.num_bytes()));
-    }
-    BURN_TRY(auto share, budget_.take(tensor.type.num_bytes()));
-    BURN_TRY(auto buffer, upload(tensor.bytes.span()));
-    return Tensor{tensor.type, std::move(share), std::move(buffer)};
-  };
-  auto made = make();
+void SessionState::write(proto::TensorId id, const proto::HostTensor& tensor) {
+  if (tensors_.contains(id)) {
+    note(in_use(id));
+    return;
+  }
+  auto made = guarded([&] { return make(id, tensor); });
   if (made.ok()) {
     tensors_.emplace(id, *std::move(made));
   } else {
-    poison(id, std::make_shared<const Status>(made.status()));
+    poison(id, note(made.status()));
   }
-  return made.status();
 }
 
-Status SessionState::begin_upload(proto::TensorId id, const ir::TensorType& type, std::shared_ptr<Upload> upload,
-                                  Budget::Share share, Status failed) {
-  const auto status = check_new(id);
-  if (status.ok() && upload) {
+Result<SessionState::Tensor> SessionState::make(proto::TensorId id, const proto::HostTensor& tensor) {
+  BURN_RETURN_IF_ERROR(check_room(1));
+  if (tensor.bytes.size() != tensor.type.num_bytes()) {
+    return invalid_argument(fmt::format("{} bytes for tensor {}: {}, which has {}", tensor.bytes.size(), id,
+                                        ir::to_string(tensor.type), tensor.type.num_bytes()));
+  }
+  BURN_TRY(auto share, budget_.take(tensor.type.num_bytes()));
+  BURN_TRY(auto buffer, upload(tensor.bytes.span()));
+  return Tensor{tensor.type, std::move(share), std::move(buffer)};
+}
+
+void SessionState::begin_upload(proto::TensorId id, const ir::TensorType& type, std::shared_ptr<Upload> upload,
+                                Budget::Share share, Status failed) {
+  const bool is_new = !tensors_.contains(id);
+  if (failed.ok()) failed = is_new ? check_room(1) : in_use(id);
+  if (failed.ok()) {
     tensors_.emplace(id, Tensor{type, std::move(share), std::move(upload)});
-    return {};
+    return;
   }
   if (upload) upload->drop();
-  if (status.ok()) poison(id, std::make_shared<const Status>(failed));
-  return status.ok() ? failed : status;
+  auto why = note(std::move(failed));
+  if (is_new) poison(id, std::move(why));
 }
 
-Status SessionState::release(std::span<const proto::TensorId> ids) {
+void SessionState::release(std::span<const proto::TensorId> ids) {
   Status first;
   for (const auto id : ids) {
     if (!drop(id) && first.ok()) first = unknown_tensor(id);
   }
-  return first;
+  note(std::move(first));
 }
 
 Result<proto::HostTensor> SessionState::read(proto::TensorId id) {
   const auto start = Clock::now();
-  BURN_TRY(auto* tensor, find(id));
-  BURN_TRY(const auto buffer, buffer_of(*tensor));
-  BURN_TRY(auto bytes, worker_->backend().download(buffer, tensor->type.num_bytes()));
-  if (bytes.size() <= proto::kInlineBytes) read_took_ = Clock::now() - start;
-  return proto::HostTensor{tensor->type, std::move(bytes)};
-}
-
-Status SessionState::check_new(proto::TensorId id) const {
-  if (tensors_.contains(id)) return in_use("tensor", id);
-  if (tensors_.size() >= quotas_.tensors) return too_many("tensors", quotas_.tensors);
-  return {};
-}
-
-Result<SessionState::Tensor*> SessionState::find(proto::TensorId id) {
   const auto found = tensors_.find(id);
   if (found == tensors_.end()) return unknown_tensor(id);
-  if (const auto* poison = std::get_if<Poison>(&found->second.content)) return **poison;
-  return &found->second;
+  auto& tensor = found->second;
+  const auto buffer = buffer_of(tensor);
+  if (const auto* failure = std::get_if<Failure>(&tensor.content)) {
+    std::erase(unreported_, *failure);
+    return **failure;
+  }
+  BURN_RETURN_IF_ERROR(buffer.status());
+  BURN_TRY(auto bytes, worker_->backend().download(*buffer, tensor.type.num_bytes()));
+  if (bytes.size() <= proto::kInlineBytes) read_took_ = Clock::now() - start;
+  return proto::HostTensor{tensor.type, std::move(bytes)};
 }
 
-// Keeps to the quota: past it the id stays unknown.
-void SessionState::poison(proto::TensorId id, Poison why) {
-  if (tensors_.size() < quotas_.tensors) tensors_.try_emplace(id, Tensor{{}, {}, std::move(why)});
+Status SessionState::check_room(std::size_t tensors) const {
+  if (tensors <= quotas_.tensors && tensors_.size() <= quotas_.tensors - tensors) return {};
+  return resource_exhausted(fmt::format("a session may not hold more than {} tensors", quotas_.tensors));
 }
 
 bool SessionState::drop(proto::TensorId id) {
@@ -140,20 +138,22 @@ bool SessionState::drop(proto::TensorId id) {
 
 // Waits for the tensor's numbers if they are still on their way.
 Result<backends::BufferPtr> SessionState::buffer_of(Tensor& tensor) {
-  if (auto* pending = std::get_if<std::shared_ptr<Upload>>(&tensor.content)) {
-    const auto fetch = [&]() -> Result<backends::BufferPtr> {
-      BURN_TRY(const auto bytes, (*pending)->wait());
-      return upload(bytes.span());
-    };
-    auto buffer = fetch();
-    if (!buffer.ok()) {
-      tensor.content = std::make_shared<const Status>(buffer.status());
+  if (const auto* pending = std::get_if<std::shared_ptr<Upload>>(&tensor.content)) {
+    auto buffer = guarded([&] { return fetch(**pending); });
+    if (buffer.ok()) {
+      tensor.content = *std::move(buffer);
+    } else {
+      tensor.content = note(buffer.status());
       tensor.share = {};
-      return buffer.status();
     }
-    tensor.content = *std::move(buffer);
   }
+  if (const auto* failure = std::get_if<Failure>(&tensor.content)) return **failure;
   return std::get<backends::BufferPtr>(tensor.content);
+}
+
+Result<backends::BufferPtr> SessionState::fetch(Upload& pending) {
+  BURN_TRY(const auto bytes, pending.wait());
+  return upload(bytes.span());
 }
 
 Result<backends::BufferPtr> SessionState::upload(std::span<const std::byte> bytes) {
@@ -180,33 +180,36 @@ void SessionState::clear() {
 
 // --- runs ------------------------------------------------------------------------------------------------------------
 
-Status SessionState::run(const proto::Run& run) {
-  const auto found = programs_.find(run.program);
-  if (found == programs_.end()) {
-    const auto ignored = release(run.release);
-    return not_found(fmt::format("program {} is not known in this session", run.program));
+void SessionState::run(const proto::Run& run) {
+  auto* program = programs_.find(run.program);
+  if (!program) {
+    note(not_found(fmt::format("program {} is not known in this session", run.program)));
+  } else {
+    execute(run, *program);
   }
-  auto& program = found->second;
+  for (const auto id : run.release) drop(id);
+}
+
+void SessionState::execute(const proto::Run& run, SessionProgram& program) {
   const auto start = Clock::now();
-  auto status = guarded([&] { return try_run(run, program); });
-  if (status.ok()) program.took = Clock::now() - start;
-  if (!status.ok()) {
-    const auto why = std::make_shared<const Status>(status);
-    const auto room = std::numeric_limits<proto::TensorId>::max() - run.first_output;
-    for (std::size_t k = 0; k < program.output_count && k <= room; ++k) poison(run.first_output + k, why);
+  const auto status = guarded([&] { return try_run(run, program); });
+  if (status.ok()) {
+    program.took = Clock::now() - start;
+    return;
   }
+  const auto why = note(status);
+  const auto room = std::numeric_limits<proto::TensorId>::max() - run.first_output;
+  for (std::size_t k = 0; k < program.output_count && k <= room; ++k) poison(run.first_output + k, why);
   // Given away is given away, also to a run that failed.
-  const auto given = status.ok() || !program.ir ? 0 : std::min(run.inputs.size(), program.ir->inputs.size());
+  const auto given = program.ir ? std::min(run.inputs.size(), program.ir->inputs.size()) : 0;
   for (std::size_t i = 0; i < given; ++i) {
     if (program.ir->inputs[i].donated) drop(run.inputs[i]);
   }
-  for (const auto id : run.release) drop(id);
-  return status;
 }
 
 bool SessionState::is_quick(const proto::Run& run) const {
-  const auto found = programs_.find(run.program);
-  if (found == programs_.end() || found->second.took > kQuick || run.release.size() > kMaxQuickReleases) return false;
+  const auto* program = programs_.find(run.program);
+  if (!program || program->took > kQuick || program->plan.expired() || run.release.size() > kMaxQuickReleases) return false;
   return std::ranges::none_of(run.inputs, [&](proto::TensorId id) { return is_awaited(id); });
 }
 
@@ -221,67 +224,96 @@ bool SessionState::is_awaited(proto::TensorId id) const {
   return found != tensors_.end() && std::holds_alternative<std::shared_ptr<Upload>>(found->second.content);
 }
 
-Status SessionState::try_run(const proto::Run& run, const Program& program) {
+Status SessionState::try_run(const proto::Run& run, SessionProgram& program) {
+  const auto here = [&](const Status& status) { return status.with_context(fmt::format("program {}", run.program)); };
   BURN_RETURN_IF_ERROR(program.invalid);
   const auto& ir = *program.ir;
-  const auto here = [&](const Status& status) { return status.with_context(fmt::format("program {}", run.program)); };
+  const auto plan = programs_.plan_of(program);
+  if (!plan.ok()) return here(plan.status());
   if (auto status = check_outputs(run, program.output_count); !status.ok()) return here(status);
-  BURN_RETURN_IF_ERROR(check_inputs(run, ir));
+  if (auto status = check_inputs(run, ir); !status.ok()) return here(status);
   if (auto status = check_releases(run); !status.ok()) return here(status);
-  BURN_TRY(auto inputs, bind_inputs(run, ir));
+  backends::RunArgs args{.scalars = run.scalars, .seed = run.seed, .random_offset = run.random_offset};
+  if (auto status = bind_inputs(run, ir, args); !status.ok()) return here(status);
+  auto shares = take_shares(ir);
+  if (!shares.ok()) return here(shares.status());
 
-  std::vector<Budget::Share> shares;
-  shares.reserve(ir.outputs.size());
-  for (const auto ref : ir.outputs) {
-    auto share = budget_.take(ir.type_of(ref).num_bytes());
-    if (!share.ok()) return here(share.status());
-    shares.push_back(*std::move(share));
-  }
-  auto outputs = program.plan->run({std::move(inputs), run.scalars, run.seed, run.random_offset});
+  const auto known = args.failures;  // of inputs: they have been noted
+  (*plan)->mark_used(Clock::now());
+  auto result = (*plan)->executable().run(std::move(args));
   worker_->count_run();
-  if (!outputs.ok()) return here(outputs.status());
-  if (outputs->size() != ir.outputs.size()) return here(internal_error("the backend lost an output"));
-  for (std::size_t k = 0; k < outputs->size(); ++k) {
-    tensors_.emplace(run.first_output + k,
-                     Tensor{ir.type_of(ir.outputs[k]), std::move(shares[k]), std::move((*outputs)[k])});
-  }
+  if (!result.ok()) return here(result.status());
+  if (result->outputs.size() != ir.outputs.size()) return here(internal_error("the backend lost an output"));
+  note_new(run, known, result->failures);
+  keep_outputs(run, ir, *std::move(shares), *std::move(result));
   return {};
+}
+
+Result<std::vector<Budget::Share>> SessionState::take_shares(const ir::Program& program) {
+  std::vector<Budget::Share> shares;
+  shares.reserve(program.outputs.size());
+  for (const auto ref : program.outputs) {
+    BURN_TRY(auto share, budget_.take(program.type_of(ref).num_bytes()));
+    shares.push_back(std::move(share));
+  }
+  return shares;
+}
+
+// Failures of this run say which program it was; those of inputs are passed on as they are.
+void SessionState::note_new(const proto::Run& run, std::span<const Failure> known, std::span<Failure> failures) {
+  if (failures.empty()) return;
+  std::unordered_map<Failure, Failure> noted;
+  for (auto& failure : failures) {
+    if (!failure || std::ranges::find(known, failure) != known.end()) continue;
+    auto& here = noted[failure];
+    if (!here) here = note(failure->with_context(fmt::format("program {}", run.program)));
+    failure = here;
+  }
+}
+
+void SessionState::keep_outputs(const proto::Run& run, const ir::Program& program, std::vector<Budget::Share> shares,
+                                backends::RunResult result) {
+  for (std::size_t k = 0; k < result.outputs.size(); ++k) {
+    if (!result.failures.empty() && result.failures[k]) {
+      poison(run.first_output + k, std::move(result.failures[k]));
+    } else {
+      tensors_.emplace(run.first_output + k,
+                       Tensor{program.type_of(program.outputs[k]), std::move(shares[k]), std::move(result.outputs[k])});
+    }
+  }
 }
 
 Status SessionState::check_outputs(const proto::Run& run, std::size_t count) const {
   if (count > std::numeric_limits<proto::TensorId>::max() - run.first_output) {
     return invalid_argument(fmt::format("there are no {} ids from {} on", count, run.first_output));
   }
-  if (count > quotas_.tensors || tensors_.size() > quotas_.tensors - count) return too_many("tensors", quotas_.tensors);
+  BURN_RETURN_IF_ERROR(check_room(count));
   for (std::size_t k = 0; k < count; ++k) {
-    if (tensors_.contains(run.first_output + k)) return in_use("tensor", run.first_output + k);
+    if (tensors_.contains(run.first_output + k)) return in_use(run.first_output + k);
   }
   return {};
 }
 
-// A poisoned input's reason is passed on as it is; everything else is this run's own mistake and says so.
 Status SessionState::check_inputs(const proto::Run& run, const ir::Program& program) {
-  const auto here = [&](const Status& status) { return status.with_context(fmt::format("program {}", run.program)); };
   if (run.inputs.size() != program.inputs.size()) {
-    return here(invalid_argument(fmt::format("{} inputs given, it has {}", run.inputs.size(), program.inputs.size())));
+    return invalid_argument(fmt::format("{} inputs given, it has {}", run.inputs.size(), program.inputs.size()));
   }
   if (run.scalars.size() != static_cast<std::size_t>(program.scalar_count)) {
-    return here(invalid_argument(fmt::format("{} scalars given, it has {}", run.scalars.size(), program.scalar_count)));
+    return invalid_argument(fmt::format("{} scalars given, it has {}", run.scalars.size(), program.scalar_count));
   }
   ++run_serial_;
   for (std::size_t i = 0; i < run.inputs.size(); ++i) {
     const auto id = run.inputs[i];
     const auto found = tensors_.find(id);
-    if (found == tensors_.end()) return here(unknown_tensor(id));
+    if (found == tensors_.end()) return unknown_tensor(id);
     auto& tensor = found->second;
-    if (const auto* poison = std::get_if<Poison>(&tensor.content)) return **poison;
     const auto& [type, donated] = program.inputs[i];
-    if (tensor.type != type) {
-      return here(invalid_argument(
-          fmt::format("input {} is {}, tensor {} is {}", i, ir::to_string(type), id, ir::to_string(tensor.type))));
+    if (tensor.type != type && !std::holds_alternative<Failure>(tensor.content)) {
+      return invalid_argument(
+          fmt::format("input {} is {}, tensor {} is {}", i, ir::to_string(type), id, ir::to_string(tensor.type)));
     }
     if (tensor.used_by == run_serial_ && (donated || tensor.donated_to)) {
-      return here(invalid_argument(fmt::format("tensor {} is donated and used twice", id)));
+      return invalid_argument(fmt::format("tensor {} is donated and used twice", id));
     }
     tensor.used_by = run_serial_;
     tensor.donated_to = donated;
@@ -301,19 +333,23 @@ Status SessionState::check_releases(const proto::Run& run) {
 }
 
 // Requires: check_inputs said ok. Donated tensors leave the table here, and their share of the budget with them.
-Result<std::vector<backends::BufferPtr>> SessionState::bind_inputs(const proto::Run& run, const ir::Program& program) {
-  std::vector<backends::BufferPtr> buffers;
-  buffers.reserve(run.inputs.size());
-  for (const auto id : run.inputs) {
-    BURN_TRY(auto buffer, buffer_of(tensors_.find(id)->second));
-    buffers.push_back(std::move(buffer));
+Status SessionState::bind_inputs(const proto::Run& run, const ir::Program& program, backends::RunArgs& args) {
+  args.inputs.reserve(run.inputs.size());
+  for (std::size_t i = 0; i < run.inputs.size(); ++i) {
+    auto& tensor = tensors_.find(run.inputs[i])->second;
+    auto buffer = buffer_of(tensor);
+    args.inputs.push_back(buffer.ok() ? *std::move(buffer) : nullptr);
+    if (buffer.ok()) continue;
+    args.failures.resize(run.inputs.size());
+    args.failures[i] = std::get<Failure>(tensor.content);
   }
   for (std::size_t i = 0; i < run.inputs.size(); ++i) {
     if (!program.inputs[i].donated) continue;
     drop(run.inputs[i]);
-    BURN_TRY(buffers[i], unshared(std::move(buffers[i]), program.inputs[i].type.num_bytes()));
+    if (!args.inputs[i]) continue;
+    BURN_TRY(args.inputs[i], unshared(std::move(args.inputs[i]), program.inputs[i].type.num_bytes()));
   }
-  return buffers;
+  return {};
 }
 
 }  // namespace burn::server

@@ -8,20 +8,18 @@ namespace {
 
 class DeviceWorker final : public Worker {
  public:
-  explicit DeviceWorker(std::unique_ptr<backends::Backend> backend) : backend_(std::move(backend)) {}
+  DeviceWorker(std::unique_ptr<backends::Backend> backend, const PlanCapacity& plans)
+      : backend_(std::move(backend)), plans_(plans) {}
 
   backends::Backend& backend() override { return *backend_; }
 
   Result<PlanPtr> compile(const std::shared_ptr<const ir::Program>& program) override {
-    return plans_.get(program, [&]() -> Result<PlanPtr> {
-      BURN_TRY(auto plan, backend_->compile(program));
-      return PlanPtr{std::move(plan)};
-    });
+    return plans_.get(program, [&] { return backend_->compile(program); });
   }
 
   Stats stats() const override {
     const auto plans = plans_.stats();
-    return {plans.plans, plans.hits, plans.misses, runs_, sessions_};
+    return {plans.plans, plans.bytes, plans.hits, plans.misses, runs_, sessions_};
   }
   void count_session(int change) override {
     sessions_ += static_cast<std::uint64_t>(static_cast<std::int64_t>(change));
@@ -36,8 +34,8 @@ class DeviceWorker final : public Worker {
 
 }  // namespace
 
-std::shared_ptr<Worker> Worker::create(std::unique_ptr<backends::Backend> backend) {
-  return std::make_shared<DeviceWorker>(std::move(backend));
+std::shared_ptr<Worker> Worker::create(std::unique_ptr<backends::Backend> backend, const PlanCapacity& plans) {
+  return std::make_shared<DeviceWorker>(std::move(backend), plans);
 }
 
 }  // namespace burn::server

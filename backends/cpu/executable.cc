@@ -8,19 +8,12 @@
 
 #include <fmt/format.h>
 
-#include "backends/cpu/ops/copy.h"
+#include "backends/cpu/execution.h"
 #include "backends/cpu/parallel.h"
 #include "backends/plan/simplify.h"
 
 namespace burn::backends::cpu {
 namespace {
-
-// "gather: index 12 is outside 0..9 (at model.cc:41)"
-Status at_node(const Status& status, const ir::Node& node) {
-  const auto site = to_string(node.site);
-  return {status.code(), fmt::format("{}: {}{}", ir::name(node.op), status.message(),
-                                     site.empty() ? "" : fmt::format(" (at {})", site))};
-}
 
 bool traces_plans() {
   const char* wanted = std::getenv("BURN_TRACE");  // NOLINT(concurrency-mt-unsafe): nobody writes the environment
@@ -39,15 +32,6 @@ auto without_exceptions(const Body& body) -> decltype(body()) {
   }
 }
 
-// What a program gives back: row-major from the start of a buffer, which is not much larger than it.
-Result<BufferPtr> as_output(Run& run, const Array& x) {
-  if (x.starts_its_buffer() && x.is_contiguous() && x.buffer()->size() / 2 <= x.num_bytes())
-    return BufferPtr(x.buffer());
-  BURN_TRY(auto y, run.allocate(x.type()));
-  copy(x, y);
-  return BufferPtr(y.buffer());
-}
-
 }  // namespace
 
 CpuExecutable::CpuExecutable(const ir::Program& program, std::shared_ptr<Pool> pool)
@@ -60,7 +44,7 @@ Result<std::unique_ptr<CpuExecutable>> CpuExecutable::make(std::shared_ptr<const
     std::unique_ptr<CpuExecutable> made(new CpuExecutable(*program, std::move(pool)));
     made->stages_.reserve(made->plan_.steps.size());
     for (const auto& step : made->plan_.steps) {
-      BURN_TRY(auto stage, made->prepare(step));
+      BURN_TRY(auto stage, prepare_stage(made->program_, made->plan_, step));
       made->stages_.push_back(std::move(stage));
     }
     made->find_neighbours();
@@ -89,30 +73,18 @@ void CpuExecutable::find_neighbours() {
   }
 }
 
-Result<CpuExecutable::Stage> CpuExecutable::prepare(const Step& step) const {
-  if (step.group != Step::kSingle) {
-    const auto& group = plan_.groups[static_cast<std::size_t>(step.group)];
-    auto code = compile_group(program_, group, step);
-    if (!code.ok()) return at_node(code.status(), program_.nodes[static_cast<std::size_t>(group.members[0].node)]);
-    std::vector<ir::TensorType> types;
-    for (const auto n : step.results) types.push_back(program_.nodes[static_cast<std::size_t>(n)].type);
-    return Stage{.fused = FusedKernel(*std::move(code), std::move(types))};
-  }
-  const auto& node = program_.nodes[static_cast<std::size_t>(step.results[0])];
-  std::vector<const ir::TensorType*> operands;
-  for (const auto ref : step.reads) operands.push_back(&program_.type_of(ref));
-  const Signature signature{operands, node.type};
-  auto kernel = std::visit([&](const auto& op) { return kernels::prepare(op, signature); }, node.op);
-  if (!kernel.ok()) return at_node(kernel.status(), node);
-  return Stage{.kernel = *std::move(kernel)};
-}
-
-Result<std::vector<BufferPtr>> CpuExecutable::run(RunArgs args) {
-  return without_exceptions([&]() -> Result<std::vector<BufferPtr>> {
+Result<RunResult> CpuExecutable::run(RunArgs args) {
+  return without_exceptions([&]() -> Result<RunResult> {
     BURN_RETURN_IF_ERROR(check(args));
     const LibraryThreads alone(1);
-    return run_checked(args);
+    return Execution(program_, plan_, stages_, *pool_, args).run();
   });
+}
+
+std::size_t CpuExecutable::memory_bytes() const {
+  auto bytes = sizeof *this + ir::memory_bytes(program_) + backends::memory_bytes(plan_);
+  for (const auto& stage : stages_) bytes += stage.memory_bytes();
+  return bytes;
 }
 
 Status CpuExecutable::check(const RunArgs& args) const {
@@ -124,7 +96,11 @@ Status CpuExecutable::check(const RunArgs& args) const {
     return invalid_argument(
         fmt::format("run: {} scalars for a program of {}", args.scalars.size(), program_.scalar_count));
   }
+  if (!args.failures.empty() && args.failures.size() != args.inputs.size()) {
+    return invalid_argument(fmt::format("run: {} failures for {} inputs", args.failures.size(), args.inputs.size()));
+  }
   for (std::size_t i = 0; i < args.inputs.size(); ++i) {
+    if (!args.failures.empty() && args.failures[i]) continue;
     const auto* buffer = dynamic_cast<const CpuBuffer*>(args.inputs[i].get());
     const auto& type = program_.inputs[i].type;
     if (!buffer) return invalid_argument(fmt::format("run: input {} is no buffer of the cpu backend", i));
@@ -134,69 +110,6 @@ Status CpuExecutable::check(const RunArgs& args) const {
     }
   }
   return {};
-}
-
-Result<std::vector<BufferPtr>> CpuExecutable::run_checked(RunArgs& args) const {
-  Run run{*pool_, args.scalars, args.seed, args.random_offset};
-  std::vector<Array> inputs(args.inputs.size()), nodes(program_.nodes.size());
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    auto buffer = std::static_pointer_cast<CpuBuffer>(std::move(args.inputs[i]));
-    if (plan_.input_last_use[i] != Plan::kUnused) inputs[i] = Array(program_.inputs[i].type, std::move(buffer));
-  }
-  const auto value = [&](ir::Ref ref) -> Array& {
-    return ref.is_input() ? inputs[static_cast<std::size_t>(ref.index())]
-                          : nodes[static_cast<std::size_t>(ref.index())];
-  };
-
-  const auto node = [&](std::int32_t n) -> const ir::Node& { return program_.nodes[static_cast<std::size_t>(n)]; };
-  // From here on, a value at its last use is the kernel's alone.
-  const auto take_operands = [&](std::size_t position) {
-    const auto& step = plan_.steps[position];
-    std::vector<Array> operands;
-    operands.reserve(step.reads.size());
-    for (const auto ref : step.reads) operands.push_back(value(ref));
-    for (const auto ref : step.reads) {
-      if (plan_.last_use(ref) == static_cast<std::int32_t>(position)) value(ref) = Array();
-    }
-    return operands;
-  };
-  const auto keep = [&](std::int32_t n, Array result) { nodes[static_cast<std::size_t>(n)] = std::move(result); };
-
-  for (std::size_t position = 0; position < stages_.size();) {
-    const auto& stage = stages_[position];
-    if (!stage.fused) {
-      auto operands = take_operands(position);
-      const auto n = plan_.steps[position].results[0];
-      auto result = stage.kernel(run, operands);
-      if (!result.ok()) return at_node(result.status(), node(n));
-      keep(n, *std::move(result));
-      ++position;
-      continue;
-    }
-    std::vector<std::vector<Array>> operands;
-    std::vector<BoundGroup> groups;
-    groups.reserve(stage.together);
-    for (auto p = position; p < position + stage.together; ++p) {
-      operands.push_back(take_operands(p));
-      auto failed = plan_.steps[p].results[0];
-      auto bound = stages_[p].fused->bind(run, operands.back(), &failed);
-      if (!bound.ok()) return at_node(bound.status(), node(failed));
-      groups.push_back(*std::move(bound));
-    }
-    run_together(groups);
-    for (auto& group : groups) {
-      const auto& results = plan_.steps[position++].results;
-      for (std::size_t i = 0; i < results.size(); ++i) keep(results[i], std::move(group.results[i]));
-    }
-  }
-
-  std::vector<BufferPtr> outputs;
-  outputs.reserve(program_.outputs.size());
-  for (const auto ref : program_.outputs) {
-    BURN_TRY(auto output, as_output(run, value(ref)));
-    outputs.push_back(std::move(output));
-  }
-  return outputs;
 }
 
 }  // namespace burn::backends::cpu

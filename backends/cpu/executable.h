@@ -2,13 +2,10 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <vector>
 
-#include "backends/cpu/fused/fused_kernel.h"
 #include "backends/cpu/memory.h"
-#include "backends/cpu/run.h"
-#include "backends/plan/plan.h"
+#include "backends/cpu/stage.h"
 
 namespace burn::backends::cpu {
 
@@ -18,22 +15,14 @@ class CpuExecutable final : public Executable {
   static Result<std::unique_ptr<CpuExecutable>> make(std::shared_ptr<const ir::Program> program,
                                                      std::shared_ptr<Pool> pool);
 
-  Result<std::vector<BufferPtr>> run(RunArgs args) override;
+  Result<RunResult> run(RunArgs args) override;
+  std::size_t memory_bytes() const override;
 
  private:
-  // A step made ready: a kernel of one node, or of a group.
-  struct Stage {
-    Kernel kernel;
-    std::optional<FusedKernel> fused;
-    std::size_t together = 1;  // how many stages from this one on run in one pass
-  };
-
   CpuExecutable(const ir::Program& program, std::shared_ptr<Pool> pool);
 
-  Result<Stage> prepare(const Step& step) const;
   void find_neighbours();
   Status check(const RunArgs& args) const;
-  Result<std::vector<BufferPtr>> run_checked(RunArgs& args) const;
 
   const PlanOptions options_ = PlanOptions::from_environment();
   const ir::Program program_;  // simplified

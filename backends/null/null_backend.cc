@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <limits>
 
+#include "backends/failures.h"
+
 namespace burn::backends {
 namespace {
 
@@ -37,18 +39,21 @@ class NullExecutable final : public Executable {
   NullExecutable(std::shared_ptr<const ir::Program> program, AccountPtr account)
       : program_(std::move(program)), account_(std::move(account)) {}
 
-  Result<std::vector<BufferPtr>> run(RunArgs args) override {
+  Result<RunResult> run(RunArgs args) override {
     if (args.inputs.size() != program_->inputs.size()) return invalid_argument("run: wrong number of inputs");
     if (args.scalars.size() != static_cast<std::size_t>(program_->scalar_count)) {
       return invalid_argument("run: wrong number of scalars");
     }
-    std::vector<BufferPtr> outputs;
-    outputs.reserve(program_->outputs.size());
-    for (const auto ref : program_->outputs) {
-      outputs.push_back(std::make_shared<NullBuffer>(account_, program_->type_of(ref).num_bytes()));
+    RunResult result{{}, spread(*program_, args.failures)};
+    result.outputs.reserve(program_->outputs.size());
+    for (std::size_t k = 0; k < program_->outputs.size(); ++k) {
+      const bool failed = !result.failures.empty() && result.failures[k];
+      const auto bytes = program_->type_of(program_->outputs[k]).num_bytes();
+      result.outputs.push_back(failed ? nullptr : std::make_shared<NullBuffer>(account_, bytes));
     }
-    return outputs;
+    return result;
   }
+  std::size_t memory_bytes() const override { return sizeof *this; }
 
  private:
   std::shared_ptr<const ir::Program> program_;

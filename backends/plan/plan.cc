@@ -155,6 +155,15 @@ Plan make_plan(const ir::Program& program, const PlanOptions& options) {
   return Planner(program, options.fusion ? codegen::find_groups(program) : std::vector<codegen::Group>{}).run();
 }
 
+std::size_t memory_bytes(const Plan& plan) {
+  auto bytes = sizeof plan + (plan.node_last_use.capacity() + plan.input_last_use.capacity()) * sizeof(std::int32_t);
+  for (const auto& group : plan.groups) bytes += sizeof group + group.members.capacity() * sizeof(codegen::Member);
+  for (const auto& step : plan.steps) {
+    bytes += sizeof step + step.reads.capacity() * sizeof(ir::Ref) + step.results.capacity() * sizeof(std::int32_t);
+  }
+  return bytes;
+}
+
 std::string to_string(const Plan& plan, const ir::Program& program) {
   const auto value = [&](ir::Ref ref) { return fmt::format("{}{}", ref.is_input() ? "in" : "%", ref.index()); };
   std::string text = fmt::format("plan {}: {} nodes in {} steps\n", to_string(program.hash), program.nodes.size(),

@@ -51,6 +51,8 @@ struct Plan {
 // Expects a program without dead nodes (simplify).
 Plan make_plan(const ir::Program& program, const PlanOptions& options = {});
 
+std::size_t memory_bytes(const Plan& plan);  // that it takes, roughly
+
 // One line per step, for BURN_TRACE=plan.
 std::string to_string(const Plan& plan, const ir::Program& program);
 

@@ -56,7 +56,7 @@ TEST_F(CpuTest, WritesOverAnInputThatNobodyElseHolds) {
   const auto* before = buffer.get();
   backends::RunArgs args;
   args.inputs.push_back(std::move(buffer));
-  const auto outputs = *executable->run(std::move(args));
+  const auto outputs = executable->run(std::move(args))->outputs;
   EXPECT_EQ(outputs[0].get(), before);
   EXPECT_THAT(read(outputs[0], 3), ::testing::ElementsAre(-1, -2, -3));
 }
@@ -71,7 +71,7 @@ TEST_F(CpuTest, NeverWritesOverWhatIsStillNeeded) {
   const auto executable = compile({y, square, mirrored});
   backends::RunArgs args;
   args.inputs.push_back(*upload(*backend_, floats({1, 2, 5})));
-  const auto outputs = *executable->run(std::move(args));
+  const auto outputs = executable->run(std::move(args))->outputs;
   EXPECT_THAT(read(outputs[0], 3), ::testing::ElementsAre(-1, -2, -5));
   EXPECT_THAT(read(outputs[1], 3), ::testing::ElementsAre(36, 16, 36));
   EXPECT_THAT(read(outputs[2], 3), ::testing::ElementsAre(0, 0, 0));
@@ -85,7 +85,7 @@ TEST_F(CpuTest, LeavesABufferAloneThatIsTwoInputsOrBeingRead) {
   backends::RunArgs args;
   args.inputs = {buffer, buffer};
   buffer.reset();
-  const auto outputs = *executable->run(std::move(args));
+  const auto outputs = executable->run(std::move(args))->outputs;
   EXPECT_THAT(read(outputs[1], 2), ::testing::ElementsAre(0, -1));
   EXPECT_EQ(reinterpret_cast<const float*>(reading.data())[1], 1.0f);
 }
@@ -99,7 +99,7 @@ TEST_F(CpuTest, ReturnsEveryByteWhenARunIsOver) {
   const auto input = *upload(*backend_, reference::Tensor({DType::f32, {1000, 100}}));
   const auto before = backend_->memory().in_use;
   for (int i = 0; i < 3; ++i) {
-    const auto outputs = *executable->run({.inputs = {input}});
+    const auto outputs = executable->run({.inputs = {input}})->outputs;
     EXPECT_LE(backend_->memory().in_use, before + 64);
   }
   EXPECT_EQ(backend_->memory().in_use, before);
@@ -113,10 +113,59 @@ TEST_F(CpuTest, NamesTheOpTheIndexAndTheCallSite) {
   for (const std::int64_t bad : {std::int64_t{10}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::min()}) {
     const auto result = executable->run({.inputs = {*upload(*backend_, reference::Tensor({DType::f32, {10}})),
                                                     *upload(*backend_, integers({0, bad, 9}))}});
-    ASSERT_FALSE(result.ok());
-    EXPECT_EQ(result.status().code(), StatusCode::out_of_range);
-    EXPECT_EQ(result.status().message(), "gather: index " + std::to_string(bad) + " is outside 0..9 (at model.cc:41)");
+    ASSERT_TRUE(result.ok());
+    ASSERT_EQ(result->failures.size(), 1u);
+    EXPECT_EQ(result->failures[0]->code(), StatusCode::out_of_range);
+    EXPECT_EQ(result->failures[0]->message(), "gather: index " + std::to_string(bad) + " is outside 0..9 (at model.cc:41)");
   }
+}
+
+TEST_F(CpuTest, AFailedStepFailsOnlyWhatIsComputedFromIt) {
+  const auto x = program_.add_input({DType::f32, {10}}), index = program_.add_input({DType::i64, {3}});
+  const auto picked = add(ir::Gather{0}, {x, index});
+  const auto doubled = add(PointwiseFn::add, {picked, picked}), other = add(PointwiseFn::add, {x, x});
+  const auto executable = compile({picked, other, doubled});
+  const auto result = executable->run({.inputs = {*upload(*backend_, floats({0, 1, 2, 3, 4, 5, 6, 7, 8, 9})),
+                                                  *upload(*backend_, integers({0, 10, 9}))}});
+  ASSERT_TRUE(result.ok());
+  ASSERT_EQ(result->failures.size(), 3u);
+  EXPECT_THAT(result->failures[0]->message(), HasSubstr("gather: index 10"));
+  EXPECT_EQ(result->failures[2], result->failures[0]);  // the same failure, not another one
+  EXPECT_EQ(result->failures[1], nullptr);
+  EXPECT_THAT(read(result->outputs[1], 10), ::testing::ElementsAre(0, 2, 4, 6, 8, 10, 12, 14, 16, 18));
+}
+
+TEST_F(CpuTest, AGroupOfWhichAPartFailsComputesTheOtherPart) {
+  const auto logits = program_.add_input({DType::f32, {2, 3}}), target = program_.add_input({DType::i64, {2, 1}});
+  const auto shifted = add(PointwiseFn::exp, {logits});
+  const auto sum = add(ir::Reduce{ir::ReduceFn::sum, {1}}, {shifted});
+  const auto picked = add(ir::Gather{1}, {shifted, target});
+  const auto ratio = add(PointwiseFn::div, {picked, sum});
+  const auto executable = compile({sum, ratio});
+  const auto run = [&](std::int64_t bad) {
+    reference::Tensor index({DType::i64, {2, 1}});
+    index.set(1, bad);
+    return *executable->run({.inputs = {*upload(*backend_, reference::Tensor({DType::f32, {2, 3}})), *upload(*backend_, index)}});
+  };
+  EXPECT_TRUE(run(2).failures.empty());
+  const auto result = run(3);
+  ASSERT_EQ(result.failures.size(), 2u);
+  EXPECT_THAT(result.failures[1]->message(), HasSubstr("index 3 is outside 0..2"));
+  EXPECT_EQ(result.failures[0], nullptr);
+  EXPECT_THAT(read(result.outputs[0], 2), ::testing::ElementsAre(3, 3));
+}
+
+TEST_F(CpuTest, AFailedInputFailsOnlyWhatIsComputedFromIt) {
+  const auto x = program_.add_input({DType::f32, {2}}), y = program_.add_input({DType::f32, {2}});
+  const auto sum = add(PointwiseFn::add, {x, y}), twice = add(PointwiseFn::add, {y, y});
+  const auto executable = compile({sum, twice});
+  const auto why = std::make_shared<const Status>(StatusCode::out_of_range, "gather: index 7");
+  const auto result = executable->run({.inputs = {nullptr, *upload(*backend_, floats({1, 2}))}, .failures = {why, nullptr}});
+  ASSERT_TRUE(result.ok());
+  ASSERT_EQ(result->failures.size(), 2u);
+  EXPECT_EQ(result->failures[0], why);
+  EXPECT_EQ(result->failures[1], nullptr);
+  EXPECT_THAT(read(result->outputs[1], 2), ::testing::ElementsAre(2, 4));
 }
 
 TEST_F(CpuTest, ChecksTheIndexBeforeItWritesAnything) {
@@ -126,8 +175,9 @@ TEST_F(CpuTest, ChecksTheIndexBeforeItWritesAnything) {
   const auto target = *upload(*backend_, floats({1, 2, 3, 4}));
   const auto result =
       executable->run({.inputs = {target, *upload(*backend_, integers({0, 4})), *upload(*backend_, floats({5, 5}))}});
-  ASSERT_FALSE(result.ok());
-  EXPECT_THAT(result.status().message(), HasSubstr("scatter: index 4 is outside 0..3"));
+  ASSERT_TRUE(result.ok());
+  ASSERT_EQ(result->failures.size(), 1u);
+  EXPECT_THAT(result->failures[0]->message(), HasSubstr("scatter: index 4 is outside 0..3"));
   EXPECT_THAT(read(target, 4), ::testing::ElementsAre(1, 2, 3, 4));
 }
 
@@ -152,10 +202,11 @@ TEST_F(CpuTest, FailsARunThatNeedsMoreMemoryThanThereIsAndGoesOn) {
   const auto big = add(ir::Expand{{1 << 30}}, {x});
   const auto executable = compile({add(PointwiseFn::exp, {big})});
   const auto result = executable->run({.inputs = {*backend_->allocate(4)}});
-  ASSERT_FALSE(result.ok());
-  EXPECT_EQ(result.status().code(), StatusCode::resource_exhausted);
-  EXPECT_THAT(result.status().message(), HasSubstr("exp: out of memory"));
-  EXPECT_THAT(result.status().message(), HasSubstr("(at model.cc:41)"));
+  ASSERT_TRUE(result.ok());
+  ASSERT_EQ(result->failures.size(), 1u);
+  EXPECT_EQ(result->failures[0]->code(), StatusCode::resource_exhausted);
+  EXPECT_THAT(result->failures[0]->message(), HasSubstr("exp: out of memory"));
+  EXPECT_THAT(result->failures[0]->message(), HasSubstr("(at model.cc:41)"));
   EXPECT_EQ(backend_->memory().in_use, 0u);
   EXPECT_TRUE(backend_->allocate(1 << 18).ok());
 }
@@ -166,7 +217,7 @@ TEST_F(CpuTest, AViewReturnedAsAResultIsRowMajorAndHoldsNoMoreThanItself) {
   const auto executable = compile({corner, turned});
   reference::Tensor input({DType::f32, {100, 100}});
   for (std::size_t i = 0; i < input.size(); ++i) input.set(i, static_cast<double>(i));
-  const auto outputs = *executable->run({.inputs = {*upload(*backend_, input)}});
+  const auto outputs = executable->run({.inputs = {*upload(*backend_, input)}})->outputs;
   EXPECT_EQ(outputs[0]->size(), 8u);
   EXPECT_THAT(read(outputs[0], 2), ::testing::ElementsAre(0, 100));
   EXPECT_THAT(read(outputs[1], 2), ::testing::ElementsAre(0, 100));
@@ -184,7 +235,7 @@ TEST_F(CpuTest, SharesAnExecutableBetweenThreads) {
   for (std::size_t i = 0; i < a.size(); ++i) a.set(i, std::sin(static_cast<double>(i)));
   for (std::size_t i = 0; i < b.size(); ++i) b.set(i, std::cos(static_cast<double>(i)));
   const std::vector inputs = {*upload(*backend_, a), *upload(*backend_, b)};
-  const auto expected = *executable->run({.inputs = inputs});
+  const auto expected = executable->run({.inputs = inputs})->outputs;
 
   std::atomic<int> wrong = 0;
   std::vector<std::thread> threads;
@@ -194,7 +245,7 @@ TEST_F(CpuTest, SharesAnExecutableBetweenThreads) {
         const auto outputs = executable->run({.inputs = inputs});
         for (std::size_t k = 0; k < 2; ++k) {
           const auto size = expected[k]->size();
-          const auto got = backend_->download((*outputs)[k], size), want = backend_->download(expected[k], size);
+          const auto got = backend_->download(outputs->outputs[k], size), want = backend_->download(expected[k], size);
           if (!std::ranges::equal(got->span(), want->span())) ++wrong;
         }
       }
@@ -210,7 +261,7 @@ TEST_F(CpuTest, ScalarsAndSeedsAreThoseOfTheRun) {
   const auto executable = compile({add(PointwiseFn::mul, {noise, learning_rate})});
   const auto run = [&](double scalar, std::uint64_t seed, std::uint64_t offset) {
     const auto bits = std::bit_cast<std::uint64_t>(scalar);
-    return read((*executable->run({.scalars = {&bits, 1}, .seed = seed, .random_offset = offset}))[0], 8);
+    return read(executable->run({.scalars = {&bits, 1}, .seed = seed, .random_offset = offset})->outputs[0], 8);
   };
   const auto one = run(1, 7, 0), two = run(2, 7, 0);
   for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(two[i], 2 * one[i]);

@@ -24,10 +24,13 @@ Result<std::vector<reference::Tensor>> run_program(backends::Backend& backend, c
     BURN_TRY(auto buffer, upload(backend, input));
     args.inputs.push_back(std::move(buffer));
   }
-  BURN_TRY(const auto buffers, executable->run(std::move(args)));
+  BURN_TRY(const auto result, executable->run(std::move(args)));
+  for (const auto& failure : result.failures) {
+    if (failure) return *failure;
+  }
   std::vector<reference::Tensor> outputs;
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
-    BURN_TRY(auto output, download(backend, buffers[i], program.type_of(program.outputs[i])));
+  for (std::size_t i = 0; i < result.outputs.size(); ++i) {
+    BURN_TRY(auto output, download(backend, result.outputs[i], program.type_of(program.outputs[i])));
     outputs.push_back(std::move(output));
   }
   return outputs;

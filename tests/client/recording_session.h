@@ -16,6 +16,7 @@ struct Told {
   std::map<proto::ProgramId, std::shared_ptr<const ir::Program>> programs;
   std::vector<proto::Run> runs;
   std::vector<proto::TensorId> written, released, read;
+  std::vector<proto::ProgramId> forgotten;
   int defines = 0, closes = 0;
 
   const ir::Program& program_of(std::size_t run) { return *programs.at(runs.at(run).program); }
@@ -26,9 +27,11 @@ class RecordingSession : public proto::Session {
   explicit RecordingSession(std::shared_ptr<Told> told) : told_(std::move(told)) {}
 
   const proto::SessionInfo& info() const override { return info_; }
-  Status define(proto::ProgramId id, std::shared_ptr<const ir::Program> program) override {
+  Status define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
+                std::vector<proto::ProgramId> forget) override {
     const std::lock_guard lock(told_->mutex);
     told_->programs[id] = std::move(program);
+    told_->forgotten.insert(told_->forgotten.end(), forget.begin(), forget.end());
     told_->defines += 1;
     return ok_status();
   }

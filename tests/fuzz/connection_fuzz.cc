@@ -136,7 +136,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const auto device = std::make_shared<FakeDevice>();
   static const auto worker = Worker::create(make_fake_backend(device));
   Input in{data, size};
-  const Quotas quotas{.tensor_bytes = 1 << 22, .tensors = 16, .programs = 8, .nodes = 12, .in_flight = 16};
+  const Quotas quotas{.tensor_bytes = 1 << 22, .tensors = 16, .programs = 8, .program_entries = 36, .in_flight = 16};
   {
     const auto connection = std::make_shared<Connection>(std::make_shared<FakeChannel>(), worker, quotas, nullptr);
     converse(in, *connection);

@@ -17,6 +17,13 @@ SessionInfo sample_info() {
   return {"burn-server 0.1.0", "s-7", {"cpu", "null"}, std::uint64_t{1} << 40, 1024, kInitialCredit};
 }
 
+SessionInfo info_with_programs() {
+  auto info = sample_info();
+  info.max_programs = 4096;
+  info.max_program_entries = 1 << 20;
+  return info;
+}
+
 }  // namespace
 
 std::shared_ptr<const ir::Program> sample_program() {
@@ -58,6 +65,8 @@ std::vector<NamedFrame> sample_frames() {
       {"ack", {0, Ack{6}, {}}},
       {"data", {0, Data{11, type}, floats(6)}},
       {"done", {0, Done{12, bad}, {}}},
+      {"define_forget", {1, DefineProgram{9, sample_program(), {4, 300}}, {}}},
+      {"welcome_programs", {0, Welcome{1, 0x0123456789abcdef, info_with_programs()}, {}}},
   };
 }
 

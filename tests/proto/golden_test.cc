@@ -54,11 +54,11 @@ TEST(Golden, FramesAreWrittenAsAgreed) {
 
 TEST(Golden, FramesAreReadAsAgreed) {
   const auto golden = read_golden();
-  EXPECT_EQ(golden.size(), std::variant_size_v<Body>);
+  EXPECT_EQ(golden.size(), sample_frames().size());
   for (const auto& [name, hex] : golden) {
     const auto frame = decode(shared(from_hex(hex)));
     ASSERT_TRUE(frame.ok()) << name << ": " << frame.status().to_string();
-    EXPECT_EQ(proto::name(frame->body), name);
+    EXPECT_TRUE(name.starts_with(proto::name(frame->body)));  // "define", "define_forget"
     EXPECT_EQ(to_hex(to_string(encode(*frame))), hex);
   }
 }

@@ -8,7 +8,7 @@ int main(int, char** argv) {
   using namespace burn;
   constexpr std::int64_t kSize = std::int64_t{4} << 20;  // 16 MiB
   const auto session = value_or_throw(client::connect(argv[1]));
-  throw_if_error(session->define(1, server::add_program({kSize})));
+  throw_if_error(session->define(1, server::add_program({kSize}), {}));
   throw_if_error(session->write(1, server::tensor({kSize}, std::vector<float>(kSize))));
   throw_if_error(session->run({.program = 1, .inputs = {1, 1}, .first_output = 2}));
   session->sync([](Status status) {

@@ -129,8 +129,7 @@ TEST_F(ConnectionTest, AClaimOfATebibyteAllocatesNothing) {
   client.say(Chunk{1, 0}, SharedBytes::own(std::vector<float>(1000)));  // taken and dropped
   EXPECT_FAILS(client.read(1).status(), resource_exhausted, "has 1099511627776 bytes, at most 4294967296 may be");
   EXPECT_EQ(device_->largest_request, 0u);
-  EXPECT_FAILS(client.sync(), resource_exhausted, "1099511627776");
-  EXPECT_TRUE(client.sync().ok());
+  EXPECT_TRUE(client.sync().ok());  // the read has reported it
 }
 
 TEST_F(ConnectionTest, AReleasedUploadMayStillCome) {

@@ -1,7 +1,10 @@
 #include "tests/server/fake_backend.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
+
+#include "backends/failures.h"
 
 namespace burn::server {
 namespace {
@@ -30,12 +33,13 @@ class FakePlan final : public backends::Executable {
   FakePlan(std::shared_ptr<FakeDevice> device, std::shared_ptr<const ir::Program> program)
       : device_(std::move(device)), program_(std::move(program)) {}
 
-  Result<std::vector<BufferPtr>> run(backends::RunArgs args) override {
+  Result<backends::RunResult> run(backends::RunArgs args) override {
     ++device_->runs;
     for (std::size_t i = 0; i < args.inputs.size(); ++i) {
-      if (program_->inputs[i].donated && args.inputs[i].use_count() != 1) ++device_->shared_donations;
+      if (program_->inputs[i].donated && args.inputs[i] && args.inputs[i].use_count() != 1) ++device_->shared_donations;
     }
     if (device_->on_run) BURN_RETURN_IF_ERROR(device_->on_run(*program_));
+    backends::RunResult result{{}, backends::spread(*program_, args.failures)};
     std::vector<BufferPtr> results;
     for (const auto& node : program_->nodes) {
       std::vector<BufferPtr> operands;
@@ -43,12 +47,13 @@ class FakePlan final : public backends::Executable {
         const auto k = static_cast<std::size_t>(ref.index());
         operands.push_back(ref.is_input() ? args.inputs[k] : results[k]);
       }
-      results.push_back(result_of(node, operands, args.scalars));
+      const bool failed = std::ranges::find(operands, nullptr) != operands.end();
+      results.push_back(failed ? nullptr : result_of(node, operands, args.scalars));
     }
-    std::vector<BufferPtr> outputs;
-    for (const auto ref : program_->outputs) outputs.push_back(results[static_cast<std::size_t>(ref.index())]);
-    return outputs;
+    for (const auto ref : program_->outputs) result.outputs.push_back(results[static_cast<std::size_t>(ref.index())]);
+    return result;
   }
+  std::size_t memory_bytes() const override { return 1000; }
 
  private:
   BufferPtr result_of(const ir::Node& node, const std::vector<BufferPtr>& operands,

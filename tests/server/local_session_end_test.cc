@@ -118,7 +118,7 @@ TEST_F(LocalSessionTest, PlansAreSharedAndCounted) {
   const auto other = make_local_session(worker_);
   define(1, add_program({2}));
   EXPECT_TRUE(sync().ok());
-  EXPECT_TRUE(other->define(7, add_program({2})).ok());
+  EXPECT_TRUE(other->define(7, add_program({2}), {}).ok());
   EXPECT_TRUE(read(*other, 1).status().code() == StatusCode::not_found);  // waits for the definition
   const auto stats = worker_->stats();
   EXPECT_EQ(stats.plans, 1u);
@@ -132,7 +132,7 @@ TEST_F(LocalSessionTest, ManySessionsWorkSideBySide) {
   for (int c = 0; c < 8; ++c) {
     clients.emplace_back([&, c] {
       const auto session = make_local_session(worker_);
-      EXPECT_TRUE(session->define(1, scale_program({64}, true)).ok());
+      EXPECT_TRUE(session->define(1, scale_program({64}, true), {}).ok());
       EXPECT_TRUE(session->write(1, tensor({64}, std::vector<float>(64, static_cast<float>(c)))).ok());
       for (std::uint64_t i = 1; i <= 200; ++i) {
         EXPECT_TRUE(session

@@ -3,6 +3,7 @@
 #include <future>
 #include <thread>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "server/local_session.h"
@@ -113,17 +114,52 @@ TEST_F(LocalSessionTest, TensorsAreCounted) {
   EXPECT_FAILS(sync(), resource_exhausted, "more than 2 tensors");
   run({.program = 1, .inputs = {1, 2}, .first_output = 4});
   EXPECT_FAILS(sync(), resource_exhausted, "more than 2 tensors");
-  EXPECT_FAILS(read(4).status(), not_found, "tensor 4");  // not even the reason is kept
+  for (const proto::TensorId id : {3, 4}) EXPECT_FAILS(read(id).status(), resource_exhausted, "more than 2 tensors");
+  for (proto::TensorId id = 5; id < 10; ++id) write(id, {1}, {1});
+  EXPECT_FAILS(read(9).status(), not_found, "tensor 9");  // reasons are kept for as many as there may be tensors
 }
 
 TEST_F(LocalSessionTest, ProgramsAreCounted) {
-  reopen({.programs = 2, .nodes = 3});
-  define(1, scale_program({1}));
-  define(2, scale_program({2}));
-  EXPECT_FAILS(sync(), resource_exhausted, "more than 3 nodes");
-  define(3, add_program({2}));
+  const auto size = ir::num_entries(*scale_program({1}));
+  reopen({.programs = 3, .program_entries = 2 * size});
+  EXPECT_EQ(session_->info().max_programs, 3u);
+  EXPECT_EQ(session_->info().max_program_entries, 2 * size);
+  for (proto::ProgramId id = 1; id <= 3; ++id) define(id, scale_program({static_cast<std::int64_t>(id)}));
+  EXPECT_FAILS(sync(), resource_exhausted, fmt::format("more than {} nodes, inputs and operands", 2 * size));
   define(4, add_program({2}));
-  EXPECT_FAILS(sync(), resource_exhausted, "more than 2 programs");
+  EXPECT_FAILS(sync(), resource_exhausted, "more than 3 programs");
+}
+
+TEST_F(LocalSessionTest, ARunOfARefusedProgramSaysWhyItWasRefused) {
+  reopen({.program_entries = 1});
+  define(7, add_program({1}));
+  write(1, {1}, {1});
+  run({.program = 7, .inputs = {1, 1}, .first_output = 2});
+  EXPECT_FAILS(read(2).status(), resource_exhausted, "program 7: a session may not hold more than 1 nodes");
+}
+
+TEST_F(LocalSessionTest, ForgottenProgramsMakeRoom) {
+  reopen({.programs = 2, .program_entries = 2 * ir::num_entries(*add_program({1}))});
+  for (proto::ProgramId id = 1; id < 100; ++id) {
+    define(id, add_program({static_cast<std::int64_t>(id)}), id > 2 ? std::vector{id - 2} : std::vector<proto::ProgramId>{});
+    EXPECT_TRUE(sync().ok()) << id;
+  }
+  run({.program = 97, .inputs = {1, 2}, .first_output = 9});
+  EXPECT_FAILS(sync(), not_found, "program 97 is not known");
+}
+
+TEST_F(LocalSessionTest, APlanThatLeftTheCacheIsMadeAgain) {
+  worker_ = Worker::create(make_fake_backend(device_), {.plans = 1});
+  reopen({});
+  define(1, add_program({2}));
+  define(2, add_program({1}));
+  write(1, {2}, {1, 2});
+  for (proto::TensorId output = 2; output < 5; ++output) {
+    run({.program = 1, .inputs = {1, 1}, .first_output = output});
+    EXPECT_EQ(values(*read(output)), (std::vector<float>{2, 4}));
+  }
+  EXPECT_EQ(device_->compiled, 3);
+  EXPECT_EQ(worker_->stats().plans, 1u);
 }
 
 }  // namespace

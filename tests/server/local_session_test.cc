@@ -11,6 +11,10 @@
 namespace burn::server {
 namespace {
 
+Status out_of_range_error(int index) {
+  return {StatusCode::out_of_range, "gather: index " + std::to_string(index) + " (at model.cc:9)"};
+}
+
 TEST_F(LocalSessionTest, ComputesWhatWasDefined) {
   define(1, add_program({2}));
   write(1, {2}, {1, 2});
@@ -108,9 +112,39 @@ TEST_F(LocalSessionTest, IdsAreUsedOnce) {
   write(1, {1}, {2});
   EXPECT_FAILS(sync(), already_exists, "tensor 1 exists already");
   EXPECT_EQ(values(*read(1)), std::vector<float>{1});
+}
+
+TEST_F(LocalSessionTest, AProgramTakesThePlaceOfTheOneThatHadItsId) {
+  write(1, {2}, {1, 2});
   define(1, add_program({2}));
-  define(1, add_program({3}));
-  EXPECT_FAILS(sync(), already_exists, "program 1 exists already");
+  run({.program = 1, .inputs = {1, 1}, .first_output = 2});
+  define(1, scale_program({2}));
+  run({.program = 1, .inputs = {1}, .first_output = 3, .scalars = {std::bit_cast<std::uint64_t>(5.0)}});
+  EXPECT_EQ(values(*read(2)), (std::vector<float>{2, 4}));
+  EXPECT_EQ(values(*read(3)), (std::vector<float>{5, 10}));
+}
+
+TEST_F(LocalSessionTest, AProgramThatIsRefusedTakesThePlaceOfTheOneThatHadItsIdToo) {
+  write(1, {2}, {1, 2});
+  define(1, add_program({2}));
+  EXPECT_TRUE(session_->define_invalid(1, 1, unimplemented("node 0: op \"teleport\""), {}).ok());
+  run({.program = 1, .inputs = {1, 1}, .first_output = 2});
+  EXPECT_FAILS(read(2).status(), unimplemented, "teleport");
+  define(2, add_program({2}));
+  device_->on_compile = [](const ir::Program&) { return unimplemented("op \"scan\""); };
+  define(2, add_program({3}));
+  run({.program = 2, .inputs = {1, 1}, .first_output = 3});
+  EXPECT_FAILS(read(3).status(), unimplemented, "op \"scan\"");
+}
+
+TEST_F(LocalSessionTest, AProgramThatCouldNotBeCompiledForWantOfMemoryIsTriedAgain) {
+  device_->on_compile = [](const ir::Program&) { return resource_exhausted("no memory"); };
+  define(1, add_program({2}));
+  EXPECT_FAILS(sync(), resource_exhausted, "program 1: no memory");
+  device_->on_compile = nullptr;
+  write(1, {2}, {1, 2});
+  run({.program = 1, .inputs = {1, 1}, .first_output = 2});
+  EXPECT_EQ(values(*read(2)), (std::vector<float>{2, 4}));
 }
 
 // --- failures --------------------------------------------------------------------------------------------------------
@@ -127,10 +161,37 @@ TEST_F(LocalSessionTest, AFailedRunPoisonsWhatDependsOnIt) {
   const auto cause = "program 1: gather: index 7 (at model.cc:9)";
   for (const proto::TensorId id : {2, 3, 4}) EXPECT_FAILS(read(id).status(), out_of_range, cause);
   EXPECT_EQ(read(4).status().message(), cause);  // the first cause, not a chain
-  EXPECT_FAILS(sync(), out_of_range, cause);
-  EXPECT_TRUE(sync().ok());
+  EXPECT_TRUE(sync().ok());                      // the reads have reported it
   run({.program = 1, .inputs = {1, 1}, .first_output = 5});  // the session lives
   EXPECT_TRUE(read(5).ok());
+}
+
+TEST_F(LocalSessionTest, ASyncReportsTheFirstFailureThatNoReadHasReported) {
+  device_->on_run = [n = 0](const ir::Program&) mutable { return out_of_range_error(++n); };
+  define(1, add_program({2}));
+  write(1, {2}, {1, 2});
+  for (proto::TensorId output = 2; output <= 4; ++output) run({.program = 1, .inputs = {1, 1}, .first_output = output});
+  EXPECT_FAILS(read(2).status(), out_of_range, "index 1");
+  EXPECT_FAILS(sync(), out_of_range, "index 2");
+  EXPECT_TRUE(sync().ok());
+  EXPECT_FAILS(read(4).status(), out_of_range, "index 3");  // a read can but fail
+}
+
+TEST_F(LocalSessionTest, AFailedInputFailsOnlyWhatIsComputedFromIt) {
+  device_->on_run = [n = 0](const ir::Program&) mutable { return n++ == 0 ? out_of_range_error(7) : Status{}; };
+  ir::ProgramBuilder builder;
+  const auto x = builder.add_input(f32({2})), y = builder.add_input(f32({2}));
+  const ir::Ref both[] = {x, y}, twice[] = {y, y};
+  const auto sum = value_or_throw(builder.add(ir::Pointwise{ir::PointwiseFn::add}, both));
+  const auto square = value_or_throw(builder.add(ir::Pointwise{ir::PointwiseFn::mul}, twice));
+  define(1, add_program({2}));
+  define(2, std::make_shared<const ir::Program>(builder.finish({sum, square})));
+  write(1, {2}, {1, 2});
+  run({.program = 1, .inputs = {1, 1}, .first_output = 2});
+  run({.program = 2, .inputs = {2, 1}, .first_output = 3});
+  EXPECT_EQ(values(*read(4)), (std::vector<float>{1, 4}));
+  EXPECT_EQ(read(3).status().message(), read(2).status().message());
+  EXPECT_TRUE(sync().ok());
 }
 
 TEST_F(LocalSessionTest, RunsOfAProgramThatDoesNotCompileFail) {
@@ -142,7 +203,7 @@ TEST_F(LocalSessionTest, RunsOfAProgramThatDoesNotCompileFail) {
 }
 
 TEST_F(LocalSessionTest, RunsOfAProgramThatCouldNotBeReadFail) {
-  EXPECT_TRUE(session_->define_invalid(5, 2, unimplemented("node 3: op \"teleport\"")).ok());
+  EXPECT_TRUE(session_->define_invalid(5, 2, unimplemented("node 3: op \"teleport\""), {}).ok());
   run({.program = 5, .inputs = {1, 2, 3}, .first_output = 8});
   for (const proto::TensorId id : {8, 9})
     EXPECT_FAILS(read(id).status(), unimplemented, "program 5: node 3: op \"teleport\"");

@@ -20,7 +20,7 @@ TEST(Local, LinkingItRegistersTheDevices) {
 
 TEST(Local, TheCpuComputes) {
   const auto session = value_or_throw(proto::open_session("cpu"));
-  EXPECT_TRUE(session->define(1, add_program({3}, true, false)).ok());
+  EXPECT_TRUE(session->define(1, add_program({3}, true, false), {}).ok());
   EXPECT_TRUE(session->write(1, tensor({3}, {1, 2, 3})).ok());
   EXPECT_TRUE(session->write(2, tensor({3}, {10, 20, 30})).ok());
   EXPECT_TRUE(session->run({.program = 1, .inputs = {1, 2}, .first_output = 3}).ok());

@@ -35,7 +35,7 @@ Result<proto::HostTensor> read(proto::Session& session, proto::TensorId id) {
 void expect_served(const std::string& url, std::int64_t size = 1000, float value = 1.5f) {
   auto session = client::connect(url);
   ASSERT_TRUE(session.ok()) << session.status().to_string();
-  EXPECT_TRUE((*session)->define(1, add_program({size})).ok());
+  EXPECT_TRUE((*session)->define(1, add_program({size}), {}).ok());
   EXPECT_TRUE((*session)->write(1, tensor({size}, std::vector<float>(static_cast<std::size_t>(size), value))).ok());
   EXPECT_TRUE((*session)->run({.program = 1, .inputs = {1, 1}, .first_output = 2}).ok());
   const auto sum = read(**session, 2);
@@ -224,7 +224,7 @@ TEST(BurnServer, FinishesWhatIsUnderWayWhenItIsTerminated) {
     const ir::Ref operands[] = {x, x};
     x = value_or_throw(builder.add(ir::MatMul{}, operands));
   }
-  EXPECT_TRUE(session->define(1, std::make_shared<const ir::Program>(builder.finish({x}))).ok());
+  EXPECT_TRUE(session->define(1, std::make_shared<const ir::Program>(builder.finish({x})), {}).ok());
   EXPECT_TRUE(session->write(1, tensor({kSize, kSize}, std::vector<float>(kSize * kSize, 1.0f / kSize))).ok());
   EXPECT_TRUE(session->run({.program = 1, .inputs = {1}, .first_output = 2}).ok());
   std::promise<Result<proto::HostTensor>> promise;

@@ -14,10 +14,7 @@ namespace {
 class PlanCacheTest : public testing::Test {
  protected:
   Result<PlanPtr> get(PlanCache& cache, const ProgramPtr& program) {
-    return cache.get(program, [&]() -> Result<PlanPtr> {
-      BURN_TRY(auto plan, backend_->compile(program));
-      return PlanPtr{std::move(plan)};
-    });
+    return cache.get(program, [&] { return backend_->compile(program); });
   }
 
   std::shared_ptr<FakeDevice> device_ = std::make_shared<FakeDevice>();
@@ -83,10 +80,24 @@ TEST_F(PlanCacheTest, ForgetsTheLeastRecentlyUsed) {
   EXPECT_EQ(cache.stats().plans, 2u);
 }
 
-TEST_F(PlanCacheTest, IsBoundedByTheSizeOfProgramsToo) {
-  PlanCache cache{{.plans = 100, .nodes = 3}};
-  for (int i = 1; i <= 10; ++i) ASSERT_TRUE(get(cache, scale_program({i})).ok());  // two nodes each
-  EXPECT_EQ(cache.stats().plans, 1u);
+TEST_F(PlanCacheTest, IsBoundedByBytesToo) {
+  const auto bytes = 1000 + ir::memory_bytes(*scale_program({1}));  // a fake plan says 1,000
+  PlanCache cache{{.plans = 100, .bytes = 3 * bytes}};
+  for (int i = 1; i <= 10; ++i) ASSERT_TRUE(get(cache, scale_program({i})).ok());
+  EXPECT_EQ(cache.stats().plans, 3u);
+  EXPECT_LE(cache.stats().bytes, 3 * bytes);
+  PlanCache tiny{{.bytes = 1}};
+  ASSERT_TRUE(get(tiny, scale_program({1})).ok());
+  EXPECT_EQ(tiny.stats().plans, 1u);  // the newest stays
+}
+
+TEST_F(PlanCacheTest, APlanThatIsRunStays) {
+  PlanCache cache{{.plans = 2}};
+  const auto a = *get(cache, add_program({1}));
+  ASSERT_TRUE(get(cache, add_program({2})).ok());
+  a->mark_used(Plan::Clock::now());
+  ASSERT_TRUE(get(cache, add_program({3})).ok());
+  EXPECT_EQ(*get(cache, add_program({1})), a);
 }
 
 TEST_F(PlanCacheTest, ForgetsFailures) {

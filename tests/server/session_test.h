@@ -36,7 +36,9 @@ class LocalSessionTest : public testing::Test {
     EXPECT_TRUE(session_->write(id, tensor(shape, std::move(numbers))).ok());
   }
   void run(Call run) { EXPECT_TRUE(session_->run(std::move(run)).ok()); }
-  void define(proto::ProgramId id, ProgramPtr program) { EXPECT_TRUE(session_->define(id, std::move(program)).ok()); }
+  void define(proto::ProgramId id, ProgramPtr program, std::vector<proto::ProgramId> forget = {}) {
+    EXPECT_TRUE(session_->define(id, std::move(program), std::move(forget)).ok());
+  }
 
   std::shared_ptr<FakeDevice> device_ = std::make_shared<FakeDevice>();
   std::shared_ptr<Worker> worker_ = Worker::create(make_fake_backend(device_));

@@ -3,14 +3,13 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <fstream>
 #include <string>
 #include <unistd.h>
 
 #include "burn/burn.h"
 #include "client/device_state.h"
 #include "client/remote_session.h"
-#include "tests/server/process.h"
+#include "tests/system/worker_process.h"
 
 namespace burn {
 namespace {
@@ -32,24 +31,11 @@ struct Mlp {
   Tensor<2> forward(const Tensor<2>& x) const { return linear3(linear2(linear1(x).relu()).relu()); }
 };
 
-double resident_mib(pid_t process) {
-  std::ifstream file("/proc/" + std::to_string(process) + "/statm");
-  std::uint64_t pages = 0, resident = 0;
-  file >> pages >> resident;
-  return static_cast<double>(resident) * static_cast<double>(::sysconf(_SC_PAGESIZE)) / (1 << 20);
-}
-
 class SteadyMemory : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(SteadyMemory, OfBothEndsOverTenThousandSteps) {
-  server::Process worker({BURN_SERVER, "--device", "cpu", "--ws", "127.0.0.1:0", "--grpc", "127.0.0.1:0"});
-  const std::string listening = "listening ";
-  std::string url;
-  while (!url.starts_with(listening + GetParam())) {
-    url = worker.read_line();
-    ASSERT_FALSE(url.empty());
-  }
-  const Device device = Device::new_session(url.substr(listening.size()));
+  const test::WorkerProcess worker;
+  const Device device = Device::new_session(worker.url(GetParam()));
   auto* session = dynamic_cast<client::RemoteSession*>(&device.state()->session());
   ASSERT_NE(session, nullptr);
 
@@ -70,8 +56,8 @@ TEST_P(SteadyMemory, OfBothEndsOverTenThousandSteps) {
     net = optim.step(1e-3, std::move(net), optim::GradientsParams::from_grads(loss.backward(), net));
     if (step % 10 == 9) ad.sync();
     if (step == kSettled - 1) {
-      ours = resident_mib(::getpid());
-      its = resident_mib(worker.id());
+      ours = test::resident_mib(::getpid());
+      its = test::resident_mib(worker.id_of(GetParam()));
       before = session->wire_stats();
     }
   }
@@ -83,7 +69,7 @@ TEST_P(SteadyMemory, OfBothEndsOverTenThousandSteps) {
   RecordProperty("bytes_beside_the_batch", std::to_string(sent + received));
   EXPECT_LT(sent + received, 1024);
   EXPECT_EQ(after.programs_sent, before.programs_sent);
-  const double we_grew = resident_mib(::getpid()) - ours, it_grew = resident_mib(worker.id()) - its;
+  const double we_grew = test::resident_mib(::getpid()) - ours, it_grew = test::resident_mib(worker.id_of(GetParam())) - its;
   std::printf("client %.1f MiB %+.1f, server %.1f MiB %+.1f, %.0f bytes a step beside the batch\n", ours, we_grew, its, it_grew,
               sent + received);
   EXPECT_LT(we_grew, kMayGrowMiB);

@@ -51,7 +51,8 @@ class FakeSession : public proto::Session {
   explicit FakeSession(std::shared_ptr<FakeServer> server) : server_(std::move(server)) {}
 
   const proto::SessionInfo& info() const override { return info_; }
-  Status define(proto::ProgramId id, std::shared_ptr<const ir::Program> program) override {
+  Status define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
+                std::vector<proto::ProgramId> /*forget*/) override {
     const std::lock_guard lock(server_->mutex);
     server_->programs[id] = std::move(program);
     return ok_status();

@@ -68,6 +68,13 @@ Result<BoundGroup> FusedKernel::bind(Run& run, std::span<Array> reads, std::int3
   return BoundGroup{TileRunner(code_, std::move(sources), std::move(targets), run), std::move(results)};
 }
 
+std::size_t FusedKernel::memory_bytes() const {
+  return sizeof *this + code_.values.capacity() * sizeof(TileValue) +
+         code_.instructions.capacity() * sizeof(TileInstruction) + code_.overwrites.capacity() * sizeof(std::int32_t) +
+         (code_.source_of.capacity() + code_.moving.capacity() + code_.narrowed.capacity()) * sizeof(std::size_t) +
+         result_types_.capacity() * sizeof(ir::TensorType);
+}
+
 void run_together(std::span<BoundGroup> groups) {
   std::int64_t tiles = 0, work = 0;
   for (const auto& group : groups) {

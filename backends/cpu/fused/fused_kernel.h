@@ -24,7 +24,9 @@ class FusedKernel {
 
   // The reads are the kernel's own, as a Kernel's operands are. Errors: RESOURCE_EXHAUSTED, OUT_OF_RANGE; they belong to
   // *failed_node.
+  // After a failure the reads are as they were.
   Result<BoundGroup> bind(Run& run, std::span<Array> reads, std::int32_t* failed_node) const;
+  std::size_t memory_bytes() const;
 
  private:
   TileCode code_;

@@ -1,0 +1,193 @@
+#include "backends/cpu/execution.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "backends/cpu/ops/copy.h"
+
+namespace burn::backends::cpu {
+namespace {
+
+Failure failure_of(Status status) { return std::make_shared<const Status>(std::move(status)); }
+
+// What a program gives back: row-major from the start of a buffer, which is not much larger than it.
+Result<BufferPtr> as_output(Run& run, const Array& x) {
+  if (x.starts_its_buffer() && x.is_contiguous() && x.buffer()->size() / 2 <= x.num_bytes())
+    return BufferPtr(x.buffer());
+  BURN_TRY(auto y, run.allocate(x.type()));
+  copy(x, y);
+  return BufferPtr(y.buffer());
+}
+
+}  // namespace
+
+Execution::Execution(const ir::Program& program, const Plan& plan, std::span<const Stage> stages, Pool& pool, RunArgs& args)
+    : program_(program),
+      plan_(plan),
+      stages_(stages),
+      run_{pool, args.scalars, args.seed, args.random_offset},
+      inputs_(program.inputs.size()),
+      nodes_(program.nodes.size()) {
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    auto buffer = std::static_pointer_cast<CpuBuffer>(std::move(args.inputs[i]));
+    if (!args.failures.empty() && args.failures[i]) {
+      fail(ir::Ref::input(static_cast<std::int32_t>(i)), std::move(args.failures[i]));
+    } else if (plan_.input_last_use[i] != Plan::kUnused) {
+      inputs_[i] = Array(program_.inputs[i].type, std::move(buffer));
+    }
+  }
+}
+
+// --- failures --------------------------------------------------------------------------------------------------------
+
+std::size_t Execution::index_of(ir::Ref ref) const {
+  return static_cast<std::size_t>(ref.index()) + (ref.is_input() ? 0 : inputs_.size());
+}
+
+Failure Execution::failure_among(std::span<const ir::Ref> refs) const {
+  if (failures_.empty()) return nullptr;
+  for (const auto ref : refs) {
+    if (const auto& failure = failures_[index_of(ref)]) return failure;
+  }
+  return nullptr;
+}
+
+void Execution::fail(ir::Ref ref, Failure why) {
+  if (failures_.empty()) failures_.resize(inputs_.size() + nodes_.size());
+  failures_[index_of(ref)] = std::move(why);
+}
+
+// --- steps -----------------------------------------------------------------------------------------------------------
+
+RunResult Execution::run() {
+  for (std::size_t position = 0; position < stages_.size(); position += stages_[position].together) {
+    if (stages_[position].fused) {
+      run_groups(position, stages_[position].together);
+    } else {
+      run_single(position);
+    }
+  }
+  return outputs();
+}
+
+// From here on, a value at its last use is the kernel's alone.
+std::vector<Array> Execution::take_operands(std::size_t position) {
+  const auto& step = plan_.steps[position];
+  std::vector<Array> operands;
+  operands.reserve(step.reads.size());
+  for (const auto ref : step.reads) operands.push_back(value(ref));
+  for (const auto ref : step.reads) {
+    if (plan_.last_use(ref) == static_cast<std::int32_t>(position)) value(ref) = Array();
+  }
+  return operands;
+}
+
+void Execution::run_single(std::size_t position) {
+  const auto& step = plan_.steps[position];
+  const auto n = step.results[0];
+  auto operands = take_operands(position);
+  auto failure = failure_among(step.reads);
+  if (!failure) {
+    auto result = stages_[position].kernel(run_, operands);
+    if (result.ok()) {
+      nodes_[static_cast<std::size_t>(n)] = *std::move(result);
+      return;
+    }
+    failure = failure_of(at_node(result.status(), node(n)));
+  }
+  fail(ir::Ref::node(n), std::move(failure));
+}
+
+void Execution::run_groups(std::size_t first, std::size_t count) {
+  std::vector<std::vector<Array>> operands;
+  std::vector<BoundGroup> groups;
+  std::vector<std::size_t> positions;
+  operands.reserve(count);
+  groups.reserve(count);
+  positions.reserve(count);
+  for (auto p = first; p < first + count; ++p) {
+    const auto& step = plan_.steps[p];
+    auto& reads = operands.emplace_back(take_operands(p));
+    if (failure_among(step.reads)) {
+      run_members(p, std::move(reads));
+      continue;
+    }
+    auto failed = step.results[0];
+    auto bound = stages_[p].fused->bind(run_, reads, &failed);
+    if (bound.ok()) {
+      groups.push_back(*std::move(bound));
+      positions.push_back(p);
+    } else if (bound.status().code() == StatusCode::out_of_range) {
+      run_members(p, std::move(reads));
+    } else {
+      const auto why = failure_of(at_node(bound.status(), node(failed)));
+      for (const auto n : step.results) fail(ir::Ref::node(n), why);
+    }
+  }
+  if (groups.empty()) return;
+  run_together(groups);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const auto& results = plan_.steps[positions[g]].results;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      nodes_[static_cast<std::size_t>(results[i])] = std::move(groups[g].results[i]);
+    }
+  }
+}
+
+// A group of which a part fails, member by member: the other part is not to suffer.
+void Execution::run_members(std::size_t position, std::vector<Array> reads) {
+  const auto& step = plan_.steps[position];
+  std::unordered_map<std::int32_t, Array> inside;
+  const auto operand = [&](ir::Ref ref) {
+    if (!ref.is_input()) {
+      if (const auto found = inside.find(ref.index()); found != inside.end()) return found->second;
+    }
+    return reads[static_cast<std::size_t>(std::ranges::find(step.reads, ref) - step.reads.begin())];
+  };
+  const auto compute = [&](const ir::Node& node) -> Result<Array> {
+    BURN_TRY(const auto kernel, prepare_node(program_, node));
+    std::vector<Array> operands;
+    for (const auto ref : program_.operands_of(node)) operands.push_back(operand(ref));
+    auto result = kernel(run_, operands);
+    if (!result.ok()) return at_node(result.status(), node);
+    return result;
+  };
+  for (const auto& member : plan_.groups[static_cast<std::size_t>(step.group)].members) {
+    const auto& member_node = node(member.node);
+    auto failure = failure_among(program_.operands_of(member_node));
+    if (!failure) {
+      if (auto result = compute(member_node); result.ok()) {
+        inside.emplace(member.node, *std::move(result));
+      } else {
+        failure = failure_of(result.status());
+      }
+    }
+    if (failure) fail(ir::Ref::node(member.node), std::move(failure));
+  }
+  for (const auto n : step.results) {
+    if (const auto found = inside.find(n); found != inside.end()) nodes_[static_cast<std::size_t>(n)] = found->second;
+  }
+}
+
+RunResult Execution::outputs() {
+  RunResult result;
+  result.outputs.reserve(program_.outputs.size());
+  const auto fail_output = [&](std::size_t k, Failure why) {
+    if (result.failures.empty()) result.failures.resize(program_.outputs.size());
+    result.failures[k] = std::move(why);
+    result.outputs.push_back(nullptr);
+  };
+  for (std::size_t k = 0; k < program_.outputs.size(); ++k) {
+    const auto ref = program_.outputs[k];
+    if (auto failure = failure_among({&ref, 1})) {
+      fail_output(k, std::move(failure));
+    } else if (auto output = as_output(run_, value(ref)); output.ok()) {
+      result.outputs.push_back(*std::move(output));
+    } else {
+      fail_output(k, failure_of(at_node(output.status(), node(ref.index()))));
+    }
+  }
+  return result;
+}
+
+}  // namespace burn::backends::cpu

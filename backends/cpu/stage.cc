@@ -1,0 +1,41 @@
+#include "backends/cpu/stage.h"
+
+#include <fmt/format.h>
+
+namespace burn::backends::cpu {
+
+Status at_node(const Status& status, const ir::Node& node) {
+  const auto site = to_string(node.site);
+  return {status.code(), fmt::format("{}: {}{}", ir::name(node.op), status.message(),
+                                     site.empty() ? "" : fmt::format(" (at {})", site))};
+}
+
+Result<Kernel> prepare_node(const ir::Program& program, const ir::Node& node) {
+  std::vector<const ir::TensorType*> operands;
+  for (const auto ref : program.operands_of(node)) operands.push_back(&program.type_of(ref));
+  const Signature signature{operands, node.type};
+  auto kernel = std::visit([&](const auto& op) { return kernels::prepare(op, signature); }, node.op);
+  if (!kernel.ok()) return at_node(kernel.status(), node);
+  return kernel;
+}
+
+Result<Stage> prepare_stage(const ir::Program& program, const Plan& plan, const Step& step) {
+  if (step.group == Step::kSingle) {
+    BURN_TRY(auto kernel, prepare_node(program, program.nodes[static_cast<std::size_t>(step.results[0])]));
+    return Stage{.kernel = std::move(kernel)};
+  }
+  const auto& group = plan.groups[static_cast<std::size_t>(step.group)];
+  auto code = compile_group(program, group, step);
+  if (!code.ok()) return at_node(code.status(), program.nodes[static_cast<std::size_t>(group.members[0].node)]);
+  std::vector<ir::TensorType> types;
+  for (const auto n : step.results) types.push_back(program.nodes[static_cast<std::size_t>(n)].type);
+  return Stage{.fused = FusedKernel(*std::move(code), std::move(types))};
+}
+
+// What a std::function holds cannot be asked: a kernel keeps its op, types and strides.
+std::size_t Stage::memory_bytes() const {
+  constexpr std::size_t kKernelBytes = 512;
+  return sizeof *this + (fused ? fused->memory_bytes() : kKernelBytes);
+}
+
+}  // namespace burn::backends::cpu

@@ -1,0 +1,29 @@
+// A step of a plan made ready for the CPU.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "backends/cpu/fused/fused_kernel.h"
+#include "backends/cpu/run.h"
+#include "backends/plan/plan.h"
+
+namespace burn::backends::cpu {
+
+// A kernel of one node, or of a group.
+struct Stage {
+  Kernel kernel;
+  std::optional<FusedKernel> fused;
+  std::size_t together = 1;  // how many stages from this one on run in one pass
+
+  std::size_t memory_bytes() const;
+};
+
+// Errors: UNIMPLEMENTED, naming the op and its call site.
+Result<Stage> prepare_stage(const ir::Program& program, const Plan& plan, const Step& step);
+Result<Kernel> prepare_node(const ir::Program& program, const ir::Node& node);
+
+// "gather: index 12 is outside 0..9 (at model.cc:41)"
+Status at_node(const Status& status, const ir::Node& node);
+
+}  // namespace burn::backends::cpu
