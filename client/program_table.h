@@ -17,7 +17,7 @@ class ProgramTable {
  public:
   // Enough for any training loop; a loop of ever new shapes needs a bound.
   static constexpr std::uint64_t kMostPrograms = 4096;
-  static constexpr std::uint64_t kMostEntries = 1 << 20;  // ir::num_entries of all programs
+  static constexpr std::uint64_t kMostEntries = 1 << 19;  // ir::num_entries of all programs: about 90 MiB on the worker
 
   // Keeps to the half of what the session allows, and to the bounds above.
   explicit ProgramTable(const proto::SessionInfo& info);
