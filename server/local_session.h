@@ -9,6 +9,7 @@
 #include "backends/backend.h"
 #include "base/status.h"
 #include "proto/session.h"
+#include "server/housekeeper.h"
 
 namespace burn::server {
 
@@ -24,7 +25,8 @@ struct Quotas {
 // A device and what sessions on it have in common: the backend and the bounded cache of compiled programs. Thread-safe.
 class Worker {
  public:
-  static std::shared_ptr<Worker> create(std::unique_ptr<backends::Backend> backend);
+  // Memory that lies idle goes back to the system as `idle` says.
+  static std::shared_ptr<Worker> create(std::unique_ptr<backends::Backend> backend, const IdleMemory& idle = {});
   virtual ~Worker() = default;
   virtual backends::Backend& backend() = 0;
   // The compiled program, from the cache when its hash is there.

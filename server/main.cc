@@ -66,6 +66,10 @@ int main(int argc, char** argv) {
   app.add_option("--grpc-unix", options.grpc_unix_path, "PATH of a unix socket for gRPC");
   app.add_option("--log-level", level, "trace, debug, info, warning, error or off")->capture_default_str();
   app.add_option("--threads", threads, "Threads to compute with (default: one per core)")->check(CLI::Range(1, 4096));
+  app.add_option("--idle-memory", options.idle_memory,
+                 "Bytes (or 512M, 2G) of memory to keep for the next session; the rest goes back seconds after the last one")
+      ->transform(CLI::AsSizeValue(false))
+      ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   options.ws = unless_off(options.ws);
   options.grpc = unless_off(options.grpc);

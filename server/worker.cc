@@ -8,7 +8,8 @@ namespace {
 
 class DeviceWorker final : public Worker {
  public:
-  explicit DeviceWorker(std::unique_ptr<backends::Backend> backend) : backend_(std::move(backend)) {}
+  DeviceWorker(std::unique_ptr<backends::Backend> backend, const IdleMemory& idle)
+      : backend_(std::move(backend)), housekeeper_(*backend_, idle) {}
 
   backends::Backend& backend() override { return *backend_; }
 
@@ -21,23 +22,22 @@ class DeviceWorker final : public Worker {
 
   Stats stats() const override {
     const auto plans = plans_.stats();
-    return {plans.plans, plans.hits, plans.misses, runs_, sessions_};
+    return {plans.plans, plans.hits, plans.misses, runs_, housekeeper_.sessions()};
   }
-  void count_session(int change) override {
-    sessions_ += static_cast<std::uint64_t>(static_cast<std::int64_t>(change));
-  }
+  void count_session(int change) override { housekeeper_.count_session(change); }
   void count_run() override { runs_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
   const std::unique_ptr<backends::Backend> backend_;  // outlives the plans
   PlanCache plans_;
-  std::atomic<std::uint64_t> runs_ = 0, sessions_ = 0;
+  std::atomic<std::uint64_t> runs_ = 0;
+  Housekeeper housekeeper_;
 };
 
 }  // namespace
 
-std::shared_ptr<Worker> Worker::create(std::unique_ptr<backends::Backend> backend) {
-  return std::make_shared<DeviceWorker>(std::move(backend));
+std::shared_ptr<Worker> Worker::create(std::unique_ptr<backends::Backend> backend, const IdleMemory& idle) {
+  return std::make_shared<DeviceWorker>(std::move(backend), idle);
 }
 
 }  // namespace burn::server

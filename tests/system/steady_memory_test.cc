@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <fstream>
 #include <string>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include "client/device_state.h"
 #include "client/remote_session.h"
 #include "tests/server/process.h"
+#include "tests/system/resident.h"
 
 namespace burn {
 namespace {
@@ -32,12 +32,7 @@ struct Mlp {
   Tensor<2> forward(const Tensor<2>& x) const { return linear3(linear2(linear1(x).relu()).relu()); }
 };
 
-double resident_mib(pid_t process) {
-  std::ifstream file("/proc/" + std::to_string(process) + "/statm");
-  std::uint64_t pages = 0, resident = 0;
-  file >> pages >> resident;
-  return static_cast<double>(resident) * static_cast<double>(::sysconf(_SC_PAGESIZE)) / (1 << 20);
-}
+using test::resident_mib;
 
 class SteadyMemory : public ::testing::TestWithParam<const char*> {};
 
