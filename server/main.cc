@@ -1,5 +1,6 @@
 // burn-server: a worker as a program. Says on stdout where it listens, logs to stderr, ends on SIGTERM or SIGINT.
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -69,6 +70,7 @@ int main(int argc, char** argv) {
   app.add_option("--idle-memory", options.idle_memory,
                  "Bytes (or 512M, 2G) of memory to keep for the next session; the rest goes back seconds after the last one")
       ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 60))  // -1 would be read as very much
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   options.ws = unless_off(options.ws);
