@@ -2,16 +2,17 @@
 
 #include <sys/mman.h>
 
-#include <algorithm>
+#include <cstdint>
 #include <mutex>
 #include <new>
 #include <vector>
+
+#include "base/pages.h"
 
 namespace burn {
 namespace {
 
 constexpr std::align_val_t kAlignment{64};                     // a cache line, and any vector register
-constexpr std::size_t kLargePage = std::size_t{2} << 20;
 constexpr std::size_t kMinMapped = 2 * kLargePage;             // below it the allocator keeps pages itself
 #if defined(__SANITIZE_ADDRESS__)
 constexpr std::size_t kMaxKept = 0;                            // it is to see uses after the end
@@ -22,22 +23,10 @@ constexpr std::size_t kMaxKept = std::size_t{512} << 20;
 struct Block {
   std::byte* bytes = nullptr;
   std::size_t size = 0;
+  std::int64_t since = 0;  // when it came back, in coarse milliseconds
 };
 
-void unmap(const Block& block) { ::munmap(block.bytes, block.size); }
-
-// Begins at a large page, which the system does not see to by itself.
-Block map(std::size_t size) {
-  const std::size_t reserved = size + kLargePage;
-  void* at = ::mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (at == MAP_FAILED) return {};
-  auto* const begin = static_cast<std::byte*>(at);
-  const std::size_t skip = (kLargePage - reinterpret_cast<std::size_t>(begin) % kLargePage) % kLargePage;
-  if (skip > 0) ::munmap(begin, skip);
-  if (kLargePage > skip) ::munmap(begin + skip + size, kLargePage - skip);
-  ::madvise(begin + skip, size, MADV_HUGEPAGE);
-  return {begin + skip, size};
-}
+void unmap(const Block& block) { unmap_pages(block.bytes, block.size); }
 
 class Kept {
  public:
@@ -59,18 +48,29 @@ class Kept {
   void put(Block block) {
     if (block.size > kMaxKept) return unmap(block);
     ::madvise(block.bytes, block.size, MADV_FREE);
-    std::vector<Block> dropped;
+    block.since = coarse_milliseconds();
     {
       const std::lock_guard lock(mutex_);
       blocks_.push_back(block);
       bytes_ += block.size;
-      while (bytes_ > kMaxKept) {  // the oldest first
-        bytes_ -= blocks_.front().size;
-        dropped.push_back(blocks_.front());
-        blocks_.erase(blocks_.begin());
-      }
+    }
+    drop(kMaxKept, block.since);
+  }
+
+  // Those that came back at `until` or before, the oldest first, down to so many bytes.
+  std::size_t drop(std::size_t keep, std::int64_t until) {
+    std::vector<Block> dropped;
+    std::size_t freed = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      auto it = blocks_.begin();
+      for (; it != blocks_.end() && bytes_ - freed > keep && it->since <= until; ++it) freed += it->size;
+      dropped.assign(blocks_.begin(), it);
+      blocks_.erase(blocks_.begin(), it);
+      bytes_ -= freed;
     }
     for (const Block& old : dropped) unmap(old);
+    return freed;
   }
 
   std::size_t bytes() const {
@@ -102,9 +102,13 @@ std::shared_ptr<std::byte[]> host_block(std::size_t size) {
   if (size > ~std::size_t{0} / 2) return nullptr;
   const std::size_t rounded = (size + kLargePage - 1) / kLargePage * kLargePage;
   Block block = kept().take(rounded);
-  if (block.bytes == nullptr) block = map(rounded);
+  if (block.bytes == nullptr) block = {.bytes = map_pages(rounded), .size = rounded};
   if (block.bytes == nullptr) return nullptr;
   return {block.bytes, [block](std::byte*) { kept().put(block); }};
+}
+
+std::size_t trim_host_blocks(std::size_t keep, std::chrono::milliseconds unused_for) {
+  return kept().drop(keep, coarse_milliseconds() - unused_for.count());
 }
 
 std::size_t kept_host_bytes() { return kept().bytes(); }

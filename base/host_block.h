@@ -2,6 +2,7 @@
 // are kept for the next time, and the system is asked for large pages.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 
@@ -10,6 +11,10 @@ namespace burn {
 // Uninitialised, aligned for any vector register; null when there is no memory. Thread-safe. What comes back is kept up to a
 // limit; the system may take the pages of what is kept whenever it needs them.
 std::shared_ptr<std::byte[]> host_block(std::size_t size);
+
+// Gives the system those kept blocks that came back `unused_for` ago or longer, the oldest first, until `keep` bytes are
+// left. How many bytes that was.
+std::size_t trim_host_blocks(std::size_t keep, std::chrono::milliseconds unused_for);
 
 // Of blocks that came back and are kept, in this process.
 std::size_t kept_host_bytes();

@@ -4,9 +4,11 @@
 // a loader): an implementation that caches must lock. Whoever needs a data set holds an AnyDataset, which shares it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -16,6 +18,10 @@ namespace burn::data {
 
 // Throws OUT_OF_RANGE "data set: item 12 of 10".
 void check_index(std::size_t index, std::size_t size);
+// Throws INTERNAL "data set: get_many gave 3 items for 4 indices".
+void check_count(std::size_t given, std::size_t wanted);
+// Throws INVALID_ARGUMENT for a null pointer in the place of a data set.
+void check_present(const void* dataset);
 
 template <typename T>
 class Dataset {
@@ -31,7 +37,8 @@ class Dataset {
   virtual Item get(std::size_t index) const = 0;
   virtual std::size_t len() const = 0;
 
-  // Several at once, in the order asked for. Worth overriding where one query for many is cheaper than many for one.
+  // Several at once, in the order asked for. Worth overriding where one query for many is cheaper than many for one:
+  // loaders ask for whole batches, and every data set made of others (data/transforms.h) passes one call on as one call.
   virtual std::vector<Item> get_many(std::span<const std::size_t> indices) const {
     std::vector<Item> items;
     items.reserve(indices.size());
@@ -85,17 +92,25 @@ class AnyDataset {
  public:
   using Item = T;
 
-  // Takes over a data set given by value, shares one given by pointer.
+  // Takes over a data set given by value, shares one given by pointer. Errors: a null pointer.
   template <typename D>
     requires std::is_base_of_v<Dataset<T>, D>
   AnyDataset(D dataset) : dataset_(std::make_shared<const D>(std::move(dataset))) {}  // NOLINT: implicit on purpose
   template <typename D>
     requires std::is_base_of_v<Dataset<T>, D>
-  AnyDataset(std::shared_ptr<D> dataset) : dataset_(std::move(dataset)) {}  // NOLINT: implicit on purpose
+  AnyDataset(std::shared_ptr<D> dataset) : dataset_(std::move(dataset)) {  // NOLINT: implicit on purpose
+    check_present(dataset_.get());
+  }
 
   Item get(std::size_t index) const { return dataset_->get(index); }
   std::size_t len() const { return dataset_->len(); }
-  std::vector<Item> get_many(std::span<const std::size_t> indices) const { return dataset_->get_many(indices); }
+  bool is_empty() const { return len() == 0; }
+  // Errors: also a data set that gives more or fewer items than it is asked for.
+  std::vector<Item> get_many(std::span<const std::size_t> indices) const {
+    auto items = dataset_->get_many(indices);
+    check_count(items.size(), indices.size());
+    return items;
+  }
 
  private:
   std::shared_ptr<const Dataset<T>> dataset_;
@@ -107,12 +122,20 @@ class InMemDataset : public Dataset<T> {
  public:
   explicit InMemDataset(std::vector<T> items) : items_(std::move(items)) {}
 
-  // Fetches everything once.
+  // Fetches everything once, some thousands of items at a time.
   template <typename D>
   static InMemDataset from_dataset(const D& dataset) {
+    constexpr std::size_t kAtOnce = 4096;
     std::vector<T> items;
+    std::vector<std::size_t> indices;
     items.reserve(dataset.len());
-    for (std::size_t i = 0; i < dataset.len(); ++i) items.push_back(dataset.get(i));
+    while (items.size() < dataset.len()) {
+      indices.resize(std::min(kAtOnce, dataset.len() - items.size()));
+      std::iota(indices.begin(), indices.end(), items.size());
+      auto fetched = dataset.get_many(indices);
+      check_count(fetched.size(), indices.size());
+      std::move(fetched.begin(), fetched.end(), std::back_inserter(items));
+    }
     return InMemDataset(std::move(items));
   }
 

@@ -49,6 +49,26 @@ std::vector<std::size_t> pick(std::span<const std::size_t> from, std::span<const
   return picked;
 }
 
+std::vector<std::size_t> pick_from_range(std::size_t begin, std::size_t end, std::span<const std::size_t> which) {
+  std::vector<std::size_t> picked;
+  picked.reserve(which.size());
+  for (const auto index : which) {
+    check_index(index, end - begin);
+    picked.push_back(begin + index);
+  }
+  return picked;
+}
+
+std::vector<std::size_t> windows(std::span<const std::size_t> which, std::size_t starts, std::size_t size) {
+  std::vector<std::size_t> indices;
+  indices.reserve(which.size() * size);
+  for (const auto start : which) {
+    check_index(start, starts);
+    for (std::size_t i = 0; i < size; ++i) indices.push_back(start + i);
+  }
+  return indices;
+}
+
 std::vector<std::pair<std::size_t, std::size_t>> even_ranges(std::size_t size, std::size_t parts) {
   if (parts == 0) throw Error(StatusCode::invalid_argument, "data set: cannot be split into 0 parts");
   std::vector<std::pair<std::size_t, std::size_t>> ranges;
@@ -63,6 +83,15 @@ std::vector<std::pair<std::size_t, std::size_t>> even_ranges(std::size_t size, s
 
 void check_index(std::size_t index, std::size_t size) {
   if (index >= size) throw Error(StatusCode::out_of_range, fmt::format("data set: item {} of {}", index, size));
+}
+
+void check_count(std::size_t given, std::size_t wanted) {
+  if (given == wanted) return;
+  throw Error(StatusCode::internal, fmt::format("data set: get_many gave {} items for {} indices", given, wanted));
+}
+
+void check_present(const void* dataset) {
+  if (dataset == nullptr) throw Error(StatusCode::invalid_argument, "data set: a null pointer is none");
 }
 
 void check_indices(std::span<const std::size_t> indices, std::size_t size) {

@@ -21,6 +21,12 @@ std::vector<std::size_t> range(std::size_t begin, std::size_t end);
 // from[which[0]], from[which[1]], ... Errors: OUT_OF_RANGE.
 std::vector<std::size_t> pick(std::span<const std::size_t> from, std::span<const std::size_t> which);
 
+// The same of the indices begin, ..., end - 1.
+std::vector<std::size_t> pick_from_range(std::size_t begin, std::size_t end, std::span<const std::size_t> which);
+
+// For each start, in turn, the `size` indices from it on. Errors: OUT_OF_RANGE for a start from `starts` on.
+std::vector<std::size_t> windows(std::span<const std::size_t> which, std::size_t starts, std::size_t size);
+
 // [0, size) cut into `parts` ranges whose lengths differ by one at most. Errors: no parts.
 std::vector<std::pair<std::size_t, std::size_t>> even_ranges(std::size_t size, std::size_t parts);
 

@@ -1,6 +1,9 @@
 #include "data/mnist.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <mutex>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -53,16 +56,33 @@ fs::path locate(const fs::path& folder, const std::string& name) {
               fmt::format("MNIST: there is neither {0} nor {0}.gz in {1}", name, folder.native()));
 }
 
+// Once for each folder: a program asks for both parts, and again in each run of a loop.
+void say_cut(const fs::path& folder, std::size_t train, std::size_t all) {
+  static std::mutex mutex;
+  static auto& told = *new std::set<std::string>;
+  const std::lock_guard lock(mutex);
+  if (!told.insert(folder.lexically_normal().native()).second) return;
+  fmt::print(stderr,
+             "burn: MNIST: {} has no training files, so its {} test images are cut: the first {} are the training set, the "
+             "other {} the test set (MnistDataset::whole_test gives all)\n",
+             folder.native(), all, train, all - train);
+}
+
 }  // namespace
 
 struct MnistDataset::Files {
+  std::string path;  // of the images
   IdxArray images, labels;
+
+  std::size_t size() const { return labels.values.size(); }
+  std::size_t cut() const { return size() * 4 / 5; }  // where the training set ends
 };
 
 std::shared_ptr<const MnistDataset::Files> MnistDataset::read(const fs::path& folder, const std::string& prefix) {
   const auto images_path = locate(folder, images_name(prefix));
   const auto labels_path = locate(folder, labels_name(prefix));
   auto files = std::make_shared<Files>();
+  files->path = images_path.native();
   files->images = value_or_throw(read_idx(images_path, 3));
   files->labels = value_or_throw(read_idx(labels_path, 1));
 
@@ -88,15 +108,31 @@ std::shared_ptr<const MnistDataset::Files> MnistDataset::read(const fs::path& fo
 MnistDataset MnistDataset::train(const fs::path& folder) {
   const bool cut = !has_images(folder, "train") && has_images(folder, "t10k");
   auto files = read(folder, cut ? "t10k" : "train");
-  const auto size = files->labels.values.size();
-  return {std::move(files), 0, cut ? size * 4 / 5 : size};
+  if (cut) say_cut(folder, files->cut(), files->size());
+  const auto end = cut ? files->cut() : files->size();
+  return {std::move(files), 0, end};
 }
 
 MnistDataset MnistDataset::test(const fs::path& folder) {
-  const bool cut = !has_images(folder, "train");
+  if (has_images(folder, "train")) return whole_test(folder);
   auto files = read(folder, "t10k");
-  const auto size = files->labels.values.size();
-  return {std::move(files), cut ? size * 4 / 5 : 0, size};
+  say_cut(folder, files->cut(), files->size());
+  const auto begin = files->cut(), end = files->size();
+  return {std::move(files), begin, end};
+}
+
+MnistDataset MnistDataset::whole_test(const fs::path& folder) {
+  auto files = read(folder, "t10k");
+  const auto end = files->size();
+  return {std::move(files), 0, end};
+}
+
+bool MnistDataset::is_cut() const { return len() != files_->size(); }
+
+std::string MnistDataset::describe() const {
+  if (!is_cut()) return fmt::format("all {} images in {}", files_->size(), files_->path);
+  if (len() == 0) return fmt::format("none of the {} images in {}", files_->size(), files_->path);
+  return fmt::format("images {} to {} of the {} in {}", begin_, end_ - 1, files_->size(), files_->path);
 }
 
 MnistItem MnistDataset::get(std::size_t index) const {

@@ -21,13 +21,18 @@ struct MnistItem {
 // Holds the images in memory; copies share them.
 //
 // A folder holds the files by their usual names, compressed or not: train-images-idx3-ubyte[.gz],
-// train-labels-idx1-ubyte[.gz], t10k-images-idx3-ubyte[.gz], t10k-labels-idx1-ubyte[.gz]. Where only the t10k files
-// are, they are cut: the first 80 % are the training set, the rest is the test set.
+// train-labels-idx1-ubyte[.gz], t10k-images-idx3-ubyte[.gz], t10k-labels-idx1-ubyte[.gz].
+//
+// Where only the t10k files are, they are cut, so that there is something to train with that the test does not know: the
+// first 80 % are the training set, the rest is the test set. Whoever gets such a part reads so on stderr, once for each
+// folder and process, and from describe(); whole_test() gives all of them.
 class MnistDataset : public Dataset<MnistItem> {
  public:
   // Errors: one sentence naming the file, and the numbers where some disagree.
   static MnistDataset train(const std::filesystem::path& folder);
   static MnistDataset test(const std::filesystem::path& folder);
+  // The images of the t10k files, all of them, whatever else is in the folder.
+  static MnistDataset whole_test(const std::filesystem::path& folder);
 
   // Fetches the files that `folder` lacks, and returns it: train(download(folder)). Each URL base in turn is tried.
   // Errors: UNAVAILABLE saying what each of them answered.
@@ -36,6 +41,11 @@ class MnistDataset : public Dataset<MnistItem> {
 
   MnistItem get(std::size_t index) const override;
   std::size_t len() const override { return end_ - begin_; }
+
+  // A part of its files, because there were no others.
+  bool is_cut() const;
+  // "images 8000 to 9999 of the 10000 in DIR/t10k-images-idx3-ubyte.gz"
+  std::string describe() const;
 
  private:
   struct Files;

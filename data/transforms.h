@@ -106,6 +106,9 @@ class PartialDataset : public Dataset<T> {
     return source_.get(begin_ + index);
   }
   std::size_t len() const override { return end_ - begin_; }
+  std::vector<T> get_many(std::span<const std::size_t> indices) const override {
+    return source_.get_many(pick_from_range(begin_, end_, indices));
+  }
 
  private:
   AnyDataset<T> source_;
@@ -124,12 +127,38 @@ class ComposedDataset : public Dataset<T> {
 
   T get(std::size_t index) const override {
     check_index(index, len());
-    const auto at = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), index) - ends_.begin());
-    return sources_[at].get(index - (at == 0 ? 0 : ends_[at - 1]));
+    const auto at = source_of(index);
+    return sources_[at].get(index - begin_of(at));
   }
   std::size_t len() const override { return ends_.empty() ? 0 : ends_.back(); }
+  // One call for each source that has some of them.
+  std::vector<T> get_many(std::span<const std::size_t> indices) const override {
+    std::vector<std::vector<std::size_t>> wanted(sources_.size());
+    for (const auto index : indices) {
+      check_index(index, len());
+      const auto at = source_of(index);
+      wanted[at].push_back(index - begin_of(at));
+    }
+    std::vector<std::vector<T>> fetched(sources_.size());
+    for (std::size_t i = 0; i < sources_.size(); ++i) {
+      if (!wanted[i].empty()) fetched[i] = sources_[i].get_many(wanted[i]);
+    }
+    std::vector<std::size_t> taken(sources_.size());
+    std::vector<T> items;
+    items.reserve(indices.size());
+    for (const auto index : indices) {
+      const auto at = source_of(index);
+      items.push_back(std::move(fetched[at][taken[at]++]));
+    }
+    return items;
+  }
 
  private:
+  std::size_t source_of(std::size_t index) const {
+    return static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), index) - ends_.begin());
+  }
+  std::size_t begin_of(std::size_t source) const { return source == 0 ? 0 : ends_[source - 1]; }
+
   std::vector<AnyDataset<T>> sources_;
   std::vector<std::size_t> ends_;
 };
@@ -148,6 +177,16 @@ class WindowsDataset : public Dataset<std::vector<T>> {
     return source_.get_many(range(index, index + size_));
   }
   std::size_t len() const override { return source_.len() < size_ ? 0 : source_.len() - size_ + 1; }
+  std::vector<std::vector<T>> get_many(std::span<const std::size_t> indices) const override {
+    auto items = source_.get_many(windows(indices, len(), size_));
+    std::vector<std::vector<T>> result;
+    result.reserve(indices.size());
+    for (auto first = items.begin(); first != items.end(); first += static_cast<std::ptrdiff_t>(size_)) {
+      const auto last = first + static_cast<std::ptrdiff_t>(size_);
+      result.emplace_back(std::move_iterator(first), std::move_iterator(last));
+    }
+    return result;
+  }
 
  private:
   AnyDataset<T> source_;

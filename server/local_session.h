@@ -9,6 +9,7 @@
 #include "backends/backend.h"
 #include "base/status.h"
 #include "proto/session.h"
+#include "server/housekeeper.h"
 
 namespace burn::server {
 
@@ -32,8 +33,9 @@ class Plan;
 // A device and what sessions on it have in common: the backend and the bounded cache of compiled programs. Thread-safe.
 class Worker {
  public:
-  // `plans` bounds the compiled programs that are kept.
-  static std::shared_ptr<Worker> create(std::unique_ptr<backends::Backend> backend, const PlanCapacity& plans = {});
+  // Memory that lies idle goes back to the system as `idle` says; `plans` bounds the compiled programs that are kept.
+  static std::shared_ptr<Worker> create(std::unique_ptr<backends::Backend> backend, const IdleMemory& idle = {},
+                                        const PlanCapacity& plans = {});
   virtual ~Worker() = default;
   virtual backends::Backend& backend() = 0;
   // The compiled program, from the cache when its hash is there.

@@ -28,7 +28,8 @@ constexpr auto kFarewell = seconds{1};  // for a client to take its Close
 class Server::Impl final : public Acceptor {
  public:
   explicit Impl(const ServerOptions& options)
-      : options_(options), worker_(Worker::create(value_or_throw(backends::open_backend(options.device)))) {
+      : options_(options),
+        worker_(Worker::create(value_or_throw(backends::open_backend(options.device)), {.bytes = options.idle_memory})) {
     quotas_.tensor_bytes = options.session_bytes;
     reaper_ = std::thread{[this] { reap(); }};
     try {
@@ -55,6 +56,10 @@ class Server::Impl final : public Acceptor {
 
   const std::vector<std::string>& urls() const { return urls_; }
   std::uint64_t memory_in_use() const { return worker_->backend().memory().in_use; }
+  std::uint64_t memory_idle() const {
+    const auto memory = worker_->backend().memory();
+    return memory.reserved - memory.in_use;
+  }
   std::size_t connections() const {
     const std::lock_guard lock{mutex_};
     return open_.size() + ended_.size() + disposing_;
@@ -160,6 +165,7 @@ std::string Server::url() const { return impl_->urls().front(); }
 const std::vector<std::string>& Server::urls() const { return impl_->urls(); }
 std::size_t Server::connections() const { return impl_->connections(); }
 std::uint64_t Server::memory_in_use() const { return impl_->memory_in_use(); }
+std::uint64_t Server::memory_idle() const { return impl_->memory_idle(); }
 void Server::stop() { impl_->stop(); }
 
 }  // namespace burn::server

@@ -17,6 +17,7 @@ struct ServerOptions {
   std::string grpc_unix_path;                            // gRPC over another
   std::size_t max_connections = 1024;                    // per listener
   std::uint64_t session_bytes = std::uint64_t{1} << 40;  // of one client's tensors; never more than the device has
+  std::uint64_t idle_memory = std::uint64_t{64} << 20;   // bytes kept for reuse when there are no sessions
   int hello_seconds = 10;                                // for a client to introduce itself
   int drain_seconds = 5;                                 // for stop() to let clients' work be finished
 };
@@ -35,6 +36,7 @@ class Server {
   const std::vector<std::string>& urls() const;  // "ws://127.0.0.1:3000", with the ports that were really bound
   std::size_t connections() const;
   std::uint64_t memory_in_use() const;  // of the device, in bytes
+  std::uint64_t memory_idle() const;    // kept for reuse beside that
 
   // Accepts nobody any more, lets what clients have sent be executed and answered for up to drain_seconds, tells them
   // that the server is shutting down, and closes. Idempotent.

@@ -8,8 +8,8 @@ namespace {
 
 class DeviceWorker final : public Worker {
  public:
-  DeviceWorker(std::unique_ptr<backends::Backend> backend, const PlanCapacity& plans)
-      : backend_(std::move(backend)), plans_(plans) {}
+  DeviceWorker(std::unique_ptr<backends::Backend> backend, const IdleMemory& idle, const PlanCapacity& plans)
+      : backend_(std::move(backend)), housekeeper_(*backend_, idle), plans_(plans) {}
 
   backends::Backend& backend() override { return *backend_; }
 
@@ -19,23 +19,23 @@ class DeviceWorker final : public Worker {
 
   Stats stats() const override {
     const auto plans = plans_.stats();
-    return {plans.plans, plans.bytes, plans.hits, plans.misses, runs_, sessions_};
+    return {plans.plans, plans.bytes, plans.hits, plans.misses, runs_, housekeeper_.sessions()};
   }
-  void count_session(int change) override {
-    sessions_ += static_cast<std::uint64_t>(static_cast<std::int64_t>(change));
-  }
+  void count_session(int change) override { housekeeper_.count_session(change); }
   void count_run() override { runs_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
   const std::unique_ptr<backends::Backend> backend_;  // outlives the plans
   PlanCache plans_;
-  std::atomic<std::uint64_t> runs_ = 0, sessions_ = 0;
+  std::atomic<std::uint64_t> runs_ = 0;
+  Housekeeper housekeeper_;
 };
 
 }  // namespace
 
-std::shared_ptr<Worker> Worker::create(std::unique_ptr<backends::Backend> backend, const PlanCapacity& plans) {
-  return std::make_shared<DeviceWorker>(std::move(backend), plans);
+std::shared_ptr<Worker> Worker::create(std::unique_ptr<backends::Backend> backend, const IdleMemory& idle,
+                                       const PlanCapacity& plans) {
+  return std::make_shared<DeviceWorker>(std::move(backend), idle, plans);
 }
 
 }  // namespace burn::server

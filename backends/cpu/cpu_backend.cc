@@ -46,6 +46,10 @@ class CpuBackend final : public Backend {
 
   Status synchronize() override { return {}; }  // a run is done when it returns
 
+  std::uint64_t trim(std::uint64_t keep, std::chrono::milliseconds unused_for) override {
+    return pool_->trim(keep, unused_for);
+  }
+
  private:
   std::shared_ptr<Pool> pool_;
 };

@@ -5,10 +5,12 @@
 #include <cstdlib>
 #include <fstream>
 #include <new>
+#include <utility>
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <unistd.h>
+
+#include "base/pages.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -38,16 +40,26 @@ std::size_t class_bytes(std::size_t size_class) {
   return (size_class % 8 + 9) << (size_class / 8 + 5);
 }
 
-// Large blocks lie on huge pages, where the system has them: fewer misses of the page table's cache, and a first touch
-// every 2 MiB instead of every 4 KiB.
+// Large blocks are mappings of their own, on large pages, where the system has them: fewer misses of the page table's
+// cache, and a first touch every 2 MiB instead of every 4 KiB. Freed, they are the system's at once; the heap would keep
+// them, and holes that begin at a large page fit few others.
+bool is_mapped(std::size_t bytes) { return kKeepsBlocks && bytes >= 2 * kLargePage; }
+
 std::byte* new_block(std::size_t bytes) {
-  constexpr std::size_t kHugePage = std::size_t{2} << 20;
-  const bool is_large = bytes >= 2 * kHugePage;
+  if (is_mapped(bytes)) return map_pages(bytes);
   void* block = nullptr;  // aligned_alloc would want a multiple of the alignment
-  if (posix_memalign(&block, is_large ? kHugePage : Pool::kAlignment, bytes) != 0) return nullptr;
-  if (is_large) madvise(block, bytes, MADV_HUGEPAGE);  // a wish: it may fail
+  if (posix_memalign(&block, Pool::kAlignment, bytes) != 0) return nullptr;
   return static_cast<std::byte*>(block);
 }
+
+void free_block(std::byte* block, std::size_t bytes) {
+  if (is_mapped(bytes)) return unmap_pages(block, bytes);
+  std::free(block);
+}
+
+constexpr std::uint64_t kSpare = std::uint64_t{512} << 20;       // beside the peak, so that small programs are left alone
+constexpr std::int64_t kStretch = 30'000;                        // ms of which a peak is remembered, once or twice
+constexpr std::uint64_t kTrimmedAtOnce = std::uint64_t{64} << 20;  // before others may take and give back again
 
 }  // namespace
 
@@ -58,7 +70,9 @@ std::uint64_t system_memory() {
   return memory;
 }
 
-Pool::~Pool() { trim(0); }
+Pool::Pool(const Config& config) : config_(config), stretch_began_(coarse_milliseconds()) {}
+
+Pool::~Pool() { drop_coldest(0); }
 
 Result<CpuBufferPtr> Pool::allocate(std::size_t bytes) {
   constexpr std::size_t kSane = std::size_t{1} << 62;  // beyond it sizes would overflow
@@ -75,18 +89,21 @@ std::byte* Pool::take(std::size_t size_class) {
   auto& idle = idle_[size_class];
   std::byte* block = nullptr;
   if (!idle.empty()) {
-    block = idle.back();
+    block = idle.back().block;
     idle.pop_back();
     idle_bytes_ -= bytes;
   } else {
     if (stats_.in_use > config_.limit || bytes > config_.limit - stats_.in_use) return nullptr;
-    if (bytes > config_.limit - stats_.reserved) trim(config_.limit - stats_.in_use - bytes);
+    if (bytes > config_.limit - stats_.reserved) drop_coldest(config_.limit - stats_.in_use - bytes);
     block = new_block(bytes);
     if (!block) return nullptr;
     stats_.reserved += bytes;
   }
   stats_.in_use += bytes;
-  stats_.peak = std::max(stats_.peak, stats_.in_use);
+  if (stats_.in_use > recent_peak_) {
+    recent_peak_ = stats_.in_use;
+    stats_.peak = std::max(stats_.peak, stats_.in_use);
+  }
   return block;
 }
 
@@ -96,23 +113,70 @@ void Pool::give_back(std::byte* block, std::size_t size_class) {
   stats_.in_use -= bytes;
   idle_bytes_ += bytes;
   try {
-    idle_[size_class].push_back(block);
+    idle_[size_class].push_back({block, coarse_milliseconds()});
   } catch (const std::bad_alloc&) {  // no room to remember it
-    std::free(block);
+    free_block(block, bytes);
     idle_bytes_ -= bytes;
     stats_.reserved -= bytes;
   }
-  trim(kKeepsBlocks ? config_.idle_limit : 0);
+  if (const auto allowed = most_idle(); idle_bytes_ > allowed) drop_coldest(allowed);
 }
 
-void Pool::trim(std::uint64_t idle_allowed) {
-  for (std::size_t i = idle_.size(); i-- > 0 && idle_bytes_ > idle_allowed;) {  // large blocks first
-    while (!idle_[i].empty() && idle_bytes_ > idle_allowed) {
-      std::free(idle_[i].back());
-      idle_[i].pop_back();
-      idle_bytes_ -= class_bytes(i);
-      stats_.reserved -= class_bytes(i);
+std::uint64_t Pool::most_idle() const {
+  if (!kKeepsBlocks) return 0;
+  const auto peak = std::max(recent_peak_, former_peak_);
+  return std::min(config_.idle_limit, peak - stats_.in_use + std::max(peak / 2, kSpare));
+}
+
+void Pool::drop_coldest(std::uint64_t idle_allowed) {
+  while (idle_bytes_ > idle_allowed) {
+    auto* coldest = &idle_.front();
+    for (auto& idle : idle_) {
+      if (!idle.empty() && (coldest->empty() || idle.back().since <= coldest->back().since)) coldest = &idle;
     }
+    drop(static_cast<std::size_t>(coldest - idle_.data()), coldest->end() - 1, coldest->end());
+  }
+}
+
+std::uint64_t Pool::drop_unused(std::uint64_t idle_allowed, std::int64_t until, std::uint64_t at_once) {
+  std::uint64_t freed = 0;
+  for (std::size_t i = idle_.size(); i-- > 0;) {  // large blocks first
+    auto& idle = idle_[i];
+    auto last = idle.begin();
+    const auto before = freed;
+    while (last != idle.end() && last->since <= until && idle_bytes_ > idle_allowed + (freed - before) && freed < at_once) {
+      freed += class_bytes(i);
+      ++last;
+    }
+    drop(i, idle.begin(), last);
+    if (freed >= at_once || idle_bytes_ <= idle_allowed) break;
+  }
+  return freed;
+}
+
+void Pool::drop(std::size_t size_class, IdleOfOneSize::iterator first, IdleOfOneSize::iterator last) {
+  const auto bytes = class_bytes(size_class);
+  for (auto it = first; it != last; ++it) free_block(it->block, bytes);
+  const auto freed = bytes * static_cast<std::uint64_t>(last - first);
+  idle_bytes_ -= freed;
+  stats_.reserved -= freed;
+  idle_[size_class].erase(first, last);
+}
+
+void Pool::forget_old_peak(std::int64_t now) {
+  if (now - stretch_began_ < kStretch) return;
+  former_peak_ = std::exchange(recent_peak_, stats_.in_use);
+  stretch_began_ = now;
+}
+
+std::uint64_t Pool::trim(std::uint64_t keep, std::chrono::milliseconds unused_for) {
+  const auto now = coarse_milliseconds();
+  for (std::uint64_t freed = 0;;) {
+    const std::lock_guard lock(mutex_);
+    forget_old_peak(now);
+    const auto some = drop_unused(keep, now - unused_for.count(), kTrimmedAtOnce);
+    if (some == 0) return freed;
+    freed += some;
   }
 }
 

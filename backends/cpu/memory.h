@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -18,16 +19,21 @@ std::uint64_t system_memory();
 class CpuBuffer;
 
 // Hands out blocks and keeps those that come back for the next time. Thread-safe; lives as long as its last buffer.
+//
+// What it keeps has bounds. A program that repeats itself finds all its blocks again; one of ever new sizes would leave
+// blocks of every size behind, so what is reserved stays within one and a half of the most that was in use lately (and
+// 512 MiB): the sizes that have not come back for the longest time go first. And trim() gives back what has not been used
+// for a while.
 class Pool : public std::enable_shared_from_this<Pool> {
  public:
   struct Config {
     std::uint64_t limit = system_memory();  // bytes reserved at most
-    std::uint64_t idle_limit = limit / 4;   // of these, bytes kept for reuse while nobody uses them
+    std::uint64_t idle_limit = limit;       // of these, bytes kept for reuse at most
   };
 
   static constexpr std::size_t kAlignment = 64;  // a cache line, and the widest vector
 
-  explicit Pool(const Config& config) : config_(config) {}
+  explicit Pool(const Config& config);
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
   ~Pool();
@@ -35,20 +41,37 @@ class Pool : public std::enable_shared_from_this<Pool> {
   // Contents are undefined. Errors: RESOURCE_EXHAUSTED with the numbers.
   Result<std::shared_ptr<CpuBuffer>> allocate(std::size_t bytes);
 
+  // As Backend::trim(). To be called every few seconds: what "lately" is goes by its calls, too.
+  std::uint64_t trim(std::uint64_t keep, std::chrono::milliseconds unused_for);
+
   const Config& config() const { return config_; }
   MemoryStats stats() const;
 
  private:
   friend class CpuBuffer;
 
+  struct Idle {
+    std::byte* block;
+    std::int64_t since;  // when it came back, in coarse milliseconds
+  };
+  using IdleOfOneSize = std::vector<Idle>;  // in the order in which they came back; the last one goes first
+
   std::byte* take(std::size_t size_class);  // null: no memory
   void give_back(std::byte* block, std::size_t size_class);
-  void trim(std::uint64_t idle_allowed);  // Requires: mutex_ held.
+
+  // These require: mutex_ is held.
+  std::uint64_t most_idle() const;                // that may be now
+  void drop_coldest(std::uint64_t idle_allowed);  // sizes that have not come back for the longest time first
+  std::uint64_t drop_unused(std::uint64_t idle_allowed, std::int64_t until, std::uint64_t at_once);
+  void drop(std::size_t size_class, IdleOfOneSize::iterator first, IdleOfOneSize::iterator last);
+  void forget_old_peak(std::int64_t now);
 
   const Config config_;
   mutable std::mutex mutex_;
-  std::array<std::vector<std::byte*>, 64 * 8> idle_;  // by size class
+  std::array<IdleOfOneSize, 64 * 8> idle_;  // by size class
   std::uint64_t idle_bytes_ = 0;
+  std::uint64_t recent_peak_ = 0, former_peak_ = 0;  // highest in_use in this stretch of time and the one before
+  std::int64_t stretch_began_;
   MemoryStats stats_;
 };
 

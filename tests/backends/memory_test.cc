@@ -1,5 +1,8 @@
 #include "backends/cpu/memory.h"
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <random>
 #include <thread>
@@ -55,6 +58,100 @@ TEST(Pool, GivesIdleBlocksUpRatherThanRefuse) {
   (*pool->allocate(700 << 10)).reset();
   EXPECT_TRUE(pool->allocate(500 << 10).ok());  // of another size, beside which the idle one has no room
   EXPECT_LE(pool->stats().reserved, std::uint64_t{1} << 20);
+}
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// What a sanitizer is to see the end of goes back at once.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kKeepsBlocks = false;
+#else
+constexpr bool kKeepsBlocks = true;
+#endif
+
+TEST(Pool, OfAProgramThatRepeatsItselfKeepsEveryBlock) {
+  if (!kKeepsBlocks) GTEST_SKIP() << "nothing is kept under this sanitizer";
+  const auto pool = pool_of(std::uint64_t{1} << 40, std::uint64_t{1} << 40);
+  std::uint64_t after_first = 0;
+  for (int step = 0; step < 5; ++step) {
+    std::vector<CpuBufferPtr> held;
+    for (std::size_t i = 0; i < 40; ++i) held.push_back(*pool->allocate((1 + i % 7) * 9 * kMiB));
+    for (std::size_t i = 0; i < 40; ++i) held[i] = *pool->allocate((3 + i % 5) * 5 * kMiB);  // others beside them
+    held.clear();
+    if (step == 0) after_first = pool->stats().reserved;
+    EXPECT_EQ(pool->stats().reserved, after_first);
+  }
+}
+
+TEST(Pool, OfAProgramOfEverNewSizesKeepsLittleMoreThanWasInUse) {
+  if (!kKeepsBlocks) GTEST_SKIP() << "nothing is kept under this sanitizer";
+  const auto pool = pool_of(std::uint64_t{1} << 40, std::uint64_t{1} << 40);
+  std::vector<CpuBufferPtr> held;
+  for (std::size_t mib = 100; mib < 2000; mib += 7) {  // of all size classes there are, never more than two alive
+    held.push_back(*pool->allocate(mib * kMiB));
+    if (held.size() > 2) held.erase(held.begin());
+    const auto stats = pool->stats();
+    ASSERT_LE(stats.reserved, stats.peak + std::max<std::uint64_t>(stats.peak / 2, 512 * kMiB));
+  }
+  const auto peak = pool->stats().peak;
+  held.clear();
+  EXPECT_LE(pool->stats().reserved, peak + peak / 2);
+}
+
+TEST(Pool, GivesTheSizesUpThatHaveNotComeBackForTheLongestTime) {
+  if (!kKeepsBlocks) GTEST_SKIP() << "nothing is kept under this sanitizer";
+  const auto pool = pool_of(1 << 30, 100 * kMiB);
+  const auto use = [&](std::size_t mib) {
+    pool->allocate(mib * kMiB)->reset();
+    std::this_thread::sleep_for(milliseconds{12});  // the clock is coarse
+  };
+  use(40), use(30), use(40), use(28);  // 98 MiB
+  use(20);
+  const auto reserved = pool->stats().reserved;
+  EXPECT_EQ(reserved, (40 + 28 + 20) * kMiB);  // the 30 are gone
+}
+
+TEST(Pool, TrimsWhatHasNotBeenUsedForAWhile) {
+  const auto pool = pool_of(1 << 30, 1 << 30);
+  auto living = *pool->allocate(3 * kMiB);
+  pool->allocate(100 * kMiB)->reset();
+  pool->allocate(1000)->reset();
+  if (kKeepsBlocks) EXPECT_EQ(pool->trim(0, seconds{60}), 0u);
+  const auto in_use = pool->stats().in_use;
+  const auto idle = pool->stats().reserved - in_use;
+  EXPECT_EQ(pool->trim(0, milliseconds{0}), idle);
+  EXPECT_EQ(pool->stats().reserved, in_use);
+  std::memset(living->data(), 1, living->size());
+}
+
+TEST(Pool, TrimKeepsWhatItIsTold) {
+  if (!kKeepsBlocks) GTEST_SKIP() << "nothing is kept under this sanitizer";
+  const auto pool = pool_of(1 << 30, 1 << 30);
+  std::vector<CpuBufferPtr> held;
+  for (int i = 0; i < 30; ++i) held.push_back(*pool->allocate(10 * kMiB));
+  held.clear();
+  EXPECT_EQ(pool->trim(300 * kMiB, milliseconds{0}), 0u);
+  EXPECT_EQ(pool->trim(55 * kMiB, milliseconds{0}), 250 * kMiB);
+  EXPECT_EQ(pool->stats().reserved, 50 * kMiB);
+  EXPECT_EQ(pool->trim(~std::uint64_t{0}, milliseconds{0}), 0u);
+}
+
+TEST(Pool, MayBeTrimmedWhileOthersUseIt) {
+  const auto pool = pool_of(1 << 30, 1 << 30);
+  std::atomic<bool> done = false;
+  std::thread trimmer{[&] {
+    while (!done) (void)pool->trim(0, milliseconds{0});
+  }};
+  for (int i = 0; i < 3000; ++i) {
+    const auto buffer = *pool->allocate(static_cast<std::size_t>(i) * 500);
+    std::memset(buffer->data(), i, buffer->size());
+  }
+  done = true;
+  trimmer.join();
+  EXPECT_EQ(pool->stats().in_use, 0u);
 }
 
 TEST(Pool, ServesManyThreads) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -37,6 +38,20 @@ TEST(HostBlock, KeepsNoMoreThanItsLimit) {
   for (int i = 0; i < 5; ++i) blocks.push_back(host_block(200ul << 20));
   blocks.clear();
   EXPECT_LE(kept_host_bytes(), 512ul << 20);
+}
+
+TEST(HostBlock, GoesBackWhenItHasNotBeenUsedForAWhile) {
+  (void)trim_host_blocks(0, {});
+  for (int i = 0; i < 3; ++i) {
+    const auto first = host_block(32ul << 20), second = host_block(64ul << 20);
+    std::memset(first.get(), 1, 32ul << 20);
+  }
+  const std::size_t kept = kept_host_bytes();
+  if (kept == 0) GTEST_SKIP() << "nothing is kept under this sanitizer";
+  EXPECT_EQ(trim_host_blocks(0, std::chrono::seconds{60}), 0u);
+  EXPECT_EQ(trim_host_blocks(40ul << 20, {}), 64ul << 20);  // which came back first
+  EXPECT_EQ(kept_host_bytes(), 32ul << 20);
+  EXPECT_EQ(trim_host_blocks(0, {}), 32ul << 20);
 }
 
 TEST(HostBlock, IsNullWhenThereIsNoMemory) {

@@ -76,6 +76,40 @@ TEST(Mnist, CutsTheTestFilesWhereThereAreNoOthers) {
   EXPECT_EQ(test.get(0).image, digits.get(80).image);
 }
 
+TEST(Mnist, SaysThatItCutsAndGivesAllToWhoeverAsks) {
+  const TempFolder folder;
+  const auto [images, labels] = files_of(DigitsDataset(10, 3));
+  const auto path = folder.write(kTestImages, images);
+  folder.write(kTestLabels, labels);
+  testing::internal::CaptureStderr();
+  const auto test = MnistDataset::test(folder.path()), train = MnistDataset::train(folder.path());
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "burn: MNIST: " + folder.path().native() +
+                " has no training files, so its 10 test images are cut: the first 8 are the training set, the other 2 the "
+                "test set (MnistDataset::whole_test gives all)\n");
+  EXPECT_TRUE(test.is_cut());
+  EXPECT_EQ(test.describe(), "images 8 to 9 of the 10 in " + path.native());
+  EXPECT_EQ(train.describe(), "images 0 to 7 of the 10 in " + path.native());
+
+  testing::internal::CaptureStderr();
+  const auto whole = MnistDataset::whole_test(folder.path());
+  EXPECT_EQ(whole.len(), 10u);
+  EXPECT_FALSE(whole.is_cut());
+  EXPECT_EQ(whole.describe(), "all 10 images in " + path.native());
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+TEST(Mnist, IsWholeAndSilentWhereTheTrainingFilesAre) {
+  const TempFolder folder;
+  const auto [images, labels] = files_of(DigitsDataset(10, 3));
+  for (const auto* name : {kTrainImages, kTestImages}) folder.write(name, images);
+  for (const auto* name : {kTrainLabels, kTestLabels}) folder.write(name, labels);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(MnistDataset::test(folder.path()).len(), 10u);
+  EXPECT_FALSE(MnistDataset::train(folder.path()).is_cut());
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
 TEST(Mnist, NamesWhatIsMissing) {
   const TempFolder folder;
   const auto here = folder.path().native();
@@ -122,6 +156,7 @@ TEST(Mnist, ReadsTheRealTestSet) {
   EXPECT_THAT(histogram, ElementsAre(980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009));
   EXPECT_NEAR(static_cast<double>(sum) / (10000 * 784), 33.79, 0.01);
   EXPECT_EQ(train.get(0).label, 7);
+  EXPECT_EQ(MnistDataset::whole_test(folder).len(), 10000u);
 }
 
 }  // namespace

@@ -102,6 +102,9 @@ class FakeBackend final : public backends::Backend {
     return std::unique_ptr<backends::Executable>{std::make_unique<FakePlan>(device_, std::move(program))};
   }
   Status synchronize() override { return {}; }
+  std::uint64_t trim(std::uint64_t keep, std::chrono::milliseconds unused_for) override {
+    return device_->on_trim ? device_->on_trim(keep, unused_for) : 0;
+  }
 
  private:
   const std::shared_ptr<FakeDevice> device_;

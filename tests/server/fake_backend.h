@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -21,6 +22,7 @@ struct FakeDevice {
   std::atomic<std::uint64_t> largest_request = 0;
   backends::Limits limits{std::uint64_t{1} << 32, std::uint64_t{1} << 32};
   std::function<Status(const ir::Program&)> on_compile, on_run;
+  std::function<std::uint64_t(std::uint64_t keep, std::chrono::milliseconds unused_for)> on_trim;
 };
 
 // f32 only: scalar, add, mul and reshape (which shares its operand's buffer) compute; what any other op makes is all

@@ -149,7 +149,7 @@ TEST_F(LocalSessionTest, ForgottenProgramsMakeRoom) {
 }
 
 TEST_F(LocalSessionTest, APlanThatLeftTheCacheIsMadeAgain) {
-  worker_ = Worker::create(make_fake_backend(device_), {.plans = 1});
+  worker_ = Worker::create(make_fake_backend(device_), {}, {.plans = 1});
   reopen({});
   define(1, add_program({2}));
   define(2, add_program({1}));

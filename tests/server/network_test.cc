@@ -253,6 +253,18 @@ TEST(BurnServer, SaysInOneSentenceWhyItDoesNotStart) {
   EXPECT_EQ(unknown.wait(), 1);
 }
 
+TEST(BurnServer, TakesSizesWithUnitsAndNothingElse) {
+  for (const auto* size : {"0", "1000", "512M", "2G", "64MiB"}) {
+    Process process{{BURN_SERVER, "--device", "null", "--ws", "127.0.0.1:0", "--grpc", "off", "--idle-memory", size}};
+    EXPECT_EQ(process.read_line().rfind("listening ", 0), 0u) << size;
+  }
+  for (const auto* size : {"lots", "5Q", "-1", "1.5G"}) {
+    Process process{{BURN_SERVER, "--device", "null", "--ws", "127.0.0.1:0", "--grpc", "off", "--idle-memory", size}};
+    EXPECT_NE(process.read_errors().find("--idle-memory"), std::string::npos) << size;
+    EXPECT_NE(process.wait(), 0) << size;
+  }
+}
+
 TEST(BurnServer, TellsItsVersion) {
   Process process{{BURN_SERVER, "--version"}};
   EXPECT_EQ(process.read_line().rfind("burn-server ", 0), 0u);

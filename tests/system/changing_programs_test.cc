@@ -11,6 +11,7 @@
 #include "burn/burn.h"
 #include "client/device_state.h"
 #include "client/program_table.h"
+#include "tests/system/resident.h"
 #include "tests/system/worker_process.h"
 
 namespace burn {

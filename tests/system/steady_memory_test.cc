@@ -9,6 +9,7 @@
 #include "burn/burn.h"
 #include "client/device_state.h"
 #include "client/remote_session.h"
+#include "tests/system/resident.h"
 #include "tests/system/worker_process.h"
 
 namespace burn {
@@ -30,6 +31,8 @@ struct Mlp {
   }
   Tensor<2> forward(const Tensor<2>& x) const { return linear3(linear2(linear1(x).relu()).relu()); }
 };
+
+using test::resident_mib;
 
 class SteadyMemory : public ::testing::TestWithParam<const char*> {};
 
@@ -56,8 +59,8 @@ TEST_P(SteadyMemory, OfBothEndsOverTenThousandSteps) {
     net = optim.step(1e-3, std::move(net), optim::GradientsParams::from_grads(loss.backward(), net));
     if (step % 10 == 9) ad.sync();
     if (step == kSettled - 1) {
-      ours = test::resident_mib(::getpid());
-      its = test::resident_mib(worker.id_of(GetParam()));
+      ours = resident_mib(::getpid());
+      its = resident_mib(worker.id_of(GetParam()));
       before = session->wire_stats();
     }
   }
@@ -69,7 +72,7 @@ TEST_P(SteadyMemory, OfBothEndsOverTenThousandSteps) {
   RecordProperty("bytes_beside_the_batch", std::to_string(sent + received));
   EXPECT_LT(sent + received, 1024);
   EXPECT_EQ(after.programs_sent, before.programs_sent);
-  const double we_grew = test::resident_mib(::getpid()) - ours, it_grew = test::resident_mib(worker.id_of(GetParam())) - its;
+  const double we_grew = resident_mib(::getpid()) - ours, it_grew = resident_mib(worker.id_of(GetParam())) - its;
   std::printf("client %.1f MiB %+.1f, server %.1f MiB %+.1f, %.0f bytes a step beside the batch\n", ours, we_grew, its, it_grew,
               sent + received);
   EXPECT_LT(we_grew, kMayGrowMiB);

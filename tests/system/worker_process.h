@@ -1,7 +1,6 @@
 // burn-server as a process of its own, for tests that measure it or stop it.
 #pragma once
 
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <unistd.h>
@@ -13,13 +12,6 @@ namespace burn::test {
 
 // Every kind of device URL; "cpu" is this process.
 inline constexpr const char* kEveryDevice[] = {"cpu", "ws", "grpc", "unix", "grpc+unix"};
-
-inline double resident_mib(pid_t process) {
-  std::ifstream file("/proc/" + std::to_string(process) + "/statm");
-  std::uint64_t pages = 0, resident = 0;
-  file >> pages >> resident;
-  return static_cast<double>(resident) * static_cast<double>(::sysconf(_SC_PAGESIZE)) / (1 << 20);
-}
 
 // BURN_SERVER, on every transport, until the end of its life.
 class WorkerProcess {

@@ -1,4 +1,4 @@
-// Early stopping, summaries, logs and checkpoints: what becomes of the numbers of a training.
+// Early stopping, summaries and logs: what becomes of the numbers of a training.
 #include <cmath>
 
 #include <gmock/gmock.h>
@@ -6,14 +6,12 @@
 
 #include "base/error.h"
 #include "tests/support/temp_folder.h"
-#include "train/checkpoint/checkpoint.h"
 #include "train/learner/early_stopping.h"
 #include "train/learner/metrics_log.h"
 
 namespace burn::train {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 metric::MetricSet metrics() {
@@ -116,70 +114,6 @@ TEST(MetricsLog, HasALineForEachSplitAndForgetsWhatIsDoneAgain) {
   EXPECT_EQ(lines(), 4);
   MetricsLog{folder / "run", 0};
   EXPECT_EQ(lines(), 0);
-}
-
-Checkpoint checkpoint(std::int64_t epoch, bool interrupted = false) {
-  Checkpoint made;
-  made.state = {.epoch = epoch,
-                .interrupted = interrupted,
-                .seed = static_cast<std::int64_t>(0xfedcba9876543210),
-                .metrics = {"Loss"}};
-  made.model.insert("weight", TensorData{std::vector<float>{static_cast<float>(epoch)}, {1}});
-  made.metrics = to_record({{1, {0.1}, {0.2}}});
-  made.scheduler = "{}";
-  return made;
-}
-
-TEST(Checkpoints, OfTheLastEpochsAreKept) {
-  const test::TempFolder folder;
-  const CheckpointStore store{folder.path()};
-  for (int epoch = 1; epoch <= 5; ++epoch) store.save(checkpoint(epoch), KeepLast{2});
-  EXPECT_THAT(store.epochs(), ElementsAre(4, 5));
-  const auto loaded = store.load(std::nullopt);
-  EXPECT_EQ(loaded.state.epoch, 5);
-  EXPECT_EQ(loaded.state.seed, static_cast<std::int64_t>(0xfedcba9876543210));
-  EXPECT_EQ(loaded.model.get("weight").to_vec<float>()[0], 5.0f);
-  EXPECT_EQ(history_from_record(loaded.metrics).at(0).valid.at(0), 0.2);
-  EXPECT_EQ(store.load(4).state.epoch, 4);
-}
-
-TEST(Checkpoints, OfAnInterruptionAreTheLatestUntilTheEpochIsOver) {
-  const test::TempFolder folder;
-  const CheckpointStore store{folder.path()};
-  store.save(checkpoint(1), KeepLast{2});
-  store.save(checkpoint(2, true), KeepLast{2});
-  store.save(checkpoint(2, true), KeepLast{2});  // in the place of the one before
-  EXPECT_TRUE(store.load(std::nullopt).state.interrupted);
-  EXPECT_FALSE(store.load(1).state.interrupted);
-  store.save(checkpoint(2), KeepLast{2});
-  EXPECT_FALSE(store.load(std::nullopt).state.interrupted);
-}
-
-TEST(Checkpoints, ThatAreNotThereAreAnErrorThatNamesThoseThatAre) {
-  const test::TempFolder folder;
-  const CheckpointStore store{folder.path()};
-  EXPECT_THROW((void)store.load(std::nullopt), Error);
-  store.save(checkpoint(1), KeepLast{2});
-  store.save(checkpoint(2), KeepLast{2});
-  try {
-    (void)store.load(7);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("no checkpoint of epoch 7"));
-    EXPECT_THAT(error.what(), HasSubstr("1, 2"));
-  }
-  store.forget_after(1);
-  EXPECT_THAT(store.epochs(), ElementsAre(1));
-}
-
-TEST(Checkpoints, AHalfWrittenOneIsNotSeen) {
-  const test::TempFolder folder;
-  const CheckpointStore store{folder.path()};
-  store.save(checkpoint(1), KeepLast{2});
-  std::filesystem::create_directories(folder / "checkpoint/.epoch-2.new");  // the machine stopped while writing
-  EXPECT_EQ(store.load(std::nullopt).state.epoch, 1);
-  store.save(checkpoint(2), KeepLast{2});
-  EXPECT_EQ(store.load(std::nullopt).state.epoch, 2);
 }
 
 }  // namespace

@@ -70,24 +70,20 @@ void CheckpointStore::clear() const {
   with_folder(folder_, [&] { fs::remove_all(folder_); });
 }
 
-void CheckpointStore::save(const Checkpoint& checkpoint, const KeepLast& keep) const {
+void CheckpointStore::save(const Checkpoint& checkpoint) const {
   const auto& state = checkpoint.state;
   with_folder(folder_, [&] {
     if (state.interrupted) return replace(interrupted(), checkpoint);
     replace(folder_of(state.epoch), checkpoint);
-    for (const auto epoch : epochs()) {
-      if (epoch <= state.epoch - keep.epochs) fs::remove_all(folder_of(epoch));
-    }
     fs::remove_all(interrupted());  // it is in the past now
   });
 }
 
-void CheckpointStore::forget_after(std::int64_t epoch) const {
+void CheckpointStore::keep_only(std::span<const std::int64_t> kept) const {
   with_folder(folder_, [&] {
-    for (const auto later : epochs()) {
-      if (later > epoch) fs::remove_all(folder_of(later));
+    for (const auto epoch : epochs()) {
+      if (std::find(kept.begin(), kept.end(), epoch) == kept.end()) fs::remove_all(folder_of(epoch));
     }
-    fs::remove_all(interrupted());
   });
 }
 
@@ -106,20 +102,27 @@ std::vector<std::int64_t> CheckpointStore::epochs() const {
   return found;
 }
 
+fs::path CheckpointStore::find(std::int64_t epoch) const {
+  const auto found = epochs();
+  if (std::find(found.begin(), found.end(), epoch) != found.end()) return folder_of(epoch);
+  std::string known;
+  for (const auto number : found) known += (known.empty() ? "" : ", ") + std::to_string(number);
+  throw Error(StatusCode::not_found, "no checkpoint of epoch " + std::to_string(epoch) + " in " + folder_.string() +
+                                         (known.empty() ? "" : "; there are those of the epochs " + known));
+}
+
 Checkpoint CheckpointStore::load(std::optional<std::int64_t> epoch) const {
   return with_folder(folder_, [&] {
+    if (epoch) return read(find(*epoch));
+    if (fs::exists(interrupted())) return read(interrupted());  // an epoch that ends later removes it
     const auto found = epochs();
-    if (!epoch && fs::exists(interrupted())) {  // an epoch that ends later removes it
-      return read(interrupted());
-    }
-    if (!epoch && !found.empty()) return read(folder_of(found.back()));
-    if (epoch && std::find(found.begin(), found.end(), *epoch) != found.end()) return read(folder_of(*epoch));
-    std::string known;
-    for (const auto number : found) known += (known.empty() ? "" : ", ") + std::to_string(number);
-    throw Error(StatusCode::not_found,
-                "no checkpoint " + (epoch ? "of epoch " + std::to_string(*epoch) + " " : std::string{}) + "in " +
-                    folder_.string() + (known.empty() ? "" : "; there are those of the epochs " + known));
+    if (found.empty()) throw Error(StatusCode::not_found, "no checkpoint in " + folder_.string());
+    return read(folder_of(found.back()));
   });
+}
+
+Record CheckpointStore::load_model(std::int64_t epoch) const {
+  return with_folder(folder_, [&] { return Record::load(find(epoch) / "model.safetensors"); });
 }
 
 }  // namespace burn::train

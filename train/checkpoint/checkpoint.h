@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,11 +17,6 @@
 #include "store/record.h"
 
 namespace burn::train {
-
-// After each epoch, keep the checkpoints of the last so many.
-struct KeepLast {
-  std::int64_t epochs = 2;
-};
 
 struct TrainingState {
   std::int64_t epoch = 0;  // the one that is over, or, if interrupted, under way
@@ -49,15 +45,18 @@ class CheckpointStore {
   explicit CheckpointStore(std::filesystem::path artifact_dir) : folder_(std::move(artifact_dir) / "checkpoint") {}
 
   void clear() const;
-  // Errors of these: one sentence naming the file and the system's reason.
-  void save(const Checkpoint& checkpoint, const KeepLast& keep) const;
+  // Errors of these: one sentence naming the file and the system's reason. An epoch that is over ends what was
+  // interrupted before it.
+  void save(const Checkpoint& checkpoint) const;
+  // Removes the checkpoints of all other epochs.
+  void keep_only(std::span<const std::int64_t> epochs) const;
   // Without an epoch: the latest, be it of an epoch or of an interruption. Errors: NOT_FOUND, saying which there are.
   Checkpoint load(std::optional<std::int64_t> epoch) const;
+  Record load_model(std::int64_t epoch) const;  // the same, of the model alone
   std::vector<std::int64_t> epochs() const;  // that have a checkpoint, ascending
-  // Removes what comes after an epoch: a training that goes on from there makes it anew.
-  void forget_after(std::int64_t epoch) const;
 
  private:
+  std::filesystem::path find(std::int64_t epoch) const;
   std::filesystem::path folder_of(std::int64_t epoch) const { return folder_ / ("epoch-" + std::to_string(epoch)); }
   std::filesystem::path interrupted() const { return folder_ / "interrupted"; }
 

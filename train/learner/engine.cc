@@ -1,5 +1,7 @@
 #include "train/learner/engine.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -25,6 +27,16 @@ std::vector<metric::MetricFactory> metrics_or_loss(const TrainingOptions& option
 
 }  // namespace
 
+KeepBest watched_metric(const TrainingOptions& options, const metric::MetricSet& metrics) {
+  if (const auto& rule = options.early_stopping) return {rule->metric, rule->split};
+  for (const auto& strategy : options.checkpoints.value_or(std::vector<CheckpointStrategy>{})) {
+    if (const auto* best = std::get_if<KeepBest>(&strategy)) return *best;
+  }
+  const auto measured = names(metrics);
+  const auto loss = metric::Loss{}.name();
+  return {std::ranges::find(measured, loss) != measured.end() ? loss : measured.front()};
+}
+
 Device device_of(const nn::detail::Walk& model) {
   std::optional<Device> device;
   optim::detail::visit_slots(model, [&](Slot& slot) {
@@ -43,8 +55,15 @@ Engine::Engine(const TrainingOptions& options, Work& work, optim::ModuleOptimize
       renderer_(options.renderer ? options.renderer : std::make_shared<CliRenderer>()),
       checkpoints_(options.artifact_dir),
       train_metrics_(metrics_or_loss(options)),
-      valid_metrics_(metrics_or_loss(options)) {
+      valid_metrics_(metrics_or_loss(options)),
+      watched_(watched_metric(options, train_metrics_)) {
   if (options_.early_stopping) (void)find_metric(*options_.early_stopping, train_metrics_);
+  if (!options_.checkpoints) return;
+  strategies_ = *options_.checkpoints;
+  const bool is_default = strategies_.empty();
+  if (is_default) strategies_.push_back(KeepLast{});
+  if (is_default || options_.early_stopping) strategies_.push_back(watched_);
+  for (const auto& strategy : strategies_) check(strategy, train_metrics_);
 }
 
 TrainingReport Engine::run() {
@@ -53,29 +72,39 @@ TrainingReport Engine::run() {
   else
     start_afresh();
   TrainingReport report;
-  for (; epoch_ <= options_.epochs; ++epoch_, batches_ = 0) {
-    const bool stopped_before = options_.interrupter.should_stop();
-    if (stopped_before || !train_epoch() || !validate_epoch()) {
-      if (!stopped_before && options_.checkpoints) save(true);
-      tell_interruption(!stopped_before);
-      report.reason = StopReason::interrupted;
-      break;
-    }
-    if (const auto why = finish_epoch(); !why.empty()) {
-      renderer_->message(why);
-      report.reason = StopReason::stopped_early;
-      break;
-    }
-  }
+  report.reason = train();
   if (options_.summary && !history_.empty()) renderer_->summary(summarize(history_, train_metrics_));
   report.metrics = names(train_metrics_);
+  report.best = find_best();
   report.history = std::move(history_);
   return report;
 }
 
+StopReason Engine::train() {
+  if (has_enough()) return StopReason::stopped_early;  // a resumed one that had stopped
+  if (epoch_ <= options_.epochs) log_.emplace(options_.artifact_dir, epoch_ - 1);
+  for (; epoch_ <= options_.epochs; ++epoch_) {
+    const bool stopped_before = options_.interrupter.should_stop();
+    if (stopped_before || !train_epoch() || !validate_epoch()) {
+      if (!stopped_before && options_.checkpoints) save(true);
+      tell_interruption(!stopped_before);
+      return StopReason::interrupted;
+    }
+    finish_epoch();
+    if (has_enough()) return StopReason::stopped_early;
+  }
+  return StopReason::completed;
+}
+
+bool Engine::has_enough() {
+  if (!options_.early_stopping) return false;
+  const auto why = why_stop(*options_.early_stopping, train_metrics_, history_);
+  if (!why.empty()) renderer_->message(why);
+  return !why.empty();
+}
+
 void Engine::start_afresh() {
   if (options_.checkpoints) checkpoints_.clear();
-  log_.emplace(options_.artifact_dir, 0);
   seed_ = options_.seed.value_or(device_.state()->random_stream().seed);
 }
 
@@ -83,7 +112,6 @@ void Engine::resume(const Resume& from) {
   const auto checkpoint = checkpoints_.load(from.epoch);
   const auto& state = checkpoint.state;
   check_metrics(state, train_metrics_);
-  if (from.epoch) checkpoints_.forget_after(*from.epoch);
   nn::detail::load_record(work_.model(), checkpoint.model, "the model");
   optimizer_.load_record(work_.model(), checkpoint.optimizer);
   scheduler_.load_record(checkpoint.scheduler);
@@ -96,7 +124,7 @@ void Engine::resume(const Resume& from) {
     resumed_stream_ = {static_cast<std::uint64_t>(state.stream_seed), static_cast<std::uint64_t>(state.stream_offset)};
     load_gathered(checkpoint.metrics, state.items, train_metrics_);
   }
-  log_.emplace(options_.artifact_dir, epoch_ - 1);
+  resumed_from_ = epoch_ - 1;
 }
 
 void Engine::seed_epoch() {
@@ -178,13 +206,42 @@ bool Engine::validate_epoch() {
   return !stopped;
 }
 
-std::string Engine::finish_epoch() {
+void Engine::finish_epoch() {
   history_.push_back({epoch_, train_metrics_.values(), valid_metrics_.values()});
   log_->write(epoch_, Split::train, train_seconds_, scheduler_.last(), train_metrics_);
   log_->write(epoch_, Split::valid, valid_seconds_, scheduler_.last(), valid_metrics_);
   renderer_->epoch({epoch_, options_.epochs, shown_values(train_metrics_), shown_values(valid_metrics_)});
-  if (options_.checkpoints) save(false);
-  return options_.early_stopping ? why_stop(*options_.early_stopping, train_metrics_, history_) : "";
+  if (options_.checkpoints)
+    save(false);
+  else if (options_.early_stopping)
+    keep_best();
+  batches_ = 0;  // of the next one
+}
+
+// Early stopping comes some epochs after the best one, which then is nowhere else.
+void Engine::keep_best() {
+  if (find_best()->epoch != epoch_) return;
+  best_model_ = std::make_shared<const Record>(nn::detail::record_of(work_.model()));
+  best_epoch_ = epoch_;
+}
+
+std::optional<BestEpoch> Engine::find_best() const {
+  if (history_.empty()) return std::nullopt;
+  const auto metric = find_metric("the best epoch", watched_.metric, train_metrics_);
+  const auto best = train::find_best(history_, watched_.split, metric, train_metrics_);
+  // Without checkpoints the folder may hold those of another training.
+  const bool is_on_disk = options_.checkpoints || best.epoch <= resumed_from_;
+  BestEpoch found{.epoch = best.epoch, .value = best.value, .by = watched_};
+  found.is_last = best.epoch == history_.back().epoch && batches_ == 0;
+  found.record = [store = checkpoints_, is_on_disk, epoch = best.epoch,
+                  model = best_epoch_ == best.epoch ? best_model_ : nullptr] {
+    if (model) return *model;
+    if (is_on_disk) return store.load_model(epoch);
+    throw Error(StatusCode::not_found, fmt::format("the model of epoch {}, the best one, was not kept: this training has "
+                                                   "neither checkpoints nor early stopping",
+                                                   epoch));
+  };
+  return found;
 }
 
 void Engine::save(bool interrupted) {
@@ -202,7 +259,8 @@ void Engine::save(bool interrupted) {
   checkpoint.scheduler = scheduler_.to_record();
   checkpoint.metrics = to_record(history_);
   if (interrupted) save_gathered(train_metrics_, checkpoint.metrics);
-  checkpoints_.save(checkpoint, *options_.checkpoints);
+  checkpoints_.save(checkpoint);
+  if (!interrupted) checkpoints_.keep_only(kept_epochs(strategies_, train_metrics_, history_));
 }
 
 void Engine::tell_interruption(bool inside_epoch) {

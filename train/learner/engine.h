@@ -5,6 +5,7 @@
 #pragma once
 
 #include "client/device_state.h"
+#include "train/checkpoint/checkpoint.h"
 #include "train/learner/metrics_log.h"
 #include "train/learner/options.h"
 #include "train/learner/pass.h"
@@ -25,11 +26,15 @@ class Engine {
  private:
   void start_afresh();
   void resume(const Resume& from);
+  StopReason train();
+  bool has_enough();                             // says why
   bool train_epoch();                            // false: interrupted
   bool validate_epoch();                         // false: interrupted
   client::Value train_batch(StepOutput output);  // what the metrics measured
   void apply_gradients();
-  std::string finish_epoch();  // why that was enough; empty to go on
+  void finish_epoch();
+  void keep_best();
+  std::optional<BestEpoch> find_best() const;
   void save(bool interrupted);
   void tell_interruption(bool inside_epoch);
   void seed_epoch();
@@ -42,6 +47,8 @@ class Engine {
   const std::shared_ptr<Renderer> renderer_;
   const CheckpointStore checkpoints_;
   metric::MetricSet train_metrics_, valid_metrics_;
+  const KeepBest watched_;
+  std::vector<CheckpointStrategy> strategies_;  // with what early stopping needs
   std::optional<MetricsLog> log_;
 
   std::uint64_t seed_ = 0;
@@ -53,6 +60,9 @@ class Engine {
   client::RandomStream stream_;                         // after the last step
   double train_seconds_ = 0, valid_seconds_ = 0;
   std::vector<EpochResult> history_;
+  std::int64_t resumed_from_ = 0;                // the epochs until this one are those of the folder's training
+  std::shared_ptr<const Record> best_model_;     // without checkpoints: of
+  std::int64_t best_epoch_ = 0;                  // this epoch, for early stopping
 };
 
 }  // namespace burn::train

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 
 namespace burn::train {
@@ -14,6 +16,22 @@ Extreme find_extreme(const std::vector<EpochResult>& history, Split split, std::
     if (is_better || (std::isnan(best.value) && !std::isnan(value))) best = {result.epoch, value};
   }
   return best;
+}
+
+std::size_t find_metric(std::string_view who, const std::string& name, const metric::MetricSet& metrics) {
+  std::string known;
+  for (std::size_t i = 0; i < metrics.metrics().size(); ++i) {
+    const auto measured = metrics.metrics()[i]->name();
+    if (measured == name) return i;
+    known += (i == 0 ? "" : ", ") + measured;
+  }
+  throw Error(StatusCode::invalid_argument,
+              fmt::format("{}: no metric \"{}\" is measured; there are: {}", who, name, known));
+}
+
+Extreme find_best(const std::vector<EpochResult>& history, Split split, std::size_t metric,
+                  const metric::MetricSet& metrics) {
+  return find_extreme(history, split, metric, metrics.metrics()[metric]->higher_is_better());
 }
 
 std::vector<MetricSummary> summarize(const std::vector<EpochResult>& history, const metric::MetricSet& metrics) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "store/record.h"
@@ -27,6 +28,13 @@ struct Extreme {
 // The epoch with the largest (or smallest) value of a metric, the first one of several. NaN counts only when there is
 // nothing else. Requires: an epoch.
 Extreme find_extreme(const std::vector<EpochResult>& history, Split split, std::size_t metric, bool largest);
+
+// The place of a metric among those measured. Errors: INVALID_ARGUMENT with those that there are, beginning with `who`.
+std::size_t find_metric(std::string_view who, const std::string& name, const metric::MetricSet& metrics);
+
+// The extreme that the metric calls good.
+Extreme find_best(const std::vector<EpochResult>& history, Split split, std::size_t metric,
+                  const metric::MetricSet& metrics);
 
 std::vector<MetricSummary> summarize(const std::vector<EpochResult>& history, const metric::MetricSet& metrics);
 

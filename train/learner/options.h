@@ -3,11 +3,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "train/checkpoint/checkpoint.h"
+#include "train/checkpoint/strategy.h"
 #include "train/learner/early_stopping.h"
 #include "train/learner/interrupter.h"
 #include "train/metric/metric_set.h"
@@ -27,7 +28,8 @@ struct TrainingOptions {
   std::filesystem::path artifact_dir;
   std::int64_t epochs = 1;
   std::vector<metric::MetricFactory> metrics;  // none: the loss
-  std::optional<KeepLast> checkpoints = KeepLast{};
+  // None: no checkpoints are written. An empty list: the last two epochs and the best one, as watched_metric() says.
+  std::optional<std::vector<CheckpointStrategy>> checkpoints = std::vector<CheckpointStrategy>{};
   std::optional<EarlyStopping> early_stopping;
   std::optional<Resume> resume;
   std::optional<std::uint64_t> seed;  // none: that of the device
@@ -37,12 +39,27 @@ struct TrainingOptions {
   Interrupter interrupter;
 };
 
+// The metric by which an epoch is the best of a training: that of early stopping, else that of the first KeepBest, else
+// "Loss" if it is measured, else the first metric; these on the validation split.
+KeepBest watched_metric(const TrainingOptions& options, const metric::MetricSet& metrics);
+
+// The epoch with the best value of the watched metric.
+struct BestEpoch {
+  std::int64_t epoch = 0;
+  double value = 0;
+  KeepBest by;            // the metric
+  bool is_last = false;   // the trained model is as it was after this epoch
+  // The model's record. Errors: NOT_FOUND when no strategy has kept it, or when the folder is not there any more.
+  std::function<Record()> record;
+};
+
 enum class StopReason { completed, stopped_early, interrupted };
 
 struct TrainingReport {
   StopReason reason = StopReason::completed;
   std::vector<std::string> metrics;  // their names, as in the results
   std::vector<EpochResult> history;  // of all epochs, those before a resume included
+  std::optional<BestEpoch> best;     // none before the end of an epoch
 };
 
 }  // namespace burn::train

@@ -2,11 +2,12 @@
 //
 //   auto training = train::SupervisedTraining(artifact_dir, train_loader, valid_loader)
 //                       .metrics(metric::Accuracy{}, metric::Loss{})
-//                       .checkpoints(train::KeepLast{2})
+//                       .checkpoints(train::KeepLast{2}, train::KeepBest{.metric = "Loss"})
 //                       .early_stopping({.metric = "Loss", .split = Split::valid, .patience = 3})
 //                       .epochs(10)
 //                       .summary();
 //   auto result = training.launch(train::Learner(NetConfig{}.init(device), optim::AdamConfig{}, 1e-3));
+//   result.best().model;                                // as it was after the epoch with the best loss; result.model: the last
 //
 // The model has `step(const Batch&) const`, which returns one of the outputs of train/learner/output.h. It is called on
 // the model itself to train and on model.valid() to validate.
@@ -15,6 +16,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/error.h"
 #include "train/learner/batch_recording.h"
 #include "train/learner/engine.h"
 #include "train/learner/learner.h"
@@ -22,12 +24,29 @@
 
 namespace burn::train {
 
+// The model as it was after the best epoch.
+template <Module M>
+struct BestModel {
+  std::int64_t epoch = 0;
+  double value = 0;  // of the watched metric
+  M model;           // on the device of the one that was trained
+};
+
 template <Module M>
 struct TrainingResult {
   M model;  // after the last step
   TrainingReport report;
 
   bool interrupted() const { return report.reason == StopReason::interrupted; }
+
+  // By the metric that watched_metric() names. Early stopping, KeepBest and the default see to it that the best epoch is
+  // kept; it is read from the folder of the training, which must still be there, and no other training in it.
+  // Errors: NOT_FOUND without an epoch that is over, or when the best one was not kept, naming it.
+  BestModel<M> best() const {
+    if (!report.best) throw Error(StatusCode::not_found, "the best epoch: none is over");
+    const auto& [epoch, value, by, is_last, record] = *report.best;
+    return {epoch, value, is_last ? model : model.load_record(record())};
+  }
 };
 
 // A description of a training; launch() carries it out, as often as it is called. A value; one thread at a time.
@@ -48,10 +67,18 @@ class SupervisedTraining {
     return *this;
   }
   SupervisedTraining& epochs(std::int64_t count) { return set(options_.epochs, count); }
-  // Which checkpoints to keep; the last two without this, none with std::nullopt.
-  SupervisedTraining& checkpoints(std::optional<KeepLast> keep) { return set(options_.checkpoints, keep); }
+  // Which checkpoints to keep: what any of the strategies wants, and always the newest. Without this, and without
+  // arguments, the last two epochs and the best one (watched_metric()); none with std::nullopt. With early stopping the
+  // best epoch is kept, too, whatever is said here: without checkpoints in memory.
+  template <std::convertible_to<CheckpointStrategy>... Strategies>
+  SupervisedTraining& checkpoints(Strategies... strategies) {
+    return set(options_.checkpoints, std::vector<CheckpointStrategy>{std::move(strategies)...});
+  }
+  SupervisedTraining& checkpoints(std::nullopt_t) { return set(options_.checkpoints, std::nullopt); }
+  // Ends the training when a metric gets no better; result.best() is the epoch before that.
   SupervisedTraining& early_stopping(EarlyStopping rule) { return set(options_.early_stopping, std::move(rule)); }
-  // Goes on from a checkpoint as if there had been no stop: same shuffles, same random numbers, same losses.
+  // Goes on from a checkpoint as if there had been no stop: same shuffles, same random numbers, same losses. One that has
+  // all its epochs, or that early stopping would have stopped, does not train any further.
   SupervisedTraining& resume(std::int64_t epoch) { return set(options_.resume, Resume{epoch}); }
   SupervisedTraining& resume(Latest) { return set(options_.resume, Resume{}); }
   // Each epoch's random numbers on the device (dropout) follow from this seed and the epoch. Without: from the

@@ -1,0 +1,162 @@
+// Checkpoints on disk, and which of them stay.
+#include <array>
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "tests/support/temp_folder.h"
+#include "train/checkpoint/checkpoint.h"
+#include "train/checkpoint/strategy.h"
+#include "train/learner/options.h"
+
+namespace burn::train {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+metric::MetricSet metrics() {
+  return metric::MetricSet{
+      {[] { return std::make_unique<metric::Loss>(); }, [] { return std::make_unique<metric::Accuracy>(); }}};
+}
+
+// Losses and accuracies of validation.
+std::vector<EpochResult> history(const std::vector<double>& losses, const std::vector<double>& accuracies) {
+  std::vector<EpochResult> history;
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    history.push_back({static_cast<std::int64_t>(i + 1), {0, 0}, {losses[i], accuracies[i]}});
+  }
+  return history;
+}
+
+Checkpoint checkpoint(std::int64_t epoch, bool interrupted = false) {
+  Checkpoint made;
+  made.state = {.epoch = epoch,
+                .interrupted = interrupted,
+                .seed = static_cast<std::int64_t>(0xfedcba9876543210),
+                .metrics = {"Loss"}};
+  made.model.insert("weight", TensorData{std::vector<float>{static_cast<float>(epoch)}, {1}});
+  made.metrics = to_record({{1, {0.1}, {0.2}}});
+  made.scheduler = "{}";
+  return made;
+}
+
+TEST(Checkpoints, AreThereUntilOthersAreToBeKept) {
+  const test::TempFolder folder;
+  const CheckpointStore store{folder.path()};
+  for (int epoch = 1; epoch <= 5; ++epoch) store.save(checkpoint(epoch));
+  store.keep_only(std::array<std::int64_t, 3>{2, 4, 5});
+  EXPECT_THAT(store.epochs(), ElementsAre(2, 4, 5));
+  const auto loaded = store.load(std::nullopt);
+  EXPECT_EQ(loaded.state.epoch, 5);
+  EXPECT_EQ(loaded.state.seed, static_cast<std::int64_t>(0xfedcba9876543210));
+  EXPECT_EQ(loaded.model.get("weight").to_vec<float>()[0], 5.0f);
+  EXPECT_EQ(history_from_record(loaded.metrics).at(0).valid.at(0), 0.2);
+  EXPECT_EQ(store.load(4).state.epoch, 4);
+  EXPECT_EQ(store.load_model(2).get("weight").to_vec<float>()[0], 2.0f);
+  EXPECT_THROW((void)store.load_model(3), Error);
+}
+
+TEST(Checkpoints, OfAnInterruptionAreTheLatestUntilTheEpochIsOver) {
+  const test::TempFolder folder;
+  const CheckpointStore store{folder.path()};
+  store.save(checkpoint(1));
+  store.save(checkpoint(2, true));
+  store.save(checkpoint(2, true));  // in the place of the one before
+  EXPECT_TRUE(store.load(std::nullopt).state.interrupted);
+  EXPECT_FALSE(store.load(1).state.interrupted);
+  store.save(checkpoint(2));
+  EXPECT_FALSE(store.load(std::nullopt).state.interrupted);
+}
+
+TEST(Checkpoints, ThatAreNotThereAreAnErrorThatNamesThoseThatAre) {
+  const test::TempFolder folder;
+  const CheckpointStore store{folder.path()};
+  EXPECT_THROW((void)store.load(std::nullopt), Error);
+  store.save(checkpoint(1));
+  store.save(checkpoint(2));
+  try {
+    (void)store.load(7);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no checkpoint of epoch 7"));
+    EXPECT_THAT(error.what(), HasSubstr("1, 2"));
+  }
+}
+
+TEST(Checkpoints, AHalfWrittenOneIsNotSeen) {
+  const test::TempFolder folder;
+  const CheckpointStore store{folder.path()};
+  store.save(checkpoint(1));
+  std::filesystem::create_directories(folder / "checkpoint/.epoch-2.new");  // the machine stopped while writing
+  EXPECT_EQ(store.load(std::nullopt).state.epoch, 1);
+  store.save(checkpoint(2));
+  EXPECT_EQ(store.load(std::nullopt).state.epoch, 2);
+}
+
+std::vector<std::int64_t> kept(const std::vector<CheckpointStrategy>& strategies, const std::vector<double>& losses,
+                               const std::vector<double>& accuracies) {
+  return kept_epochs(strategies, metrics(), history(losses, accuracies));
+}
+
+TEST(CheckpointStrategies, KeepTheLastTheBestOrAll) {
+  const std::vector<double> losses{3, 1, 2, 1, 4}, accuracies{10, 20, 90, 30, 40};
+  EXPECT_THAT(kept({KeepLast{2}}, losses, accuracies), ElementsAre(4, 5));
+  EXPECT_THAT(kept({KeepLast{9}}, losses, accuracies), ElementsAre(1, 2, 3, 4, 5));
+  EXPECT_THAT(kept({KeepAll{}}, losses, accuracies), ElementsAre(1, 2, 3, 4, 5));
+  EXPECT_THAT(kept({KeepBest{}}, losses, accuracies), ElementsAre(2, 5));  // the first of two; the newest always stays
+  EXPECT_THAT(kept({KeepBest{.metric = "Accuracy"}}, losses, accuracies), ElementsAre(3, 5));
+  EXPECT_THAT(kept({KeepBest{.split = Split::train}}, losses, accuracies), ElementsAre(1, 5));
+}
+
+TEST(CheckpointStrategies, TogetherKeepWhatAnyOfThemWants) {
+  const std::vector<double> losses{3, 1, 2, 1, 4}, accuracies{90, 20, 10, 30, 40};
+  const KeepChosen odd{[](const std::vector<EpochResult>& history) {
+    std::vector<std::int64_t> epochs;
+    for (const auto& result : history) {
+      if (result.epoch % 2 == 1) epochs.push_back(result.epoch);
+    }
+    return epochs;
+  }};
+  EXPECT_THAT(kept({KeepLast{1}, KeepBest{}, KeepBest{.metric = "Accuracy"}}, losses, accuracies),
+              ElementsAre(1, 2, 5));
+  EXPECT_THAT(kept({KeepLast{2}, odd}, losses, accuracies), ElementsAre(1, 3, 4, 5));
+}
+
+TEST(CheckpointStrategies, DoNotTakeNaNForTheBest) {
+  const double nan = std::nan("");
+  EXPECT_THAT(kept({KeepBest{}}, {nan, 2, nan}, {0, 0, 0}), ElementsAre(2, 3));
+}
+
+TEST(CheckpointStrategies, ThatCannotBeFollowedAreErrors) {
+  const auto message = [](const CheckpointStrategy& strategy) -> std::string {
+    try {
+      check(strategy, metrics());
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message(KeepLast{1}), "");
+  EXPECT_EQ(message(KeepLast{0}), "checkpoints: KeepLast of 0 epochs, must be 1 or more");
+  EXPECT_EQ(message(KeepBest{"Perplexity"}),
+            "checkpoints: no metric \"Perplexity\" is measured; there are: Loss, Accuracy");
+  EXPECT_EQ(message(KeepChosen{}), "checkpoints: KeepChosen without a function");
+}
+
+TEST(CheckpointStrategies, AreWatchedByTheMetricOfEarlyStoppingFirst) {
+  TrainingOptions options;
+  EXPECT_EQ(watched_metric(options, metrics()).metric, "Loss");
+  options.checkpoints = {KeepLast{}, KeepBest{.metric = "Accuracy", .split = Split::train}};
+  EXPECT_EQ(watched_metric(options, metrics()).metric, "Accuracy");
+  EXPECT_EQ(watched_metric(options, metrics()).split, Split::train);
+  options.early_stopping = EarlyStopping{.metric = "Loss"};
+  EXPECT_EQ(watched_metric(options, metrics()).metric, "Loss");
+  const metric::MetricSet accuracy{{[] { return std::make_unique<metric::Accuracy>(); }}};
+  EXPECT_EQ(watched_metric({}, accuracy).metric, "Accuracy");
+}
+
+}  // namespace
+}  // namespace burn::train
