@@ -39,16 +39,36 @@ OperandGradients two(const Step& s, First&& first, Second&& second) {
 
 Value reverse(const Value& x, std::int64_t axis, const Step& s) { return client::flip(x, std::span{&axis, 1}, s.site); }
 
+// At each place along `axis` the product of what comes before it.
+Value product_before(const Value& x, std::int64_t axis, const Step& s) {
+  ir::Shape one = x.shape();
+  one[static_cast<int>(axis)] = 1;
+  const auto shifted = std::array{client::filled(place_of(x), one, 1, x.dtype(), s.site),
+                                  client::narrow(x, axis, 0, x.shape()[static_cast<int>(axis)] - 1, s.site)};
+  return client::scan(ir::ReduceFn::prod, client::concat(shifted, axis, s.site), axis, s.site);
+}
+
 // The product of all the others along `axis`, without dividing (elements may be 0): what came before times what comes after.
 Value product_of_others(const Value& x, std::int64_t axis, const Step& s) {
-  const auto before = [&](const Value& v) {
-    ir::Shape one = v.shape();
-    one[static_cast<int>(axis)] = 1;
-    const auto shifted = std::array{client::filled(place_of(v), one, 1, v.dtype(), s.site),
-                                    client::narrow(v, axis, 0, v.shape()[static_cast<int>(axis)] - 1, s.site)};
-    return client::scan(ir::ReduceFn::prod, client::concat(shifted, axis, s.site), axis, s.site);
+  return product_before(x, axis, s) * reverse(product_before(reverse(x, axis, s), axis, s), axis, s);
+}
+
+// Of z = cumprod(x): at each k, the sum over i >= k of g[i] times the product of x[j] with k < j <= i. It is
+// t[k] = g[k] + x[k + 1] t[k + 1], a recurrence that is composed with itself in steps of 1, 2, 4, ...: no division (elements
+// may be 0), log2(n) passes.
+Value weighted_tail(const Value& x, const Value& g, std::int64_t axis, const Step& s) {
+  const auto n = x.shape()[static_cast<int>(axis)];
+  const auto part = [&](const Value& v, std::int64_t begin, std::int64_t end) {
+    return client::narrow(v, axis, begin, end - begin, s.site);
   };
-  return before(x) * reverse(before(reverse(x, axis, s)), axis, s);
+  Value tail = g;                                 // sums of up to `step` terms
+  Value factor = n > 1 ? part(x, 1, n) : Value{};  // [n - step], products of `step` elements
+  for (std::int64_t step = 1; step < n; step *= 2) {
+    const auto parts = std::array{part(tail, 0, n - step) + factor * part(tail, step, n), part(tail, n - step, n)};
+    tail = client::concat(parts, axis, s.site);
+    if (2 * step < n) factor = part(factor, 0, n - 2 * step) * part(factor, step, n - step);
+  }
+  return tail;
 }
 
 }  // namespace
@@ -75,6 +95,7 @@ OperandGradients rule(const ir::Reduce& op, const Step& s) {
   const Value& x = s.x[0];
   const auto spread = [&](const Value& v) { return client::expand(v, x.shape(), s.site); };
   return one(s, [&]() -> Value {
+    if (x.type().num_elements() == 0) return zeros_like(x, s);
     switch (op.fn) {
       case ir::ReduceFn::sum:
         return spread(s.g);
@@ -104,11 +125,12 @@ OperandGradients rule(const ir::Scan& op, const Step& s) {
     return reverse(client::scan(ir::ReduceFn::sum, reverse(v, op.axis, s), op.axis, s.site), op.axis, s);
   };
   return one(s, [&]() -> Value {
+    if (x.type().num_elements() == 0) return s.g;
     switch (op.fn) {
       case ir::ReduceFn::sum:
         return tail_sum(s.g);
       case ir::ReduceFn::prod:
-        return tail_sum(s.g * s.y) / x;
+        return product_before(x, op.axis, s) * weighted_tail(x, s.g, op.axis, s);
       case ir::ReduceFn::max:
       case ir::ReduceFn::min: {
         // The element in force at i is the last position up to i that equalled the running extreme.

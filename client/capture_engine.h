@@ -97,7 +97,7 @@ class CaptureEngine {
   std::size_t recorded_ = 0, replayed_ = 0;
 
   // Of the call under way.
-  CaptureState lasting_, passing_;
+  CaptureState lasting_{device_}, passing_{device_};
   std::vector<Scalar> numbers_;
   std::vector<Value*> arguments_;  // lasting, then passing
   std::vector<std::uint64_t> aliases_;

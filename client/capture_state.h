@@ -20,6 +20,10 @@ namespace burn::client {
 
 class CaptureState {
  public:
+  // `device`: where the step is to run, for who can bring its tensors there before; null: they are where they must be.
+  explicit CaptureState(std::shared_ptr<DeviceState> device = nullptr) : device_(std::move(device)) {}
+  const std::shared_ptr<DeviceState>& device() const { return device_; }
+
   void value(Value& value) { values_.push_back(&value); }
   void host(CaptureHost& host) { hosts_.push_back(&host); }
   // Something that must be the same for a recording to fit: a count, a name.
@@ -47,6 +51,7 @@ class CaptureState {
   template <typename T>
   void field(T& field);
 
+  std::shared_ptr<DeviceState> device_;
   std::vector<Value*> values_;
   std::vector<CaptureHost*> hosts_;
   std::vector<std::uint64_t> words_;

@@ -14,6 +14,23 @@ ir::Dims one_axis(const Value& x, std::int64_t axis, const char* op, const Site&
 
 Term sum(const Term& x, const ir::Dims& axes) { return x.with(reduce(ir::ReduceFn::sum, x, axes, x.site())); }
 
+// The p-th root of a sum of p-th powers. Where the sum is 0 its slope is infinite and that of the powers 0: taken as 0
+// together, by a root of something else that the result there does not depend on.
+Term root(const Term& total, double p) {
+  const Term is_zero = total == 0.0;
+  const Term positive = select(is_zero, 1.0, total);
+  const Term y = p == 2 ? sqrt(positive) : combine(ir::PointwiseFn::pow, positive, positive.literal(1 / p));
+  return select(is_zero, p > 0 ? 0.0 : std::numeric_limits<double>::infinity(), y);
+}
+
+// |x|^p. Below 2 the slope, or the slope of the slope, is infinite at 0; both are taken as 0 there.
+Term powers(const Term& x, double p) {
+  const auto power = [&](const Term& base) { return combine(ir::PointwiseFn::pow, base, base.literal(p)); };
+  if (p > 2) return power(abs(x));
+  const Term is_zero = x == 0.0;
+  return select(is_zero, p > 0 ? 0.0 : std::numeric_limits<double>::infinity(), power(select(is_zero, 1.0, abs(x))));
+}
+
 void check_matrix(const Value& x, const char* op, const Site& site) {
   if (x.rank() < 2) fail(std::string{op} + ": takes matrices, got " + ir::to_string(x.type()), site);
 }
@@ -31,10 +48,8 @@ Value vector_norm(const Value& value, double p, std::int64_t axis, const Site& s
     return reduce(ir::ReduceFn::sum, cast(is_there, value.dtype(), site), axes, site);
   }
   if (p == 1) return sum(abs(x), axes);
-  if (p == 2) return sqrt(sum(x * x, axes));
-  const Term powers = x.with(pointwise(ir::PointwiseFn::pow, abs(x), x.literal(p), site));
-  const Term total = sum(powers, axes);
-  return pointwise(ir::PointwiseFn::pow, total, total.literal(1 / p), site);
+  if (p == 2) return root(sum(x * x, axes), p);
+  return root(sum(powers(x, p), axes), p);
 }
 
 Value vector_normalize(const Value& x, double p, std::int64_t axis, double eps, const Site& site) {

@@ -64,8 +64,7 @@ MhaOutput MultiHeadAttention::forward(const MhaInput& input, Loc where) const {
   const Tensor<4> weights =
       dropout(quiet_softmax ? activation::quiet_softmax(scores, 3, where) : activation::softmax(scores, 3, where), where);
 
-  const bool is_dropping = dropout.prob > 0 && scores.value().is_autodiff();
-  const bool needs_weights = quiet_softmax || is_dropping || (hidden && min_float > -1e4);
+  const bool needs_weights = quiet_softmax || dropout.is_dropping(scores.value()) || (hidden && min_float > -1e4);
   Tensor<4> context = needs_weights ? weights.matmul(v, where)
                                     : module::attention<4>(q, k, v, mask, std::nullopt,
                                                            {.scale = scale, .is_causal = input.is_causal}, where);

@@ -64,7 +64,7 @@ Value BatchNorm::run(const Value& x, const Site& site) const {
                      ir::to_string(x.type()),
                  site);
   }
-  if (!scale.is_autodiff()) {
+  if (!training.is_on(scale)) {
     return detail::batch_norm(x, scale, shift, running_mean.slot().value, running_var.slot().value, epsilon, site);
   }
   if (x.type().num_elements() == 0)

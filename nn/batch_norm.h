@@ -14,14 +14,15 @@ client::Value batch_norm(const client::Value& x, const client::Value& gamma, con
 
 // y = gamma (x - mean) / sqrt(var + epsilon) + beta, per channel.
 //
-// While the layer is on an autodiff device it is training: mean and (biased) variance are the batch's, and each
-// forward() moves the running statistics towards them: new = old (1 - momentum) + batch momentum. Off it
-// (module.valid()), the running statistics count.
+// In training mean and (biased) variance are the batch's, and each forward() moves the running statistics towards them:
+// new = old (1 - momentum) + batch momentum. Otherwise the running statistics count. Whether it trains, valid() and train() of the
+// module say; before either, the device of the layer does: if it is an autodiff device.
 struct BatchNorm {
   Param<1> gamma, beta;                       // [channel]
   RunningState<1> running_mean, running_var;  // [channel]; the biased variance, as Burn keeps it
   double momentum = 0.1, epsilon = 1e-5;
-  BURN_MODULE(BatchNorm, gamma, beta, running_mean, running_var)
+  Training training{};
+  BURN_MODULE(BatchNorm, gamma, beta, running_mean, running_var, momentum, epsilon, training)
 
   // Shapes: [batch, channel, ...] -> the same. Errors: other channels; an empty batch in training.
   template <int D>

@@ -11,10 +11,10 @@ Dropout DropoutConfig::init() const {
 }
 
 client::Value Dropout::run(const client::Value& x, const client::Site& site) const {
-  if (prob == 0 || !x.is_autodiff()) return x;
+  if (!is_dropping(x)) return x;
   const double keep = 1 - prob;
   if (keep == 0) return client::Term{x, site} * 0.0;
-  const Device device{x.device(), true};
+  const Device device{x.device(), x.is_autodiff()};
   const client::Term mask{client::random(x.shape(), Distribution::bernoulli(keep), {device, x.dtype()}, site), site};
   return client::Term{x, site} * mask * (1 / keep);
 }

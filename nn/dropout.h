@@ -6,11 +6,16 @@
 
 namespace burn::nn {
 
-// In training, that is for an input on an autodiff device: each element becomes 0 with probability `prob`, and the
-// others are scaled by 1 / (1 - prob), which keeps the mean. Otherwise the input itself.
+// In training each element becomes 0 with probability `prob`, and the others are scaled by 1 / (1 - prob), which keeps the mean.
+// Otherwise the input itself. Whether it trains, valid() and train() of the module say; before either, the input does: if it is on
+// an autodiff device.
 struct Dropout {
   double prob = 0.5;
-  BURN_MODULE(Dropout)
+  Training training{};
+  BURN_MODULE(Dropout, prob, training)
+
+  // Whether an input like `x` loses elements.
+  bool is_dropping(const client::Value& x) const { return prob > 0 && training.is_on(x); }
 
   // Shapes: [...] -> the same.
   template <int D>

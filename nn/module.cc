@@ -48,16 +48,43 @@ class PathVisitor : public SlotVisitor {
   std::vector<std::size_t> lengths_;
 };
 
-// A slot's numbers replaced by `value`, tracked as the slot was.
-void replace(Slot& slot, const client::Value& value) {
-  if (slot.role == Slot::Role::state) {
-    slot.value = value.inner();
-  } else if (slot.value.is_tracked()) {
-    slot.value = client::require_grad(value);
-  } else {
-    slot.value = slot.value.is_autodiff() ? value.from_inner() : value;
+const char* kind_name(ir::DType dtype) {
+  return ir::is_floating(dtype) ? Float::kName : ir::is_bool(dtype) ? Bool::kName : Int::kName;
+}
+
+// A record may have other digits than the module, but not numbers of another kind: what they were meant for is unknown.
+void check_fits(const std::string& path, const Slot& slot, const TensorData& data, const char* module_name) {
+  const auto complain = [&](const std::string& why) {
+    throw Error(StatusCode::invalid_argument, "load_record: tensor \"" + path + "\" is " + ir::to_string(slot.value.type()) +
+                                                  " in " + module_name + " but " + ir::to_string(data.type()) +
+                                                  " in the record" + why);
+  };
+  if (data.shape() != slot.value.shape()) complain("");
+  const std::string wanted = kind_name(slot.value.dtype()), given = kind_name(data.dtype());
+  if (wanted != given) complain(": it takes " + wanted + " numbers of any precision, not " + given);
+  const auto dtype = slot.value.dtype();
+  if (given == Int::kName && dtype != data.dtype() &&
+      data.convert_dtype(dtype).to_vec_as<std::int64_t>() != data.to_vec_as<std::int64_t>()) {
+    complain(": not all of its numbers fit");
   }
 }
+
+// For walks that change a module where nobody asks for names.
+class ChangeVisitor : public SlotVisitor {
+ public:
+  void enter(std::string_view, std::string_view) override {}
+  void leave() override {}
+  void slot(std::string_view, Slot& slot) override {
+    if (slot.value.has_value()) change(slot);
+  }
+  void tensor(client::Value& value) override {
+    if (value.has_value()) change(value);
+  }
+
+ private:
+  virtual void change(Slot& slot) = 0;
+  virtual void change(client::Value& tensor) = 0;
+};
 
 }  // namespace
 
@@ -83,12 +110,10 @@ void load_record(const Walk& walk, const Record& record, const char* module_name
                                              ", which needs " + ir::to_string(slot.value.type()));
     }
     const TensorData data = record.get(path);
-    if (data.shape() != slot.value.shape()) {
-      throw Error(StatusCode::invalid_argument, "load_record: tensor \"" + path + "\" is " + ir::to_string(slot.value.type()) + " in " +
-                                                    module_name + " but " + ir::to_string(data.type()) + " in the record");
-    }
-    const Device device{slot.value.device(), slot.value.is_autodiff()};
-    replace(slot, client::from_data(data, {device, slot.value.dtype()}, slot.value.dtype()));
+    check_fits(path, slot, data, module_name);
+    const auto dtype = slot.value.dtype();
+    const Device device{slot.value.device()};
+    slot.put(client::from_data(data, {device, dtype}, dtype), slot.value.is_autodiff());
     used.insert(path);
   });
   for (const auto& name : record.names()) {
@@ -99,25 +124,50 @@ void load_record(const Walk& walk, const Record& record, const char* module_name
   }
 }
 
-void move_to(const Walk& walk, const Device& device) {
-  for_each_slot(walk, [&](const std::string&, Slot& slot) {
-    auto value = slot.value.inner();
-    if (value.device() != device.state()) {
-      value = client::from_data(client::to_data(value), {device.inner(), value.dtype()}, value.dtype());
-    }
-    const bool is_parameter = slot.role == Slot::Role::parameter && ir::is_floating(value.dtype());
-    if (device.is_autodiff() && is_parameter) slot.value = client::require_grad(value);
-    else slot.value = device.is_autodiff() && slot.role == Slot::Role::parameter ? value.from_inner() : value;
-  });
+client::Value on_device(const client::Value& value, const Device& device) {
+  if (value.device() == device.state()) return value.inner();
+  return client::from_data(client::to_data(value), {device.inner(), value.dtype()}, value.dtype());
 }
 
-void set_tracking(const Walk& walk, bool autodiff, bool require_grad) {
-  for_each_slot(walk, [&](const std::string&, Slot& slot) {
-    if (slot.role == Slot::Role::state) return;
-    if (!autodiff) slot.value = slot.value.inner();
-    else if (require_grad) slot.value = client::require_grad(slot.value);
-    else slot.value = slot.value.detach();
-  });
+void move_to(const Walk& walk, const Device& device) {
+  class Mover : public ChangeVisitor {
+   public:
+    explicit Mover(const Device& device) : device_(device) {}
+
+   private:
+    void change(Slot& slot) override { slot.put(on_device(slot.value, device_), device_.is_autodiff()); }
+    void change(client::Value& tensor) override {
+      const auto moved = on_device(tensor, device_);
+      tensor = device_.is_autodiff() ? moved.from_inner() : moved;
+    }
+    const Device device_;
+  };
+  Mover mover{device};
+  walk(mover);
+}
+
+void set_training(const Walk& walk, bool is_training) {
+  class Switch : public ChangeVisitor {
+   public:
+    explicit Switch(bool is_training) : is_training_(is_training) {}
+    void training(Training& training) override { training.set(is_training_ ? Training::Mode::on : Training::Mode::off); }
+
+   private:
+    void change(Slot& slot) override {
+      if (slot.role == Slot::Role::state || slot.value.is_autodiff() == is_training_) return;
+      slot.put(slot.value.inner(), is_training_);
+    }
+    void change(client::Value& tensor) override {
+      if (tensor.is_autodiff() != is_training_) tensor = is_training_ ? tensor.from_inner() : tensor.inner();
+    }
+    const bool is_training_;
+  };
+  Switch change{is_training};
+  walk(change);
+}
+
+void set_require_grad(const Walk& walk, bool wanted) {
+  for_each_slot(walk, [&](const std::string&, Slot& slot) { slot.set_require_grad(wanted); });
 }
 
 std::int64_t num_params(const Walk& walk) {
@@ -176,6 +226,8 @@ void capture_slots(client::CaptureState& state, const Walk& walk) {
       state_.word(slot.id);
       state_.value(slot.value);
     }
+    void training(Training& training) override { state_.word(static_cast<std::uint64_t>(training.mode())); }
+    void tensor(client::Value& value) override { state_.value(value); }
 
    private:
     client::CaptureState& state_;

@@ -7,93 +7,32 @@
 //     Tensor<2> forward(const Tensor<4>& x) const { ... }
 //   };
 //
-// A field is a Param, a RunningState, another module, a std::optional, std::vector or std::array of those, or anything else, which
-// is passed over (numbers, flags). The struct stays an aggregate: designated initializers work. Modules are values.
+// A field is a Param, a RunningState, an nn::Training, a Tensor (which only moves along), another module, or one of those in a
+// std::optional, vector, array, pair, tuple, variant or map. Numbers, flags, strings and configurations may be listed or left
+// out: they are passed over. A field with tensors in it that is not listed, or whose type cannot be visited, does not compile;
+// BURN_SKIP(field) in the list says that a field is nobody's business. The struct stays an aggregate: designated initializers
+// work. Modules are values.
+//
+// Training state belongs to the module: valid() turns off what is only for training (dropout, batch statistics), whatever device
+// the input is on, and train() turns it on again. Until one of them is called, a layer trains while it is on an autodiff device.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <iosfwd>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "client/capture_state.h"
 #include "client/device.h"
+#include "nn/field_check.h"
+#include "nn/fields.h"
 #include "nn/for_each.h"
 #include "nn/param.h"
 #include "store/record.h"
 
 namespace burn {
 
-template <typename T>
-concept Module = requires { typename T::BurnModule; };
-
 namespace nn::detail {
-
-// The non-template end of every walk over a module. `enter` and `leave` bracket a field that has fields; `slot` is a tensor.
-class SlotVisitor {
- public:
-  virtual ~SlotVisitor() = default;
-  virtual void enter(std::string_view name, std::string_view type) = 0;
-  virtual void leave() = 0;
-  virtual void slot(std::string_view name, Slot& slot) = 0;
-};
-
-template <typename T>
-void visit_field(SlotVisitor& visitor, std::string_view name, T& field);
-
-template <Module M>
-void visit_module(SlotVisitor& visitor, std::string_view name, M& module) {
-  visitor.enter(name, M::module_name());
-  module.for_each_field([&](std::string_view field, auto& value) { visit_field(visitor, field, value); });
-  visitor.leave();
-}
-
-template <typename T>
-inline constexpr bool kIsSlot = false;
-template <int D, Kind K>
-inline constexpr bool kIsSlot<Param<D, K>> = true;
-template <int D>
-inline constexpr bool kIsSlot<RunningState<D>> = true;
-template <typename T>
-inline constexpr bool kIsOptional = false;
-template <typename T>
-inline constexpr bool kIsOptional<std::optional<T>> = true;
-template <typename T>
-inline constexpr bool kIsList = false;
-template <typename T>
-inline constexpr bool kIsList<std::vector<T>> = true;
-template <typename T, std::size_t N>
-inline constexpr bool kIsList<std::array<T, N>> = true;
-
-// Whether a field of this type can hold tensors; others are passed over.
-template <typename T>
-inline constexpr bool kIsVisited = kIsSlot<T> || Module<T>;
-template <typename T>
-inline constexpr bool kIsVisited<std::optional<T>> = kIsVisited<T>;
-template <typename T>
-inline constexpr bool kIsVisited<std::vector<T>> = kIsVisited<T>;
-template <typename T, std::size_t N>
-inline constexpr bool kIsVisited<std::array<T, N>> = kIsVisited<T>;
-
-template <typename T>
-void visit_field([[maybe_unused]] SlotVisitor& visitor, [[maybe_unused]] std::string_view name, [[maybe_unused]] T& field) {
-  if constexpr (!kIsVisited<T>) {
-    return;
-  } else if constexpr (kIsSlot<T>) {
-    visitor.slot(name, field.slot());
-  } else if constexpr (Module<T>) {
-    visit_module(visitor, name, field);
-  } else if constexpr (kIsOptional<T>) {
-    if (field) visit_field(visitor, name, *field);
-  } else if constexpr (kIsList<T>) {
-    visitor.enter(name, "list");
-    for (std::size_t i = 0; i < field.size(); ++i) visit_field(visitor, std::to_string(i), field[i]);
-    visitor.leave();
-  }
-}
 
 // What the members below do, once for all modules. `walk` visits the module it belongs to.
 using Walk = std::function<void(SlotVisitor&)>;
@@ -101,7 +40,9 @@ void for_each_slot(const Walk& walk, const std::function<void(const std::string&
 Record record_of(const Walk& walk);
 void load_record(const Walk& walk, const Record& record, const char* module_name);
 void move_to(const Walk& walk, const Device& device);
-void set_tracking(const Walk& walk, bool autodiff, bool require_grad);
+client::Value on_device(const client::Value& value, const Device& device);  // by way of the host where it is another; off the tape
+void set_training(const Walk& walk, bool is_training);
+void set_require_grad(const Walk& walk, bool wanted);
 std::int64_t num_params(const Walk& walk);
 void print(std::ostream& out, const Walk& walk);
 void capture_slots(client::CaptureState& state, const Walk& walk);
@@ -117,12 +58,26 @@ void capture_fields(CaptureState& state, M& module) {
 }  // namespace client
 }  // namespace burn
 
+// In a list of fields: not to be visited.
+#define BURN_SKIP(field) ::burn::nn::detail::skip(field)
+
+#define BURN_VISIT_FIELD(f)                                                                                                  \
+  static_assert(::burn::nn::detail::kIsField<decltype(f)>,                                                                   \
+                "BURN_MODULE: the field '" #f "' is of a type that cannot be visited. Give a struct with layers a BURN_MODULE " \
+                "of its own, hold layers by value (std::optional, vector, array, pair, tuple, variant, map), or write "      \
+                "BURN_SKIP(" #f ") for what is no parameter");                                                               \
+  fn(#f, f);
+#define BURN_PLACES_OF_FIELD(f) + ::burn::nn::detail::kPlacesOf<decltype(f)>
+
 #define BURN_MODULE(Type, ...)                                                                                               \
   using BurnModule = Type;                                                                                                   \
   static constexpr const char* module_name() { return #Type; }                                                              \
   template <typename Fn>                                                                                                     \
   void for_each_field([[maybe_unused]] Fn&& fn) {                                                                            \
-    BURN_FOR_EACH(BURN_NAME_AND_FIELD, __VA_ARGS__)                                                                                 \
+    static_assert(::burn::nn::detail::fields_with_tensors<Type>() <= 0 BURN_FOR_EACH(BURN_PLACES_OF_FIELD, __VA_ARGS__),     \
+                  "BURN_MODULE(" #Type "): the list leaves out a field with tensors in it, which would never be trained, "   \
+                  "moved or saved. Name every Param, RunningState, nn::Training and layer, or write BURN_SKIP(field)");          \
+    BURN_FOR_EACH(BURN_VISIT_FIELD, __VA_ARGS__)                                                                             \
   }                                                                                                                          \
   /* Calls body(path, slot) for every tensor: "conv1.weight". */                                                             \
   void for_each_slot(const std::function<void(const std::string&, ::burn::Slot&)>& body) {                                  \
@@ -130,12 +85,14 @@ void capture_fields(CaptureState& state, M& module) {
   }                                                                                                                          \
   /* Every tensor by path, read from the device. */                                                                          \
   ::burn::Record into_record() const { return ::burn::nn::detail::record_of(const_cast<Type*>(this)->walk()); }       \
-  /* The same module with the record's numbers. Errors: a tensor missing, left over, or of another shape, by name. */       \
-  Type load_record(const ::burn::Record& record) const {                                                              \
+  /* The same module with the record's numbers. Another precision is rounded to that of the field. Errors: a tensor */       \
+  /* missing, left over, of another shape or kind (float, whole, bool), by name. */                                          \
+  Type load_record(const ::burn::Record& record) const {                                                                     \
     Type copy = *this;                                                                                                       \
     ::burn::nn::detail::load_record(copy.walk(), record, #Type);                                                             \
     return copy;                                                                                                             \
   }                                                                                                                          \
+  /* On another device. What is frozen stays frozen, training what trains. */                                                \
   Type to_device(const ::burn::Device& device) const {                                                                       \
     Type copy = *this;                                                                                                       \
     ::burn::nn::detail::move_to(copy.walk(), device);                                                                        \
@@ -143,16 +100,28 @@ void capture_fields(CaptureState& state, M& module) {
   }                                                                                                                          \
   /* to_device with parameters that are new leaves of the tape. */                                                           \
   Type fork(const ::burn::Device& device) const { return to_device(device); }                                                \
-  /* Off the autodiff device: no tape, and what is only for training (dropout) is off. */                                    \
+  /* Off the autodiff device: no tape, and what is only for training (dropout) is off, whatever the input. */                \
   Type valid() const {                                                                                                       \
     Type copy = *this;                                                                                                       \
-    ::burn::nn::detail::set_tracking(copy.walk(), false, false);                                                             \
+    ::burn::nn::detail::set_training(copy.walk(), false);                                                                    \
     return copy;                                                                                                             \
   }                                                                                                                          \
-  /* Parameters that gradients pass by: frozen. */                                                                           \
+  /* valid() undone: on the autodiff device, what is only for training on. What was frozen still is. */                      \
+  Type train() const {                                                                                                       \
+    Type copy = *this;                                                                                                       \
+    ::burn::nn::detail::set_training(copy.walk(), true);                                                                     \
+    return copy;                                                                                                             \
+  }                                                                                                                          \
+  /* Parameters that gradients pass by: frozen, also on other devices. */                                                    \
   Type no_grad() const {                                                                                                     \
     Type copy = *this;                                                                                                       \
-    ::burn::nn::detail::set_tracking(copy.walk(), true, false);                                                              \
+    ::burn::nn::detail::set_require_grad(copy.walk(), false);                                                                \
+    return copy;                                                                                                             \
+  }                                                                                                                          \
+  /* no_grad() undone. */                                                                                                    \
+  Type require_grad() const {                                                                                                \
+    Type copy = *this;                                                                                                       \
+    ::burn::nn::detail::set_require_grad(copy.walk(), true);                                                                 \
     return copy;                                                                                                             \
   }                                                                                                                          \
   std::int64_t num_params() const { return ::burn::nn::detail::num_params(const_cast<Type*>(this)->walk()); }                \

@@ -19,11 +19,31 @@ struct Slot {
   Role role = Role::parameter;
   ParamId id = 0;
   client::Value value;
+  bool is_frozen = false;  // gradients pass it by; what is remembered where there is no tape to tell
 
   bool is_trainable() const { return role == Role::parameter && value.is_tracked(); }
+  // Whether it is a leaf of the tape wherever there is one.
+  bool wants_grad() const {
+    if (role != Role::parameter || !ir::is_floating(value.dtype())) return false;
+    return value.is_autodiff() ? value.is_tracked() : !is_frozen;
+  }
+  // Other numbers, on or off the tape's device. Frozen stays frozen.
+  void put(const client::Value& numbers, bool is_autodiff) {
+    const bool is_leaf = wants_grad();
+    if (role == Role::parameter) is_frozen = !is_leaf && ir::is_floating(value.dtype());
+    if (!is_autodiff || role == Role::state) value = numbers.inner();
+    else value = is_leaf ? client::require_grad(numbers) : numbers.from_inner();
+  }
+  // Freezes a parameter, or lets gradients reach it again.
+  void set_require_grad(bool wanted) {
+    if (role != Role::parameter || !ir::is_floating(value.dtype())) return;
+    is_frozen = !wanted;
+    if (!wanted) value = value.detach();
+    else if (value.is_autodiff() && !value.is_tracked()) value = client::require_grad(value);
+  }
 };
 
-// A parameter. On an autodiff device it is a leaf of the tape unless no_grad() froze it.
+// A parameter. On an autodiff device it is a leaf of the tape unless it is frozen, by no_grad() of its module or here.
 template <int D, Kind K = Float>
 class Param {
  public:
@@ -38,6 +58,11 @@ class Param {
 
   Tensor<D, K> val() const { return Tensor<D, K>{slot_.value}; }
   ParamId id() const { return slot_.id; }
+  Param set_require_grad(bool wanted) const {
+    Param copy = *this;
+    if (slot_.value.has_value()) copy.slot_.set_require_grad(wanted);
+    return copy;
+  }
   Slot& slot() { return slot_; }
   const Slot& slot() const { return slot_; }
 

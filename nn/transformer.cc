@@ -28,7 +28,7 @@ client::Value PositionWiseFeedForward::run(const client::Value& x, Loc where) co
     y = client::silu(y, at(where));
   else
     y = activation == "gelu" ? client::gelu(y, at(where)) : client::gelu_approximate(y, at(where));
-  if (dropout.prob > 0) {
+  if (dropout.is_dropping(y)) {
     const ir::Shape shape = y.shape();
     const Tensor<2> rows{client::reshape(y, {-1, shape.back()}, at(where))};
     y = client::reshape(dropout(rows, where).value(), shape, at(where));

@@ -9,7 +9,7 @@ namespace {
 class DeviceWorker final : public Worker {
  public:
   DeviceWorker(std::unique_ptr<backends::Backend> backend, const IdleMemory& idle, const PlanCapacity& plans)
-      : backend_(std::move(backend)), housekeeper_(*backend_, idle), plans_(plans) {}
+      : backend_(std::move(backend)), plans_(plans), housekeeper_(*backend_, idle) {}
 
   backends::Backend& backend() override { return *backend_; }
 

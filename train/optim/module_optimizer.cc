@@ -71,6 +71,18 @@ class StepNumbers {
 
 std::string key(const std::string& path, std::string_view name) { return path + "/" + std::string{name}; }
 
+// What is remembered of a parameter goes where the parameter is.
+void follow(std::vector<client::Value>& tensors, const std::shared_ptr<client::DeviceState>& device) {
+  for (auto& tensor : tensors) {
+    if (tensor.device() != device) tensor = nn::detail::on_device(tensor, Device{device});
+  }
+}
+
+[[noreturn]] void misfit(const std::string& name, const TensorData& data, const Slot& slot) {
+  throw Error(StatusCode::invalid_argument, "load_record: " + name + " is " + ir::to_string(data.type()) +
+                                                " but the parameter is " + ir::to_string(slot.value.type()));
+}
+
 }  // namespace
 
 ModuleOptimizer::ModuleOptimizer(std::shared_ptr<const TensorOptimizer> rule,
@@ -86,20 +98,34 @@ ModuleOptimizer& ModuleOptimizer::with_grad_clipping(const GradientClippingConfi
 }
 
 void ModuleOptimizer::step(Scalar lr, const nn::detail::Walk& module, GradientsParams gradients) {
+  struct Next {
+    Slot* slot;
+    client::Value value;
+    TensorState state;
+  };
   StepNumbers numbers{*rule_, lr, *this};
-  std::vector<std::uint64_t> stepped;
+  std::vector<Next> next;  // all is recorded before anything is changed
+  next.reserve(states_.size());
   detail::visit_slots(module, [&](Slot& slot) {
     if (!slot.is_trainable()) return;
     auto gradient = gradients.remove(slot.id);
     if (!gradient) return;
     if (clipping_) gradient = clip(*clipping_, *gradient);
-    auto& state = states_[slot.id];
+    const auto known = states_.find(slot.id);
+    TensorState state = known == states_.end() ? TensorState{} : known->second;
     const auto param = slot.value.inner();
-    const auto step_numbers = numbers.get(slot.id, param, state.step + 1);
-    slot.value = client::require_grad(rule_->update(step_numbers, param, *gradient, state.tensors));
-    state.step += 1;
-    stepped.push_back(slot.id);
+    follow(state.tensors, param.device());
+    const auto step_numbers = numbers.get(slot.id, param, ++state.step);
+    auto updated = rule_->update(step_numbers, param, *gradient, state.tensors);
+    next.push_back({&slot, client::require_grad(updated), std::move(state)});
   });
+  std::vector<std::uint64_t> stepped;
+  stepped.reserve(next.size());
+  for (auto& [slot, value, state] : next) {
+    slot->value = std::move(value);
+    states_[slot->id] = std::move(state);
+    stepped.push_back(slot->id);
+  }
   if (auto* capture = client::CaptureLog::active()) capture->advance(*this, std::move(stepped));
   gradients.clear();
   numbers.drop_values();  // a scalar that is held would become a result
@@ -118,6 +144,7 @@ void ModuleOptimizer::tell(client::CaptureState& state) {
   limit(clipping_.has_value(), clipping_ ? clipping_->norm : std::nullopt);
   state.word(states_.size());
   for (auto& [id, of_param] : states_) {
+    if (state.device()) follow(of_param.tensors, state.device());
     state.word(id);
     state.word(static_cast<std::uint64_t>(of_param.step - states_.begin()->second.step));
     state.fields(of_param.tensors);
@@ -157,33 +184,36 @@ void ModuleOptimizer::load_record(const nn::detail::Walk& module, const Record& 
     throw Error(StatusCode::invalid_argument,
                 "load_record: the record is of optimizer " + name + ", this one is " + std::string{rule_->name()});
   }
-  states_.clear();
+  std::map<ParamId, TensorState> states;
   std::size_t used = 0;
-  nn::detail::for_each_slot(module, [&](const std::string& path, Slot& slot) { load_state(path, slot, record, used); });
+  nn::detail::for_each_slot(module, [&](const std::string& path, Slot& slot) {
+    auto state = state_of(path, slot, record);
+    if (!state) return;
+    used += 1 + state->tensors.size();
+    states[slot.id] = *std::move(state);
+  });
   if (used != record.size()) {
     throw Error(StatusCode::invalid_argument, "load_record: " + std::to_string(record.size() - used) +
                                                   " of the record's " + std::to_string(record.size()) +
                                                   " tensors have no place in this optimizer of this module");
   }
+  states_ = std::move(states);
 }
 
-void ModuleOptimizer::load_state(const std::string& path, const Slot& slot, const Record& record, std::size_t& used) {
+// Nothing where the record has none of it.
+std::optional<TensorState> ModuleOptimizer::state_of(const std::string& path, const Slot& slot,
+                                                     const Record& record) const {
   const auto* step = record.find(key(path, kStepName));
-  if (slot.role != Slot::Role::parameter || step == nullptr) return;
-  TensorState state{step->convert<std::int64_t>().reshape({1}).as_slice<std::int64_t>()[0], {}};
-  used += 1;
+  if (slot.role != Slot::Role::parameter || step == nullptr) return std::nullopt;
+  if (!ir::is_integer(step->dtype()) || step->num_elements() != 1) misfit(key(path, kStepName), *step, slot);
+  TensorState state{step->convert<std::int64_t>().to_vec<std::int64_t>()[0], {}};
   const client::Place place{slot.value.device()};
   for (const auto name : rule_->state_names()) {
     const auto& data = record.get(key(path, name));
-    if (data.shape() != slot.value.shape()) {
-      throw Error(StatusCode::invalid_argument, "load_record: " + key(path, name) + " is " +
-                                                    ir::to_string(data.type()) + " but the parameter is " +
-                                                    ir::to_string(slot.value.type()));
-    }
+    if (data.shape() != slot.value.shape() || !ir::is_floating(data.dtype())) misfit(key(path, name), data, slot);
     state.tensors.push_back(client::upload(place, data.convert_dtype(slot.value.dtype()).host_tensor()));
-    used += 1;
   }
-  states_[slot.id] = std::move(state);
+  return state;
 }
 
 }  // namespace burn::optim

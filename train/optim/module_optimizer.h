@@ -32,12 +32,15 @@ class ModuleOptimizer : private client::CaptureHost {
   ModuleOptimizer& with_grad_clipping(const GradientClippingConfig& clipping);
 
   // Updates the parameters that have a gradient, in place, and sends what this thread has recorded: forward, backward
-  // and step become one program. Nothing is waited for. In a captured step `lr` may be one of its numbers.
+  // and step become one program. Nothing is waited for, but in the first step on another device, to which what is
+  // remembered follows. In a captured step `lr` may be one of its numbers. Errors (of the recording, of the rule): module
+  // and optimizer are as before.
   void step(Scalar lr, const nn::detail::Walk& module, GradientsParams gradients);
 
   // What is remembered, by the parameters' paths: "conv1.weight/moment_1", "conv1.weight/step".
   Record to_record(const nn::detail::Walk& module) const;
-  // Errors: a record of another optimizer; a tensor missing, left over, or of another shape than its parameter.
+  // Errors: a record of another optimizer; a tensor missing, left over, not of floats, or of another shape than its
+  // parameter. Nothing is changed then.
   void load_record(const nn::detail::Walk& module, const Record& record);
 
   // As an argument of a captured step: its states, and itself as the one who counts.
@@ -47,7 +50,7 @@ class ModuleOptimizer : private client::CaptureHost {
   void tell(client::CaptureState& state);
   std::vector<double> captured_numbers(std::uint64_t key, double lr) const override;
   void captured_advance(std::span<const std::uint64_t> keys) override;
-  void load_state(const std::string& path, const Slot& slot, const Record& record, std::size_t& used);
+  std::optional<TensorState> state_of(const std::string& path, const Slot& slot, const Record& record) const;
 
   std::shared_ptr<const TensorOptimizer> rule_;
   std::optional<GradientClippingConfig> clipping_;

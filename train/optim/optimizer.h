@@ -16,11 +16,11 @@ class Optimizer {
   operator ModuleOptimizer() const { return engine_; }  // NOLINT: what the learner takes
 
   // The module after one step, recorded and sent but not waited for. The module is taken by reference, because C++
-  // leaves open which argument is made first: `net` must still be whole when from_grads looks at it.
+  // leaves open which argument is made first: `net` must still be whole when from_grads looks at it. If the step throws
+  // (a gradient of another shape or device), module and optimizer are as before.
   M step(Scalar lr, M&& module, GradientsParams gradients) {
-    M next = std::move(module);
-    engine_.step(lr, next.walk(), std::move(gradients));
-    return next;
+    engine_.step(lr, module.walk(), std::move(gradients));
+    return std::move(module);
   }
   M step(Scalar lr, const M& module, GradientsParams gradients) {
     M next = module;

@@ -1,0 +1,23 @@
+# Compiles SOURCE, which must fail, and looks for every line "// refused: TEXT" of it among the errors.
+set(every_error "")
+if(COMPILER_ID MATCHES "Clang")
+  set(every_error "-ferror-limit=0")
+endif()
+execute_process(
+  COMMAND "${COMPILER}" -std=c++20 -fsyntax-only ${every_error} "-I${INCLUDE_DIR}" "${SOURCE}"
+  RESULT_VARIABLE result ERROR_VARIABLE errors OUTPUT_QUIET)
+if(result EQUAL 0)
+  message(FATAL_ERROR "${SOURCE} compiles")
+endif()
+file(STRINGS "${SOURCE}" wanted REGEX "^// refused: ")
+list(LENGTH wanted count)
+if(count EQUAL 0)
+  message(FATAL_ERROR "${SOURCE} says nothing of what is refused")
+endif()
+foreach(line IN LISTS wanted)
+  string(REPLACE "// refused: " "" text "${line}")
+  string(FIND "${errors}" "${text}" place)
+  if(place EQUAL -1)
+    message(SEND_ERROR "not refused: ${text}\n${errors}")
+  endif()
+endforeach()
