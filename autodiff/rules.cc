@@ -48,7 +48,8 @@ Value product_before(const Value& x, std::int64_t axis, const Step& s) {
   return client::scan(ir::ReduceFn::prod, client::concat(shifted, axis, s.site), axis, s.site);
 }
 
-// The product of all the others along `axis`, without dividing (elements may be 0): what came before times what comes after.
+// The product of all the others along `axis`, without dividing (elements may be 0): what came before times what comes
+// after.
 Value product_of_others(const Value& x, std::int64_t axis, const Step& s) {
   return product_before(x, axis, s) * reverse(product_before(reverse(x, axis, s), axis, s), axis, s);
 }
