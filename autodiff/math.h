@@ -48,14 +48,17 @@ inline Value select(const Value& c, const Value& a, const Value& b) { return cli
 inline Value select(const Value& c, const Value& a, double b) { return select(c, a, literal(a, b)); }
 inline Value select(const Value& c, double a, const Value& b) { return select(c, literal(b, a), b); }
 
-// Gradients whose formula has no value at a point, where PyTorch (or the least of the possible slopes) says 0. An operand is
-// replaced where the result does not depend on it, so that neither this gradient nor one of it computes 0 * infinity.
+// Gradients whose formula has no value at a point, where PyTorch (or the least of the possible slopes) says 0. An
+// operand is replaced where the result does not depend on it, so that neither this gradient nor one of it computes 0 *
+// infinity.
 
 // A divisor of what is 0 wherever x is.
 inline Value or_one(const Value& x) { return select(x == 0.0, 1.0, x); }
 // The base in b base^(b - 1), the slope of a^b: a^0 is flat also where a is 0 or NaN.
 inline Value base_of_slope(const Value& a, const Value& b) { return select(b == 0.0, select(abs(a) > 0.0, a, 1.0), a); }
 // The base in a^b log(base), the slope of a^b in b: 0^b is flat where b is not negative.
-inline Value base_of_log(const Value& a, const Value& b) { return select(a == 0.0, select(b >= 0.0, literal(a, 1.0), a), a); }
+inline Value base_of_log(const Value& a, const Value& b) {
+  return select(a == 0.0, select(b >= 0.0, literal(a, 1.0), a), a);
+}
 
 }  // namespace burn::autodiff

@@ -48,27 +48,44 @@ Value product_before(const Value& x, std::int64_t axis, const Step& s) {
   return client::scan(ir::ReduceFn::prod, client::concat(shifted, axis, s.site), axis, s.site);
 }
 
-// The product of all the others along `axis`, without dividing (elements may be 0): what came before times what comes after.
+// The product of all the others along `axis`, without dividing (elements may be 0): what came before times what comes
+// after.
 Value product_of_others(const Value& x, std::int64_t axis, const Step& s) {
   return product_before(x, axis, s) * reverse(product_before(reverse(x, axis, s), axis, s), axis, s);
 }
 
-// Of z = cumprod(x): at each k, the sum over i >= k of g[i] times the product of x[j] with k < j <= i. It is
-// t[k] = g[k] + x[k + 1] t[k + 1], a recurrence that is composed with itself in steps of 1, 2, 4, ...: no division (elements
-// may be 0), log2(n) passes.
+// t[k] = g[k] + f[k] t[k + 1] along the middle dim of [outer, n, inner], t[n] being 0. Every other one follows from the
+// one two places on, which is the same with half the length; the ones between follow from those.
+Value linear_recurrence(const Value& g, const Value& f, const Step& s) {
+  const auto outer = g.dim(0), n = g.dim(1), inner = g.dim(2);
+  if (n <= 1) return g;
+  const auto with_zero = [&](const Value& v) {
+    const auto parts = std::array{v, zeros({outer, 1, inner}, s)};
+    return client::concat(parts, 1, s.site);
+  };
+  if (n % 2 != 0) return client::narrow(linear_recurrence(with_zero(g), with_zero(f), s), 1, 0, n, s.site);
+  const auto half = [&](const Value& v, std::int64_t which) {
+    return client::narrow(client::reshape(v, {outer, n / 2, 2 * inner}, s.site), 2, which * inner, inner, s.site);
+  };
+  const Value odd_g = half(g, 1), even_f = half(f, 0), odd_f = half(f, 1);
+  const Value even = linear_recurrence(half(g, 0) + even_f * odd_g, even_f * odd_f, s);
+  const Value next = client::narrow(with_zero(even), 1, 1, n / 2, s.site);
+  const auto parts = std::array{even, odd_g + odd_f * next};
+  return client::reshape(client::concat(parts, 2, s.site), g.shape(), s.site);
+}
+
+// Of z = cumprod(x): at each k, the sum over i >= k of g[i] times the product of x[j] with k < j <= i. No division:
+// elements may be 0.
 Value weighted_tail(const Value& x, const Value& g, std::int64_t axis, const Step& s) {
   const auto n = x.shape()[static_cast<int>(axis)];
-  const auto part = [&](const Value& v, std::int64_t begin, std::int64_t end) {
-    return client::narrow(v, axis, begin, end - begin, s.site);
-  };
-  Value tail = g;                                 // sums of up to `step` terms
-  Value factor = n > 1 ? part(x, 1, n) : Value{};  // [n - step], products of `step` elements
-  for (std::int64_t step = 1; step < n; step *= 2) {
-    const auto parts = std::array{part(tail, 0, n - step) + factor * part(tail, step, n), part(tail, n - step, n)};
-    tail = client::concat(parts, axis, s.site);
-    if (2 * step < n) factor = part(factor, 0, n - 2 * step) * part(factor, step, n - step);
+  ir::Shape lines{1, n, 1};
+  for (int i = 0; i < x.rank(); ++i) {
+    if (i != axis) lines[i < axis ? 0 : 2] *= x.dim(i);
   }
-  return tail;
+  const auto parts = std::array{client::narrow(client::reshape(x, lines, s.site), 1, 1, n - 1, s.site),
+                                zeros({lines[0], 1, lines[2]}, s)};
+  const Value factors = client::concat(parts, 1, s.site);  // x[k + 1]
+  return client::reshape(linear_recurrence(client::reshape(g, lines, s.site), factors, s), x.shape(), s.site);
 }
 
 }  // namespace

@@ -5,8 +5,9 @@
 
 namespace burn::client {
 
-// Along `axis`, which stays with size 1: (sum |x|^p)^(1/p); p = infinity: the largest |x|, -infinity: the smallest, 0: how many
-// are not 0. Gradients as PyTorch's: that of a vector of zeros is 0, elements of one size share that of the largest or smallest.
+// Along `axis`, which stays with size 1: (sum |x|^p)^(1/p); p = infinity: the largest |x|, -infinity: the smallest, 0:
+// how many are not 0. Gradients as PyTorch's: that of a vector of zeros is 0, elements of one size share that of the
+// largest or smallest.
 Value vector_norm(const Value& x, double p, std::int64_t axis, const Site& site);
 Value vector_normalize(const Value& x, double p, std::int64_t axis, double eps, const Site& site);  // x / max(norm, eps)
 // a . b / (max(|a|, eps) max(|b|, eps)) along `axis`, which stays with size 1.

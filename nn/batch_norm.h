@@ -15,8 +15,8 @@ client::Value batch_norm(const client::Value& x, const client::Value& gamma, con
 // y = gamma (x - mean) / sqrt(var + epsilon) + beta, per channel.
 //
 // In training mean and (biased) variance are the batch's, and each forward() moves the running statistics towards them:
-// new = old (1 - momentum) + batch momentum. Otherwise the running statistics count. Whether it trains, valid() and train() of the
-// module say; before either, the device of the layer does: if it is an autodiff device.
+// new = old (1 - momentum) + batch momentum. Otherwise the running statistics count. Whether it trains, valid() and
+// train() of the module say; before either, the device of the layer does: if it is an autodiff device.
 struct BatchNorm {
   Param<1> gamma, beta;                       // [channel]
   RunningState<1> running_mean, running_var;  // [channel]; the biased variance, as Burn keeps it

@@ -6,9 +6,9 @@
 
 namespace burn::nn {
 
-// In training each element becomes 0 with probability `prob`, and the others are scaled by 1 / (1 - prob), which keeps the mean.
-// Otherwise the input itself. Whether it trains, valid() and train() of the module say; before either, the input does: if it is on
-// an autodiff device.
+// In training each element becomes 0 with probability `prob`, and the others are scaled by 1 / (1 - prob), which keeps
+// the mean. Otherwise the input itself. Whether it trains, valid() and train() of the module say; before either, the
+// input does: if it is on an autodiff device.
 struct Dropout {
   double prob = 0.5;
   Training training{};

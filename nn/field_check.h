@@ -1,7 +1,8 @@
 // That a BURN_MODULE list names every field with tensors in it. Part of nn/module.h.
 //
-// C++20 cannot name the fields of an aggregate, but it can say which initializers an aggregate takes: one that converts only to
-// types with tensors in them fits in just the places of such fields. Types that are no aggregates are not looked into.
+// C++20 cannot name the fields of an aggregate, but it can say which initializers an aggregate takes: one that converts
+// only to types with tensors in them fits in just the places of such fields. Types that are no aggregates are not
+// looked into.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +13,8 @@
 
 namespace burn::nn::detail {
 
-// Initializers, never made: of anything, of what has tensors in it, of a base class of Owner, and of one that asks for `Count`
-// fields in the list.
+// Initializers, never made: of anything, of what has tensors in it, of a base class of Owner, and of one that asks for
+// `Count` fields in the list.
 struct Anything {
   template <typename T>
   operator T() const;  // NOLINT: implicit on purpose, as the others are
@@ -58,9 +59,12 @@ template <typename T, std::size_t N = 0>
 consteval std::size_t places() {
   constexpr std::size_t kMost = 512;
   constexpr bool is_enough = takes<T>(std::make_index_sequence<N>());
-  if constexpr (is_enough && !takes<T>(std::make_index_sequence<N + 1>())) return N;
-  else if constexpr (N == kMost || (!is_enough && N == 32)) return 0;  // not to be found out
-  else return places<T, N + 1>();
+  if constexpr (is_enough && !takes<T>(std::make_index_sequence<N + 1>()))
+    return N;
+  else if constexpr (N == kMost || (!is_enough && N == 32))
+    return 0;  // not to be found out
+  else
+    return places<T, N + 1>();
 }
 
 // What the place `I` of `N` asks of the list: one field, or those of a base class.

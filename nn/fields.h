@@ -1,8 +1,9 @@
 // The kinds of fields that a module can have, and how each is visited. Part of nn/module.h.
 //
-// Visited: Param, RunningState, nn::Training, Tensor, modules; and std::optional, vector, array, pair, tuple, variant, map (with
-// strings or whole numbers as keys) and C arrays of those. Passed over: numbers, enums, strings, functions, configurations,
-// aggregates of those and templates over them (std::vector<int>). Everything else is refused where it is listed.
+// Visited: Param, RunningState, nn::Training, Tensor, modules; and std::optional, vector, array, pair, tuple, variant,
+// map (with strings or whole numbers as keys) and C arrays of those. Passed over: numbers, enums, strings, functions,
+// configurations, aggregates of those and templates over them (std::vector<int>). Everything else is refused where it
+// is listed.
 #pragma once
 
 #include <array>
@@ -48,7 +49,8 @@ Skipped<T> skip(const T&) {
   return {};
 }
 
-// --- which types have tensors in them ------------------------------------------------------------------------------------------
+// --- which types have tensors in them
+// ------------------------------------------------------------------------------------------
 
 template <typename T>
 consteval bool is_aggregate_with_tensors();  // nn/field_check.h
@@ -58,9 +60,12 @@ concept Complete = requires { sizeof(T); };
 
 template <typename T>
 inline constexpr bool kIsModuleOrHolds = [] {
-  if constexpr (Module<T>) return true;
-  else if constexpr (std::is_class_v<T> && Complete<T>) return is_aggregate_with_tensors<T>();
-  else return false;
+  if constexpr (Module<T>)
+    return true;
+  else if constexpr (std::is_class_v<T> && Complete<T>)
+    return is_aggregate_with_tensors<T>();
+  else
+    return false;
 }();
 
 template <typename T>
@@ -85,14 +90,18 @@ inline constexpr bool kHolds<std::array<T, N>> = kHolds<T>;
 template <template <typename...> typename Template, typename... Ts>
 inline constexpr bool kHolds<Template<Ts...>> = (kHolds<Ts> || ...) || kIsModuleOrHolds<Template<Ts...>>;
 
-// --- which types may be listed ---------------------------------------------------------------------------------------------------
+// --- which types may be listed
+// ---------------------------------------------------------------------------------------------------
 
 // What is passed over: known to have no tensors in it.
 template <typename T>
 inline constexpr bool kIsConstant = [] {
-  if constexpr (std::is_pointer_v<T>) return !kHolds<std::remove_pointer_t<T>>;
-  else if constexpr (!std::is_class_v<T> && !std::is_union_v<T>) return !std::is_reference_v<T>;
-  else return (std::is_empty_v<T> || std::is_aggregate_v<T> || requires { typename T::BurnConfig; }) && !kHolds<T>;
+  if constexpr (std::is_pointer_v<T>)
+    return !kHolds<std::remove_pointer_t<T>>;
+  else if constexpr (!std::is_class_v<T> && !std::is_union_v<T>)
+    return !std::is_reference_v<T>;
+  else
+    return (std::is_empty_v<T> || std::is_aggregate_v<T> || requires { typename T::BurnConfig; }) && !kHolds<T>;
 }();
 template <>
 inline constexpr bool kIsConstant<std::string> = true;
@@ -140,7 +149,8 @@ inline constexpr bool kIsField<std::variant<Ts...>> = (kIsField<Ts> && ...);
 template <typename K, typename T, typename Less>
 inline constexpr bool kIsField<std::map<K, T, Less>> = MapKey<K> && kIsField<T>;
 
-// --- the walk --------------------------------------------------------------------------------------------------------------------
+// --- the walk
+// --------------------------------------------------------------------------------------------------------------------
 
 template <typename T>
 void visit_field(SlotVisitor& visitor, std::string_view name, T& field);
@@ -174,7 +184,8 @@ void visit_kind(SlotVisitor& visitor, std::string_view name, std::optional<T>& f
   if (field) visit_field(visitor, name, *field);
 }
 template <typename... Ts>
-void visit_kind(SlotVisitor& visitor, std::string_view name, std::variant<Ts...>& field) {  // the alternative that it holds
+void visit_kind(SlotVisitor& visitor, std::string_view name,
+                std::variant<Ts...>& field) {  // the alternative that it holds
   if (field.valueless_by_exception()) return;
   visitor.enter(name, "variant");
   std::visit([&](auto& held) { visit_field(visitor, std::to_string(field.index()), held); }, field);
@@ -199,8 +210,10 @@ template <typename K, typename T, typename Less>
 void visit_kind(SlotVisitor& visitor, std::string_view name, std::map<K, T, Less>& field) {
   visitor.enter(name, "map");
   for (auto& [key, value] : field) {
-    if constexpr (std::integral<K>) visit_field(visitor, std::to_string(key), value);
-    else visit_field(visitor, key, value);
+    if constexpr (std::integral<K>)
+      visit_field(visitor, std::to_string(key), value);
+    else
+      visit_field(visitor, key, value);
   }
   visitor.leave();
 }
@@ -226,7 +239,8 @@ void visit_kind(SlotVisitor& visitor, std::string_view name, T (&field)[N]) {
 
 template <typename T>
 void visit_field(SlotVisitor& visitor, std::string_view name, T& field) {
-  if constexpr (kHolds<T> && kIsField<T>) visit_kind(visitor, name, field);  // no further than where BURN_MODULE has refused
+  if constexpr (kHolds<T> && kIsField<T>)
+    visit_kind(visitor, name, field);  // no further than where BURN_MODULE has refused
 }
 
 }  // namespace nn::detail

@@ -55,9 +55,9 @@ const char* kind_name(ir::DType dtype) {
 // A record may have other digits than the module, but not numbers of another kind: what they were meant for is unknown.
 void check_fits(const std::string& path, const Slot& slot, const TensorData& data, const char* module_name) {
   const auto complain = [&](const std::string& why) {
-    throw Error(StatusCode::invalid_argument, "load_record: tensor \"" + path + "\" is " + ir::to_string(slot.value.type()) +
-                                                  " in " + module_name + " but " + ir::to_string(data.type()) +
-                                                  " in the record" + why);
+    throw Error(StatusCode::invalid_argument, "load_record: tensor \"" + path + "\" is " +
+                                                  ir::to_string(slot.value.type()) + " in " + module_name + " but " +
+                                                  ir::to_string(data.type()) + " in the record" + why);
   };
   if (data.shape() != slot.value.shape()) complain("");
   const std::string wanted = kind_name(slot.value.dtype()), given = kind_name(data.dtype());
@@ -96,7 +96,8 @@ void for_each_slot(const Walk& walk, const std::function<void(const std::string&
 Record record_of(const Walk& walk) {
   // All reads are under way before the first is waited for.
   std::vector<std::pair<std::string, std::future<TensorData>>> reads;
-  for_each_slot(walk, [&](const std::string& path, Slot& slot) { reads.emplace_back(path, client::to_data_async(slot.value)); });
+  for_each_slot(
+      walk, [&](const std::string& path, Slot& slot) { reads.emplace_back(path, client::to_data_async(slot.value)); });
   Record record;
   for (auto& [path, data] : reads) record.insert(path, data.get());
   return record;
@@ -106,8 +107,8 @@ void load_record(const Walk& walk, const Record& record, const char* module_name
   std::set<std::string> used;
   for_each_slot(walk, [&](const std::string& path, Slot& slot) {
     if (!record.contains(path)) {
-      throw Error(StatusCode::not_found, std::string{"load_record: the record has no tensor \""} + path + "\" for " + module_name +
-                                             ", which needs " + ir::to_string(slot.value.type()));
+      throw Error(StatusCode::not_found, std::string{"load_record: the record has no tensor \""} + path + "\" for " +
+                                             module_name + ", which needs " + ir::to_string(slot.value.type()));
     }
     const TensorData data = record.get(path);
     check_fits(path, slot, data, module_name);
@@ -119,7 +120,8 @@ void load_record(const Walk& walk, const Record& record, const char* module_name
   for (const auto& name : record.names()) {
     if (!used.contains(name)) {
       throw Error(StatusCode::invalid_argument, "load_record: the record's tensor \"" + name + "\" (" +
-                                                    ir::to_string(record.get(name).type()) + ") has no place in " + module_name);
+                                                    ir::to_string(record.get(name).type()) + ") has no place in " +
+                                                    module_name);
     }
   }
 }
@@ -150,7 +152,9 @@ void set_training(const Walk& walk, bool is_training) {
   class Switch : public ChangeVisitor {
    public:
     explicit Switch(bool is_training) : is_training_(is_training) {}
-    void training(Training& training) override { training.set(is_training_ ? Training::Mode::on : Training::Mode::off); }
+    void training(Training& training) override {
+      training.set(is_training_ ? Training::Mode::on : Training::Mode::off);
+    }
 
    private:
     void change(Slot& slot) override {
@@ -190,7 +194,8 @@ class PrintVisitor : public SlotVisitor {
   };
 
   void enter(std::string_view name, std::string_view type) override {
-    lines_.push_back({open_.size(), name.empty() ? std::string{type} : std::string{name} + ": " + std::string{type}, 0});
+    lines_.push_back(
+        {open_.size(), name.empty() ? std::string{type} : std::string{name} + ": " + std::string{type}, 0});
     open_.push_back(lines_.size() - 1);
   }
   void leave() override { open_.pop_back(); }

@@ -31,15 +31,19 @@ struct Slot {
   void put(const client::Value& numbers, bool is_autodiff) {
     const bool is_leaf = wants_grad();
     if (role == Role::parameter) is_frozen = !is_leaf && ir::is_floating(value.dtype());
-    if (!is_autodiff || role == Role::state) value = numbers.inner();
-    else value = is_leaf ? client::require_grad(numbers) : numbers.from_inner();
+    if (!is_autodiff || role == Role::state)
+      value = numbers.inner();
+    else
+      value = is_leaf ? client::require_grad(numbers) : numbers.from_inner();
   }
   // Freezes a parameter, or lets gradients reach it again.
   void set_require_grad(bool wanted) {
     if (role != Role::parameter || !ir::is_floating(value.dtype())) return;
     is_frozen = !wanted;
-    if (!wanted) value = value.detach();
-    else if (value.is_autodiff() && !value.is_tracked()) value = client::require_grad(value);
+    if (!wanted)
+      value = value.detach();
+    else if (value.is_autodiff() && !value.is_tracked())
+      value = client::require_grad(value);
   }
 };
 

@@ -7,8 +7,8 @@
 
 namespace burn::nn {
 
-// A field of such a layer, named in its BURN_MODULE list like any other; train() and valid() of the module that it is in set
-// it. It belongs to the module, goes with its copies, and stays as it is on another device.
+// A field of such a layer, named in its BURN_MODULE list like any other; train() and valid() of the module that it is
+// in set it. It belongs to the module, goes with its copies, and stays as it is on another device.
 //
 //   struct Noise {
 //     double scale = 0.1;

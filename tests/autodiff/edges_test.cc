@@ -1,10 +1,10 @@
-// Gradients where a formula divides 0 by 0 or multiplies 0 with infinity: they are what PyTorch gives, and so are the ones of
-// the same functions all around.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+// Gradients where a formula divides 0 by 0 or multiplies 0 with infinity: they are what PyTorch gives, and so are the
+// ones of the same functions all around.
 #include <cmath>
 #include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "client/activation.h"
 #include "client/norms.h"
@@ -51,9 +51,7 @@ Function power(double exponent) {
   return [=](const Value& x) { return client::pointwise(Fn::pow, x, exponent, kSite); };
 }
 
-TEST(PowerEdges, ToTheZeroIsFlatEverywhere) {
-  EXPECT_THAT(gradient(power(0), Numbers{0, 2, -1, kInf, NAN}), Each(0));
-}
+TEST(PowerEdges, ToTheZeroIsFlatEverywhere) { EXPECT_THAT(gradient(power(0), Numbers{0, 2, -1, kInf, NAN}), Each(0)); }
 
 TEST(PowerEdges, OfZeroHasTheSlopeOfTheExponent) {
   EXPECT_THAT(gradient(power(1), Numbers{0, 3}), ElementsAre(1, 1));
@@ -100,7 +98,8 @@ TEST(NormEdges, OfAZeroVectorHaveAGradientOfZero) {
       EXPECT_EQ(got[1], 0) << p;
       EXPECT_GT(got[2] + got[3], 0) << p;
     }
-    EXPECT_THAT(second_gradient([&](const Value& x) { return client::vector_norm(x, p, 0, kSite); }, {0, 0}), Each(0)) << p;
+    EXPECT_THAT(second_gradient([&](const Value& x) { return client::vector_norm(x, p, 0, kSite); }, {0, 0}), Each(0))
+        << p;
   }
 }
 
@@ -129,7 +128,8 @@ TEST(NormEdges, CosineSimilarityOfZeroVectors) {
     return [=](const Value& x) { return client::cosine_similarity(x, leaf(other).detach(), 0, 1e-2, kSite); };
   };
   EXPECT_THAT(gradient(with({0, 0}), Numbers{0, 0}), Each(0));
-  EXPECT_THAT(gradient(with({3, 4}), Numbers{0, 0}), ElementsAre(NanSensitiveDoubleNear(60, 1e-9), NanSensitiveDoubleNear(80, 1e-9)));
+  EXPECT_THAT(gradient(with({3, 4}), Numbers{0, 0}),
+              ElementsAre(NanSensitiveDoubleNear(60, 1e-9), NanSensitiveDoubleNear(80, 1e-9)));
   EXPECT_THAT(gradient(with({0, 0}), Numbers{3, 4}), Each(0));
 }
 
@@ -143,7 +143,8 @@ TEST(CumulativeProductEdges, WithZerosAreThoseOfThePolynomials) {
   EXPECT_THAT(gradient(cumprod(0), Numbers{0, 0, 3}), ElementsAre(1, 0, 0));
   EXPECT_THAT(gradient(cumprod(0), Numbers{2, 0, 0, 5}), ElementsAre(1, 2, 0, 0));
   EXPECT_THAT(gradient(cumprod(0), Numbers{0}), ElementsAre(1));
-  EXPECT_THAT(gradient(cumprod(0), Numbers{1e-200, 1e-200, 1}), ElementsAre(1, 2e-200, 0)) << "products too small for a number";
+  EXPECT_THAT(gradient(cumprod(0), Numbers{1e-200, 1e-200, 1}), ElementsAre(1, 2e-200, 0))
+      << "products too small for a number";
 }
 
 TEST(CumulativeProductEdges, AlongEveryAxisOfEveryLength) {
@@ -217,7 +218,8 @@ TEST(PointEdges, TheOriginHasNoDirection) {
 }
 
 TEST(PointEdges, KinksTakeTheSlopeOfOneSide) {
-  EXPECT_THAT(gradient([](const Value& x) { return client::pointwise(Fn::abs, x, kSite); }, Numbers{-2, 0, 2}), ElementsAre(-1, 0, 1));
+  EXPECT_THAT(gradient([](const Value& x) { return client::pointwise(Fn::abs, x, kSite); }, Numbers{-2, 0, 2}),
+              ElementsAre(-1, 0, 1));
   EXPECT_THAT(gradient([](const Value& x) { return client::clamp(x, -1, 1, kSite); }, Numbers{-2, -1, 0, 1, 2}),
               ElementsAre(0, 1, 1, 1, 0));
   EXPECT_THAT(gradient([](const Value& x) { return client::reduce(Red::max, x, {0}, kSite); }, Numbers{3, 1, 3}),
@@ -238,11 +240,14 @@ TEST(PointEdges, FlatEndsHaveNoNan) {
 
 TEST(PointEdges, MaskedScoresTakeNoPartInASoftmax) {
   const Numbers scores{-kInf, 1, 1};
-  EXPECT_THAT(gradient([](const Value& x) { return client::narrow(client::softmax(x, 0, kSite), 0, 1, 1, kSite); }, scores),
-              ElementsAre(0, 0.25, -0.25));
-  EXPECT_THAT(gradient([](const Value& x) { return client::narrow(client::log_softmax(x, 0, kSite), 0, 1, 1, kSite); }, scores),
-              ElementsAre(0, 0.5, -0.5));
-  EXPECT_THAT(gradient([](const Value& x) { return client::softmax_or_zero(x, kSite); }, Numbers{-kInf, -kInf}), Each(0));
+  EXPECT_THAT(
+      gradient([](const Value& x) { return client::narrow(client::softmax(x, 0, kSite), 0, 1, 1, kSite); }, scores),
+      ElementsAre(0, 0.25, -0.25));
+  EXPECT_THAT(
+      gradient([](const Value& x) { return client::narrow(client::log_softmax(x, 0, kSite), 0, 1, 1, kSite); }, scores),
+      ElementsAre(0, 0.5, -0.5));
+  EXPECT_THAT(gradient([](const Value& x) { return client::softmax_or_zero(x, kSite); }, Numbers{-kInf, -kInf}),
+              Each(0));
 }
 
 }  // namespace

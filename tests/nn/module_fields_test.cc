@@ -57,7 +57,8 @@ TEST(ModuleFields, ContainersGoThroughARecordAndToOtherDevices) {
   EXPECT_EQ(test::values(std::get<2>(copy.layers).weight.val()), test::values(std::get<2>(module.layers).weight.val()));
   const Device other = Device::new_session("cpu");
   auto moved = module.to_device(other);
-  moved.for_each_slot([&](const std::string& path, Slot& slot) { EXPECT_EQ(slot.value.device(), other.state()) << path; });
+  moved.for_each_slot(
+      [&](const std::string& path, Slot& slot) { EXPECT_EQ(slot.value.device(), other.state()) << path; });
   EXPECT_EQ(std::get<1>(moved.layers), 7);
 }
 
@@ -83,8 +84,8 @@ struct Constants {
   Device device{"cpu"};
   std::pair<int, std::string> label{};
   std::variant<std::monostate, double> choice{};
-  BURN_MODULE(Constants, weight, count, flag, norm, name, flags, sizes, rate, rates, activation, settings, config, device, label,
-              choice)
+  BURN_MODULE(Constants, weight, count, flag, norm, name, flags, sizes, rate, rates, activation, settings, config,
+              device, label, choice)
 };
 struct UnlistedConstants {
   std::int64_t count = 1;
@@ -142,7 +143,8 @@ struct Derived : Base {
 
 TEST(ModuleFields, OfTemplatesAndBaseClasses) {
   EXPECT_THAT(paths_of(Residual<nn::Linear>{linear(cpu())}), ElementsAre("inner.weight"));
-  EXPECT_THAT(paths_of(Residual<std::vector<Residual<nn::Linear>>>{{{linear(cpu())}}}), ElementsAre("inner.0.inner.weight"));
+  EXPECT_THAT(paths_of(Residual<std::vector<Residual<nn::Linear>>>{{{linear(cpu())}}}),
+              ElementsAre("inner.0.inner.weight"));
   EXPECT_THAT(paths_of(Derived{{linear(cpu())}, linear(cpu())}), ElementsAre("first.weight", "second.weight"));
 }
 

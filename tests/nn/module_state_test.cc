@@ -158,12 +158,15 @@ TEST(LoadRecord, TakesNumbersOfTheSameKindOnly) {
     return error_of([&] { (void)module.load_record(record); });
   };
   const TensorData whole(std::vector<std::int64_t>{3, 4}, {2}), bytes(std::vector<std::uint8_t>{0, 1}, {2});
-  const TensorData floats(std::vector<double>{3, 4}, {2}), huge(std::vector<std::int64_t>{1, std::int64_t{1} << 40}, {2});
-  EXPECT_EQ(with("numbers", whole),
-            "load_record: tensor \"numbers\" is f32[2] in Kinds but i64[2] in the record: it takes Float numbers of any "
-            "precision, not Int");
+  const TensorData floats(std::vector<double>{3, 4}, {2}),
+      huge(std::vector<std::int64_t>{1, std::int64_t{1} << 40}, {2});
+  EXPECT_EQ(
+      with("numbers", whole),
+      "load_record: tensor \"numbers\" is f32[2] in Kinds but i64[2] in the record: it takes Float numbers of any "
+      "precision, not Int");
   EXPECT_EQ(with("flags", bytes),
-            "load_record: tensor \"flags\" is bool[2] in Kinds but u8[2] in the record: it takes Bool numbers of any precision, "
+            "load_record: tensor \"flags\" is bool[2] in Kinds but u8[2] in the record: it takes Bool numbers of any "
+            "precision, "
             "not Int");
   EXPECT_NE(with("counts", floats), "");
   EXPECT_NE(with("numbers", module.into_record().get("flags")), "");

@@ -1,4 +1,5 @@
-// Modules that must not compile. refused.cmake compiles this file and looks for each "refused:" in what the compiler says.
+// Modules that must not compile. refused.cmake compiles this file and looks for each "refused:" in what the compiler
+// says.
 #include <any>
 #include <list>
 #include <memory>
