@@ -87,8 +87,8 @@ class Backend {
   virtual Result<SharedBytes> download(const BufferPtr& buffer, std::size_t bytes) = 0;
   virtual Result<std::unique_ptr<Executable>> compile(std::shared_ptr<const ir::Program> program) = 0;
   virtual Status synchronize() = 0;
-  // Gives memory that no buffer uses, and that none has used for so long, back to the system, until at most `keep` bytes of
-  // it are left. How many bytes that was. Takes its time; runs may go on beside it.
+  // Gives memory that no buffer uses, and that none has used for so long, back to the system, until at most `keep`
+  // bytes of it are left. How many bytes that was. Takes its time; runs may go on beside it.
   virtual std::uint64_t trim(std::uint64_t /*keep*/, std::chrono::milliseconds /*unused_for*/) { return 0; }
 };
 

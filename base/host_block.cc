@@ -1,11 +1,11 @@
 #include "base/host_block.h"
 
-#include <sys/mman.h>
-
 #include <cstdint>
 #include <mutex>
 #include <new>
 #include <vector>
+
+#include <sys/mman.h>
 
 #include "base/pages.h"
 

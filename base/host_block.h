@@ -12,8 +12,8 @@ namespace burn {
 // limit; the system may take the pages of what is kept whenever it needs them.
 std::shared_ptr<std::byte[]> host_block(std::size_t size);
 
-// Gives the system those kept blocks that came back `unused_for` ago or longer, the oldest first, until `keep` bytes are
-// left. How many bytes that was.
+// Gives the system those kept blocks that came back `unused_for` ago or longer, the oldest first, until `keep` bytes
+// are left. How many bytes that was.
 std::size_t trim_host_blocks(std::size_t keep, std::chrono::milliseconds unused_for);
 
 // Of blocks that came back and are kept, in this process.

@@ -16,8 +16,8 @@ std::byte* map_pages(std::size_t size);
 // Requires: what map_pages() gave, with the same size.
 void unmap_pages(std::byte* begin, std::size_t size);
 
-// Gives the system the pages that the allocator keeps of memory freed on any thread: after a great deal was freed. Takes
-// milliseconds for each gigabyte.
+// Gives the system the pages that the allocator keeps of memory freed on any thread: after a great deal was freed.
+// Takes milliseconds for each gigabyte.
 void trim_heap();
 
 // Milliseconds since some moment, for what is counted in seconds: a few ns a call.

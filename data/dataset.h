@@ -38,7 +38,8 @@ class Dataset {
   virtual std::size_t len() const = 0;
 
   // Several at once, in the order asked for. Worth overriding where one query for many is cheaper than many for one:
-  // loaders ask for whole batches, and every data set made of others (data/transforms.h) passes one call on as one call.
+  // loaders ask for whole batches, and every data set made of others (data/transforms.h) passes one call on as one
+  // call.
   virtual std::vector<Item> get_many(std::span<const std::size_t> indices) const {
     std::vector<Item> items;
     items.reserve(indices.size());

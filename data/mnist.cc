@@ -62,10 +62,11 @@ void say_cut(const fs::path& folder, std::size_t train, std::size_t all) {
   static auto& told = *new std::set<std::string>;
   const std::lock_guard lock(mutex);
   if (!told.insert(folder.lexically_normal().native()).second) return;
-  fmt::print(stderr,
-             "burn: MNIST: {} has no training files, so its {} test images are cut: the first {} are the training set, the "
-             "other {} the test set (MnistDataset::whole_test gives all)\n",
-             folder.native(), all, train, all - train);
+  fmt::print(
+      stderr,
+      "burn: MNIST: {} has no training files, so its {} test images are cut: the first {} are the training set, the "
+      "other {} the test set (MnistDataset::whole_test gives all)\n",
+      folder.native(), all, train, all - train);
 }
 
 }  // namespace

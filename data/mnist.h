@@ -23,9 +23,9 @@ struct MnistItem {
 // A folder holds the files by their usual names, compressed or not: train-images-idx3-ubyte[.gz],
 // train-labels-idx1-ubyte[.gz], t10k-images-idx3-ubyte[.gz], t10k-labels-idx1-ubyte[.gz].
 //
-// Where only the t10k files are, they are cut, so that there is something to train with that the test does not know: the
-// first 80 % are the training set, the rest is the test set. Whoever gets such a part reads so on stderr, once for each
-// folder and process, and from describe(); whole_test() gives all of them.
+// Where only the t10k files are, they are cut, so that there is something to train with that the test does not know:
+// the first 80 % are the training set, the rest is the test set. Whoever gets such a part reads so on stderr, once for
+// each folder and process, and from describe(); whole_test() gives all of them.
 class MnistDataset : public Dataset<MnistItem> {
  public:
   // Errors: one sentence naming the file, and the numbers where some disagree.

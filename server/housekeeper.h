@@ -1,5 +1,5 @@
-// Gives memory that lies idle back to the system: a thread that sleeps until the last session has gone, and looks up now
-// and then while there are some.
+// Gives memory that lies idle back to the system: a thread that sleeps until the last session has gone, and looks up
+// now and then while there are some.
 #pragma once
 
 #include <chrono>

@@ -67,8 +67,9 @@ int main(int argc, char** argv) {
   app.add_option("--grpc-unix", options.grpc_unix_path, "PATH of a unix socket for gRPC");
   app.add_option("--log-level", level, "trace, debug, info, warning, error or off")->capture_default_str();
   app.add_option("--threads", threads, "Threads to compute with (default: one per core)")->check(CLI::Range(1, 4096));
-  app.add_option("--idle-memory", options.idle_memory,
-                 "Bytes (or 512M, 2G) of memory to keep for the next session; the rest goes back seconds after the last one")
+  app.add_option(
+         "--idle-memory", options.idle_memory,
+         "Bytes (or 512M, 2G) of memory to keep for the next session; the rest goes back seconds after the last one")
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 60))  // -1 would be read as very much
       ->capture_default_str();

@@ -29,7 +29,8 @@ class Server::Impl final : public Acceptor {
  public:
   explicit Impl(const ServerOptions& options)
       : options_(options),
-        worker_(Worker::create(value_or_throw(backends::open_backend(options.device)), {.bytes = options.idle_memory})) {
+        worker_(
+            Worker::create(value_or_throw(backends::open_backend(options.device)), {.bytes = options.idle_memory})) {
     quotas_.tensor_bytes = options.session_bytes;
     reaper_ = std::thread{[this] { reap(); }};
     try {

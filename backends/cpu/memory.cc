@@ -41,8 +41,8 @@ std::size_t class_bytes(std::size_t size_class) {
 }
 
 // Large blocks are mappings of their own, on large pages, where the system has them: fewer misses of the page table's
-// cache, and a first touch every 2 MiB instead of every 4 KiB. Freed, they are the system's at once; the heap would keep
-// them, and holes that begin at a large page fit few others.
+// cache, and a first touch every 2 MiB instead of every 4 KiB. Freed, they are the system's at once; the heap would
+// keep them, and holes that begin at a large page fit few others.
 bool is_mapped(std::size_t bytes) { return kKeepsBlocks && bytes >= 2 * kLargePage; }
 
 std::byte* new_block(std::size_t bytes) {
@@ -57,8 +57,8 @@ void free_block(std::byte* block, std::size_t bytes) {
   std::free(block);
 }
 
-constexpr std::uint64_t kSpare = std::uint64_t{512} << 20;       // beside the peak, so that small programs are left alone
-constexpr std::int64_t kStretch = 30'000;                        // ms of which a peak is remembered, once or twice
+constexpr std::uint64_t kSpare = std::uint64_t{512} << 20;  // beside the peak, so that small programs are left alone
+constexpr std::int64_t kStretch = 30'000;                   // ms of which a peak is remembered, once or twice
 constexpr std::uint64_t kTrimmedAtOnce = std::uint64_t{64} << 20;  // before others may take and give back again
 
 }  // namespace
@@ -144,7 +144,8 @@ std::uint64_t Pool::drop_unused(std::uint64_t idle_allowed, std::int64_t until, 
     auto& idle = idle_[i];
     auto last = idle.begin();
     const auto before = freed;
-    while (last != idle.end() && last->since <= until && idle_bytes_ > idle_allowed + (freed - before) && freed < at_once) {
+    while (last != idle.end() && last->since <= until && idle_bytes_ > idle_allowed + (freed - before) &&
+           freed < at_once) {
       freed += class_bytes(i);
       ++last;
     }

@@ -22,8 +22,8 @@ class CpuBuffer;
 //
 // What it keeps has bounds. A program that repeats itself finds all its blocks again; one of ever new sizes would leave
 // blocks of every size behind, so what is reserved stays within one and a half of the most that was in use lately (and
-// 512 MiB): the sizes that have not come back for the longest time go first. And trim() gives back what has not been used
-// for a while.
+// 512 MiB): the sizes that have not come back for the longest time go first. And trim() gives back what has not been
+// used for a while.
 class Pool : public std::enable_shared_from_this<Pool> {
  public:
   struct Config {

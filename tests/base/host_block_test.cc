@@ -1,12 +1,12 @@
 #include "base/host_block.h"
 
-#include <gtest/gtest.h>
-
 #include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace burn {
 namespace {

@@ -83,10 +83,11 @@ TEST(Mnist, SaysThatItCutsAndGivesAllToWhoeverAsks) {
   folder.write(kTestLabels, labels);
   testing::internal::CaptureStderr();
   const auto test = MnistDataset::test(folder.path()), train = MnistDataset::train(folder.path());
-  EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "burn: MNIST: " + folder.path().native() +
-                " has no training files, so its 10 test images are cut: the first 8 are the training set, the other 2 the "
-                "test set (MnistDataset::whole_test gives all)\n");
+  EXPECT_EQ(
+      testing::internal::GetCapturedStderr(),
+      "burn: MNIST: " + folder.path().native() +
+          " has no training files, so its 10 test images are cut: the first 8 are the training set, the other 2 the "
+          "test set (MnistDataset::whole_test gives all)\n");
   EXPECT_TRUE(test.is_cut());
   EXPECT_EQ(test.describe(), "images 8 to 9 of the 10 in " + path.native());
   EXPECT_EQ(train.describe(), "images 0 to 7 of the 10 in " + path.native());

@@ -1,11 +1,11 @@
 // A worker whose sessions are gone gives their memory back, and one whose session needs less than it did, too.
-#include <gtest/gtest.h>
-
 #include <chrono>
 #include <cstdint>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "burn/burn.h"
 #include "tests/server/process.h"
@@ -17,7 +17,7 @@ namespace {
 using std::chrono::seconds;
 using Clock = std::chrono::steady_clock;
 
-constexpr int kIdleMiB = 64;      // what the worker may keep
+constexpr int kIdleMiB = 64;       // what the worker may keep
 constexpr double kSlackMiB = 128;  // programs, threads, what allocators cannot give back
 
 // Programs of ever new shapes and sizes, with no more than some 1.2 GB alive at a time: large uploads, matrices, sums.
@@ -69,8 +69,8 @@ void expect_settled(pid_t process, double at_first, double busy) {
 class IdleMemoryOver : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(IdleMemoryOver, OfAWorkerGoesBackWhenTheLastSessionIsGone) {
-  server::Process worker({BURN_SERVER, "--device", "cpu", "--ws", "127.0.0.1:0", "--grpc", "127.0.0.1:0", "--idle-memory",
-                          std::to_string(kIdleMiB) + "M"});
+  server::Process worker({BURN_SERVER, "--device", "cpu", "--ws", "127.0.0.1:0", "--grpc", "127.0.0.1:0",
+                          "--idle-memory", std::to_string(kIdleMiB) + "M"});
   const std::string listening = "listening ";
   std::string url;
   while (!url.starts_with(listening + GetParam())) {

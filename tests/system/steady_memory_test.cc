@@ -1,9 +1,9 @@
 // A long training over a socket: neither end grows, and a step costs no more on the wire than it must.
-#include <gtest/gtest.h>
-
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "burn/burn.h"

@@ -77,9 +77,13 @@ void expect_same(const Record& a, const Record& b) {
 TEST_F(BestEpoch, IsGivenBackByEarlyStoppingWhateverIsKept) {
   const Record expected = model_after(2);
   using train::KeepAll, train::KeepBest, train::KeepLast;
-  for (const auto& strategies : std::vector<std::optional<std::vector<train::CheckpointStrategy>>>{
-           std::vector<train::CheckpointStrategy>{}, {{KeepLast{1}}}, {{KeepLast{2}}}, {{KeepAll{}}},
-           {{KeepBest{.metric = "Loss"}}}, std::nullopt}) {
+  for (const auto& strategies :
+       std::vector<std::optional<std::vector<train::CheckpointStrategy>>>{std::vector<train::CheckpointStrategy>{},
+                                                                          {{KeepLast{1}}},
+                                                                          {{KeepLast{2}}},
+                                                                          {{KeepAll{}}},
+                                                                          {{KeepBest{.metric = "Loss"}}},
+                                                                          std::nullopt}) {
     auto described = training().early_stopping(rule());
     if (strategies) {
       described.checkpoints();

@@ -1,4 +1,6 @@
 // Checkpoints on disk, and which of them stay.
+#include "train/checkpoint/checkpoint.h"
+
 #include <array>
 #include <cmath>
 
@@ -7,7 +9,6 @@
 
 #include "base/error.h"
 #include "tests/support/temp_folder.h"
-#include "train/checkpoint/checkpoint.h"
 #include "train/checkpoint/strategy.h"
 #include "train/learner/options.h"
 

@@ -237,9 +237,10 @@ std::optional<BestEpoch> Engine::find_best() const {
                   model = best_epoch_ == best.epoch ? best_model_ : nullptr] {
     if (model) return *model;
     if (is_on_disk) return store.load_model(epoch);
-    throw Error(StatusCode::not_found, fmt::format("the model of epoch {}, the best one, was not kept: this training has "
-                                                   "neither checkpoints nor early stopping",
-                                                   epoch));
+    throw Error(StatusCode::not_found,
+                fmt::format("the model of epoch {}, the best one, was not kept: this training has "
+                            "neither checkpoints nor early stopping",
+                            epoch));
   };
   return found;
 }

@@ -60,9 +60,9 @@ class Engine {
   client::RandomStream stream_;                         // after the last step
   double train_seconds_ = 0, valid_seconds_ = 0;
   std::vector<EpochResult> history_;
-  std::int64_t resumed_from_ = 0;                // the epochs until this one are those of the folder's training
-  std::shared_ptr<const Record> best_model_;     // without checkpoints: of
-  std::int64_t best_epoch_ = 0;                  // this epoch, for early stopping
+  std::int64_t resumed_from_ = 0;             // the epochs until this one are those of the folder's training
+  std::shared_ptr<const Record> best_model_;  // without checkpoints: of
+  std::int64_t best_epoch_ = 0;               // this epoch, for early stopping
 };
 
 }  // namespace burn::train

@@ -47,8 +47,8 @@ KeepBest watched_metric(const TrainingOptions& options, const metric::MetricSet&
 struct BestEpoch {
   std::int64_t epoch = 0;
   double value = 0;
-  KeepBest by;            // the metric
-  bool is_last = false;   // the trained model is as it was after this epoch
+  KeepBest by;           // the metric
+  bool is_last = false;  // the trained model is as it was after this epoch
   // The model's record. Errors: NOT_FOUND when no strategy has kept it, or when the folder is not there any more.
   std::function<Record()> record;
 };

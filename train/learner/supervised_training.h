@@ -7,7 +7,8 @@
 //                       .epochs(10)
 //                       .summary();
 //   auto result = training.launch(train::Learner(NetConfig{}.init(device), optim::AdamConfig{}, 1e-3));
-//   result.best().model;                                // as it was after the epoch with the best loss; result.model: the last
+//   result.best().model;                                // as it was after the epoch with the best loss; result.model:
+//   the last
 //
 // The model has `step(const Batch&) const`, which returns one of the outputs of train/learner/output.h. It is called on
 // the model itself to train and on model.valid() to validate.
@@ -39,8 +40,8 @@ struct TrainingResult {
 
   bool interrupted() const { return report.reason == StopReason::interrupted; }
 
-  // By the metric that watched_metric() names. Early stopping, KeepBest and the default see to it that the best epoch is
-  // kept; it is read from the folder of the training, which must still be there, and no other training in it.
+  // By the metric that watched_metric() names. Early stopping, KeepBest and the default see to it that the best epoch
+  // is kept; it is read from the folder of the training, which must still be there, and no other training in it.
   // Errors: NOT_FOUND without an epoch that is over, or when the best one was not kept, naming it.
   BestModel<M> best() const {
     if (!report.best) throw Error(StatusCode::not_found, "the best epoch: none is over");
@@ -77,8 +78,8 @@ class SupervisedTraining {
   SupervisedTraining& checkpoints(std::nullopt_t) { return set(options_.checkpoints, std::nullopt); }
   // Ends the training when a metric gets no better; result.best() is the epoch before that.
   SupervisedTraining& early_stopping(EarlyStopping rule) { return set(options_.early_stopping, std::move(rule)); }
-  // Goes on from a checkpoint as if there had been no stop: same shuffles, same random numbers, same losses. One that has
-  // all its epochs, or that early stopping would have stopped, does not train any further.
+  // Goes on from a checkpoint as if there had been no stop: same shuffles, same random numbers, same losses. One that
+  // has all its epochs, or that early stopping would have stopped, does not train any further.
   SupervisedTraining& resume(std::int64_t epoch) { return set(options_.resume, Resume{epoch}); }
   SupervisedTraining& resume(Latest) { return set(options_.resume, Resume{}); }
   // Each epoch's random numbers on the device (dropout) follow from this seed and the epoch. Without: from the
