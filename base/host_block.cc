@@ -7,6 +7,8 @@
 #include <new>
 #include <vector>
 
+#include "base/fork.h"
+
 namespace burn {
 namespace {
 
@@ -41,6 +43,8 @@ Block map(std::size_t size) {
 
 class Kept {
  public:
+  Kept() { keep_whole_over_forks(mutex_); }
+
   // The smallest that fits without wasting a quarter of it; empty if there is none.
   Block take(std::size_t size) {
     const std::lock_guard lock(mutex_);
