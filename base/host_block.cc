@@ -7,6 +7,7 @@
 
 #include <sys/mman.h>
 
+#include "base/fork.h"
 #include "base/pages.h"
 
 namespace burn {
@@ -30,6 +31,8 @@ void unmap(const Block& block) { unmap_pages(block.bytes, block.size); }
 
 class Kept {
  public:
+  Kept() { keep_whole_over_forks(mutex_); }
+
   // The smallest that fits without wasting a quarter of it; empty if there is none.
   Block take(std::size_t size) {
     const std::lock_guard lock(mutex_);

@@ -21,23 +21,26 @@ Value largest_along(const Value& x, const ir::Dims& axes, const Site& site) {
 }  // namespace
 
 Value softmax(const Value& x, std::int64_t axis, const Site& site) {
-  const ir::Dims axes{normalize_axis(axis, x.rank(), "softmax", site)};
+  const ir::Dims axes{normalize_axis(axis, x, "softmax", site)};
   const auto largest = largest_along(x, axes, site);
   const auto exps = exp(Term{x, site} - Term{largest, site});
   return exps / Term{reduce(ir::ReduceFn::sum, exps, axes, site), site};
 }
 
 Value log_softmax(const Value& x, std::int64_t axis, const Site& site) {
-  const ir::Dims axes{normalize_axis(axis, x.rank(), "log_softmax", site)};
+  const ir::Dims axes{normalize_axis(axis, x, "log_softmax", site)};
   const auto shifted = Term{x, site} - Term{largest_along(x, axes, site), site};
   return shifted - log(Term{reduce(ir::ReduceFn::sum, exp(shifted), axes, site), site});
 }
 
-Value softmin(const Value& x, std::int64_t axis, const Site& site) { return softmax(-Term{x, site}, axis, site); }
+Value softmin(const Value& x, std::int64_t axis, const Site& site) {
+  fail_if_empty(x, "softmin", site);
+  return softmax(-Term{x, site}, axis, site);
+}
 
 // Both parts are divided by e^shift, where shift is the largest exponent: that of the 1 in the denominator is 0.
 Value quiet_softmax(const Value& x, std::int64_t axis, const Site& site) {
-  const ir::Dims axes{normalize_axis(axis, x.rank(), "quiet_softmax", site)};
+  const ir::Dims axes{normalize_axis(axis, x, "quiet_softmax", site)};
   const auto shift = max(Term{largest_along(x, axes, site), site}, 0.0);
   const auto exps = exp(Term{x, site} - shift);
   return exps / (exp(-shift) + Term{reduce(ir::ReduceFn::sum, exps, axes, site), site});
@@ -46,55 +49,73 @@ Value quiet_softmax(const Value& x, std::int64_t axis, const Site& site) {
 // log(1 + e^t) / beta with t = beta x, as max(t, 0) + log1p(e^-|t|). The two pieces share one condition, so that their
 // slopes add up to sigmoid(t) also at 0, where those of a maximum and an absolute value would not.
 Value softplus(const Value& x, double beta, const Site& site) {
+  fail_if_empty(x, "softplus", site);
   const Term t = Term{x, site} * beta;
   const Term is_positive = t >= 0.0;
   const Term log_term = log1p(exp(select(is_positive, -t, t)));
   return (select(is_positive, t, 0.0) + log_term) * (1 / beta);
 }
 
-Value log_sigmoid(const Value& x, const Site& site) { return -Term{softplus(-Term{x, site}, 1, site), site}; }
+Value log_sigmoid(const Value& x, const Site& site) {
+  fail_if_empty(x, "log_sigmoid", site);
+  return -Term{softplus(-Term{x, site}, 1, site), site};
+}
 
-Value clamp(const Value& x, double low, double high, const Site& site) { return min(max(Term{x, site}, low), high); }
+Value clamp(const Value& x, double low, double high, const Site& site) {
+  fail_if_empty(x, "clamp", site);
+  return min(max(Term{x, site}, low), high);
+}
 Value relu6(const Value& x, const Site& site) { return clamp(x, 0, 6, site); }
 Value hardtanh(const Value& x, double low, double high, const Site& site) { return clamp(x, low, high, site); }
 
 Value hard_sigmoid(const Value& x, double alpha, double beta, const Site& site) {
+  fail_if_empty(x, "hard_sigmoid", site);
   return clamp(Term{x, site} * alpha + beta, 0, 1, site);
 }
 
 Value hard_swish(const Value& x, const Site& site) {
+  fail_if_empty(x, "hard_swish", site);
   return Term{x, site} * Term{hard_sigmoid(x, 1.0 / 6, 0.5, site), site};
 }
 
 Value gelu(const Value& value, const Site& site) {
+  fail_if_empty(value, "gelu", site);
   const Term x{value, site};
   return x * (erf(x * M_SQRT1_2) + 1.0) * 0.5;
 }
 
 Value gelu_approximate(const Value& value, const Site& site) {
+  fail_if_empty(value, "gelu_approximate", site);
   const Term x{value, site};
   const Term inner = (x + x * x * x * 0.044715) * (M_SQRT1_2 * M_2_SQRTPI);
   return x * (tanh(inner) + 1.0) * 0.5;
 }
 
 Value silu(const Value& value, const Site& site) {
+  fail_if_empty(value, "silu", site);
   const Term x{value, site};
   return x * sigmoid(x);
 }
 
-Value mish(const Value& x, const Site& site) { return Term{x, site} * tanh(Term{softplus(x, 1, site), site}); }
+Value mish(const Value& x, const Site& site) {
+  fail_if_empty(x, "mish", site);
+  return Term{x, site} * tanh(Term{softplus(x, 1, site), site});
+}
 
 Value tanhshrink(const Value& value, const Site& site) {
+  fail_if_empty(value, "tanhshrink", site);
   const Term x{value, site};
   return x - tanh(x);
 }
 
 Value softsign(const Value& value, const Site& site) {
+  fail_if_empty(value, "softsign", site);
   const Term x{value, site};
   return x / (abs(x) + 1.0);
 }
 
 Value leaky_relu(const Value& value, double slope, const Site& site) {
+  fail_if_empty(value, "leaky_relu", site);
   const Term x{value, site};
   return select(x >= 0.0, x, x * slope);
 }
@@ -109,15 +130,25 @@ Term exponential_unit(const Term& x, double scale, double rate) {
 
 }  // namespace
 
-Value elu(const Value& x, double alpha, const Site& site) { return exponential_unit({x, site}, alpha, 1); }
-Value celu(const Value& x, double alpha, const Site& site) { return exponential_unit({x, site}, alpha, 1 / alpha); }
+Value elu(const Value& x, double alpha, const Site& site) {
+  fail_if_empty(x, "elu", site);
+  return exponential_unit({x, site}, alpha, 1);
+}
+
+Value celu(const Value& x, double alpha, const Site& site) {
+  fail_if_empty(x, "celu", site);
+  return exponential_unit({x, site}, alpha, 1 / alpha);
+}
 
 Value selu(const Value& x, const Site& site) {
+  fail_if_empty(x, "selu", site);
   constexpr double kAlpha = 1.6732632423543772848, kScale = 1.0507009873554804934;
   return exponential_unit({x, site}, kAlpha, 1) * kScale;
 }
 
 Value prelu(const Value& value, const Value& alpha, const Site& site) {
+  fail_if_empty(value, "prelu", site);
+  fail_if_empty(alpha, "prelu: alpha", site);
   const bool is_per_channel = alpha.rank() == 1 && value.rank() >= 2 && alpha.dim(0) == value.dim(1);
   if (!is_per_channel && alpha.type().num_elements() != 1) {
     fail("prelu: alpha " + ir::to_string(alpha.type()) + " has neither one slope nor one for each channel of " +
@@ -131,6 +162,7 @@ Value prelu(const Value& value, const Value& alpha, const Site& site) {
 }
 
 Value threshold(const Value& value, double threshold, double replacement, const Site& site) {
+  fail_if_empty(value, "threshold", site);
   const Term x{value, site};
   return select(x > threshold, x, replacement);
 }
@@ -138,12 +170,13 @@ Value threshold(const Value& value, double threshold, double replacement, const 
 Value thresholded_relu(const Value& x, double alpha, const Site& site) { return threshold(x, alpha, 0, site); }
 
 Value shrink(const Value& value, double lambda, double bias, const Site& site) {
+  fail_if_empty(value, "shrink", site);
   const Term x{value, site};
   return select(x > lambda, x - bias, select(x < -lambda, x + bias, 0.0));
 }
 
 Value glu(const Value& x, std::int64_t axis, const Site& site) {
-  const auto size = x.dim(normalize_axis(axis, x.rank(), "glu", site));
+  const auto size = x.dim(normalize_axis(axis, x, "glu", site));
   if (size % 2 != 0) {
     fail("glu: dim " + std::to_string(axis) + " of " + ir::to_string(x.type()) + " has an odd size, " +
              std::to_string(size),

@@ -12,6 +12,9 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // The batch dims that all have when those of size 1 repeat; others are left for the shape rules to complain of.
 ir::Shape common_batch(std::span<const Value* const> all, const Site& site) {
+  for (const Value* x : all) {
+    if (x != nullptr) fail_if_empty(*x, "attention", site);
+  }
   const int rank = all.front()->rank();
   ir::Shape batch = ir::Shape::filled(std::max(rank - 2, 0), 1);
   for (const Value* x : all) {

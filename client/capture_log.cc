@@ -7,7 +7,7 @@
 
 namespace burn::client {
 
-CaptureLog* CaptureLog::active() { return thread_recorders.capture; }
+CaptureLog* CaptureLog::active() { return thread_recorders().capture; }
 
 std::int64_t CaptureLog::number_of(const Scalar& value) const {
   if (value.source() == 0) return -1;

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "base/fork.h"
 #include "client/device_state.h"
 #include "client/remote_session.h"
 #include "proto/session_registry.h"
@@ -12,11 +13,22 @@
 namespace burn {
 namespace {
 
-// Devices that are open, by URL: the same URL is the same session for as long as anything uses it.
-std::mutex open_devices_mutex;
-std::map<std::string, std::weak_ptr<client::DeviceState>, std::less<>>& open_devices() {
-  static auto* devices = new std::map<std::string, std::weak_ptr<client::DeviceState>, std::less<>>;
-  return *devices;  // never destroyed: tensors in globals may outlive main
+using State = std::shared_ptr<client::DeviceState>;
+using Dial = std::shared_future<Result<State>>;
+
+// Devices that are open, by URL: the same URL is the same session for as long as anything uses it and the session works.
+struct OpenDevices {
+  struct Entry {
+    std::weak_ptr<client::DeviceState> device;
+    Dial dial;  // while some thread is opening it
+  };
+  std::mutex mutex;  // never held while something is opened or closed
+  std::map<std::string, Entry, std::less<>> by_url;
+};
+
+OpenDevices& open_devices() {
+  static auto& devices = *new OnePerProcess<OpenDevices>;
+  return devices.get();
 }
 
 void register_network_schemes() {
@@ -28,39 +40,70 @@ void register_network_schemes() {
   }
 }
 
-std::shared_ptr<client::DeviceState> open(std::string_view url) {
+Result<State> try_open(const std::string& url) {
   static std::once_flag once;  // not at static initialisation, which an archive member that nobody names would not have
   std::call_once(once, register_network_schemes);
-  return client::DeviceState::create(std::string{url}, value_or_throw(proto::open_session(std::string{url})));
+  try {
+    BURN_TRY(auto session, proto::open_session(url));
+    return client::DeviceState::create(url, std::move(session));
+  } catch (const std::exception& error) {  // no memory, no thread
+    return internal_error("device " + url + ": " + error.what());
+  }
+}
+
+// try_open() for all who ask meanwhile.
+Result<State> open_for_all(const std::string& url, std::promise<Result<State>> answer) {
+  auto opened = try_open(url);
+  {
+    auto& devices = open_devices();
+    const std::lock_guard lock(devices.mutex);
+    auto& entry = devices.by_url[url];
+    entry.dial = {};
+    if (opened.ok()) entry.device = *opened;
+  }
+  answer.set_value(opened);
+  return opened;
+}
+
+Result<State> open_or_share(const std::string& url) {
+  State known;  // dropped outside the lock: it may be the last handle
+  Dial theirs;
+  std::promise<Result<State>> ours;
+  {
+    auto& devices = open_devices();
+    const std::lock_guard lock(devices.mutex);
+    auto& entry = devices.by_url[url];
+    known = entry.device.lock();
+    if (known && known->health().ok()) return known;
+    theirs = entry.dial;
+    if (!theirs.valid()) entry.dial = ours.get_future().share();
+  }
+  return theirs.valid() ? theirs.get() : open_for_all(url, std::move(ours));
 }
 
 }  // namespace
 
-Device::Device(std::string_view url) {
-  const std::lock_guard lock(open_devices_mutex);
-  auto& known = open_devices()[std::string{url}];
-  state_ = known.lock();
-  if (!state_) {
-    state_ = open(url);
-    known = state_;
-  }
-}
+Device::Device(std::string_view url) : state_(value_or_throw(open_or_share(std::string{url}))) {}
 
-Device Device::new_session(std::string_view url) { return Device{open(url)}; }
+Device Device::new_session(std::string_view url) { return Device{value_or_throw(try_open(std::string{url}))}; }
 
 Device Device::from_session(std::string_view url, std::unique_ptr<proto::Session> session) {
   return Device{client::DeviceState::create(std::string{url}, std::move(session))};
 }
 
-const std::string& Device::url() const { return state_->url(); }
-const proto::SessionInfo& Device::info() const { return state_->session().info(); }
-void Device::seed(std::uint64_t seed) const { state_->seed(seed); }
-void Device::flush() const { state_->flush(); }
+void Device::throw_moved_from() {
+  throw Error(StatusCode::failed_precondition, "the device is empty: it was moved from; assign one to it first");
+}
+
+const std::string& Device::url() const { return state()->url(); }
+const proto::SessionInfo& Device::info() const { return state()->session().info(); }
+void Device::seed(std::uint64_t seed) const { state()->seed(seed); }
+void Device::flush() const { state()->flush(); }
 
 void Device::sync() const {
   std::promise<Status> done;
   {
-    const proto::Burst burst{state_->session()};
+    const proto::Burst burst{state()->session()};
     state_->flush_all();
     state_->session().sync([&done](Status status) { done.set_value(std::move(status)); });
   }

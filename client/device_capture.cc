@@ -43,20 +43,21 @@ void DeviceState::begin_capture(CaptureLog& log) {
   close_program(recorder);
   recorder.capture = &log;
   log.recorder_ = &recorder;
-  thread_recorders.capture = &log;
+  thread_recorders().capture = &log;
 }
 
 void DeviceState::abandon_capture() {
+  thread_recorders().capture = nullptr;
+  if (is_of_parent()) return;
   const Lock lock(*this);
   current().capture = nullptr;
-  thread_recorders.capture = nullptr;
 }
 
 Result<CapturedRun> DeviceState::end_capture(std::span<Value* const> holders, std::span<const proto::TensorId> arguments) {
   const Lock lock(*this);
   Recorder& recorder = current();
   recorder.capture = nullptr;
-  thread_recorders.capture = nullptr;
+  thread_recorders().capture = nullptr;
 
   const std::unordered_set<proto::TensorId> known(arguments.begin(), arguments.end());
   const ir::Program& program = recorder.builder.program();

@@ -8,7 +8,7 @@ namespace burn::client {
 
 std::vector<std::shared_ptr<DeviceState>> DeviceState::used_by_this_thread() {
   std::vector<std::shared_ptr<DeviceState>> devices;
-  for (const auto& [serial, recorder] : thread_recorders.all) {
+  for (const auto& [serial, recorder] : thread_recorders().all) {
     if (auto device = recorder->device.lock()) devices.push_back(std::move(device));
   }
   return devices;
@@ -17,7 +17,7 @@ std::vector<std::shared_ptr<DeviceState>> DeviceState::used_by_this_thread() {
 std::shared_ptr<Recorder> DeviceState::detach_recording() {
   const Lock lock(*this);
   if (const auto& recorder = current(); recorder.empty() && recorder.inputs.empty()) return nullptr;
-  auto& mine = thread_recorders;
+  auto& mine = thread_recorders();
   if (mine.capture != nullptr) refuse_in_capture("handed to another thread");
   auto recorder = std::move(mine.all[serial_]);
   mine.all.erase(serial_);
@@ -27,6 +27,10 @@ std::shared_ptr<Recorder> DeviceState::detach_recording() {
 }
 
 void DeviceState::keep_recording(std::shared_ptr<Recorder> recorder) {
+  if (is_of_parent()) {
+    new std::shared_ptr<Recorder>(std::move(recorder));  // as it is: a thread of the parent may have been at it
+    return;
+  }
   const Lock lock(*this);
   recorders_.push_back(std::move(recorder));
   prune_recorders();  // nobody may want its tensors any more
@@ -43,6 +47,7 @@ void DeviceState::adopt_recording(std::shared_ptr<Recorder> other) {
     input->readers -= 1;
     if (input->input_of == other.get()) input->input_of = nullptr;
     inputs.push_back(operand(mine, *input));
+    if (input->owners.load() == 0) note_held(*input, mine);
   }
   std::vector<ir::Ref> refs, moved;
   std::size_t next_scalar = 0;

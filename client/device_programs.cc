@@ -40,7 +40,7 @@ void DeviceState::close_program(Recorder& recorder, CapturedRun* captured) {
   recorder.nodes.clear();
   recorder.inputs.clear();
   recorder.scalars.clear();
-  recorder.epoch = next_epoch_++;
+  begin_recording(recorder);
   run.seed = seed_;
   run.random_offset = random_offset_;
   random_offset_ += static_cast<std::uint64_t>(recorder.builder.program().random_blocks);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <limits>
 #include <random>
+#include <thread>
 #include <utility>
 
 #include "base/error.h"
@@ -20,6 +21,15 @@ constexpr std::size_t kReleaseAtCount = 256;
 
 std::atomic<std::uint64_t> next_device_serial{1};
 
+[[noreturn]] void refuse_other_device(const ir::Op& op, const std::shared_ptr<DeviceState>& a,
+                                      const std::shared_ptr<DeviceState>& b, const ir::CallSite& site) {
+  std::string why = std::string{ir::name(op)} + ": operands are on different devices, " + a->url() + " and " + b->url();
+  for (const auto& device : {a, b}) {
+    if (const Status health = device->health(); !health.ok()) why += "; " + health.message();
+  }
+  throw Error(StatusCode::invalid_argument, why + " (at " + ir::to_string(site) + ")");
+}
+
 std::size_t most_hashed_bytes(const proto::Session& session) {
   const auto* remote = dynamic_cast<const RemoteSession*>(&session);
   return remote && remote->is_shared_memory() ? UploadTable::kMostBytesInMemory : std::numeric_limits<std::size_t>::max();
@@ -27,12 +37,31 @@ std::size_t most_hashed_bytes(const proto::Session& session) {
 
 }  // namespace
 
+// A session is closed by waiting for its threads, which one of them cannot do: its callback may hold the device last.
+struct DeviceState::Destroy {
+  void operator()(DeviceState* device) const {
+    if (device->is_of_parent()) return;
+    if (device->session_->is_on_own_thread()) {
+      std::thread([device] { delete device; }).detach();
+    } else {
+      delete device;
+    }
+  }
+};
+
 std::shared_ptr<DeviceState> DeviceState::create(std::string url, std::unique_ptr<proto::Session> session) {
-  return std::shared_ptr<DeviceState>(new DeviceState(std::move(url), std::move(session)));
+  return std::shared_ptr<DeviceState>(new DeviceState(std::move(url), std::move(session)), Destroy{});
+}
+
+Status DeviceState::health() const {
+  if (!is_of_parent()) return session_->health();
+  return failed_precondition("device " + url_ + " was opened before fork() made this process, and stayed with its parent, as did its "
+                             "tensors; this process opens one of its own by the same URL");
 }
 
 DeviceState::DeviceState(std::string url, std::unique_ptr<proto::Session> session)
     : url_(std::move(url)),
+      forks_((watch_forks(), fork_count())),
       serial_(next_device_serial.fetch_add(1)),
       session_(std::move(session)),
       programs_(session_->info()),
@@ -51,16 +80,22 @@ DeviceState::~DeviceState() {
   session_->close();
 }
 
+void DeviceState::begin_recording(Recorder& recorder) {
+  recorder.epoch = next_epoch_++;
+  recorder.first_new = next_id_;
+  recorder.held_bytes = 0;
+}
+
 Recorder& DeviceState::current() {
   if (last_recorder.serial == serial_) return *last_recorder.recorder;
-  auto& mine = thread_recorders;
+  auto& mine = thread_recorders();
   if (mine.capture != nullptr) {
     throw Error(StatusCode::failed_precondition, "a captured step uses one device; this one also uses " + url_);
   }
   auto& recorder = mine.all[serial_];
   if (!recorder) {
     recorder = std::make_shared<Recorder>();
-    recorder->epoch = next_epoch_++;
+    begin_recording(*recorder);
     recorder->device = weak_from_this();
     prune_recorders();
     recorders_.push_back(recorder);
@@ -123,7 +158,7 @@ Ptr<Storage> DeviceState::new_pending(Recorder& recorder, ir::Ref ref) {
   recorder.nodes.push_back(storage);
   stats_.nodes_recorded += 1;
   Ptr<Storage> result{storage};
-  if (recorder.builder.size() >= kMaxRecorded) close_program(recorder);
+  if (recorder.builder.size() >= kMaxRecorded || recorder.held_bytes >= kMaxHeldBytes) close_program(recorder);
   return result;
 }
 
@@ -133,11 +168,7 @@ Ptr<Storage> DeviceState::record(const ir::Op& op, std::span<const Value* const>
   Few<ir::Ref, 4> refs{operands.size()};
   for (std::size_t i = 0; i < operands.size(); ++i) {
     Storage& storage = *operands[i]->storage();
-    if (storage.device != &self_) {
-      throw Error(StatusCode::invalid_argument, std::string{ir::name(op)} + ": operands are on different devices, " +
-                                                    operands[0]->device()->url() + " and " + (*storage.device)->url() +
-                                                    " (at " + ir::to_string(site) + ")");
-    }
+    if (storage.device != &self_) refuse_other_device(op, operands[0]->device(), *storage.device, site);
     refs[i] = operand(recorder, storage);
   }
   auto ref = recorder.builder.add(op, refs.span(), site);
@@ -163,7 +194,7 @@ Ptr<Storage> DeviceState::record_random(ir::RandomFn fn, ir::DType dtype, const 
 }
 
 Ptr<Storage> DeviceState::upload(proto::HostTensor tensor) {
-  if (thread_recorders.capture != nullptr) refuse_in_capture("uploaded inside it; it is an argument");
+  if (thread_recorders().capture != nullptr) refuse_in_capture("uploaded inside it; it is an argument");
   UploadTable::Key key;
   const std::size_t size = tensor.bytes.size();
   const bool is_worth_knowing = reuses_uploads_ && size >= UploadTable::kLeastBytes && size <= most_hashed_bytes_;
@@ -196,6 +227,7 @@ void DeviceState::reuse_uploads(bool wanted) {
 }
 
 void DeviceState::drop_last(Storage& storage) {
+  if (is_of_parent()) return;
   const Lock lock(*this);
   if (storage.owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;  // somebody else has found it meanwhile
   tensors_ -= 1;
@@ -209,7 +241,13 @@ void DeviceState::drop_last(Storage& storage) {
     release_bytes_ += storage.type.num_bytes();
     forget(storage);
     if (release_bytes_ >= kReleaseAtBytes || releases_.size() >= kReleaseAtCount) send_releases();
-  }  // else an input of a program being recorded: closing that gives it away
+  } else if (storage.input_of != nullptr) {  // of a program being recorded: closing that gives it away
+    note_held(storage, *storage.input_of);
+  }
+}
+
+void DeviceState::note_held(const Storage& storage, Recorder& recorder) {
+  if (storage.id >= recorder.first_new) recorder.held_bytes += storage.type.num_bytes();
 }
 
 void DeviceState::send_releases() {
@@ -239,7 +277,7 @@ void DeviceState::flush_all() {
 }
 
 void DeviceState::seed(std::uint64_t seed) {
-  if (thread_recorders.capture != nullptr) refuse_in_capture("seeded inside it");
+  if (thread_recorders().capture != nullptr) refuse_in_capture("seeded inside it");
   const Lock lock(*this);
   for (const auto& recorder : recorders_) close_program(*recorder);  // what was recorded belongs to the old stream
   seed_ = seed;
@@ -247,12 +285,12 @@ void DeviceState::seed(std::uint64_t seed) {
 }
 
 RandomStream DeviceState::random_stream() const {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(checked_mutex());
   return {seed_, random_offset_};
 }
 
 void DeviceState::set_random_stream(RandomStream stream) {
-  if (thread_recorders.capture != nullptr) refuse_in_capture("seeded inside it");
+  if (thread_recorders().capture != nullptr) refuse_in_capture("seeded inside it");
   const Lock lock(*this);
   close_program(current());
   seed_ = stream.seed;
@@ -260,7 +298,7 @@ void DeviceState::set_random_stream(RandomStream stream) {
 }
 
 DeviceStats DeviceState::stats() const {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(checked_mutex());
   return stats_;
 }
 

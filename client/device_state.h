@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/error.h"
+#include "base/fork.h"
 #include "client/pacer.h"
 #include "client/program_table.h"
 #include "client/scalar.h"
@@ -30,6 +32,8 @@ class Recorder {
   std::vector<Storage*> nodes;    // the tensor of each node while anyone holds it, else null
   std::vector<Storage*> inputs;   // the tensor of each input
   std::vector<std::uint64_t> scalars;
+  proto::TensorId first_new = 0;  // tensors that came into being since the recording began have this id or a higher one
+  std::uint64_t held_bytes = 0;   // of those among its inputs that nobody else holds any more
   std::uint64_t epoch = 0;        // rises with every program, so that a Storage's memory of its input index can be believed
   std::weak_ptr<DeviceState> device;
   CaptureLog* capture = nullptr;  // of the captured step that is being recorded: the program stays open until its end
@@ -52,12 +56,20 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
  public:
   // Nodes after which a program is closed without being asked.
   static constexpr std::size_t kMaxRecorded = 16384;
+  // Bytes of tensors that came and were dropped since the recording began, and that it alone keeps, after which it is closed,
+  // too. What was there before does not count: a training step replaces any number of parameters in one program.
+  static constexpr std::uint64_t kMaxHeldBytes = std::uint64_t{256} << 20;
 
   static std::shared_ptr<DeviceState> create(std::string url, std::unique_ptr<proto::Session> session);
   ~DeviceState();
 
   const std::string& url() const { return url_; }
-  proto::Session& session() { return *session_; }
+  proto::Session& session() {
+    check_process();
+    return *session_;
+  }
+  // Ok while the session works, as far as is known; else why not.
+  Status health() const;
 
   // Appends a node to this thread's program. Throws what infer says.
   Ptr<Storage> record(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site);
@@ -97,7 +109,10 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   std::vector<Ptr<Storage>> run_captured(CapturedCall call);
 
   // One step more is about to be recorded: waits while the device is too many of them behind.
-  void pace() { pacer_.step(); }
+  void pace() {
+    check_process();
+    pacer_.step();
+  }
   Status take_paced_failure() { return pacer_.take_failure(); }
 
   DeviceStats stats() const;
@@ -106,7 +121,7 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   // Holds the mutex. The last tensor may go meanwhile, and with it the last owner of the device: that waits for the unlock.
   class Lock {
    public:
-    explicit Lock(DeviceState& device) : device_(device), lock_(device.mutex_) {}
+    explicit Lock(DeviceState& device) : device_(device), lock_(device.checked_mutex()) {}
     ~Lock() {
       if (device_.tensors_ == 0) last_ = std::move(device_.self_);
     }
@@ -117,12 +132,25 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
     std::lock_guard<std::mutex> lock_;
   };
 
+  struct Destroy;
+
   DeviceState(std::string url, std::unique_ptr<proto::Session> session);
+  // A fork() has made this process, and the device stayed with its parent: locks may be held for ever, memory is given up.
+  bool is_of_parent() const { return forks_ != fork_count(); }
+  void check_process() const {
+    if (is_of_parent()) [[unlikely]] throw_if_error(health());
+  }
+  std::mutex& checked_mutex() const {
+    check_process();
+    return mutex_;
+  }
+  void begin_recording(Recorder& recorder);  // nothing of it yet
   Recorder& current();
   void prune_recorders();
   ir::Ref operand(Recorder& recorder, Storage& storage);
   Storage* new_storage(const ir::TensorType& type);
   void forget(Storage& storage);
+  static void note_held(const Storage& storage, Recorder& recorder);  // by nobody but the recording
   Ptr<Storage> new_pending(Recorder& recorder, ir::Ref ref);
   void close_program(Recorder& recorder, CapturedRun* captured = nullptr);
   void refuse_in_capture(const char* what) const;
@@ -135,6 +163,7 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   void check_refused(const Storage& storage) const;
 
   const std::string url_;
+  const std::uint32_t forks_;   // fork_count() when it was opened
   const std::uint64_t serial_;  // distinguishes this device in thread-local memory, also after its address is used again
   std::unique_ptr<proto::Session> session_;
 

@@ -13,7 +13,10 @@ namespace burn::client {
 
 class Term {
  public:
-  Term(Value value, const Site& site) : value_(std::move(value)), site_(site) {}
+  // Errors (thrown): the value is empty. What has a name of its own says it first, by fail_if_empty().
+  Term(Value value, const Site& site) : value_(std::move(value)), site_(site) {
+    if (!value_.has_value()) [[unlikely]] throw_empty({}, site);
+  }
   operator const Value&() const { return value_; }  // NOLINT: implicit, a formula ends as a Value
   const Value& value() const { return value_; }
   const Site& site() const { return site_; }

@@ -6,17 +6,18 @@
 namespace burn::client {
 
 Value gather(const Value& x, std::int64_t axis, const Value& index, const Site& site) {
-  return apply(ir::Gather{normalize_axis(axis, x.rank(), "gather", site)}, x, index, site);
+  return apply(ir::Gather{normalize_axis(axis, x, "gather", site)}, x, index, site);
 }
 
 Value scatter(const Value& x, std::int64_t axis, const Value& index, const Value& values, ir::ScatterFn fn, const Site& site) {
-  return apply(ir::Scatter{normalize_axis(axis, x.rank(), "scatter", site), fn}, x, index, values, site);
+  return apply(ir::Scatter{normalize_axis(axis, x, "scatter", site), fn}, x, index, values, site);
 }
 
 namespace {
 
 // A list of rows as the index of a Gather along `axis`: the same number for a whole row, which costs nothing (a stride of 0).
 Value row_index(const Value& x, int axis, const Value& index, const char* op, const Site& site) {
+  fail_if_empty(index, op, site);
   if (index.rank() != 1) fail(std::string{op} + ": the index is " + ir::to_string(index.type()) + ", must have rank 1", site);
   ir::Shape column = ir::Shape::filled(x.rank(), 1);
   column[axis] = index.dim(0);
@@ -28,16 +29,17 @@ Value row_index(const Value& x, int axis, const Value& index, const char* op, co
 }  // namespace
 
 Value select_rows(const Value& x, std::int64_t axis, const Value& index, const Site& site) {
-  const int a = normalize_axis(axis, x.rank(), "select", site);
+  const int a = normalize_axis(axis, x, "select", site);
   return gather(x, a, row_index(x, a, index, "select", site), site);
 }
 
 Value select_assign(const Value& x, std::int64_t axis, const Value& index, const Value& values, ir::ScatterFn fn, const Site& site) {
-  const int a = normalize_axis(axis, x.rank(), "select_assign", site);
+  const int a = normalize_axis(axis, x, "select_assign", site);
   return scatter(x, a, row_index(x, a, index, "select_assign", site), values, fn, site);
 }
 
 Value one_hot(const Value& x, std::int64_t classes, const Site& site) {
+  fail_if_empty(x, "one_hot", site);
   const auto place = place_of(x);
   ir::Shape shape = x.shape();
   if (shape.rank() == ir::kMaxRank) fail("one_hot: rank " + std::to_string(shape.rank() + 1) + " is above the largest", site);

@@ -6,6 +6,8 @@
 namespace burn::client {
 
 Value matmul(const Value& a, const Value& b, const Site& site) {
+  fail_if_empty(a, "matmul: operand 1 of 2", site);
+  fail_if_empty(b, "matmul: operand 2 of 2", site);
   if (a.rank() == b.rank() && a.rank() > 2) {  // broadcast the batch dims
     ir::Shape lhs = a.shape(), rhs = b.shape();
     for (int i = 0; i < a.rank() - 2; ++i) {
@@ -19,6 +21,9 @@ Value matmul(const Value& a, const Value& b, const Site& site) {
 }
 
 Value linear(const Value& x, const Value& weight, const Value* bias, const Site& site) {
+  fail_if_empty(x, "linear", site);
+  fail_if_empty(weight, "linear: the weight", site);
+  if (bias != nullptr) fail_if_empty(*bias, "linear: the bias", site);
   if (x.dim(-1) != weight.dim(0)) {
     fail("linear: the input's last dim is " + std::to_string(x.dim(-1)) + " (" + ir::to_string(x.type()) + "), the weight takes " +
              std::to_string(weight.dim(0)) + " (" + ir::to_string(weight.type()) + ")",

@@ -9,7 +9,7 @@ namespace burn::client {
 namespace {
 
 ir::Dims one_axis(const Value& x, std::int64_t axis, const char* op, const Site& site) {
-  return ir::Dims{normalize_axis(axis, x.rank(), op, site)};
+  return ir::Dims{normalize_axis(axis, x, op, site)};
 }
 
 Term sum(const Term& x, const ir::Dims& axes) { return x.with(reduce(ir::ReduceFn::sum, x, axes, x.site())); }
@@ -32,6 +32,7 @@ Term powers(const Term& x, double p) {
 }
 
 void check_matrix(const Value& x, const char* op, const Site& site) {
+  fail_if_empty(x, op, site);
   if (x.rank() < 2) fail(std::string{op} + ": takes matrices, got " + ir::to_string(x.type()), site);
 }
 
@@ -53,11 +54,14 @@ Value vector_norm(const Value& value, double p, std::int64_t axis, const Site& s
 }
 
 Value vector_normalize(const Value& x, double p, std::int64_t axis, double eps, const Site& site) {
+  fail_if_empty(x, "vector_normalize", site);
   return Term{x, site} / max(Term{vector_norm(x, p, axis, site), site}, eps);
 }
 
 Value cosine_similarity(const Value& a, const Value& b, std::int64_t axis, double eps, const Site& site) {
   const auto length = [&](const Value& x) { return max(Term{vector_norm(x, 2, axis, site), site}, eps); };
+  fail_if_empty(a, "cosine_similarity", site);
+  fail_if_empty(b, "cosine_similarity", site);
   return sum(Term{a, site} * Term{b, site}, one_axis(a, axis, "cosine_similarity", site)) / (length(a) * length(b));
 }
 
@@ -74,17 +78,21 @@ Value diag(const Value& x, const Site& site) {
 }
 
 Value trace(const Value& x, const Site& site) {
+  fail_if_empty(x, "trace", site);
   const Value d = diag(x, site);
   return reduce(ir::ReduceFn::sum, d, ir::Dims{d.rank() - 1}, site);
 }
 
 Value outer(const Value& a, const Value& b, std::int64_t axis, const Site& site) {
-  const auto at = normalize_axis(axis, a.rank(), "outer", site);
+  fail_if_empty(a, "outer", site);
+  fail_if_empty(b, "outer", site);
+  const auto at = normalize_axis(axis, a, "outer", site);
   return pointwise(ir::PointwiseFn::mul, unsqueeze(a, ir::Dims{at + 1}, site), unsqueeze(b, ir::Dims{at}, site), site);
 }
 
 Value matvec(const Value& matrix, const Value& vector, const Site& site) {
   check_matrix(matrix, "matvec", site);
+  fail_if_empty(vector, "matvec: the vector", site);
   const Value column = unsqueeze(vector, ir::Dims{vector.rank()}, site);
   ir::Shape shape = column.shape();
   while (shape.rank() < matrix.rank()) shape.insert(0, 1);

@@ -42,6 +42,14 @@ Value cast(const Value& x, ir::DType dtype, const Site& site);
 // --- shape (shape.cc) -----------------------------------------------------------------------------------------------------------
 int normalize_axis(std::int64_t axis, int rank, const char* op, const Site& site);  // negative counts from the end
 ir::Dims normalize_axes(std::span<const std::int64_t> axes, int rank, const char* op, const Site& site);  // sorted, unique
+inline int normalize_axis(std::int64_t axis, const Value& x, const char* op, const Site& site) {
+  fail_if_empty(x, op, site);
+  return normalize_axis(axis, x.rank(), op, site);
+}
+inline ir::Dims normalize_axes(std::span<const std::int64_t> axes, const Value& x, const char* op, const Site& site) {
+  fail_if_empty(x, op, site);
+  return normalize_axes(axes, x.rank(), op, site);
+}
 
 Value reshape(const Value& x, const ir::Shape& shape, const Site& site);        // -1: inferred, 0: kept
 Value permute(const Value& x, const ir::Dims& axes, const Site& site);

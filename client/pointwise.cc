@@ -6,6 +6,12 @@
 namespace burn::client {
 namespace {
 
+// Then there is nothing to look at, and apply() says so.
+template <typename... Values>
+bool is_any_empty(const Values&... values) {
+  return (!values.has_value() || ...);
+}
+
 // The common shape of two operands of equal rank. A rank-0 operand (a scalar) stands for every element and needs none.
 ir::Shape broadcast_shape(std::string_view op, const Value& a, const Value& b, const Site& site) {
   const auto complain = [&] {
@@ -38,7 +44,7 @@ Value pointwise(ir::PointwiseFn fn, const Value& x, const Site& site) {
 }
 
 Value pointwise(ir::PointwiseFn fn, const Value& a, const Value& b, const Site& site) {
-  if (a.rank() == 0 || b.rank() == 0 || a.shape() == b.shape()) {
+  if (is_any_empty(a, b) || a.rank() == 0 || b.rank() == 0 || a.shape() == b.shape()) {
     return apply(ir::Pointwise{fn}, a, b, site);
   }
   const auto shape = broadcast_shape(ir::name(fn), a, b, site);
@@ -49,14 +55,17 @@ Value pointwise(ir::PointwiseFn fn, const Value& a, const Value& b, const Site& 
 }
 
 Value pointwise(ir::PointwiseFn fn, const Value& a, Scalar b, const Site& site) {
+  if (is_any_empty(a)) return apply(ir::Pointwise{fn}, a, site);
   return apply(ir::Pointwise{fn}, a, scalar(place_of(a), b, a.dtype()), site);
 }
 
 Value pointwise(ir::PointwiseFn fn, Scalar a, const Value& b, const Site& site) {
+  if (is_any_empty(b)) return apply(ir::Pointwise{fn}, b, site);
   return apply(ir::Pointwise{fn}, scalar(place_of(b), a, b.dtype()), b, site);
 }
 
 Value select(const Value& condition, const Value& a, const Value& b, const Site& site) {
+  if (is_any_empty(condition, a, b)) return apply(ir::Pointwise{ir::PointwiseFn::select}, condition, a, b, site);
   ir::Shape shape = condition.shape();
   for (const Value* operand : {&a, &b}) {
     if (operand->rank() == 0 || operand->shape() == shape) continue;
@@ -70,6 +79,7 @@ Value select(const Value& condition, const Value& a, const Value& b, const Site&
 }
 
 Value cast(const Value& x, ir::DType dtype, const Site& site) {
+  fail_if_empty(x, "cast", site);
   return x.dtype() == dtype ? x : apply(ir::Cast{dtype}, x, site);
 }
 

@@ -6,10 +6,11 @@
 namespace burn::client {
 
 Value reduce(ir::ReduceFn fn, const Value& x, const ir::Dims& axes, const Site& site) {
-  return apply(ir::Reduce{fn, normalize_axes(axes.span(), x.rank(), "reduce", site)}, x, site);
+  return apply(ir::Reduce{fn, normalize_axes(axes.span(), x, "reduce", site)}, x, site);
 }
 
 Value reduce_all(ir::ReduceFn fn, const Value& x, const Site& site) {
+  fail_if_empty(x, "reduce", site);
   ir::Dims axes = ir::Dims::filled(x.rank(), 0);
   std::iota(axes.begin(), axes.end(), 0);
   const auto reduced = apply(ir::Reduce{fn, axes}, x, site);
@@ -36,33 +37,37 @@ std::int64_t count_of(const Value& x, const ir::Dims& axes) {
 }  // namespace
 
 Value mean(const Value& x, const ir::Dims& axes, const Site& site) {
+  fail_if_empty(x, "mean", site);
   const auto sum = reduce(ir::ReduceFn::sum, x, axes, site);
   return divide_by_count(sum, count_of(x, axes), site);
 }
 
 Value mean_all(const Value& x, const Site& site) {
+  fail_if_empty(x, "mean", site);
   return divide_by_count(reduce_all(ir::ReduceFn::sum, x, site), x.type().num_elements(), site);
 }
 
 Value var(const Value& x, const ir::Dims& axes, std::int64_t correction, const Site& site) {
+  fail_if_empty(x, "var", site);
   const auto centred = pointwise(ir::PointwiseFn::sub, x, mean(x, axes, site), site);
   const auto squares = pointwise(ir::PointwiseFn::mul, centred, centred, site);
   return divide_by_count(reduce(ir::ReduceFn::sum, squares, axes, site), count_of(x, axes) - correction, site);
 }
 
 Value arg_reduce(ir::ArgFn fn, const Value& x, std::int64_t axis, const Site& site) {
-  return apply(ir::ArgReduce{fn, normalize_axis(axis, x.rank(), "argmax", site)}, x, site);
+  return apply(ir::ArgReduce{fn, normalize_axis(axis, x, "argmax", site)}, x, site);
 }
 
 Value scan(ir::ReduceFn fn, const Value& x, std::int64_t axis, const Site& site) {
-  return apply(ir::Scan{fn, normalize_axis(axis, x.rank(), "cumsum", site)}, x, site);
+  return apply(ir::Scan{fn, normalize_axis(axis, x, "cumsum", site)}, x, site);
 }
 
 Value arg_sort(const Value& x, std::int64_t axis, bool descending, const Site& site) {
-  return apply(ir::ArgSort{normalize_axis(axis, x.rank(), "argsort", site), descending}, x, site);
+  return apply(ir::ArgSort{normalize_axis(axis, x, "argsort", site), descending}, x, site);
 }
 
 Value sum_to(const Value& x, const ir::Shape& shape, const Site& site) {
+  fail_if_empty(x, "sum_to", site);
   if (x.shape() == shape) return x;
   const int added = x.rank() - shape.rank();
   ir::Dims axes;

@@ -17,6 +17,7 @@ class ConversationSession final : public RemoteSession {
   ~ConversationSession() override { conversation_->close(); }
 
   const proto::SessionInfo& info() const override { return conversation_->info(); }
+  Status health() const override { return conversation_->health(); }
 
   Status define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
                 std::vector<proto::ProgramId> forget) override {

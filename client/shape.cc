@@ -28,6 +28,7 @@ ir::Dims normalize_axes(std::span<const std::int64_t> axes, int rank, const char
 }
 
 Value reshape(const Value& x, const ir::Shape& shape, const Site& site) {
+  fail_if_empty(x, "reshape", site);
   ir::Shape full = shape;
   int inferred = -1;
   std::int64_t known = 1;
@@ -53,8 +54,9 @@ Value reshape(const Value& x, const ir::Shape& shape, const Site& site) {
 }
 
 Value permute(const Value& x, const ir::Dims& axes, const Site& site) {
+  fail_if_empty(x, "permute", site);
   ir::Dims positive = axes;
-  for (auto& axis : positive) axis = normalize_axis(axis, x.rank(), "permute", site);
+  for (auto& axis : positive) axis = normalize_axis(axis, x, "permute", site);
   if (positive.rank() == x.rank() && std::is_sorted(positive.begin(), positive.end())) {
     bool is_identity = true;
     for (int i = 0; i < positive.rank(); ++i) is_identity &= positive[i] == i;
@@ -64,13 +66,15 @@ Value permute(const Value& x, const ir::Dims& axes, const Site& site) {
 }
 
 Value swap_dims(const Value& x, std::int64_t a, std::int64_t b, const Site& site) {
+  fail_if_empty(x, "swap_dims", site);
   ir::Dims axes;
   for (int i = 0; i < x.rank(); ++i) axes.push_back(i);
-  std::swap(axes[normalize_axis(a, x.rank(), "swap_dims", site)], axes[normalize_axis(b, x.rank(), "swap_dims", site)]);
+  std::swap(axes[normalize_axis(a, x, "swap_dims", site)], axes[normalize_axis(b, x, "swap_dims", site)]);
   return permute(x, axes, site);
 }
 
 Value expand(const Value& x, const ir::Shape& shape, const Site& site) {
+  fail_if_empty(x, "expand", site);
   ir::Shape full = shape;
   for (int i = 0; i < full.rank(); ++i) {
     const int from = i - (full.rank() - x.rank());
@@ -80,8 +84,8 @@ Value expand(const Value& x, const ir::Shape& shape, const Site& site) {
 }
 
 Value flatten(const Value& x, std::int64_t start, std::int64_t end, const Site& site) {
-  const int first = normalize_axis(start, x.rank(), "flatten", site);
-  const int last = normalize_axis(end, x.rank(), "flatten", site);
+  const int first = normalize_axis(start, x, "flatten", site);
+  const int last = normalize_axis(end, x, "flatten", site);
   if (first > last) fail("flatten: start dim " + std::to_string(start) + " comes after end dim " + std::to_string(end), site);
   ir::Shape shape;
   for (int i = 0; i < x.rank(); ++i) {
@@ -92,7 +96,7 @@ Value flatten(const Value& x, std::int64_t start, std::int64_t end, const Site& 
 }
 
 Value squeeze(const Value& x, const ir::Dims& axes, const Site& site) {
-  const auto dropped = normalize_axes(axes.span(), x.rank(), "squeeze", site);
+  const auto dropped = normalize_axes(axes.span(), x, "squeeze", site);
   ir::Shape shape;
   for (int i = 0; i < x.rank(); ++i) {
     if (!dropped.contains(i)) {
@@ -105,6 +109,7 @@ Value squeeze(const Value& x, const ir::Dims& axes, const Site& site) {
 }
 
 Value unsqueeze(const Value& x, const ir::Dims& axes, const Site& site) {
+  fail_if_empty(x, "unsqueeze", site);
   const int rank = x.rank() + axes.rank();
   if (rank > ir::kMaxRank) fail("unsqueeze: rank " + std::to_string(rank) + " is above the largest, " + std::to_string(ir::kMaxRank), site);
   const auto added = normalize_axes(axes.span(), rank, "unsqueeze", site);
@@ -117,6 +122,7 @@ namespace {
 
 // User ranges as the starts, sizes and steps of an ir::Slice.
 ir::Slice resolve(const Value& x, std::span<const Range> ranges, const char* op, const Site& site) {
+  fail_if_empty(x, op, site);
   if (ranges.size() > static_cast<std::size_t>(x.rank())) {
     fail(std::string{op} + ": " + std::to_string(ranges.size()) + " ranges for " + ir::to_string(x.type()), site);
   }
@@ -157,6 +163,8 @@ Value slice(const Value& x, std::span<const Range> ranges, const Site& site) {
 }
 
 Value slice_assign(const Value& x, std::span<const Range> ranges, const Value& values, const Site& site) {
+  fail_if_empty(x, "slice_assign", site);
+  fail_if_empty(values, "slice_assign: the values", site);
   const auto part = resolve(x, ranges, "slice_assign", site);
   if (values.shape() != part.sizes) {
     fail("slice_assign: the slice of " + ir::to_string(x.type()) + " is " + ir::to_string(part.sizes) + ", the values are " + ir::to_string(values.type()), site);
@@ -165,13 +173,13 @@ Value slice_assign(const Value& x, std::span<const Range> ranges, const Value& v
 }
 
 Value narrow(const Value& x, std::int64_t axis, std::int64_t start, std::int64_t length, const Site& site) {
-  std::vector<Range> ranges(static_cast<std::size_t>(normalize_axis(axis, x.rank(), "narrow", site)) + 1);
+  std::vector<Range> ranges(static_cast<std::size_t>(normalize_axis(axis, x, "narrow", site)) + 1);
   ranges.back() = {start, start + length, 1};
   return slice(x, ranges, site);
 }
 
 Value flip(const Value& x, std::span<const std::int64_t> axes, const Site& site) {
-  const auto flipped = normalize_axes(axes, x.rank(), "flip", site);
+  const auto flipped = normalize_axes(axes, x, "flip", site);
   std::vector<Range> ranges(static_cast<std::size_t>(x.rank()));
   for (const auto axis : flipped) ranges[static_cast<std::size_t>(axis)].step = -1;
   return slice(x, ranges, site);
@@ -179,12 +187,14 @@ Value flip(const Value& x, std::span<const std::int64_t> axes, const Site& site)
 
 Value concat(std::span<const Value> parts, std::int64_t axis, const Site& site) {
   if (parts.empty()) fail("cat: no tensors", site);
+  fail_if_empty(parts[0], "cat", site);
   if (parts.size() == 1) return parts[0];
   return apply(ir::Concat{normalize_axis(axis, parts[0].rank(), "cat", site)}, parts, site);
 }
 
 Value stack(std::span<const Value> parts, std::int64_t axis, const Site& site) {
   if (parts.empty()) fail("stack: no tensors", site);
+  for (const auto& part : parts) fail_if_empty(part, "stack", site);
   const int position = normalize_axis(axis, parts[0].rank() + 1, "stack", site);
   std::vector<Value> unsqueezed;
   unsqueezed.reserve(parts.size());
@@ -193,6 +203,7 @@ Value stack(std::span<const Value> parts, std::int64_t axis, const Site& site) {
 }
 
 Value repeat(const Value& x, const ir::Dims& times, const Site& site) {
+  fail_if_empty(x, "repeat", site);
   if (times.rank() != x.rank()) fail("repeat: " + std::to_string(times.rank()) + " counts for " + ir::to_string(x.type()), site);
   Value result = x;
   for (int i = 0; i < times.rank(); ++i) {
@@ -209,6 +220,7 @@ Value repeat(const Value& x, const ir::Dims& times, const Site& site) {
 }
 
 Value pad(const Value& x, std::span<const std::pair<std::int64_t, std::int64_t>> pads, Scalar value, const Site& site) {
+  fail_if_empty(x, "pad", site);
   const int rank = x.rank();
   if (pads.size() > static_cast<std::size_t>(rank)) fail("pad: " + std::to_string(pads.size()) + " pairs for " + ir::to_string(x.type()), site);
   ir::Shape shape = x.shape();

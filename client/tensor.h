@@ -52,16 +52,18 @@ class Tensor {
     return Tensor{client::filled(options.place(), dims, 1, options.dtype.value_or(K::kDefault), at(where))};
   }
   static Tensor empty(const Dims<D>& dims, const TensorOptions& options, Loc where = Loc::current()) { return zeros(dims, options, where); }
-  static Tensor zeros_like(const Tensor& x, Loc where = Loc::current()) { return x.filled_like(0, where); }
-  static Tensor ones_like(const Tensor& x, Loc where = Loc::current()) { return x.filled_like(1, where); }
+  static Tensor zeros_like(const Tensor& x, Loc where = Loc::current()) { return x.filled_like("zeros_like", 0, where); }
+  static Tensor ones_like(const Tensor& x, Loc where = Loc::current()) { return x.filled_like("ones_like", 1, where); }
   static Tensor full_like(const Tensor& x, Scalar value, Loc where = Loc::current()) {
-    return Tensor{client::full(client::place_of(x.value_), x.shape(), value, x.dtype(), at(where))};
+    const auto& like = x.held("full_like", where);
+    return Tensor{client::full(client::place_of(like), like.shape(), value, like.dtype(), at(where))};
   }
   static Tensor random(const Dims<D>& dims, const Distribution& distribution, const TensorOptions& options, Loc where = Loc::current()) {
     return Tensor{client::random(dims, distribution, {options.device, options.dtype.value_or(K::kDefault)}, at(where))};
   }
   Tensor random_like(const Distribution& distribution, Loc where = Loc::current()) const {
-    return Tensor{client::random(shape(), distribution, {device(), dtype()}, at(where))};
+    const auto& like = held("random_like", where);
+    return Tensor{client::random(like.shape(), distribution, {device(), like.dtype()}, at(where))};
   }
   static Tensor arange(std::int64_t start, std::int64_t end, const TensorOptions& options, Loc where = Loc::current()) requires(D == 1 && Numeric<K>) {
     return arange_step(start, end, 1, options, where);
@@ -79,29 +81,32 @@ class Tensor {
   // --- what it is -----------------------------------------------------------------------------------------------------------------
   const client::Value& value() const { return value_; }
   client::Value& mutable_value() { return value_; }  // for what assigns whole tensors; rank and kind stay the same
-  const ir::Shape& shape() const { return value_.shape(); }
-  DType dtype() const { return value_.dtype(); }
+  // Errors (thrown), here and wherever numbers are asked for: an empty tensor.
+  const ir::Shape& shape(Loc where = Loc::current()) const { return held("shape", where).shape(); }
+  DType dtype(Loc where = Loc::current()) const { return held("dtype", where).dtype(); }
   static constexpr int rank() { return D; }
-  Device device() const { return Device{value_.device(), value_.is_autodiff()}; }
-  std::int64_t num_elements() const { return value_.type().num_elements(); }
-  std::array<std::int64_t, D> dims() const {
+  Device device(Loc where = Loc::current()) const { return Device{held("device", where).device(), value_.is_autodiff()}; }
+  std::int64_t num_elements(Loc where = Loc::current()) const { return held("num_elements", where).type().num_elements(); }
+  std::array<std::int64_t, D> dims(Loc where = Loc::current()) const {
+    const auto& shape = held("dims", where).shape();
     std::array<std::int64_t, D> sizes;
-    std::copy(shape().begin(), shape().end(), sizes.begin());
+    std::copy(shape.begin(), shape.end(), sizes.begin());
     return sizes;
   }
-  std::int64_t dim(int i) const { return value_.dim(i); }
+  std::int64_t dim(int i, Loc where = Loc::current()) const { return held("dim", where).dim(i); }
 
   // --- reading: sends what is recorded and waits (the async forms do not) ------------------------------------------------------------
-  TensorData to_data() const { return client::to_data(value_); }
-  TensorData into_data() const { return to_data(); }
-  std::future<TensorData> to_data_async() const { return client::to_data_async(value_); }
+  TensorData to_data(Loc where = Loc::current()) const { return client::to_data(held("to_data", where)); }
+  TensorData into_data(Loc where = Loc::current()) const { return to_data(where); }
+  // The future is ready when the numbers are here or lost, even if the tensor and its device have been dropped meanwhile.
+  std::future<TensorData> to_data_async(Loc where = Loc::current()) const { return client::to_data_async(held("to_data_async", where)); }
   // Requires: one element.
   template <typename T>
   T into_scalar(Loc where = Loc::current()) const {
     client::check_single(value_, at(where));
-    return to_data().template convert<T>().template as_slice<T>()[0];
+    return to_data(where).template convert<T>().template as_slice<T>()[0];
   }
-  friend std::ostream& operator<<(std::ostream& out, const Tensor& x) { return client::print(out, x.value_), out; }
+  friend std::ostream& operator<<(std::ostream& out, Located<Tensor> x) { return client::print(out, x.value.held("print", x.where)), out; }
 
   // --- element by element ---------------------------------------------------------------------------------------------------------
   friend Tensor operator+(const Tensor& a, Located<Tensor> b) requires Numeric<K> { return a.add(b.value, b.where); }
@@ -192,7 +197,8 @@ class Tensor {
     return Tensor{client::select(mask.value(), value.value_, value_, at(where))};
   }
   Tensor mask_fill(const Tensor<D, Bool>& mask, Scalar value, Loc where = Loc::current()) const {
-    return Tensor{client::select(mask.value(), client::scalar(client::place_of(value_), value, dtype()), value_, at(where))};
+    const auto& x = held("mask_fill", where);
+    return Tensor{client::select(mask.value(), client::scalar(client::place_of(x), value, x.dtype()), x, at(where))};
   }
   Tensor cast(DType dtype, Loc where = Loc::current()) const { return Tensor{client::cast(value_, dtype, at(where))}; }
   Tensor<D, Int> to_int(Loc where = Loc::current()) const { return Tensor<D, Int>{client::cast(value_, DType::i64, at(where))}; }
@@ -259,24 +265,33 @@ class Tensor {
   Tensor matmul(const Tensor& rhs, Loc where = Loc::current()) const requires(D >= 2 && Numeric<K>) { return Tensor{client::matmul(value_, rhs.value_, at(where))}; }
 
   // --- gradients: on a device.autodiff() ----------------------------------------------------------------------------------------------
-  Tensor require_grad() const requires std::same_as<K, Float> { return Tensor{client::require_grad(value_)}; }
+  Tensor require_grad(Loc where = Loc::current()) const requires std::same_as<K, Float> { return Tensor{client::require_grad(held("require_grad", where))}; }
   bool is_require_grad() const { return value_.is_tracked() && client::is_leaf(value_); }
-  Tensor detach() const { return Tensor{value_.detach()}; }
-  Tensor inner() const { return Tensor{value_.inner()}; }
-  static Tensor from_inner(const Tensor& x) { return Tensor{x.value_.from_inner()}; }
+  Tensor detach(Loc where = Loc::current()) const { return Tensor{held("detach", where).detach()}; }
+  Tensor inner(Loc where = Loc::current()) const { return Tensor{held("inner", where).inner()}; }
+  static Tensor from_inner(const Tensor& x, Loc where = Loc::current()) { return Tensor{x.held("from_inner", where).from_inner()}; }
   Gradients backward(const BackwardOptions& options = {}, Loc where = Loc::current()) const requires std::same_as<K, Float> {
-    return client::backward(value_, options, at(where));
+    return client::backward(held("backward", where), options, at(where));
   }
   // The gradient of this leaf, on the inner device.
-  std::optional<Tensor> grad(const Gradients& gradients) const { return wrap(gradients.get(value_)); }
-  std::optional<Tensor> grad_remove(Gradients& gradients) const { return wrap(gradients.remove(value_)); }
+  std::optional<Tensor> grad(const Gradients& gradients, Loc where = Loc::current()) const { return wrap(gradients.get(held("grad", where))); }
+  std::optional<Tensor> grad_remove(Gradients& gradients, Loc where = Loc::current()) const {
+    return wrap(gradients.remove(held("grad_remove", where)));
+  }
 
  private:
+  const client::Value& held(const char* what, const Loc& where) const {
+    client::fail_if_empty(value_, what, at(where));
+    return value_;
+  }
   Tensor unary(Fn fn, const Loc& where) const { return Tensor{client::pointwise(fn, value_, at(where))}; }
   Tensor binary(Fn fn, const Tensor& other, const Loc& where) const { return Tensor{client::pointwise(fn, value_, other.value_, at(where))}; }
   Tensor binary(Fn fn, Scalar other, const Loc& where) const { return Tensor{client::pointwise(fn, value_, other, at(where))}; }
   Tensor reversed(Fn fn, const Located<Scalar>& lhs) const { return Tensor{client::pointwise(fn, lhs.value, value_, at(lhs.where))}; }
-  Tensor filled_like(int value, const Loc& where) const { return Tensor{client::filled(client::place_of(value_), shape(), value, dtype(), at(where))}; }
+  Tensor filled_like(const char* what, int value, const Loc& where) const {
+    const auto& like = held(what, where);
+    return Tensor{client::filled(client::place_of(like), like.shape(), value, like.dtype(), at(where))};
+  }
   static std::optional<Tensor> wrap(const std::optional<client::Value>& value) {
     return value ? std::optional<Tensor>{Tensor{*value}} : std::nullopt;
   }

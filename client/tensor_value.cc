@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "client/device_state.h"
 #include "client/fail.h"
+#include "client/read_request.h"
 
 namespace burn::client {
 
@@ -19,6 +20,7 @@ void check(const Value& value, int rank, bool is_kind, const char* kind_name) {
 }
 
 void check_single(const Value& value, const Site& site) {
+  fail_if_empty(value, "into_scalar", site);
   if (value.type().num_elements() != 1) fail("into_scalar: " + ir::to_string(value.type()) + " has more or less than one element", site);
 }
 
@@ -59,21 +61,12 @@ Value random(const ir::Shape& shape, const Distribution& distribution, const Ten
 }
 
 std::future<TensorData> to_data_async(const Value& value) {
-  auto promise = std::make_shared<std::promise<TensorData>>();
-  auto future = promise->get_future();
-  const proto::Burst burst{value.device()->session()};  // the run that makes it, and the question
+  proto::Session& session = value.device()->session();
+  const proto::Burst burst{session};  // the run that makes it, and the question
   const auto id = value.device()->materialise(*value.storage());
-  value.device()->session().read(id, [promise](Result<proto::HostTensor> tensor) {
-    if (!tensor.ok()) {
-      promise->set_exception(std::make_exception_ptr(Error(tensor.status())));
-      return;
-    }
-    try {
-      promise->set_value(TensorData::from_host(*std::move(tensor)));
-    } catch (...) {
-      promise->set_exception(std::current_exception());
-    }
-  });
+  const auto request = std::make_shared<ReadRequest>(value.device());
+  auto future = request->future();
+  session.read(id, [request](Result<proto::HostTensor> tensor) { request->answer(std::move(tensor)); });
   return future;
 }
 

@@ -1,6 +1,7 @@
 #include "client/value.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "client/device_state.h"
@@ -21,30 +22,54 @@ Ptr<TapeNode> numbered(TapeNode* node) {
 void drop_last(Storage& storage) { (*storage.device)->drop_last(storage); }
 
 void dropped(TapeNode& node) {
-  // A long chain of nodes must not be freed by recursion: the outermost call empties a list.
-  thread_local std::vector<TapeNode*> doomed;
-  thread_local bool is_freeing = false;
+  // A long chain of nodes must not be freed by recursion: the outermost call empties a list. Threads free nodes to their very
+  // end, and static objects after it, so it needs no destructor.
+  static constinit thread_local TapeNode* doomed = nullptr;
+  static constinit thread_local bool is_freeing = false;
   if (is_freeing) {
-    doomed.push_back(&node);
+    node.next_doomed = std::exchange(doomed, &node);
     return;
   }
   is_freeing = true;
   delete &node;
-  while (!doomed.empty()) {
-    TapeNode* next = doomed.back();
-    doomed.pop_back();
+  while (doomed != nullptr) {
+    TapeNode* const next = doomed;
+    doomed = next->next_doomed;
     delete next;
   }
   is_freeing = false;
 }
 
+void throw_empty(const std::string& what, const ir::CallSite& site) {
+  throw Error(StatusCode::failed_precondition, (what.empty() ? "" : what + ": ") +
+                                                   "the tensor is empty: default-constructed or moved from; assign one to it first" +
+                                                   (site.file != nullptr ? " (at " + ir::to_string(site) + ")" : ""));
+}
+
 Value require_grad(const Value& value) {
+  fail_if_empty(value, "require_grad", {});
   auto node = numbered(new TapeNode);
   node->is_leaf = true;
   return Value{value.storage(), true, std::move(node)};
 }
 
+namespace {
+
+[[gnu::cold]] [[noreturn]] void throw_empty_operand(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site) {
+  const auto empty = std::ranges::find_if(operands, [](const Value* operand) { return !operand->has_value(); });
+  std::string what{ir::name(op)};
+  if (operands.size() > 1) {
+    what += ": operand " + std::to_string(empty - operands.begin() + 1) + " of " + std::to_string(operands.size());
+  }
+  throw_empty(what, site);
+}
+
+}  // namespace
+
 Value apply(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site) {
+  for (const Value* operand : operands) {
+    if (!operand->has_value()) [[unlikely]] throw_empty_operand(op, operands, site);
+  }
   auto storage = operands.front()->device()->record(op, operands, site);
   bool autodiff = false, tracked = false;
   for (const Value* operand : operands) {

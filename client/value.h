@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/few.h"
@@ -52,6 +53,8 @@ struct TapeNode;
 void retain(TapeNode& node);
 void drop(TapeNode& node);
 
+// Throws what is said of a Value that holds nothing. `what`: whose it is, "matmul: operand 2".
+[[noreturn]] void throw_empty(const std::string& what = {}, const ir::CallSite& site = {});
 class Value {
  public:
   Value() = default;  // empty: only to be assigned to
@@ -59,15 +62,16 @@ class Value {
       : storage_(std::move(storage)), tape_(std::move(tape)), autodiff_(autodiff) {}
 
   bool has_value() const { return static_cast<bool>(storage_); }
-  const ir::TensorType& type() const { return storage_->type; }
-  const ir::Shape& shape() const { return storage_->type.shape; }
-  ir::DType dtype() const { return storage_->type.dtype; }
-  int rank() const { return storage_->type.shape.rank(); }
+  // What follows throws where there is no value (burn::Error, FAILED_PRECONDITION); fail_if_empty also says whose it is.
+  const ir::TensorType& type() const { return held().type; }
+  const ir::Shape& shape() const { return type().shape; }
+  ir::DType dtype() const { return type().dtype; }
+  int rank() const { return shape().rank(); }
   // Size of a dim; negative counts from the end. Requires: in range.
   std::int64_t dim(int i) const { return shape()[i < 0 ? i + rank() : i]; }
 
   const Ptr<Storage>& storage() const { return storage_; }
-  const std::shared_ptr<DeviceState>& device() const { return *storage_->device; }
+  const std::shared_ptr<DeviceState>& device() const { return *held().device; }
   bool is_autodiff() const { return autodiff_; }                     // lives on an autodiff device
   bool is_tracked() const { return static_cast<bool>(tape_); }       // a gradient can reach it
   const Ptr<TapeNode>& tape() const { return tape_; }
@@ -77,17 +81,30 @@ class Value {
   Value from_inner() const { return Value{storage_, true}; }
 
  private:
+  const Storage& held() const {
+    if (!storage_) [[unlikely]] throw_empty();
+    return *storage_;
+  }
+
   Ptr<Storage> storage_;
   Ptr<TapeNode> tape_;
   bool autodiff_ = false;
 };
+
+// For functions that look at an operand before they record an op on it.
+inline void fail_if_empty(const Value& x, const char* op, const ir::CallSite& site) {
+  if (!x.has_value()) [[unlikely]] throw_empty(op, site);
+}
 
 // How a tracked value came about: what backward() walks (autodiff/backward.cc). A leaf has no operands.
 struct TapeNode : Pooled<TapeNode> {
   std::atomic<std::int32_t> owners{0};
   bool is_leaf = false;
   bool is_consumed = false;  // a backward pass has freed the operands
-  std::uint64_t serial = 0;  // rises with creation: an order in which operands come before results
+  union {
+    std::uint64_t serial = 0;  // rises with creation: an order in which operands come before results
+    TapeNode* next_doomed;     // when nobody owns it any more and it waits to be freed
+  };
   ir::CallSite site;
   Value result;              // without its tape, or the node would own itself
   Few<Value, 3> operands;
@@ -102,8 +119,8 @@ inline void drop(TapeNode& node) {
 // A new leaf of the tape: the same numbers, tracked from here on.
 Value require_grad(const Value& value);
 
-// Records `op` on the operands' device. Errors (thrown): operands that do not fit, with shapes and call site; operands on
-// different devices; a broken session.
+// Records `op` on the operands' device. Errors (thrown): operands that do not fit, with shapes and call site; an operand that is
+// empty; operands on different devices; a broken session.
 Value apply(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site);
 Value apply(const ir::Op& op, std::span<const Value> operands, const ir::CallSite& site);
 inline Value apply(const ir::Op& op, const Value& x, const ir::CallSite& site) {

@@ -10,6 +10,7 @@ namespace {
 // A per-channel bias as [1, c, 1, ...].
 Value add_channel_bias(const Value& y, const Value* bias, const Site& site) {
   if (bias == nullptr) return y;
+  fail_if_empty(*bias, "conv: the bias", site);
   ir::Shape shape = ir::Shape::filled(y.rank(), 1);
   shape[1] = bias->dim(0);
   return pointwise(ir::PointwiseFn::add, y, reshape(*bias, shape, site), site);
@@ -23,6 +24,8 @@ Value conv(const Value& x, const Value& weight, const Value* bias, const ir::Con
 
 Value conv_transpose(const Value& x, const Value& weight, const Value* bias, const ir::Conv& options, const ir::Dims& padding_out,
                      const Site& site) {
+  fail_if_empty(x, "conv_transpose", site);
+  fail_if_empty(weight, "conv_transpose: the weight", site);
   const int spatial = x.rank() - 2;
   if (spatial < 1 || weight.rank() != x.rank() || options.stride.rank() != spatial || options.pad_begin.rank() != spatial ||
       options.pad_end.rank() != spatial || options.dilation.rank() != spatial || padding_out.rank() != spatial) {

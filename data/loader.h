@@ -29,7 +29,7 @@ class BatchIterator {
   using value_type = Batch;
   using difference_type = std::ptrdiff_t;
 
-  explicit BatchIterator(std::unique_ptr<Prefetcher> source) : source_(std::move(source)) { ++*this; }
+  explicit BatchIterator(Prefetcher::Owner source) : source_(std::move(source)) { ++*this; }
 
   Batch& operator*() const { return *current_; }
   Batch* operator->() const { return current_.get(); }
@@ -42,7 +42,7 @@ class BatchIterator {
   friend bool operator==(const BatchIterator& it, std::default_sentinel_t) { return it.current_ == nullptr; }
 
  private:
-  std::unique_ptr<Prefetcher> source_;
+  Prefetcher::Owner source_;
   std::shared_ptr<Batch> current_;
 };
 
@@ -80,9 +80,8 @@ class DataLoader {
       return std::make_shared<Batch>((*make)(plan->indices(batch)));
     };
     const auto workers = options_.num_workers;
-    return BatchIterator<Batch>(std::make_unique<Prefetcher>(plan->size(), workers,
-                                                             options_.prefetch.value_or(2 * workers), std::move(make),
-                                                             options_.hooks ? *options_.hooks : batch_hooks()));
+    return BatchIterator<Batch>(Prefetcher::Owner(new Prefetcher(plan->size(), workers, options_.prefetch.value_or(2 * workers),
+                                                                 std::move(make), options_.hooks ? *options_.hooks : batch_hooks())));
   }
 
   // Loaders over the items [begin, end) and over equal parts of the data set, as for one device each.

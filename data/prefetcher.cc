@@ -3,16 +3,20 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error.h"
+
 namespace burn::data {
 namespace {
 
 struct GlobalHooks {
+  GlobalHooks() { keep_whole_over_forks(mutex); }
+
   std::mutex mutex;
   BatchHooks hooks;
 };
 
 GlobalHooks& global_hooks() {
-  static GlobalHooks hooks;
+  static auto& hooks = *new GlobalHooks;  // there to the end: loaders may be static objects
   return hooks;
 }
 
@@ -56,7 +60,8 @@ BatchHooks batch_hooks() {
 }
 
 Prefetcher::Prefetcher(std::size_t count, std::size_t workers, std::size_t ahead, Make make, BatchHooks hooks)
-    : make_(std::move(make)),
+    : forks_((watch_forks(), fork_count())),
+      make_(std::move(make)),
       hooks_(std::move(hooks)),
       count_(count),
       slots_(std::clamp<std::size_t>(ahead, 1, std::max<std::size_t>(count, 1))),
@@ -71,8 +76,17 @@ Prefetcher::Prefetcher(std::size_t count, std::size_t workers, std::size_t ahead
 
 Prefetcher::~Prefetcher() { stop(); }
 
+void Prefetcher::Delete::operator()(Prefetcher* prefetcher) const {
+  if (!prefetcher->has_lost_workers()) delete prefetcher;
+}
+
 std::shared_ptr<void> Prefetcher::next() {
   if (taken_ == count_) return nullptr;
+  if (has_lost_workers()) {
+    throw Error(StatusCode::failed_precondition,
+                "a loader's batches are made by threads of the process that began the pass, before fork() made this one; begin "
+                "another pass here");
+  }
   if (hooks_.before_next) hooks_.before_next();
   Slot slot = threads_.empty() ? make_here() : take();
   if (slot.error) {

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/fork.h"
 #include "data/batch_hooks.h"
 
 namespace burn::data {
@@ -28,8 +29,14 @@ class Prefetcher {
   ~Prefetcher();
 
   // The next one in order, nullptr after the last. An exception of make(i) comes out of the i-th call; nothing follows
-  // it.
+  // it. Errors (thrown): FAILED_PRECONDITION in the child of a fork(), where there are no workers any more.
   std::shared_ptr<void> next();
+
+  // In the child of a fork() nobody is there to be waited for, and it is left as it is.
+  struct Delete {
+    void operator()(Prefetcher* prefetcher) const;
+  };
+  using Owner = std::unique_ptr<Prefetcher, Delete>;
 
  private:
   // Where batch i waits to be taken, i modulo the number of slots.
@@ -40,12 +47,14 @@ class Prefetcher {
     bool ready = false;
   };
 
+  bool has_lost_workers() const { return !threads_.empty() && forks_ != fork_count(); }
   void work();
   Slot produce(std::size_t index) const;
   Slot make_here();
   Slot take();
   void stop();
 
+  const std::uint32_t forks_;
   const Make make_;
   const BatchHooks hooks_;
   std::size_t count_;      // shrinks to what is taken when a batch fails; the consumer's

@@ -5,7 +5,16 @@
 #include <span>
 #include <string>
 
+#include "nn/param.h"
+
 namespace burn::nn::detail {
+
+// A layer's tensor, for its forward(). Errors (thrown): "Linear: weight: the tensor is empty: ...": the layer was
+// default-constructed, moved from, or left out of the initializer of the module that has it.
+inline const client::Value& held(const Slot& slot, const char* name, const client::Site& site) {
+  client::fail_if_empty(slot.value, name, site);
+  return slot.value;
+}
 
 // Each throws burn::Error: "Conv2dConfig: kernel_size[1] is 0, must be at least 1".
 void check_at_least(const char* config, const char* field, std::int64_t value, std::int64_t least);

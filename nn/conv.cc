@@ -57,7 +57,8 @@ Layer make(const Spec<N>& spec, const Device& device) {
 
 template <int D, typename Layer>
 Tensor<D> convolve(const Layer& layer, const Tensor<D>& x, const Loc& where) {
-  const client::Value& weight = layer.weight.slot().value;
+  client::fail_if_empty(x.value(), "conv", at(where));
+  const client::Value& weight = detail::held(layer.weight.slot(), "Conv: weight", at(where));
   if (const auto channels = weight.dim(1) * layer.groups; x.dim(1) != channels) {
     client::fail("conv: the layer takes " + std::to_string(channels) + " channels, the input is " +
                      ir::to_string(x.value().type()),

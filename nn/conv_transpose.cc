@@ -63,7 +63,8 @@ Layer make(const Spec<N>& spec, const Device& device) {
 
 template <int D, typename Layer>
 Tensor<D> convolve(const Layer& layer, const Tensor<D>& x, const Loc& where) {
-  const client::Value& weight = layer.weight.slot().value;
+  client::fail_if_empty(x.value(), "conv_transpose", at(where));
+  const client::Value& weight = detail::held(layer.weight.slot(), "ConvTranspose: weight", at(where));
   if (x.dim(1) != weight.dim(0)) {
     client::fail("conv_transpose: the layer takes " + std::to_string(weight.dim(0)) + " channels, the input is " +
                      ir::to_string(x.value().type()),

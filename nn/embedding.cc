@@ -11,7 +11,8 @@ Embedding EmbeddingConfig::init(const Device& device) const {
 }
 
 client::Value Embedding::run(const client::Value& indices, const client::Site& site) const {
-  const client::Value& table = weight.slot().value;
+  client::fail_if_empty(indices, "embedding", site);
+  const client::Value& table = detail::held(weight.slot(), "Embedding: weight", site);
   const auto flat = client::reshape(indices, ir::Shape{indices.type().num_elements()}, site);
   ir::Shape shape = indices.shape();
   shape.push_back(table.dim(1));

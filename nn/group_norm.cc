@@ -9,6 +9,9 @@ namespace burn::nn {
 client::Value detail::group_norm(const client::Value& value, std::int64_t groups, const client::Value* gamma,
                                  const client::Value* beta, double epsilon, const client::Site& site) {
   using client::Term;
+  client::fail_if_empty(value, "group_norm", site);
+  if (gamma) client::fail_if_empty(*gamma, "GroupNorm: gamma", site);
+  if (beta) client::fail_if_empty(*beta, "GroupNorm: beta", site);
   const auto channels = value.dim(1);
   if (groups < 1 || channels % groups != 0) {
     client::fail("group_norm: " + std::to_string(groups) + " groups do not divide the channels of " + ir::to_string(value.type()), site);
@@ -63,7 +66,8 @@ RmsNorm RmsNormConfig::init(const Device& device) const {
 
 client::Value RmsNorm::run(const client::Value& value, const client::Site& site) const {
   using client::Term;
-  const client::Value& scale = gamma.slot().value;
+  client::fail_if_empty(value, "rms_norm", site);
+  const client::Value& scale = detail::held(gamma.slot(), "RmsNorm: gamma", site);
   if (value.dim(-1) != scale.dim(0)) {
     client::fail("rms_norm: the layer has size " + std::to_string(scale.dim(0)) + ", the input is " + ir::to_string(value.type()), site);
   }

@@ -53,7 +53,7 @@ struct InstanceNorm {
   template <int D>
     requires(D >= 2)
   Tensor<D> forward(const Tensor<D>& x, Loc where = Loc::current()) const {
-    return Tensor<D>{detail::group_norm(x.value(), x.dims()[1], gamma ? &gamma->slot().value : nullptr,
+    return Tensor<D>{detail::group_norm(x.value(), x.dims(where)[1], gamma ? &gamma->slot().value : nullptr,
                                         beta ? &beta->slot().value : nullptr, epsilon, at(where))};
   }
   template <int D>

@@ -15,7 +15,8 @@ LayerNorm LayerNormConfig::init(const Device& device) const {
 
 client::Value LayerNorm::run(const client::Value& x, const client::Site& site) const {
   using client::Term;
-  const client::Value& scale = gamma.slot().value;
+  client::fail_if_empty(x, "layer_norm", site);
+  const client::Value& scale = detail::held(gamma.slot(), "LayerNorm: gamma", site);
   if (x.dim(-1) != scale.dim(0)) {
     client::fail(
         "layer_norm: the layer has size " + std::to_string(scale.dim(0)) + ", the input is " + ir::to_string(x.type()),

@@ -33,7 +33,8 @@ class PathVisitor : public SlotVisitor {
   void slot(std::string_view name, Slot& slot) override {
     const auto length = path_.size();
     append(name);
-    if (slot.value.has_value()) body_(path_, slot);
+    client::fail_if_empty(slot.value, path_.c_str(), {});
+    body_(path_, slot);
     path_.resize(length);
   }
 
@@ -200,8 +201,9 @@ class PrintVisitor : public SlotVisitor {
   }
   void leave() override { open_.pop_back(); }
   void slot(std::string_view name, Slot& slot) override {
-    if (!slot.value.has_value()) return;
-    lines_.push_back({open_.size(), std::string{name} + ": " + ir::to_string(slot.value.type()), -1});
+    const bool is_empty = !slot.value.has_value();
+    lines_.push_back({open_.size(), std::string{name} + ": " + (is_empty ? "empty" : ir::to_string(slot.value.type())), -1});
+    if (is_empty) return;
     if (slot.role != Slot::Role::parameter) return;
     for (const auto i : open_) lines_[i].params += slot.value.type().num_elements();
   }

@@ -60,7 +60,11 @@ class Param {
     }
   }
 
-  Tensor<D, K> val() const { return Tensor<D, K>{slot_.value}; }
+  // Errors (thrown): there is none, as the module was default-constructed, moved from, or left out of an initializer.
+  Tensor<D, K> val(Loc where = Loc::current()) const {
+    client::fail_if_empty(slot_.value, "parameter", at(where));
+    return Tensor<D, K>{slot_.value};
+  }
   ParamId id() const { return slot_.id; }
   Param set_require_grad(bool wanted) const {
     Param copy = *this;
@@ -86,7 +90,10 @@ class RunningState {
     slot_.value = initial.value().inner();
   }
 
-  Tensor<D> val() const { return Tensor<D>{slot_.value}; }  // on the inner device: no gradient passes
+  Tensor<D> val(Loc where = Loc::current()) const {  // on the inner device: no gradient passes
+    client::fail_if_empty(slot_.value, "running state", at(where));
+    return Tensor<D>{slot_.value};
+  }
   void update(const Tensor<D>& value) const { slot_.value = value.value().inner(); }
   Slot& slot() { return slot_; }
   const Slot& slot() const { return slot_; }

@@ -19,7 +19,7 @@ PositionWiseFeedForward PositionWiseFeedForwardConfig::init(const Device& device
 
 client::Value PositionWiseFeedForward::run(const client::Value& x, Loc where) const {
   const auto linear = [&](const Linear& layer, const client::Value& input) {
-    return client::linear(input, layer.weight.slot().value, layer.bias ? &layer.bias->slot().value : nullptr, at(where));
+    return client::linear(input, detail::held(layer.weight.slot(), "Linear: weight", at(where)), layer.bias ? &layer.bias->slot().value : nullptr, at(where));
   };
   client::Value y = linear(linear_inner, x);
   if (activation == "relu")

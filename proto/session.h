@@ -67,6 +67,8 @@ class Session {
   virtual ~Session() = default;
 
   virtual const SessionInfo& info() const = 0;
+  // Ok until the session is broken or closed, then why. Says what is known now and asks nobody; thread-safe.
+  virtual Status health() const { return {}; }
 
   // Makes `program` known under `id`; what the id stood for before is forgotten, even if the program is refused, and so are the
   // programs `forget`.
@@ -83,6 +85,8 @@ class Session {
   virtual void end_burst() {}
   // Ends the conversation; waits for callbacks to finish. Idempotent. The destructor calls it.
   virtual void close() = 0;
+  // Whether the caller is a thread that close() would wait for.
+  virtual bool is_on_own_thread() const { return false; }
 };
 
 class Burst {

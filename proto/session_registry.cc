@@ -3,10 +3,14 @@
 #include <map>
 #include <mutex>
 
+#include "base/fork.h"
+
 namespace burn::proto {
 namespace {
 
 struct Registry {
+  Registry() { keep_whole_over_forks(mutex); }
+
   std::mutex mutex;
   std::map<std::string, SessionFactory> factories;
 };

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "backends/backend.h"
+#include "base/fork.h"
 #include "proto/session_registry.h"
 #include "server/local_session.h"
 
@@ -16,13 +17,17 @@ extern "C" void burn_local_anchor() {}
 namespace burn::server {
 namespace {
 
-// One worker per device and process; sessions share its memory and plans. Never destroyed: sessions may be as old as
-// the process.
+struct Workers {
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<Worker>> by_device;
+};
+
+// One worker per device and process; sessions share its memory and plans.
 Result<std::shared_ptr<Worker>> worker_for(const std::string& device) {
-  static auto& mutex = *new std::mutex;
-  static auto& workers = *new std::map<std::string, std::shared_ptr<Worker>>;
-  const std::lock_guard lock{mutex};
-  auto& worker = workers[device];
+  static auto& processes = *new OnePerProcess<Workers>;
+  Workers& workers = processes.get();
+  const std::lock_guard lock{workers.mutex};
+  auto& worker = workers.by_device[device];
   if (!worker) {
     BURN_TRY(auto backend, backends::open_backend(device));
     worker = Worker::create(std::move(backend));
@@ -38,12 +43,12 @@ Result<std::unique_ptr<proto::Session>> open_local(const std::string& device, co
   return std::unique_ptr<proto::Session>{make_local_session(std::move(worker))};
 }
 
-[[maybe_unused]] const bool kRegistered = [] {
+// Before any static object of the program is made, as that may be a Device: those without a priority come later, in every file.
+[[gnu::constructor(101)]] void register_devices() {
   for (const std::string device : {"cpu", "null"}) {
     proto::register_scheme(device, [device](const std::string& url) { return open_local(device, url); });
   }
-  return true;
-}();
+}
 
 }  // namespace
 }  // namespace burn::server

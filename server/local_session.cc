@@ -10,6 +10,7 @@
 
 #include "proto/message.h"
 #include "server/guarded.h"
+#include "server/live_sessions.h"
 #include "server/session_state.h"
 #include "server/version.h"
 
@@ -55,6 +56,9 @@ struct Overloaded : Bodies... {
   using Bodies::operator()...;
 };
 
+// Bytes of tensors that may wait to be written; one more write() waits for its turn.
+constexpr std::uint64_t kMaxWaitingBytes = std::uint64_t{64} << 20;
+
 Status session_closed() { return cancelled("the session is closed"); }
 
 // The client's end of an upload.
@@ -78,6 +82,7 @@ class QueuedSession final : public LocalSession {
         execution_(execution),
         budget_(std::min(quotas.tensor_bytes, worker_->backend().limits().memory_bytes)),
         state_(worker_, quotas_, budget_),
+        most_waiting_bytes_(std::max(kMaxWaitingBytes, quotas.in_flight * proto::kInlineBytes)),
         progress_batch_(std::clamp<std::uint64_t>(quotas.in_flight / 2, 1, kProgressBatch)) {
     static std::atomic<std::uint64_t> counter = 0;
     const auto limits = worker_->backend().limits();
@@ -92,13 +97,19 @@ class QueuedSession final : public LocalSession {
     worker_->count_session(+1);
     executor_ = std::thread{[this] { execute(); }};
     executor_id_ = executor_.get_id();
+    LiveSessions::instance().add(*this);
   }
   ~QueuedSession() override {
+    LiveSessions::instance().remove(*this);
     QueuedSession::close();
     worker_->count_session(-1);
   }
 
   const proto::SessionInfo& info() const override { return info_; }
+  Status health() const override {
+    const std::lock_guard lock{mutex_};
+    return closing_ ? session_closed() : Status{};
+  }
 
   Status define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
                 std::vector<proto::ProgramId> forget) override {
@@ -140,6 +151,7 @@ class QueuedSession final : public LocalSession {
 
   Stats stats() const override { return {programs_, runs_, budget_.in_use(), budget_.peak()}; }
 
+  bool is_on_own_thread() const override { return std::this_thread::get_id() == executor_id_; }
   void begin_close() override {
     {
       const std::lock_guard lock{mutex_};
@@ -160,9 +172,10 @@ class QueuedSession final : public LocalSession {
 
   // Takes the call unless the session is closed. Waits for room, but not on the executor itself: it makes the room.
   bool try_enqueue(Call& call) {
+    const std::uint64_t bytes = written_by(call);
     std::unique_lock lock{mutex_};
-    if (std::this_thread::get_id() != executor_id_) {
-      room_.wait(lock, [&] { return closing_ || calls_.size() < quotas_.in_flight; });
+    if (!is_on_own_thread()) {
+      room_.wait(lock, [&] { return closing_ || has_room(bytes); });
     }
     if (closing_) return false;
     if (may_execute_here() && is_quick(call)) {
@@ -175,14 +188,26 @@ class QueuedSession final : public LocalSession {
       return true;
     }
     calls_.push_back(std::move(call));
+    waiting_bytes_ += bytes;
     if (calls_.size() == 1) work_.notify_one();
     return true;
+  }
+
+  static std::uint64_t written_by(const Call& call) {
+    const auto* write = std::get_if<WriteCall>(&call);
+    return write ? write->tensor.bytes.size() : 0;
+  }
+
+  // Requires: the lock. One tensor may always wait, whatever its size.
+  bool has_room(std::uint64_t bytes) const {
+    return calls_.size() < quotas_.in_flight &&
+           (bytes == 0 || waiting_bytes_ == 0 || waiting_bytes_ + bytes <= most_waiting_bytes_);
   }
 
   // Requires: the lock. Then nobody but the caller touches what is the executor's.
   bool may_execute_here() const {
     return execution_ == Execution::by_quick_callers && !executing_ && calls_.empty() &&
-           std::this_thread::get_id() != executor_id_;
+           !is_on_own_thread();
   }
 
   bool is_quick(const Call& call) const {
@@ -217,7 +242,9 @@ class QueuedSession final : public LocalSession {
       if (closing_) break;
       auto call = std::move(calls_.front());
       calls_.pop_front();
-      if (calls_.size() + 1 >= quotas_.in_flight) room_.notify_all();
+      const std::uint64_t bytes = written_by(call);
+      waiting_bytes_ -= bytes;
+      if (calls_.size() + 1 >= quotas_.in_flight || bytes > 0) room_.notify_all();
       execute(call, lock);
     }
     const auto rest = std::exchange(calls_, {});
@@ -294,13 +321,15 @@ class QueuedSession final : public LocalSession {
   // Of whoever executes.
   SessionState state_;
   std::uint64_t executed_ = 0, reported_ = 0;
+  const std::uint64_t most_waiting_bytes_;  // never fewer than a peer's small tensors may have: nobody may wait for those
   const std::uint64_t progress_batch_;
 
   std::atomic<std::uint64_t> programs_ = 0, runs_ = 0;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable work_, room_;
   std::deque<Call> calls_;
+  std::uint64_t waiting_bytes_ = 0;  // of tensors to be written, among the calls
   std::function<void(std::uint64_t)> progress_;
   bool executing_ = false;  // somebody is
   bool closing_ = false;

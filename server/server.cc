@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/fork.h"
 #include "server/connection.h"
 #include "server/log.h"
 #include "server/transport/listener.h"
@@ -55,6 +56,8 @@ class Server::Impl final : public Acceptor {
     return connection;
   }
 
+  // In the child of a fork() there are no threads to serve anybody, or to be waited for.
+  bool is_of_parent() const { return forks_ != fork_count(); }
   const std::vector<std::string>& urls() const { return urls_; }
   std::uint64_t memory_in_use() const { return worker_->backend().memory().in_use; }
   std::uint64_t memory_idle() const {
@@ -143,6 +146,7 @@ class Server::Impl final : public Acceptor {
     return strangers;
   }
 
+  const std::uint32_t forks_ = (watch_forks(), fork_count());
   const ServerOptions options_;
   const std::shared_ptr<Worker> worker_;
   Quotas quotas_;
@@ -161,12 +165,16 @@ class Server::Impl final : public Acceptor {
 };
 
 Server::Server(const ServerOptions& options) : impl_(std::make_unique<Impl>(options)) {}
-Server::~Server() = default;
+Server::~Server() {
+  if (impl_->is_of_parent()) (void)impl_.release();
+}
 std::string Server::url() const { return impl_->urls().front(); }
 const std::vector<std::string>& Server::urls() const { return impl_->urls(); }
 std::size_t Server::connections() const { return impl_->connections(); }
 std::uint64_t Server::memory_in_use() const { return impl_->memory_in_use(); }
 std::uint64_t Server::memory_idle() const { return impl_->memory_idle(); }
-void Server::stop() { impl_->stop(); }
+void Server::stop() {
+  if (!impl_->is_of_parent()) impl_->stop();
+}
 
 }  // namespace burn::server

@@ -6,10 +6,13 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <thread>
 
 #include <omp.h>
+
+#include "base/fork.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -61,10 +64,14 @@ struct Job {
 
 class Workers {
  public:
-  // Never destroyed: its threads sleep until the process ends.
+  // Its threads sleep until the process ends.
   static Workers& instance() {
-    static auto* workers = new Workers(thread_count() - 1);
-    return *workers;
+    static auto& workers = *new OnePerProcess<Workers>;
+    return workers.get([] { return std::make_unique<Workers>(thread_count() - 1); });
+  }
+
+  explicit Workers(int count) {
+    for (int i = 0; i < count; ++i) std::thread([this] { serve(); }).detach();
   }
 
   // Runs every part, together with whichever workers come by.
@@ -87,10 +94,6 @@ class Workers {
   }
 
  private:
-  explicit Workers(int count) {
-    for (int i = 0; i < count; ++i) std::thread([this] { serve(); }).detach();
-  }
-
   [[noreturn]] void serve() {
     omp_set_num_threads(1);
     std::unique_lock lock(mutex_);

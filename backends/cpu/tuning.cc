@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "backends/cpu/parallel.h"
+#include "base/fork.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -24,9 +25,11 @@ std::string processor_name() {
 }  // namespace
 
 Autotune& autotune() {
-  static auto* instance = new Autotune(  // never destroyed: threads may still compute when the process ends
-      autotune_file("cpu" + processor_name() + "-" + std::to_string(thread_count()) + "t"), autotune_is_wanted());
-  return *instance;
+  static auto& instance = *new OnePerProcess<Autotune>;
+  return instance.get([] {
+    return std::make_unique<Autotune>(autotune_file("cpu" + processor_name() + "-" + std::to_string(thread_count()) + "t"),
+                                      autotune_is_wanted());
+  });
 }
 
 }  // namespace burn::backends::cpu

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/fork.h"
 #include "client/transport/transports.h"
 #include "proto/transport/websocket.h"
 
@@ -26,8 +27,8 @@ Status bad_url(const std::string& url, std::string_view why) {
 
 // One event loop for all channels of the process, there to its end: a channel may be dropped from the loop's own thread.
 proto::IoThreads& client_threads() {
-  static auto& threads = *new proto::IoThreads(1);
-  return threads;
+  static auto& threads = *new OnePerProcess<proto::IoThreads>;
+  return threads.get([] { return std::make_unique<proto::IoThreads>(1); });
 }
 
 Result<std::shared_ptr<proto::Channel>> connect_websocket(proto::UniqueFd socket, const std::string& host,

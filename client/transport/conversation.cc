@@ -287,6 +287,11 @@ void Conversation::close() {
   }
 }
 
+Status Conversation::health() const {
+  const std::lock_guard lock(mutex_);
+  return broken_.value_or(ok_status());
+}
+
 WireStats Conversation::stats() const {
   return {counts_.frames_sent,    counts_.bytes_sent,    counts_.frames_received,
           counts_.bytes_received, counts_.programs_sent, counts_.runs_sent};

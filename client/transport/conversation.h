@@ -54,6 +54,7 @@ class Conversation final : public proto::ChannelHandler, public std::enable_shar
 
   const proto::SessionInfo& info() const { return info_; }
   WireStats stats() const;
+  Status health() const;
 
   void on_frame(SharedBytes bytes) override;
   proto::Place place(std::span<const std::byte> head, std::uint64_t size) override;
@@ -88,7 +89,7 @@ class Conversation final : public proto::ChannelHandler, public std::enable_shar
   Requests requests_;
   std::uint64_t consumed_ = 0;  // bytes of downloads not yet granted again; of the channel's thread
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;  // the window, the uploads, and the stages below
   std::shared_ptr<proto::Channel> channel_;
   std::deque<Ordered> waiting_;  // numbered, beyond the window

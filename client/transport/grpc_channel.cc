@@ -224,7 +224,7 @@ Result<std::shared_ptr<proto::Channel>> try_to_connect(const std::string& addres
 // error that no TCP connection has, such as a file that is missing. That gets another chance.
 Result<std::shared_ptr<proto::Channel>> connect_grpc(const std::string& address,
                                                      std::shared_ptr<proto::ChannelHandler> handler, Deadline deadline) {
-  proto::keep_grpc_running();
+  BURN_RETURN_IF_ERROR(proto::keep_grpc_running());
   auto channel = try_to_connect(address, handler, deadline);
   const bool is_odd =
       !channel.ok() && !address.starts_with("unix:") && channel.status().message().ends_with(proto::errno_text(ENOENT));

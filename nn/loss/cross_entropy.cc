@@ -24,6 +24,8 @@ CrossEntropyLoss CrossEntropyLossConfig::init(const Device& device) const {
 namespace {
 
 void check_operands(const CrossEntropyLoss& loss, const Value& x, const Value& targets, const Site& site) {
+  client::fail_if_empty(x, "cross_entropy", site);
+  client::fail_if_empty(targets, "cross_entropy: the targets", site);
   if (targets.dim(0) != x.dim(0)) {
     client::fail("cross_entropy: input " + ir::to_string(x.type()) + " and targets " + ir::to_string(targets.type()) +
                      " have different batch sizes",

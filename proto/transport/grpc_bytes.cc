@@ -11,8 +11,11 @@
 #include <vector>
 
 #include <grpc/grpc.h>
+#include <grpcpp/impl/grpc_library.h>
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/slice.h>
+
+#include "base/fork.h"
 
 namespace burn::proto {
 
@@ -29,8 +32,13 @@ void let_malloc_keep_read_blocks() {
 
 }  // namespace
 
-void keep_grpc_running() {
-  [[maybe_unused]] static const bool once = (let_malloc_keep_read_blocks(), grpc_init(), true);
+Status keep_grpc_running() {
+  static const grpc::internal::GrpcLibraryInitializer library;  // gRPC's own may not have had its turn among the static objects
+  static const std::uint32_t since = (watch_forks(), let_malloc_keep_read_blocks(), grpc_init(), fork_count());
+  if (since == fork_count()) return {};
+  return failed_precondition(
+      "gRPC cannot be used in a process made by fork() from one that uses it; ws:// and unix: can, and so can gRPC where it is "
+      "first used after the fork()");
 }
 
 void tune_grpc(const std::function<void(const char* name, int value)>& set) {

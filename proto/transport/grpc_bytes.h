@@ -25,8 +25,9 @@ inline constexpr const char* kGrpcOpenKey = "burn-open";
 void tune_grpc(const std::function<void(const char* name, int value)>& set);
 
 // To be called before gRPC is used. gRPC stops when its last object goes, starts again with the next, and may take ten seconds
-// over it; we keep it running from its first use to the end of the process.
-void keep_grpc_running();
+// over it; we keep it running from its first use to the end of the process. Errors: FAILED_PRECONDITION in the child of a fork()
+// whose parent used gRPC, which has no notion of that.
+Status keep_grpc_running();
 
 // Of the queue's frames those that go into the next message: a large one alone, small ones together, for a message costs gRPC more
 // than the few bytes in it. Not thread-safe: of the queue's pump.

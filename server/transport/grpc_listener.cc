@@ -23,9 +23,9 @@ namespace {
 constexpr int kThreads = 2;  // they move bytes and decode; the work is done elsewhere
 
 // By default all threads that wait within gRPC share one epoll set, and whoever finds an event that is not his wakes whom it is for: several more changes of threads for a message. With poll each waits for its own connections.
-void start_grpc() {
+Status start_grpc() {
   [[maybe_unused]] static const int once = ::setenv("GRPC_POLL_STRATEGY", "poll", 0);  // 0: what the user chose stands
-  proto::keep_grpc_running();
+  return proto::keep_grpc_running();
 }
 
 class GrpcListener final : public Listener {
@@ -113,7 +113,7 @@ std::optional<int> GrpcListener::serve(const std::string& address, const ListenO
 }  // namespace
 
 Result<std::unique_ptr<Listener>> listen_grpc(const std::string& address, Acceptor& acceptor, const ListenOptions& options) {
-  start_grpc();
+  BURN_RETURN_IF_ERROR(start_grpc());
   auto listener = std::make_unique<GrpcListener>(acceptor, options);
   BURN_RETURN_IF_ERROR(listener->start(address, options));
   return std::unique_ptr<Listener>(std::move(listener));
@@ -121,7 +121,7 @@ Result<std::unique_ptr<Listener>> listen_grpc(const std::string& address, Accept
 
 Result<std::unique_ptr<Listener>> listen_grpc_unix(const std::string& path, Acceptor& acceptor,
                                                    const ListenOptions& options) {
-  start_grpc();
+  BURN_RETURN_IF_ERROR(start_grpc());
   auto listener = std::make_unique<GrpcListener>(acceptor, options);
   BURN_RETURN_IF_ERROR(listener->start_unix(path, options));
   return std::unique_ptr<Listener>(std::move(listener));

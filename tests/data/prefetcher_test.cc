@@ -1,10 +1,15 @@
 #include "data/prefetcher.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <stdexcept>
 
 #include <gmock/gmock.h>
+
+#include "base/error.h"
 
 namespace burn::data {
 namespace {
@@ -139,6 +144,27 @@ TEST(Prefetcher, HooksEndAlsoWhenTheBatchFails) {
   EXPECT_THROW((void)source.next(), std::runtime_error);
   EXPECT_EQ(journal.begun, journal.ended);
   EXPECT_EQ(journal.adopted, 0);
+}
+
+TEST(Prefetcher, OfTheParentOfAForkSaysSoInTheChildAndHoldsUpNobody) {
+  auto source = Prefetcher::Owner(new Prefetcher(100, 2, 4, slow_start, {}));
+  EXPECT_EQ(unboxed(source->next()), 0u);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);
+    int code = 1;
+    try {
+      (void)source->next();
+    } catch (const Error& error) {
+      code = error.code() == StatusCode::failed_precondition ? 0 : 2;
+    }
+    source.reset();
+    ::_exit(code);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  for (std::size_t i = 1; i < 100; ++i) EXPECT_EQ(unboxed(source->next()), i);
 }
 
 TEST(Prefetcher, CallsNoHooksWithoutWorkers) {

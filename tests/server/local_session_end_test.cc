@@ -38,6 +38,38 @@ TEST_F(LocalSessionTest, CallersWaitWhileTooMuchIsQueued) {
   EXPECT_TRUE(read(29).ok());
 }
 
+TEST_F(LocalSessionTest, CallersWaitWhileManyBytesAreQueued) {
+  Gate gate;
+  session_->sync([&](Status) { gate.pass(); });
+  gate.await(1);
+  const std::vector<float> sixteen_mebibytes(std::size_t{4} << 20);
+  std::atomic<int> accepted = 0;
+  std::thread caller{[&] {
+    for (proto::TensorId id = 1; id <= 8; ++id) {
+      write(id, {std::int64_t{4} << 20}, sixteen_mebibytes);
+      ++accepted;
+    }
+  }};
+  std::this_thread::sleep_for(std::chrono::milliseconds{100});
+  EXPECT_LE(accepted, 4);  // of 64 MiB
+  EXPECT_TRUE(session_->release({}).ok());  // what has no bytes does not wait for them
+  gate.open();
+  caller.join();
+  EXPECT_TRUE(read(8).ok());
+}
+
+TEST_F(LocalSessionTest, ATensorLargerThanTheQueueWaitsOnlyForItsTurn) {
+  const std::vector<float> eighty_mebibytes(std::size_t{20} << 20);
+  for (proto::TensorId id = 1; id <= 3; ++id) write(id, {std::int64_t{20} << 20}, eighty_mebibytes);
+  EXPECT_TRUE(read(3).ok());
+}
+
+TEST_F(LocalSessionTest, IsInGoodHealthUntilItIsClosed) {
+  EXPECT_TRUE(session_->health().ok());
+  session_->begin_close();
+  EXPECT_FAILS(session_->health(), cancelled, "closed");
+}
+
 TEST_F(LocalSessionTest, CallbacksMayMakeMoreCallsThanThereIsRoomFor) {
   reopen({.in_flight = 2});
   std::promise<void> done;

@@ -68,7 +68,8 @@ inline server::ServerOptions on_every_transport(const std::string& device = "cpu
   return {.device = device,
           .ws = "127.0.0.1:0",
           .grpc = "127.0.0.1:0",
-          .unix_path = "/tmp/burn-test-" + std::to_string(::getpid()) + ".sock"};
+          .unix_path = "/tmp/burn-test-" + std::to_string(::getpid()) + ".sock",
+          .grpc_unix_path = "/tmp/burn-test-" + std::to_string(::getpid()) + "-grpc.sock"};
 }
 
 }  // namespace burn::test

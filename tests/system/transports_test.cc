@@ -10,7 +10,7 @@ TEST(Transports, TheSameSeedGivesTheSameLossesInProcessAndOverEverySocket) {
   const auto embedded = test::losses_on(Device::new_session("cpu"), 12);
   EXPECT_LT(embedded.back(), embedded.front());
   const server::Server worker(test::on_every_transport());
-  ASSERT_EQ(worker.urls().size(), 3u);
+  ASSERT_EQ(worker.urls().size(), 4u);
   for (const auto& url : worker.urls()) EXPECT_EQ(test::losses_on(Device::new_session(url), 12), embedded) << url;
 }
 

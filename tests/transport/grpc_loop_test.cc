@@ -21,7 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 
 std::unique_ptr<GrpcLoop> make_loop() {
-  keep_grpc_running();
+  EXPECT_TRUE(keep_grpc_running().ok());
   return std::make_unique<GrpcLoop>(std::make_unique<grpc::CompletionQueue>());
 }
 

@@ -1,0 +1,69 @@
+#include "client/read_request.h"
+
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "base/fork.h"
+#include "client/device_state.h"
+
+namespace burn::client {
+
+struct ReadRequest::Open {
+  Open() {
+    keep_whole_over_forks(mutex);
+    after_fork([] {
+      auto& [mutex, requests] = open();
+      for (ReadRequest* request : std::exchange(requests, {})) {
+        request->is_open_ = false;
+        request->promise_.set_exception(std::make_exception_ptr(
+            Error(StatusCode::failed_precondition,
+                  "a tensor's numbers were asked for before fork() made this process; they come to its parent")));
+      }
+    });
+  }
+
+  std::mutex mutex;
+  std::list<ReadRequest*> requests;
+};
+
+ReadRequest::Open& ReadRequest::open() {
+  static auto& all = *new Open;  // there to the end
+  return all;
+}
+
+ReadRequest::ReadRequest(std::shared_ptr<DeviceState> device) : device_(std::move(device)) {
+  auto& [mutex, requests] = open();
+  const std::lock_guard lock(mutex);
+  place_ = requests.insert(requests.end(), this);
+}
+
+ReadRequest::~ReadRequest() {
+  auto& [mutex, requests] = open();
+  const std::lock_guard lock(mutex);
+  if (is_open_) requests.erase(place_);
+}
+
+void ReadRequest::answer(Result<proto::HostTensor> tensor) {
+  std::optional<TensorData> data;
+  std::exception_ptr failure;
+  try {
+    data = TensorData::from_host(value_or_throw(std::move(tensor)));
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  device_.reset();  // before the future is ready: whoever waits for that may rely on holding the device last
+  auto& [mutex, requests] = open();
+  const std::lock_guard lock(mutex);  // no fork() between the two: the child would wait for the promise
+  requests.erase(place_);
+  is_open_ = false;
+  if (data) {
+    promise_.set_value(*std::move(data));
+  } else {
+    promise_.set_exception(failure);
+  }
+}
+
+}  // namespace burn::client

@@ -1,0 +1,32 @@
+#include "server/live_sessions.h"
+
+#include "base/fork.h"
+
+namespace burn::server {
+
+LiveSessions& LiveSessions::instance() {
+  static auto& instances = *new OnePerProcess<LiveSessions>;
+  return instances.get();  // the child of a fork() has none of its parent's
+}
+
+void LiveSessions::add(LocalSession& session) {
+  struct AtExit {
+    ~AtExit() { instance().stop_all(); }
+  };
+  static const AtExit at_exit;
+  const std::lock_guard lock{mutex_};
+  all_.insert(&session);
+}
+
+void LiveSessions::remove(LocalSession& session) {
+  const std::lock_guard lock{mutex_};
+  all_.erase(&session);
+}
+
+void LiveSessions::stop_all() {
+  const std::lock_guard lock{mutex_};
+  for (LocalSession* session : all_) session->begin_close();
+  for (LocalSession* session : all_) session->close();
+}
+
+}  // namespace burn::server
