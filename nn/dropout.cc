@@ -15,8 +15,9 @@ client::Value Dropout::run(const client::Value& x, const client::Site& site) con
   const double keep = 1 - prob;
   if (keep == 0) return client::Term{x, site} * 0.0;
   const Device device{x.device(), true};
-  const client::Term mask{client::random(x.shape(), Distribution::bernoulli(keep), {device, x.dtype()}, site), site};
-  return client::Term{x, site} * mask * (1 / keep);
+  return client::in_compute_dtype(x, site, [&](const client::Term& wide) {
+    return wide * wide.with(client::random(x.shape(), Distribution::bernoulli(keep), {device, wide.value().dtype()}, site)) * (1 / keep);
+  });
 }
 
 }  // namespace burn::nn
