@@ -5,8 +5,7 @@
 namespace burn::client {
 
 Value scalar(const Place& place, Scalar value, ir::DType dtype, const Site& site) {
-  // An argument of a captured step has another value with every call: Scalar::bits takes the nearest.
-  if (ir::is_integer(dtype) && value.source() == 0) value = integer_to_store(value, dtype, site);
+  if (ir::is_integer(dtype)) value = value.source() == 0 ? integer_to_store(value, dtype, site) : exact_integer(value, dtype, site);
   return Value{place.device->record_scalar(value, dtype), place.autodiff};
 }
 

@@ -90,12 +90,15 @@ bool wraps(Fn fn) {
   }
 }
 
+void check_whole(std::string_view op, const Scalar& number, ir::DType dtype, const Site& site) {
+  if (is_whole(number)) return;
+  fail(std::string{op} + ": " + to_string(number) + " is no whole number, the tensor is " + std::string{ir::name(dtype)} +
+           "; to_float() makes it one of floats",
+       site);
+}
+
 Scalar operand(Fn fn, const Scalar& number, ir::DType dtype, const Site& site) {
-  if (!is_whole(number)) {
-    fail(std::string{ir::name(fn)} + ": " + to_string(number) + " is no whole number, the tensor is " +
-             std::string{ir::name(dtype)} + "; to_float() makes it one of floats",
-         site);
-  }
+  check_whole(ir::name(fn), number, dtype, site);
   const auto range = range_of(dtype);
   const Whole x = number.as_whole();
   if (range.contains(x)) return to_scalar(x);
@@ -126,6 +129,12 @@ Scalar integer_to_store(Scalar number, ir::DType dtype, const Site& site) {
   const Whole x = number.as_whole();
   if (std::isnan(number.as_double()) || !range_of(dtype).contains(x)) fail_range("scalar", number, dtype, site);
   return to_scalar(x);
+}
+
+const Scalar& exact_integer(const Scalar& number, ir::DType dtype, const Site& site) {
+  check_whole("scalar", number, dtype, site);
+  if (!range_of(dtype).contains(number.as_whole())) fail_range("scalar", number, dtype, site);
+  return number;
 }
 
 }  // namespace client

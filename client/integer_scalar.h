@@ -30,4 +30,9 @@ IntegerOperation with_integers(ir::PointwiseFn fn, Scalar number, ir::DType dtyp
 // A number that a tensor of integers is filled with, toward zero. Errors (thrown): one that the dtype does not have.
 Scalar integer_to_store(Scalar number, ir::DType dtype, const Site& site);
 
+
+// The number itself, where the dtype has it. Errors (thrown): where it does not. For the arguments of captured steps, of which a
+// recorded program cannot know what they will be.
+const Scalar& exact_integer(const Scalar& number, ir::DType dtype, const Site& site);
+
 }  // namespace burn::client

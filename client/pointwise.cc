@@ -42,6 +42,17 @@ ir::PointwiseFn mirrored(ir::PointwiseFn fn) {
   }
 }
 
+// The max or min of integers and an argument of a captured step, of which nothing is known but that it is a number: what whole
+// number bounds them is computed by the program. Comparisons with such arguments are those of floats.
+Value bounded(ir::PointwiseFn fn, const Value& x, const Scalar& bound, const Site& site) {
+  const bool is_lower = fn == ir::PointwiseFn::max;
+  const Value number = scalar(place_of(x), bound, ir::DType::f64, site);
+  const Value is_beyond =
+      pointwise(is_lower ? ir::PointwiseFn::less : ir::PointwiseFn::greater, cast(x, ir::DType::f64, site), number, site);
+  const Value whole = pointwise(is_lower ? ir::PointwiseFn::ceil : ir::PointwiseFn::floor, number, site);
+  return select(is_beyond, cast(whole, x.dtype(), site), x, site);
+}
+
 }  // namespace
 
 Value pointwise(ir::PointwiseFn fn, const Value& x, const Site& site) {
@@ -65,8 +76,8 @@ Value pointwise(ir::PointwiseFn fn, const Value& a, Scalar b, const Site& site) 
       const auto [same_fn, number] = with_integers(fn, b, a.dtype(), site);
       return apply(ir::Pointwise{same_fn}, a, scalar(place_of(a), number, a.dtype(), site), site);
     }
-    // Which comparison of whole numbers it is changes with the argument of a captured step; one of floats is always the same.
     if (ir::row(fn).kind == ir::PointwiseClass::compare) return pointwise(fn, cast(a, ir::DType::f64, site), b, site);
+    if (fn == ir::PointwiseFn::max || fn == ir::PointwiseFn::min) return bounded(fn, a, b, site);
   }
   return apply(ir::Pointwise{fn}, a, scalar(place_of(a), b, a.dtype(), site), site);
 }

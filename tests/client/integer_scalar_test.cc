@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "client/capture.h"
 #include "client/tensor.h"
 
 namespace burn {
@@ -132,6 +133,23 @@ TEST(LargeNumbers, KeepTheirValueInEveryType) {
   EXPECT_EQ(largest.to_data().as_slice<std::uint64_t>()[0], UINT64_MAX);
   EXPECT_EQ(values(largest.equal(UINT64_MAX)), std::vector<std::int64_t>{1});
   EXPECT_EQ(values(largest.greater(0x1p63)), std::vector<std::int64_t>{1});
+}
+
+// As without capturing, whatever the number of a call is.
+TEST(IntegersInCapturedSteps, CompareAndClampByValue) {
+  const auto x = ints({-2, 0, 1, 3});
+  auto lower = capture(cpu(), [](const Tensor<1, Int>& v, Scalar bound) { return v.lower(bound).to_int(); });
+  auto from = capture(cpu(), [](const Tensor<1, Int>& v, Scalar bound) { return v.clamp_min(bound); });
+  auto to = capture(cpu(), [](const Tensor<1, Int>& v, Scalar bound) { return v.clamp_max(bound); });
+  auto times = capture(cpu(), [](const Tensor<1, Int>& v, Scalar by) { return v * by; });
+  for (const double number : {1.0, 2.0, 0.5, -0.5, 1e30, 7.0}) {
+    EXPECT_EQ(values(lower(x, number)), values(x.lower(number))) << number;
+    EXPECT_EQ(values(from(x, number)), values(x.clamp_min(number))) << number;
+    EXPECT_EQ(values(to(x, number)), values(x.clamp_max(number))) << number;
+  }
+  for (const double number : {1.0, 2.0, 3.0}) EXPECT_EQ(values(times(x, number)), values(x * number));
+  EXPECT_THAT(error_of([&] { (void)times(x, 0.5); }), HasSubstr("scalar: 0.5 is no whole number, the tensor is i64"));
+  EXPECT_EQ(values(times(x, 4.0)), values(x * 4));
 }
 
 }  // namespace
