@@ -21,18 +21,20 @@ Value unpacked(const Value& packed, std::int64_t which, const Value& operand, co
 
 // With p the probabilities: dv = p^T g; ds = p (g v^T - the rows' sums of p (g v^T)); dq = scale ds k, dk = scale ds^T q.
 OperandGradients by_scores(const ir::Attention& op, const Step& s, const Value* mask, const Value* bias) {
-  const Value &q = s.x[0], &k = s.x[1], &v = s.x[2];
+  const auto widened = [&](const Value& x) { return client::cast(x, ir::compute_dtype(x.dtype()), s.site); };
+  const auto narrowed = [&](const Value& x) { return client::cast(x, s.g.dtype(), s.site); };
+  const Value q = widened(s.x[0]), k = widened(s.x[1]), v = widened(s.x[2]), g = widened(s.g);
   const double scale = std::bit_cast<double>(op.scale);
   Value scores = client::matmul(q, transposed(k, s), s.site) * scale;
-  if (bias) scores = scores + *bias;
+  if (bias) scores = scores + widened(*bias);
   const Value p = client::softmax_or_zero(client::hide(scores, mask, op.causal, s.site), s.site);
-  const Value weighted = p * client::matmul(s.g, transposed(v, s), s.site);
+  const Value weighted = p * client::matmul(g, transposed(v, s), s.site);
   const Value ds = weighted - p * client::reduce(ir::ReduceFn::sum, weighted, ir::Dims{p.rank() - 1}, s.site);
   OperandGradients result(s.x.size());
-  if (s.needs[0]) result[0] = client::matmul(ds, k, s.site) * scale;
-  if (s.needs[1]) result[1] = client::matmul(transposed(ds, s), q, s.site) * scale;
-  if (s.needs[2]) result[2] = client::matmul(transposed(p, s), s.g, s.site);
-  if (bias && s.needs[s.x.size() - 1]) result[s.x.size() - 1] = ds;
+  if (s.needs[0]) result[0] = narrowed(client::matmul(ds, k, s.site) * scale);
+  if (s.needs[1]) result[1] = narrowed(client::matmul(transposed(ds, s), q, s.site) * scale);
+  if (s.needs[2]) result[2] = narrowed(client::matmul(transposed(p, s), g, s.site));
+  if (bias && s.needs[s.x.size() - 1]) result[s.x.size() - 1] = narrowed(ds);
   return result;
 }
 

@@ -128,8 +128,10 @@ OperandGradients rule(const ir::Reduce& op, const Step& s) {
       }
       case ir::ReduceFn::max:
       case ir::ReduceFn::min: {  // equals share the gradient
-        const auto is_extreme = client::cast(x == spread(s.y), x.dtype(), s.site);
-        return is_extreme * spread(s.g / client::reduce(ir::ReduceFn::sum, is_extreme, op.axes, s.site));
+        const auto wide = ir::compute_dtype(x.dtype());  // counts them
+        const auto is_extreme = client::cast(x == spread(s.y), wide, s.site);
+        const auto share = client::cast(s.g, wide, s.site) / client::reduce(ir::ReduceFn::sum, is_extreme, op.axes, s.site);
+        return client::cast(is_extreme * spread(share), x.dtype(), s.site);
       }
     }
     return {};

@@ -20,17 +20,20 @@ Value largest_along(const Value& x, const ir::Dims& axes, const Site& site) {
 
 }  // namespace
 
-Value softmax(const Value& x, std::int64_t axis, const Site& site) {
-  const ir::Dims axes{normalize_axis(axis, x, "softmax", site)};
-  const auto largest = largest_along(x, axes, site);
-  const auto exps = exp(Term{x, site} - Term{largest, site});
-  return exps / Term{reduce(ir::ReduceFn::sum, exps, axes, site), site};
+Value softmax(const Value& value, std::int64_t axis, const Site& site) {
+  const ir::Dims axes{normalize_axis(axis, value, "softmax", site)};
+  return in_compute_dtype(value, site, [&](const Term& x) {
+    const auto exps = exp(x - x.with(largest_along(x, axes, site)));
+    return exps / x.with(reduce(ir::ReduceFn::sum, exps, axes, site));
+  });
 }
 
-Value log_softmax(const Value& x, std::int64_t axis, const Site& site) {
-  const ir::Dims axes{normalize_axis(axis, x, "log_softmax", site)};
-  const auto shifted = Term{x, site} - Term{largest_along(x, axes, site), site};
-  return shifted - log(Term{reduce(ir::ReduceFn::sum, exp(shifted), axes, site), site});
+Value log_softmax(const Value& value, std::int64_t axis, const Site& site) {
+  const ir::Dims axes{normalize_axis(axis, value, "log_softmax", site)};
+  return in_compute_dtype(value, site, [&](const Term& x) {
+    const auto shifted = x - x.with(largest_along(x, axes, site));
+    return shifted - log(x.with(reduce(ir::ReduceFn::sum, exp(shifted), axes, site)));
+  });
 }
 
 Value softmin(const Value& x, std::int64_t axis, const Site& site) {
@@ -39,21 +42,25 @@ Value softmin(const Value& x, std::int64_t axis, const Site& site) {
 }
 
 // Both parts are divided by e^shift, where shift is the largest exponent: that of the 1 in the denominator is 0.
-Value quiet_softmax(const Value& x, std::int64_t axis, const Site& site) {
-  const ir::Dims axes{normalize_axis(axis, x, "quiet_softmax", site)};
-  const auto shift = max(Term{largest_along(x, axes, site), site}, 0.0);
-  const auto exps = exp(Term{x, site} - shift);
-  return exps / (exp(-shift) + Term{reduce(ir::ReduceFn::sum, exps, axes, site), site});
+Value quiet_softmax(const Value& value, std::int64_t axis, const Site& site) {
+  const ir::Dims axes{normalize_axis(axis, value, "quiet_softmax", site)};
+  return in_compute_dtype(value, site, [&](const Term& x) {
+    const auto shift = max(x.with(largest_along(x, axes, site)), 0.0);
+    const auto exps = exp(x - shift);
+    return exps / (exp(-shift) + x.with(reduce(ir::ReduceFn::sum, exps, axes, site)));
+  });
 }
 
 // log(1 + e^t) / beta with t = beta x, as max(t, 0) + log1p(e^-|t|). The two pieces share one condition, so that their
 // slopes add up to sigmoid(t) also at 0, where those of a maximum and an absolute value would not.
-Value softplus(const Value& x, double beta, const Site& site) {
-  fail_if_empty(x, "softplus", site);
-  const Term t = Term{x, site} * beta;
-  const Term is_positive = t >= 0.0;
-  const Term log_term = log1p(exp(select(is_positive, -t, t)));
-  return (select(is_positive, t, 0.0) + log_term) * (1 / beta);
+Value softplus(const Value& value, double beta, const Site& site) {
+  fail_if_empty(value, "softplus", site);
+  return in_compute_dtype(value, site, [&](const Term& x) {
+    const Term t = x * beta;
+    const Term is_positive = t >= 0.0;
+    const Term log_term = log1p(exp(select(is_positive, -t, t)));
+    return (select(is_positive, t, 0.0) + log_term) * (1 / beta);
+  });
 }
 
 Value log_sigmoid(const Value& x, const Site& site) {
@@ -68,82 +75,80 @@ Value clamp(const Value& x, double low, double high, const Site& site) {
 Value relu6(const Value& x, const Site& site) { return clamp(x, 0, 6, site); }
 Value hardtanh(const Value& x, double low, double high, const Site& site) { return clamp(x, low, high, site); }
 
-Value hard_sigmoid(const Value& x, double alpha, double beta, const Site& site) {
-  fail_if_empty(x, "hard_sigmoid", site);
-  return clamp(Term{x, site} * alpha + beta, 0, 1, site);
+Value hard_sigmoid(const Value& value, double alpha, double beta, const Site& site) {
+  fail_if_empty(value, "hard_sigmoid", site);
+  return in_compute_dtype(value, site, [&](const Term& x) { return clamp(x * alpha + beta, 0, 1, site); });
 }
 
-Value hard_swish(const Value& x, const Site& site) {
-  fail_if_empty(x, "hard_swish", site);
-  return Term{x, site} * Term{hard_sigmoid(x, 1.0 / 6, 0.5, site), site};
+Value hard_swish(const Value& value, const Site& site) {
+  fail_if_empty(value, "hard_swish", site);
+  return in_compute_dtype(value, site, [&](const Term& x) { return x * x.with(hard_sigmoid(x, 1.0 / 6, 0.5, site)); });
 }
 
 Value gelu(const Value& value, const Site& site) {
   fail_if_empty(value, "gelu", site);
-  const Term x{value, site};
-  return x * (erf(x * M_SQRT1_2) + 1.0) * 0.5;
+  return in_compute_dtype(value, site, [](const Term& x) { return x * (erf(x * M_SQRT1_2) + 1.0) * 0.5; });
 }
 
 Value gelu_approximate(const Value& value, const Site& site) {
   fail_if_empty(value, "gelu_approximate", site);
-  const Term x{value, site};
-  const Term inner = (x + x * x * x * 0.044715) * (M_SQRT1_2 * M_2_SQRTPI);
-  return x * (tanh(inner) + 1.0) * 0.5;
+  return in_compute_dtype(value, site, [](const Term& x) {
+    const Term inner = (x + x * x * x * 0.044715) * (M_SQRT1_2 * M_2_SQRTPI);
+    return x * (tanh(inner) + 1.0) * 0.5;
+  });
 }
 
 Value silu(const Value& value, const Site& site) {
   fail_if_empty(value, "silu", site);
-  const Term x{value, site};
-  return x * sigmoid(x);
+  return in_compute_dtype(value, site, [](const Term& x) { return x * sigmoid(x); });
 }
 
-Value mish(const Value& x, const Site& site) {
-  fail_if_empty(x, "mish", site);
-  return Term{x, site} * tanh(Term{softplus(x, 1, site), site});
+Value mish(const Value& value, const Site& site) {
+  fail_if_empty(value, "mish", site);
+  return in_compute_dtype(value, site, [&](const Term& x) { return x * tanh(x.with(softplus(x, 1, site))); });
 }
 
 Value tanhshrink(const Value& value, const Site& site) {
   fail_if_empty(value, "tanhshrink", site);
-  const Term x{value, site};
-  return x - tanh(x);
+  return in_compute_dtype(value, site, [](const Term& x) { return x - tanh(x); });
 }
 
 Value softsign(const Value& value, const Site& site) {
   fail_if_empty(value, "softsign", site);
-  const Term x{value, site};
-  return x / (abs(x) + 1.0);
+  return in_compute_dtype(value, site, [](const Term& x) { return x / (abs(x) + 1.0); });
 }
 
 Value leaky_relu(const Value& value, double slope, const Site& site) {
   fail_if_empty(value, "leaky_relu", site);
-  const Term x{value, site};
-  return select(x >= 0.0, x, x * slope);
+  return in_compute_dtype(value, site, [&](const Term& x) { return select(x >= 0.0, x, x * slope); });
 }
 
 namespace {
 
-// x above 0, scale * (e^(x rate) - 1) elsewhere. The exponent stops at 0: an overflow in the branch that is not taken
+// x above 0, scale * (e^(x rate) - 1) elsewhere, both times `outer`. The exponent stops at 0: an overflow in the branch that is not taken
 // would make its gradient 0 * infinity.
-Term exponential_unit(const Term& x, double scale, double rate) {
-  return select(x > 0.0, x, expm1(min(x, 0.0) * rate) * scale);
+Value exponential_unit(const Value& value, double scale, double rate, double outer, const Site& site) {
+  return in_compute_dtype(value, site, [&](const Term& x) {
+    const Term unit = select(x > 0.0, x, expm1(min(x, 0.0) * rate) * scale);
+    return outer == 1 ? unit : unit * outer;
+  });
 }
 
 }  // namespace
 
 Value elu(const Value& x, double alpha, const Site& site) {
   fail_if_empty(x, "elu", site);
-  return exponential_unit({x, site}, alpha, 1);
+  return exponential_unit(x, alpha, 1, 1, site);
 }
-
 Value celu(const Value& x, double alpha, const Site& site) {
   fail_if_empty(x, "celu", site);
-  return exponential_unit({x, site}, alpha, 1 / alpha);
+  return exponential_unit(x, alpha, 1 / alpha, 1, site);
 }
 
 Value selu(const Value& x, const Site& site) {
   fail_if_empty(x, "selu", site);
   constexpr double kAlpha = 1.6732632423543772848, kScale = 1.0507009873554804934;
-  return exponential_unit({x, site}, kAlpha, 1) * kScale;
+  return exponential_unit(x, kAlpha, 1, kScale, site);
 }
 
 Value prelu(const Value& value, const Value& alpha, const Site& site) {
@@ -171,8 +176,9 @@ Value thresholded_relu(const Value& x, double alpha, const Site& site) { return 
 
 Value shrink(const Value& value, double lambda, double bias, const Site& site) {
   fail_if_empty(value, "shrink", site);
-  const Term x{value, site};
-  return select(x > lambda, x - bias, select(x < -lambda, x + bias, 0.0));
+  return in_compute_dtype(value, site, [&](const Term& x) {
+    return select(x > lambda, x - bias, select(x < -lambda, x + bias, 0.0));
+  });
 }
 
 Value glu(const Value& x, std::int64_t axis, const Site& site) {
@@ -182,8 +188,10 @@ Value glu(const Value& x, std::int64_t axis, const Site& site) {
              std::to_string(size),
          site);
   }
-  return Term{narrow(x, axis, 0, size / 2, site), site} *
-         sigmoid(Term{narrow(x, axis, size / 2, size / 2, site), site});
+  return in_compute_dtype(x, site, [&](const Term& wide) {
+    const auto half = [&](std::int64_t start) { return wide.with(narrow(wide, axis, start, size / 2, site)); };
+    return half(0) * sigmoid(half(size / 2));
+  });
 }
 
 }  // namespace burn::client

@@ -84,21 +84,24 @@ Value hide(const Value& scores, const Value* mask, bool is_causal, const Site& s
 Value softmax_or_zero(const Value& scores, const Site& site) {
   if (scores.dim(-1) == 0) return scores;
   const ir::Dims axes{scores.rank() - 1};
-  const Term x{scores, site};
-  const Term largest = x.with(reduce(ir::ReduceFn::max, scores.detach(), axes, site));
-  const Term exps = exp(x - select(largest == -kInfinity, 0.0, largest));
-  const Term sum = x.with(reduce(ir::ReduceFn::sum, exps, axes, site));
-  return exps / select(sum == 0.0, 1.0, sum);
+  return in_compute_dtype(scores, site, [&](const Term& x) {
+    const Term largest = x.with(reduce(ir::ReduceFn::max, x.detach(), axes, site));
+    const Term exps = exp(x - select(largest == -kInfinity, 0.0, largest));
+    const Term sum = x.with(reduce(ir::ReduceFn::sum, exps, axes, site));
+    return exps / select(sum == 0.0, 1.0, sum);
+  });
 }
 
 Value attention_fallback(const Value& query, const Value& key, const Value& value, const Value* mask, const Value* bias,
                          const AttentionOptions& options, const Site& site) {
-  const Operands in(query, key, value, mask, bias, site);
+  Operands in(query, key, value, mask, bias, site);
+  for (Value* operand : {&in.q, &in.k, &in.v}) *operand = to_compute_dtype(*operand, site);
+  if (in.bias) in.bias = to_compute_dtype(*in.bias, site);
   Term scores = Term{matmul(in.q, swap_dims(in.k, -2, -1, site), site), site} * in.scale(options);  // [..., n, m]
   if (options.softcap) scores = tanh(scores * (1 / *options.softcap)) * *options.softcap;
   scores = scores.with(hide(scores, in.mask ? &*in.mask : nullptr, options.is_causal, site));
   if (in.bias) scores = scores + scores.with(*in.bias);
-  return matmul(softmax_or_zero(scores, site), in.v, site);  // [..., n, e]
+  return cast(matmul(softmax_or_zero(scores, site), in.v, site), query.dtype(), site);  // [..., n, e]
 }
 
 Value attention(const Value& query, const Value& key, const Value& value, const Value* mask, const Value* bias,

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "client/integer_scalar.h"
 
 namespace burn::client {
 namespace {
@@ -91,7 +92,11 @@ bool CaptureEngine::finds_recording() {
 
 std::vector<std::uint64_t> CaptureEngine::scalars_of(const Form& form) {
   auto scalars = form.scalars;
-  for (const auto& given : form.given) scalars[given.slot] = static_cast<std::uint64_t>(numbers_[given.number].bits(given.dtype));
+  for (const auto& given : form.given) {
+    const Scalar& number = numbers_[given.number];
+    if (ir::is_integer(given.dtype)) exact_integer(number, given.dtype, {});
+    scalars[given.slot] = static_cast<std::uint64_t>(number.bits(given.dtype));
+  }
   const auto& own = lasting_.hosts();
   const auto host = [&](std::size_t i) { return i < own.size() ? own[i] : passing_.hosts()[i - own.size()]; };
   for (std::size_t i = 0; i < form.events.size(); ++i) {

@@ -31,6 +31,9 @@ class Term {
   Site site_;
 };
 
+// Another operand of a formula over 16-bit floats, as in_compute_dtype has the first.
+inline Value to_compute_dtype(const Value& x, const Site& site) { return cast(x, ir::compute_dtype(x.dtype()), site); }
+
 inline Term combine(ir::PointwiseFn fn, const Term& a, const Term& b) {
   return a.with(pointwise(fn, a.value(), b.value(), a.site()));
 }
@@ -73,5 +76,14 @@ inline Term select(const Term& condition, const Term& a, const Term& b) {
 }
 inline Term select(const Term& condition, const Term& a, double b) { return select(condition, a, a.literal(b)); }
 inline Term select(const Term& condition, double a, const Term& b) { return select(condition, b.literal(a), b); }
+
+// The formula over x in the dtype that arithmetic on it happens in, its result in that of x. So a composite over 16-bit floats
+// is computed in f32 from its first step to its last and rounded once, forwards and backwards; none of its sums, squares and
+// counts is lost that the result does not show. `formula` takes a Term and gives a Value or a Term.
+template <typename Formula>
+Value in_compute_dtype(const Value& x, const Site& site, Formula&& formula) {
+  const Value result = formula(Term{to_compute_dtype(x, site), site});
+  return cast(result, x.dtype(), site);
+}
 
 }  // namespace burn::client

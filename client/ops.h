@@ -22,19 +22,20 @@ struct Place {  // where and as what a tensor is made
 };
 inline Place place_of(const Value& like) { return {like.device(), like.is_autodiff()}; }
 
-Value scalar(const Place& place, Scalar value, ir::DType dtype);                   // [] in a slot: may differ from run to run
+// Numbers in a place of integers go toward zero; one that the dtype does not have is an error (integer_scalar.h).
+Value scalar(const Place& place, Scalar value, ir::DType dtype, const Site& site = {});  // [] in a slot: may differ from run to run
 Value constant(const Place& place, Scalar value, ir::DType dtype, const Site& site);  // [] written into the program
 Value full(const Place& place, const ir::Shape& shape, Scalar value, ir::DType dtype, const Site& site);
 // Like full, but the number is part of the program: for zeros, ones and what formulas need.
 Value filled(const Place& place, const ir::Shape& shape, Scalar value, ir::DType dtype, const Site& site);
 Value arange(const Place& place, std::int64_t start, std::int64_t end, std::int64_t step, ir::DType dtype, const Site& site);
-Value random(const Place& place, ir::RandomFn fn, const ir::Shape& shape, ir::DType dtype, const Site& site);
+Value random(const Place& place, ir::RandomFn fn, const ir::Shape& shape, ir::DType dtype, const Site& site);  // see random.cc
 Value upload(const Place& place, proto::HostTensor tensor);
 
 // --- element by element (pointwise.cc); two tensors broadcast between equal ranks (sizes equal or 1) ---------------------------
 Value pointwise(ir::PointwiseFn fn, const Value& x, const Site& site);
 Value pointwise(ir::PointwiseFn fn, const Value& a, const Value& b, const Site& site);
-Value pointwise(ir::PointwiseFn fn, const Value& a, Scalar b, const Site& site);
+Value pointwise(ir::PointwiseFn fn, const Value& a, Scalar b, const Site& site);  // of integers: see integer_scalar.h
 Value pointwise(ir::PointwiseFn fn, Scalar a, const Value& b, const Site& site);
 Value select(const Value& condition, const Value& a, const Value& b, const Site& site);
 Value cast(const Value& x, ir::DType dtype, const Site& site);

@@ -1,7 +1,7 @@
 #include <array>
 
 #include "client/fail.h"
-#include "client/ops.h"
+#include "client/integer_scalar.h"
 
 namespace burn::client {
 namespace {
@@ -37,6 +37,28 @@ const Value& expand_to(const Value& x, const ir::Shape& shape, Value& room, cons
   return room;
 }
 
+// The comparison of (b, a) that gives what fn gives of (a, b).
+ir::PointwiseFn mirrored(ir::PointwiseFn fn) {
+  switch (fn) {
+    case ir::PointwiseFn::less: return ir::PointwiseFn::greater;
+    case ir::PointwiseFn::less_equal: return ir::PointwiseFn::greater_equal;
+    case ir::PointwiseFn::greater: return ir::PointwiseFn::less;
+    case ir::PointwiseFn::greater_equal: return ir::PointwiseFn::less_equal;
+    default: return fn;
+  }
+}
+
+// The max or min of integers and an argument of a captured step, of which nothing is known but that it is a number: what whole
+// number bounds them is computed by the program. Comparisons with such arguments are those of floats.
+Value bounded(ir::PointwiseFn fn, const Value& x, const Scalar& bound, const Site& site) {
+  const bool is_lower = fn == ir::PointwiseFn::max;
+  const Value number = scalar(place_of(x), bound, ir::DType::f64, site);
+  const Value is_beyond =
+      pointwise(is_lower ? ir::PointwiseFn::less : ir::PointwiseFn::greater, cast(x, ir::DType::f64, site), number, site);
+  const Value whole = pointwise(is_lower ? ir::PointwiseFn::ceil : ir::PointwiseFn::floor, number, site);
+  return select(is_beyond, cast(whole, x.dtype(), site), x, site);
+}
+
 }  // namespace
 
 Value pointwise(ir::PointwiseFn fn, const Value& x, const Site& site) {
@@ -55,13 +77,26 @@ Value pointwise(ir::PointwiseFn fn, const Value& a, const Value& b, const Site& 
 }
 
 Value pointwise(ir::PointwiseFn fn, const Value& a, Scalar b, const Site& site) {
+Value pointwise(ir::PointwiseFn fn, const Value& a, Scalar b, const Site& site) {
   if (is_any_empty(a)) return apply(ir::Pointwise{fn}, a, site);
-  return apply(ir::Pointwise{fn}, a, scalar(place_of(a), b, a.dtype()), site);
+  if (ir::is_integer(a.dtype())) {
+    if (b.source() == 0) {
+      const auto [same_fn, number] = with_integers(fn, b, a.dtype(), site);
+      return apply(ir::Pointwise{same_fn}, a, scalar(place_of(a), number, a.dtype(), site), site);
+    }
+    if (ir::row(fn).kind == ir::PointwiseClass::compare) return pointwise(fn, cast(a, ir::DType::f64, site), b, site);
+    if (fn == ir::PointwiseFn::max || fn == ir::PointwiseFn::min) return bounded(fn, a, b, site);
+  }
+  return apply(ir::Pointwise{fn}, a, scalar(place_of(a), b, a.dtype(), site), site);
 }
 
 Value pointwise(ir::PointwiseFn fn, Scalar a, const Value& b, const Site& site) {
   if (is_any_empty(b)) return apply(ir::Pointwise{fn}, b, site);
-  return apply(ir::Pointwise{fn}, scalar(place_of(b), a, b.dtype()), b, site);
+  if (ir::is_integer(b.dtype())) {
+    if (ir::row(fn).kind == ir::PointwiseClass::compare) return pointwise(mirrored(fn), b, a, site);
+    if (a.source() == 0) a = with_integers(fn, a, b.dtype(), site).number;
+  }
+  return apply(ir::Pointwise{fn}, scalar(place_of(b), a, b.dtype(), site), b, site);
 }
 
 Value select(const Value& condition, const Value& a, const Value& b, const Site& site) {

@@ -1,7 +1,7 @@
 #include <numeric>
 
 #include "client/fail.h"
-#include "client/ops.h"
+#include "client/formula.h"
 
 namespace burn::client {
 
@@ -21,11 +21,7 @@ namespace {
 
 // A sum over `count` elements becomes a mean. Integers divide as integers do.
 Value divide_by_count(const Value& sum, std::int64_t count, const Site& site) {
-  const auto place = place_of(sum);
-  if (!ir::is_floating(sum.dtype())) {
-    return pointwise(ir::PointwiseFn::div, sum, constant(place, count, sum.dtype(), site), site);
-  }
-  return pointwise(ir::PointwiseFn::mul, sum, constant(place, 1.0 / static_cast<double>(count), sum.dtype(), site), site);
+  return pointwise(ir::PointwiseFn::div, sum, constant(place_of(sum), count, sum.dtype(), site), site);
 }
 
 std::int64_t count_of(const Value& x, const ir::Dims& axes) {
@@ -36,22 +32,27 @@ std::int64_t count_of(const Value& x, const ir::Dims& axes) {
 
 }  // namespace
 
-Value mean(const Value& x, const ir::Dims& axes, const Site& site) {
-  fail_if_empty(x, "mean", site);
-  const auto sum = reduce(ir::ReduceFn::sum, x, axes, site);
-  return divide_by_count(sum, count_of(x, axes), site);
+Value mean(const Value& value, const ir::Dims& axes, const Site& site) {
+  fail_if_empty(value, "mean", site);
+  return in_compute_dtype(value, site, [&](const Value& x) {
+    return divide_by_count(reduce(ir::ReduceFn::sum, x, axes, site), count_of(x, axes), site);
+  });
 }
 
-Value mean_all(const Value& x, const Site& site) {
-  fail_if_empty(x, "mean", site);
-  return divide_by_count(reduce_all(ir::ReduceFn::sum, x, site), x.type().num_elements(), site);
+Value mean_all(const Value& value, const Site& site) {
+  fail_if_empty(value, "mean", site);
+  return in_compute_dtype(value, site, [&](const Value& x) {
+    return divide_by_count(reduce_all(ir::ReduceFn::sum, x, site), x.type().num_elements(), site);
+  });
 }
 
-Value var(const Value& x, const ir::Dims& axes, std::int64_t correction, const Site& site) {
-  fail_if_empty(x, "var", site);
-  const auto centred = pointwise(ir::PointwiseFn::sub, x, mean(x, axes, site), site);
-  const auto squares = pointwise(ir::PointwiseFn::mul, centred, centred, site);
-  return divide_by_count(reduce(ir::ReduceFn::sum, squares, axes, site), count_of(x, axes) - correction, site);
+Value var(const Value& value, const ir::Dims& axes, std::int64_t correction, const Site& site) {
+  fail_if_empty(value, "var", site);
+  return in_compute_dtype(value, site, [&](const Term& x) {
+    const Term centred = x - x.with(mean(x, axes, site));
+    const Value sum = reduce(ir::ReduceFn::sum, centred * centred, axes, site);
+    return divide_by_count(sum, count_of(x, axes) - correction, site);
+  });
 }
 
 Value arg_reduce(ir::ArgFn fn, const Value& x, std::int64_t axis, const Site& site) {

@@ -4,6 +4,7 @@
 #include <bit>
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "ir/dtype.h"
@@ -15,13 +16,16 @@ concept Arithmetic = std::is_arithmetic_v<T>;
 
 class Scalar {
  public:
+  __extension__ using Whole = __int128;  // holds what any integer dtype does, and sums and differences of it
+
   template <Arithmetic T>
   Scalar(T value) {  // NOLINT: implicit on purpose
     if constexpr (std::is_floating_point_v<T>) {
-      is_float_ = true;
-      float_ = static_cast<double>(value);
+      kind_ = Kind::floating;
+      bits_ = std::bit_cast<std::uint64_t>(static_cast<double>(value));
     } else {
-      integer_ = static_cast<std::int64_t>(value);
+      kind_ = std::is_signed_v<T> ? Kind::signed_integer : Kind::unsigned_integer;
+      bits_ = static_cast<std::uint64_t>(value);
     }
   }
 
@@ -33,28 +37,36 @@ class Scalar {
   }
   std::uint64_t source() const { return source_; }
 
-  bool is_float() const { return is_float_; }
-  double as_double() const { return is_float_ ? float_ : static_cast<double>(integer_); }
-  std::int64_t as_integer() const { return is_float_ ? saturate(float_) : integer_; }
-
-  // The 64 bits that stand for this number in a program or its bindings: a double's for a floating dtype, an int64's otherwise.
-  std::int64_t bits(ir::DType dtype) const {
-    if (ir::is_floating(dtype)) return std::bit_cast<std::int64_t>(as_double());
-    if (ir::is_bool(dtype)) return as_double() != 0 ? 1 : 0;
-    return as_integer();
+  bool is_float() const { return kind_ == Kind::floating; }
+  double as_double() const {
+    switch (kind_) {
+      case Kind::floating: return std::bit_cast<double>(bits_);
+      case Kind::signed_integer: return static_cast<double>(static_cast<std::int64_t>(bits_));
+      case Kind::unsigned_integer: break;
+    }
+    return static_cast<double>(bits_);
   }
+  // Toward zero; NaN is 0, and what is beyond every integer dtype is beyond them here as well.
+  Whole as_whole() const {
+    constexpr Whole kBeyond = Whole{1} << 65;
+    if (kind_ == Kind::signed_integer) return static_cast<std::int64_t>(bits_);
+    if (kind_ == Kind::unsigned_integer) return bits_;
+    const double value = as_double();
+    if (value != value) return 0;
+    if (value >= 0x1p65) return kBeyond;
+    if (value <= -0x1p65) return -kBeyond;
+    return static_cast<Whole>(value);
+  }
+
+  // The 64 bits that stand for this number in a program or its bindings: a double's for a floating dtype, an integer's
+  // otherwise, the nearest that the dtype has.
+  std::int64_t bits(ir::DType dtype) const;
 
  private:
-  static std::int64_t saturate(double value) {
-    if (!(value == value)) return 0;
-    if (value >= 9223372036854775807.0) return INT64_MAX;
-    if (value <= -9223372036854775808.0) return INT64_MIN;
-    return static_cast<std::int64_t>(value);
-  }
+  enum class Kind : std::uint8_t { floating, signed_integer, unsigned_integer };
 
-  bool is_float_ = false;
-  double float_ = 0;
-  std::int64_t integer_ = 0;
+  Kind kind_ = Kind::signed_integer;
+  std::uint64_t bits_ = 0;
   std::uint64_t source_ = 0;
 };
 

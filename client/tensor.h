@@ -130,6 +130,8 @@ class Tensor {
   friend Tensor operator^(const Tensor& a, Located<Tensor> b) requires std::same_as<K, Bool> { return a.bool_xor(b.value, b.where); }
 
   // One method for each row of the table: x.exp(), x.add(y), x.add(2), x.greater(y). Unary minus and the operators are these.
+  // Integers stay integers: they compare with any number by its value, but add and multiply only with whole ones (2 or 2.0;
+  // 0.5 is an error: to_float() first).
 #define BURN_UNARY(name, concept_) \
   Tensor name(Loc where = Loc::current()) const requires concept_ { return unary(Fn::name, where); }
 #define BURN_UNARY_FLOAT(name) BURN_UNARY(name, (std::same_as<K, Float>))
@@ -189,6 +191,7 @@ class Tensor {
 #undef BURN_COMPARE
 
   Tensor square(Loc where = Loc::current()) const requires Numeric<K> { return binary(Fn::mul, *this, where); }
+  // Within [low, high]; of integers, the whole numbers there.
   Tensor clamp(Scalar low, Scalar high, Loc where = Loc::current()) const requires Numeric<K> { return clamp_min(low, where).clamp_max(high, where); }
   Tensor<D, Bool> is_nan(Loc where = Loc::current()) const requires std::same_as<K, Float> { return Tensor<D, Bool>{client::pointwise(Fn::is_nan, value_, at(where))}; }
   Tensor<D, Bool> is_inf(Loc where = Loc::current()) const requires std::same_as<K, Float> { return Tensor<D, Bool>{client::pointwise(Fn::is_inf, value_, at(where))}; }
@@ -198,7 +201,7 @@ class Tensor {
   }
   Tensor mask_fill(const Tensor<D, Bool>& mask, Scalar value, Loc where = Loc::current()) const {
     const auto& x = held("mask_fill", where);
-    return Tensor{client::select(mask.value(), client::scalar(client::place_of(x), value, x.dtype()), x, at(where))};
+    return Tensor{client::select(mask.value(), client::scalar(client::place_of(x), value, x.dtype(), at(where)), x, at(where))};
   }
   Tensor cast(DType dtype, Loc where = Loc::current()) const { return Tensor{client::cast(value_, dtype, at(where))}; }
   Tensor<D, Int> to_int(Loc where = Loc::current()) const { return Tensor<D, Int>{client::cast(value_, DType::i64, at(where))}; }

@@ -49,9 +49,11 @@ struct TensorOptions {
 // What random numbers are drawn from.
 struct Distribution {
   enum class Type { uniform, normal, bernoulli } type = Type::uniform;
-  double a = 0, b = 1;  // uniform: in [a, b); normal: mean a, deviation b; bernoulli: 1 with probability a
+  // uniform: in [a, b), of integers every whole number there; normal: mean a, deviation b, of integers rounded to the nearest;
+  // bernoulli: 1 with probability a.
+  Scalar a = 0, b = 1;
 
-  static Distribution uniform(double low, double high) { return {Type::uniform, low, high}; }
+  static Distribution uniform(Scalar low, Scalar high) { return {Type::uniform, low, high}; }
   static Distribution normal(double mean, double deviation) { return {Type::normal, mean, deviation}; }
   static Distribution bernoulli(double probability) { return {Type::bernoulli, probability, 0}; }
 };

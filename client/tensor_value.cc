@@ -30,36 +30,6 @@ Value from_data(const TensorData& data, const TensorOptions& options, ir::DType 
   return upload(options.place(), data.convert_dtype(options.dtype.value_or(default_dtype)).host_tensor());
 }
 
-// The parameters are scalars of the run, so that layers of one shape but different bounds share a program.
-Value random(const ir::Shape& shape, const Distribution& distribution, const TensorOptions& options, const Site& site) {
-  using enum ir::PointwiseFn;
-  const auto place = options.place();
-  const auto dtype = options.dtype.value_or(ir::DType::f32);
-  const auto draw_as = ir::is_floating(dtype) ? dtype : ir::DType::f32;
-  Value x;
-  switch (distribution.type) {
-    case Distribution::Type::uniform: {
-      x = random(place, ir::RandomFn::uniform, shape, draw_as, site);
-      if (distribution.a != 0 || distribution.b != 1) {
-        x = pointwise(add, pointwise(mul, x, distribution.b - distribution.a, site), distribution.a, site);
-      }
-      break;
-    }
-    case Distribution::Type::normal: {
-      x = random(place, ir::RandomFn::normal, shape, draw_as, site);
-      if (distribution.a != 0 || distribution.b != 1) {
-        x = pointwise(add, pointwise(mul, x, distribution.b, site), distribution.a, site);
-      }
-      break;
-    }
-    case Distribution::Type::bernoulli: {
-      x = pointwise(less, random(place, ir::RandomFn::uniform, shape, draw_as, site), distribution.a, site);
-      break;
-    }
-  }
-  return cast(x, dtype, site);
-}
-
 std::future<TensorData> to_data_async(const Value& value) {
   proto::Session& session = value.device()->session();
   const proto::Burst burst{session};  // the run that makes it, and the question

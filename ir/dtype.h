@@ -42,4 +42,7 @@ inline bool is_integer(DType dtype) {
 }
 inline bool is_bool(DType dtype) { return dtype == DType::bool_; }
 
+// What arithmetic on a dtype happens in: f32 for the 16-bit floats, the dtype itself for all else.
+constexpr DType compute_dtype(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16 ? DType::f32 : dtype; }
+
 }  // namespace burn::ir

@@ -57,6 +57,8 @@ constexpr std::string_view name(RandomFn fn) {
       return "uniform";
     case RandomFn::normal:
       return "normal";
+    case RandomFn::bits:
+      return "bits";
   }
   return {};
 }

@@ -28,7 +28,7 @@ Attr(const char*, Member Owner::*) -> Attr<Owner, Member>;
 enum class ReduceFn : std::uint8_t { sum, prod, max, min };  // on bool: max is "any", min is "all"
 enum class ArgFn : std::uint8_t { max, min };                // the first of equals; NaN wins
 enum class ScatterFn : std::uint8_t { assign, add, mul, max, min };
-enum class RandomFn : std::uint8_t { uniform, normal };  // in [0, 1); mean 0 and deviation 1
+enum class RandomFn : std::uint8_t { uniform, normal, bits };  // in [0, 1); mean 0 and deviation 1; any of the 2^64 numbers
 
 // A number known when the program is written. `bits`: a double's for floats, an int64's for the rest.
 struct Constant {
@@ -61,7 +61,7 @@ struct Iota {
 // same on every backend (ir/philox.h). `offset` counts blocks of four numbers from the start of the program.
 struct Random {
   RandomFn fn = RandomFn::uniform;
-  DType dtype = DType::f32;  // floating
+  DType dtype = DType::f32;  // f32 or f64; of bits: u64
   Shape shape;
   std::int64_t offset = 0;
   static constexpr std::string_view kName = "random";
@@ -302,7 +302,7 @@ struct Gather {
 };
 
 // x with x[.., index[.., i, ..], ..] combined with values[.., i, ..]. Operands: x, index, values. Duplicates accumulate in
-// row-major order (for assign, the last wins).
+// row-major order (for assign, the last wins); 16-bit floats are added and multiplied in f32.
 struct Scatter {
   std::int64_t axis = 0;
   ScatterFn fn = ScatterFn::add;

@@ -6,13 +6,13 @@
 // to the rounding of their log, sin and cos; uniforms agree in every bit. Pure functions.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <numbers>
 #include <type_traits>
 
-#include "base/half.h"
 #include "ir/ops.h"
 
 namespace burn::ir {
@@ -32,59 +32,62 @@ constexpr Lanes philox4x32(Lanes counter, std::array<std::uint32_t, 2> key) {
   return counter;
 }
 
-// The 32 random bits of each element of a block. `plane` 1 has the lower bits of f64 numbers, which need more than 32.
+// The 32 random bits of each element of a block. `plane` 1 has the lower bits of numbers that need more than 32.
 constexpr Lanes philox(std::uint64_t seed, std::uint64_t block, std::uint32_t plane = 0) {
   return philox4x32({static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32), plane, 0},
                     {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
 }
 
-// As many of the upper bits as T's significand holds, so that rounding never gives 1.
+// The types that numbers are drawn in. Others are converted from them: a number of 8 or 11 bits is no measure of a probability.
 template <typename T>
-T uniform_from_bits(std::uint32_t bits) {
-  constexpr int kDigits = std::is_same_v<T, float> ? 24 : std::is_same_v<T, Half> ? 11 : 8;
-  return T(static_cast<float>(bits >> (32 - kDigits)) * (1.0f / static_cast<float>(1 << kDigits)));
-}
-inline double uniform_from_bits(std::uint32_t upper, std::uint32_t lower) {
-  const auto bits = (std::uint64_t{upper} << 32 | lower) >> 11;
-  return static_cast<double>(bits) * 0x1p-53;
+inline constexpr bool kIsDrawn = std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::uint64_t>;
+
+// Four numbers of which every bit is as likely 0 as 1.
+inline std::array<std::uint64_t, 4> bits_block(std::uint64_t seed, std::uint64_t block) {
+  const Lanes upper = philox(seed, block), lower = philox(seed, block, 1);
+  std::array<std::uint64_t, 4> out;
+  for (std::size_t i = 0; i < 4; ++i) out[i] = std::uint64_t{upper[i]} << 32 | lower[i];
+  return out;
 }
 
-// Four numbers in [0, 1). T: float, double, Half or BFloat16.
+// As many of the upper bits as the significand holds, so that rounding never gives 1.
+inline float uniform_from_bits(std::uint32_t bits) { return static_cast<float>(bits >> 8) * 0x1p-24f; }
+inline double uniform_from_bits(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
+
+// Four numbers in [0, 1). T: float or double.
 template <typename T>
 std::array<T, 4> uniform_block(std::uint64_t seed, std::uint64_t block) {
-  const Lanes bits = philox(seed, block);
   std::array<T, 4> out;
   if constexpr (std::is_same_v<T, double>) {
-    const Lanes lower = philox(seed, block, 1);
-    for (std::size_t i = 0; i < 4; ++i) out[i] = uniform_from_bits(bits[i], lower[i]);
+    std::ranges::transform(bits_block(seed, block), out.begin(), [](std::uint64_t x) { return uniform_from_bits(x); });
   } else {
-    for (std::size_t i = 0; i < 4; ++i) out[i] = uniform_from_bits<T>(bits[i]);
+    std::ranges::transform(philox(seed, block), out.begin(), [](std::uint32_t x) { return uniform_from_bits(x); });
   }
   return out;
 }
 
 // Four numbers of mean 0 and deviation 1, by Box and Muller: lanes 0 and 1 give elements 0 and 1, lanes 2 and 3 the
-// others. The 16-bit floats are rounded from f32.
-template <typename T>
-std::array<T, 4> normal_block(std::uint64_t seed, std::uint64_t block) {
-  using Real = std::conditional_t<std::is_same_v<T, double>, double, float>;
+// others. T: float or double.
+template <typename Real>
+std::array<Real, 4> normal_block(std::uint64_t seed, std::uint64_t block) {
   const Lanes bits = philox(seed, block);
   const auto angles = uniform_block<Real>(seed, block);
-  std::array<T, 4> out;
+  std::array<Real, 4> out;
   for (std::size_t i = 0; i < 4; i += 2) {
     // In (0, 1], and never 0, whose logarithm is infinite.
     const Real u = (static_cast<Real>(bits[i]) + Real{1}) * Real{0x1p-32};
     const Real radius = std::sqrt(Real{-2} * std::log(u));
     const Real angle = Real{2} * std::numbers::pi_v<Real> * angles[i + 1];
-    out[i] = T(radius * std::cos(angle));
-    out[i + 1] = T(radius * std::sin(angle));
+    out[i] = radius * std::cos(angle);
+    out[i + 1] = radius * std::sin(angle);
   }
   return out;
 }
 
 template <typename T>
 std::array<T, 4> random_block(RandomFn fn, std::uint64_t seed, std::uint64_t block) {
-  return fn == RandomFn::uniform ? uniform_block<T>(seed, block) : normal_block<T>(seed, block);
+  if constexpr (std::is_same_v<T, std::uint64_t>) return bits_block(seed, block);
+  else return fn == RandomFn::uniform ? uniform_block<T>(seed, block) : normal_block<T>(seed, block);
 }
 
 }  // namespace burn::ir

@@ -22,11 +22,7 @@ T abs(T x) {
 
 template <typename T>
 T sign(T x) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return x != x ? x : static_cast<T>((x > 0) - (x < 0));
-  } else {
-    return static_cast<T>((x > 0) - (x < 0));
-  }
+  return static_cast<T>((x > 0) - (x < 0));
 }
 
 // Second arguments may be the formula's literals: they take the first argument's type. A NaN in a is kept, one in b is not taken

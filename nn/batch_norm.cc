@@ -27,7 +27,7 @@ namespace {
 Term per_channel(const Value& v, const Term& x) {
   ir::Shape shape = ir::Shape::filled(x.value().rank(), 1);
   shape[1] = v.type().num_elements();
-  return x.with(client::reshape(v, shape, x.site()));
+  return x.with(client::reshape(client::to_compute_dtype(v, x.site()), shape, x.site()));
 }
 
 Term scale_and_shift(const Term& centred, const Term& var, const Value& gamma, const Value& beta, double epsilon) {
@@ -36,9 +36,11 @@ Term scale_and_shift(const Term& centred, const Term& var, const Value& gamma, c
 
 // Moves a statistic towards that of a batch, [1, channel, 1, ...].
 void move_towards(const RunningState<1>& running, const Term& batch, double momentum) {
-  const Term old = batch.with(running.slot().value);
-  const Term seen = batch.with(client::reshape(batch.value().inner(), old.value().shape(), batch.site()));
-  running.update(Tensor<1>{old * (1 - momentum) + seen * momentum});
+  const Value moved = client::in_compute_dtype(running.slot().value, batch.site(), [&](const Term& old) {
+    const Term seen = batch.with(client::reshape(batch.value().inner(), old.value().shape(), batch.site()));
+    return old * (1 - momentum) + seen * momentum;
+  });
+  running.update(Tensor<1>{moved});
 }
 
 ir::Dims all_but_channels(const Value& x) {
@@ -53,8 +55,9 @@ ir::Dims all_but_channels(const Value& x) {
 
 Value detail::batch_norm(const Value& x, const Value& gamma, const Value& beta, const Value& mean, const Value& var,
                          double epsilon, const Site& site) {
-  const Term t{x, site};
-  return scale_and_shift(t - per_channel(mean, t), per_channel(var, t), gamma, beta, epsilon);
+  return client::in_compute_dtype(x, site, [&](const Term& t) {
+    return scale_and_shift(t - per_channel(mean, t), per_channel(var, t), gamma, beta, epsilon);
+  });
 }
 
 Value BatchNorm::run(const Value& x, const Site& site) const {
@@ -71,12 +74,14 @@ Value BatchNorm::run(const Value& x, const Site& site) const {
   if (x.type().num_elements() == 0)
     client::fail("batch_norm: no statistics of an empty batch, " + ir::to_string(x.type()), site);
   const ir::Dims axes = all_but_channels(x);
-  const Term mean{client::mean(x, axes, site), site};
-  const Term centred = Term{x, site} - mean;
-  const Term var{client::mean(centred * centred, axes, site), site};
-  move_towards(running_mean, mean, momentum);
-  move_towards(running_var, var, momentum);
-  return scale_and_shift(centred, var, scale, shift, epsilon);
+  return client::in_compute_dtype(x, site, [&](const Term& wide) {
+    const Term mean = wide.with(client::mean(wide, axes, site));
+    const Term centred = wide - mean;
+    const Term var = wide.with(client::mean(centred * centred, axes, site));
+    move_towards(running_mean, mean, momentum);
+    move_towards(running_var, var, momentum);
+    return scale_and_shift(centred, var, scale, shift, epsilon);
+  });
 }
 
 }  // namespace burn::nn

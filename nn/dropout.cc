@@ -15,8 +15,10 @@ client::Value Dropout::run(const client::Value& x, const client::Site& site) con
   const double keep = 1 - prob;
   if (keep == 0) return client::Term{x, site} * 0.0;
   const Device device{x.device(), x.is_autodiff()};
-  const client::Term mask{client::random(x.shape(), Distribution::bernoulli(keep), {device, x.dtype()}, site), site};
-  return client::Term{x, site} * mask * (1 / keep);
+  return client::in_compute_dtype(x, site, [&](const client::Term& wide) {
+    const auto mask = client::random(x.shape(), Distribution::bernoulli(keep), {device, wide.value().dtype()}, site);
+    return wide * wide.with(mask) * (1 / keep);
+  });
 }
 
 }  // namespace burn::nn

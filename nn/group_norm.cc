@@ -21,16 +21,21 @@ client::Value detail::group_norm(const client::Value& value, std::int64_t groups
                  site);
   }
   if (value.type().num_elements() == 0) return value;
-  const Term x{client::reshape(value, {value.dim(0), groups, -1}, site), site};  // [batch, group, rest]
-  const ir::Dims axis{2};
-  const Term centred = x - x.with(client::mean(x, axis, site));
-  const Term var = x.with(client::mean(centred * centred, axis, site));
-  Term y = x.with(client::reshape(centred / sqrt(var + epsilon), value.shape(), site));
   ir::Shape shape = ir::Shape::filled(value.rank(), 1);  // [1, channel, 1, ...]
   shape[1] = channels;
-  if (gamma) y = y * y.with(client::reshape(*gamma, shape, site));
-  if (beta) y = y + y.with(client::reshape(*beta, shape, site));
-  return y;
+  const auto per_channel = [&](const client::Value& v) {
+    return Term{client::reshape(client::to_compute_dtype(v, site), shape, site), site};
+  };
+  return client::in_compute_dtype(value, site, [&](const Term& wide) {
+    const Term x = wide.with(client::reshape(wide, {value.dim(0), groups, -1}, site));  // [batch, group, rest]
+    const ir::Dims axis{2};
+    const Term centred = x - x.with(client::mean(x, axis, site));
+    const Term var = x.with(client::mean(centred * centred, axis, site));
+    Term y = x.with(client::reshape(centred / sqrt(var + epsilon), value.shape(), site));
+    if (gamma) y = y * per_channel(*gamma);
+    if (beta) y = y + per_channel(*beta);
+    return y;
+  });
 }
 
 GroupNorm GroupNormConfig::init(const Device& device) const {
@@ -73,9 +78,10 @@ client::Value RmsNorm::run(const client::Value& value, const client::Site& site)
   }
   ir::Shape last = ir::Shape::filled(value.rank(), 1);
   last[value.rank() - 1] = scale.dim(0);
-  const Term x{value, site};
-  const Term square = x.with(client::mean(x * x, ir::Dims{value.rank() - 1}, site));
-  return x / sqrt(square + epsilon) * x.with(client::reshape(scale, last, site));
+  return client::in_compute_dtype(value, site, [&](const Term& x) {
+    const Term square = x.with(client::mean(x * x, ir::Dims{value.rank() - 1}, site));
+    return x / sqrt(square + epsilon) * x.with(client::reshape(client::to_compute_dtype(scale, site), last, site));
+  });
 }
 
 }  // namespace burn::nn

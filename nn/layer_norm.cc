@@ -24,13 +24,17 @@ client::Value LayerNorm::run(const client::Value& x, const client::Site& site) c
   }
   ir::Shape last = ir::Shape::filled(x.rank(), 1);  // [1, ..., d_model]
   last[x.rank() - 1] = scale.dim(0);
-  const auto line = [&](const client::Value& v) { return Term{client::reshape(v, last, site), site}; };
+  const auto line = [&](const client::Value& v) {
+    return Term{client::reshape(client::to_compute_dtype(v, site), last, site), site};
+  };
 
   const ir::Dims axis{x.rank() - 1};
-  const Term centred = Term{x, site} - Term{client::mean(x, axis, site), site};
-  const Term var{client::mean(centred * centred, axis, site), site};
-  const Term y = centred / sqrt(var + epsilon) * line(scale);
-  return beta ? y + line(beta->slot().value) : y;
+  return client::in_compute_dtype(x, site, [&](const Term& wide) {
+    const Term centred = wide - wide.with(client::mean(wide, axis, site));
+    const Term var = wide.with(client::mean(centred * centred, axis, site));
+    const Term y = centred / sqrt(var + epsilon) * line(scale);
+    return beta ? y + line(beta->slot().value) : y;
+  });
 }
 
 }  // namespace burn::nn

@@ -51,11 +51,13 @@ Value BinaryCrossEntropyLoss::run(const Value& x, const Value& targets, const cl
                      ir::to_string(targets.type()) + " differ in shape",
                  site);
   }
-  Term t{client::cast(targets, x.dtype(), site), site};
-  if (smoothing) t = t * (1 - *smoothing) + *smoothing / static_cast<double>(x.rank() == 1 ? 2 : x.dim(-1));
-  Term loss = logits ? of_logits({x, site}, t) : of_probabilities({x, site}, t);
-  if (weights) loss = loss * Term{weights_like(weights->slot().value, x, targets, site), site};
-  return client::mean_all(loss, site);
+  return client::in_compute_dtype(x, site, [&](const Term& wide) {
+    Term t = wide.with(client::cast(targets, wide.value().dtype(), site));
+    if (smoothing) t = t * (1 - *smoothing) + *smoothing / static_cast<double>(x.rank() == 1 ? 2 : x.dim(-1));
+    Term loss = logits ? of_logits(wide, t) : of_probabilities(wide, t);
+    if (weights) loss = loss * wide.with(weights_like(client::to_compute_dtype(weights->slot().value, site), x, targets, site));
+    return client::mean_all(loss, site);
+  });
 }
 
 }  // namespace burn::nn

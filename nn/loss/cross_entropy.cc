@@ -47,7 +47,7 @@ Term picked(const CrossEntropyLoss& loss, const Term& log_p, const Value& column
   const auto at_target = [&](const Value& v) { return Term{client::gather(v, 1, column, site), site}; };
   const auto weigh = [&](const Term& per_class) {  // [batch, class]
     if (!loss.weights) return per_class;
-    return per_class * Term{client::unsqueeze(loss.weights->slot().value, {0}, site), site};
+    return per_class * Term{client::unsqueeze(client::to_compute_dtype(loss.weights->slot().value, site), {0}, site), site};
   };
   const Term weighted = weigh(log_p);
   if (!loss.smoothing) return at_target(weighted);
@@ -75,12 +75,14 @@ Tensor<1> CrossEntropyLoss::forward(const Tensor<2>& x, const Tensor<1, Int>& ta
   const auto site = at(where);
   check_operands(*this, x.value(), targets.value(), site);
   const Value column = client::unsqueeze(targets.value(), {1}, site);  // [batch, 1]
-  const Term log_p{log_probabilities(*this, x.value(), site), site};
-  const Term per_sample = without_pads(picked(*this, log_p, column, site), pad_tokens, column);
-  if (!weights) return Tensor<1>{-Term{client::mean_all(per_sample, site), site}};
-  const Value weight_of_sample = client::gather(weights->slot().value, 0, targets.value(), site);
-  const Term total{client::reduce_all(ir::ReduceFn::sum, per_sample, site), site};
-  return Tensor<1>{-total / Term{client::reduce_all(ir::ReduceFn::sum, weight_of_sample, site), site}};
+  return Tensor<1>{client::in_compute_dtype(x.value(), site, [&](const Term& wide) {
+    const Term log_p = wide.with(log_probabilities(*this, wide, site));
+    const Term per_sample = without_pads(picked(*this, log_p, column, site), pad_tokens, column);
+    if (!weights) return -wide.with(client::mean_all(per_sample, site));
+    const Value weight = client::to_compute_dtype(weights->slot().value, site);
+    const Term total = wide.with(client::reduce_all(ir::ReduceFn::sum, per_sample, site));
+    return -total / wide.with(client::reduce_all(ir::ReduceFn::sum, client::gather(weight, 0, targets.value(), site), site));
+  })};
 }
 
 }  // namespace burn::nn

@@ -1,6 +1,8 @@
 // Mean squared error.
 #pragma once
 
+#include <optional>
+
 #include "client/tensor.h"
 #include "nn/loss/reduction.h"
 #include "nn/module.h"
@@ -15,8 +17,7 @@ struct MseLoss {
   template <int D>
   Tensor<1> forward(const Tensor<D>& predictions, const Tensor<D>& targets, Reduction reduction = Reduction::mean,
                     Loc where = Loc::current()) const {
-    return Tensor<1>{
-        detail::reduce_loss(squares(predictions.value(), targets.value(), at(where)), reduction, at(where))};
+    return Tensor<1>{run(predictions.value(), targets.value(), reduction, at(where))};
   }
   template <int D>
   Tensor<1> operator()(const Tensor<D>& predictions, const Tensor<D>& targets, Reduction reduction = Reduction::mean,
@@ -27,12 +28,13 @@ struct MseLoss {
   template <int D>
   Tensor<D> forward_no_reduction(const Tensor<D>& predictions, const Tensor<D>& targets,
                                  Loc where = Loc::current()) const {
-    return Tensor<D>{squares(predictions.value(), targets.value(), at(where))};
+    return Tensor<D>{run(predictions.value(), targets.value(), std::nullopt, at(where))};
   }
 
  private:
-  static client::Value squares(const client::Value& predictions, const client::Value& targets,
-                               const client::Site& site);
+  // Without a reduction: the loss of each element.
+  static client::Value run(const client::Value& predictions, const client::Value& targets,
+                           std::optional<Reduction> reduction, const client::Site& site);
 };
 
 }  // namespace burn::nn

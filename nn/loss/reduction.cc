@@ -9,8 +9,7 @@ client::Value reduce_loss(const client::Value& loss, Reduction reduction, const 
     case Reduction::sum:
       return client::reduce_all(ir::ReduceFn::sum, loss, site);
     case Reduction::batch_mean:
-      return client::Term{client::reduce_all(ir::ReduceFn::sum, loss, site), site} *
-             (1 / static_cast<double>(loss.dim(0)));
+      return client::Term{client::reduce_all(ir::ReduceFn::sum, loss, site), site} / static_cast<double>(loss.dim(0));
     case Reduction::mean:
     case Reduction::auto_:
       break;

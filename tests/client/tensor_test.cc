@@ -94,6 +94,13 @@ TEST(Tensor, MasksAndComparisons) {
   EXPECT_THAT(values(x.mask_fill(mask & !x.equal(3), 0)), ElementsAre(1, 0, 3));
 }
 
+TEST(Tensor, TheSignOfNaNIsZero) {
+  for (const auto dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
+    const auto x = Tensor<1>::from_data({-2, 0, 3, NAN}, {device(), dtype});
+    EXPECT_THAT(values(x.sign()), ElementsAre(-1, 0, 1, 0));
+  }
+}
+
 TEST(Tensor, ConcatenatesStacksAndRepeats) {
   const auto x = Tensor<1>::from_data({1, 2}, device());
   EXPECT_THAT(values(Tensor<1>::cat({x, x * 10}, 0)), ElementsAre(1, 2, 10, 20));

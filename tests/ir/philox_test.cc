@@ -1,5 +1,7 @@
 #include "ir/philox.h"
 
+#include <array>
+#include <cmath>
 #include <numeric>
 #include <vector>
 
@@ -27,23 +29,32 @@ TEST(Philox, UsesAllBitsOfSeedAndBlock) {
 }
 
 TEST(Uniform, StaysBelowOneInEveryType) {
-  EXPECT_LT(uniform_from_bits<float>(0xffffffff), 1.0f);
-  EXPECT_LT(static_cast<float>(uniform_from_bits<Half>(0xffffffff)), 1.0f);
-  EXPECT_LT(static_cast<float>(uniform_from_bits<BFloat16>(0xffffffff)), 1.0f);
-  EXPECT_LT(uniform_from_bits(0xffffffff, 0xffffffff), 1.0);
-  EXPECT_EQ(uniform_from_bits<float>(0), 0.0f);
-  EXPECT_EQ(uniform_from_bits<float>(0x80000000), 0.5f);
-  EXPECT_EQ(uniform_from_bits(0, 1 << 11), 0x1p-53);
+  EXPECT_LT(uniform_from_bits(std::uint32_t{0xffffffff}), 1.0f);
+  EXPECT_LT(uniform_from_bits(~std::uint64_t{0}), 1.0);
+  EXPECT_EQ(uniform_from_bits(std::uint32_t{0}), 0.0f);
+  EXPECT_EQ(uniform_from_bits(std::uint32_t{0x80000000}), 0.5f);
+  EXPECT_EQ(uniform_from_bits(std::uint64_t{1} << 11), 0x1p-53);
 }
 
 TEST(Uniform, TypesAgreeUpToTheirPrecision) {
   const auto f32 = uniform_block<float>(7, 9);
   const auto f64 = uniform_block<double>(7, 9);
-  const auto f16 = uniform_block<Half>(7, 9);
+  const auto bits = bits_block(7, 9);
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_NEAR(f32[i], f64[i], 0x1p-24);
-    EXPECT_NEAR(static_cast<float>(f16[i]), f64[i], 0x1p-11);
+    EXPECT_NEAR(static_cast<double>(bits[i]) * 0x1p-64, f64[i], 0x1p-53);
   }
+}
+
+TEST(Bits, AreSetAsOftenAsNot) {
+  constexpr std::uint64_t kDrawn = 20'000;  // a bit's count deviates by 70 or so
+  std::array<int, 64> set{};
+  for (std::uint64_t block = 0; block < kDrawn / 4; ++block) {
+    for (const auto x : bits_block(5, block)) {
+      for (std::size_t k = 0; k < 64; ++k) set[k] += static_cast<int>(x >> k & 1);
+    }
+  }
+  for (std::size_t k = 0; k < 64; ++k) EXPECT_NEAR(set[k], kDrawn / 2, 400) << "bit " << k;
 }
 
 struct Moments {
@@ -53,7 +64,7 @@ template <typename T>
 Moments moments(RandomFn fn) {
   std::vector<double> all;
   for (std::uint64_t block = 0; block < 50'000; ++block) {
-    for (const T x : random_block<T>(fn, 42, block)) all.push_back(static_cast<double>(static_cast<float>(x)));
+    for (const T x : random_block<T>(fn, 42, block)) all.push_back(static_cast<double>(x));
   }
   Moments m;
   m.mean = std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());

@@ -188,5 +188,22 @@ TEST(Activation, ModulesAreTheFunctions) {
   expect_same(nn::SoftShrink{.lambda = 0.2}, act::soft_shrink(x, 0.2));
 }
 
+TEST(Activation, GeluIsExactAtFarPoints) {
+  for (const auto dtype : {DType::f32, DType::f64}) {
+    const auto x = Tensor<1>::from_data({-1e6, -1e4, -1000, 20, 1000, 1e6}, {ad(), dtype}).require_grad();
+    for (const auto& function : {act::gelu<1>, act::gelu_approximate<1>}) {
+      const auto y = function(x, Loc::current());
+      EXPECT_THAT(test::values(y), ::testing::ElementsAre(0, 0, 0, 20, 1000, 1e6));
+      EXPECT_THAT(test::values(*x.grad(y.backward())), ::testing::ElementsAre(0, 0, 0, 1, 1, 1));
+    }
+  }
+}
+
+TEST(Activation, ErfIsOneFarOut) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const auto y = Tensor<1>::from_data({-kInfinity, -10, -0.0, 0.0, 10, kInfinity, NAN}, cpu()).erf();
+  EXPECT_THAT(test::values(y), ::testing::ElementsAre(-1, -1, 0, 0, 1, 1, ::testing::IsNan()));
+}
+
 }  // namespace
 }  // namespace burn

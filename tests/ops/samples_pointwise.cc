@@ -1,3 +1,4 @@
+#include "ir/enums.h"
 #include "tests/ops/sample_builder.h"
 
 namespace burn::testing {
@@ -118,12 +119,13 @@ std::vector<Sample> source_samples(std::string_view op) {
       }
     }
   } else if (op == "random") {
-    for (const auto dtype : kFloats) {
-      for (const auto fn : {ir::RandomFn::uniform, ir::RandomFn::normal}) {
-        SampleBuilder sample{std::string(ir::name(dtype)) + (fn == ir::RandomFn::uniform ? " uniform" : " normal")};
-        all.push_back(sample.finish({sample.random(fn, dtype, {0}), sample.random(fn, dtype, {7}),
-                                     sample.random(fn, dtype, {3, 64}), sample.random(fn, dtype, {130, 301})}));
-      }
+    constexpr std::pair<ir::RandomFn, DType> kDraws[] = {{ir::RandomFn::uniform, DType::f32}, {ir::RandomFn::uniform, DType::f64},
+                                                         {ir::RandomFn::normal, DType::f32},  {ir::RandomFn::normal, DType::f64},
+                                                         {ir::RandomFn::bits, DType::u64}};
+    for (const auto& [fn, dtype] : kDraws) {
+      SampleBuilder sample{std::string(ir::name(dtype)) + " " + std::string(ir::name(fn))};
+      all.push_back(sample.finish({sample.random(fn, dtype, {0}), sample.random(fn, dtype, {7}),
+                                   sample.random(fn, dtype, {3, 64}), sample.random(fn, dtype, {130, 301})}));
     }
   } else if (op == "cast") {
     for (const auto from : dtypes()) {

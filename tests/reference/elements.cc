@@ -112,14 +112,6 @@ To to_integer(double x, ir::DType dtype) {
   return static_cast<To>(x);
 }
 
-template <typename T>
-std::array<double, 4> block_of(ir::RandomFn fn, std::uint64_t seed, std::uint64_t block) {
-  std::array<double, 4> result;
-  const auto numbers = ir::random_block<T>(fn, seed, block);
-  for (std::size_t i = 0; i < 4; ++i) result[i] = static_cast<double>(static_cast<ir::compute_t<T>>(numbers[i]));
-  return result;
-}
-
 }  // namespace
 
 Tensor evaluate(const ir::Constant& op, const ir::TensorType& type, Operands, const Bindings&) {
@@ -146,11 +138,10 @@ Tensor evaluate(const ir::Random& op, const ir::TensorType& type, Operands, cons
   Tensor y(type);
   for (std::size_t i = 0; i < y.size(); ++i) {
     const auto block = bindings.random_offset + static_cast<std::uint64_t>(op.offset) + i / 4;
-    const auto numbers = op.dtype == ir::DType::f64   ? block_of<double>(op.fn, bindings.seed, block)
-                         : op.dtype == ir::DType::f32 ? block_of<float>(op.fn, bindings.seed, block)
-                         : op.dtype == ir::DType::f16 ? block_of<Half>(op.fn, bindings.seed, block)
-                                                      : block_of<BFloat16>(op.fn, bindings.seed, block);
-    y.set(i, numbers[i % 4]);
+    const auto draw = [&]<typename T>() { return ir::random_block<T>(op.fn, bindings.seed, block)[i % 4]; };
+    if (op.dtype == ir::DType::u64) y.set(i, draw.template operator()<std::uint64_t>());
+    else if (op.dtype == ir::DType::f64) y.set(i, draw.template operator()<double>());
+    else y.set(i, static_cast<double>(draw.template operator()<float>()));
   }
   return y;
 }

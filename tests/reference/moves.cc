@@ -110,7 +110,10 @@ Tensor evaluate(const ir::Gather& op, const ir::TensorType& type, Operands in, c
 }
 
 Tensor evaluate(const ir::Scatter& op, const ir::TensorType& type, Operands in, const Bindings&) {
-  Tensor y = *in[0];
+  // Sums and products of 16-bit floats are rounded at the end.
+  const bool accumulates = op.fn == ir::ScatterFn::add || op.fn == ir::ScatterFn::mul;
+  Tensor y({accumulates ? ir::compute_dtype(type.dtype) : type.dtype, type.shape});
+  y.bits = in[0]->bits;
   const Tensor &where = *in[1], &values = *in[2];
   const int axis = static_cast<int>(op.axis);
   visit_kind(type.dtype, [&]<typename T>() {
@@ -122,7 +125,9 @@ Tensor evaluate(const ir::Scatter& op, const ir::TensorType& type, Operands in, 
       y.set<T>(to, scatter_value<T>(op.fn, y.get<T>(to), values.get<T>(i)));
     });
   });
-  return y;
+  Tensor result(type);
+  for (std::size_t i = 0; i < y.size(); ++i) result.set_bits(i, y.bits[i]);
+  return result;
 }
 
 }  // namespace burn::reference::rules

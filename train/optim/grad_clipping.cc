@@ -4,10 +4,11 @@
 #include <string>
 
 #include "base/error.h"
-#include "client/ops.h"
+#include "client/formula.h"
 
 namespace burn::optim {
 
+using client::Term;
 using client::Value;
 using Fn = ir::PointwiseFn;
 
@@ -26,10 +27,10 @@ Value clip_by_value(const Value& gradient, double limit) {
 Value clip_by_norm(const Value& gradient, double limit) {
   ir::Dims axes = ir::Dims::filled(gradient.rank(), 0);
   std::iota(axes.begin(), axes.end(), 0);
-  const auto squares = client::pointwise(Fn::mul, gradient, gradient, {});
-  const auto norm = client::pointwise(Fn::sqrt, client::reduce(ir::ReduceFn::sum, squares, axes, {}), {});
-  const auto scale = client::pointwise(Fn::div, constant_like(norm, limit), norm, {});
-  return client::pointwise(Fn::mul, gradient, client::pointwise(Fn::min, scale, constant_like(scale, 1), {}), {});
+  return client::in_compute_dtype(gradient, {}, [&](const Term& g) {
+    const Term norm = sqrt(g.with(client::reduce(ir::ReduceFn::sum, g * g, axes, {})));
+    return g * min(limit / norm, 1.0);
+  });
 }
 
 }  // namespace

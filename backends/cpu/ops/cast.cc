@@ -40,10 +40,6 @@ void cast_into(const Array& x, Array& y) {
 
 CastLoop cast_loop(ir::DType from, ir::DType to) { return BURN_BEST(find_cast)(from, to); }
 
-ir::DType compute_dtype(ir::DType dtype) {
-  return dtype == ir::DType::f16 || dtype == ir::DType::bf16 ? ir::DType::f32 : dtype;
-}
-
 Result<Array> cast(Run& run, const Array& x, ir::DType dtype) {
   if (x.dtype() == dtype) return x;
   BURN_TRY(auto y, run.allocate({dtype, x.shape()}));

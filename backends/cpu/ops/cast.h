@@ -12,7 +12,4 @@ CastLoop cast_loop(ir::DType from, ir::DType to);
 // The array itself where it has the dtype already.
 Result<Array> cast(Run& run, const Array& x, ir::DType dtype);
 
-// What arithmetic on a dtype happens in: f32 for the 16-bit floats, the dtype itself for all else.
-ir::DType compute_dtype(ir::DType dtype);
-
 }  // namespace burn::backends::cpu

@@ -21,21 +21,16 @@ constexpr int kBlocks = 64;  // of four numbers, computed side by side
 namespace burn::backends::cpu {
 namespace {
 
-// The numbers of the kBlocks blocks from `first` on, except f64's.
-template <typename T>
-void uniform_blocks(std::uint64_t seed, std::uint64_t first, T* out) {
+// The numbers of the kBlocks blocks from `first` on.
+void uniform_blocks(std::uint64_t seed, std::uint64_t first, float* out) {
   std::uint32_t bits[4 * kBlocks];
   philox_bits(seed, first, kBlocks, bits);
-  if constexpr (std::is_same_v<T, float>) {
-    BURN_BEST(uniform_floats)(bits, out);
-  } else {
-    for (int i = 0; i < 4 * kBlocks; ++i) out[i] = ir::uniform_from_bits<T>(bits[i]);
-  }
+  BURN_BEST(uniform_floats)(bits, out);
 }
 
 template <typename T>
 void random_blocks(ir::RandomFn fn, std::uint64_t seed, std::uint64_t first, T* out) {
-  if constexpr (!std::is_same_v<T, double>) {
+  if constexpr (std::is_same_v<T, float>) {
     if (fn == ir::RandomFn::uniform) return uniform_blocks(seed, first, out);
   }
   for (std::uint64_t i = 0; i < kBlocks; ++i) {
@@ -89,9 +84,7 @@ Result<Kernel> prepare(const ir::Random& op, const Signature&) {
     BURN_TRY(Array y, run.allocate({op.dtype, op.shape}));
     const auto first = run.random_offset + static_cast<std::uint64_t>(op.offset);
     ir::dispatch(op.dtype, [&]<typename T>() {
-      if constexpr (std::is_floating_point_v<ir::compute_t<T>>) {
-        fill(op.fn, run.seed, first, y.num_elements(), y.as<T>());
-      }
+      if constexpr (ir::kIsDrawn<T>) fill(op.fn, run.seed, first, y.num_elements(), y.as<T>());
     });
     return y;
   });

@@ -1,4 +1,5 @@
 #include "backends/cpu/loops.h"
+#include "backends/cpu/ops/cast.h"
 #include "backends/cpu/ops/combine.h"
 #include "backends/cpu/ops/copy.h"
 #include "backends/cpu/ops/index.h"
@@ -88,8 +89,15 @@ namespace kernels {
 Result<Kernel> prepare(const ir::Scatter& op, const Signature&) {
   return Kernel([axis = static_cast<int>(op.axis), fn = op.fn](Run& run, std::span<Array> operands) -> Result<Array> {
     BURN_TRY(const Array index, checked_index(run, operands[1], operands[0].shape()[axis]));
+    // Of 16-bit floats many small numbers would not add up: they do in f32, rounded at the end.
+    const auto dtype = operands[0].dtype();
+    const bool accumulates = fn == ir::ScatterFn::add || fn == ir::ScatterFn::mul;
+    const auto held = accumulates ? ir::compute_dtype(dtype) : dtype;
+    if (held != dtype) {
+      BURN_TRY(operands[0], cast(run, operands[0], held));
+    }
     BURN_TRY(Array y, writable(run, operands[0]));
-    const Array& values = operands[2];
+    BURN_TRY(const Array values, cast(run, operands[2], held));
     const auto layout = make_layout(y, index, values, axis);
     ir::dispatch(y.dtype(), [&]<typename T>() {
       if constexpr (std::is_same_v<T, bool>)
@@ -97,7 +105,7 @@ Result<Kernel> prepare(const ir::Scatter& op, const Signature&) {
       else
         scatter<T>(fn, layout, index, values, y);
     });
-    return y;
+    return cast(run, y, dtype);
   });
 }
 

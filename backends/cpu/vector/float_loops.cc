@@ -72,8 +72,9 @@ void unary_run(std::int64_t n, void* result, const void* const* operands, const 
 }
 
 void divide_run(std::int64_t n, void* result, const void* const* operands, const std::int64_t* strides) {
+  constexpr std::int64_t kFew = 16;  // are divided sooner than the inverse is at hand: the mean of a row
   const float divisor = *static_cast<const float*>(operands[1]);
-  if (strides[0] != 1 || strides[1] != 0 || !DividedBy::takes(divisor)) {
+  if (n < kFew || strides[0] != 1 || strides[1] != 0 || !DividedBy::takes(divisor)) {
     static const RunLoop plain = numeric_loop(ir::PointwiseFn::div, ir::DType::f32);
     return plain(n, result, operands, strides);
   }

@@ -37,12 +37,15 @@ HWY_INLINE V scale(V x, VI k) {
 
 HWY_INLINE V keep_nan(V x, V y) { return hn::IfThenElse(hn::IsNaN(x), x, y); }
 
-// e^r for |r| <= ln(2) / 2.
+// e^r - 1 for |r| <= ln(2) / 2.
 template <typename T>
-HWY_INLINE T exp_near_zero(T r) {
+HWY_INLINE T expm1_near_zero(T r) {
   const T p = polynomial(r, 0.5, 0.166665181517601, 0.04166620597243309, 0.008368953131139278, 0.0013950602151453495);
-  return add(mul_add(mul(r, r), p, r), constant<T>(1));
+  return mul_add(mul(r, r), p, r);
 }
+
+template <typename T>
+HWY_INLINE T exp_near_zero(T r) { return add(expm1_near_zero(r), constant<T>(1)); }
 
 // x - n ln(2), with ln(2) in two parts (Cody and Waite's reduction).
 template <typename T>
@@ -53,8 +56,9 @@ HWY_INLINE T without_ln2(T x, T n) {
 // Where the functions below with a name in `fast_` hold; the rest, and NaN, is theirs without it.
 constexpr float kExpRange = 87, kSineRange = 8192;
 
-// e^x = 2^k e^r. Adding 1.5 * 2^23 rounds to a whole number and leaves it in the lowest bits, from where it goes into
-// the exponent.
+// e^x = 2^k e^r. Adding this rounds to a whole number and leaves it in the lowest bits, from where it goes into the exponent.
+constexpr double kRoundingBias = 12582912;  // 1.5 * 2^23
+
 HWY_INLINE V add_to_exponent(V x, V lowest_bits) {
   const I i;
   return hn::BitCast(F(), hn::Add(hn::BitCast(i, x), hn::ShiftLeft<23>(hn::BitCast(i, lowest_bits))));
@@ -65,9 +69,9 @@ HWY_INLINE Pack add_to_exponent(Pack x, Pack bits) {
 
 template <typename T>
 HWY_INLINE T fast_exp(T x) {
-  const T magic = constant<T>(12582912);
-  const T shifted = mul_add(x, constant<T>(1.4426950408889634), magic);
-  return add_to_exponent(exp_near_zero(without_ln2(x, sub(shifted, magic))), shifted);
+  const T bias = constant<T>(kRoundingBias);
+  const T shifted = mul_add(x, constant<T>(1.4426950408889634), bias);
+  return add_to_exponent(exp_near_zero(without_ln2(x, sub(shifted, bias))), shifted);
 }
 
 // Also where e^x is infinite, subnormal or zero.
@@ -134,15 +138,19 @@ HWY_INLINE T tanh(T x) {
   return bounded_by(1, div(mul(a, p), q));
 }
 
-// The same for erf, which is 1 in f32 from 3.92 on.
+// erf(|x|) = 1 - (1 - y)^8, where a polynomial of |x| gives y up to where erf is 1 in f32. Squaring 1 - y, three times, is
+// 2 y - y^2 for y itself: that keeps the digits of a small one and, rounded once, grows wherever y does. And y does: most of it
+// is the product inside the last mul_add, and the rest is made of small numbers, whose rounding is less than a step of x.
 template <typename T>
 HWY_INLINE T erf(T x) {
-  const T a = bounded_by(3.92, x), z = mul(a, a);
-  const T p = polynomial(z, 1.1283791065216064, 0.1904064416885376, 0.05274871736764908, 0.0037656158674508333,
-                         0.0002848826698027551, 2.050087005045498e-06);
-  const T q = polynomial(z, 1.0, 0.5020760893821716, 0.1141090989112854, 0.014969213865697384, 0.0011625352781265974,
-                         3.809170812019147e-05);
-  return bounded_by(1, div(mul(a, p), q));
+  const T a = min(constant<T>(3.95), magnitude(x));
+  const T line = mul_add(a, constant<T>(0.025), constant<T>(0.1410473883152008));
+  const T p = polynomial(sub(a, constant<T>(3)), 0.010002001284754524, -0.016089914957928914, 0.0012623791780659208,
+                            0.0005612394837785763, -0.00017219480073329076, -2.464626569805953e-06,
+                            4.800479318342747e-06);
+  T y = mul_add(a, line, mul(a, mul_add(a, p, constant<T>(6.567115490296871e-09))));
+  for (int k = 0; k < 3; ++k) y = neg_mul_add(y, y, add(y, y));
+  return with_sign_of(x, y);
 }
 
 template <typename T>

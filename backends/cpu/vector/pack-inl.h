@@ -53,6 +53,15 @@ BURN_LIFT(mul_add, MulAdd)
 BURN_LIFT(neg_mul_add, NegMulAdd)
 #undef BURN_LIFT
 
+HWY_INLINE V magnitude(V x) { return hn::Abs(x); }
+HWY_INLINE Pack magnitude(Pack x) { return {hn::Abs(x.a), hn::Abs(x.b), hn::Abs(x.c), hn::Abs(x.d)}; }
+
+// The size of y, which is not negative, with the sign of x.
+HWY_INLINE V with_sign_of(V x, V y) { return hn::CopySignToAbs(y, x); }
+HWY_INLINE Pack with_sign_of(Pack x, Pack y) {
+  return {with_sign_of(x.a, y.a), with_sign_of(x.b, y.b), with_sign_of(x.c, y.c), with_sign_of(x.d, y.d)};
+}
+
 HWY_INLINE Pack load_pack(const float* x) {
   const std::size_t lanes = hn::Lanes(F());
   return {hn::LoadU(F(), x), hn::LoadU(F(), x + lanes), hn::LoadU(F(), x + 2 * lanes), hn::LoadU(F(), x + 3 * lanes)};
