@@ -11,6 +11,7 @@
 #include "client/device_state.h"
 #include "client/remote_session.h"
 #include "tests/server/process.h"
+#include "tests/system/worker.h"
 
 namespace burn {
 namespace {
@@ -89,6 +90,37 @@ TEST_P(SteadyMemory, OfBothEndsOverTenThousandSteps) {
   EXPECT_LT(we_grew, kMayGrowMiB);
   EXPECT_LT(it_grew, kMayGrowMiB);
 }
+
+std::uint64_t peak_mib(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("VmHWM:")) return std::stoull(line.substr(6)) / 1024;
+  }
+  return 0;
+}
+
+class ManyUploads : public ::testing::TestWithParam<const char*> {};
+
+// 3 GiB, a mebibyte at a time, used and dropped, and nothing is read until the end.
+TEST_P(ManyUploads, ThatAreNeverReadTakeABoundedPartOfMemory) {
+  test::Worker worker;
+  const Device device = Device::new_session(worker.url(GetParam()));
+  constexpr std::int64_t kElements = std::int64_t{1} << 18;
+  constexpr int kUploads = 3000;
+  const auto ours = peak_mib(::getpid()), its = peak_mib(worker.process());
+  auto sum = Tensor<1>::zeros({1}, device);
+  for (int i = 0; i < kUploads; ++i) {
+    std::vector<float> values(kElements, 1.0f);
+    values[0] = static_cast<float>(i);  // none is known already
+    sum = sum + Tensor<1>::from_data(TensorData(std::move(values), {kElements}), device).slice({s(1, 2)});
+  }
+  EXPECT_EQ(sum.into_scalar<float>(), kUploads);
+  const auto we_took = peak_mib(::getpid()) - ours, it_took = peak_mib(worker.process()) - its;
+  std::printf("client %+d MiB, server %+d MiB at most\n", static_cast<int>(we_took), static_cast<int>(it_took));
+  EXPECT_LT(we_took + it_took, 1200u);
+}
+
+INSTANTIATE_TEST_SUITE_P(OnEveryTransport, ManyUploads, ::testing::ValuesIn(test::kSchemes), test::kSchemeName);
 
 INSTANTIATE_TEST_SUITE_P(OnEveryTransport, SteadyMemory, ::testing::Values("ws", "grpc"),
                          [](const auto& info) { return std::string{info.param}; });

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "client/capture.h"
+#include "nn/nn.h"
 #include "tests/train/fake_session.h"
 #include "train/train.h"
 
