@@ -15,9 +15,8 @@ struct ReadRequest::Open {
   Open() {
     keep_whole_over_forks(mutex);
     after_fork([] {
-      auto& [mutex, requests] = open();
-      for (ReadRequest* request : std::exchange(requests, {})) {
-        request->is_open_ = false;
+      while (ReadRequest* request = open().first) {
+        request->leave();
         request->promise_.set_exception(std::make_exception_ptr(
             Error(StatusCode::failed_precondition,
                   "a tensor's numbers were asked for before fork() made this process; they come to its parent")));
@@ -26,7 +25,7 @@ struct ReadRequest::Open {
   }
 
   std::mutex mutex;
-  std::list<ReadRequest*> requests;
+  ReadRequest* first = nullptr;
 };
 
 ReadRequest::Open& ReadRequest::open() {
@@ -35,15 +34,22 @@ ReadRequest::Open& ReadRequest::open() {
 }
 
 ReadRequest::ReadRequest(std::shared_ptr<DeviceState> device) : device_(std::move(device)) {
-  auto& [mutex, requests] = open();
-  const std::lock_guard lock(mutex);
-  place_ = requests.insert(requests.end(), this);
+  Open& all = open();
+  const std::lock_guard lock(all.mutex);
+  after_ = std::exchange(all.first, this);
+  if (after_ != nullptr) after_->before_ = this;
 }
 
 ReadRequest::~ReadRequest() {
-  auto& [mutex, requests] = open();
-  const std::lock_guard lock(mutex);
-  if (is_open_) requests.erase(place_);
+  if (!is_open_) return;
+  const std::lock_guard lock(open().mutex);
+  leave();
+}
+
+void ReadRequest::leave() {
+  (before_ != nullptr ? before_->after_ : open().first) = after_;
+  if (after_ != nullptr) after_->before_ = before_;
+  is_open_ = false;
 }
 
 void ReadRequest::answer(Result<proto::HostTensor> tensor) {
@@ -55,10 +61,8 @@ void ReadRequest::answer(Result<proto::HostTensor> tensor) {
     failure = std::current_exception();
   }
   device_.reset();  // before the future is ready: whoever waits for that may rely on holding the device last
-  auto& [mutex, requests] = open();
-  const std::lock_guard lock(mutex);  // no fork() between the two: the child would wait for the promise
-  requests.erase(place_);
-  is_open_ = false;
+  const std::lock_guard lock(open().mutex);  // no fork() between the two: the child would wait for the promise
+  leave();
   if (data) {
     promise_.set_value(*std::move(data));
   } else {

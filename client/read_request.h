@@ -2,7 +2,6 @@
 #pragma once
 
 #include <future>
-#include <list>
 #include <memory>
 
 #include "client/tensor_data.h"
@@ -29,11 +28,12 @@ class ReadRequest {
   struct Open;  // all that are not answered
 
   static Open& open();
+  void leave();  // that list. Requires: its mutex
 
   std::shared_ptr<DeviceState> device_;
   std::promise<TensorData> promise_;
-  bool is_open_ = true;  // guarded by open()'s mutex, as is
-  std::list<ReadRequest*>::iterator place_;
+  ReadRequest *before_ = nullptr, *after_ = nullptr;  // in the list
+  bool is_open_ = true;                               // in it
 };
 
 }  // namespace burn::client

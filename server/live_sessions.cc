@@ -1,5 +1,8 @@
 #include "server/live_sessions.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "base/fork.h"
 
 namespace burn::server {
@@ -9,11 +12,22 @@ LiveSessions& LiveSessions::instance() {
   return instances.get();  // the child of a fork() has none of its parent's
 }
 
+void LiveSessions::pause_at_end() {
+  struct AtThreadEnd {
+    ~AtThreadEnd() {
+      const bool is_main_thread = ::getpid() == static_cast<pid_t>(::syscall(SYS_gettid));
+      if (is_main_thread) instance().pause_all();
+    }
+  };
+  thread_local const AtThreadEnd at_thread_end;
+}
+
 void LiveSessions::add(LocalSession& session) {
   struct AtExit {
     ~AtExit() { instance().stop_all(); }
   };
   static const AtExit at_exit;
+  pause_at_end();
   const std::lock_guard lock{mutex_};
   all_.insert(&session);
 }
@@ -21,6 +35,11 @@ void LiveSessions::add(LocalSession& session) {
 void LiveSessions::remove(LocalSession& session) {
   const std::lock_guard lock{mutex_};
   all_.erase(&session);
+}
+
+void LiveSessions::pause_all() {
+  const std::lock_guard lock{mutex_};
+  for (LocalSession* session : all_) session->pause();
 }
 
 void LiveSessions::stop_all() {

@@ -8,18 +8,23 @@
 
 namespace burn::server {
 
-// When a program ends, static objects go one by one, among them those that kernels compute with. Devices that nobody drops, or
-// whose last reader has left, still have a thread then. It is made to stop when those objects go that are as old as the first
-// session; younger ones, such as a device at namespace scope, have closed theirs by then. Thread-safe.
+// When a program ends, static objects go one by one, among them those that the libraries of kernels made when they were first
+// used. Devices at namespace scope, those that nobody drops, and those whose last reader has left still have a thread then. Before
+// the first object goes, what these threads execute is awaited and no more of it begun, but what a destructor asks for. When those
+// objects go that are as old as the first session, which devices at namespace scope are not, what is left is closed. Thread-safe.
 class LiveSessions {
  public:
   static LiveSessions& instance();
+
+  // Makes the sessions pause when this thread ends, if it is the main thread, which ends before any static object does.
+  static void pause_at_end();
 
   void add(LocalSession& session);
   // Waits while they are being stopped. To be called before the session is destroyed.
   void remove(LocalSession& session);
 
  private:
+  void pause_all();
   void stop_all();
 
   std::mutex mutex_;

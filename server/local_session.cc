@@ -56,9 +56,6 @@ struct Overloaded : Bodies... {
   using Bodies::operator()...;
 };
 
-// Bytes of tensors that may wait to be written; one more write() waits for its turn.
-constexpr std::uint64_t kMaxWaitingBytes = std::uint64_t{64} << 20;
-
 Status session_closed() { return cancelled("the session is closed"); }
 
 // The client's end of an upload.
@@ -82,7 +79,7 @@ class QueuedSession final : public LocalSession {
         execution_(execution),
         budget_(std::min(quotas.tensor_bytes, worker_->backend().limits().memory_bytes)),
         state_(worker_, quotas_, budget_),
-        most_waiting_bytes_(std::max(kMaxWaitingBytes, quotas.in_flight * proto::kInlineBytes)),
+        most_waiting_bytes_(std::max<std::uint64_t>(quotas.waiting_bytes, quotas.in_flight * proto::kInlineBytes)),
         progress_batch_(std::clamp<std::uint64_t>(quotas.in_flight / 2, 1, kProgressBatch)) {
     static std::atomic<std::uint64_t> counter = 0;
     const auto limits = worker_->backend().limits();
@@ -151,6 +148,12 @@ class QueuedSession final : public LocalSession {
 
   Stats stats() const override { return {programs_, runs_, budget_.in_use(), budget_.peak()}; }
 
+  void pause() override {
+    if (execution_ == Execution::by_quick_callers) return;  // a server's, which may be waiting for its client
+    std::unique_lock lock{mutex_};
+    paused_ = true;
+    room_.wait(lock, [&] { return !executing_; });
+  }
   bool is_on_own_thread() const override { return std::this_thread::get_id() == executor_id_; }
   void begin_close() override {
     {
@@ -172,8 +175,10 @@ class QueuedSession final : public LocalSession {
 
   // Takes the call unless the session is closed. Waits for room, but not on the executor itself: it makes the room.
   bool try_enqueue(Call& call) {
+    LiveSessions::pause_at_end();
     const std::uint64_t bytes = written_by(call);
     std::unique_lock lock{mutex_};
+    if (std::exchange(paused_, false)) work_.notify_one();
     if (!is_on_own_thread()) {
       room_.wait(lock, [&] { return closing_ || has_room(bytes); });
     }
@@ -238,7 +243,7 @@ class QueuedSession final : public LocalSession {
     std::unique_lock lock{mutex_};
     while (true) {
       if (calls_.empty() && !executing_) report(lock);
-      work_.wait(lock, [&] { return !executing_ && (closing_ || !calls_.empty()); });
+      work_.wait(lock, [&] { return !executing_ && (closing_ || (!calls_.empty() && !paused_)); });
       if (closing_) break;
       auto call = std::move(calls_.front());
       calls_.pop_front();
@@ -267,6 +272,7 @@ class QueuedSession final : public LocalSession {
     if (executed_ - reported_ >= progress_batch_) report_now(lock);
     executing_ = false;
     if (closing_) work_.notify_one();
+    if (paused_) room_.notify_all();
   }
 
   void report(std::unique_lock<std::mutex>& lock) {
@@ -321,7 +327,7 @@ class QueuedSession final : public LocalSession {
   // Of whoever executes.
   SessionState state_;
   std::uint64_t executed_ = 0, reported_ = 0;
-  const std::uint64_t most_waiting_bytes_;  // never fewer than a peer's small tensors may have: nobody may wait for those
+  const std::uint64_t most_waiting_bytes_;
   const std::uint64_t progress_batch_;
 
   std::atomic<std::uint64_t> programs_ = 0, runs_ = 0;
@@ -332,6 +338,7 @@ class QueuedSession final : public LocalSession {
   std::uint64_t waiting_bytes_ = 0;  // of tensors to be written, among the calls
   std::function<void(std::uint64_t)> progress_;
   bool executing_ = false;  // somebody is
+  bool paused_ = false;     // nobody is to begin, until there is another call
   bool closing_ = false;
 
   std::mutex join_mutex_;

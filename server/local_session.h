@@ -20,6 +20,9 @@ struct Quotas {
   std::uint64_t programs = 1 << 16;
   std::uint64_t program_entries = 1 << 22;  // nodes, inputs and operands of all its programs
   std::uint64_t in_flight = 1024;  // ordered calls waiting; one more blocks its caller
+  // Bytes of tensors waiting to be written; a write() of more blocks its caller, if any wait. Counts as at least what in_flight small
+  // tensors may have (proto::kInlineBytes each): a connection does not wait for those.
+  std::uint64_t waiting_bytes = std::uint64_t{256} << 20;
 };
 
 // How many compiled programs a worker keeps, and how many bytes of them and their programs together.
@@ -78,6 +81,9 @@ class LocalSession : public proto::Session {
   // there is nothing left to do. Set it before the first call.
   static constexpr std::uint64_t kProgressBatch = 32;
   virtual void on_progress(std::function<void(std::uint64_t executed)> callback) = 0;
+
+  // Waits for the call that is being executed; the next is not begun before another is made. For the end of the process.
+  virtual void pause() = 0;
 
   // close() without waiting: the executor stops after the call it is at and frees everything. From any thread.
   virtual void begin_close() = 0;

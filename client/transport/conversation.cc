@@ -94,6 +94,10 @@ Status Conversation::say_locked(std::unique_lock<std::mutex>& lock, proto::Body 
                                           proto::kMaxFrameBytes));
   }
   last_seq_ = ordered.seq;
+  if (ordered.upload_id) {
+    unexecuted_.emplace_back(ordered.seq, ordered.upload.size());
+    unexecuted_bytes_ += ordered.upload.size();
+  }
   counts_.runs_sent += is_run ? 1 : 0;
   counts_.programs_sent += is_program ? 1 : 0;
   waiting_.push_back(std::move(ordered));
@@ -113,8 +117,9 @@ void Conversation::end_burst() {
 
 bool Conversation::has_room(std::uint64_t upload_bytes) const {
   if (unacknowledged() >= info_.max_in_flight) return false;
-  const std::uint64_t waiting = uploads_.waiting_bytes();
-  return upload_bytes == 0 || waiting == 0 || waiting + upload_bytes <= kMaxWaitingBytes;
+  if (upload_bytes == 0) return true;
+  const auto fits = [&](std::uint64_t already, std::uint64_t most) { return already == 0 || already + upload_bytes <= most; };
+  return fits(uploads_.waiting_bytes(), kMaxWaitingBytes) && fits(unexecuted_bytes_, kMaxUnexecutedBytes);
 }
 
 void Conversation::send_what_fits() {
@@ -221,6 +226,9 @@ Status Conversation::hear_ack(std::uint64_t seq) {
     return invalid_argument(fmt::format("an ack of {}; between {} and {} are under way", seq, acknowledged_, last_sent));
   }
   acknowledged_ = seq;
+  for (; !unexecuted_.empty() && unexecuted_.front().first <= seq; unexecuted_.pop_front()) {
+    unexecuted_bytes_ -= unexecuted_.front().second;
+  }
   send_what_fits();
   changed_.notify_all();
   return {};

@@ -34,6 +34,8 @@ class Conversation final : public proto::ChannelHandler, public std::enable_shar
  public:
   // Upload bytes that may wait here for credit; beyond it write() waits.
   static constexpr std::uint64_t kMaxWaitingBytes = std::uint64_t{64} << 20;
+  // Upload bytes that may be at the server before it has executed what was said before them; beyond it write() waits, too.
+  static constexpr std::uint64_t kMaxUnexecutedBytes = std::uint64_t{256} << 20;
 
   explicit Conversation(std::string url) : url_(std::move(url)) {}
 
@@ -94,6 +96,8 @@ class Conversation final : public proto::ChannelHandler, public std::enable_shar
   std::shared_ptr<proto::Channel> channel_;
   std::deque<Ordered> waiting_;  // numbered, beyond the window
   UploadQueue uploads_;
+  std::deque<std::pair<std::uint64_t, std::uint64_t>> unexecuted_;  // the seq and bytes of uploads not acknowledged
+  std::uint64_t unexecuted_bytes_ = 0;
   std::uint64_t last_seq_ = 0;
   std::uint64_t acknowledged_ = 0;
   bool welcome_ = false;

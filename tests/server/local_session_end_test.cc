@@ -39,6 +39,7 @@ TEST_F(LocalSessionTest, CallersWaitWhileTooMuchIsQueued) {
 }
 
 TEST_F(LocalSessionTest, CallersWaitWhileManyBytesAreQueued) {
+  reopen({.waiting_bytes = std::uint64_t{64} << 20});
   Gate gate;
   session_->sync([&](Status) { gate.pass(); });
   gate.await(1);
@@ -59,6 +60,7 @@ TEST_F(LocalSessionTest, CallersWaitWhileManyBytesAreQueued) {
 }
 
 TEST_F(LocalSessionTest, ATensorLargerThanTheQueueWaitsOnlyForItsTurn) {
+  reopen({.waiting_bytes = std::uint64_t{64} << 20});
   const std::vector<float> eighty_mebibytes(std::size_t{20} << 20);
   for (proto::TensorId id = 1; id <= 3; ++id) write(id, {std::int64_t{20} << 20}, eighty_mebibytes);
   EXPECT_TRUE(read(3).ok());
@@ -124,6 +126,33 @@ TEST_F(LocalSessionTest, ClosingCancelsWhatIsLeft) {
   EXPECT_FAILS(session_->run({}), cancelled, "closed");
   EXPECT_FAILS(read(2).status(), cancelled, "closed");
   EXPECT_FAILS(sync(), cancelled, "closed");
+}
+
+TEST_F(LocalSessionTest, PausesAfterTheCallItIsAtUntilThereIsAnother) {
+  Gate gate;
+  device_->on_run = [&](const ir::Program&) {
+    gate.pass();
+    return Status{};
+  };
+  define(1, add_program({1}));
+  write(1, {1}, {1});
+  run({.program = 1, .inputs = {1, 1}, .first_output = 2});
+  run({.program = 1, .inputs = {1, 1}, .first_output = 3});
+  gate.await(1);
+  auto pausing = std::async(std::launch::async, [&] { session_->pause(); });
+  EXPECT_EQ(pausing.wait_for(std::chrono::milliseconds{20}), std::future_status::timeout);
+  gate.open();
+  pausing.get();
+  std::this_thread::sleep_for(std::chrono::milliseconds{20});
+  EXPECT_EQ(device_->runs, 1);
+  EXPECT_TRUE(read(3).ok());
+  EXPECT_EQ(device_->runs, 2);
+}
+
+TEST_F(LocalSessionTest, ClosesAlsoWhenItIsPaused) {
+  session_->pause();
+  session_ = nullptr;
+  EXPECT_EQ(device_->in_use, 0u);
 }
 
 TEST_F(LocalSessionTest, ClosingWakesBlockedCallers) {

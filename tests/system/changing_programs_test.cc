@@ -12,7 +12,7 @@
 #include "client/device_state.h"
 #include "client/program_table.h"
 #include "tests/system/resident.h"
-#include "tests/system/worker_process.h"
+#include "tests/system/worker.h"
 
 namespace burn {
 namespace {
@@ -21,7 +21,9 @@ class ChangingPrograms : public ::testing::TestWithParam<const char*> {
  protected:
   Device open() const { return Device::new_session(worker_.url(GetParam())); }
 
-  test::WorkerProcess worker_;
+  pid_t computing() const { return GetParam() == std::string{"cpu"} ? ::getpid() : worker_.process(); }
+
+  test::Worker worker_;
 };
 
 TEST_P(ChangingPrograms, AreRightTwiceOverAfterMoreOfThemThanAreRemembered) {
@@ -95,12 +97,12 @@ TEST_P(ChangingPrograms, AnRnnOverChangingTimesRunsOnAFlatMemory) {
     if (step == kSettled - 1) {
       ad.sync();
       ours = test::resident_mib(::getpid());
-      its = test::resident_mib(worker_.id_of(GetParam()));
+      its = test::resident_mib(computing());
     }
   }
   ad.sync();
   const double we_grew = test::resident_mib(::getpid()) - ours;
-  const double it_grew = test::resident_mib(worker_.id_of(GetParam())) - its;
+  const double it_grew = test::resident_mib(computing()) - its;
   std::printf("client %.1f MiB %+.1f, worker %.1f MiB %+.1f, loss %.4f\n", ours, we_grew, its, it_grew, last_loss);
   EXPECT_LT(we_grew, kMayGrowMiB);
   EXPECT_LT(it_grew, kMayGrowMiB);
@@ -109,10 +111,7 @@ TEST_P(ChangingPrograms, AnRnnOverChangingTimesRunsOnAFlatMemory) {
   EXPECT_EQ(weights.size(), 32u);
 }
 
-INSTANTIATE_TEST_SUITE_P(OnEveryDevice, ChangingPrograms, ::testing::ValuesIn(test::kEveryDevice), [](const auto& info) {
-  std::string name = info.param;
-  return name == "grpc+unix" ? "grpc_unix" : name;
-});
+INSTANTIATE_TEST_SUITE_P(OnEveryDevice, ChangingPrograms, ::testing::ValuesIn(test::kSchemes), test::kSchemeName);
 
 }  // namespace
 }  // namespace burn

@@ -11,6 +11,8 @@
 #include <thread>
 
 #include "burn/burn.h"
+#include "client/device_state.h"
+#include "server/server.h"
 #include "tests/system/worker.h"
 
 namespace burn {
@@ -99,7 +101,7 @@ TEST_P(Fork, EveryUseOfTheParentsDeviceInTheChildIsAnErrorThatSaysSo) {
   const std::vector<std::function<void()>> uses{
       [&] { (void)x.to_data(); },          [&] { (void)(x + 1); },       [&] { (void)pending.to_data_async(); },
       [&] { device.sync(); },              [&] { device.flush(); },      [&] { device.seed(1); },
-      [&] { (void)device.info(); },        [&] { (void)asked.get(); },   [&] { (void)Tensor<1>::from_data({1}, device); },
+      [&] { (void)device.info(); },        [&] { (void)device.autodiff().state()->stats(); }, [&] { (void)Tensor<1>::from_data({1}, device); },
       [&] { (void)Tensor<1>::zeros({1}, device); }, [&] { std::ostringstream{} << x; }};
   const auto child = in_child([&](std::ostream& out) {
     for (const auto& use : uses) {
@@ -110,6 +112,7 @@ TEST_P(Fork, EveryUseOfTheParentsDeviceInTheChildIsAnErrorThatSaysSo) {
         if (std::string{error.what()}.find("before fork()") == std::string::npos) out << error.what() << '\n';
       }
     }
+    if (asked.wait_for(20s) != std::future_status::ready) out << "an answer that had not come is waited for";
     const auto copy = x;  // handles come and go
     const Tensor<1> moved = std::move(x);
   });
@@ -195,6 +198,19 @@ TEST_P(Fork, AChildOfAChildIsTold) {
   EXPECT_EQ(child.status, 0);
   EXPECT_THAT(child.said, HasSubstr("before fork()"));
   EXPECT_TRUE(child.said.ends_with(" 1")) << child.said;
+}
+
+TEST(ForkedServer, IsAShellInTheChildThatHoldsUpNobody) {
+  auto worker = std::make_unique<server::Server>(server::ServerOptions{.ws = "127.0.0.1:0"});
+  const Device device{worker->url()};
+  EXPECT_EQ(sum_of_products(device), kSum);
+  const auto child = in_child([&](std::ostream& out) {
+    worker->stop();
+    worker.reset();
+    out << sum_of_products(Device{"cpu"});
+  });
+  EXPECT_EQ(child.status, 0) << child.said;
+  EXPECT_EQ(sum_of_products(device), kSum);
 }
 
 INSTANTIATE_TEST_SUITE_P(OnEveryTransport, Fork, ::testing::ValuesIn(test::kSchemes), test::kSchemeName);

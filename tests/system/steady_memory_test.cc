@@ -10,7 +10,7 @@
 #include "client/device_state.h"
 #include "client/remote_session.h"
 #include "tests/system/resident.h"
-#include "tests/system/worker_process.h"
+#include "tests/system/worker.h"
 
 namespace burn {
 namespace {
@@ -37,7 +37,7 @@ using test::resident_mib;
 class SteadyMemory : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(SteadyMemory, OfBothEndsOverTenThousandSteps) {
-  const test::WorkerProcess worker;
+  const test::Worker worker;
   const Device device = Device::new_session(worker.url(GetParam()));
   auto* session = dynamic_cast<client::RemoteSession*>(&device.state()->session());
   ASSERT_NE(session, nullptr);
@@ -60,7 +60,7 @@ TEST_P(SteadyMemory, OfBothEndsOverTenThousandSteps) {
     if (step % 10 == 9) ad.sync();
     if (step == kSettled - 1) {
       ours = resident_mib(::getpid());
-      its = resident_mib(worker.id_of(GetParam()));
+      its = resident_mib(worker.process());
       before = session->wire_stats();
     }
   }
@@ -72,12 +72,43 @@ TEST_P(SteadyMemory, OfBothEndsOverTenThousandSteps) {
   RecordProperty("bytes_beside_the_batch", std::to_string(sent + received));
   EXPECT_LT(sent + received, 1024);
   EXPECT_EQ(after.programs_sent, before.programs_sent);
-  const double we_grew = resident_mib(::getpid()) - ours, it_grew = resident_mib(worker.id_of(GetParam())) - its;
+  const double we_grew = resident_mib(::getpid()) - ours, it_grew = resident_mib(worker.process()) - its;
   std::printf("client %.1f MiB %+.1f, server %.1f MiB %+.1f, %.0f bytes a step beside the batch\n", ours, we_grew, its, it_grew,
               sent + received);
   EXPECT_LT(we_grew, kMayGrowMiB);
   EXPECT_LT(it_grew, kMayGrowMiB);
 }
+
+std::uint64_t peak_mib(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("VmHWM:")) return std::stoull(line.substr(6)) / 1024;
+  }
+  return 0;
+}
+
+class ManyUploads : public ::testing::TestWithParam<const char*> {};
+
+// 3 GiB, a mebibyte at a time, used and dropped, and nothing is read until the end.
+TEST_P(ManyUploads, ThatAreNeverReadTakeABoundedPartOfMemory) {
+  test::Worker worker;
+  const Device device = Device::new_session(worker.url(GetParam()));
+  constexpr std::int64_t kElements = std::int64_t{1} << 18;
+  constexpr int kUploads = 3000;
+  const auto ours = peak_mib(::getpid()), its = peak_mib(worker.process());
+  auto sum = Tensor<1>::zeros({1}, device);
+  for (int i = 0; i < kUploads; ++i) {
+    std::vector<float> values(kElements, 1.0f);
+    values[0] = static_cast<float>(i);  // none is known already
+    sum = sum + Tensor<1>::from_data(TensorData(std::move(values), {kElements}), device).slice({s(1, 2)});
+  }
+  EXPECT_EQ(sum.into_scalar<float>(), kUploads);
+  const auto we_took = peak_mib(::getpid()) - ours, it_took = peak_mib(worker.process()) - its;
+  std::printf("client %+d MiB, server %+d MiB at most\n", static_cast<int>(we_took), static_cast<int>(it_took));
+  EXPECT_LT(we_took + it_took, 1200u);
+}
+
+INSTANTIATE_TEST_SUITE_P(OnEveryTransport, ManyUploads, ::testing::ValuesIn(test::kSchemes), test::kSchemeName);
 
 INSTANTIATE_TEST_SUITE_P(OnEveryTransport, SteadyMemory, ::testing::Values("ws", "grpc"),
                          [](const auto& info) { return std::string{info.param}; });

@@ -26,6 +26,8 @@ class Worker {
   // By scheme: "ws", "grpc", "unix", "grpc+unix". Also "cpu", which needs no worker.
   const std::string& url(const std::string& scheme) const { return urls_.at(scheme); }
 
+  pid_t process() const { return process_->id(); }
+
   // No goodbye.
   void kill() { process_.reset(); }
   // At the same addresses.

@@ -214,6 +214,27 @@ TEST_F(RemoteSessionTest, MakesAWriterWaitWhenMuchIsWaiting) {
   EXPECT_TRUE(second.get().ok());
 }
 
+TEST_F(RemoteSessionTest, MakesAWriterWaitWhenTheServerHasMuchThatItHasNotExecuted) {
+  auto limits = kInfo;
+  limits.max_in_flight = 16;
+  limits.bulk_credit = std::uint64_t{1} << 40;
+  const auto session = server_.welcome(limits);
+  const auto tensor = counting(60 << 20);
+  for (proto::TensorId id = 1; id <= 4; ++id) EXPECT_TRUE(session->write(id, tensor).ok());
+  auto fifth = std::async(std::launch::async, [&] { return session->write(5, tensor); });
+  EXPECT_EQ(fifth.wait_for(50ms), std::future_status::timeout);
+  EXPECT_TRUE(session->release({1}).ok());  // what has no bytes does not wait for them
+  server_.say(proto::Ack{1});
+  EXPECT_TRUE(fifth.get().ok());
+}
+
+TEST_F(RemoteSessionTest, IsInGoodHealthUntilTheConnectionIsLost) {
+  const auto session = server_.welcome(kInfo);
+  EXPECT_TRUE(session->health().ok());
+  server_.close(unavailable("the wire was cut"));
+  EXPECT_NE(session->health().message().find("lost connection to"), std::string::npos) << session->health().message();
+}
+
 TEST_F(RemoteSessionTest, RefusesTensorsThatCannotBe) {
   const auto session = server_.welcome(kInfo);
   EXPECT_EQ(session->write(1, {bytes_type(5), counting(4).bytes}).code(), StatusCode::invalid_argument);
