@@ -218,12 +218,14 @@ TEST_P(EveryTransport, IsClosedWhenTheChannelIsDestroyed) {
 }
 
 TEST_P(EveryTransport, MayBeDroppedByItsOwnHandler) {
+  sink_.prepare = [](Served& served) {
+    served.frame_hook = [&served](const SharedBytes&) { served.channel.reset(); };
+  };
   serve(sink_);
   const auto client = std::make_shared<Recorder>();
   const auto channel = connect(client);
   const auto served = sink_.client(0);
   ASSERT_TRUE(served);
-  served->frame_hook = [raw = served.get()](const SharedBytes&) { raw->channel.reset(); };
   channel->send(frame("drop it"), Lane::control);
   channel->send(frame("unheard"), Lane::control);
   ASSERT_TRUE(client->wait_until_closed());

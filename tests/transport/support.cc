@@ -87,6 +87,7 @@ std::shared_ptr<proto::ChannelHandler> TestAcceptor::accept(std::shared_ptr<prot
       raw->send({{}, bytes}, proto::Lane::control);
     };
   }
+  if (prepare) prepare(*client);
   std::lock_guard lock(mutex_);
   clients_.push_back(client);
   changed_.notify_all();

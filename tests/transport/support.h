@@ -75,6 +75,7 @@ class TestAcceptor : public server::Acceptor {
 
   bool refuse = false;
   bool keep_frames = true;
+  std::function<void(Served&)> prepare;  // a client's handler before its transport has it
 
  private:
   const bool echo_;
