@@ -89,9 +89,9 @@ Status DeviceState::define(const std::shared_ptr<const ir::Program>& program, pr
   auto added = programs_.add(program->hash, ir::num_entries(*program));
   run.program = added.id;
   stats_.programs_defined += 1;
-  auto status = session_->define(added.id, program, std::move(added.forgotten));
+  auto status = session_->define(added.id, program, added.forgotten);
   if (status.ok()) return {};
-  programs_.remove(program->hash);
+  programs_.take_back(program->hash, std::move(added.forgotten));
   for (std::size_t i = 0; i < run.inputs.size(); ++i) {  // nobody else will take what was given away
     if (program->inputs[i].donated) releases_.push_back(run.inputs[i]);
   }

@@ -77,7 +77,6 @@ Value pointwise(ir::PointwiseFn fn, const Value& a, const Value& b, const Site& 
 }
 
 Value pointwise(ir::PointwiseFn fn, const Value& a, Scalar b, const Site& site) {
-Value pointwise(ir::PointwiseFn fn, const Value& a, Scalar b, const Site& site) {
   if (is_any_empty(a)) return apply(ir::Pointwise{fn}, a, site);
   if (ir::is_integer(a.dtype())) {
     if (b.source() == 0) {

@@ -1,6 +1,7 @@
 #include "client/program_table.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace burn::client {
 namespace {
@@ -23,7 +24,7 @@ std::optional<proto::ProgramId> ProgramTable::find(const ir::ProgramHash& hash) 
 }
 
 ProgramTable::Added ProgramTable::add(const ir::ProgramHash& hash, std::uint64_t entries) {
-  Added added{++last_id_, {}};
+  Added added{++last_id_, std::exchange(to_forget_, {})};
   while (!programs_.empty() && (programs_.size() >= most_programs_ || entries_ + entries > most_entries_)) {
     added.forgotten.push_back(programs_.back().id);
     erase(std::prev(programs_.end()));
@@ -34,8 +35,9 @@ ProgramTable::Added ProgramTable::add(const ir::ProgramHash& hash, std::uint64_t
   return added;
 }
 
-void ProgramTable::remove(const ir::ProgramHash& hash) {
+void ProgramTable::take_back(const ir::ProgramHash& hash, std::vector<proto::ProgramId> forgotten) {
   if (const auto known = by_hash_.find(hash); known != by_hash_.end()) erase(known->second);
+  to_forget_ = std::move(forgotten);
 }
 
 void ProgramTable::erase(Programs::iterator program) {

@@ -30,7 +30,8 @@ class ProgramTable {
     std::vector<proto::ProgramId> forgotten;  // that make room for it
   };
   Added add(const ir::ProgramHash& hash, std::uint64_t entries);
-  void remove(const ir::ProgramHash& hash);  // of a program that the session did not take
+  // The session did not take the program, and was not told of those that it should forget either: the next one tells it.
+  void take_back(const ir::ProgramHash& hash, std::vector<proto::ProgramId> forgotten);
 
  private:
   struct Known {
@@ -49,6 +50,7 @@ class ProgramTable {
   Programs programs_;  // most recently run first
   std::unordered_map<ir::ProgramHash, Programs::iterator, HashOfHash> by_hash_;
   std::uint64_t entries_ = 0;
+  std::vector<proto::ProgramId> to_forget_;  // that the session still has to be told of
   proto::ProgramId last_id_ = 0;
 };
 
