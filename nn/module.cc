@@ -17,11 +17,9 @@ ParamId new_param_id() {
 namespace nn::detail {
 namespace {
 
-// Keeps the dotted path of the field being visited.
+// Keeps the dotted path of the field being visited; a parameter without a tensor is an error that says which.
 class PathVisitor : public SlotVisitor {
  public:
-  explicit PathVisitor(const std::function<void(const std::string&, Slot&)>& body) : body_(body) {}
-
   void enter(std::string_view name, std::string_view) override {
     lengths_.push_back(path_.size());
     append(name);
@@ -34,19 +32,29 @@ class PathVisitor : public SlotVisitor {
     const auto length = path_.size();
     append(name);
     client::fail_if_empty(slot.value, path_.c_str(), {});
-    body_(path_, slot);
+    visit(path_, slot);
     path_.resize(length);
   }
 
  private:
+  virtual void visit(const std::string& path, Slot& slot) = 0;
   void append(std::string_view name) {
     if (!path_.empty() && !name.empty()) path_ += '.';
     path_ += name;
   }
 
-  const std::function<void(const std::string&, Slot&)>& body_;
   std::string path_;
   std::vector<std::size_t> lengths_;
+};
+
+class CallingVisitor final : public PathVisitor {
+ public:
+  explicit CallingVisitor(const std::function<void(const std::string&, Slot&)>& body) : body_(body) {}
+
+ private:
+  void visit(const std::string& path, Slot& slot) override { body_(path, slot); }
+
+  const std::function<void(const std::string&, Slot&)>& body_;
 };
 
 const char* kind_name(ir::DType dtype) {
@@ -70,19 +78,15 @@ void check_fits(const std::string& path, const Slot& slot, const TensorData& dat
   }
 }
 
-// For walks that change a module where nobody asks for names.
-class ChangeVisitor : public SlotVisitor {
+// For walks that change a module. A plain tensor of a module may be empty: whoever made it knows when it is filled.
+class ChangeVisitor : public PathVisitor {
  public:
-  void enter(std::string_view, std::string_view) override {}
-  void leave() override {}
-  void slot(std::string_view, Slot& slot) override {
-    if (slot.value.has_value()) change(slot);
-  }
   void tensor(client::Value& value) override {
     if (value.has_value()) change(value);
   }
 
  private:
+  void visit(const std::string&, Slot& slot) override { change(slot); }
   virtual void change(Slot& slot) = 0;
   virtual void change(client::Value& tensor) = 0;
 };
@@ -90,7 +94,7 @@ class ChangeVisitor : public SlotVisitor {
 }  // namespace
 
 void for_each_slot(const Walk& walk, const std::function<void(const std::string&, Slot&)>& body) {
-  PathVisitor visitor{body};
+  CallingVisitor visitor{body};
   walk(visitor);
 }
 
