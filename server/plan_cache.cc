@@ -1,6 +1,8 @@
 #include "server/plan_cache.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "server/guarded.h"
 
@@ -63,18 +65,26 @@ void PlanCache::settle(const std::shared_ptr<const ir::Program>& program, const 
   evict(plan->get());
 }
 
+// The oldest go, an eighth of many at a time, so that a stream of new programs does not look at all plans for each.
 void PlanCache::evict(const Plan* newest) {
-  const auto is_older = [&](const auto& a, const auto& b) {
-    const auto age = [&](const Entry& entry) {  // what is being compiled, or just was, is no candidate
-      return entry.plan && entry.plan.get() != newest ? entry.plan->last_used() : Plan::Clock::time_point::max();
-    };
-    return age(a.second) < age(b.second);
+  const auto is_above = [&](std::size_t slack) {
+    return entries_.size() > capacity_.plans - capacity_.plans / 8 * slack ||
+           bytes_ > capacity_.bytes - capacity_.bytes / 8 * slack;
   };
-  while (entries_.size() > capacity_.plans || bytes_ > capacity_.bytes) {
-    const auto oldest = std::ranges::min_element(entries_, is_older);
-    if (!oldest->second.plan || oldest->second.plan.get() == newest) return;
-    bytes_ -= oldest->second.bytes;
-    entries_.erase(oldest);
+  if (!is_above(0)) return;
+  constexpr std::size_t kMany = 64;
+  const std::size_t slack = entries_.size() >= kMany ? 1 : 0;
+  std::vector<std::pair<Plan::Clock::time_point, Entries::iterator>> by_age;
+  by_age.reserve(entries_.size());
+  for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
+    const auto& plan = entry->second.plan;  // null: being compiled
+    if (plan && plan.get() != newest) by_age.emplace_back(plan->last_used(), entry);
+  }
+  std::ranges::sort(by_age, {}, [](const auto& aged) { return aged.first; });
+  for (const auto& [age, entry] : by_age) {
+    if (!is_above(slack)) return;
+    bytes_ -= entry->second.bytes;
+    entries_.erase(entry);
   }
 }
 

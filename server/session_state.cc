@@ -192,7 +192,7 @@ void SessionState::run(const proto::Run& run) {
 
 void SessionState::execute(const proto::Run& run, SessionProgram& program) {
   const auto start = Clock::now();
-  const auto status = guarded([&] { return try_run(run, program); });
+  const auto status = guarded([&] { return try_run(run, program, start); });
   if (status.ok()) {
     program.took = Clock::now() - start;
     return;
@@ -224,7 +224,7 @@ bool SessionState::is_awaited(proto::TensorId id) const {
   return found != tensors_.end() && std::holds_alternative<std::shared_ptr<Upload>>(found->second.content);
 }
 
-Status SessionState::try_run(const proto::Run& run, SessionProgram& program) {
+Status SessionState::try_run(const proto::Run& run, SessionProgram& program, Plan::Clock::time_point now) {
   const auto here = [&](const Status& status) { return status.with_context(fmt::format("program {}", run.program)); };
   BURN_RETURN_IF_ERROR(program.invalid);
   const auto& ir = *program.ir;
@@ -239,7 +239,7 @@ Status SessionState::try_run(const proto::Run& run, SessionProgram& program) {
   if (!shares.ok()) return here(shares.status());
 
   const auto known = args.failures;  // of inputs: they have been noted
-  (*plan)->mark_used(Clock::now());
+  (*plan)->mark_used(now);
   auto result = (*plan)->executable().run(std::move(args));
   worker_->count_run();
   if (!result.ok()) return here(result.status());

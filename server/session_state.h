@@ -54,7 +54,7 @@ class SessionState {
   };
 
   void execute(const proto::Run& run, SessionProgram& program);
-  Status try_run(const proto::Run& run, SessionProgram& program);
+  Status try_run(const proto::Run& run, SessionProgram& program, Plan::Clock::time_point now);
   Status check_inputs(const proto::Run& run, const ir::Program& program);
   Status check_releases(const proto::Run& run);
   Status check_outputs(const proto::Run& run, std::size_t count) const;
