@@ -72,6 +72,11 @@ function(burn_test name)
 
   burn_executable(${target} SOURCES ${arg_SOURCES} DEPS ${arg_DEPS} GTest::gmock GTest::gtest_main)
 
+  set(timeout 300)
+  if("slow" IN_LIST arg_LABELS)
+    set(timeout 1800) # thousands of steps, beside other tests
+  endif()
+
   # PRE_TEST: a test program runs when tests do, not as a part of the build. NO_PRETTY_VALUES: a parameterised test is
   # named by its name, not by a print of its parameter.
   gtest_discover_tests(${target}
@@ -80,7 +85,7 @@ function(burn_test name)
     DISCOVERY_MODE PRE_TEST
     DISCOVERY_TIMEOUT 60
     NO_PRETTY_VALUES
-    PROPERTIES TIMEOUT 300)
+    PROPERTIES TIMEOUT ${timeout})
 
   # gtest_discover_tests flattens properties that are lists, so these two are set by a file that ctest reads after its
   # own. Tests run side by side: idle OpenMP threads must sleep, not spin on the cores that the neighbours need.
