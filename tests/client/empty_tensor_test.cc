@@ -9,6 +9,7 @@
 #include "client/linalg.h"
 #include "client/tensor.h"
 #include "tests/client/recording_session.h"
+#include "tests/support/error_of.h"
 
 namespace burn {
 namespace {
@@ -16,15 +17,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 class EmptyTensor : public ::testing::Test {
  protected:
@@ -36,7 +28,7 @@ class EmptyTensor : public ::testing::Test {
   Tensor<2, Bool> empty_bools;
 
   void expect_error(const char* what, const std::function<void()>& call) {
-    EXPECT_THAT(error_of(call), AllOf(StartsWith(what), HasSubstr("the tensor is empty: default-constructed or moved from"),
+    EXPECT_THAT(test::error_of(call), AllOf(StartsWith(what), HasSubstr("the tensor is empty: default-constructed or moved from"),
                                       HasSubstr("empty_tensor_test.cc:")));
   }
 };
@@ -186,7 +178,7 @@ TEST(EmptyDevice, IsWhatAMoveLeavesAndSaysSo) {
   for (const auto& call : std::vector<std::function<void()>>{
            [&] { (void)device.url(); }, [&] { (void)device.info(); }, [&] { device.sync(); }, [&] { device.flush(); },
            [&] { device.seed(1); }, [&] { (void)Tensor<1>::zeros({1}, device); }, [&] { (void)Tensor<1>::from_data({1}, device); }}) {
-    EXPECT_THAT(error_of(call), HasSubstr("the device is empty: it was moved from"));
+    EXPECT_THAT(test::error_of(call), HasSubstr("the device is empty: it was moved from"));
   }
   EXPECT_EQ(taken.url(), "test");
 }

@@ -8,6 +8,7 @@
 #include "client/device_state.h"
 #include "client/tensor.h"
 #include "tests/client/recording_session.h"
+#include "tests/support/error_of.h"
 
 namespace burn::client {
 namespace {
@@ -75,16 +76,8 @@ TEST(RefusedProgram, IsNeverRunAndItsResultsSayWhy) {
     const auto large = (x + x) * x;
     device.sync();
     EXPECT_TRUE(told->runs.empty());
-    const auto message = [](const auto& body) -> std::string {
-      try {
-        body();
-      } catch (const Error& error) {
-        return error.what();
-      }
-      return "";
-    };
-    EXPECT_THAT(message([&] { (void)large.to_data(); }), HasSubstr("a frame of 70000000 bytes"));
-    EXPECT_THAT(message([&] { (void)(large + 1).to_data(); }), HasSubstr("a frame of 70000000 bytes"));
+    EXPECT_THAT(test::error_of([&] { (void)large.to_data(); }), HasSubstr("a frame of 70000000 bytes"));
+    EXPECT_THAT(test::error_of([&] { (void)(large + 1).to_data(); }), HasSubstr("a frame of 70000000 bytes"));
     device.sync();
     EXPECT_NO_THROW((void)(x + x).to_data());  // nothing else is lost
   }

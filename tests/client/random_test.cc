@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "client/tensor.h"
+#include "tests/support/error_of.h"
 
 namespace burn {
 namespace {
@@ -28,15 +29,6 @@ std::vector<T> drawn(const Distribution& distribution, DType dtype, std::int64_t
   static const Device device{"cpu"};
   device.seed(11);
   return Tensor<1, K>::random({count}, distribution, {device, dtype}).to_data().template to_vec_as<T>();
-}
-
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 class EveryFloat : public ::testing::TestWithParam<DType> {};
@@ -87,10 +79,10 @@ INSTANTIATE_TEST_SUITE_P(Types, EveryFloat, ::testing::Values(DType::f64, DType:
 TEST(UniformFloats, TakeRangesThatAreOne) {
   EXPECT_THAT((drawn<Float, float>(Distribution::uniform(2, 2), DType::f32, 10)), Each(2));
   EXPECT_THAT((drawn<Float, float>(Distribution::uniform(-65504, 65504), DType::f16, 1000)), Each(AllOf(Ge(-65504), Lt(65504))));
-  EXPECT_THAT(error_of([] { drawn<Float, float>(Distribution::uniform(2, 1), DType::f32); }), HasSubstr("random: uniform in [2.0"));
-  EXPECT_THAT(error_of([] { drawn<Float, float>(Distribution::uniform(-3e38, 3e38), DType::f32); }), HasSubstr("no range"));
-  EXPECT_THAT(error_of([] { drawn<Float, float>(Distribution::uniform(0, NAN), DType::f32); }), HasSubstr("no range"));
-  EXPECT_THAT(error_of([] { drawn<Float, float>(Distribution::bernoulli(1.5), DType::f32); }), HasSubstr("a probability of 1.5"));
+  EXPECT_THAT(test::error_of([] { drawn<Float, float>(Distribution::uniform(2, 1), DType::f32); }), HasSubstr("random: uniform in [2.0"));
+  EXPECT_THAT(test::error_of([] { drawn<Float, float>(Distribution::uniform(-3e38, 3e38), DType::f32); }), HasSubstr("no range"));
+  EXPECT_THAT(test::error_of([] { drawn<Float, float>(Distribution::uniform(0, NAN), DType::f32); }), HasSubstr("no range"));
+  EXPECT_THAT(test::error_of([] { drawn<Float, float>(Distribution::bernoulli(1.5), DType::f32); }), HasSubstr("a probability of 1.5"));
 }
 
 class EveryInteger : public ::testing::TestWithParam<DType> {};
@@ -156,8 +148,8 @@ TEST(UniformIntegers, AreThoseBetweenFractions) {
 }
 
 TEST(UniformIntegers, NeedANumberToDrawThatTheTypeHas) {
-  EXPECT_THAT(error_of([] { drawn<Int, float>(Distribution::uniform(0.2, 0.8), DType::i64); }), HasSubstr("where there is no whole number"));
-  EXPECT_THAT(error_of([] { drawn<Int, float>(Distribution::uniform(0, 300), DType::u8); }), HasSubstr("are not all u8"));
+  EXPECT_THAT(test::error_of([] { drawn<Int, float>(Distribution::uniform(0.2, 0.8), DType::i64); }), HasSubstr("where there is no whole number"));
+  EXPECT_THAT(test::error_of([] { drawn<Int, float>(Distribution::uniform(0, 300), DType::u8); }), HasSubstr("are not all u8"));
   EXPECT_EQ((drawn<Int, std::int64_t>(Distribution::uniform(0, 256), DType::u8)).size(), static_cast<std::size_t>(kCount));
 }
 

@@ -8,6 +8,7 @@
 #include "burn/burn.h"
 #include "client/device_state.h"
 #include "client/pending_reads.h"
+#include "tests/support/error_of.h"
 #include "tests/system/worker.h"
 
 namespace burn {
@@ -122,15 +123,6 @@ INSTANTIATE_TEST_SUITE_P(OnEveryTransport, DeviceLife, ::testing::ValuesIn(test:
 
 class LostConnection : public ::testing::TestWithParam<const char*> {};
 
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST_P(LostConnection, IsMadeAgainByTheSameUrlWhileOldTensorsSayThatItWasLost) {
   test::Worker worker;
   const std::string url = worker.url(GetParam());
@@ -142,7 +134,7 @@ TEST_P(LostConnection, IsMadeAgainByTheSameUrlWhileOldTensorsSayThatItWasLost) {
   // Nobody calls: the connection itself tells.
   for (int i = 0; i < 1000 && old.state()->health().ok(); ++i) std::this_thread::sleep_for(10ms);
   EXPECT_THAT(old.state()->health().message(), HasSubstr("lost connection to " + url));
-  EXPECT_THAT(error_of([&] { (void)Device{url}; }), HasSubstr(url));  // nobody is there
+  EXPECT_THAT(test::error_of([&] { (void)Device{url}; }), HasSubstr(url));  // nobody is there
   worker.start();
   ASSERT_EQ(worker.url(GetParam()), url);
 
@@ -154,7 +146,7 @@ TEST_P(LostConnection, IsMadeAgainByTheSameUrlWhileOldTensorsSayThatItWasLost) {
   for (const auto& call : std::vector<std::function<void()>>{[&] { (void)(x + 1).to_data(); }, [&] { old.sync(); },
                                                              [&] { (void)x.to_data_async().get(); }, [&] { (void)(x + y); },
                                                              [&] { (void)Tensor<1>::from_data({1, 2}, old); }}) {
-    EXPECT_THAT(error_of(call), HasSubstr("lost connection to " + url));
+    EXPECT_THAT(test::error_of(call), HasSubstr("lost connection to " + url));
   }
   EXPECT_EQ((y + 2).to_data().to_vec<float>()[1], 4.0f);
 }
