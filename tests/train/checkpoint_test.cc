@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "tests/support/temp_folder.h"
+#include "tests/train/epoch_history.h"
 #include "train/checkpoint/strategy.h"
 #include "train/learner/options.h"
 
@@ -17,20 +18,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-metric::MetricSet metrics() {
-  return metric::MetricSet{
-      {[] { return std::make_unique<metric::Loss>(); }, [] { return std::make_unique<metric::Accuracy>(); }}};
-}
-
-// Losses and accuracies of validation.
-std::vector<EpochResult> history(const std::vector<double>& losses, const std::vector<double>& accuracies) {
-  std::vector<EpochResult> history;
-  for (std::size_t i = 0; i < losses.size(); ++i) {
-    history.push_back({static_cast<std::int64_t>(i + 1), {0, 0}, {losses[i], accuracies[i]}});
-  }
-  return history;
-}
 
 Checkpoint checkpoint(std::int64_t epoch, bool interrupted = false) {
   Checkpoint made;

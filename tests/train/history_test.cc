@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "tests/support/temp_folder.h"
+#include "tests/train/epoch_history.h"
 #include "train/learner/early_stopping.h"
 #include "train/learner/metrics_log.h"
 
@@ -13,20 +14,6 @@ namespace burn::train {
 namespace {
 
 using ::testing::HasSubstr;
-
-metric::MetricSet metrics() {
-  return metric::MetricSet{
-      {[] { return std::make_unique<metric::Loss>(); }, [] { return std::make_unique<metric::Accuracy>(); }}};
-}
-
-// Losses and accuracies of validation; those of training do not matter here.
-std::vector<EpochResult> history(const std::vector<double>& losses, const std::vector<double>& accuracies) {
-  std::vector<EpochResult> history;
-  for (std::size_t i = 0; i < losses.size(); ++i) {
-    history.push_back({static_cast<std::int64_t>(i + 1), {0, 0}, {losses[i], accuracies[i]}});
-  }
-  return history;
-}
 
 TEST(EarlyStopping, WaitsForAsManyEpochsAsItHasPatience) {
   const auto measured = metrics();
