@@ -1,9 +1,10 @@
-// The gradient of attention: one op for all three where nobody looks further, formulas over the scores where a gradient of the
-// gradient, or that of a bias, is wanted.
+// The gradient of attention: one op for all three where nobody looks further, formulas over the scores where a gradient
+// of the gradient, or that of a bias, is wanted.
+#include "autodiff/attention_rule.h"
+
 #include <array>
 #include <bit>
 
-#include "autodiff/attention_rule.h"
 #include "autodiff/math.h"
 #include "base/error.h"
 
@@ -19,7 +20,8 @@ Value unpacked(const Value& packed, std::int64_t which, const Value& operand, co
   return client::squeeze(client::slice(packed, ranges, s.site), ir::Dims{0}, s.site);
 }
 
-// With p the probabilities: dv = p^T g; ds = p (g v^T - the rows' sums of p (g v^T)); dq = scale ds k, dk = scale ds^T q.
+// With p the probabilities: dv = p^T g; ds = p (g v^T - the rows' sums of p (g v^T)); dq = scale ds k, dk = scale ds^T
+// q.
 OperandGradients by_scores(const ir::Attention& op, const Step& s, const Value* mask, const Value* bias) {
   const auto widened = [&](const Value& x) { return client::cast(x, ir::compute_dtype(x.dtype()), s.site); };
   const auto narrowed = [&](const Value& x) { return client::cast(x, s.g.dtype(), s.site); };

@@ -28,7 +28,8 @@ void Gradients::replace(const client::Value& leaf, client::Value gradient) {
 namespace client {
 namespace {
 
-// The nodes of one backward pass, numbered as they are found. Open addressing: a pass looks up every operand of every node.
+// The nodes of one backward pass, numbered as they are found. Open addressing: a pass looks up every operand of every
+// node.
 class NodeTable {
  public:
   NodeTable() : slots_(64) {}
@@ -74,9 +75,10 @@ std::vector<std::uint32_t> in_reverse_order(TapeNode* loss, NodeTable& table, co
   for (std::size_t i = 0; i < table.size(); ++i) {
     TapeNode* node = table.node(i);
     if (node->is_consumed) {
-      throw Error(StatusCode::failed_precondition,
-                  "backward: the graph behind this tensor was freed by an earlier backward; pass retain_graph to keep it (at " +
-                      ir::to_string(site) + ")");
+      throw Error(
+          StatusCode::failed_precondition,
+          "backward: the graph behind this tensor was freed by an earlier backward; pass retain_graph to keep it (at " +
+              ir::to_string(site) + ")");
     }
     for (const Value& operand : node->operands) {
       if (operand.is_tracked()) table.insert(operand.tape().get());
@@ -106,9 +108,9 @@ autodiff::OperandGradients step_back(TapeNode& node, const Value& g, bool create
 
 Gradients backward(const Value& loss, const BackwardOptions& options, const ir::CallSite& site) {
   if (!loss.is_tracked()) {
-    throw Error(StatusCode::failed_precondition,
-                "backward: no tensor that requires a gradient leads to this " + ir::to_string(loss.type()) + " (at " +
-                    ir::to_string(site) + "); is the model on device.autodiff()?");
+    throw Error(StatusCode::failed_precondition, "backward: no tensor that requires a gradient leads to this " +
+                                                     ir::to_string(loss.type()) + " (at " + ir::to_string(site) +
+                                                     "); is the model on device.autodiff()?");
   }
   NodeTable table;
   const auto order = in_reverse_order(loss.tape().get(), table, site);
@@ -128,7 +130,8 @@ Gradients backward(const Value& loss, const BackwardOptions& options, const ir::
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       if (!gradients[i]) continue;
       auto& sum = pending[table.number_of(node->operands[i].tape().get())];
-      sum = sum.has_value() ? pointwise(ir::PointwiseFn::add, sum, *gradients[i], node->site) : *std::move(gradients[i]);
+      sum =
+          sum.has_value() ? pointwise(ir::PointwiseFn::add, sum, *gradients[i], node->site) : *std::move(gradients[i]);
     }
   }
   if (!options.retain_graph && !options.create_graph) {

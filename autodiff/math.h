@@ -1,5 +1,5 @@
-// Operators over client::Value, so that the gradient column of pointwise.def reads as graph-building code. Only for .cc files of
-// this folder: everywhere else the functions of client/ops.h say more clearly what they do.
+// Operators over client::Value, so that the gradient column of pointwise.def reads as graph-building code. Only for .cc
+// files of this folder: everywhere else the functions of client/ops.h say more clearly what they do.
 #pragma once
 
 #include "client/ops.h"
@@ -9,17 +9,22 @@ namespace burn::autodiff {
 using client::Value;
 using Fn = ir::PointwiseFn;
 
-// The call site that the recorded nodes carry: that of the op whose gradient is being written. Set by backward(), per thread.
+// The call site that the recorded nodes carry: that of the op whose gradient is being written. Set by backward(), per
+// thread.
 inline thread_local ir::CallSite current_site;
 
 inline Value literal(const Value& like, double value) {
   return client::constant(client::place_of(like), value, like.dtype(), current_site);
 }
 
-#define BURN_VALUE_OPERATOR(op, fn)                                                                                          \
-  inline Value operator op(const Value& a, const Value& b) { return client::pointwise(Fn::fn, a, b, current_site); }         \
-  inline Value operator op(const Value& a, double b) { return client::pointwise(Fn::fn, a, literal(a, b), current_site); }    \
-  inline Value operator op(double a, const Value& b) { return client::pointwise(Fn::fn, literal(b, a), b, current_site); }
+#define BURN_VALUE_OPERATOR(op, fn)                                                                                  \
+  inline Value operator op(const Value& a, const Value& b) { return client::pointwise(Fn::fn, a, b, current_site); } \
+  inline Value operator op(const Value& a, double b) {                                                               \
+    return client::pointwise(Fn::fn, a, literal(a, b), current_site);                                                \
+  }                                                                                                                  \
+  inline Value operator op(double a, const Value& b) {                                                               \
+    return client::pointwise(Fn::fn, literal(b, a), b, current_site);                                                \
+  }
 BURN_VALUE_OPERATOR(+, add)
 BURN_VALUE_OPERATOR(-, sub)
 BURN_VALUE_OPERATOR(*, mul)

@@ -17,9 +17,13 @@ using client::place_of;
 
 namespace {
 
-Value zeros_like(const Value& x, const Step& s) { return client::filled(place_of(s.g), x.shape(), 0, x.dtype(), s.site); }
+Value zeros_like(const Value& x, const Step& s) {
+  return client::filled(place_of(s.g), x.shape(), 0, x.dtype(), s.site);
+}
 
-Value zeros(const ir::Shape& shape, const Step& s) { return client::filled(place_of(s.g), shape, 0, s.g.dtype(), s.site); }
+Value zeros(const ir::Shape& shape, const Step& s) {
+  return client::filled(place_of(s.g), shape, 0, s.g.dtype(), s.site);
+}
 
 // Runs a rule only for the operands that want it.
 template <typename First>
@@ -127,10 +131,11 @@ OperandGradients rule(const ir::Reduce& op, const Step& s) {
         return others;
       }
       case ir::ReduceFn::max:
-      case ir::ReduceFn::min: {  // equals share the gradient
+      case ir::ReduceFn::min: {                          // equals share the gradient
         const auto wide = ir::compute_dtype(x.dtype());  // counts them
         const auto is_extreme = client::cast(x == spread(s.y), wide, s.site);
-        const auto share = client::cast(s.g, wide, s.site) / client::reduce(ir::ReduceFn::sum, is_extreme, op.axes, s.site);
+        const auto share =
+            client::cast(s.g, wide, s.site) / client::reduce(ir::ReduceFn::sum, is_extreme, op.axes, s.site);
         return client::cast(is_extreme * spread(share), x.dtype(), s.site);
       }
     }
@@ -157,8 +162,11 @@ OperandGradients rule(const ir::Scan& op, const Step& s) {
         ir::Shape line = ir::Shape::filled(x.rank(), 1);
         line[static_cast<int>(op.axis)] = size;
         const auto place = place_of(s.g);
-        const auto positions = client::expand(client::reshape(client::arange(place, 0, size, 1, ir::DType::i64, s.site), line, s.site), x.shape(), s.site);
-        const auto candidates = client::select(x == s.y, positions, client::constant(place, 0, ir::DType::i64, s.site), s.site);
+        const auto positions =
+            client::expand(client::reshape(client::arange(place, 0, size, 1, ir::DType::i64, s.site), line, s.site),
+                           x.shape(), s.site);
+        const auto candidates =
+            client::select(x == s.y, positions, client::constant(place, 0, ir::DType::i64, s.site), s.site);
         const auto source = client::scan(ir::ReduceFn::max, candidates, op.axis, s.site);
         return client::scatter(zeros_like(x, s), op.axis, source, s.g, ir::ScatterFn::add, s.site);
       }
@@ -177,8 +185,9 @@ OperandGradients rule(const ir::Attention& op, const Step& s) { return attention
 
 // Only recorded where nobody differentiates it: see attention_gradients.
 OperandGradients rule(const ir::AttentionGrad&, const Step& s) {
-  throw Error(StatusCode::unimplemented, "attention_grad has no gradient of its own; differentiate attention twice (at " +
-                                             ir::to_string(s.site) + ")");
+  throw Error(
+      StatusCode::unimplemented,
+      "attention_grad has no gradient of its own; differentiate attention twice (at " + ir::to_string(s.site) + ")");
 }
 
 // Convolution and its two adjoints are linear in each operand, and each one's gradients are the other two.
@@ -199,7 +208,10 @@ OperandGradients rule(const ir::Conv& op, const Step& s) {
 
 OperandGradients rule(const ir::ConvInputGrad& op, const Step& s) {
   return two(
-      s, [&] { return apply(ir::Conv{op.stride, op.pad_begin, op.pad_end, op.dilation, op.groups}, s.g, s.x[1], s.site); },
+      s,
+      [&] {
+        return apply(ir::Conv{op.stride, op.pad_begin, op.pad_end, op.dilation, op.groups}, s.g, s.x[1], s.site);
+      },
       [&] {
         return apply(ir::ConvWeightGrad{op.stride, op.pad_begin, op.pad_end, op.dilation, spatial(s.x[1]), op.groups},
                      s.g, s.x[0], s.site);
@@ -213,12 +225,15 @@ OperandGradients rule(const ir::ConvWeightGrad& op, const Step& s) {
         return apply(ir::ConvInputGrad{op.stride, op.pad_begin, op.pad_end, op.dilation, spatial(s.x[0]), op.groups},
                      s.x[1], s.g, s.site);
       },
-      [&] { return apply(ir::Conv{op.stride, op.pad_begin, op.pad_end, op.dilation, op.groups}, s.x[0], s.g, s.site); });
+      [&] {
+        return apply(ir::Conv{op.stride, op.pad_begin, op.pad_end, op.dilation, op.groups}, s.x[0], s.g, s.site);
+      });
 }
 
 OperandGradients rule(const ir::AvgPool& op, const Step& s) {
   return one(s, [&] {
-    return apply(ir::AvgPoolGrad{op.kernel, op.stride, op.padding, ir::Dims{s.x[0].shape().span().last(static_cast<std::size_t>(op.kernel.rank()))},
+    return apply(ir::AvgPoolGrad{op.kernel, op.stride, op.padding,
+                                 ir::Dims{s.x[0].shape().span().last(static_cast<std::size_t>(op.kernel.rank()))},
                                  op.count_include_pad, op.ceil_mode},
                  s.g, s.site);
   });
@@ -261,7 +276,9 @@ OperandGradients rule(const ir::Slice& op, const Step& s) {
 OperandGradients rule(const ir::SliceAssign& op, const Step& s) {
   return two(
       s, [&] { return apply(op, s.g, zeros_like(s.x[1], s), s.site); },
-      [&] { return apply(ir::Slice{op.starts, s.x[1].shape(), op.steps}, s.g, s.site); });
+      [&] {
+        return apply(ir::Slice{op.starts, s.x[1].shape(), op.steps}, s.g, s.site);
+      });
 }
 
 OperandGradients rule(const ir::Concat& op, const Step& s) {
@@ -276,7 +293,8 @@ OperandGradients rule(const ir::Concat& op, const Step& s) {
 }
 
 OperandGradients rule(const ir::Gather& op, const Step& s) {
-  return one(s, [&] { return client::scatter(zeros_like(s.x[0], s), op.axis, s.x[1], s.g, ir::ScatterFn::add, s.site); });
+  return one(s,
+             [&] { return client::scatter(zeros_like(s.x[0], s), op.axis, s.x[1], s.g, ir::ScatterFn::add, s.site); });
 }
 
 // Except for add, targets are taken to be distinct.
@@ -285,21 +303,29 @@ OperandGradients rule(const ir::Scatter& op, const Step& s) {
   const auto gathered = [&](const Value& v) { return client::gather(v, op.axis, index, s.site); };
   const auto to_x = [&]() -> Value {
     switch (op.fn) {
-      case ir::ScatterFn::add: return s.g;
-      case ir::ScatterFn::assign: return client::scatter(s.g, op.axis, index, zeros(values.shape(), s), op.fn, s.site);
-      case ir::ScatterFn::mul: return client::scatter(s.g, op.axis, index, values, op.fn, s.site);
+      case ir::ScatterFn::add:
+        return s.g;
+      case ir::ScatterFn::assign:
+        return client::scatter(s.g, op.axis, index, zeros(values.shape(), s), op.fn, s.site);
+      case ir::ScatterFn::mul:
+        return client::scatter(s.g, op.axis, index, values, op.fn, s.site);
       case ir::ScatterFn::max:
-      case ir::ScatterFn::min: return select(x == s.y, s.g, 0.0);
+      case ir::ScatterFn::min:
+        return select(x == s.y, s.g, 0.0);
     }
     return {};
   };
   const auto to_values = [&]() -> Value {
     switch (op.fn) {
       case ir::ScatterFn::add:
-      case ir::ScatterFn::assign: return gathered(s.g);
-      case ir::ScatterFn::mul: return gathered(s.g * x);
-      case ir::ScatterFn::max: return select(values > gathered(x), gathered(s.g), 0.0);
-      case ir::ScatterFn::min: return select(values < gathered(x), gathered(s.g), 0.0);
+      case ir::ScatterFn::assign:
+        return gathered(s.g);
+      case ir::ScatterFn::mul:
+        return gathered(s.g * x);
+      case ir::ScatterFn::max:
+        return select(values > gathered(x), gathered(s.g), 0.0);
+      case ir::ScatterFn::min:
+        return select(values < gathered(x), gathered(s.g), 0.0);
     }
     return {};
   };

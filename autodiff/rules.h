@@ -1,4 +1,5 @@
-// The gradient of each op: what flows to its operands, written with the same ops, hence differentiable and fusable again.
+// The gradient of each op: what flows to its operands, written with the same ops, hence differentiable and fusable
+// again.
 #pragma once
 
 #include <optional>
@@ -18,7 +19,8 @@ struct Step {
   ir::CallSite site;
 };
 
-// One gradient per operand: empty where none is needed or none flows. Errors (thrown): UNIMPLEMENTED for an op without a rule.
+// One gradient per operand: empty where none is needed or none flows. Errors (thrown): UNIMPLEMENTED for an op without
+// a rule.
 using OperandGradients = Few<std::optional<client::Value>, 3>;
 OperandGradients gradients(const ir::Op& op, const Step& step);
 

@@ -1,13 +1,13 @@
 #include "backends/autotune.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <limits>
 #include <vector>
+
+#include <unistd.h>
 
 namespace burn::backends {
 namespace {
@@ -22,8 +22,8 @@ double seconds_of(const std::function<Status(int)>& run, int candidate) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// The candidate with the shortest time. Times are taken in turn, so that what disturbs the machine disturbs all; the shortest of
-// several counts, since nothing makes a run too fast.
+// The candidate with the shortest time. Times are taken in turn, so that what disturbs the machine disturbs all; the
+// shortest of several counts, since nothing makes a run too fast.
 int fastest(int count, const std::function<Status(int)>& run) {
   constexpr int kRounds = 4;
   constexpr double kHopeless = 1.5, kPatience = 0.5;  // times the best; seconds
@@ -45,7 +45,8 @@ int fastest(int count, const std::function<Status(int)>& run) {
 
 }  // namespace
 
-int Autotune::choose(std::string_view key, std::span<const std::string_view> names, const std::function<Status(int)>& run) {
+int Autotune::choose(std::string_view key, std::span<const std::string_view> names,
+                     const std::function<Status(int)>& run) {
   if (!enabled_ || names.size() < 2) return 0;
   const auto position = [&](const std::string& name) {
     const auto found = std::find(names.begin(), names.end(), name);
@@ -60,7 +61,8 @@ int Autotune::choose(std::string_view key, std::span<const std::string_view> nam
   if (const auto found = entries_.find(key); found != entries_.end()) {
     if (const int known = position(found->second.name); known >= 0) return known;
   }
-  if (entries_.size() >= kMaxKeys) std::erase_if(entries_, [](const auto& entry) { return !entry.second.name.empty(); });
+  if (entries_.size() >= kMaxKeys)
+    std::erase_if(entries_, [](const auto& entry) { return !entry.second.name.empty(); });
   entries_[std::string(key)] = {};
   lock.unlock();
   const int chosen = fastest(static_cast<int>(names.size()), run);
@@ -121,7 +123,8 @@ std::filesystem::path autotune_file(std::string_view device) {
   }
   std::string name;
   for (const char c : "autotune-" + std::string(device) + "-" BURN_VERSION) {
-    const bool is_plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-';
+    const bool is_plain =
+        (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-';
     name += is_plain ? c : '_';
   }
   return folder / "burn" / (name + ".txt");

@@ -1,9 +1,9 @@
 // Chooses among several ways to compute the same by timing them, and remembers the choice, in the process and on disk.
 //
-// The first call for a key times every candidate on the call's own operands, all in that call: afterwards the choice is fixed for
-// as long as the process lives, so one program gives the same bits from run to run. Between processes it is the file that keeps
-// it. What can change results in their last digits is therefore: another machine, number of threads or version; a file that was
-// removed or could not be written; BURN_AUTOTUNE.
+// The first call for a key times every candidate on the call's own operands, all in that call: afterwards the choice is
+// fixed for as long as the process lives, so one program gives the same bits from run to run. Between processes it is
+// the file that keeps it. What can change results in their last digits is therefore: another machine, number of threads
+// or version; a file that was removed or could not be written; BURN_AUTOTUNE.
 #pragma once
 
 #include <condition_variable>
@@ -19,7 +19,8 @@
 
 namespace burn::backends {
 
-// Thread-safe. Calls for different keys may overlap, and then disturb each other's timings; those for one key wait for the first.
+// Thread-safe. Calls for different keys may overlap, and then disturb each other's timings; those for one key wait for
+// the first.
 class Autotune {
  public:
   // Without a file, choices live in memory alone. Disabled, the first candidate is always taken.
@@ -27,8 +28,8 @@ class Autotune {
   Autotune(const Autotune&) = delete;
   Autotune& operator=(const Autotune&) = delete;
 
-  // The position of the best of `names` for `key`. `run(i)` computes the whole with candidate i; it may be called any number of
-  // times, and candidates that fail are not chosen. Requires: a key without tabs and line ends.
+  // The position of the best of `names` for `key`. `run(i)` computes the whole with candidate i; it may be called any
+  // number of times, and candidates that fail are not chosen. Requires: a key without tabs and line ends.
   int choose(std::string_view key, std::span<const std::string_view> names, const std::function<Status(int)>& run);
 
   static constexpr std::size_t kMaxKeys = 4096;  // then all is forgotten and begun anew

@@ -48,9 +48,9 @@ struct RunResult {
 class Executable {
  public:
   virtual ~Executable() = default;
-  // A step that fails (RESOURCE_EXHAUSTED when memory is short, OUT_OF_RANGE for an index outside its dim; both name the op
-  // and its call site) fails the outputs that are computed from it, as a failed input does, and no others. Errors:
-  // arguments that do not fit the program, or exceptions.
+  // A step that fails (RESOURCE_EXHAUSTED when memory is short, OUT_OF_RANGE for an index outside its dim; both name
+  // the op and its call site) fails the outputs that are computed from it, as a failed input does, and no others.
+  // Errors: arguments that do not fit the program, or exceptions.
   virtual Result<RunResult> run(RunArgs args) = 0;
   // Bytes that it holds for as long as it exists, roughly: what a cache of plans is bounded by.
   virtual std::size_t memory_bytes() const = 0;

@@ -8,8 +8,8 @@
 
 namespace burn::backends {
 
-// For each output the failure of the first input, in the order of its operands, that it is computed from; null where all of
-// them are there. Empty if `inputs` is, or names no failure.
+// For each output the failure of the first input, in the order of its operands, that it is computed from; null where
+// all of them are there. Empty if `inputs` is, or names no failure.
 std::vector<Failure> spread(const ir::Program& program, std::span<const Failure> inputs);
 
 }  // namespace burn::backends

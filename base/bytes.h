@@ -28,9 +28,7 @@ class SharedBytes {
   bool empty() const { return bytes_.empty(); }
 
   // A part that shares the owner. Requires: offset + length <= size().
-  SharedBytes slice(std::size_t offset, std::size_t length) const {
-    return {owner_, bytes_.subspan(offset, length)};
-  }
+  SharedBytes slice(std::size_t offset, std::size_t length) const { return {owner_, bytes_.subspan(offset, length)}; }
 
  private:
   std::shared_ptr<const void> owner_;

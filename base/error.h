@@ -40,7 +40,7 @@ inline void throw_if_error(const Status& status) {
 }  // namespace burn
 
 // A programmer's error, never reachable from the network or a user's data: logs and aborts.
-#define BURN_CHECK(condition, message) \
-  do {                                 \
+#define BURN_CHECK(condition, message)                           \
+  do {                                                           \
     if (!(condition)) ::burn::check_failed(#condition, message); \
   } while (false)

@@ -1,8 +1,8 @@
 #include "base/fork.h"
 
-#include <pthread.h>
-
 #include <array>
+
+#include <pthread.h>
 
 #include "base/error.h"
 

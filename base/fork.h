@@ -1,7 +1,7 @@
 // What fork() leaves of a process: the child has its memory, but none of its threads, and locks as they happened to be.
 //
-// Sessions, connections and pools of threads therefore stay with the parent. Whatever has one remembers fork_count() of its
-// beginning, and in the child, where that has grown, says so instead of waiting for threads that are not there.
+// Sessions, connections and pools of threads therefore stay with the parent. Whatever has one remembers fork_count() of
+// its beginning, and in the child, where that has grown, says so instead of waiting for threads that are not there.
 #pragma once
 
 #include <atomic>
@@ -15,21 +15,23 @@ namespace detail {
 inline constinit std::atomic<std::uint32_t> fork_count{0};
 }
 
-// Rises by one in the child of a fork(). Counts from the first call of watch_forks(), before which there is nothing to lose.
+// Rises by one in the child of a fork(). Counts from the first call of watch_forks(), before which there is nothing to
+// lose.
 inline std::uint32_t fork_count() { return detail::fork_count.load(std::memory_order_relaxed); }
 
 // Thread-safe, also while static objects are built.
 void watch_forks();
 
-// In the child the mutex is free, and what it guards is whole: a fork() waits for whoever holds it. Requires: it lives to the
-// end of the process, and nobody who holds it asks for another such mutex, forks, or waits for long.
+// In the child the mutex is free, and what it guards is whole: a fork() waits for whoever holds it. Requires: it lives
+// to the end of the process, and nobody who holds it asks for another such mutex, forks, or waits for long.
 void keep_whole_over_forks(std::mutex& mutex);
 
 // Calls `in_child` at the beginning of every child, on its only thread.
 void after_fork(void (*in_child)());
 
-// A T for the whole process, made when it is first asked for and never destroyed: objects of any age may still need it. The
-// child of a fork() gets one of its own; its parent's threads do not run there. Itself never destroyed, either. Thread-safe.
+// A T for the whole process, made when it is first asked for and never destroyed: objects of any age may still need it.
+// The child of a fork() gets one of its own; its parent's threads do not run there. Itself never destroyed, either.
+// Thread-safe.
 template <typename T>
 class OnePerProcess {
  public:

@@ -1,4 +1,5 @@
-// The two 16-bit floats as storage types: conversion to and from float, round to nearest even. Arithmetic is done in float.
+// The two 16-bit floats as storage types: conversion to and from float, round to nearest even. Arithmetic is done in
+// float.
 #pragma once
 
 #include <bit>

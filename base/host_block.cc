@@ -13,10 +13,10 @@
 namespace burn {
 namespace {
 
-constexpr std::align_val_t kAlignment{64};                     // a cache line, and any vector register
-constexpr std::size_t kMinMapped = 2 * kLargePage;             // below it the allocator keeps pages itself
+constexpr std::align_val_t kAlignment{64};          // a cache line, and any vector register
+constexpr std::size_t kMinMapped = 2 * kLargePage;  // below it the allocator keeps pages itself
 #if defined(__SANITIZE_ADDRESS__)
-constexpr std::size_t kMaxKept = 0;                            // it is to see uses after the end
+constexpr std::size_t kMaxKept = 0;  // it is to see uses after the end
 #else
 constexpr std::size_t kMaxKept = std::size_t{512} << 20;
 #endif

@@ -1,5 +1,5 @@
-// Host memory for large tensors on their way: fresh pages cost as much as moving the bytes into them, so blocks that come back
-// are kept for the next time, and the system is asked for large pages.
+// Host memory for large tensors on their way: fresh pages cost as much as moving the bytes into them, so blocks that
+// come back are kept for the next time, and the system is asked for large pages.
 #pragma once
 
 #include <chrono>
@@ -8,8 +8,8 @@
 
 namespace burn {
 
-// Uninitialised, aligned for any vector register; null when there is no memory. Thread-safe. What comes back is kept up to a
-// limit; the system may take the pages of what is kept whenever it needs them.
+// Uninitialised, aligned for any vector register; null when there is no memory. Thread-safe. What comes back is kept up
+// to a limit; the system may take the pages of what is kept whenever it needs them.
 std::shared_ptr<std::byte[]> host_block(std::size_t size);
 
 // Gives the system those kept blocks that came back `unused_for` ago or longer, the oldest first, until `keep` bytes

@@ -5,7 +5,8 @@
 
 namespace burn {
 
-// T provides, found by argument-dependent lookup: void retain(T&) and void drop(T&), the latter freeing it with the last owner.
+// T provides, found by argument-dependent lookup: void retain(T&) and void drop(T&), the latter freeing it with the
+// last owner.
 template <typename T>
 class Ptr {
  public:

@@ -1,4 +1,5 @@
-// Memory for small objects that are made and dropped by the thousand: each thread keeps what was freed on it for the next.
+// Memory for small objects that are made and dropped by the thousand: each thread keeps what was freed on it for the
+// next.
 #pragma once
 
 #include <cstddef>

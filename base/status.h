@@ -99,15 +99,14 @@ class [[nodiscard]] Result {
 #define BURN_CONCAT(a, b) BURN_CONCAT_INNER(a, b)
 
 // BURN_TRY(auto x, f()): x is the value, or the enclosing function returns f's failure.
-#define BURN_TRY(declaration, expression) \
-  BURN_TRY_INNER(BURN_CONCAT(burn_try_, __COUNTER__), declaration, expression)
+#define BURN_TRY(declaration, expression) BURN_TRY_INNER(BURN_CONCAT(burn_try_, __COUNTER__), declaration, expression)
 #define BURN_TRY_INNER(result, declaration, expression) \
   auto result = (expression);                           \
   if (!result.ok()) return result.status();             \
   declaration = *std::move(result)
 
 // The enclosing function returns the failure of a Status expression.
-#define BURN_RETURN_IF_ERROR(expression)                                                  \
-  do {                                                                                    \
-    if (auto burn_status_ = (expression); !burn_status_.ok()) return burn_status_;        \
+#define BURN_RETURN_IF_ERROR(expression)                                           \
+  do {                                                                             \
+    if (auto burn_status_ = (expression); !burn_status_.ok()) return burn_status_; \
   } while (false)

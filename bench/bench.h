@@ -27,8 +27,8 @@ struct Benchmark {
 // Repeats `body` for `context.seconds` (at least 5 times, after 3 to warm up) and returns the seconds of each call.
 std::vector<double> repeat(const Context& context, const std::function<void()>& body);
 
-// The same as one sample per `inner` calls, each sample being the seconds of one of them: for what is shorter than a clock can
-// tell, or overlaps with its neighbours. `settle` ends a sample (a sync).
+// The same as one sample per `inner` calls, each sample being the seconds of one of them: for what is shorter than a
+// clock can tell, or overlaps with its neighbours. `settle` ends a sample (a sync).
 std::vector<double> repeat_batched(const Context& context, int inner, const std::function<void()>& body,
                                    const std::function<void()>& settle);
 
@@ -37,12 +37,12 @@ std::vector<double> giga_per_second(std::vector<double> seconds, double amount);
 std::vector<double> tera_per_second(std::vector<double> seconds, double amount);
 std::vector<double> microseconds(std::vector<double> seconds);
 
-void add_kernels(std::vector<Benchmark>& list);     // kernels.cc
-void add_client(std::vector<Benchmark>& list);      // client.cc
-void add_transport(std::vector<Benchmark>& list);   // transport.cc
-void add_raw_gemm(std::vector<Benchmark>& list);    // raw_gemm.cc
-void add_raw_sockets(std::vector<Benchmark>& list); // raw_sockets.cc
-void add_steps(std::vector<Benchmark>& list);       // steps.cc
-void add_chargpt(std::vector<Benchmark>& list);     // chargpt.cc
+void add_kernels(std::vector<Benchmark>& list);      // kernels.cc
+void add_client(std::vector<Benchmark>& list);       // client.cc
+void add_transport(std::vector<Benchmark>& list);    // transport.cc
+void add_raw_gemm(std::vector<Benchmark>& list);     // raw_gemm.cc
+void add_raw_sockets(std::vector<Benchmark>& list);  // raw_sockets.cc
+void add_steps(std::vector<Benchmark>& list);        // steps.cc
+void add_chargpt(std::vector<Benchmark>& list);      // chargpt.cc
 
 }  // namespace burn::bench

@@ -1,5 +1,5 @@
-// One training step of a small language model over characters: GPT-2's blocks (normalisation first, GELU, learned positions),
-// 6 layers of 384 with 6 heads over 256 characters, batch 12, AdamW.
+// One training step of a small language model over characters: GPT-2's blocks (normalisation first, GELU, learned
+// positions), 6 layers of 384 with 6 heads over 256 characters, batch 12, AdamW.
 #include "bench/bench.h"
 #include "burn/burn.h"
 
@@ -17,18 +17,22 @@ struct CharGpt {
 
   static CharGpt init(const Device& device) {
     const auto normal = nn::Initializer::normal(0, 0.02);
-    return {.tokens = nn::EmbeddingConfig{.n_embedding = kVocabulary, .d_model = kModel, .initializer = normal}.init(device),
-            .positions = nn::EmbeddingConfig{.n_embedding = kContext, .d_model = kModel, .initializer = normal}.init(device),
-            .blocks = nn::TransformerEncoderConfig{.d_model = kModel,
-                                                   .d_ff = 4 * kModel,
-                                                   .n_heads = kHeads,
-                                                   .n_layers = kLayers,
-                                                   .dropout = 0,
-                                                   .norm_first = true,
-                                                   .initializer = normal}
-                          .init(device),
-            .norm = nn::LayerNormConfig{.d_model = kModel}.init(device),
-            .head = nn::LinearConfig{.d_input = kModel, .d_output = kVocabulary, .bias = false, .initializer = normal}.init(device)};
+    return {
+        .tokens =
+            nn::EmbeddingConfig{.n_embedding = kVocabulary, .d_model = kModel, .initializer = normal}.init(device),
+        .positions =
+            nn::EmbeddingConfig{.n_embedding = kContext, .d_model = kModel, .initializer = normal}.init(device),
+        .blocks = nn::TransformerEncoderConfig{.d_model = kModel,
+                                               .d_ff = 4 * kModel,
+                                               .n_heads = kHeads,
+                                               .n_layers = kLayers,
+                                               .dropout = 0,
+                                               .norm_first = true,
+                                               .initializer = normal}
+                      .init(device),
+        .norm = nn::LayerNormConfig{.d_model = kModel}.init(device),
+        .head = nn::LinearConfig{.d_input = kModel, .d_output = kVocabulary, .bias = false, .initializer = normal}.init(
+            device)};
   }
 
   Tensor<2> forward(const Tensor<2, Int>& text) const {  // [batch, context] -> [batch * context, vocabulary]

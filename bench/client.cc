@@ -5,8 +5,8 @@
 namespace burn::bench {
 namespace {
 
-// Microseconds for each node that `step` records, the program known and sent with each call. The device computes nothing and
-// is in this process, so this is the client alone, whatever device is measured otherwise.
+// Microseconds for each node that `step` records, the program known and sent with each call. The device computes
+// nothing and is in this process, so this is the client alone, whatever device is measured otherwise.
 template <typename Step>
 std::vector<double> recording(const Context& c, const Device& device, Step&& step) {
   const auto nodes = [&] { return device.state()->stats().nodes_recorded; };
@@ -61,7 +61,8 @@ std::vector<double> captured_step(const Context& c, std::int64_t batch) {
   return microseconds(repeat_batched(
       c, 10,
       [&] {
-        loss = step(net, optim, 1e-3, Tensor<2>::from_data(images_data, ad), Tensor<1, Int>::from_data(labels_data, ad));
+        loss =
+            step(net, optim, 1e-3, Tensor<2>::from_data(images_data, ad), Tensor<1, Int>::from_data(labels_data, ad));
       },
       [&] { ad.sync(); }));
 }
@@ -78,12 +79,14 @@ std::vector<double> client_step(const Context& c, bool is_captured) {
   Tensor<1> loss;
   return microseconds(repeat_batched(
       c, 10,
-      [&] { loss = is_captured ? step(net, optim, 1e-3, images, targets) : train_step(net, optim, 1e-3, images, targets); },
+      [&] {
+        loss = is_captured ? step(net, optim, 1e-3, images, targets) : train_step(net, optim, 1e-3, images, targets);
+      },
       [] {}));
 }
 
-// The steps of steps.cc fed by a loader, whose worker makes the batch and uploads it while earlier steps run. Every batch is
-// made anew out of its items.
+// The steps of steps.cc fed by a loader, whose worker makes the batch and uploads it while earlier steps run. Every
+// batch is made anew out of its items.
 template <typename Net>
 std::vector<double> loader_step(const Context& c, std::size_t batch, std::size_t workers) {
   struct Batch {

@@ -37,8 +37,12 @@ std::vector<double> rate(std::vector<double> seconds, double amount) {
 }
 }  // namespace
 
-std::vector<double> giga_per_second(std::vector<double> seconds, double amount) { return rate(std::move(seconds), amount / 1e9); }
-std::vector<double> tera_per_second(std::vector<double> seconds, double amount) { return rate(std::move(seconds), amount / 1e12); }
+std::vector<double> giga_per_second(std::vector<double> seconds, double amount) {
+  return rate(std::move(seconds), amount / 1e9);
+}
+std::vector<double> tera_per_second(std::vector<double> seconds, double amount) {
+  return rate(std::move(seconds), amount / 1e12);
+}
 
 std::vector<double> microseconds(std::vector<double> seconds) {
   for (auto& s : seconds) s *= 1e6;

@@ -100,7 +100,8 @@ const ir::Conv kSame{{1, 1}, {1, 1}, {1, 1}, {1, 1}, 1};
 std::vector<double> conv2d_fwd(const Context& c) {
   const ConvData d(c.device);
   return tera_per_second(
-      time_kernel(c, 1, [&] { return Tensor<4>{client::conv(d.x.value(), d.w.value(), nullptr, kSame, {})}; }), ConvData::kFlops);
+      time_kernel(c, 1, [&] { return Tensor<4>{client::conv(d.x.value(), d.w.value(), nullptr, kSame, {})}; }),
+      ConvData::kFlops);
 }
 
 std::vector<double> conv2d_bwd(const Context& c) {
@@ -137,8 +138,10 @@ void add_kernels(std::vector<Benchmark>& list) {
   list.push_back({"layer_norm", "GB/s", "higher", layer_norm});
   list.push_back({"cross_entropy", "GB/s", "higher", cross_entropy});
   list.push_back({"sum_dim0", "GB/s", "higher", sum_dim0});
-  list.push_back({"matmul_f32_1024", "TFLOP/s", "higher", [](const Context& c) { return matmul(c, 1024, DType::f32); }});
-  list.push_back({"matmul_bf16_1024", "TFLOP/s", "higher", [](const Context& c) { return matmul(c, 1024, DType::bf16); }});
+  list.push_back(
+      {"matmul_f32_1024", "TFLOP/s", "higher", [](const Context& c) { return matmul(c, 1024, DType::f32); }});
+  list.push_back(
+      {"matmul_bf16_1024", "TFLOP/s", "higher", [](const Context& c) { return matmul(c, 1024, DType::bf16); }});
   list.push_back({"conv2d_fwd", "TFLOP/s", "higher", conv2d_fwd});
   list.push_back({"conv2d_bwd", "TFLOP/s", "higher", conv2d_bwd});
   list.push_back({"op_dispatch", "us/op", "lower", op_dispatch});

@@ -1,11 +1,11 @@
 // burn-bench: measures a device and prints one JSON object a line. Names are stable; docs/perf.md says what each does.
-#include <signal.h>
-
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+
+#include <CLI/CLI.hpp>
+#include <signal.h>
 
 #include "bench/bench.h"
 
@@ -24,8 +24,8 @@ std::string line(const Benchmark& benchmark, const std::string& device, std::vec
   char text[512];
   std::snprintf(text, sizeof(text),
                 R"({"bench":"%s","device":"%s","value":%.4g,"unit":"%s","better":"%s","n":%zu,"p10":%.4g,"p90":%.4g})",
-                benchmark.name.c_str(), device.c_str(), quantile(samples, 0.5), benchmark.unit.c_str(), benchmark.better.c_str(),
-                samples.size(), quantile(samples, 0.1), quantile(samples, 0.9));
+                benchmark.name.c_str(), device.c_str(), quantile(samples, 0.5), benchmark.unit.c_str(),
+                benchmark.better.c_str(), samples.size(), quantile(samples, 0.1), quantile(samples, 0.9));
   return text;
 }
 

@@ -1,5 +1,5 @@
-// The yardstick of matmul_f32_1024: the same product by the libraries beneath, called directly. Once on the threads that they bring
-// along, and once on ours, each thread with a band of rows.
+// The yardstick of matmul_f32_1024: the same product by the libraries beneath, called directly. Once on the threads
+// that they bring along, and once on ours, each thread with a band of rows.
 #include <cblas.h>
 #include <dnnl.h>
 #include <omp.h>
@@ -28,8 +28,8 @@ struct Operands {
 using Product = void (*)(Operands& x, std::int64_t begin, std::int64_t end);
 
 void by_openblas(Operands& x, std::int64_t begin, std::int64_t end) {
-  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<blasint>(end - begin), kSize, kSize, 1, x.a.data() + begin * kSize,
-              kSize, x.b.data(), kSize, 0, x.c.data() + begin * kSize, kSize);
+  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<blasint>(end - begin), kSize, kSize, 1,
+              x.a.data() + begin * kSize, kSize, x.b.data(), kSize, 0, x.c.data() + begin * kSize, kSize);
 }
 
 void by_onednn(Operands& x, std::int64_t begin, std::int64_t end) {
@@ -42,7 +42,8 @@ std::vector<double> rates(const Context& c, Product product, bool on_our_threads
   const cpu::LibraryThreads threads(on_our_threads ? 1 : cpu::thread_count());
   const auto body = [&] {
     if (!on_our_threads) return product(x, 0, kSize);
-    cpu::parallel_for(kSize, kSize / cpu::thread_count(), [&](std::int64_t begin, std::int64_t end) { product(x, begin, end); });
+    cpu::parallel_for(kSize, kSize / cpu::thread_count(),
+                      [&](std::int64_t begin, std::int64_t end) { product(x, begin, end); });
   };
   return tera_per_second(repeat_batched(c, 4, body, [] {}), 2.0 * kSize * kSize * kSize);
 }

@@ -1,4 +1,9 @@
 // The yardstick of transport.cc: the same bytes and round trips over plain sockets between two processes.
+#include <array>
+#include <cstring>
+#include <stdexcept>
+#include <vector>
+
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
@@ -6,11 +11,6 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <array>
-#include <cstring>
-#include <stdexcept>
-#include <vector>
 
 #include "bench/bench.h"
 
@@ -110,7 +110,8 @@ std::vector<double> bulk(const Context& c, int family) {
   const std::vector<char> piece(kPiece, 1);
   return giga_per_second(repeat(c,
                                 [&] {
-                                  for (std::size_t left = kBulk; left > 0; left -= kPiece) write_exactly(peer.fd(), piece.data(), kPiece);
+                                  for (std::size_t left = kBulk; left > 0; left -= kPiece)
+                                    write_exactly(peer.fd(), piece.data(), kPiece);
                                   char answer = 0;
                                   read_exactly(peer.fd(), &answer, 1);
                                 }),

@@ -1,5 +1,5 @@
-// Whole training steps: the batch goes to the device, forward, backward, update. Steps follow each other without waiting, as in
-// training; a sample is the mean over ten of them.
+// Whole training steps: the batch goes to the device, forward, backward, update. Steps follow each other without
+// waiting, as in training; a sample is the mean over ten of them.
 #include "bench/models.h"
 
 namespace burn::bench {

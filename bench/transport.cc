@@ -47,10 +47,18 @@ Tensor<1> new_chain(Tensor<1> x, const Tensor<1>& y, std::uint64_t serial) {
       bits ^= bits >> 31;
     }
     switch (bits & 3) {
-      case 0: x = x + y; break;
-      case 1: x = x - y; break;
-      case 2: x = x * y; break;
-      default: x = y - x; break;
+      case 0:
+        x = x + y;
+        break;
+      case 1:
+        x = x - y;
+        break;
+      case 2:
+        x = x * y;
+        break;
+      default:
+        x = y - x;
+        break;
     }
     bits >>= 2;
   }

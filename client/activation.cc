@@ -11,8 +11,8 @@ namespace burn::client {
 
 namespace {
 
-// The largest element along the axes, as a constant: what is subtracted so that no exponential overflows adds nothing to
-// the gradient. Where there are no elements there is nothing to subtract from either, and any number will do.
+// The largest element along the axes, as a constant: what is subtracted so that no exponential overflows adds nothing
+// to the gradient. Where there are no elements there is nothing to subtract from either, and any number will do.
 Value largest_along(const Value& x, const ir::Dims& axes, const Site& site) {
   const bool is_empty = x.dim(static_cast<int>(axes[0])) == 0;
   return reduce(is_empty ? ir::ReduceFn::sum : ir::ReduceFn::max, x.detach(), axes, site);
@@ -125,8 +125,8 @@ Value leaky_relu(const Value& value, double slope, const Site& site) {
 
 namespace {
 
-// x above 0, scale * (e^(x rate) - 1) elsewhere, both times `outer`. The exponent stops at 0: an overflow in the branch that is not taken
-// would make its gradient 0 * infinity.
+// x above 0, scale * (e^(x rate) - 1) elsewhere, both times `outer`. The exponent stops at 0: an overflow in the branch
+// that is not taken would make its gradient 0 * infinity.
 Value exponential_unit(const Value& value, double scale, double rate, double outer, const Site& site) {
   return in_compute_dtype(value, site, [&](const Term& x) {
     const Term unit = select(x > 0.0, x, expm1(min(x, 0.0) * rate) * scale);
@@ -176,9 +176,8 @@ Value thresholded_relu(const Value& x, double alpha, const Site& site) { return 
 
 Value shrink(const Value& value, double lambda, double bias, const Site& site) {
   fail_if_empty(value, "shrink", site);
-  return in_compute_dtype(value, site, [&](const Term& x) {
-    return select(x > lambda, x - bias, select(x < -lambda, x + bias, 0.0));
-  });
+  return in_compute_dtype(
+      value, site, [&](const Term& x) { return select(x > lambda, x - bias, select(x < -lambda, x + bias, 0.0)); });
 }
 
 Value glu(const Value& x, std::int64_t axis, const Site& site) {

@@ -20,7 +20,9 @@ ir::Shape common_batch(std::span<const Value* const> all, const Site& site) {
   for (const Value* x : all) {
     if (x == nullptr) continue;
     if (x->rank() != rank || rank < 2) {
-      fail("attention: takes matrices of one rank, got " + ir::to_string(all.front()->type()) + " and " + ir::to_string(x->type()), site);
+      fail("attention: takes matrices of one rank, got " + ir::to_string(all.front()->type()) + " and " +
+               ir::to_string(x->type()),
+           site);
     }
     for (int i = 0; i < rank - 2; ++i) {
       if (batch[i] == 1) batch[i] = x->dim(i);
@@ -46,7 +48,8 @@ struct Operands {
   Value q, k, v;
   std::optional<Value> mask, bias;
 
-  Operands(const Value& query, const Value& key, const Value& value, const Value* hidden, const Value* added, const Site& site) {
+  Operands(const Value& query, const Value& key, const Value& value, const Value* hidden, const Value* added,
+           const Site& site) {
     const Value* all[] = {&query, &key, &value, hidden, added};
     const auto batch = common_batch(all, site);
     q = spread(query, batch, query.dim(-2), query.dim(-1), site);

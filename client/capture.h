@@ -10,20 +10,22 @@
 //
 // A call gives what calling the function itself would give, to the bit. The rule that makes it so:
 //
-// * What changes from call to call is an argument. State (a module, an optimizer, a running mean) is taken by reference and
+// * What changes from call to call is an argument. State (a module, an optimizer, a running mean) is taken by reference
+// and
 //   holds the new tensors afterwards; what is only read may be a temporary.
-// * Numbers that change are given as numbers and taken as burn::Scalar, which tensor functions and optim.step() accept. A
+// * Numbers that change are given as numbers and taken as burn::Scalar, which tensor functions and optim.step() accept.
+// A
 //   double would not compile: its value would be lost in arithmetic on the host. Every other number, flag and branch is
 //   part of the recording. An optimizer's count of steps is kept by the optimizer and goes on with each call.
 // * Random numbers are drawn from the device's stream, as many with each call as were recorded.
 // * Inside, nothing is read, uploaded or seeded, and flush() does nothing: the step is one program.
 // * Results come without a tape: backward() belongs into the step.
 //
-// A call whose arguments have other shapes, dtypes or modules than the ones before is recorded for itself, and so are the
-// first two calls of each kind: they must agree. What can be noticed throws burn::Error: a tensor from outside that is no
-// argument, or one that is kept outside; a number that was another one in the second recording; a read inside. What cannot
-// be noticed is a number or a branch outside the arguments that changes later; BURN_CAPTURE=check in the environment records
-// and compares every call, for finding those.
+// A call whose arguments have other shapes, dtypes or modules than the ones before is recorded for itself, and so are
+// the first two calls of each kind: they must agree. What can be noticed throws burn::Error: a tensor from outside that
+// is no argument, or one that is kept outside; a number that was another one in the second recording; a read inside.
+// What cannot be noticed is a number or a branch outside the arguments that changes later; BURN_CAPTURE=check in the
+// environment records and compares every call, for finding those.
 //
 // A call sends first what this thread has recorded before it: what prepares a batch is cheaper inside the step.
 #pragma once
@@ -50,11 +52,13 @@ using CapturedArgument = std::conditional_t<CapturedNumber<T>, Scalar, T&&>;
 
 }  // namespace client
 
-// What capture() gives: called like the function, with numbers in the place of Scalars. Moved, not copied; one thread at a time.
+// What capture() gives: called like the function, with numbers in the place of Scalars. Moved, not copied; one thread
+// at a time.
 template <typename Fn>
 class Captured {
  public:
-  Captured(const Device& device, Fn step) : engine_(std::make_unique<client::CaptureEngine>(device.state())), step_(std::move(step)) {}
+  Captured(const Device& device, Fn step)
+      : engine_(std::make_unique<client::CaptureEngine>(device.state())), step_(std::move(step)) {}
 
   // Errors: those of the step, and of the rule above. The arguments are then as the step left them.
   template <typename... Args>

@@ -13,7 +13,9 @@ std::string text_of(std::uint64_t bits, ir::DType dtype) {
                                 : std::to_string(static_cast<std::int64_t>(bits));
 }
 
-std::string instead(const std::string& now, const std::string& before) { return "the number " + now + " instead of " + before; }
+std::string instead(const std::string& now, const std::string& before) {
+  return "the number " + now + " instead of " + before;
+}
 
 // "the number 1.0 instead of 0.5 (at model.cc:41)"
 std::string scalar_difference(const ir::Program& program, std::size_t slot, std::uint64_t before, std::uint64_t now) {
@@ -37,7 +39,8 @@ std::string CaptureEngine::Form::difference(const Form& later) const {
   const auto same_event = [](const CaptureLog::Event& a, const CaptureLog::Event& b) {
     return a.host == b.host && a.keys == b.keys && a.slot == b.slot && a.count == b.count && a.dtype == b.dtype;
   };
-  if (given != later.given || event_numbers != later.event_numbers || !std::ranges::equal(events, later.events, same_event)) {
+  if (given != later.given || event_numbers != later.event_numbers ||
+      !std::ranges::equal(events, later.events, same_event)) {
     return "its numbers in other places";
   }
   for (std::size_t i = 0; i < events.size(); ++i) {
@@ -45,7 +48,8 @@ std::string CaptureEngine::Form::difference(const Form& later) const {
     if (event_numbers[i] < 0 && before != now) return instead(std::to_string(now), std::to_string(before));
   }
   for (std::size_t slot = 0; slot < scalars.size(); ++slot) {
-    if (scalars[slot] != later.scalars[slot]) return scalar_difference(*program, slot, scalars[slot], later.scalars[slot]);
+    if (scalars[slot] != later.scalars[slot])
+      return scalar_difference(*program, slot, scalars[slot], later.scalars[slot]);
   }
   return {};
 }

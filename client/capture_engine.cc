@@ -37,17 +37,18 @@ std::shared_ptr<const ir::Program> giving_away(const ir::Program& program, const
 
 }  // namespace
 
-// --- a call --------------------------------------------------------------------------------------------------------------------
+// --- a call
+// --------------------------------------------------------------------------------------------------------------------
 
 CaptureEngine::CaptureEngine(std::shared_ptr<DeviceState> device)
-    : device_(std::move(device)),
-      always_records_([] {
+    : device_(std::move(device)), always_records_([] {
         const char* mode = std::getenv("BURN_CAPTURE");
         return mode != nullptr && std::string_view{mode} == "check";
       }()) {}
 
 void CaptureEngine::begin() {
-  if (CaptureLog::active() != nullptr) throw Error(StatusCode::failed_precondition, "a captured step calls a captured step");
+  if (CaptureLog::active() != nullptr)
+    throw Error(StatusCode::failed_precondition, "a captured step calls a captured step");
   lasting_.clear();
   passing_.clear();
   numbers_.clear();
@@ -105,7 +106,8 @@ std::vector<std::uint64_t> CaptureEngine::scalars_of(const Form& form) {
       host(event.host)->captured_advance(event.keys);
       continue;
     }
-    const auto number = form.event_numbers[i] < 0 ? event.number : numbers_[static_cast<std::size_t>(form.event_numbers[i])];
+    const auto number =
+        form.event_numbers[i] < 0 ? event.number : numbers_[static_cast<std::size_t>(form.event_numbers[i])];
     const auto values = host(event.host)->captured_numbers(event.keys[0], number.as_double());
     for (std::size_t k = 0; k < event.count; ++k) {
       scalars[event.slot + k] = static_cast<std::uint64_t>(Scalar{values[k]}.bits(event.dtype));
@@ -151,7 +153,8 @@ void CaptureEngine::replay(const CaptureState& result) {
   replayed_ += 1;
 }
 
-// --- a recording ---------------------------------------------------------------------------------------------------------------
+// --- a recording
+// ---------------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -179,8 +182,8 @@ void CaptureEngine::Recording::finish(const CaptureState& lasting, const Capture
   }
   for (const Value* value : lasting.values()) {
     if (value->has_value() && value->is_tracked() && !is_leaf_of_tape(*value)) {
-      throw Error(StatusCode::failed_precondition, "a captured step leaves " + ir::to_string(value->type()) +
-                                                       " with a gradient to itself; detach() it");
+      throw Error(StatusCode::failed_precondition,
+                  "a captured step leaves " + ir::to_string(value->type()) + " with a gradient to itself; detach() it");
     }
   }
   auto holders = lasting.values();
@@ -189,7 +192,8 @@ void CaptureEngine::Recording::finish(const CaptureState& lasting, const Capture
   const auto captured = value_or_throw(engine_.device_->end_capture(holders, engine_.ids_));
   engine_.recorded_ += 1;
   if (!captured.program) throw Error(StatusCode::invalid_argument, "a captured step computes nothing");
-  bool keeps_its_shape = lasting.words() == engine_.lasting_.words() && lasting.values().size() == engine_.lasting_.values().size();
+  bool keeps_its_shape =
+      lasting.words() == engine_.lasting_.words() && lasting.values().size() == engine_.lasting_.values().size();
   for (std::size_t i = 0; keeps_its_shape && i < lasting.values().size(); ++i) {
     keeps_its_shape = lasting.values()[i]->has_value() == (engine_.ids_[i] != 0);
   }
@@ -214,8 +218,8 @@ CaptureEngine::Source CaptureEngine::source_of(const Value& value, const Capture
   return source;
 }
 
-CaptureEngine::Form CaptureEngine::form_of(const CaptureLog& log, const CapturedRun& captured, const CaptureState& lasting,
-                                           const CaptureState& result) const {
+CaptureEngine::Form CaptureEngine::form_of(const CaptureLog& log, const CapturedRun& captured,
+                                           const CaptureState& lasting, const CaptureState& result) const {
   Form form;
   form.program = giving_away(*captured.program, {});
   std::unordered_map<proto::TensorId, std::size_t> argument_of;
@@ -234,7 +238,8 @@ CaptureEngine::Form CaptureEngine::form_of(const CaptureLog& log, const Captured
   return form;
 }
 
-// A tensor's memory may be given away when every Value that holds it is replaced or gone afterwards, and none takes it over.
+// A tensor's memory may be given away when every Value that holds it is replaced or gone afterwards, and none takes it
+// over.
 std::vector<std::int32_t> CaptureEngine::dropped_of(const Form& form) const {
   std::vector<std::int32_t> by_alias(arguments_.size());
   const auto taken_over = [&](const Source& source) {
@@ -243,7 +248,8 @@ std::vector<std::int32_t> CaptureEngine::dropped_of(const Form& form) const {
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
     auto& dropped = by_alias[first_alias(i)];
     const bool lasts = i < form.lasting.size();
-    const bool stays = lasts && form.lasting[i].from == Source::From::argument && form.lasting[i].index == first_alias(i);
+    const bool stays =
+        lasts && form.lasting[i].from == Source::From::argument && form.lasting[i].index == first_alias(i);
     if (!stays && dropped >= 0) dropped += 1;
     if (lasts && !stays) taken_over(form.lasting[i]);
   }
@@ -261,9 +267,9 @@ void CaptureEngine::keep(Form form, bool keeps_its_shape) {
     auto& known = recordings_.front();
     if (const auto difference = known.form.difference(form); !difference.empty()) {
       recordings_.pop_front();
-      throw Error(StatusCode::failed_precondition, "a captured step does not do the same again for arguments of the same shapes: " +
-                                                       difference +
-                                                       "; what differs from call to call must be an argument");
+      throw Error(StatusCode::failed_precondition,
+                  "a captured step does not do the same again for arguments of the same shapes: " + difference +
+                      "; what differs from call to call must be an argument");
     }
     known.times += 1;
     return;
@@ -271,7 +277,8 @@ void CaptureEngine::keep(Form form, bool keeps_its_shape) {
   auto dropped = dropped_of(form);
   auto kept = lasting_.kept();
   kept.insert(kept.end(), passing_.kept().begin(), passing_.kept().end());
-  recordings_.push_front({signature_, std::move(kept), std::move(form), keeps_its_shape, 1, std::move(dropped), {}, {}});
+  recordings_.push_front(
+      {signature_, std::move(kept), std::move(form), keeps_its_shape, 1, std::move(dropped), {}, {}});
   if (recordings_.size() > kMostRecordings) recordings_.pop_back();
 }
 

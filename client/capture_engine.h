@@ -20,9 +20,9 @@ class CaptureEngine {
 
   // --- a call: what it is given, ...
   void begin();
-  CaptureState& lasting() { return lasting_; }    // arguments that are still there afterwards, and may be changed
-  CaptureState& passing() { return passing_; }    // those that are not
-  void number(Scalar value);                      // the step gets numbers() in their places
+  CaptureState& lasting() { return lasting_; }  // arguments that are still there afterwards, and may be changed
+  CaptureState& passing() { return passing_; }  // those that are not
+  void number(Scalar value);                    // the step gets numbers() in their places
   const std::vector<Scalar>& numbers() const { return numbers_; }
   // ... whether it can be replayed, ...
   bool finds_recording();
@@ -57,7 +57,8 @@ class CaptureEngine {
     friend bool operator==(const Source&, const Source&) = default;
   };
   struct Signature {
-    std::vector<std::uint64_t> words;  // the arguments' own, what their tensors are besides types, and which are the same
+    std::vector<std::uint64_t>
+        words;  // the arguments' own, what their tensors are besides types, and which are the same
     std::vector<ir::TensorType> types;
     friend bool operator==(const Signature&, const Signature&) = default;
   };
@@ -68,8 +69,8 @@ class CaptureEngine {
     std::vector<Source> lasting, result;
     std::vector<CaptureLog::Given> given;
     std::vector<CaptureLog::Event> events;
-    std::vector<std::int64_t> event_numbers;     // which of the call's numbers an event takes; -1: its own
-    std::vector<std::uint64_t> scalars;          // those given with a call are 0
+    std::vector<std::int64_t> event_numbers;          // which of the call's numbers an event takes; -1: its own
+    std::vector<std::uint64_t> scalars;               // those given with a call are 0
     std::string difference(const Form& later) const;  // empty: none
   };
   struct Recorded {
@@ -86,13 +87,14 @@ class CaptureEngine {
   void sign();
   std::size_t first_alias(std::size_t argument) const { return static_cast<std::size_t>(aliases_[argument]); }
   Source source_of(const Value& value, const CapturedRun& captured) const;
-  Form form_of(const CaptureLog& log, const CapturedRun& captured, const CaptureState& lasting, const CaptureState& result) const;
+  Form form_of(const CaptureLog& log, const CapturedRun& captured, const CaptureState& lasting,
+               const CaptureState& result) const;
   std::vector<std::int32_t> dropped_of(const Form& form) const;
   void keep(Form form, bool keeps_its_shape);
   std::vector<std::uint64_t> scalars_of(const Form& form);
 
   const std::shared_ptr<DeviceState> device_;
-  const bool always_records_;  // BURN_CAPTURE=check: every call is recorded and compared, none replayed
+  const bool always_records_;       // BURN_CAPTURE=check: every call is recorded and compared, none replayed
   std::list<Recorded> recordings_;  // the one used last first
   std::size_t recorded_ = 0, replayed_ = 0;
 

@@ -11,7 +11,8 @@
 
 namespace burn::client {
 
-// An argument of a captured step that makes numbers of its own and changes with each call: an optimizer counts its steps.
+// An argument of a captured step that makes numbers of its own and changes with each call: an optimizer counts its
+// steps.
 class CaptureHost {
  public:
   virtual ~CaptureHost() = default;
@@ -39,12 +40,14 @@ class CaptureLog {
   };
 
   // `numbers`: of the call; `hosts`: among its arguments. Both outlive the log.
-  CaptureLog(const std::vector<Scalar>& numbers, const std::vector<CaptureHost*>& hosts) : numbers_(numbers), hosts_(hosts) {}
+  CaptureLog(const std::vector<Scalar>& numbers, const std::vector<CaptureHost*>& hosts)
+      : numbers_(numbers), hosts_(hosts) {}
 
   // That of the captured step which this thread is recording, or null.
   static CaptureLog* active();
 
-  // The next `count` scalars recorded are host.captured_numbers(key, number). Errors (thrown): a host that is no argument.
+  // The next `count` scalars recorded are host.captured_numbers(key, number). Errors (thrown): a host that is no
+  // argument.
   void follow(const CaptureHost& host, std::uint64_t key, Scalar number, ir::DType dtype, std::size_t count);
   // The host has changed these parts. Errors: as follow.
   void advance(const CaptureHost& host, std::vector<std::uint64_t> keys);
@@ -76,8 +79,8 @@ struct CapturedRun {
 // A further run of it.
 struct CapturedCall {
   std::span<Storage* const> inputs;
-  // How many Values of each input the caller drops afterwards. If those are all there are, the run may have its memory; -1:
-  // it may not.
+  // How many Values of each input the caller drops afterwards. If those are all there are, the run may have its memory;
+  // -1: it may not.
   std::span<const std::int32_t> dropped;
   std::vector<std::uint64_t> scalars;
   // The program that gives away just these inputs.

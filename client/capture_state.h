@@ -1,9 +1,10 @@
 // What the arguments and results of a captured step consist of, as far as calls differ in it.
 //
-// capture_fields(state, x) tells it. Tensors, and pairs, tuples, optionals, vectors and arrays, have it here; modules and
-// optimizers beside their types; a type of your own gets it by an overload in its namespace:
+// capture_fields(state, x) tells it. Tensors, and pairs, tuples, optionals, vectors and arrays, have it here; modules
+// and optimizers beside their types; a type of your own gets it by an overload in its namespace:
 //
-//   void capture_fields(burn::client::CaptureState& state, MnistBatch& batch) { state.fields(batch.images, batch.targets); }
+//   void capture_fields(burn::client::CaptureState& state, MnistBatch& batch) { state.fields(batch.images,
+//   batch.targets); }
 #pragma once
 
 #include <array>
@@ -88,9 +89,10 @@ void capture_fields(CaptureState& state, std::tuple<Ts...>& x) {
 
 template <typename T>
 void CaptureState::field(T& field) {
-  static_assert(requires { capture_fields(*this, field); },
-                "a captured step takes and returns tensors, modules, optimizers, and what capture_fields() is written for; "
-                "numbers come as burn::Scalar arguments");
+  static_assert(
+      requires { capture_fields(*this, field); },
+      "a captured step takes and returns tensors, modules, optimizers, and what capture_fields() is written for; "
+      "numbers come as burn::Scalar arguments");
   capture_fields(*this, field);
 }
 

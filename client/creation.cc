@@ -5,12 +5,14 @@
 namespace burn::client {
 
 Value scalar(const Place& place, Scalar value, ir::DType dtype, const Site& site) {
-  if (ir::is_integer(dtype)) value = value.source() == 0 ? integer_to_store(value, dtype, site) : exact_integer(value, dtype, site);
+  if (ir::is_integer(dtype))
+    value = value.source() == 0 ? integer_to_store(value, dtype, site) : exact_integer(value, dtype, site);
   return Value{place.device->record_scalar(value, dtype), place.autodiff};
 }
 
 Value constant(const Place& place, Scalar value, ir::DType dtype, const Site& site) {
-  if (value.source() != 0) fail("a number given to a captured step differs from call to call and cannot be written into its program", site);
+  if (value.source() != 0)
+    fail("a number given to a captured step differs from call to call and cannot be written into its program", site);
   if (ir::is_integer(dtype)) value = integer_to_store(value, dtype, site);
   return Value{place.device->record(ir::Constant{dtype, value.bits(dtype)}, {}, site), place.autodiff};
 }
@@ -23,7 +25,8 @@ Value filled(const Place& place, const ir::Shape& shape, Scalar value, ir::DType
   return expand(constant(place, value, dtype, site), shape, site);
 }
 
-Value arange(const Place& place, std::int64_t start, std::int64_t end, std::int64_t step, ir::DType dtype, const Site& site) {
+Value arange(const Place& place, std::int64_t start, std::int64_t end, std::int64_t step, ir::DType dtype,
+             const Site& site) {
   if (step <= 0) fail("arange: step is " + std::to_string(step) + ", must be positive", site);
   const std::int64_t size = end > start ? (end - start + step - 1) / step : 0;
   // Floats are rounded once, from whole numbers: a position beyond 2^24 (256 in bf16) is none of theirs.

@@ -16,7 +16,8 @@ namespace {
 using State = std::shared_ptr<client::DeviceState>;
 using Dial = std::shared_future<Result<State>>;
 
-// Devices that are open, by URL: the same URL is the same session for as long as anything uses it and the session works.
+// Devices that are open, by URL: the same URL is the same session for as long as anything uses it and the session
+// works.
 struct OpenDevices {
   struct Entry {
     std::weak_ptr<client::DeviceState> device;

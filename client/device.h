@@ -14,13 +14,14 @@ namespace client {
 class DeviceState;
 }
 
-// A cheap handle; copies are the same device. Opening the same URL again gives the same session, unless that has lost its
-// connection: then a new one, and what was on the old one says that it is lost. fork() does not take a device along: in the child
-// all of it throws, and the same URL opens one of the child's own. Thread-safe.
+// A cheap handle; copies are the same device. Opening the same URL again gives the same session, unless that has lost
+// its connection: then a new one, and what was on the old one says that it is lost. fork() does not take a device
+// along: in the child all of it throws, and the same URL opens one of the child's own. Thread-safe.
 class Device {
  public:
   Device() : Device("cpu") {}
-  // Opens the device; threads that open one URL share the attempt and its error. Errors: one sentence naming the URL when it cannot be reached or does not parse.
+  // Opens the device; threads that open one URL share the attempt and its error. Errors: one sentence naming the URL
+  // when it cannot be reached or does not parse.
   Device(const char* url) : Device(std::string_view{url}) {}  // NOLINT: "cpu" is a device wherever one is asked for
   Device(const std::string& url) : Device(std::string_view{url}) {}  // NOLINT
   explicit Device(std::string_view url);
@@ -49,10 +50,13 @@ class Device {
 
   // Errors (thrown): the handle was moved from.
   const std::shared_ptr<client::DeviceState>& state() const {
-    if (!state_) [[unlikely]] throw_moved_from();
+    if (!state_) [[unlikely]]
+      throw_moved_from();
     return state_;
   }
-  friend bool operator==(const Device& a, const Device& b) { return a.state_ == b.state_ && a.autodiff_ == b.autodiff_; }
+  friend bool operator==(const Device& a, const Device& b) {
+    return a.state_ == b.state_ && a.autodiff_ == b.autodiff_;
+  }
 
  private:
   [[noreturn]] static void throw_moved_from();

@@ -22,8 +22,8 @@ void DeviceState::arrange(std::span<Value* const> values, std::vector<std::uint6
     if (!values[i]->has_value()) continue;
     Storage& storage = *values[i]->storage();
     if (storage.device != &self_) {
-      throw Error(StatusCode::invalid_argument, "a step captured on " + url_ + " is given " + ir::to_string(storage.type) +
-                                                    " on " + (*storage.device)->url());
+      throw Error(StatusCode::invalid_argument, "a step captured on " + url_ + " is given " +
+                                                    ir::to_string(storage.type) + " on " + (*storage.device)->url());
     }
     if (storage.recorder != nullptr) close_program(*storage.recorder);
     if (storage.recorder != nullptr) refuse_in_capture("given to another one");
@@ -53,7 +53,8 @@ void DeviceState::abandon_capture() {
   current().capture = nullptr;
 }
 
-Result<CapturedRun> DeviceState::end_capture(std::span<Value* const> holders, std::span<const proto::TensorId> arguments) {
+Result<CapturedRun> DeviceState::end_capture(std::span<Value* const> holders,
+                                             std::span<const proto::TensorId> arguments) {
   const Lock lock(*this);
   Recorder& recorder = current();
   recorder.capture = nullptr;
@@ -80,10 +81,11 @@ Result<CapturedRun> DeviceState::end_capture(std::span<Value* const> holders, st
     if (storage == nullptr) continue;
     const auto found = held.find(storage);
     if (found != held.end() && found->second == storage->owners.load()) continue;
-    return failed_precondition("a tensor " + ir::to_string(storage->type) + " that a captured step makes" +
-                               (program.nodes[i].site.file ? " at " + ir::to_string(program.nodes[i].site) : "") +
-                               " is kept outside of it, where later calls would not renew it: return it, or take what holds "
-                               "it as an argument by reference");
+    return failed_precondition(
+        "a tensor " + ir::to_string(storage->type) + " that a captured step makes" +
+        (program.nodes[i].site.file ? " at " + ir::to_string(program.nodes[i].site) : "") +
+        " is kept outside of it, where later calls would not renew it: return it, or take what holds "
+        "it as an argument by reference");
   }
   CapturedRun captured;
   close_program(recorder, &captured);

@@ -32,7 +32,8 @@ std::atomic<std::uint64_t> next_device_serial{1};
 
 std::size_t most_hashed_bytes(const proto::Session& session) {
   const auto* remote = dynamic_cast<const RemoteSession*>(&session);
-  return remote && remote->is_shared_memory() ? UploadTable::kMostBytesInMemory : std::numeric_limits<std::size_t>::max();
+  return remote && remote->is_shared_memory() ? UploadTable::kMostBytesInMemory
+                                              : std::numeric_limits<std::size_t>::max();
 }
 
 }  // namespace
@@ -55,7 +56,8 @@ std::shared_ptr<DeviceState> DeviceState::create(std::string url, std::unique_pt
 
 Status DeviceState::health() const {
   if (!is_of_parent()) return session_->health();
-  return failed_precondition("device " + url_ + " was opened before fork() made this process, and stayed with its parent, as did its "
+  return failed_precondition("device " + url_ +
+                             " was opened before fork() made this process, and stayed with its parent, as did its "
                              "tensors; this process opens one of its own by the same URL");
 }
 
@@ -122,11 +124,13 @@ ir::Ref DeviceState::operand(Recorder& recorder, Storage& storage) {
     close_program(*storage.recorder);
     if (storage.recorder != nullptr) refuse_in_capture("used by another thread");
   }
-  if (storage.input_of == &recorder && storage.input_epoch == recorder.epoch) return ir::Ref::input(storage.input_index);
+  if (storage.input_of == &recorder && storage.input_epoch == recorder.epoch)
+    return ir::Ref::input(storage.input_index);
   check_refused(storage);
   if (storage.readers > 0) {  // input of several recordings: the storage remembers only the last
     const auto found = std::find(recorder.inputs.begin(), recorder.inputs.end(), &storage);
-    if (found != recorder.inputs.end()) return ir::Ref::input(static_cast<std::int32_t>(found - recorder.inputs.begin()));
+    if (found != recorder.inputs.end())
+      return ir::Ref::input(static_cast<std::int32_t>(found - recorder.inputs.begin()));
   }
   const auto ref = recorder.builder.add_input(storage.type);
   recorder.inputs.push_back(&storage);
@@ -187,7 +191,8 @@ Ptr<Storage> DeviceState::record_scalar(Scalar value, ir::DType dtype) {
   return new_pending(recorder, ref);
 }
 
-Ptr<Storage> DeviceState::record_random(ir::RandomFn fn, ir::DType dtype, const ir::Shape& shape, const ir::CallSite& site) {
+Ptr<Storage> DeviceState::record_random(ir::RandomFn fn, ir::DType dtype, const ir::Shape& shape,
+                                        const ir::CallSite& site) {
   const Lock lock(*this);
   Recorder& recorder = current();
   return new_pending(recorder, value_or_throw(recorder.builder.add_random(fn, dtype, shape, site)));
@@ -253,7 +258,8 @@ void DeviceState::note_held(const Storage& storage, Recorder& recorder) {
 void DeviceState::send_releases() {
   if (releases_.empty()) return;
   release_bytes_ = 0;
-  (void)session_->release(std::exchange(releases_, {}));  // refused by a broken session only, which has nothing to release
+  (void)session_->release(
+      std::exchange(releases_, {}));  // refused by a broken session only, which has nothing to release
 }
 
 proto::TensorId DeviceState::materialise(Storage& storage) {

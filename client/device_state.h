@@ -29,12 +29,12 @@ struct CapturedCall;
 class Recorder {
  public:
   ir::ProgramBuilder builder;
-  std::vector<Storage*> nodes;    // the tensor of each node while anyone holds it, else null
-  std::vector<Storage*> inputs;   // the tensor of each input
+  std::vector<Storage*> nodes;   // the tensor of each node while anyone holds it, else null
+  std::vector<Storage*> inputs;  // the tensor of each input
   std::vector<std::uint64_t> scalars;
   proto::TensorId first_new = 0;  // tensors that came into being since the recording began have this id or a higher one
   std::uint64_t held_bytes = 0;   // of those among its inputs that nobody else holds any more
-  std::uint64_t epoch = 0;        // rises with every program, so that a Storage's memory of its input index can be believed
+  std::uint64_t epoch = 0;  // rises with every program, so that a Storage's memory of its input index can be believed
   std::weak_ptr<DeviceState> device;
   CaptureLog* capture = nullptr;  // of the captured step that is being recorded: the program stays open until its end
 
@@ -56,8 +56,9 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
  public:
   // Nodes after which a program is closed without being asked.
   static constexpr std::size_t kMaxRecorded = 16384;
-  // Bytes of tensors that came and were dropped since the recording began, and that it alone keeps, after which it is closed,
-  // too. What was there before does not count: a training step replaces any number of parameters in one program.
+  // Bytes of tensors that came and were dropped since the recording began, and that it alone keeps, after which it is
+  // closed, too. What was there before does not count: a training step replaces any number of parameters in one
+  // program.
   static constexpr std::uint64_t kMaxHeldBytes = std::uint64_t{256} << 20;
 
   static std::shared_ptr<DeviceState> create(std::string url, std::unique_ptr<proto::Session> session);
@@ -96,13 +97,14 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   void adopt_recording(std::shared_ptr<Recorder> other);
   void keep_recording(std::shared_ptr<Recorder> recorder);
 
-  // For client/capture.h. Closes what this thread has recorded and whatever else `values` are pending in; `aliases` gets
-  // for each the index of the first that is the same tensor.
+  // For client/capture.h. Closes what this thread has recorded and whatever else `values` are pending in; `aliases`
+  // gets for each the index of the first that is the same tensor.
   void arrange(std::span<Value* const> values, std::vector<std::uint64_t>& aliases);
-  // From here on this thread's program stays open, whatever asks for its end; reads, uploads and other devices are refused.
+  // From here on this thread's program stays open, whatever asks for its end; reads, uploads and other devices are
+  // refused.
   void begin_capture(CaptureLog& log);
-  // Closes and sends the program. `holders`: the only Values that may hold something of it; `arguments`: the only tensors
-  // from outside that it may use. Errors: another holder, or tensor; the recording is then an ordinary one.
+  // Closes and sends the program. `holders`: the only Values that may hold something of it; `arguments`: the only
+  // tensors from outside that it may use. Errors: another holder, or tensor; the recording is then an ordinary one.
   Result<CapturedRun> end_capture(std::span<Value* const> holders, std::span<const proto::TensorId> arguments);
   void abandon_capture();
   // Runs a captured program again; its results.
@@ -118,7 +120,8 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   DeviceStats stats() const;
 
  private:
-  // Holds the mutex. The last tensor may go meanwhile, and with it the last owner of the device: that waits for the unlock.
+  // Holds the mutex. The last tensor may go meanwhile, and with it the last owner of the device: that waits for the
+  // unlock.
   class Lock {
    public:
     explicit Lock(DeviceState& device) : device_(device), lock_(device.checked_mutex()) {}
@@ -135,10 +138,12 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   struct Destroy;
 
   DeviceState(std::string url, std::unique_ptr<proto::Session> session);
-  // A fork() has made this process, and the device stayed with its parent: locks may be held for ever, memory is given up.
+  // A fork() has made this process, and the device stayed with its parent: locks may be held for ever, memory is given
+  // up.
   bool is_of_parent() const { return forks_ != fork_count(); }
   void check_process() const {
-    if (is_of_parent()) [[unlikely]] throw_if_error(health());
+    if (is_of_parent()) [[unlikely]]
+      throw_if_error(health());
   }
   std::mutex& checked_mutex() const {
     check_process();
@@ -163,8 +168,9 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   void check_refused(const Storage& storage) const;
 
   const std::string url_;
-  const std::uint32_t forks_;   // fork_count() when it was opened
-  const std::uint64_t serial_;  // distinguishes this device in thread-local memory, also after its address is used again
+  const std::uint32_t forks_;  // fork_count() when it was opened
+  const std::uint64_t
+      serial_;  // distinguishes this device in thread-local memory, also after its address is used again
   std::unique_ptr<proto::Session> session_;
 
   mutable std::mutex mutex_;
@@ -173,8 +179,8 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   std::uint64_t next_epoch_ = 1;
   ProgramTable programs_;
   std::unordered_map<proto::TensorId, Status> refused_;  // tensors that the session will never have, and why
-  std::shared_ptr<DeviceState> self_;  // while there are tensors
-  std::int64_t tensors_ = 0;           // that somebody holds
+  std::shared_ptr<DeviceState> self_;                    // while there are tensors
+  std::int64_t tensors_ = 0;                             // that somebody holds
   UploadTable uploads_;
   bool reuses_uploads_;
   const std::size_t most_hashed_bytes_;

@@ -15,7 +15,8 @@ class Term {
  public:
   // Errors (thrown): the value is empty. What has a name of its own says it first, by fail_if_empty().
   Term(Value value, const Site& site) : value_(std::move(value)), site_(site) {
-    if (!value_.has_value()) [[unlikely]] throw_empty({}, site);
+    if (!value_.has_value()) [[unlikely]]
+      throw_empty({}, site);
   }
   operator const Value&() const { return value_; }  // NOLINT: implicit, a formula ends as a Value
   const Value& value() const { return value_; }
@@ -77,9 +78,9 @@ inline Term select(const Term& condition, const Term& a, const Term& b) {
 inline Term select(const Term& condition, const Term& a, double b) { return select(condition, a, a.literal(b)); }
 inline Term select(const Term& condition, double a, const Term& b) { return select(condition, b.literal(a), b); }
 
-// The formula over x in the dtype that arithmetic on it happens in, its result in that of x. So a composite over 16-bit floats
-// is computed in f32 from its first step to its last and rounded once, forwards and backwards; none of its sums, squares and
-// counts is lost that the result does not show. `formula` takes a Term and gives a Value or a Term.
+// The formula over x in the dtype that arithmetic on it happens in, its result in that of x. So a composite over 16-bit
+// floats is computed in f32 from its first step to its last and rounded once, forwards and backwards; none of its sums,
+// squares and counts is lost that the result does not show. `formula` takes a Term and gives a Value or a Term.
 template <typename Formula>
 Value in_compute_dtype(const Value& x, const Site& site, Formula&& formula) {
   const Value result = formula(Term{to_compute_dtype(x, site), site});

@@ -1,5 +1,5 @@
-// What backward() gives: a gradient for every tracked leaf that the loss depends on. The walk itself is autodiff/backward.cc; an
-// application that calls it links burn::autodiff (part of burn::burn).
+// What backward() gives: a gradient for every tracked leaf that the loss depends on. The walk itself is
+// autodiff/backward.cc; an application that calls it links burn::autodiff (part of burn::burn).
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ class Gradients {
 };
 
 namespace client {
-// Gradients of the sum of `loss` with respect to every leaf it depends on. Unless retained, the recording behind `loss` is freed.
-// Errors (thrown): `loss` is not tracked; a graph that an earlier backward freed; an op without a gradient.
+// Gradients of the sum of `loss` with respect to every leaf it depends on. Unless retained, the recording behind `loss`
+// is freed. Errors (thrown): `loss` is not tracked; a graph that an earlier backward freed; an op without a gradient.
 Gradients backward(const Value& loss, const BackwardOptions& options, const ir::CallSite& site);
 }  // namespace client
 

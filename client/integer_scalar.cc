@@ -45,7 +45,9 @@ std::string to_string(const Scalar& number) {
        site);
 }
 
-bool is_whole(const Scalar& number) { return !number.is_float() || std::trunc(number.as_double()) == number.as_double(); }
+bool is_whole(const Scalar& number) {
+  return !number.is_float() || std::trunc(number.as_double()) == number.as_double();
+}
 
 Whole round_down(const Scalar& number) {
   return number.is_float() ? Scalar{std::floor(number.as_double())}.as_whole() : number.as_whole();
@@ -92,8 +94,8 @@ bool wraps(Fn fn) {
 
 void check_whole(std::string_view op, const Scalar& number, ir::DType dtype, const Site& site) {
   if (is_whole(number)) return;
-  fail(std::string{op} + ": " + to_string(number) + " is no whole number, the tensor is " + std::string{ir::name(dtype)} +
-           "; to_float() makes it one of floats",
+  fail(std::string{op} + ": " + to_string(number) + " is no whole number, the tensor is " +
+           std::string{ir::name(dtype)} + "; to_float() makes it one of floats",
        site);
 }
 
@@ -120,7 +122,8 @@ IntegerOperation with_integers(Fn fn, Scalar number, ir::DType dtype, const Site
   if (is_comparison(fn)) return comparison(fn, number, range_of(dtype));
   if ((fn == Fn::max || fn == Fn::min) && !std::isnan(number.as_double())) {
     const auto range = range_of(dtype);
-    return {fn, to_scalar(std::clamp(fn == Fn::max ? round_up(number) : round_down(number), range.lowest, range.highest))};
+    return {fn,
+            to_scalar(std::clamp(fn == Fn::max ? round_up(number) : round_down(number), range.lowest, range.highest))};
   }
   return {fn, operand(fn, number, dtype, site)};
 }

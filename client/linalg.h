@@ -1,4 +1,5 @@
-// Linear algebra on tensors: burn::linalg::vector_norm(x, 2, -1). Templates check the rank, client/norms.h says what is computed.
+// Linear algebra on tensors: burn::linalg::vector_norm(x, 2, -1). Templates check the rank, client/norms.h says what is
+// computed.
 #pragma once
 
 #include <limits>
@@ -41,7 +42,8 @@ Tensor<D> vector_normalize(const Tensor<D>& x, double p, int dim, double eps = 1
   return Tensor<D>{client::vector_normalize(x.value(), p, dim, eps, at(where))};
 }
 template <int D>
-Tensor<D> cosine_similarity(const Tensor<D>& a, const Tensor<D>& b, int dim, double eps = 1e-8, Loc where = Loc::current()) {
+Tensor<D> cosine_similarity(const Tensor<D>& a, const Tensor<D>& b, int dim, double eps = 1e-8,
+                            Loc where = Loc::current()) {
   return Tensor<D>{client::cosine_similarity(a.value(), b.value(), dim, eps, at(where))};
 }
 

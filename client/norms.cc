@@ -1,9 +1,10 @@
+#include "client/norms.h"
+
 #include <cmath>
 #include <limits>
 
 #include "client/fail.h"
 #include "client/formula.h"
-#include "client/norms.h"
 
 namespace burn::client {
 namespace {
@@ -59,7 +60,8 @@ Value vector_norm(const Value& value, double p, std::int64_t axis, const Site& s
 
 Value vector_normalize(const Value& x, double p, std::int64_t axis, double eps, const Site& site) {
   fail_if_empty(x, "vector_normalize", site);
-  return in_compute_dtype(x, site, [&](const Term& wide) { return wide / max(wide.with(vector_norm(wide, p, axis, site)), eps); });
+  return in_compute_dtype(
+      x, site, [&](const Term& wide) { return wide / max(wide.with(vector_norm(wide, p, axis, site)), eps); });
 }
 
 Value cosine_similarity(const Value& a, const Value& b, std::int64_t axis, double eps, const Site& site) {

@@ -9,7 +9,8 @@ namespace burn::client {
 // how many are not 0. Gradients as PyTorch's: that of a vector of zeros is 0, elements of one size share that of the
 // largest or smallest.
 Value vector_norm(const Value& x, double p, std::int64_t axis, const Site& site);
-Value vector_normalize(const Value& x, double p, std::int64_t axis, double eps, const Site& site);  // x / max(norm, eps)
+Value vector_normalize(const Value& x, double p, std::int64_t axis, double eps,
+                       const Site& site);  // x / max(norm, eps)
 // a . b / (max(|a|, eps) max(|b|, eps)) along `axis`, which stays with size 1.
 Value cosine_similarity(const Value& a, const Value& b, std::int64_t axis, double eps, const Site& site);
 

@@ -1,5 +1,6 @@
-// Tensor functions without templates: what Tensor<D, K> forwards to and gradients are written with. Each records one op or a few;
-// composites over them (softmax, losses, norms) need no edit anywhere else. Errors are thrown as burn::Error with shapes and site.
+// Tensor functions without templates: what Tensor<D, K> forwards to and gradients are written with. Each records one op
+// or a few; composites over them (softmax, losses, norms) need no edit anywhere else. Errors are thrown as burn::Error
+// with shapes and site.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@ namespace burn::client {
 
 using Site = ir::CallSite;
 
-// --- creation (creation.cc); shapes and dtype as given, on `device` -------------------------------------------------------------
+// --- creation (creation.cc); shapes and dtype as given, on `device`
+// -------------------------------------------------------------
 struct Place {  // where and as what a tensor is made
   std::shared_ptr<DeviceState> device;
   bool autodiff = false;
@@ -23,16 +25,20 @@ struct Place {  // where and as what a tensor is made
 inline Place place_of(const Value& like) { return {like.device(), like.is_autodiff()}; }
 
 // Numbers in a place of integers go toward zero; one that the dtype does not have is an error (integer_scalar.h).
-Value scalar(const Place& place, Scalar value, ir::DType dtype, const Site& site = {});  // [] in a slot: may differ from run to run
+Value scalar(const Place& place, Scalar value, ir::DType dtype,
+             const Site& site = {});  // [] in a slot: may differ from run to run
 Value constant(const Place& place, Scalar value, ir::DType dtype, const Site& site);  // [] written into the program
 Value full(const Place& place, const ir::Shape& shape, Scalar value, ir::DType dtype, const Site& site);
 // Like full, but the number is part of the program: for zeros, ones and what formulas need.
 Value filled(const Place& place, const ir::Shape& shape, Scalar value, ir::DType dtype, const Site& site);
-Value arange(const Place& place, std::int64_t start, std::int64_t end, std::int64_t step, ir::DType dtype, const Site& site);
-Value random(const Place& place, ir::RandomFn fn, const ir::Shape& shape, ir::DType dtype, const Site& site);  // see random.cc
+Value arange(const Place& place, std::int64_t start, std::int64_t end, std::int64_t step, ir::DType dtype,
+             const Site& site);
+Value random(const Place& place, ir::RandomFn fn, const ir::Shape& shape, ir::DType dtype,
+             const Site& site);  // see random.cc
 Value upload(const Place& place, proto::HostTensor tensor);
 
-// --- element by element (pointwise.cc); two tensors broadcast between equal ranks (sizes equal or 1) ---------------------------
+// --- element by element (pointwise.cc); two tensors broadcast between equal ranks (sizes equal or 1)
+// ---------------------------
 Value pointwise(ir::PointwiseFn fn, const Value& x, const Site& site);
 Value pointwise(ir::PointwiseFn fn, const Value& a, const Value& b, const Site& site);
 Value pointwise(ir::PointwiseFn fn, const Value& a, Scalar b, const Site& site);  // of integers: see integer_scalar.h
@@ -40,9 +46,11 @@ Value pointwise(ir::PointwiseFn fn, Scalar a, const Value& b, const Site& site);
 Value select(const Value& condition, const Value& a, const Value& b, const Site& site);
 Value cast(const Value& x, ir::DType dtype, const Site& site);
 
-// --- shape (shape.cc) -----------------------------------------------------------------------------------------------------------
+// --- shape (shape.cc)
+// -----------------------------------------------------------------------------------------------------------
 int normalize_axis(std::int64_t axis, int rank, const char* op, const Site& site);  // negative counts from the end
-ir::Dims normalize_axes(std::span<const std::int64_t> axes, int rank, const char* op, const Site& site);  // sorted, unique
+ir::Dims normalize_axes(std::span<const std::int64_t> axes, int rank, const char* op,
+                        const Site& site);  // sorted, unique
 inline int normalize_axis(std::int64_t axis, const Value& x, const char* op, const Site& site) {
   fail_if_empty(x, op, site);
   return normalize_axis(axis, x.rank(), op, site);
@@ -52,60 +60,67 @@ inline ir::Dims normalize_axes(std::span<const std::int64_t> axes, const Value& 
   return normalize_axes(axes, x.rank(), op, site);
 }
 
-Value reshape(const Value& x, const ir::Shape& shape, const Site& site);        // -1: inferred, 0: kept
+Value reshape(const Value& x, const ir::Shape& shape, const Site& site);  // -1: inferred, 0: kept
 Value permute(const Value& x, const ir::Dims& axes, const Site& site);
 Value swap_dims(const Value& x, std::int64_t a, std::int64_t b, const Site& site);
-Value expand(const Value& x, const ir::Shape& shape, const Site& site);         // -1: kept
+Value expand(const Value& x, const ir::Shape& shape, const Site& site);  // -1: kept
 Value flatten(const Value& x, std::int64_t start, std::int64_t end, const Site& site);
 Value squeeze(const Value& x, const ir::Dims& axes, const Site& site);
-Value unsqueeze(const Value& x, const ir::Dims& axes, const Site& site);        // positions in the result
-// A half-open range; negative counts from the end, no end means to the end. A negative step walks the same range backwards.
+Value unsqueeze(const Value& x, const ir::Dims& axes, const Site& site);  // positions in the result
+// A half-open range; negative counts from the end, no end means to the end. A negative step walks the same range
+// backwards.
 struct Range {
   std::int64_t start = 0;
   std::optional<std::int64_t> end;
   std::int64_t step = 1;
 };
-Value slice(const Value& x, std::span<const Range> ranges, const Site& site);   // dims not named are kept whole
+Value slice(const Value& x, std::span<const Range> ranges, const Site& site);  // dims not named are kept whole
 Value slice_assign(const Value& x, std::span<const Range> ranges, const Value& values, const Site& site);
 Value narrow(const Value& x, std::int64_t axis, std::int64_t start, std::int64_t length, const Site& site);
 Value flip(const Value& x, std::span<const std::int64_t> axes, const Site& site);
 Value concat(std::span<const Value> parts, std::int64_t axis, const Site& site);
 Value stack(std::span<const Value> parts, std::int64_t axis, const Site& site);
 Value repeat(const Value& x, const ir::Dims& times, const Site& site);
-Value pad(const Value& x, std::span<const std::pair<std::int64_t, std::int64_t>> pads, Scalar value, const Site& site);  // of the last dims
+Value pad(const Value& x, std::span<const std::pair<std::int64_t, std::int64_t>> pads, Scalar value,
+          const Site& site);  // of the last dims
 
-// --- reductions (reduce.cc); axes keep size 1 ------------------------------------------------------------------------------------
+// --- reductions (reduce.cc); axes keep size 1
+// ------------------------------------------------------------------------------------
 Value reduce(ir::ReduceFn fn, const Value& x, const ir::Dims& axes, const Site& site);
-Value reduce_all(ir::ReduceFn fn, const Value& x, const Site& site);            // -> [1]
+Value reduce_all(ir::ReduceFn fn, const Value& x, const Site& site);  // -> [1]
 Value mean(const Value& x, const ir::Dims& axes, const Site& site);
 Value mean_all(const Value& x, const Site& site);
 Value var(const Value& x, const ir::Dims& axes, std::int64_t correction, const Site& site);
 Value arg_reduce(ir::ArgFn fn, const Value& x, std::int64_t axis, const Site& site);
 Value scan(ir::ReduceFn fn, const Value& x, std::int64_t axis, const Site& site);
 Value arg_sort(const Value& x, std::int64_t axis, bool descending, const Site& site);
-Value sum_to(const Value& x, const ir::Shape& shape, const Site& site);         // undoes a broadcast by summing
+Value sum_to(const Value& x, const ir::Shape& shape, const Site& site);  // undoes a broadcast by summing
 
-// --- indexing (index.cc) -----------------------------------------------------------------------------------------------------------
+// --- indexing (index.cc)
+// -----------------------------------------------------------------------------------------------------------
 Value gather(const Value& x, std::int64_t axis, const Value& index, const Site& site);
-Value scatter(const Value& x, std::int64_t axis, const Value& index, const Value& values, ir::ScatterFn fn, const Site& site);
+Value scatter(const Value& x, std::int64_t axis, const Value& index, const Value& values, ir::ScatterFn fn,
+              const Site& site);
 Value select_rows(const Value& x, std::int64_t axis, const Value& index, const Site& site);  // index [n]
-Value select_assign(const Value& x, std::int64_t axis, const Value& index, const Value& values, ir::ScatterFn fn, const Site& site);
+Value select_assign(const Value& x, std::int64_t axis, const Value& index, const Value& values, ir::ScatterFn fn,
+                    const Site& site);
 Value one_hot(const Value& x, std::int64_t classes, const Site& site);
 
-// --- linear algebra and windows (linalg.cc, window.cc) ------------------------------------------------------------------------------
-Value matmul(const Value& a, const Value& b, const Site& site);                 // batch dims broadcast
+// --- linear algebra and windows (linalg.cc, window.cc)
+// ------------------------------------------------------------------------------
+Value matmul(const Value& a, const Value& b, const Site& site);                          // batch dims broadcast
 Value linear(const Value& x, const Value& weight, const Value* bias, const Site& site);  // x @ weight + bias
-// softmax(scale q k^T) v over the keys (Vaswani et al., arXiv:1706.03762). q: [..., n, d], k: [..., m, d], v: [..., m, e]; batch
-// dims broadcast, also those of mask and bias. In this order: softcap (s becomes softcap tanh(s / softcap)), what `mask`
-// (bool [..., n, m], true: hidden) and is_causal (key j > query i + m - n) hide, `bias` ([..., n, m], added). A query that sees
-// nothing gives 0.
+// softmax(scale q k^T) v over the keys (Vaswani et al., arXiv:1706.03762). q: [..., n, d], k: [..., m, d], v: [..., m,
+// e]; batch dims broadcast, also those of mask and bias. In this order: softcap (s becomes softcap tanh(s / softcap)),
+// what `mask` (bool [..., n, m], true: hidden) and is_causal (key j > query i + m - n) hide, `bias` ([..., n, m],
+// added). A query that sees nothing gives 0.
 struct AttentionOptions {
   std::optional<double> scale;  // none: 1 / sqrt(d)
   std::optional<double> softcap;
   bool is_causal = false;
 };
-Value attention(const Value& q, const Value& k, const Value& v, const Value* mask, const Value* bias, const AttentionOptions& options,
-                const Site& site);
+Value attention(const Value& q, const Value& k, const Value& v, const Value* mask, const Value* bias,
+                const AttentionOptions& options, const Site& site);
 // The same by way of all scores. What attention() takes where there is a softcap.
 Value attention_fallback(const Value& q, const Value& k, const Value& v, const Value* mask, const Value* bias,
                          const AttentionOptions& options, const Site& site);
@@ -114,16 +129,18 @@ Value softmax_or_zero(const Value& scores, const Site& site);
 // `scores` [..., n, m] with -infinity for what is hidden.
 Value hide(const Value& scores, const Value* mask, bool is_causal, const Site& site);
 Value conv(const Value& x, const Value& weight, const Value* bias, const ir::Conv& options, const Site& site);
-Value conv_transpose(const Value& x, const Value& weight, const Value* bias, const ir::Conv& options, const ir::Dims& padding_out, const Site& site);
+Value conv_transpose(const Value& x, const Value& weight, const Value* bias, const ir::Conv& options,
+                     const ir::Dims& padding_out, const Site& site);
 Value max_pool(const Value& x, const ir::MaxPoolIndex& options, const Site& site);
 Value max_pool_with_indices(const Value& x, const ir::MaxPoolIndex& options, Value* indices, const Site& site);
 Value avg_pool(const Value& x, const ir::AvgPool& options, const Site& site);
 Value adaptive_avg_pool(const Value& x, const ir::Dims& output_size, const Site& site);
 
-// --- activations and losses (activation.cc) --------------------------------------------------------------------------------------------
+// --- activations and losses (activation.cc)
+// --------------------------------------------------------------------------------------------
 Value softmax(const Value& x, std::int64_t axis, const Site& site);
 Value log_softmax(const Value& x, std::int64_t axis, const Site& site);
-Value gelu(const Value& x, const Site& site);                                   // x (1 + erf(x / sqrt 2)) / 2
+Value gelu(const Value& x, const Site& site);  // x (1 + erf(x / sqrt 2)) / 2
 Value silu(const Value& x, const Site& site);
 Value softplus(const Value& x, double beta, const Site& site);
 Value leaky_relu(const Value& x, double slope, const Site& site);

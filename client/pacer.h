@@ -17,7 +17,8 @@ class Pacer {
 
   explicit Pacer(proto::Session& session);
 
-  // One step more. Waits until no more than kMostAhead of those before it are unfinished; at once when the session is broken.
+  // One step more. Waits until no more than kMostAhead of those before it are unfinished; at once when the session is
+  // broken.
   void step();
   // The first failure that the session told here instead of to the next sync.
   Status take_failure();

@@ -15,7 +15,9 @@ bool is_any_empty(const Values&... values) {
 // The common shape of two operands of equal rank. A rank-0 operand (a scalar) stands for every element and needs none.
 ir::Shape broadcast_shape(std::string_view op, const Value& a, const Value& b, const Site& site) {
   const auto complain = [&] {
-    fail(std::string{op} + ": shapes do not broadcast: lhs " + ir::to_string(a.type()) + ", rhs " + ir::to_string(b.type()), site);
+    fail(std::string{op} + ": shapes do not broadcast: lhs " + ir::to_string(a.type()) + ", rhs " +
+             ir::to_string(b.type()),
+         site);
   };
   if (a.rank() != b.rank()) complain();
   ir::Shape shape = a.shape();
@@ -40,30 +42,33 @@ const Value& expand_to(const Value& x, const ir::Shape& shape, Value& room, cons
 // The comparison of (b, a) that gives what fn gives of (a, b).
 ir::PointwiseFn mirrored(ir::PointwiseFn fn) {
   switch (fn) {
-    case ir::PointwiseFn::less: return ir::PointwiseFn::greater;
-    case ir::PointwiseFn::less_equal: return ir::PointwiseFn::greater_equal;
-    case ir::PointwiseFn::greater: return ir::PointwiseFn::less;
-    case ir::PointwiseFn::greater_equal: return ir::PointwiseFn::less_equal;
-    default: return fn;
+    case ir::PointwiseFn::less:
+      return ir::PointwiseFn::greater;
+    case ir::PointwiseFn::less_equal:
+      return ir::PointwiseFn::greater_equal;
+    case ir::PointwiseFn::greater:
+      return ir::PointwiseFn::less;
+    case ir::PointwiseFn::greater_equal:
+      return ir::PointwiseFn::less_equal;
+    default:
+      return fn;
   }
 }
 
-// The max or min of integers and an argument of a captured step, of which nothing is known but that it is a number: what whole
-// number bounds them is computed by the program. Comparisons with such arguments are those of floats.
+// The max or min of integers and an argument of a captured step, of which nothing is known but that it is a number:
+// what whole number bounds them is computed by the program. Comparisons with such arguments are those of floats.
 Value bounded(ir::PointwiseFn fn, const Value& x, const Scalar& bound, const Site& site) {
   const bool is_lower = fn == ir::PointwiseFn::max;
   const Value number = scalar(place_of(x), bound, ir::DType::f64, site);
-  const Value is_beyond =
-      pointwise(is_lower ? ir::PointwiseFn::less : ir::PointwiseFn::greater, cast(x, ir::DType::f64, site), number, site);
+  const Value is_beyond = pointwise(is_lower ? ir::PointwiseFn::less : ir::PointwiseFn::greater,
+                                    cast(x, ir::DType::f64, site), number, site);
   const Value whole = pointwise(is_lower ? ir::PointwiseFn::ceil : ir::PointwiseFn::floor, number, site);
   return select(is_beyond, cast(whole, x.dtype(), site), x, site);
 }
 
 }  // namespace
 
-Value pointwise(ir::PointwiseFn fn, const Value& x, const Site& site) {
-  return apply(ir::Pointwise{fn}, x, site);
-}
+Value pointwise(ir::PointwiseFn fn, const Value& x, const Site& site) { return apply(ir::Pointwise{fn}, x, site); }
 
 Value pointwise(ir::PointwiseFn fn, const Value& a, const Value& b, const Site& site) {
   if (is_any_empty(a, b) || a.rank() == 0 || b.rank() == 0 || a.shape() == b.shape()) {

@@ -14,7 +14,8 @@ std::uint64_t bound(std::uint64_t most, std::uint64_t session_allows) {
 }  // namespace
 
 ProgramTable::ProgramTable(const proto::SessionInfo& info)
-    : most_programs_(bound(kMostPrograms, info.max_programs)), most_entries_(bound(kMostEntries, info.max_program_entries)) {}
+    : most_programs_(bound(kMostPrograms, info.max_programs)),
+      most_entries_(bound(kMostEntries, info.max_program_entries)) {}
 
 std::optional<proto::ProgramId> ProgramTable::find(const ir::ProgramHash& hash) {
   const auto known = by_hash_.find(hash);

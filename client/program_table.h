@@ -26,11 +26,12 @@ class ProgramTable {
   std::optional<proto::ProgramId> find(const ir::ProgramHash& hash);
 
   struct Added {
-    proto::ProgramId id = 0;                // never used before
+    proto::ProgramId id = 0;                  // never used before
     std::vector<proto::ProgramId> forgotten;  // that make room for it
   };
   Added add(const ir::ProgramHash& hash, std::uint64_t entries);
-  // The session did not take the program, and was not told of those that it should forget either: the next one tells it.
+  // The session did not take the program, and was not told of those that it should forget either: the next one tells
+  // it.
   void take_back(const ir::ProgramHash& hash, std::vector<proto::ProgramId> forgotten);
 
  private:

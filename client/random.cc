@@ -27,15 +27,21 @@ double next_below(double x, ir::DType dtype) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const auto below_half = [&]<typename T>(T rounded) {  // 16 bits, of which the first is the sign
     const bool is_positive = static_cast<float>(rounded) > 0, is_zero = static_cast<float>(rounded) == 0;
-    if (is_zero) rounded.bits = 0x8001;
-    else rounded.bits = static_cast<std::uint16_t>(is_positive ? rounded.bits - 1 : rounded.bits + 1);
+    if (is_zero)
+      rounded.bits = 0x8001;
+    else
+      rounded.bits = static_cast<std::uint16_t>(is_positive ? rounded.bits - 1 : rounded.bits + 1);
     return static_cast<double>(static_cast<float>(rounded));
   };
   switch (dtype) {
-    case ir::DType::f64: return std::nextafter(x, -kInfinity);
-    case ir::DType::f16: return below_half(Half(static_cast<float>(x)));
-    case ir::DType::bf16: return below_half(BFloat16(static_cast<float>(x)));
-    default: return std::nextafter(static_cast<float>(x), -std::numeric_limits<float>::infinity());
+    case ir::DType::f64:
+      return std::nextafter(x, -kInfinity);
+    case ir::DType::f16:
+      return below_half(Half(static_cast<float>(x)));
+    case ir::DType::bf16:
+      return below_half(BFloat16(static_cast<float>(x)));
+    default:
+      return std::nextafter(static_cast<float>(x), -std::numeric_limits<float>::infinity());
   }
 }
 
@@ -48,13 +54,17 @@ Value scaled(const Value& x, double factor, double offset, const Site& site) {
   return pointwise(add, pointwise(mul, x, factor, site), offset, site);
 }
 
-Value uniform_floats(const Place& place, const ir::Shape& shape, const Distribution& d, ir::DType dtype, const Site& site) {
+Value uniform_floats(const Place& place, const ir::Shape& shape, const Distribution& d, ir::DType dtype,
+                     const Site& site) {
   const auto drawn_as = ir::compute_dtype(dtype);
   const double low = d.a.as_double(), high = d.b.as_double();
   if (!(low <= high) || !(high - low <= largest_of(drawn_as))) {
-    fail("random: uniform in " + interval(d) + ", which is no range of finite numbers of " + std::string{ir::name(dtype)}, site);
+    fail("random: uniform in " + interval(d) + ", which is no range of finite numbers of " +
+             std::string{ir::name(dtype)},
+         site);
   }
-  const Value x = cast(scaled(random(place, ir::RandomFn::uniform, shape, drawn_as, site), high - low, low, site), dtype, site);
+  const Value x =
+      cast(scaled(random(place, ir::RandomFn::uniform, shape, drawn_as, site), high - low, low, site), dtype, site);
   if (low == 0 && high == 1 && dtype == drawn_as) return x;
   return pointwise(min, x, std::max(low, next_below(high, dtype)), site);  // what was rounded up to the upper end
 }
@@ -77,7 +87,8 @@ Whole least_from(const Scalar& bound) {
   return bound.is_float() ? Scalar{std::ceil(bound.as_double())}.as_whole() : bound.as_whole();
 }
 
-Value uniform_integers(const Place& place, const ir::Shape& shape, const Distribution& d, ir::DType dtype, const Site& site) {
+Value uniform_integers(const Place& place, const ir::Shape& shape, const Distribution& d, ir::DType dtype,
+                       const Site& site) {
   const Whole low = least_from(d.a), end = least_from(d.b);
   const auto range = range_of(dtype);
   if (std::isnan(d.a.as_double()) || std::isnan(d.b.as_double()) || low >= end) {
@@ -95,7 +106,8 @@ Value uniform_integers(const Place& place, const ir::Shape& shape, const Distrib
 Value normal(const Place& place, const ir::Shape& shape, const Distribution& d, ir::DType dtype, const Site& site) {
   const bool is_whole = ir::is_integer(dtype);
   const auto drawn_as = ir::is_floating(dtype) ? ir::compute_dtype(dtype) : ir::DType::f64;
-  const Value x = scaled(random(place, ir::RandomFn::normal, shape, drawn_as, site), d.b.as_double(), d.a.as_double(), site);
+  const Value x =
+      scaled(random(place, ir::RandomFn::normal, shape, drawn_as, site), d.b.as_double(), d.a.as_double(), site);
   return cast(is_whole ? pointwise(round, x, site) : x, dtype, site);
 }
 
@@ -105,7 +117,8 @@ Value bernoulli(const Place& place, const ir::Shape& shape, const Distribution& 
     fail("random: a probability of " + std::to_string(probability) + " is not between 0 and 1", site);
   }
   const auto drawn_as = dtype == ir::DType::f64 ? dtype : ir::DType::f32;
-  return cast(pointwise(less, random(place, ir::RandomFn::uniform, shape, drawn_as, site), probability, site), dtype, site);
+  return cast(pointwise(less, random(place, ir::RandomFn::uniform, shape, drawn_as, site), probability, site), dtype,
+              site);
 }
 
 }  // namespace

@@ -11,8 +11,8 @@ namespace burn::client {
 
 class DeviceState;
 
-// Keeps the device until the answer has come: the tensor and every Device may go meanwhile. In the child of a fork() the answer is
-// an error, as nobody is there to give another. Thread-safe; the future is taken once.
+// Keeps the device until the answer has come: the tensor and every Device may go meanwhile. In the child of a fork()
+// the answer is an error, as nobody is there to give another. Thread-safe; the future is taken once.
 class ReadRequest {
  public:
   explicit ReadRequest(std::shared_ptr<DeviceState> device);

@@ -21,12 +21,12 @@ class ConversationSession final : public RemoteSession {
 
   Status define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
                 std::vector<proto::ProgramId> forget) override {
-    return conversation_->say(proto::DefineProgram{id, std::move(program), std::move(forget)});
+    return conversation_->send(proto::DefineProgram{id, std::move(program), std::move(forget)});
   }
-  Status run(proto::Run run) override { return conversation_->say(proto::RunProgram{std::move(run)}); }
+  Status run(proto::Run run) override { return conversation_->send(proto::RunProgram{std::move(run)}); }
   Status write(proto::TensorId id, proto::HostTensor tensor) override;
   Status release(std::vector<proto::TensorId> ids) override {
-    return conversation_->say(proto::Release{std::move(ids)});
+    return conversation_->send(proto::Release{std::move(ids)});
   }
   void read(proto::TensorId id, ReadCallback done) override { conversation_->ask_read(id, std::move(done)); }
   void sync(SyncCallback done) override { conversation_->ask_sync(std::move(done)); }
@@ -45,14 +45,15 @@ class ConversationSession final : public RemoteSession {
 Status ConversationSession::write(proto::TensorId id, proto::HostTensor tensor) {
   auto& [type, bytes] = tensor;
   if (bytes.size() != type.num_bytes()) {
-    return invalid_argument(fmt::format("{} bytes for {}, which has {}", bytes.size(), ir::to_string(type), type.num_bytes()));
+    return invalid_argument(
+        fmt::format("{} bytes for {}, which has {}", bytes.size(), ir::to_string(type), type.num_bytes()));
   }
   if (bytes.size() > info().max_tensor_bytes) {
     return resource_exhausted(fmt::format("{} has {} bytes; the server takes tensors of {}", ir::to_string(type),
                                           bytes.size(), info().max_tensor_bytes));
   }
-  if (bytes.size() <= proto::kInlineBytes) return conversation_->say(proto::Write{id, type}, std::move(bytes));
-  return conversation_->say(proto::Write{id, type}, {}, std::move(bytes));
+  if (bytes.size() <= proto::kInlineBytes) return conversation_->send(proto::Write{id, type}, std::move(bytes));
+  return conversation_->send(proto::Write{id, type}, {}, std::move(bytes));
 }
 
 }  // namespace
@@ -63,7 +64,8 @@ Result<std::unique_ptr<RemoteSession>> connect_over(const ChannelFactory& factor
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   const auto conversation = std::make_shared<Conversation>(url);
   BURN_TRY(auto channel, factory(conversation, timeout));
-  auto session = std::make_unique<ConversationSession>(conversation, channel->is_shared_memory());  // closes without a welcome
+  auto session =
+      std::make_unique<ConversationSession>(conversation, channel->is_shared_memory());  // closes without a welcome
   BURN_RETURN_IF_ERROR(conversation->start(std::move(channel), options, deadline));
   return std::unique_ptr<RemoteSession>(std::move(session));
 }

@@ -1,4 +1,5 @@
-// A Session over a network channel: numbers the ordered frames, keeps to the peer's window, matches answers to requests.
+// A Session over a network channel: numbers the ordered frames, keeps to the peer's window, matches answers to
+// requests.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +23,9 @@ struct WireStats {
   std::uint64_t programs_sent = 0, runs_sent = 0;
 };
 
-// Calls wait while info().max_in_flight of them are not executed; write() also while much data waits for credit, or is there and
-// waits for its turn. From a callback nothing waits: what is beyond the window is sent when there is room, and close() returns at once.
+// Calls wait while info().max_in_flight of them are not executed; write() also while much data waits for credit, or is
+// there and waits for its turn. From a callback nothing waits: what is beyond the window is sent when there is room,
+// and close() returns at once.
 class RemoteSession : public proto::Session {
  public:
   virtual WireStats wire_stats() const = 0;

@@ -40,9 +40,12 @@ class Scalar {
   bool is_float() const { return kind_ == Kind::floating; }
   double as_double() const {
     switch (kind_) {
-      case Kind::floating: return std::bit_cast<double>(bits_);
-      case Kind::signed_integer: return static_cast<double>(static_cast<std::int64_t>(bits_));
-      case Kind::unsigned_integer: break;
+      case Kind::floating:
+        return std::bit_cast<double>(bits_);
+      case Kind::signed_integer:
+        return static_cast<double>(static_cast<std::int64_t>(bits_));
+      case Kind::unsigned_integer:
+        break;
     }
     return static_cast<double>(bits_);
   }

@@ -8,7 +8,8 @@ namespace burn::client {
 
 int normalize_axis(std::int64_t axis, int rank, const char* op, const Site& site) {
   if (axis < -rank || axis >= rank) {
-    fail(std::string{op} + ": dim " + std::to_string(axis) + " is outside a tensor of rank " + std::to_string(rank), site);
+    fail(std::string{op} + ": dim " + std::to_string(axis) + " is outside a tensor of rank " + std::to_string(rank),
+         site);
   }
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
@@ -34,7 +35,10 @@ Value reshape(const Value& x, const ir::Shape& shape, const Site& site) {
   std::int64_t known = 1;
   for (int i = 0; i < full.rank(); ++i) {
     if (full[i] == 0 && x.type().num_elements() != 0) {
-      if (i >= x.rank()) fail("reshape: size 0 at dim " + std::to_string(i) + " keeps the input's size, but the input is " + ir::to_string(x.type()), site);
+      if (i >= x.rank())
+        fail("reshape: size 0 at dim " + std::to_string(i) + " keeps the input's size, but the input is " +
+                 ir::to_string(x.type()),
+             site);
       full[i] = x.shape()[i];
     }
     if (full[i] == -1) {
@@ -86,11 +90,14 @@ Value expand(const Value& x, const ir::Shape& shape, const Site& site) {
 Value flatten(const Value& x, std::int64_t start, std::int64_t end, const Site& site) {
   const int first = normalize_axis(start, x, "flatten", site);
   const int last = normalize_axis(end, x, "flatten", site);
-  if (first > last) fail("flatten: start dim " + std::to_string(start) + " comes after end dim " + std::to_string(end), site);
+  if (first > last)
+    fail("flatten: start dim " + std::to_string(start) + " comes after end dim " + std::to_string(end), site);
   ir::Shape shape;
   for (int i = 0; i < x.rank(); ++i) {
-    if (i > first && i <= last) shape[shape.rank() - 1] *= x.shape()[i];
-    else shape.push_back(x.shape()[i]);
+    if (i > first && i <= last)
+      shape[shape.rank() - 1] *= x.shape()[i];
+    else
+      shape.push_back(x.shape()[i]);
   }
   return shape == x.shape() ? x : apply(ir::Reshape{shape}, x, site);
 }
@@ -102,7 +109,9 @@ Value squeeze(const Value& x, const ir::Dims& axes, const Site& site) {
     if (!dropped.contains(i)) {
       shape.push_back(x.shape()[i]);
     } else if (x.shape()[i] != 1) {
-      fail("squeeze: dim " + std::to_string(i) + " of " + ir::to_string(x.type()) + " has size " + std::to_string(x.shape()[i]) + ", not 1", site);
+      fail("squeeze: dim " + std::to_string(i) + " of " + ir::to_string(x.type()) + " has size " +
+               std::to_string(x.shape()[i]) + ", not 1",
+           site);
     }
   }
   return apply(ir::Reshape{shape}, x, site);
@@ -111,7 +120,8 @@ Value squeeze(const Value& x, const ir::Dims& axes, const Site& site) {
 Value unsqueeze(const Value& x, const ir::Dims& axes, const Site& site) {
   fail_if_empty(x, "unsqueeze", site);
   const int rank = x.rank() + axes.rank();
-  if (rank > ir::kMaxRank) fail("unsqueeze: rank " + std::to_string(rank) + " is above the largest, " + std::to_string(ir::kMaxRank), site);
+  if (rank > ir::kMaxRank)
+    fail("unsqueeze: rank " + std::to_string(rank) + " is above the largest, " + std::to_string(ir::kMaxRank), site);
   const auto added = normalize_axes(axes.span(), rank, "unsqueeze", site);
   ir::Shape shape;
   for (int i = 0, from = 0; i < rank; ++i) shape.push_back(added.contains(i) ? 1 : x.shape()[from++]);
@@ -134,8 +144,9 @@ ir::Slice resolve(const Value& x, std::span<const Range> ranges, const char* op,
     auto end = !range.end ? size : (*range.end < 0 ? *range.end + size : *range.end);
     if (range.step == 0) fail(std::string{op} + ": step 0 at dim " + std::to_string(i), site);
     if (start < 0 || start > size || end < 0 || end > size) {
-      fail(std::string{op} + ": range " + std::to_string(range.start) + ".." + (range.end ? std::to_string(*range.end) : "") +
-               " is outside dim " + std::to_string(i) + " of " + ir::to_string(x.type()),
+      fail(std::string{op} + ": range " + std::to_string(range.start) + ".." +
+               (range.end ? std::to_string(*range.end) : "") + " is outside dim " + std::to_string(i) + " of " +
+               ir::to_string(x.type()),
            site);
     }
     const auto length = std::max<std::int64_t>(0, end - start);
@@ -167,7 +178,9 @@ Value slice_assign(const Value& x, std::span<const Range> ranges, const Value& v
   fail_if_empty(values, "slice_assign: the values", site);
   const auto part = resolve(x, ranges, "slice_assign", site);
   if (values.shape() != part.sizes) {
-    fail("slice_assign: the slice of " + ir::to_string(x.type()) + " is " + ir::to_string(part.sizes) + ", the values are " + ir::to_string(values.type()), site);
+    fail("slice_assign: the slice of " + ir::to_string(x.type()) + " is " + ir::to_string(part.sizes) +
+             ", the values are " + ir::to_string(values.type()),
+         site);
   }
   return apply(ir::SliceAssign{part.starts, part.steps}, x, values, site);
 }
@@ -204,7 +217,8 @@ Value stack(std::span<const Value> parts, std::int64_t axis, const Site& site) {
 
 Value repeat(const Value& x, const ir::Dims& times, const Site& site) {
   fail_if_empty(x, "repeat", site);
-  if (times.rank() != x.rank()) fail("repeat: " + std::to_string(times.rank()) + " counts for " + ir::to_string(x.type()), site);
+  if (times.rank() != x.rank())
+    fail("repeat: " + std::to_string(times.rank()) + " counts for " + ir::to_string(x.type()), site);
   Value result = x;
   for (int i = 0; i < times.rank(); ++i) {
     if (times[i] < 0) fail("repeat: count " + std::to_string(times[i]) + " at dim " + std::to_string(i), site);
@@ -222,7 +236,8 @@ Value repeat(const Value& x, const ir::Dims& times, const Site& site) {
 Value pad(const Value& x, std::span<const std::pair<std::int64_t, std::int64_t>> pads, Scalar value, const Site& site) {
   fail_if_empty(x, "pad", site);
   const int rank = x.rank();
-  if (pads.size() > static_cast<std::size_t>(rank)) fail("pad: " + std::to_string(pads.size()) + " pairs for " + ir::to_string(x.type()), site);
+  if (pads.size() > static_cast<std::size_t>(rank))
+    fail("pad: " + std::to_string(pads.size()) + " pairs for " + ir::to_string(x.type()), site);
   ir::Shape shape = x.shape();
   std::vector<Range> inside(static_cast<std::size_t>(rank));
   for (std::size_t k = 0; k < pads.size(); ++k) {

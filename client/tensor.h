@@ -1,9 +1,9 @@
 // Tensor<D, K>: numbers on a device, with rank and kind known at compile time.
 //
-// A thin façade over client::Value: templates check, functions work. Calls record and return at once; errors about shapes and
-// dtypes are thrown at the call, errors of execution by whatever reads the result. Values: copying is cheap, nothing is changed
-// in place. Two tensors broadcast where their sizes are equal or 1. Reductions over a dim keep it with size 1; over everything
-// they give a Tensor<1> of one element. Dims may be negative: they count from the end.
+// A thin façade over client::Value: templates check, functions work. Calls record and return at once; errors about
+// shapes and dtypes are thrown at the call, errors of execution by whatever reads the result. Values: copying is cheap,
+// nothing is changed in place. Two tensors broadcast where their sizes are equal or 1. Reductions over a dim keep it
+// with size 1; over everything they give a Tensor<1> of one element. Dims may be negative: they count from the end.
 #pragma once
 
 #include <array>
@@ -29,14 +29,17 @@ class Tensor {
 
   Tensor() = default;  // empty: only to be assigned to
   // Requires: rank D and a dtype of kind K; throws otherwise.
-  explicit Tensor(client::Value value) : value_(std::move(value)) { client::check(value_, D, K::holds(value_.dtype()), K::kName); }
+  explicit Tensor(client::Value value) : value_(std::move(value)) {
+    client::check(value_, D, K::holds(value_.dtype()), K::kName);
+  }
 
-  // --- creation -------------------------------------------------------------------------------------------------------------------
+  // --- creation
+  // -------------------------------------------------------------------------------------------------------------------
   static Tensor from_data(const TensorData& data, const TensorOptions& options) {
     return Tensor{client::from_data(data, options, K::holds(data.dtype()) ? data.dtype() : K::kDefault)};
   }
-  static Tensor from_data(const typename detail::NestedList<D, typename K::Element>::type& list, const TensorOptions& options,
-                          Loc where = Loc::current()) {
+  static Tensor from_data(const typename detail::NestedList<D, typename K::Element>::type& list,
+                          const TensorOptions& options, Loc where = Loc::current()) {
     ir::Dims shape;
     std::vector<typename K::Element> values;
     detail::flatten_list<D, typename K::Element>(list, 0, shape, values, where);
@@ -51,42 +54,59 @@ class Tensor {
   static Tensor ones(const Dims<D>& dims, const TensorOptions& options, Loc where = Loc::current()) {
     return Tensor{client::filled(options.place(), dims, 1, options.dtype.value_or(K::kDefault), at(where))};
   }
-  static Tensor empty(const Dims<D>& dims, const TensorOptions& options, Loc where = Loc::current()) { return zeros(dims, options, where); }
-  static Tensor zeros_like(const Tensor& x, Loc where = Loc::current()) { return x.filled_like("zeros_like", 0, where); }
+  static Tensor empty(const Dims<D>& dims, const TensorOptions& options, Loc where = Loc::current()) {
+    return zeros(dims, options, where);
+  }
+  static Tensor zeros_like(const Tensor& x, Loc where = Loc::current()) {
+    return x.filled_like("zeros_like", 0, where);
+  }
   static Tensor ones_like(const Tensor& x, Loc where = Loc::current()) { return x.filled_like("ones_like", 1, where); }
   static Tensor full_like(const Tensor& x, Scalar value, Loc where = Loc::current()) {
     const auto& like = x.held("full_like", where);
     return Tensor{client::full(client::place_of(like), like.shape(), value, like.dtype(), at(where))};
   }
-  static Tensor random(const Dims<D>& dims, const Distribution& distribution, const TensorOptions& options, Loc where = Loc::current()) {
+  static Tensor random(const Dims<D>& dims, const Distribution& distribution, const TensorOptions& options,
+                       Loc where = Loc::current()) {
     return Tensor{client::random(dims, distribution, {options.device, options.dtype.value_or(K::kDefault)}, at(where))};
   }
   Tensor random_like(const Distribution& distribution, Loc where = Loc::current()) const {
     const auto& like = held("random_like", where);
     return Tensor{client::random(like.shape(), distribution, {device(), like.dtype()}, at(where))};
   }
-  static Tensor arange(std::int64_t start, std::int64_t end, const TensorOptions& options, Loc where = Loc::current()) requires(D == 1 && Numeric<K>) {
+  static Tensor arange(std::int64_t start, std::int64_t end, const TensorOptions& options, Loc where = Loc::current())
+    requires(D == 1 && Numeric<K>)
+  {
     return arange_step(start, end, 1, options, where);
   }
   static Tensor arange_step(std::int64_t start, std::int64_t end, std::int64_t step, const TensorOptions& options,
-                            Loc where = Loc::current()) requires(D == 1 && Numeric<K>) {
+                            Loc where = Loc::current())
+    requires(D == 1 && Numeric<K>)
+  {
     return Tensor{client::arange(options.place(), start, end, step, options.dtype.value_or(K::kDefault), at(where))};
   }
-  static Tensor eye(std::int64_t size, const TensorOptions& options, Loc where = Loc::current()) requires(D == 2 && Numeric<K>) {
+  static Tensor eye(std::int64_t size, const TensorOptions& options, Loc where = Loc::current())
+    requires(D == 2 && Numeric<K>)
+  {
     const auto rows = client::arange(options.place(), 0, size, 1, DType::i64, at(where));
-    const auto same = client::pointwise(Fn::equal, client::reshape(rows, {size, 1}, at(where)), client::reshape(rows, {1, size}, at(where)), at(where));
+    const auto same = client::pointwise(Fn::equal, client::reshape(rows, {size, 1}, at(where)),
+                                        client::reshape(rows, {1, size}, at(where)), at(where));
     return Tensor{client::cast(same, options.dtype.value_or(K::kDefault), at(where))};
   }
 
-  // --- what it is -----------------------------------------------------------------------------------------------------------------
+  // --- what it is
+  // -----------------------------------------------------------------------------------------------------------------
   const client::Value& value() const { return value_; }
   client::Value& mutable_value() { return value_; }  // for what assigns whole tensors; rank and kind stay the same
   // Errors (thrown), here and wherever numbers are asked for: an empty tensor.
   const ir::Shape& shape(Loc where = Loc::current()) const { return held("shape", where).shape(); }
   DType dtype(Loc where = Loc::current()) const { return held("dtype", where).dtype(); }
   static constexpr int rank() { return D; }
-  Device device(Loc where = Loc::current()) const { return Device{held("device", where).device(), value_.is_autodiff()}; }
-  std::int64_t num_elements(Loc where = Loc::current()) const { return held("num_elements", where).type().num_elements(); }
+  Device device(Loc where = Loc::current()) const {
+    return Device{held("device", where).device(), value_.is_autodiff()};
+  }
+  std::int64_t num_elements(Loc where = Loc::current()) const {
+    return held("num_elements", where).type().num_elements();
+  }
   std::array<std::int64_t, D> dims(Loc where = Loc::current()) const {
     const auto& shape = held("dims", where).shape();
     std::array<std::int64_t, D> sizes;
@@ -95,189 +115,406 @@ class Tensor {
   }
   std::int64_t dim(int i, Loc where = Loc::current()) const { return held("dim", where).dim(i); }
 
-  // --- reading: sends what is recorded and waits (the async forms do not) ------------------------------------------------------------
+  // --- reading: sends what is recorded and waits (the async forms do not)
+  // ------------------------------------------------------------
   TensorData to_data(Loc where = Loc::current()) const { return client::to_data(held("to_data", where)); }
   TensorData into_data(Loc where = Loc::current()) const { return to_data(where); }
-  // The future is ready when the numbers are here or lost, even if the tensor and its device have been dropped meanwhile.
-  std::future<TensorData> to_data_async(Loc where = Loc::current()) const { return client::to_data_async(held("to_data_async", where)); }
+  // The future is ready when the numbers are here or lost, even if the tensor and its device have been dropped
+  // meanwhile.
+  std::future<TensorData> to_data_async(Loc where = Loc::current()) const {
+    return client::to_data_async(held("to_data_async", where));
+  }
   // Requires: one element.
   template <typename T>
   T into_scalar(Loc where = Loc::current()) const {
     client::check_single(value_, at(where));
     return to_data(where).template convert<T>().template as_slice<T>()[0];
   }
-  friend std::ostream& operator<<(std::ostream& out, Located<Tensor> x) { return client::print(out, x.value.held("print", x.where)), out; }
+  friend std::ostream& operator<<(std::ostream& out, Located<Tensor> x) {
+    return client::print(out, x.value.held("print", x.where)), out;
+  }
 
-  // --- element by element ---------------------------------------------------------------------------------------------------------
-  friend Tensor operator+(const Tensor& a, Located<Tensor> b) requires Numeric<K> { return a.add(b.value, b.where); }
-  friend Tensor operator-(const Tensor& a, Located<Tensor> b) requires Numeric<K> { return a.sub(b.value, b.where); }
-  friend Tensor operator*(const Tensor& a, Located<Tensor> b) requires Numeric<K> { return a.mul(b.value, b.where); }
-  friend Tensor operator/(const Tensor& a, Located<Tensor> b) requires Numeric<K> { return a.div(b.value, b.where); }
-  friend Tensor operator%(const Tensor& a, Located<Tensor> b) requires Numeric<K> { return a.remainder(b.value, b.where); }
-  friend Tensor operator+(const Tensor& a, Located<Scalar> b) requires Numeric<K> { return a.binary(Fn::add, b.value, b.where); }
-  friend Tensor operator-(const Tensor& a, Located<Scalar> b) requires Numeric<K> { return a.binary(Fn::sub, b.value, b.where); }
-  friend Tensor operator*(const Tensor& a, Located<Scalar> b) requires Numeric<K> { return a.binary(Fn::mul, b.value, b.where); }
-  friend Tensor operator/(const Tensor& a, Located<Scalar> b) requires Numeric<K> { return a.binary(Fn::div, b.value, b.where); }
-  friend Tensor operator%(const Tensor& a, Located<Scalar> b) requires Numeric<K> { return a.binary(Fn::remainder, b.value, b.where); }
-  friend Tensor operator+(Located<Scalar> a, const Tensor& b) requires Numeric<K> { return b.reversed(Fn::add, a); }
-  friend Tensor operator-(Located<Scalar> a, const Tensor& b) requires Numeric<K> { return b.reversed(Fn::sub, a); }
-  friend Tensor operator*(Located<Scalar> a, const Tensor& b) requires Numeric<K> { return b.reversed(Fn::mul, a); }
-  friend Tensor operator/(Located<Scalar> a, const Tensor& b) requires Numeric<K> { return b.reversed(Fn::div, a); }
-  friend Tensor operator-(Located<Tensor> a) requires Numeric<K> { return a.value.neg(a.where); }
-  friend Tensor operator!(Located<Tensor> a) requires std::same_as<K, Bool> { return a.value.bool_not(a.where); }
-  friend Tensor operator&(const Tensor& a, Located<Tensor> b) requires std::same_as<K, Bool> { return a.bool_and(b.value, b.where); }
-  friend Tensor operator|(const Tensor& a, Located<Tensor> b) requires std::same_as<K, Bool> { return a.bool_or(b.value, b.where); }
-  friend Tensor operator^(const Tensor& a, Located<Tensor> b) requires std::same_as<K, Bool> { return a.bool_xor(b.value, b.where); }
+  // --- element by element
+  // ---------------------------------------------------------------------------------------------------------
+  friend Tensor operator+(const Tensor& a, Located<Tensor> b)
+    requires Numeric<K>
+  {
+    return a.add(b.value, b.where);
+  }
+  friend Tensor operator-(const Tensor& a, Located<Tensor> b)
+    requires Numeric<K>
+  {
+    return a.sub(b.value, b.where);
+  }
+  friend Tensor operator*(const Tensor& a, Located<Tensor> b)
+    requires Numeric<K>
+  {
+    return a.mul(b.value, b.where);
+  }
+  friend Tensor operator/(const Tensor& a, Located<Tensor> b)
+    requires Numeric<K>
+  {
+    return a.div(b.value, b.where);
+  }
+  friend Tensor operator%(const Tensor& a, Located<Tensor> b)
+    requires Numeric<K>
+  {
+    return a.remainder(b.value, b.where);
+  }
+  friend Tensor operator+(const Tensor& a, Located<Scalar> b)
+    requires Numeric<K>
+  {
+    return a.binary(Fn::add, b.value, b.where);
+  }
+  friend Tensor operator-(const Tensor& a, Located<Scalar> b)
+    requires Numeric<K>
+  {
+    return a.binary(Fn::sub, b.value, b.where);
+  }
+  friend Tensor operator*(const Tensor& a, Located<Scalar> b)
+    requires Numeric<K>
+  {
+    return a.binary(Fn::mul, b.value, b.where);
+  }
+  friend Tensor operator/(const Tensor& a, Located<Scalar> b)
+    requires Numeric<K>
+  {
+    return a.binary(Fn::div, b.value, b.where);
+  }
+  friend Tensor operator%(const Tensor& a, Located<Scalar> b)
+    requires Numeric<K>
+  {
+    return a.binary(Fn::remainder, b.value, b.where);
+  }
+  friend Tensor operator+(Located<Scalar> a, const Tensor& b)
+    requires Numeric<K>
+  {
+    return b.reversed(Fn::add, a);
+  }
+  friend Tensor operator-(Located<Scalar> a, const Tensor& b)
+    requires Numeric<K>
+  {
+    return b.reversed(Fn::sub, a);
+  }
+  friend Tensor operator*(Located<Scalar> a, const Tensor& b)
+    requires Numeric<K>
+  {
+    return b.reversed(Fn::mul, a);
+  }
+  friend Tensor operator/(Located<Scalar> a, const Tensor& b)
+    requires Numeric<K>
+  {
+    return b.reversed(Fn::div, a);
+  }
+  friend Tensor operator-(Located<Tensor> a)
+    requires Numeric<K>
+  {
+    return a.value.neg(a.where);
+  }
+  friend Tensor operator!(Located<Tensor> a)
+    requires std::same_as<K, Bool>
+  {
+    return a.value.bool_not(a.where);
+  }
+  friend Tensor operator&(const Tensor& a, Located<Tensor> b)
+    requires std::same_as<K, Bool>
+  {
+    return a.bool_and(b.value, b.where);
+  }
+  friend Tensor operator|(const Tensor& a, Located<Tensor> b)
+    requires std::same_as<K, Bool>
+  {
+    return a.bool_or(b.value, b.where);
+  }
+  friend Tensor operator^(const Tensor& a, Located<Tensor> b)
+    requires std::same_as<K, Bool>
+  {
+    return a.bool_xor(b.value, b.where);
+  }
 
-  // One method for each row of the table: x.exp(), x.add(y), x.add(2), x.greater(y). Unary minus and the operators are these.
-  // Integers stay integers: they compare with any number by its value, but add and multiply only with whole ones (2 or 2.0;
-  // 0.5 is an error: to_float() first).
-#define BURN_UNARY(name, concept_) \
-  Tensor name(Loc where = Loc::current()) const requires concept_ { return unary(Fn::name, where); }
+  // One method for each row of the table: x.exp(), x.add(y), x.add(2), x.greater(y). Unary minus and the operators are
+  // these. Integers stay integers: they compare with any number by its value, but add and multiply only with whole ones
+  // (2 or 2.0; 0.5 is an error: to_float() first).
+#define BURN_UNARY(name, concept_)              \
+  Tensor name(Loc where = Loc::current()) const \
+    requires concept_                           \
+  {                                             \
+    return unary(Fn::name, where);              \
+  }
 #define BURN_UNARY_FLOAT(name) BURN_UNARY(name, (std::same_as<K, Float>))
   BURN_UNARY(neg, Numeric<K>)
   BURN_UNARY(abs, Numeric<K>)
   BURN_UNARY(sign, Numeric<K>)
   BURN_UNARY(bool_not, (std::same_as<K, Bool>))
   BURN_UNARY(bitwise_not, (std::same_as<K, Int>))
-  BURN_UNARY_FLOAT(exp) BURN_UNARY_FLOAT(expm1) BURN_UNARY_FLOAT(log) BURN_UNARY_FLOAT(log1p) BURN_UNARY_FLOAT(sqrt)
-  BURN_UNARY_FLOAT(recip) BURN_UNARY_FLOAT(sin) BURN_UNARY_FLOAT(cos) BURN_UNARY_FLOAT(tan) BURN_UNARY_FLOAT(sinh)
-  BURN_UNARY_FLOAT(cosh) BURN_UNARY_FLOAT(tanh) BURN_UNARY_FLOAT(asin) BURN_UNARY_FLOAT(acos) BURN_UNARY_FLOAT(atan)
-  BURN_UNARY_FLOAT(asinh) BURN_UNARY_FLOAT(acosh) BURN_UNARY_FLOAT(atanh) BURN_UNARY_FLOAT(erf) BURN_UNARY_FLOAT(floor)
-  BURN_UNARY_FLOAT(ceil) BURN_UNARY_FLOAT(round) BURN_UNARY_FLOAT(trunc) BURN_UNARY_FLOAT(relu) BURN_UNARY_FLOAT(sigmoid)
+  BURN_UNARY_FLOAT(exp)
+  BURN_UNARY_FLOAT(expm1) BURN_UNARY_FLOAT(log) BURN_UNARY_FLOAT(log1p) BURN_UNARY_FLOAT(sqrt) BURN_UNARY_FLOAT(recip)
+      BURN_UNARY_FLOAT(sin) BURN_UNARY_FLOAT(cos) BURN_UNARY_FLOAT(tan) BURN_UNARY_FLOAT(sinh) BURN_UNARY_FLOAT(cosh)
+          BURN_UNARY_FLOAT(tanh) BURN_UNARY_FLOAT(asin) BURN_UNARY_FLOAT(acos) BURN_UNARY_FLOAT(atan) BURN_UNARY_FLOAT(
+              asinh) BURN_UNARY_FLOAT(acosh) BURN_UNARY_FLOAT(atanh) BURN_UNARY_FLOAT(erf) BURN_UNARY_FLOAT(floor)
+              BURN_UNARY_FLOAT(ceil) BURN_UNARY_FLOAT(round) BURN_UNARY_FLOAT(trunc) BURN_UNARY_FLOAT(
+                  relu) BURN_UNARY_FLOAT(sigmoid)
 #undef BURN_UNARY_FLOAT
 #undef BURN_UNARY
 
-#define BURN_BINARY(method, fn, concept_)                                                                        \
-  Tensor method(const Tensor& other, Loc where = Loc::current()) const requires concept_ { return binary(fn, other, where); } \
-  Tensor method(Scalar other, Loc where = Loc::current()) const requires concept_ { return binary(fn, other, where); }
-  BURN_BINARY(add, Fn::add, Numeric<K>)
-  BURN_BINARY(sub, Fn::sub, Numeric<K>)
-  BURN_BINARY(mul, Fn::mul, Numeric<K>)
-  BURN_BINARY(div, Fn::div, Numeric<K>)
-  BURN_BINARY(remainder, Fn::remainder, Numeric<K>)
-  BURN_BINARY(fmod, Fn::fmod, (std::same_as<K, Float>))
-  BURN_BINARY(powf, Fn::pow, (std::same_as<K, Float>))
-  BURN_BINARY(powi, Fn::pow, Numeric<K>)
-  BURN_BINARY(atan2, Fn::atan2, (std::same_as<K, Float>))
-  BURN_BINARY(hypot, Fn::hypot, (std::same_as<K, Float>))
-  BURN_BINARY(max_pair, Fn::max, Numeric<K>)
-  BURN_BINARY(min_pair, Fn::min, Numeric<K>)
-  BURN_BINARY(bitwise_and, Fn::bitwise_and, (std::same_as<K, Int>))
-  BURN_BINARY(bitwise_or, Fn::bitwise_or, (std::same_as<K, Int>))
-  BURN_BINARY(bitwise_xor, Fn::bitwise_xor, (std::same_as<K, Int>))
-  BURN_BINARY(bitwise_left_shift, Fn::bitwise_left_shift, (std::same_as<K, Int>))
-  BURN_BINARY(bitwise_right_shift, Fn::bitwise_right_shift, (std::same_as<K, Int>))
-  BURN_BINARY(bool_and, Fn::bool_and, (std::same_as<K, Bool>))
-  BURN_BINARY(bool_or, Fn::bool_or, (std::same_as<K, Bool>))
-  BURN_BINARY(bool_xor, Fn::bool_xor, (std::same_as<K, Bool>))
-  BURN_BINARY(clamp_min, Fn::max, Numeric<K>)
-  BURN_BINARY(clamp_max, Fn::min, Numeric<K>)
+#define BURN_BINARY(method, fn, concept_)                              \
+  Tensor method(const Tensor& other, Loc where = Loc::current()) const \
+    requires concept_                                                  \
+  {                                                                    \
+    return binary(fn, other, where);                                   \
+  }                                                                    \
+  Tensor method(Scalar other, Loc where = Loc::current()) const        \
+    requires concept_                                                  \
+  {                                                                    \
+    return binary(fn, other, where);                                   \
+  }
+                  BURN_BINARY(add, Fn::add, Numeric<K>) BURN_BINARY(sub, Fn::sub, Numeric<K>)
+                      BURN_BINARY(mul, Fn::mul, Numeric<K>) BURN_BINARY(div, Fn::div, Numeric<K>) BURN_BINARY(
+                          remainder, Fn::remainder, Numeric<K>) BURN_BINARY(fmod, Fn::fmod, (std::same_as<K, Float>))
+                          BURN_BINARY(powf, Fn::pow, (std::same_as<K, Float>)) BURN_BINARY(powi, Fn::pow, Numeric<K>)
+                              BURN_BINARY(atan2, Fn::atan2, (std::same_as<K, Float>)) BURN_BINARY(
+                                  hypot, Fn::hypot, (std::same_as<K, Float>)) BURN_BINARY(max_pair, Fn::max, Numeric<K>)
+                                  BURN_BINARY(min_pair, Fn::min, Numeric<K>)
+                                      BURN_BINARY(bitwise_and, Fn::bitwise_and, (std::same_as<K, Int>))
+                                          BURN_BINARY(bitwise_or, Fn::bitwise_or, (std::same_as<K, Int>))
+                                              BURN_BINARY(bitwise_xor, Fn::bitwise_xor, (std::same_as<K, Int>))
+                                                  BURN_BINARY(bitwise_left_shift, Fn::bitwise_left_shift,
+                                                              (std::same_as<K, Int>))
+                                                      BURN_BINARY(bitwise_right_shift, Fn::bitwise_right_shift,
+                                                                  (std::same_as<K, Int>))
+                                                          BURN_BINARY(bool_and, Fn::bool_and, (std::same_as<K, Bool>))
+                                                              BURN_BINARY(bool_or, Fn::bool_or, (std::same_as<K, Bool>))
+                                                                  BURN_BINARY(bool_xor, Fn::bool_xor,
+                                                                              (std::same_as<K, Bool>))
+                                                                      BURN_BINARY(clamp_min, Fn::max,
+                                                                                  Numeric<K>) BURN_BINARY(clamp_max,
+                                                                                                          Fn::min,
+                                                                                                          Numeric<K>)
 #undef BURN_BINARY
 
-#define BURN_COMPARE(method, fn)                                                                                             \
-  Tensor<D, Bool> method(const Tensor& other, Loc where = Loc::current()) const {                                            \
-    return Tensor<D, Bool>{client::pointwise(fn, value_, other.value_, at(where))};                                          \
-  }                                                                                                                          \
-  Tensor<D, Bool> method(Scalar other, Loc where = Loc::current()) const {                                                   \
-    return Tensor<D, Bool>{client::pointwise(fn, value_, other, at(where))};                                                 \
+#define BURN_COMPARE(method, fn)                                                    \
+  Tensor<D, Bool> method(const Tensor& other, Loc where = Loc::current()) const {   \
+    return Tensor<D, Bool>{client::pointwise(fn, value_, other.value_, at(where))}; \
+  }                                                                                 \
+  Tensor<D, Bool> method(Scalar other, Loc where = Loc::current()) const {          \
+    return Tensor<D, Bool>{client::pointwise(fn, value_, other, at(where))};        \
   }
-  BURN_COMPARE(equal, Fn::equal)
-  BURN_COMPARE(not_equal, Fn::not_equal)
-  BURN_COMPARE(greater, Fn::greater)
-  BURN_COMPARE(greater_equal, Fn::greater_equal)
-  BURN_COMPARE(lower, Fn::less)
-  BURN_COMPARE(lower_equal, Fn::less_equal)
+                                                                          BURN_COMPARE(equal, Fn::equal) BURN_COMPARE(
+                                                                              not_equal, Fn::not_equal)
+                                                                              BURN_COMPARE(greater, Fn::greater)
+                                                                                  BURN_COMPARE(greater_equal,
+                                                                                               Fn::greater_equal)
+                                                                                      BURN_COMPARE(lower, Fn::less)
+                                                                                          BURN_COMPARE(lower_equal,
+                                                                                                       Fn::less_equal)
 #undef BURN_COMPARE
 
-  Tensor square(Loc where = Loc::current()) const requires Numeric<K> { return binary(Fn::mul, *this, where); }
+                                                                                              Tensor
+      square(Loc where = Loc::current()) const
+    requires Numeric<K>
+  {
+    return binary(Fn::mul, *this, where);
+  }
   // Within [low, high]; of integers, the whole numbers there.
-  Tensor clamp(Scalar low, Scalar high, Loc where = Loc::current()) const requires Numeric<K> { return clamp_min(low, where).clamp_max(high, where); }
-  Tensor<D, Bool> is_nan(Loc where = Loc::current()) const requires std::same_as<K, Float> { return Tensor<D, Bool>{client::pointwise(Fn::is_nan, value_, at(where))}; }
-  Tensor<D, Bool> is_inf(Loc where = Loc::current()) const requires std::same_as<K, Float> { return Tensor<D, Bool>{client::pointwise(Fn::is_inf, value_, at(where))}; }
+  Tensor clamp(Scalar low, Scalar high, Loc where = Loc::current()) const
+    requires Numeric<K>
+  {
+    return clamp_min(low, where).clamp_max(high, where);
+  }
+  Tensor<D, Bool> is_nan(Loc where = Loc::current()) const
+    requires std::same_as<K, Float>
+  {
+    return Tensor<D, Bool>{client::pointwise(Fn::is_nan, value_, at(where))};
+  }
+  Tensor<D, Bool> is_inf(Loc where = Loc::current()) const
+    requires std::same_as<K, Float>
+  {
+    return Tensor<D, Bool>{client::pointwise(Fn::is_inf, value_, at(where))};
+  }
   // `value` where the mask holds, this elsewhere.
   Tensor mask_where(const Tensor<D, Bool>& mask, const Tensor& value, Loc where = Loc::current()) const {
     return Tensor{client::select(mask.value(), value.value_, value_, at(where))};
   }
   Tensor mask_fill(const Tensor<D, Bool>& mask, Scalar value, Loc where = Loc::current()) const {
     const auto& x = held("mask_fill", where);
-    return Tensor{client::select(mask.value(), client::scalar(client::place_of(x), value, x.dtype(), at(where)), x, at(where))};
+    return Tensor{
+        client::select(mask.value(), client::scalar(client::place_of(x), value, x.dtype(), at(where)), x, at(where))};
   }
   Tensor cast(DType dtype, Loc where = Loc::current()) const { return Tensor{client::cast(value_, dtype, at(where))}; }
-  Tensor<D, Int> to_int(Loc where = Loc::current()) const { return Tensor<D, Int>{client::cast(value_, DType::i64, at(where))}; }
-  Tensor<D, Float> to_float(Loc where = Loc::current()) const { return Tensor<D, Float>{client::cast(value_, DType::f32, at(where))}; }
-  Tensor<D, Bool> to_bool(Loc where = Loc::current()) const { return Tensor<D, Bool>{client::cast(value_, DType::bool_, at(where))}; }
+  Tensor<D, Int> to_int(Loc where = Loc::current()) const {
+    return Tensor<D, Int>{client::cast(value_, DType::i64, at(where))};
+  }
+  Tensor<D, Float> to_float(Loc where = Loc::current()) const {
+    return Tensor<D, Float>{client::cast(value_, DType::f32, at(where))};
+  }
+  Tensor<D, Bool> to_bool(Loc where = Loc::current()) const {
+    return Tensor<D, Bool>{client::cast(value_, DType::bool_, at(where))};
+  }
 
-  // --- shape ------------------------------------------------------------------------------------------------------------------------
+  // --- shape
+  // ------------------------------------------------------------------------------------------------------------------------
   template <int E>
-  Tensor<E, K> reshape(const Dims<E>& dims, Loc where = Loc::current()) const { return Tensor<E, K>{client::reshape(value_, dims, at(where))}; }
-  Tensor transpose(Loc where = Loc::current()) const requires(D >= 2) { return swap_dims(-2, -1, where); }
-  Tensor t(Loc where = Loc::current()) const requires(D >= 2) { return swap_dims(-2, -1, where); }
-  Tensor swap_dims(int a, int b, Loc where = Loc::current()) const { return Tensor{client::swap_dims(value_, a, b, at(where))}; }
-  Tensor permute(const Dims<D>& axes, Loc where = Loc::current()) const { return Tensor{client::permute(value_, axes, at(where))}; }
-  Tensor flip(std::vector<std::int64_t> axes, Loc where = Loc::current()) const { return Tensor{client::flip(value_, axes, at(where))}; }
+  Tensor<E, K> reshape(const Dims<E>& dims, Loc where = Loc::current()) const {
+    return Tensor<E, K>{client::reshape(value_, dims, at(where))};
+  }
+  Tensor transpose(Loc where = Loc::current()) const
+    requires(D >= 2)
+  {
+    return swap_dims(-2, -1, where);
+  }
+  Tensor t(Loc where = Loc::current()) const
+    requires(D >= 2)
+  {
+    return swap_dims(-2, -1, where);
+  }
+  Tensor swap_dims(int a, int b, Loc where = Loc::current()) const {
+    return Tensor{client::swap_dims(value_, a, b, at(where))};
+  }
+  Tensor permute(const Dims<D>& axes, Loc where = Loc::current()) const {
+    return Tensor{client::permute(value_, axes, at(where))};
+  }
+  Tensor flip(std::vector<std::int64_t> axes, Loc where = Loc::current()) const {
+    return Tensor{client::flip(value_, axes, at(where))};
+  }
   template <int E>
-  Tensor<E, K> flatten(int start, int end, Loc where = Loc::current()) const { return Tensor<E, K>{client::flatten(value_, start, end, at(where))}; }
+  Tensor<E, K> flatten(int start, int end, Loc where = Loc::current()) const {
+    return Tensor<E, K>{client::flatten(value_, start, end, at(where))};
+  }
   template <int E = D - 1>
-  Tensor<E, K> squeeze_dim(int dim, Loc where = Loc::current()) const { return Tensor<E, K>{client::squeeze(value_, {dim}, at(where))}; }
+  Tensor<E, K> squeeze_dim(int dim, Loc where = Loc::current()) const {
+    return Tensor<E, K>{client::squeeze(value_, {dim}, at(where))};
+  }
   template <int E = D + 1>
-  Tensor<E, K> unsqueeze_dim(int dim, Loc where = Loc::current()) const { return Tensor<E, K>{client::unsqueeze(value_, {dim}, at(where))}; }
+  Tensor<E, K> unsqueeze_dim(int dim, Loc where = Loc::current()) const {
+    return Tensor<E, K>{client::unsqueeze(value_, {dim}, at(where))};
+  }
   template <int E>
-  Tensor<E, K> expand(const Dims<E>& dims, Loc where = Loc::current()) const { return Tensor<E, K>{client::expand(value_, dims, at(where))}; }
-  Tensor repeat(const Dims<D>& times, Loc where = Loc::current()) const { return Tensor{client::repeat(value_, times, at(where))}; }
-  Tensor slice(std::vector<Range> ranges, Loc where = Loc::current()) const { return Tensor{client::slice(value_, ranges, at(where))}; }
+  Tensor<E, K> expand(const Dims<E>& dims, Loc where = Loc::current()) const {
+    return Tensor<E, K>{client::expand(value_, dims, at(where))};
+  }
+  Tensor repeat(const Dims<D>& times, Loc where = Loc::current()) const {
+    return Tensor{client::repeat(value_, times, at(where))};
+  }
+  Tensor slice(std::vector<Range> ranges, Loc where = Loc::current()) const {
+    return Tensor{client::slice(value_, ranges, at(where))};
+  }
   Tensor slice_assign(std::vector<Range> ranges, const Tensor& values, Loc where = Loc::current()) const {
     return Tensor{client::slice_assign(value_, ranges, values.value_, at(where))};
   }
-  Tensor narrow(int dim, std::int64_t start, std::int64_t length, Loc where = Loc::current()) const { return Tensor{client::narrow(value_, dim, start, length, at(where))}; }
-  static Tensor cat(const std::vector<Tensor>& parts, int dim, Loc where = Loc::current()) { return Tensor{client::concat(values_of(parts), dim, at(where))}; }
+  Tensor narrow(int dim, std::int64_t start, std::int64_t length, Loc where = Loc::current()) const {
+    return Tensor{client::narrow(value_, dim, start, length, at(where))};
+  }
+  static Tensor cat(const std::vector<Tensor>& parts, int dim, Loc where = Loc::current()) {
+    return Tensor{client::concat(values_of(parts), dim, at(where))};
+  }
   static Tensor<D + 1, K> stack(const std::vector<Tensor>& parts, int dim, Loc where = Loc::current()) {
     return Tensor<D + 1, K>{client::stack(values_of(parts), dim, at(where))};
   }
 
-  // --- reductions -------------------------------------------------------------------------------------------------------------------
-#define BURN_REDUCE(name, fn)                                                                                                    \
-  Tensor<1, K> name(Loc where = Loc::current()) const requires Numeric<K> { return Tensor<1, K>{client::reduce_all(fn, value_, at(where))}; } \
-  Tensor name##_dim(int dim, Loc where = Loc::current()) const requires Numeric<K> { return Tensor{client::reduce(fn, value_, {dim}, at(where))}; }
+  // --- reductions
+  // -------------------------------------------------------------------------------------------------------------------
+#define BURN_REDUCE(name, fn)                                       \
+  Tensor<1, K> name(Loc where = Loc::current()) const               \
+    requires Numeric<K>                                             \
+  {                                                                 \
+    return Tensor<1, K>{client::reduce_all(fn, value_, at(where))}; \
+  }                                                                 \
+  Tensor name##_dim(int dim, Loc where = Loc::current()) const      \
+    requires Numeric<K>                                             \
+  {                                                                 \
+    return Tensor{client::reduce(fn, value_, {dim}, at(where))};    \
+  }
   BURN_REDUCE(sum, Red::sum)
   BURN_REDUCE(prod, Red::prod)
   BURN_REDUCE(max, Red::max)
   BURN_REDUCE(min, Red::min)
 #undef BURN_REDUCE
-  Tensor<1, K> mean(Loc where = Loc::current()) const requires Numeric<K> { return Tensor<1, K>{client::mean_all(value_, at(where))}; }
-  Tensor mean_dim(int dim, Loc where = Loc::current()) const requires Numeric<K> { return Tensor{client::mean(value_, {dim}, at(where))}; }
-  Tensor var(int dim, Loc where = Loc::current()) const requires std::same_as<K, Float> { return Tensor{client::var(value_, {dim}, 1, at(where))}; }
-  Tensor<D, Int> argmax(int dim, Loc where = Loc::current()) const { return Tensor<D, Int>{client::arg_reduce(ir::ArgFn::max, value_, dim, at(where))}; }
-  Tensor<D, Int> argmin(int dim, Loc where = Loc::current()) const { return Tensor<D, Int>{client::arg_reduce(ir::ArgFn::min, value_, dim, at(where))}; }
-  Tensor<D, Int> argsort(int dim, Loc where = Loc::current()) const { return Tensor<D, Int>{client::arg_sort(value_, dim, false, at(where))}; }
-  Tensor cumsum(int dim, Loc where = Loc::current()) const requires Numeric<K> { return Tensor{client::scan(Red::sum, value_, dim, at(where))}; }
-  Tensor<1, Bool> any(Loc where = Loc::current()) const { return Tensor<1, Bool>{client::reduce_all(Red::max, to_bool(where).value(), at(where))}; }
-  Tensor<1, Bool> all(Loc where = Loc::current()) const { return Tensor<1, Bool>{client::reduce_all(Red::min, to_bool(where).value(), at(where))}; }
+  Tensor<1, K> mean(Loc where = Loc::current()) const
+    requires Numeric<K>
+  {
+    return Tensor<1, K>{client::mean_all(value_, at(where))};
+  }
+  Tensor mean_dim(int dim, Loc where = Loc::current()) const
+    requires Numeric<K>
+  {
+    return Tensor{client::mean(value_, {dim}, at(where))};
+  }
+  Tensor var(int dim, Loc where = Loc::current()) const
+    requires std::same_as<K, Float>
+  {
+    return Tensor{client::var(value_, {dim}, 1, at(where))};
+  }
+  Tensor<D, Int> argmax(int dim, Loc where = Loc::current()) const {
+    return Tensor<D, Int>{client::arg_reduce(ir::ArgFn::max, value_, dim, at(where))};
+  }
+  Tensor<D, Int> argmin(int dim, Loc where = Loc::current()) const {
+    return Tensor<D, Int>{client::arg_reduce(ir::ArgFn::min, value_, dim, at(where))};
+  }
+  Tensor<D, Int> argsort(int dim, Loc where = Loc::current()) const {
+    return Tensor<D, Int>{client::arg_sort(value_, dim, false, at(where))};
+  }
+  Tensor cumsum(int dim, Loc where = Loc::current()) const
+    requires Numeric<K>
+  {
+    return Tensor{client::scan(Red::sum, value_, dim, at(where))};
+  }
+  Tensor<1, Bool> any(Loc where = Loc::current()) const {
+    return Tensor<1, Bool>{client::reduce_all(Red::max, to_bool(where).value(), at(where))};
+  }
+  Tensor<1, Bool> all(Loc where = Loc::current()) const {
+    return Tensor<1, Bool>{client::reduce_all(Red::min, to_bool(where).value(), at(where))};
+  }
 
-  // --- indexing -----------------------------------------------------------------------------------------------------------------------
-  Tensor select(int dim, const Tensor<1, Int>& indices, Loc where = Loc::current()) const { return Tensor{client::select_rows(value_, dim, indices.value(), at(where))}; }
-  Tensor gather(int dim, const Tensor<D, Int>& indices, Loc where = Loc::current()) const { return Tensor{client::gather(value_, dim, indices.value(), at(where))}; }
+  // --- indexing
+  // -----------------------------------------------------------------------------------------------------------------------
+  Tensor select(int dim, const Tensor<1, Int>& indices, Loc where = Loc::current()) const {
+    return Tensor{client::select_rows(value_, dim, indices.value(), at(where))};
+  }
+  Tensor gather(int dim, const Tensor<D, Int>& indices, Loc where = Loc::current()) const {
+    return Tensor{client::gather(value_, dim, indices.value(), at(where))};
+  }
   // Adds `values` at the indices; duplicates accumulate.
-  Tensor scatter(int dim, const Tensor<D, Int>& indices, const Tensor& values, Loc where = Loc::current()) const requires Numeric<K> {
+  Tensor scatter(int dim, const Tensor<D, Int>& indices, const Tensor& values, Loc where = Loc::current()) const
+    requires Numeric<K>
+  {
     return Tensor{client::scatter(value_, dim, indices.value(), values.value_, ir::ScatterFn::add, at(where))};
   }
   template <int E = D + 1>
-  Tensor<E, K> one_hot(std::int64_t classes, Loc where = Loc::current()) const requires Numeric<K> { return Tensor<E, K>{client::one_hot(value_, classes, at(where))}; }
+  Tensor<E, K> one_hot(std::int64_t classes, Loc where = Loc::current()) const
+    requires Numeric<K>
+  {
+    return Tensor<E, K>{client::one_hot(value_, classes, at(where))};
+  }
 
   // [.., m, k] x [.., k, n] -> [.., m, n]
-  Tensor matmul(const Tensor& rhs, Loc where = Loc::current()) const requires(D >= 2 && Numeric<K>) { return Tensor{client::matmul(value_, rhs.value_, at(where))}; }
+  Tensor matmul(const Tensor& rhs, Loc where = Loc::current()) const
+    requires(D >= 2 && Numeric<K>)
+  {
+    return Tensor{client::matmul(value_, rhs.value_, at(where))};
+  }
 
-  // --- gradients: on a device.autodiff() ----------------------------------------------------------------------------------------------
-  Tensor require_grad(Loc where = Loc::current()) const requires std::same_as<K, Float> { return Tensor{client::require_grad(held("require_grad", where))}; }
+  // --- gradients: on a device.autodiff()
+  // ----------------------------------------------------------------------------------------------
+  Tensor require_grad(Loc where = Loc::current()) const
+    requires std::same_as<K, Float>
+  {
+    return Tensor{client::require_grad(held("require_grad", where))};
+  }
   bool is_require_grad() const { return value_.is_tracked() && client::is_leaf(value_); }
   Tensor detach(Loc where = Loc::current()) const { return Tensor{held("detach", where).detach()}; }
   Tensor inner(Loc where = Loc::current()) const { return Tensor{held("inner", where).inner()}; }
-  static Tensor from_inner(const Tensor& x, Loc where = Loc::current()) { return Tensor{x.held("from_inner", where).from_inner()}; }
-  Gradients backward(const BackwardOptions& options = {}, Loc where = Loc::current()) const requires std::same_as<K, Float> {
+  static Tensor from_inner(const Tensor& x, Loc where = Loc::current()) {
+    return Tensor{x.held("from_inner", where).from_inner()};
+  }
+  Gradients backward(const BackwardOptions& options = {}, Loc where = Loc::current()) const
+    requires std::same_as<K, Float>
+  {
     return client::backward(held("backward", where), options, at(where));
   }
   // The gradient of this leaf, on the inner device.
-  std::optional<Tensor> grad(const Gradients& gradients, Loc where = Loc::current()) const { return wrap(gradients.get(held("grad", where))); }
+  std::optional<Tensor> grad(const Gradients& gradients, Loc where = Loc::current()) const {
+    return wrap(gradients.get(held("grad", where)));
+  }
   std::optional<Tensor> grad_remove(Gradients& gradients, Loc where = Loc::current()) const {
     return wrap(gradients.remove(held("grad_remove", where)));
   }
@@ -288,9 +525,15 @@ class Tensor {
     return value_;
   }
   Tensor unary(Fn fn, const Loc& where) const { return Tensor{client::pointwise(fn, value_, at(where))}; }
-  Tensor binary(Fn fn, const Tensor& other, const Loc& where) const { return Tensor{client::pointwise(fn, value_, other.value_, at(where))}; }
-  Tensor binary(Fn fn, Scalar other, const Loc& where) const { return Tensor{client::pointwise(fn, value_, other, at(where))}; }
-  Tensor reversed(Fn fn, const Located<Scalar>& lhs) const { return Tensor{client::pointwise(fn, lhs.value, value_, at(lhs.where))}; }
+  Tensor binary(Fn fn, const Tensor& other, const Loc& where) const {
+    return Tensor{client::pointwise(fn, value_, other.value_, at(where))};
+  }
+  Tensor binary(Fn fn, Scalar other, const Loc& where) const {
+    return Tensor{client::pointwise(fn, value_, other, at(where))};
+  }
+  Tensor reversed(Fn fn, const Located<Scalar>& lhs) const {
+    return Tensor{client::pointwise(fn, lhs.value, value_, at(lhs.where))};
+  }
   Tensor filled_like(const char* what, int value, const Loc& where) const {
     const auto& like = held(what, where);
     return Tensor{client::filled(client::place_of(like), like.shape(), value, like.dtype(), at(where))};

@@ -21,9 +21,9 @@ class Dims {
  public:
   template <std::convertible_to<std::int64_t>... Ts>
     requires(sizeof...(Ts) == D)
-  Dims(Ts... sizes) : dims_{static_cast<std::int64_t>(sizes)...} {}  // NOLINT: implicit
+  Dims(Ts... sizes) : dims_{static_cast<std::int64_t>(sizes)...} {}                                // NOLINT: implicit
   Dims(const std::array<std::int64_t, D>& sizes) : dims_(std::span<const std::int64_t>{sizes}) {}  // NOLINT: implicit
-  operator const ir::Dims&() const { return dims_; }  // NOLINT: implicit
+  operator const ir::Dims&() const { return dims_; }                                               // NOLINT: implicit
 
  private:
   ir::Dims dims_;
@@ -39,7 +39,8 @@ inline Range s(std::int64_t start, std::optional<std::int64_t> end = std::nullop
 
 // Where a tensor is made, and as what: a Device, or {device, DType::f16}.
 struct TensorOptions {
-  TensorOptions(const Device& on, std::optional<ir::DType> as = std::nullopt) : device(on), dtype(as) {}  // NOLINT: implicit
+  TensorOptions(const Device& on, std::optional<ir::DType> as = std::nullopt)
+      : device(on), dtype(as) {}  // NOLINT: implicit
   Device device;
   std::optional<ir::DType> dtype;
 
@@ -49,8 +50,8 @@ struct TensorOptions {
 // What random numbers are drawn from.
 struct Distribution {
   enum class Type { uniform, normal, bernoulli } type = Type::uniform;
-  // uniform: in [a, b), of integers every whole number there; normal: mean a, deviation b, of integers rounded to the nearest;
-  // bernoulli: 1 with probability a.
+  // uniform: in [a, b), of integers every whole number there; normal: mean a, deviation b, of integers rounded to the
+  // nearest; bernoulli: 1 with probability a.
   Scalar a = 0, b = 1;
 
   static Distribution uniform(Scalar low, Scalar high) { return {Type::uniform, low, high}; }
@@ -62,9 +63,13 @@ namespace detail {
 
 // {{1, 2}, {3, 4}}: D nested lists of T.
 template <int D, typename T>
-struct NestedList { using type = std::initializer_list<typename NestedList<D - 1, T>::type>; };
+struct NestedList {
+  using type = std::initializer_list<typename NestedList<D - 1, T>::type>;
+};
 template <typename T>
-struct NestedList<0, T> { using type = T; };
+struct NestedList<0, T> {
+  using type = T;
+};
 
 template <int D, typename T>
 void flatten_list(const typename NestedList<D, T>::type& list, int depth, ir::Dims& shape, std::vector<T>& out,
@@ -77,8 +82,10 @@ void flatten_list(const typename NestedList<D, T>::type& list, int depth, ir::Di
                                                   " (at " + ir::to_string(at(where)) + ")");
   }
   for (const auto& item : list) {
-    if constexpr (D == 1) out.push_back(item);
-    else flatten_list<D - 1, T>(item, depth + 1, shape, out, where);
+    if constexpr (D == 1)
+      out.push_back(item);
+    else
+      flatten_list<D - 1, T>(item, depth + 1, shape, out, where);
   }
 }
 

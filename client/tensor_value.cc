@@ -13,15 +13,18 @@ namespace burn::client {
 
 void check(const Value& value, int rank, bool is_kind, const char* kind_name) {
   if (value.rank() != rank) {
-    throw Error(StatusCode::invalid_argument, ir::to_string(value.type()) + " has rank " + std::to_string(value.rank()) +
-                                                  ", a tensor of rank " + std::to_string(rank) + " was expected");
+    throw Error(StatusCode::invalid_argument, ir::to_string(value.type()) + " has rank " +
+                                                  std::to_string(value.rank()) + ", a tensor of rank " +
+                                                  std::to_string(rank) + " was expected");
   }
-  if (!is_kind) throw Error(StatusCode::invalid_argument, ir::to_string(value.type()) + " is not a " + kind_name + " tensor");
+  if (!is_kind)
+    throw Error(StatusCode::invalid_argument, ir::to_string(value.type()) + " is not a " + kind_name + " tensor");
 }
 
 void check_single(const Value& value, const Site& site) {
   fail_if_empty(value, "into_scalar", site);
-  if (value.type().num_elements() != 1) fail("into_scalar: " + ir::to_string(value.type()) + " has more or less than one element", site);
+  if (value.type().num_elements() != 1)
+    fail("into_scalar: " + ir::to_string(value.type()) + " has more or less than one element", site);
 }
 
 bool is_leaf(const Value& value) { return value.tape()->is_leaf; }
@@ -45,7 +48,8 @@ TensorData to_data(const Value& value) {
   // A small answer comes sooner than a sleeping thread wakes. Whoever else wants this core gets it in between.
   constexpr auto kPatience = std::chrono::microseconds(200);
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
-  while (data.wait_for(std::chrono::seconds(0)) != std::future_status::ready && std::chrono::steady_clock::now() < deadline) {
+  while (data.wait_for(std::chrono::seconds(0)) != std::future_status::ready &&
+         std::chrono::steady_clock::now() < deadline) {
     std::this_thread::yield();
   }
   return data.get();

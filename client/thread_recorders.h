@@ -19,8 +19,8 @@ struct ThreadRecorders {
   std::unordered_map<std::uint64_t, std::shared_ptr<Recorder>> all;  // by the device's serial
   CaptureLog* capture = nullptr;                                     // of the captured step that this thread records
 };
-// This thread's. There even where the thread's other variables are gone: static objects may drop, or make, their last tensors
-// then. In the child of a fork() every thread begins anew.
+// This thread's. There even where the thread's other variables are gone: static objects may drop, or make, their last
+// tensors then. In the child of a fork() every thread begins anew.
 ThreadRecorders& thread_recorders();
 
 }  // namespace burn::client

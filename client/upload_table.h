@@ -19,8 +19,8 @@ class UploadTable {
   // Beyond it nothing is remembered until something is released.
   static constexpr std::size_t kMostEntries = 1 << 16;
 
-  // 128 bits of XXH3, from a seed of this table alone: nobody can prepare two contents that it takes for one. Bytes equal
-  // in hash, dtype and shape are taken for equal.
+  // 128 bits of XXH3, from a seed of this table alone: nobody can prepare two contents that it takes for one. Bytes
+  // equal in hash, dtype and shape are taken for equal.
   struct Key {
     std::uint64_t low = 0, high = 0;
     ir::TensorType type;

@@ -22,8 +22,8 @@ Ptr<TapeNode> numbered(TapeNode* node) {
 void drop_last(Storage& storage) { (*storage.device)->drop_last(storage); }
 
 void dropped(TapeNode& node) {
-  // A long chain of nodes must not be freed by recursion: the outermost call empties a list. Threads free nodes to their very
-  // end, and static objects after it, so it needs no destructor.
+  // A long chain of nodes must not be freed by recursion: the outermost call empties a list. Threads free nodes to
+  // their very end, and static objects after it, so it needs no destructor.
   static constinit thread_local TapeNode* doomed = nullptr;
   static constinit thread_local bool is_freeing = false;
   if (is_freeing) {
@@ -41,9 +41,10 @@ void dropped(TapeNode& node) {
 }
 
 void throw_empty(const std::string& what, const ir::CallSite& site) {
-  throw Error(StatusCode::failed_precondition, (what.empty() ? "" : what + ": ") +
-                                                   "the tensor is empty: default-constructed or moved from; assign one to it first" +
-                                                   (site.file != nullptr ? " (at " + ir::to_string(site) + ")" : ""));
+  throw Error(StatusCode::failed_precondition,
+              (what.empty() ? "" : what + ": ") +
+                  "the tensor is empty: default-constructed or moved from; assign one to it first" +
+                  (site.file != nullptr ? " (at " + ir::to_string(site) + ")" : ""));
 }
 
 Value require_grad(const Value& value) {
@@ -55,7 +56,8 @@ Value require_grad(const Value& value) {
 
 namespace {
 
-[[gnu::cold]] [[noreturn]] void throw_empty_operand(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site) {
+[[gnu::cold]] [[noreturn]] void throw_empty_operand(const ir::Op& op, std::span<const Value* const> operands,
+                                                    const ir::CallSite& site) {
   const auto empty = std::ranges::find_if(operands, [](const Value* operand) { return !operand->has_value(); });
   std::string what{ir::name(op)};
   if (operands.size() > 1) {
@@ -68,7 +70,8 @@ namespace {
 
 Value apply(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site) {
   for (const Value* operand : operands) {
-    if (!operand->has_value()) [[unlikely]] throw_empty_operand(op, operands, site);
+    if (!operand->has_value()) [[unlikely]]
+      throw_empty_operand(op, operands, site);
   }
   auto storage = operands.front()->device()->record(op, operands, site);
   bool autodiff = false, tracked = false;

@@ -1,7 +1,7 @@
 // The handle beneath every Tensor<D, K>: numbers that exist or are yet to be computed, and how they came about.
 //
-// A Value is immutable and cheap to copy (two counted pointers); Tensor adds the compile-time rank and kind. Safe to pass
-// between threads; one Value object belongs to one thread at a time, like any value.
+// A Value is immutable and cheap to copy (two counted pointers); Tensor adds the compile-time rank and kind. Safe to
+// pass between threads; one Value object belongs to one thread at a time, like any value.
 #pragma once
 
 #include <atomic>
@@ -44,7 +44,8 @@ void drop_last(Storage& storage);
 inline void drop(Storage& storage) {
   auto owners = storage.owners.load(std::memory_order_relaxed);
   while (owners > 1) {
-    if (storage.owners.compare_exchange_weak(owners, owners - 1, std::memory_order_acq_rel, std::memory_order_relaxed)) return;
+    if (storage.owners.compare_exchange_weak(owners, owners - 1, std::memory_order_acq_rel, std::memory_order_relaxed))
+      return;
   }
   drop_last(storage);
 }
@@ -62,7 +63,8 @@ class Value {
       : storage_(std::move(storage)), tape_(std::move(tape)), autodiff_(autodiff) {}
 
   bool has_value() const { return static_cast<bool>(storage_); }
-  // What follows throws where there is no value (burn::Error, FAILED_PRECONDITION); fail_if_empty also says whose it is.
+  // What follows throws where there is no value (burn::Error, FAILED_PRECONDITION); fail_if_empty also says whose it
+  // is.
   const ir::TensorType& type() const { return held().type; }
   const ir::Shape& shape() const { return type().shape; }
   ir::DType dtype() const { return type().dtype; }
@@ -72,17 +74,18 @@ class Value {
 
   const Ptr<Storage>& storage() const { return storage_; }
   const std::shared_ptr<DeviceState>& device() const { return *held().device; }
-  bool is_autodiff() const { return autodiff_; }                     // lives on an autodiff device
-  bool is_tracked() const { return static_cast<bool>(tape_); }       // a gradient can reach it
+  bool is_autodiff() const { return autodiff_; }                // lives on an autodiff device
+  bool is_tracked() const { return static_cast<bool>(tape_); }  // a gradient can reach it
   const Ptr<TapeNode>& tape() const { return tape_; }
 
-  Value inner() const { return Value{storage_}; }                     // off the autodiff device
-  Value detach() const { return Value{storage_, autodiff_}; }         // on it, untracked
+  Value inner() const { return Value{storage_}; }              // off the autodiff device
+  Value detach() const { return Value{storage_, autodiff_}; }  // on it, untracked
   Value from_inner() const { return Value{storage_, true}; }
 
  private:
   const Storage& held() const {
-    if (!storage_) [[unlikely]] throw_empty();
+    if (!storage_) [[unlikely]]
+      throw_empty();
     return *storage_;
   }
 
@@ -93,7 +96,8 @@ class Value {
 
 // For functions that look at an operand before they record an op on it.
 inline void fail_if_empty(const Value& x, const char* op, const ir::CallSite& site) {
-  if (!x.has_value()) [[unlikely]] throw_empty(op, site);
+  if (!x.has_value()) [[unlikely]]
+    throw_empty(op, site);
 }
 
 // How a tracked value came about: what backward() walks (autodiff/backward.cc). A leaf has no operands.
@@ -106,7 +110,7 @@ struct TapeNode : Pooled<TapeNode> {
     TapeNode* next_doomed;     // when nobody owns it any more and it waits to be freed
   };
   ir::CallSite site;
-  Value result;              // without its tape, or the node would own itself
+  Value result;  // without its tape, or the node would own itself
   Few<Value, 3> operands;
   ir::Op op;
 };
@@ -119,8 +123,8 @@ inline void drop(TapeNode& node) {
 // A new leaf of the tape: the same numbers, tracked from here on.
 Value require_grad(const Value& value);
 
-// Records `op` on the operands' device. Errors (thrown): operands that do not fit, with shapes and call site; an operand that is
-// empty; operands on different devices; a broken session.
+// Records `op` on the operands' device. Errors (thrown): operands that do not fit, with shapes and call site; an
+// operand that is empty; operands on different devices; a broken session.
 Value apply(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site);
 Value apply(const ir::Op& op, std::span<const Value> operands, const ir::CallSite& site);
 inline Value apply(const ir::Op& op, const Value& x, const ir::CallSite& site) {

@@ -13,7 +13,8 @@ using Loc = std::source_location;
 // The IR's form of it; the names live as long as the process.
 inline ir::CallSite at(const Loc& where) { return {where.file_name(), where.line()}; }
 
-// An operand of an operator together with where it stands: operators take no defaulted arguments, but converting one does.
+// An operand of an operator together with where it stands: operators take no defaulted arguments, but converting one
+// does.
 template <typename T>
 struct Located {
   Located(const T& operand, Loc location = Loc::current()) : value(operand), where(location) {}  // NOLINT: implicit
@@ -25,7 +26,8 @@ template <>
 struct Located<Scalar> {
   template <Arithmetic T>
   Located(T operand, Loc location = Loc::current()) : value(operand), where(location) {}  // NOLINT: implicit
-  Located(const Scalar& operand, Loc location = Loc::current()) : value(operand), where(location) {}  // NOLINT: implicit
+  Located(const Scalar& operand, Loc location = Loc::current())
+      : value(operand), where(location) {}  // NOLINT: implicit
   Scalar value;
   Loc where;
 };

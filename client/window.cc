@@ -22,15 +22,16 @@ Value conv(const Value& x, const Value& weight, const Value* bias, const ir::Con
   return add_channel_bias(apply(options, x, weight, site), bias, site);
 }
 
-Value conv_transpose(const Value& x, const Value& weight, const Value* bias, const ir::Conv& options, const ir::Dims& padding_out,
-                     const Site& site) {
+Value conv_transpose(const Value& x, const Value& weight, const Value* bias, const ir::Conv& options,
+                     const ir::Dims& padding_out, const Site& site) {
   fail_if_empty(x, "conv_transpose", site);
   fail_if_empty(weight, "conv_transpose: the weight", site);
   const int spatial = x.rank() - 2;
-  if (spatial < 1 || weight.rank() != x.rank() || options.stride.rank() != spatial || options.pad_begin.rank() != spatial ||
-      options.pad_end.rank() != spatial || options.dilation.rank() != spatial || padding_out.rank() != spatial) {
-    fail("conv_transpose: input " + ir::to_string(x.type()) + ", weight " + ir::to_string(weight.type()) + " and options of " +
-             std::to_string(options.stride.rank()) + " spatial dims do not fit",
+  if (spatial < 1 || weight.rank() != x.rank() || options.stride.rank() != spatial ||
+      options.pad_begin.rank() != spatial || options.pad_end.rank() != spatial || options.dilation.rank() != spatial ||
+      padding_out.rank() != spatial) {
+    fail("conv_transpose: input " + ir::to_string(x.type()) + ", weight " + ir::to_string(weight.type()) +
+             " and options of " + std::to_string(options.stride.rank()) + " spatial dims do not fit",
          site);
   }
   // padding_out lengthens the result at its end: first by what the end padding would have cut off, then by zeros.

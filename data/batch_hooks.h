@@ -2,8 +2,8 @@
 //
 // Making tensors records operations in a recording of the thread; a batch made by a worker must bring its part along.
 // So the loader's workers call begin() before the batcher and end() after it, and what end() returns travels with the
-// batch to the thread that consumes it, which passes it to adopt() before it sees the batch. Without workers none of these
-// is called. A token whose batch is never consumed is destroyed unadopted, after the batch.
+// batch to the thread that consumes it, which passes it to adopt() before it sees the batch. Without workers none of
+// these is called. A token whose batch is never consumed is destroyed unadopted, after the batch.
 //
 // before_next() is called on the consumer's thread each time it asks for a batch, with workers or without. It may wait:
 // that keeps a loop that never reads from feeding the device without bound.

@@ -80,8 +80,9 @@ class DataLoader {
       return std::make_shared<Batch>((*make)(plan->indices(batch)));
     };
     const auto workers = options_.num_workers;
-    return BatchIterator<Batch>(Prefetcher::Owner(new Prefetcher(plan->size(), workers, options_.prefetch.value_or(2 * workers),
-                                                                 std::move(make), options_.hooks ? *options_.hooks : batch_hooks())));
+    return BatchIterator<Batch>(
+        Prefetcher::Owner(new Prefetcher(plan->size(), workers, options_.prefetch.value_or(2 * workers),
+                                         std::move(make), options_.hooks ? *options_.hooks : batch_hooks())));
   }
 
   // Loaders over the items [begin, end) and over equal parts of the data set, as for one device each.

@@ -83,9 +83,10 @@ void Prefetcher::Delete::operator()(Prefetcher* prefetcher) const {
 std::shared_ptr<void> Prefetcher::next() {
   if (taken_ == count_) return nullptr;
   if (has_lost_workers()) {
-    throw Error(StatusCode::failed_precondition,
-                "a loader's batches are made by threads of the process that began the pass, before fork() made this one; begin "
-                "another pass here");
+    throw Error(
+        StatusCode::failed_precondition,
+        "a loader's batches are made by threads of the process that began the pass, before fork() made this one; begin "
+        "another pass here");
   }
   if (hooks_.before_next) hooks_.before_next();
   Slot slot = threads_.empty() ? make_here() : take();

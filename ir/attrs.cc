@@ -15,7 +15,8 @@ namespace {
 std::string quoted(std::string_view text) {
   constexpr std::size_t kShown = 64;
   std::string shown{text.substr(0, kShown)};
-  std::replace_if(shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~' || c == '"'; }, '?');
+  std::replace_if(
+      shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~' || c == '"'; }, '?');
   return fmt::format("\"{}{}\"", shown, text.size() > kShown ? "..." : "");
 }
 

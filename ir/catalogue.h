@@ -8,11 +8,11 @@
 namespace burn::ir {
 
 struct CatalogueEntry {
-  std::string name;            // "exp", "reduce"
-  std::string tier;            // "pointwise" or "structured"
-  std::string signature;       // "[..., m, k], [..., k, n] -> [..., m, n]"
-  std::string formula;         // pointwise only
-  std::string doc;             // pointwise only: the structured ones are described in ops.h
+  std::string name;       // "exp", "reduce"
+  std::string tier;       // "pointwise" or "structured"
+  std::string signature;  // "[..., m, k], [..., k, n] -> [..., m, n]"
+  std::string formula;    // pointwise only
+  std::string doc;        // pointwise only: the structured ones are described in ops.h
   std::vector<std::string> attrs;
 };
 

@@ -32,11 +32,17 @@ decltype(auto) dispatch(DType dtype, Body&& body) {
 
 // The type that arithmetic on T happens in: float for the 16-bit floats, T for all else.
 template <typename T>
-struct ComputeType { using type = T; };
+struct ComputeType {
+  using type = T;
+};
 template <>
-struct ComputeType<Half> { using type = float; };
+struct ComputeType<Half> {
+  using type = float;
+};
 template <>
-struct ComputeType<BFloat16> { using type = float; };
+struct ComputeType<BFloat16> {
+  using type = float;
+};
 template <typename T>
 using compute_t = typename ComputeType<T>::type;
 

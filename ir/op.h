@@ -13,7 +13,9 @@ namespace burn::ir {
 
 namespace detail {
 template <typename First, typename... Rest>
-struct OpList { using type = std::variant<Rest...>; };  // First only absorbs the leading comma of the list
+struct OpList {
+  using type = std::variant<Rest...>;
+};  // First only absorbs the leading comma of the list
 }  // namespace detail
 
 using Op = detail::OpList<void

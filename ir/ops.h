@@ -1,9 +1,10 @@
-// The structured ops: plain values, each with its attributes named once in kAttrs, from which encoding, hashing, printing and
-// docs are derived (ir/attrs.h). Every op has one result. Facts about an op (shape rule, gradient, kernels) are functions
-// elsewhere, one file per pass; ir/op.h lists the ops.
+// The structured ops: plain values, each with its attributes named once in kAttrs, from which encoding, hashing,
+// printing and docs are derived (ir/attrs.h). Every op has one result. Facts about an op (shape rule, gradient,
+// kernels) are functions elsewhere, one file per pass; ir/op.h lists the ops.
 //
-// Broadcasting is explicit (Expand), except that a rank-0 operand of Pointwise stands for every element: user scalars are
-// rank-0 values. Reductions keep their axes with size 1; a Reshape drops them. Both keep every rule here one line long.
+// Broadcasting is explicit (Expand), except that a rank-0 operand of Pointwise stands for every element: user scalars
+// are rank-0 values. Reductions keep their axes with size 1; a Reshape drops them. Both keep every rule here one line
+// long.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,11 @@ Attr(const char*, Member Owner::*) -> Attr<Owner, Member>;
 enum class ReduceFn : std::uint8_t { sum, prod, max, min };  // on bool: max is "any", min is "all"
 enum class ArgFn : std::uint8_t { max, min };                // the first of equals; NaN wins
 enum class ScatterFn : std::uint8_t { assign, add, mul, max, min };
-enum class RandomFn : std::uint8_t { uniform, normal, bits };  // in [0, 1); mean 0 and deviation 1; any of the 2^64 numbers
+enum class RandomFn : std::uint8_t {
+  uniform,
+  normal,
+  bits
+};  // in [0, 1); mean 0 and deviation 1; any of the 2^64 numbers
 
 // A number known when the program is written. `bits`: a double's for floats, an int64's for the rest.
 struct Constant {
@@ -57,8 +62,8 @@ struct Iota {
   static constexpr auto kAttrs = std::tuple{Attr{"dtype", &Iota::dtype}, Attr{"size", &Iota::size}};
 };
 
-// Counter-based random numbers (Philox4x32-10): element i is a function of (run seed, run offset + offset, i) alone, so the
-// same on every backend (ir/philox.h). `offset` counts blocks of four numbers from the start of the program.
+// Counter-based random numbers (Philox4x32-10): element i is a function of (run seed, run offset + offset, i) alone, so
+// the same on every backend (ir/philox.h). `offset` counts blocks of four numbers from the start of the program.
 struct Random {
   RandomFn fn = RandomFn::uniform;
   DType dtype = DType::f32;  // f32 or f64; of bits: u64
@@ -129,10 +134,10 @@ struct MatMul {
   static constexpr auto kAttrs = std::tuple{};
 };
 
-// softmax(scale q k^T) v over the keys, without the scores ever being whole in memory (Dao et al., arXiv:2205.14135). Operands:
-// q, k, v, then, where they are wanted, a bool mask [..., n, m] (true: hidden) and a bias [..., n, m] that is added to the scores;
-// batch dims are equal (Expand first; expanded masks are read in place). `causal` hides key j from query i where
-// j > i + m - n. A query that sees nothing gives 0. `scale`: a double's bits.
+// softmax(scale q k^T) v over the keys, without the scores ever being whole in memory (Dao et al., arXiv:2205.14135).
+// Operands: q, k, v, then, where they are wanted, a bool mask [..., n, m] (true: hidden) and a bias [..., n, m] that is
+// added to the scores; batch dims are equal (Expand first; expanded masks are read in place). `causal` hides key j from
+// query i where j > i + m - n. A query that sees nothing gives 0. `scale`: a double's bits.
 struct Attention {
   std::int64_t scale = 0;
   bool causal = false;
@@ -142,9 +147,10 @@ struct Attention {
   static constexpr auto kAttrs = std::tuple{Attr{"scale", &Attention::scale}, Attr{"causal", &Attention::causal}};
 };
 
-// The gradients of Attention in q, k and v, one behind the other along a new first dim: parts [..., n, d], [..., m, d] and
-// [..., m, e] at the start of the last two dims, zeros around them. One op, because they share most of their work; slices of it
-// are views. Operands: q, k, v, the result, its gradient, and the mask and the bias as above.
+// The gradients of Attention in q, k and v, one behind the other along a new first dim: parts [..., n, d], [..., m, d]
+// and
+// [..., m, e] at the start of the last two dims, zeros around them. One op, because they share most of their work;
+// slices of it are views. Operands: q, k, v, the result, its gradient, and the mask and the bias as above.
 struct AttentionGrad {
   std::int64_t scale = 0;
   bool causal = false;
@@ -152,7 +158,8 @@ struct AttentionGrad {
   static constexpr std::string_view kSignature =
       "[..., n, d], [..., m, d], [..., m, e], [..., n, e], [..., n, e], bool[..., n, m]?, [..., n, m]? -> "
       "[3, ..., max(n, m), max(d, e)]";
-  static constexpr auto kAttrs = std::tuple{Attr{"scale", &AttentionGrad::scale}, Attr{"causal", &AttentionGrad::causal}};
+  static constexpr auto kAttrs =
+      std::tuple{Attr{"scale", &AttentionGrad::scale}, Attr{"causal", &AttentionGrad::causal}};
 };
 
 // Cross-correlation over 1 to 3 spatial dims. Lists have one entry per spatial dim; padding may differ at the two ends.
@@ -160,7 +167,8 @@ struct Conv {
   Dims stride, pad_begin, pad_end, dilation;
   std::int64_t groups = 1;
   static constexpr std::string_view kName = "conv";
-  static constexpr std::string_view kSignature = "[n, c_in, in...], [c_out, c_in / groups, kernel...] -> [n, c_out, out...]";
+  static constexpr std::string_view kSignature =
+      "[n, c_in, in...], [c_out, c_in / groups, kernel...] -> [n, c_out, out...]";
   static constexpr auto kAttrs =
       std::tuple{Attr{"stride", &Conv::stride}, Attr{"pad_begin", &Conv::pad_begin}, Attr{"pad_end", &Conv::pad_end},
                  Attr{"dilation", &Conv::dilation}, Attr{"groups", &Conv::groups}};
@@ -171,27 +179,31 @@ struct ConvInputGrad {
   Dims stride, pad_begin, pad_end, dilation, input_size;
   std::int64_t groups = 1;
   static constexpr std::string_view kName = "conv_input_grad";
-  static constexpr std::string_view kSignature = "[n, c_out, out...], [c_out, c_in / groups, kernel...] -> [n, c_in, in...]";
+  static constexpr std::string_view kSignature =
+      "[n, c_out, out...], [c_out, c_in / groups, kernel...] -> [n, c_in, in...]";
   static constexpr auto kAttrs =
-      std::tuple{Attr{"stride", &ConvInputGrad::stride},     Attr{"pad_begin", &ConvInputGrad::pad_begin},
-                 Attr{"pad_end", &ConvInputGrad::pad_end},   Attr{"dilation", &ConvInputGrad::dilation},
+      std::tuple{Attr{"stride", &ConvInputGrad::stride},         Attr{"pad_begin", &ConvInputGrad::pad_begin},
+                 Attr{"pad_end", &ConvInputGrad::pad_end},       Attr{"dilation", &ConvInputGrad::dilation},
                  Attr{"input_size", &ConvInputGrad::input_size}, Attr{"groups", &ConvInputGrad::groups}};
 };
 
-// The adjoint of Conv in its weight. Operands: input, gradient of the output. `kernel_size`: the spatial part of the result.
+// The adjoint of Conv in its weight. Operands: input, gradient of the output. `kernel_size`: the spatial part of the
+// result.
 struct ConvWeightGrad {
   Dims stride, pad_begin, pad_end, dilation, kernel_size;
   std::int64_t groups = 1;
   static constexpr std::string_view kName = "conv_weight_grad";
-  static constexpr std::string_view kSignature = "[n, c_in, in...], [n, c_out, out...] -> [c_out, c_in / groups, kernel...]";
+  static constexpr std::string_view kSignature =
+      "[n, c_in, in...], [n, c_out, out...] -> [c_out, c_in / groups, kernel...]";
   static constexpr auto kAttrs =
-      std::tuple{Attr{"stride", &ConvWeightGrad::stride},     Attr{"pad_begin", &ConvWeightGrad::pad_begin},
-                 Attr{"pad_end", &ConvWeightGrad::pad_end},   Attr{"dilation", &ConvWeightGrad::dilation},
+      std::tuple{Attr{"stride", &ConvWeightGrad::stride},           Attr{"pad_begin", &ConvWeightGrad::pad_begin},
+                 Attr{"pad_end", &ConvWeightGrad::pad_end},         Attr{"dilation", &ConvWeightGrad::dilation},
                  Attr{"kernel_size", &ConvWeightGrad::kernel_size}, Attr{"groups", &ConvWeightGrad::groups}};
 };
 
-// Mean over windows of the last `kernel.rank()` dims. The divisor counts the window's positions inside the padded input, or,
-// without count_include_pad, inside the input. ceil_mode keeps a last partial window that starts inside input or left padding.
+// Mean over windows of the last `kernel.rank()` dims. The divisor counts the window's positions inside the padded
+// input, or, without count_include_pad, inside the input. ceil_mode keeps a last partial window that starts inside
+// input or left padding.
 struct AvgPool {
   Dims kernel, stride, padding;
   bool count_include_pad = true, ceil_mode = false;
@@ -208,10 +220,12 @@ struct AvgPoolGrad {
   bool count_include_pad = true, ceil_mode = false;
   static constexpr std::string_view kName = "avg_pool_grad";
   static constexpr std::string_view kSignature = "[n, c, out...] -> [n, c, in...]";
-  static constexpr auto kAttrs = std::tuple{
-      Attr{"kernel", &AvgPoolGrad::kernel}, Attr{"stride", &AvgPoolGrad::stride}, Attr{"padding", &AvgPoolGrad::padding},
-      Attr{"input_size", &AvgPoolGrad::input_size}, Attr{"count_include_pad", &AvgPoolGrad::count_include_pad},
-      Attr{"ceil_mode", &AvgPoolGrad::ceil_mode}};
+  static constexpr auto kAttrs = std::tuple{Attr{"kernel", &AvgPoolGrad::kernel},
+                                            Attr{"stride", &AvgPoolGrad::stride},
+                                            Attr{"padding", &AvgPoolGrad::padding},
+                                            Attr{"input_size", &AvgPoolGrad::input_size},
+                                            Attr{"count_include_pad", &AvgPoolGrad::count_include_pad},
+                                            Attr{"ceil_mode", &AvgPoolGrad::ceil_mode}};
 };
 
 // For each window the position (i64, flat over the spatial dims) of its largest element, the first of equals; NaN wins.
@@ -292,8 +306,8 @@ struct Concat {
   static constexpr auto kAttrs = std::tuple{Attr{"axis", &Concat::axis}};
 };
 
-// y[.., i, ..] = x[.., index[.., i, ..], ..]: index has x's rank, and its sizes except along `axis`. Index out of range: an
-// error of the run. Selecting whole rows is a Gather whose index is an Expand.
+// y[.., i, ..] = x[.., index[.., i, ..], ..]: index has x's rank, and its sizes except along `axis`. Index out of
+// range: an error of the run. Selecting whole rows is a Gather whose index is an Expand.
 struct Gather {
   std::int64_t axis = 0;
   static constexpr std::string_view kName = "gather";
@@ -301,8 +315,8 @@ struct Gather {
   static constexpr auto kAttrs = std::tuple{Attr{"axis", &Gather::axis}};
 };
 
-// x with x[.., index[.., i, ..], ..] combined with values[.., i, ..]. Operands: x, index, values. Duplicates accumulate in
-// row-major order (for assign, the last wins); 16-bit floats are added and multiplied in f32.
+// x with x[.., index[.., i, ..], ..] combined with values[.., i, ..]. Operands: x, index, values. Duplicates accumulate
+// in row-major order (for assign, the last wins); 16-bit floats are added and multiplied in f32.
 struct Scatter {
   std::int64_t axis = 0;
   ScatterFn fn = ScatterFn::add;

@@ -38,9 +38,11 @@ constexpr Lanes philox(std::uint64_t seed, std::uint64_t block, std::uint32_t pl
                     {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
 }
 
-// The types that numbers are drawn in. Others are converted from them: a number of 8 or 11 bits is no measure of a probability.
+// The types that numbers are drawn in. Others are converted from them: a number of 8 or 11 bits is no measure of a
+// probability.
 template <typename T>
-inline constexpr bool kIsDrawn = std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::uint64_t>;
+inline constexpr bool kIsDrawn =
+    std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::uint64_t>;
 
 // Four numbers of which every bit is as likely 0 as 1.
 inline std::array<std::uint64_t, 4> bits_block(std::uint64_t seed, std::uint64_t block) {
@@ -86,8 +88,10 @@ std::array<Real, 4> normal_block(std::uint64_t seed, std::uint64_t block) {
 
 template <typename T>
 std::array<T, 4> random_block(RandomFn fn, std::uint64_t seed, std::uint64_t block) {
-  if constexpr (std::is_same_v<T, std::uint64_t>) return bits_block(seed, block);
-  else return fn == RandomFn::uniform ? uniform_block<T>(seed, block) : normal_block<T>(seed, block);
+  if constexpr (std::is_same_v<T, std::uint64_t>)
+    return bits_block(seed, block);
+  else
+    return fn == RandomFn::uniform ? uniform_block<T>(seed, block) : normal_block<T>(seed, block);
 }
 
 }  // namespace burn::ir

@@ -1,5 +1,6 @@
-// The functions that the formulas of pointwise.def use beyond the operators, for C++ arithmetic types: one meaning for each,
-// shared by the CPU backend, constant folding and the reference in the tests. Formulas are expanded inside this namespace.
+// The functions that the formulas of pointwise.def use beyond the operators, for C++ arithmetic types: one meaning for
+// each, shared by the CPU backend, constant folding and the reference in the tests. Formulas are expanded inside this
+// namespace.
 #pragma once
 
 #include <cmath>
@@ -15,9 +16,12 @@ using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atan2, std::
 
 template <typename T>
 T abs(T x) {
-  if constexpr (std::is_unsigned_v<T>) return x;
-  else if constexpr (std::is_integral_v<T>) return x < 0 ? static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(x)) : x;
-  else return std::fabs(x);
+  if constexpr (std::is_unsigned_v<T>)
+    return x;
+  else if constexpr (std::is_integral_v<T>)
+    return x < 0 ? static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(x)) : x;
+  else
+    return std::fabs(x);
 }
 
 template <typename T>
@@ -25,8 +29,8 @@ T sign(T x) {
   return static_cast<T>((x > 0) - (x < 0));
 }
 
-// Second arguments may be the formula's literals: they take the first argument's type. A NaN in a is kept, one in b is not taken
-// (as in the reference's max_pair); reductions let NaN win on their own.
+// Second arguments may be the formula's literals: they take the first argument's type. A NaN in a is kept, one in b is
+// not taken (as in the reference's max_pair); reductions let NaN win on their own.
 template <typename T>
 T max(T a, std::type_identity_t<T> b) {
   return a < b ? b : a;

@@ -1,7 +1,8 @@
 // A program: straight-line tensor code, defined once and run many times with other bindings.
 //
-// Values are numbered by position: inputs and nodes apart, so that a program can be hashed while it is recorded. Names, ids and
-// addresses are not part of it; two programs with the same hash do the same. Values are immutable; a program is a value too.
+// Values are numbered by position: inputs and nodes apart, so that a program can be hashed while it is recorded. Names,
+// ids and addresses are not part of it; two programs with the same hash do the same. Values are immutable; a program is
+// a value too.
 #pragma once
 
 #include <array>
@@ -42,7 +43,7 @@ std::string to_string(const CallSite& site);  // "model.cc:41"
 
 struct Node {
   Op op;
-  TensorType type;            // of the result
+  TensorType type;  // of the result
   std::uint32_t operand_begin = 0;
   std::uint32_t operand_count = 0;
   CallSite site;
@@ -63,10 +64,10 @@ std::string to_string(const ProgramHash& hash);  // 32 hex digits
 struct Program {
   std::vector<Input> inputs;
   std::vector<Node> nodes;
-  std::vector<Ref> operands;  // of all nodes, back to back
-  std::vector<Ref> outputs;   // distinct; an output may be an input only through a node
-  std::int32_t scalar_count = 0;     // slots in the bindings
-  std::int64_t random_blocks = 0;    // how far a run moves the random stream: blocks of four numbers
+  std::vector<Ref> operands;       // of all nodes, back to back
+  std::vector<Ref> outputs;        // distinct; an output may be an input only through a node
+  std::int32_t scalar_count = 0;   // slots in the bindings
+  std::int64_t random_blocks = 0;  // how far a run moves the random stream: blocks of four numbers
   ProgramHash hash;
   std::shared_ptr<const void> site_files;  // keeps the CallSites' names alive where they were decoded
 
@@ -87,8 +88,8 @@ std::size_t memory_bytes(const Program& program);  // that it takes here, roughl
 
 std::string to_string(const Program& program);  // one line per input and node, and one for the outputs
 
-// Everything that the hash covers, compared in full. XXH3 is not cryptographic: whoever shares something by hash between
-// users that need not trust each other must ask this as well.
+// Everything that the hash covers, compared in full. XXH3 is not cryptographic: whoever shares something by hash
+// between users that need not trust each other must ask this as well.
 bool same(const Program& a, const Program& b);
 
 // Writes a program node by node: infers, numbers and hashes as it goes. Not thread-safe.
@@ -100,8 +101,8 @@ class ProgramBuilder {
   static constexpr std::int64_t kMaxRandomBlocks = std::int64_t{1} << 62;
 
   Ref add_input(const TensorType& type);  // Requires: checked_num_elements(type.shape) has a value.
-  // Errors: operands that do not exist or do not fit; a Scalar or Random that does not take the next free slot or offset;
-  // a full program. The builder is then as it was.
+  // Errors: operands that do not exist or do not fit; a Scalar or Random that does not take the next free slot or
+  // offset; a full program. The builder is then as it was.
   Result<Ref> add(const Op& op, std::span<const Ref> operands, CallSite site = {});
   // The next free scalar slot, as a rank-0 value. Requires: size() < kMaxNodes.
   Ref add_scalar(DType dtype);

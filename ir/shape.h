@@ -35,9 +35,9 @@ class Dims {
   std::int64_t* end() { return values_.data() + rank_; }
   std::span<const std::int64_t> span() const { return {values_.data(), static_cast<std::size_t>(rank_)}; }
 
-  void push_back(std::int64_t value);               // Requires: rank() < kMaxRank.
-  void insert(int position, std::int64_t value);    // Requires: rank() < kMaxRank, 0 <= position <= rank().
-  void erase(int position);                         // Requires: 0 <= position < rank().
+  void push_back(std::int64_t value);             // Requires: rank() < kMaxRank.
+  void insert(int position, std::int64_t value);  // Requires: rank() < kMaxRank, 0 <= position <= rank().
+  void erase(int position);                       // Requires: 0 <= position < rank().
   bool contains(std::int64_t value) const;
 
   friend bool operator==(const Dims& a, const Dims& b) {
@@ -55,7 +55,8 @@ class Dims {
 
 using Shape = Dims;  // sizes, outermost first; each >= 0
 
-// The number of elements; 1 for rank 0. Requires: checked_num_elements has a value, which holds for every inferred type.
+// The number of elements; 1 for rank 0. Requires: checked_num_elements has a value, which holds for every inferred
+// type.
 std::int64_t num_elements(const Shape& shape);
 
 // The number of elements, or nothing when a size is negative or the product times 8 bytes leaves 63 bits.

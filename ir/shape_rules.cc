@@ -102,7 +102,8 @@ Result<TensorType> infer(const Iota& op, Operands in) {
 Result<TensorType> infer(const Random& op, Operands in) {
   BURN_RETURN_IF_ERROR(check_operands(op.kName, in, 0));
   const bool draws_bits = op.fn == RandomFn::bits;
-  if (draws_bits != (op.dtype == DType::u64) || compute_dtype(op.dtype) != op.dtype || (!draws_bits && !is_floating(op.dtype))) {
+  if (draws_bits != (op.dtype == DType::u64) || compute_dtype(op.dtype) != op.dtype ||
+      (!draws_bits && !is_floating(op.dtype))) {
     return fail("random: {} gives {}, not {}", name(op.fn), draws_bits ? "u64" : "f32 or f64", name(op.dtype));
   }
   if (op.offset < 0) return fail("random: offset {} is negative", op.offset);

@@ -61,8 +61,8 @@ MhaOutput MultiHeadAttention::forward(const MhaInput& input, Loc where) const {
     hidden = mask ? mask->bool_or(later, where) : later;
   }
   if (hidden) scores = scores.mask_fill(*hidden, min_float, where);
-  const Tensor<4> weights =
-      dropout(quiet_softmax ? activation::quiet_softmax(scores, 3, where) : activation::softmax(scores, 3, where), where);
+  const Tensor<4> weights = dropout(
+      quiet_softmax ? activation::quiet_softmax(scores, 3, where) : activation::softmax(scores, 3, where), where);
 
   const bool needs_weights = quiet_softmax || dropout.is_dropping(scores.value()) || (hidden && min_float > -1e4);
   Tensor<4> context = needs_weights ? weights.matmul(v, where)

@@ -62,7 +62,8 @@ Value detail::batch_norm(const Value& x, const Value& gamma, const Value& beta, 
 
 Value BatchNorm::run(const Value& x, const Site& site) const {
   client::fail_if_empty(x, "batch_norm", site);
-  const Value &scale = detail::held(gamma.slot(), "BatchNorm: gamma", site), &shift = detail::held(beta.slot(), "BatchNorm: beta", site);
+  const Value &scale = detail::held(gamma.slot(), "BatchNorm: gamma", site),
+              &shift = detail::held(beta.slot(), "BatchNorm: beta", site);
   if (x.dim(1) != scale.dim(0)) {
     client::fail("batch_norm: the layer has " + std::to_string(scale.dim(0)) + " channels, the input is " +
                      ir::to_string(x.type()),

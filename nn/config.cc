@@ -1,6 +1,7 @@
 #include "nn/config.h"
 
 #include <algorithm>
+
 #include <boost/json.hpp>
 
 #include "base/error.h"
@@ -123,7 +124,8 @@ void JsonReader::only(const std::vector<std::string_view>& keys) const {
     if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
       std::string known;
       for (const auto name : keys) known += (known.empty() ? "" : ", ") + std::string{name};
-      throw Error(StatusCode::invalid_argument, path_ + " has no field \"" + std::string{key} + "\"; there are: " + known);
+      throw Error(StatusCode::invalid_argument,
+                  path_ + " has no field \"" + std::string{key} + "\"; there are: " + known);
     }
   }
 }
@@ -134,7 +136,8 @@ void wrong_size(const JsonReader& json, std::size_t wanted) {
 }
 
 void out_of_range(const JsonReader& json) {
-  throw Error(StatusCode::invalid_argument, json.path() + " is " + std::to_string(json.integer()) + ", which its field cannot hold");
+  throw Error(StatusCode::invalid_argument,
+              json.path() + " is " + std::to_string(json.integer()) + ", which its field cannot hold");
 }
 
 void write_file(const std::filesystem::path& path, const std::string& text) {

@@ -7,8 +7,9 @@
 //   };
 //   NetConfig{.hidden = 64}.save("net.json");  auto config = NetConfig::load("net.json");
 //
-// A field is a number, a bool, a string, another config, an enum-like config, or a std::array, std::vector or std::optional of
-// those. A field that the JSON lacks keeps its default; one that it has too many, or of the wrong type, is an error.
+// A field is a number, a bool, a string, another config, an enum-like config, or a std::array, std::vector or
+// std::optional of those. A field that the JSON lacks keeps its default; one that it has too many, or of the wrong
+// type, is an error.
 #pragma once
 
 #include <array>
@@ -31,7 +32,8 @@ concept Config = requires { typename T::BurnConfig; };
 
 namespace nn::detail {
 
-// JSON behind a wall: only config.cc includes the library. A writer appends values in order, a reader is a view of one value.
+// JSON behind a wall: only config.cc includes the library. A writer appends values in order, a reader is a view of one
+// value.
 class JsonWriter {
  public:
   JsonWriter();
@@ -116,8 +118,10 @@ void to_json(JsonWriter& json, const T& value) {
   } else if constexpr (std::same_as<T, std::string>) {
     json.value(value);
   } else if constexpr (kIsOptionalField<T>) {
-    if (value) to_json(json, *value);
-    else json.null();
+    if (value)
+      to_json(json, *value);
+    else
+      json.null();
   } else {
     json.begin_array();
     for (const auto& item : value) to_json(json, item);
@@ -145,8 +149,10 @@ void from_json(const JsonReader& json, T& value) {
   } else if constexpr (std::same_as<T, std::string>) {
     value = json.string();
   } else if constexpr (kIsOptionalField<T>) {
-    if (json.is_null()) value.reset();
-    else from_json(json, value.emplace());
+    if (json.is_null())
+      value.reset();
+    else
+      from_json(json, value.emplace());
   } else {
     const auto size = json.array_size();
     if constexpr (kIsArrayField<T>) {
@@ -172,23 +178,23 @@ std::string json_of(const T& config) {
 }  // namespace nn::detail
 }  // namespace burn
 
-#define BURN_CONFIG(Type, ...)                                                                          \
-  using BurnConfig = Type;                                                                              \
-  template <typename Fn>                                                                                \
-  void for_each_field([[maybe_unused]] Fn&& fn) {                                                       \
-    BURN_FOR_EACH(BURN_NAME_AND_FIELD, __VA_ARGS__)                                                     \
-  }                                                                                                     \
-  template <typename Fn>                                                                                \
-  void for_each_field([[maybe_unused]] Fn&& fn) const {                                                 \
-    BURN_FOR_EACH(BURN_NAME_AND_FIELD, __VA_ARGS__)                                                     \
-  }                                                                                                     \
-  std::string to_json() const { return ::burn::nn::detail::json_of(*this); }                            \
-  static Type from_json(std::string_view text, const std::string& source = "JSON") {                    \
-    Type config;                                                                                        \
-    ::burn::nn::detail::from_json(::burn::nn::detail::JsonReader::parse(text, source), config);         \
-    return config;                                                                                      \
-  }                                                                                                     \
+#define BURN_CONFIG(Type, ...)                                                                            \
+  using BurnConfig = Type;                                                                                \
+  template <typename Fn>                                                                                  \
+  void for_each_field([[maybe_unused]] Fn&& fn) {                                                         \
+    BURN_FOR_EACH(BURN_NAME_AND_FIELD, __VA_ARGS__)                                                       \
+  }                                                                                                       \
+  template <typename Fn>                                                                                  \
+  void for_each_field([[maybe_unused]] Fn&& fn)                                                           \
+      const {BURN_FOR_EACH(BURN_NAME_AND_FIELD, __VA_ARGS__)} std::string to_json() const {               \
+    return ::burn::nn::detail::json_of(*this);                                                            \
+  }                                                                                                       \
+  static Type from_json(std::string_view text, const std::string& source = "JSON") {                      \
+    Type config;                                                                                          \
+    ::burn::nn::detail::from_json(::burn::nn::detail::JsonReader::parse(text, source), config);           \
+    return config;                                                                                        \
+  }                                                                                                       \
   void save(const std::filesystem::path& path) const { ::burn::nn::detail::write_file(path, to_json()); } \
-  static Type load(const std::filesystem::path& path) {                                                 \
-    return from_json(::burn::nn::detail::read_file(path), path.string());                               \
+  static Type load(const std::filesystem::path& path) {                                                   \
+    return from_json(::burn::nn::detail::read_file(path), path.string());                                 \
   }

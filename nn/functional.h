@@ -1,4 +1,5 @@
-// The functions beneath modules, for tensors: burn::module::attention(q, k, v). Templates check the rank, client/ does the work.
+// The functions beneath modules, for tensors: burn::module::attention(q, k, v). Templates check the rank, client/ does
+// the work.
 #pragma once
 
 #include "client/tensor.h"
@@ -9,14 +10,15 @@ using client::AttentionOptions;
 
 namespace module {
 
-// softmax(scale q k^T) v over the keys, without the scores ever being whole in memory. In this order: softcap, `mask` (true: hidden)
-// and is_causal (key j is hidden from query i where j > i + m - n), `bias`. A query that sees nothing gives 0.
-// Shapes: [..., n, d], [..., m, d], [..., m, e], mask and bias [..., n, m] -> [..., n, e]; dims of size 1 before the last two repeat,
-// of mask and bias also the last two. Errors: shapes that do not fit, with both of them.
+// softmax(scale q k^T) v over the keys, without the scores ever being whole in memory. In this order: softcap, `mask`
+// (true: hidden) and is_causal (key j is hidden from query i where j > i + m - n), `bias`. A query that sees nothing
+// gives 0. Shapes: [..., n, d], [..., m, d], [..., m, e], mask and bias [..., n, m] -> [..., n, e]; dims of size 1
+// before the last two repeat, of mask and bias also the last two. Errors: shapes that do not fit, with both of them.
 template <int D>
 Tensor<D> attention(const Tensor<D>& query, const Tensor<D>& key, const Tensor<D>& value,
-                    const std::optional<Tensor<D, Bool>>& mask = std::nullopt, const std::optional<Tensor<D>>& bias = std::nullopt,
-                    const AttentionOptions& options = {}, Loc where = Loc::current()) {
+                    const std::optional<Tensor<D, Bool>>& mask = std::nullopt,
+                    const std::optional<Tensor<D>>& bias = std::nullopt, const AttentionOptions& options = {},
+                    Loc where = Loc::current()) {
   return Tensor<D>{client::attention(query.value(), key.value(), value.value(), mask ? &mask->value() : nullptr,
                                      bias ? &bias->value() : nullptr, options, at(where))};
 }
@@ -27,8 +29,9 @@ Tensor<D> attention_fallback(const Tensor<D>& query, const Tensor<D>& key, const
                              const std::optional<Tensor<D, Bool>>& mask = std::nullopt,
                              const std::optional<Tensor<D>>& bias = std::nullopt, const AttentionOptions& options = {},
                              Loc where = Loc::current()) {
-  return Tensor<D>{client::attention_fallback(query.value(), key.value(), value.value(), mask ? &mask->value() : nullptr,
-                                              bias ? &bias->value() : nullptr, options, at(where))};
+  return Tensor<D>{client::attention_fallback(query.value(), key.value(), value.value(),
+                                              mask ? &mask->value() : nullptr, bias ? &bias->value() : nullptr, options,
+                                              at(where))};
 }
 
 }  // namespace module

@@ -14,10 +14,13 @@ client::Value detail::group_norm(const client::Value& value, std::int64_t groups
   if (beta) client::fail_if_empty(*beta, "GroupNorm: beta", site);
   const auto channels = value.dim(1);
   if (groups < 1 || channels % groups != 0) {
-    client::fail("group_norm: " + std::to_string(groups) + " groups do not divide the channels of " + ir::to_string(value.type()), site);
+    client::fail("group_norm: " + std::to_string(groups) + " groups do not divide the channels of " +
+                     ir::to_string(value.type()),
+                 site);
   }
   if (gamma && gamma->dim(0) != channels) {
-    client::fail("group_norm: the layer has " + std::to_string(gamma->dim(0)) + " channels, the input is " + ir::to_string(value.type()),
+    client::fail("group_norm: the layer has " + std::to_string(gamma->dim(0)) + " channels, the input is " +
+                     ir::to_string(value.type()),
                  site);
   }
   if (value.type().num_elements() == 0) return value;
@@ -74,7 +77,9 @@ client::Value RmsNorm::run(const client::Value& value, const client::Site& site)
   client::fail_if_empty(value, "rms_norm", site);
   const client::Value& scale = detail::held(gamma.slot(), "RmsNorm: gamma", site);
   if (value.dim(-1) != scale.dim(0)) {
-    client::fail("rms_norm: the layer has size " + std::to_string(scale.dim(0)) + ", the input is " + ir::to_string(value.type()), site);
+    client::fail("rms_norm: the layer has size " + std::to_string(scale.dim(0)) + ", the input is " +
+                     ir::to_string(value.type()),
+                 site);
   }
   ir::Shape last = ir::Shape::filled(value.rank(), 1);
   last[value.rank() - 1] = scale.dim(0);

@@ -1,5 +1,5 @@
-// Normalisations beside batch and layer norm: by groups of channels (Wu and He, arXiv:1803.08494), by channel (Ulyanov et al.,
-// arXiv:1607.08022), by the root of the mean square (Zhang and Sennrich, arXiv:1910.07467).
+// Normalisations beside batch and layer norm: by groups of channels (Wu and He, arXiv:1803.08494), by channel (Ulyanov
+// et al., arXiv:1607.08022), by the root of the mean square (Zhang and Sennrich, arXiv:1910.07467).
 #pragma once
 
 #include <optional>
@@ -10,11 +10,12 @@
 namespace burn::nn {
 
 namespace detail {
-client::Value group_norm(const client::Value& x, std::int64_t groups, const client::Value* gamma, const client::Value* beta,
-                         double epsilon, const client::Site& site);
+client::Value group_norm(const client::Value& x, std::int64_t groups, const client::Value* gamma,
+                         const client::Value* beta, double epsilon, const client::Site& site);
 }
 
-// Over all elements of a sample that are in a group of channels; then, unless affine is off, gamma x + beta for each channel.
+// Over all elements of a sample that are in a group of channels; then, unless affine is off, gamma x + beta for each
+// channel.
 struct GroupNorm {
   std::optional<Param<1>> gamma{}, beta{};  // [channel]
   std::int64_t num_groups = 1;

@@ -13,7 +13,8 @@ Linear LinearConfig::init(const Device& device) const {
 }
 
 client::Value Linear::run(const client::Value& x, const client::Site& site) const {
-  return client::linear(x, detail::held(weight.slot(), "Linear: weight", site), bias ? &bias->slot().value : nullptr, site);
+  return client::linear(x, detail::held(weight.slot(), "Linear: weight", site), bias ? &bias->slot().value : nullptr,
+                        site);
 }
 
 }  // namespace burn::nn

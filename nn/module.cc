@@ -206,7 +206,8 @@ class PrintVisitor : public SlotVisitor {
   void leave() override { open_.pop_back(); }
   void slot(std::string_view name, Slot& slot) override {
     const bool is_empty = !slot.value.has_value();
-    lines_.push_back({open_.size(), std::string{name} + ": " + (is_empty ? "empty" : ir::to_string(slot.value.type())), -1});
+    lines_.push_back(
+        {open_.size(), std::string{name} + ": " + (is_empty ? "empty" : ir::to_string(slot.value.type())), -1});
     if (is_empty) return;
     if (slot.role != Slot::Role::parameter) return;
     for (const auto i : open_) lines_[i].params += slot.value.type().num_elements();

@@ -1,4 +1,5 @@
-// Modules are plain structs; BURN_MODULE names their fields once, and visiting, records, printing and device moves follow.
+// Modules are plain structs; BURN_MODULE names their fields once, and visiting, records, printing and device moves
+// follow.
 //
 //   struct Net {
 //     nn::Conv2d conv1;
@@ -7,14 +8,15 @@
 //     Tensor<2> forward(const Tensor<4>& x) const { ... }
 //   };
 //
-// A field is a Param, a RunningState, an nn::Training, a Tensor (which only moves along), another module, or one of those in a
-// std::optional, vector, array, pair, tuple, variant or map. Numbers, flags, strings and configurations may be listed or left
-// out: they are passed over. A field with tensors in it that is not listed, or whose type cannot be visited, does not compile;
-// BURN_SKIP(field) in the list says that a field is nobody's business. The struct stays an aggregate: designated initializers
-// work. Modules are values.
+// A field is a Param, a RunningState, an nn::Training, a Tensor (which only moves along), another module, or one of
+// those in a std::optional, vector, array, pair, tuple, variant or map. Numbers, flags, strings and configurations may
+// be listed or left out: they are passed over. A field with tensors in it that is not listed, or whose type cannot be
+// visited, does not compile; BURN_SKIP(field) in the list says that a field is nobody's business. The struct stays an
+// aggregate: designated initializers work. Modules are values.
 //
-// Training state belongs to the module: valid() turns off what is only for training (dropout, batch statistics), whatever device
-// the input is on, and train() turns it on again. Until one of them is called, a layer trains while it is on an autodiff device.
+// Training state belongs to the module: valid() turns off what is only for training (dropout, batch statistics),
+// whatever device the input is on, and train() turns it on again. Until one of them is called, a layer trains while it
+// is on an autodiff device.
 #pragma once
 
 #include <functional>
@@ -40,7 +42,8 @@ void for_each_slot(const Walk& walk, const std::function<void(const std::string&
 Record record_of(const Walk& walk);
 void load_record(const Walk& walk, const Record& record, const char* module_name);
 void move_to(const Walk& walk, const Device& device);
-client::Value on_device(const client::Value& value, const Device& device);  // by way of the host where it is another; off the tape
+client::Value on_device(const client::Value& value,
+                        const Device& device);  // by way of the host where it is another; off the tape
 void set_training(const Walk& walk, bool is_training);
 void set_require_grad(const Walk& walk, bool wanted);
 std::int64_t num_params(const Walk& walk);
@@ -61,74 +64,78 @@ void capture_fields(CaptureState& state, M& module) {
 // In a list of fields: not to be visited.
 #define BURN_SKIP(field) ::burn::nn::detail::skip(field)
 
-#define BURN_VISIT_FIELD(f)                                                                                                  \
-  static_assert(::burn::nn::detail::kIsField<decltype(f)>,                                                                   \
-                "BURN_MODULE: the field '" #f "' is of a type that cannot be visited. Give a struct with layers a BURN_MODULE " \
-                "of its own, hold layers by value (std::optional, vector, array, pair, tuple, variant, map), or write "      \
-                "BURN_SKIP(" #f ") for what is no parameter");                                                               \
+#define BURN_VISIT_FIELD(f)                                                                                   \
+  static_assert(                                                                                              \
+      ::burn::nn::detail::kIsField<decltype(f)>,                                                              \
+      "BURN_MODULE: the field '" #f                                                                           \
+      "' is of a type that cannot be visited. Give a struct with layers a BURN_MODULE "                       \
+      "of its own, hold layers by value (std::optional, vector, array, pair, tuple, variant, map), or write " \
+      "BURN_SKIP(" #f ") for what is no parameter");                                                          \
   fn(#f, f);
-#define BURN_PLACES_OF_FIELD(f) + ::burn::nn::detail::kPlacesOf<decltype(f)>
+#define BURN_PLACES_OF_FIELD(f) +::burn::nn::detail::kPlacesOf<decltype(f)>
 
-#define BURN_MODULE(Type, ...)                                                                                               \
-  using BurnModule = Type;                                                                                                   \
-  static constexpr const char* module_name() { return #Type; }                                                              \
-  template <typename Fn>                                                                                                     \
-  void for_each_field([[maybe_unused]] Fn&& fn) {                                                                            \
-    static_assert(::burn::nn::detail::fields_with_tensors<Type>() <= 0 BURN_FOR_EACH(BURN_PLACES_OF_FIELD, __VA_ARGS__),     \
-                  "BURN_MODULE(" #Type "): the list leaves out a field with tensors in it, which would never be trained, "   \
-                  "moved or saved. Name every Param, RunningState, nn::Training and layer, or write BURN_SKIP(field)");          \
-    BURN_FOR_EACH(BURN_VISIT_FIELD, __VA_ARGS__)                                                                             \
-  }                                                                                                                          \
-  /* Calls body(path, slot) for every tensor: "conv1.weight". */                                                             \
-  void for_each_slot(const std::function<void(const std::string&, ::burn::Slot&)>& body) {                                  \
-    ::burn::nn::detail::for_each_slot(walk(), body);                                                                         \
-  }                                                                                                                          \
-  /* Every tensor by path, read from the device. */                                                                          \
-  ::burn::Record into_record() const { return ::burn::nn::detail::record_of(const_cast<Type*>(this)->walk()); }       \
-  /* The same module with the record's numbers. Another precision is rounded to that of the field. Errors: a tensor */       \
-  /* missing, left over, of another shape or kind (float, whole, bool), by name. */                                          \
-  Type load_record(const ::burn::Record& record) const {                                                                     \
-    Type copy = *this;                                                                                                       \
-    ::burn::nn::detail::load_record(copy.walk(), record, #Type);                                                             \
-    return copy;                                                                                                             \
-  }                                                                                                                          \
-  /* On another device. What is frozen stays frozen, training what trains. */                                                \
-  Type to_device(const ::burn::Device& device) const {                                                                       \
-    Type copy = *this;                                                                                                       \
-    ::burn::nn::detail::move_to(copy.walk(), device);                                                                        \
-    return copy;                                                                                                             \
-  }                                                                                                                          \
-  /* to_device with parameters that are new leaves of the tape. */                                                           \
-  Type fork(const ::burn::Device& device) const { return to_device(device); }                                                \
-  /* Off the autodiff device: no tape, and what is only for training (dropout) is off, whatever the input. */                \
-  Type valid() const {                                                                                                       \
-    Type copy = *this;                                                                                                       \
-    ::burn::nn::detail::set_training(copy.walk(), false);                                                                    \
-    return copy;                                                                                                             \
-  }                                                                                                                          \
-  /* valid() undone: on the autodiff device, what is only for training on. What was frozen still is. */                      \
-  Type train() const {                                                                                                       \
-    Type copy = *this;                                                                                                       \
-    ::burn::nn::detail::set_training(copy.walk(), true);                                                                     \
-    return copy;                                                                                                             \
-  }                                                                                                                          \
-  /* Parameters that gradients pass by: frozen, also on other devices. */                                                    \
-  Type no_grad() const {                                                                                                     \
-    Type copy = *this;                                                                                                       \
-    ::burn::nn::detail::set_require_grad(copy.walk(), false);                                                                \
-    return copy;                                                                                                             \
-  }                                                                                                                          \
-  /* no_grad() undone. */                                                                                                    \
-  Type require_grad() const {                                                                                                \
-    Type copy = *this;                                                                                                       \
-    ::burn::nn::detail::set_require_grad(copy.walk(), true);                                                                 \
-    return copy;                                                                                                             \
-  }                                                                                                                          \
-  std::int64_t num_params() const { return ::burn::nn::detail::num_params(const_cast<Type*>(this)->walk()); }                \
-  friend std::ostream& operator<<(std::ostream& out, const Type& module) {                                                   \
-    ::burn::nn::detail::print(out, const_cast<Type&>(module).walk());                                                        \
-    return out;                                                                                                              \
-  }                                                                                                                          \
-  ::burn::nn::detail::Walk walk() {                                                                                          \
-    return [this](::burn::nn::detail::SlotVisitor& visitor) { ::burn::nn::detail::visit_module(visitor, "", *this); };       \
+#define BURN_MODULE(Type, ...)                                                                                         \
+  using BurnModule = Type;                                                                                             \
+  static constexpr const char* module_name() { return #Type; }                                                         \
+  template <typename Fn>                                                                                               \
+  void for_each_field([[maybe_unused]] Fn&& fn) {                                                                      \
+    static_assert(                                                                                                     \
+        ::burn::nn::detail::fields_with_tensors<Type>() <= 0 BURN_FOR_EACH(BURN_PLACES_OF_FIELD, __VA_ARGS__),         \
+        "BURN_MODULE(" #Type                                                                                           \
+        "): the list leaves out a field with tensors in it, which would never be trained, "                            \
+        "moved or saved. Name every Param, RunningState, nn::Training and layer, or write BURN_SKIP(field)");          \
+    BURN_FOR_EACH(BURN_VISIT_FIELD, __VA_ARGS__)                                                                       \
+  }                                                                                                                    \
+  /* Calls body(path, slot) for every tensor: "conv1.weight". */                                                       \
+  void for_each_slot(const std::function<void(const std::string&, ::burn::Slot&)>& body) {                             \
+    ::burn::nn::detail::for_each_slot(walk(), body);                                                                   \
+  }                                                                                                                    \
+  /* Every tensor by path, read from the device. */                                                                    \
+  ::burn::Record into_record() const { return ::burn::nn::detail::record_of(const_cast<Type*>(this)->walk()); }        \
+  /* The same module with the record's numbers. Another precision is rounded to that of the field. Errors: a tensor */ \
+  /* missing, left over, of another shape or kind (float, whole, bool), by name. */                                    \
+  Type load_record(const ::burn::Record& record) const {                                                               \
+    Type copy = *this;                                                                                                 \
+    ::burn::nn::detail::load_record(copy.walk(), record, #Type);                                                       \
+    return copy;                                                                                                       \
+  }                                                                                                                    \
+  /* On another device. What is frozen stays frozen, training what trains. */                                          \
+  Type to_device(const ::burn::Device& device) const {                                                                 \
+    Type copy = *this;                                                                                                 \
+    ::burn::nn::detail::move_to(copy.walk(), device);                                                                  \
+    return copy;                                                                                                       \
+  }                                                                                                                    \
+  /* to_device with parameters that are new leaves of the tape. */                                                     \
+  Type fork(const ::burn::Device& device) const { return to_device(device); }                                          \
+  /* Off the autodiff device: no tape, and what is only for training (dropout) is off, whatever the input. */          \
+  Type valid() const {                                                                                                 \
+    Type copy = *this;                                                                                                 \
+    ::burn::nn::detail::set_training(copy.walk(), false);                                                              \
+    return copy;                                                                                                       \
+  }                                                                                                                    \
+  /* valid() undone: on the autodiff device, what is only for training on. What was frozen still is. */                \
+  Type train() const {                                                                                                 \
+    Type copy = *this;                                                                                                 \
+    ::burn::nn::detail::set_training(copy.walk(), true);                                                               \
+    return copy;                                                                                                       \
+  }                                                                                                                    \
+  /* Parameters that gradients pass by: frozen, also on other devices. */                                              \
+  Type no_grad() const {                                                                                               \
+    Type copy = *this;                                                                                                 \
+    ::burn::nn::detail::set_require_grad(copy.walk(), false);                                                          \
+    return copy;                                                                                                       \
+  }                                                                                                                    \
+  /* no_grad() undone. */                                                                                              \
+  Type require_grad() const {                                                                                          \
+    Type copy = *this;                                                                                                 \
+    ::burn::nn::detail::set_require_grad(copy.walk(), true);                                                           \
+    return copy;                                                                                                       \
+  }                                                                                                                    \
+  std::int64_t num_params() const { return ::burn::nn::detail::num_params(const_cast<Type*>(this)->walk()); }          \
+  friend std::ostream& operator<<(std::ostream& out, const Type& module) {                                             \
+    ::burn::nn::detail::print(out, const_cast<Type&>(module).walk());                                                  \
+    return out;                                                                                                        \
+  }                                                                                                                    \
+  ::burn::nn::detail::Walk walk() {                                                                                    \
+    return [this](::burn::nn::detail::SlotVisitor& visitor) { ::burn::nn::detail::visit_module(visitor, "", *this); }; \
   }

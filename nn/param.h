@@ -8,8 +8,8 @@
 
 namespace burn {
 
-// Names a parameter for as long as the process lives: the key of its gradient and of its optimizer state. Copies of a module
-// share it; loading a record keeps it.
+// Names a parameter for as long as the process lives: the key of its gradient and of its optimizer state. Copies of a
+// module share it; loading a record keeps it.
 using ParamId = std::uint64_t;
 ParamId new_param_id();
 
@@ -78,8 +78,8 @@ class Param {
   Slot slot_;
 };
 
-// A statistic that forward() itself renews in training (BatchNorm), hence writable in a const module. A copy of the module has
-// its own from then on. One thread at a time.
+// A statistic that forward() itself renews in training (BatchNorm), hence writable in a const module. A copy of the
+// module has its own from then on. One thread at a time.
 template <int D>
 class RunningState {
  public:

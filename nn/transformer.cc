@@ -9,7 +9,8 @@ PositionWiseFeedForward PositionWiseFeedForwardConfig::init(const Device& device
   detail::check_at_least("PositionWiseFeedForwardConfig", "d_model", d_model, 1);
   detail::check_at_least("PositionWiseFeedForwardConfig", "d_ff", d_ff, 1);
   if (activation != "gelu" && activation != "gelu_approximate" && activation != "relu" && activation != "silu") {
-    detail::reject("PositionWiseFeedForwardConfig", "no activation \"" + activation + "\": gelu, gelu_approximate, relu or silu");
+    detail::reject("PositionWiseFeedForwardConfig",
+                   "no activation \"" + activation + "\": gelu, gelu_approximate, relu or silu");
   }
   return {.linear_inner = LinearConfig{.d_input = d_model, .d_output = d_ff, .initializer = initializer}.init(device),
           .linear_outer = LinearConfig{.d_input = d_ff, .d_output = d_model, .initializer = initializer}.init(device),
@@ -19,7 +20,8 @@ PositionWiseFeedForward PositionWiseFeedForwardConfig::init(const Device& device
 
 client::Value PositionWiseFeedForward::run(const client::Value& x, Loc where) const {
   const auto linear = [&](const Linear& layer, const client::Value& input) {
-    return client::linear(input, detail::held(layer.weight.slot(), "Linear: weight", at(where)), layer.bias ? &layer.bias->slot().value : nullptr, at(where));
+    return client::linear(input, detail::held(layer.weight.slot(), "Linear: weight", at(where)),
+                          layer.bias ? &layer.bias->slot().value : nullptr, at(where));
   };
   client::Value y = linear(linear_inner, x);
   if (activation == "relu")

@@ -1,5 +1,5 @@
-// The encoder of a transformer (Vaswani et al., arXiv:1706.03762). With a causal mask it is the decoder-only network of language
-// models.
+// The encoder of a transformer (Vaswani et al., arXiv:1706.03762). With a causal mask it is the decoder-only network of
+// language models.
 #pragma once
 
 #include <string>
@@ -68,7 +68,9 @@ struct TransformerEncoder {
 
   // As a layer.
   Tensor<3> forward(const TransformerEncoderInput& input, Loc where = Loc::current()) const;
-  Tensor<3> operator()(const TransformerEncoderInput& input, Loc where = Loc::current()) const { return forward(input, where); }
+  Tensor<3> operator()(const TransformerEncoderInput& input, Loc where = Loc::current()) const {
+    return forward(input, where);
+  }
 };
 
 struct TransformerEncoderConfig {
@@ -78,8 +80,8 @@ struct TransformerEncoderConfig {
   Initializer initializer = default_initializer();
   std::string activation = "gelu";
   double layer_norm_eps = 1e-5;
-  BURN_CONFIG(TransformerEncoderConfig, d_model, d_ff, n_heads, n_layers, dropout, norm_first, quiet_softmax, initializer, activation,
-              layer_norm_eps)
+  BURN_CONFIG(TransformerEncoderConfig, d_model, d_ff, n_heads, n_layers, dropout, norm_first, quiet_softmax,
+              initializer, activation, layer_norm_eps)
 
   TransformerEncoder init(const Device& device) const;  // Errors: sizes below 1, heads that do not divide d_model.
   TransformerEncoderLayer init_layer(const Device& device) const;

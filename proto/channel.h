@@ -23,12 +23,13 @@ struct Place {
   std::span<std::byte> bytes;  // for the rest of the frame
 };
 
-// Receives what a channel has to say. Calls come one at a time, from a thread of the transport, and must not block.
+// Receives the frames of a channel. Calls come one at a time, from a thread of the transport, and must not block.
 class ChannelHandler {
  public:
   virtual ~ChannelHandler() = default;
   virtual void on_frame(SharedBytes frame) = 0;
-  // A large frame of `size` bytes begins with `head`. Where its end should be put, or no place: then on_frame gets all of it.
+  // A large frame of `size` bytes begins with `head`. Where its end should be put, or no place: then on_frame gets all
+  // of it.
   virtual Place place(std::span<const std::byte> /*head*/, std::uint64_t /*size*/) { return {}; }
   // The frame for which the last place() gave one: its beginning, and that place.
   virtual void on_placed(SharedBytes /*head*/, SharedBytes /*rest*/) {}
@@ -46,7 +47,8 @@ class Channel {
 
   // Queues a frame and returns. Frames sent after close() are dropped.
   virtual void send(EncodedFrame frame, Lane lane) = 0;
-  // Frames sent between the two may wait for each other and leave together. flush() is for whoever has to wait in between.
+  // Frames sent between the two may wait for each other and leave together. flush() is for whoever has to wait in
+  // between.
   virtual void begin_burst() {}
   virtual void end_burst() {}
   virtual void flush() {}

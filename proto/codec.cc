@@ -178,7 +178,8 @@ Result<Frame> decode(const SharedBytes& bytes) {
 }
 
 Result<Frame> decode(const SharedBytes& head, SharedBytes payload) {
-  const auto parts = split_head({reinterpret_cast<const char*>(head.data()), head.size()}, head.size() + payload.size());
+  const auto parts =
+      split_head({reinterpret_cast<const char*>(head.data()), head.size()}, head.size() + payload.size());
   if (!parts || parts->payload_begin != head.size()) return invalid_argument("a frame in parts that do not fit");
   return assemble(parts->header, std::move(payload));
 }

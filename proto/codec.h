@@ -34,8 +34,9 @@ Result<Frame> decode(const SharedBytes& bytes);
 // The same for a frame that was received in two parts: everything up to the payload's first byte, and the payload.
 Result<Frame> decode(const SharedBytes& head, SharedBytes payload);
 
-// What a frame of `frame_bytes` will be if it begins with `head`: a chunk, and where its payload stands. Nothing for any other
-// frame, and for whatever is not quite right: decode() says what is wrong with it. kMaxChunkHead bytes are always enough.
+// What a frame of `frame_bytes` will be if it begins with `head`: a chunk, and where its payload stands. Nothing for
+// any other frame, and for whatever is not quite right: decode() says what is wrong with it. kMaxChunkHead bytes are
+// always enough.
 struct ChunkHead {
   Chunk chunk;
   std::size_t payload_begin = 0, payload_size = 0;

@@ -13,7 +13,8 @@
 
 namespace burn::proto {
 
-// Chosen by the client. A tensor's is unique within its session and never reused; a program's may be given to another program.
+// Chosen by the client. A tensor's is unique within its session and never reused; a program's may be given to another
+// program.
 using TensorId = std::uint64_t;
 using ProgramId = std::uint64_t;
 
@@ -30,19 +31,19 @@ struct Run {
   TensorId first_output = 0;           // outputs are named first_output, first_output + 1, ...
   std::vector<std::uint64_t> scalars;  // bits as in ir::Constant: a double's for floats, an int64's for the rest
   std::uint64_t seed = 0;
-  std::uint64_t random_offset = 0;     // in blocks of four numbers; ops add their own
-  std::vector<TensorId> release;       // further tensors to drop once the run is done
+  std::uint64_t random_offset = 0;  // in blocks of four numbers; ops add their own
+  std::vector<TensorId> release;    // further tensors to drop once the run is done
   friend bool operator==(const Run&, const Run&) = default;
 };
 
 // What the other side is and what it bears.
 struct SessionInfo {
-  std::string server;                  // "burn-server 0.1.0"
-  std::string session;                 // an opaque name for logs
-  std::vector<std::string> devices;    // "cpu", "cuda:0"
+  std::string server;                // "burn-server 0.1.0"
+  std::string session;               // an opaque name for logs
+  std::vector<std::string> devices;  // "cpu", "cuda:0"
   std::uint64_t max_tensor_bytes = 0;
-  std::uint64_t max_in_flight = 0;     // ordered messages that may be unacknowledged
-  std::uint64_t bulk_credit = 0;       // bytes of upload chunks that may be under way
+  std::uint64_t max_in_flight = 0;        // ordered messages that may be unacknowledged
+  std::uint64_t bulk_credit = 0;          // bytes of upload chunks that may be under way
   std::uint64_t max_programs = 0;         // known at a time; 0: it does not say
   std::uint64_t max_program_entries = 0;  // ir::num_entries of all of them; 0: it does not say
   friend bool operator==(const SessionInfo&, const SessionInfo&) = default;
@@ -50,12 +51,12 @@ struct SessionInfo {
 
 // A conversation with the owner of tensors.
 //
-// Calls are asynchronous, take effect in the order they are made, and may come from any thread. A Status that is not ok says
-// that the session is broken (the peer went away) and everything fails from then on, or that this call was refused and had no
-// effect. A step of a run that fails poisons the outputs that are computed from it, and no others; a run that is refused, or whose
-// program was, poisons all of its own. Whoever reads one of them, or a value computed from it, gets the first cause. Callbacks
-// come from a thread of the session and must not block or call back into it with anything but new asynchronous calls; each is
-// called exactly once, at the latest by close().
+// Calls are asynchronous, take effect in the order they are made, and may come from any thread. A Status that is not ok
+// says that the session is broken (the peer went away) and everything fails from then on, or that this call was refused
+// and had no effect. A step of a run that fails poisons the outputs that are computed from it, and no others; a run
+// that is refused, or whose program was, poisons all of its own. Whoever reads one of them, or a value computed from
+// it, gets the first cause. Callbacks come from a thread of the session and must not block or call back into it with
+// anything but new asynchronous calls; each is called exactly once, at the latest by close().
 class Session {
  public:
   using ReadCallback = std::function<void(Result<HostTensor>)>;
@@ -70,8 +71,8 @@ class Session {
   // Ok until the session is broken or closed, then why. Says what is known now and asks nobody; thread-safe.
   virtual Status health() const { return {}; }
 
-  // Makes `program` known under `id`; what the id stood for before is forgotten, even if the program is refused, and so are the
-  // programs `forget`.
+  // Makes `program` known under `id`; what the id stood for before is forgotten, even if the program is refused, and so
+  // are the programs `forget`.
   virtual Status define(ProgramId id, std::shared_ptr<const ir::Program> program, std::vector<ProgramId> forget) = 0;
   virtual Status run(Run run) = 0;
   // May block while more data is under way than the peer takes.

@@ -26,7 +26,8 @@ class BulkReceiver {
   // Errors, each the end of the connection: a chunk without announcement, out of order, beyond its tensor or the
   // credit.
   Status receive(const proto::Chunk& chunk, std::span<const std::byte> bytes);
-  // Where the chunk's bytes may be received before receive() is told of them; null when it will not take them, or in no place.
+  // Where the chunk's bytes may be received before receive() is told of them; null when it will not take them, or in no
+  // place.
   std::shared_ptr<std::byte> place(const proto::Chunk& chunk, std::size_t size);
   // Credit to give to the client now: what was consumed since, once it is worth a frame; else 0.
   std::uint64_t take_grant();

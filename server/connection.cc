@@ -53,7 +53,7 @@ void Connection::log_end(const Status& why) const {
                        stats.programs, stats.runs, static_cast<double>(stats.peak_bytes) / (1 << 20)));
 }
 
-// --- what the client says --------------------------------------------------------------------------------------------
+// --- receiving --------------------------------------------------------------------------------------------
 
 void Connection::on_frame(SharedBytes bytes) {
   if (!ended_) serve(proto::decode(bytes));
@@ -76,16 +76,16 @@ void Connection::on_placed(SharedBytes head, SharedBytes rest) {
 void Connection::serve(Result<proto::Frame> decoded) {
   if (!decoded.ok()) return end(decoded.status());
   auto frame = *std::move(decoded);
-  if (!session_) return greet(frame.body);
+  if (!session_) return handshake(frame.body);
   const bool ordered = proto::is_ordered(frame.body);
   if (ordered && draining_) return;
   const auto kind = proto::name(frame.body);
   auto status = ordered ? take_turn(frame) : Status{};
-  if (status.ok()) status = obey(std::move(frame));
+  if (status.ok()) status = dispatch(std::move(frame));
   if (!status.ok()) end(status.with_context(kind));
 }
 
-void Connection::greet(const proto::Body& body) {
+void Connection::handshake(const proto::Body& body) {
   const auto* hello = std::get_if<proto::Hello>(&body);
   if (!hello)
     return end(failed_precondition(fmt::format("the first frame must be a hello, not a {}", proto::name(body))));
@@ -103,7 +103,7 @@ void Connection::greet(const proto::Body& body) {
                             hello->fingerprint, fingerprint));
   }
   welcome_ = true;
-  say(proto::Welcome{proto::kProtocolVersion, fingerprint, info});
+  send(proto::Welcome{proto::kProtocolVersion, fingerprint, info});
 }
 
 Status Connection::take_turn(const proto::Frame& frame) {
@@ -117,12 +117,12 @@ Status Connection::take_turn(const proto::Frame& frame) {
   return {};
 }
 
-Status Connection::obey(proto::Frame frame) {
+Status Connection::dispatch(proto::Frame frame) {
   auto body = std::move(frame.body);
   return std::visit([&](auto& kind) { return perform(frame, kind); }, body);
 }
 
-// What the session says to these is that it is closed: then the connection is, too.
+// These fail only when the session is closed: then the connection is, too.
 Status Connection::perform(proto::Frame&, proto::DefineProgram& define) {
   auto& [id, program, forget, invalid, output_count] = define;
   if (!program) return session_->define_invalid(id, output_count, std::move(invalid), std::move(forget));
@@ -141,7 +141,7 @@ Status Connection::perform(proto::Frame& frame, proto::Write& write) {
 
 Status Connection::perform(proto::Frame& frame, proto::Chunk& chunk) {
   BURN_RETURN_IF_ERROR(receiver_.receive(chunk, frame.payload.span()));
-  if (const auto grant = receiver_.take_grant()) say(proto::Credit{grant});
+  if (const auto grant = receiver_.take_grant()) send(proto::Credit{grant});
   return {};
 }
 
@@ -154,7 +154,7 @@ Status Connection::perform(proto::Frame&, proto::Read& read) {
 Status Connection::perform(proto::Frame&, proto::Release& release) { return session_->release(std::move(release.ids)); }
 
 Status Connection::perform(proto::Frame&, proto::Sync& sync) {
-  session_->sync([this, request = sync.request](Status status) { say(proto::Done{request, std::move(status)}); });
+  session_->sync([this, request = sync.request](Status status) { send(proto::Done{request, std::move(status)}); });
   return {};
 }
 
@@ -168,25 +168,25 @@ Status Connection::perform(proto::Frame&, proto::Close& close) {
 
 template <typename Other>
 Status Connection::perform(proto::Frame&, Other&) {
-  return invalid_argument("this is not for a client to say now");
+  return invalid_argument("a client may not send this now");
 }
 
 // --- what it is told -------------------------------------------------------------------------------------------------
 
 void Connection::answer(std::uint64_t request, Result<proto::HostTensor> tensor) {
-  if (!tensor.ok()) return say(proto::Done{request, tensor.status()});
+  if (!tensor.ok()) return send(proto::Done{request, tensor.status()});
   auto& [type, bytes] = *tensor;
-  if (bytes.size() <= proto::kInlineBytes) return say(proto::Data{request, type}, std::move(bytes));
-  say(proto::Data{request, type});
+  if (bytes.size() <= proto::kInlineBytes) return send(proto::Data{request, type}, std::move(bytes));
+  send(proto::Data{request, type});
   if (!ended_) sender_.add(request, std::move(bytes));
 }
 
 void Connection::acknowledge(std::uint64_t executed) {
   acknowledged_ = executed;  // before the client may know
-  say(proto::Ack{executed});
+  send(proto::Ack{executed});
 }
 
-void Connection::say(proto::Body body, SharedBytes payload) {
+void Connection::send(proto::Body body, SharedBytes payload) {
   if (ended_) return;
   if (channel_->queued_bytes() > kMaxBacklogBytes)
     return end(resource_exhausted("the client does not read its answers"));

@@ -1,6 +1,6 @@
 // One client of the server: speaks burn.v1 over its channel and has a session behind it.
 //
-// A frame that breaks the protocol's rules ends the connection with a Close that says which one; a request that merely
+// A frame that breaks the protocol's rules ends the connection with a Close that names it; a request that merely
 // cannot be fulfilled fails alone. When the channel closes, in whatever way, the session stops and frees its memory.
 #pragma once
 
@@ -44,14 +44,14 @@ class Connection : public proto::ChannelHandler, public std::enable_shared_from_
   // Waits for the session's end. Requires: not from a thread of the channel or the session.
   void dispose();
 
-  bool is_welcome() const { return welcome_; }  // has said a proper hello
+  bool is_welcome() const { return welcome_; }  // the handshake is done
   std::chrono::steady_clock::time_point since() const { return since_; }
 
  private:
   void serve(Result<proto::Frame> frame);
-  void greet(const proto::Body& body);
+  void handshake(const proto::Body& body);
   Status take_turn(const proto::Frame& frame);
-  Status obey(proto::Frame frame);
+  Status dispatch(proto::Frame frame);
   Status perform(proto::Frame& frame, proto::DefineProgram& define);
   Status perform(proto::Frame& frame, proto::RunProgram& run);
   Status perform(proto::Frame& frame, proto::Write& write);
@@ -61,11 +61,11 @@ class Connection : public proto::ChannelHandler, public std::enable_shared_from_
   Status perform(proto::Frame& frame, proto::Sync& sync);
   Status perform(proto::Frame& frame, proto::Credit& credit);
   Status perform(proto::Frame& frame, proto::Close& close);
-  template <typename Other>  // what only a server says, and a second hello
+  template <typename Other>  // what only a server sends, and a second Hello
   Status perform(proto::Frame& frame, Other& other);
 
   void answer(std::uint64_t request, Result<proto::HostTensor> tensor);
-  void say(proto::Body body, SharedBytes payload = {});
+  void send(proto::Body body, SharedBytes payload = {});
   void acknowledge(std::uint64_t executed);
   void log_end(const Status& why) const;
 

@@ -43,7 +43,8 @@ Result<std::unique_ptr<proto::Session>> open_local(const std::string& device, co
   return std::unique_ptr<proto::Session>{make_local_session(std::move(worker))};
 }
 
-// Before any static object of the program is made, as that may be a Device: those without a priority come later, in every file.
+// Before any static object of the program is made, as that may be a Device: those without a priority come later, in
+// every file.
 [[gnu::constructor(101)]] void register_devices() {
   for (const std::string device : {"cpu", "null"}) {
     proto::register_scheme(device, [device](const std::string& url) { return open_local(device, url); });

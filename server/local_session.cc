@@ -64,7 +64,9 @@ class UploadHandle final : public LocalSession::Upload {
   explicit UploadHandle(std::shared_ptr<server::Upload> upload) : upload_(std::move(upload)) {}
   ~UploadHandle() override { upload_->finish(); }
   Status fill(std::uint64_t offset, std::span<const std::byte> bytes) override { return upload_->fill(offset, bytes); }
-  std::shared_ptr<std::byte> place(std::uint64_t offset, std::size_t size) override { return upload_->place(offset, size); }
+  std::shared_ptr<std::byte> place(std::uint64_t offset, std::size_t size) override {
+    return upload_->place(offset, size);
+  }
   bool complete() const override { return upload_->complete(); }
 
  private:
@@ -211,20 +213,20 @@ class QueuedSession final : public LocalSession {
 
   // Requires: the lock. Then nobody but the caller touches what is the executor's.
   bool may_execute_here() const {
-    return execution_ == Execution::by_quick_callers && !executing_ && calls_.empty() &&
-           !is_on_own_thread();
+    return execution_ == Execution::by_quick_callers && !executing_ && calls_.empty() && !is_on_own_thread();
   }
 
   bool is_quick(const Call& call) const {
-    return std::visit(Overloaded{
-                          [](const DefineCall&) { return false; },  // compiles
-                          [&](const proto::Run& run) { return state_.is_quick(run); },
-                          [](const WriteCall& write) { return write.tensor.bytes.size() <= proto::kInlineBytes; },
-                          [](const ReleaseCall& release) { return release.ids.size() <= SessionState::kMaxQuickReleases; },
-                          [&](const ReadCall& read) { return state_.is_quick_read(read.id); },
-                          [](const auto&) { return true; },
-                      },
-                      call);
+    return std::visit(
+        Overloaded{
+            [](const DefineCall&) { return false; },  // compiles
+            [&](const proto::Run& run) { return state_.is_quick(run); },
+            [](const WriteCall& write) { return write.tensor.bytes.size() <= proto::kInlineBytes; },
+            [](const ReleaseCall& release) { return release.ids.size() <= SessionState::kMaxQuickReleases; },
+            [&](const ReadCall& read) { return state_.is_quick_read(read.id); },
+            [](const auto&) { return true; },
+        },
+        call);
   }
 
   // Room for the tensor, in the budget and in memory.

@@ -19,9 +19,9 @@ struct Quotas {
   std::uint64_t tensors = 1 << 20;
   std::uint64_t programs = 1 << 16;
   std::uint64_t program_entries = 1 << 22;  // nodes, inputs and operands of all its programs
-  std::uint64_t in_flight = 1024;  // ordered calls waiting; one more blocks its caller
-  // Bytes of tensors waiting to be written; a write() of more blocks its caller, if any wait. Counts as at least what in_flight small
-  // tensors may have (proto::kInlineBytes each): a connection does not wait for those.
+  std::uint64_t in_flight = 1024;           // ordered calls waiting; one more blocks its caller
+  // Bytes of tensors waiting to be written; a write() of more blocks its caller, if any wait. Counts as at least what
+  // in_flight small tensors may have (proto::kInlineBytes each): a connection does not wait for those.
   std::uint64_t waiting_bytes = std::uint64_t{256} << 20;
 };
 
@@ -82,7 +82,8 @@ class LocalSession : public proto::Session {
   static constexpr std::uint64_t kProgressBatch = 32;
   virtual void on_progress(std::function<void(std::uint64_t executed)> callback) = 0;
 
-  // Waits for the call that is being executed; the next is not begun before another is made. For the end of the process.
+  // Waits for the call that is being executed; the next is not begun before another is made. For the end of the
+  // process.
   virtual void pause() = 0;
 
   // close() without waiting: the executor stops after the call it is at and frees everything. From any thread.
@@ -95,8 +96,8 @@ class LocalSession : public proto::Session {
   virtual Stats stats() const = 0;
 };
 
-// Who executes a call: the session's thread, or the caller's if nothing is waiting and the call is a matter of microseconds, which
-// saves waking the other. Then callbacks come from within the call.
+// Who executes a call: the session's thread, or the caller's if nothing is waiting and the call is a matter of
+// microseconds, which saves waking the other. Then callbacks come from within the call.
 enum class Execution { on_its_thread, by_quick_callers };
 
 std::unique_ptr<LocalSession> make_local_session(std::shared_ptr<Worker> worker, const Quotas& quotas = {},

@@ -1,4 +1,5 @@
-// Compiled programs by hash, shared between sessions and bounded by what they take. The least recently used ones go first.
+// Compiled programs by hash, shared between sessions and bounded by what they take. The least recently used ones go
+// first.
 #pragma once
 
 #include <atomic>
@@ -17,7 +18,8 @@
 
 namespace burn::server {
 
-// A compiled program. Sessions refer to it weakly, so that the cache alone decides how long it stays; whoever runs it holds it.
+// A compiled program. Sessions refer to it weakly, so that the cache alone decides how long it stays; whoever runs it
+// holds it.
 class Plan {
  public:
   using Clock = std::chrono::steady_clock;
@@ -25,7 +27,9 @@ class Plan {
   explicit Plan(std::unique_ptr<backends::Executable> executable) : executable_(std::move(executable)) {}
 
   backends::Executable& executable() const { return *executable_; }
-  Clock::time_point last_used() const { return Clock::time_point{Clock::duration{last_used_.load(std::memory_order_relaxed)}}; }
+  Clock::time_point last_used() const {
+    return Clock::time_point{Clock::duration{last_used_.load(std::memory_order_relaxed)}};
+  }
   void mark_used(Clock::time_point now) { last_used_.store(now.time_since_epoch().count(), std::memory_order_relaxed); }
 
  private:
@@ -45,9 +49,9 @@ class PlanCache {
   PlanCache() = default;
   explicit PlanCache(const PlanCapacity& capacity) : capacity_(capacity) {}
 
-  // The plan of a program, marked as used. Compiles it if there is none; others who want the same one meanwhile wait for it.
-  // No lock is held while compiling. A failure is told to all who waited, and forgotten: there may be memory the next time.
-  // The newest plan stays, however large it is.
+  // The plan of a program, marked as used. Compiles it if there is none; others who want the same one meanwhile wait
+  // for it. No lock is held while compiling. A failure is told to all who waited, and forgotten: there may be memory
+  // the next time. The newest plan stays, however large it is.
   Result<PlanPtr> get(const std::shared_ptr<const ir::Program>& program, const Compile& compile);
 
   Stats stats() const;

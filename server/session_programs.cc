@@ -43,7 +43,8 @@ Status SessionPrograms::define_invalid(proto::ProgramId id, std::size_t output_c
 
 // As many invalid ones are kept as others may be: whoever makes more of them learns it from the sync only.
 Status SessionPrograms::keep_invalid(proto::ProgramId id, std::size_t output_count, Status why) {
-  if (programs_.size() / 2 < quotas_.programs) programs_.insert_or_assign(id, SessionProgram{nullptr, why, output_count, {}});
+  if (programs_.size() / 2 < quotas_.programs)
+    programs_.insert_or_assign(id, SessionProgram{nullptr, why, output_count, {}});
   return why;
 }
 

@@ -1,7 +1,7 @@
 // The programs of a session, by the client's names for them.
 //
-// A session keeps programs; their plans lie in the worker's cache and are compiled again if they have left it. Not thread-safe:
-// the executor's.
+// A session keeps programs; their plans lie in the worker's cache and are compiled again if they have left it. Not
+// thread-safe: the executor's.
 #pragma once
 
 #include <chrono>
@@ -26,9 +26,10 @@ class SessionPrograms {
  public:
   SessionPrograms(std::shared_ptr<Worker> worker, const Quotas& quotas) : worker_(std::move(worker)), quotas_(quotas) {}
 
-  // Makes `program` known as `id`, instead of what was known so; the programs `forget` are not known any more. A program that is
-  // refused, or does not compile, is known as invalid: its runs fail for that reason.
-  Status define(proto::ProgramId id, std::shared_ptr<const ir::Program> program, std::span<const proto::ProgramId> forget);
+  // Makes `program` known as `id`, instead of what was known so; the programs `forget` are not known any more. A
+  // program that is refused, or does not compile, is known as invalid: its runs fail for that reason.
+  Status define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
+                std::span<const proto::ProgramId> forget);
   Status define_invalid(proto::ProgramId id, std::size_t output_count, const Status& why,
                         std::span<const proto::ProgramId> forget);
   SessionProgram* find(proto::ProgramId id);  // null: not known

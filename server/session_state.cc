@@ -209,7 +209,8 @@ void SessionState::execute(const proto::Run& run, SessionProgram& program) {
 
 bool SessionState::is_quick(const proto::Run& run) const {
   const auto* program = programs_.find(run.program);
-  if (!program || program->took > kQuick || program->plan.expired() || run.release.size() > kMaxQuickReleases) return false;
+  if (!program || program->took > kQuick || program->plan.expired() || run.release.size() > kMaxQuickReleases)
+    return false;
   return std::ranges::none_of(run.inputs, [&](proto::TensorId id) { return is_awaited(id); });
 }
 

@@ -1,7 +1,8 @@
 // What one session owns, and what its calls do to it. Everything here happens on the session's executor thread.
 //
-// What fails is kept for the next sync. Failed steps of runs and failed writes also leave the reason in the tensors they would have
-// made, so that whoever needs one of those fails for the same, first reason; a read that says so has reported it.
+// What fails is kept for the next sync. Failed steps of runs and failed writes also leave the reason in the tensors
+// they would have made, so that whoever needs one of those fails for the same, first reason; a read that says so has
+// reported it.
 #pragma once
 
 #include <atomic>
@@ -23,7 +24,8 @@ class SessionState {
   // `budget` outlives the state.
   SessionState(std::shared_ptr<Worker> worker, const Quotas& quotas, Budget& budget);
 
-  void define(proto::ProgramId id, std::shared_ptr<const ir::Program> program, std::span<const proto::ProgramId> forget);
+  void define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
+              std::span<const proto::ProgramId> forget);
   void define_invalid(proto::ProgramId id, std::size_t output_count, const Status& why,
                       std::span<const proto::ProgramId> forget);
   void run(const proto::Run& run);
@@ -69,7 +71,7 @@ class SessionState {
   Result<backends::BufferPtr> upload(std::span<const std::byte> bytes);
   Result<Tensor> make(proto::TensorId id, const proto::HostTensor& tensor);
   Status check_room(std::size_t tensors) const;  // for so many more
-  bool is_awaited(proto::TensorId id) const;  // its numbers are still on their way
+  bool is_awaited(proto::TensorId id) const;     // its numbers are still on their way
   // Keeps a failure for the next sync. Ok is none.
   Failure note(Status status);
   void poison(proto::TensorId id, Failure why);

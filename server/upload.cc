@@ -17,9 +17,7 @@ void UploadSignal::close() {
 }
 
 void UploadSignal::notify() {
-  {
-    const std::lock_guard lock{mutex_};
-  }  // whoever is about to wait has seen the change, or waits by now
+  { const std::lock_guard lock{mutex_}; }  // whoever is about to wait has seen the change, or waits by now
   changed_.notify_all();
 }
 

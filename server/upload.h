@@ -33,8 +33,8 @@ class Upload {
   // Errors: RESOURCE_EXHAUSTED.
   static Result<std::shared_ptr<Upload>> create(std::shared_ptr<UploadSignal> signal, std::size_t size);
 
-  // The filling side. Bytes for an upload that nobody wants any more are taken and dropped. Those that stand in their place
-  // already are not copied.
+  // The filling side. Bytes for an upload that nobody wants any more are taken and dropped. Those that stand in their
+  // place already are not copied.
   Status fill(std::uint64_t offset, std::span<const std::byte> bytes);
   // The place of the next `size` bytes, to be received into; null when they are not due or not wanted.
   std::shared_ptr<std::byte> place(std::uint64_t offset, std::size_t size);

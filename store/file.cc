@@ -93,7 +93,7 @@ std::shared_ptr<std::uint64_t[]> allocate(const fs::path& path, std::size_t size
 
 SharedBytes read_file(const fs::path& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat facts{};
+  struct stat facts {};
   if (file.get() < 0 || ::fstat(file.get(), &facts) != 0) throw failed("read", path, errno);
   if (!S_ISREG(facts.st_mode)) throw failed("read", path, S_ISDIR(facts.st_mode) ? EISDIR : EINVAL);
 

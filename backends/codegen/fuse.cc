@@ -63,7 +63,8 @@ class Fuser {
     const auto found = last_reader_.find(ref.code());
     if (found == last_reader_.end()) return kNone;
     auto group = found->second;
-    while (merged_into_[static_cast<std::size_t>(group)] != kNone) group = merged_into_[static_cast<std::size_t>(group)];
+    while (merged_into_[static_cast<std::size_t>(group)] != kNone)
+      group = merged_into_[static_cast<std::size_t>(group)];
     return group >= first_group_ ? group : kNone;
   }
 
@@ -198,7 +199,9 @@ class Fuser {
     const auto& type = node(n).type;
     const auto operands = program_.operands_of(node(n));
     if (group.members.size() >= limits_.max_members) return std::nullopt;
-    const auto is_row_value = [&](ir::Ref ref) { return group.has_rows() && program_.type_of(ref).shape == group.row_shape; };
+    const auto is_row_value = [&](ir::Ref ref) {
+      return group.has_rows() && program_.type_of(ref).shape == group.row_shape;
+    };
     const auto is_full_value = [&](ir::Ref ref) { return program_.type_of(ref).shape == group.domain; };
 
     const auto& op = node(n).op;
@@ -214,7 +217,8 @@ class Fuser {
       return Level::row;
     }
     if (std::holds_alternative<ir::Expand>(op)) {
-      if (is_row_value(operands[0]) && open_group(operands[0]) == index && type.shape == group.domain) return Level::full;
+      if (is_row_value(operands[0]) && open_group(operands[0]) == index && type.shape == group.domain)
+        return Level::full;
       return std::nullopt;
     }
     if (const auto* gather = std::get_if<ir::Gather>(&op)) {
@@ -230,11 +234,11 @@ class Fuser {
   const FuseLimits limits_;
   Dependencies dependencies_;
   std::vector<Group> groups_;
-  std::vector<std::int32_t> merged_into_;                 // per group
-  std::vector<Mask> masks_;                               // per node that is in no group
-  std::vector<std::int32_t> group_of_;                    // per node
+  std::vector<std::int32_t> merged_into_;                       // per group
+  std::vector<Mask> masks_;                                     // per node that is in no group
+  std::vector<std::int32_t> group_of_;                          // per node
   std::unordered_map<std::int32_t, std::int32_t> last_reader_;  // by the code of what groups read from outside
-  std::int32_t first_group_ = 0, first_of_epoch_ = 0;     // groups and nodes before these are closed
+  std::int32_t first_group_ = 0, first_of_epoch_ = 0;           // groups and nodes before these are closed
 };
 
 }  // namespace

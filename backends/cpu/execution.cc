@@ -21,7 +21,8 @@ Result<BufferPtr> as_output(Run& run, const Array& x) {
 
 }  // namespace
 
-Execution::Execution(const ir::Program& program, const Plan& plan, std::span<const Stage> stages, Pool& pool, RunArgs& args)
+Execution::Execution(const ir::Program& program, const Plan& plan, std::span<const Stage> stages, Pool& pool,
+                     RunArgs& args)
     : program_(program),
       plan_(plan),
       stages_(stages),

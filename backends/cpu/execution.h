@@ -19,7 +19,8 @@ class Execution {
  private:
   const ir::Node& node(std::int32_t n) const { return program_.nodes[static_cast<std::size_t>(n)]; }
   Array& value(ir::Ref ref) {
-    return ref.is_input() ? inputs_[static_cast<std::size_t>(ref.index())] : nodes_[static_cast<std::size_t>(ref.index())];
+    return ref.is_input() ? inputs_[static_cast<std::size_t>(ref.index())]
+                          : nodes_[static_cast<std::size_t>(ref.index())];
   }
   std::size_t index_of(ir::Ref ref) const;  // in failures_
   Failure failure_among(std::span<const ir::Ref> refs) const;

@@ -17,7 +17,8 @@ std::string processor_name() {
     if (colon == std::string::npos) continue;
     const auto end = line.find_last_not_of(" \t", colon - 1);
     const auto field = std::string_view(line).substr(0, end == std::string::npos ? 0 : end + 1);
-    if (field == "model name" || field == "cpu family" || field == "model" || field == "stepping") name += line.substr(colon + 1);
+    if (field == "model name" || field == "cpu family" || field == "model" || field == "stepping")
+      name += line.substr(colon + 1);
   }
   return name.empty() ? " unknown" : name;
 }
@@ -27,8 +28,8 @@ std::string processor_name() {
 Autotune& autotune() {
   static auto& instance = *new OnePerProcess<Autotune>;
   return instance.get([] {
-    return std::make_unique<Autotune>(autotune_file("cpu" + processor_name() + "-" + std::to_string(thread_count()) + "t"),
-                                      autotune_is_wanted());
+    return std::make_unique<Autotune>(
+        autotune_file("cpu" + processor_name() + "-" + std::to_string(thread_count()) + "t"), autotune_is_wanted());
   });
 }
 

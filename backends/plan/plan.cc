@@ -166,8 +166,8 @@ std::size_t memory_bytes(const Plan& plan) {
 
 std::string to_string(const Plan& plan, const ir::Program& program) {
   const auto value = [&](ir::Ref ref) { return fmt::format("{}{}", ref.is_input() ? "in" : "%", ref.index()); };
-  std::string text = fmt::format("plan {}: {} nodes in {} steps\n", to_string(program.hash), program.nodes.size(),
-                                 plan.steps.size());
+  std::string text =
+      fmt::format("plan {}: {} nodes in {} steps\n", to_string(program.hash), program.nodes.size(), plan.steps.size());
   for (std::size_t s = 0; s < plan.steps.size(); ++s) {
     const auto& step = plan.steps[s];
     std::string what, reads, results;

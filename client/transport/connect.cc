@@ -25,7 +25,8 @@ Status bad_url(const std::string& url, std::string_view why) {
   return invalid_argument("device URL \"" + url + "\": " + std::string{why});
 }
 
-// One event loop for all channels of the process, there to its end: a channel may be dropped from the loop's own thread.
+// One event loop for all channels of the process, there to its end: a channel may be dropped from the loop's own
+// thread.
 proto::IoThreads& client_threads() {
   static auto& threads = *new OnePerProcess<proto::IoThreads>;
   return threads.get([] { return std::make_unique<proto::IoThreads>(1); });
@@ -36,7 +37,8 @@ Result<std::shared_ptr<proto::Channel>> connect_websocket(proto::UniqueFd socket
                                                           Deadline deadline) {
   proto::WebSocketOptions options;
   const auto left = deadline - std::chrono::steady_clock::now();
-  options.handshake_timeout = std::max(std::chrono::ceil<std::chrono::milliseconds>(left), std::chrono::milliseconds{1});
+  options.handshake_timeout =
+      std::max(std::chrono::ceil<std::chrono::milliseconds>(left), std::chrono::milliseconds{1});
   return proto::open_websocket(client_threads().next(), std::move(socket), host, options, std::move(handler));
 }
 
@@ -98,7 +100,8 @@ Result<std::shared_ptr<proto::Channel>> connect_channel(const std::string& url,
                                                         std::chrono::milliseconds timeout) {
   BURN_TRY(const Endpoint endpoint, parse_url(url));
   auto channel = connect_endpoint(endpoint, std::move(handler), std::chrono::steady_clock::now() + timeout);
-  if (!channel.ok()) return Status{StatusCode::unavailable, "cannot connect to " + url + ": " + channel.status().message()};
+  if (!channel.ok())
+    return Status{StatusCode::unavailable, "cannot connect to " + url + ": " + channel.status().message()};
   return channel;
 }
 

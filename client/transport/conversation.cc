@@ -13,18 +13,19 @@ namespace {
 
 // Download bytes that are granted again in one frame: a part of the window, so that the server never runs dry.
 constexpr std::uint64_t kGrantBytes = proto::kInitialCredit / 4;
-// How long a goodbye may take. A peer that is there answers in a round trip.
+// How long closing may take. A peer that is there answers in a round trip.
 constexpr auto kCloseTimeout = std::chrono::seconds{2};
 
-// Whether this thread is a channel's and handles a frame: then it must not wait, for any conversation. They may share it.
-thread_local bool is_hearing = false;
+// Whether this thread is a channel's and handles a frame: then it must not wait, for any conversation. They may share
+// it.
+thread_local bool is_in_callback = false;
 
-class Hearing {
+class InCallback {
  public:
-  Hearing() : outer_(std::exchange(is_hearing, true)) {}
-  ~Hearing() { is_hearing = outer_; }
-  Hearing(const Hearing&) = delete;
-  Hearing& operator=(const Hearing&) = delete;
+  InCallback() : outer_(std::exchange(is_in_callback, true)) {}
+  ~InCallback() { is_in_callback = outer_; }
+  InCallback(const InCallback&) = delete;
+  InCallback& operator=(const InCallback&) = delete;
 
  private:
   const bool outer_;
@@ -36,30 +37,31 @@ Status lost(const std::string& url, std::string_view why) {
 
 }  // namespace
 
-// --- what we say -------------------------------------------------------------------------------------------------------------
+// --- sending
+// -------------------------------------------------------------------------------------------------------------
 
 Status Conversation::start(std::shared_ptr<proto::Channel> channel, const ConnectOptions& options,
                            std::chrono::steady_clock::time_point deadline) {
   const proto::Hello hello{proto::kProtocolVersion, ir::op_set_fingerprint(), "burn-cpp " BURN_VERSION, options.token};
   std::unique_lock lock(mutex_);
   channel_ = std::move(channel);
-  if (!broken_) send(proto::encode({0, hello, {}}), proto::Lane::control);
+  if (!broken_) transmit(proto::encode({0, hello, {}}), proto::Lane::control);
   if (!changed_.wait_until(lock, deadline, [&] { return welcome_ || broken_; })) {
-    broken_ = unavailable(fmt::format("{} does not say welcome", url_));
+    broken_ = unavailable(fmt::format("{} does not complete the handshake", url_));
   }
   return broken_.value_or(ok_status());
 }
 
-Status Conversation::say(proto::Body body, SharedBytes payload, SharedBytes upload) {
+Status Conversation::send(proto::Body body, SharedBytes payload, SharedBytes upload) {
   std::unique_lock lock(mutex_);
-  return say_locked(lock, std::move(body), std::move(payload), std::move(upload));
+  return send_locked(lock, std::move(body), std::move(payload), std::move(upload));
 }
 
 void Conversation::ask_read(proto::TensorId id, Requests::ReadCallback done) {
   std::unique_lock lock(mutex_);
   if (!broken_) {
     const std::uint64_t request = requests_.add(std::move(done));
-    (void)say_locked(lock, proto::Read{request, id}, {}, {});  // if it breaks now, all requests fail
+    (void)send_locked(lock, proto::Read{request, id}, {}, {});  // if it breaks now, all requests fail
     return;
   }
   const Status why = *broken_;
@@ -71,7 +73,7 @@ void Conversation::ask_sync(Requests::SyncCallback done) {
   std::unique_lock lock(mutex_);
   if (!broken_) {
     const std::uint64_t request = requests_.add(std::move(done));
-    (void)say_locked(lock, proto::Sync{request}, {}, {});
+    (void)send_locked(lock, proto::Sync{request}, {}, {});
     return;
   }
   const Status why = *broken_;
@@ -79,10 +81,10 @@ void Conversation::ask_sync(Requests::SyncCallback done) {
   done(why);
 }
 
-Status Conversation::say_locked(std::unique_lock<std::mutex>& lock, proto::Body body, SharedBytes payload,
-                                SharedBytes upload) {
-  if (channel_ && !is_hearing && !has_room(upload.size())) channel_->flush();
-  if (!is_hearing) changed_.wait(lock, [&] { return broken_ || has_room(upload.size()); });
+Status Conversation::send_locked(std::unique_lock<std::mutex>& lock, proto::Body body, SharedBytes payload,
+                                 SharedBytes upload) {
+  if (channel_ && !is_in_callback && !has_room(upload.size())) channel_->flush();
+  if (!is_in_callback) changed_.wait(lock, [&] { return broken_ || has_room(upload.size()); });
   if (broken_) return *broken_;
   Ordered ordered{.seq = last_seq_ + 1, .frame = {}, .upload_id = {}, .upload = std::move(upload)};
   if (!ordered.upload.empty()) ordered.upload_id = std::get<proto::Write>(body).id;
@@ -90,8 +92,8 @@ Status Conversation::say_locked(std::unique_lock<std::mutex>& lock, proto::Body 
   const bool is_program = std::holds_alternative<proto::DefineProgram>(body);
   ordered.frame = proto::encode({ordered.seq, std::move(body), std::move(payload)});
   if (ordered.frame.size() > proto::kMaxFrameBytes) {
-    return resource_exhausted(fmt::format("a frame of {} bytes; the protocol's limit is {}", ordered.frame.size(),
-                                          proto::kMaxFrameBytes));
+    return resource_exhausted(
+        fmt::format("a frame of {} bytes; the protocol's limit is {}", ordered.frame.size(), proto::kMaxFrameBytes));
   }
   last_seq_ = ordered.seq;
   if (ordered.upload_id) {
@@ -118,7 +120,9 @@ void Conversation::end_burst() {
 bool Conversation::has_room(std::uint64_t upload_bytes) const {
   if (unacknowledged() >= info_.max_in_flight) return false;
   if (upload_bytes == 0) return true;
-  const auto fits = [&](std::uint64_t already, std::uint64_t most) { return already == 0 || already + upload_bytes <= most; };
+  const auto fits = [&](std::uint64_t already, std::uint64_t most) {
+    return already == 0 || already + upload_bytes <= most;
+  };
   return fits(uploads_.waiting_bytes(), kMaxWaitingBytes) && fits(unexecuted_bytes_, kMaxUnexecutedBytes);
 }
 
@@ -126,22 +130,23 @@ void Conversation::send_what_fits() {
   while (!waiting_.empty() && waiting_.front().seq - acknowledged_ <= info_.max_in_flight) {
     Ordered next = std::move(waiting_.front());
     waiting_.pop_front();
-    send(std::move(next.frame), proto::Lane::control);
+    transmit(std::move(next.frame), proto::Lane::control);
     if (next.upload_id) uploads_.add(*next.upload_id, std::move(next.upload));
   }
-  while (auto chunk = uploads_.next()) send(proto::encode(*chunk), proto::Lane::bulk);
+  while (auto chunk = uploads_.next()) transmit(proto::encode(*chunk), proto::Lane::bulk);
 }
 
-void Conversation::send(proto::EncodedFrame frame, proto::Lane lane) {
+void Conversation::transmit(proto::EncodedFrame frame, proto::Lane lane) {
   if (!channel_) return;
   counts_.frames_sent += 1;
   counts_.bytes_sent += frame.size();
   channel_->send(std::move(frame), lane);
 }
 
-// --- what we hear ------------------------------------------------------------------------------------------------------------
+// --- receiving
+// ------------------------------------------------------------------------------------------------------------
 
-void Conversation::on_frame(SharedBytes bytes) { hear_any(proto::decode(bytes), bytes.size()); }
+void Conversation::on_frame(SharedBytes bytes) { on_any_frame(proto::decode(bytes), bytes.size()); }
 
 proto::Place Conversation::place(std::span<const std::byte> head, std::uint64_t size) {
   const auto chunk = proto::peek_chunk(head, size);
@@ -154,35 +159,36 @@ proto::Place Conversation::place(std::span<const std::byte> head, std::uint64_t 
 
 void Conversation::on_placed(SharedBytes head, SharedBytes rest) {
   const std::size_t size = head.size() + rest.size();
-  hear_any(proto::decode(head, std::move(rest)), size);
+  on_any_frame(proto::decode(head, std::move(rest)), size);
 }
 
-void Conversation::hear_any(Result<proto::Frame> frame, std::size_t bytes) {
-  const Hearing hearing;
+void Conversation::on_any_frame(Result<proto::Frame> frame, std::size_t bytes) {
+  const InCallback in_callback;
   counts_.frames_received += 1;
   counts_.bytes_received += bytes;
-  const Status status = frame.ok() ? hear(*std::move(frame)) : frame.status();
+  const Status status = frame.ok() ? dispatch(*std::move(frame)) : frame.status();
   if (status.ok()) return;
   end(lost(url_, "the server broke the protocol: " + status.message()));
   const std::lock_guard lock(mutex_);
   if (channel_) channel_->close();
 }
 
-Status Conversation::hear(proto::Frame frame) {
+Status Conversation::dispatch(proto::Frame frame) {
   {
     const std::lock_guard lock(mutex_);
-    if (broken_) return {};  // we have said goodbye, or heard it
+    if (broken_) return {};  // a Close was sent or received
     const bool is_close = std::holds_alternative<proto::Close>(frame.body);
     if (!is_close && std::holds_alternative<proto::Welcome>(frame.body) == welcome_) {
-      return invalid_argument(fmt::format("a {} {} the welcome", proto::name(frame.body), welcome_ ? "after" : "before"));
+      return invalid_argument(
+          fmt::format("a {} {} the welcome", proto::name(frame.body), welcome_ ? "after" : "before"));
     }
   }
-  if (const auto* welcome = std::get_if<proto::Welcome>(&frame.body)) return hear_welcome(*welcome);
-  if (const auto* ack = std::get_if<proto::Ack>(&frame.body)) return hear_ack(ack->seq);
+  if (const auto* welcome = std::get_if<proto::Welcome>(&frame.body)) return on_welcome(*welcome);
+  if (const auto* ack = std::get_if<proto::Ack>(&frame.body)) return on_ack(ack->seq);
   if (const auto* data = std::get_if<proto::Data>(&frame.body)) {
     return complete(requests_.on_data(*data, frame.payload, info_.max_tensor_bytes));
   }
-  if (const auto* chunk = std::get_if<proto::Chunk>(&frame.body)) return hear_chunk(*chunk, frame.payload.span());
+  if (const auto* chunk = std::get_if<proto::Chunk>(&frame.body)) return on_chunk(*chunk, frame.payload.span());
   if (const auto* done = std::get_if<proto::Done>(&frame.body)) return complete(requests_.on_done(*done));
   if (const auto* credit = std::get_if<proto::Credit>(&frame.body)) {
     const std::lock_guard lock(mutex_);
@@ -200,14 +206,14 @@ Status Conversation::hear(proto::Frame frame) {
     if (channel_) channel_->close();
     return {};  // on_closed follows
   }
-  return invalid_argument(fmt::format("a {}, which is not for a server to say", proto::name(frame.body)));
+  return invalid_argument(fmt::format("a {}, which a server may not send", proto::name(frame.body)));
 }
 
-Status Conversation::hear_welcome(const proto::Welcome& welcome) {
+Status Conversation::on_welcome(const proto::Welcome& welcome) {
   const std::lock_guard lock(mutex_);
   if (welcome.version != proto::kProtocolVersion) {
-    broken_ = failed_precondition(fmt::format("{} speaks protocol {}, this client {}", url_, welcome.version,
-                                              proto::kProtocolVersion));
+    broken_ = failed_precondition(
+        fmt::format("{} speaks protocol {}, this client {}", url_, welcome.version, proto::kProtocolVersion));
   } else if (welcome.info.max_in_flight == 0 || welcome.info.bulk_credit == 0) {
     return invalid_argument("limits of zero");
   } else {
@@ -219,11 +225,12 @@ Status Conversation::hear_welcome(const proto::Welcome& welcome) {
   return {};
 }
 
-Status Conversation::hear_ack(std::uint64_t seq) {
+Status Conversation::on_ack(std::uint64_t seq) {
   const std::lock_guard lock(mutex_);
   const std::uint64_t last_sent = waiting_.empty() ? last_seq_ : waiting_.front().seq - 1;
   if (seq < acknowledged_ || seq > last_sent) {
-    return invalid_argument(fmt::format("an ack of {}; between {} and {} are under way", seq, acknowledged_, last_sent));
+    return invalid_argument(
+        fmt::format("an ack of {}; between {} and {} are under way", seq, acknowledged_, last_sent));
   }
   acknowledged_ = seq;
   for (; !unexecuted_.empty() && unexecuted_.front().first <= seq; unexecuted_.pop_front()) {
@@ -234,12 +241,12 @@ Status Conversation::hear_ack(std::uint64_t seq) {
   return {};
 }
 
-Status Conversation::hear_chunk(const proto::Chunk& chunk, std::span<const std::byte> bytes) {
+Status Conversation::on_chunk(const proto::Chunk& chunk, std::span<const std::byte> bytes) {
   auto completion = requests_.on_chunk(chunk, bytes);
   consumed_ += bytes.size();
   if (completion.ok() && consumed_ >= kGrantBytes) {
     const std::lock_guard lock(mutex_);
-    if (!broken_) send(proto::encode({0, proto::Credit{std::exchange(consumed_, 0)}, {}}), proto::Lane::control);
+    if (!broken_) transmit(proto::encode({0, proto::Credit{std::exchange(consumed_, 0)}, {}}), proto::Lane::control);
   }
   return complete(std::move(completion));
 }
@@ -250,7 +257,8 @@ Status Conversation::complete(Result<Completion> completion) {
   return {};
 }
 
-// --- the end -----------------------------------------------------------------------------------------------------------------
+// --- the end
+// -----------------------------------------------------------------------------------------------------------------
 
 void Conversation::end(const Status& why) {
   Status cause;
@@ -266,7 +274,7 @@ void Conversation::end(const Status& why) {
 }
 
 void Conversation::on_closed(Status why) {
-  const Hearing hearing;
+  const InCallback in_callback;
   end(lost(url_, why.ok() ? "the server closed it" : why.message()));
   std::shared_ptr<proto::Channel> channel;  // dropped last and outside the lock
   const std::lock_guard lock(mutex_);
@@ -280,10 +288,10 @@ void Conversation::close() {
   if (!broken_) {
     broken_ = unavailable(fmt::format("the session with {} is closed", url_));
     changed_.notify_all();
-    send(proto::encode({0, proto::Close{}, {}}), proto::Lane::control);
+    transmit(proto::encode({0, proto::Close{}, {}}), proto::Lane::control);
   }
   if (channel_) channel_->close();
-  if (is_hearing) return;
+  if (is_in_callback) return;
   if (!changed_.wait_for(lock, kCloseTimeout, [&] { return closed_; })) {
     auto channel = std::move(channel_);
     lock.unlock();

@@ -1,7 +1,8 @@
 // The client's half of burn.v1 on one channel: hello, numbering, window, credit, answers, and the one end it has.
 //
-// Two kinds of threads meet here: callers, who may wait for the window, and the channel's thread, which never waits. It runs
-// the callbacks, so what callbacks call must not wait either: what they say beyond the window is kept until there is room.
+// Two kinds of threads meet here: callers, who may wait for the window, and the channel's thread, which never waits. It
+// runs the callbacks, so what callbacks call must not wait either: what they send beyond the window is kept until there
+// is room.
 #pragma once
 
 #include <atomic>
@@ -34,24 +35,25 @@ class Conversation final : public proto::ChannelHandler, public std::enable_shar
  public:
   // Upload bytes that may wait here for credit; beyond it write() waits.
   static constexpr std::uint64_t kMaxWaitingBytes = std::uint64_t{64} << 20;
-  // Upload bytes that may be at the server before it has executed what was said before them; beyond it write() waits, too.
+  // Upload bytes that may be at the server before it has executed what was sent before them; beyond it write() waits,
+  // too.
   static constexpr std::uint64_t kMaxUnexecutedBytes = std::uint64_t{256} << 20;
 
   explicit Conversation(std::string url) : url_(std::move(url)) {}
 
-  // Says hello on the new channel and waits for the welcome.
+  // Sends Hello on the new channel and waits for Welcome.
   Status start(std::shared_ptr<proto::Channel> channel, const ConnectOptions& options,
                std::chrono::steady_clock::time_point deadline);
 
-  // Says an ordered frame when it is within the window. `upload`: the chunks that belong to it, if it is a Write.
-  Status say(proto::Body body, SharedBytes payload = {}, SharedBytes upload = {});
+  // Sends an ordered frame when it is within the window. `upload`: the chunks that belong to it, if it is a Write.
+  Status send(proto::Body body, SharedBytes payload = {}, SharedBytes upload = {});
   // The same for a question: `done` is registered, and called even if this fails.
   void ask_read(proto::TensorId id, Requests::ReadCallback done);
   void ask_sync(Requests::SyncCallback done);
-  // What is said between them may leave together.
+  // What is sent between them may leave together.
   void begin_burst();
   void end_burst();
-  // Says goodbye and waits for the end, unless it is called from a callback.
+  // Sends a Close and waits for the end, unless it is called from a callback.
   void close();
 
   const proto::SessionInfo& info() const { return info_; }
@@ -71,20 +73,20 @@ class Conversation final : public proto::ChannelHandler, public std::enable_shar
     SharedBytes upload;
   };
 
-  void hear_any(Result<proto::Frame> frame, std::size_t bytes);
-  Status hear(proto::Frame frame);
-  Status hear_welcome(const proto::Welcome& welcome);
-  Status hear_ack(std::uint64_t seq);
-  Status hear_chunk(const proto::Chunk& chunk, std::span<const std::byte> bytes);
+  void on_any_frame(Result<proto::Frame> frame, std::size_t bytes);
+  Status dispatch(proto::Frame frame);
+  Status on_welcome(const proto::Welcome& welcome);
+  Status on_ack(std::uint64_t seq);
+  Status on_chunk(const proto::Chunk& chunk, std::span<const std::byte> bytes);
   Status complete(Result<Completion> completion);
   void end(const Status& why);
 
   // With the lock held.
   std::uint64_t unacknowledged() const { return last_seq_ - acknowledged_; }
   bool has_room(std::uint64_t upload_bytes) const;
-  Status say_locked(std::unique_lock<std::mutex>& lock, proto::Body body, SharedBytes payload, SharedBytes upload);
+  Status send_locked(std::unique_lock<std::mutex>& lock, proto::Body body, SharedBytes payload, SharedBytes upload);
   void send_what_fits();
-  void send(proto::EncodedFrame frame, proto::Lane lane);
+  void transmit(proto::EncodedFrame frame, proto::Lane lane);
 
   const std::string url_;
   proto::SessionInfo info_;  // set by the welcome

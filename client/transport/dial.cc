@@ -1,11 +1,11 @@
+#include <algorithm>
+#include <cerrno>
+#include <thread>
+
 #include <netdb.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <thread>
 
 #include "client/transport/transports.h"
 

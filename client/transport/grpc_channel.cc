@@ -19,8 +19,8 @@ namespace {
 
 constexpr int kKeepaliveMilliseconds = 15'000;  // ping after so much silence, give up after as much again
 
-// gRPC's story ends with the system's word: "...; last error: UNKNOWN: ipv4:127.0.0.1:1: Failed to connect to remote host:
-// Connection refused".
+// gRPC's story ends with the system's word: "...; last error: UNKNOWN: ipv4:127.0.0.1:1: Failed to connect to remote
+// host: Connection refused".
 Status describe(const grpc::Status& status) {
   std::string text = status.error_message();
   constexpr std::string_view kCause = "Failed to connect to remote host: ";
@@ -51,7 +51,11 @@ proto::GrpcLoop& loop() {
 class Stream final : public proto::GrpcSender, public std::enable_shared_from_this<Stream> {
  public:
   Stream(const std::string& address, std::shared_ptr<proto::ChannelHandler> handler)
-      : GrpcSender(loop()), peer_(address), handler_(std::move(handler)), channel_(make_grpc_channel(address)), stub_(channel_) {}
+      : GrpcSender(loop()),
+        peer_(address),
+        handler_(std::move(handler)),
+        channel_(make_grpc_channel(address)),
+        stub_(channel_) {}
 
   // Ready when the server has taken the call, or with why not.
   std::future<Status> start();
@@ -102,9 +106,9 @@ class Stream final : public proto::GrpcSender, public std::enable_shared_from_th
   std::atomic<int> due_ = 0;  // of these, but for written_, which finished_ waits for
 
   // Under the lock:
-  bool writing_ = true;   // gRPC has outgoing_, or has not yet started
-  bool closed_ = false;   // we have nothing more to say
-  bool ending_ = false;   // nor has the server
+  bool writing_ = true;  // gRPC has outgoing_, or has not yet started
+  bool closed_ = false;  // we have nothing more to say
+  bool ending_ = false;  // nor has the server
 };
 
 std::future<Status> Stream::start() {
@@ -175,7 +179,8 @@ void Stream::write_next() {
     case proto::GrpcPacker::Next::finished:
       closed_ = writing_ = true;
       return call_->WritesDone(written_.hand_over());
-    case proto::GrpcPacker::Next::nothing: return;
+    case proto::GrpcPacker::Next::nothing:
+      return;
   }
 }
 
@@ -209,7 +214,8 @@ void Stream::ended() {
 }
 
 Result<std::shared_ptr<proto::Channel>> try_to_connect(const std::string& address,
-                                                       std::shared_ptr<proto::ChannelHandler> handler, Deadline deadline) {
+                                                       std::shared_ptr<proto::ChannelHandler> handler,
+                                                       Deadline deadline) {
   const auto stream = std::make_shared<Stream>(address, std::move(handler));
   std::future<Status> opened = stream->start();
   std::shared_ptr<proto::Channel> channel = std::make_shared<proto::GrpcChannel<Stream>>(stream);
@@ -220,10 +226,11 @@ Result<std::shared_ptr<proto::Channel>> try_to_connect(const std::string& addres
 
 }  // namespace
 
-// gRPC 1.51 looks at errno some calls after connect(), and now and then takes a connection that is under way for one that failed with an
-// error that no TCP connection has, such as a file that is missing. That gets another chance.
+// gRPC 1.51 looks at errno some calls after connect(), and now and then takes a connection that is under way for one
+// that failed with an error that no TCP connection has, such as a file that is missing. That gets another chance.
 Result<std::shared_ptr<proto::Channel>> connect_grpc(const std::string& address,
-                                                     std::shared_ptr<proto::ChannelHandler> handler, Deadline deadline) {
+                                                     std::shared_ptr<proto::ChannelHandler> handler,
+                                                     Deadline deadline) {
   BURN_RETURN_IF_ERROR(proto::keep_grpc_running());
   auto channel = try_to_connect(address, handler, deadline);
   const bool is_odd =

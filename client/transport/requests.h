@@ -19,8 +19,9 @@ namespace burn::client {
 // A callback with its result: to be called once, without a lock. Empty: nothing is complete yet.
 using Completion = std::function<void()>;
 
-// Asking and fail_all() are thread-safe; the on_... functions belong to the channel's thread, and fail_all() must not run beside
-// them. Answers are not believed: an error of theirs says which rule the server broke, and is the end of the conversation.
+// Asking and fail_all() are thread-safe; the on_... functions belong to the channel's thread, and fail_all() must not
+// run beside them. Answers are not believed: an error of theirs says which rule the server broke, and is the end of the
+// conversation.
 class Requests {
  public:
   using ReadCallback = proto::Session::ReadCallback;
@@ -32,7 +33,8 @@ class Requests {
   // `max_bytes`: what a tensor may have.
   Result<Completion> on_data(const proto::Data& data, const SharedBytes& payload, std::uint64_t max_bytes);
   Result<Completion> on_chunk(const proto::Chunk& chunk, std::span<const std::byte> bytes);
-  // Where the chunk's bytes may be received before on_chunk is told of them; null when it will not take them, or in no place.
+  // Where the chunk's bytes may be received before on_chunk is told of them; null when it will not take them, or in no
+  // place.
   std::shared_ptr<std::byte> place(const proto::Chunk& chunk, std::size_t size);
   Result<Completion> on_done(const proto::Done& done);
 
@@ -55,7 +57,7 @@ class Requests {
   Request take(std::uint64_t id);
   static Completion fail(Request request, const Status& why);
 
-  std::mutex mutex_;  // over the map; an entry belongs to the channel's thread
+  std::mutex mutex_;                           // over the map; an entry belongs to the channel's thread
   std::map<std::uint64_t, Request> requests_;  // in the order they were asked
   std::uint64_t last_id_ = 0;
 };

@@ -16,7 +16,8 @@ namespace burn::client {
 class UploadQueue {
  public:
   UploadQueue() = default;
-  explicit UploadQueue(std::uint64_t credit) : credit_(credit), piece_(std::min<std::uint64_t>(credit, proto::kChunkBytes)) {}
+  explicit UploadQueue(std::uint64_t credit)
+      : credit_(credit), piece_(std::min<std::uint64_t>(credit, proto::kChunkBytes)) {}
 
   // Requires: its Write is sent; bytes is not empty.
   void add(proto::TensorId id, SharedBytes bytes);

@@ -55,7 +55,8 @@ Value BinaryCrossEntropyLoss::run(const Value& x, const Value& targets, const cl
     Term t = wide.with(client::cast(targets, wide.value().dtype(), site));
     if (smoothing) t = t * (1 - *smoothing) + *smoothing / static_cast<double>(x.rank() == 1 ? 2 : x.dim(-1));
     Term loss = logits ? of_logits(wide, t) : of_probabilities(wide, t);
-    if (weights) loss = loss * wide.with(weights_like(client::to_compute_dtype(weights->slot().value, site), x, targets, site));
+    if (weights)
+      loss = loss * wide.with(weights_like(client::to_compute_dtype(weights->slot().value, site), x, targets, site));
     return client::mean_all(loss, site);
   });
 }

@@ -47,7 +47,8 @@ Term picked(const CrossEntropyLoss& loss, const Term& log_p, const Value& column
   const auto at_target = [&](const Value& v) { return Term{client::gather(v, 1, column, site), site}; };
   const auto weigh = [&](const Term& per_class) {  // [batch, class]
     if (!loss.weights) return per_class;
-    return per_class * Term{client::unsqueeze(client::to_compute_dtype(loss.weights->slot().value, site), {0}, site), site};
+    return per_class *
+           Term{client::unsqueeze(client::to_compute_dtype(loss.weights->slot().value, site), {0}, site), site};
   };
   const Term weighted = weigh(log_p);
   if (!loss.smoothing) return at_target(weighted);
@@ -81,7 +82,8 @@ Tensor<1> CrossEntropyLoss::forward(const Tensor<2>& x, const Tensor<1, Int>& ta
     if (!weights) return -wide.with(client::mean_all(per_sample, site));
     const Value weight = client::to_compute_dtype(weights->slot().value, site);
     const Term total = wide.with(client::reduce_all(ir::ReduceFn::sum, per_sample, site));
-    return -total / wide.with(client::reduce_all(ir::ReduceFn::sum, client::gather(weight, 0, targets.value(), site), site));
+    return -total /
+           wide.with(client::reduce_all(ir::ReduceFn::sum, client::gather(weight, 0, targets.value(), site), site));
   })};
 }
 

@@ -1,7 +1,5 @@
 #include "proto/transport/grpc_bytes.h"
 
-#include <malloc.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -14,6 +12,7 @@
 #include <grpcpp/impl/grpc_library.h>
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/slice.h>
+#include <malloc.h>
 
 #include "base/fork.h"
 
@@ -23,8 +22,8 @@ namespace {
 
 constexpr int kPieceBytes = 1 << 20;  // HTTP/2 splits messages, by default into 16 KiB
 
-// gRPC reads into blocks of up to 4 MiB that it frees at once. By default malloc gives such blocks back to the system, and the
-// next read faults their pages in again, which costs twice what moving the bytes does.
+// gRPC reads into blocks of up to 4 MiB that it frees at once. By default malloc gives such blocks back to the system,
+// and the next read faults their pages in again, which costs twice what moving the bytes does.
 void let_malloc_keep_read_blocks() {
   ::mallopt(M_MMAP_THRESHOLD, 32 << 20);
   ::mallopt(M_TRIM_THRESHOLD, 64 << 20);
@@ -33,11 +32,13 @@ void let_malloc_keep_read_blocks() {
 }  // namespace
 
 Status keep_grpc_running() {
-  static const grpc::internal::GrpcLibraryInitializer library;  // gRPC's own may not have had its turn among the static objects
+  static const grpc::internal::GrpcLibraryInitializer
+      library;  // gRPC's own may not have had its turn among the static objects
   static const std::uint32_t since = (watch_forks(), let_malloc_keep_read_blocks(), grpc_init(), fork_count());
   if (since == fork_count()) return {};
   return failed_precondition(
-      "gRPC cannot be used in a process made by fork() from one that uses it; ws:// and unix: can, and so can gRPC where it is "
+      "gRPC cannot be used in a process made by fork() from one that uses it; ws:// and unix: can, and so can gRPC "
+      "where it is "
       "first used after the fork()");
 }
 
@@ -45,16 +46,17 @@ void tune_grpc(const std::function<void(const char* name, int value)>& set) {
   set(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kPieceBytes);
   set(GRPC_ARG_HTTP2_WRITE_BUFFER_SIZE, kPieceBytes);
   set(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, static_cast<int>(kInitialCredit));
-  // The probe would widen that window, and the blocks gRPC reads into with it. But more than the credit is never under way.
+  // The probe would widen that window, and the blocks gRPC reads into with it. But more than the credit is never under
+  // way.
   set(GRPC_ARG_HTTP2_BDP_PROBE, 0);
 }
 
 namespace {
 
 constexpr std::byte kFramesTag{3 << 3 | 2};
-constexpr std::size_t kMinAlone = std::size_t{16} << 10;   // larger frames have a message of their own
+constexpr std::size_t kMinAlone = std::size_t{16} << 10;  // larger frames have a message of their own
 constexpr std::size_t kMaxTogether = std::size_t{64} << 10;
-constexpr std::size_t kMaxMessage = 2 * kMaxTogether;      // of several frames; so their number is limited, too
+constexpr std::size_t kMaxMessage = 2 * kMaxTogether;  // of several frames; so their number is limited, too
 
 void append_varint(std::string& out, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);

@@ -1,4 +1,5 @@
-// What both ends of gRPC share: frames as its byte buffers, without copying tensor bytes. Its headers stay in the .cc files.
+// What both ends of gRPC share: frames as its byte buffers, without copying tensor bytes. Its headers stay in the .cc
+// files.
 #pragma once
 
 #include <functional>
@@ -24,13 +25,13 @@ inline constexpr const char* kGrpcOpenKey = "burn-open";
 // Tells `set` the channel arguments that both ends have in common: for chunks of a megabyte.
 void tune_grpc(const std::function<void(const char* name, int value)>& set);
 
-// To be called before gRPC is used. gRPC stops when its last object goes, starts again with the next, and may take ten seconds
-// over it; we keep it running from its first use to the end of the process. Errors: FAILED_PRECONDITION in the child of a fork()
-// whose parent used gRPC, which has no notion of that.
+// To be called before gRPC is used. gRPC stops when its last object goes, starts again with the next, and may take ten
+// seconds over it; we keep it running from its first use to the end of the process. Errors: FAILED_PRECONDITION in the
+// child of a fork() whose parent used gRPC, which has no notion of that.
 Status keep_grpc_running();
 
-// Of the queue's frames those that go into the next message: a large one alone, small ones together, for a message costs gRPC more
-// than the few bytes in it. Not thread-safe: of the queue's pump.
+// Of the queue's frames those that go into the next message: a large one alone, small ones together, for a message
+// costs gRPC more than the few bytes in it. Not thread-safe: of the queue's pump.
 class GrpcPacker {
  public:
   enum class Next { message, nothing, finished };
@@ -44,9 +45,8 @@ class GrpcPacker {
 // The frames of a message: itself, or those in its field `frames` if it begins with that. Errors: INVALID_ARGUMENT.
 Result<std::vector<SharedBytes>> unpack(const SharedBytes& message);
 
-// Hands a message to the handler, which may say where a large one goes. Otherwise one that came in one piece is shared, and one
-// that came in several is joined.
-// Errors, the end of the connection: those of unpack().
+// Hands a message to the handler, which may say where a large one goes. Otherwise one that came in one piece is shared,
+// and one that came in several is joined. Errors, the end of the connection: those of unpack().
 Status deliver(grpc::ByteBuffer* buffer, HandlerGate& gate);
 
 }  // namespace burn::proto

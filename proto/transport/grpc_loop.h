@@ -1,6 +1,7 @@
 // Where gRPC's completions are reacted to: a completion queue and the thread that empties it.
 //
-// gRPC also offers to call us back, but up to 1.51 it does so from threads of another pool, one change of threads per completion.
+// gRPC also offers to call us back, but up to 1.51 it does so from threads of another pool, one change of threads per
+// completion.
 #pragma once
 
 #include <atomic>
@@ -24,7 +25,8 @@ class GrpcTag {
   // The threads on which it may be run.
   Where where() const { return where_; }
 
-  // For gRPC. It orders an operation's start before its end; these two say so to the thread sanitizer, which does not see into gRPC.
+  // For gRPC. It orders an operation's start before its end; these two say so to the thread sanitizer, which does not
+  // see into gRPC.
   void* hand_over() {
     handed_over_.store(true, std::memory_order_release);
     return this;
@@ -43,8 +45,9 @@ class GrpcTag {
   std::atomic<bool> handed_over_ = false;
 };
 
-// A tag that is a part of its owner: calls `reaction`, and if that was on the loop, owner.ended(), which may be the owner's end. One that
-// may run anywhere is never the end: whoever started the operation may hold a lock that others need to hear of the end.
+// A tag that is a part of its owner: calls `reaction`, and if that was on the loop, owner.ended(), which may be the
+// owner's end. One that may run anywhere is never the end: whoever started the operation may hold a lock that others
+// need to hear of the end.
 template <class Owner>
 class GrpcOp final : public GrpcTag {
  public:
@@ -79,7 +82,8 @@ class GrpcLoop {
   void leave();
 
   const std::unique_ptr<grpc::CompletionQueue> queue_;
-  std::atomic<int> uses_ = 1;  // one until stop(): gRPC aborts the program when an operation starts on a queue that was shut down
+  std::atomic<int> uses_ =
+      1;  // one until stop(): gRPC aborts the program when an operation starts on a queue that was shut down
   std::thread thread_;
 };
 
@@ -95,8 +99,8 @@ class GrpcLoop::Use {
   GrpcLoop& loop_;
 };
 
-// An operation that this thread starts meanwhile may end at once, as most writes do. Then its tag is run here, at the end, if that may
-// be anywhere: waking the loop's thread for it would take a core away from whoever has to answer.
+// An operation that this thread starts meanwhile may end at once, as most writes do. Then its tag is run here, at the
+// end, if that may be anywhere: waking the loop's thread for it would take a core away from whoever has to answer.
 class GrpcLoop::Shortcut {
  public:
   explicit Shortcut(GrpcLoop& loop);

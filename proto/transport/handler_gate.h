@@ -1,4 +1,5 @@
-// Between a transport's threads and a ChannelHandler: one call at a time, on_closed last and once, and none after shut().
+// Between a transport's threads and a ChannelHandler: one call at a time, on_closed last and once, and none after
+// shut().
 #pragma once
 
 #include <memory>

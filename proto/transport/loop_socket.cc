@@ -1,7 +1,5 @@
 #include "proto/transport/loop_socket.h"
 
-#include <sys/socket.h>
-
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -12,6 +10,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
+#include <sys/socket.h>
 
 #include "proto/transport/shared_stream.h"
 
@@ -127,7 +126,8 @@ void LoopSocket::close() {
   waits_.reset();
 }
 
-// --- shared memory -----------------------------------------------------------------------------------------------------------
+// --- shared memory
+// -----------------------------------------------------------------------------------------------------------
 
 bool LoopSocket::is_unix() const {
   int family = 0;
@@ -193,11 +193,11 @@ void LoopSocket::look() {
 void LoopSocket::listen_for_bell() {
   if (std::exchange(is_listening_, true)) return;
   waits_->descriptor.async_wait(Waits::Descriptor::wait_read, unless_closed([self = shared_from_this()] {
-    self->is_listening_ = false;
-    if (!self->waits_) return;  // closed since it rang
-    self->shared_->hear_bell();
-    self->look();
-  }));
+                                  self->is_listening_ = false;
+                                  if (!self->waits_) return;  // closed since it rang
+                                  self->shared_->on_bell();
+                                  self->look();
+                                }));
 }
 
 }  // namespace burn::proto

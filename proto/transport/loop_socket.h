@@ -1,5 +1,5 @@
-// A connected stream socket (TCP or unix) that belongs to an event loop; a unix socket's bytes may be moved into shared memory,
-// which is not to be noticed from outside. Asio stays in the .cc file.
+// A connected stream socket (TCP or unix) that belongs to an event loop; a unix socket's bytes may be moved into shared
+// memory, which is not to be noticed from outside. Asio stays in the .cc file.
 #pragma once
 
 #include <chrono>
@@ -56,8 +56,8 @@ class LoopSocket : public std::enable_shared_from_this<LoopSocket> {
 
   void close();
 
-  // Shared memory, for a handshake on the loop's thread. On a unix socket a descriptor may travel with some bytes; it is kept
-  // by a peer that has said that it awaits one.
+  // Shared memory, for a handshake on the loop's thread. On a unix socket a descriptor may travel with some bytes; it
+  // is kept by a peer that has said that it awaits one.
   bool is_unix() const;
   Transfer write_with(std::span<iovec> parts, const UniqueFd& descriptor);
   void await_descriptor() { awaits_descriptor_ = true; }

@@ -1,7 +1,7 @@
 // A mutex whose holder also does what others came for meanwhile.
 //
-// When two threads start operations on one connection at a time, gRPC passes the second to a thread of its own, and that change
-// of threads costs more than the operation. So the first does both.
+// When two threads start operations on one connection at a time, gRPC passes the second to a thread of its own, and
+// that change of threads costs more than the operation. So the first does both.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // What waits to be written on a channel: two lanes, of which control overtakes bulk, and one pump that empties them.
 //
-// The pump is whoever was told to start it: it asks for next() until nothing is left, and is idle then. So a burst of sends
-// starts one pump, and nobody else touches the socket meanwhile. Thread-safe.
+// The pump is whoever was told to start it: it asks for next() until nothing is left, and is idle then. So a burst of
+// sends starts one pump, and nobody else touches the socket meanwhile. Thread-safe.
 #pragma once
 
 #include <array>
@@ -25,14 +25,15 @@ class SendQueue {
   bool push(EncodedFrame frame, Lane lane);
   // Nothing will be pushed any more. True as above.
   bool close();
-  // Between these frames wait for each other, unless the pump is running: what belongs together leaves together. May be nested,
-  // and from several threads. end_burst, flush: true as above.
+  // Between these frames wait for each other, unless the pump is running: what belongs together leaves together. May be
+  // nested, and from several threads. end_burst, flush: true as above.
   void begin_burst();
   bool end_burst();
   bool flush();
   // For what the transport itself has to write. True as above.
   bool wake();
-  // The transport is over: drops everything; the pump is not to be started again. True: it is idle, so nothing is half written.
+  // The transport is over: drops everything; the pump is not to be started again. True: it is idle, so nothing is half
+  // written.
   bool discard();
 
   // For the pump. Without a frame it is idle, unless it wants to stay because it has something to write all the same.
@@ -49,8 +50,8 @@ class SendQueue {
   mutable std::mutex mutex_;
   std::array<std::deque<EncodedFrame>, 2> lanes_;  // by Lane
   int bursts_ = 0;
-  std::size_t waiting_ = 0;                        // bytes in lanes_
-  std::size_t writing_ = 0;                        // bytes that the pump has
+  std::size_t waiting_ = 0;  // bytes in lanes_
+  std::size_t writing_ = 0;  // bytes that the pump has
   bool pumping_ = false;
   bool closed_ = false;
   bool discarded_ = false;

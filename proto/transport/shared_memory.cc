@@ -1,20 +1,22 @@
 #include "proto/transport/shared_memory.h"
 
+#include <cerrno>
+#include <cstdlib>
+#include <string_view>
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cerrno>
-#include <cstdlib>
-#include <string_view>
 
 namespace burn::proto {
 namespace {
 
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
-Status failed(std::string_view what) { return unavailable("shared memory: " + std::string{what} + ": " + errno_text(errno)); }
+Status failed(std::string_view what) {
+  return unavailable("shared memory: " + std::string{what} + ": " + errno_text(errno));
+}
 
 }  // namespace
 

@@ -1,8 +1,10 @@
-// A stream of bytes from one process to another through memory that both have mapped: no system call, no kernel's copy. What
-// it cannot do is wake anybody: the two ends say when they sleep, and whoever is told to wakes the other by other means.
+// A stream of bytes from one process to another through memory that both have mapped: no system call, no kernel's copy.
+// What it cannot do is wake anybody: the two ends say when they sleep, and whoever is told to wakes the other by other
+// means.
 //
-// The peer is not trusted. An end keeps its own index to itself and only tells the other; the other's it checks whenever it
-// looks. So a peer that writes nonsense anywhere in the memory breaks its own connection or its own data, and nothing else.
+// The peer is not trusted. An end keeps its own index to itself and only tells the other; the other's it checks
+// whenever it looks. So a peer that writes nonsense anywhere in the memory breaks its own connection or its own data,
+// and nothing else.
 #pragma once
 
 #include <atomic>
@@ -12,8 +14,8 @@
 
 namespace burn::proto {
 
-// In the shared memory; zeros are an empty ring. Every field has one writer, but the flags, which their owner sets and either
-// side clears. On cache lines of their own: the ends are on different cores.
+// In the shared memory; zeros are an empty ring. Every field has one writer, but the flags, which their owner sets and
+// either side clears. On cache lines of their own: the ends are on different cores.
 struct RingControl {
   alignas(64) std::atomic<std::uint64_t> written;  // bytes so far
   std::atomic<std::uint32_t> closed;               // no more will be
@@ -23,9 +25,10 @@ struct RingControl {
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);
 
-// How an end goes to sleep, and why no wake-up is lost: the sleeper sets its flag and then looks at the index once more; the
-// other moves the index and then looks at the flag. All four are sequentially consistent, so they have one order in which at
-// least one of the two sees what the other did: the sleeper the index, and stays awake, or the other the flag, and wakes it.
+// How an end goes to sleep, and why no wake-up is lost: the sleeper sets its flag and then looks at the index once
+// more; the other moves the index and then looks at the flag. All four are sequentially consistent, so they have one
+// order in which at least one of the two sees what the other did: the sleeper the index, and stays awake, or the other
+// the flag, and wakes it.
 
 // Not thread-safe; so is the reader. The two may run side by side.
 class RingWriter {
@@ -65,8 +68,8 @@ class RingReader {
   bool is_broken() const { return broken_; }
   // Whether the writer has closed and all of it is read.
   bool is_at_end();
-  // Requires: no more than the last available() has said, less what was got since. Whoever makes sense of bytes does so after
-  // they are out of here: in here they may change.
+  // Requires: no more than the last available() has said, less what was got since. Whoever makes sense of bytes does so
+  // after they are out of here: in here they may change.
   void get(std::span<std::byte> to);
   std::size_t unreleased() const { return read_ - released_; }
   // Gives the writer back the room of what was got. True: it sleeps, and there is room worth waking it for.

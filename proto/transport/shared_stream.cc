@@ -1,7 +1,5 @@
 #include "proto/transport/shared_stream.h"
 
-#include <sys/socket.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -9,13 +7,16 @@
 #include <thread>
 #include <utility>
 
+#include <sys/socket.h>
+
 namespace burn::proto {
 namespace {
 
 using Clock = LoopSocket::Clock;
 
-constexpr std::size_t kPiece = std::size_t{64} << 10;  // what is shown to the peer at once, so that both copy side by side
-constexpr std::size_t kMuch = std::size_t{64} << 10;   // after so many bytes more are likely to come at once
+constexpr std::size_t kPiece = std::size_t{64}
+                               << 10;  // what is shown to the peer at once, so that both copy side by side
+constexpr std::size_t kMuch = std::size_t{64} << 10;        // after so many bytes more are likely to come at once
 constexpr auto kPatience = std::chrono::microseconds{100};  // in one call, whatever the peer does
 constexpr auto kLongYield = std::chrono::microseconds{500};
 constexpr auto kRest = std::chrono::milliseconds{50};
@@ -45,7 +46,8 @@ SharedStream::SharedStream(SharedMemory memory, Side side, int bell)
 SharedStream::Transfer SharedStream::read(std::span<const iovec> parts) {
   std::size_t available = reader_.available();
   reading_patience_.renew();
-  while (available == 0 && read_awake_ >= kMuch && !is_over() && reading_patience_.wait()) available = reader_.available();
+  while (available == 0 && read_awake_ >= kMuch && !is_over() && reading_patience_.wait())
+    available = reader_.available();
   if (reader_.is_broken()) is_broken_ = true;
   if (is_broken_) return {0, EPROTO};
   if (available == 0) {
@@ -71,7 +73,7 @@ SharedStream::Transfer SharedStream::read(std::span<const iovec> parts) {
   return {moved, 0, read_awake_ >= kMuch};
 }
 
-void SharedStream::hear_bell() {
+void SharedStream::on_bell() {
   std::array<char, 64> bells;
   const auto heard = ::recv(bell_, bells.data(), bells.size(), MSG_DONTWAIT);
   if (heard > 0 || (heard < 0 && (errno == EAGAIN || errno == EINTR))) return;

@@ -1,14 +1,14 @@
-// A connection in shared memory as it looks from one of its ends: reads and writes like a socket that does not block. The
-// unix socket that it was agreed on remains as its bell and its sign of life: a byte on it says "look", its end that the peer
-// is gone.
+// A connection in shared memory as it looks from one of its ends: reads and writes like a socket that does not block.
+// The unix socket that it was agreed on remains as its bell and its sign of life: a byte on it says "look", its end
+// that the peer is gone.
 #pragma once
-
-#include <sys/uio.h>
 
 #include <atomic>
 #include <cstddef>
 #include <optional>
 #include <span>
+
+#include <sys/uio.h>
 
 #include "proto/transport/loop_socket.h"
 #include "proto/transport/shared_memory.h"
@@ -28,7 +28,7 @@ class SharedStream {
   Transfer read(std::span<const iovec> parts);
   bool has_input() { return reader_.available() > 0; }
   // Takes the bytes of the bell, which are no more than that, and finds out whether the peer is gone.
-  void hear_bell();
+  void on_bell();
   // True: there is nothing to read, and the bell will ring when there is.
   bool waits_for_input();
 
@@ -39,8 +39,8 @@ class SharedStream {
   void close_writing();
 
  private:
-  // In the middle of much data neither side sleeps: to be woken takes longer than the other needs for its next piece. It
-  // yields, or a busy machine would keep the other from it.
+  // In the middle of much data neither side sleeps: to be woken takes longer than the other needs for its next piece.
+  // It yields, or a busy machine would keep the other from it.
   class Patience {
    public:
     void renew() { end_.reset(); }  // for another call

@@ -1,14 +1,14 @@
 #include "proto/transport/socket.h"
 
+#include <array>
+#include <charconv>
+#include <system_error>
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include <array>
-#include <charconv>
-#include <system_error>
 
 namespace burn::proto {
 

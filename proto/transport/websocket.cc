@@ -1,11 +1,11 @@
 #include "proto/transport/websocket.h"
 
-#include <sys/uio.h>
-
 #include <cerrno>
 #include <future>
 #include <optional>
 #include <utility>
+
+#include <sys/uio.h>
 
 #include "proto/transport/handler_gate.h"
 #include "proto/transport/loop_socket.h"
@@ -33,9 +33,12 @@ Status gone(int error) {
 
 CloseCode close_code_of(const Status& broken) {
   switch (broken.code()) {
-    case StatusCode::resource_exhausted: return CloseCode::too_big;
-    case StatusCode::unimplemented: return CloseCode::unsupported;
-    default: return CloseCode::protocol_error;
+    case StatusCode::resource_exhausted:
+      return CloseCode::too_big;
+    case StatusCode::unimplemented:
+      return CloseCode::unsupported;
+    default:
+      return CloseCode::protocol_error;
   }
 }
 
@@ -43,14 +46,18 @@ Status status_of(const ws::CloseReason& reason) {
   switch (reason.code) {
     case CloseCode::normal:
     case CloseCode::going_away:
-    case CloseCode::none: return ok_status();
-    case CloseCode::too_big: return resource_exhausted("the peer says: " + reason.text);
+    case CloseCode::none:
+      return ok_status();
+    case CloseCode::too_big:
+      return resource_exhausted("the peer closed: " + reason.text);
     default:
-      return unavailable("the peer closed with code " + std::to_string(static_cast<int>(reason.code)) + ": " + reason.text);
+      return unavailable("the peer closed with code " + std::to_string(static_cast<int>(reason.code)) + ": " +
+                         reason.text);
   }
 }
 
-// The receiving half and the life of a WebSocket; members belong to the loop's thread, unless they are thread-safe themselves.
+// The receiving half and the life of a WebSocket; members belong to the loop's thread, unless they are thread-safe
+// themselves.
 class Connection final : public Abortable, public std::enable_shared_from_this<Connection> {
  public:
   Connection(std::shared_ptr<IoContext> loop, UniqueFd socket, const WebSocketOptions& options, Role role)
@@ -76,17 +83,17 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   void abort(Status why) override;
 
  private:
-  enum class Stage { shaking_hands, open, lingering, finished };
+  enum class Stage { handshake, open, lingering, finished };
 
   void start();
   void read();
   void on_readable();
   void digest();
-  void hear_all();
+  void take_events();
   void shake_hands();
   void enter();
-  void hear(const ws::Inbox::Event& event);
-  void hear_close(const ws::CloseReason& reason);
+  void on_event(const ws::Inbox::Event& event);
+  void on_close_frame(const ws::CloseReason& reason);
   void turn_away(Status why);
   void finish(Status why);
   void tick_later();
@@ -97,13 +104,13 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   const std::shared_ptr<ws::Sender> sender_;
   HandlerGate gate_;
 
-  Stage stage_ = Stage::shaking_hands;
+  Stage stage_ = Stage::handshake;
   ws::Upgrade upgrade_;
   ws::Inbox inbox_;
-  Clock::time_point last_heard_;
-  std::optional<Clock::time_point> goodbye_;  // when it was first seen to be said
+  Clock::time_point last_received_;
+  std::optional<Clock::time_point> close_sent_at_;  // when it was first seen to be sent
   std::shared_ptr<const void> lease_;
-  // Until hands are shaken. A server's:
+  // Until the handshake is done. A server's:
   Accept accept_;
   // A client's:
   std::optional<std::promise<Status>> opened_;
@@ -128,7 +135,8 @@ class WebSocketChannel final : public Channel {
   const std::shared_ptr<Connection> connection_;
 };
 
-// --- hello -------------------------------------------------------------------------------------------------------------------
+// --- hello
+// -------------------------------------------------------------------------------------------------------------------
 
 void Connection::serve(Accept accept, std::shared_ptr<const void> lease) {
   accept_ = std::move(accept);
@@ -148,9 +156,8 @@ std::future<Status> Connection::open(const std::string& host, std::shared_ptr<Ch
 
 void Connection::start() {
   if (stage_ == Stage::finished) return;
-  socket_->wait_for(options_.handshake_timeout, [self = shared_from_this()] {
-    self->finish(unavailable("the peer does not answer"));
-  });
+  socket_->wait_for(options_.handshake_timeout,
+                    [self = shared_from_this()] { self->finish(unavailable("the peer does not answer")); });
   read();
 }
 
@@ -162,7 +169,7 @@ void Connection::shake_hands() {
 
 void Connection::enter() {
   stage_ = Stage::open;
-  last_heard_ = Clock::now();
+  last_received_ = Clock::now();
   tick_later();
   if (opened_) {
     gate_.open(std::exchange(handler_, nullptr));
@@ -173,7 +180,8 @@ void Connection::enter() {
   gate_.open(std::move(handler));
 }
 
-// --- receiving ---------------------------------------------------------------------------------------------------------------
+// --- receiving
+// ---------------------------------------------------------------------------------------------------------------
 
 void Connection::read() {
   socket_->wait_readable([self = shared_from_this()] { self->on_readable(); });
@@ -186,8 +194,8 @@ void Connection::on_readable() {
     for (std::size_t k = 0; const auto space : inbox_.space()) parts[k++] = {space.data(), space.size()};
     const auto got = socket_->read(parts);
     if (got.would_block()) break;
-    if (got.bytes == 0) return finish(sender_->said_goodbye() ? ok_status() : gone(got.error));
-    last_heard_ = Clock::now();
+    if (got.bytes == 0) return finish(sender_->sent_close() ? ok_status() : gone(got.error));
+    last_received_ = Clock::now();
     if (stage_ == Stage::lingering) continue;  // read, so that the peer gets to read
     inbox_.advance(got.bytes);
     digest();
@@ -196,38 +204,43 @@ void Connection::on_readable() {
   if (stage_ != Stage::finished) read();
 }
 
-// What is answered on the spot leaves in one piece, after all of it is heard.
+// What is answered on the spot leaves in one piece, after all of it is received.
 void Connection::digest() {
-  if (stage_ == Stage::shaking_hands) shake_hands();
+  if (stage_ == Stage::handshake) shake_hands();
   sender_->begin_burst();
-  hear_all();
+  take_events();
   sender_->end_burst();
 }
 
-void Connection::hear_all() {
+void Connection::take_events() {
   while (stage_ == Stage::open) {
     const auto event = inbox_.next();
     if (!event.ok()) return turn_away(event.status().with_context("the peer sent"));
     if (!*event) return;
-    hear(**event);
+    on_event(**event);
   }
 }
 
-void Connection::hear(const ws::Inbox::Event& event) {
+void Connection::on_event(const ws::Inbox::Event& event) {
   const std::string_view content{reinterpret_cast<const char*>(event.content.data()), event.content.size()};
   switch (event.opcode) {
-    case Opcode::ping: return sender_->say(Opcode::pong, content);
-    case Opcode::pong: return;
-    case Opcode::close: return hear_close(ws::decode_close(event.content.span()));
-    default: return event.rest.empty() ? gate_.frame(event.content) : gate_.placed(event.content, event.rest);
+    case Opcode::ping:
+      return sender_->send_control(Opcode::pong, content);
+    case Opcode::pong:
+      return;
+    case Opcode::close:
+      return on_close_frame(ws::decode_close(event.content.span()));
+    default:
+      return event.rest.empty() ? gate_.frame(event.content) : gate_.placed(event.content, event.rest);
   }
 }
 
-// --- goodbye -----------------------------------------------------------------------------------------------------------------
+// --- close
+// --------------------------------------------------------------------------------------------------------------------
 
-void Connection::hear_close(const ws::CloseReason& reason) {
+void Connection::on_close_frame(const ws::CloseReason& reason) {
   sender_->break_off(CloseCode::normal, "");
-  finish(sender_->said_goodbye() ? ok_status() : status_of(reason));
+  finish(sender_->sent_close() ? ok_status() : status_of(reason));
 }
 
 void Connection::turn_away(Status why) {
@@ -266,27 +279,29 @@ void Connection::tick_later() {
 void Connection::tick() {
   if (stage_ != Stage::open) return;
   const auto now = Clock::now();
-  if (sender_->said_goodbye()) {
-    if (!goodbye_) goodbye_ = now;
-    if (now - *goodbye_ >= options_.handshake_timeout) return finish(ok_status());
+  if (sender_->sent_close()) {
+    if (!close_sent_at_) close_sent_at_ = now;
+    if (now - *close_sent_at_ >= options_.handshake_timeout) return finish(ok_status());
   }
-  const auto silence = now - last_heard_;
+  const auto silence = now - last_received_;
   if (silence >= options_.idle_timeout && !socket_->has_input()) return finish(unavailable("the peer does not answer"));
-  if (silence >= options_.idle_timeout / 2) sender_->say(Opcode::ping, "");
+  if (silence >= options_.idle_timeout / 2) sender_->send_control(Opcode::ping, "");
   tick_later();
 }
 
 }  // namespace
 
-std::weak_ptr<Abortable> serve_websocket(std::shared_ptr<IoContext> loop, UniqueFd socket, const WebSocketOptions& options,
-                                         Accept accept, std::shared_ptr<const void> lease) {
+std::weak_ptr<Abortable> serve_websocket(std::shared_ptr<IoContext> loop, UniqueFd socket,
+                                         const WebSocketOptions& options, Accept accept,
+                                         std::shared_ptr<const void> lease) {
   auto connection = std::make_shared<Connection>(std::move(loop), std::move(socket), options, Role::server);
   connection->serve(std::move(accept), std::move(lease));
   return connection;
 }
 
-Result<std::shared_ptr<Channel>> open_websocket(std::shared_ptr<IoContext> loop, UniqueFd socket, const std::string& host,
-                                                const WebSocketOptions& options, std::shared_ptr<ChannelHandler> handler) {
+Result<std::shared_ptr<Channel>> open_websocket(std::shared_ptr<IoContext> loop, UniqueFd socket,
+                                                const std::string& host, const WebSocketOptions& options,
+                                                std::shared_ptr<ChannelHandler> handler) {
   auto connection = std::make_shared<Connection>(std::move(loop), std::move(socket), options, Role::client);
   Status opened = connection->open(host, std::move(handler)).get();
   if (!opened.ok()) return opened;

@@ -1,8 +1,8 @@
 // Channels over WebSocket (RFC 6455): a frame is one binary message. For both ends, over TCP and unix sockets, and
 // through shared memory between the ends of a unix socket.
 //
-// A channel's socket belongs to one event loop, on whose thread its handler is called; send() and close() only queue and wake
-// that thread. Silent peers are pinged after half the idle timeout and dropped after all of it.
+// A channel's socket belongs to one event loop, on whose thread its handler is called; send() and close() only queue
+// and wake that thread. Silent peers are pinged after half the idle timeout and dropped after all of it.
 #pragma once
 
 #include <chrono>
@@ -26,15 +26,16 @@ struct WebSocketOptions {
   bool shared_memory = true;  // on a unix socket, if the peer wants it, too; see ws_upgrade.h
 };
 
-// Server: shakes hands on a socket that was just accepted, then asks `accept` who serves it (null: nobody, it is closed).
-// `lease` is dropped when the connection is over.
+// Server: shakes hands on a socket that was just accepted, then asks `accept` who serves it (null: nobody, it is
+// closed). `lease` is dropped when the connection is over.
 std::weak_ptr<Abortable> serve_websocket(
     std::shared_ptr<IoContext> loop, UniqueFd socket, const WebSocketOptions& options,
     std::function<std::shared_ptr<ChannelHandler>(std::shared_ptr<Channel>)> accept, std::shared_ptr<const void> lease);
 
-// Client: shakes hands with `host` ("127.0.0.1:3000") and returns the open channel. Blocks; not for threads of IoThreads.
-// Errors: UNAVAILABLE with the reason.
-Result<std::shared_ptr<Channel>> open_websocket(std::shared_ptr<IoContext> loop, UniqueFd socket, const std::string& host,
-                                                const WebSocketOptions& options, std::shared_ptr<ChannelHandler> handler);
+// Client: shakes hands with `host` ("127.0.0.1:3000") and returns the open channel. Blocks; not for threads of
+// IoThreads. Errors: UNAVAILABLE with the reason.
+Result<std::shared_ptr<Channel>> open_websocket(std::shared_ptr<IoContext> loop, UniqueFd socket,
+                                                const std::string& host, const WebSocketOptions& options,
+                                                std::shared_ptr<ChannelHandler> handler);
 
 }  // namespace burn::proto

@@ -36,7 +36,8 @@ Result<std::optional<Header>> parse_header(std::span<const std::byte> bytes, Rol
   const std::uint8_t length = second & kLength;
   const std::size_t extra = length == kLength16 ? 2 : length == kLength64 ? 8 : 0;
   header.size = 2 + extra + (masked ? 4 : 0);
-  if (is_control(header.opcode) && (extra != 0 || !header.final)) return invalid_argument("a long or split control frame");
+  if (is_control(header.opcode) && (extra != 0 || !header.final))
+    return invalid_argument("a long or split control frame");
   if (bytes.size() < header.size) return std::optional<Header>{};
   header.length = extra == 0 ? length : big_endian(bytes.subspan(2, extra));
   const std::uint64_t least = extra == 2 ? kLength16 : extra == 8 ? 0x10000 : 0;

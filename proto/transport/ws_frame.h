@@ -33,8 +33,9 @@ struct Header {
 // Errors: INVALID_ARGUMENT naming the broken rule.
 Result<std::optional<Header>> parse_header(std::span<const std::byte> bytes, Role from);
 
-// The header of a final frame. A client's has a mask of zeros, under which bytes stand for themselves: masks are there to keep
-// scripts in a browser from choosing the bytes on a wire, and we are no browser; so tensors leave without being touched.
+// The header of a final frame. A client's has a mask of zeros, under which bytes stand for themselves: masks are there
+// to keep scripts in a browser from choosing the bytes on a wire, and we are no browser; so tensors leave without being
+// touched.
 std::string make_header(Opcode opcode, std::uint64_t length, Role from);
 
 // A whole control frame. Requires: at most 125 bytes.

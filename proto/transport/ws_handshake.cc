@@ -82,7 +82,8 @@ std::string make_key() {
 }
 
 std::string upgrade_request(const std::string& host, const std::string& key, bool asks_for_shared_memory) {
-  return "GET / HTTP/1.1\r\nHost: " + host + "\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: " + key +
+  return "GET / HTTP/1.1\r\nHost: " + host +
+         "\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: " + key +
          "\r\nSec-WebSocket-Version: 13\r\n" + (asks_for_shared_memory ? shared_memory_line() : "") + "\r\n";
 }
 
@@ -94,7 +95,8 @@ Result<Upgraded> check_upgrade(std::string_view response, const std::string& key
     const std::string reason{message.reason().data(), message.reason().size()};
     return unavailable("the server answers " + std::to_string(message.result_int()) + " " + reason);
   }
-  if (message[http::field::sec_websocket_accept] != accept_of(key)) return unavailable("the server is no WebSocket server");
+  if (message[http::field::sec_websocket_accept] != accept_of(key))
+    return unavailable("the server is no WebSocket server");
   return Upgraded{.shares_memory = message[kSharedMemory] == SharedMemory::kVersion};
 }
 

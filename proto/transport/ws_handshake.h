@@ -1,7 +1,7 @@
 // How an HTTP connection becomes a WebSocket (RFC 6455, section 4). Text in, text out; no sockets.
 //
-// On a unix socket either side may have shared memory in mind: the client asks for it with a header, and the server grants it
-// with the same one. What they do then is in ws_upgrade.h.
+// On a unix socket either side may have shared memory in mind: the client asks for it with a header, and the server
+// grants it with the same one. What they do then is in ws_upgrade.h.
 #pragma once
 
 #include <functional>
@@ -19,8 +19,8 @@ struct Answer {
   std::string text;  // to send
   Status status;     // not ok: then close
 };
-// The server's side. `request` is a whole header. `share_memory` is called if the client asks for shared memory: whether it
-// gets some.
+// The server's side. `request` is a whole header. `share_memory` is called if the client asks for shared memory:
+// whether it gets some.
 Answer answer_upgrade(std::string_view request, const std::function<bool()>& share_memory = {});
 
 // The client's side: 16 random bytes in base64; the request; whether the response accepts it.

@@ -28,9 +28,7 @@ void Inbox::advance(std::size_t count) {
   end_ += count;
 }
 
-std::string_view Inbox::text() const {
-  return {reinterpret_cast<const char*>(buffer_.data()) + begin_, end_ - begin_};
-}
+std::string_view Inbox::text() const { return {reinterpret_cast<const char*>(buffer_.data()) + begin_, end_ - begin_}; }
 
 Result<std::optional<Inbox::Event>> Inbox::next() {
   for (;;) {
@@ -51,14 +49,15 @@ Result<std::optional<Inbox::Event>> Inbox::next() {
     Message whole = std::exchange(message_, {});
     auto& place = whole.place;
     const std::span<const std::byte> bytes{whole.bytes.get(), place.begin > 0 ? place.begin : whole.size};
-    return std::optional{
-        Event{Opcode::binary, SharedBytes{std::move(whole.bytes), bytes}, SharedBytes{std::move(place.owner), place.bytes}}};
+    return std::optional{Event{Opcode::binary, SharedBytes{std::move(whole.bytes), bytes},
+                               SharedBytes{std::move(place.owner), place.bytes}}};
   }
 }
 
 // Whole messages only: of one in pieces the first bytes may not even be there.
 bool Inbox::is_worth_placing(const Header& header) const {
-  return place_ && header.final && !message_.open && header.length >= kMinPlacedBytes && header.length <= max_message_bytes_;
+  return place_ && header.final && !message_.open && header.length >= kMinPlacedBytes &&
+         header.length <= max_message_bytes_;
 }
 
 void Inbox::find_place(const Header& header) {

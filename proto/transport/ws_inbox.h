@@ -1,5 +1,5 @@
-// From bytes as they come off a socket to WebSocket messages. A large message is read straight into the memory in which it is
-// handed over.
+// From bytes as they come off a socket to WebSocket messages. A large message is read straight into the memory in which
+// it is handed over.
 #pragma once
 
 #include <array>
@@ -44,8 +44,8 @@ class Inbox {
     SharedBytes rest;  // of a message that was placed: what is in its place, the content being what comes before it
   };
   // What has arrived in full, one after the other; then nothing until more bytes come.
-  // Errors, the end of the connection: INVALID_ARGUMENT for broken framing, UNIMPLEMENTED for text, RESOURCE_EXHAUSTED for a
-  // message beyond the limit.
+  // Errors, the end of the connection: INVALID_ARGUMENT for broken framing, UNIMPLEMENTED for text, RESOURCE_EXHAUSTED
+  // for a message beyond the limit.
   Result<std::optional<Event>> next();
 
  private:

@@ -1,9 +1,9 @@
 #include "proto/transport/ws_outbox.h"
 
-#include <sys/uio.h>
-
 #include <algorithm>
 #include <utility>
+
+#include <sys/uio.h>
 
 namespace burn::proto::ws {
 

@@ -1,9 +1,9 @@
 #include "proto/transport/ws_sender.h"
 
-#include <sys/uio.h>
-
 #include <array>
 #include <utility>
+
+#include <sys/uio.h>
 
 namespace burn::proto::ws {
 namespace {
@@ -26,7 +26,7 @@ void Sender::close() {
   if (queue_.close()) pump_on_loop();
 }
 
-void Sender::say(Opcode opcode, std::string_view content) {
+void Sender::send_control(Opcode opcode, std::string_view content) {
   {
     const std::lock_guard lock(urgent_mutex_);
     if (urgent_.size() > kMaxUrgentBytes) return;
@@ -36,9 +36,9 @@ void Sender::say(Opcode opcode, std::string_view content) {
 }
 
 void Sender::break_off(CloseCode code, std::string_view why) {
-  if (!queue_.discard() || said_goodbye_) return;
-  std::string goodbye = make_control(Opcode::close, encode_close(code, why), role_);
-  iovec part{goodbye.data(), goodbye.size()};
+  if (!queue_.discard() || sent_close_) return;
+  std::string frame = make_control(Opcode::close, encode_close(code, why), role_);
+  iovec part{frame.data(), frame.size()};
   (void)socket_->write({&part, 1});  // an empty socket takes it; from a full one nobody reads
 }
 
@@ -67,7 +67,7 @@ void Sender::pump() {
     if (written.error == 0) continue;
     if (written.would_block()) return socket_->wait_writable(again);
     outbox_.clear();
-    return socket_->shutdown();  // why is for the reading half to find out: the peer's goodbye may be there
+    return socket_->shutdown();  // why is for the reading half to find out: the peer's frame may be there
   }
 }
 
@@ -80,14 +80,14 @@ bool Sender::fill_outbox() {
       if (!urgent_.empty()) outbox_.add_raw(std::exchange(urgent_, {}));
     }
     bool is_idle = false;
-    while (!is_idle && !said_goodbye_ && !outbox_.is_enough()) {
+    while (!is_idle && !sent_close_ && !outbox_.is_enough()) {
       const bool stays = !outbox_.empty();
       SendQueue::Next next = queue_.next(stays);
       if (next.frame) {
         outbox_.add(*std::move(next.frame));
       } else if (next.finished) {
         outbox_.add_raw(make_control(Opcode::close, encode_close(CloseCode::normal, ""), role_));
-        said_goodbye_ = true;
+        sent_close_ = true;
       } else if (stays) {
         break;
       } else {

@@ -1,7 +1,7 @@
 // The sending half of a WebSocket: frames of two lanes, and the small print of the protocol between them.
 //
-// Whoever starts the queue's pump owns the outbox until the queue is empty. A control frame that finds the pump idle is written
-// by the thread that sends it, which saves waking the loop; everything else is written on the loop's thread.
+// Whoever starts the queue's pump owns the outbox until the queue is empty. A control frame that finds the pump idle is
+// written by the thread that sends it, which saves waking the loop; everything else is written on the loop's thread.
 #pragma once
 
 #include <atomic>
@@ -29,11 +29,11 @@ class Sender : public std::enable_shared_from_this<Sender> {
   void flush() {
     if (queue_.flush()) pump_here();
   }
-  // Says goodbye after what was sent before.
+  // Sends a close frame after what was sent before.
   void close();
-  bool said_goodbye() const { return said_goodbye_; }
+  bool sent_close() const { return sent_close_; }
   // A ping or pong, between messages.
-  void say(Opcode opcode, std::string_view content);
+  void send_control(Opcode opcode, std::string_view content);
 
   // Drops what waits. The peer learns why, if no message is half written; nothing is sent after that.
   void break_off(CloseCode code, std::string_view why);
@@ -52,7 +52,7 @@ class Sender : public std::enable_shared_from_this<Sender> {
   const std::shared_ptr<LoopSocket> socket_;
   const Role role_;
   SendQueue queue_;
-  std::atomic<bool> said_goodbye_ = false;
+  std::atomic<bool> sent_close_ = false;
 
   Outbox outbox_;  // of whoever has the pump
 

@@ -1,8 +1,8 @@
 #include "proto/transport/ws_upgrade.h"
 
-#include <sys/uio.h>
-
 #include <utility>
+
+#include <sys/uio.h>
 
 #include "proto/transport/ws_handshake.h"
 
@@ -14,7 +14,9 @@ constexpr char kInMemory = 'm', kOnSocket = 's';
 }  // namespace
 
 Upgrade::Upgrade(LoopSocket& socket, Role role, bool may_share_memory)
-    : socket_(socket), role_(role), may_share_memory_(may_share_memory && shared_memory_is_wanted() && socket.is_unix()) {}
+    : socket_(socket),
+      role_(role),
+      may_share_memory_(may_share_memory && shared_memory_is_wanted() && socket.is_unix()) {}
 
 void Upgrade::ask(const std::string& host) {
   key_ = make_key();
@@ -23,7 +25,7 @@ void Upgrade::ask(const std::string& host) {
 }
 
 Result<bool> Upgrade::proceed(Inbox& inbox) {
-  if (offered_) return hear_choice(inbox);
+  if (offered_) return read_choice(inbox);
   const std::size_t size = http_header_size(inbox.text());
   if (size == 0) {
     if (inbox.is_full()) return invalid_argument("an endless HTTP header");
@@ -33,7 +35,7 @@ Result<bool> Upgrade::proceed(Inbox& inbox) {
   inbox.skip(size);
   if (role_ == Role::client) return accept(header);
   BURN_RETURN_IF_ERROR(answer(header));
-  return offered_ ? hear_choice(inbox) : true;
+  return offered_ ? read_choice(inbox) : true;
 }
 
 Status Upgrade::answer(std::string_view request) {
@@ -49,7 +51,7 @@ Status Upgrade::answer(std::string_view request) {
   return answer.status;
 }
 
-Result<bool> Upgrade::hear_choice(Inbox& inbox) {
+Result<bool> Upgrade::read_choice(Inbox& inbox) {
   if (inbox.text().empty()) return false;
   const char choice = inbox.text().front();
   if (choice != kInMemory && choice != kOnSocket) return invalid_argument("shared memory was neither taken nor left");
@@ -78,7 +80,8 @@ void Upgrade::share(SharedMemory memory) {
   socket_.move_into(std::move(memory), role_ == Role::server);
 }
 
-// An empty socket takes it; from a full one nobody reads. A descriptor may not be let through, and is then lost on the way.
+// An empty socket takes it; from a full one nobody reads. A descriptor may not be let through, and is then lost on the
+// way.
 void Upgrade::write(std::string_view text, const UniqueFd& descriptor) {
   iovec part{const_cast<char*>(text.data()), text.size()};
   if (descriptor && socket_.write_with({&part, 1}, descriptor).error == 0) return;

@@ -1,9 +1,10 @@
-// What both sides say before the first frame: HTTP until hands are shaken and, if they agree on shared memory, one byte more.
+// What both sides send before the first frame: the HTTP handshake and, if they agree on shared memory, one byte more.
 //
-// A client on a unix socket asks for shared memory in its request. A server that grants it says so in its answer and sends the
-// memory's descriptor along. Descriptors get lost where somebody passes bytes on (a forwarded socket), and mapping may fail;
-// so the client has the last word: one byte, 'm' if it has the memory, 's' to stay with the socket. Behind an 'm' nothing but
-// bells comes on the socket, in either direction, and behind an 's' nothing has changed.
+// A client on a unix socket asks for shared memory in its request. A server that grants it confirms it in its response
+// and sends the memory's descriptor along. Descriptors get lost where somebody passes bytes on (a forwarded socket),
+// and mapping may fail; so the client has the last word: one byte, 'm' if it has the memory, 's' to stay with the
+// socket. Behind an 'm' nothing but bells comes on the socket, in either direction, and behind an 's' nothing has
+// changed.
 #pragma once
 
 #include <optional>
@@ -24,8 +25,8 @@ class Upgrade {
 
   // The client's opening.
   void ask(const std::string& host);
-  // After more has come in. True: hands are shaken, what follows in the inbox are frames. Errors: why they never will be; a
-  // server has told the client.
+  // After more has come in. True: hands are shaken, what follows in the inbox are frames. Errors: why they never will
+  // be; a server has told the client.
   Result<bool> proceed(Inbox& inbox);
   // For any thread, once hands are shaken.
   bool shares_memory() const { return shares_memory_; }
@@ -33,7 +34,7 @@ class Upgrade {
  private:
   Status answer(std::string_view request);
   Result<bool> accept(std::string_view response);
-  Result<bool> hear_choice(Inbox& inbox);
+  Result<bool> read_choice(Inbox& inbox);
   void share(SharedMemory memory);
   void write(std::string_view text, const UniqueFd& descriptor = {});
 

@@ -1,14 +1,14 @@
 #include "server/transport/bind.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+
 #include <netdb.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <memory>
 
 namespace burn::server {
 namespace {
@@ -67,8 +67,8 @@ Result<BoundSocket> bind_unix(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof address.sun_path) {
-    return invalid_argument("unix socket path \"" + path + "\" has " + std::to_string(path.size()) + " bytes, not 1 to " +
-                            std::to_string(sizeof address.sun_path - 1));
+    return invalid_argument("unix socket path \"" + path + "\" has " + std::to_string(path.size()) +
+                            " bytes, not 1 to " + std::to_string(sizeof address.sun_path - 1));
   }
   std::copy(path.begin(), path.end(), address.sun_path);
 

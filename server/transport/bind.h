@@ -1,4 +1,5 @@
-// Listening sockets before any transport is on them: addresses are resolved here, and a failure to bind gets its sentence.
+// Listening sockets before any transport is on them: addresses are resolved here, and a failure to bind gets its
+// sentence.
 #pragma once
 
 #include <string>

@@ -14,7 +14,11 @@ namespace burn::server {
 inline constexpr std::string_view kHealthCheck = "/grpc.health.v1.Health/Check";
 inline constexpr std::string_view kHealthWatch = "/grpc.health.v1.Health/Watch";
 
-enum class ServingStatus : char { serving = 1, not_serving = 2, service_unknown = 3 };  // HealthCheckResponse.ServingStatus
+enum class ServingStatus : char {
+  serving = 1,
+  not_serving = 2,
+  service_unknown = 3
+};  // HealthCheckResponse.ServingStatus
 
 // Of the service that a HealthCheckRequest names: the worker's, or none, which is the server as a whole.
 ServingStatus health_of(const grpc::ByteBuffer& request, bool takes_clients);

@@ -22,7 +22,8 @@ namespace {
 
 constexpr int kThreads = 2;  // they move bytes and decode; the work is done elsewhere
 
-// By default all threads that wait within gRPC share one epoll set, and whoever finds an event that is not his wakes whom it is for: several more changes of threads for a message. With poll each waits for its own connections.
+// By default all threads that wait within gRPC share one epoll set, and whoever finds an event that is not his wakes
+// whom it is for: several more changes of threads for a message. With poll each waits for its own connections.
 Status start_grpc() {
   [[maybe_unused]] static const int once = ::setenv("GRPC_POLL_STRATEGY", "poll", 0);  // 0: what the user chose stands
   return proto::keep_grpc_running();
@@ -31,7 +32,8 @@ Status start_grpc() {
 class GrpcListener final : public Listener {
  public:
   GrpcListener(Acceptor& acceptor, const ListenOptions& options)
-      : connections_(std::make_shared<OpenConnections>(options.max_connections)), calls_{service_, acceptor, connections_} {}
+      : connections_(std::make_shared<OpenConnections>(options.max_connections)),
+        calls_{service_, acceptor, connections_} {}
 
   Status start(const std::string& address, const ListenOptions& options);
   Status start_unix(const std::string& path, const ListenOptions& options);
@@ -112,7 +114,8 @@ std::optional<int> GrpcListener::serve(const std::string& address, const ListenO
 
 }  // namespace
 
-Result<std::unique_ptr<Listener>> listen_grpc(const std::string& address, Acceptor& acceptor, const ListenOptions& options) {
+Result<std::unique_ptr<Listener>> listen_grpc(const std::string& address, Acceptor& acceptor,
+                                              const ListenOptions& options) {
   BURN_RETURN_IF_ERROR(start_grpc());
   auto listener = std::make_unique<GrpcListener>(acceptor, options);
   BURN_RETURN_IF_ERROR(listener->start(address, options));

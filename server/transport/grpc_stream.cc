@@ -31,11 +31,16 @@ std::string peer_name(std::string uri) {
   return uri;
 }
 
-// One call, from before it comes. Reactions run on the loop's thread; it lives until none is due and its channel is gone.
+// One call, from before it comes. Reactions run on the loop's thread; it lives until none is due and its channel is
+// gone.
 class Stream final : public proto::GrpcSender, public proto::Abortable, public std::enable_shared_from_this<Stream> {
  public:
   Stream(GrpcCalls& calls, std::shared_ptr<proto::GrpcLoop> loop)
-      : GrpcSender(*loop), calls_(calls), loop_(std::move(loop)), use_(std::in_place, *loop_), call_(std::make_unique<Call>()) {}
+      : GrpcSender(*loop),
+        calls_(calls),
+        loop_(std::move(loop)),
+        use_(std::in_place, *loop_),
+        call_(std::make_unique<Call>()) {}
 
   // Requires: once, after the constructor.
   void wait();
@@ -71,7 +76,7 @@ class Stream final : public proto::GrpcSender, public proto::Abortable, public s
   void ended();
 
   void start();
-  void tell_health(ServingStatus status);
+  void send_health(ServingStatus status);
   void read_into(proto::GrpcTag& tag);
   void write_next() override;
   void finish(grpc::Status status);
@@ -159,12 +164,13 @@ void Stream::on_asked(bool ok) {
   if (!ok) return finish({grpc::StatusCode::INVALID_ARGUMENT, "a health check without a request"});
   const auto status = health_of(incoming_, !calls_.connections->is_stopped());
   const bool is_check = call_->context.method() == kHealthCheck;
-  if (is_check && status == ServingStatus::service_unknown) return finish({grpc::StatusCode::NOT_FOUND, "unknown service"});
-  tell_health(status);
+  if (is_check && status == ServingStatus::service_unknown)
+    return finish({grpc::StatusCode::NOT_FOUND, "unknown service"});
+  send_health(status);
   if (is_check) finish(grpc::Status::OK);  // a watch goes on until the client or the server has enough of it
 }
 
-void Stream::tell_health(ServingStatus status) {
+void Stream::send_health(ServingStatus status) {
   const std::lock_guard lock(lock_);
   if (answer_) return;
   outgoing_ = encode_health(status);
@@ -204,7 +210,8 @@ void Stream::write_next() {
     case proto::GrpcPacker::Next::finished:
       why_ = ok_status();
       return answer(grpc::Status::OK);
-    case proto::GrpcPacker::Next::nothing: return;
+    case proto::GrpcPacker::Next::nothing:
+      return;
   }
 }
 

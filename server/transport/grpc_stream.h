@@ -20,8 +20,8 @@ struct GrpcCalls {
   const std::shared_ptr<OpenConnections> connections;
 };
 
-// Takes the next call and all that follow until the server is shut down, and serves them on `loop`, whose queue is the server's. The
-// loop is to be stopped when nothing is called any more; channels may keep it beyond that.
+// Takes the next call and all that follow until the server is shut down, and serves them on `loop`, whose queue is the
+// server's. The loop is to be stopped when nothing is called any more; channels may keep it beyond that.
 void take_calls(GrpcCalls& calls, std::shared_ptr<proto::GrpcLoop> loop);
 
 }  // namespace burn::server

@@ -1,15 +1,14 @@
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <chrono>
 #include <future>
 #include <utility>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "proto/transport/io_threads.h"
 #include "proto/transport/websocket.h"
@@ -23,7 +22,7 @@ namespace {
 namespace asio = boost::asio;
 using ErrorCode = boost::system::error_code;
 
-constexpr int kThreads = 2;  // they move bytes and decode; the work is done elsewhere
+constexpr int kThreads = 2;                                    // they move bytes and decode; the work is done elsewhere
 constexpr auto kAcceptPause = std::chrono::milliseconds{100};  // before another try when accepting failed
 
 class WebSocketListener final : public Listener {
@@ -132,7 +131,8 @@ Result<std::unique_ptr<Listener>> listen_websocket(const std::string& address, A
   return std::unique_ptr<Listener>(std::make_unique<WebSocketListener>(std::move(socket), "ws://", acceptor, options));
 }
 
-Result<std::unique_ptr<Listener>> listen_unix(const std::string& path, Acceptor& acceptor, const ListenOptions& options) {
+Result<std::unique_ptr<Listener>> listen_unix(const std::string& path, Acceptor& acceptor,
+                                              const ListenOptions& options) {
   BURN_TRY(BoundSocket socket, bind_unix(path));
   auto listener = std::make_unique<WebSocketListener>(std::move(socket), "unix:", acceptor, options);
   return std::unique_ptr<Listener>(std::make_unique<UnixListener>(path, std::move(listener)));

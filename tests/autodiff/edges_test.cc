@@ -178,8 +178,11 @@ TEST(ProductEdges, WithSeveralZeros) {
   const auto prod = [](const Value& x) { return client::reduce(Red::prod, x, {0}, kSite); };
   EXPECT_THAT(gradient(prod, Numbers{2, 0, 3}), ElementsAre(0, 6, 0));
   EXPECT_THAT(gradient(prod, Numbers{0, 0, 3}), Each(0));
-  test::expect_gradients([](const auto& x) { return client::reduce(Red::prod, x[0], {0, 1}, kSite); },
-                         {TensorData(Numbers{2, 0, 3, 4}, {2, 2})});
+  test::expect_gradients(
+      [](const auto& x) {
+        return client::reduce(Red::prod, x[0], {0, 1}, kSite);
+      },
+      {TensorData(Numbers{2, 0, 3, 4}, {2, 2})});
 }
 
 TEST(EmptyEdges, HaveEmptyGradients) {

@@ -1,11 +1,11 @@
 // Gradients checked against central differences, in f64.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <functional>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "client/tensor.h"
 

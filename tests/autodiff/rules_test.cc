@@ -1,8 +1,8 @@
 // Every rule of autodiff/ against finite differences.
-#include <gtest/gtest.h>
-
 #include <array>
 #include <map>
+
+#include <gtest/gtest.h>
 
 #include "client/ops.h"
 #include "ir/catalogue.h"
@@ -21,9 +21,9 @@ const ir::CallSite kSite{};
 // Where a function is smooth and defined; [-2, 2] unless named.
 std::pair<double, double> domain(Fn fn) {
   static const std::map<Fn, std::pair<double, double>> special = {
-      {Fn::log, {0.2, 3}},      {Fn::log1p, {-0.5, 2}},  {Fn::sqrt, {0.2, 3}},      {Fn::recip, {0.3, 2}},
-      {Fn::asin, {-0.9, 0.9}},  {Fn::acos, {-0.9, 0.9}}, {Fn::acosh, {1.2, 3}},     {Fn::atanh, {-0.9, 0.9}},
-      {Fn::tan, {-1.2, 1.2}},   {Fn::pow, {0.3, 2}},     {Fn::div, {0.3, 2}},       {Fn::atan2, {0.3, 2}},
+      {Fn::log, {0.2, 3}},          {Fn::log1p, {-0.5, 2}},  {Fn::sqrt, {0.2, 3}},  {Fn::recip, {0.3, 2}},
+      {Fn::asin, {-0.9, 0.9}},      {Fn::acos, {-0.9, 0.9}}, {Fn::acosh, {1.2, 3}}, {Fn::atanh, {-0.9, 0.9}},
+      {Fn::tan, {-1.2, 1.2}},       {Fn::pow, {0.3, 2}},     {Fn::div, {0.3, 2}},   {Fn::atan2, {0.3, 2}},
       {Fn::remainder, {0.7, 0.99}}, {Fn::fmod, {0.7, 0.99}}};
   const auto found = special.find(fn);
   return found == special.end() ? std::pair{-2.0, 2.0} : found->second;
@@ -38,13 +38,16 @@ TEST_P(EveryPointwise, HasTheGradientThatDifferencesGive) {
   const auto [low, high] = domain(fn);
   const ir::Shape shape{2, 3};
   if (row.arity == 1) {
-    test::expect_gradients([&](const Values& x) { return client::pointwise(fn, x[0], kSite); }, {test::spread(shape, low, high)});
+    test::expect_gradients([&](const Values& x) { return client::pointwise(fn, x[0], kSite); },
+                           {test::spread(shape, low, high)});
   } else if (row.arity == 2) {
     test::expect_gradients([&](const Values& x) { return client::pointwise(fn, x[0], x[1], kSite); },
                            {test::spread(shape, low, high), test::spread(shape, low, high, 1)});
   } else {
     test::expect_gradients(
-        [&](const Values& x) { return client::select(client::pointwise(Fn::greater, x[0].inner(), 0.0, kSite), x[0], x[1], kSite); },
+        [&](const Values& x) {
+          return client::select(client::pointwise(Fn::greater, x[0].inner(), 0.0, kSite), x[0], x[1], kSite);
+        },
         {test::spread(shape, low, high), test::spread(shape, low, high, 1)});
   }
 }
@@ -69,7 +72,8 @@ TEST(Rules, BroadcastOperandsGetTheSumOverTheirRepeats) {
 TEST(Rules, Reductions) {
   for (const auto fn : {Red::sum, Red::prod, Red::max, Red::min}) {
     for (const auto& axes : {ir::Dims{0}, ir::Dims{1}, ir::Dims{0, 2}, ir::Dims{0, 1, 2}}) {
-      test::expect_gradients([&](const Values& x) { return client::reduce(fn, x[0], axes, kSite); }, {test::spread({2, 3, 2}, 0.5, 2)});
+      test::expect_gradients([&](const Values& x) { return client::reduce(fn, x[0], axes, kSite); },
+                             {test::spread({2, 3, 2}, 0.5, 2)});
     }
   }
 }
@@ -82,7 +86,8 @@ TEST(Rules, AProductWithAZeroInItHasAGradient) {
 TEST(Rules, Scans) {
   for (const auto fn : {Red::sum, Red::prod, Red::max, Red::min}) {
     for (const std::int64_t axis : {0, 1}) {
-      test::expect_gradients([&](const Values& x) { return client::scan(fn, x[0], axis, kSite); }, {test::spread({3, 4}, 0.5, 2)});
+      test::expect_gradients([&](const Values& x) { return client::scan(fn, x[0], axis, kSite); },
+                             {test::spread({3, 4}, 0.5, 2)});
     }
   }
 }
@@ -95,10 +100,14 @@ TEST(Rules, MatrixProducts) {
 }
 
 TEST(Rules, Attention) {
-  const auto q = test::spread({2, 1, 3, 4}, -1, 1), k = test::spread({2, 2, 5, 4}, -1, 1, 1), v = test::spread({1, 2, 5, 3}, -1, 1, 2);
+  const auto q = test::spread({2, 1, 3, 4}, -1, 1), k = test::spread({2, 2, 5, 4}, -1, 1, 1),
+             v = test::spread({1, 2, 5, 3}, -1, 1, 2);
   for (const bool is_causal : {false, true}) {
     test::expect_gradients(
-        [&](const Values& x) { return client::attention(x[0], x[1], x[2], nullptr, nullptr, {.is_causal = is_causal}, kSite); }, {q, k, v});
+        [&](const Values& x) {
+          return client::attention(x[0], x[1], x[2], nullptr, nullptr, {.is_causal = is_causal}, kSite);
+        },
+        {q, k, v});
   }
   const auto masked = [](const Values& x) {
     const Value numbers = client::arange(client::place_of(x[0]), 0, 15, 1, ir::DType::i64, kSite);
@@ -110,9 +119,11 @@ TEST(Rules, Attention) {
   test::expect_gradients(masked, {q, k, v});
   // A bias that wants its gradient has one, by way of the scores; so does a softcap.
   test::expect_gradients(
-      [](const Values& x) { return client::attention(x[0], x[1], x[2], nullptr, &x[3], {.is_causal = true}, kSite); }, {q, k, v, scores});
+      [](const Values& x) { return client::attention(x[0], x[1], x[2], nullptr, &x[3], {.is_causal = true}, kSite); },
+      {q, k, v, scores});
   test::expect_gradients(
-      [](const Values& x) { return client::attention(x[0], x[1], x[2], nullptr, &x[3], {.softcap = 1.5}, kSite); }, {q, k, v, scores});
+      [](const Values& x) { return client::attention(x[0], x[1], x[2], nullptr, &x[3], {.softcap = 1.5}, kSite); },
+      {q, k, v, scores});
 }
 
 TEST(Rules, TheGradientOfAttentionCanBeDifferentiated) {
@@ -120,39 +131,63 @@ TEST(Rules, TheGradientOfAttentionCanBeDifferentiated) {
       [](const Values& x) {
         if (!x[0].is_tracked()) {  // the differences: the same gradient off the tape
           const Values leaves{client::require_grad(x[0].from_inner()), client::require_grad(x[1].from_inner())};
-          const Value y = client::attention(leaves[0], leaves[1], leaves[1], nullptr, nullptr, {.is_causal = true}, kSite);
-          return client::backward(client::reduce_all(Red::sum, client::pointwise(Fn::mul, y, y, kSite), kSite), {}, kSite).get(leaves[0])->inner();
+          const Value y =
+              client::attention(leaves[0], leaves[1], leaves[1], nullptr, nullptr, {.is_causal = true}, kSite);
+          return client::backward(client::reduce_all(Red::sum, client::pointwise(Fn::mul, y, y, kSite), kSite), {},
+                                  kSite)
+              .get(leaves[0])
+              ->inner();
         }
         const Value y = client::attention(x[0], x[1], x[1], nullptr, nullptr, {.is_causal = true}, kSite);
-        return *client::backward(client::reduce_all(Red::sum, client::pointwise(Fn::mul, y, y, kSite), kSite), {.create_graph = true}, kSite).get(x[0]);
+        return *client::backward(client::reduce_all(Red::sum, client::pointwise(Fn::mul, y, y, kSite), kSite),
+                                 {.create_graph = true}, kSite)
+                    .get(x[0]);
       },
       {test::spread({1, 3, 4}, -1, 1), test::spread({1, 5, 4}, -1, 1, 1)});
 }
 
 TEST(Rules, ConvolutionsOfEveryRankWithStridesPadsDilationsAndGroups) {
   test::expect_gradients(
-      [](const Values& x) { return client::conv(x[0], x[1], nullptr, {{2}, {1}, {0}, {2}, 1}, kSite); },
+      [](const Values& x) {
+        return client::conv(x[0], x[1], nullptr, {{2}, {1}, {0}, {2}, 1}, kSite);
+      },
       {test::spread({2, 2, 9}, -1, 1), test::spread({3, 2, 3}, -1, 1, 1)});
   test::expect_gradients(
-      [](const Values& x) { return client::conv(x[0], x[1], &x[2], {{1, 2}, {1, 0}, {0, 1}, {1, 1}, 2}, kSite); },
+      [](const Values& x) {
+        return client::conv(x[0], x[1], &x[2], {{1, 2}, {1, 0}, {0, 1}, {1, 1}, 2}, kSite);
+      },
       {test::spread({2, 4, 4, 5}, -1, 1), test::spread({2, 2, 3, 2}, -1, 1, 1), test::spread({2}, -1, 1, 2)});
   test::expect_gradients(
-      [](const Values& x) { return client::conv(x[0], x[1], nullptr, {{1, 1, 1}, {0, 0, 0}, {0, 0, 0}, {1, 1, 1}, 1}, kSite); },
+      [](const Values& x) {
+        return client::conv(x[0], x[1], nullptr, {{1, 1, 1}, {0, 0, 0}, {0, 0, 0}, {1, 1, 1}, 1}, kSite);
+      },
       {test::spread({1, 1, 3, 3, 3}, -1, 1), test::spread({2, 1, 2, 2, 2}, -1, 1, 1)});
 }
 
 TEST(Rules, TransposedConvolutions) {
   test::expect_gradients(
-      [](const Values& x) { return client::conv_transpose(x[0], x[1], nullptr, {{2, 1}, {1, 0}, {1, 0}, {1, 1}, 1}, {1, 0}, kSite); },
+      [](const Values& x) {
+        return client::conv_transpose(x[0], x[1], nullptr, {{2, 1}, {1, 0}, {1, 0}, {1, 1}, 1}, {1, 0}, kSite);
+      },
       {test::spread({2, 2, 3, 3}, -1, 1), test::spread({2, 3, 3, 2}, -1, 1, 1)});
 }
 
 TEST(Rules, Pools) {
-  test::expect_gradients([](const Values& x) { return client::avg_pool(x[0], {{2, 3}, {1, 2}, {1, 1}, false, true}, kSite); },
-                         {test::spread({1, 2, 4, 5}, -1, 1)});
-  test::expect_gradients([](const Values& x) { return client::adaptive_avg_pool(x[0], {3, 2}, kSite); }, {test::spread({2, 1, 5, 4}, -1, 1)});
   test::expect_gradients(
-      [](const Values& x) { return client::max_pool(x[0], {{2, 2}, {2, 1}, {1, 0}, {1, 1}, false}, kSite); }, {test::spread({1, 2, 4, 4}, -1, 1)});
+      [](const Values& x) {
+        return client::avg_pool(x[0], {{2, 3}, {1, 2}, {1, 1}, false, true}, kSite);
+      },
+      {test::spread({1, 2, 4, 5}, -1, 1)});
+  test::expect_gradients(
+      [](const Values& x) {
+        return client::adaptive_avg_pool(x[0], {3, 2}, kSite);
+      },
+      {test::spread({2, 1, 5, 4}, -1, 1)});
+  test::expect_gradients(
+      [](const Values& x) {
+        return client::max_pool(x[0], {{2, 2}, {2, 1}, {1, 0}, {1, 1}, false}, kSite);
+      },
+      {test::spread({1, 2, 4, 4}, -1, 1)});
 }
 
 TEST(Rules, ShapesAndViews) {
@@ -162,7 +197,8 @@ TEST(Rules, ShapesAndViews) {
   test::expect_gradients([](const Values& v) { return client::expand(v[0], {5, 2, 3, 4}, kSite); }, {x});
   test::expect_gradients(
       [](const Values& v) {
-        const std::array ranges{client::Range{1, 2, 1}, client::Range{0, std::nullopt, 2}, client::Range{0, std::nullopt, -1}};
+        const std::array ranges{client::Range{1, 2, 1}, client::Range{0, std::nullopt, 2},
+                                client::Range{0, std::nullopt, -1}};
         return client::slice(v[0], ranges, kSite);
       },
       {x});
@@ -172,20 +208,31 @@ TEST(Rules, ShapesAndViews) {
         return client::slice_assign(v[0], ranges, v[1], kSite);
       },
       {x, test::spread({1, 2, 4}, -1, 1, 1)});
-  test::expect_gradients([](const Values& v) { return client::concat(v, 1, kSite); }, {x, test::spread({2, 1, 4}, -1, 1, 1)});
+  test::expect_gradients([](const Values& v) { return client::concat(v, 1, kSite); },
+                         {x, test::spread({2, 1, 4}, -1, 1, 1)});
 }
 
 TEST(Rules, GatherAndScatter) {
   const auto index = [](const Value& like, std::vector<std::int64_t> numbers, ir::Shape shape) {
-    return client::from_data(TensorData(std::move(numbers), shape), {Device{like.device(), like.is_autodiff()}}, DType::i64);
+    return client::from_data(TensorData(std::move(numbers), shape), {Device{like.device(), like.is_autodiff()}},
+                             DType::i64);
   };
-  test::expect_gradients([&](const Values& v) { return client::gather(v[0], 1, index(v[0], {0, 2, 2, 1}, {2, 2}), kSite); },
-                         {test::spread({2, 3}, -1, 1)});
-  test::expect_gradients([&](const Values& v) { return client::select_rows(v[0], 0, index(v[0], {1, 1, 0}, {3}), kSite); },
-                         {test::spread({2, 3}, -1, 1)});
-  for (const auto fn : {ir::ScatterFn::add, ir::ScatterFn::assign, ir::ScatterFn::mul, ir::ScatterFn::max, ir::ScatterFn::min}) {
+  test::expect_gradients(
+      [&](const Values& v) {
+        return client::gather(v[0], 1, index(v[0], {0, 2, 2, 1}, {2, 2}), kSite);
+      },
+      {test::spread({2, 3}, -1, 1)});
+  test::expect_gradients(
+      [&](const Values& v) {
+        return client::select_rows(v[0], 0, index(v[0], {1, 1, 0}, {3}), kSite);
+      },
+      {test::spread({2, 3}, -1, 1)});
+  for (const auto fn :
+       {ir::ScatterFn::add, ir::ScatterFn::assign, ir::ScatterFn::mul, ir::ScatterFn::max, ir::ScatterFn::min}) {
     test::expect_gradients(
-        [&](const Values& v) { return client::scatter(v[0], 1, index(v[0], {0, 2, 1, 0}, {2, 2}), v[1], fn, kSite); },
+        [&](const Values& v) {
+          return client::scatter(v[0], 1, index(v[0], {0, 2, 1, 0}, {2, 2}), v[1], fn, kSite);
+        },
         {test::spread({2, 3}, -1, 1), test::spread({2, 2}, -1, 1, 1)});
   }
 }

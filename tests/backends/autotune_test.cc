@@ -1,13 +1,13 @@
 #include "backends/autotune.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <fstream>
 #include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 namespace burn::backends {
 namespace {
@@ -73,7 +73,8 @@ TEST_F(Tuning, RemembersOnDisk) {
 TEST_F(Tuning, PassesOverDamage) {
   std::filesystem::create_directories(folder_);
   const auto file = folder_ / "choices.txt";
-  for (const std::string text : {"", "something else\nkey\tslow\n", "burn autotune 1\nkey\tunknown\n\t\nkey\n\x01\xff"}) {
+  for (const std::string text :
+       {"", "something else\nkey\tslow\n", "burn autotune 1\nkey\tunknown\n\t\nkey\n\x01\xff"}) {
     std::ofstream(file) << text;
     Autotune tuner(file);
     EXPECT_EQ(choose(tuner), 1) << text;

@@ -10,8 +10,13 @@ namespace {
 
 ConvProblem problem(const ir::Shape& input, const ir::Shape& weight, const ir::Dims& stride, const ir::Dims& begin,
                     const ir::Dims& end, const ir::Dims& dilation) {
-  ConvProblem p{.direction = ConvDirection::weight_grad, .input = input, .weight = weight, .stride = stride,
-                .pad_begin = begin, .pad_end = end, .dilation = dilation};
+  ConvProblem p{.direction = ConvDirection::weight_grad,
+                .input = input,
+                .weight = weight,
+                .stride = stride,
+                .pad_begin = begin,
+                .pad_end = end,
+                .dilation = dilation};
   p.output = {input[0], weight[0]};
   for (int i = 0; i < 2; ++i) {
     const auto extent = (weight[i + 2] - 1) * dilation[i] + 1;
@@ -42,7 +47,8 @@ TEST(WeightProducts, AreThePlainGradient) {
     cpu::Run run{*pool, {}};
     ASSERT_TRUE(make_weight_products(p)->run(run, x.data(), g.data(), actual.data()).ok());
     convolve_plainly(p, x.data(), g.data(), expected.data());
-    for (std::size_t i = 0; i < actual.size(); ++i) ASSERT_NEAR(actual[i], expected[i], 2e-3) << to_string(p.weight) << " at " << i;
+    for (std::size_t i = 0; i < actual.size(); ++i)
+      ASSERT_NEAR(actual[i], expected[i], 2e-3) << to_string(p.weight) << " at " << i;
   }
 }
 

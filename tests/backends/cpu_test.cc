@@ -116,7 +116,8 @@ TEST_F(CpuTest, NamesTheOpTheIndexAndTheCallSite) {
     ASSERT_TRUE(result.ok());
     ASSERT_EQ(result->failures.size(), 1u);
     EXPECT_EQ(result->failures[0]->code(), StatusCode::out_of_range);
-    EXPECT_EQ(result->failures[0]->message(), "gather: index " + std::to_string(bad) + " is outside 0..9 (at model.cc:41)");
+    EXPECT_EQ(result->failures[0]->message(),
+              "gather: index " + std::to_string(bad) + " is outside 0..9 (at model.cc:41)");
   }
 }
 
@@ -145,7 +146,8 @@ TEST_F(CpuTest, AGroupOfWhichAPartFailsComputesTheOtherPart) {
   const auto run = [&](std::int64_t bad) {
     reference::Tensor index({DType::i64, {2, 1}});
     index.set(1, bad);
-    return *executable->run({.inputs = {*upload(*backend_, reference::Tensor({DType::f32, {2, 3}})), *upload(*backend_, index)}});
+    return *executable->run(
+        {.inputs = {*upload(*backend_, reference::Tensor({DType::f32, {2, 3}})), *upload(*backend_, index)}});
   };
   EXPECT_TRUE(run(2).failures.empty());
   const auto result = run(3);
@@ -160,7 +162,8 @@ TEST_F(CpuTest, AFailedInputFailsOnlyWhatIsComputedFromIt) {
   const auto sum = add(PointwiseFn::add, {x, y}), twice = add(PointwiseFn::add, {y, y});
   const auto executable = compile({sum, twice});
   const auto why = std::make_shared<const Status>(StatusCode::out_of_range, "gather: index 7");
-  const auto result = executable->run({.inputs = {nullptr, *upload(*backend_, floats({1, 2}))}, .failures = {why, nullptr}});
+  const auto result =
+      executable->run({.inputs = {nullptr, *upload(*backend_, floats({1, 2}))}, .failures = {why, nullptr}});
   ASSERT_TRUE(result.ok());
   ASSERT_EQ(result->failures.size(), 2u);
   EXPECT_EQ(result->failures[0], why);

@@ -86,7 +86,8 @@ TEST_P(EveryOp, GivesTheSameWhenItMayOverwriteItsInputs) {
     ASSERT_TRUE(shared->failures.empty() && owned->failures.empty());
     for (std::size_t i = 0; i < shared->outputs.size(); ++i) {
       const auto type = sample.program.type_of(sample.program.outputs[i]);
-      const auto a = cpu().download(shared->outputs[i], type.num_bytes()), b = cpu().download(owned->outputs[i], type.num_bytes());
+      const auto a = cpu().download(shared->outputs[i], type.num_bytes()),
+                 b = cpu().download(owned->outputs[i], type.num_bytes());
       ASSERT_TRUE(std::ranges::equal(a->span(), b->span())) << "output " << i;
     }
   }

@@ -153,7 +153,8 @@ TEST_P(RandomFusionTest, ComputesWhatSingleKernelsCompute) {
     ASSERT_TRUE(fused.ok() && single.ok()) << to_string(program);
     for (std::size_t k = 0; k < fused->size(); ++k) {
       ASSERT_EQ(first_difference((*fused)[k], (*single)[k], 20, 4), "")
-          << "seed " << seed << ", output " << k << "\n" << to_string(program)
+          << "seed " << seed << ", output " << k << "\n"
+          << to_string(program)
           << to_string(make_plan(backends::simplify(program, true)), backends::simplify(program, true));
     }
   }

@@ -1,13 +1,13 @@
 #include "backends/cpu/parallel.h"
 
-#include <gtest/gtest.h>
-#include <sched.h>
-
 #include <atomic>
 #include <cstdlib>
 #include <numeric>
 #include <thread>
 #include <vector>
+
+#include <gtest/gtest.h>
+#include <sched.h>
 
 namespace burn::backends::cpu {
 namespace {

@@ -37,7 +37,8 @@ TEST(Simplify, ComputesWhatIsAskedForTwiceOnce) {
   const auto x = program.add_input({ir::DType::f32, {4}}), y = program.add_input({ir::DType::f32, {4}});
   const auto a = add(program, ir::PointwiseFn::exp, {x}), again = add(program, ir::PointwiseFn::exp, {x});
   const auto other = add(program, ir::PointwiseFn::exp, {y});
-  const auto sum = add(program, ir::PointwiseFn::add, {a, again}), result = add(program, ir::PointwiseFn::mul, {sum, other});
+  const auto sum = add(program, ir::PointwiseFn::add, {a, again}),
+             result = add(program, ir::PointwiseFn::mul, {sum, other});
   const auto made = program.finish({result});
   EXPECT_EQ(simplify(made, true).nodes.size(), 4u);
   EXPECT_EQ(simplify(made, false).nodes.size(), 5u);

@@ -13,8 +13,9 @@ using ir::Ref;
 class Maker {
  public:
   explicit Maker(std::uint32_t seed) : random_(seed) {
-    static const std::array<ir::Shape, 7> domains{ir::Shape{6, 10},   ir::Shape{3, 5, 300}, ir::Shape{2, 700}, ir::Shape{13},
-                                                  ir::Shape{1, 8, 1}, ir::Shape{40, 40},    ir::Shape{9, 1, 33}};
+    static const std::array<ir::Shape, 7> domains{ir::Shape{6, 10},   ir::Shape{3, 5, 300}, ir::Shape{2, 700},
+                                                  ir::Shape{13},      ir::Shape{1, 8, 1},   ir::Shape{40, 40},
+                                                  ir::Shape{9, 1, 33}};
     domain_ = domains[below(domains.size())];
     rows_ = domain_;
     rows_[rows_.rank() - 1] = 1;
@@ -46,9 +47,12 @@ class Maker {
   void add_input(const ir::TensorType& type) {
     reference::Tensor x(type);
     for (std::size_t i = 0; i < x.size(); ++i) {
-      if (type.dtype == DType::i64) x.set(i, static_cast<std::int64_t>(below(static_cast<std::size_t>(domain_.back()))));
-      else if (type.dtype == DType::bool_) x.set(i, below(2) == 0);
-      else x.set(i, (static_cast<double>(below(4001)) - 2000) / 1000);
+      if (type.dtype == DType::i64)
+        x.set(i, static_cast<std::int64_t>(below(static_cast<std::size_t>(domain_.back()))));
+      else if (type.dtype == DType::bool_)
+        x.set(i, below(2) == 0);
+      else
+        x.set(i, (static_cast<double>(below(4001)) - 2000) / 1000);
     }
     inputs_.push_back(std::move(x));
     values_.push_back(program_.add_input(type));
@@ -88,34 +92,43 @@ class Maker {
       if (rows_[i] != domain_[i]) trailing.push_back(i);
     }
     switch (below(12)) {
-      case 0: case 1: {
-        static constexpr std::array kUnary{PointwiseFn::neg, PointwiseFn::exp, PointwiseFn::tanh, PointwiseFn::erf,
-                                           PointwiseFn::relu, PointwiseFn::sigmoid, PointwiseFn::abs, PointwiseFn::cos};
+      case 0:
+      case 1: {
+        static constexpr std::array kUnary{PointwiseFn::neg, PointwiseFn::exp,  PointwiseFn::tanh,
+                                           PointwiseFn::erf, PointwiseFn::relu, PointwiseFn::sigmoid,
+                                           PointwiseFn::abs, PointwiseFn::cos};
         return add(ir::Pointwise{kUnary[below(kUnary.size())]}, {a});
       }
-      case 2: case 3: case 4: case 5: {
+      case 2:
+      case 3:
+      case 4:
+      case 5: {
         static constexpr std::array kBinary{PointwiseFn::add, PointwiseFn::sub, PointwiseFn::mul, PointwiseFn::div,
                                             PointwiseFn::max, PointwiseFn::min, PointwiseFn::add, PointwiseFn::mul};
         const auto fn = ir::Pointwise{kBinary[below(kBinary.size())]};
         return below(2) == 0 ? add(fn, {a, pick(like_a)}) : add(fn, {pick(like_a), a});
       }
-      case 6: return add(ir::Pointwise{PointwiseFn::less}, {a, pick(like_a)});
-      case 7: return add(ir::Pointwise{PointwiseFn::select}, {pick(is_flag), a, pick(like_a)});
-      case 8: return add(ir::Cast{below(3) == 0 ? DType::f16 : DType::f32}, {a});
+      case 6:
+        return add(ir::Pointwise{PointwiseFn::less}, {a, pick(like_a)});
+      case 7:
+        return add(ir::Pointwise{PointwiseFn::select}, {pick(is_flag), a, pick(like_a)});
+      case 8:
+        return add(ir::Cast{below(3) == 0 ? DType::f16 : DType::f32}, {a});
       case 9:
         if (type(*a).shape == domain_ && !trailing.empty())
           return add(ir::Reduce{below(2) == 0 ? ir::ReduceFn::max : ir::ReduceFn::sum, trailing}, {a});
         return add(ir::Expand{domain_}, {a});
       case 10:
         if (type(*a).shape == rows_) return add(ir::Expand{domain_}, {a});
-        return add(ir::Gather{domain_.rank() - 1},
-                   {a, pick([&](Ref r) { return type(r).dtype == DType::i64; })});
+        return add(ir::Gather{domain_.rank() - 1}, {a, pick([&](Ref r) { return type(r).dtype == DType::i64; })});
       case 11:
         if (below(3) != 0) return add_outsider(*a);
-        if (const auto node = program_.add_random(ir::RandomFn::uniform, DType::f32, below(2) == 0 ? domain_ : rows_); node.ok())
+        if (const auto node = program_.add_random(ir::RandomFn::uniform, DType::f32, below(2) == 0 ? domain_ : rows_);
+            node.ok())
           values_.push_back(*node);
         return;
-      default: return;
+      default:
+        return;
     }
   }
 

@@ -1,6 +1,4 @@
 // Accuracy and limits of the vector functions, against the C library in double.
-#include "backends/cpu/vector/float_loops.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/cpu/vector/chain_loops.h"
+#include "backends/cpu/vector/float_loops.h"
 #include "backends/cpu/vector/stream.h"
 
 namespace burn::backends::cpu {
@@ -110,7 +109,8 @@ void expect_never_falls(ir::PointwiseFn fn, float from, float to) {
 
 TEST(VectorErf, NeverFalls) {
   if (!vector_loop(ir::PointwiseFn::erf, ir::DType::f32)) GTEST_SKIP() << "no wide vectors here";
-  for (const float start : {0.001f, 0.0625f, 0.4675f, 0.4999f, 0.9999f, 1.5f, 1.9175f, 1.9999f, 2.7f, 3.2f, 3.7f, 3.9f}) {
+  for (const float start :
+       {0.001f, 0.0625f, 0.4675f, 0.4999f, 0.9999f, 1.5f, 1.9175f, 1.9999f, 2.7f, 3.2f, 3.7f, 3.9f}) {
     expect_never_falls(ir::PointwiseFn::erf, start, start + 3e-4f * std::max(start, 0.1f));
     expect_never_falls(ir::PointwiseFn::erf, -start - 3e-4f * std::max(start, 0.1f), -start);
   }
@@ -153,7 +153,8 @@ TEST(VectorDivision, ByOneNumberRoundsLikeADivision) {
     loop(static_cast<std::int64_t>(x.size()), y.data(), operands, strides);
     for (std::size_t i = 0; i < x.size(); ++i) {
       const float expected = x[i] / divisor;
-      ASSERT_TRUE(y[i] == expected || (std::isnan(y[i]) && std::isnan(expected))) << x[i] << " / " << divisor << ": " << y[i];
+      ASSERT_TRUE(y[i] == expected || (std::isnan(y[i]) && std::isnan(expected)))
+          << x[i] << " / " << divisor << ": " << y[i];
     }
   }
 }
@@ -193,7 +194,8 @@ TEST_P(FunctionChainTest, GivesWhatItsStepsGive) {
     if (!exists) return;
     for (const float z : {3.0f, 4.0f, 1e-30f}) {
       alignas(64) float x[4][71], y[72];
-      for (int i = 0; i < 71; ++i) x[0][i] = 0.1f * static_cast<float>(i - 35), x[1][i] = z, x[2][i] = x[0][i] + 2, x[3][i] = z;
+      for (int i = 0; i < 71; ++i)
+        x[0][i] = 0.1f * static_cast<float>(i - 35), x[1][i] = z, x[2][i] = x[0][i] + 2, x[3][i] = z;
       const bool has_z = before.has_value();
       const void* operands[] = {x[0], has_z ? x[1] : x[2], has_z ? x[2] : x[1], x[3], x[2]};
       const std::int64_t strides[] = {1, has_z ? 0 : 1, has_z ? 1 : 0, 0, 1};
@@ -222,8 +224,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Pattern{PointwiseFn::div, {PointwiseFn::add, PointwiseFn::mul, PointwiseFn::div}},
                       Pattern{{}, {PointwiseFn::mul, PointwiseFn::add}, false},
                       Pattern{{}, {PointwiseFn::div, PointwiseFn::mul}, false},
-                      Pattern{PointwiseFn::sub, {PointwiseFn::mul}, false},
-                      Pattern{{}, {PointwiseFn::max}, false}));
+                      Pattern{PointwiseFn::sub, {PointwiseFn::mul}, false}, Pattern{{}, {PointwiseFn::max}, false}));
 
 TEST(StreamCopy, CopiesAnyStretchAndNothingBesides) {
   std::vector<std::byte> from(500), to(500);
@@ -235,7 +236,8 @@ TEST(StreamCopy, CopiesAnyStretchAndNothingBesides) {
       finish_streaming();
       for (std::size_t i = 0; i < to.size(); ++i) {
         const bool is_inside = i >= begin && i < begin + size;
-        ASSERT_EQ(to[i], is_inside ? from[i - begin + 7] : std::byte{255}) << size << " bytes at " << begin << ", byte " << i;
+        ASSERT_EQ(to[i], is_inside ? from[i - begin + 7] : std::byte{255})
+            << size << " bytes at " << begin << ", byte " << i;
       }
     }
   }

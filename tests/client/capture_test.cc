@@ -1,11 +1,11 @@
 // Captured steps, told from what the session hears: what is recorded, what is replayed, what is refused.
 #include "client/capture.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <bit>
 #include <cstdlib>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "client/device_state.h"
@@ -22,7 +22,9 @@ class Capture : public ::testing::Test {
   Device device = Device::from_session("test", std::make_unique<test::RecordingSession>(told));
 
   Tensor<1> vector(float x = 0) { return Tensor<1>::from_data({x, 1, 2}, device); }
-  double scalar(std::size_t run, std::size_t slot) { return std::bit_cast<double>(told->runs.at(run).scalars.at(slot)); }
+  double scalar(std::size_t run, std::size_t slot) {
+    return std::bit_cast<double>(told->runs.at(run).scalars.at(slot));
+  }
 
   template <typename Body>
   static std::string message_of(Body&& body) {

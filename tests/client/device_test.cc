@@ -1,10 +1,10 @@
 // What the client tells a session: when programs close, what travels, what is given away.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <atomic>
 #include <set>
 #include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "client/device_state.h"
 #include "client/recording.h"

@@ -1,9 +1,9 @@
 // Tensors that hold nothing: whatever is done with one is an error that says what, and where it was called.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <functional>
 #include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "client/activation.h"
 #include "client/linalg.h"
@@ -28,8 +28,9 @@ class EmptyTensor : public ::testing::Test {
   Tensor<2, Bool> empty_bools;
 
   void expect_error(const char* what, const std::function<void()>& call) {
-    EXPECT_THAT(test::error_of(call), AllOf(StartsWith(what), HasSubstr("the tensor is empty: default-constructed or moved from"),
-                                      HasSubstr("empty_tensor_test.cc:")));
+    EXPECT_THAT(test::error_of(call),
+                AllOf(StartsWith(what), HasSubstr("the tensor is empty: default-constructed or moved from"),
+                      HasSubstr("empty_tensor_test.cc:")));
   }
 };
 
@@ -141,10 +142,16 @@ TEST_F(EmptyTensor, IsNoArgumentOfAComposite) {
   const client::Value none;
   const auto& site = at(Loc::current());
   using Unary = client::Value (*)(const client::Value&, const client::Site&);
-  const std::pair<const char*, Unary> unary[] = {
-      {"gelu", client::gelu}, {"gelu_approximate", client::gelu_approximate}, {"silu", client::silu},
-      {"mish", client::mish}, {"hard_swish", client::hard_swish}, {"log_sigmoid", client::log_sigmoid},
-      {"tanhshrink", client::tanhshrink}, {"softsign", client::softsign}, {"selu", client::selu}, {"clamp", client::relu6}};
+  const std::pair<const char*, Unary> unary[] = {{"gelu", client::gelu},
+                                                 {"gelu_approximate", client::gelu_approximate},
+                                                 {"silu", client::silu},
+                                                 {"mish", client::mish},
+                                                 {"hard_swish", client::hard_swish},
+                                                 {"log_sigmoid", client::log_sigmoid},
+                                                 {"tanhshrink", client::tanhshrink},
+                                                 {"softsign", client::softsign},
+                                                 {"selu", client::selu},
+                                                 {"clamp", client::relu6}};
   for (const auto& [name, function] : unary) expect_error(name, [&] { (void)function(none, site); });
   expect_error("softmax", [&] { (void)client::softmax(none, 0, site); });
   expect_error("log_softmax", [&] { (void)client::log_softmax(none, 0, site); });
@@ -173,11 +180,13 @@ TEST_F(EmptyTensor, LeavesTheRecordingAsItWas) {
 }
 
 TEST(EmptyDevice, IsWhatAMoveLeavesAndSaysSo) {
-  Device device = Device::from_session("test", std::make_unique<test::RecordingSession>(std::make_shared<test::Told>()));
+  Device device =
+      Device::from_session("test", std::make_unique<test::RecordingSession>(std::make_shared<test::Told>()));
   const Device taken = std::move(device);
   for (const auto& call : std::vector<std::function<void()>>{
            [&] { (void)device.url(); }, [&] { (void)device.info(); }, [&] { device.sync(); }, [&] { device.flush(); },
-           [&] { device.seed(1); }, [&] { (void)Tensor<1>::zeros({1}, device); }, [&] { (void)Tensor<1>::from_data({1}, device); }}) {
+           [&] { device.seed(1); }, [&] { (void)Tensor<1>::zeros({1}, device); },
+           [&] { (void)Tensor<1>::from_data({1}, device); }}) {
     EXPECT_THAT(test::error_of(call), HasSubstr("the device is empty: it was moved from"));
   }
   EXPECT_EQ(taken.url(), "test");

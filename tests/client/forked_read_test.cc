@@ -1,10 +1,9 @@
 // A read that is under way when the process forks.
-#include <gtest/gtest.h>
+#include <future>
 
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <future>
 
 #include "client/tensor.h"
 #include "tests/client/recording_session.h"
@@ -15,7 +14,8 @@ namespace {
 // Answers reads when the test does.
 class SilentSession : public test::RecordingSession {
  public:
-  explicit SilentSession(std::vector<ReadCallback>& asked) : RecordingSession(std::make_shared<test::Told>()), asked_(asked) {}
+  explicit SilentSession(std::vector<ReadCallback>& asked)
+      : RecordingSession(std::make_shared<test::Told>()), asked_(asked) {}
   void read(proto::TensorId, ReadCallback done) override { asked_.push_back(std::move(done)); }
 
  private:

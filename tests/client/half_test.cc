@@ -35,7 +35,9 @@ class Halves : public ::testing::TestWithParam<DType> {
   static Tensor<1> alternating(std::int64_t size, const Device& device = cpu()) {
     return Tensor<1>::arange(0, size, device).remainder(2) * 12 - 6;
   }
-  Tensor<1> spread(std::int64_t size, const Device& device = cpu()) const { return alternating(size, device).cast(GetParam()); }
+  Tensor<1> spread(std::int64_t size, const Device& device = cpu()) const {
+    return alternating(size, device).cast(GetParam());
+  }
   // Of numbers near 1.
   float step() const { return GetParam() == DType::f16 ? 0x1p-10f : 0x1p-7f; }
 };
@@ -52,7 +54,8 @@ TEST_P(Halves, HaveAMeanOfMoreElementsThanTheirLargestNumber) {
   const auto x = filled<1>({70'000}, 1, cpu().autodiff()).require_grad();
   const auto y = x.mean();
   EXPECT_EQ(values(y), std::vector<float>{1});
-  EXPECT_THAT(values(*x.grad((y * 1024).backward())), Each(::testing::FloatNear(1024.0f / 70'000, 1024.0f / 70'000 * step())));
+  EXPECT_THAT(values(*x.grad((y * 1024).backward())),
+              Each(::testing::FloatNear(1024.0f / 70'000, 1024.0f / 70'000 * step())));
 }
 
 TEST_P(Halves, HaveAVarianceWhereTheirSquaresSumToInfinity) {
@@ -69,7 +72,9 @@ TEST_P(Halves, SoftmaxOverManyElementsSumsToOne) {
 
 TEST_P(Halves, HaveNormsWhereTheirSquaresAreInfinite) {
   const auto x = filled<1>({4}, 300);
-  const auto norm = [](const Tensor<1>& v, double p) { return values(Tensor<1>{client::vector_norm(v.value(), p, 0, {})}); };
+  const auto norm = [](const Tensor<1>& v, double p) {
+    return values(Tensor<1>{client::vector_norm(v.value(), p, 0, {})});
+  };
   EXPECT_THAT(norm(x, 2), Each(::testing::FloatNear(600, 600 * step())));
   EXPECT_THAT(norm(x, 3), Each(::testing::FloatNear(476.2203f, 480 * step())));
   const Tensor<1> unit{client::vector_normalize(x.value(), 2, 0, 1e-12, {})};
@@ -99,7 +104,8 @@ INSTANTIATE_TEST_SUITE_P(Types, Halves, ::testing::Values(DType::f16, DType::bf1
                          [](const auto& info) { return std::string(ir::name(info.param)); });
 
 TEST(Mean, DividesSoThatTheMeanOfEqualsIsTheirNumber) {
-  for (const std::int64_t n : {1, 3, 7, 10, 41, 49, 55, 93, 98, 103, 107, 161, 187, 197, 4099}) {  // n (1 / n) is not 1 for most
+  for (const std::int64_t n :
+       {1, 3, 7, 10, 41, 49, 55, 93, 98, 103, 107, 161, 187, 197, 4099}) {  // n (1 / n) is not 1 for most
     ASSERT_EQ(Tensor<1>::ones({n}, {cpu(), DType::f64}).mean().into_scalar<double>(), 1.0) << "of " << n;
     ASSERT_EQ(Tensor<1>::ones({n}, cpu()).mean().into_scalar<float>(), 1.0f) << "of " << n;
   }

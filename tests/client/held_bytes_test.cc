@@ -1,7 +1,8 @@
-// A recording keeps its inputs on the device. What nobody else holds any more is bounded, without the loop losing its rhythm.
-#include <gtest/gtest.h>
-
+// A recording keeps its inputs on the device. What nobody else holds any more is bounded, without the loop losing its
+// rhythm.
 #include <thread>
+
+#include <gtest/gtest.h>
 
 #include "client/device_state.h"
 #include "client/recording.h"

@@ -49,7 +49,8 @@ TEST(IntegerComparison, TakesFractions) {
 
 TEST(IntegerComparison, TakesNumbersThatTheTensorCannotHold) {
   const auto x = ints({-128, 0, 127}, DType::i8);
-  for (const Scalar large : {Scalar{300}, Scalar{1e30}, Scalar{std::numeric_limits<double>::infinity()}, Scalar{UINT64_MAX}}) {
+  for (const Scalar large :
+       {Scalar{300}, Scalar{1e30}, Scalar{std::numeric_limits<double>::infinity()}, Scalar{UINT64_MAX}}) {
     EXPECT_THAT(values(x.lower(large)), ElementsAre(1, 1, 1));
     EXPECT_THAT(values(x.lower_equal(large)), ElementsAre(1, 1, 1));
     EXPECT_THAT(values(x.greater(large)), ElementsAre(0, 0, 0));
@@ -91,14 +92,21 @@ TEST(IntegerClamp, BoundsBeyondTheTypeBoundNothing) {
 
 TEST(IntegerClamp, KeepsWithinFractions) {
   EXPECT_THAT(values(ints({-3, 0, 1, 3}).clamp(-1.5, 2.5)), ElementsAre(-1, 0, 1, 2));
-  EXPECT_THAT(test::error_of([] { (void)ints({1}).clamp_min(NAN); }), HasSubstr("max: nan is no whole number, the tensor is i64"));
+  EXPECT_THAT(test::error_of([] { (void)ints({1}).clamp_min(NAN); }),
+              HasSubstr("max: nan is no whole number, the tensor is i64"));
 }
 
 TEST(IntegerArithmetic, TakesWholeNumbersOnly) {
   EXPECT_THAT(values(ints({1, 2}) * 3.0 + 1), ElementsAre(4, 7));
-  EXPECT_THAT(test::error_of([] { (void)(ints({1, 2}) * 0.5); }), HasSubstr("mul: 0.5 is no whole number, the tensor is i64"));
+  EXPECT_THAT(test::error_of([] {
+                (void)(ints({1, 2}) * 0.5);
+              }),
+              HasSubstr("mul: 0.5 is no whole number, the tensor is i64"));
   EXPECT_THAT(test::error_of([] { (void)(0.5 - ints({1, 2})); }), HasSubstr("integer_scalar_test.cc:"));
-  EXPECT_THAT(test::error_of([] { (void)ints({1, 2}, DType::u8).div(-1); }), HasSubstr("div: -1 is no u8, which has 0 to 255"));
+  EXPECT_THAT(test::error_of([] {
+                (void)ints({1, 2}, DType::u8).div(-1);
+              }),
+              HasSubstr("div: -1 is no u8, which has 0 to 255"));
 }
 
 TEST(IntegerArithmetic, WrapsAsIntegersDo) {
@@ -110,10 +118,14 @@ TEST(IntegerArithmetic, WrapsAsIntegersDo) {
 TEST(IntegerFill, IsTowardZeroAndInRange) {
   EXPECT_THAT(values(Tensor<1, Int>::full({2}, -2.7, cpu())), ElementsAre(-2, -2));
   EXPECT_THAT(values(ints({1, 2}).mask_fill(ints({1, 2}).equal(2), 9.9)), ElementsAre(1, 9));
-  EXPECT_THAT(test::error_of([] { (void)Tensor<1, Int>::full({2}, 300, {cpu(), DType::u8}); }),
+  EXPECT_THAT(test::error_of([] {
+                (void)Tensor<1, Int>::full({2}, 300, {cpu(), DType::u8});
+              }),
               HasSubstr("300 is no u8, which has 0 to 255 (at integer_scalar_test.cc:"));
-  EXPECT_THAT(test::error_of([] { (void)ints({1}, DType::i8).mask_fill(ints({1}).equal(1), NAN); }), HasSubstr("nan is no i8"));
-  EXPECT_THAT(test::error_of([] { (void)Tensor<1, Int>::full({2}, UINT64_MAX, cpu()); }), HasSubstr("18446744073709551615 is no i64"));
+  EXPECT_THAT(test::error_of([] { (void)ints({1}, DType::i8).mask_fill(ints({1}).equal(1), NAN); }),
+              HasSubstr("nan is no i8"));
+  EXPECT_THAT(test::error_of([] { (void)Tensor<1, Int>::full({2}, UINT64_MAX, cpu()); }),
+              HasSubstr("18446744073709551615 is no i64"));
 }
 
 TEST(LargeNumbers, KeepTheirValueInEveryType) {
@@ -140,7 +152,8 @@ TEST(IntegersInCapturedSteps, CompareAndClampByValue) {
     EXPECT_EQ(values(to(x, number)), values(x.clamp_max(number))) << number;
   }
   for (const double number : {1.0, 2.0, 3.0}) EXPECT_EQ(values(times(x, number)), values(x * number));
-  EXPECT_THAT(test::error_of([&] { (void)times(x, 0.5); }), HasSubstr("scalar: 0.5 is no whole number, the tensor is i64"));
+  EXPECT_THAT(test::error_of([&] { (void)times(x, 0.5); }),
+              HasSubstr("scalar: 0.5 is no whole number, the tensor is i64"));
   EXPECT_EQ(values(times(x, 4.0)), values(x * 4));
 }
 

@@ -36,7 +36,8 @@ TEST(Linalg, NormalisingLeavesZeroZero) {
 }
 
 TEST(Linalg, CosineOfTheAngle) {
-  const auto a = Tensor<2>::from_data({{1, 0}, {1, 1}, {0, 0}}, device()), b = Tensor<2>::from_data({{2, 0}, {-1, -1}, {1, 1}}, device());
+  const auto a = Tensor<2>::from_data({{1, 0}, {1, 1}, {0, 0}}, device()),
+             b = Tensor<2>::from_data({{2, 0}, {-1, -1}, {1, 1}}, device());
   EXPECT_THAT(values(linalg::cosine_similarity(a, b, 1)), ElementsAre(FloatEq(1), FloatEq(-1), 0));
 }
 

@@ -1,10 +1,10 @@
 // Opening devices by URL: who shares a session, who shares an attempt, and who waits for whom.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <atomic>
 #include <future>
 #include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "client/device_state.h"
 #include "client/tensor.h"
@@ -43,7 +43,8 @@ class OpenDevice : public ::testing::Test {
     });
   }
   ~OpenDevice() override {
-    proto::register_scheme(scheme, [](const std::string&) -> Result<std::unique_ptr<proto::Session>> { return unavailable("over"); });
+    proto::register_scheme(
+        scheme, [](const std::string&) -> Result<std::unique_ptr<proto::Session>> { return unavailable("over"); });
   }
 
   std::string url(const std::string& name) const { return scheme + ":" + name; }

@@ -1,9 +1,9 @@
 #include "client/program_table.h"
 
+#include <string>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <string>
 
 #include "client/device_state.h"
 #include "client/tensor.h"

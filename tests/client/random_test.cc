@@ -1,4 +1,5 @@
-// What random tensors are made of, in every dtype. Seeds are fixed; bounds are six standard deviations of what is counted.
+// What random tensors are made of, in every dtype. Seeds are fixed; bounds are six standard deviations of what is
+// counted.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -45,7 +46,8 @@ TEST_P(EveryFloat, BernoulliHasItsProbability) {
 }
 
 TEST_P(EveryFloat, UniformStaysBelowItsUpperEnd) {
-  for (const auto& [low, high] : {std::pair{0.5, 1.5}, {-1.0, 0.0}, {0.0, 1.0}, {-3.0, -2.0}, {1000.0, 1001.0}, {0.0, 1e-4}}) {
+  for (const auto& [low, high] :
+       {std::pair{0.5, 1.5}, {-1.0, 0.0}, {0.0, 1.0}, {-3.0, -2.0}, {1000.0, 1001.0}, {0.0, 1e-4}}) {
     const auto x = drawn<Float, double>(Distribution::uniform(low, high), GetParam(), 1 << 19);
     const auto [least, most] = std::ranges::minmax(x);
     EXPECT_GE(least, low);
@@ -66,7 +68,8 @@ TEST_P(EveryFloat, UniformHasItsMeanAndReachesItsEnds) {
 TEST_P(EveryFloat, NormalIsFiniteWithThinTails) {
   const auto x = drawn<Float, double>(Distribution::normal(2, 3), GetParam());
   double sum = 0, squares = 0, beyond = 0;
-  for (const double v : x) sum += v, squares += (v - 2) * (v - 2), beyond += std::abs(v - 2) > 12;  // 4 deviations: 6.33e-5
+  for (const double v : x)
+    sum += v, squares += (v - 2) * (v - 2), beyond += std::abs(v - 2) > 12;  // 4 deviations: 6.33e-5
   EXPECT_TRUE(std::ranges::all_of(x, [](double v) { return std::isfinite(v); }));
   EXPECT_NEAR(sum / kCount, 2, 0.036);
   EXPECT_NEAR(squares / kCount, 9, 0.15);
@@ -78,11 +81,16 @@ INSTANTIATE_TEST_SUITE_P(Types, EveryFloat, ::testing::Values(DType::f64, DType:
 
 TEST(UniformFloats, TakeRangesThatAreOne) {
   EXPECT_THAT((drawn<Float, float>(Distribution::uniform(2, 2), DType::f32, 10)), Each(2));
-  EXPECT_THAT((drawn<Float, float>(Distribution::uniform(-65504, 65504), DType::f16, 1000)), Each(AllOf(Ge(-65504), Lt(65504))));
-  EXPECT_THAT(test::error_of([] { drawn<Float, float>(Distribution::uniform(2, 1), DType::f32); }), HasSubstr("random: uniform in [2.0"));
-  EXPECT_THAT(test::error_of([] { drawn<Float, float>(Distribution::uniform(-3e38, 3e38), DType::f32); }), HasSubstr("no range"));
-  EXPECT_THAT(test::error_of([] { drawn<Float, float>(Distribution::uniform(0, NAN), DType::f32); }), HasSubstr("no range"));
-  EXPECT_THAT(test::error_of([] { drawn<Float, float>(Distribution::bernoulli(1.5), DType::f32); }), HasSubstr("a probability of 1.5"));
+  EXPECT_THAT((drawn<Float, float>(Distribution::uniform(-65504, 65504), DType::f16, 1000)),
+              Each(AllOf(Ge(-65504), Lt(65504))));
+  EXPECT_THAT(test::error_of([] { drawn<Float, float>(Distribution::uniform(2, 1), DType::f32); }),
+              HasSubstr("random: uniform in [2.0"));
+  EXPECT_THAT(test::error_of([] { drawn<Float, float>(Distribution::uniform(-3e38, 3e38), DType::f32); }),
+              HasSubstr("no range"));
+  EXPECT_THAT(test::error_of([] { drawn<Float, float>(Distribution::uniform(0, NAN), DType::f32); }),
+              HasSubstr("no range"));
+  EXPECT_THAT(test::error_of([] { drawn<Float, float>(Distribution::bernoulli(1.5), DType::f32); }),
+              HasSubstr("a probability of 1.5"));
 }
 
 class EveryInteger : public ::testing::TestWithParam<DType> {};
@@ -100,7 +108,8 @@ TEST_P(EveryInteger, UniformGivesEveryNumberEquallyOften) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, EveryInteger,
-                         ::testing::Values(DType::i64, DType::i32, DType::i16, DType::i8, DType::u64, DType::u32, DType::u16, DType::u8),
+                         ::testing::Values(DType::i64, DType::i32, DType::i16, DType::i8, DType::u64, DType::u32,
+                                           DType::u16, DType::u8),
                          [](const auto& info) { return std::string(ir::name(info.param)); });
 
 TEST(UniformIntegers, HaveEveryBitOfALargeRange) {
@@ -126,8 +135,10 @@ void expect_even(const Distribution& distribution, DType dtype, long double low,
     ++parts[static_cast<std::size_t>(at * 16)];
     last_bits.insert(static_cast<int>(v & 63));
   };
-  if (dtype == DType::u64) for (const auto v : data.as_slice<std::uint64_t>()) count(v);
-  else for (const auto v : data.as_slice<std::int64_t>()) count(v);
+  if (dtype == DType::u64)
+    for (const auto v : data.as_slice<std::uint64_t>()) count(v);
+  else
+    for (const auto v : data.as_slice<std::int64_t>()) count(v);
   for (const double part : parts) EXPECT_NEAR(part, kCount / 16.0, 6 * std::sqrt(kCount / 16.0));
   EXPECT_EQ(last_bits.size(), 64);
 }
@@ -148,9 +159,12 @@ TEST(UniformIntegers, AreThoseBetweenFractions) {
 }
 
 TEST(UniformIntegers, NeedANumberToDrawThatTheTypeHas) {
-  EXPECT_THAT(test::error_of([] { drawn<Int, float>(Distribution::uniform(0.2, 0.8), DType::i64); }), HasSubstr("where there is no whole number"));
-  EXPECT_THAT(test::error_of([] { drawn<Int, float>(Distribution::uniform(0, 300), DType::u8); }), HasSubstr("are not all u8"));
-  EXPECT_EQ((drawn<Int, std::int64_t>(Distribution::uniform(0, 256), DType::u8)).size(), static_cast<std::size_t>(kCount));
+  EXPECT_THAT(test::error_of([] { drawn<Int, float>(Distribution::uniform(0.2, 0.8), DType::i64); }),
+              HasSubstr("where there is no whole number"));
+  EXPECT_THAT(test::error_of([] { drawn<Int, float>(Distribution::uniform(0, 300), DType::u8); }),
+              HasSubstr("are not all u8"));
+  EXPECT_EQ((drawn<Int, std::int64_t>(Distribution::uniform(0, 256), DType::u8)).size(),
+            static_cast<std::size_t>(kCount));
 }
 
 TEST(NormalIntegers, AreRoundedToTheNearest) {

@@ -69,11 +69,15 @@ TEST(TensorData, FillsEveryType) {
 }
 
 TEST(TensorData, RefusesAWrongNumberOfValues) {
-  EXPECT_EQ(message_of([] { TensorData(std::vector<float>{1, 2}, {3}); }),
+  EXPECT_EQ(message_of([] {
+              TensorData(std::vector<float>{1, 2}, {3});
+            }),
             "tensor data: 2 values do not fill f32[3], which has 3");
   EXPECT_EQ(message_of([] { TensorData::from_bytes(SharedBytes::own(std::vector<char>(7)), {2}, DType::f32); }),
             "tensor data: 7 bytes do not fill f32[2], which has 8");
-  EXPECT_EQ(message_of([] { TensorData::zeros({2, -1}); }),
+  EXPECT_EQ(message_of([] {
+              TensorData::zeros({2, -1});
+            }),
             "tensor data: shape [2, -1] has a negative size or too many elements");
 }
 

@@ -1,10 +1,10 @@
 // The tensor API on the CPU backend: what the functions compute, in a user's words.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "client/tensor.h"
 
 #include <sstream>
 
-#include "client/tensor.h"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 namespace burn {
 namespace {
@@ -46,7 +46,7 @@ TEST(Tensor, MultipliesMatricesAlsoTransposedOnes) {
 
 TEST(Tensor, BatchesOfMatricesBroadcast) {
   const auto a = Tensor<3>::from_data({{{1, 2}}, {{3, 4}}}, device());  // [2, 1, 2]
-  const auto b = Tensor<3>::from_data({{{1}, {10}}}, device());        // [1, 2, 1]
+  const auto b = Tensor<3>::from_data({{{1}, {10}}}, device());         // [1, 2, 1]
   EXPECT_THAT(values(a.matmul(b)), ElementsAre(21, 43));
 }
 

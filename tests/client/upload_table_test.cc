@@ -1,7 +1,7 @@
 // Uploads of the same bytes: sent once, as long as the device holds them.
-#include <gtest/gtest.h>
-
 #include <thread>
+
+#include <gtest/gtest.h>
 
 #include "client/capture.h"
 #include "client/device_state.h"

@@ -1,5 +1,5 @@
-// A peer that writes whatever it likes into the control block of a ring, between any two calls: an end says that it is broken
-// or goes on, and never touches a byte outside the ring. The input is read as a list of steps.
+// A peer that writes whatever it likes into the control block of a ring, between any two calls: an end says that it is
+// broken or goes on, and never touches a byte outside the ring. The input is read as a list of steps.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -31,11 +31,21 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   while (at < size) {
     const std::size_t count = byte() % (kBytes + 1);
     switch (byte() % 10) {
-      case 0: control.written = number(control.written); break;
-      case 1: control.read = number(control.read); break;
-      case 2: control.closed = byte(); break;
-      case 3: control.reader_sleeps = byte(); break;
-      case 4: control.writer_sleeps = byte(); break;
+      case 0:
+        control.written = number(control.written);
+        break;
+      case 1:
+        control.read = number(control.read);
+        break;
+      case 2:
+        control.closed = byte();
+        break;
+      case 3:
+        control.reader_sleeps = byte();
+        break;
+      case 4:
+        control.writer_sleeps = byte();
+        break;
       case 5:
       case 6: {
         const std::size_t space = writer.space();

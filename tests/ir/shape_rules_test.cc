@@ -35,7 +35,8 @@ TEST(ShapeRules, EveryOpRejectsTooFewAndTooManyOperands) {
     }
     if (std::holds_alternative<Concat>(sample.op)) continue;  // takes any number
     auto operands = sample.operands;
-    const bool has_optional = std::holds_alternative<Attention>(sample.op) || std::holds_alternative<AttentionGrad>(sample.op);
+    const bool has_optional =
+        std::holds_alternative<Attention>(sample.op) || std::holds_alternative<AttentionGrad>(sample.op);
     operands.push_back({f32, {2, 3}});
     if (!has_optional) EXPECT_THAT(inferred(sample.op, operands), takes);
     operands.resize(5000, {f32, {2, 3}});
@@ -48,8 +49,10 @@ TEST(ShapeRules, SourcesCheckTheirNumbers) {
   EXPECT_THAT(inferred(Iota{DType::i64, -1}, {}), HasSubstr("iota: [-1] is no shape"));
   EXPECT_THAT(inferred(Iota{DType::i64, kHuge}, {}), HasSubstr("too many elements"));
   EXPECT_THAT(inferred(Iota{DType::bool_, 2}, {}), HasSubstr("not bools"));
-  EXPECT_THAT(inferred(Random{RandomFn::uniform, DType::i32, {2}, 0}, {}), HasSubstr("random: uniform gives f32 or f64, not i32"));
-  EXPECT_THAT(inferred(Random{RandomFn::normal, DType::f16, {2}, 0}, {}), HasSubstr("random: normal gives f32 or f64, not f16"));
+  EXPECT_THAT(inferred(Random{RandomFn::uniform, DType::i32, {2}, 0}, {}),
+              HasSubstr("random: uniform gives f32 or f64, not i32"));
+  EXPECT_THAT(inferred(Random{RandomFn::normal, DType::f16, {2}, 0}, {}),
+              HasSubstr("random: normal gives f32 or f64, not f16"));
   EXPECT_THAT(inferred(Random{RandomFn::bits, f32, {2}, 0}, {}), HasSubstr("random: bits gives u64, not f32"));
   EXPECT_THAT(inferred(Random{RandomFn::uniform, f32, {kHuge, kHuge}, 0}, {}), HasSubstr("too many elements"));
   EXPECT_THAT(inferred(Random{RandomFn::uniform, f32, {2}, -1}, {}), HasSubstr("offset -1"));

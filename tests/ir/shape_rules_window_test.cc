@@ -75,7 +75,7 @@ TEST(ShapeRules, ConvTakesFloatsOfOneDtype) {
 TEST(ShapeRules, ConvTakesNoHostileNumbers) {
   const std::vector<TensorType> operands{{f32, {1, 1, 5, 5}}, {f32, {1, 1, 3, 3}}};
   for (const auto bad : {kHuge, kLeast, std::int64_t{-1}, std::int64_t{1} << 31}) {
-    for (Dims Conv::* list : {&Conv::stride, &Conv::pad_begin, &Conv::pad_end, &Conv::dilation}) {
+    for (Dims Conv::*list : {&Conv::stride, &Conv::pad_begin, &Conv::pad_end, &Conv::dilation}) {
       Conv op = kConv;
       (op.*list)[1] = bad;
       EXPECT_THAT(inferred(op, operands), HasSubstr("conv: input size 5, kernel 3"));
@@ -151,7 +151,7 @@ TEST(ShapeRules, PoolsAgreeWithPyTorchOnCeilMode) {
 TEST(ShapeRules, PoolsTakeNoHostileNumbers) {
   const TensorType x{f32, {1, 1, 8, 8}};
   for (const auto bad : {kHuge, kLeast, std::int64_t{-1}, std::int64_t{1} << 31}) {
-    for (Dims MaxPoolIndex::* list :
+    for (Dims MaxPoolIndex::*list :
          {&MaxPoolIndex::kernel, &MaxPoolIndex::stride, &MaxPoolIndex::padding, &MaxPoolIndex::dilation}) {
       MaxPoolIndex op = kPool;
       (op.*list)[0] = bad;

@@ -31,7 +31,8 @@ TEST(Attention, IsWhatTheScoresSay) {
 TEST(Attention, AQueryThatSeesNothingGivesZeroAndNoGradient) {
   const auto q = spread_tensor<3>({1, 4, 2}, ad()).require_grad();
   const auto k = spread_tensor<3>({1, 2, 2}, ad()).require_grad();
-  const auto y = module::attention<3>(q, k, k, std::nullopt, std::nullopt, {.is_causal = true});  // the first two see no key
+  const auto y =
+      module::attention<3>(q, k, k, std::nullopt, std::nullopt, {.is_causal = true});  // the first two see no key
   EXPECT_THAT(values(y.narrow(1, 0, 2)), Each(0));
   const auto gradients = y.sum().backward();
   EXPECT_THAT(values((*q.grad(gradients)).narrow(1, 0, 2)), Each(0));
@@ -40,9 +41,13 @@ TEST(Attention, AQueryThatSeesNothingGivesZeroAndNoGradient) {
 
 TEST(Attention, RefusesWhatDoesNotFit) {
   const auto x = [](const std::array<std::int64_t, 3>& dims) { return Tensor<3>::ones(dims, cpu()); };
-  EXPECT_EQ(error_of([&] { (void)module::attention<3>(x({2, 3, 4}), x({2, 5, 3}), x({2, 5, 4})); }),
+  EXPECT_EQ(error_of([&] {
+              (void)module::attention<3>(x({2, 3, 4}), x({2, 5, 3}), x({2, 5, 4}));
+            }),
             "attention: queries and keys do not fit: f32[2, 3, 4], f32[2, 5, 3], f32[2, 5, 4]");
-  EXPECT_EQ(error_of([&] { (void)module::attention<3>(x({2, 3, 4}), x({3, 5, 4}), x({2, 5, 4})); }),
+  EXPECT_EQ(error_of([&] {
+              (void)module::attention<3>(x({2, 3, 4}), x({3, 5, 4}), x({2, 5, 4}));
+            }),
             "attention: f32[3, 5, 4] does not repeat to [2, 5, 4]");
 }
 
@@ -111,9 +116,12 @@ TEST(PositionWiseFeedForward, IsTwoLayersWithAnActivationBetween) {
   for (const std::string name : {"gelu", "gelu_approximate", "relu", "silu"}) {
     const auto layer =
         nn::PositionWiseFeedForwardConfig{.d_model = 4, .d_ff = 6, .dropout = 0, .activation = name}.init(cpu());
-    test::expect_gradients(layer, spread_tensor<3>({1, 2, 4}, cpu()), [](const auto& m, const auto& x) { return m(x); });
+    test::expect_gradients(layer, spread_tensor<3>({1, 2, 4}, cpu()),
+                           [](const auto& m, const auto& x) { return m(x); });
   }
-  EXPECT_EQ(error_of([] { (void)nn::PositionWiseFeedForwardConfig{.d_model = 4, .d_ff = 6, .activation = "none"}.init(cpu()); }),
+  EXPECT_EQ(error_of([] {
+              (void)nn::PositionWiseFeedForwardConfig{.d_model = 4, .d_ff = 6, .activation = "none"}.init(cpu());
+            }),
             "PositionWiseFeedForwardConfig: no activation \"none\": gelu, gelu_approximate, relu or silu");
 }
 
@@ -132,7 +140,8 @@ TEST(TransformerEncoder, HasTheRightGradients) {
 TEST(TransformerEncoder, APositionKnowsNothingOfWhatComesAfterIt) {
   const auto net = encoder(true).init(cpu());
   const auto x = spread_tensor<3>({1, 5, 8}, cpu());
-  const auto whole = net({.tensor = x, .is_causal = true}), part = net({.tensor = x.narrow(1, 0, 3), .is_causal = true});
+  const auto whole = net({.tensor = x, .is_causal = true}),
+             part = net({.tensor = x.narrow(1, 0, 3), .is_causal = true});
   expect_near(part, values(whole.narrow(1, 0, 3)), 1e-5);
 }
 

@@ -1,13 +1,14 @@
-// Layers and losses over 16-bit floats: their sums, squares and counts are held in f32, results and gradients are rounded once.
+// Layers and losses over 16-bit floats: their sums, squares and counts are held in f32, results and gradients are
+// rounded once.
 #include "tests/nn/nn_test.h"
 
 namespace burn {
 namespace {
 
-using ::testing::Each;
 using test::ad;
 using test::cpu;
 using test::values;
+using ::testing::Each;
 
 class NnOverHalves : public ::testing::TestWithParam<DType> {
  protected:
@@ -23,7 +24,8 @@ class NnOverHalves : public ::testing::TestWithParam<DType> {
   // The layer with its parameters in the dtype too.
   template <typename M>
   M as_dtype(M module) const {
-    module.for_each_slot([&](const std::string&, Slot& slot) { slot.value = client::cast(slot.value, GetParam(), {}); });
+    module.for_each_slot(
+        [&](const std::string&, Slot& slot) { slot.value = client::cast(slot.value, GetParam(), {}); });
     return module;
   }
   // -1, 1, -1, ...
@@ -44,7 +46,8 @@ TEST_P(NnOverHalves, NormalisesManyNumbers) {
   const auto rms = nn::RmsNormConfig{.d_model = 4096}.init(cpu());
   expect_normalised(rms(alternating<2>({2, 4096})));
   expect_normalised(as_dtype(rms)(alternating<2>({2, 4096})));
-  expect_normalised(as_dtype(nn::GroupNormConfig{.num_groups = 2, .num_channels = 4}.init(cpu()))(alternating<3>({2, 4, 2048})));
+  expect_normalised(
+      as_dtype(nn::GroupNormConfig{.num_groups = 2, .num_channels = 4}.init(cpu()))(alternating<3>({2, 4, 2048})));
   expect_normalised(as_dtype(nn::InstanceNormConfig{.num_channels = 4}.init(cpu()))(alternating<3>({2, 4, 4096})));
   expect_normalised(as_dtype(nn::BatchNormConfig{.num_features = 2}.init(ad()))(alternating<3>({4, 2, 4096}, ad())));
 }
@@ -65,14 +68,16 @@ TEST_P(NnOverHalves, GradientsOfNormsAreFinite) {
 TEST_P(NnOverHalves, BatchStatisticsMoveByAHundredth) {
   auto layer = as_dtype(nn::BatchNormConfig{.num_features = 2, .momentum = 0.01}.init(ad()));
   (void)layer(alternating<3>({4, 2, 4096}, ad()));
-  EXPECT_THAT(values(Tensor<1>{layer.running_var.slot().value}), Each(::testing::DoubleNear(0.99 + 0.36, 1.35 * step())));
+  EXPECT_THAT(values(Tensor<1>{layer.running_var.slot().value}),
+              Each(::testing::DoubleNear(0.99 + 0.36, 1.35 * step())));
 }
 
 TEST_P(NnOverHalves, MeanSquaredErrorsAreFinite) {
   const auto x = alternating<1>({4096}, ad()).require_grad();
   const auto zero = x.detach() * 0;
   EXPECT_THAT(values(nn::MseLoss{}(x, zero)), Each(36));
-  const auto one = (alternating<1>({4096}) * 0).slice_assign({s(0, 1)}, alternating<1>({1}) * 50);  // its square is 90,000
+  const auto one =
+      (alternating<1>({4096}) * 0).slice_assign({s(0, 1)}, alternating<1>({1}) * 50);  // its square is 90,000
   EXPECT_THAT(values(nn::MseLoss{}(one, one * 0)), Each(::testing::DoubleNear(90'000.0 / 4096, 22 * step())));
   const auto many = Tensor<1>::full({70'000}, 3, {ad(), GetParam()}).require_grad();
   const auto loss = nn::MseLoss{}(many, many.detach() * 0) * 1024;
@@ -82,7 +87,8 @@ TEST_P(NnOverHalves, MeanSquaredErrorsAreFinite) {
 TEST_P(NnOverHalves, CrossEntropyOverManyClassesAndSamples) {
   const auto wide = Tensor<2>::zeros({2, 70'000}, {cpu(), GetParam()});
   const auto first = Tensor<1, Int>::zeros({2}, cpu());
-  EXPECT_THAT(values(nn::CrossEntropyLoss{}(wide, first)), Each(::testing::DoubleNear(std::log(70'000.0), 12 * step())));
+  EXPECT_THAT(values(nn::CrossEntropyLoss{}(wide, first)),
+              Each(::testing::DoubleNear(std::log(70'000.0), 12 * step())));
   const auto tall = Tensor<2>::zeros({70'000, 2}, {ad(), GetParam()}).require_grad();
   const auto loss = nn::CrossEntropyLoss{}(tall, Tensor<1, Int>::zeros({70'000}, cpu()));
   EXPECT_THAT(values(loss), Each(::testing::DoubleNear(std::log(2.0), step())));
@@ -94,7 +100,8 @@ TEST_P(NnOverHalves, CrossEntropyOverManyClassesAndSamples) {
 TEST_P(NnOverHalves, BinaryCrossEntropyOverManySamples) {
   const auto loss = nn::BinaryCrossEntropyLossConfig{.logits = true}.init(cpu());
   const auto x = Tensor<1>::zeros({200'000}, {cpu(), GetParam()});
-  EXPECT_THAT(values(loss(x, Tensor<1, Int>::zeros({200'000}, cpu()))), Each(::testing::DoubleNear(std::log(2.0), step())));
+  EXPECT_THAT(values(loss(x, Tensor<1, Int>::zeros({200'000}, cpu()))),
+              Each(::testing::DoubleNear(std::log(2.0), step())));
 }
 
 TEST_P(NnOverHalves, DropoutKeepsItsShareAndTheMean) {

@@ -22,8 +22,8 @@ std::vector<AttentionCase> attention_cases() {
       {{2}, 7, 3, 4, 6, true},  // the first queries see nothing
       {{2, 2}, 6, 9, 4, 4, false, true},
       {{2, 1}, 6, 9, 4, 3, true, true, true},
-      {{1, 2}, 130, 130, 16, 16, true},     // several blocks of queries
-      {{1}, 70, 1100, 8, 8, false},         // several blocks of keys
+      {{1, 2}, 130, 130, 16, 16, true},  // several blocks of queries
+      {{1}, 70, 1100, 8, 8, false},      // several blocks of keys
       {{1}, 100, 1100, 8, 4, true, true, true},
       {{3}, 1, 20, 8, 8},                   // one query after another, as in generation
       {{1, 2, 1, 2, 1}, 3, 4, 2, 2, true},  // many dims

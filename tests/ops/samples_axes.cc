@@ -138,12 +138,18 @@ std::vector<Sample> axis_samples(std::string_view op) {
   if (op == "reduce") return reduce_samples();
   if (op == "matmul") return matmul_samples();
   if (op == "arg_reduce") {
-    return line_samples([](auto axis, int v) { return ir::ArgReduce{v == 0 ? ir::ArgFn::max : ir::ArgFn::min, axis}; },
-                        2, no_bool, false, 1);
+    return line_samples(
+        [](auto axis, int v) {
+          return ir::ArgReduce{v == 0 ? ir::ArgFn::max : ir::ArgFn::min, axis};
+        },
+        2, no_bool, false, 1);
   }
   if (op == "scan") {
-    return line_samples([](auto axis, int v) { return ir::Scan{kReduceFns[v], axis}; }, 4,
-                        [](int v, DType dtype) { return takes(kReduceFns[v], dtype); }, true, kSumSlack);
+    return line_samples(
+        [](auto axis, int v) {
+          return ir::Scan{kReduceFns[v], axis};
+        },
+        4, [](int v, DType dtype) { return takes(kReduceFns[v], dtype); }, true, kSumSlack);
   }
   if (op == "arg_sort") {
     return line_samples([](auto axis, int v) { return ir::ArgSort{axis, v == 1}; }, 2, any, true, 1);

@@ -119,8 +119,10 @@ std::vector<Sample> source_samples(std::string_view op) {
       }
     }
   } else if (op == "random") {
-    constexpr std::pair<ir::RandomFn, DType> kDraws[] = {{ir::RandomFn::uniform, DType::f32}, {ir::RandomFn::uniform, DType::f64},
-                                                         {ir::RandomFn::normal, DType::f32},  {ir::RandomFn::normal, DType::f64},
+    constexpr std::pair<ir::RandomFn, DType> kDraws[] = {{ir::RandomFn::uniform, DType::f32},
+                                                         {ir::RandomFn::uniform, DType::f64},
+                                                         {ir::RandomFn::normal, DType::f32},
+                                                         {ir::RandomFn::normal, DType::f64},
                                                          {ir::RandomFn::bits, DType::u64}};
     for (const auto& [fn, dtype] : kDraws) {
       SampleBuilder sample{std::string(ir::name(dtype)) + " " + std::string(ir::name(fn))};

@@ -271,7 +271,8 @@ TEST(HostileFrame, SurvivesMutationByTheHundredThousand) {
     if (const auto chunk = peek_chunk(std::as_bytes(std::span{bytes}), bytes.size())) {
       ++peeked;
       ASSERT_EQ(chunk->payload_begin + chunk->payload_size, bytes.size());
-      const auto parts = decode(shared(bytes.substr(0, chunk->payload_begin)), shared(bytes.substr(chunk->payload_begin)));
+      const auto parts =
+          decode(shared(bytes.substr(0, chunk->payload_begin)), shared(bytes.substr(chunk->payload_begin)));
       ASSERT_EQ(parts.status(), frame.status());
       EXPECT_TRUE(!parts.ok() || std::get<Chunk>(parts->body) == chunk->chunk);
     }

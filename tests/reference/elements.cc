@@ -139,9 +139,12 @@ Tensor evaluate(const ir::Random& op, const ir::TensorType& type, Operands, cons
   for (std::size_t i = 0; i < y.size(); ++i) {
     const auto block = bindings.random_offset + static_cast<std::uint64_t>(op.offset) + i / 4;
     const auto draw = [&]<typename T>() { return ir::random_block<T>(op.fn, bindings.seed, block)[i % 4]; };
-    if (op.dtype == ir::DType::u64) y.set(i, draw.template operator()<std::uint64_t>());
-    else if (op.dtype == ir::DType::f64) y.set(i, draw.template operator()<double>());
-    else y.set(i, static_cast<double>(draw.template operator()<float>()));
+    if (op.dtype == ir::DType::u64)
+      y.set(i, draw.template operator()<std::uint64_t>());
+    else if (op.dtype == ir::DType::f64)
+      y.set(i, draw.template operator()<double>());
+    else
+      y.set(i, static_cast<double>(draw.template operator()<float>()));
   }
   return y;
 }

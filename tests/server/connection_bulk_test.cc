@@ -28,12 +28,12 @@ class Uploader {
   Uploader(FakeClient& client, std::uint64_t credit) : client_(client), credit_(credit) {}
 
   void upload(proto::TensorId id, const proto::HostTensor& tensor, std::size_t size = kChunkBytes) {
-    client_.say(proto::Write{id, tensor.type});
+    client_.send(proto::Write{id, tensor.type});
     for (std::size_t at = 0; at < tensor.bytes.size(); at += size) {
       const auto part = tensor.bytes.slice(at, std::min(size, tensor.bytes.size() - at));
       while (credit_ < part.size()) credit_ += client_.expect<proto::Credit>().bytes;
       credit_ -= part.size();
-      client_.say(Chunk{id, at}, part);
+      client_.send(Chunk{id, at}, part);
     }
   }
 
@@ -48,7 +48,7 @@ TEST_F(ConnectionTest, LargeTensorsAreUploadedInChunks) {
   for (const std::size_t size : {kChunkBytes, kChunkBytes - 4, std::size_t{70000}}) {
     const proto::TensorId id = size;
     uploader.upload(id, tensor({5 * kMega}, counting(5 * kMega)), size);
-    client.say(proto::DefineProgram{id, reshape_program({5 * kMega}, {5 * kMega, 1})});
+    client.send(proto::DefineProgram{id, reshape_program({5 * kMega}, {5 * kMega, 1})});
     client.run({.program = id, .inputs = {id}, .first_output = id + 1, .release = {id}});
   }
   EXPECT_EQ(device_->largest_request, std::uint64_t{20} << 20);
@@ -58,13 +58,14 @@ TEST_F(ConnectionTest, ChunksMayBeReceivedWhereTheyBelong) {
   FakeClient client{worker_};
   client.enter();
   const auto numbers = tensor({kMega / 2}, counting(kMega / 2));
-  EXPECT_FALSE(client.say_in_place({1, 0}, numbers.bytes.slice(0, kChunkBytes))) << "nobody announced it";
-  client.say(proto::Write{1, numbers.type});
-  EXPECT_FALSE(client.say_in_place({1, 4}, numbers.bytes.slice(0, kChunkBytes))) << "not its turn";
-  EXPECT_TRUE(client.say_in_place({1, 0}, numbers.bytes.slice(0, kChunkBytes)));
-  EXPECT_FALSE(client.say_in_place({1, kChunkBytes}, SharedBytes::own(std::vector<char>(kChunkBytes + 1)))) << "too large";
-  EXPECT_TRUE(client.say_in_place({1, kChunkBytes}, numbers.bytes.slice(kChunkBytes, kChunkBytes)));
-  client.say(proto::Read{7, 1});
+  EXPECT_FALSE(client.send_in_place({1, 0}, numbers.bytes.slice(0, kChunkBytes))) << "nobody announced it";
+  client.send(proto::Write{1, numbers.type});
+  EXPECT_FALSE(client.send_in_place({1, 4}, numbers.bytes.slice(0, kChunkBytes))) << "not its turn";
+  EXPECT_TRUE(client.send_in_place({1, 0}, numbers.bytes.slice(0, kChunkBytes)));
+  EXPECT_FALSE(client.send_in_place({1, kChunkBytes}, SharedBytes::own(std::vector<char>(kChunkBytes + 1))))
+      << "too large";
+  EXPECT_TRUE(client.send_in_place({1, kChunkBytes}, numbers.bytes.slice(kChunkBytes, kChunkBytes)));
+  client.send(proto::Read{7, 1});
   client.expect<proto::Credit>();
   client.expect<proto::Credit>();
   EXPECT_EQ(client.expect<proto::Data>().request, 7u);
@@ -78,13 +79,13 @@ TEST_F(ConnectionTest, LargeTensorsAreReadInChunksAsCreditAllows) {
   Uploader uploader{client, client.enter().info.bulk_credit};
   const auto numbers = counting(5 * kMega);
   uploader.upload(1, tensor({5 * kMega}, numbers));
-  client.say(proto::Read{3, 1});
+  client.send(proto::Read{3, 1});
   std::vector<std::byte> bytes;
   std::uint64_t credit = proto::kInitialCredit;
   bool announced = false;
   while (bytes.size() < numbers.size() * 4) {
     if (credit < kChunkBytes) {
-      client.say(proto::Credit{3 * kChunkBytes / 2});
+      client.send(proto::Credit{3 * kChunkBytes / 2});
       credit += 3 * kChunkBytes / 2;
     }
     const auto sent = client.channel().next();
@@ -113,10 +114,10 @@ TEST_F(ConnectionTest, LargeTensorsAreReadInChunksAsCreditAllows) {
 TEST_F(ConnectionTest, CreditComesBackAsChunksAreTaken) {
   FakeClient client{worker_};
   client.enter();
-  client.say(proto::Write{1, f32({3 * kMega})});
+  client.send(proto::Write{1, f32({3 * kMega})});
   const auto part = SharedBytes::own(std::vector<float>(kChunkBytes / 4));
   for (std::uint64_t i = 0; i < 12; ++i) {
-    client.say(Chunk{1, i * kChunkBytes}, part);
+    client.send(Chunk{1, i * kChunkBytes}, part);
     EXPECT_EQ(client.expect<proto::Credit>().bytes, kChunkBytes);
   }
   EXPECT_TRUE(client.sync().ok());
@@ -125,8 +126,8 @@ TEST_F(ConnectionTest, CreditComesBackAsChunksAreTaken) {
 TEST_F(ConnectionTest, AClaimOfATebibyteAllocatesNothing) {
   FakeClient client{worker_};
   client.enter();
-  client.say(proto::Write{1, f32({std::int64_t{1} << 38})});
-  client.say(Chunk{1, 0}, SharedBytes::own(std::vector<float>(1000)));  // taken and dropped
+  client.send(proto::Write{1, f32({std::int64_t{1} << 38})});
+  client.send(Chunk{1, 0}, SharedBytes::own(std::vector<float>(1000)));  // taken and dropped
   EXPECT_FAILS(client.read(1).status(), resource_exhausted, "has 1099511627776 bytes, at most 4294967296 may be");
   EXPECT_EQ(device_->largest_request, 0u);
   EXPECT_TRUE(client.sync().ok());  // the read has reported it
@@ -135,11 +136,11 @@ TEST_F(ConnectionTest, AClaimOfATebibyteAllocatesNothing) {
 TEST_F(ConnectionTest, AReleasedUploadMayStillCome) {
   FakeClient client{worker_};
   client.enter();
-  client.say(proto::Write{1, f32({2 * 70000})});
-  client.say(Chunk{1, 0}, SharedBytes::own(std::vector<float>(70000)));
-  client.say(proto::Release{{1}});
+  client.send(proto::Write{1, f32({2 * 70000})});
+  client.send(Chunk{1, 0}, SharedBytes::own(std::vector<float>(70000)));
+  client.send(proto::Release{{1}});
   EXPECT_TRUE(client.sync().ok());
-  client.say(Chunk{1, 280000}, SharedBytes::own(std::vector<float>(70000)));
+  client.send(Chunk{1, 280000}, SharedBytes::own(std::vector<float>(70000)));
   EXPECT_TRUE(client.sync().ok());
   EXPECT_EQ(device_->in_use, 0u);
 }
@@ -152,37 +153,50 @@ TEST_F(ConnectionTest, ChunksThatBreakTheRulesEndIt) {
     StatusCode code;
   };
   const Abuse cases[] = {
-      {"a chunk of tensor 9, which awaits none", [&](FakeClient& c) { c.say(Chunk{9, 0}, part); },
-       StatusCode::invalid_argument},
-      {"due is 0 of 400000", [&](FakeClient& c) { c.say(Chunk{1, 400}, part); }, StatusCode::invalid_argument},
-      {"due is 400 of 400000",
+      {"a chunk of tensor 9, which awaits none",
        [&](FakeClient& c) {
-         c.say(Chunk{1, 0}, part);
-         c.say(Chunk{1, 0}, part);
+         c.send(Chunk{9, 0}, part);
        },
        StatusCode::invalid_argument},
-      {"due is 0 of 400000", [&](FakeClient& c) { c.say(Chunk{1, ~std::uint64_t{0}}, part); },
+      {"due is 0 of 400000",
+       [&](FakeClient& c) {
+         c.send(Chunk{1, 400}, part);
+       },
+       StatusCode::invalid_argument},
+      {"due is 400 of 400000",
+       [&](FakeClient& c) {
+         c.send(Chunk{1, 0}, part);
+         c.send(Chunk{1, 0}, part);
+       },
+       StatusCode::invalid_argument},
+      {"due is 0 of 400000",
+       [&](FakeClient& c) {
+         c.send(Chunk{1, ~std::uint64_t{0}}, part);
+       },
        StatusCode::invalid_argument},
       {"which awaits none",
        [&](FakeClient& c) {
          c.write(2, tensor({100}, std::vector<float>(100)));
-         c.say(Chunk{2, 0}, part);
+         c.send(Chunk{2, 0}, part);
        },
        StatusCode::invalid_argument},
       {"which awaits none",
        [&](FakeClient& c) {
-         c.say(Chunk{1, 0}, SharedBytes::own(std::vector<float>(100000)));
-         c.say(Chunk{1, 400000}, part);
+         c.send(Chunk{1, 0}, SharedBytes::own(std::vector<float>(100000)));
+         c.send(Chunk{1, 400000}, part);
        },
        StatusCode::invalid_argument},
       {"write: tensor 1 is announced while its chunks are still coming",
-       [&](FakeClient& c) { c.say(proto::Write{1, f32({100000})}); }, StatusCode::invalid_argument},
-      {"credit for", [&](FakeClient& c) { c.say(proto::Credit{~std::uint64_t{0}}); }, StatusCode::invalid_argument},
+       [&](FakeClient& c) {
+         c.send(proto::Write{1, f32({100000})});
+       },
+       StatusCode::invalid_argument},
+      {"credit for", [&](FakeClient& c) { c.send(proto::Credit{~std::uint64_t{0}}); }, StatusCode::invalid_argument},
   };
   for (const auto& [what, act, code] : cases) {
     FakeClient client{worker_};
     client.enter();
-    client.say(proto::Write{1, f32({100000})});
+    client.send(proto::Write{1, f32({100000})});
     act(client);
     const auto status = client.expect_close();
     EXPECT_EQ(status.code(), code) << status.to_string();
@@ -211,7 +225,7 @@ TEST_F(ConnectionTest, ReadsThatNobodyTakesHaveAnEnd) {
   Uploader uploader{client, client.enter().info.bulk_credit};
   uploader.upload(1, tensor({3 * kMega}, std::vector<float>(3 * kMega)));
   for (std::uint64_t i = 0; i < 100 && !client.channel().is_closed(); ++i) {
-    client.say(proto::Read{i, 1});
+    client.send(proto::Read{i, 1});
     while (!client.channel().is_closed() && !client.connection().is_caught_up()) std::this_thread::yield();
   }
   EXPECT_TRUE(client.channel().is_closed());

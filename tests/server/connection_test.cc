@@ -23,13 +23,13 @@ TEST_F(ConnectionTest, WelcomesAClient) {
 
 TEST_F(ConnectionTest, RefusesAnotherVersion) {
   FakeClient client{worker_};
-  client.say(proto::Hello{7, ir::op_set_fingerprint(), "from the future", ""});
+  client.send(proto::Hello{7, ir::op_set_fingerprint(), "from the future", ""});
   EXPECT_EQ(client.expect_close(), failed_precondition("client speaks protocol 7, this server 1"));
 }
 
 TEST_F(ConnectionTest, AcceptsAnotherOpSet) {
   FakeClient client{worker_};
-  client.say(proto::Hello{proto::kProtocolVersion, 4711, "another build", ""});
+  client.send(proto::Hello{proto::kProtocolVersion, 4711, "another build", ""});
   client.expect<proto::Welcome>();
   EXPECT_TRUE(client.sync().ok());
 }
@@ -40,14 +40,14 @@ TEST_F(ConnectionTest, WantsAHelloFirstAndOnce) {
   EXPECT_FAILS(hasty.expect_close(), failed_precondition, "the first frame must be a hello, not a run");
   FakeClient twice{worker_};
   twice.enter();
-  twice.say(proto::Hello{});
-  EXPECT_FAILS(twice.expect_close(), invalid_argument, "hello: this is not for a client to say now");
+  twice.send(proto::Hello{});
+  EXPECT_FAILS(twice.expect_close(), invalid_argument, "hello: a client may not send this now");
 }
 
 TEST_F(ConnectionTest, ComputesAndAnswers) {
   FakeClient client{worker_};
   client.enter();
-  client.say(proto::DefineProgram{1, add_program({2})});
+  client.send(proto::DefineProgram{1, add_program({2})});
   client.write(1, tensor({2}, {1, 2}));
   client.run({.program = 1, .inputs = {1, 1}, .first_output = 2, .release = {1}});
   const auto sum = client.read(2);
@@ -55,7 +55,7 @@ TEST_F(ConnectionTest, ComputesAndAnswers) {
   EXPECT_EQ(sum->type, f32({2}));
   EXPECT_EQ(values(*sum), (std::vector<float>{2, 4}));
   EXPECT_FAILS(client.read(1).status(), not_found, "tensor 1");
-  client.say(proto::Release{{2}});
+  client.send(proto::Release{{2}});
   EXPECT_TRUE(client.sync().ok());
   EXPECT_EQ(device_->in_use, 0u);
 }
@@ -88,10 +88,10 @@ TEST_F(ConnectionTest, EmptyTensorsTravelBothWays) {
 TEST_F(ConnectionTest, ARequestThatCannotBeFulfilledFailsAlone) {
   FakeClient client{worker_};
   client.enter();
-  client.say(proto::DefineProgram{1, add_program({2})});
+  client.send(proto::DefineProgram{1, add_program({2})});
   client.run({.program = 9, .inputs = {}, .first_output = 50});
   client.run({.program = 1, .inputs = {1}, .first_output = 51});
-  client.say(proto::Release{{44}});
+  client.send(proto::Release{{44}});
   EXPECT_FAILS(client.sync(), not_found, "program 9");
   EXPECT_FAILS(client.read(51).status(), invalid_argument, "1 inputs given, it has 2");
   EXPECT_TRUE(client.sync().ok());
@@ -101,7 +101,7 @@ TEST_F(ConnectionTest, APoisonedTensorTellsTheFirstCause) {
   FakeClient client{worker_};
   client.enter();
   device_->on_run = [](const ir::Program&) { return resource_exhausted("add (at model.cc:41): no memory"); };
-  client.say(proto::DefineProgram{1, add_program({2})});
+  client.send(proto::DefineProgram{1, add_program({2})});
   client.write(1, tensor({2}, {1, 2}));
   client.run({.program = 1, .inputs = {1, 1}, .first_output = 2});
   client.run({.program = 1, .inputs = {2, 1}, .first_output = 3});
@@ -113,9 +113,9 @@ TEST_F(ConnectionTest, AnUnknownOpFailsItsProgram) {
   client.enter();
   auto bytes = proto::to_string(proto::encode({1, proto::DefineProgram{1, proto::sample_program()}, {}}));
   bytes.replace(bytes.find("matmul"), 6, "matmux");
-  client.say_bytes(bytes);
-  client.say(proto::RunProgram{{.program = 1, .inputs = {1, 2}, .first_output = 3, .scalars = {0}}}, {}, 2);
-  client.say(proto::Read{5, 4}, {}, 3);
+  client.send_bytes(bytes);
+  client.send(proto::RunProgram{{.program = 1, .inputs = {1, 2}, .first_output = 3, .scalars = {0}}}, {}, 2);
+  client.send(proto::Read{5, 4}, {}, 3);
   const auto done = client.expect<proto::Done>();
   EXPECT_EQ(done.request, 5u);
   EXPECT_FAILS(done.status, unimplemented, "program 1: node 0 at mlp.cc:41: op \"matmux\"");
@@ -125,7 +125,7 @@ TEST_F(ConnectionTest, IdsOfAnotherSessionAreUnknown) {
   FakeClient one{worker_}, other{worker_};
   one.enter();
   other.enter();
-  one.say(proto::DefineProgram{1, add_program({2})});
+  one.send(proto::DefineProgram{1, add_program({2})});
   one.write(1, tensor({2}, {1, 2}));
   EXPECT_TRUE(one.sync().ok());
   EXPECT_FAILS(other.read(1).status(), not_found, "tensor 1 is not known in this session");
@@ -139,7 +139,7 @@ TEST_F(ConnectionTest, IdsOfAnotherSessionAreUnknown) {
 TEST_F(ConnectionTest, GarbageEndsIt) {
   FakeClient client{worker_};
   client.enter();
-  client.say_bytes("GET / HTTP/1.1\r\n\r\n");
+  client.send_bytes("GET / HTTP/1.1\r\n\r\n");
   EXPECT_FAILS(client.expect_close(), invalid_argument, "a frame begins with its header");
 }
 
@@ -147,10 +147,10 @@ TEST_F(ConnectionTest, FramesAreNumberedWithoutGaps) {
   for (const std::uint64_t seq : {0, 1, 3, 1 << 20}) {
     FakeClient client{worker_};
     client.enter();
-    client.say(proto::Sync{1});
+    client.send(proto::Sync{1});
     client.expect<proto::Done>();
     auto bytes = proto::to_string(proto::encode({seq, proto::Sync{2}, {}}));
-    client.say_bytes(bytes);
+    client.send_bytes(bytes);
     EXPECT_FAILS(client.expect_close(), invalid_argument, "sync: frame " + std::to_string(seq) + " where 2 is due");
   }
 }
@@ -159,8 +159,8 @@ TEST_F(ConnectionTest, WhatOnlyAServerSaysEndsIt) {
   for (const proto::Body& body : {proto::Body{proto::Welcome{}}, {proto::Ack{}}, {proto::Data{}}, {proto::Done{}}}) {
     FakeClient client{worker_};
     client.enter();
-    client.say(body);
-    EXPECT_FAILS(client.expect_close(), invalid_argument, "not for a client to say");
+    client.send(body);
+    EXPECT_FAILS(client.expect_close(), invalid_argument, "a client may not send");
   }
 }
 
@@ -172,7 +172,7 @@ TEST_F(ConnectionTest, TheWindowIsKept) {
   };
   FakeClient client{worker_, {.in_flight = 4}};
   EXPECT_EQ(client.enter().info.max_in_flight, 4u);
-  client.say(proto::DefineProgram{1, add_program({1})});
+  client.send(proto::DefineProgram{1, add_program({1})});
   client.write(1, tensor({1}, {1}));
   EXPECT_TRUE(client.sync().ok());
   while (client.expect<proto::Ack>().seq < 3) {
@@ -189,7 +189,7 @@ TEST_F(ConnectionTest, AClientThatDoesNotReadIsDropped) {
   FakeClient client{worker_};
   client.enter();
   client.channel().backlog = std::size_t{1} << 30;
-  client.say(proto::Read{1, 1});
+  client.send(proto::Read{1, 1});
   EXPECT_FAILS(client.expect_close(), resource_exhausted, "does not read its answers");
 }
 
@@ -203,11 +203,11 @@ TEST_F(ConnectionTest, TheEndFreesEverything) {
   };
   FakeClient client{worker_};
   client.enter();
-  client.say(proto::DefineProgram{1, add_program({1000})});
+  client.send(proto::DefineProgram{1, add_program({1000})});
   for (proto::TensorId id = 1; id <= 10; ++id) client.write(id, tensor({1000}, std::vector<float>(1000)));
   client.run({.program = 1, .inputs = {1, 2}, .first_output = 20});
   client.run({.program = 1, .inputs = {20, 2}, .first_output = 21});
-  client.say(proto::Write{30, f32({1 << 20})});  // an upload that will never be done
+  client.send(proto::Write{30, f32({1 << 20})});  // an upload that will never be done
   gate.await(1);
   EXPECT_EQ(device_->in_use, 40000u);
   client.leave();  // returns at once, though a program is running
@@ -221,10 +221,10 @@ TEST_F(ConnectionTest, TheEndFreesEverything) {
 TEST_F(ConnectionTest, AClientMayLeavePolitely) {
   FakeClient client{worker_};
   client.enter();
-  client.say(proto::Close{});
+  client.send(proto::Close{});
   EXPECT_TRUE(client.channel().is_closed());
   EXPECT_FALSE(client.channel().next().has_value());
-  client.say(proto::Sync{1});  // too late: ignored
+  client.send(proto::Sync{1});  // too late: ignored
   client.leave();
   EXPECT_EQ(client.ended, 1);
 }
@@ -237,14 +237,14 @@ TEST_F(ConnectionTest, DrainingFinishesWhatHasCome) {
   };
   FakeClient client{worker_};
   client.enter();
-  client.say(proto::DefineProgram{1, add_program({1})});
+  client.send(proto::DefineProgram{1, add_program({1})});
   client.write(1, tensor({1}, {1}));
   client.run({.program = 1, .inputs = {1, 1}, .first_output = 2});
-  client.say(proto::Read{7, 2});
+  client.send(proto::Read{7, 2});
   gate.await(1);
   client.connection().drain();
   EXPECT_FALSE(client.connection().is_idle());
-  client.say(proto::Read{8, 2});  // comes too late
+  client.send(proto::Read{8, 2});  // comes too late
   gate.open();
   while (!client.connection().is_idle()) std::this_thread::yield();
   client.connection().end(unavailable("the server is shutting down"));

@@ -26,7 +26,7 @@ class FakeClient {
 
   // Says hello and returns the welcome.
   proto::Welcome enter() {
-    say(proto::Hello{proto::kProtocolVersion, ir::op_set_fingerprint(), "test", ""});
+    send(proto::Hello{proto::kProtocolVersion, ir::op_set_fingerprint(), "test", ""});
     return expect<proto::Welcome>();
   }
   // The socket is gone.
@@ -35,13 +35,13 @@ class FakeClient {
   }
 
   // Ordered frames get the next number, unless `seq` is one.
-  void say(proto::Body body, SharedBytes payload = {}, std::uint64_t seq = 0) {
+  void send(proto::Body body, SharedBytes payload = {}, std::uint64_t seq = 0) {
     if (seq == 0 && proto::is_ordered(body)) seq = ++last_seq_;
-    say_bytes(proto::to_string(proto::encode({seq, std::move(body), std::move(payload)})));
+    send_bytes(proto::to_string(proto::encode({seq, std::move(body), std::move(payload)})));
   }
-  void say_bytes(std::string bytes) { connection_->on_frame(proto::shared(std::move(bytes))); }
+  void send_bytes(std::string bytes) { connection_->on_frame(proto::shared(std::move(bytes))); }
   // A chunk as a transport delivers it that asks where to put it; false: the server names no place.
-  bool say_in_place(const proto::Chunk& chunk, SharedBytes payload) {
+  bool send_in_place(const proto::Chunk& chunk, SharedBytes payload) {
     const auto encoded = proto::encode({0, chunk, payload});
     const auto place = connection_->place(std::as_bytes(std::span{encoded.header}), encoded.size());
     if (place.begin == 0) return false;
@@ -51,8 +51,8 @@ class FakeClient {
     connection_->on_placed(proto::shared(encoded.header), SharedBytes{place.owner, place.bytes});
     return true;
   }
-  void write(proto::TensorId id, const proto::HostTensor& tensor) { say(proto::Write{id, tensor.type}, tensor.bytes); }
-  void run(proto::Run run) { say(proto::RunProgram{std::move(run)}); }
+  void write(proto::TensorId id, const proto::HostTensor& tensor) { send(proto::Write{id, tensor.type}, tensor.bytes); }
+  void run(proto::Run run) { send(proto::RunProgram{std::move(run)}); }
 
   // The next frame that is no Ack, which must be a Kind.
   template <typename Kind>
@@ -70,12 +70,12 @@ class FakeClient {
   }
 
   Status sync() {
-    say(proto::Sync{1});
+    send(proto::Sync{1});
     return expect<proto::Done>().status;
   }
   // A read that is answered in one frame.
   Result<proto::HostTensor> read(proto::TensorId id) {
-    say(proto::Read{2, id});
+    send(proto::Read{2, id});
     while (auto sent = channel_->next()) {
       if (const auto* done = std::get_if<proto::Done>(&sent->frame.body)) return done->status;
       if (const auto* data = std::get_if<proto::Data>(&sent->frame.body)) {

@@ -93,9 +93,7 @@ TEST_F(HousekeeperTest, LetsTheCpuShrinkUnderASessionThatNeedsLessThanItDid) {
   const auto session = make_local_session(worker);
   auto& backend = worker->backend();
   const auto living = value_or_throw(backend.allocate(1000));
-  {
-    const auto large = value_or_throw(backend.allocate(std::size_t{100} << 20));
-  }
+  { const auto large = value_or_throw(backend.allocate(std::size_t{100} << 20)); }
   const auto idle = [&] { return backend.memory().reserved - backend.memory().in_use; };
   for (int i = 0; i < 500 && idle() > kSoon.bytes; ++i) std::this_thread::sleep_for(milliseconds{10});
   EXPECT_LE(idle(), kSoon.bytes);
@@ -104,9 +102,7 @@ TEST_F(HousekeeperTest, LetsTheCpuShrinkUnderASessionThatNeedsLessThanItDid) {
 TEST_F(HousekeeperTest, GivesBackWhatUploadsWereReceivedInto) {
   const auto worker = this->worker(kNeverWhileThereAreSessions);
   auto session = make_local_session(worker);
-  {
-    const auto block = host_block(std::size_t{32} << 20);
-  }
+  { const auto block = host_block(std::size_t{32} << 20); }
   session.reset();
   (void)trims(1);
   for (int i = 0; i < 500 && kept_host_bytes() > 0; ++i) std::this_thread::sleep_for(milliseconds{10});

@@ -52,7 +52,7 @@ TEST_F(LocalSessionTest, CallersWaitWhileManyBytesAreQueued) {
     }
   }};
   std::this_thread::sleep_for(std::chrono::milliseconds{100});
-  EXPECT_LE(accepted, 4);  // of 64 MiB
+  EXPECT_LE(accepted, 4);                   // of 64 MiB
   EXPECT_TRUE(session_->release({}).ok());  // what has no bytes does not wait for them
   gate.open();
   caller.join();

@@ -141,7 +141,8 @@ TEST_F(LocalSessionTest, ARunOfARefusedProgramSaysWhyItWasRefused) {
 TEST_F(LocalSessionTest, ForgottenProgramsMakeRoom) {
   reopen({.programs = 2, .program_entries = 2 * ir::num_entries(*add_program({1}))});
   for (proto::ProgramId id = 1; id < 100; ++id) {
-    define(id, add_program({static_cast<std::int64_t>(id)}), id > 2 ? std::vector{id - 2} : std::vector<proto::ProgramId>{});
+    define(id, add_program({static_cast<std::int64_t>(id)}),
+           id > 2 ? std::vector{id - 2} : std::vector<proto::ProgramId>{});
     EXPECT_TRUE(sync().ok()) << id;
   }
   run({.program = 97, .inputs = {1, 2}, .first_output = 9});

@@ -160,8 +160,8 @@ TEST_F(LocalSessionTest, AFailedRunPoisonsWhatDependsOnIt) {
   run({.program = 1, .inputs = {3, 1}, .first_output = 4});
   const auto cause = "program 1: gather: index 7 (at model.cc:9)";
   for (const proto::TensorId id : {2, 3, 4}) EXPECT_FAILS(read(id).status(), out_of_range, cause);
-  EXPECT_EQ(read(4).status().message(), cause);  // the first cause, not a chain
-  EXPECT_TRUE(sync().ok());                      // the reads have reported it
+  EXPECT_EQ(read(4).status().message(), cause);              // the first cause, not a chain
+  EXPECT_TRUE(sync().ok());                                  // the reads have reported it
   run({.program = 1, .inputs = {1, 1}, .first_output = 5});  // the session lives
   EXPECT_TRUE(read(5).ok());
 }

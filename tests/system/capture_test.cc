@@ -1,7 +1,7 @@
 // A captured training gives, to the bit, what the same training gives when each step is recorded.
-#include <gtest/gtest.h>
-
 #include <cstring>
+
+#include <gtest/gtest.h>
 
 #include "client/device_state.h"
 #include "client/remote_session.h"
@@ -81,7 +81,8 @@ Outcome train(const Device& device, bool is_captured, const Config& optimizer) {
 
 void expect_bit_equal(const Outcome& captured, const Outcome& plain) {
   ASSERT_EQ(captured.numbers.size(), plain.numbers.size());
-  for (std::size_t i = 0; i < plain.numbers.size(); ++i) EXPECT_EQ(captured.numbers[i], plain.numbers[i]) << "number " << i;
+  for (std::size_t i = 0; i < plain.numbers.size(); ++i)
+    EXPECT_EQ(captured.numbers[i], plain.numbers[i]) << "number " << i;
 }
 
 template <typename Config>
@@ -96,7 +97,8 @@ TEST(CapturedTraining, IsBitEqualOnTheEmbeddedDevice) {
   const Device device = Device::new_session("cpu");
   expect_the_same_on(device, optim::AdamConfig{.weight_decay = 1e-4});
   expect_the_same_on(device, optim::AdamWConfig{.amsgrad = true});
-  expect_the_same_on(device, optim::SgdConfig{.momentum = optim::MomentumConfig{}, .grad_clipping = optim::GradientClippingConfig{.norm = 1.0}});
+  expect_the_same_on(device, optim::SgdConfig{.momentum = optim::MomentumConfig{},
+                                              .grad_clipping = optim::GradientClippingConfig{.norm = 1.0}});
   expect_the_same_on(device, optim::SgdConfig{});
 }
 

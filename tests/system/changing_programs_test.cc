@@ -1,12 +1,12 @@
 // Loops whose programs are ever new: no number is wrong, and neither end grows.
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <numeric>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "burn/burn.h"
 #include "client/device_state.h"

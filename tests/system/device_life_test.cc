@@ -1,9 +1,9 @@
 // How long a device lives: connections that are lost and made again, answers that come after everybody has left.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <chrono>
 #include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "burn/burn.h"
 #include "client/device_state.h"
@@ -84,7 +84,8 @@ TEST_P(DeviceLife, ManyDevicesEndWithTheirAnswers) {
     const Device device = open();
     all.push_back((Tensor<1>::full({1}, i, device) * 2).to_data_async());
   }
-  for (int i = 0; i < 16; ++i) EXPECT_EQ(all[static_cast<std::size_t>(i)].get().to_vec<float>()[0], 2.0f * static_cast<float>(i));
+  for (int i = 0; i < 16; ++i)
+    EXPECT_EQ(all[static_cast<std::size_t>(i)].get().to_vec<float>()[0], 2.0f * static_cast<float>(i));
 }
 
 TEST_P(DeviceLife, AnAnswerThatNobodyTakesHoldsUpNobody) {
@@ -143,9 +144,12 @@ TEST_P(LostConnection, IsMadeAgainByTheSameUrlWhileOldTensorsSayThatItWasLost) {
   EXPECT_EQ(Device{url}, fresh);
   const auto y = Tensor<1>::from_data({1, 2}, fresh);
   EXPECT_EQ((y + 1).to_data().to_vec<float>()[1], 3.0f);
-  for (const auto& call : std::vector<std::function<void()>>{[&] { (void)(x + 1).to_data(); }, [&] { old.sync(); },
-                                                             [&] { (void)x.to_data_async().get(); }, [&] { (void)(x + y); },
-                                                             [&] { (void)Tensor<1>::from_data({1, 2}, old); }}) {
+  for (const auto& call :
+       std::vector<std::function<void()>>{[&] { (void)(x + 1).to_data(); }, [&] { old.sync(); },
+                                          [&] { (void)x.to_data_async().get(); }, [&] { (void)(x + y); },
+                                          [&] {
+                                            (void)Tensor<1>::from_data({1, 2}, old);
+                                          }}) {
     EXPECT_THAT(test::error_of(call), HasSubstr("lost connection to " + url));
   }
   EXPECT_EQ((y + 2).to_data().to_vec<float>()[1], 4.0f);
@@ -160,7 +164,8 @@ TEST_P(LostConnection, EndsEveryReadThatWaits) {
   for (auto& numbers : waiting) EXPECT_EQ(numbers.wait_for(20s), std::future_status::ready);
 }
 
-INSTANTIATE_TEST_SUITE_P(OnEveryTransport, LostConnection, ::testing::ValuesIn(test::kNetworkSchemes), test::kSchemeName);
+INSTANTIATE_TEST_SUITE_P(OnEveryTransport, LostConnection, ::testing::ValuesIn(test::kNetworkSchemes),
+                         test::kSchemeName);
 
 }  // namespace
 }  // namespace burn

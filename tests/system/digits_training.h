@@ -1,10 +1,10 @@
 // A small training of the digit classifier, for tests of what happens around it.
 #pragma once
 
-#include <unistd.h>
-
 #include <string>
 #include <vector>
+
+#include <unistd.h>
 
 #include "burn/burn.h"
 #include "server/server.h"
@@ -32,7 +32,8 @@ struct SmallNet {
   }
 };
 
-// One training step after another on batches of `batch` drawn digits; calls `after(step, loss)` behind each step's boundary.
+// One training step after another on batches of `batch` drawn digits; calls `after(step, loss)` behind each step's
+// boundary.
 template <typename After>
 void train_digits(const Device& ad, int steps, std::int64_t batch, After&& after) {
   ad.seed(42);
@@ -57,7 +58,8 @@ void train_digits(const Device& ad, int steps, std::int64_t batch, After&& after
 
 inline std::vector<float> losses_on(const Device& device, int steps) {
   std::vector<std::future<TensorData>> reads;
-  train_digits(device.autodiff(), steps, 32, [&](int, const Tensor<1>& loss) { reads.push_back(loss.to_data_async()); });
+  train_digits(device.autodiff(), steps, 32,
+               [&](int, const Tensor<1>& loss) { reads.push_back(loss.to_data_async()); });
   std::vector<float> losses;
   for (auto& read : reads) losses.push_back(read.get().to_vec<float>()[0]);
   return losses;

@@ -1,14 +1,13 @@
 // fork() with devices open: the child is told, and opens its own; the parent does not notice; nobody waits for anybody.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <functional>
 #include <sstream>
 #include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "burn/burn.h"
 #include "client/device_state.h"
@@ -62,7 +61,8 @@ Child in_child(const std::function<void(std::ostream&)>& body, void (*leave)(int
   }
   child.status = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   char text[4096];
-  for (ssize_t n; (n = ::read(channel[0], text, sizeof text)) > 0;) child.said.append(text, static_cast<std::size_t>(n));
+  for (ssize_t n; (n = ::read(channel[0], text, sizeof text)) > 0;)
+    child.said.append(text, static_cast<std::size_t>(n));
   ::close(channel[0]);
   return child;
 }
@@ -98,11 +98,17 @@ class Fork : public ::testing::TestWithParam<const char*> {
 TEST_P(Fork, EveryUseOfTheParentsDeviceInTheChildIsAnErrorThatSaysSo) {
   const auto pending = x * 2;
   auto asked = (x * 3).to_data_async();
-  const std::vector<std::function<void()>> uses{
-      [&] { (void)x.to_data(); },          [&] { (void)(x + 1); },       [&] { (void)pending.to_data_async(); },
-      [&] { device.sync(); },              [&] { device.flush(); },      [&] { device.seed(1); },
-      [&] { (void)device.info(); },        [&] { (void)device.autodiff().state()->stats(); }, [&] { (void)Tensor<1>::from_data({1}, device); },
-      [&] { (void)Tensor<1>::zeros({1}, device); }, [&] { std::ostringstream{} << x; }};
+  const std::vector<std::function<void()>> uses{[&] { (void)x.to_data(); },
+                                                [&] { (void)(x + 1); },
+                                                [&] { (void)pending.to_data_async(); },
+                                                [&] { device.sync(); },
+                                                [&] { device.flush(); },
+                                                [&] { device.seed(1); },
+                                                [&] { (void)device.info(); },
+                                                [&] { (void)device.autodiff().state()->stats(); },
+                                                [&] { (void)Tensor<1>::from_data({1}, device); },
+                                                [&] { (void)Tensor<1>::zeros({1}, device); },
+                                                [&] { std::ostringstream{} << x; }};
   const auto child = in_child([&](std::ostream& out) {
     for (const auto& use : uses) {
       try {
@@ -124,10 +130,12 @@ TEST_P(Fork, EveryUseOfTheParentsDeviceInTheChildIsAnErrorThatSaysSo) {
 
 TEST_P(Fork, AChildThatEndsLeavesTheParentAlone) {
   for (auto leave : {+[](int code) { ::_exit(code); }, &leave_by_exit}) {
-    const auto child = in_child([&](std::ostream&) {
-      x = {};
-      device = Device{"cpu"};  // drops the last handle of the parent's
-    }, leave);
+    const auto child = in_child(
+        [&](std::ostream&) {
+          x = {};
+          device = Device{"cpu"};  // drops the last handle of the parent's
+        },
+        leave);
     EXPECT_EQ(child.status, 0) << child.said;
     EXPECT_EQ((x + 1).to_data().to_vec<float>()[0], 2.0f);
   }
@@ -136,10 +144,12 @@ TEST_P(Fork, AChildThatEndsLeavesTheParentAlone) {
 TEST_P(Fork, AChildOpensDevicesOfItsOwn) {
   const bool is_grpc = std::string{GetParam()}.starts_with("grpc");
   for (auto leave : {+[](int code) { ::_exit(code); }, &leave_by_exit}) {
-    const auto child = in_child([&](std::ostream& out) {
-      const Device own{url};
-      out << (own == device) << ' ' << sum_of_products(own) << ' ' << sum_of_products(Device{"cpu"});
-    }, leave);
+    const auto child = in_child(
+        [&](std::ostream& out) {
+          const Device own{url};
+          out << (own == device) << ' ' << sum_of_products(own) << ' ' << sum_of_products(Device{"cpu"});
+        },
+        leave);
     if (is_grpc) {  // it has no notion of fork()
       EXPECT_EQ(child.status, 3);
       EXPECT_THAT(child.said, HasSubstr("gRPC cannot be used in a process made by fork()"));

@@ -1,11 +1,12 @@
-// Random programs through the tensor API: recorded whole, and op by op. What is computed must not depend on where a recording ends.
-#include <gtest/gtest.h>
-
+// Random programs through the tensor API: recorded whole, and op by op. What is computed must not depend on where a
+// recording ends.
 #include <cmath>
 #include <functional>
 #include <random>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "burn/burn.h"
 
@@ -21,7 +22,8 @@ class RandomWalk {
     for (int i = 0; i < 3; ++i) {
       std::vector<float> numbers(kRows * kColumns);
       for (auto& number : numbers) number = std::uniform_real_distribution<float>(-2, 2)(random_);
-      values_.push_back(Tensor<2>::from_data(TensorData(std::move(numbers), {kRows, kColumns}), device_).require_grad());
+      values_.push_back(
+          Tensor<2>::from_data(TensorData(std::move(numbers), {kRows, kColumns}), device_).require_grad());
     }
     leaves_ = values_;
   }
@@ -57,20 +59,34 @@ class RandomWalk {
     const auto a = any(), b = any();
     const auto scalar = std::uniform_real_distribution<float>(-1, 1)(random_);
     switch (pick(14)) {
-      case 0: return a + b;
-      case 1: return a - b;
-      case 2: return (a * b).tanh();
-      case 3: return a * scalar + b.tanh();
-      case 4: return a / (b * b + 1.0f);
-      case 5: return activation::softmax(a, 1);
-      case 6: return a.exp().clamp(0.0f, 3.0f);
-      case 7: return (a - a.mean_dim(1)).tanh();
-      case 8: return a.matmul(b.transpose()).matmul(b).tanh();
-      case 9: return Tensor<2>::cat({a.narrow(0, 2, 3), b.narrow(0, 0, 2)}, 0);
-      case 10: return a.flip({1}) + b;
-      case 11: return a.mask_where(b.greater(a), b);
-      case 12: return a.sum_dim(0) / 5.0f + b;
-      default: return a.detach() + b;
+      case 0:
+        return a + b;
+      case 1:
+        return a - b;
+      case 2:
+        return (a * b).tanh();
+      case 3:
+        return a * scalar + b.tanh();
+      case 4:
+        return a / (b * b + 1.0f);
+      case 5:
+        return activation::softmax(a, 1);
+      case 6:
+        return a.exp().clamp(0.0f, 3.0f);
+      case 7:
+        return (a - a.mean_dim(1)).tanh();
+      case 8:
+        return a.matmul(b.transpose()).matmul(b).tanh();
+      case 9:
+        return Tensor<2>::cat({a.narrow(0, 2, 3), b.narrow(0, 0, 2)}, 0);
+      case 10:
+        return a.flip({1}) + b;
+      case 11:
+        return a.mask_where(b.greater(a), b);
+      case 12:
+        return a.sum_dim(0) / 5.0f + b;
+      default:
+        return a.detach() + b;
     }
   }
 
@@ -90,7 +106,8 @@ TEST(LazyAndEager, GiveTheSameNumbersForThreeHundredRandomPrograms) {
       for (std::size_t k = 0; k < lazy[i].size(); ++k) {
         const auto a = lazy[i][k], b = eager[i][k];
         ASSERT_TRUE(std::isfinite(a) && std::isfinite(b));
-        ASSERT_LE(std::abs(a - b), 1e-5f + 1e-4f * std::abs(b)) << "seed " << seed << ", value " << i << ", element " << k;
+        ASSERT_LE(std::abs(a - b), 1e-5f + 1e-4f * std::abs(b))
+            << "seed " << seed << ", value " << i << ", element " << k;
       }
     }
   }

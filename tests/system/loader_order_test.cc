@@ -1,4 +1,5 @@
-// Batches that workers upload while earlier steps run, give their memory away and are dropped: every number arrives where it belongs.
+// Batches that workers upload while earlier steps run, give their memory away and are dropped: every number arrives
+// where it belongs.
 #include <gtest/gtest.h>
 
 #include "client/device_state.h"
@@ -11,8 +12,8 @@ struct Numbers {
   Tensor<1> values;
 };
 
-// The sum over all batches, of which the k-th is `size` times k % 5: small ones travel with their frame, large ones beside it, and
-// most repeat bytes that the worker may still hold.
+// The sum over all batches, of which the k-th is `size` times k % 5: small ones travel with their frame, large ones
+// beside it, and most repeat bytes that the worker may still hold.
 double sum_on(const Device& device, std::size_t workers, std::int64_t size) {
   constexpr std::size_t kBatches = 120;
   std::vector<std::int64_t> items(kBatches);

@@ -1,8 +1,8 @@
 // Ten clients at once train side by side, each as if alone, and leave nothing behind.
-#include <gtest/gtest.h>
-
 #include <chrono>
 #include <thread>
+
+#include <gtest/gtest.h>
 
 #include "tests/system/digits_training.h"
 

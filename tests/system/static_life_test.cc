@@ -1,7 +1,8 @@
-// Devices, tensors, modules and optimizers at namespace scope: there before main() in every order, and safe to the very end.
-#include <gtest/gtest.h>
-
+// Devices, tensors, modules and optimizers at namespace scope: there before main() in every order, and safe to the very
+// end.
 #include <cstdlib>
+
+#include <gtest/gtest.h>
 
 #include "tests/system/worker.h"
 

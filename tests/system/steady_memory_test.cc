@@ -73,8 +73,8 @@ TEST_P(SteadyMemory, OfBothEndsOverTenThousandSteps) {
   EXPECT_LT(sent + received, 1024);
   EXPECT_EQ(after.programs_sent, before.programs_sent);
   const double we_grew = resident_mib(::getpid()) - ours, it_grew = resident_mib(worker.process()) - its;
-  std::printf("client %.1f MiB %+.1f, server %.1f MiB %+.1f, %.0f bytes a step beside the batch\n", ours, we_grew, its, it_grew,
-              sent + received);
+  std::printf("client %.1f MiB %+.1f, server %.1f MiB %+.1f, %.0f bytes a step beside the batch\n", ours, we_grew, its,
+              it_grew, sent + received);
   EXPECT_LT(we_grew, kMayGrowMiB);
   EXPECT_LT(it_grew, kMayGrowMiB);
 }

@@ -1,7 +1,7 @@
 // What a training step costs on the wire once it is known: one run, the batch, and nothing else.
-#include <gtest/gtest.h>
-
 #include <iostream>
+
+#include <gtest/gtest.h>
 
 #include "client/device_state.h"
 #include "client/remote_session.h"
@@ -21,7 +21,8 @@ TEST_P(StepTraffic, IsOneRunTheBatchAndNoProgramText) {
   constexpr std::int64_t kBatch = 32;
   constexpr std::uint64_t kBatchBytes = kBatch * (28 * 28 + 8);  // u8 pixels, i64 labels
   std::vector<client::WireStats> after;
-  test::train_digits(device.autodiff(), 30, kBatch, [&](int, const Tensor<1>&) { after.push_back(session->wire_stats()); });
+  test::train_digits(device.autodiff(), 30, kBatch,
+                     [&](int, const Tensor<1>&) { after.push_back(session->wire_stats()); });
   device.sync();
   for (std::size_t step = 10; step < after.size(); ++step) {
     EXPECT_EQ(after[step].programs_sent, after[9].programs_sent) << "step " << step << " sent program text";
@@ -74,7 +75,8 @@ TEST_P(StepTraffic, ConstantsThatAreUploadedAgainStayOnTheWorker) {
 TEST(StepTraffic, EmbeddedIsOneRunAndNoNewProgramToo) {
   const Device device = Device::new_session("cpu");
   std::vector<client::DeviceStats> after;
-  test::train_digits(device.autodiff(), 10, 8, [&](int, const Tensor<1>&) { after.push_back(device.state()->stats()); });
+  test::train_digits(device.autodiff(), 10, 8,
+                     [&](int, const Tensor<1>&) { after.push_back(device.state()->stats()); });
   for (std::size_t step = 5; step < after.size(); ++step) {
     EXPECT_EQ(after[step].runs - after[step - 1].runs, 1u);
     EXPECT_EQ(after[step].programs_defined, after[4].programs_defined);

@@ -1,13 +1,13 @@
 // A burn-server of its own for a test, on every transport; it can be killed and started again where it was.
 #pragma once
 
-#include <stdlib.h>
-#include <unistd.h>
-
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "tests/server/process.h"
@@ -16,7 +16,9 @@ namespace burn::test {
 
 class Worker {
  public:
-  Worker() : where_(temporary_folder()), addresses_{"127.0.0.1:0", "127.0.0.1:0", where_ + "/ws", where_ + "/grpc"} { start(); }
+  Worker() : where_(temporary_folder()), addresses_{"127.0.0.1:0", "127.0.0.1:0", where_ + "/ws", where_ + "/grpc"} {
+    start();
+  }
   ~Worker() {
     process_.reset();
     for (const char* socket : {"/ws", "/grpc"}) ::unlink((where_ + socket).c_str());
@@ -32,8 +34,8 @@ class Worker {
   void kill() { process_.reset(); }
   // At the same addresses.
   void start() {
-    process_.emplace(std::vector<std::string>{BURN_SERVER, "--device", "cpu", "--ws", addresses_[0], "--grpc", addresses_[1],
-                                              "--unix", addresses_[2], "--grpc-unix", addresses_[3]});
+    process_.emplace(std::vector<std::string>{BURN_SERVER, "--device", "cpu", "--ws", addresses_[0], "--grpc",
+                                              addresses_[1], "--unix", addresses_[2], "--grpc-unix", addresses_[3]});
     urls_ = {{"cpu", "cpu"}};
     while (urls_.size() < 5) {
       const std::string line = process_->read_line(), said = "listening ";

@@ -1,9 +1,9 @@
 // A loop that trains does not wait for the device, and does not run away from it either.
-#include <gtest/gtest.h>
-
 #include <chrono>
 #include <future>
 #include <thread>
+
+#include <gtest/gtest.h>
 
 #include "client/pacer.h"
 #include "client/pending_reads.h"
@@ -71,8 +71,10 @@ TEST(RunningAhead, AHandWrittenLoopOverALoaderStaysAFewStepsAheadOfTheDevice) {
     const Device device = test::fake_device(server);
     server->answers_after = 1 << 20;  // the device finishes nothing
     constexpr std::size_t kSteps = 40;
-    auto loader = data::DataLoaderBuilder(test::PointBatcher{device}).batch_size(1).num_workers(workers).build(
-        data::InMemDataset<test::Point>(test::points(kSteps, 1)));
+    auto loader = data::DataLoaderBuilder(test::PointBatcher{device})
+                      .batch_size(1)
+                      .num_workers(workers)
+                      .build(data::InMemDataset<test::Point>(test::points(kSteps, 1)));
     std::atomic<std::size_t> steps = 0;
     auto loop = std::async(std::launch::async, [&] {
       auto sum = Tensor<2>::zeros({1, 2}, device);

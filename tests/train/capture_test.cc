@@ -25,8 +25,8 @@ Heard train(bool is_captured) {
   auto adam = optim::AdamWConfig{}.init<test::TinyNet>();
   auto sgd = optim::SgdConfig{.momentum = optim::MomentumConfig{}}.init<test::TinyNet>();
   using Net = test::TinyNet;
-  const auto body = [](Net& a, Net& b, optim::Optimizer<Net>& adam, optim::Optimizer<Net>& sgd, Scalar lr, const Tensor<2>& x,
-                       const Tensor<1, Int>& targets) {
+  const auto body = [](Net& a, Net& b, optim::Optimizer<Net>& adam, optim::Optimizer<Net>& sgd, Scalar lr,
+                       const Tensor<2>& x, const Tensor<1, Int>& targets) {
     const auto update = [&](Net& net, optim::Optimizer<Net>& optim, Scalar rate) {
       const auto loss = net.step({x, targets}).loss;
       net = optim.step(rate, std::move(net), optim::GradientsParams::from_grads(loss.backward(), net));

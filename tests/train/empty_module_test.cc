@@ -50,11 +50,13 @@ class EmptyModule : public ::testing::Test {
     return "no error";
   }
   static void expect_error(const char* what, const std::function<void()>& call) {
-    EXPECT_THAT(error_of(call), AllOf(StartsWith(what), HasSubstr("the tensor is empty: default-constructed or moved from")));
+    EXPECT_THAT(error_of(call),
+                AllOf(StartsWith(what), HasSubstr("the tensor is empty: default-constructed or moved from")));
   }
   static void expect_error_here(const char* what, const std::function<void()>& call) {
-    EXPECT_THAT(error_of(call), AllOf(StartsWith(what), HasSubstr("the tensor is empty: default-constructed or moved from"),
-                                      HasSubstr("empty_module_test.cc:")));
+    EXPECT_THAT(error_of(call),
+                AllOf(StartsWith(what), HasSubstr("the tensor is empty: default-constructed or moved from"),
+                      HasSubstr("empty_module_test.cc:")));
   }
 };
 

@@ -53,7 +53,8 @@ class Training : public ::testing::Test {
     renderer->items = items;
     const auto first = training().launch(learner());
     EXPECT_TRUE(first.interrupted());
-    // Numbers come in behind the loop, so the last batches of an epoch may be done before anyone hears of the earlier ones.
+    // Numbers come in behind the loop, so the last batches of an epoch may be done before anyone hears of the earlier
+    // ones.
     EXPECT_GE(first.report.history.size(), static_cast<std::size_t>(epoch - 1));
     EXPECT_LE(first.report.history.size(), static_cast<std::size_t>(epoch));
     renderer = std::make_shared<StoppingRenderer>();
@@ -146,7 +147,7 @@ TEST_F(Training, CtrlCInterrupts) {
   const auto result = training().interrupter(interrupter).launch(learner());
   EXPECT_TRUE(result.interrupted());
   EXPECT_TRUE(result.report.history.empty());
-  struct sigaction now{};
+  struct sigaction now {};
   ::sigaction(SIGINT, nullptr, &now);
   EXPECT_EQ(now.sa_handler, SIG_DFL);  // the second one ends the process
   interrupter.reset();

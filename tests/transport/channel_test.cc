@@ -1,8 +1,8 @@
 // What every transport promises: proto/channel.h and server/transport/listener.h, over each of them.
+#include <thread>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <thread>
 
 #include "tests/transport/support.h"
 
@@ -92,7 +92,8 @@ TEST_P(EveryTransport, SendsFromManyThreads) {
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
-      for (int i = 0; i < kEach; ++i) channel->send(frame(std::string(1, static_cast<char>('a' + t)) + std::to_string(i)), Lane::control);
+      for (int i = 0; i < kEach; ++i)
+        channel->send(frame(std::string(1, static_cast<char>('a' + t)) + std::to_string(i)), Lane::control);
     });
   }
   for (auto& thread : threads) thread.join();
@@ -149,7 +150,8 @@ TEST_P(EveryTransport, ServesManyClientsAtOnce) {
     ASSERT_TRUE(clients[i]->wait_for_frames(20));
     const auto frames = clients[i]->frames();
     for (int round = 0; round < 20; ++round) {
-      EXPECT_TRUE(matches(frames[static_cast<std::size_t>(round)], std::to_string(i) + "." + std::to_string(round), 1000));
+      EXPECT_TRUE(
+          matches(frames[static_cast<std::size_t>(round)], std::to_string(i) + "." + std::to_string(round), 1000));
     }
   }
 }
@@ -218,9 +220,7 @@ TEST_P(EveryTransport, IsClosedWhenTheChannelIsDestroyed) {
 }
 
 TEST_P(EveryTransport, MayBeDroppedByItsOwnHandler) {
-  sink_.prepare = [](Served& served) {
-    served.frame_hook = [&served](const SharedBytes&) { served.channel.reset(); };
-  };
+  sink_.prepare = [](Served& served) { served.frame_hook = [&served](const SharedBytes&) { served.channel.reset(); }; };
   serve(sink_);
   const auto client = std::make_shared<Recorder>();
   const auto channel = connect(client);
@@ -275,9 +275,8 @@ TEST_P(EveryTransport, KeepsOpenChannelsWhenItStopsAccepting) {
   const auto client = std::make_shared<Recorder>();
   const auto channel = connect(client);
   listener_->stop_accepting();
-  EXPECT_TRUE(eventually([&] {
-    return !client::connect_channel(listener_->url(), std::make_shared<Recorder>(), 1s).ok();
-  }));
+  EXPECT_TRUE(
+      eventually([&] { return !client::connect_channel(listener_->url(), std::make_shared<Recorder>(), 1s).ok(); }));
   channel->send(frame("still here"), Lane::control);
   EXPECT_TRUE(client->wait_for_frames(1));
 }

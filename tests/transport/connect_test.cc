@@ -1,4 +1,8 @@
 // Why a connection or a listener cannot be had, in the words users see.
+#include <filesystem>
+#include <fstream>
+#include <future>
+
 #include <gmock/gmock.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
@@ -7,10 +11,6 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
-#include <future>
 
 #include "tests/transport/raw_socket.h"
 #include "tests/transport/support.h"
@@ -177,7 +177,8 @@ TEST(ListenUnix, ReplacesAStaleSocketButNothingElse) {
   std::filesystem::remove(path);
 }
 
-// --- gRPC's own services -----------------------------------------------------------------------------------------------------
+// --- gRPC's own services
+// -----------------------------------------------------------------------------------------------------
 
 // A unary call with raw bytes.
 grpc::Status call(const std::string& url, const std::string& method, const std::string& request, std::string* answer) {
@@ -205,14 +206,23 @@ TEST(Grpc, AnswersHealthChecksAndNoUnknownMethod) {
   const auto health = call(listener->url(), "/grpc.health.v1.Health/Check", "", &answer);
   EXPECT_TRUE(health.ok()) << health.error_message();
   EXPECT_EQ(answer, "\x08\x01");  // status: SERVING
-  EXPECT_TRUE(call(listener->url(), "/grpc.health.v1.Health/Check", "\x0a\x0e" "burn.v1.Worker", &answer).ok());
+  EXPECT_TRUE(call(listener->url(), "/grpc.health.v1.Health/Check",
+                   "\x0a\x0e"
+                   "burn.v1.Worker",
+                   &answer)
+                  .ok());
   EXPECT_EQ(answer, "\x08\x01");
-  EXPECT_EQ(call(listener->url(), "/grpc.health.v1.Health/Check", "\x0a\x03" "etc", &answer).error_code(),
+  EXPECT_EQ(call(listener->url(), "/grpc.health.v1.Health/Check",
+                 "\x0a\x03"
+                 "etc",
+                 &answer)
+                .error_code(),
             grpc::StatusCode::NOT_FOUND);
   listener->stop_accepting();
   EXPECT_TRUE(call(listener->url(), "/grpc.health.v1.Health/Check", "", &answer).ok());
   EXPECT_EQ(answer, "\x08\x02");  // NOT_SERVING
-  EXPECT_EQ(call(listener->url(), "/burn.v1.Worker/Explode", "", &answer).error_code(), grpc::StatusCode::UNIMPLEMENTED);
+  EXPECT_EQ(call(listener->url(), "/burn.v1.Worker/Explode", "", &answer).error_code(),
+            grpc::StatusCode::UNIMPLEMENTED);
   EXPECT_EQ(acceptor.client_count(), 0u);
 }
 

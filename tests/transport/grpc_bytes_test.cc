@@ -1,10 +1,9 @@
 // How frames become gRPC messages: small ones together, large ones alone, and what a hostile peer makes of that.
 #include "proto/transport/grpc_bytes.h"
 
-#include <gtest/gtest.h>
-
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/slice.h>
+#include <gtest/gtest.h>
 
 namespace burn::proto {
 namespace {
@@ -23,7 +22,8 @@ std::vector<std::string> frames_of(const std::string& message) {
   const auto frames = unpack(bytes_of(message));
   EXPECT_TRUE(frames.ok());
   std::vector<std::string> texts;
-  if (frames.ok()) for (const auto& frame : *frames) texts.push_back(text_of(frame));
+  if (frames.ok())
+    for (const auto& frame : *frames) texts.push_back(text_of(frame));
   return texts;
 }
 
@@ -68,8 +68,12 @@ TEST(GrpcBytes, ManyFramesMakeSeveralMessages) {
 
 TEST(GrpcBytes, BrokenMessagesAreRefused) {
   EXPECT_FALSE(unpack(bytes_of("\x1a")).ok());
-  EXPECT_FALSE(unpack(bytes_of("\x1a\x05" "abc")).ok());
-  EXPECT_FALSE(unpack(bytes_of("\x1a\x01" "abc")).ok());
+  EXPECT_FALSE(unpack(bytes_of("\x1a\x05"
+                               "abc"))
+                   .ok());
+  EXPECT_FALSE(unpack(bytes_of("\x1a\x01"
+                               "abc"))
+                   .ok());
   EXPECT_FALSE(unpack(bytes_of("\x1a\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff")).ok());
   std::string many;
   for (int i = 0; i < 100'000; ++i) many += std::string("\x1a\x00", 2);

@@ -1,8 +1,8 @@
 // Peers that lie, fall silent or vanish must cost the server nothing but themselves.
+#include <random>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <random>
 
 #include "client/transport/transports.h"
 #include "proto/transport/io_threads.h"
@@ -54,8 +54,9 @@ TEST_P(Hostile, RandomBytesHurtNobody) {
 
 TEST_P(Hostile, HttpThatIsNotOursIsAnsweredOrDropped) {
   serve({.handshake_timeout_seconds = 1});
-  for (const char* request : {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "POST /run HTTP/1.0\r\nContent-Length: 99999999999\r\n\r\n",
-                              "GET / HTTP/1.1\r\nUpgrade: websocket\r\n\r\n", "\r\n\r\n\r\n", "SSH-2.0-x\r\n"}) {
+  for (const char* request :
+       {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "POST /run HTTP/1.0\r\nContent-Length: 99999999999\r\n\r\n",
+        "GET / HTTP/1.1\r\nUpgrade: websocket\r\n\r\n", "\r\n\r\n\r\n", "SSH-2.0-x\r\n"}) {
     const RawSocket peer = connect();
     peer.write(request);
     bool closed = false;
@@ -71,7 +72,8 @@ TEST_P(Hostile, AnEndlessHeaderIsCutOff) {
   const RawSocket peer = connect();
   peer.write("GET / HTTP/1.1\r\n");
   bool gone = false;
-  for (int i = 0; i < 100'000 && !gone; ++i) gone = !peer.write("X-Header: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n");
+  for (int i = 0; i < 100'000 && !gone; ++i)
+    gone = !peer.write("X-Header: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n");
   EXPECT_TRUE(gone);
   expect_alive();
 }
@@ -127,7 +129,8 @@ TEST_P(Hostile, AClientThatIsKilledIsNoticed) {
   EXPECT_EQ(client->closed_count(), 1);
 }
 
-// --- WebSocket only ----------------------------------------------------------------------------------------------------------
+// --- WebSocket only
+// ----------------------------------------------------------------------------------------------------------
 
 class HostileWebSocket : public Hostile {};
 INSTANTIATE_TEST_SUITE_P(, HostileWebSocket, testing::Values(Transport::websocket),
@@ -143,15 +146,15 @@ std::string message_header(std::uint8_t first, std::uint64_t length) {
 TEST_P(HostileWebSocket, BrokenFramesEndTheirConnectionOnly) {
   serve();
   const std::vector<std::string> frames = {
-      message_header(0x82, ~std::uint64_t{0}),     // a length of 2^64 - 1
+      message_header(0x82, ~std::uint64_t{0}),       // a length of 2^64 - 1
       message_header(0x82, std::uint64_t{1} << 40),  // more than a frame may have
-      message_header(0x82, 5) + "hello",           // a length in more bytes than needed
-      std::string{"\x82\x05hello", 7},             // without a mask
-      std::string{"\xf2\x80\0\0\0\0", 6},          // reserved bits
-      std::string{"\x83\x80\0\0\0\0", 6},          // an unknown opcode
-      std::string{"\x80\x80\0\0\0\0", 6},          // a continuation of nothing
-      std::string{"\x81\x85\0\0\0\0hello", 11},    // text
-      std::string{"\x89\xfe\0\x7e\0\0\0\0", 8},    // a ping of 126 bytes
+      message_header(0x82, 5) + "hello",             // a length in more bytes than needed
+      std::string{"\x82\x05hello", 7},               // without a mask
+      std::string{"\xf2\x80\0\0\0\0", 6},            // reserved bits
+      std::string{"\x83\x80\0\0\0\0", 6},            // an unknown opcode
+      std::string{"\x80\x80\0\0\0\0", 6},            // a continuation of nothing
+      std::string{"\x81\x85\0\0\0\0hello", 11},      // text
+      std::string{"\x89\xfe\0\x7e\0\0\0\0", 8},      // a ping of 126 bytes
   };
   for (std::size_t i = 0; i < frames.size(); ++i) {
     const RawSocket peer = connect();

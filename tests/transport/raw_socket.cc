@@ -1,15 +1,15 @@
 #include "tests/transport/raw_socket.h"
 
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include <array>
-#include <cstdio>
-#include <cstdlib>
-#include <vector>
 
 namespace burn::test {
 namespace {
@@ -76,8 +76,9 @@ void RawSocket::reset() {
 }
 
 std::string RawSocket::upgrade() const {
-  write("GET / HTTP/1.1\r\nHost: test\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n");
+  write(
+      "GET / HTTP/1.1\r\nHost: test\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n");
   std::string answer;
   while (answer.find("\r\n\r\n") == std::string::npos) {
     const std::string more = read_some(1);

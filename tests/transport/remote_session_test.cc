@@ -1,10 +1,10 @@
 // RemoteSession against a server that the test plays: window, credit, answers, and what a server may not say.
 #include "client/remote_session.h"
 
-#include <gmock/gmock.h>
-
 #include <atomic>
 #include <numeric>
+
+#include <gmock/gmock.h>
 
 #include "tests/transport/scripted_server.h"
 
@@ -16,8 +16,12 @@ using ir::DType;
 using ir::TensorType;
 using testing::HasSubstr;
 
-const proto::SessionInfo kInfo{.server = "script", .session = "s", .devices = {"cpu"}, .max_tensor_bytes = 1 << 30,
-                               .max_in_flight = 4, .bulk_credit = 3 << 20};
+const proto::SessionInfo kInfo{.server = "script",
+                               .session = "s",
+                               .devices = {"cpu"},
+                               .max_tensor_bytes = 1 << 30,
+                               .max_in_flight = 4,
+                               .bulk_credit = 3 << 20};
 
 TensorType bytes_type(std::int64_t size) { return {DType::u8, {size}}; }
 
@@ -67,7 +71,7 @@ TEST_F(RemoteSessionTest, SaysHelloAndTakesTheWelcome) {
   const auto hello = server_.expect<proto::Hello>();
   EXPECT_EQ(hello.version, proto::kProtocolVersion);
   EXPECT_THAT(hello.client, HasSubstr("burn-cpp"));
-  server_.say(proto::Welcome{proto::kProtocolVersion, 0, kInfo});
+  server_.send(proto::Welcome{proto::kProtocolVersion, 0, kInfo});
   const auto session = *connecting.get();
   EXPECT_EQ(session->info(), kInfo);
 }
@@ -75,7 +79,7 @@ TEST_F(RemoteSessionTest, SaysHelloAndTakesTheWelcome) {
 TEST_F(RemoteSessionTest, FailsToConnectWithBothVersions) {
   auto connecting = server_.connect();
   server_.expect<proto::Hello>();
-  server_.say(proto::Welcome{7, 0, kInfo});
+  server_.send(proto::Welcome{7, 0, kInfo});
   const auto session = connecting.get();
   EXPECT_EQ(session.status().code(), StatusCode::failed_precondition);
   EXPECT_EQ(session.status().message(), "test://server speaks protocol 7, this client 1");
@@ -84,7 +88,7 @@ TEST_F(RemoteSessionTest, FailsToConnectWithBothVersions) {
 TEST_F(RemoteSessionTest, FailsToConnectWithTheServersReason) {
   auto connecting = server_.connect();
   server_.expect<proto::Hello>();
-  server_.say(proto::Close{{StatusCode::unauthenticated, "who are you?"}});
+  server_.send(proto::Close{{StatusCode::unauthenticated, "who are you?"}});
   const auto session = connecting.get();
   EXPECT_EQ(session.status(), (Status{StatusCode::unauthenticated, "test://server: who are you?"}));
 }
@@ -92,7 +96,7 @@ TEST_F(RemoteSessionTest, FailsToConnectWithTheServersReason) {
 TEST_F(RemoteSessionTest, FailsToConnectToAServerThatIsSilentGoneOrConfused) {
   {
     ScriptedServer silent;
-    EXPECT_THAT(silent.connect(0).get().status().message(), HasSubstr("does not say welcome"));
+    EXPECT_THAT(silent.connect(0).get().status().message(), HasSubstr("does not complete the handshake"));
   }
   {
     ScriptedServer gone;
@@ -104,7 +108,7 @@ TEST_F(RemoteSessionTest, FailsToConnectToAServerThatIsSilentGoneOrConfused) {
   ScriptedServer confused;
   auto connecting = confused.connect();
   confused.expect<proto::Hello>();
-  confused.say(proto::Ack{0});
+  confused.send(proto::Ack{0});
   EXPECT_THAT(connecting.get().status().message(), HasSubstr("a ack before the welcome"));
 }
 
@@ -135,7 +139,7 @@ TEST_F(RemoteSessionTest, WaitsWhenTheWindowIsFull) {
   EXPECT_EQ(fifth.wait_for(50ms), std::future_status::timeout);
   for (int i = 0; i < 4; ++i) server_.expect<proto::Release>();
   EXPECT_TRUE(server_.is_silent());
-  server_.say(proto::Ack{1});
+  server_.send(proto::Ack{1});
   EXPECT_TRUE(fifth.get().ok());
   EXPECT_EQ(server_.expect<proto::Release>().ids[0], 5u);
 }
@@ -148,12 +152,12 @@ TEST_F(RemoteSessionTest, DoesNotWaitInACallback) {
     done.callback()(status);
   });
   const auto request = server_.expect<proto::Sync>().request;
-  server_.say(proto::Done{request, {}});  // on this thread: a wait would be for ever
+  server_.send(proto::Done{request, {}});  // on this thread: a wait would be for ever
   EXPECT_TRUE(done.get().ok());
   std::uint64_t next = 10;
   for (std::uint64_t ack = 1; ack <= 11; ++ack) {
     while (const auto said = server_.next(10ms)) EXPECT_EQ(std::get<proto::Release>(said->frame.body).ids[0], next++);
-    server_.say(proto::Ack{ack});
+    server_.send(proto::Ack{ack});
     EXPECT_LE(next, 10 + ack + 3);  // never beyond the window
   }
   EXPECT_EQ(next, 20u);
@@ -190,7 +194,7 @@ TEST_F(RemoteSessionTest, WritesLargeTensorsInChunksWithinTheCredit) {
       got.insert(got.end(), part.begin(), part.end());
     }
     credit += 700'000;
-    server_.say(proto::Credit{700'000});
+    server_.send(proto::Credit{700'000});
   }
   EXPECT_TRUE(same(SharedBytes::own(std::move(got)), tensor.bytes));
 }
@@ -210,7 +214,7 @@ TEST_F(RemoteSessionTest, MakesAWriterWaitWhenMuchIsWaiting) {
   EXPECT_TRUE(session->write(1, tensor).ok());
   auto second = std::async(std::launch::async, [&] { return session->write(2, tensor); });
   EXPECT_EQ(second.wait_for(100ms), std::future_status::timeout);
-  server_.say(proto::Credit{std::uint64_t{20} << 20});
+  server_.send(proto::Credit{std::uint64_t{20} << 20});
   EXPECT_TRUE(second.get().ok());
 }
 
@@ -224,7 +228,7 @@ TEST_F(RemoteSessionTest, MakesAWriterWaitWhenTheServerHasMuchThatItHasNotExecut
   auto fifth = std::async(std::launch::async, [&] { return session->write(5, tensor); });
   EXPECT_EQ(fifth.wait_for(50ms), std::future_status::timeout);
   EXPECT_TRUE(session->release({1}).ok());  // what has no bytes does not wait for them
-  server_.say(proto::Ack{1});
+  server_.send(proto::Ack{1});
   EXPECT_TRUE(fifth.get().ok());
 }
 
@@ -255,7 +259,7 @@ TEST_F(RemoteSessionTest, ReadsWhatComesInOneFrame) {
   std::vector<float> values(1000);
   std::iota(values.begin(), values.end(), 1.0f);
   const TensorType type{DType::f32, {10, 100}};
-  server_.say(proto::Data{read.request, type}, SharedBytes::own(values));
+  server_.send(proto::Data{read.request, type}, SharedBytes::own(values));
   const auto tensor = outcome.get();
   ASSERT_TRUE(tensor.ok());
   EXPECT_EQ(tensor->type, type);
@@ -269,11 +273,11 @@ TEST_F(RemoteSessionTest, ReadsWhatComesInChunksAndGrantsCreditAgain) {
   session->read(5, outcome.callback());
   const auto request = server_.expect<proto::Read>().request;
   const auto tensor = counting((20 << 20) + 5);
-  server_.say(proto::Data{request, tensor.type});
+  server_.send(proto::Data{request, tensor.type});
   std::uint64_t granted = 0;
   for (std::size_t at = 0; at < tensor.bytes.size();) {
     const std::size_t size = std::min(proto::kChunkBytes, tensor.bytes.size() - at);
-    server_.say(proto::Chunk{request, at}, tensor.bytes.slice(at, size));
+    server_.send(proto::Chunk{request, at}, tensor.bytes.slice(at, size));
     at += size;
     while (const auto said = server_.next(0ms)) granted += std::get<proto::Credit>(said->frame.body).bytes;
     EXPECT_LE(granted, at);
@@ -294,9 +298,9 @@ TEST_F(RemoteSessionTest, MatchesAnswersInAnyOrder) {
   const auto a = server_.expect<proto::Read>().request;
   const auto b = server_.expect<proto::Read>().request;
   const auto c = server_.expect<proto::Sync>().request;
-  server_.say(proto::Done{c, not_found("program 9")});
-  server_.say(proto::Data{b, bytes_type(1)}, counting(1).bytes);
-  server_.say(proto::Done{a, invalid_argument("poisoned")});
+  server_.send(proto::Done{c, not_found("program 9")});
+  server_.send(proto::Data{b, bytes_type(1)}, counting(1).bytes);
+  server_.send(proto::Done{a, invalid_argument("poisoned")});
   EXPECT_EQ(first.get().status(), invalid_argument("poisoned"));
   EXPECT_TRUE(second.get().ok());
   EXPECT_EQ(sync.get(), not_found("program 9"));
@@ -330,7 +334,7 @@ TEST_F(RemoteSessionTest, SaysWhyTheServerClosed) {
   const auto session = server_.welcome(kInfo);
   SyncOutcome sync;
   session->sync(sync.callback());
-  server_.say(proto::Close{unavailable("the server is shutting down")});
+  server_.send(proto::Close{unavailable("the server is shutting down")});
   EXPECT_EQ(sync.get(), unavailable("lost connection to test://server: the server is shutting down"));
   EXPECT_TRUE(server_.closed_by_client());
 }
@@ -368,7 +372,7 @@ TEST_F(RemoteSessionTest, MayBeDestroyedInItsCallback) {
   });
   session->sync(second.callback());
   const auto request = server_.expect<proto::Sync>().request;
-  server_.say(proto::Done{request, {}});
+  server_.send(proto::Done{request, {}});
   EXPECT_TRUE(first.get().ok());
   EXPECT_FALSE(second.get().ok());
 }
@@ -398,32 +402,76 @@ TEST_P(LyingServer, LosesTheConnection) {
   const auto result = read.get();
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.status().code(), StatusCode::unavailable);
-  EXPECT_THAT(result.status().message(), HasSubstr("lost connection to test://server: the server broke the protocol: "));
+  EXPECT_THAT(result.status().message(),
+              HasSubstr("lost connection to test://server: the server broke the protocol: "));
   EXPECT_FALSE(session->run({}).ok());
   EXPECT_TRUE(server.closed_by_client());
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    , LyingServer,
-    testing::Values(
-        Lie{"Noise", [](auto& s, auto) { s.say_bytes(counting(100).bytes); }},
-        Lie{"SecondWelcome", [](auto& s, auto) { s.say(proto::Welcome{1, 0, kInfo}); }},
-        Lie{"ClientFrame", [](auto& s, auto) { s.say(proto::Release{{1}}); }},
-        Lie{"AckOfTheFuture", [](auto& s, auto) { s.say(proto::Ack{2}); }},
-        Lie{"AckOfThePast", [](auto& s, auto) { s.say(proto::Ack{1}); s.say(proto::Ack{0}); }},
-        Lie{"CreditWithoutEnd", [](auto& s, auto) { s.say(proto::Credit{~std::uint64_t{0}}); }},
-        Lie{"DataForNobody", [](auto& s, auto r) { s.say(proto::Data{r + 1, bytes_type(1)}, counting(1).bytes); }},
-        Lie{"DoneForNobody", [](auto& s, auto r) { s.say(proto::Done{r + 1, {}}); }},
-        Lie{"ReadThatIsDone", [](auto& s, auto r) { s.say(proto::Done{r, {}}); }},
-        Lie{"TooFewBytes", [](auto& s, auto r) { s.say(proto::Data{r, bytes_type(10)}, counting(9).bytes); }},
-        Lie{"TooManyBytes", [](auto& s, auto r) { s.say(proto::Data{r, bytes_type(10)}, counting(11).bytes); }},
-        Lie{"TooLarge", [](auto& s, auto r) { s.say(proto::Data{r, bytes_type((1 << 30) + 1)}); }},
-        Lie{"ChunkUnannounced", [](auto& s, auto r) { s.say(proto::Chunk{r, 0}, counting(1).bytes); }},
-        Lie{"ChunkWithGap", [](auto& s, auto r) { s.say(proto::Data{r, bytes_type(100'000)}); s.say(proto::Chunk{r, 1}, counting(1).bytes); }},
-        Lie{"ChunkTwice", [](auto& s, auto r) { s.say(proto::Data{r, bytes_type(100'000)}); for (int i = 0; i < 2; ++i) s.say(proto::Chunk{r, 0}, counting(1).bytes); }},
-        Lie{"ChunkBeyond", [](auto& s, auto r) { s.say(proto::Data{r, bytes_type(100'000)}); s.say(proto::Chunk{r, 0}, counting(100'001).bytes); }},
-        Lie{"DataTwice", [](auto& s, auto r) { for (int i = 0; i < 2; ++i) s.say(proto::Data{r, bytes_type(100'000)}); }}),
-    [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(, LyingServer,
+                         testing::Values(Lie{"Noise", [](auto& s, auto) { s.say_bytes(counting(100).bytes); }},
+                                         Lie{"SecondWelcome",
+                                             [](auto& s, auto) {
+                                               s.send(proto::Welcome{1, 0, kInfo});
+                                             }},
+                                         Lie{"ClientFrame", [](auto& s, auto) { s.send(proto::Release{{1}}); }},
+                                         Lie{"AckOfTheFuture", [](auto& s, auto) { s.send(proto::Ack{2}); }},
+                                         Lie{"AckOfThePast",
+                                             [](auto& s, auto) {
+                                               s.send(proto::Ack{1});
+                                               s.send(proto::Ack{0});
+                                             }},
+                                         Lie{"CreditWithoutEnd",
+                                             [](auto& s, auto) { s.send(proto::Credit{~std::uint64_t{0}}); }},
+                                         Lie{"DataForNobody",
+                                             [](auto& s, auto r) {
+                                               s.send(proto::Data{r + 1, bytes_type(1)}, counting(1).bytes);
+                                             }},
+                                         Lie{"DoneForNobody",
+                                             [](auto& s, auto r) {
+                                               s.send(proto::Done{r + 1, {}});
+                                             }},
+                                         Lie{"ReadThatIsDone",
+                                             [](auto& s, auto r) {
+                                               s.send(proto::Done{r, {}});
+                                             }},
+                                         Lie{"TooFewBytes",
+                                             [](auto& s, auto r) {
+                                               s.send(proto::Data{r, bytes_type(10)}, counting(9).bytes);
+                                             }},
+                                         Lie{"TooManyBytes",
+                                             [](auto& s, auto r) {
+                                               s.send(proto::Data{r, bytes_type(10)}, counting(11).bytes);
+                                             }},
+                                         Lie{"TooLarge",
+                                             [](auto& s, auto r) {
+                                               s.send(proto::Data{r, bytes_type((1 << 30) + 1)});
+                                             }},
+                                         Lie{"ChunkUnannounced",
+                                             [](auto& s, auto r) {
+                                               s.send(proto::Chunk{r, 0}, counting(1).bytes);
+                                             }},
+                                         Lie{"ChunkWithGap",
+                                             [](auto& s, auto r) {
+                                               s.send(proto::Data{r, bytes_type(100'000)});
+                                               s.send(proto::Chunk{r, 1}, counting(1).bytes);
+                                             }},
+                                         Lie{"ChunkTwice",
+                                             [](auto& s, auto r) {
+                                               s.send(proto::Data{r, bytes_type(100'000)});
+                                               for (int i = 0; i < 2; ++i)
+                                                 s.send(proto::Chunk{r, 0}, counting(1).bytes);
+                                             }},
+                                         Lie{"ChunkBeyond",
+                                             [](auto& s, auto r) {
+                                               s.send(proto::Data{r, bytes_type(100'000)});
+                                               s.send(proto::Chunk{r, 0}, counting(100'001).bytes);
+                                             }},
+                                         Lie{"DataTwice",
+                                             [](auto& s, auto r) {
+                                               for (int i = 0; i < 2; ++i) s.send(proto::Data{r, bytes_type(100'000)});
+                                             }}),
+                         [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace burn::test

@@ -25,7 +25,8 @@ class ScriptedServer::Pipe final : public proto::Channel {
   void send(proto::EncodedFrame frame, proto::Lane lane) override {
     std::vector<std::byte> bytes(frame.size());
     std::memcpy(bytes.data(), frame.header.data(), frame.header.size());
-    if (!frame.payload.empty()) std::memcpy(bytes.data() + frame.header.size(), frame.payload.data(), frame.payload.size());
+    if (!frame.payload.empty())
+      std::memcpy(bytes.data() + frame.header.size(), frame.payload.data(), frame.payload.size());
     auto decoded = proto::decode(SharedBytes::own(std::move(bytes)));
     ASSERT_TRUE(decoded.ok()) << decoded.status().to_string();
     const std::lock_guard lock(state_->mutex);
@@ -64,7 +65,7 @@ std::future<Result<std::unique_ptr<client::RemoteSession>>> ScriptedServer::conn
 std::unique_ptr<client::RemoteSession> ScriptedServer::welcome(const proto::SessionInfo& info) {
   auto session = connect();
   expect<proto::Hello>();
-  say(proto::Welcome{proto::kProtocolVersion, 0, info});
+  send(proto::Welcome{proto::kProtocolVersion, 0, info});
   return *session.get();
 }
 
@@ -76,11 +77,12 @@ std::optional<ScriptedServer::Said> ScriptedServer::next(std::chrono::millisecon
   return first;
 }
 
-void ScriptedServer::say(proto::Body body, SharedBytes payload) {
+void ScriptedServer::send(proto::Body body, SharedBytes payload) {
   const proto::EncodedFrame frame = proto::encode({0, std::move(body), std::move(payload)});
   std::vector<std::byte> bytes(frame.size());
   std::memcpy(bytes.data(), frame.header.data(), frame.header.size());
-  if (!frame.payload.empty()) std::memcpy(bytes.data() + frame.header.size(), frame.payload.data(), frame.payload.size());
+  if (!frame.payload.empty())
+    std::memcpy(bytes.data() + frame.header.size(), frame.payload.data(), frame.payload.size());
   say_bytes(SharedBytes::own(std::move(bytes)));
 }
 

@@ -46,7 +46,7 @@ class ScriptedServer {
   bool is_silent() { return !next(std::chrono::milliseconds{30}); }
 
   // Tells the client, on the calling thread.
-  void say(proto::Body body, SharedBytes payload = {});
+  void send(proto::Body body, SharedBytes payload = {});
   void say_bytes(SharedBytes bytes);
   void close(Status why = {});
 

@@ -1,10 +1,6 @@
-// How the ends of a unix socket come to share memory or to do without, and what it costs a server when one of them lies.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
+// How the ends of a unix socket come to share memory or to do without, and what it costs a server when one of them
+// lies.
+#include "proto/transport/shared_memory.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -13,9 +9,15 @@
 #include <optional>
 #include <random>
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
 #include "client/transport/transports.h"
 #include "proto/transport/io_threads.h"
-#include "proto/transport/shared_memory.h"
 #include "proto/transport/websocket.h"
 #include "proto/transport/ws_frame.h"
 #include "proto/transport/ws_handshake.h"
@@ -129,7 +131,8 @@ TEST_F(SharedMemoryOverUnix, IsNotOfferedOverTcp) {
 TEST_F(SharedMemoryOverUnix, MayBeLeftByAClientThatAskedForIt) {
   serve();
   UniqueFd fd = dial();
-  ASSERT_EQ(::send(fd.get(), request(true).data(), request(true).size(), 0), static_cast<ssize_t>(request(true).size()));
+  ASSERT_EQ(::send(fd.get(), request(true).data(), request(true).size(), 0),
+            static_cast<ssize_t>(request(true).size()));
   UniqueFd memory;
   EXPECT_THAT(read_header(fd.get(), &memory), HasSubstr(kGranted));
   EXPECT_TRUE(SharedMemory::open(memory).ok());

@@ -1,8 +1,6 @@
 // The ring by itself: two ends of one mapping, which is what the thread sanitizer can watch.
 #include "proto/transport/shared_ring.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -11,6 +9,8 @@
 #include <semaphore>
 #include <thread>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace burn::proto {
 namespace {

@@ -1,6 +1,13 @@
 // The two ends of a connection in shared memory, and what either does to a peer that lies or vanishes.
 #include "proto/transport/shared_stream.h"
 
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,13 +15,6 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include <array>
-#include <cerrno>
-#include <memory>
-#include <string>
-#include <thread>
-#include <vector>
 
 namespace burn::proto {
 namespace {
@@ -77,7 +77,7 @@ TEST_F(SharedStreams, TakeWhatFitsAndWaitForRoom) {
   EXPECT_FALSE(is_readable(bells_[1].get())) << "a quarter is not worth it";
   EXPECT_EQ(read(*server_, SharedMemory::kRingBytes / 4).size(), SharedMemory::kRingBytes / 4);
   EXPECT_TRUE(is_readable(bells_[1].get()));
-  client_->hear_bell();
+  client_->on_bell();
   EXPECT_FALSE(client_->waits_for_space());
   EXPECT_EQ(write(*client_, much).bytes, SharedMemory::kRingBytes / 2);
 }
@@ -92,7 +92,7 @@ TEST_F(SharedStreams, RingTheBellForASleeperOnly) {
   EXPECT_TRUE(server_->waits_for_input());
   EXPECT_EQ(write(*client_, "b").bytes, 1u);
   EXPECT_TRUE(is_readable(bells_[0].get()));
-  server_->hear_bell();
+  server_->on_bell();
   EXPECT_EQ(write(*client_, "c").bytes, 1u);
   EXPECT_FALSE(is_readable(bells_[0].get()));
   EXPECT_EQ(read(*server_), "bc");
@@ -114,7 +114,7 @@ TEST_F(SharedStreams, WhatAPeerWroteBeforeItVanishedIsStillRead) {
   client_.reset();
   bells_[1] = {};
   EXPECT_FALSE(server_->waits_for_input());
-  server_->hear_bell();
+  server_->on_bell();
   EXPECT_EQ(read(*server_), "last words");
   EXPECT_EQ(read(*server_), "");
   EXPECT_FALSE(last_.would_block());
@@ -160,7 +160,7 @@ TEST_F(SharedStreams, EndsThatSleepWheneverTheyMayLoseNothing) {
       }
       if (!idle || last_.bytes > 0 || !stream.waits_for_input()) continue;
       ASSERT_TRUE(is_readable(bell, 20'000)) << "asleep for good";
-      stream.hear_bell();
+      stream.on_bell();
     }
   };
   std::thread peer([&] { run(*client_, bells_[1].get()); });
@@ -171,7 +171,8 @@ TEST_F(SharedStreams, EndsThatSleepWheneverTheyMayLoseNothing) {
 TEST_F(SharedStreams, FillOnePartBeforeTheNext) {
   constexpr std::uint32_t kNumbers = 1'000'000;
   std::thread writer([&] {
-    for (std::uint32_t i = 0; i < kNumbers;) i += write(*client_, {reinterpret_cast<const char*>(&i), sizeof i}).bytes / sizeof i;
+    for (std::uint32_t i = 0; i < kNumbers;)
+      i += write(*client_, {reinterpret_cast<const char*>(&i), sizeof i}).bytes / sizeof i;
   });
   std::array<std::uint32_t, 64> numbers{};
   std::array<iovec, 64> parts;

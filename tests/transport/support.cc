@@ -1,7 +1,5 @@
 #include "tests/transport/support.h"
 
-#include <unistd.h>
-
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +8,7 @@
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace burn::test {
 
@@ -19,9 +18,7 @@ proto::EncodedFrame frame(std::string header, std::size_t payload_bytes, std::ui
   return {std::move(header), SharedBytes::own(std::move(payload))};
 }
 
-std::string text(const SharedBytes& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+std::string text(const SharedBytes& bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 bool matches(const SharedBytes& bytes, std::string_view header, std::size_t payload_bytes, std::uint8_t seed) {
   if (bytes.size() != header.size() + payload_bytes) return false;
@@ -107,11 +104,16 @@ std::size_t TestAcceptor::client_count() const {
 
 std::string name(Transport transport) {
   switch (transport) {
-    case Transport::websocket: return "websocket";
-    case Transport::unix_socket: return "unix";
-    case Transport::unix_without_memory: return "unix_without_memory";
-    case Transport::grpc: return "grpc";
-    case Transport::grpc_unix: return "grpc_unix";
+    case Transport::websocket:
+      return "websocket";
+    case Transport::unix_socket:
+      return "unix";
+    case Transport::unix_without_memory:
+      return "unix_without_memory";
+    case Transport::grpc:
+      return "grpc";
+    case Transport::grpc_unix:
+      return "grpc_unix";
   }
   return "?";
 }
@@ -125,15 +127,19 @@ std::string temporary_path(std::string_view name) {
 Result<std::unique_ptr<server::Listener>> listen(Transport transport, server::Acceptor& acceptor,
                                                  const server::ListenOptions& options) {
   switch (transport) {
-    case Transport::websocket: return server::listen_websocket("127.0.0.1:0", acceptor, options);
-    case Transport::unix_socket: return server::listen_unix(temporary_path("socket"), acceptor, options);
+    case Transport::websocket:
+      return server::listen_websocket("127.0.0.1:0", acceptor, options);
+    case Transport::unix_socket:
+      return server::listen_unix(temporary_path("socket"), acceptor, options);
     case Transport::unix_without_memory: {
       server::ListenOptions plain = options;
       plain.shared_memory = false;
       return server::listen_unix(temporary_path("socket"), acceptor, plain);
     }
-    case Transport::grpc: return server::listen_grpc("127.0.0.1:0", acceptor, options);
-    case Transport::grpc_unix: return server::listen_grpc_unix(temporary_path("socket"), acceptor, options);
+    case Transport::grpc:
+      return server::listen_grpc("127.0.0.1:0", acceptor, options);
+    case Transport::grpc_unix:
+      return server::listen_grpc_unix(temporary_path("socket"), acceptor, options);
   }
   return internal_error("unknown transport");
 }

@@ -1,4 +1,5 @@
-// Both ends of a transport in one process: handlers that remember, servers that echo, and the transports as a parameter.
+// Both ends of a transport in one process: handlers that remember, servers that echo, and the transports as a
+// parameter.
 #pragma once
 
 #include <chrono>

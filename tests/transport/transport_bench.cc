@@ -1,17 +1,18 @@
-// Measures the transports against raw sockets of the same kind, between two processes: 64-byte ping-pong and 64 x 1 MiB one way.
+// Measures the transports against raw sockets of the same kind, between two processes: 64-byte ping-pong and 64 x 1 MiB
+// one way.
 //   build/bin/transport_bench [raw_tcp] [websocket] [grpc] [raw_unix] [unix]
-// One JSON object a line. "wait": the caller's thread sleeps until the answer is there, as a blocking read does; "handler": the
-// answer is sent back from the transport's thread.
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
+// One JSON object a line. "wait": the caller's thread sleeps until the answer is there, as a blocking read does;
+// "handler": the answer is sent back from the transport's thread.
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <semaphore>
 #include <thread>
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "proto/transport/socket.h"
 #include "tests/transport/support.h"
@@ -39,8 +40,8 @@ void report_latency(const std::string& what, std::vector<double> us) {
 
 void report_throughput(const std::string& what, std::vector<double> seconds) {
   const double bytes = double{kBlocks} * double{kBlockBytes};
-  std::printf("{\"bench\":\"one_way_64x1mib\",\"transport\":\"%s\",\"p50\":%.2f,\"best\":%.2f,\"unit\":\"GB/s\"}\n", what.c_str(),
-              bytes / percentile(seconds, 0.5) / 1e9, bytes / percentile(seconds, 0.0) / 1e9);
+  std::printf("{\"bench\":\"one_way_64x1mib\",\"transport\":\"%s\",\"p50\":%.2f,\"best\":%.2f,\"unit\":\"GB/s\"}\n",
+              what.c_str(), bytes / percentile(seconds, 0.5) / 1e9, bytes / percentile(seconds, 0.0) / 1e9);
   std::fflush(stdout);
 }
 
@@ -167,8 +168,10 @@ std::string start_server(Transport transport) {
 
 struct Client final : proto::ChannelHandler {
   void on_frame(SharedBytes) override {
-    if (hook) hook();
-    else arrived.release();
+    if (hook)
+      hook();
+    else
+      arrived.release();
   }
   void on_closed(Status) override {}
   std::binary_semaphore arrived{0};

@@ -24,11 +24,14 @@ TEST(ParseUrl, KnowsTheThreeSchemes) {
 
 TEST(ParseUrl, SaysWhatIsWrong) {
   const std::pair<const char*, const char*> cases[] = {
-      {"", "ws://HOST:PORT"},         {"tcp://host:1", "ws://HOST:PORT"}, {"ws:host:1", "ws://HOST:PORT"},
-      {"ws://host", "no port"},       {"ws://host:", "0 to 65535"},       {"ws://host:99999", "0 to 65535"},
-      {"ws://host:12x", "0 to 65535"}, {"ws://:3000", "no host"},          {"ws://::1:3000", "ambiguous"},
-      {"ws://[::1:3000", "lacks a ]"}, {"ws://[::1]3000", "no port"},      {"ws://host:0", "port 0"},
-      {"unix:", "unix:PATH"},         {"grpc+unix:", "grpc+unix:PATH"},         {"grpc://", "no port"},             {"ws://host:3000/path", "0 to 65535"}};
+      {"", "ws://HOST:PORT"},          {"tcp://host:1", "ws://HOST:PORT"},
+      {"ws:host:1", "ws://HOST:PORT"}, {"ws://host", "no port"},
+      {"ws://host:", "0 to 65535"},    {"ws://host:99999", "0 to 65535"},
+      {"ws://host:12x", "0 to 65535"}, {"ws://:3000", "no host"},
+      {"ws://::1:3000", "ambiguous"},  {"ws://[::1:3000", "lacks a ]"},
+      {"ws://[::1]3000", "no port"},   {"ws://host:0", "port 0"},
+      {"unix:", "unix:PATH"},          {"grpc+unix:", "grpc+unix:PATH"},
+      {"grpc://", "no port"},          {"ws://host:3000/path", "0 to 65535"}};
   for (const auto& [url, why] : cases) {
     const auto endpoint = client::parse_url(url);
     ASSERT_FALSE(endpoint.ok()) << url;

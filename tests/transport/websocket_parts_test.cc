@@ -1,10 +1,10 @@
 // The parts of a WebSocket that need no socket: framing, handshake, inbox and outbox.
+#include <cstring>
+#include <random>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/uio.h>
-
-#include <cstring>
-#include <random>
 
 #include "proto/transport/ws_frame.h"
 #include "proto/transport/ws_handshake.h"
@@ -87,7 +87,8 @@ TEST(WsHandshake, RefusesWhatIsNotAnUpgrade) {
   EXPECT_THAT(answer_upgrade("GET / HTTP/1.1\r\nHost: x\r\n\r\n").text, HasSubstr("HTTP/1.1 426 Upgrade Required\r\n"));
   EXPECT_THAT(answer_upgrade("nonsense\r\n\r\n").text, HasSubstr("400 Bad Request"));
   EXPECT_THAT(answer_upgrade("GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                             "Sec-WebSocket-Key: a\r\nSec-WebSocket-Version: 8\r\n\r\n").text,
+                             "Sec-WebSocket-Key: a\r\nSec-WebSocket-Version: 8\r\n\r\n")
+                  .text,
               HasSubstr("400 Bad Request"));
   EXPECT_THAT(check_upgrade("HTTP/1.1 404 Not Found\r\n\r\n", "").status().message(), HasSubstr("404 Not Found"));
   EXPECT_FALSE(check_upgrade("SSH-2.0\r\n\r\n", "").ok());
@@ -125,7 +126,8 @@ TEST(WsInbox, CutsAStreamHoweverItArrives) {
     stream += make_control(Opcode::ping, std::to_string(size), Role::server);
     contents.push_back(content);
   }
-  for (const std::size_t piece : {std::size_t{1}, std::size_t{3}, std::size_t{1000}, std::size_t{16384}, std::size_t{1} << 20}) {
+  for (const std::size_t piece :
+       {std::size_t{1}, std::size_t{3}, std::size_t{1000}, std::size_t{16384}, std::size_t{1} << 20}) {
     Inbox inbox(Role::server, 1 << 20);
     const auto events = feed(inbox, stream, piece);
     ASSERT_TRUE(events.ok()) << events.status().to_string();

@@ -13,7 +13,8 @@ std::vector<Value> Call::all() const {
 
 const boost::json::value& Call::at(const char* name) const {
   const auto* value = params_.if_contains(name);
-  if (value == nullptr || value->is_null()) throw Error(StatusCode::invalid_argument, std::string{"no parameter \""} + name + "\"");
+  if (value == nullptr || value->is_null())
+    throw Error(StatusCode::invalid_argument, std::string{"no parameter \""} + name + "\"");
   return *value;
 }
 

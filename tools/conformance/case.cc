@@ -64,19 +64,25 @@ Case parse(const json::object& object) {
   c.id = object.at("id").as_string();
   c.op = object.at("op").as_string();
   for (const auto& input : object.at("inputs").as_array()) {
-    if (input.is_null()) c.inputs.emplace_back();
-    else c.inputs.emplace_back(tensor(input.as_object(), ir::DType::f32));
+    if (input.is_null())
+      c.inputs.emplace_back();
+    else
+      c.inputs.emplace_back(tensor(input.as_object(), ir::DType::f32));
   }
   c.views.resize(c.inputs.size());
   if (const auto* views = object.if_contains("views"); views != nullptr && views->is_array()) {
     for (std::size_t i = 0; i < views->as_array().size(); ++i) c.views.at(i) = view(views->as_array()[i]);
   }
-  if (const auto* params = object.if_contains("params"); params != nullptr && params->is_object()) c.params = params->as_object();
-  for (const auto& output : object.at("outputs").as_array()) c.outputs.push_back(tensor(output.as_object(), ir::DType::f32));
+  if (const auto* params = object.if_contains("params"); params != nullptr && params->is_object())
+    c.params = params->as_object();
+  for (const auto& output : object.at("outputs").as_array())
+    c.outputs.push_back(tensor(output.as_object(), ir::DType::f32));
   if (const auto* grad = object.if_contains("grad"); grad != nullptr && grad->is_object()) {
     for (const auto& cotangent : grad->as_object().at("cotangents").as_array()) {
-      if (cotangent.is_null()) c.cotangents.emplace_back();
-      else c.cotangents.emplace_back(tensor(cotangent.as_object(), ir::DType::f64));
+      if (cotangent.is_null())
+        c.cotangents.emplace_back();
+      else
+        c.cotangents.emplace_back(tensor(cotangent.as_object(), ir::DType::f64));
     }
     for (const auto& input : grad->as_object().at("inputs").as_array()) {
       const auto index = input.as_object().at("index").to_number<std::size_t>();
@@ -102,7 +108,8 @@ Case parse_case(const std::string& line) {
 
 void compare(const TensorData& got, const TensorData& want, double rtol, double atol, const std::string& what) {
   if (got.shape() != want.shape()) {
-    throw Error(StatusCode::data_loss, what + " has shape " + ir::to_string(got.shape()) + ", not " + ir::to_string(want.shape()));
+    throw Error(StatusCode::data_loss,
+                what + " has shape " + ir::to_string(got.shape()) + ", not " + ir::to_string(want.shape()));
   }
   const auto differ = [&](std::size_t i, const std::string& a, const std::string& b) {
     throw Error(StatusCode::data_loss, what + " element " + std::to_string(i) + " is " + a + ", not " + b);

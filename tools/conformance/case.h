@@ -1,10 +1,11 @@
 // One line of a vector file: an op, its inputs and parameters, and what must come out.
 #pragma once
 
-#include <boost/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <boost/json.hpp>
 
 #include "client/tensor_data.h"
 
@@ -13,8 +14,8 @@ namespace burn::conformance {
 // What is done to an input before the op sees it.
 struct View {
   enum class Kind { none, permute, slice, expand } kind = Kind::none;
-  std::vector<std::int64_t> numbers;               // axes or shape
-  std::vector<std::vector<std::int64_t>> ranges;   // [start, end] or [start, end, step]
+  std::vector<std::int64_t> numbers;              // axes or shape
+  std::vector<std::vector<std::int64_t>> ranges;  // [start, end] or [start, end, step]
 };
 
 struct InputGradient {
@@ -36,8 +37,8 @@ struct Case {
 // Errors (thrown): a line that is not of the format, saying what is wrong.
 Case parse_case(const std::string& line);
 
-// Throws, naming the first element that differs: equal shapes, |got - want| <= atol + rtol * |want|, NaN matches NaN, an infinity
-// itself; integers and bools exactly, whatever their width.
+// Throws, naming the first element that differs: equal shapes, |got - want| <= atol + rtol * |want|, NaN matches NaN,
+// an infinity itself; integers and bools exactly, whatever their width.
 void compare(const TensorData& got, const TensorData& want, double rtol, double atol, const std::string& what);
 
 }  // namespace burn::conformance

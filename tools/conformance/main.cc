@@ -1,10 +1,11 @@
 // burn-conformance: runs reference vectors through the API on a device and says which agree.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <set>
+
+#include <CLI/CLI.hpp>
 
 #include "base/error.h"
 #include "client/gradients.h"
@@ -28,9 +29,12 @@ struct Tally {
 
 Value apply_view(const Value& x, const View& view) {
   switch (view.kind) {
-    case View::Kind::none: return x;
-    case View::Kind::permute: return client::permute(x, ir::Dims{view.numbers}, kSite);
-    case View::Kind::expand: return client::expand(x, ir::Dims{view.numbers}, kSite);
+    case View::Kind::none:
+      return x;
+    case View::Kind::permute:
+      return client::permute(x, ir::Dims{view.numbers}, kSite);
+    case View::Kind::expand:
+      return client::expand(x, ir::Dims{view.numbers}, kSite);
     case View::Kind::slice: {
       std::vector<client::Range> ranges;
       for (const auto& r : view.ranges) ranges.push_back({r.at(0), r.at(1), r.size() > 2 ? r[2] : 1});
@@ -40,12 +44,14 @@ Value apply_view(const Value& x, const View& view) {
   return x;
 }
 
-void check_gradients(const Case& c, const Device& device, const std::vector<Value>& outputs, const std::vector<std::optional<Value>>& leaves) {
+void check_gradients(const Case& c, const Device& device, const std::vector<Value>& outputs,
+                     const std::vector<std::optional<Value>>& leaves) {
   Value total;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (i >= c.cotangents.size() || !c.cotangents[i] || !outputs[i].is_tracked()) continue;
     const auto cotangent = client::from_data(*c.cotangents[i], {device, outputs[i].dtype()}, outputs[i].dtype());
-    const auto part = client::reduce_all(ir::ReduceFn::sum, client::pointwise(Fn::mul, outputs[i], cotangent, kSite), kSite);
+    const auto part =
+        client::reduce_all(ir::ReduceFn::sum, client::pointwise(Fn::mul, outputs[i], cotangent, kSite), kSite);
     total = total.has_value() ? client::pointwise(Fn::add, total, part, kSite) : part;
   }
   std::optional<Gradients> gradients;
@@ -66,13 +72,15 @@ void run_case(const Case& c, const OpFunction& op, const Device& device, bool wi
   for (std::size_t i = 0; i < c.inputs.size(); ++i) {
     if (!c.inputs[i]) continue;
     leaves[i] = client::from_data(*c.inputs[i], {on}, c.inputs[i]->dtype());
-    const bool is_differentiated = std::any_of(c.gradients.begin(), c.gradients.end(), [&](const auto& g) { return g.index == i; });
+    const bool is_differentiated =
+        std::any_of(c.gradients.begin(), c.gradients.end(), [&](const auto& g) { return g.index == i; });
     if (with_gradients && is_differentiated) leaves[i] = client::require_grad(*leaves[i]);
     inputs[i] = apply_view(*leaves[i], c.views[i]);
   }
   const auto outputs = op(Call{on, inputs, c.params});
   if (outputs.size() != c.outputs.size()) {
-    throw Error(StatusCode::data_loss, std::to_string(outputs.size()) + " outputs, not " + std::to_string(c.outputs.size()));
+    throw Error(StatusCode::data_loss,
+                std::to_string(outputs.size()) + " outputs, not " + std::to_string(c.outputs.size()));
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     compare(client::to_data(outputs[i]), c.outputs[i], c.rtol, c.atol, "output " + std::to_string(i));
@@ -80,7 +88,8 @@ void run_case(const Case& c, const OpFunction& op, const Device& device, bool wi
   if (with_gradients) check_gradients(c, on, outputs, leaves);
 }
 
-void run_file(const std::filesystem::path& path, const Options& options, const Device& device, std::map<std::string, Tally>& tallies) {
+void run_file(const std::filesystem::path& path, const Options& options, const Device& device,
+              std::map<std::string, Tally>& tallies) {
   std::ifstream file{path};
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
@@ -91,7 +100,8 @@ void run_file(const std::filesystem::path& path, const Options& options, const D
     } catch (const std::exception& error) {
       throw Error(StatusCode::invalid_argument, path.string() + ":" + std::to_string(number) + ": " + error.what());
     }
-    if (!options.only.empty() && std::find(options.only.begin(), options.only.end(), c.op) == options.only.end()) continue;
+    if (!options.only.empty() && std::find(options.only.begin(), options.only.end(), c.op) == options.only.end())
+      continue;
     Tally& tally = tallies[c.op];
     const auto op = ops().find(c.op);
     if (op == ops().end()) {
@@ -138,8 +148,8 @@ int run(const Options& options) {
   for (const auto& file : files_of(options.dirs)) run_file(file, options, device, tallies);
   Tally sum;
   for (const auto& [name, tally] : tallies) {
-    std::printf("%-36s %5d passed %5d failed %5d skipped  %s\n", name.c_str(), tally.passed, tally.failed, tally.skipped,
-                tally.first_failure.c_str());
+    std::printf("%-36s %5d passed %5d failed %5d skipped  %s\n", name.c_str(), tally.passed, tally.failed,
+                tally.skipped, tally.first_failure.c_str());
     sum.passed += tally.passed;
     sum.failed += tally.failed;
     sum.skipped += tally.skipped;

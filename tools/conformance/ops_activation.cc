@@ -1,5 +1,4 @@
 #include "client/activation.h"
-
 #include "tools/conformance/ops.h"
 
 namespace burn::conformance {
@@ -51,7 +50,9 @@ void add_activation(OpTable& t) {
   t["threshold"] = with(threshold, "threshold", "value");
   t["shrink"] = with(shrink, "lambda", "bias");
   t["hard_shrink"] = [](const Call& c) { return std::vector{shrink(c.x(), c.number("lambda"), 0, kSite)}; };
-  t["soft_shrink"] = [](const Call& c) { return std::vector{shrink(c.x(), c.number("lambda"), c.number("lambda"), kSite)}; };
+  t["soft_shrink"] = [](const Call& c) {
+    return std::vector{shrink(c.x(), c.number("lambda"), c.number("lambda"), kSite)};
+  };
   t["prelu"] = [](const Call& c) { return std::vector{prelu(c.x(0), c.x(1), kSite)}; };
 }
 

@@ -16,7 +16,9 @@ ir::ScatterFn update_of(const Call& c) {
 
 void add_index(OpTable& t) {
   t["gather"] = [](const Call& c) { return std::vector{client::gather(c.x(0), c.integer("dim"), c.x(1), kSite)}; };
-  t["scatter"] = [](const Call& c) { return std::vector{client::scatter(c.x(0), c.integer("dim"), c.x(1), c.x(2), update_of(c), kSite)}; };
+  t["scatter"] = [](const Call& c) {
+    return std::vector{client::scatter(c.x(0), c.integer("dim"), c.x(1), c.x(2), update_of(c), kSite)};
+  };
   t["select"] = [](const Call& c) { return std::vector{client::select_rows(c.x(0), c.integer("dim"), c.x(1), kSite)}; };
   t["select_assign"] = [](const Call& c) {
     return std::vector{client::select_assign(c.x(0), c.integer("dim"), c.x(1), c.x(2), update_of(c), kSite)};
@@ -32,7 +34,8 @@ void add_index(OpTable& t) {
   };
   t["mask_where"] = [](const Call& c) { return std::vector{client::select(c.x(1), c.x(2), c.x(0), kSite)}; };
   t["mask_fill"] = [](const Call& c) {
-    return std::vector{client::select(c.x(1), client::scalar(c.place(), c.scalar("value"), c.x().dtype()), c.x(0), kSite)};
+    return std::vector{
+        client::select(c.x(1), client::scalar(c.place(), c.scalar("value"), c.x().dtype()), c.x(0), kSite)};
   };
 }
 

@@ -5,7 +5,8 @@ namespace {
 
 ir::Conv conv_options(const Call& c) {
   const auto padding = c.dims("padding");
-  return {c.dims("stride"), padding, c.has("padding_end") ? c.dims("padding_end") : padding, c.dims("dilation"), c.integer("groups")};
+  return {c.dims("stride"), padding, c.has("padding_end") ? c.dims("padding_end") : padding, c.dims("dilation"),
+          c.integer("groups")};
 }
 
 std::vector<Value> conv(const Call& c) { return {client::conv(c.x(0), c.x(1), c.optional(2), conv_options(c), kSite)}; }
@@ -14,7 +15,8 @@ std::vector<Value> conv_transpose(const Call& c) {
 }
 
 ir::MaxPoolIndex max_pool_options(const Call& c) {
-  return {c.dims("kernel_size"), c.dims("stride"), c.dims("padding"), c.dims("dilation"), c.has("ceil_mode") && c.flag("ceil_mode")};
+  return {c.dims("kernel_size"), c.dims("stride"), c.dims("padding"), c.dims("dilation"),
+          c.has("ceil_mode") && c.flag("ceil_mode")};
 }
 std::vector<Value> max_pool(const Call& c) { return {client::max_pool(c.x(), max_pool_options(c), kSite)}; }
 std::vector<Value> max_pool_with_indices(const Call& c) {
@@ -23,10 +25,14 @@ std::vector<Value> max_pool_with_indices(const Call& c) {
   return {values, indices};
 }
 std::vector<Value> avg_pool(const Call& c) {
-  return {client::avg_pool(c.x(), {c.dims("kernel_size"), c.dims("stride"), c.dims("padding"), c.flag("count_include_pad"),
-                                   c.has("ceil_mode") && c.flag("ceil_mode")}, kSite)};
+  return {client::avg_pool(c.x(),
+                           {c.dims("kernel_size"), c.dims("stride"), c.dims("padding"), c.flag("count_include_pad"),
+                            c.has("ceil_mode") && c.flag("ceil_mode")},
+                           kSite)};
 }
-std::vector<Value> adaptive_avg_pool(const Call& c) { return {client::adaptive_avg_pool(c.x(), c.dims("output_size"), kSite)}; }
+std::vector<Value> adaptive_avg_pool(const Call& c) {
+  return {client::adaptive_avg_pool(c.x(), c.dims("output_size"), kSite)};
+}
 
 }  // namespace
 

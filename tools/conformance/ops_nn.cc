@@ -129,7 +129,8 @@ std::vector<Value> attention(const Call& c) {
 }
 
 nn::LayerNorm norm(const Call& c, std::size_t gamma) {
-  return {.gamma = param<1>(c.x(gamma)), .beta = param<1>(c.optional(gamma + 1)), .epsilon = c.number("layer_norm_eps")};
+  return {
+      .gamma = param<1>(c.x(gamma)), .beta = param<1>(c.optional(gamma + 1)), .epsilon = c.number("layer_norm_eps")};
 }
 
 std::vector<Value> encoder_layer(const Call& c) {
@@ -142,7 +143,11 @@ std::vector<Value> encoder_layer(const Call& c) {
                                           .norm_2 = norm(c, 17),
                                           .dropout = {.prob = 0},
                                           .norm_first = c.flag("norm_first")};
-  return {layer.forward({.tensor = Tensor<3>{c.x(0)}, .mask_pad = mask<2>(c.optional(1)), .mask_attn = mask<3>(c.optional(2))}).value()};
+  return {
+      layer
+          .forward(
+              {.tensor = Tensor<3>{c.x(0)}, .mask_pad = mask<2>(c.optional(1)), .mask_attn = mask<3>(c.optional(2))})
+          .value()};
 }
 
 std::vector<Value> mse(const Call& c) {
@@ -177,10 +182,12 @@ std::vector<Value> binary_cross_entropy(const Call& c) {
 
 void add_nn(OpTable& t) {
   t["nn_group_norm"] = [](const Call& c) {
-    return std::vector{nn::detail::group_norm(c.x(0), c.integer("num_groups"), c.optional(1), c.optional(2), c.number("epsilon"), kSite)};
+    return std::vector{nn::detail::group_norm(c.x(0), c.integer("num_groups"), c.optional(1), c.optional(2),
+                                              c.number("epsilon"), kSite)};
   };
   t["nn_instance_norm"] = [](const Call& c) {
-    return std::vector{nn::detail::group_norm(c.x(0), c.x(0).dim(1), c.optional(1), c.optional(2), c.number("epsilon"), kSite)};
+    return std::vector{
+        nn::detail::group_norm(c.x(0), c.x(0).dim(1), c.optional(1), c.optional(2), c.number("epsilon"), kSite)};
   };
   t["nn_rms_norm"] = [](const Call& c) {
     const nn::RmsNorm layer{.gamma = param<1>(c.x(1)), .epsilon = c.number("epsilon")};

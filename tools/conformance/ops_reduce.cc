@@ -12,7 +12,8 @@ OpFunction over_all(Red fn, bool of_abs = false) {
 }
 OpFunction over(Red fn, const char* dims, bool of_abs = false) {
   return [=](const Call& c) {
-    return std::vector{client::reduce(fn, of_abs ? client::pointwise(Fn::abs, c.x(), kSite) : c.x(), c.dims(dims), kSite)};
+    return std::vector{
+        client::reduce(fn, of_abs ? client::pointwise(Fn::abs, c.x(), kSite) : c.x(), c.dims(dims), kSite)};
   };
 }
 OpFunction with_indices(ir::ArgFn fn) {

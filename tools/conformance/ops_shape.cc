@@ -38,10 +38,14 @@ Value triangle(const Call& c, Fn keep) {
 void add_shape(OpTable& t) {
   t["reshape"] = [](const Call& c) { return std::vector{client::reshape(c.x(), c.dims("shape"), kSite)}; };
   t["transpose"] = t["t"] = [](const Call& c) { return std::vector{client::swap_dims(c.x(), -2, -1, kSite)}; };
-  t["swap_dims"] = [](const Call& c) { return std::vector{client::swap_dims(c.x(), c.integer("dim1"), c.integer("dim2"), kSite)}; };
+  t["swap_dims"] = [](const Call& c) {
+    return std::vector{client::swap_dims(c.x(), c.integer("dim1"), c.integer("dim2"), kSite)};
+  };
   t["permute"] = [](const Call& c) { return std::vector{client::permute(c.x(), c.dims("axes"), kSite)}; };
   t["flip"] = [](const Call& c) { return std::vector{client::flip(c.x(), c.integers("axes"), kSite)}; };
-  t["flatten"] = [](const Call& c) { return std::vector{client::flatten(c.x(), c.integer("start_dim"), c.integer("end_dim"), kSite)}; };
+  t["flatten"] = [](const Call& c) {
+    return std::vector{client::flatten(c.x(), c.integer("start_dim"), c.integer("end_dim"), kSite)};
+  };
   t["squeeze"] = [](const Call& c) {
     ir::Dims ones;
     for (int i = 0; i < c.x().rank(); ++i) {
@@ -73,20 +77,25 @@ void add_shape(OpTable& t) {
     return split(c.x(), c.integer("dim"), pieces(size, piece));
   };
   t["split"] = [](const Call& c) {
-    return split(c.x(), c.integer("dim"), pieces(c.x().dim(static_cast<int>(c.integer("dim"))), c.integer("split_size")));
+    return split(c.x(), c.integer("dim"),
+                 pieces(c.x().dim(static_cast<int>(c.integer("dim"))), c.integer("split_size")));
   };
   t["split_with_sizes"] = [](const Call& c) { return split(c.x(), c.integer("dim"), c.integers("sizes")); };
   t["narrow"] = [](const Call& c) {
     return std::vector{client::narrow(c.x(), c.integer("dim"), c.integer("start"), c.integer("length"), kSite)};
   };
   t["slice"] = [](const Call& c) { return std::vector{client::slice(c.x(), c.ranges("slices"), kSite)}; };
-  t["slice_assign"] = [](const Call& c) { return std::vector{client::slice_assign(c.x(0), c.ranges("slices"), c.x(1), kSite)}; };
+  t["slice_assign"] = [](const Call& c) {
+    return std::vector{client::slice_assign(c.x(0), c.ranges("slices"), c.x(1), kSite)};
+  };
   t["slice_fill"] = [](const Call& c) {
     const auto part = client::slice(c.x(), c.ranges("slices"), kSite).shape();
-    return std::vector{client::slice_assign(c.x(), c.ranges("slices"), client::full(c.place(), part, c.scalar("value"), c.x().dtype(), kSite), kSite)};
+    return std::vector{client::slice_assign(
+        c.x(), c.ranges("slices"), client::full(c.place(), part, c.scalar("value"), c.x().dtype(), kSite), kSite)};
   };
   t["slice_dim"] = [](const Call& c) {
-    std::vector<client::Range> ranges(static_cast<std::size_t>(client::normalize_axis(c.integer("dim"), c.x().rank(), "slice_dim", kSite)) + 1);
+    std::vector<client::Range> ranges(
+        static_cast<std::size_t>(client::normalize_axis(c.integer("dim"), c.x().rank(), "slice_dim", kSite)) + 1);
     ranges.back() = c.range("slice");
     return std::vector{client::slice(c.x(), ranges, kSite)};
   };

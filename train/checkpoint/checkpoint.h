@@ -53,7 +53,7 @@ class CheckpointStore {
   // Without an epoch: the latest, be it of an epoch or of an interruption. Errors: NOT_FOUND, saying which there are.
   Checkpoint load(std::optional<std::int64_t> epoch) const;
   Record load_model(std::int64_t epoch) const;  // the same, of the model alone
-  std::vector<std::int64_t> epochs() const;  // that have a checkpoint, ascending
+  std::vector<std::int64_t> epochs() const;     // that have a checkpoint, ascending
 
  private:
   std::filesystem::path find(std::int64_t epoch) const;

@@ -28,7 +28,7 @@ void on_signal(int) {
 }
 
 void install() {
-  struct sigaction action{};
+  struct sigaction action {};
   action.sa_handler = on_signal;
   sigemptyset(&action.sa_mask);
   action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);  // the second one does what it did before: it ends us

@@ -20,7 +20,8 @@ constexpr const char* kStepName = "step";
 class StepNumbers {
  public:
   // `host`: who answers for these numbers when a captured step is replayed.
-  StepNumbers(const TensorOptimizer& rule, Scalar lr, const client::CaptureHost& host) : rule_(rule), lr_(lr), host_(host) {}
+  StepNumbers(const TensorOptimizer& rule, Scalar lr, const client::CaptureHost& host)
+      : rule_(rule), lr_(lr), host_(host) {}
 
   // For a parameter that is about to take its `step`-th step.
   std::span<const client::Value> get(ParamId id, const client::Value& like, std::int64_t step) {
@@ -132,8 +133,9 @@ void ModuleOptimizer::step(Scalar lr, const nn::detail::Walk& module, GradientsP
   numbers.flush();
 }
 
-// Parameters share the numbers of a step, so how far they are apart is part of what was recorded; how far they are is not.
-void ModuleOptimizer::tell(client::CaptureState& state) {
+// Parameters share the numbers of a step, so how far they are apart is part of what was recorded; how far they are is
+// not.
+void ModuleOptimizer::list_captured(client::CaptureState& state) {
   state.host(*this);
   state.word(reinterpret_cast<std::uintptr_t>(rule_.get()));
   state.keep(rule_);

@@ -44,10 +44,12 @@ class ModuleOptimizer : private client::CaptureHost {
   void load_record(const nn::detail::Walk& module, const Record& record);
 
   // As an argument of a captured step: its states, and itself as the one who counts.
-  friend void capture_fields(client::CaptureState& state, ModuleOptimizer& optimizer) { optimizer.tell(state); }
+  friend void capture_fields(client::CaptureState& state, ModuleOptimizer& optimizer) {
+    optimizer.list_captured(state);
+  }
 
  private:
-  void tell(client::CaptureState& state);
+  void list_captured(client::CaptureState& state);
   std::vector<double> captured_numbers(std::uint64_t key, double lr) const override;
   void captured_advance(std::span<const std::uint64_t> keys) override;
   std::optional<TensorState> state_of(const std::string& path, const Slot& slot, const Record& record) const;

@@ -33,7 +33,9 @@ class Optimizer {
     return *this;
   }
 
-  friend void capture_fields(client::CaptureState& state, Optimizer& optimizer) { capture_fields(state, optimizer.engine_); }
+  friend void capture_fields(client::CaptureState& state, Optimizer& optimizer) {
+    capture_fields(state, optimizer.engine_);
+  }
 
   Record to_record(const M& module) const { return engine_.to_record(const_cast<M&>(module).walk()); }
   void load_record(const M& module, const Record& record) {

@@ -8,7 +8,8 @@
 namespace burn::optim {
 
 // The velocity v = momentum v + (1 - dampening) g takes the place of the gradient; with nesterov, g + momentum v does.
-// The first velocity is the gradient itself. Defaults are Burn's; PyTorch's dampening is 0, and its momentum has to be given.
+// The first velocity is the gradient itself. Defaults are Burn's; PyTorch's dampening is 0, and its momentum has to be
+// given.
 struct MomentumConfig {
   double momentum = 0.9;
   double dampening = 0.1;

@@ -13,10 +13,11 @@ using Kind = TileInstruction::Kind;
 // a tile is computed: larger tiles make memory and arithmetic take turns.
 constexpr std::int64_t kTileBytes = 6 * 1024;
 constexpr std::int64_t kSmallestTile = 256, kLargestTile = 4096;  // elements
-constexpr std::int64_t kLongRow = 256;  // rows from here on are worth a tile of their own
+constexpr std::int64_t kLongRow = 256;                            // rows from here on are worth a tile of their own
 
 bool is_costly(ir::PointwiseFn fn) {
-  return ir::row(fn).kind == ir::PointwiseClass::floating && fn != ir::PointwiseFn::recip && fn != ir::PointwiseFn::sqrt;
+  return ir::row(fn).kind == ir::PointwiseClass::floating && fn != ir::PointwiseFn::recip &&
+         fn != ir::PointwiseFn::sqrt;
 }
 
 class Compiler {
@@ -51,20 +52,26 @@ class Compiler {
       const auto ref = step_.reads[r];
       const auto& type = program_.type_of(ref);
       auto extent = Extent::uniform;
-      if (type.shape == code_.domain) extent = Extent::full;
-      else if (type.shape.rank() > 0) extent = Extent::row;
-      declare(ref, {.stored = type.dtype, .held = compute_dtype(type.dtype), .extent = extent,
+      if (type.shape == code_.domain)
+        extent = Extent::full;
+      else if (type.shape.rank() > 0)
+        extent = Extent::row;
+      declare(ref, {.stored = type.dtype,
+                    .held = compute_dtype(type.dtype),
+                    .extent = extent,
                     .read = static_cast<std::int32_t>(r)});
     }
     for (const auto& [n, level] : group_.members) {
       const auto dtype = node(n).type.dtype;
       const auto result = std::ranges::find(step_.results, n);
-      const bool is_view = std::holds_alternative<ir::Expand>(node(n).op);  // its value, if needed, is a step of its own
-      declare(ir::Ref::node(n),
-              {.stored = dtype, .held = compute_dtype(dtype), .extent = level == codegen::Level::full ? Extent::full : Extent::row,
-               .result = result == step_.results.end() || is_view
-                             ? -1
-                             : static_cast<std::int32_t>(result - step_.results.begin())});
+      const bool is_view =
+          std::holds_alternative<ir::Expand>(node(n).op);  // its value, if needed, is a step of its own
+      declare(ir::Ref::node(n), {.stored = dtype,
+                                 .held = compute_dtype(dtype),
+                                 .extent = level == codegen::Level::full ? Extent::full : Extent::row,
+                                 .result = result == step_.results.end() || is_view
+                                               ? -1
+                                               : static_cast<std::int32_t>(result - step_.results.begin())});
     }
   }
 
@@ -96,7 +103,9 @@ class Compiler {
     } else if (const auto* pointwise = std::get_if<ir::Pointwise>(&op)) {
       const auto& row = ir::row(pointwise->fn);
       in.loop = pointwise_loop(pointwise->fn, loop_dtype(row.kind, value(in.operands[count - 1]).held));
-      if (!in.loop) return unimplemented(std::string(row.name) + ": the cpu backend has no loop for " + std::string(ir::name(from)));
+      if (!in.loop)
+        return unimplemented(std::string(row.name) + ": the cpu backend has no loop for " +
+                             std::string(ir::name(from)));
       if (type.dtype == ir::DType::f32 && count == 2) in.chain = {.steps = 1, .fns = {pointwise->fn}};
       if (type.dtype == ir::DType::f32 && count == 1) in.chain = {.function = pointwise->fn};
       if (member.level == codegen::Level::full) cost_ += is_costly(pointwise->fn) ? 16 : 1;
@@ -124,8 +133,12 @@ class Compiler {
     const bool computes = in.kind == Kind::pointwise || in.kind == Kind::convert || in.kind == Kind::reduce;
     if (computes && value(in.result).held != value(in.result).stored) {
       const auto stored = value(in.result).stored;
-      emit({.kind = Kind::round, .arity = 2, .operands = {in.result, add_value(stored, value(in.result).extent)},
-            .result = in.result, .node = member.node, .cast = cast_loop(ir::DType::f32, stored),
+      emit({.kind = Kind::round,
+            .arity = 2,
+            .operands = {in.result, add_value(stored, value(in.result).extent)},
+            .result = in.result,
+            .node = member.node,
+            .cast = cast_loop(ir::DType::f32, stored),
             .back = cast_loop(stored, ir::DType::f32)});
     }
     return {};
@@ -135,7 +148,8 @@ class Compiler {
   std::int64_t array_bytes() const {
     std::int64_t bytes = 0;
     for (const auto& v : code_.values) {
-      if ((v.read >= 0 || v.result >= 0) && v.extent == Extent::full) bytes += static_cast<std::int64_t>(ir::size_of(v.stored));
+      if ((v.read >= 0 || v.result >= 0) && v.extent == Extent::full)
+        bytes += static_cast<std::int64_t>(ir::size_of(v.stored));
     }
     return bytes;
   }
@@ -179,7 +193,10 @@ class Compiler {
       if (code_.values[v].result >= 0) last[v] = end;
     }
 
-    struct Block { std::int64_t offset, size; std::int32_t free_from; };
+    struct Block {
+      std::int64_t offset, size;
+      std::int32_t free_from;
+    };
     std::vector<Block> blocks;
     for (std::int32_t at = 0; at <= end; ++at) {
       for (std::size_t v = 0; v < count; ++v) {
@@ -232,8 +249,10 @@ class Compiler {
     std::vector<std::int32_t> last_read(code_.values.size(), -1), written(code_.values.size(), -1);
     for (std::size_t i = 0; i < code_.instructions.size(); ++i) {
       const auto& in = code_.instructions[i];
-      for (int k = 0; k < in.arity; ++k) last_read[static_cast<std::size_t>(in.operands[k])] = static_cast<std::int32_t>(i);
-      if (written[static_cast<std::size_t>(in.result)] < 0) written[static_cast<std::size_t>(in.result)] = static_cast<std::int32_t>(i);
+      for (int k = 0; k < in.arity; ++k)
+        last_read[static_cast<std::size_t>(in.operands[k])] = static_cast<std::int32_t>(i);
+      if (written[static_cast<std::size_t>(in.result)] < 0)
+        written[static_cast<std::size_t>(in.result)] = static_cast<std::int32_t>(i);
     }
     std::vector<bool> taken(code_.values.size());
     for (std::size_t v = 0; v < code_.values.size(); ++v) {
@@ -244,7 +263,9 @@ class Compiler {
         const bool fits = in.extent == Extent::full && ir::size_of(in.stored) == ir::size_of(out.stored);
         if (!fits || taken[r] || last_read[r] > written[v]) continue;
         // The instruction that reads it last writes the result itself, element by element, or comes after.
-        if (last_read[r] == written[v] && code_.instructions[static_cast<std::size_t>(written[v])].kind != Kind::pointwise) continue;
+        if (last_read[r] == written[v] &&
+            code_.instructions[static_cast<std::size_t>(written[v])].kind != Kind::pointwise)
+          continue;
         code_.overwrites[static_cast<std::size_t>(out.result)] = static_cast<std::int32_t>(r);
         taken[r] = true;
         break;

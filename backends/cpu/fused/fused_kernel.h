@@ -22,9 +22,8 @@ class FusedKernel {
   FusedKernel(TileCode code, std::vector<ir::TensorType> results)
       : code_(std::move(code)), result_types_(std::move(results)) {}
 
-  // The reads are the kernel's own, as a Kernel's operands are. Errors: RESOURCE_EXHAUSTED, OUT_OF_RANGE; they belong to
-  // *failed_node.
-  // After a failure the reads are as they were.
+  // The reads are the kernel's own, as a Kernel's operands are. Errors: RESOURCE_EXHAUSTED, OUT_OF_RANGE; they belong
+  // to *failed_node. After a failure the reads are as they were.
   Result<BoundGroup> bind(Run& run, std::span<Array> reads, std::int32_t* failed_node) const;
   std::size_t memory_bytes() const;
 

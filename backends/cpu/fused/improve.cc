@@ -62,7 +62,8 @@ class Improver {
 
   // Emits result[row] = from[row][index[row]].
   void compute_picked(const TileInstruction& pick, std::int32_t from, std::int32_t result, int depth) {
-    const auto* writer = static_cast<std::size_t>(from) < written_by_.size() ? written_by_[static_cast<std::size_t>(from)] : nullptr;
+    const auto* writer =
+        static_cast<std::size_t>(from) < written_by_.size() ? written_by_[static_cast<std::size_t>(from)] : nullptr;
     const bool is_stepwise = writer && writer->kind == Kind::pointwise && value(from).held == value(from).stored;
     if (!is_stepwise || depth == 0) {
       auto copy = pick;
@@ -132,7 +133,8 @@ class Improver {
   // f(a op b)
   std::optional<TileInstruction> after(const TileInstruction& first, const TileInstruction& second) const {
     const auto fn = fn_of(second, 1);
-    const auto loop = first.chain.is_one_step() && fn ? vector_loop_after(first.chain.fns[0], *fn, ir::DType::f32) : nullptr;
+    const auto loop =
+        first.chain.is_one_step() && fn ? vector_loop_after(first.chain.fns[0], *fn, ir::DType::f32) : nullptr;
     if (!loop) return std::nullopt;
     auto both = second;
     both.arity = 2;

@@ -20,14 +20,14 @@ namespace burn::backends::cpu {
 enum class Extent : std::uint8_t { full, row, uniform };  // elements of a tile; rows of it; one
 
 struct TileValue {
-  ir::DType stored = ir::DType::f32;    // in arrays
-  ir::DType held = ir::DType::f32;      // in registers
+  ir::DType stored = ir::DType::f32;  // in arrays
+  ir::DType held = ir::DType::f32;    // in registers
   Extent extent = Extent::full;
   bool wants_all = false;  // somebody reads it element after element: a repeated number must be written out
   std::int32_t read = -1, result = -1;  // which operand or result of the group it is, if any
   std::int64_t index_size = -1;         // a read that is an index, of something of this size; held as i64
-  bool streams_itself = false;          // a result that its instruction, not a copy from scratch, writes past the caches
-  std::int64_t scratch = -1;            // bytes per element of the tile (full) or per row (row) before it; -1: none
+  bool streams_itself = false;  // a result that its instruction, not a copy from scratch, writes past the caches
+  std::int64_t scratch = -1;    // bytes per element of the tile (full) or per row (row) before it; -1: none
 };
 
 struct TileInstruction {
@@ -58,24 +58,25 @@ struct TileInstruction {
 
 struct TileCode {
   ir::Shape domain;
-  std::int64_t elements = 0;    // of the domain
-  std::int64_t row_size = 1;    // elements
-  std::int64_t tile = 0;        // elements per tile at most: whole rows, where there are rows
-  std::int64_t cost = 1;        // of an element, compared with a simple pass over memory
-  std::int64_t full_bytes = 0;  // scratch per element of a tile
-  std::int64_t row_bytes = 0;   // scratch per row of a tile
+  std::int64_t elements = 0;      // of the domain
+  std::int64_t row_size = 1;      // elements
+  std::int64_t tile = 0;          // elements per tile at most: whole rows, where there are rows
+  std::int64_t cost = 1;          // of an element, compared with a simple pass over memory
+  std::int64_t full_bytes = 0;    // scratch per element of a tile
+  std::int64_t row_bytes = 0;     // scratch per row of a tile
   std::vector<TileValue> values;  // the group's reads, then its members
   std::vector<TileInstruction> instructions;
   std::vector<std::int32_t> overwrites;  // per result: the read that it may be written over, or -1
   std::vector<std::size_t> source_of;    // per value that is a read: how many are before it
   std::vector<std::size_t> moving;       // values that lie elsewhere for every tile: in arrays
   std::vector<std::size_t> narrowed;     // results that are held wider than they are stored
-  bool is_large = false;  // results that take nobody's place are written past the caches
+  bool is_large = false;                 // results that take nobody's place are written past the caches
 
   bool has_rows() const { return row_size > 1; }
   std::int64_t tiles() const { return (elements + tile - 1) / tile; }
   std::int64_t rows_per_tile() const { return tile / row_size; }
-  // How many elements (one for each row) apart values lie in scratch memory: so many that each is aligned, whatever is before it.
+  // How many elements (one for each row) apart values lie in scratch memory: so many that each is aligned, whatever is
+  // before it.
   std::int64_t scratch_stride() const { return (tile + 63) / 64 * 64; }
   std::int64_t row_scratch_stride() const { return (rows_per_tile() + 63) / 64 * 64; }
 };

@@ -17,10 +17,14 @@ std::int64_t bytes_of(ir::DType dtype) { return static_cast<std::int64_t>(ir::si
 template <typename Body>
 void with_word(std::int64_t size, const Body& body) {
   switch (size) {
-    case 1: return body(std::uint8_t{});
-    case 2: return body(std::uint16_t{});
-    case 4: return body(std::uint32_t{});
-    default: return body(std::uint64_t{});
+    case 1:
+      return body(std::uint8_t{});
+    case 2:
+      return body(std::uint16_t{});
+    case 4:
+      return body(std::uint32_t{});
+    default:
+      return body(std::uint64_t{});
   }
 }
 
@@ -88,7 +92,8 @@ std::vector<Location> TileRunner::places(std::byte* scratch) {
       at[v] = sources_[code_.source_of[v]].only();
     } else if (value.scratch >= 0) {
       const bool is_full = value.extent == Extent::full;
-      at[v].data = is_full ? scratch + value.scratch * code_.scratch_stride() : row_scratch + value.scratch * code_.row_scratch_stride();
+      at[v].data = is_full ? scratch + value.scratch * code_.scratch_stride()
+                           : row_scratch + value.scratch * code_.row_scratch_stride();
     }
   }
   return at;
@@ -99,7 +104,8 @@ std::byte* TileRunner::target(const TileValue& value, std::int64_t begin, std::i
   return results_[static_cast<std::size_t>(value.result)].data + first * bytes_of(value.stored);
 }
 
-void TileRunner::run_tile(std::int64_t begin, std::int64_t n, std::vector<Location>& at, const std::vector<Location>& scratch) {
+void TileRunner::run_tile(std::int64_t begin, std::int64_t n, std::vector<Location>& at,
+                          const std::vector<Location>& scratch) {
   const auto row = begin / code_.row_size, rows = n / code_.row_size;
   for (const auto v : code_.moving) {  // what lies elsewhere for every tile
     const auto& value = code_.values[v];
@@ -167,7 +173,8 @@ void TileRunner::reduce(const TileInstruction& in, std::int64_t rows, const std:
     alignas(16) std::byte total[16];
     in.reduce.fill(1, total);
     if (in.arity == 2)
-      in.dot(code_.row_size, from + row * from_size, at[static_cast<std::size_t>(in.operands[1])].data + row * from_size, total);
+      in.dot(code_.row_size, from + row * from_size,
+             at[static_cast<std::size_t>(in.operands[1])].data + row * from_size, total);
     else
       in.reduce.run(code_.row_size, from + row * from_size, total);
     in.reduce.store(1, total, to + row * to_size);

@@ -68,7 +68,8 @@ class TileRunner {
   }
   std::byte* target(const TileValue& value, std::int64_t begin, std::int64_t row) const;
   void run_tile(std::int64_t begin, std::int64_t n, std::vector<Location>& at, const std::vector<Location>& scratch);
-  void execute(const TileInstruction& in, std::int64_t begin, std::int64_t n, std::int64_t rows, std::vector<Location>& at) const;
+  void execute(const TileInstruction& in, std::int64_t begin, std::int64_t n, std::int64_t rows,
+               std::vector<Location>& at) const;
   void reduce(const TileInstruction& in, std::int64_t rows, const std::vector<Location>& at) const;
   void repeat(const TileInstruction& in, std::int64_t rows, std::vector<Location>& at) const;
   void pick(const TileInstruction& in, std::int64_t rows, const std::vector<Location>& at) const;

@@ -127,7 +127,8 @@ void reduce_rows(std::int64_t rows, std::int64_t step, std::int64_t columns, con
       const auto* row = x + r * step;
       for (std::int64_t c = 0; c < columns; ++c) {
         const auto first = Op::combine(Op::combine(block[c], load_block<T>(row + c)), load_block<T>(row + step + c));
-        block[c] = Op::combine(Op::combine(first, load_block<T>(row + 2 * step + c)), load_block<T>(row + 3 * step + c));
+        block[c] =
+            Op::combine(Op::combine(first, load_block<T>(row + 2 * step + c)), load_block<T>(row + 3 * step + c));
       }
     }
     for (; r < size; ++r) {

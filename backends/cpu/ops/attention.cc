@@ -22,8 +22,9 @@ Result<Array> matrix_rows(Run& run, const Array& x, ir::DType dtype) {
   return side_by_side && apart ? Result<Array>(converted) : contiguous(run, converted);
 }
 
-// A new array whose dims follow each other in memory as those of `like`, the last one innermost; `extra` dims more in front. What
-// comes out of heads then lies as what went into them, and the permutation after it is a view that nobody has to copy.
+// A new array whose dims follow each other in memory as those of `like`, the last one innermost; `extra` dims more in
+// front. What comes out of heads then lies as what went into them, and the permutation after it is a view that nobody
+// has to copy.
 Result<Array> allocate_like(Run& run, const ir::TensorType& type, const Array& like, int extra) {
   const int rank = type.shape.rank();
   std::vector<std::int64_t> order(static_cast<std::size_t>(rank));
@@ -54,7 +55,8 @@ std::int64_t offset(const Array& x, std::int64_t index) {
 
 template <typename T>
 Rows<const T> rows_of(const Array& x, std::int64_t index) {
-  return {x.as<T>() + offset(x, index), x.shape()[x.rank() - 2] == 1 ? x.shape()[x.rank() - 1] : x.strides()[x.rank() - 2]};
+  return {x.as<T>() + offset(x, index),
+          x.shape()[x.rank() - 2] == 1 ? x.shape()[x.rank() - 1] : x.strides()[x.rank() - 2]};
 }
 
 template <typename T>
@@ -76,7 +78,8 @@ struct Prepared {
             extra_of<T>(bias, index)};
   }
   double work_of_block() const {
-    return static_cast<double>(kQueryBlock) * static_cast<double>(sizes.m + 1) * static_cast<double>(sizes.d + sizes.e + 16);
+    return static_cast<double>(kQueryBlock) * static_cast<double>(sizes.m + 1) *
+           static_cast<double>(sizes.d + sizes.e + 16);
   }
 };
 
@@ -131,12 +134,13 @@ Status for_each_task(Run& run, std::int64_t count, double work, std::int64_t scr
 template <typename T>
 Status forward(Run& run, const Prepared& p, Array& y) {
   const auto blocks = (p.sizes.n + kQueryBlock - 1) / kQueryBlock;
-  return for_each_task<T>(run, p.batch * blocks, p.work_of_block(), attention_scratch<T>(p.sizes), [&](std::int64_t task, T* scratch) {
-    const auto index = task / blocks, begin = task % blocks * kQueryBlock;
-    const auto rows = rows_of<T>(y, index);
-    attend<T>(p.sizes, p.head<T>(index), begin, std::min(begin + kQueryBlock, p.sizes.n), {const_cast<T*>(rows.data), rows.stride},
-              scratch);
-  });
+  return for_each_task<T>(run, p.batch * blocks, p.work_of_block(), attention_scratch<T>(p.sizes),
+                          [&](std::int64_t task, T* scratch) {
+                            const auto index = task / blocks, begin = task % blocks * kQueryBlock;
+                            const auto rows = rows_of<T>(y, index);
+                            attend<T>(p.sizes, p.head<T>(index), begin, std::min(begin + kQueryBlock, p.sizes.n),
+                                      {const_cast<T*>(rows.data), rows.stride}, scratch);
+                          });
 }
 
 // A view of one gradient in the packed result.
@@ -150,8 +154,8 @@ Array part_of(const Array& packed, std::int64_t which, std::int64_t rows, std::i
   return packed.sliced(starts, sizes, ir::Dims::filled(rank, 1)).without_dim(0);
 }
 
-// Queries add to the gradients of all keys. So a thread takes a head, or, where heads are few, a range of queries, with sums of its
-// own for all but the first, which are added in order.
+// Queries add to the gradients of all keys. So a thread takes a head, or, where heads are few, a range of queries, with
+// sums of its own for all but the first, which are added in order.
 template <typename T>
 Status backward(Run& run, const Prepared& p, const Array& y, const Array& g, Array& packed) {
   const auto& s = p.sizes;
@@ -168,7 +172,9 @@ Status backward(Run& run, const Prepared& p, const Array& y, const Array& g, Arr
     const auto rows = rows_of<T>(x, index);
     return Rows<T>{const_cast<T*>(rows.data), rows.stride};
   };
-  const auto sum_at = [&](std::int64_t index, std::int64_t part) { return rest + (index * (parts - 1) + part - 1) * sums; };
+  const auto sum_at = [&](std::int64_t index, std::int64_t part) {
+    return rest + (index * (parts - 1) + part - 1) * sums;
+  };
   BURN_RETURN_IF_ERROR(for_each_task<T>(
       run, p.batch * parts, p.work_of_block() * static_cast<double>(blocks), attention_grad_scratch<T>(s),
       [&](std::int64_t task, T* scratch) {

@@ -1,6 +1,6 @@
-// Attention in tiles: a block of queries meets a block of keys, and what is left of their scores is a sum, a maximum and a part of
-// the result, so memory grows with the length of the sequence and not with its square (Dao et al., arXiv:2205.14135; Rabe and
-// Staats, arXiv:2112.05682).
+// Attention in tiles: a block of queries meets a block of keys, and what is left of their scores is a sum, a maximum
+// and a part of the result, so memory grows with the length of the sequence and not with its square (Dao et al.,
+// arXiv:2205.14135; Rabe and Staats, arXiv:2112.05682).
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace burn::backends::cpu {
 
-// Everything of one call but the batch dims. Matrices have columns that lie side by side; scores-shaped operands have any strides.
+// Everything of one call but the batch dims. Matrices have columns that lie side by side; scores-shaped operands have
+// any strides.
 struct AttentionSizes {
   std::int64_t n = 0, m = 0, d = 0, e = 0;  // queries, keys, their depth, the depth of values
   double scale = 1;
@@ -58,7 +59,8 @@ inline constexpr std::int64_t kQueryBlock = 64;
 
 // Rows [begin, end) of the result, at most kQueryBlock.
 template <typename T>
-void attend(const AttentionSizes& sizes, const AttentionHead<T>& head, std::int64_t begin, std::int64_t end, Rows<T> y, T* scratch);
+void attend(const AttentionSizes& sizes, const AttentionHead<T>& head, std::int64_t begin, std::int64_t end, Rows<T> y,
+            T* scratch);
 
 // What queries [begin, end) give: their rows of dq, and their share of dk and dv, which is added.
 template <typename T>

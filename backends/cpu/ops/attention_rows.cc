@@ -7,7 +7,6 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/ops/attention_rows.cc"
 #include <hwy/foreach_target.h>  // includes this file once for each instruction set
-
 #include <hwy/highway.h>
 
 #include "backends/cpu/vector/float_math-inl.h"

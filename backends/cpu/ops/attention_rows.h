@@ -5,7 +5,8 @@
 
 namespace burn::backends::cpu {
 
-// The largest element; NaN only if no other number is larger than it by chance: exp_row then spreads it. -infinity for n = 0.
+// The largest element; NaN only if no other number is larger than it by chance: exp_row then spreads it. -infinity for
+// n = 0.
 float row_max(const float* x, std::int64_t n);
 double row_max(const double* x, std::int64_t n);
 

@@ -30,10 +30,11 @@ T shift_for(T largest) {
   return largest == -std::numeric_limits<T>::infinity() ? T{0} : largest;
 }
 
-// Queries [begin, begin + rows) against keys [first, first + columns): scores [rows, columns], what is hidden being -infinity.
+// Queries [begin, begin + rows) against keys [first, first + columns): scores [rows, columns], what is hidden being
+// -infinity.
 template <typename T>
-void score(const AttentionSizes& s, const AttentionHead<T>& head, std::int64_t begin, std::int64_t rows, std::int64_t first,
-           std::int64_t columns, T* scores) {
+void score(const AttentionSizes& s, const AttentionHead<T>& head, std::int64_t begin, std::int64_t rows,
+           std::int64_t first, std::int64_t columns, T* scores) {
   multiply_here(Product<T>{.m = rows,
                            .n = columns,
                            .k = s.d,
@@ -68,8 +69,8 @@ struct Softmax {
     std::fill_n(largest, rows, -std::numeric_limits<T>::infinity());
     std::fill_n(sum, rows, T{0});
   }
-  // Takes in a tile, which becomes its exponentials; what was computed relative to an older largest is to be multiplied by the
-  // result.
+  // Takes in a tile, which becomes its exponentials; what was computed relative to an older largest is to be multiplied
+  // by the result.
   T take(std::int64_t r, T* scores, std::int64_t columns) {
     const T before = largest[r];
     largest[r] = std::max(before, row_max(scores, columns));
@@ -94,7 +95,8 @@ std::int64_t attention_grad_scratch(const AttentionSizes& s) {
 }
 
 template <typename T>
-void attend(const AttentionSizes& s, const AttentionHead<T>& head, std::int64_t begin, std::int64_t end, Rows<T> y, T* scratch) {
+void attend(const AttentionSizes& s, const AttentionHead<T>& head, std::int64_t begin, std::int64_t end, Rows<T> y,
+            T* scratch) {
   const auto rows = end - begin, keys = s.visible(end - 1), step = key_block(s);
   Softmax<T> softmax(rows);
   if (keys == 0) {
@@ -121,11 +123,11 @@ void attend(const AttentionSizes& s, const AttentionHead<T>& head, std::int64_t 
   for (std::int64_t r = 0; r < rows; ++r) scale_row(y.row(begin + r), s.e, softmax.inverse(r));
 }
 
-// With p the probabilities and dp = g v^T: dv = p^T g, ds = p (dp - sum of p dp), dq = scale ds k, dk = scale ds^T q; the sum is
-// that of y g.
+// With p the probabilities and dp = g v^T: dv = p^T g, ds = p (dp - sum of p dp), dq = scale ds k, dk = scale ds^T q;
+// the sum is that of y g.
 template <typename T>
-void attend_back(const AttentionSizes& s, const AttentionHead<T>& head, const AttentionGradients<T>& grad, std::int64_t begin,
-                 std::int64_t end, T* scratch) {
+void attend_back(const AttentionSizes& s, const AttentionHead<T>& head, const AttentionGradients<T>& grad,
+                 std::int64_t begin, std::int64_t end, T* scratch) {
   const auto rows = end - begin, keys = s.visible(end - 1), step = key_block(s);
   if (keys == 0) {
     for (auto i = begin; i < end; ++i) std::fill_n(grad.dq.row(i), s.d, T{0});
@@ -194,12 +196,12 @@ void attend_back(const AttentionSizes& s, const AttentionHead<T>& head, const At
   }
 }
 
-#define BURN_INSTANTIATE(T)                                                                                                \
-  template std::int64_t attention_scratch<T>(const AttentionSizes&);                                                       \
-  template std::int64_t attention_grad_scratch<T>(const AttentionSizes&);                                                  \
-  template void attend<T>(const AttentionSizes&, const AttentionHead<T>&, std::int64_t, std::int64_t, Rows<T>, T*);        \
-  template void attend_back<T>(const AttentionSizes&, const AttentionHead<T>&, const AttentionGradients<T>&, std::int64_t, \
-                               std::int64_t, T*);
+#define BURN_INSTANTIATE(T)                                                                                         \
+  template std::int64_t attention_scratch<T>(const AttentionSizes&);                                                \
+  template std::int64_t attention_grad_scratch<T>(const AttentionSizes&);                                           \
+  template void attend<T>(const AttentionSizes&, const AttentionHead<T>&, std::int64_t, std::int64_t, Rows<T>, T*); \
+  template void attend_back<T>(const AttentionSizes&, const AttentionHead<T>&, const AttentionGradients<T>&,        \
+                               std::int64_t, std::int64_t, T*);
 BURN_INSTANTIATE(float)
 BURN_INSTANTIATE(double)
 #undef BURN_INSTANTIATE

@@ -38,7 +38,8 @@ enum class ConvLayout { blocked, row_major };
 std::unique_ptr<const ConvPrimitive> make_conv_primitive(const ConvProblem& problem, int threads, ConvLayout layout);
 
 // The same on our threads with the batch in pieces, where it is large enough for that. Null as above.
-std::unique_ptr<const ConvPrimitive> make_batched_conv(const ConvProblem& problem, std::int64_t pieces, ConvLayout layout);
+std::unique_ptr<const ConvPrimitive> make_batched_conv(const ConvProblem& problem, std::int64_t pieces,
+                                                       ConvLayout layout);
 
 // The gradient of the weights by matrix products; null for other directions, groups and other than two spatial dims.
 std::unique_ptr<const ConvPrimitive> make_weight_products(const ConvProblem& problem);

@@ -70,7 +70,8 @@ class BatchedConv final : public ConvPrimitive {
 
 }  // namespace
 
-std::unique_ptr<const ConvPrimitive> make_batched_conv(const ConvProblem& problem, std::int64_t pieces, ConvLayout layout) {
+std::unique_ptr<const ConvPrimitive> make_batched_conv(const ConvProblem& problem, std::int64_t pieces,
+                                                       ConvLayout layout) {
   const auto threads = thread_count();
   if (pieces <= 1 || problem.input[0] < threads) return make_conv_primitive(problem, threads, layout);
   return BatchedConv::make(problem, pieces, layout);

@@ -45,7 +45,8 @@ class WeightProducts final : public ConvPrimitive {
  private:
   static constexpr std::int64_t kSeen = 1 << 16;  // numbers written out at a time
 
-  void add_items(std::int64_t begin, std::int64_t end, const float* input, const float* gradient, float* sum, float* seen) const {
+  void add_items(std::int64_t begin, std::int64_t end, const float* input, const float* gradient, float* sum,
+                 float* seen) const {
     const auto c_out = p_.output[1], positions = out_height_ * out_width_;
     bool is_first = true;
     for (auto item = begin; item < end; ++item) {
@@ -87,7 +88,8 @@ class WeightProducts final : public ConvPrimitive {
     const auto stride = p_.stride[1];
     const auto inside = [&](std::int64_t k) { return first + k * stride; };
     std::int64_t begin = first >= 0 ? 0 : std::min((-first + stride - 1) / stride, out_width_);
-    std::int64_t end = inside(out_width_ - 1) < width_ ? out_width_ : std::max((width_ - first + stride - 1) / stride, begin);
+    std::int64_t end =
+        inside(out_width_ - 1) < width_ ? out_width_ : std::max((width_ - first + stride - 1) / stride, begin);
     std::fill_n(to, begin, 0.0f);
     if (stride == 1)
       std::memcpy(to + begin, line + first + begin, static_cast<std::size_t>(end - begin) * sizeof(float));
@@ -105,7 +107,8 @@ class WeightProducts final : public ConvPrimitive {
 
 std::unique_ptr<const ConvPrimitive> make_weight_products(const ConvProblem& p) {
   const bool fits = p.direction == ConvDirection::weight_grad && p.spatial() == 2 && p.groups == 1;
-  if (!fits || ir::num_elements(p.output) == 0 || ir::num_elements(p.input) == 0 || ir::num_elements(p.weight) == 0) return nullptr;
+  if (!fits || ir::num_elements(p.output) == 0 || ir::num_elements(p.input) == 0 || ir::num_elements(p.weight) == 0)
+    return nullptr;
   return std::make_unique<WeightProducts>(p);
 }
 

@@ -19,8 +19,8 @@ struct Way {
   std::string name;
 };
 
-// Small pieces of the batch stay in the caches while they are brought into the kernels' layout and back; large ones do that less
-// often for the weights. Row-major kernels copy nothing, and suit convolutions with few channels.
+// Small pieces of the batch stay in the caches while they are brought into the kernels' layout and back; large ones do
+// that less often for the weights. Row-major kernels copy nothing, and suit convolutions with few channels.
 std::vector<Way> ways_for(const ConvProblem& problem) {
   constexpr std::int64_t kMaxPartial = 16 << 20;  // numbers; every piece has a gradient of all weights
   const std::int64_t threads = thread_count(), batch = problem.input[0];
@@ -39,15 +39,17 @@ std::vector<Way> ways_for(const ConvProblem& problem) {
 
 // Whether it takes long enough for the difference to matter: multiply-adds.
 bool is_worth_timing(const ConvProblem& p) {
-  const double per_output = static_cast<double>(ir::num_elements(p.weight)) / static_cast<double>(std::max<std::int64_t>(p.weight[0], 1));
+  const double per_output =
+      static_cast<double>(ir::num_elements(p.weight)) / static_cast<double>(std::max<std::int64_t>(p.weight[0], 1));
   return static_cast<double>(ir::num_elements(p.output)) * per_output >= 1e6;
 }
 
 std::string key_of(const ConvProblem& p) {
   static constexpr std::string_view kDirections[] = {"forward", "input_grad", "weight_grad"};
-  return fmt::format("conv {} {} {} stride {} pad {} {} dilation {} groups {}", kDirections[static_cast<int>(p.direction)],
-                     to_string(p.input), to_string(p.weight), to_string(p.stride), to_string(p.pad_begin), to_string(p.pad_end),
-                     to_string(p.dilation), p.groups);
+  return fmt::format("conv {} {} {} stride {} pad {} {} dilation {} groups {}",
+                     kDirections[static_cast<int>(p.direction)], to_string(p.input), to_string(p.weight),
+                     to_string(p.stride), to_string(p.pad_begin), to_string(p.pad_end), to_string(p.dilation),
+                     p.groups);
 }
 
 class TunedConv final : public ConvPrimitive {

@@ -42,8 +42,8 @@ void call_blas(const Product<T>& p) {
 // False: oneDNN does not take it.
 bool call_onednn(const Product<float>& p) {
   const auto letter = [](bool transposed) { return transposed ? 'T' : 'N'; };
-  return dnnl_sgemm(letter(p.a.transposed), letter(p.b.transposed), p.m, p.n, p.k, p.alpha, p.a.data, p.a.stride, p.b.data,
-                    p.b.stride, p.beta, p.c, p.c_stride) == dnnl_success;
+  return dnnl_sgemm(letter(p.a.transposed), letter(p.b.transposed), p.m, p.n, p.k, p.alpha, p.a.data, p.a.stride,
+                    p.b.data, p.b.stride, p.beta, p.c, p.c_stride) == dnnl_success;
 }
 
 // Row by row of the result, so that the inner loop runs over contiguous memory.
@@ -115,7 +115,8 @@ void multiply_parts(const Product<T>& p, std::int64_t parts, std::int64_t bands,
   });
 }
 
-// A size to within a quarter, in 8 bits: choices are made for classes of sizes, or every step of a growing sequence would be timed.
+// A size to within a quarter, in 8 bits: choices are made for classes of sizes, or every step of a growing sequence
+// would be timed.
 std::uint64_t size_class(std::int64_t size) {
   const auto width = std::bit_width(static_cast<std::uint64_t>(size));
   const auto top = width <= 3 ? size << (3 - width) : size >> (width - 3);
@@ -131,10 +132,12 @@ template <typename T, typename Run>
 int tuned(const Product<T>& p, std::int64_t batch, std::span<const std::string_view> names, const Run& run) {
   static std::array<std::atomic<std::uint64_t>, 1024> known{};  // code and choice + 1; the last writer of a place stays
   const std::uint64_t code = size_class(p.m) | size_class(p.n) << 8 | size_class(p.k) << 16 | size_class(batch) << 24 |
-                             static_cast<std::uint64_t>(p.a.transposed) << 32 | static_cast<std::uint64_t>(p.b.transposed) << 33 |
+                             static_cast<std::uint64_t>(p.a.transposed) << 32 |
+                             static_cast<std::uint64_t>(p.b.transposed) << 33 |
                              static_cast<std::uint64_t>(names.size()) << 34;
   auto& place = known[(code * 0x9e3779b97f4a7c15u) >> 54];
-  if (const auto entry = place.load(std::memory_order_relaxed); entry >> 8 == code) return static_cast<int>(entry & 255) - 1;
+  if (const auto entry = place.load(std::memory_order_relaxed); entry >> 8 == code)
+    return static_cast<int>(entry & 255) - 1;
   const auto key = fmt::format("matmul f32 {:x} of {}", code, names.size());
   const int chosen = autotune().choose(key, names, run);
   place.store(code << 8 | static_cast<std::uint64_t>(chosen + 1), std::memory_order_relaxed);
@@ -158,21 +161,23 @@ void multiply_here(const Product<T>& p, [[maybe_unused]] Library library) {
 template <typename T>
 void multiply(const Product<T>& p) {
   const double work = work_of(static_cast<double>(p.m), static_cast<double>(p.n), static_cast<double>(p.k));
-  const auto parts =
-      std::max<std::int64_t>(1, std::min<std::int64_t>(thread_count(), static_cast<std::int64_t>(std::min(work / kSmall, 1e6))));
+  const auto parts = std::max<std::int64_t>(
+      1, std::min<std::int64_t>(thread_count(), static_cast<std::int64_t>(std::min(work / kSmall, 1e6))));
   const auto bands = row_bands(p.m, p.n, parts);
   if constexpr (std::is_same_v<T, float>) {
     if (work >= kWorthTiming) {
       // By the cut with the least to read, by rows alone, by columns alone: each with both libraries.
-      static constexpr std::string_view kNames[] = {"openblas",         "onednn",           "openblas by rows",
-                                                    "onednn by rows",   "openblas by columns", "onednn by columns"};
+      static constexpr std::string_view kNames[] = {
+          "openblas", "onednn", "openblas by rows", "onednn by rows", "openblas by columns", "onednn by columns"};
       const std::int64_t cuts[] = {bands, parts, 1};
       const auto run = [&](int i) {
         const auto cut = cuts[i / 2];
         multiply_parts(p, parts, cut, static_cast<Library>(i % 2));
         return Status{};
       };
-      const auto run_once = [&](int i) { return i >= 2 && cuts[i / 2] == bands ? unimplemented("as the first") : run(i); };
+      const auto run_once = [&](int i) {
+        return i >= 2 && cuts[i / 2] == bands ? unimplemented("as the first") : run(i);
+      };
       (void)run(tuned(p, 1, std::span(kNames).first(parts == 1 ? 2 : 6), run_once));
       return;
     }
@@ -191,9 +196,9 @@ Library library_for_batch(const Product<T>& p, std::int64_t batch, const std::fu
   }));
 }
 
-#define BURN_INSTANTIATE(T)                                                                          \
-  template void multiply<T>(const Product<T>&);                                                      \
-  template void multiply_here<T>(const Product<T>&, Library);                                        \
+#define BURN_INSTANTIATE(T)                                   \
+  template void multiply<T>(const Product<T>&);               \
+  template void multiply_here<T>(const Product<T>&, Library); \
   template Library library_for_batch<T>(const Product<T>&, std::int64_t, const std::function<void(Library)>&);
 BURN_INSTANTIATE(float)
 BURN_INSTANTIATE(double)

@@ -1,8 +1,9 @@
-// Dense matrix products on several threads: OpenBLAS or oneDNN for f32, OpenBLAS for f64, plain loops for the rest. Which of the
-// two, and how a product is cut, is timed once for each class of sizes (backends/autotune.h); their sums differ in the last digits.
+// Dense matrix products on several threads: OpenBLAS or oneDNN for f32, OpenBLAS for f64, plain loops for the rest.
+// Which of the two, and how a product is cut, is timed once for each class of sizes (backends/autotune.h); their sums
+// differ in the last digits.
 //
-// Libraries are only called for one thread's part of a product: OpenBLAS' own threading serialises products of different
-// callers.
+// Libraries are only called for one thread's part of a product: OpenBLAS' own threading serialises products of
+// different callers.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ struct Matrix {
   bool transposed;
 };
 
-// One product of a batch: c [m, n] row-major = alpha a [m, k] b [k, n] + beta c. With beta 0, what was in c does not matter.
+// One product of a batch: c [m, n] row-major = alpha a [m, k] b [k, n] + beta c. With beta 0, what was in c does not
+// matter.
 template <typename T>
 struct Product {
   std::int64_t m, n, k;

@@ -1,6 +1,7 @@
+#include "backends/cpu/ops/random.h"
+
 #include <algorithm>
 
-#include "backends/cpu/ops/random.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/run.h"
 #include "backends/cpu/vector/philox.h"
@@ -57,7 +58,8 @@ void fill(ir::RandomFn fn, std::uint64_t seed, std::uint64_t first, std::int64_t
 
 }  // namespace
 
-void random_floats(ir::RandomFn fn, std::uint64_t seed, std::uint64_t first, std::int64_t begin, std::int64_t n, float* out) {
+void random_floats(ir::RandomFn fn, std::uint64_t seed, std::uint64_t first, std::int64_t begin, std::int64_t n,
+                   float* out) {
   constexpr std::int64_t kSize = 4 * kBlocks;
   while (n > 0) {
     const auto skipped = begin % 4;

@@ -21,19 +21,27 @@ namespace hn = hwy::HWY_NAMESPACE;
 using F = hn::ScalableTag<float>;
 using V = hn::Vec<F>;
 
-struct Add { static HWY_INLINE V of(V a, V b) { return hn::Add(a, b); } };
-struct Sub { static HWY_INLINE V of(V a, V b) { return hn::Sub(a, b); } };
-struct Mul { static HWY_INLINE V of(V a, V b) { return hn::Mul(a, b); } };
+struct Add {
+  static HWY_INLINE V of(V a, V b) { return hn::Add(a, b); }
+};
+struct Sub {
+  static HWY_INLINE V of(V a, V b) { return hn::Sub(a, b); }
+};
+struct Mul {
+  static HWY_INLINE V of(V a, V b) { return hn::Mul(a, b); }
+};
 
-// Division by the same number again and again: a product with its inverse, and one step of correction (Markstein), which a
-// fused multiply-add computes without rounding. So quotients are those of a division, at a third of its price.
+// Division by the same number again and again: a product with its inverse, and one step of correction (Markstein),
+// which a fused multiply-add computes without rounding. So quotients are those of a division, at a third of its price.
 class DividedBy {
  public:
   explicit DividedBy(float divisor) : divisor_(hn::Set(F(), divisor)), inverse_(hn::Set(F(), 1 / divisor)) {}
 
   static bool takes(float divisor) { return std::abs(divisor) > 1e-18f && std::abs(divisor) < 1e18f; }
   // Of those, the powers of two: multiplying by their inverse needs no correction.
-  static bool has_exact_inverse(float divisor) { return takes(divisor) && std::bit_cast<std::uint32_t>(divisor) << 9 == 0; }
+  static bool has_exact_inverse(float divisor) {
+    return takes(divisor) && std::bit_cast<std::uint32_t>(divisor) << 9 == 0;
+  }
 
   HWY_INLINE V operator()(V x) const {
     const V q = hn::Mul(x, inverse_);
@@ -71,7 +79,9 @@ class Source {
   HWY_ALIGN float repeated_[HWY_MAX_BYTES / sizeof(float)];
 };
 
-inline bool is_aligned(const float* y) { return reinterpret_cast<std::uintptr_t>(y) % (hn::Lanes(F()) * sizeof(float)) == 0; }
+inline bool is_aligned(const float* y) {
+  return reinterpret_cast<std::uintptr_t>(y) % (hn::Lanes(F()) * sizeof(float)) == 0;
+}
 
 // Requires, past the caches: y is aligned.
 template <bool kPastCaches>

@@ -16,9 +16,15 @@ HWY_BEFORE_NAMESPACE();
 namespace burn::backends::cpu::HWY_NAMESPACE {
 namespace {
 
-struct SubFrom { static HWY_INLINE V of(V a, V b) { return hn::Sub(b, a); } };
-struct Div { static HWY_INLINE V of(V a, V b) { return hn::Div(a, b); } };
-struct Stop { static HWY_INLINE V of(V a, V) { return a; } };
+struct SubFrom {
+  static HWY_INLINE V of(V a, V b) { return hn::Sub(b, a); }
+};
+struct Div {
+  static HWY_INLINE V of(V a, V b) { return hn::Div(a, b); }
+};
+struct Stop {
+  static HWY_INLINE V of(V a, V) { return a; }
+};
 
 template <typename Third, typename Compute>
 HWY_INLINE void each_vector(std::int64_t n, float* y, const Source* x, const Compute& compute) {
@@ -31,7 +37,8 @@ HWY_INLINE void each_vector(std::int64_t n, float* y, const Source* x, const Com
   }
   if (i == n) return;
   const auto left = n - i;
-  store_some(compute(x[0].rest(i, left), x[1].rest(i, left), x[2].rest(i, left), x[kHasThird ? 3 : 2].rest(i, left)), left, y + i);
+  store_some(compute(x[0].rest(i, left), x[1].rest(i, left), x[2].rest(i, left), x[kHasThird ? 3 : 2].rest(i, left)),
+             left, y + i);
 }
 
 template <typename First, typename Second, typename Third>
@@ -44,7 +51,8 @@ void chain_run(std::int64_t n, void* result, const void* const* operands, const 
     const float divisor = *static_cast<const float*>(operands[1]);
     if (strides[1] == 0 && DividedBy::takes(divisor)) {
       const DividedBy quotient(divisor);
-      return each_vector<Third>(n, y, x, [&](V a, V, V c, V d) HWY_ATTR { return Third::of(Second::of(quotient(a), c), d); });
+      return each_vector<Third>(n, y, x,
+                                [&](V a, V, V c, V d) HWY_ATTR { return Third::of(Second::of(quotient(a), c), d); });
     }
   }
   each_vector<Third>(n, y, x, [](V a, V b, V c, V d) HWY_ATTR { return Third::of(Second::of(First::of(a, b), c), d); });
@@ -66,10 +74,14 @@ void chain_run_divided(std::int64_t n, void* result, const void* const* operands
 template <typename Found>
 RunLoop with_step(ir::PointwiseFn fn, bool swapped, const Found& found) {
   switch (fn) {
-    case ir::PointwiseFn::add: return found.template operator()<Add>();
-    case ir::PointwiseFn::sub: return swapped ? found.template operator()<SubFrom>() : found.template operator()<Sub>();
-    case ir::PointwiseFn::mul: return found.template operator()<Mul>();
-    default: return nullptr;
+    case ir::PointwiseFn::add:
+      return found.template operator()<Add>();
+    case ir::PointwiseFn::sub:
+      return swapped ? found.template operator()<SubFrom>() : found.template operator()<Sub>();
+    case ir::PointwiseFn::mul:
+      return found.template operator()<Mul>();
+    default:
+      return nullptr;
   }
 }
 
@@ -85,11 +97,16 @@ RunLoop with_first(const Chain& chain) {
 
 RunLoop find_chain(const Chain& chain) {
   switch (chain.fns[0]) {
-    case ir::PointwiseFn::add: return with_first<Add>(chain);
-    case ir::PointwiseFn::sub: return with_first<Sub>(chain);
-    case ir::PointwiseFn::mul: return with_first<Mul>(chain);
-    case ir::PointwiseFn::div: return with_first<Div>(chain);
-    default: return nullptr;
+    case ir::PointwiseFn::add:
+      return with_first<Add>(chain);
+    case ir::PointwiseFn::sub:
+      return with_first<Sub>(chain);
+    case ir::PointwiseFn::mul:
+      return with_first<Mul>(chain);
+    case ir::PointwiseFn::div:
+      return with_first<Div>(chain);
+    default:
+      return nullptr;
   }
 }
 

@@ -22,8 +22,8 @@ struct Chain {
 
 enum class Store { cached, past_caches };  // the latter needs finish_streaming()
 
-// Of no function. Operands have stride 0 or 1. Null unless the steps are two or three of add, sub and mul (the first and the third also
-// of div), and on machines without wide vectors.
+// Of no function. Operands have stride 0 or 1. Null unless the steps are two or three of add, sub and mul (the first
+// and the third also of div), and on machines without wide vectors.
 RunLoop chain_loop(const Chain& chain);
 
 // Of a function and one to three steps: a sum, a product, and a product or a quotient, in this order. Here x has stride

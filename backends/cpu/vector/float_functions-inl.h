@@ -28,12 +28,14 @@ HWY_INLINE V one_by_one(V x, const Scalar& scalar) {
 // A function: `fast` holds for |x| <= kRange, `any` everywhere; kRange is infinite where they are the same.
 constexpr float kEverywhere = std::numeric_limits<float>::infinity();
 
-#define BURN_FUNCTION(Name, range, fast_of_x, any_of_x)          \
-  struct Name {                                                  \
-    static constexpr float kRange = range;                       \
-    template <typename T> /* a vector or a pack */               \
-    static HWY_INLINE T fast(T x) { return fast_of_x; }          \
-    static HWY_INLINE V any(V x) { return any_of_x; }            \
+#define BURN_FUNCTION(Name, range, fast_of_x, any_of_x) \
+  struct Name {                                         \
+    static constexpr float kRange = range;              \
+    template <typename T> /* a vector or a pack */      \
+    static HWY_INLINE T fast(T x) {                     \
+      return fast_of_x;                                 \
+    }                                                   \
+    static HWY_INLINE V any(V x) { return any_of_x; }   \
   }
 BURN_FUNCTION(Exp, kExpRange, fast_exp(x), exp(x));
 BURN_FUNCTION(Expm1, kEverywhere, map(x, [](V v) HWY_ATTR { return expm1(v); }), expm1(x));

@@ -123,39 +123,62 @@ void run_after_division(std::int64_t n, void* result, const void* const* operand
 template <typename Fn>
 RunLoop after(ir::PointwiseFn first) {
   switch (first) {
-    case ir::PointwiseFn::add: return &run_after<Add, ir::PointwiseFn::add, Fn>;
-    case ir::PointwiseFn::sub: return &run_after<Sub, ir::PointwiseFn::sub, Fn>;
-    case ir::PointwiseFn::mul: return &run_after<Mul, ir::PointwiseFn::mul, Fn>;
-    case ir::PointwiseFn::div: return &run_after_division<Fn>;
-    default: return nullptr;
+    case ir::PointwiseFn::add:
+      return &run_after<Add, ir::PointwiseFn::add, Fn>;
+    case ir::PointwiseFn::sub:
+      return &run_after<Sub, ir::PointwiseFn::sub, Fn>;
+    case ir::PointwiseFn::mul:
+      return &run_after<Mul, ir::PointwiseFn::mul, Fn>;
+    case ir::PointwiseFn::div:
+      return &run_after_division<Fn>;
+    default:
+      return nullptr;
   }
 }
 
 RunLoop find_loop_after(ir::PointwiseFn first, ir::PointwiseFn fn) {
   switch (fn) {
-    case ir::PointwiseFn::exp: return after<Exp>(first);
-    case ir::PointwiseFn::log: return after<Log>(first);
-    case ir::PointwiseFn::tanh: return after<Tanh>(first);
-    case ir::PointwiseFn::erf: return after<Erf>(first);
-    case ir::PointwiseFn::sigmoid: return after<Sigmoid>(first);
-    case ir::PointwiseFn::sqrt: return after<Sqrt>(first);
-    default: return nullptr;
+    case ir::PointwiseFn::exp:
+      return after<Exp>(first);
+    case ir::PointwiseFn::log:
+      return after<Log>(first);
+    case ir::PointwiseFn::tanh:
+      return after<Tanh>(first);
+    case ir::PointwiseFn::erf:
+      return after<Erf>(first);
+    case ir::PointwiseFn::sigmoid:
+      return after<Sigmoid>(first);
+    case ir::PointwiseFn::sqrt:
+      return after<Sqrt>(first);
+    default:
+      return nullptr;
   }
 }
 
 RunLoop find_loop(ir::PointwiseFn fn) {
   switch (fn) {
-    case ir::PointwiseFn::div: return &divide_run;
-    case ir::PointwiseFn::exp: return &unary_run<Exp>;
-    case ir::PointwiseFn::expm1: return &unary_run<Expm1>;
-    case ir::PointwiseFn::log: return &unary_run<Log>;
-    case ir::PointwiseFn::log1p: return &unary_run<Log1p>;
-    case ir::PointwiseFn::tanh: return &unary_run<Tanh>;
-    case ir::PointwiseFn::erf: return &unary_run<Erf>;
-    case ir::PointwiseFn::sigmoid: return &unary_run<Sigmoid>;
-    case ir::PointwiseFn::sin: return &unary_run<Sin>;
-    case ir::PointwiseFn::cos: return &unary_run<Cos>;
-    default: return nullptr;
+    case ir::PointwiseFn::div:
+      return &divide_run;
+    case ir::PointwiseFn::exp:
+      return &unary_run<Exp>;
+    case ir::PointwiseFn::expm1:
+      return &unary_run<Expm1>;
+    case ir::PointwiseFn::log:
+      return &unary_run<Log>;
+    case ir::PointwiseFn::log1p:
+      return &unary_run<Log1p>;
+    case ir::PointwiseFn::tanh:
+      return &unary_run<Tanh>;
+    case ir::PointwiseFn::erf:
+      return &unary_run<Erf>;
+    case ir::PointwiseFn::sigmoid:
+      return &unary_run<Sigmoid>;
+    case ir::PointwiseFn::sin:
+      return &unary_run<Sin>;
+    case ir::PointwiseFn::cos:
+      return &unary_run<Cos>;
+    default:
+      return nullptr;
   }
 }
 

@@ -45,7 +45,9 @@ HWY_INLINE T expm1_near_zero(T r) {
 }
 
 template <typename T>
-HWY_INLINE T exp_near_zero(T r) { return add(expm1_near_zero(r), constant<T>(1)); }
+HWY_INLINE T exp_near_zero(T r) {
+  return add(expm1_near_zero(r), constant<T>(1));
+}
 
 // x - n ln(2), with ln(2) in two parts (Cody and Waite's reduction).
 template <typename T>
@@ -56,7 +58,8 @@ HWY_INLINE T without_ln2(T x, T n) {
 // Where the functions below with a name in `fast_` hold; the rest, and NaN, is theirs without it.
 constexpr float kExpRange = 87, kSineRange = 8192;
 
-// e^x = 2^k e^r. Adding this rounds to a whole number and leaves it in the lowest bits, from where it goes into the exponent.
+// e^x = 2^k e^r. Adding this rounds to a whole number and leaves it in the lowest bits, from where it goes into the
+// exponent.
 constexpr double kRoundingBias = 12582912;  // 1.5 * 2^23
 
 HWY_INLINE V add_to_exponent(V x, V lowest_bits) {
@@ -64,7 +67,8 @@ HWY_INLINE V add_to_exponent(V x, V lowest_bits) {
   return hn::BitCast(F(), hn::Add(hn::BitCast(i, x), hn::ShiftLeft<23>(hn::BitCast(i, lowest_bits))));
 }
 HWY_INLINE Pack add_to_exponent(Pack x, Pack bits) {
-  return {add_to_exponent(x.a, bits.a), add_to_exponent(x.b, bits.b), add_to_exponent(x.c, bits.c), add_to_exponent(x.d, bits.d)};
+  return {add_to_exponent(x.a, bits.a), add_to_exponent(x.b, bits.b), add_to_exponent(x.c, bits.c),
+          add_to_exponent(x.d, bits.d)};
 }
 
 template <typename T>
@@ -125,7 +129,9 @@ HWY_INLINE V expm1(V x) {
 
 // x within +-bound. Where one operand is NaN, Min and Max give the second, so it passes.
 template <typename T>
-HWY_INLINE T bounded_by(double bound, T x) { return max(constant<T>(-bound), min(constant<T>(bound), x)); }
+HWY_INLINE T bounded_by(double bound, T x) {
+  return max(constant<T>(-bound), min(constant<T>(bound), x));
+}
 
 // x P(x^2) / Q(x^2) up to where tanh is 1 in f32.
 template <typename T>
@@ -133,21 +139,21 @@ HWY_INLINE T tanh(T x) {
   const T a = bounded_by(9.02, x), z = mul(a, a);
   const T p = polynomial(z, 1.0, 0.13680852949619293, 0.0038695044349879026, 2.8031241527060047e-05,
                          3.064236508976137e-08, -1.2246130325077598e-11);
-  const T q = polynomial(z, 1.0, 0.47014185786247253, 0.027250142768025398, 0.0003940707247238606,
-                         1.2890302514279028e-06);
+  const T q =
+      polynomial(z, 1.0, 0.47014185786247253, 0.027250142768025398, 0.0003940707247238606, 1.2890302514279028e-06);
   return bounded_by(1, div(mul(a, p), q));
 }
 
-// erf(|x|) = 1 - (1 - y)^8, where a polynomial of |x| gives y up to where erf is 1 in f32. Squaring 1 - y, three times, is
-// 2 y - y^2 for y itself: that keeps the digits of a small one and, rounded once, grows wherever y does. And y does: most of it
-// is the product inside the last mul_add, and the rest is made of small numbers, whose rounding is less than a step of x.
+// erf(|x|) = 1 - (1 - y)^8, where a polynomial of |x| gives y up to where erf is 1 in f32. Squaring 1 - y, three times,
+// is 2 y - y^2 for y itself: that keeps the digits of a small one and, rounded once, grows wherever y does. And y does:
+// most of it is the product inside the last mul_add, and the rest is made of small numbers, whose rounding is less than
+// a step of x.
 template <typename T>
 HWY_INLINE T erf(T x) {
   const T a = min(constant<T>(3.95), magnitude(x));
   const T line = mul_add(a, constant<T>(0.025), constant<T>(0.1410473883152008));
   const T p = polynomial(sub(a, constant<T>(3)), 0.010002001284754524, -0.016089914957928914, 0.0012623791780659208,
-                            0.0005612394837785763, -0.00017219480073329076, -2.464626569805953e-06,
-                            4.800479318342747e-06);
+                         0.0005612394837785763, -0.00017219480073329076, -2.464626569805953e-06, 4.800479318342747e-06);
   T y = mul_add(a, line, mul(a, mul_add(a, p, constant<T>(6.567115490296871e-09))));
   for (int k = 0; k < 3; ++k) y = neg_mul_add(y, y, add(y, y));
   return with_sign_of(x, y);
@@ -169,11 +175,13 @@ HWY_INLINE V fast_sin_turned(V x, int quarter_turns) {
   r = hn::NegMulAdd(n, constant<V>(0.0004837512969970703), r);
   r = hn::NegMulAdd(n, constant<V>(7.549790126404332e-08), r);
   const V z = hn::Mul(r, r);
-  const V sine = hn::MulAdd(hn::Mul(r, z), polynomial(z, -0.1666666716337204, 0.008333329111337662,
-                                                      -0.00019839327433146536, 2.71823728326126e-06), r);
-  const V cosine = hn::MulAdd(hn::Mul(z, z), polynomial(z, 0.0416666679084301, -0.0013888883404433727,
-                                                        2.479951217537746e-05, -2.720954341839388e-07),
-                              hn::NegMulAdd(constant<V>(0.5), z, constant<V>(1)));
+  const V sine = hn::MulAdd(
+      hn::Mul(r, z),
+      polynomial(z, -0.1666666716337204, 0.008333329111337662, -0.00019839327433146536, 2.71823728326126e-06), r);
+  const V cosine = hn::MulAdd(
+      hn::Mul(z, z),
+      polynomial(z, 0.0416666679084301, -0.0013888883404433727, 2.479951217537746e-05, -2.720954341839388e-07),
+      hn::NegMulAdd(constant<V>(0.5), z, constant<V>(1)));
   const VI turns = hn::Add(k, hn::Set(i, quarter_turns));
   const auto is_odd = hn::RebindMask(F(), hn::TestBit(turns, hn::Set(i, 1)));
   const V sign = hn::BitCast(F(), hn::ShiftLeft<30>(hn::And(turns, hn::Set(i, 2))));

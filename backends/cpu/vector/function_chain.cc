@@ -32,7 +32,8 @@ struct FunctionPattern {
     return (((static_cast<int>(first) * 2 + adds) * 2 + multiplies) * 3 + static_cast<int>(last)) * 2 + past_caches;
   }
   static constexpr FunctionPattern decode(int code) {
-    return {static_cast<Scale>(code / 24), code / 12 % 2 == 1, code / 6 % 2 == 1, static_cast<Scale>(code / 2 % 3), code % 2 == 1};
+    return {static_cast<Scale>(code / 24), code / 12 % 2 == 1, code / 6 % 2 == 1, static_cast<Scale>(code / 2 % 3),
+            code % 2 == 1};
   }
 };
 
@@ -43,7 +44,9 @@ HWY_BEFORE_NAMESPACE();
 namespace burn::backends::cpu::HWY_NAMESPACE {
 namespace {
 
-struct Div { static HWY_INLINE V of(V a, V b) { return hn::Div(a, b); } };
+struct Div {
+  static HWY_INLINE V of(V a, V b) { return hn::Div(a, b); }
+};
 
 template <typename Fn, typename First, typename Last, bool kPastCaches>
 void run_vectors(std::int64_t n, float* y, const float* x, V b, const Source* steps) {
@@ -128,12 +131,18 @@ RunLoop loop_of(FunctionPattern pattern) {
 
 RunLoop find_function_chain(ir::PointwiseFn fn, FunctionPattern pattern) {
   switch (fn) {
-    case ir::PointwiseFn::exp: return loop_of<Exp>(pattern);
-    case ir::PointwiseFn::tanh: return loop_of<Tanh>(pattern);
-    case ir::PointwiseFn::erf: return loop_of<Erf>(pattern);
-    case ir::PointwiseFn::sigmoid: return loop_of<Sigmoid>(pattern);
-    case ir::PointwiseFn::sqrt: return loop_of<Sqrt>(pattern);
-    default: return nullptr;
+    case ir::PointwiseFn::exp:
+      return loop_of<Exp>(pattern);
+    case ir::PointwiseFn::tanh:
+      return loop_of<Tanh>(pattern);
+    case ir::PointwiseFn::erf:
+      return loop_of<Erf>(pattern);
+    case ir::PointwiseFn::sigmoid:
+      return loop_of<Sigmoid>(pattern);
+    case ir::PointwiseFn::sqrt:
+      return loop_of<Sqrt>(pattern);
+    default:
+      return nullptr;
   }
 }
 

@@ -1,6 +1,6 @@
-// Four vectors that go through a function side by side. Its steps depend on each other, and an addition takes the time of
-// several: in this order the processor has something to do meanwhile, where one vector after the other fills its queues
-// with steps that wait. A function over T below is one over vectors and over packs.
+// Four vectors that go through a function side by side. Its steps depend on each other, and an addition takes the time
+// of several: in this order the processor has something to do meanwhile, where one vector after the other fills its
+// queues with steps that wait. A function over T below is one over vectors and over packs.
 #if defined(BURN_PACK_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef BURN_PACK_INL_H
 #undef BURN_PACK_INL_H
@@ -20,9 +20,13 @@ struct Pack {
 };
 
 template <typename Op>
-HWY_INLINE V map(V x, const Op& op) { return op(x); }
+HWY_INLINE V map(V x, const Op& op) {
+  return op(x);
+}
 template <typename Op>
-HWY_INLINE Pack map(Pack x, const Op& op) { return {op(x.a), op(x.b), op(x.c), op(x.d)}; }
+HWY_INLINE Pack map(Pack x, const Op& op) {
+  return {op(x.a), op(x.b), op(x.c), op(x.d)};
+}
 
 template <typename T>
 HWY_INLINE T constant(double x) {
@@ -33,9 +37,11 @@ HWY_INLINE T constant(double x) {
     return v;
 }
 
-#define BURN_LIFT(name, Op)                              \
-  HWY_INLINE V name(V x, V y) { return hn::Op(x, y); }   \
-  HWY_INLINE Pack name(Pack x, Pack y) { return {hn::Op(x.a, y.a), hn::Op(x.b, y.b), hn::Op(x.c, y.c), hn::Op(x.d, y.d)}; }
+#define BURN_LIFT(name, Op)                                                          \
+  HWY_INLINE V name(V x, V y) { return hn::Op(x, y); }                               \
+  HWY_INLINE Pack name(Pack x, Pack y) {                                             \
+    return {hn::Op(x.a, y.a), hn::Op(x.b, y.b), hn::Op(x.c, y.c), hn::Op(x.d, y.d)}; \
+  }
 BURN_LIFT(add, Add)
 BURN_LIFT(sub, Sub)
 BURN_LIFT(mul, Mul)

@@ -19,7 +19,8 @@ namespace {
 #if HWY_TARGET == HWY_SCALAR
 
 void run(std::uint64_t seed, std::uint64_t first, int blocks, std::uint32_t* bits) {
-  for (int i = 0; i < blocks; ++i) std::ranges::copy(ir::philox(seed, first + static_cast<std::uint64_t>(i)), bits + 4 * i);
+  for (int i = 0; i < blocks; ++i)
+    std::ranges::copy(ir::philox(seed, first + static_cast<std::uint64_t>(i)), bits + 4 * i);
 }
 
 #else
@@ -32,8 +33,8 @@ using W = hn::Vec<U64>;
 
 constexpr int kRounds = 10;
 
-// The counters of as many blocks as there are lanes. Of each word's 64 bits the lower half counts: what is above it is left
-// over from products, and read by nobody.
+// The counters of as many blocks as there are lanes. Of each word's 64 bits the lower half counts: what is above it is
+// left over from products, and read by nobody.
 struct Counters {
   W c0, c1, c2, c3;
 
@@ -67,7 +68,9 @@ void run(std::uint64_t seed, std::uint64_t first, int blocks, std::uint32_t* bit
   }
   const W positions = hn::Iota(u64, 0);
   for (int i = 0; i < blocks; i += 2 * lanes) {  // two at a time: a product takes several cycles
-    const auto at = [&](int block) HWY_ATTR { return hn::Add(positions, hn::Set(u64, first + static_cast<std::uint64_t>(block))); };
+    const auto at = [&](int block) HWY_ATTR {
+      return hn::Add(positions, hn::Set(u64, first + static_cast<std::uint64_t>(block)));
+    };
     Counters a = start(at(i)), b = start(at(i + lanes));
     for (const auto& of_round : keys) {
       const W k0 = hn::Set(u64, of_round[0]), k1 = hn::Set(u64, of_round[1]);

@@ -1,9 +1,9 @@
 // A user's program, as far as it can be one file: tensors and gradients, a module with its record, a loop by hand.
-#include <burn/burn.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+
+#include <burn/burn.h>
 
 using namespace burn;
 
@@ -85,7 +85,8 @@ void training(const Device& device) {
   Net again = NetConfig{}.init(device).load_record(Record::load(path.string()));
   std::filesystem::remove(path);
   auto x = Tensor<2>::ones({1, 784}, device);
-  expect((again.forward(x) - net.valid().forward(x)).abs().max().into_scalar<float>() == 0.f, "a record keeps the module");
+  expect((again.forward(x) - net.valid().forward(x)).abs().max().into_scalar<float>() == 0.f,
+         "a record keeps the module");
 }
 
 }  // namespace

@@ -19,8 +19,9 @@ int main(int argc, char** argv) {
   std::cout << "sum " << (test::weights + 1).sum().into_scalar<float>() << std::endl;
   static auto& forgotten = *new Tensor<2>(Tensor<2>::ones({512, 512}, Device::new_session(test::url)));
   for (int i = 0; i < 10; ++i) forgotten = forgotten.matmul(forgotten) * (1.0 / 512);
-  if (std::strcmp(end, "busy") == 0) forgotten.device().flush();                          // it computes while the program ends
-  if (std::strcmp(end, "reading") == 0) static auto answer = forgotten.to_data_async();   // and nobody will hear the answer
+  if (std::strcmp(end, "busy") == 0) forgotten.device().flush();  // it computes while the program ends
+  if (std::strcmp(end, "reading") == 0)
+    static auto answer = forgotten.to_data_async();  // and nobody will hear the answer
   if (std::strcmp(end, "exit") == 0) std::exit(0);
   if (std::strcmp(end, "quick_exit") == 0) std::quick_exit(0);
   return 0;
