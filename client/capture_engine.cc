@@ -37,8 +37,7 @@ std::shared_ptr<const ir::Program> giving_away(const ir::Program& program, const
 
 }  // namespace
 
-// --- a call
-// --------------------------------------------------------------------------------------------------------------------
+// --- a call ----------------------------------------------------------------------------------------------------------
 
 CaptureEngine::CaptureEngine(std::shared_ptr<DeviceState> device)
     : device_(std::move(device)), always_records_([] {
@@ -153,8 +152,7 @@ void CaptureEngine::replay(const CaptureState& result) {
   replayed_ += 1;
 }
 
-// --- a recording
-// ---------------------------------------------------------------------------------------------------------------
+// --- a recording -----------------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -16,8 +16,7 @@ namespace burn::client {
 
 using Site = ir::CallSite;
 
-// --- creation (creation.cc); shapes and dtype as given, on `device`
-// -------------------------------------------------------------
+// --- creation (creation.cc); shapes and dtype as given, on `device` --------------------------------------------------
 struct Place {  // where and as what a tensor is made
   std::shared_ptr<DeviceState> device;
   bool autodiff = false;
@@ -37,8 +36,7 @@ Value random(const Place& place, ir::RandomFn fn, const ir::Shape& shape, ir::DT
              const Site& site);  // see random.cc
 Value upload(const Place& place, proto::HostTensor tensor);
 
-// --- element by element (pointwise.cc); two tensors broadcast between equal ranks (sizes equal or 1)
-// ---------------------------
+// --- element by element (pointwise.cc); two tensors broadcast between equal ranks (sizes equal or 1) -----------------
 Value pointwise(ir::PointwiseFn fn, const Value& x, const Site& site);
 Value pointwise(ir::PointwiseFn fn, const Value& a, const Value& b, const Site& site);
 Value pointwise(ir::PointwiseFn fn, const Value& a, Scalar b, const Site& site);  // of integers: see integer_scalar.h
@@ -46,8 +44,7 @@ Value pointwise(ir::PointwiseFn fn, Scalar a, const Value& b, const Site& site);
 Value select(const Value& condition, const Value& a, const Value& b, const Site& site);
 Value cast(const Value& x, ir::DType dtype, const Site& site);
 
-// --- shape (shape.cc)
-// -----------------------------------------------------------------------------------------------------------
+// --- shape (shape.cc) ------------------------------------------------------------------------------------------------
 int normalize_axis(std::int64_t axis, int rank, const char* op, const Site& site);  // negative counts from the end
 ir::Dims normalize_axes(std::span<const std::int64_t> axes, int rank, const char* op,
                         const Site& site);  // sorted, unique
@@ -84,8 +81,7 @@ Value repeat(const Value& x, const ir::Dims& times, const Site& site);
 Value pad(const Value& x, std::span<const std::pair<std::int64_t, std::int64_t>> pads, Scalar value,
           const Site& site);  // of the last dims
 
-// --- reductions (reduce.cc); axes keep size 1
-// ------------------------------------------------------------------------------------
+// --- reductions (reduce.cc); axes keep size 1 ------------------------------------------------------------------------
 Value reduce(ir::ReduceFn fn, const Value& x, const ir::Dims& axes, const Site& site);
 Value reduce_all(ir::ReduceFn fn, const Value& x, const Site& site);  // -> [1]
 Value mean(const Value& x, const ir::Dims& axes, const Site& site);
@@ -96,8 +92,7 @@ Value scan(ir::ReduceFn fn, const Value& x, std::int64_t axis, const Site& site)
 Value arg_sort(const Value& x, std::int64_t axis, bool descending, const Site& site);
 Value sum_to(const Value& x, const ir::Shape& shape, const Site& site);  // undoes a broadcast by summing
 
-// --- indexing (index.cc)
-// -----------------------------------------------------------------------------------------------------------
+// --- indexing (index.cc) ---------------------------------------------------------------------------------------------
 Value gather(const Value& x, std::int64_t axis, const Value& index, const Site& site);
 Value scatter(const Value& x, std::int64_t axis, const Value& index, const Value& values, ir::ScatterFn fn,
               const Site& site);
@@ -106,8 +101,7 @@ Value select_assign(const Value& x, std::int64_t axis, const Value& index, const
                     const Site& site);
 Value one_hot(const Value& x, std::int64_t classes, const Site& site);
 
-// --- linear algebra and windows (linalg.cc, window.cc)
-// ------------------------------------------------------------------------------
+// --- linear algebra and windows (linalg.cc, window.cc) ---------------------------------------------------------------
 Value matmul(const Value& a, const Value& b, const Site& site);                          // batch dims broadcast
 Value linear(const Value& x, const Value& weight, const Value* bias, const Site& site);  // x @ weight + bias
 // softmax(scale q k^T) v over the keys (Vaswani et al., arXiv:1706.03762). q: [..., n, d], k: [..., m, d], v: [..., m,
@@ -136,8 +130,7 @@ Value max_pool_with_indices(const Value& x, const ir::MaxPoolIndex& options, Val
 Value avg_pool(const Value& x, const ir::AvgPool& options, const Site& site);
 Value adaptive_avg_pool(const Value& x, const ir::Dims& output_size, const Site& site);
 
-// --- activations and losses (activation.cc)
-// --------------------------------------------------------------------------------------------
+// --- activations and losses (activation.cc) --------------------------------------------------------------------------
 Value softmax(const Value& x, std::int64_t axis, const Site& site);
 Value log_softmax(const Value& x, std::int64_t axis, const Site& site);
 Value gelu(const Value& x, const Site& site);  // x (1 + erf(x / sqrt 2)) / 2

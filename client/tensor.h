@@ -33,8 +33,7 @@ class Tensor {
     client::check(value_, D, K::holds(value_.dtype()), K::kName);
   }
 
-  // --- creation
-  // -------------------------------------------------------------------------------------------------------------------
+  // --- creation ------------------------------------------------------------------------------------------------------
   static Tensor from_data(const TensorData& data, const TensorOptions& options) {
     return Tensor{client::from_data(data, options, K::holds(data.dtype()) ? data.dtype() : K::kDefault)};
   }
@@ -93,8 +92,7 @@ class Tensor {
     return Tensor{client::cast(same, options.dtype.value_or(K::kDefault), at(where))};
   }
 
-  // --- what it is
-  // -----------------------------------------------------------------------------------------------------------------
+  // --- what it is ----------------------------------------------------------------------------------------------------
   const client::Value& value() const { return value_; }
   client::Value& mutable_value() { return value_; }  // for what assigns whole tensors; rank and kind stay the same
   // Errors (thrown), here and wherever numbers are asked for: an empty tensor.
@@ -115,8 +113,7 @@ class Tensor {
   }
   std::int64_t dim(int i, Loc where = Loc::current()) const { return held("dim", where).dim(i); }
 
-  // --- reading: sends what is recorded and waits (the async forms do not)
-  // ------------------------------------------------------------
+  // --- reading: sends what is recorded and waits (the async forms do not) --------------------------------------------
   TensorData to_data(Loc where = Loc::current()) const { return client::to_data(held("to_data", where)); }
   TensorData into_data(Loc where = Loc::current()) const { return to_data(where); }
   // The future is ready when the numbers are here or lost, even if the tensor and its device have been dropped
@@ -134,8 +131,7 @@ class Tensor {
     return client::print(out, x.value.held("print", x.where)), out;
   }
 
-  // --- element by element
-  // ---------------------------------------------------------------------------------------------------------
+  // --- element by element --------------------------------------------------------------------------------------------
   friend Tensor operator+(const Tensor& a, Located<Tensor> b)
     requires Numeric<K>
   {
@@ -248,12 +244,30 @@ class Tensor {
   BURN_UNARY(bool_not, (std::same_as<K, Bool>))
   BURN_UNARY(bitwise_not, (std::same_as<K, Int>))
   BURN_UNARY_FLOAT(exp)
-  BURN_UNARY_FLOAT(expm1) BURN_UNARY_FLOAT(log) BURN_UNARY_FLOAT(log1p) BURN_UNARY_FLOAT(sqrt) BURN_UNARY_FLOAT(recip)
-      BURN_UNARY_FLOAT(sin) BURN_UNARY_FLOAT(cos) BURN_UNARY_FLOAT(tan) BURN_UNARY_FLOAT(sinh) BURN_UNARY_FLOAT(cosh)
-          BURN_UNARY_FLOAT(tanh) BURN_UNARY_FLOAT(asin) BURN_UNARY_FLOAT(acos) BURN_UNARY_FLOAT(atan) BURN_UNARY_FLOAT(
-              asinh) BURN_UNARY_FLOAT(acosh) BURN_UNARY_FLOAT(atanh) BURN_UNARY_FLOAT(erf) BURN_UNARY_FLOAT(floor)
-              BURN_UNARY_FLOAT(ceil) BURN_UNARY_FLOAT(round) BURN_UNARY_FLOAT(trunc) BURN_UNARY_FLOAT(
-                  relu) BURN_UNARY_FLOAT(sigmoid)
+  BURN_UNARY_FLOAT(expm1)
+  BURN_UNARY_FLOAT(log)
+  BURN_UNARY_FLOAT(log1p)
+  BURN_UNARY_FLOAT(sqrt)
+  BURN_UNARY_FLOAT(recip)
+  BURN_UNARY_FLOAT(sin)
+  BURN_UNARY_FLOAT(cos)
+  BURN_UNARY_FLOAT(tan)
+  BURN_UNARY_FLOAT(sinh)
+  BURN_UNARY_FLOAT(cosh)
+  BURN_UNARY_FLOAT(tanh)
+  BURN_UNARY_FLOAT(asin)
+  BURN_UNARY_FLOAT(acos)
+  BURN_UNARY_FLOAT(atan)
+  BURN_UNARY_FLOAT(asinh)
+  BURN_UNARY_FLOAT(acosh)
+  BURN_UNARY_FLOAT(atanh)
+  BURN_UNARY_FLOAT(erf)
+  BURN_UNARY_FLOAT(floor)
+  BURN_UNARY_FLOAT(ceil)
+  BURN_UNARY_FLOAT(round)
+  BURN_UNARY_FLOAT(trunc)
+  BURN_UNARY_FLOAT(relu)
+  BURN_UNARY_FLOAT(sigmoid)
 #undef BURN_UNARY_FLOAT
 #undef BURN_UNARY
 
@@ -268,28 +282,28 @@ class Tensor {
   {                                                                    \
     return binary(fn, other, where);                                   \
   }
-                  BURN_BINARY(add, Fn::add, Numeric<K>) BURN_BINARY(sub, Fn::sub, Numeric<K>)
-                      BURN_BINARY(mul, Fn::mul, Numeric<K>) BURN_BINARY(div, Fn::div, Numeric<K>) BURN_BINARY(
-                          remainder, Fn::remainder, Numeric<K>) BURN_BINARY(fmod, Fn::fmod, (std::same_as<K, Float>))
-                          BURN_BINARY(powf, Fn::pow, (std::same_as<K, Float>)) BURN_BINARY(powi, Fn::pow, Numeric<K>)
-                              BURN_BINARY(atan2, Fn::atan2, (std::same_as<K, Float>)) BURN_BINARY(
-                                  hypot, Fn::hypot, (std::same_as<K, Float>)) BURN_BINARY(max_pair, Fn::max, Numeric<K>)
-                                  BURN_BINARY(min_pair, Fn::min, Numeric<K>)
-                                      BURN_BINARY(bitwise_and, Fn::bitwise_and, (std::same_as<K, Int>))
-                                          BURN_BINARY(bitwise_or, Fn::bitwise_or, (std::same_as<K, Int>))
-                                              BURN_BINARY(bitwise_xor, Fn::bitwise_xor, (std::same_as<K, Int>))
-                                                  BURN_BINARY(bitwise_left_shift, Fn::bitwise_left_shift,
-                                                              (std::same_as<K, Int>))
-                                                      BURN_BINARY(bitwise_right_shift, Fn::bitwise_right_shift,
-                                                                  (std::same_as<K, Int>))
-                                                          BURN_BINARY(bool_and, Fn::bool_and, (std::same_as<K, Bool>))
-                                                              BURN_BINARY(bool_or, Fn::bool_or, (std::same_as<K, Bool>))
-                                                                  BURN_BINARY(bool_xor, Fn::bool_xor,
-                                                                              (std::same_as<K, Bool>))
-                                                                      BURN_BINARY(clamp_min, Fn::max,
-                                                                                  Numeric<K>) BURN_BINARY(clamp_max,
-                                                                                                          Fn::min,
-                                                                                                          Numeric<K>)
+  BURN_BINARY(add, Fn::add, Numeric<K>)
+  BURN_BINARY(sub, Fn::sub, Numeric<K>)
+  BURN_BINARY(mul, Fn::mul, Numeric<K>)
+  BURN_BINARY(div, Fn::div, Numeric<K>)
+  BURN_BINARY(remainder, Fn::remainder, Numeric<K>)
+  BURN_BINARY(fmod, Fn::fmod, (std::same_as<K, Float>))
+  BURN_BINARY(powf, Fn::pow, (std::same_as<K, Float>))
+  BURN_BINARY(powi, Fn::pow, Numeric<K>)
+  BURN_BINARY(atan2, Fn::atan2, (std::same_as<K, Float>))
+  BURN_BINARY(hypot, Fn::hypot, (std::same_as<K, Float>))
+  BURN_BINARY(max_pair, Fn::max, Numeric<K>)
+  BURN_BINARY(min_pair, Fn::min, Numeric<K>)
+  BURN_BINARY(bitwise_and, Fn::bitwise_and, (std::same_as<K, Int>))
+  BURN_BINARY(bitwise_or, Fn::bitwise_or, (std::same_as<K, Int>))
+  BURN_BINARY(bitwise_xor, Fn::bitwise_xor, (std::same_as<K, Int>))
+  BURN_BINARY(bitwise_left_shift, Fn::bitwise_left_shift, (std::same_as<K, Int>))
+  BURN_BINARY(bitwise_right_shift, Fn::bitwise_right_shift, (std::same_as<K, Int>))
+  BURN_BINARY(bool_and, Fn::bool_and, (std::same_as<K, Bool>))
+  BURN_BINARY(bool_or, Fn::bool_or, (std::same_as<K, Bool>))
+  BURN_BINARY(bool_xor, Fn::bool_xor, (std::same_as<K, Bool>))
+  BURN_BINARY(clamp_min, Fn::max, Numeric<K>)
+  BURN_BINARY(clamp_max, Fn::min, Numeric<K>)
 #undef BURN_BINARY
 
 #define BURN_COMPARE(method, fn)                                                    \
@@ -299,18 +313,15 @@ class Tensor {
   Tensor<D, Bool> method(Scalar other, Loc where = Loc::current()) const {          \
     return Tensor<D, Bool>{client::pointwise(fn, value_, other, at(where))};        \
   }
-                                                                          BURN_COMPARE(equal, Fn::equal) BURN_COMPARE(
-                                                                              not_equal, Fn::not_equal)
-                                                                              BURN_COMPARE(greater, Fn::greater)
-                                                                                  BURN_COMPARE(greater_equal,
-                                                                                               Fn::greater_equal)
-                                                                                      BURN_COMPARE(lower, Fn::less)
-                                                                                          BURN_COMPARE(lower_equal,
-                                                                                                       Fn::less_equal)
+  BURN_COMPARE(equal, Fn::equal)
+  BURN_COMPARE(not_equal, Fn::not_equal)
+  BURN_COMPARE(greater, Fn::greater)
+  BURN_COMPARE(greater_equal, Fn::greater_equal)
+  BURN_COMPARE(lower, Fn::less)
+  BURN_COMPARE(lower_equal, Fn::less_equal)
 #undef BURN_COMPARE
 
-                                                                                              Tensor
-      square(Loc where = Loc::current()) const
+  Tensor square(Loc where = Loc::current()) const
     requires Numeric<K>
   {
     return binary(Fn::mul, *this, where);
@@ -351,8 +362,7 @@ class Tensor {
     return Tensor<D, Bool>{client::cast(value_, DType::bool_, at(where))};
   }
 
-  // --- shape
-  // ------------------------------------------------------------------------------------------------------------------------
+  // --- shape ---------------------------------------------------------------------------------------------------------
   template <int E>
   Tensor<E, K> reshape(const Dims<E>& dims, Loc where = Loc::current()) const {
     return Tensor<E, K>{client::reshape(value_, dims, at(where))};
@@ -411,8 +421,7 @@ class Tensor {
     return Tensor<D + 1, K>{client::stack(values_of(parts), dim, at(where))};
   }
 
-  // --- reductions
-  // -------------------------------------------------------------------------------------------------------------------
+  // --- reductions ----------------------------------------------------------------------------------------------------
 #define BURN_REDUCE(name, fn)                                       \
   Tensor<1, K> name(Loc where = Loc::current()) const               \
     requires Numeric<K>                                             \
@@ -465,8 +474,7 @@ class Tensor {
     return Tensor<1, Bool>{client::reduce_all(Red::min, to_bool(where).value(), at(where))};
   }
 
-  // --- indexing
-  // -----------------------------------------------------------------------------------------------------------------------
+  // --- indexing ------------------------------------------------------------------------------------------------------
   Tensor select(int dim, const Tensor<1, Int>& indices, Loc where = Loc::current()) const {
     return Tensor{client::select_rows(value_, dim, indices.value(), at(where))};
   }
@@ -493,8 +501,7 @@ class Tensor {
     return Tensor{client::matmul(value_, rhs.value_, at(where))};
   }
 
-  // --- gradients: on a device.autodiff()
-  // ----------------------------------------------------------------------------------------------
+  // --- gradients: on a device.autodiff() -----------------------------------------------------------------------------
   Tensor require_grad(Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {

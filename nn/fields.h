@@ -49,8 +49,7 @@ Skipped<T> skip(const T&) {
   return {};
 }
 
-// --- which types have tensors in them
-// ------------------------------------------------------------------------------------------
+// --- which types have tensors in them --------------------------------------------------------------------------------
 
 template <typename T>
 consteval bool is_aggregate_with_tensors();  // nn/field_check.h
@@ -90,8 +89,7 @@ inline constexpr bool kHolds<std::array<T, N>> = kHolds<T>;
 template <template <typename...> typename Template, typename... Ts>
 inline constexpr bool kHolds<Template<Ts...>> = (kHolds<Ts> || ...) || kIsModuleOrHolds<Template<Ts...>>;
 
-// --- which types may be listed
-// ---------------------------------------------------------------------------------------------------
+// --- which types may be listed ---------------------------------------------------------------------------------------
 
 // What is passed over: known to have no tensors in it.
 template <typename T>
@@ -149,8 +147,7 @@ inline constexpr bool kIsField<std::variant<Ts...>> = (kIsField<Ts> && ...);
 template <typename K, typename T, typename Less>
 inline constexpr bool kIsField<std::map<K, T, Less>> = MapKey<K> && kIsField<T>;
 
-// --- the walk
-// --------------------------------------------------------------------------------------------------------------------
+// --- the walk --------------------------------------------------------------------------------------------------------
 
 template <typename T>
 void visit_field(SlotVisitor& visitor, std::string_view name, T& field);

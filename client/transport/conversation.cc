@@ -37,8 +37,7 @@ Status lost(const std::string& url, std::string_view why) {
 
 }  // namespace
 
-// --- sending
-// -------------------------------------------------------------------------------------------------------------
+// --- sending ---------------------------------------------------------------------------------------------------------
 
 Status Conversation::start(std::shared_ptr<proto::Channel> channel, const ConnectOptions& options,
                            std::chrono::steady_clock::time_point deadline) {
@@ -143,8 +142,7 @@ void Conversation::transmit(proto::EncodedFrame frame, proto::Lane lane) {
   channel_->send(std::move(frame), lane);
 }
 
-// --- receiving
-// ------------------------------------------------------------------------------------------------------------
+// --- receiving -------------------------------------------------------------------------------------------------------
 
 void Conversation::on_frame(SharedBytes bytes) { on_any_frame(proto::decode(bytes), bytes.size()); }
 
@@ -257,8 +255,7 @@ Status Conversation::complete(Result<Completion> completion) {
   return {};
 }
 
-// --- the end
-// -----------------------------------------------------------------------------------------------------------------
+// --- the end ---------------------------------------------------------------------------------------------------------
 
 void Conversation::end(const Status& why) {
   Status cause;

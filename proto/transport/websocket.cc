@@ -135,8 +135,7 @@ class WebSocketChannel final : public Channel {
   const std::shared_ptr<Connection> connection_;
 };
 
-// --- hello
-// -------------------------------------------------------------------------------------------------------------------
+// --- hello -----------------------------------------------------------------------------------------------------------
 
 void Connection::serve(Accept accept, std::shared_ptr<const void> lease) {
   accept_ = std::move(accept);
@@ -180,8 +179,7 @@ void Connection::enter() {
   gate_.open(std::move(handler));
 }
 
-// --- receiving
-// ---------------------------------------------------------------------------------------------------------------
+// --- receiving -------------------------------------------------------------------------------------------------------
 
 void Connection::read() {
   socket_->wait_readable([self = shared_from_this()] { self->on_readable(); });
@@ -235,8 +233,7 @@ void Connection::on_event(const ws::Inbox::Event& event) {
   }
 }
 
-// --- close
-// --------------------------------------------------------------------------------------------------------------------
+// --- close -----------------------------------------------------------------------------------------------------------
 
 void Connection::on_close_frame(const ws::CloseReason& reason) {
   sender_->break_off(CloseCode::normal, "");

@@ -177,8 +177,7 @@ TEST(ListenUnix, ReplacesAStaleSocketButNothingElse) {
   std::filesystem::remove(path);
 }
 
-// --- gRPC's own services
-// -----------------------------------------------------------------------------------------------------
+// --- gRPC's own services ---------------------------------------------------------------------------------------------
 
 // A unary call with raw bytes.
 grpc::Status call(const std::string& url, const std::string& method, const std::string& request, std::string* answer) {

@@ -129,8 +129,7 @@ TEST_P(Hostile, AClientThatIsKilledIsNoticed) {
   EXPECT_EQ(client->closed_count(), 1);
 }
 
-// --- WebSocket only
-// ----------------------------------------------------------------------------------------------------------
+// --- WebSocket only --------------------------------------------------------------------------------------------------
 
 class HostileWebSocket : public Hostile {};
 INSTANTIATE_TEST_SUITE_P(, HostileWebSocket, testing::Values(Transport::websocket),
