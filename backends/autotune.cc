@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <fstream>
 #include <limits>
 #include <vector>
 
 #include <unistd.h>
+
+#include "base/settings.h"
 
 namespace burn::backends {
 namespace {
@@ -111,13 +112,9 @@ void Autotune::save() {
 }
 
 std::filesystem::path autotune_file(std::string_view device) {
-  const auto variable = [](const char* name) {
-    const char* text = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read once
-    return std::filesystem::path(text ? text : "");
-  };
-  auto folder = variable("XDG_CACHE_HOME");
+  std::filesystem::path folder = setting(Setting::cache_home);
   if (folder.empty()) {
-    const auto home = variable("HOME");
+    const std::filesystem::path home = setting(Setting::home);
     if (home.empty()) return {};
     folder = home / ".cache";
   }
@@ -130,9 +127,6 @@ std::filesystem::path autotune_file(std::string_view device) {
   return folder / "burn" / (name + ".txt");
 }
 
-bool autotune_is_wanted() {
-  const char* text = std::getenv("BURN_AUTOTUNE");  // NOLINT(concurrency-mt-unsafe): read once
-  return !text || std::string_view(text) != "off";
-}
+bool autotune_is_wanted() { return !is_off(Setting::autotune); }
 
 }  // namespace burn::backends

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <cstdlib>
-#include <string_view>
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/settings.h"
 #include "client/integer_scalar.h"
 
 namespace burn::client {
@@ -40,10 +39,7 @@ std::shared_ptr<const ir::Program> giving_away(const ir::Program& program, const
 // --- a call ----------------------------------------------------------------------------------------------------------
 
 CaptureEngine::CaptureEngine(std::shared_ptr<DeviceState> device)
-    : device_(std::move(device)), always_records_([] {
-        const char* mode = std::getenv("BURN_CAPTURE");
-        return mode != nullptr && std::string_view{mode} == "check";
-      }()) {}
+    : device_(std::move(device)), always_records_(setting(Setting::capture) == "check") {}
 
 void CaptureEngine::begin() {
   if (CaptureLog::active() != nullptr)

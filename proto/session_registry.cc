@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "base/fork.h"
+#include "base/settings.h"
 
 namespace burn::proto {
 namespace {
@@ -30,6 +31,7 @@ void register_scheme(const std::string& scheme, SessionFactory factory) {
 }
 
 Result<std::unique_ptr<Session>> open_session(const std::string& url) {
+  BURN_RETURN_IF_ERROR(check_settings());
   auto& all = registry();
   SessionFactory factory;
   std::string known;

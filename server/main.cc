@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/settings.h"
 #include "server/log.h"
 #include "server/server.h"
 #include "server/version.h"
@@ -36,6 +37,7 @@ int next_signal(const sigset_t& signals) {
 std::string unless_off(const std::string& address) { return address == "off" ? "" : address; }
 
 int serve(const burn::server::ServerOptions& options) {
+  burn::throw_if_error(burn::check_settings());
   const auto signals = hold_signals();
   burn::server::Server server{options};
   for (const auto& url : server.urls()) std::printf("listening %s\n", url.c_str());
@@ -73,6 +75,7 @@ int main(int argc, char** argv) {
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 60))  // -1 would be read as very much
       ->capture_default_str();
+  app.footer(burn::settings_help());
   CLI11_PARSE(app, argc, argv);
   options.ws = unless_off(options.ws);
   options.grpc = unless_off(options.grpc);
@@ -81,7 +84,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "burn-server: no log level \"%s\"\n", level.c_str());
     return EXIT_FAILURE;
   }
-  if (threads > 0) setenv("BURN_NUM_THREADS", std::to_string(threads).c_str(), 1);  // read when a device starts
+  if (threads > 0) burn::override_setting(burn::Setting::num_threads, std::to_string(threads));
   try {
     return serve(options);
   } catch (const burn::Error& error) {

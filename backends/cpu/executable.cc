@@ -1,24 +1,21 @@
 #include "backends/cpu/executable.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <exception>
 #include <new>
-#include <string_view>
+#include <string>
 
 #include <fmt/format.h>
 
 #include "backends/cpu/execution.h"
 #include "backends/cpu/parallel.h"
 #include "backends/plan/simplify.h"
+#include "base/settings.h"
 
 namespace burn::backends::cpu {
 namespace {
 
-bool traces_plans() {
-  const char* wanted = std::getenv("BURN_TRACE");  // NOLINT(concurrency-mt-unsafe): nobody writes the environment
-  return wanted && std::string_view(wanted).find("plan") != std::string_view::npos;
-}
+bool traces_plans() { return setting(Setting::trace).find("plan") != std::string::npos; }
 
 // No exception crosses the backend: what the standard library throws for want of memory becomes a status here.
 template <typename Body>

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <cstdlib>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -13,6 +12,7 @@
 #include <omp.h>
 
 #include "base/fork.h"
+#include "base/settings.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -20,9 +20,9 @@ namespace {
 constexpr int kMaxThreads = 1024;
 
 int configured_threads() {
-  const char* text = std::getenv("BURN_NUM_THREADS");  // NOLINT(concurrency-mt-unsafe): read once
-  const int wanted = text ? std::atoi(text) : 0;
-  return std::clamp(wanted > 0 ? wanted : omp_get_max_threads(), 1, kMaxThreads);
+  const auto wanted = numeric_setting(Setting::num_threads).value_or(0);
+  const auto threads = wanted > 0 ? wanted : static_cast<std::uint64_t>(omp_get_max_threads());
+  return static_cast<int>(std::clamp<std::uint64_t>(threads, 1, kMaxThreads));
 }
 
 // Set on a thread that is working on a part: what it calls runs on it alone.

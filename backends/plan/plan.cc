@@ -1,23 +1,17 @@
 #include "backends/plan/plan.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 #include <queue>
-#include <string_view>
 
 #include <fmt/format.h>
 
 #include "backends/codegen/fuse.h"
 #include "base/error.h"
+#include "base/settings.h"
 
 namespace burn::backends {
 namespace {
-
-bool is_on(const char* name) {
-  const char* text = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody writes the environment
-  return !text || std::string_view(text) != "off";
-}
 
 class Planner {
  public:
@@ -148,7 +142,7 @@ class Planner {
 }  // namespace
 
 PlanOptions PlanOptions::from_environment() {
-  return {.fusion = is_on("BURN_FUSION"), .merge_equal = is_on("BURN_CSE")};
+  return {.fusion = !is_off(Setting::fusion), .merge_equal = !is_off(Setting::cse)};
 }
 
 Plan make_plan(const ir::Program& program, const PlanOptions& options) {

@@ -1,13 +1,14 @@
 #include "proto/transport/shared_memory.h"
 
 #include <cerrno>
-#include <cstdlib>
 #include <string_view>
 
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/settings.h"
 
 namespace burn::proto {
 namespace {
@@ -50,9 +51,6 @@ SharedMemory::~SharedMemory() {
   if (layout_) ::munmap(layout_, sizeof(Layout));
 }
 
-bool shared_memory_is_wanted() {
-  const char* text = std::getenv("BURN_SHARED_MEMORY");  // NOLINT(concurrency-mt-unsafe): nobody writes the environment
-  return !text || std::string_view(text) != "off";
-}
+bool shared_memory_is_wanted() { return !is_off(Setting::shared_memory); }
 
 }  // namespace burn::proto

@@ -1,7 +1,6 @@
 #include "backends/cpu/isa/isa.h"
 
-#include <cstdlib>
-#include <string_view>
+#include "base/settings.h"
 
 namespace burn::backends::cpu {
 
@@ -13,10 +12,7 @@ bool has_v3() {
          __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c") && __builtin_cpu_supports("lzcnt");
 }
 
-bool baseline_is_wanted() {
-  const char* wanted = std::getenv("BURN_ISA");  // NOLINT(concurrency-mt-unsafe): read once
-  return wanted && std::string_view(wanted) == "baseline";
-}
+bool baseline_is_wanted() { return setting(Setting::isa) == "baseline"; }
 
 }  // namespace
 #endif

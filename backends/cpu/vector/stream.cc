@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 
 #include <unistd.h>
+
+#include "base/settings.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/vector/stream.cc"
@@ -45,9 +46,7 @@ namespace burn::backends::cpu {
 HWY_EXPORT(copy_lines);
 
 std::size_t streamed_from_bytes() {
-  const char* wanted =
-      std::getenv("BURN_STREAM_BYTES");  // NOLINT(concurrency-mt-unsafe): nobody writes the environment
-  if (wanted) return std::strtoull(wanted, nullptr, 10);
+  if (const auto wanted = numeric_setting(Setting::stream_bytes)) return *wanted;
   static const long last_cache = ::sysconf(_SC_LEVEL3_CACHE_SIZE);  // 0 or -1 where it is not known
   return last_cache > 0 ? static_cast<std::size_t>(last_cache) * 2 : std::size_t{64} << 20;
 }

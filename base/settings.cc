@@ -1,0 +1,114 @@
+#include "base/settings.h"
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+
+#include "base/fork.h"
+
+namespace burn {
+namespace {
+
+constexpr std::array kSettings{
+#define SETTING(name, kind, variable, values, default, doc) \
+  SettingInfo{SettingInfo::Kind::kind, variable, values, default, doc},
+#include "base/settings.def"
+#undef SETTING
+};
+
+struct Overrides {
+  Overrides() { keep_whole_over_forks(mutex); }
+
+  std::mutex mutex;
+  std::map<Setting, std::string> texts;
+};
+
+Overrides& overrides() {
+  static auto& all = *new Overrides;  // never destroyed: threads may ask while the process ends
+  return all;
+}
+
+const SettingInfo& info(Setting which) { return kSettings[static_cast<std::size_t>(which)]; }
+
+std::optional<std::uint64_t> parse(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+bool is_understood(const SettingInfo& row, std::string_view text) {
+  switch (row.kind) {
+    case SettingInfo::Kind::choice:
+      return text == row.values || text == row.fallback || text == "on";
+    case SettingInfo::Kind::number:
+      return parse(text).has_value();
+    case SettingInfo::Kind::folder:
+      return true;
+  }
+  return false;
+}
+
+std::string format(std::string_view before, std::string_view text, std::string_view after) {
+  return std::string{before}.append(text).append(after);
+}
+
+}  // namespace
+
+std::span<const SettingInfo> settings() { return kSettings; }
+
+std::string setting(Setting which) {
+  {
+    auto& all = overrides();
+    const std::lock_guard lock{all.mutex};
+    if (const auto found = all.texts.find(which); found != all.texts.end()) return found->second;
+  }
+  const char* text = std::getenv(info(which).variable.data());  // NOLINT(concurrency-mt-unsafe): nobody writes it
+  return text ? text : "";
+}
+
+bool is_off(Setting which) { return setting(which) == "off"; }
+
+std::optional<std::uint64_t> numeric_setting(Setting which) { return parse(setting(which)); }
+
+void override_setting(Setting which, std::string text) {
+  auto& all = overrides();
+  const std::lock_guard lock{all.mutex};
+  all.texts[which] = std::move(text);
+}
+
+Status check_settings() {
+  for (std::size_t i = 0; i < kSettings.size(); ++i) {
+    const auto& row = kSettings[i];
+    const auto text = setting(static_cast<Setting>(i));
+    if (text.empty() || is_understood(row, text)) continue;
+    return invalid_argument(format(row.variable, "=", text) + format(": it may be ", row.values, ", or not set (") +
+                            format("", row.fallback, ")"));
+  }
+  return {};
+}
+
+std::string settings_help() {
+  std::string text = "Environment, of clients too:\n";
+  for (const auto& row : kSettings) {
+    text += format("  ", row.variable, "=") + format("", row.values, "\n      ");
+    text += format("", row.doc, "; not set: ") + format("", row.fallback, "\n");
+  }
+  return text;
+}
+
+std::string settings_markdown() {
+  std::string text =
+      "# Settings\n\nEnvironment variables that clients and workers read. Opening a device with a value that is not "
+      "understood is an error.\nPrinted from `base/settings.def` (`BURN_UPDATE_DOCS=1 build/bin/test_base`).\n\n"
+      "| variable | values | not set | meaning |\n| --- | --- | --- | --- |\n";
+  for (const auto& row : kSettings) {
+    text += format("| `", row.variable, "` | ") + format("", row.values, " | ");
+    text += format("", row.fallback, " | ") + format("", row.doc, " |\n");
+  }
+  return text;
+}
+
+}  // namespace burn
