@@ -1,5 +1,6 @@
 #include "data/random.h"
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -12,7 +13,9 @@ std::uint32_t Rng::bits() {
   if (used_ == 4) {
     const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
     const auto high = [](std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); };
-    lanes_ = ir::philox4x32({low(block_), high(block_), low(stream_), high(stream_)}, {low(seed_), high(seed_)});
+    const auto lanes =
+        ir::philox4x32({low(block_), high(block_), low(stream_), high(stream_)}, {low(seed_), high(seed_)});
+    std::ranges::copy(lanes, lanes_.begin());
     ++block_;
     used_ = 0;
   }

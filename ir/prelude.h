@@ -1,12 +1,9 @@
 // The functions that the formulas of pointwise.def use beyond the operators, for C++ arithmetic types: one meaning for
-// each, shared by the CPU backend, constant folding and the reference in the tests. Formulas are expanded inside this
-// namespace.
+// each, shared by the CPU backend, kernels generated for GPUs (NVRTC reads this file: ir/device.h), constant folding
+// and the reference in the tests. Formulas are expanded inside this namespace.
 #pragma once
 
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <type_traits>
+#include "ir/device.h"
 
 namespace burn::ir::prelude {
 

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "ir/ops.h"
+
 namespace burn::ir {
 namespace {
 

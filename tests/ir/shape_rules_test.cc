@@ -38,7 +38,9 @@ TEST(ShapeRules, EveryOpRejectsTooFewAndTooManyOperands) {
     const bool has_optional =
         std::holds_alternative<Attention>(sample.op) || std::holds_alternative<AttentionGrad>(sample.op);
     operands.push_back({f32, {2, 3}});
-    if (!has_optional) EXPECT_THAT(inferred(sample.op, operands), takes);
+    if (!has_optional) {
+      EXPECT_THAT(inferred(sample.op, operands), takes);
+    }
     operands.resize(5000, {f32, {2, 3}});
     EXPECT_THAT(inferred(sample.op, operands), takes);
   }

@@ -4,28 +4,14 @@
 namespace burn::backends::cpu::BURN_ISA {
 namespace {
 
-// Toward zero, saturating; NaN gives 0.
-template <typename To, typename From>
-[[gnu::always_inline]] inline To saturate(From x) {
-  constexpr From kLowest = static_cast<From>(std::numeric_limits<To>::min());
-  constexpr From kBeyond = static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) * 2;  // exact, unlike the maximum
-  if (x >= kBeyond) return std::numeric_limits<To>::max();
-  if (x <= kLowest) return std::numeric_limits<To>::min();
-  return x != x ? To{0} : static_cast<To>(x);
-}
-
 template <typename To, typename From>
 [[gnu::always_inline]] inline To convert(From x) {
   if constexpr (kIs16BitFloat<From>)
     return convert<To>(widen(x));
   else if constexpr (kIs16BitFloat<To>)
     return narrow<To>(static_cast<float>(x));
-  else if constexpr (std::is_same_v<To, bool>)
-    return x != 0;
-  else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>)
-    return saturate<To>(x);
   else
-    return static_cast<To>(x);
+    return ir::convert_number<To>(x);
 }
 
 // A bool is a byte; as a choice between two numbers it vectorises, as a conversion it does not.

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "backends/cpu/loops.h"
+#include "ir/convert.h"
 #include "ir/dispatch.h"
 
 namespace burn::backends::cpu {

@@ -6,7 +6,7 @@
 #include "backends/cpu/ops/cast.h"
 #include "backends/cpu/ops/copy.h"
 #include "backends/cpu/ops/lines.h"
-#include "backends/cpu/ops/numbers.h"
+#include "backends/cpu/ops/combine.h"
 #include "ir/dispatch.h"
 
 namespace burn::backends::cpu {

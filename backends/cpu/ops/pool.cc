@@ -2,7 +2,7 @@
 
 #include "backends/cpu/ops/cast.h"
 #include "backends/cpu/ops/copy.h"
-#include "backends/cpu/ops/numbers.h"
+#include "backends/cpu/ops/combine.h"
 #include "backends/cpu/ops/windows.h"
 #include "backends/cpu/parallel.h"
 #include "ir/dispatch.h"
