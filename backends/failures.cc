@@ -1,6 +1,9 @@
 #include "backends/failures.h"
 
 #include <algorithm>
+#include <unordered_map>
+
+#include <fmt/format.h>
 
 namespace burn::backends {
 
@@ -19,6 +22,17 @@ std::vector<Failure> spread(const ir::Program& program, std::span<const Failure>
   outputs.reserve(program.outputs.size());
   for (const auto ref : program.outputs) outputs.push_back(nodes[static_cast<std::size_t>(ref.index())]);
   return outputs;
+}
+
+void name_program(std::span<Failure> failures, std::span<const Failure> known, std::optional<std::uint64_t> program) {
+  if (!program) return;
+  std::unordered_map<Failure, Failure> named;
+  for (auto& failure : failures) {
+    if (!failure || std::ranges::find(known, failure) != known.end()) continue;
+    auto& here = named[failure];
+    if (!here) here = std::make_shared<const Status>(failure->with_context(fmt::format("program {}", *program)));
+    failure = here;
+  }
 }
 
 }  // namespace burn::backends

@@ -35,6 +35,7 @@ struct Hello {
   std::uint64_t fingerprint = 0;  // ir::op_set_fingerprint()
   std::string client;             // "burn-cpp 0.1.0", for logs
   std::string token;              // who is asking; empty: nobody in particular
+  std::uint32_t device = 0;       // which of the worker's devices is meant, as Welcome lists them
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 

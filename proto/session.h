@@ -40,7 +40,7 @@ struct Run {
 struct SessionInfo {
   std::string server;                // "burn-server 0.1.0"
   std::string session;               // an opaque name for logs
-  std::vector<std::string> devices;  // "cpu", "cuda:0"
+  std::vector<std::string> devices;  // all that are there: "cpu", "cuda:0"
   std::uint64_t max_tensor_bytes = 0;
   std::uint64_t max_in_flight = 0;        // ordered messages that may be unacknowledged
   std::uint64_t bulk_credit = 0;          // bytes of upload chunks that may be under way

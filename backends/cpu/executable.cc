@@ -73,7 +73,7 @@ void CpuExecutable::find_neighbours() {
   }
 }
 
-Result<RunResult> CpuExecutable::run(RunArgs args) {
+Result<RunResult> CpuExecutable::run(RunArgs args) const {
   return without_exceptions([&]() -> Result<RunResult> {
     BURN_RETURN_IF_ERROR(check(args));
     const LibraryThreads alone(1);

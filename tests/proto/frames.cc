@@ -67,6 +67,7 @@ std::vector<NamedFrame> sample_frames() {
       {"done", {0, Done{12, bad}, {}}},
       {"define_forget", {1, DefineProgram{9, sample_program(), {4, 300}}, {}}},
       {"welcome_programs", {0, Welcome{1, 0x0123456789abcdef, info_with_programs()}, {}}},
+      {"hello_device", {0, Hello{1, 0x0123456789abcdef, "burn-cpp 0.1.0", "secret", 3}, {}}},
   };
 }
 

@@ -21,6 +21,23 @@ TEST_F(ConnectionTest, WelcomesAClient) {
   EXPECT_TRUE(client.connection().is_welcome());
 }
 
+TEST_F(ConnectionTest, IsOnTheDeviceThatTheClientNames) {
+  const auto other = std::make_shared<FakeDevice>();
+  const Connection::Devices devices{worker_, Worker::create(make_fake_backend(other))};
+  FakeClient client{devices};
+  EXPECT_EQ(client.enter(1).info.devices, (std::vector<std::string>{"fake", "fake"}));
+  client.write(1, tensor({2}, {1, 2}));
+  EXPECT_TRUE(client.sync().ok());
+  EXPECT_EQ(device_->in_use, 0u);
+  EXPECT_EQ(other->in_use, 8u);
+}
+
+TEST_F(ConnectionTest, SaysWhichDevicesThereAre) {
+  FakeClient client{Connection::Devices{worker_, Worker::create(make_fake_backend(device_))}};
+  client.send(proto::Hello{proto::kProtocolVersion, 0, "test", "", 2});
+  EXPECT_EQ(client.expect_close(), not_found("there is no device 2 here: the worker has 0: fake, 1: fake"));
+}
+
 TEST_F(ConnectionTest, RefusesAnotherVersion) {
   FakeClient client{worker_};
   client.send(proto::Hello{7, ir::op_set_fingerprint(), "from the future", ""});
