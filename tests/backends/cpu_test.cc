@@ -47,6 +47,16 @@ class CpuTest : public ::testing::Test {
   ir::ProgramBuilder program_;
 };
 
+TEST_F(CpuTest, AnUploadedBlockIsTheBuffer) {
+  auto block = *device_.backend().host_block(1000);
+  const auto* place = block->bytes().data();
+  const auto before = device_.backend().memory().in_use;
+  const auto buffer = *device_.stream().upload(std::move(block));
+  EXPECT_EQ(device_.download(buffer, 1000)->data(), place);
+  EXPECT_EQ(device_.backend().memory().in_use, before);
+  EXPECT_EQ(buffer.use_count(), 1);
+}
+
 TEST_F(CpuTest, WritesOverAnInputThatNobodyElseHolds) {
   const auto x = program_.add_input({DType::f32, {3}});
   const auto executable = compile({add(PointwiseFn::neg, {add(PointwiseFn::neg, {add(PointwiseFn::neg, {x})})})});
