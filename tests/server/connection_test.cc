@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/server/fake_client.h"
+#include "tests/support/delayed_backend.h"
 
 namespace burn::server {
 namespace {
@@ -267,6 +268,22 @@ TEST_F(ConnectionTest, DrainingFinishesWhatHasCome) {
   client.connection().end(unavailable("the server is shutting down"));
   EXPECT_EQ(client.expect<proto::Data>().request, 7u);
   EXPECT_EQ(client.expect_close(), unavailable("the server is shutting down"));
+}
+
+TEST_F(ConnectionTest, DrainingWaitsForWhatTheDeviceHasYetToAnswer) {
+  const auto control = std::make_shared<test::DelayedControl>();
+  FakeClient client{Worker::create(test::make_delayed_backend({}, control))};
+  client.enter();
+  control->hold();
+  client.write(1, tensor({2}, {1, 2}));
+  client.send(proto::Read{7, 1});
+  while (client.expect<proto::Ack>().seq < 2) {
+  }
+  EXPECT_TRUE(client.connection().is_caught_up());
+  EXPECT_FALSE(client.connection().is_idle());
+  control->release();
+  EXPECT_EQ(client.expect<proto::Data>().request, 7u);
+  while (!client.connection().is_idle()) std::this_thread::yield();
 }
 
 }  // namespace
