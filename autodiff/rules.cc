@@ -103,8 +103,6 @@ OperandGradients rule(const ir::Scalar&, const Step& s) { return flat(s); }
 OperandGradients rule(const ir::Iota&, const Step& s) { return flat(s); }
 OperandGradients rule(const ir::Random&, const Step& s) { return flat(s); }
 OperandGradients rule(const ir::ArgReduce&, const Step& s) { return flat(s); }
-OperandGradients rule(const ir::ArgSort&, const Step& s) { return flat(s); }
-OperandGradients rule(const ir::MaxPoolIndex&, const Step& s) { return flat(s); }
 
 OperandGradients rule(const ir::Pointwise& op, const Step& s) { return pointwise_gradients(op.fn, s); }
 
@@ -175,6 +173,12 @@ OperandGradients rule(const ir::Scan& op, const Step& s) {
   });
 }
 
+// Each element goes where it came from.
+OperandGradients rule(const ir::Sort& op, const Step& s) {
+  return one(s,
+             [&] { return client::scatter(zeros_like(s.x[0], s), op.axis, s.ys[1], s.g, ir::ScatterFn::add, s.site); });
+}
+
 OperandGradients rule(const ir::MatMul&, const Step& s) {
   return two(
       s, [&] { return client::matmul(s.g, client::swap_dims(s.x[1], -2, -1, s.site), s.site); },
@@ -242,6 +246,15 @@ OperandGradients rule(const ir::AvgPool& op, const Step& s) {
 OperandGradients rule(const ir::AvgPoolGrad& op, const Step& s) {
   return one(s, [&] {
     return apply(ir::AvgPool{op.kernel, op.stride, op.padding, op.count_include_pad, op.ceil_mode}, s.g, s.site);
+  });
+}
+
+OperandGradients rule(const ir::MaxPool&, const Step& s) {
+  const auto flat = [&](const Value& v) { return v.rank() == 3 ? v : client::flatten(v, 2, -1, s.site); };
+  return one(s, [&] {
+    const Value zeros = flat(zeros_like(s.x[0], s));
+    const Value sums = client::scatter(zeros, 2, flat(s.ys[1]), flat(s.g), ir::ScatterFn::add, s.site);
+    return client::reshape(sums, s.x[0].shape(), s.site);
   });
 }
 

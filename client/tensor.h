@@ -459,8 +459,22 @@ class Tensor {
   Tensor<D, Int> argmin(int dim, Loc where = Loc::current()) const {
     return Tensor<D, Int>{client::arg_reduce(ir::ArgFn::min, value_, dim, at(where))};
   }
+  Tensor sort(int dim, Loc where = Loc::current()) const {
+    return Tensor{client::sort(value_, dim, false, at(where)).values};
+  }
+  Tensor sort_descending(int dim, Loc where = Loc::current()) const {
+    return Tensor{client::sort(value_, dim, true, at(where)).values};
+  }
+  // Ascending, and where each element was.
+  std::pair<Tensor, Tensor<D, Int>> sort_with_indices(int dim, Loc where = Loc::current()) const {
+    auto [values, indices] = client::sort(value_, dim, false, at(where));
+    return {Tensor{std::move(values)}, Tensor<D, Int>{std::move(indices)}};
+  }
+  Tensor<D, Int> argsort_descending(int dim, Loc where = Loc::current()) const {
+    return Tensor<D, Int>{client::sort(value_, dim, true, at(where)).indices};
+  }
   Tensor<D, Int> argsort(int dim, Loc where = Loc::current()) const {
-    return Tensor<D, Int>{client::arg_sort(value_, dim, false, at(where))};
+    return Tensor<D, Int>{client::sort(value_, dim, false, at(where)).indices};
   }
   Tensor cumsum(int dim, Loc where = Loc::current()) const
     requires Numeric<K>

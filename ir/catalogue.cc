@@ -6,7 +6,6 @@
 #include <xxhash.h>
 
 #include "ir/attr_visit.h"
-#include "ir/enums.h"
 
 namespace burn::ir {
 namespace {
@@ -21,6 +20,8 @@ std::string field_kind() {
     return "dtype";
   else if constexpr (std::is_same_v<Field, PointwiseFn>)
     return "function";
+  else if constexpr (std::is_same_v<Field, double>)
+    return "real";
   else if constexpr (!std::is_enum_v<Field>)
     return "number";
   else {
@@ -48,7 +49,7 @@ CatalogueEntry structured_entry() {
   const Kind kind;
   for_each_attr(kind, [&](std::string_view attr, const auto& field) {
     using Field = std::remove_cvref_t<decltype(field)>;
-    entry.attrs.push_back(fmt::format("{}: {}", attr, field_kind<Field>()));
+    entry.attrs.push_back(fmt::format("{}: {} = {}", attr, field_kind<Field>(), attr_text(field)));
   });
   return entry;
 }
@@ -127,7 +128,10 @@ std::string catalogue_markdown() {
     text += fmt::format("| `{}` | {} | `{}` | {} | {} |\n", r.name, class_text(r.kind), cell(r.value),
                         r.differentiable ? "yes" : "", cell(r.doc));
   }
-  text += "\n## Structured\n\n| Name | Signature | Attributes |\n|---|---|---|\n";
+  text +=
+      "\n## Structured\n\n"
+      "Behind `=` stands what an attribute is where it is absent.\n\n| Name | Signature | Attributes "
+      "|\n|---|---|---|\n";
   for (const auto& entry : catalogue()) {
     if (entry.tier != "structured") continue;
     std::string attrs;

@@ -1,12 +1,17 @@
 // The structured ops: plain values, each with its attributes named once in kAttrs, from which encoding, hashing,
-// printing and docs are derived (ir/attrs.h). Every op has one result. Facts about an op (shape rule, gradient,
-// kernels) are functions elsewhere, one file per pass; ir/op.h lists the ops.
+// printing and docs are derived (ir/attrs.h). An attribute that is absent on the wire has the value that its field is
+// initialised with here: such a default is part of the language and never changes. Facts about an op (shape rule,
+// gradient, kernels) are functions elsewhere, one file per pass; ir/op.h lists the ops.
+//
+// An op has one result, or kResults of them. One with kEffect does something besides computing its results: every pass
+// keeps it, never merges it, and leaves all such nodes of a program in their order.
 //
 // Broadcasting is explicit (Expand), except that a rank-0 operand of Pointwise stands for every element: user scalars
 // are rank-0 values. Reductions keep their axes with size 1; a Reshape drops them. Both keep every rule here one line
 // long.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <string_view>
 #include <tuple>
@@ -25,6 +30,23 @@ struct Attr {
 template <typename Owner, typename Member>
 Attr(const char*, Member Owner::*) -> Attr<Owner, Member>;
 
+// How many results an op of this kind has.
+template <typename Kind>
+constexpr int result_count() {
+  if constexpr (requires { Kind::kResults; })
+    return Kind::kResults;
+  else
+    return 1;
+}
+
+template <typename Kind>
+constexpr bool has_effect() {
+  if constexpr (requires { Kind::kEffect; })
+    return Kind::kEffect;
+  else
+    return false;
+}
+
 // How elements are combined by a reduction, a scan or a scatter.
 enum class ReduceFn : std::uint8_t { sum, prod, max, min };  // on bool: max is "any", min is "all"
 enum class ArgFn : std::uint8_t { max, min };                // the first of equals; NaN wins
@@ -35,13 +57,22 @@ enum class RandomFn : std::uint8_t {
   bits
 };  // in [0, 1); mean 0 and deviation 1; any of the 2^64 numbers
 
-// A number known when the program is written. `bits`: a double's for floats, an int64's for the rest.
+// A number known when the program is written: `real` of floats, `number` of the rest (u64: the int64 of the same bits).
+// The other one is 0.
 struct Constant {
   DType dtype = DType::f32;
-  std::int64_t bits = 0;
+  std::int64_t number = 0;
+  double real = 0;
   static constexpr std::string_view kName = "constant";
   static constexpr std::string_view kSignature = "-> []";
-  static constexpr auto kAttrs = std::tuple{Attr{"dtype", &Constant::dtype}, Attr{"bits", &Constant::bits}};
+  static constexpr auto kAttrs =
+      std::tuple{Attr{"dtype", &Constant::dtype}, Attr{"number", &Constant::number}, Attr{"real", &Constant::real}};
+
+  // By the bits in which numbers of any dtype travel as scalars: a double's for floats, an int64's for the rest.
+  static Constant of_bits(DType dtype, std::int64_t bits) {
+    return is_floating(dtype) ? Constant{dtype, 0, std::bit_cast<double>(bits)} : Constant{dtype, bits, 0};
+  }
+  std::int64_t bits() const { return is_floating(dtype) ? std::bit_cast<std::int64_t>(real) : number; }
 };
 
 // A number given anew with each run, in slot `slot` of its bindings: what a user writes as a scalar, a learning rate.
@@ -62,17 +93,24 @@ struct Iota {
   static constexpr auto kAttrs = std::tuple{Attr{"dtype", &Iota::dtype}, Attr{"size", &Iota::size}};
 };
 
-// Counter-based random numbers (Philox4x32-10): element i is a function of (run seed, run offset + offset, i) alone, so
-// the same on every backend (ir/philox.h). `offset` counts blocks of four numbers from the start of the program.
+// Counter-based random numbers (Philox4x32-10): an element is a function of (run seed, run offset + offset, its
+// position in the whole value) alone, so the same on every backend (ir/philox.h). What is drawn is the box of `shape`
+// that begins at `starts` in a value of shape `whole`: parts drawn apart are those of the whole. Both empty: all of it.
+// `offset` counts blocks of four numbers from the start of the program; every box takes those of its whole.
 struct Random {
   RandomFn fn = RandomFn::uniform;
   DType dtype = DType::f32;  // f32 or f64; of bits: u64
   Shape shape;
   std::int64_t offset = 0;
+  Shape whole;
+  Dims starts;
   static constexpr std::string_view kName = "random";
   static constexpr std::string_view kSignature = "-> [shape]";
-  static constexpr auto kAttrs = std::tuple{Attr{"fn", &Random::fn}, Attr{"dtype", &Random::dtype},
-                                            Attr{"shape", &Random::shape}, Attr{"offset", &Random::offset}};
+  static constexpr auto kAttrs =
+      std::tuple{Attr{"fn", &Random::fn},         Attr{"dtype", &Random::dtype}, Attr{"shape", &Random::shape},
+                 Attr{"offset", &Random::offset}, Attr{"whole", &Random::whole}, Attr{"starts", &Random::starts}};
+
+  const Shape& whole_shape() const { return whole.empty() ? shape : whole; }
 };
 
 // One row of pointwise.def. Operands have the result's shape, or rank 0.
@@ -118,13 +156,14 @@ struct Scan {
   static constexpr auto kAttrs = std::tuple{Attr{"fn", &Scan::fn}, Attr{"axis", &Scan::axis}};
 };
 
-// The indices (i64) that sort along `axis`, stable; NaN counts as the largest. Sorted values are a Gather with them.
-struct ArgSort {
+// The elements sorted along `axis`, and their indices (i64) there before. Stable; NaN counts as the largest.
+struct Sort {
   std::int64_t axis = 0;
   bool descending = false;
-  static constexpr std::string_view kName = "arg_sort";
-  static constexpr std::string_view kSignature = "[...] -> i64[...]";
-  static constexpr auto kAttrs = std::tuple{Attr{"axis", &ArgSort::axis}, Attr{"descending", &ArgSort::descending}};
+  static constexpr int kResults = 2;
+  static constexpr std::string_view kName = "sort";
+  static constexpr std::string_view kSignature = "[...] -> [...], i64[...]";
+  static constexpr auto kAttrs = std::tuple{Attr{"axis", &Sort::axis}, Attr{"descending", &Sort::descending}};
 };
 
 // Batch dims are equal (Expand first). Transposed operands are Permute views, which kernels read in place.
@@ -134,30 +173,31 @@ struct MatMul {
   static constexpr auto kAttrs = std::tuple{};
 };
 
-// softmax(scale q k^T) v over the keys, without the scores ever being whole in memory (Dao et al., arXiv:2205.14135).
-// Operands: q, k, v, then, where they are wanted, a bool mask [..., n, m] (true: hidden) and a bias [..., n, m] that is
-// added to the scores; batch dims are equal (Expand first; expanded masks are read in place). `causal` hides key j from
-// query i where j > i + m - n. A query that sees nothing gives 0. `scale`: a double's bits.
+// softmax(scale q k^T) v over the keys, without the scores ever being whole in memory (Dao et al., arXiv:2205.14135),
+// and the statistics of the softmax: for each query the logarithm of the sum of its scores' exponentials, in the dtype
+// that the op computes in. Operands: q, k, v, then, where they are wanted, a bool mask [..., n, m] (true: hidden) and a
+// bias [..., n, m] that is added to the scores; batch dims are equal (Expand first; expanded masks are read in place).
+// `causal` hides key j from query i where j > i + m - n. A query that sees nothing gives 0, and -infinity.
 struct Attention {
-  std::int64_t scale = 0;
+  double scale = 1;
   bool causal = false;
+  static constexpr int kResults = 2;
   static constexpr std::string_view kName = "attention";
   static constexpr std::string_view kSignature =
-      "[..., n, d], [..., m, d], [..., m, e], bool[..., n, m]?, [..., n, m]? -> [..., n, e]";
+      "[..., n, d], [..., m, d], [..., m, e], bool[..., n, m]?, [..., n, m]? -> [..., n, e], f32 or f64[..., n, 1]";
   static constexpr auto kAttrs = std::tuple{Attr{"scale", &Attention::scale}, Attr{"causal", &Attention::causal}};
 };
 
-// The gradients of Attention in q, k and v, one behind the other along a new first dim: parts [..., n, d], [..., m, d]
-// and
-// [..., m, e] at the start of the last two dims, zeros around them. One op, because they share most of their work;
-// slices of it are views. Operands: q, k, v, the result, its gradient, and the mask and the bias as above.
+// The gradients of Attention in q, k and v; one op, because they share most of their work. Operands: q, k, v, both
+// results, the gradient of the first one, and the mask and the bias as above.
 struct AttentionGrad {
-  std::int64_t scale = 0;
+  double scale = 1;
   bool causal = false;
+  static constexpr int kResults = 3;
   static constexpr std::string_view kName = "attention_grad";
   static constexpr std::string_view kSignature =
-      "[..., n, d], [..., m, d], [..., m, e], [..., n, e], [..., n, e], bool[..., n, m]?, [..., n, m]? -> "
-      "[3, ..., max(n, m), max(d, e)]";
+      "[..., n, d], [..., m, d], [..., m, e], [..., n, e], f32 or f64[..., n, 1], [..., n, e], bool[..., n, m]?, "
+      "[..., n, m]? -> [..., n, d], [..., m, d], [..., m, e]";
   static constexpr auto kAttrs =
       std::tuple{Attr{"scale", &AttentionGrad::scale}, Attr{"causal", &AttentionGrad::causal}};
 };
@@ -228,17 +268,17 @@ struct AvgPoolGrad {
                                             Attr{"ceil_mode", &AvgPoolGrad::ceil_mode}};
 };
 
-// For each window the position (i64, flat over the spatial dims) of its largest element, the first of equals; NaN wins.
-// Padding never wins. Max pooling is a Gather with it, its gradient a Scatter.
-struct MaxPoolIndex {
+// The largest element of each window and its position (i64, flat over the spatial dims): the first of equals; NaN wins.
+// Padding never wins.
+struct MaxPool {
   Dims kernel, stride, padding, dilation;
   bool ceil_mode = false;
-  static constexpr std::string_view kName = "max_pool_index";
-  static constexpr std::string_view kSignature = "[n, c, in...] -> i64[n, c, out...]";
+  static constexpr int kResults = 2;
+  static constexpr std::string_view kName = "max_pool";
+  static constexpr std::string_view kSignature = "[n, c, in...] -> [n, c, out...], i64[n, c, out...]";
   static constexpr auto kAttrs =
-      std::tuple{Attr{"kernel", &MaxPoolIndex::kernel}, Attr{"stride", &MaxPoolIndex::stride},
-                 Attr{"padding", &MaxPoolIndex::padding}, Attr{"dilation", &MaxPoolIndex::dilation},
-                 Attr{"ceil_mode", &MaxPoolIndex::ceil_mode}};
+      std::tuple{Attr{"kernel", &MaxPool::kernel}, Attr{"stride", &MaxPool::stride}, Attr{"padding", &MaxPool::padding},
+                 Attr{"dilation", &MaxPool::dilation}, Attr{"ceil_mode", &MaxPool::ceil_mode}};
 };
 
 // Mean over windows floor(i * in / out) .. ceil((i + 1) * in / out) of the last `output_size.rank()` dims.

@@ -1,6 +1,7 @@
 #include "ir/shape_rules.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 
 #include "ir/enums.h"
@@ -49,6 +50,19 @@ Status check_not_empty(std::string_view op, std::int64_t axis, const TensorType&
   return fail("{}: axis {} of {} has no elements to choose from", op, axis, to_string(x));
 }
 
+// The box of a Random lies in the whole.
+Status check_box(const Random& op, const Shape& whole) {
+  const auto no_box = [&] {
+    return fail("random: {} from {} is no box of {}", to_string(op.shape), to_string(op.starts), to_string(whole));
+  };
+  if (op.shape.rank() != whole.rank() || op.starts.rank() != whole.rank()) return no_box();
+  for (int i = 0; i < whole.rank(); ++i) {
+    if (op.starts[i] < 0 || op.shape[i] < 0 || op.starts[i] > whole[i] || op.shape[i] > whole[i] - op.starts[i])
+      return no_box();
+  }
+  return {};
+}
+
 struct PointwiseDTypes {
   std::string_view wanted;
   bool fits;
@@ -83,7 +97,11 @@ PointwiseDTypes pointwise_dtypes(PointwiseClass kind, Operands in) {
 
 Result<TensorType> infer(const Constant& op, Operands in) {
   BURN_RETURN_IF_ERROR(check_operands(op.kName, in, 0));
-  if (is_bool(op.dtype) && op.bits != 0 && op.bits != 1) return fail("constant: {} is no bool", op.bits);
+  if (is_bool(op.dtype) && op.number != 0 && op.number != 1) return fail("constant: {} is no bool", op.number);
+  const bool is_real = is_floating(op.dtype);
+  if (is_real ? op.number != 0 : std::bit_cast<std::uint64_t>(op.real) != 0) {
+    return fail("constant: {} is {}", name(op.dtype), is_real ? "no float's number" : "no whole number's real");
+  }
   return TensorType{op.dtype, {}};
 }
 
@@ -107,6 +125,8 @@ Result<TensorType> infer(const Random& op, Operands in) {
     return fail("random: {} gives {}, not {}", name(op.fn), draws_bits ? "u64" : "f32 or f64", name(op.dtype));
   }
   if (op.offset < 0) return fail("random: offset {} is negative", op.offset);
+  BURN_TRY(const TensorType whole, checked(op.kName, op.dtype, op.whole_shape()));
+  if (!op.whole.empty() || !op.starts.empty()) BURN_RETURN_IF_ERROR(check_box(op, whole.shape));
   return checked(op.kName, op.dtype, op.shape);
 }
 
@@ -172,10 +192,10 @@ Result<TensorType> infer(const Scan& op, Operands in) {
   return *in[0];
 }
 
-Result<TensorType> infer(const ArgSort& op, Operands in) {
+Result<TypeList> infer(const Sort& op, Operands in) {
   BURN_RETURN_IF_ERROR(check_operands(op.kName, in, 1));
   BURN_RETURN_IF_ERROR(check_axis(op.kName, op.axis, *in[0]));
-  return TensorType{DType::i64, in[0]->shape};
+  return types_of(*in[0], TensorType{DType::i64, in[0]->shape});
 }
 
 Result<TensorType> infer(const MatMul& op, Operands in) {
@@ -200,9 +220,19 @@ Result<TensorType> infer(const MatMul& op, Operands in) {
 
 }  // namespace shape_rules
 
-Result<TensorType> infer(const Op& op, std::span<const TensorType* const> operands) {
-  // Qualified on purpose: a missing rule must not compile into this function calling itself.
-  return std::visit([&](const auto& kind) { return shape_rules::infer(kind, operands); }, op);
+Result<TypeList> infer(const Op& op, std::span<const TensorType* const> operands) {
+  return std::visit(
+      [&](const auto& kind) -> Result<TypeList> {
+        // Qualified on purpose: a missing rule must not compile into this function calling itself.
+        auto inferred = shape_rules::infer(kind, operands);
+        if constexpr (result_count<std::remove_cvref_t<decltype(kind)>>() == 1) {
+          if (!inferred.ok()) return inferred.status();
+          return shape_rules::types_of(*inferred);
+        } else {
+          return inferred;
+        }
+      },
+      op);
 }
 
 }  // namespace burn::ir

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -17,7 +18,11 @@ namespace burn::ir::shape_rules {
 
 using Operands = std::span<const TensorType* const>;
 
-#define OP(type) Result<TensorType> infer(const type& op, Operands in);
+// Ops with one result give its type, others a list.
+template <typename Kind>
+using Inferred = std::conditional_t<result_count<Kind>() == 1, Result<TensorType>, Result<TypeList>>;
+
+#define OP(type) Inferred<type> infer(const type& op, Operands in);
 #include "ir/ops.def"
 #undef OP
 
@@ -33,6 +38,15 @@ Status check_operands(std::string_view op, Operands in, std::size_t count);
 
 // 0 <= axis < x's rank.
 Status check_axis(std::string_view op, std::int64_t axis, const TensorType& x);
+
+// The types of an op with several results.
+template <typename... Types>
+TypeList types_of(const Types&... types) {
+  TypeList list{sizeof...(Types)};
+  std::size_t i = 0;
+  ((list[i++] = types), ...);
+  return list;
+}
 
 // The type, if it can be strided over in 64 bits.
 Result<TensorType> checked(std::string_view op, DType dtype, const Shape& shape);

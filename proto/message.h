@@ -19,7 +19,7 @@
 
 namespace burn::proto {
 
-inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::uint32_t kProtocolVersion = 2;
 inline constexpr std::size_t kChunkBytes = std::size_t{1} << 20;  // payload of a bulk frame
 inline constexpr std::size_t kInlineBytes = std::size_t{64}
                                             << 10;  // tensors up to this travel inside their Write / Data

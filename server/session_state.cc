@@ -211,6 +211,7 @@ bool SessionState::is_quick(const proto::Run& run) const {
   const auto* program = programs_.find(run.program);
   if (!program || program->took > kQuick || program->plan.expired() || run.release.size() > kMaxQuickReleases)
     return false;
+  if (program->ir && program->ir->effect_count > 0) return false;  // waits for others, however long they take
   return std::ranges::none_of(run.inputs, [&](proto::TensorId id) { return is_awaited(id); });
 }
 

@@ -126,6 +126,41 @@ TEST(Rules, Attention) {
       {q, k, v, scores});
 }
 
+// Each result of attention by itself, and both: by_scores is what the fused gradient leaves to it.
+TEST(Rules, TheStatisticsOfAttentionHaveAGradient) {
+  const auto q = test::spread({2, 3, 4}, -1, 1), k = test::spread({2, 5, 4}, -1, 1, 1),
+             v = test::spread({2, 5, 3}, -1, 1, 2);
+  for (const std::size_t wanted : {0, 1, 2}) {
+    test::expect_gradients(
+        [&](const Values& x) {
+          auto results = client::apply_all(ir::Attention{0.4, true}, x, kSite);
+          if (wanted < 2) return results[wanted];
+          return client::pointwise(Fn::mul, results[0], results[1], kSite);
+        },
+        {q, k, v});
+  }
+}
+
+TEST(Rules, Sorts) {
+  const auto x = test::spread({3, 4}, -1, 1, 1);
+  for (const std::int64_t axis : {0, 1}) {
+    for (const bool descending : {false, true}) {
+      test::expect_gradients([&](const Values& v) { return client::sort(v[0], axis, descending, kSite).values; }, {x});
+    }
+  }
+}
+
+TEST(Rules, ResultsThatAreNoFloatsAreNotTracked) {
+  test::expect_gradients(
+      [](const Values& v) {
+        const auto [values, indices] = client::sort(v[0], 0, false, kSite);
+        EXPECT_FALSE(indices.is_tracked());
+        EXPECT_EQ(values.is_tracked(), v[0].is_tracked());
+        return values;
+      },
+      {test::spread({4}, -1, 1)});
+}
+
 TEST(Rules, TheGradientOfAttentionCanBeDifferentiated) {
   test::expect_gradients(
       [](const Values& x) {

@@ -260,7 +260,7 @@ TEST_F(CpuTest, SharesAnExecutableBetweenThreads) {
 
 TEST_F(CpuTest, ScalarsAndSeedsAreThoseOfTheRun) {
   const auto learning_rate = program_.add_scalar(DType::f32);
-  const auto noise = *program_.add_random(ir::RandomFn::uniform, DType::f32, {8});
+  const auto noise = *program_.add_random({.shape = {8}});
   const auto executable = compile({add(PointwiseFn::mul, {noise, learning_rate})});
   const auto run = [&](double scalar, std::uint64_t seed, std::uint64_t offset) {
     const auto bits = std::bit_cast<std::uint64_t>(scalar);

@@ -28,7 +28,7 @@ class FusionTest : public ::testing::Test {
     return *program_.add(op, std::span(operands.begin(), operands.size()), {.file = "model.cc", .line = 7});
   }
   Ref add(PointwiseFn fn, std::initializer_list<Ref> operands) { return add(ir::Pointwise{fn}, operands); }
-  Ref number(double value) { return add(ir::Constant{DType::f32, std::bit_cast<std::int64_t>(value)}, {}); }
+  Ref number(double value) { return add(ir::Constant{DType::f32, 0, value}, {}); }
 
   // Steps that compute something: neither views nor numbers.
   std::vector<backends::Step> work(std::vector<Ref> outputs) {
@@ -36,7 +36,7 @@ class FusionTest : public ::testing::Test {
     plan_ = make_plan(made_);
     std::vector<backends::Step> steps;
     for (const auto& step : plan_.steps) {
-      const auto& op = made_.nodes[static_cast<std::size_t>(step.results[0])].op;
+      const auto& op = made_.maker_of(step.results[0]).op;
       const bool is_free = std::holds_alternative<ir::Constant>(op) || std::holds_alternative<ir::Expand>(op) ||
                            std::holds_alternative<ir::Reshape>(op) || std::holds_alternative<ir::Permute>(op);
       if (step.group != backends::Step::kSingle || !is_free) steps.push_back(step);

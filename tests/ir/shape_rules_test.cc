@@ -15,15 +15,9 @@ constexpr auto f32 = DType::f32;
 constexpr auto kHuge = std::numeric_limits<std::int64_t>::max();
 constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
 
-// "f32[2, 3]", or the error.
-std::string inferred(const Op& op, std::vector<TensorType> operands) {
-  const auto type = infer_types(op, operands);
-  return type.ok() ? to_string(*type) : type.status().message();
-}
-
 TEST(ShapeRules, EverySampleHasTheResultItNames) {
   for (const auto& sample : samples()) {
-    EXPECT_EQ(inferred(sample.op, sample.operands), to_string(sample.result)) << to_string(sample.op);
+    EXPECT_EQ(inferred(sample.op, sample.operands), to_string(std::span{sample.results})) << to_string(sample.op);
   }
 }
 
@@ -58,6 +52,27 @@ TEST(ShapeRules, SourcesCheckTheirNumbers) {
   EXPECT_THAT(inferred(Random{RandomFn::uniform, f32, {2}, -1}, {}), HasSubstr("offset -1"));
   EXPECT_THAT(inferred(Scalar{f32, -1}, {}), HasSubstr("slot -1"));
   EXPECT_THAT(inferred(Constant{DType::bool_, 2}, {}), HasSubstr("2 is no bool"));
+  EXPECT_THAT(inferred(Constant{f32, 1, 0}, {}), HasSubstr("f32 is no float's number"));
+  EXPECT_THAT(inferred(Constant{DType::i32, 1, -0.0}, {}), HasSubstr("i32 is no whole number's real"));
+}
+
+TEST(ShapeRules, ARandomBoxLiesInItsWhole) {
+  const auto box = [](Shape shape, Shape whole, Dims starts) {
+    return inferred(Random{RandomFn::uniform, f32, shape, 0, whole, starts}, {});
+  };
+  EXPECT_EQ(box({2, 3}, {4, 5}, {2, 2}), "f32[2, 3]");
+  EXPECT_EQ(box({0, 3}, {4, 5}, {4, 2}), "f32[0, 3]");
+  EXPECT_EQ(box({2, 3}, {}, {0, 0}), "f32[2, 3]");
+  EXPECT_EQ(box({}, {}, {}), "f32[]");
+  EXPECT_THAT(box({2, 3}, {4, 5}, {3, 2}), HasSubstr("random: [2, 3] from [3, 2] is no box of [4, 5]"));
+  EXPECT_THAT(box({2, 3}, {4, 5}, {}), HasSubstr("no box"));
+  EXPECT_THAT(box({2, 3}, {4}, {0}), HasSubstr("no box"));
+  EXPECT_THAT(box({2, 3}, {}, {0, 1}), HasSubstr("no box"));
+  EXPECT_THAT(box({2}, {4}, {-1}), HasSubstr("no box"));
+  EXPECT_THAT(box({-1}, {4}, {0}), HasSubstr("no box"));
+  EXPECT_THAT(box({2}, {4}, {kHuge}), HasSubstr("no box"));
+  EXPECT_THAT(box({kHuge}, {4}, {1}), HasSubstr("no box"));
+  EXPECT_THAT(box({1, 1}, {kHuge, kHuge}, {0, 0}), HasSubstr("too many elements"));
 }
 
 TEST(ShapeRules, PointwiseOperandsHaveOneShapeOrRankZero) {
@@ -132,7 +147,7 @@ TEST(ShapeRules, AxesMustExist) {
     const TensorType x{f32, {2, 3}};
     EXPECT_THAT(inferred(Scan{ReduceFn::sum, axis}, {x}), HasSubstr("out of range"));
     EXPECT_THAT(inferred(ArgReduce{ArgFn::max, axis}, {x}), HasSubstr("out of range"));
-    EXPECT_THAT(inferred(ArgSort{axis, false}, {x}), HasSubstr("out of range"));
+    EXPECT_THAT(inferred(Sort{axis, false}, {x}), HasSubstr("out of range"));
   }
   EXPECT_THAT(inferred(Scan{ReduceFn::sum, 0}, {{f32, {}}}), HasSubstr("out of range"));
 }

@@ -72,7 +72,10 @@ std::vector<Sample> line_samples(const std::function<ir::Op(std::int64_t axis, i
       SampleBuilder sample(
           title(type.dtype, to_string(op(axis, variant)), to_string(type.shape) + std::string(name(view))));
       const auto x = sample.view(type, view, values);
-      all.push_back(sample.finish({sample.add(op(axis, variant), {x})}, slack));
+      const auto first = sample.add(op(axis, variant), {x});
+      std::vector<ir::Ref> results;
+      for (int k = 0; k < ir::result_count(op(axis, variant)); ++k) results.push_back(first.result(k));
+      all.push_back(sample.finish(std::move(results), slack));
     };
     for (const auto dtype : dtypes()) {
       if (!takes(variant, dtype)) continue;
@@ -151,8 +154,8 @@ std::vector<Sample> axis_samples(std::string_view op) {
         },
         4, [](int v, DType dtype) { return takes(kReduceFns[v], dtype); }, true, kSumSlack);
   }
-  if (op == "arg_sort") {
-    return line_samples([](auto axis, int v) { return ir::ArgSort{axis, v == 1}; }, 2, any, true, 1);
+  if (op == "sort") {
+    return line_samples([](auto axis, int v) { return ir::Sort{axis, v == 1}; }, 2, any, true, 1);
   }
   return {};
 }

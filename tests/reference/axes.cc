@@ -112,9 +112,9 @@ Tensor evaluate(const ir::Scan& op, const ir::TensorType& type, Operands in, con
   return y;
 }
 
-Tensor evaluate(const ir::ArgSort& op, const ir::TensorType& type, Operands in, const Bindings&) {
+std::vector<Tensor> evaluate(const ir::Sort& op, const ir::TensorType& type, Operands in, const Bindings&) {
   const Tensor& x = *in[0];
-  Tensor y(type);
+  Tensor values(type), indices({ir::DType::i64, type.shape});
   visit_kind(x.type.dtype, [&]<typename T>() {
     for_each_line(x.type.shape, static_cast<int>(op.axis), [&](const auto& line, const ir::Dims&) {
       std::vector<std::size_t> order(line.size());
@@ -123,10 +123,13 @@ Tensor evaluate(const ir::ArgSort& op, const ir::TensorType& type, Operands in, 
         const T first = x.get<T>(line[a]), second = x.get<T>(line[b]);
         return op.descending ? is_less(second, first) : is_less(first, second);
       });
-      for (std::size_t i = 0; i < line.size(); ++i) y.set(line[i], static_cast<std::int64_t>(order[i]));
+      for (std::size_t i = 0; i < line.size(); ++i) {
+        values.bits[line[i]] = x.bits[line[order[i]]];
+        indices.set(line[i], static_cast<std::int64_t>(order[i]));
+      }
     });
   });
-  return y;
+  return {values, indices};
 }
 
 Tensor evaluate(const ir::MatMul&, const ir::TensorType& type, Operands in, const Bindings&) {

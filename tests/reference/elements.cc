@@ -116,7 +116,7 @@ To to_integer(double x, ir::DType dtype) {
 
 Tensor evaluate(const ir::Constant& op, const ir::TensorType& type, Operands, const Bindings&) {
   Tensor y(type);
-  y.set_bits(0, static_cast<std::uint64_t>(op.bits));
+  y.set_bits(0, static_cast<std::uint64_t>(op.bits()));
   return y;
 }
 
@@ -136,16 +136,20 @@ Tensor evaluate(const ir::Iota&, const ir::TensorType& type, Operands, const Bin
 
 Tensor evaluate(const ir::Random& op, const ir::TensorType& type, Operands, const Bindings& bindings) {
   Tensor y(type);
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    const auto block = bindings.random_offset + static_cast<std::uint64_t>(op.offset) + i / 4;
-    const auto draw = [&]<typename T>() { return ir::random_block<T>(op.fn, bindings.seed, block)[i % 4]; };
+  std::size_t i = 0;
+  for_each_index(op.shape, [&](ir::Dims at) {
+    for (int d = 0; d < op.starts.rank(); ++d) at[d] += op.starts[d];
+    const auto place = position(op.whole_shape(), at);
+    const auto block = bindings.random_offset + static_cast<std::uint64_t>(op.offset) + place / 4;
+    const auto draw = [&]<typename T>() { return ir::random_block<T>(op.fn, bindings.seed, block)[place % 4]; };
     if (op.dtype == ir::DType::u64)
       y.set(i, draw.template operator()<std::uint64_t>());
     else if (op.dtype == ir::DType::f64)
       y.set(i, draw.template operator()<double>());
     else
       y.set(i, static_cast<double>(draw.template operator()<float>()));
-  }
+    ++i;
+  });
   return y;
 }
 

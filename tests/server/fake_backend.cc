@@ -49,6 +49,8 @@ class FakePlan final : public backends::Executable {
       }
       const bool failed = std::ranges::find(operands, nullptr) != operands.end();
       results.push_back(failed ? nullptr : result_of(node, operands, args.scalars));
+      for (const auto& made : program_->results_of(node).subspan(1))
+        results.push_back(failed ? nullptr : std::make_shared<FakeBuffer>(device_, made.type.num_bytes()));
     }
     for (const auto ref : program_->outputs) result.outputs.push_back(results[static_cast<std::size_t>(ref.index())]);
     return result;
@@ -59,13 +61,14 @@ class FakePlan final : public backends::Executable {
   BufferPtr result_of(const ir::Node& node, const std::vector<BufferPtr>& operands,
                       std::span<const std::uint64_t> scalars) {
     if (std::holds_alternative<ir::Reshape>(node.op)) return operands[0];
-    auto result = std::make_shared<FakeBuffer>(device_, node.type.num_bytes());
-    if (node.type.dtype != ir::DType::f32) return result;
+    const auto& type = program_->type_of(node);
+    auto result = std::make_shared<FakeBuffer>(device_, type.num_bytes());
+    if (type.dtype != ir::DType::f32) return result;
     if (const auto* scalar = std::get_if<ir::Scalar>(&node.op)) {
       (*result)[0] = static_cast<float>(std::bit_cast<double>(scalars[static_cast<std::size_t>(scalar->slot)]));
     } else if (const auto* pointwise = std::get_if<ir::Pointwise>(&node.op)) {
       const auto at = [&](std::size_t k, std::size_t i) { return fake(operands[k])[operands[k]->size() == 4 ? 0 : i]; };
-      for (std::size_t i = 0; i < static_cast<std::size_t>(node.type.num_elements()); ++i) {
+      for (std::size_t i = 0; i < static_cast<std::size_t>(type.num_elements()); ++i) {
         if (pointwise->fn == ir::PointwiseFn::add) (*result)[i] = at(0, i) + at(1, i);
         if (pointwise->fn == ir::PointwiseFn::mul) (*result)[i] = at(0, i) * at(1, i);
       }

@@ -38,15 +38,16 @@ OpFunction var(std::int64_t correction, bool with_mean) {
 
 enum class Give { values, indices, both };
 
-// The first k (all when k is 0) in sorted order.
+// In sorted order, of which the first k may be asked for.
 OpFunction sorted(bool descending, Give give, bool by_k) {
   return [=](const Call& c) -> std::vector<Value> {
-    auto index = client::arg_sort(c.x().detach(), c.integer("dim"), descending, kSite);
-    if (by_k) index = client::narrow(index, c.integer("dim"), 0, c.integer("k"), kSite);
-    if (give == Give::indices) return {index};
-    const auto values = client::gather(c.x(), c.integer("dim"), index, kSite);
+    auto [values, indices] = client::sort(c.x(), c.integer("dim"), descending, kSite);
+    if (by_k) {
+      for (Value* x : {&values, &indices}) *x = client::narrow(*x, c.integer("dim"), 0, c.integer("k"), kSite);
+    }
+    if (give == Give::indices) return {indices};
     if (give == Give::values) return {values};
-    return {values, index};
+    return {values, indices};
   };
 }
 

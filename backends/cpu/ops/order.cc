@@ -75,7 +75,7 @@ void sort_entries(std::span<Entry<T>> entries, bool descending) {
 }
 
 template <typename T>
-void arg_sort(const Lines& lines, const T* x, bool descending, Entry<T>* scratch, std::int64_t* index) {
+void sort(const Lines& lines, const T* x, bool descending, Entry<T>* scratch, T* values, std::int64_t* index) {
   lines.for_each([&](std::int64_t k) {
     const auto start = lines.start(k);
     const std::span entries(scratch + k * lines.size, static_cast<std::size_t>(lines.size));
@@ -83,7 +83,9 @@ void arg_sort(const Lines& lines, const T* x, bool descending, Entry<T>* scratch
       entries[static_cast<std::size_t>(i)] = {x[start + i * lines.inner], i};
     sort_entries(entries, descending);
     for (std::int64_t i = 0; i < lines.size; ++i) {
-      index[start + i * lines.inner] = entries[static_cast<std::size_t>(i)].index;
+      const auto& entry = entries[static_cast<std::size_t>(i)];
+      values[start + i * lines.inner] = entry.key;
+      index[start + i * lines.inner] = entry.index;
     }
   });
 }
@@ -107,16 +109,20 @@ Result<Kernel> prepare(const ir::ArgReduce& op, const Signature& signature) {
   });
 }
 
-Result<Kernel> prepare(const ir::ArgSort& op, const Signature& signature) {
-  return Kernel([op, type = signature.result](Run& run, std::span<Array> operands) -> Result<Array> {
+Result<Kernel> prepare(const ir::Sort& op, const Signature& signature) {
+  return Kernel([op, type = signature.result](Run& run, std::span<Array> operands, std::span<Array> results) -> Status {
     BURN_TRY(const Array x, comparable(run, operands[0]));
-    BURN_TRY(Array y, run.allocate(type));
+    BURN_TRY(Array values, run.allocate(x.type()));
+    BURN_TRY(Array index, run.allocate({ir::DType::i64, type.shape}));
     BURN_TRY(const auto scratch, run.pool.allocate(static_cast<std::size_t>(x.num_elements()) * sizeof(Entry<double>)));
     const Lines lines(x.shape(), op.axis);
     dispatch_comparable(x.dtype(), [&]<typename T>() {
-      arg_sort(lines, x.as<T>(), op.descending, reinterpret_cast<Entry<T>*>(scratch->data()), y.as<std::int64_t>());
+      sort(lines, x.as<T>(), op.descending, reinterpret_cast<Entry<T>*>(scratch->data()), values.as<T>(),
+           index.as<std::int64_t>());
     });
-    return y;
+    BURN_TRY(results[0], cast(run, values, type.dtype));
+    results[1] = std::move(index);
+    return {};
   });
 }
 
