@@ -15,27 +15,27 @@ OperandGradients pointwise_gradients(ir::PointwiseFn fn, const Step& step) {
   [[maybe_unused]] const Value& y = step.y;
   [[maybe_unused]] const Value& g = step.g;
   switch (fn) {
-#define P1(name, kind, value, grad, doc)         \
+#define P1(name, forms, kind, value, grad, doc)  \
   case Fn::name: {                               \
     [[maybe_unused]] const Value& x = step.x[0]; \
     BURN_GRADIENT(0, grad)                       \
     break;                                       \
   }
-#define P2(name, kind, value, grad_a, grad_b, doc) \
-  case Fn::name: {                                 \
-    [[maybe_unused]] const Value& a = step.x[0];   \
-    [[maybe_unused]] const Value& b = step.x[1];   \
-    BURN_GRADIENT(0, grad_a)                       \
-    BURN_GRADIENT(1, grad_b)                       \
-    break;                                         \
-  }
-#define P3(name, kind, value, grad_a, grad_b, grad_c, doc) \
+#define P2(name, method, kind, value, grad_a, grad_b, doc) \
   case Fn::name: {                                         \
     [[maybe_unused]] const Value& a = step.x[0];           \
+    [[maybe_unused]] const Value& b = step.x[1];           \
     BURN_GRADIENT(0, grad_a)                               \
     BURN_GRADIENT(1, grad_b)                               \
-    BURN_GRADIENT(2, grad_c)                               \
     break;                                                 \
+  }
+#define P3(name, method, kind, value, grad_a, grad_b, grad_c, doc) \
+  case Fn::name: {                                                 \
+    [[maybe_unused]] const Value& a = step.x[0];                   \
+    BURN_GRADIENT(0, grad_a)                                       \
+    BURN_GRADIENT(1, grad_b)                                       \
+    BURN_GRADIENT(2, grad_c)                                       \
+    break;                                                         \
   }
 #include "ir/pointwise.def"
 #undef P1

@@ -122,10 +122,10 @@ std::string catalogue_markdown() {
       "write this file anew. What the structured ops do is said in `ir/ops.h`.\n\n"
       "## Pointwise\n\n"
       "Element by element; an operand of rank 0 stands for every element.\n\n"
-      "| Name | Takes | Formula | Gradient | Meaning |\n|---|---|---|---|---|\n";
+      "| Name | Method | Takes | Formula | Gradient | Meaning |\n|---|---|---|---|---|---|\n";
   for (int i = 0; i < pointwise_count(); ++i) {
     const auto& r = row(static_cast<PointwiseFn>(i));
-    text += fmt::format("| `{}` | {} | `{}` | {} | {} |\n", r.name, class_text(r.kind), cell(r.value),
+    text += fmt::format("| `{}` | `{}` | {} | `{}` | {} | {} |\n", r.name, r.method, class_text(r.kind), cell(r.value),
                         r.differentiable ? "yes" : "", cell(r.doc));
   }
   text +=

@@ -109,7 +109,7 @@ class Maker {
         return below(2) == 0 ? add(fn, {a, pick(like_a)}) : add(fn, {pick(like_a), a});
       }
       case 6:
-        return add(ir::Pointwise{PointwiseFn::less}, {a, pick(like_a)});
+        return add(ir::Pointwise{PointwiseFn::lower}, {a, pick(like_a)});
       case 7:
         return add(ir::Pointwise{PointwiseFn::select}, {pick(is_flag), a, pick(like_a)});
       case 8:

@@ -103,8 +103,8 @@ TEST(ShapeRules, PointwiseClassesDecideTheDtypes) {
   EXPECT_THAT(of(PointwiseFn::bitwise_not, {yes}), HasSubstr("takes whole numbers"));
   EXPECT_THAT(of(PointwiseFn::bool_and, {i32, i32}), HasSubstr("takes bools"));
   EXPECT_EQ(of(PointwiseFn::equal, {yes, yes}), "bool[2]");
-  EXPECT_EQ(of(PointwiseFn::less, {i32, i32}), "bool[2]");
-  EXPECT_THAT(of(PointwiseFn::less, {i32, DType::i64}), HasSubstr("takes operands of one dtype"));
+  EXPECT_EQ(of(PointwiseFn::lower, {i32, i32}), "bool[2]");
+  EXPECT_THAT(of(PointwiseFn::lower, {i32, DType::i64}), HasSubstr("takes operands of one dtype"));
   EXPECT_EQ(of(PointwiseFn::is_nan, {DType::bf16}), "bool[2]");
   EXPECT_THAT(of(PointwiseFn::is_nan, {i32}), HasSubstr("takes floats"));
   EXPECT_EQ(of(PointwiseFn::select, {yes, yes, yes}), "bool[2]");

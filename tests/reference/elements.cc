@@ -10,20 +10,20 @@ namespace burn::ir::prelude {
 namespace {
 
 // The formulas, over whatever type holds the elements.
-#define P1(name, kind, expression, ...) \
-  template <typename T>                 \
-  auto value_of_##name(T x) {           \
-    return expression;                  \
+#define P1(name, forms, kind, expression, ...) \
+  template <typename T>                        \
+  auto value_of_##name(T x) {                  \
+    return expression;                         \
   }
-#define P2(name, kind, expression, ...) \
-  template <typename T>                 \
-  auto value_of_##name(T a, T b) {      \
-    return expression;                  \
+#define P2(name, method, kind, expression, ...) \
+  template <typename T>                         \
+  auto value_of_##name(T a, T b) {              \
+    return expression;                          \
   }
-#define P3(name, kind, expression, ...)    \
-  template <typename T>                    \
-  auto value_of_##name(bool a, T b, T c) { \
-    return expression;                     \
+#define P3(name, method, kind, expression, ...) \
+  template <typename T>                         \
+  auto value_of_##name(bool a, T b, T c) {      \
+    return expression;                          \
   }
 #include "ir/pointwise.def"
 #undef P1
@@ -72,20 +72,20 @@ void apply(ir::PointwiseFn fn, Operands in, Tensor& y) {
       return in[k]->get<U>(in[k]->type.shape.rank() == 0 ? 0 : i);
     };
     switch (fn) {
-#define P1(name, kind, ...)                                                               \
+#define P1(name, forms, kind, ...)                                                        \
   case ir::PointwiseFn::name:                                                             \
     if constexpr (fits<T>(ir::PointwiseClass::kind)) {                                    \
       store<T>(y, i, ir::prelude::value_of_##name<T>(operand.template operator()<T>(0))); \
     }                                                                                     \
     break;
-#define P2(name, kind, ...)                                                                                            \
+#define P2(name, method, kind, ...)                                                                                    \
   case ir::PointwiseFn::name:                                                                                          \
     if constexpr (fits<T>(ir::PointwiseClass::kind)) {                                                                 \
       store<T>(y, i,                                                                                                   \
                ir::prelude::value_of_##name<T>(operand.template operator()<T>(0), operand.template operator()<T>(1))); \
     }                                                                                                                  \
     break;
-#define P3(name, kind, ...)                                                                                           \
+#define P3(name, method, kind, ...)                                                                                   \
   case ir::PointwiseFn::name:                                                                                         \
     store<T>(y, i,                                                                                                    \
              ir::prelude::value_of_##name<T>(operand.template operator()<bool>(0), operand.template operator()<T>(1), \
