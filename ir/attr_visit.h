@@ -65,7 +65,7 @@ constexpr std::size_t field_count() {
   static_assert(std::is_aggregate_v<type> && std::is_trivially_copyable_v<type>, #type);  \
   static_assert(detail::field_count<type>() == std::tuple_size_v<decltype(type::kAttrs)>, \
                 #type "::kAttrs must name every field");
-#include "ir/ops.def"
+BURN_OPS(OP)
 #undef OP
 
 }  // namespace burn::ir

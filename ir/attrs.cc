@@ -174,7 +174,7 @@ std::vector<NamedAttr> changed_attrs_of(const Op& op) {
 Result<Op> make_op(std::string_view kind_name, std::span<const NamedAttr> attrs) {
 #define OP(type) \
   if (kind_name == type::kName) return build<type>(attrs);
-#include "ir/ops.def"
+  BURN_OPS(OP)
 #undef OP
   return unimplemented(fmt::format("op {}", quoted(kind_name)));
 }

@@ -59,7 +59,7 @@ std::vector<CatalogueEntry> make_catalogue() {
   for (int i = 0; i < pointwise_count(); ++i) entries.push_back(pointwise_entry(row(static_cast<PointwiseFn>(i))));
 #define OP(type) \
   if (!std::is_same_v<type, Pointwise>) entries.push_back(structured_entry<type>());
-#include "ir/ops.def"
+  BURN_OPS(OP)
 #undef OP
   return entries;
 }
@@ -117,9 +117,9 @@ std::uint64_t op_set_fingerprint() {
 std::string catalogue_markdown() {
   std::string text =
       "# Ops\n\n"
-      "Generated from `ir/pointwise.def` and `ir/ops.h` by the test `ir.Catalogue`; run it with `BURN_UPDATE_DOCS=1` "
+      "Generated from `ir/pointwise.def` and `ir/ops/` by the test `ir.Catalogue`; run it with `BURN_UPDATE_DOCS=1` "
       "to\n"
-      "write this file anew. What the structured ops do is said in `ir/ops.h`.\n\n"
+      "write this file anew. What the structured ops do is said in `ir/ops/*.h`.\n\n"
       "## Pointwise\n\n"
       "Element by element; an operand of rank 0 stands for every element.\n\n"
       "| Name | Method | Takes | Formula | Gradient | Meaning |\n|---|---|---|---|---|---|\n";

@@ -21,7 +21,7 @@ struct OpList {
 
 using Op = detail::OpList<void
 #define OP(type) , type
-#include "ir/ops.def"
+                              BURN_OPS(OP)
 #undef OP
                           >::type;
 
@@ -40,7 +40,7 @@ bool has_effect(const Op& op);
 // Results that an op may have at most.
 inline constexpr int kMaxResults = 4;
 #define OP(type) static_assert(result_count<type>() >= 1 && result_count<type>() <= kMaxResults, #type);
-#include "ir/ops.def"
+BURN_OPS(OP)
 #undef OP
 
 // "reduce(fn=sum, axes=[0, 1])"

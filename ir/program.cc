@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "ir/attrs.h"
 #include "ir/op_copy.h"
+#include "ir/shape_rules.h"
 
 namespace burn::ir {
 namespace {
@@ -167,25 +168,28 @@ Result<Ref> ProgramBuilder::add(const Op& op, std::span<const Ref> operands, Cal
     }
     types[i] = &program_.type_of(operands[i]);
   }
-  BURN_TRY(const TypeList results, infer(op, types));
-  BURN_RETURN_IF_ERROR(check_order(op, program_));
+  const auto node = static_cast<std::int32_t>(program_.nodes.size());
+  const auto first = program_.values.size();
+  BURN_RETURN_IF_ERROR(shape_rules::infer_into(op, types, program_.values, node));
+  const auto results = std::span(program_.values).subspan(first);
+  if (auto status = check_order(op, program_); !status.ok()) {
+    program_.values.resize(first);
+    return status;
+  }
 
   Step step{state_};
   step.put_op(op);
   step.put_refs(operands);
   step.put(static_cast<std::uint8_t>(recompute));
-  for (const auto& type : results) step.put_type(type);
+  for (const auto& made : results) step.put_type(made.type);
   state_ = step.hash();
 
   if (std::holds_alternative<Scalar>(op)) ++program_.scalar_count;
   if (const auto* random = std::get_if<Random>(&op)) program_.random_blocks += random_blocks(*random);
   const bool effect = has_effect(op);
   if (effect) ++program_.effect_count;
-  const auto first = static_cast<std::uint32_t>(program_.values.size());
-  const auto node = static_cast<std::int32_t>(program_.nodes.size());
-  for (const auto& type : results) program_.values.emplace_back(type, node);
   program_.nodes.emplace_back(OpCopy{op}, static_cast<std::uint32_t>(program_.operands.size()),
-                              static_cast<std::uint32_t>(operands.size()), first,
+                              static_cast<std::uint32_t>(operands.size()), static_cast<std::uint32_t>(first),
                               static_cast<std::uint32_t>(results.size()), recompute, effect, site);
   program_.operands.insert(program_.operands.end(), operands.begin(), operands.end());
   return Ref::value(static_cast<std::int32_t>(first));

@@ -8,11 +8,12 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/status.h"
-#include "ir/op.h"
+#include "ir/program.h"
 
 namespace burn::ir::shape_rules {
 
@@ -23,8 +24,12 @@ template <typename Kind>
 using Inferred = std::conditional_t<result_count<Kind>() == 1, Result<TensorType>, Result<TypeList>>;
 
 #define OP(type) Inferred<type> infer(const type& op, Operands in);
-#include "ir/ops.def"
+BURN_OPS(OP)
 #undef OP
+
+// Appends the types of the results of node `node` to `values`, which the operands may be among: what ir::infer says
+// without its list. After a failure nothing is appended.
+Status infer_into(const Op& op, Operands in, std::vector<Made>& values, std::int32_t node);
 
 template <typename... Args>
 Status fail(fmt::format_string<Args...> format, Args&&... args) {

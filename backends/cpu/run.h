@@ -66,7 +66,7 @@ namespace kernels {
 
 // One function per op, each in the file of its family. Call as kernels::prepare: a missing one must not compile.
 #define OP(type) Result<Kernel> prepare(const ir::type& op, const Signature& signature);
-#include "ir/ops.def"
+BURN_OPS(OP)
 #undef OP
 
 }  // namespace kernels

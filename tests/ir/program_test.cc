@@ -190,6 +190,7 @@ TEST(ProgramBuilder, SlotsAndRandomOffsetsComeInOrder) {
   EXPECT_TRUE(builder.add(Scalar{DType::f32, 0}, {}).ok());
   EXPECT_FALSE(builder.add(Scalar{DType::f32, 0}, {}).ok());
   EXPECT_EQ(builder.program().scalar_count, 1);
+  EXPECT_EQ(builder.program().values.size(), 1u);
 
   EXPECT_TRUE(builder.add(Random{RandomFn::uniform, DType::f32, {5}, 0}, {}).ok());  // two blocks
   EXPECT_FALSE(builder.add(Random{RandomFn::uniform, DType::f32, {5}, 1}, {}).ok());

@@ -30,7 +30,7 @@ using Evaluated = std::conditional_t<ir::result_count<Kind>() == 1, Tensor, std:
 
 #define OP(type) \
   Evaluated<ir::type> evaluate(const ir::type& op, const ir::TensorType& type, Operands in, const Bindings& bindings);
-#include "ir/ops.def"
+BURN_OPS(OP)
 #undef OP
 }  // namespace rules
 

@@ -1,8 +1,6 @@
 // The gradient of attention: one op for all three where nobody looks further, formulas over the scores where a gradient
 // of the gradient, or that of a bias, is wanted.
-#include "autodiff/attention_rule.h"
-
-#include "autodiff/math.h"
+#include "autodiff/rule_list.h"
 #include "base/error.h"
 
 namespace burn::autodiff {
@@ -32,7 +30,9 @@ OperandGradients by_scores(const ir::Attention& op, const Step& s, const Value* 
 
 }  // namespace
 
-OperandGradients attention_gradients(const ir::Attention& op, const Step& s) {
+namespace grad_rules {
+
+OperandGradients rule(const ir::Attention& op, const Step& s) {
   const Value *mask = nullptr, *bias = nullptr;
   bool is_followed = s.g.is_tracked();  // the gradient will be differentiated itself
   for (std::size_t i = 0; i < s.x.size(); ++i) {
@@ -50,4 +50,12 @@ OperandGradients attention_gradients(const ir::Attention& op, const Step& s) {
   return result;
 }
 
+// Only recorded where nobody differentiates it: see above.
+OperandGradients rule(const ir::AttentionGrad&, const Step& s) {
+  throw Error(
+      StatusCode::unimplemented,
+      "attention_grad has no gradient of its own; differentiate attention twice (at " + ir::to_string(s.site) + ")");
+}
+
+}  // namespace grad_rules
 }  // namespace burn::autodiff

@@ -1,3 +1,5 @@
+#include "ir/ops/attention.h"
+
 #include "ir/shape_rules.h"
 
 namespace burn::ir::shape_rules {

@@ -1,4 +1,6 @@
 // Shape rules of convolution and pooling. Their adjoints check that the forward op, on the result, gives the operand.
+#include "ir/ops/windows.h"
+
 #include <limits>
 
 #include "ir/shape_rules.h"

@@ -1,8 +1,12 @@
-#include "autodiff/pointwise_rules.h"
-
-#include "autodiff/math.h"
+#include "autodiff/rule_list.h"
 
 namespace burn::autodiff {
+namespace grad_rules {
+
+OperandGradients rule(const ir::Constant&, const Step& s) { return flat(s); }
+OperandGradients rule(const ir::Scalar&, const Step& s) { return flat(s); }
+OperandGradients rule(const ir::Iota&, const Step& s) { return flat(s); }
+OperandGradients rule(const ir::Random&, const Step& s) { return flat(s); }
 
 // The gradient column of pointwise.def, read as code over Values.
 #define ZERO \
@@ -10,11 +14,11 @@ namespace burn::autodiff {
 #define BURN_GRADIENT(i, formula) \
   if (step.needs[i]) result[i] = [&]() -> std::optional<Value> { return formula; }();
 
-OperandGradients pointwise_gradients(ir::PointwiseFn fn, const Step& step) {
+OperandGradients rule(const ir::Pointwise& op, const Step& step) {
   OperandGradients result(step.x.size());
   [[maybe_unused]] const Value& y = step.y;
   [[maybe_unused]] const Value& g = step.g;
-  switch (fn) {
+  switch (op.fn) {
 #define P1(name, forms, kind, value, grad, doc)  \
   case Fn::name: {                               \
     [[maybe_unused]] const Value& x = step.x[0]; \
@@ -49,4 +53,9 @@ OperandGradients pointwise_gradients(ir::PointwiseFn fn, const Step& step) {
   return result;
 }
 
+OperandGradients rule(const ir::Cast&, const Step& s) {
+  return one(s, [&] { return client::cast(s.g, s.x[0].dtype(), s.site); });
+}
+
+}  // namespace grad_rules
 }  // namespace burn::autodiff
