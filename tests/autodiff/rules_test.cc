@@ -21,10 +21,10 @@ const ir::CallSite kSite{};
 // Where a function is smooth and defined; [-2, 2] unless named.
 std::pair<double, double> domain(Fn fn) {
   static const std::map<Fn, std::pair<double, double>> special = {
-      {Fn::log, {0.2, 3}},          {Fn::log1p, {-0.5, 2}},  {Fn::sqrt, {0.2, 3}},  {Fn::recip, {0.3, 2}},
-      {Fn::asin, {-0.9, 0.9}},      {Fn::acos, {-0.9, 0.9}}, {Fn::acosh, {1.2, 3}}, {Fn::atanh, {-0.9, 0.9}},
-      {Fn::tan, {-1.2, 1.2}},       {Fn::pow, {0.3, 2}},     {Fn::div, {0.3, 2}},   {Fn::atan2, {0.3, 2}},
-      {Fn::remainder, {0.7, 0.99}}, {Fn::fmod, {0.7, 0.99}}};
+      {Fn::log, {0.2, 3}},      {Fn::log1p, {-0.5, 2}},       {Fn::sqrt, {0.2, 3}},    {Fn::rsqrt, {0.2, 3}},
+      {Fn::recip, {0.3, 2}},    {Fn::asin, {-0.9, 0.9}},      {Fn::acos, {-0.9, 0.9}}, {Fn::acosh, {1.2, 3}},
+      {Fn::atanh, {-0.9, 0.9}}, {Fn::tan, {-1.2, 1.2}},       {Fn::pow, {0.3, 2}},     {Fn::div, {0.3, 2}},
+      {Fn::atan2, {0.3, 2}},    {Fn::remainder, {0.7, 0.99}}, {Fn::fmod, {0.7, 0.99}}};
   const auto found = special.find(fn);
   return found == special.end() ? std::pair{-2.0, 2.0} : found->second;
 }
