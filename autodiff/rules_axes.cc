@@ -59,6 +59,11 @@ Value weighted_tail(const Value& x, const Value& g, std::int64_t axis, const Ste
   return client::reshape(linear_recurrence(client::reshape(g, lines, s.site), factors, s), x.shape(), s.site);
 }
 
+// Of an op that gives elements and their indices.
+Value where_they_came_from(std::int64_t axis, const Step& s) {
+  return client::scatter(zeros_like(s.x[0], s), axis, s.ys[1], s.g, ir::ScatterFn::add, s.site);
+}
+
 }  // namespace
 
 namespace grad_rules {
@@ -128,10 +133,12 @@ OperandGradients rule(const ir::Scan& op, const Step& s) {
   });
 }
 
-// Each element goes where it came from.
 OperandGradients rule(const ir::Sort& op, const Step& s) {
-  return one(s,
-             [&] { return client::scatter(zeros_like(s.x[0], s), op.axis, s.ys[1], s.g, ir::ScatterFn::add, s.site); });
+  return one(s, [&] { return where_they_came_from(op.axis, s); });
+}
+
+OperandGradients rule(const ir::TopK& op, const Step& s) {
+  return one(s, [&] { return where_they_came_from(op.axis, s); });
 }
 
 OperandGradients rule(const ir::MatMul&, const Step& s) {

@@ -93,6 +93,7 @@ struct Indexed {  // elements and where they were found
   Value values, indices;
 };
 Indexed sort(const Value& x, std::int64_t axis, bool descending, const Site& site);
+Indexed top_k(const Value& x, std::int64_t axis, std::int64_t k, bool largest, const Site& site);  // sorted
 Value sum_to(const Value& x, const ir::Shape& shape, const Site& site);  // undoes a broadcast by summing
 
 // --- indexing (index.cc) ---------------------------------------------------------------------------------------------

@@ -68,6 +68,11 @@ Indexed sort(const Value& x, std::int64_t axis, bool descending, const Site& sit
   return {std::move(results[0]), std::move(results[1])};
 }
 
+Indexed top_k(const Value& x, std::int64_t axis, std::int64_t k, bool largest, const Site& site) {
+  auto results = apply_all(ir::TopK{normalize_axis(axis, x, "topk", site), k, largest}, x, site);
+  return {std::move(results[0]), std::move(results[1])};
+}
+
 Value sum_to(const Value& x, const ir::Shape& shape, const Site& site) {
   fail_if_empty(x, "sum_to", site);
   if (x.shape() == shape) return x;

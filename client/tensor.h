@@ -419,6 +419,17 @@ class Tensor {
   Tensor<D, Int> argsort(int dim, Loc where = Loc::current()) const {
     return Tensor<D, Int>{client::sort(value_, dim, false, at(where)).indices};
   }
+  // The k largest, in descending order.
+  Tensor topk(std::int64_t k, int dim, Loc where = Loc::current()) const {
+    return Tensor{client::top_k(value_, dim, k, true, at(where)).values};
+  }
+  std::pair<Tensor, Tensor<D, Int>> topk_with_indices(std::int64_t k, int dim, Loc where = Loc::current()) const {
+    auto [values, indices] = client::top_k(value_, dim, k, true, at(where));
+    return {Tensor{std::move(values)}, Tensor<D, Int>{std::move(indices)}};
+  }
+  Tensor<D, Int> argtopk(std::int64_t k, int dim, Loc where = Loc::current()) const {
+    return Tensor<D, Int>{client::top_k(value_, dim, k, true, at(where)).indices};
+  }
   Tensor cumsum(int dim, Loc where = Loc::current()) const
     requires Numeric<K>
   {

@@ -66,6 +66,16 @@ Result<TypeList> infer(const Sort& op, Operands in) {
   return types_of(*in[0], TensorType{DType::i64, in[0]->shape});
 }
 
+Result<TypeList> infer(const TopK& op, Operands in) {
+  BURN_RETURN_IF_ERROR(check_operands(op.kName, in, 1));
+  BURN_RETURN_IF_ERROR(check_axis(op.kName, op.axis, *in[0]));
+  TensorType values = *in[0];
+  auto& size = values.shape[static_cast<int>(op.axis)];
+  if (op.k < 0 || op.k > size) return fail("top_k: {} of axis {} of {}", op.k, op.axis, to_string(*in[0]));
+  size = op.k;
+  return types_of(values, TensorType{DType::i64, values.shape});
+}
+
 Result<TensorType> infer(const MatMul& op, Operands in) {
   BURN_RETURN_IF_ERROR(check_operands(op.kName, in, 2));
   const auto &lhs = *in[0], &rhs = *in[1];  // [..., m, k], [..., k, n]

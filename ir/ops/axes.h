@@ -50,6 +50,18 @@ struct Sort {
   static constexpr auto kAttrs = std::tuple{Attr{"axis", &Sort::axis}, Attr{"descending", &Sort::descending}};
 };
 
+// The first `k` elements that Sort{axis, largest} gives, and their indices (i64) before.
+struct TopK {
+  std::int64_t axis = 0;
+  std::int64_t k = 0;
+  bool largest = true;
+  static constexpr int kResults = 2;
+  static constexpr std::string_view kName = "top_k";
+  static constexpr std::string_view kSignature = "[..., n, ...] -> [..., k, ...], i64[..., k, ...]";
+  static constexpr auto kAttrs =
+      std::tuple{Attr{"axis", &TopK::axis}, Attr{"k", &TopK::k}, Attr{"largest", &TopK::largest}};
+};
+
 // Batch dims are equal (Expand first). Transposed operands are Permute views, which kernels read in place.
 struct MatMul {
   static constexpr std::string_view kName = "matmul";
@@ -57,6 +69,6 @@ struct MatMul {
   static constexpr auto kAttrs = std::tuple{};
 };
 
-#define BURN_AXES_OPS(OP) OP(Reduce) OP(ArgReduce) OP(Scan) OP(Sort) OP(MatMul)
+#define BURN_AXES_OPS(OP) OP(Reduce) OP(ArgReduce) OP(Scan) OP(Sort) OP(TopK) OP(MatMul)
 
 }  // namespace burn::ir

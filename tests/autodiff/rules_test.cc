@@ -150,6 +150,15 @@ TEST(Rules, Sorts) {
   }
 }
 
+TEST(Rules, TopK) {
+  const auto x = test::spread({3, 4}, -1, 1, 1);
+  for (const std::int64_t axis : {0, 1}) {
+    for (const bool largest : {false, true}) {
+      test::expect_gradients([&](const Values& v) { return client::top_k(v[0], axis, 2, largest, kSite).values; }, {x});
+    }
+  }
+}
+
 TEST(Rules, ResultsThatAreNoFloatsAreNotTracked) {
   test::expect_gradients(
       [](const Values& v) {

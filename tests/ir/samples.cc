@@ -79,6 +79,7 @@ std::vector<Sample> make_samples() {
       {ArgReduce{ArgFn::max, 1}, {x}, {{i64, {2, 1, 4}}}},
       {Scan{ReduceFn::sum, 1}, {x}, {x}},
       {Sort{2, true}, {x}, {x, {i64, x.shape}}},
+      {TopK{1, 2, true}, {x}, {{f32, {2, 2, 4}}, {i64, {2, 2, 4}}}},
       {MatMul{}, {x, {f32, {2, 4, 5}}}, {{f32, {2, 3, 5}}}},
   };
   add_pointwise(all);

@@ -152,6 +152,15 @@ TEST(ShapeRules, AxesMustExist) {
   EXPECT_THAT(inferred(Scan{ReduceFn::sum, 0}, {{f32, {}}}), HasSubstr("out of range"));
 }
 
+TEST(ShapeRules, TopKTakesNoMoreThanThereIs) {
+  const TensorType x{f32, {2, 3}};
+  EXPECT_EQ(inferred(TopK{1, 3}, {x}), "f32[2, 3], i64[2, 3]");
+  EXPECT_EQ(inferred(TopK{0, 0}, {x}), "f32[0, 3], i64[0, 3]");
+  EXPECT_EQ(inferred(TopK{1, 4}, {x}), "top_k: 4 of axis 1 of f32[2, 3]");
+  EXPECT_EQ(inferred(TopK{1, -1}, {x}), "top_k: -1 of axis 1 of f32[2, 3]");
+  EXPECT_THAT(inferred(TopK{2, 1}, {x}), HasSubstr("out of range"));
+}
+
 TEST(ShapeRules, MatmulNamesWhatDiffers) {
   const auto of = [](TensorType lhs, TensorType rhs) { return inferred(MatMul{}, {lhs, rhs}); };
   EXPECT_EQ(of({f32, {2, 3}}, {f32, {4, 5}}), "matmul: inner sizes differ: lhs f32[2, 3], rhs f32[4, 5] (3 and 4)");

@@ -38,13 +38,12 @@ OpFunction var(std::int64_t correction, bool with_mean) {
 
 enum class Give { values, indices, both };
 
-// In sorted order, of which the first k may be asked for.
+// In sorted order: all, or the first k.
 OpFunction sorted(bool descending, Give give, bool by_k) {
   return [=](const Call& c) -> std::vector<Value> {
-    auto [values, indices] = client::sort(c.x(), c.integer("dim"), descending, kSite);
-    if (by_k) {
-      for (Value* x : {&values, &indices}) *x = client::narrow(*x, c.integer("dim"), 0, c.integer("k"), kSite);
-    }
+    const auto dim = c.integer("dim");
+    const auto [values, indices] = by_k ? client::top_k(c.x(), dim, c.integer("k"), descending, kSite)
+                                        : client::sort(c.x(), dim, descending, kSite);
     if (give == Give::indices) return {indices};
     if (give == Give::values) return {values};
     return {values, indices};
