@@ -24,7 +24,7 @@ TEST_F(ConnectionTest, WelcomesAClient) {
 TEST_F(ConnectionTest, RefusesAnotherVersion) {
   FakeClient client{worker_};
   client.send(proto::Hello{7, ir::op_set_fingerprint(), "from the future", ""});
-  EXPECT_EQ(client.expect_close(), failed_precondition("client speaks protocol 7, this server 1"));
+  EXPECT_EQ(client.expect_close(), failed_precondition("client speaks protocol 7, this server 2"));
 }
 
 TEST_F(ConnectionTest, AcceptsAnotherOpSet) {
