@@ -104,9 +104,9 @@ struct AdaptiveAvgPoolGrad {
   static constexpr auto kAttrs = std::tuple{Attr{"input_size", &AdaptiveAvgPoolGrad::input_size}};
 };
 
-#define BURN_WINDOWS_OPS(OP)                                                                       \
-  OP(Conv)                                                                                         \
-  OP(ConvInputGrad) OP(ConvWeightGrad) OP(AvgPool) OP(AvgPoolGrad) OP(MaxPool) OP(AdaptiveAvgPool) \
-      OP(AdaptiveAvgPoolGrad)
+#define BURN_WINDOWS_OPS(OP) \
+  OP(Conv)                   \
+  OP(ConvInputGrad)          \
+  OP(ConvWeightGrad) OP(AvgPool) OP(AvgPoolGrad) OP(MaxPool) OP(AdaptiveAvgPool) OP(AdaptiveAvgPoolGrad)
 
 }  // namespace burn::ir
