@@ -28,31 +28,37 @@ void Gradients::replace(const client::Value& leaf, client::Value gradient) {
 namespace client {
 namespace {
 
-// The nodes of one backward pass, numbered as they are found. Open addressing: a pass looks up every operand of every
-// node.
+// The nodes of one backward pass, numbered as they are found, and their results, numbered over all nodes. Open
+// addressing: a pass looks up every operand of every node.
 class NodeTable {
  public:
   NodeTable() : slots_(64) {}
 
   std::size_t size() const { return nodes_.size(); }
+  std::size_t result_count() const { return first_result_.back() + results_of(*nodes_.back()); }
   TapeNode* node(std::size_t number) const { return nodes_[number]; }
-  // The node's number; a new one if it was not known. False: it was.
-  std::pair<std::uint32_t, bool> insert(TapeNode* node) {
+  std::uint32_t first_result(std::size_t number) const { return first_result_[number]; }
+  void insert(TapeNode* node) {
     auto& slot = find(node);
-    if (slot.node != nullptr) return {slot.number, false};
+    if (slot.node != nullptr) return;
     const auto number = static_cast<std::uint32_t>(nodes_.size());
     slot = {node, number};
+    first_result_.push_back(nodes_.empty() ? 0 : static_cast<std::uint32_t>(result_count()));
     nodes_.push_back(node);
     if (2 * nodes_.size() > slots_.size()) grow();
-    return {number, true};
   }
-  std::uint32_t number_of(TapeNode* node) { return find(node).number; }
+  // The number of the result that a tracked value is.
+  std::uint32_t result_of(const Value& value) {
+    return first_result_[find(value.tape().get()).number] + static_cast<std::uint32_t>(value.tape_result());
+  }
 
  private:
   struct Slot {
     TapeNode* node = nullptr;
     std::uint32_t number = 0;
   };
+
+  static std::size_t results_of(const TapeNode& node) { return node.is_leaf ? 1 : node.results.size(); }
 
   Slot& find(TapeNode* node) {
     const auto mask = slots_.size() - 1;
@@ -66,7 +72,8 @@ class NodeTable {
   }
 
   std::vector<TapeNode*> nodes_;
-  std::vector<Slot> slots_;  // a power of two, at most half full
+  std::vector<std::uint32_t> first_result_;  // by number
+  std::vector<Slot> slots_;                  // a power of two, at most half full
 };
 
 // Finds every node that `loss` depends on; their numbers in the order results before operands.
@@ -91,17 +98,28 @@ std::vector<std::uint32_t> in_reverse_order(TapeNode* loss, NodeTable& table, co
   return order;
 }
 
-// What the node's operands get, given the gradient of its result.
-autodiff::OperandGradients step_back(TapeNode& node, const Value& g, bool create_graph) {
+// What the node's operands get, given the gradients of its results, of which some may be empty.
+autodiff::OperandGradients step_back(TapeNode& node, std::span<const Value> gs, bool create_graph) {
   Few<Value, 3> operands{node.operands.size()};
   Few<bool, 8> needs{node.operands.size()};
   for (std::size_t i = 0; i < node.operands.size(); ++i) {
     needs[i] = node.operands[i].is_tracked();
     operands[i] = create_graph ? node.operands[i] : node.operands[i].inner();
   }
-  const Value result = create_graph ? Value{node.result.storage(), true, Ptr<TapeNode>{&node}} : node.result.inner();
+  Few<Value, 1> results{node.results.size()};
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    const auto& storage = node.results[k].storage();
+    const bool follows = create_graph && ir::is_floating(storage->type.dtype);
+    results[k] = follows ? Value{storage, true, Ptr<TapeNode>{&node}, static_cast<int>(k)} : node.results[k].inner();
+  }
   autodiff::current_site = node.site;
-  return autodiff::gradients(node.op, {operands.span(), result, g, needs.span(), node.site});
+  Value zeros;
+  if (!gs[0].has_value()) {
+    const Value& y = node.results[0];
+    zeros = filled({y.device(), create_graph}, y.shape(), 0, y.dtype(), node.site);
+  }
+  const Value& g = gs[0].has_value() ? gs[0] : zeros;
+  return autodiff::gradients(node.op, {operands.span(), results[0], g, needs.span(), node.site, results.span(), gs});
 }
 
 }  // namespace
@@ -114,22 +132,24 @@ Gradients backward(const Value& loss, const BackwardOptions& options, const ir::
   }
   NodeTable table;
   const auto order = in_reverse_order(loss.tape().get(), table, site);
-  std::vector<Value> pending(table.size());  // by the nodes' numbers
+  std::vector<Value> pending(table.result_count());  // by the results' numbers
   const Place place{loss.device(), options.create_graph};
-  pending[0] = filled(place, loss.shape(), 1, loss.dtype(), site);
+  pending[table.result_of(loss)] = filled(place, loss.shape(), 1, loss.dtype(), site);
   Gradients result;
   for (const auto number : order) {
-    if (!pending[number].has_value()) continue;  // only through operands that no gradient flows to
     TapeNode* node = table.node(number);
-    const Value g = std::move(pending[number]);
+    const std::span arrived(pending.data() + table.first_result(number), node->is_leaf ? 1 : node->results.size());
+    // None does where the way leads through operands that no gradient flows to.
+    if (std::ranges::none_of(arrived, [](const Value& g) { return g.has_value(); })) continue;
     if (node->is_leaf) {
-      result.put(node->serial, g);
+      result.put(node->serial, std::move(arrived[0]));
       continue;
     }
-    auto gradients = step_back(*node, g, options.create_graph);
+    auto gradients = step_back(*node, arrived, options.create_graph);
+    std::ranges::fill(arrived, Value{});
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       if (!gradients[i]) continue;
-      auto& sum = pending[table.number_of(node->operands[i].tape().get())];
+      auto& sum = pending[table.result_of(node->operands[i])];
       sum =
           sum.has_value() ? pointwise(ir::PointwiseFn::add, sum, *gradients[i], node->site) : *std::move(gradients[i]);
     }
@@ -141,7 +161,7 @@ Gradients backward(const Value& loss, const BackwardOptions& options, const ir::
       TapeNode* node = table.node(i);
       if (node->is_leaf) continue;
       node->is_consumed = true;
-      node->result = {};
+      node->results = {};
       std::move(node->operands.begin(), node->operands.end(), std::back_inserter(operands));
       node->operands = {};
     }

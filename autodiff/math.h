@@ -29,8 +29,8 @@ BURN_VALUE_OPERATOR(+, add)
 BURN_VALUE_OPERATOR(-, sub)
 BURN_VALUE_OPERATOR(*, mul)
 BURN_VALUE_OPERATOR(/, div)
-BURN_VALUE_OPERATOR(<, less)
-BURN_VALUE_OPERATOR(<=, less_equal)
+BURN_VALUE_OPERATOR(<, lower)
+BURN_VALUE_OPERATOR(<=, lower_equal)
 BURN_VALUE_OPERATOR(>, greater)
 BURN_VALUE_OPERATOR(>=, greater_equal)
 BURN_VALUE_OPERATOR(==, equal)
@@ -39,10 +39,10 @@ BURN_VALUE_OPERATOR(==, equal)
 inline Value operator-(const Value& x) { return client::pointwise(Fn::neg, x, current_site); }
 
 // Every one-argument function of the table under its own name; two-argument ones that formulas use.
-#define P1(name, kind, value, grad, doc) \
+#define P1(name, ...) \
   inline Value name(const Value& x) { return client::pointwise(Fn::name, x, current_site); }
-#define P2(name, kind, value, grad_a, grad_b, doc)
-#define P3(name, kind, value, grad_a, grad_b, grad_c, doc)
+#define P2(...)
+#define P3(...)
 #include "ir/pointwise.def"
 #undef P1
 #undef P2

@@ -13,10 +13,14 @@ namespace burn::autodiff {
 // One op of the tape as a rule sees it.
 struct Step {
   std::span<const client::Value> x;  // the operands
-  const client::Value& y;            // the result
-  const client::Value& g;            // the gradient of the result, of y's shape
+  const client::Value& y;            // the (first) result
+  const client::Value& g;            // the gradient of the (first) result, of y's shape
   std::span<const bool> needs;       // which operands want theirs
   ir::CallSite site;
+  // For ops with several results: all of them, and the gradients that arrived; empty (has_value() is false) where none
+  // did. At least one has; where the first has none, `g` is zeros.
+  std::span<const client::Value> ys = {};
+  std::span<const client::Value> gs = {};
 };
 
 // One gradient per operand: empty where none is needed or none flows. Errors (thrown): UNIMPLEMENTED for an op without

@@ -1,24 +1,41 @@
 #include "backends/failures.h"
 
 #include <algorithm>
+#include <unordered_map>
+
+#include <fmt/format.h>
 
 namespace burn::backends {
 
 std::vector<Failure> spread(const ir::Program& program, std::span<const Failure> inputs) {
   const auto is_failure = [](const Failure& failure) { return failure != nullptr; };
   if (std::ranges::none_of(inputs, is_failure)) return {};
-  std::vector<Failure> nodes(program.nodes.size());
-  for (std::size_t n = 0; n < nodes.size(); ++n) {
-    for (const auto ref : program.operands_of(program.nodes[n])) {
+  std::vector<Failure> values;
+  values.reserve(program.values.size());
+  for (const auto& node : program.nodes) {
+    Failure why;
+    for (const auto ref : program.operands_of(node)) {
       const auto k = static_cast<std::size_t>(ref.index());
-      nodes[n] = ref.is_input() ? inputs[k] : nodes[k];
-      if (nodes[n]) break;
+      why = ref.is_input() ? inputs[k] : values[k];
+      if (why) break;
     }
+    values.resize(values.size() + node.value_count, why);
   }
   std::vector<Failure> outputs;
   outputs.reserve(program.outputs.size());
-  for (const auto ref : program.outputs) outputs.push_back(nodes[static_cast<std::size_t>(ref.index())]);
+  for (const auto ref : program.outputs) outputs.push_back(values[static_cast<std::size_t>(ref.index())]);
   return outputs;
+}
+
+void name_program(std::span<Failure> failures, std::span<const Failure> known, std::optional<std::uint64_t> program) {
+  if (!program) return;
+  std::unordered_map<Failure, Failure> named;
+  for (auto& failure : failures) {
+    if (!failure || std::ranges::find(known, failure) != known.end()) continue;
+    auto& here = named[failure];
+    if (!here) here = std::make_shared<const Status>(failure->with_context(fmt::format("program {}", *program)));
+    failure = here;
+  }
 }
 
 }  // namespace burn::backends

@@ -1,6 +1,7 @@
-// What becomes of a program whose inputs failed, for backends that do not find it out as they go.
+// Failures of runs, for backends: what becomes of a program whose inputs failed, and what a new failure is called.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,5 +12,9 @@ namespace burn::backends {
 // For each output the failure of the first input, in the order of its operands, that it is computed from; null where
 // all of them are there. Empty if `inputs` is, or names no failure.
 std::vector<Failure> spread(const ir::Program& program, std::span<const Failure> inputs);
+
+// Puts "program N: " before the failures of a run that are not among the `known` ones, those of its inputs. What was
+// one failure stays one. Nothing is done where there is no program.
+void name_program(std::span<Failure> failures, std::span<const Failure> known, std::optional<std::uint64_t> program);
 
 }  // namespace burn::backends

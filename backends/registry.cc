@@ -1,13 +1,103 @@
-#include "backends/backend.h"
+#include "backends/registry.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include <fmt/format.h>
+
 #include "backends/cpu/cpu_backend.h"
 #include "backends/null/null_backend.h"
+#include "base/fork.h"
 
 namespace burn::backends {
+namespace {
 
-Result<std::unique_ptr<Backend>> open_backend(std::string_view name) {
-  if (name == "cpu") return open_cpu_backend();
-  if (name == "null") return open_null_backend();
-  return not_found("there is no backend \"" + std::string(name) + "\"; there are: cpu, null");
+struct Registry {
+  Registry() {
+    keep_whole_over_forks(mutex);
+    kinds["cpu"] = {.name = "cpu", .open = [](int) { return open_cpu_backend(); }};
+    kinds["null"] = {.name = "null", .devices = kNullDevices, .computes = false, .open = open_null_backend};
+  }
+
+  std::mutex mutex;
+  std::map<std::string, BackendKind, std::less<>> kinds;
+};
+
+// Never destroyed: devices are opened by static objects of any order.
+Registry& registry() {
+  static auto& instance = *new Registry;
+  return instance;
+}
+
+std::optional<int> number(std::string_view text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size() || value < 0) return std::nullopt;
+  return value;
+}
+
+std::string names() {
+  std::string all;
+  for (const auto& kind : backend_kinds()) all += (all.empty() ? "" : ", ") + kind.name;
+  return all;
+}
+
+}  // namespace
+
+void register_backend(BackendKind kind) {
+  auto& all = registry();
+  const std::lock_guard lock(all.mutex);
+  auto name = kind.name;
+  all.kinds[std::move(name)] = std::move(kind);
+}
+
+std::vector<BackendKind> backend_kinds() {
+  auto& all = registry();
+  const std::lock_guard lock(all.mutex);
+  std::vector<BackendKind> kinds;
+  for (const auto& [name, kind] : all.kinds) kinds.push_back(kind);
+  return kinds;
+}
+
+Result<std::unique_ptr<Backend>> open_backend(std::string_view device) {
+  const auto colon = device.find(':');
+  const auto name = device.substr(0, colon);
+  const auto index = colon == std::string_view::npos ? 0 : number(device.substr(colon + 1));
+  const auto kinds = backend_kinds();
+  const auto kind = std::ranges::find(kinds, name, &BackendKind::name);
+  if (kind == kinds.end()) return not_found(fmt::format("there is no backend \"{}\"; there are: {}", name, names()));
+  if (!index) return invalid_argument(fmt::format("device \"{}\" is not {} or {}:NUMBER", device, name, name));
+  if (*index >= kind->devices) {
+    const auto last = kind->devices - 1;
+    return not_found(last == 0 ? fmt::format("no device \"{}\": of this kind there is only {}:0 here", device, name)
+                               : fmt::format("no device \"{}\": there are {}:0 to {}:{}", device, name, name, last));
+  }
+  return kind->open(*index);
+}
+
+Result<std::vector<std::string>> parse_devices(std::string_view list) {
+  std::vector<std::string> devices;
+  std::string_view kind;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const auto end = std::min(list.find(',', begin), list.size());
+    const auto item = list.substr(begin, end - begin);
+    begin = end + 1;
+    if (item.empty()) return invalid_argument(fmt::format("an empty name among the devices \"{}\"", list));
+    const bool is_index = number(item).has_value();
+    if (is_index && kind.empty()) {
+      return invalid_argument(fmt::format("devices \"{}\": {} follows no kind of device", list, item));
+    }
+    if (!is_index) kind = item.substr(0, item.find(':'));
+    auto device = is_index ? fmt::format("{}:{}", kind, item) : std::string(item);
+    if (std::ranges::find(devices, device) != devices.end()) {
+      return invalid_argument(fmt::format("devices \"{}\": {} is named twice", list, device));
+    }
+    devices.push_back(std::move(device));
+  }
+  return devices;
 }
 
 }  // namespace burn::backends

@@ -1,4 +1,3 @@
-#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -114,7 +113,7 @@ Value attention(const Value& query, const Value& key, const Value& value, const 
   std::vector<Value> operands{in.q, in.k, in.v};
   if (in.mask) operands.push_back(*in.mask);
   if (in.bias) operands.push_back(*in.bias);
-  return apply(ir::Attention{std::bit_cast<std::int64_t>(in.scale(options)), options.is_causal}, operands, site);
+  return std::move(apply_all(ir::Attention{in.scale(options), options.is_causal}, operands, site)[0]);
 }
 
 }  // namespace burn::client

@@ -23,12 +23,13 @@ std::string scalar_difference(const ir::Program& program, std::size_t slot, std:
     const auto* scalar = std::get_if<ir::Scalar>(&node.op);
     return scalar != nullptr && scalar->slot == static_cast<std::int64_t>(slot);
   });
-  const auto ref = ir::Ref::node(static_cast<std::int32_t>(at - program.nodes.begin()));
+  const auto ref = ir::Ref::value(static_cast<std::int32_t>(at->first_value));
+  const auto dtype = program.type_of(ref).dtype;
   const auto user = std::ranges::find_if(program.nodes, [&](const ir::Node& node) {
     return std::ranges::find(program.operands_of(node), ref) != program.operands_of(node).end();
   });
   const auto site = user == program.nodes.end() || !user->site.file ? "" : " (at " + ir::to_string(user->site) + ")";
-  return instead(text_of(now, at->type.dtype), text_of(before, at->type.dtype)) + site;
+  return instead(text_of(now, dtype), text_of(before, dtype)) + site;
 }
 
 }  // namespace

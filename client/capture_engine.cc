@@ -29,7 +29,7 @@ std::shared_ptr<const ir::Program> giving_away(const ir::Program& program, const
     if (!donated.empty() && donated[i]) builder.donate(static_cast<std::int32_t>(i));
   }
   for (const auto& node : program.nodes) {
-    (void)value_or_throw(builder.add(node.op, program.operands_of(node), node.site));
+    (void)value_or_throw(builder.add(node.op, program.operands_of(node), node.site, node.recompute));
   }
   return std::make_shared<const ir::Program>(builder.finish(program.outputs));
 }

@@ -14,7 +14,7 @@ Value constant(const Place& place, Scalar value, ir::DType dtype, const Site& si
   if (value.source() != 0)
     fail("a number given to a captured step differs from call to call and cannot be written into its program", site);
   if (ir::is_integer(dtype)) value = integer_to_store(value, dtype, site);
-  return Value{place.device->record(ir::Constant{dtype, value.bits(dtype)}, {}, site), place.autodiff};
+  return Value{place.device->record(ir::Constant::of_bits(dtype, value.bits(dtype)), {}, site), place.autodiff};
 }
 
 Value full(const Place& place, const ir::Shape& shape, Scalar value, ir::DType dtype, const Site& site) {
@@ -38,7 +38,7 @@ Value arange(const Place& place, std::int64_t start, std::int64_t end, std::int6
 }
 
 Value random(const Place& place, ir::RandomFn fn, const ir::Shape& shape, ir::DType dtype, const Site& site) {
-  return Value{place.device->record_random(fn, dtype, shape, site), place.autodiff};
+  return Value{place.device->record_random({.fn = fn, .dtype = dtype, .shape = shape}, site), place.autodiff};
 }
 
 Value upload(const Place& place, proto::HostTensor tensor) {

@@ -76,14 +76,15 @@ Result<CapturedRun> DeviceState::end_capture(std::span<Value* const> holders,
   for (const Value* value : holders) {
     if (value->has_value()) held[value->storage().get()] += 1;
   }
-  for (std::size_t i = 0; i < recorder.nodes.size(); ++i) {
-    const Storage* storage = recorder.nodes[i];
+  for (std::size_t i = 0; i < recorder.values.size(); ++i) {
+    const Storage* storage = recorder.values[i];
     if (storage == nullptr) continue;
     const auto found = held.find(storage);
     if (found != held.end() && found->second == storage->owners.load()) continue;
+    const auto& site = program.maker_of(ir::Ref::value(static_cast<std::int32_t>(i))).site;
     return failed_precondition(
         "a tensor " + ir::to_string(storage->type) + " that a captured step makes" +
-        (program.nodes[i].site.file ? " at " + ir::to_string(program.nodes[i].site) : "") +
+        (site.file ? " at " + ir::to_string(site) : "") +
         " is kept outside of it, where later calls would not renew it: return it, or take what holds "
         "it as an argument by reference");
   }

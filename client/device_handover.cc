@@ -51,29 +51,31 @@ void DeviceState::adopt_recording(std::shared_ptr<Recorder> other) {
   }
   std::vector<ir::Ref> refs, moved;
   std::size_t next_scalar = 0;
-  for (std::size_t i = 0; i < program.nodes.size(); ++i) {
-    const auto& node = program.nodes[i];
+  for (const auto& node : program.nodes) {
+    ir::Ref first;
     refs.clear();
     for (const auto ref : program.operands_of(node)) {
       const auto k = static_cast<std::size_t>(ref.index());
       refs.push_back(ref.is_input() ? inputs[k] : moved[k]);
     }
     if (const auto* scalar = std::get_if<ir::Scalar>(&node.op)) {
-      moved.push_back(mine.builder.add_scalar(scalar->dtype));
+      first = mine.builder.add_scalar(scalar->dtype);
       mine.scalars.push_back(other->scalars[next_scalar++]);
     } else if (const auto* random = std::get_if<ir::Random>(&node.op)) {
-      moved.push_back(value_or_throw(mine.builder.add_random(random->fn, random->dtype, random->shape, node.site)));
+      first = value_or_throw(mine.builder.add_random(*random, node.site));
     } else {
-      moved.push_back(value_or_throw(mine.builder.add(node.op, refs, node.site)));
+      first = value_or_throw(mine.builder.add(node.op, refs, node.site, node.recompute));
     }
-    Storage* storage = other->nodes[i];
-    mine.nodes.push_back(storage);
-    if (storage != nullptr) {
+    for (std::uint32_t k = 0; k < node.value_count; ++k) {
+      moved.push_back(first.result(static_cast<int>(k)));
+      Storage* storage = other->values[node.first_value + k];
+      mine.values.push_back(storage);
+      if (storage == nullptr) continue;
       storage->recorder = &mine;
-      storage->node = moved.back().index();
+      storage->value = moved.back().index();
     }
   }
-  other->nodes.clear();
+  other->values.clear();
   other->inputs.clear();
 }
 

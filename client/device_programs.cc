@@ -11,9 +11,10 @@ void DeviceState::close_program(Recorder& recorder, CapturedRun* captured) {
   if (recorder.builder.empty() && recorder.inputs.empty()) return;
   if (recorder.capture != nullptr) return;
   std::vector<ir::Ref> outputs;
-  for (std::size_t i = 0; i < recorder.nodes.size(); ++i) {
-    if (recorder.nodes[i] != nullptr) outputs.push_back(ir::Ref::node(static_cast<std::int32_t>(i)));
+  for (std::size_t i = 0; i < recorder.values.size(); ++i) {
+    if (recorder.values[i] != nullptr) outputs.push_back(ir::Ref::value(static_cast<std::int32_t>(i)));
   }
+  const bool is_run = !outputs.empty() || recorder.builder.program().effect_count > 0;
   proto::Run run;
   run.inputs.reserve(recorder.inputs.size());
   for (std::size_t i = 0; i < recorder.inputs.size(); ++i) {
@@ -23,21 +24,21 @@ void DeviceState::close_program(Recorder& recorder, CapturedRun* captured) {
     input.input_of = nullptr;
     if (input.owners.load() == 0 && input.readers == 0) {
       recorder.builder.donate(static_cast<std::int32_t>(i));
-      if (outputs.empty()) releases_.push_back(input.id);
+      if (!is_run) releases_.push_back(input.id);
       forget(input);
     }
   }
   run.first_output = next_id_;
   for (const auto ref : outputs) {
-    Storage& output = *recorder.nodes[static_cast<std::size_t>(ref.index())];
+    Storage& output = *recorder.values[static_cast<std::size_t>(ref.index())];
     output.id = next_id_++;
     output.recorder = nullptr;
-    output.node = -1;
+    output.value = -1;
   }
   const auto output_count = outputs.size();
   recorder.builder.seal(std::move(outputs));
   run.scalars = std::move(recorder.scalars);
-  recorder.nodes.clear();
+  recorder.values.clear();
   recorder.inputs.clear();
   recorder.scalars.clear();
   begin_recording(recorder);
@@ -45,7 +46,7 @@ void DeviceState::close_program(Recorder& recorder, CapturedRun* captured) {
   run.random_offset = random_offset_;
   random_offset_ += static_cast<std::uint64_t>(recorder.builder.program().random_blocks);
   if (captured != nullptr) *captured = {std::make_shared<const ir::Program>(recorder.builder.program()), run};
-  if (output_count == 0) {  // nobody holds a result
+  if (!is_run) {  // nobody holds a result
     recorder.builder.clear();
     return;
   }

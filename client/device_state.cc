@@ -112,14 +112,14 @@ void DeviceState::prune_recorders() {
   std::erase_if(recorders_, [this](const std::shared_ptr<Recorder>& recorder) {
     if (recorder.use_count() > 1) return false;
     const auto is_held = [](const Storage* storage) { return storage != nullptr; };
-    if (std::any_of(recorder->nodes.begin(), recorder->nodes.end(), is_held)) return false;
+    if (std::any_of(recorder->values.begin(), recorder->values.end(), is_held)) return false;
     close_program(*recorder);  // its thread is gone and nobody waits for its results
     return true;
   });
 }
 
 ir::Ref DeviceState::operand(Recorder& recorder, Storage& storage) {
-  if (storage.recorder == &recorder) return ir::Ref::node(storage.node);
+  if (storage.recorder == &recorder) return ir::Ref::value(storage.value);
   if (storage.recorder != nullptr) {  // another thread's: from here on it has an id
     close_program(*storage.recorder);
     if (storage.recorder != nullptr) refuse_in_capture("used by another thread");
@@ -155,18 +155,21 @@ void DeviceState::forget(Storage& storage) {
   delete &storage;
 }
 
-Ptr<Storage> DeviceState::new_pending(Recorder& recorder, ir::Ref ref) {
-  Storage* storage = new_storage(recorder.builder.type_of(ref));
-  storage->recorder = &recorder;
-  storage->node = ref.index();
-  recorder.nodes.push_back(storage);
+void DeviceState::new_pending(Recorder& recorder, ir::Ref first, std::span<Ptr<Storage>> results) {
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    const auto ref = first.result(static_cast<int>(k));
+    Storage* storage = new_storage(recorder.builder.type_of(ref));
+    storage->recorder = &recorder;
+    storage->value = ref.index();
+    recorder.values.push_back(storage);
+    results[k] = Ptr<Storage>{storage};
+  }
   stats_.nodes_recorded += 1;
-  Ptr<Storage> result{storage};
   if (recorder.builder.size() >= kMaxRecorded || recorder.held_bytes >= kMaxHeldBytes) close_program(recorder);
-  return result;
 }
 
-Ptr<Storage> DeviceState::record(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site) {
+void DeviceState::record(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site,
+                         std::span<Ptr<Storage>> results) {
   const Lock lock(*this);
   Recorder& recorder = current();
   Few<ir::Ref, 4> refs{operands.size()};
@@ -175,11 +178,12 @@ Ptr<Storage> DeviceState::record(const ir::Op& op, std::span<const Value* const>
     if (storage.device != &self_) refuse_other_device(op, operands[0]->device(), *storage.device, site);
     refs[i] = operand(recorder, storage);
   }
-  auto ref = recorder.builder.add(op, refs.span(), site);
+  const auto ref = recorder.builder.add(op, refs.span(), site);
   if (!ref.ok()) {
     throw Error(ref.status().code(), ref.status().message() + " (at " + ir::to_string(site) + ")");
   }
-  return new_pending(recorder, *ref);
+  BURN_CHECK(results.size() == recorder.builder.program().nodes.back().value_count, "apply_all is for several results");
+  new_pending(recorder, *ref, results);
 }
 
 Ptr<Storage> DeviceState::record_scalar(Scalar value, ir::DType dtype) {
@@ -191,11 +195,10 @@ Ptr<Storage> DeviceState::record_scalar(Scalar value, ir::DType dtype) {
   return new_pending(recorder, ref);
 }
 
-Ptr<Storage> DeviceState::record_random(ir::RandomFn fn, ir::DType dtype, const ir::Shape& shape,
-                                        const ir::CallSite& site) {
+Ptr<Storage> DeviceState::record_random(const ir::Random& op, const ir::CallSite& site) {
   const Lock lock(*this);
   Recorder& recorder = current();
-  return new_pending(recorder, value_or_throw(recorder.builder.add_random(fn, dtype, shape, site)));
+  return new_pending(recorder, value_or_throw(recorder.builder.add_random(op, site)));
 }
 
 Ptr<Storage> DeviceState::upload(proto::HostTensor tensor) {
@@ -237,7 +240,7 @@ void DeviceState::drop_last(Storage& storage) {
   if (storage.owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;  // somebody else has found it meanwhile
   tensors_ -= 1;
   if (storage.recorder != nullptr) {
-    storage.recorder->nodes[static_cast<std::size_t>(storage.node)] = nullptr;
+    storage.recorder->values[static_cast<std::size_t>(storage.value)] = nullptr;
     forget(storage);
   } else if (storage.id == 0 || refused_.contains(storage.id)) {  // given away to a run, or never made
     forget(storage);

@@ -29,7 +29,7 @@ struct CapturedCall;
 class Recorder {
  public:
   ir::ProgramBuilder builder;
-  std::vector<Storage*> nodes;   // the tensor of each node while anyone holds it, else null
+  std::vector<Storage*> values;  // the tensor of each value that nodes make while anyone holds it, else null
   std::vector<Storage*> inputs;  // the tensor of each input
   std::vector<std::uint64_t> scalars;
   proto::TensorId first_new = 0;  // tensors that came into being since the recording began have this id or a higher one
@@ -72,10 +72,16 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   // Ok while the session works, as far as is known; else why not.
   Status health() const;
 
-  // Appends a node to this thread's program. Throws what infer says.
-  Ptr<Storage> record(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site);
+  // Appends a node to this thread's program. Throws what infer says. Requires: room for each of the op's results.
+  void record(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site,
+              std::span<Ptr<Storage>> results);
+  Ptr<Storage> record(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site) {
+    Ptr<Storage> result;
+    record(op, operands, site, {&result, 1});
+    return result;
+  }
   Ptr<Storage> record_scalar(Scalar value, ir::DType dtype);
-  Ptr<Storage> record_random(ir::RandomFn fn, ir::DType dtype, const ir::Shape& shape, const ir::CallSite& site);
+  Ptr<Storage> record_random(const ir::Random& op, const ir::CallSite& site);  // in the next free part of the stream
   // A device behind a network that holds the same bytes under the same type is not sent them again.
   Ptr<Storage> upload(proto::HostTensor tensor);
   void reuse_uploads(bool wanted);  // what a device behind a network does by itself
@@ -156,7 +162,13 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   Storage* new_storage(const ir::TensorType& type);
   void forget(Storage& storage);
   static void note_held(const Storage& storage, Recorder& recorder);  // by nobody but the recording
-  Ptr<Storage> new_pending(Recorder& recorder, ir::Ref ref);
+  // The tensors of a node's results, of which `first` is the first.
+  void new_pending(Recorder& recorder, ir::Ref first, std::span<Ptr<Storage>> results);
+  Ptr<Storage> new_pending(Recorder& recorder, ir::Ref ref) {
+    Ptr<Storage> result;
+    new_pending(recorder, ref, {&result, 1});
+    return result;
+  }
   void close_program(Recorder& recorder, CapturedRun* captured = nullptr);
   void refuse_in_capture(const char* what) const;
   void send_releases();

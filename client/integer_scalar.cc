@@ -59,17 +59,18 @@ Whole round_up(const Scalar& number) {
 bool is_comparison(Fn fn) { return ir::row(fn).kind == ir::PointwiseClass::compare; }
 
 IntegerOperation comparison(Fn fn, const Scalar& number, const IntegerRange& range) {
-  const IntegerOperation always{Fn::less_equal, to_scalar(range.highest)}, never{Fn::greater, to_scalar(range.highest)};
+  const IntegerOperation always{Fn::lower_equal, to_scalar(range.highest)},
+      never{Fn::greater, to_scalar(range.highest)};
   if (std::isnan(number.as_double())) return fn == Fn::not_equal ? always : never;
   // x < 0.5 where x < 1, and x <= 0.5 where x <= 0.
-  const Whole x = fn == Fn::less || fn == Fn::greater_equal ? round_up(number) : round_down(number);
+  const Whole x = fn == Fn::lower || fn == Fn::greater_equal ? round_up(number) : round_down(number);
   switch (fn) {
     case Fn::equal:
     case Fn::not_equal:
       if (is_whole(number) && range.contains(x)) return {fn, to_scalar(x)};
       return fn == Fn::equal ? never : always;
-    case Fn::less:
-    case Fn::less_equal:
+    case Fn::lower:
+    case Fn::lower_equal:
       if (range.contains(x)) return {fn, to_scalar(x)};
       return x > range.highest ? always : never;
     default:  // greater, greater_equal

@@ -3,8 +3,10 @@
 
 #include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 #include "ir/dtype.h"
+#include "ir/pointwise.h"
 
 namespace burn {
 
@@ -34,4 +36,32 @@ concept Kind = std::same_as<K, Float> || std::same_as<K, Int> || std::same_as<K,
 template <typename K>
 concept Numeric = std::same_as<K, Float> || std::same_as<K, Int>;
 
+namespace detail {
+
+// Whether a function of this class takes tensors of the kind.
+template <Kind K>
+constexpr bool takes(ir::PointwiseClass kind) {
+  switch (kind) {
+    case ir::PointwiseClass::numeric:
+      return Numeric<K>;
+    case ir::PointwiseClass::floating:
+    case ir::PointwiseClass::test:
+      return std::same_as<K, Float>;
+    case ir::PointwiseClass::integral:
+      return std::same_as<K, Int>;
+    case ir::PointwiseClass::logical:
+      return std::same_as<K, Bool>;
+    case ir::PointwiseClass::compare:
+    case ir::PointwiseClass::choose:
+      return true;
+  }
+  return false;
+}
+
+// The kind of what it gives.
+template <ir::PointwiseClass kClass, Kind K>
+using PointwiseKind =
+    std::conditional_t<kClass == ir::PointwiseClass::compare || kClass == ir::PointwiseClass::test, Bool, K>;
+
+}  // namespace detail
 }  // namespace burn

@@ -89,7 +89,11 @@ Value mean_all(const Value& x, const Site& site);
 Value var(const Value& x, const ir::Dims& axes, std::int64_t correction, const Site& site);
 Value arg_reduce(ir::ArgFn fn, const Value& x, std::int64_t axis, const Site& site);
 Value scan(ir::ReduceFn fn, const Value& x, std::int64_t axis, const Site& site);
-Value arg_sort(const Value& x, std::int64_t axis, bool descending, const Site& site);
+struct Indexed {  // elements and where they were found
+  Value values, indices;
+};
+Indexed sort(const Value& x, std::int64_t axis, bool descending, const Site& site);
+Indexed top_k(const Value& x, std::int64_t axis, std::int64_t k, bool largest, const Site& site);  // sorted
 Value sum_to(const Value& x, const ir::Shape& shape, const Site& site);  // undoes a broadcast by summing
 
 // --- indexing (index.cc) ---------------------------------------------------------------------------------------------
@@ -125,8 +129,8 @@ Value hide(const Value& scores, const Value* mask, bool is_causal, const Site& s
 Value conv(const Value& x, const Value& weight, const Value* bias, const ir::Conv& options, const Site& site);
 Value conv_transpose(const Value& x, const Value& weight, const Value* bias, const ir::Conv& options,
                      const ir::Dims& padding_out, const Site& site);
-Value max_pool(const Value& x, const ir::MaxPoolIndex& options, const Site& site);
-Value max_pool_with_indices(const Value& x, const ir::MaxPoolIndex& options, Value* indices, const Site& site);
+Value max_pool(const Value& x, const ir::MaxPool& options, const Site& site);
+Indexed max_pool_with_indices(const Value& x, const ir::MaxPool& options, const Site& site);
 Value avg_pool(const Value& x, const ir::AvgPool& options, const Site& site);
 Value adaptive_avg_pool(const Value& x, const ir::Dims& output_size, const Site& site);
 

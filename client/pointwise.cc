@@ -42,14 +42,14 @@ const Value& expand_to(const Value& x, const ir::Shape& shape, Value& room, cons
 // The comparison of (b, a) that gives what fn gives of (a, b).
 ir::PointwiseFn mirrored(ir::PointwiseFn fn) {
   switch (fn) {
-    case ir::PointwiseFn::less:
+    case ir::PointwiseFn::lower:
       return ir::PointwiseFn::greater;
-    case ir::PointwiseFn::less_equal:
+    case ir::PointwiseFn::lower_equal:
       return ir::PointwiseFn::greater_equal;
     case ir::PointwiseFn::greater:
-      return ir::PointwiseFn::less;
+      return ir::PointwiseFn::lower;
     case ir::PointwiseFn::greater_equal:
-      return ir::PointwiseFn::less_equal;
+      return ir::PointwiseFn::lower_equal;
     default:
       return fn;
   }
@@ -60,7 +60,7 @@ ir::PointwiseFn mirrored(ir::PointwiseFn fn) {
 Value bounded(ir::PointwiseFn fn, const Value& x, const Scalar& bound, const Site& site) {
   const bool is_lower = fn == ir::PointwiseFn::max;
   const Value number = scalar(place_of(x), bound, ir::DType::f64, site);
-  const Value is_beyond = pointwise(is_lower ? ir::PointwiseFn::less : ir::PointwiseFn::greater,
+  const Value is_beyond = pointwise(is_lower ? ir::PointwiseFn::lower : ir::PointwiseFn::greater,
                                     cast(x, ir::DType::f64, site), number, site);
   const Value whole = pointwise(is_lower ? ir::PointwiseFn::ceil : ir::PointwiseFn::floor, number, site);
   return select(is_beyond, cast(whole, x.dtype(), site), x, site);

@@ -117,7 +117,7 @@ Value bernoulli(const Place& place, const ir::Shape& shape, const Distribution& 
     fail("random: a probability of " + std::to_string(probability) + " is not between 0 and 1", site);
   }
   const auto drawn_as = dtype == ir::DType::f64 ? dtype : ir::DType::f32;
-  return cast(pointwise(less, random(place, ir::RandomFn::uniform, shape, drawn_as, site), probability, site), dtype,
+  return cast(pointwise(lower, random(place, ir::RandomFn::uniform, shape, drawn_as, site), probability, site), dtype,
               site);
 }
 

@@ -63,8 +63,14 @@ Value scan(ir::ReduceFn fn, const Value& x, std::int64_t axis, const Site& site)
   return apply(ir::Scan{fn, normalize_axis(axis, x, "cumsum", site)}, x, site);
 }
 
-Value arg_sort(const Value& x, std::int64_t axis, bool descending, const Site& site) {
-  return apply(ir::ArgSort{normalize_axis(axis, x, "argsort", site), descending}, x, site);
+Indexed sort(const Value& x, std::int64_t axis, bool descending, const Site& site) {
+  auto results = apply_all(ir::Sort{normalize_axis(axis, x, "sort", site), descending}, x, site);
+  return {std::move(results[0]), std::move(results[1])};
+}
+
+Indexed top_k(const Value& x, std::int64_t axis, std::int64_t k, bool largest, const Site& site) {
+  auto results = apply_all(ir::TopK{normalize_axis(axis, x, "topk", site), k, largest}, x, site);
+  return {std::move(results[0]), std::move(results[1])};
 }
 
 Value sum_to(const Value& x, const ir::Shape& shape, const Site& site) {

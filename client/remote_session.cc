@@ -62,7 +62,8 @@ Result<std::unique_ptr<RemoteSession>> connect_over(const ChannelFactory& factor
                                                     const ConnectOptions& options) {
   const auto timeout = std::chrono::seconds{options.timeout_seconds};
   const auto deadline = std::chrono::steady_clock::now() + timeout;
-  const auto conversation = std::make_shared<Conversation>(url);
+  const auto endpoint = parse_url(url);  // a factory may know URLs of its own, which name no device
+  const auto conversation = std::make_shared<Conversation>(url, endpoint.ok() ? endpoint->device : 0);
   BURN_TRY(auto channel, factory(conversation, timeout));
   auto session =
       std::make_unique<ConversationSession>(conversation, channel->is_shared_memory());  // closes without a welcome

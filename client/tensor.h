@@ -160,27 +160,27 @@ class Tensor {
   friend Tensor operator+(const Tensor& a, Located<Scalar> b)
     requires Numeric<K>
   {
-    return a.binary(Fn::add, b.value, b.where);
+    return Tensor{a.pointwise(Fn::add, b.value, b.where)};
   }
   friend Tensor operator-(const Tensor& a, Located<Scalar> b)
     requires Numeric<K>
   {
-    return a.binary(Fn::sub, b.value, b.where);
+    return Tensor{a.pointwise(Fn::sub, b.value, b.where)};
   }
   friend Tensor operator*(const Tensor& a, Located<Scalar> b)
     requires Numeric<K>
   {
-    return a.binary(Fn::mul, b.value, b.where);
+    return Tensor{a.pointwise(Fn::mul, b.value, b.where)};
   }
   friend Tensor operator/(const Tensor& a, Located<Scalar> b)
     requires Numeric<K>
   {
-    return a.binary(Fn::div, b.value, b.where);
+    return Tensor{a.pointwise(Fn::div, b.value, b.where)};
   }
   friend Tensor operator%(const Tensor& a, Located<Scalar> b)
     requires Numeric<K>
   {
-    return a.binary(Fn::remainder, b.value, b.where);
+    return Tensor{a.pointwise(Fn::remainder, b.value, b.where)};
   }
   friend Tensor operator+(Located<Scalar> a, const Tensor& b)
     requires Numeric<K>
@@ -231,116 +231,59 @@ class Tensor {
   // One method for each row of the table: x.exp(), x.add(y), x.add(2), x.greater(y). Unary minus and the operators are
   // these. Integers stay integers: they compare with any number by its value, but add and multiply only with whole ones
   // (2 or 2.0; 0.5 is an error: to_float() first).
-#define BURN_UNARY(name, concept_)              \
-  Tensor name(Loc where = Loc::current()) const \
-    requires concept_                           \
-  {                                             \
-    return unary(Fn::name, where);              \
+#define P1(name, forms, kind, ...)                                                                     \
+  Tensor<D, detail::PointwiseKind<ir::PointwiseClass::kind, K>> name(Loc where = Loc::current()) const \
+    requires(detail::takes<K>(ir::PointwiseClass::kind))                                               \
+  {                                                                                                    \
+    return Tensor<D, detail::PointwiseKind<ir::PointwiseClass::kind, K>>{pointwise(Fn::name, where)};  \
   }
-#define BURN_UNARY_FLOAT(name) BURN_UNARY(name, (std::same_as<K, Float>))
-  BURN_UNARY(neg, Numeric<K>)
-  BURN_UNARY(abs, Numeric<K>)
-  BURN_UNARY(sign, Numeric<K>)
-  BURN_UNARY(bool_not, (std::same_as<K, Bool>))
-  BURN_UNARY(bitwise_not, (std::same_as<K, Int>))
-  BURN_UNARY_FLOAT(exp)
-  BURN_UNARY_FLOAT(expm1)
-  BURN_UNARY_FLOAT(log)
-  BURN_UNARY_FLOAT(log1p)
-  BURN_UNARY_FLOAT(sqrt)
-  BURN_UNARY_FLOAT(recip)
-  BURN_UNARY_FLOAT(sin)
-  BURN_UNARY_FLOAT(cos)
-  BURN_UNARY_FLOAT(tan)
-  BURN_UNARY_FLOAT(sinh)
-  BURN_UNARY_FLOAT(cosh)
-  BURN_UNARY_FLOAT(tanh)
-  BURN_UNARY_FLOAT(asin)
-  BURN_UNARY_FLOAT(acos)
-  BURN_UNARY_FLOAT(atan)
-  BURN_UNARY_FLOAT(asinh)
-  BURN_UNARY_FLOAT(acosh)
-  BURN_UNARY_FLOAT(atanh)
-  BURN_UNARY_FLOAT(erf)
-  BURN_UNARY_FLOAT(floor)
-  BURN_UNARY_FLOAT(ceil)
-  BURN_UNARY_FLOAT(round)
-  BURN_UNARY_FLOAT(trunc)
-  BURN_UNARY_FLOAT(relu)
-  BURN_UNARY_FLOAT(sigmoid)
-#undef BURN_UNARY_FLOAT
-#undef BURN_UNARY
-
-#define BURN_BINARY(method, fn, concept_)                              \
-  Tensor method(const Tensor& other, Loc where = Loc::current()) const \
-    requires concept_                                                  \
-  {                                                                    \
-    return binary(fn, other, where);                                   \
-  }                                                                    \
-  Tensor method(Scalar other, Loc where = Loc::current()) const        \
-    requires concept_                                                  \
-  {                                                                    \
-    return binary(fn, other, where);                                   \
+#define P2(name, method, kind, ...)                                                                                    \
+  Tensor<D, detail::PointwiseKind<ir::PointwiseClass::kind, K>> method(const Tensor& other,                            \
+                                                                       Loc where = Loc::current()) const               \
+    requires(detail::takes<K>(ir::PointwiseClass::kind))                                                               \
+  {                                                                                                                    \
+    return Tensor<D, detail::PointwiseKind<ir::PointwiseClass::kind, K>>{pointwise(Fn::name, other, where)};           \
+  }                                                                                                                    \
+  Tensor<D, detail::PointwiseKind<ir::PointwiseClass::kind, K>> method(Scalar other, Loc where = Loc::current()) const \
+    requires(detail::takes<K>(ir::PointwiseClass::kind))                                                               \
+  {                                                                                                                    \
+    return Tensor<D, detail::PointwiseKind<ir::PointwiseClass::kind, K>>{pointwise(Fn::name, other, where)};           \
   }
-  BURN_BINARY(add, Fn::add, Numeric<K>)
-  BURN_BINARY(sub, Fn::sub, Numeric<K>)
-  BURN_BINARY(mul, Fn::mul, Numeric<K>)
-  BURN_BINARY(div, Fn::div, Numeric<K>)
-  BURN_BINARY(remainder, Fn::remainder, Numeric<K>)
-  BURN_BINARY(fmod, Fn::fmod, (std::same_as<K, Float>))
-  BURN_BINARY(powf, Fn::pow, (std::same_as<K, Float>))
-  BURN_BINARY(powi, Fn::pow, Numeric<K>)
-  BURN_BINARY(atan2, Fn::atan2, (std::same_as<K, Float>))
-  BURN_BINARY(hypot, Fn::hypot, (std::same_as<K, Float>))
-  BURN_BINARY(max_pair, Fn::max, Numeric<K>)
-  BURN_BINARY(min_pair, Fn::min, Numeric<K>)
-  BURN_BINARY(bitwise_and, Fn::bitwise_and, (std::same_as<K, Int>))
-  BURN_BINARY(bitwise_or, Fn::bitwise_or, (std::same_as<K, Int>))
-  BURN_BINARY(bitwise_xor, Fn::bitwise_xor, (std::same_as<K, Int>))
-  BURN_BINARY(bitwise_left_shift, Fn::bitwise_left_shift, (std::same_as<K, Int>))
-  BURN_BINARY(bitwise_right_shift, Fn::bitwise_right_shift, (std::same_as<K, Int>))
-  BURN_BINARY(bool_and, Fn::bool_and, (std::same_as<K, Bool>))
-  BURN_BINARY(bool_or, Fn::bool_or, (std::same_as<K, Bool>))
-  BURN_BINARY(bool_xor, Fn::bool_xor, (std::same_as<K, Bool>))
-  BURN_BINARY(clamp_min, Fn::max, Numeric<K>)
-  BURN_BINARY(clamp_max, Fn::min, Numeric<K>)
-#undef BURN_BINARY
-
-#define BURN_COMPARE(method, fn)                                                    \
-  Tensor<D, Bool> method(const Tensor& other, Loc where = Loc::current()) const {   \
-    return Tensor<D, Bool>{client::pointwise(fn, value_, other.value_, at(where))}; \
-  }                                                                                 \
-  Tensor<D, Bool> method(Scalar other, Loc where = Loc::current()) const {          \
-    return Tensor<D, Bool>{client::pointwise(fn, value_, other, at(where))};        \
+#define P3(...)  // mask_where and mask_fill below
+#include "ir/pointwise.def"
+#undef P1
+#undef P2
+#undef P3
+  // The same functions under other names.
+  template <typename Other>
+  Tensor powf(const Other& other, Loc where = Loc::current()) const
+    requires std::same_as<K, Float>
+  {
+    return powi(other, where);
   }
-  BURN_COMPARE(equal, Fn::equal)
-  BURN_COMPARE(not_equal, Fn::not_equal)
-  BURN_COMPARE(greater, Fn::greater)
-  BURN_COMPARE(greater_equal, Fn::greater_equal)
-  BURN_COMPARE(lower, Fn::less)
-  BURN_COMPARE(lower_equal, Fn::less_equal)
-#undef BURN_COMPARE
+  template <typename Other>
+  Tensor clamp_min(const Other& other, Loc where = Loc::current()) const
+    requires Numeric<K>
+  {
+    return max_pair(other, where);
+  }
+  template <typename Other>
+  Tensor clamp_max(const Other& other, Loc where = Loc::current()) const
+    requires Numeric<K>
+  {
+    return min_pair(other, where);
+  }
 
   Tensor square(Loc where = Loc::current()) const
     requires Numeric<K>
   {
-    return binary(Fn::mul, *this, where);
+    return Tensor{pointwise(Fn::mul, *this, where)};
   }
   // Within [low, high]; of integers, the whole numbers there.
   Tensor clamp(Scalar low, Scalar high, Loc where = Loc::current()) const
     requires Numeric<K>
   {
     return clamp_min(low, where).clamp_max(high, where);
-  }
-  Tensor<D, Bool> is_nan(Loc where = Loc::current()) const
-    requires std::same_as<K, Float>
-  {
-    return Tensor<D, Bool>{client::pointwise(Fn::is_nan, value_, at(where))};
-  }
-  Tensor<D, Bool> is_inf(Loc where = Loc::current()) const
-    requires std::same_as<K, Float>
-  {
-    return Tensor<D, Bool>{client::pointwise(Fn::is_inf, value_, at(where))};
   }
   // `value` where the mask holds, this elsewhere.
   Tensor mask_where(const Tensor<D, Bool>& mask, const Tensor& value, Loc where = Loc::current()) const {
@@ -459,8 +402,33 @@ class Tensor {
   Tensor<D, Int> argmin(int dim, Loc where = Loc::current()) const {
     return Tensor<D, Int>{client::arg_reduce(ir::ArgFn::min, value_, dim, at(where))};
   }
+  Tensor sort(int dim, Loc where = Loc::current()) const {
+    return Tensor{client::sort(value_, dim, false, at(where)).values};
+  }
+  Tensor sort_descending(int dim, Loc where = Loc::current()) const {
+    return Tensor{client::sort(value_, dim, true, at(where)).values};
+  }
+  // Ascending, and where each element was.
+  std::pair<Tensor, Tensor<D, Int>> sort_with_indices(int dim, Loc where = Loc::current()) const {
+    auto [values, indices] = client::sort(value_, dim, false, at(where));
+    return {Tensor{std::move(values)}, Tensor<D, Int>{std::move(indices)}};
+  }
+  Tensor<D, Int> argsort_descending(int dim, Loc where = Loc::current()) const {
+    return Tensor<D, Int>{client::sort(value_, dim, true, at(where)).indices};
+  }
   Tensor<D, Int> argsort(int dim, Loc where = Loc::current()) const {
-    return Tensor<D, Int>{client::arg_sort(value_, dim, false, at(where))};
+    return Tensor<D, Int>{client::sort(value_, dim, false, at(where)).indices};
+  }
+  // The k largest, in descending order.
+  Tensor topk(std::int64_t k, int dim, Loc where = Loc::current()) const {
+    return Tensor{client::top_k(value_, dim, k, true, at(where)).values};
+  }
+  std::pair<Tensor, Tensor<D, Int>> topk_with_indices(std::int64_t k, int dim, Loc where = Loc::current()) const {
+    auto [values, indices] = client::top_k(value_, dim, k, true, at(where));
+    return {Tensor{std::move(values)}, Tensor<D, Int>{std::move(indices)}};
+  }
+  Tensor<D, Int> argtopk(std::int64_t k, int dim, Loc where = Loc::current()) const {
+    return Tensor<D, Int>{client::top_k(value_, dim, k, true, at(where)).indices};
   }
   Tensor cumsum(int dim, Loc where = Loc::current()) const
     requires Numeric<K>
@@ -531,12 +499,12 @@ class Tensor {
     client::fail_if_empty(value_, what, at(where));
     return value_;
   }
-  Tensor unary(Fn fn, const Loc& where) const { return Tensor{client::pointwise(fn, value_, at(where))}; }
-  Tensor binary(Fn fn, const Tensor& other, const Loc& where) const {
-    return Tensor{client::pointwise(fn, value_, other.value_, at(where))};
+  client::Value pointwise(Fn fn, const Loc& where) const { return client::pointwise(fn, value_, at(where)); }
+  client::Value pointwise(Fn fn, const Tensor& other, const Loc& where) const {
+    return client::pointwise(fn, value_, other.value_, at(where));
   }
-  Tensor binary(Fn fn, Scalar other, const Loc& where) const {
-    return Tensor{client::pointwise(fn, value_, other, at(where))};
+  client::Value pointwise(Fn fn, Scalar other, const Loc& where) const {
+    return client::pointwise(fn, value_, other, at(where));
   }
   Tensor reversed(Fn fn, const Located<Scalar>& lhs) const {
     return Tensor{client::pointwise(fn, lhs.value, value_, at(lhs.where))};

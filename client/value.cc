@@ -68,31 +68,76 @@ namespace {
 
 }  // namespace
 
-Value apply(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site) {
+namespace {
+
+void fail_if_any_empty(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site) {
   for (const Value* operand : operands) {
     if (!operand->has_value()) [[unlikely]]
       throw_empty_operand(op, operands, site);
   }
-  auto storage = operands.front()->device()->record(op, operands, site);
-  bool autodiff = false, tracked = false;
+}
+
+// The storages of a node's results as Values: on the tape if a gradient can reach them.
+void to_values(const ir::Op& op, std::span<const Value* const> operands, std::span<Ptr<Storage>> storages,
+               std::span<Value> results, const ir::CallSite& site) {
+  bool autodiff = false, tracked = false, differentiable = false;
   for (const Value* operand : operands) {
     autodiff |= operand->is_autodiff();
     tracked |= operand->is_tracked();
   }
-  if (!autodiff || !tracked || !ir::is_floating(storage->type.dtype)) return Value{std::move(storage), autodiff};
+  for (const auto& storage : storages) differentiable |= ir::is_floating(storage->type.dtype);
+  if (!autodiff || !tracked || !differentiable) {
+    for (std::size_t k = 0; k < results.size(); ++k) results[k] = Value{std::move(storages[k]), autodiff};
+    return;
+  }
   auto node = numbered(new TapeNode);
   node->site = site;
   ir::assign(node->op, op);
   node->operands = Few<Value, 3>{operands.size()};
   for (std::size_t i = 0; i < operands.size(); ++i) node->operands[i] = *operands[i];
-  node->result = Value{storage, true};
-  return Value{std::move(storage), true, std::move(node)};
+  node->results = Few<Value, 1>{storages.size()};
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    node->results[k] = Value{storages[k], true};
+    const bool flows = ir::is_floating(storages[k]->type.dtype);
+    results[k] = Value{std::move(storages[k]), true, flows ? node : Ptr<TapeNode>{}, static_cast<int>(k)};
+  }
+}
+
+}  // namespace
+
+Value apply(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site) {
+  fail_if_any_empty(op, operands, site);
+  auto storage = operands.front()->device()->record(op, operands, site);
+  const auto is_tracked = [](const Value* operand) { return operand->is_tracked(); };
+  if (std::ranges::none_of(operands, is_tracked)) {  // nothing for the tape: most ops of a step that is not traced
+    const auto is_autodiff = [](const Value* operand) { return operand->is_autodiff(); };
+    return Value{std::move(storage), std::ranges::any_of(operands, is_autodiff)};
+  }
+  Value result;
+  to_values(op, operands, {&storage, 1}, {&result, 1}, site);
+  return result;
 }
 
 Value apply(const ir::Op& op, std::span<const Value> operands, const ir::CallSite& site) {
   Few<const Value*, 8> pointers{operands.size()};
   for (std::size_t i = 0; i < operands.size(); ++i) pointers[i] = &operands[i];
   return apply(op, pointers.span(), site);
+}
+
+Few<Value, 3> apply_all(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site) {
+  fail_if_any_empty(op, operands, site);
+  const auto count = static_cast<std::size_t>(ir::result_count(op));
+  Few<Ptr<Storage>, 3> storages{count};
+  operands.front()->device()->record(op, operands, site, {storages.data(), count});
+  Few<Value, 3> results{count};
+  to_values(op, operands, {storages.data(), count}, {results.data(), count}, site);
+  return results;
+}
+
+Few<Value, 3> apply_all(const ir::Op& op, std::span<const Value> operands, const ir::CallSite& site) {
+  Few<const Value*, 8> pointers{operands.size()};
+  for (std::size_t i = 0; i < operands.size(); ++i) pointers[i] = &operands[i];
+  return apply_all(op, pointers.span(), site);
 }
 
 }  // namespace burn::client

@@ -21,7 +21,7 @@ namespace burn::client {
 class DeviceState;
 class Recorder;
 
-// One tensor on a device: pending (a node of a program being recorded) or materialised (an id the session knows).
+// One tensor on a device: pending (a value of a program being recorded) or materialised (an id the session knows).
 // The mutable part is guarded by the device's mutex.
 struct Storage : Pooled<Storage> {
   std::atomic<std::int32_t> owners{0};  // Values that hold it
@@ -31,7 +31,7 @@ struct Storage : Pooled<Storage> {
   ir::TensorType type;
 
   Recorder* recorder = nullptr;  // pending there, as
-  std::int32_t node = -1;        // this node; otherwise
+  std::int32_t value = -1;       // this value; otherwise
   std::int32_t input_index = -1;
   proto::TensorId id = 0;        // materialised; 0: given away to a run
   Recorder* input_of = nullptr;  // the last recording where it is input, as input_index
@@ -59,8 +59,12 @@ void drop(TapeNode& node);
 class Value {
  public:
   Value() = default;  // empty: only to be assigned to
-  explicit Value(Ptr<Storage> storage, bool autodiff = false, Ptr<TapeNode> tape = {})
-      : storage_(std::move(storage)), tape_(std::move(tape)), autodiff_(autodiff) {}
+  // `result`: which of the tape node's results it is.
+  explicit Value(Ptr<Storage> storage, bool autodiff = false, Ptr<TapeNode> tape = {}, int result = 0)
+      : storage_(std::move(storage)),
+        tape_(std::move(tape)),
+        autodiff_(autodiff),
+        result_(static_cast<std::uint8_t>(result)) {}
 
   bool has_value() const { return static_cast<bool>(storage_); }
   // What follows throws where there is no value (burn::Error, FAILED_PRECONDITION); fail_if_empty also says whose it
@@ -77,6 +81,7 @@ class Value {
   bool is_autodiff() const { return autodiff_; }                // lives on an autodiff device
   bool is_tracked() const { return static_cast<bool>(tape_); }  // a gradient can reach it
   const Ptr<TapeNode>& tape() const { return tape_; }
+  std::size_t tape_result() const { return result_; }
 
   Value inner() const { return Value{storage_}; }              // off the autodiff device
   Value detach() const { return Value{storage_, autodiff_}; }  // on it, untracked
@@ -92,6 +97,7 @@ class Value {
   Ptr<Storage> storage_;
   Ptr<TapeNode> tape_;
   bool autodiff_ = false;
+  std::uint8_t result_ = 0;
 };
 
 // For functions that look at an operand before they record an op on it.
@@ -110,7 +116,7 @@ struct TapeNode : Pooled<TapeNode> {
     TapeNode* next_doomed;     // when nobody owns it any more and it waits to be freed
   };
   ir::CallSite site;
-  Value result;  // without its tape, or the node would own itself
+  Few<Value, 1> results;  // without their tape, or the node would own itself
   Few<Value, 3> operands;
   ir::Op op;
 };
@@ -124,8 +130,15 @@ inline void drop(TapeNode& node) {
 Value require_grad(const Value& value);
 
 // Records `op` on the operands' device. Errors (thrown): operands that do not fit, with shapes and call site; an
-// operand that is empty; operands on different devices; a broken session.
+// operand that is empty; operands on different devices; a broken session. Requires: an op with one result.
 Value apply(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site);
+// The same for any op: all its results. Those that nobody keeps are not kept anywhere, but for what gradients need.
+Few<Value, 3> apply_all(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site);
+Few<Value, 3> apply_all(const ir::Op& op, std::span<const Value> operands, const ir::CallSite& site);
+inline Few<Value, 3> apply_all(const ir::Op& op, const Value& x, const ir::CallSite& site) {
+  const Value* const operands[]{&x};
+  return apply_all(op, std::span<const Value* const>{operands}, site);
+}
 Value apply(const ir::Op& op, std::span<const Value> operands, const ir::CallSite& site);
 inline Value apply(const ir::Op& op, const Value& x, const ir::CallSite& site) {
   const Value* const operands[]{&x};

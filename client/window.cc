@@ -52,16 +52,13 @@ Value conv_transpose(const Value& x, const Value& weight, const Value* bias, con
   return add_channel_bias(y, bias, site);
 }
 
-Value max_pool_with_indices(const Value& x, const ir::MaxPoolIndex& options, Value* indices, const Site& site) {
-  const Value index = apply(options, x.detach(), site);
-  if (indices != nullptr) *indices = index;
-  if (x.rank() == 3) return gather(x, 2, index, site);
-  const auto flat = gather(flatten(x, 2, -1, site), 2, flatten(index, 2, -1, site), site);
-  return reshape(flat, index.shape(), site);
+Indexed max_pool_with_indices(const Value& x, const ir::MaxPool& options, const Site& site) {
+  auto results = apply_all(options, x, site);
+  return {std::move(results[0]), std::move(results[1])};
 }
 
-Value max_pool(const Value& x, const ir::MaxPoolIndex& options, const Site& site) {
-  return max_pool_with_indices(x, options, nullptr, site);
+Value max_pool(const Value& x, const ir::MaxPool& options, const Site& site) {
+  return max_pool_with_indices(x, options, site).values;
 }
 
 Value avg_pool(const Value& x, const ir::AvgPool& options, const Site& site) { return apply(options, x, site); }

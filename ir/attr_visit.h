@@ -2,11 +2,15 @@
 // For the .cc files of ir/ and their tests.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "ir/enums.h"
 #include "ir/op.h"
 
 namespace burn::ir {
@@ -16,6 +20,19 @@ template <typename Kind, typename Body>
 constexpr void for_each_attr(Kind& kind, Body&& body) {
   std::apply([&](const auto&... attr) { (body(attr.name, kind.*attr.member), ...); },
              std::remove_const_t<Kind>::kAttrs);
+}
+
+// A value as it is printed: "true", "[2, 3]", "0.5", "sum".
+template <typename Field>
+std::string attr_text(const Field& field) {
+  if constexpr (std::is_enum_v<Field>)
+    return std::string{name(field)};
+  else if constexpr (std::is_same_v<Field, bool>)
+    return field ? "true" : "false";
+  else if constexpr (std::is_same_v<Field, Dims>)
+    return to_string(field);
+  else
+    return fmt::format("{}", field);
 }
 
 namespace detail {
@@ -48,7 +65,7 @@ constexpr std::size_t field_count() {
   static_assert(std::is_aggregate_v<type> && std::is_trivially_copyable_v<type>, #type);  \
   static_assert(detail::field_count<type>() == std::tuple_size_v<decltype(type::kAttrs)>, \
                 #type "::kAttrs must name every field");
-#include "ir/ops.def"
+BURN_OPS(OP)
 #undef OP
 
 }  // namespace burn::ir

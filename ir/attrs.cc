@@ -1,12 +1,12 @@
 #include "ir/attrs.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include <fmt/format.h>
 
 #include "ir/attr_visit.h"
-#include "ir/enums.h"
 
 namespace burn::ir {
 namespace {
@@ -65,6 +65,8 @@ std::string_view wanted() {
     return "0 or 1";
   else if constexpr (std::is_same_v<Field, Dims>)
     return "a list of numbers";
+  else if constexpr (std::is_same_v<Field, double>)
+    return "a real number";
   else
     return "a number";
 }
@@ -72,6 +74,7 @@ std::string_view wanted() {
 std::string shown(const AttrValue& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return quoted(*text);
   if (const auto* dims = std::get_if<Dims>(&value)) return to_string(*dims);
+  if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
   return std::to_string(std::get<std::int64_t>(value));
 }
 
@@ -83,8 +86,7 @@ Status read_attr(std::string_view op, std::string_view attr, std::span<const Nam
     if (found) return invalid_argument(fmt::format("{}: attribute \"{}\" appears twice", op, attr));
     found = &candidate;
   }
-  if (!found) return invalid_argument(fmt::format("{}: attribute \"{}\" is missing", op, attr));
-  if (!read(found->value, field)) {
+  if (found && !read(found->value, field)) {
     return invalid_argument(
         fmt::format("{}: attribute \"{}\" must be {}, not {}", op, attr, wanted<Field>(), shown(found->value)));
   }
@@ -107,6 +109,14 @@ Result<Op> build(std::span<const NamedAttr> attrs) {
   });
   if (!status.ok()) return status;
   return Op{kind};
+}
+
+template <typename Field>
+bool same_bits(const Field& a, const Field& b) {
+  if constexpr (std::is_same_v<Field, double>)
+    return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+  else
+    return a == b;
 }
 
 // ---- Field -> bytes
@@ -145,10 +155,26 @@ std::vector<NamedAttr> attrs_of(const Op& op) {
   return attrs;
 }
 
+std::vector<NamedAttr> changed_attrs_of(const Op& op) {
+  std::vector<NamedAttr> attrs;
+  std::visit(
+      [&](const auto& kind) {
+        using Kind = std::remove_cvref_t<decltype(kind)>;
+        const Kind defaults;
+        [[maybe_unused]] const auto add = [&](const auto& attr) {
+          if (!same_bits(kind.*attr.member, defaults.*attr.member))
+            attrs.push_back({std::string{attr.name}, value_of(kind.*attr.member)});
+        };
+        std::apply([&](const auto&... attr) { (add(attr), ...); }, Kind::kAttrs);
+      },
+      op);
+  return attrs;
+}
+
 Result<Op> make_op(std::string_view kind_name, std::span<const NamedAttr> attrs) {
 #define OP(type) \
   if (kind_name == type::kName) return build<type>(attrs);
-#include "ir/ops.def"
+  BURN_OPS(OP)
 #undef OP
   return unimplemented(fmt::format("op {}", quoted(kind_name)));
 }

@@ -13,8 +13,8 @@
 
 namespace burn::ir {
 
-// Booleans travel as 0 and 1, enums and dtypes as their names.
-using AttrValue = std::variant<std::int64_t, std::string, Dims>;
+// Booleans travel as 0 and 1, enums and dtypes as their names, floating attributes as doubles.
+using AttrValue = std::variant<std::int64_t, double, std::string, Dims>;
 
 struct NamedAttr {
   std::string name;
@@ -26,8 +26,11 @@ struct NamedAttr {
 std::string_view kind_name(const Op& op);
 
 std::vector<NamedAttr> attrs_of(const Op& op);
+// Without those that have their defaults, bit for bit (-0.0 is not 0.0): what is sent.
+std::vector<NamedAttr> changed_attrs_of(const Op& op);
 
-// The op of that name with those attributes; each must be there exactly once, with the right type.
+// The op of that name with those attributes, each of the right type and at most once; absent ones have the default of
+// the op's struct.
 // Errors: UNIMPLEMENTED for an unknown op, INVALID_ARGUMENT for attributes that do not fit.
 Result<Op> make_op(std::string_view kind_name, std::span<const NamedAttr> attrs);
 

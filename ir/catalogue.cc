@@ -6,7 +6,6 @@
 #include <xxhash.h>
 
 #include "ir/attr_visit.h"
-#include "ir/enums.h"
 
 namespace burn::ir {
 namespace {
@@ -21,6 +20,8 @@ std::string field_kind() {
     return "dtype";
   else if constexpr (std::is_same_v<Field, PointwiseFn>)
     return "function";
+  else if constexpr (std::is_same_v<Field, double>)
+    return "real";
   else if constexpr (!std::is_enum_v<Field>)
     return "number";
   else {
@@ -48,7 +49,7 @@ CatalogueEntry structured_entry() {
   const Kind kind;
   for_each_attr(kind, [&](std::string_view attr, const auto& field) {
     using Field = std::remove_cvref_t<decltype(field)>;
-    entry.attrs.push_back(fmt::format("{}: {}", attr, field_kind<Field>()));
+    entry.attrs.push_back(fmt::format("{}: {} = {}", attr, field_kind<Field>(), attr_text(field)));
   });
   return entry;
 }
@@ -58,7 +59,7 @@ std::vector<CatalogueEntry> make_catalogue() {
   for (int i = 0; i < pointwise_count(); ++i) entries.push_back(pointwise_entry(row(static_cast<PointwiseFn>(i))));
 #define OP(type) \
   if (!std::is_same_v<type, Pointwise>) entries.push_back(structured_entry<type>());
-#include "ir/ops.def"
+  BURN_OPS(OP)
 #undef OP
   return entries;
 }
@@ -116,18 +117,21 @@ std::uint64_t op_set_fingerprint() {
 std::string catalogue_markdown() {
   std::string text =
       "# Ops\n\n"
-      "Generated from `ir/pointwise.def` and `ir/ops.h` by the test `ir.Catalogue`; run it with `BURN_UPDATE_DOCS=1` "
+      "Generated from `ir/pointwise.def` and `ir/ops/` by the test `ir.Catalogue`; run it with `BURN_UPDATE_DOCS=1` "
       "to\n"
-      "write this file anew. What the structured ops do is said in `ir/ops.h`.\n\n"
+      "write this file anew. What the structured ops do is said in `ir/ops/*.h`.\n\n"
       "## Pointwise\n\n"
       "Element by element; an operand of rank 0 stands for every element.\n\n"
-      "| Name | Takes | Formula | Gradient | Meaning |\n|---|---|---|---|---|\n";
+      "| Name | Method | Takes | Formula | Gradient | Meaning |\n|---|---|---|---|---|---|\n";
   for (int i = 0; i < pointwise_count(); ++i) {
     const auto& r = row(static_cast<PointwiseFn>(i));
-    text += fmt::format("| `{}` | {} | `{}` | {} | {} |\n", r.name, class_text(r.kind), cell(r.value),
+    text += fmt::format("| `{}` | `{}` | {} | `{}` | {} | {} |\n", r.name, r.method, class_text(r.kind), cell(r.value),
                         r.differentiable ? "yes" : "", cell(r.doc));
   }
-  text += "\n## Structured\n\n| Name | Signature | Attributes |\n|---|---|---|\n";
+  text +=
+      "\n## Structured\n\n"
+      "Behind `=` stands what an attribute is where it is absent.\n\n| Name | Signature | Attributes "
+      "|\n|---|---|---|\n";
   for (const auto& entry : catalogue()) {
     if (entry.tier != "structured") continue;
     std::string attrs;

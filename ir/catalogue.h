@@ -12,7 +12,7 @@ struct CatalogueEntry {
   std::string tier;       // "pointwise" or "structured"
   std::string signature;  // "[..., m, k], [..., k, n] -> [..., m, n]"
   std::string formula;    // pointwise only
-  std::string doc;        // pointwise only: the structured ones are described in ops.h
+  std::string doc;        // pointwise only: the structured ones are described in ir/ops/
   std::vector<std::string> attrs;
 };
 

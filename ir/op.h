@@ -6,6 +6,7 @@
 #include <string_view>
 #include <variant>
 
+#include "base/few.h"
 #include "base/status.h"
 #include "ir/ops.h"
 
@@ -20,15 +21,27 @@ struct OpList {
 
 using Op = detail::OpList<void
 #define OP(type) , type
-#include "ir/ops.def"
+                              BURN_OPS(OP)
 #undef OP
                           >::type;
 
 // "pointwise" ops answer with their function's name ("exp"), the others with their own ("reduce").
 std::string_view name(const Op& op);
 
-// The type of the result, or why the operands do not fit: a sentence with the shapes in it.
-Result<TensorType> infer(const Op& op, std::span<const TensorType* const> operands);
+// What an op gives: nearly always one type, which is stored without allocating.
+using TypeList = Few<TensorType, 1>;
+
+// The types of the results, or why the operands do not fit: a sentence with the shapes in it.
+Result<TypeList> infer(const Op& op, std::span<const TensorType* const> operands);
+
+int result_count(const Op& op);
+bool has_effect(const Op& op);
+
+// Results that an op may have at most.
+inline constexpr int kMaxResults = 4;
+#define OP(type) static_assert(result_count<type>() >= 1 && result_count<type>() <= kMaxResults, #type);
+BURN_OPS(OP)
+#undef OP
 
 // "reduce(fn=sum, axes=[0, 1])"
 std::string to_string(const Op& op);

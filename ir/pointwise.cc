@@ -6,12 +6,12 @@ namespace burn::ir {
 namespace {
 
 constexpr std::array kRows = {
-#define P1(name, kind, value, grad, doc) \
-  PointwiseRow{#name, PointwiseClass::kind, 1, std::string_view(#grad) != "ZERO", #value, doc},
-#define P2(name, kind, value, grad_a, grad_b, doc) \
-  PointwiseRow{#name, PointwiseClass::kind, 2, std::string_view(#grad_a) != "ZERO", #value, doc},
-#define P3(name, kind, value, grad_a, grad_b, grad_c, doc) \
-  PointwiseRow{#name, PointwiseClass::kind, 3, std::string_view(#grad_b) != "ZERO", #value, doc},
+#define P1(name, forms, kind, value, grad, doc) \
+  PointwiseRow{#name, #name, PointwiseClass::kind, 1, std::string_view(#grad) != "ZERO", #value, doc},
+#define P2(name, method, kind, value, grad_a, grad_b, doc) \
+  PointwiseRow{#name, #method, PointwiseClass::kind, 2, std::string_view(#grad_a) != "ZERO", #value, doc},
+#define P3(name, method, kind, value, grad_a, grad_b, grad_c, doc) \
+  PointwiseRow{#name, #method, PointwiseClass::kind, 3, std::string_view(#grad_b) != "ZERO", #value, doc},
 #include "ir/pointwise.def"
 #undef P1
 #undef P2

@@ -8,9 +8,9 @@
 namespace burn::ir {
 
 enum class PointwiseFn : std::uint8_t {
-#define P1(name, kind, value, grad, doc) name,
-#define P2(name, kind, value, grad_a, grad_b, doc) name,
-#define P3(name, kind, value, grad_a, grad_b, grad_c, doc) name,
+#define P1(name, ...) name,
+#define P2(name, ...) name,
+#define P3(name, ...) name,
 #include "ir/pointwise.def"
 #undef P1
 #undef P2
@@ -28,8 +28,15 @@ enum class PointwiseClass : std::uint8_t {
   choose,    // bool, T, T -> T
 };
 
+// Forms of a vector loop over f32, as bits: f(x); f(a op b), op being one of + - * /; and ((f(x) + c) * d) / e with
+// steps left out. For functions whose plain loop the compiler does not turn into vectors.
+namespace forms {
+inline constexpr int none = 0, alone = 1, after = 2, chain = 4;
+}
+
 struct PointwiseRow {
   std::string_view name;
+  std::string_view method;  // of Tensor, and in the conformance tool
   PointwiseClass kind;
   int arity;
   bool differentiable;

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "ir/attrs.h"
 #include "ir/op_copy.h"
+#include "ir/shape_rules.h"
 
 namespace burn::ir {
 namespace {
@@ -50,7 +51,8 @@ class Step {
 
   static HashState digest(const XXH128_hash_t& hash) { return {hash.low64, hash.high64}; }
 
-  std::byte bytes_[kMaxOpImage + 256];  // the rest: state 16, count 8, refs 64, type 66
+  // The rest: state 16, count 8, refs 64, whether it is recomputed 1, types 66 each.
+  std::byte bytes_[kMaxOpImage + 96 + std::size_t{66} * kMaxResults];
   std::size_t size_ = 0;
 };
 
@@ -60,7 +62,7 @@ static_assert(std::variant_size_v<Op> < 254);
 
 bool exists(const Program& program, Ref ref) {
   const auto index = static_cast<std::size_t>(ref.index());
-  return index < (ref.is_input() ? program.inputs.size() : program.nodes.size());
+  return index < (ref.is_input() ? program.inputs.size() : program.values.size());
 }
 
 std::string to_string(Ref ref) { return fmt::format("{}{}", ref.is_input() ? "in" : "%", ref.index()); }
@@ -71,11 +73,11 @@ std::string list(std::span<const Ref> refs) {
   return text;
 }
 
-// Blocks of four numbers that an op of this many elements takes from the random stream.
-std::int64_t random_blocks(const TensorType& type) { return (type.num_elements() + 3) / 4; }
+// Blocks of four numbers that an op takes from the random stream: those of the whole value, whatever box it draws.
+std::int64_t random_blocks(const Random& op) { return (num_elements(op.whole_shape()) + 3) / 4; }
 
 // Slots and parts of the random stream are handed out in order, so that a decoded program cannot make them overlap.
-Status check_order(const Op& op, const TensorType& type, const Program& program) {
+Status check_order(const Op& op, const Program& program) {
   if (const auto* scalar = std::get_if<Scalar>(&op); scalar && scalar->slot != program.scalar_count) {
     return invalid_argument(fmt::format("scalar: slot {} is not the next one, {}", scalar->slot, program.scalar_count));
   }
@@ -84,7 +86,7 @@ Status check_order(const Op& op, const TensorType& type, const Program& program)
       return invalid_argument(
           fmt::format("random: offset {} is not the next one, {}", random->offset, program.random_blocks));
     }
-    if (random_blocks(type) > ProgramBuilder::kMaxRandomBlocks - program.random_blocks) {
+    if (random_blocks(*random) > ProgramBuilder::kMaxRandomBlocks - program.random_blocks) {
       return resource_exhausted("random: a program may not use more than 2^62 blocks");
     }
   }
@@ -92,6 +94,13 @@ Status check_order(const Op& op, const TensorType& type, const Program& program)
 }
 
 }  // namespace
+
+// has_effect() by index, which is asked for every node that is recorded.
+constexpr bool kEffects[] = {
+#define OP(type) has_effect<type>(),
+    BURN_OPS(OP)
+#undef OP
+};
 
 std::string to_string(const CallSite& site) {
   if (!site.file) return {};
@@ -104,6 +113,7 @@ std::string to_string(const ProgramHash& hash) { return fmt::format("{:016x}{:01
 
 std::size_t memory_bytes(const Program& program) {
   return sizeof program + program.inputs.capacity() * sizeof(Input) + program.nodes.capacity() * sizeof(Node) +
+         program.values.capacity() * sizeof(Made) +
          (program.operands.capacity() + program.outputs.capacity()) * sizeof(Ref);
 }
 
@@ -116,8 +126,14 @@ std::string to_string(const Program& program) {
   for (std::size_t i = 0; i < program.nodes.size(); ++i) {
     const auto& node = program.nodes[i];
     const auto operands = program.operands_of(node);
-    text += fmt::format("%{} = {}{}{} : {}", i, to_string(node.op), operands.empty() ? "" : " ", list(operands),
-                        to_string(node.type));
+    std::string results, types;
+    for (std::size_t v = node.first_value; v < node.first_value + node.value_count; ++v) {
+      const auto separator = results.empty() ? "" : ", ";
+      results += fmt::format("{}%{}", separator, v);
+      types += fmt::format("{}{}", separator, to_string(program.values[v].type));
+    }
+    text += fmt::format("{} = {}{}{}{} : {}", results, node.recompute ? "again " : "", to_string(node.op),
+                        operands.empty() ? "" : " ", list(operands), types);
     text += node.site.file ? fmt::format("  ; {}\n", to_string(node.site)) : "\n";
   }
   return text + fmt::format("outputs {}\n", list(program.outputs));
@@ -126,13 +142,15 @@ std::string to_string(const Program& program) {
 bool same(const Program& a, const Program& b) {
   const auto same_input = [](const Input& x, const Input& y) { return x.type == y.type && x.donated == y.donated; };
   const auto same_node = [](const Node& x, const Node& y) {
-    if (x.operand_count != y.operand_count || x.type != y.type) return false;
+    if (x.operand_count != y.operand_count || x.recompute != y.recompute) return false;
     std::byte image_x[kMaxOpImage], image_y[kMaxOpImage];
     const auto size = write_image(x.op, image_x);
     return size == write_image(y.op, image_y) && std::memcmp(image_x, image_y, size) == 0;
   };
-  return a.hash == b.hash && std::ranges::equal(a.inputs, b.inputs, same_input) &&
-         std::ranges::equal(a.nodes, b.nodes, same_node) && a.operands == b.operands && a.outputs == b.outputs;
+  const auto same_value = [](const Made& x, const Made& y) { return x.type == y.type && x.node == y.node; };
+  return a.hash == b.hash && std::ranges::equal(a.values, b.values, same_value) &&
+         std::ranges::equal(a.inputs, b.inputs, same_input) && std::ranges::equal(a.nodes, b.nodes, same_node) &&
+         a.operands == b.operands && a.outputs == b.outputs;
 }
 
 Ref ProgramBuilder::add_input(const TensorType& type) {
@@ -140,7 +158,7 @@ Ref ProgramBuilder::add_input(const TensorType& type) {
   return Ref::input(static_cast<std::int32_t>(program_.inputs.size() - 1));
 }
 
-Result<Ref> ProgramBuilder::add(const Op& op, std::span<const Ref> operands, CallSite site) {
+Result<Ref> ProgramBuilder::add(const Op& op, std::span<const Ref> operands, CallSite site, bool recompute) {
   if (program_.nodes.size() >= kMaxNodes) {
     return resource_exhausted(fmt::format("a program may not have more than {} nodes", kMaxNodes));
   }
@@ -157,21 +175,31 @@ Result<Ref> ProgramBuilder::add(const Op& op, std::span<const Ref> operands, Cal
     }
     types[i] = &program_.type_of(operands[i]);
   }
-  BURN_TRY(const TensorType type, infer(op, types));
-  BURN_RETURN_IF_ERROR(check_order(op, type, program_));
+  const auto node = static_cast<std::int32_t>(program_.nodes.size());
+  const auto first = program_.values.size();
+  BURN_RETURN_IF_ERROR(shape_rules::infer_into(op, types, program_.values, node));
+  const auto results = std::span(program_.values).subspan(first);
+  if (auto status = check_order(op, program_); !status.ok()) {
+    program_.values.resize(first);
+    return status;
+  }
 
   Step step{state_};
   step.put_op(op);
   step.put_refs(operands);
-  step.put_type(type);
+  step.put(static_cast<std::uint8_t>(recompute));
+  for (const auto& made : results) step.put_type(made.type);
   state_ = step.hash();
 
   if (std::holds_alternative<Scalar>(op)) ++program_.scalar_count;
-  if (std::holds_alternative<Random>(op)) program_.random_blocks += random_blocks(type);
-  program_.nodes.emplace_back(OpCopy{op}, type, static_cast<std::uint32_t>(program_.operands.size()),
-                              static_cast<std::uint32_t>(operands.size()), site);
+  if (const auto* random = std::get_if<Random>(&op)) program_.random_blocks += random_blocks(*random);
+  const bool effect = kEffects[op.index()];
+  if (effect) ++program_.effect_count;
+  program_.nodes.emplace_back(OpCopy{op}, static_cast<std::uint32_t>(program_.operands.size()),
+                              static_cast<std::uint32_t>(operands.size()), static_cast<std::uint32_t>(first),
+                              static_cast<std::uint32_t>(results.size()), recompute, effect, site);
   program_.operands.insert(program_.operands.end(), operands.begin(), operands.end());
-  return Ref::node(static_cast<std::int32_t>(program_.nodes.size() - 1));
+  return Ref::value(static_cast<std::int32_t>(first));
 }
 
 Ref ProgramBuilder::add_scalar(DType dtype) {
@@ -180,15 +208,16 @@ Ref ProgramBuilder::add_scalar(DType dtype) {
   return *ref;
 }
 
-Result<Ref> ProgramBuilder::add_random(RandomFn fn, DType dtype, const Shape& shape, CallSite site) {
-  return add(Random{fn, dtype, shape, program_.random_blocks}, {}, site);
+Result<Ref> ProgramBuilder::add_random(Random op, CallSite site) {
+  op.offset = program_.random_blocks;
+  return add(op, {}, site);
 }
 
 Status ProgramBuilder::check_outputs(std::span<const Ref> outputs) const {
-  std::vector<bool> seen(program_.nodes.size());
+  std::vector<bool> seen(program_.values.size());
   for (const auto ref : outputs) {
     if (ref.is_input() || !exists(program_, ref)) {
-      return invalid_argument(fmt::format("output {} is not a node of the program", to_string(ref)));
+      return invalid_argument(fmt::format("output {} is no result of a node of the program", to_string(ref)));
     }
     const auto index = static_cast<std::size_t>(ref.index());
     if (seen[index]) return invalid_argument(fmt::format("output {} appears twice", to_string(ref)));
@@ -223,10 +252,12 @@ void ProgramBuilder::clear() {
   state_ = {};
   program_.inputs.clear();
   program_.nodes.clear();
+  program_.values.clear();
   program_.operands.clear();
   program_.outputs.clear();
   program_.scalar_count = 0;
   program_.random_blocks = 0;
+  program_.effect_count = 0;
   program_.hash = {};
 }
 
@@ -236,6 +267,7 @@ Program ProgramBuilder::take() {
   // The next program is most likely the next step of the same training.
   program_.inputs.reserve(done.inputs.size());
   program_.nodes.reserve(done.nodes.size());
+  program_.values.reserve(done.values.size());
   program_.operands.reserve(done.operands.size());
   return done;
 }

@@ -1,8 +1,9 @@
 // A program: straight-line tensor code, defined once and run many times with other bindings.
 //
-// Values are numbered by position: inputs and nodes apart, so that a program can be hashed while it is recorded. Names,
-// ids and addresses are not part of it; two programs with the same hash do the same. Values are immutable; a program is
-// a value too.
+// Values are numbered by position: inputs apart from what nodes make, so that a program can be hashed while it is
+// recorded. A node makes as many values as its op has results, and they are numbered over all nodes in order: where
+// every op has one result, a value has the number of its node. Names, ids and addresses are not part of a program; two
+// with the same hash do the same. Values are immutable; a program is a value too.
 #pragma once
 
 #include <array>
@@ -16,17 +17,19 @@
 
 namespace burn::ir {
 
-// An operand: the k-th node (k >= 0) or the k-th input.
+// An operand: the k-th value that nodes make (k >= 0) or the k-th input.
 class Ref {
  public:
   Ref() = default;
-  static Ref node(std::int32_t k) { return Ref{k}; }
+  static Ref value(std::int32_t k) { return Ref{k}; }
   static Ref input(std::int32_t k) { return Ref{~k}; }
 
   bool is_input() const { return code_ < 0; }
   std::int32_t index() const { return code_ < 0 ? ~code_ : code_; }
   std::int32_t code() const { return code_; }  // one number for both: index, or ~index for an input
   static Ref from_code(std::int32_t code) { return Ref{code}; }
+  // Of a node's first result: its k-th.
+  Ref result(int k) const { return Ref{code_ + k}; }
   friend bool operator==(Ref, Ref) = default;
 
  private:
@@ -43,10 +46,20 @@ std::string to_string(const CallSite& site);  // "model.cc:41"
 
 struct Node {
   Op op;
-  TensorType type;  // of the result
   std::uint32_t operand_begin = 0;
   std::uint32_t operand_count = 0;
+  std::uint32_t first_value = 0;  // of its results
+  std::uint32_t value_count = 1;
+  bool recompute =
+      false;            // computes again what an earlier node did, to spare its memory: no pass merges it with another
+  bool effect = false;  // has_effect(op): kept, never merged, in the order of the program
   CallSite site;
+};
+
+// A result of a node.
+struct Made {
+  TensorType type;
+  std::int32_t node = 0;
 };
 
 struct Input {
@@ -64,20 +77,29 @@ std::string to_string(const ProgramHash& hash);  // 32 hex digits
 struct Program {
   std::vector<Input> inputs;
   std::vector<Node> nodes;
+  std::vector<Made> values;        // the results of all nodes, back to back
   std::vector<Ref> operands;       // of all nodes, back to back
-  std::vector<Ref> outputs;        // distinct; an output may be an input only through a node
+  std::vector<Ref> outputs;        // distinct values; an output may be an input only through a node
   std::int32_t scalar_count = 0;   // slots in the bindings
   std::int64_t random_blocks = 0;  // how far a run moves the random stream: blocks of four numbers
+  std::int32_t effect_count = 0;   // nodes with an effect: such a program is run for more than its outputs
   ProgramHash hash;
   std::shared_ptr<const void> site_files;  // keeps the CallSites' names alive where they were decoded
 
   std::span<const Ref> operands_of(const Node& node) const {
     return std::span(operands).subspan(node.operand_begin, node.operand_count);
   }
+  std::span<const Made> results_of(const Node& node) const {
+    return std::span(values).subspan(node.first_value, node.value_count);
+  }
   const TensorType& type_of(Ref ref) const {
     const auto i = static_cast<std::size_t>(ref.index());
-    return ref.is_input() ? inputs[i].type : nodes[i].type;
+    return ref.is_input() ? inputs[i].type : values[i].type;
   }
+  const TensorType& type_of(const Node& node) const { return values[node.first_value].type; }  // of its first result
+  // Which node makes a value. Requires: no input.
+  std::int32_t node_of(Ref value) const { return values[static_cast<std::size_t>(value.index())].node; }
+  const Node& maker_of(Ref value) const { return nodes[static_cast<std::size_t>(node_of(value))]; }
 };
 
 // How large a program is, whatever stores it: its nodes, inputs and operands. What quotas count.
@@ -101,21 +123,22 @@ class ProgramBuilder {
   static constexpr std::int64_t kMaxRandomBlocks = std::int64_t{1} << 62;
 
   Ref add_input(const TensorType& type);  // Requires: checked_num_elements(type.shape) has a value.
-  // Errors: operands that do not exist or do not fit; a Scalar or Random that does not take the next free slot or
-  // offset; a full program. The builder is then as it was.
-  Result<Ref> add(const Op& op, std::span<const Ref> operands, CallSite site = {});
+  // The first result of the new node; the others follow it (Ref::result). Errors: operands that do not exist or do not
+  // fit; a Scalar or Random that does not take the next free slot or offset; a full program. The builder is then as it
+  // was.
+  Result<Ref> add(const Op& op, std::span<const Ref> operands, CallSite site = {}, bool recompute = false);
   // The next free scalar slot, as a rank-0 value. Requires: size() < kMaxNodes.
   Ref add_scalar(DType dtype);
   // The op with its offset set to the next free part of the random stream.
-  Result<Ref> add_random(RandomFn fn, DType dtype, const Shape& shape, CallSite site = {});
+  Result<Ref> add_random(Random op, CallSite site = {});
 
   const TensorType& type_of(Ref ref) const { return program_.type_of(ref); }
   const Program& program() const { return program_; }
-  std::size_t size() const { return program_.nodes.size(); }
+  std::size_t size() const { return program_.nodes.size(); }  // nodes
   bool empty() const { return program_.nodes.empty(); }
   void donate(std::int32_t input) { program_.inputs[static_cast<std::size_t>(input)].donated = true; }
 
-  // Whether these may be outputs: existing nodes, each once. For lists that come off the wire.
+  // Whether these may be outputs: results of nodes, each once. For lists that come off the wire.
   Status check_outputs(std::span<const Ref> outputs) const;
   // Closes the program with these results; the builder is empty afterwards. Requires: check_outputs(outputs).ok().
   Program finish(std::vector<Ref> outputs);

@@ -7,19 +7,29 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/status.h"
-#include "ir/op.h"
+#include "ir/program.h"
 
 namespace burn::ir::shape_rules {
 
 using Operands = std::span<const TensorType* const>;
 
-#define OP(type) Result<TensorType> infer(const type& op, Operands in);
-#include "ir/ops.def"
+// Ops with one result give its type, others a list.
+template <typename Kind>
+using Inferred = std::conditional_t<result_count<Kind>() == 1, Result<TensorType>, Result<TypeList>>;
+
+#define OP(type) Inferred<type> infer(const type& op, Operands in);
+BURN_OPS(OP)
 #undef OP
+
+// Appends the types of the results of node `node` to `values`, which the operands may be among: what ir::infer says
+// without its list. After a failure nothing is appended.
+Status infer_into(const Op& op, Operands in, std::vector<Made>& values, std::int32_t node);
 
 template <typename... Args>
 Status fail(fmt::format_string<Args...> format, Args&&... args) {
@@ -33,6 +43,15 @@ Status check_operands(std::string_view op, Operands in, std::size_t count);
 
 // 0 <= axis < x's rank.
 Status check_axis(std::string_view op, std::int64_t axis, const TensorType& x);
+
+// The types of an op with several results.
+template <typename... Types>
+TypeList types_of(const Types&... types) {
+  TypeList list{sizeof...(Types)};
+  std::size_t i = 0;
+  ((list[i++] = types), ...);
+  return list;
+}
 
 // The type, if it can be strided over in 64 bits.
 Result<TensorType> checked(std::string_view op, DType dtype, const Shape& shape);

@@ -39,11 +39,11 @@ Value pad(const Value& x, const detail::Padding& padding, double number, const S
 template <int D, typename Layer>
 Tensor<D> max_pool(const Layer& layer, const Tensor<D>& x, const Loc& where) {
   const auto padding = padding_of(layer, x.value());
-  ir::MaxPoolIndex op{.kernel = ir::Dims{std::span{layer.kernel_size}},
-                      .stride = ir::Dims{std::span{layer.stride}},
-                      .padding = padding.begin,
-                      .dilation = ir::Dims{std::span{layer.dilation}},
-                      .ceil_mode = layer.ceil_mode};
+  ir::MaxPool op{.kernel = ir::Dims{std::span{layer.kernel_size}},
+                 .stride = ir::Dims{std::span{layer.stride}},
+                 .padding = padding.begin,
+                 .dilation = ir::Dims{std::span{layer.dilation}},
+                 .ceil_mode = layer.ceil_mode};
   if (padding.is_symmetric()) return Tensor<D>{client::max_pool(x.value(), op, at(where))};
   op.padding = ir::Dims::filled(op.kernel.rank(), 0);
   return Tensor<D>{

@@ -37,6 +37,7 @@ v1::Hello* to_wire(const Hello& hello, Arena& arena) {
   out->set_fingerprint(hello.fingerprint);
   out->set_client(wire_text(hello.client));
   out->set_token(wire_text(hello.token));
+  out->set_device(hello.device);
   return out;
 }
 
@@ -157,7 +158,7 @@ std::vector<T> to_vector(const RepeatedField<T>& values) {
 
 Result<Body> from_wire(const v1::Hello& hello) {
   return Body{Hello{hello.version(), hello.fingerprint(), hello.client().substr(0, kMaxTextBytes),
-                    hello.token().substr(0, kMaxTextBytes)}};
+                    hello.token().substr(0, kMaxTextBytes), hello.device()}};
 }
 
 Result<Body> from_wire(const v1::Run& run) {

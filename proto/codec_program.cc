@@ -27,6 +27,8 @@ void to_wire(const ir::NamedAttr& attr, v1::Attr* out) {
   out->set_name(attr.name);
   if (const auto* number = std::get_if<std::int64_t>(&attr.value)) {
     out->set_number(*number);
+  } else if (const auto* real = std::get_if<double>(&attr.value)) {
+    out->set_real(*real);
   } else if (const auto* text = std::get_if<std::string>(&attr.value)) {
     out->set_text(*text);
   } else {
@@ -67,6 +69,8 @@ Result<ir::NamedAttr> from_wire(const v1::Attr& attr) {
   switch (attr.value_case()) {
     case v1::Attr::kNumber:
       return ir::NamedAttr{attr.name(), attr.number()};
+    case v1::Attr::kReal:
+      return ir::NamedAttr{attr.name(), attr.real()};
     case v1::Attr::kText:
       return ir::NamedAttr{attr.name(), attr.text()};
     case v1::Attr::kNumbers: {
@@ -200,7 +204,7 @@ class ProgramReader {
     BURN_TRY(const auto op, ir::make_op(node_.op(), attrs_));
     operands_.clear();
     for (const auto code : node_.operands()) operands_.push_back(ir::Ref::from_code(code));
-    return builder_.add(op, operands_, site).status();
+    return builder_.add(op, operands_, site, node_.recompute()).status();
   }
 
   ir::CallSite site_of(const v1::Node& node) const {
@@ -257,9 +261,10 @@ void to_wire(const ir::Program& program, v1::Program* out) {
     auto* wire = out->add_nodes();
     wire->set_op(std::string{ir::kind_name(node.op)});
     for (const auto ref : program.operands_of(node)) wire->add_operands(ref.code());
-    for (const auto& attr : ir::attrs_of(node.op)) to_wire(attr, wire->add_attrs());
+    for (const auto& attr : ir::changed_attrs_of(node.op)) to_wire(attr, wire->add_attrs());
     wire->set_site_file(files.index_plus_one(node.site.file));
     if (wire->site_file() != 0) wire->set_site_line(node.site.line);
+    wire->set_recompute(node.recompute);
   }
   for (const auto ref : program.outputs) out->add_outputs(ref.code());
 }

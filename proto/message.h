@@ -19,7 +19,7 @@
 
 namespace burn::proto {
 
-inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::uint32_t kProtocolVersion = 2;
 inline constexpr std::size_t kChunkBytes = std::size_t{1} << 20;  // payload of a bulk frame
 inline constexpr std::size_t kInlineBytes = std::size_t{64}
                                             << 10;  // tensors up to this travel inside their Write / Data
@@ -35,6 +35,7 @@ struct Hello {
   std::uint64_t fingerprint = 0;  // ir::op_set_fingerprint()
   std::string client;             // "burn-cpp 0.1.0", for logs
   std::string token;              // who is asking; empty: nobody in particular
+  std::uint32_t device = 0;       // which of the worker's devices is meant, as Welcome lists them
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 

@@ -40,7 +40,7 @@ struct Run {
 struct SessionInfo {
   std::string server;                // "burn-server 0.1.0"
   std::string session;               // an opaque name for logs
-  std::vector<std::string> devices;  // "cpu", "cuda:0"
+  std::vector<std::string> devices;  // all that are there: "cpu", "cuda:0"
   std::uint64_t max_tensor_bytes = 0;
   std::uint64_t max_in_flight = 0;        // ordered messages that may be unacknowledged
   std::uint64_t bulk_credit = 0;          // bytes of upload chunks that may be under way
@@ -55,7 +55,7 @@ struct SessionInfo {
 // says that the session is broken (the peer went away) and everything fails from then on, or that this call was refused
 // and had no effect. A step of a run that fails poisons the outputs that are computed from it, and no others; a run
 // that is refused, or whose program was, poisons all of its own. Whoever reads one of them, or a value computed from
-// it, gets the first cause. Callbacks come from a thread of the session and must not block or call back into it with
+// it, gets the first cause. Callbacks come from threads of the session and must not block or call back into it with
 // anything but new asynchronous calls; each is called exactly once, at the latest by close().
 class Session {
  public:

@@ -37,7 +37,7 @@ Result<std::unique_ptr<Session>> open_session(const std::string& url) {
   std::string known;
   {
     const std::lock_guard lock{all.mutex};
-    const auto found = all.factories.find(url.substr(0, url.find(':')));
+    const auto found = all.factories.find(url.substr(0, url.find_first_of(":/")));
     if (found != all.factories.end()) factory = found->second;
     for (const auto& [scheme, unused] : all.factories) known += (known.empty() ? "" : ", ") + scheme;
   }

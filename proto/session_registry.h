@@ -13,8 +13,8 @@ namespace burn::proto {
 
 using SessionFactory = std::function<Result<std::unique_ptr<Session>>(const std::string& url)>;
 
-// Makes URLs whose scheme (the part before ':', or the whole) is `scheme` open with `factory`, instead of whatever did
-// before. Thread-safe; may be called while static objects are built.
+// Makes URLs whose scheme (the part before ':' or '/', or the whole) is `scheme` open with `factory`, instead of
+// whatever did before. Thread-safe; may be called while static objects are built.
 void register_scheme(const std::string& scheme, SessionFactory factory);
 
 // Errors: INVALID_ARGUMENT naming the URL and the schemes there are; what the factory says. Thread-safe.

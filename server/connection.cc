@@ -11,12 +11,24 @@ namespace {
 // Answers that a client leaves lying. Chunks are not among the problems: they need its credit.
 constexpr std::size_t kMaxBacklogBytes = std::size_t{256} << 20;
 
+// "0: cpu, 1: null"
+std::string list(const std::vector<std::string>& names) {
+  std::string all;
+  for (std::size_t k = 0; k < names.size(); ++k) all += fmt::format("{}{}: {}", k == 0 ? "" : ", ", k, names[k]);
+  return all;
+}
+
+std::vector<std::string> names_of(const Connection::Devices& devices) {
+  std::vector<std::string> names;
+  for (const auto& device : devices) names.emplace_back(device->backend().name());
+  return names;
+}
+
 }  // namespace
 
-Connection::Connection(std::shared_ptr<proto::Channel> channel, std::shared_ptr<Worker> worker, const Quotas& quotas,
-                       Ended ended)
+Connection::Connection(std::shared_ptr<proto::Channel> channel, Devices devices, const Quotas& quotas, Ended ended)
     : channel_(std::move(channel)),
-      worker_(std::move(worker)),
+      devices_(std::move(devices)),
       quotas_(quotas),
       ended_callback_(std::move(ended)),
       peer_(channel_->peer()),
@@ -36,7 +48,9 @@ void Connection::on_closed(Status why) {
   if (ended_callback_) ended_callback_(shared_from_this());
 }
 
-bool Connection::is_idle() const { return is_caught_up() && sender_.waiting() == 0 && channel_->queued_bytes() == 0; }
+bool Connection::is_idle() const {
+  return is_caught_up() && unanswered_ == 0 && sender_.waiting() == 0 && channel_->queued_bytes() == 0;
+}
 
 void Connection::end(const Status& why) {
   if (ended_.exchange(true)) return;
@@ -93,10 +107,17 @@ void Connection::handshake(const proto::Body& body) {
     return end(failed_precondition(
         fmt::format("client speaks protocol {}, this server {}", hello->version, proto::kProtocolVersion)));
   }
-  session_ = make_local_session(worker_, quotas_, Execution::by_quick_callers);
+  const auto names = names_of(devices_);
+  if (hello->device >= names.size()) {
+    return end(not_found(fmt::format("there is no device {} here: the worker has {}", hello->device, list(names))));
+  }
+  session_ = make_local_session(devices_[hello->device], quotas_, Execution::by_quick_callers);
+  if (const auto health = session_->health(); !health.ok()) return end(health);
   session_->on_progress([this](std::uint64_t executed) { acknowledge(executed); });
-  const auto& info = session_->info();
-  log_info(fmt::format("session {} opened from {} ({})", info.session, peer_, hello->client));
+  auto info = session_->info();
+  info.devices = names;
+  log_info(
+      fmt::format("session {} opened from {} ({}) on {}", info.session, peer_, hello->client, names[hello->device]));
   const auto fingerprint = ir::op_set_fingerprint();
   if (hello->fingerprint != 0 && hello->fingerprint != fingerprint) {
     log_warning(fmt::format("session {}: the client's op set ({:016x}) differs from ours ({:016x})", info.session,
@@ -147,14 +168,22 @@ Status Connection::perform(proto::Frame& frame, proto::Chunk& chunk) {
 
 Status Connection::perform(proto::Frame&, proto::Read& read) {
   if (sender_.waiting() > quotas_.in_flight) return resource_exhausted("the client does not take what it asked for");
-  session_->read(read.id, [this, request = read.request](auto tensor) { answer(request, std::move(tensor)); });
+  ++unanswered_;
+  session_->read(read.id, [this, request = read.request](auto tensor) {
+    answer(request, std::move(tensor));
+    --unanswered_;
+  });
   return {};
 }
 
 Status Connection::perform(proto::Frame&, proto::Release& release) { return session_->release(std::move(release.ids)); }
 
 Status Connection::perform(proto::Frame&, proto::Sync& sync) {
-  session_->sync([this, request = sync.request](Status status) { send(proto::Done{request, std::move(status)}); });
+  ++unanswered_;
+  session_->sync([this, request = sync.request](Status status) {
+    send(proto::Done{request, std::move(status)});
+    --unanswered_;
+  });
   return {};
 }
 

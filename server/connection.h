@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "proto/channel.h"
 #include "server/bulk.h"
@@ -18,11 +19,12 @@ namespace burn::server {
 
 class Connection : public proto::ChannelHandler, public std::enable_shared_from_this<Connection> {
  public:
+  using Devices = std::vector<std::shared_ptr<Worker>>;
   // Called from on_closed; must not block. The receiver should call dispose(), from another thread.
   using Ended = std::function<void(std::shared_ptr<Connection>)>;
 
-  Connection(std::shared_ptr<proto::Channel> channel, std::shared_ptr<Worker> worker, const Quotas& quotas,
-             Ended ended);
+  // `devices`: one worker each; the client's hello says which is meant. At least one.
+  Connection(std::shared_ptr<proto::Channel> channel, Devices devices, const Quotas& quotas, Ended ended);
   ~Connection() override;
 
   // From the channel.
@@ -70,7 +72,7 @@ class Connection : public proto::ChannelHandler, public std::enable_shared_from_
   void log_end(const Status& why) const;
 
   const std::shared_ptr<proto::Channel> channel_;
-  const std::shared_ptr<Worker> worker_;
+  const Devices devices_;
   const Quotas quotas_;
   const Ended ended_callback_;
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
@@ -81,6 +83,7 @@ class Connection : public proto::ChannelHandler, public std::enable_shared_from_
   BulkSender sender_;
   std::atomic<std::uint64_t> received_ = 0;      // the last ordered frame
   std::atomic<std::uint64_t> acknowledged_ = 0;  // the last one executed
+  std::atomic<std::uint64_t> unanswered_ = 0;    // reads and syncs: a device may answer long after they are executed
   std::atomic<bool> welcome_ = false, draining_ = false, ended_ = false;
 };
 

@@ -1,12 +1,10 @@
-// Devices inside this process: linking burn::local lets the client open "cpu" and "null".
+// Devices inside this process: linking burn::local lets the client open "cpu", "null" and whatever else there is.
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 
-#include <fmt/format.h>
-
-#include "backends/backend.h"
+#include "backends/registry.h"
 #include "base/fork.h"
 #include "proto/session_registry.h"
 #include "server/local_session.h"
@@ -23,32 +21,27 @@ struct Workers {
 };
 
 // One worker per device and process; sessions share its memory and plans.
-Result<std::shared_ptr<Worker>> worker_for(const std::string& device) {
+Result<std::shared_ptr<Worker>> worker_for(const std::string& url) {
   static auto& processes = *new OnePerProcess<Workers>;
   Workers& workers = processes.get();
+  // "cpu:0" is the device "cpu".
+  const auto device = url.ends_with(":0") ? url.substr(0, url.size() - 2) : url;
   const std::lock_guard lock{workers.mutex};
-  auto& worker = workers.by_device[device];
-  if (!worker) {
-    BURN_TRY(auto backend, backends::open_backend(device));
-    worker = Worker::create(std::move(backend));
-  }
-  return worker;
+  const auto found = workers.by_device.find(device);
+  if (found != workers.by_device.end()) return found->second;
+  BURN_TRY(auto backend, backends::open_backend(device));
+  return workers.by_device.emplace(device, Worker::create(std::move(backend))).first->second;
 }
 
-Result<std::unique_ptr<proto::Session>> open_local(const std::string& device, const std::string& url) {
-  if (url != device && url != device + ":0") {
-    return invalid_argument(fmt::format("no device \"{}\": of this kind there is only \"{}\" here", url, device));
-  }
-  BURN_TRY(auto worker, worker_for(device));
+Result<std::unique_ptr<proto::Session>> open_local(const std::string& url) {
+  BURN_TRY(auto worker, worker_for(url));
   return std::unique_ptr<proto::Session>{make_local_session(std::move(worker))};
 }
 
 // Before any static object of the program is made, as that may be a Device: those without a priority come later, in
 // every file.
 [[gnu::constructor(101)]] void register_devices() {
-  for (const std::string device : {"cpu", "null"}) {
-    proto::register_scheme(device, [device](const std::string& url) { return open_local(device, url); });
-  }
+  for (const auto& kind : backends::backend_kinds()) proto::register_scheme(kind.name, open_local);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "proto/message.h"
-#include "server/guarded.h"
+#include "server/callback_scope.h"
 #include "server/live_sessions.h"
 #include "server/session_state.h"
 #include "server/version.h"
@@ -56,8 +56,6 @@ struct Overloaded : Bodies... {
   using Bodies::operator()...;
 };
 
-Status session_closed() { return cancelled("the session is closed"); }
-
 // The client's end of an upload.
 class UploadHandle final : public LocalSession::Upload {
  public:
@@ -80,7 +78,8 @@ class QueuedSession final : public LocalSession {
         quotas_(quotas),
         execution_(execution),
         budget_(std::min(quotas.tensor_bytes, worker_->backend().limits().memory_bytes)),
-        state_(worker_, quotas_, budget_),
+        stream_(worker_->backend(), signal_, this),
+        state_(worker_, quotas_, budget_, stream_),
         most_waiting_bytes_(std::max<std::uint64_t>(quotas.waiting_bytes, quotas.in_flight * proto::kInlineBytes)),
         progress_batch_(std::clamp<std::uint64_t>(quotas.in_flight / 2, 1, kProgressBatch)) {
     static std::atomic<std::uint64_t> counter = 0;
@@ -93,6 +92,10 @@ class QueuedSession final : public LocalSession {
     info_.bulk_credit = proto::kInitialCredit;
     info_.max_programs = quotas.programs;
     info_.max_program_entries = quotas.program_entries;
+    if (!stream_.status().ok()) {
+      end_ = stream_.status().with_context(info_.devices.front());
+      closing_ = true;
+    }
     worker_->count_session(+1);
     executor_ = std::thread{[this] { execute(); }};
     executor_id_ = executor_.get_id();
@@ -107,7 +110,7 @@ class QueuedSession final : public LocalSession {
   const proto::SessionInfo& info() const override { return info_; }
   Status health() const override {
     const std::lock_guard lock{mutex_};
-    return closing_ ? session_closed() : Status{};
+    return closing_ ? end_ : Status{};
   }
 
   Status define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
@@ -126,11 +129,11 @@ class QueuedSession final : public LocalSession {
 
   void read(proto::TensorId id, ReadCallback done) override {
     Call call{ReadCall{id, std::move(done)}};
-    if (!try_enqueue(call)) std::get<ReadCall>(call).done(session_closed());
+    if (!try_enqueue(call)) std::get<ReadCall>(call).done(end_);
   }
   void sync(SyncCallback done) override {
     Call call{SyncCall{std::move(done)}};
-    if (!try_enqueue(call)) std::get<SyncCall>(call).done(session_closed());
+    if (!try_enqueue(call)) std::get<SyncCall>(call).done(end_);
   }
 
   Result<std::unique_ptr<Upload>> begin_upload(proto::TensorId id, const ir::TensorType& type) override {
@@ -156,7 +159,9 @@ class QueuedSession final : public LocalSession {
     paused_ = true;
     room_.wait(lock, [&] { return !executing_; });
   }
-  bool is_on_own_thread() const override { return std::this_thread::get_id() == executor_id_; }
+  bool is_on_own_thread() const override {
+    return std::this_thread::get_id() == executor_id_ || CallbackScope::is_inside(this);
+  }
   void begin_close() override {
     {
       const std::lock_guard lock{mutex_};
@@ -173,9 +178,9 @@ class QueuedSession final : public LocalSession {
   }
 
  private:
-  Status enqueue(Call call) { return try_enqueue(call) ? Status{} : session_closed(); }
+  Status enqueue(Call call) { return try_enqueue(call) ? Status{} : end_; }
 
-  // Takes the call unless the session is closed. Waits for room, but not on the executor itself: it makes the room.
+  // Takes the call unless the session is closed. Waits for room, but not in a callback: it may be what makes the room.
   bool try_enqueue(Call& call) {
     LiveSessions::pause_at_end();
     const std::uint64_t bytes = written_by(call);
@@ -217,6 +222,7 @@ class QueuedSession final : public LocalSession {
   }
 
   bool is_quick(const Call& call) const {
+    if (stream_.is_behind()) return false;  // would wait
     return std::visit(
         Overloaded{
             [](const DefineCall&) { return false; },  // compiles
@@ -237,7 +243,7 @@ class QueuedSession final : public LocalSession {
                                             ir::to_string(call.type), bytes, info_.max_tensor_bytes));
     }
     BURN_TRY(call.share, budget_.take(bytes));
-    BURN_TRY(call.upload, server::Upload::create(signal_, bytes));
+    BURN_TRY(call.upload, server::Upload::create(signal_, worker_->backend(), bytes));
     return {};
   }
 
@@ -256,9 +262,10 @@ class QueuedSession final : public LocalSession {
     }
     const auto rest = std::exchange(calls_, {});
     lock.unlock();
+    stream_.close();  // these answers come first
     for (const auto& call : rest) {
-      if (const auto* read = std::get_if<ReadCall>(&call)) read->done(session_closed());
-      if (const auto* sync = std::get_if<SyncCall>(&call)) sync->done(session_closed());
+      if (const auto* read = std::get_if<ReadCall>(&call)) read->done(end_);
+      if (const auto* sync = std::get_if<SyncCall>(&call)) sync->done(end_);
     }
     state_.clear();
   }
@@ -296,9 +303,10 @@ class QueuedSession final : public LocalSession {
   }
 
   void perform(Call& call) {
+    stream_.wait_for_device();
     std::visit(Overloaded{
-                   [&](ReadCall& read) { read.done(guarded([&] { return state_.read(read.id); })); },
-                   [&](SyncCall& sync) { sync.done(state_.take_failure()); },
+                   [&](ReadCall& read) { state_.read(read.id, std::move(read.done)); },
+                   [&](SyncCall& sync) { stream_.sync(std::move(sync.done)); },
                    [&](auto& other) { change(other); },
                },
                call);
@@ -324,9 +332,11 @@ class QueuedSession final : public LocalSession {
   const Execution execution_;
   proto::SessionInfo info_;
   Budget budget_;
-  const std::shared_ptr<UploadSignal> signal_ = std::make_shared<UploadSignal>();
+  const std::shared_ptr<SessionSignal> signal_ = std::make_shared<SessionSignal>();
+  Status end_ = cancelled("the session is closed");  // what calls are told then
 
   // Of whoever executes.
+  SessionStream stream_;
   SessionState state_;
   std::uint64_t executed_ = 0, reported_ = 0;
   const std::uint64_t most_waiting_bytes_;

@@ -55,6 +55,7 @@ class Worker {
   virtual void count_run() = 0;
 };
 
+// Callbacks come in the order of the calls.
 class LocalSession : public proto::Session {
  public:
   // A tensor whose numbers are still on their way. Filled part by part, in order, by one thread at a time. Until every
@@ -77,8 +78,8 @@ class LocalSession : public proto::Session {
   virtual Status define_invalid(proto::ProgramId id, std::size_t output_count, Status why,
                                 std::vector<proto::ProgramId> forget) = 0;
 
-  // Called from the executor with the number of ordered calls executed so far: every kProgressBatch calls, and when
-  // there is nothing left to do. Set it before the first call.
+  // Called from the executor with the number of ordered calls executed so far, which the device may yet have to do
+  // (docs/adr/013): every kProgressBatch calls, and when there is nothing left to do. Set it before the first call.
   static constexpr std::uint64_t kProgressBatch = 32;
   virtual void on_progress(std::function<void(std::uint64_t executed)> callback) = 0;
 

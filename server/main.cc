@@ -62,7 +62,9 @@ int main(int argc, char** argv) {
 
   CLI::App app{"Executes tensor programs for clients that connect over WebSocket or gRPC.", "burn-server"};
   app.set_version_flag("--version", burn::server::kServerName);
-  app.add_option("--device", options.device, "What to compute on")->capture_default_str();
+  app.add_option("--device", options.device,
+                 "What to compute on; several: cpu,null or cuda:0,1, which clients name by /0, /1, ... in the URL")
+      ->capture_default_str();
   app.add_option("--ws", options.ws, "HOST:PORT for WebSocket, or off")->capture_default_str();
   app.add_option("--grpc", options.grpc, "HOST:PORT for gRPC, or off")->capture_default_str();
   app.add_option("--unix", options.unix_path, "PATH of a unix socket for WebSocket");

@@ -52,7 +52,7 @@ Result<PlanPtr> PlanCache::wait_for(const Entry& entry) {
 
 // The entry of a program that has been compiled: it counts from now on, or is forgotten.
 void PlanCache::settle(const std::shared_ptr<const ir::Program>& program, const Result<PlanPtr>& plan) {
-  const auto bytes = plan.ok() ? (*plan)->executable().memory_bytes() + ir::memory_bytes(*program) : 0;
+  const auto bytes = plan.ok() ? (*plan)->executable()->memory_bytes() + ir::memory_bytes(*program) : 0;
   const std::lock_guard lock{mutex_};
   const auto entry = entries_.find(program->hash);
   if (!plan.ok()) {

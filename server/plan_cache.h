@@ -26,14 +26,14 @@ class Plan {
 
   explicit Plan(std::unique_ptr<backends::Executable> executable) : executable_(std::move(executable)) {}
 
-  backends::Executable& executable() const { return *executable_; }
+  const std::shared_ptr<backends::Executable>& executable() const { return executable_; }
   Clock::time_point last_used() const {
     return Clock::time_point{Clock::duration{last_used_.load(std::memory_order_relaxed)}};
   }
   void mark_used(Clock::time_point now) { last_used_.store(now.time_since_epoch().count(), std::memory_order_relaxed); }
 
  private:
-  const std::unique_ptr<backends::Executable> executable_;
+  const std::shared_ptr<backends::Executable> executable_;  // also of runs that are under way
   std::atomic<Clock::rep> last_used_ = 0;
 };
 using PlanPtr = std::shared_ptr<Plan>;

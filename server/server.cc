@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "backends/registry.h"
 #include "base/error.h"
 #include "base/fork.h"
 #include "server/connection.h"
@@ -28,10 +29,7 @@ constexpr auto kFarewell = seconds{1};  // for a client to take its Close
 
 class Server::Impl final : public Acceptor {
  public:
-  explicit Impl(const ServerOptions& options)
-      : options_(options),
-        worker_(
-            Worker::create(value_or_throw(backends::open_backend(options.device)), {.bytes = options.idle_memory})) {
+  explicit Impl(const ServerOptions& options) : options_(options), workers_(open(options)) {
     quotas_.tensor_bytes = options.session_bytes;
     reaper_ = std::thread{[this] { reap(); }};
     try {
@@ -44,7 +42,7 @@ class Server::Impl final : public Acceptor {
   ~Impl() override { stop(); }
 
   std::shared_ptr<proto::ChannelHandler> accept(std::shared_ptr<proto::Channel> channel) override {
-    auto connection = std::make_shared<Connection>(std::move(channel), worker_, quotas_, [this](auto ended) {
+    auto connection = std::make_shared<Connection>(std::move(channel), workers_, quotas_, [this](auto ended) {
       const std::lock_guard lock{mutex_};
       open_.erase(ended);
       ended_.push_back(std::move(ended));
@@ -59,10 +57,14 @@ class Server::Impl final : public Acceptor {
   // In the child of a fork() there are no threads to serve anybody, or to be waited for.
   bool is_of_parent() const { return forks_ != fork_count(); }
   const std::vector<std::string>& urls() const { return urls_; }
-  std::uint64_t memory_in_use() const { return worker_->backend().memory().in_use; }
-  std::uint64_t memory_idle() const {
-    const auto memory = worker_->backend().memory();
-    return memory.reserved - memory.in_use;
+  backends::MemoryStats memory() const {
+    backends::MemoryStats all;
+    for (const auto& worker : workers_) {
+      const auto memory = worker->backend().memory();
+      all.in_use += memory.in_use;
+      all.reserved += memory.reserved;
+    }
+    return all;
   }
   std::size_t connections() const {
     const std::lock_guard lock{mutex_};
@@ -91,6 +93,14 @@ class Server::Impl final : public Acceptor {
   }
 
  private:
+  static std::vector<std::shared_ptr<Worker>> open(const ServerOptions& options) {
+    std::vector<std::shared_ptr<Worker>> workers;
+    for (const auto& device : value_or_throw(backends::parse_devices(options.device))) {
+      workers.push_back(Worker::create(value_or_throw(backends::open_backend(device)), {.bytes = options.idle_memory}));
+    }
+    return workers;
+  }
+
   void listen() {
     const ListenOptions options{.max_connections = options_.max_connections};
     const auto add = [&](const std::string& address, auto listen_on) {
@@ -148,7 +158,7 @@ class Server::Impl final : public Acceptor {
 
   const std::uint32_t forks_ = (watch_forks(), fork_count());
   const ServerOptions options_;
-  const std::shared_ptr<Worker> worker_;
+  const std::vector<std::shared_ptr<Worker>> workers_;  // one per device
   Quotas quotas_;
   std::vector<std::string> urls_;
 
@@ -171,8 +181,11 @@ Server::~Server() {
 std::string Server::url() const { return impl_->urls().front(); }
 const std::vector<std::string>& Server::urls() const { return impl_->urls(); }
 std::size_t Server::connections() const { return impl_->connections(); }
-std::uint64_t Server::memory_in_use() const { return impl_->memory_in_use(); }
-std::uint64_t Server::memory_idle() const { return impl_->memory_idle(); }
+std::uint64_t Server::memory_in_use() const { return impl_->memory().in_use; }
+std::uint64_t Server::memory_idle() const {
+  const auto memory = impl_->memory();
+  return memory.reserved - memory.in_use;
+}
 void Server::stop() {
   if (!impl_->is_of_parent()) impl_->stop();
 }

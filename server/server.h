@@ -1,4 +1,4 @@
-// A worker inside any program: one device, served to clients over the sockets it listens on. burn-server is a main()
+// A worker inside any program: devices, served to clients over the sockets it listens on. burn-server is a main()
 // around it.
 #pragma once
 
@@ -10,7 +10,7 @@
 namespace burn::server {
 
 struct ServerOptions {
-  std::string device = "cpu";
+  std::string device = "cpu";         // or several: "cpu,null", "cuda:0,1"; clients name one by its place in the list
   std::string ws = "127.0.0.1:3000";  // HOST:PORT; port 0: any free one; empty: not offered
   std::string grpc;
   std::string unix_path;                                 // WebSocket over a unix socket
@@ -35,7 +35,7 @@ class Server {
   std::string url() const;                       // the first of urls()
   const std::vector<std::string>& urls() const;  // "ws://127.0.0.1:3000", with the ports that were really bound
   std::size_t connections() const;
-  std::uint64_t memory_in_use() const;  // of the device, in bytes
+  std::uint64_t memory_in_use() const;  // of all devices, in bytes
   std::uint64_t memory_idle() const;    // kept for reuse beside that
 
   // Accepts nobody any more, lets what clients have sent be executed and answered for up to drain_seconds, tells them

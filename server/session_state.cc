@@ -14,7 +14,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::microseconds kQuick{50};  // a change of threads and back costs about as much
-constexpr std::size_t kMaxUnreported = 1024;     // failures that are kept for the next sync
 
 Status unknown_tensor(proto::TensorId id) {
   return not_found(fmt::format("tensor {} is not known in this session", id));
@@ -26,22 +25,8 @@ Status in_use(proto::TensorId id) {
 
 }  // namespace
 
-SessionState::SessionState(std::shared_ptr<Worker> worker, const Quotas& quotas, Budget& budget)
-    : worker_(worker), quotas_(quotas), budget_(budget), programs_(std::move(worker), quotas) {}
-
-// --- failures --------------------------------------------------------------------------------------------------------
-
-SessionState::Failure SessionState::note(Status status) {
-  if (status.ok()) return nullptr;
-  auto failure = std::make_shared<const Status>(std::move(status));
-  if (unreported_.size() < kMaxUnreported) unreported_.push_back(failure);
-  return failure;
-}
-
-Status SessionState::take_failure() {
-  const auto failures = std::exchange(unreported_, {});
-  return failures.empty() ? Status{} : *failures.front();
-}
+SessionState::SessionState(std::shared_ptr<Worker> worker, const Quotas& quotas, Budget& budget, SessionStream& stream)
+    : worker_(worker), quotas_(quotas), budget_(budget), stream_(stream), programs_(std::move(worker), quotas) {}
 
 // Past the quota the id stays unknown.
 void SessionState::poison(proto::TensorId id, Failure why) {
@@ -52,26 +37,26 @@ void SessionState::poison(proto::TensorId id, Failure why) {
 
 void SessionState::define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
                           std::span<const proto::ProgramId> forget) {
-  note(guarded([&] { return programs_.define(id, std::move(program), forget); }));
+  stream_.note(guarded([&] { return programs_.define(id, std::move(program), forget); }));
 }
 
 void SessionState::define_invalid(proto::ProgramId id, std::size_t output_count, const Status& why,
                                   std::span<const proto::ProgramId> forget) {
-  note(guarded([&] { return programs_.define_invalid(id, output_count, why, forget); }));
+  stream_.note(guarded([&] { return programs_.define_invalid(id, output_count, why, forget); }));
 }
 
 // --- tensors ---------------------------------------------------------------------------------------------------------
 
 void SessionState::write(proto::TensorId id, const proto::HostTensor& tensor) {
   if (tensors_.contains(id)) {
-    note(in_use(id));
+    stream_.note(in_use(id));
     return;
   }
   auto made = guarded([&] { return make(id, tensor); });
   if (made.ok()) {
     tensors_.emplace(id, *std::move(made));
   } else {
-    poison(id, note(made.status()));
+    poison(id, stream_.note(made.status()));
   }
 }
 
@@ -82,7 +67,7 @@ Result<SessionState::Tensor> SessionState::make(proto::TensorId id, const proto:
                                         ir::to_string(tensor.type), tensor.type.num_bytes()));
   }
   BURN_TRY(auto share, budget_.take(tensor.type.num_bytes()));
-  BURN_TRY(auto buffer, upload(tensor.bytes.span()));
+  BURN_TRY(auto buffer, stream_.upload(tensor.bytes));
   return Tensor{tensor.type, std::move(share), std::move(buffer)};
 }
 
@@ -95,7 +80,7 @@ void SessionState::begin_upload(proto::TensorId id, const ir::TensorType& type, 
     return;
   }
   if (upload) upload->drop();
-  auto why = note(std::move(failed));
+  auto why = stream_.note(std::move(failed));
   if (is_new) poison(id, std::move(why));
 }
 
@@ -104,23 +89,17 @@ void SessionState::release(std::span<const proto::TensorId> ids) {
   for (const auto id : ids) {
     if (!drop(id) && first.ok()) first = unknown_tensor(id);
   }
-  note(std::move(first));
+  stream_.note(std::move(first));
 }
 
-Result<proto::HostTensor> SessionState::read(proto::TensorId id) {
-  const auto start = Clock::now();
+void SessionState::read(proto::TensorId id, proto::Session::ReadCallback done) {
   const auto found = tensors_.find(id);
-  if (found == tensors_.end()) return unknown_tensor(id);
-  auto& tensor = found->second;
-  const auto buffer = buffer_of(tensor);
-  if (const auto* failure = std::get_if<Failure>(&tensor.content)) {
-    std::erase(unreported_, *failure);
-    return **failure;
+  if (found == tensors_.end()) {
+    return stream_.refuse(std::make_shared<const Status>(unknown_tensor(id)), std::move(done));
   }
-  BURN_RETURN_IF_ERROR(buffer.status());
-  BURN_TRY(auto bytes, worker_->backend().download(*buffer, tensor.type.num_bytes()));
-  if (bytes.size() <= proto::kInlineBytes) read_took_ = Clock::now() - start;
-  return proto::HostTensor{tensor.type, std::move(bytes)};
+  auto& tensor = found->second;
+  if (auto buffer = buffer_of(tensor)) return stream_.read(std::move(buffer), tensor.type, std::move(done));
+  stream_.refuse(std::get<Failure>(tensor.content), std::move(done));
 }
 
 Status SessionState::check_room(std::size_t tensors) const {
@@ -136,38 +115,22 @@ bool SessionState::drop(proto::TensorId id) {
   return true;
 }
 
-// Waits for the tensor's numbers if they are still on their way.
-Result<backends::BufferPtr> SessionState::buffer_of(Tensor& tensor) {
+// Waits for the tensor's numbers if they are still on their way. Null: the tensor's content is a Failure.
+backends::BufferPtr SessionState::buffer_of(Tensor& tensor) {
   if (const auto* pending = std::get_if<std::shared_ptr<Upload>>(&tensor.content)) {
-    auto buffer = guarded([&] { return fetch(**pending); });
+    auto buffer = guarded([&]() -> Result<backends::BufferPtr> {
+      BURN_TRY(auto block, (*pending)->wait());
+      return stream_.upload(std::move(block));
+    });
     if (buffer.ok()) {
       tensor.content = *std::move(buffer);
     } else {
-      tensor.content = note(buffer.status());
+      tensor.content = stream_.note(buffer.status());
       tensor.share = {};
     }
   }
-  if (const auto* failure = std::get_if<Failure>(&tensor.content)) return **failure;
-  return std::get<backends::BufferPtr>(tensor.content);
-}
-
-Result<backends::BufferPtr> SessionState::fetch(Upload& pending) {
-  BURN_TRY(const auto bytes, pending.wait());
-  return upload(bytes.span());
-}
-
-Result<backends::BufferPtr> SessionState::upload(std::span<const std::byte> bytes) {
-  auto& backend = worker_->backend();
-  BURN_TRY(auto buffer, backend.allocate(bytes.size()));
-  BURN_RETURN_IF_ERROR(backend.upload(*buffer, bytes));
-  return buffer;
-}
-
-// What may be written over. Somebody else may hold it: another output of the run that made it, or a read under way.
-Result<backends::BufferPtr> SessionState::unshared(backends::BufferPtr buffer, std::size_t bytes) {
-  if (buffer.use_count() == 1) return buffer;
-  BURN_TRY(const auto content, worker_->backend().download(buffer, bytes));
-  return upload(content.span());
+  const auto* buffer = std::get_if<backends::BufferPtr>(&tensor.content);
+  return buffer ? *buffer : nullptr;
 }
 
 void SessionState::clear() {
@@ -183,7 +146,7 @@ void SessionState::clear() {
 void SessionState::run(const proto::Run& run) {
   auto* program = programs_.find(run.program);
   if (!program) {
-    note(not_found(fmt::format("program {} is not known in this session", run.program)));
+    stream_.note(not_found(fmt::format("program {} is not known in this session", run.program)));
   } else {
     execute(run, *program);
   }
@@ -197,7 +160,7 @@ void SessionState::execute(const proto::Run& run, SessionProgram& program) {
     program.took = Clock::now() - start;
     return;
   }
-  const auto why = note(status);
+  const auto why = stream_.note(status);
   const auto room = std::numeric_limits<proto::TensorId>::max() - run.first_output;
   for (std::size_t k = 0; k < program.output_count && k <= room; ++k) poison(run.first_output + k, why);
   // Given away is given away, also to a run that failed.
@@ -211,13 +174,14 @@ bool SessionState::is_quick(const proto::Run& run) const {
   const auto* program = programs_.find(run.program);
   if (!program || program->took > kQuick || program->plan.expired() || run.release.size() > kMaxQuickReleases)
     return false;
+  if (program->ir && program->ir->effect_count > 0) return false;  // waits for others, however long they take
   return std::ranges::none_of(run.inputs, [&](proto::TensorId id) { return is_awaited(id); });
 }
 
 bool SessionState::is_quick_read(proto::TensorId id) const {
   const auto found = tensors_.find(id);
   if (found == tensors_.end()) return true;  // to be told so
-  return read_took_ <= kQuick && !is_awaited(id) && found->second.type.num_bytes() <= proto::kInlineBytes;
+  return !is_awaited(id) && found->second.type.num_bytes() <= proto::kInlineBytes;
 }
 
 bool SessionState::is_awaited(proto::TensorId id) const {
@@ -234,18 +198,17 @@ Status SessionState::try_run(const proto::Run& run, SessionProgram& program, Pla
   if (auto status = check_outputs(run, program.output_count); !status.ok()) return here(status);
   if (auto status = check_inputs(run, ir); !status.ok()) return here(status);
   if (auto status = check_releases(run); !status.ok()) return here(status);
-  backends::RunArgs args{.scalars = run.scalars, .seed = run.seed, .random_offset = run.random_offset};
+  backends::RunArgs args{
+      .scalars = run.scalars, .seed = run.seed, .random_offset = run.random_offset, .program = run.program};
   if (auto status = bind_inputs(run, ir, args); !status.ok()) return here(status);
   auto shares = take_shares(ir);
   if (!shares.ok()) return here(shares.status());
 
-  const auto known = args.failures;  // of inputs: they have been noted
   (*plan)->mark_used(now);
-  auto result = (*plan)->executable().run(std::move(args));
+  auto result = stream_.run((*plan)->executable(), std::move(args));
   worker_->count_run();
   if (!result.ok()) return here(result.status());
   if (result->outputs.size() != ir.outputs.size()) return here(internal_error("the backend lost an output"));
-  note_new(run, known, result->failures);
   keep_outputs(run, ir, *std::move(shares), *std::move(result));
   return {};
 }
@@ -258,18 +221,6 @@ Result<std::vector<Budget::Share>> SessionState::take_shares(const ir::Program& 
     shares.push_back(std::move(share));
   }
   return shares;
-}
-
-// Failures of this run say which program it was; those of inputs are passed on as they are.
-void SessionState::note_new(const proto::Run& run, std::span<const Failure> known, std::span<Failure> failures) {
-  if (failures.empty()) return;
-  std::unordered_map<Failure, Failure> noted;
-  for (auto& failure : failures) {
-    if (!failure || std::ranges::find(known, failure) != known.end()) continue;
-    auto& here = noted[failure];
-    if (!here) here = note(failure->with_context(fmt::format("program {}", run.program)));
-    failure = here;
-  }
 }
 
 void SessionState::keep_outputs(const proto::Run& run, const ir::Program& program, std::vector<Budget::Share> shares,
@@ -338,9 +289,8 @@ Status SessionState::bind_inputs(const proto::Run& run, const ir::Program& progr
   args.inputs.reserve(run.inputs.size());
   for (std::size_t i = 0; i < run.inputs.size(); ++i) {
     auto& tensor = tensors_.find(run.inputs[i])->second;
-    auto buffer = buffer_of(tensor);
-    args.inputs.push_back(buffer.ok() ? *std::move(buffer) : nullptr);
-    if (buffer.ok()) continue;
+    args.inputs.push_back(buffer_of(tensor));
+    if (args.inputs.back()) continue;
     args.failures.resize(run.inputs.size());
     args.failures[i] = std::get<Failure>(tensor.content);
   }
@@ -348,7 +298,7 @@ Status SessionState::bind_inputs(const proto::Run& run, const ir::Program& progr
     if (!program.inputs[i].donated) continue;
     drop(run.inputs[i]);
     if (!args.inputs[i]) continue;
-    BURN_TRY(args.inputs[i], unshared(std::move(args.inputs[i]), program.inputs[i].type.num_bytes()));
+    BURN_TRY(args.inputs[i], stream_.unshared(std::move(args.inputs[i])));
   }
   return {};
 }

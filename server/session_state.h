@@ -2,12 +2,9 @@
 //
 // What fails is kept for the next sync. Failed steps of runs and failed writes also leave the reason in the tensors
 // they would have made, so that whoever needs one of those fails for the same, first reason; a read that says so has
-// reported it.
+// reported it. Where the device finds a failure later, the reason lies in its buffer, to the same effect.
 #pragma once
 
-#include <atomic>
-#include <chrono>
-#include <deque>
 #include <memory>
 #include <unordered_map>
 #include <variant>
@@ -15,14 +12,15 @@
 #include "server/budget.h"
 #include "server/local_session.h"
 #include "server/session_programs.h"
+#include "server/session_stream.h"
 #include "server/upload.h"
 
 namespace burn::server {
 
 class SessionState {
  public:
-  // `budget` outlives the state.
-  SessionState(std::shared_ptr<Worker> worker, const Quotas& quotas, Budget& budget);
+  // `budget` and `stream` outlive the state.
+  SessionState(std::shared_ptr<Worker> worker, const Quotas& quotas, Budget& budget, SessionStream& stream);
 
   void define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
               std::span<const proto::ProgramId> forget);
@@ -34,9 +32,7 @@ class SessionState {
   void begin_upload(proto::TensorId id, const ir::TensorType& type, std::shared_ptr<Upload> upload, Budget::Share share,
                     Status failed);
   void release(std::span<const proto::TensorId> ids);
-  Result<proto::HostTensor> read(proto::TensorId id);
-  // The first failure since the last time that no read has reported.
-  Status take_failure();
+  void read(proto::TensorId id, proto::Session::ReadCallback done);
 
   // Whether the call would be over at once, as far as the last such call tells: nothing to wait for and little to do.
   static constexpr std::size_t kMaxQuickReleases = 64;  // tensors that are released at once
@@ -62,29 +58,22 @@ class SessionState {
   Status check_outputs(const proto::Run& run, std::size_t count) const;
   Result<std::vector<Budget::Share>> take_shares(const ir::Program& program);
   Status bind_inputs(const proto::Run& run, const ir::Program& program, backends::RunArgs& args);
-  void note_new(const proto::Run& run, std::span<const Failure> known, std::span<Failure> failures);
   void keep_outputs(const proto::Run& run, const ir::Program& program, std::vector<Budget::Share> shares,
                     backends::RunResult result);
-  Result<backends::BufferPtr> buffer_of(Tensor& tensor);
-  Result<backends::BufferPtr> fetch(Upload& upload);
-  Result<backends::BufferPtr> unshared(backends::BufferPtr buffer, std::size_t bytes);
-  Result<backends::BufferPtr> upload(std::span<const std::byte> bytes);
+  backends::BufferPtr buffer_of(Tensor& tensor);
   Result<Tensor> make(proto::TensorId id, const proto::HostTensor& tensor);
   Status check_room(std::size_t tensors) const;  // for so many more
   bool is_awaited(proto::TensorId id) const;     // its numbers are still on their way
-  // Keeps a failure for the next sync. Ok is none.
-  Failure note(Status status);
   void poison(proto::TensorId id, Failure why);
   bool drop(proto::TensorId id);
 
   const std::shared_ptr<Worker> worker_;
   const Quotas quotas_;
   Budget& budget_;
+  SessionStream& stream_;
   std::unordered_map<proto::TensorId, Tensor> tensors_;
   SessionPrograms programs_;
-  std::deque<Failure> unreported_;  // oldest first
   std::uint64_t run_serial_ = 0;
-  std::chrono::nanoseconds read_took_ = std::chrono::nanoseconds::max();  // the last small read
 };
 
 }  // namespace burn::server

@@ -1,5 +1,6 @@
 #include <atomic>
 
+#include "backends/plan/decompose.h"
 #include "server/local_session.h"
 #include "server/plan_cache.h"
 
@@ -14,7 +15,10 @@ class DeviceWorker final : public Worker {
   backends::Backend& backend() override { return *backend_; }
 
   Result<PlanPtr> compile(const std::shared_ptr<const ir::Program>& program) override {
-    return plans_.get(program, [&] { return backend_->compile(program); });
+    return plans_.get(program, [&]() -> Result<std::unique_ptr<backends::Executable>> {
+      BURN_TRY(auto supported, backends::decompose(program, *backend_));
+      return backend_->compile(std::move(supported));
+    });
   }
 
   Stats stats() const override {

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "backends/codegen/dependencies.h"
+#include "ir/random_box.h"
 
 namespace burn::backends::codegen {
 namespace {
@@ -30,7 +31,8 @@ std::optional<std::int64_t> trailing_size(const ir::Shape& shape, const ir::Dims
 }
 
 bool is_elementwise(const ir::Op& op) {
-  if (const auto* random = std::get_if<ir::Random>(&op)) return random->dtype == ir::DType::f32;
+  if (const auto* random = std::get_if<ir::Random>(&op))
+    return random->dtype == ir::DType::f32 && ir::first_position(*random);
   return std::holds_alternative<ir::Pointwise>(op) || std::holds_alternative<ir::Cast>(op);
 }
 
@@ -54,8 +56,8 @@ class Fuser {
 
   // The open group that a value is computed in, or kNone.
   std::int32_t open_group(ir::Ref ref) const {
-    if (ref.is_input() || ref.index() < first_of_epoch_) return kNone;
-    return group_of_[static_cast<std::size_t>(ref.index())];
+    if (ref.is_input() || program_.node_of(ref) < first_of_epoch_) return kNone;
+    return group_of_[static_cast<std::size_t>(program_.node_of(ref))];
   }
 
   // The open group that last read a value from outside, or kNone.
@@ -71,17 +73,20 @@ class Fuser {
   std::size_t slot(std::int32_t group) const { return static_cast<std::size_t>(group - first_group_); }
 
   Mask mask_of(ir::Ref ref) const {
-    if (ref.is_input() || ref.index() < first_of_epoch_) return {};
+    if (ref.is_input() || program_.node_of(ref) < first_of_epoch_) return {};
     if (const auto group = open_group(ref); group != kNone) return dependencies_.of_group(slot(group));
-    return dependencies_.up_to_date(masks_[static_cast<std::size_t>(ref.index())]);
+    return dependencies_.up_to_date(masks_[static_cast<std::size_t>(program_.node_of(ref))]);
   }
 
   void place(std::int32_t n) {
     const auto operands = program_.operands_of(node(n));
-    if (join_some_group(n, operands)) return;
-    if (start_group(n, operands)) return;
+    if (!node(n).effect && (join_some_group(n, operands) || start_group(n, operands))) return;
     auto& mask = masks_[static_cast<std::size_t>(n)];
     for (const auto ref : operands) mask |= mask_of(ref);
+    if (!node(n).effect) return;
+    if (last_effect_ >= first_of_epoch_)
+      mask |= dependencies_.up_to_date(masks_[static_cast<std::size_t>(last_effect_)]);
+    last_effect_ = n;
   }
 
   // Into the group of one of its operands; if it has several, they become one first, where nothing orders them.
@@ -114,14 +119,14 @@ class Fuser {
   }
 
   bool start_group(std::int32_t n, std::span<const ir::Ref> operands) {
-    const auto& [op, type, begin, count, site] = node(n);
+    const auto& op = node(n).op;
     Group group;
     if (const auto* reduce = std::get_if<ir::Reduce>(&op)) {
       group.domain = program_.type_of(operands[0]).shape;
       const auto row_size = rows_of(*reduce, group.domain);
       if (!row_size) return false;
     } else if (is_elementwise(op)) {
-      group.domain = type.shape;
+      group.domain = program_.type_of(node(n)).shape;
     } else {
       return false;
     }
@@ -146,7 +151,7 @@ class Fuser {
     auto& group = groups_[static_cast<std::size_t>(index)];
     if (const auto* reduce = std::get_if<ir::Reduce>(&node(n).op)) {
       group.row_size = *rows_of(*reduce, group.domain);
-      group.row_shape = node(n).type.shape;
+      group.row_shape = program_.type_of(node(n)).shape;
     }
     group.members.push_back({n, level});
     group_of_[static_cast<std::size_t>(n)] = index;
@@ -196,7 +201,7 @@ class Fuser {
   // What the node would be in the group; nothing if it does not fit.
   std::optional<Level> level_in(std::int32_t n, std::int32_t index) const {
     const auto& group = groups_[static_cast<std::size_t>(index)];
-    const auto& type = node(n).type;
+    const auto& type = program_.type_of(node(n));
     const auto operands = program_.operands_of(node(n));
     if (group.members.size() >= limits_.max_members) return std::nullopt;
     const auto is_row_value = [&](ir::Ref ref) {
@@ -239,6 +244,7 @@ class Fuser {
   std::vector<std::int32_t> group_of_;                          // per node
   std::unordered_map<std::int32_t, std::int32_t> last_reader_;  // by the code of what groups read from outside
   std::int32_t first_group_ = 0, first_of_epoch_ = 0;           // groups and nodes before these are closed
+  std::int32_t last_effect_ = kNone;                            // a node that the next one with an effect follows
 };
 
 }  // namespace

@@ -17,9 +17,10 @@ struct Member {
   Level level = Level::full;
 };
 
-// Pointwise functions, casts and random numbers over one shape, the domain, and what combines its rows: reductions over
-// the trailing dims, gathers of one element of each row, and expands of one number per row back over the row. Reshapes
-// and other views are not members: a group reads their results, with whatever strides those have.
+// Pointwise functions, casts and random numbers (those that lie side by side in their whole value) over one shape, the
+// domain, and what combines its rows: reductions over the trailing dims, gathers of one element of each row, and
+// expands of one number per row back over the row. Reshapes and other views are not members: a group reads their
+// results, with whatever strides those have.
 struct Group {
   ir::Shape domain;
   std::int64_t row_size = 1;    // elements of a row, when there are rows

@@ -1,8 +1,6 @@
 #include "backends/cpu/cpu_backend.h"
 
-#include <algorithm>
-#include <cstring>
-
+#include "backends/cpu/cpu_stream.h"
 #include "backends/cpu/executable.h"
 
 namespace burn::backends {
@@ -20,23 +18,11 @@ class CpuBackend final : public Backend {
   MemoryStats memory() const override { return pool_->stats(); }
 
   // Every op on every type that the shape rules let through.
-  Status supports(const ir::Op& op, std::span<const ir::TensorType* const> operands) const override {
-    return ir::infer(op, operands).status();
-  }
+  Status supports(const ir::Op&, std::span<const ir::TensorType* const>) const override { return {}; }
 
-  Result<BufferPtr> allocate(std::size_t bytes) override {
+  Result<HostBlockPtr> host_block(std::size_t bytes) override {
     BURN_TRY(auto buffer, pool_->allocate(bytes));
-    return BufferPtr(std::move(buffer));
-  }
-
-  Status upload(Buffer& buffer, std::span<const std::byte> bytes) override {
-    if (!bytes.empty()) std::memcpy(static_cast<CpuBuffer&>(buffer).data(), bytes.data(), bytes.size());
-    return {};
-  }
-
-  Result<SharedBytes> download(const BufferPtr& buffer, std::size_t bytes) override {
-    if (bytes > buffer->size()) return invalid_argument("download: more bytes than the buffer has");
-    return SharedBytes(buffer, {static_cast<CpuBuffer&>(*buffer).data(), bytes});
+    return HostBlockPtr(std::make_shared<CpuBlock>(std::move(buffer)));
   }
 
   Result<std::unique_ptr<Executable>> compile(std::shared_ptr<const ir::Program> program) override {
@@ -44,7 +30,9 @@ class CpuBackend final : public Backend {
     return std::unique_ptr<Executable>(std::move(executable));
   }
 
-  Status synchronize() override { return {}; }  // a run is done when it returns
+  Result<std::unique_ptr<Stream>> open_stream(FailureSink) override {  // run() knows all failures when it returns
+    return std::unique_ptr<Stream>(std::make_unique<CpuStream>(pool_));
+  }
 
   std::uint64_t trim(std::uint64_t keep, std::chrono::milliseconds unused_for) override {
     return pool_->trim(keep, unused_for);

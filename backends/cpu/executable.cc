@@ -53,9 +53,9 @@ Result<std::unique_ptr<CpuExecutable>> CpuExecutable::make(std::shared_ptr<const
 // Fused steps that follow each other and read nothing of each other run in one pass.
 void CpuExecutable::find_neighbours() {
   constexpr std::size_t kMost = 64;
-  std::vector<std::size_t> step_of(program_.nodes.size());
+  std::vector<std::size_t> step_of(program_.values.size());
   for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
-    for (const auto n : plan_.steps[s].results) step_of[static_cast<std::size_t>(n)] = s;
+    for (const auto ref : plan_.steps[s].results) step_of[static_cast<std::size_t>(ref.index())] = s;
   }
   for (std::size_t first = 0; first < stages_.size(); first += stages_[first].together) {
     if (!stages_[first].fused) continue;
@@ -70,7 +70,7 @@ void CpuExecutable::find_neighbours() {
   }
 }
 
-Result<RunResult> CpuExecutable::run(RunArgs args) {
+Result<RunResult> CpuExecutable::run(RunArgs args) const {
   return without_exceptions([&]() -> Result<RunResult> {
     BURN_RETURN_IF_ERROR(check(args));
     const LibraryThreads alone(1);

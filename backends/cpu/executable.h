@@ -15,7 +15,8 @@ class CpuExecutable final : public Executable {
   static Result<std::unique_ptr<CpuExecutable>> make(std::shared_ptr<const ir::Program> program,
                                                      std::shared_ptr<Pool> pool);
 
-  Result<RunResult> run(RunArgs args) override;
+  // As Stream::run(), which is done when it returns.
+  Result<RunResult> run(RunArgs args) const;
   std::size_t memory_bytes() const override;
 
  private:

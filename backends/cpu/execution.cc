@@ -1,6 +1,7 @@
 #include "backends/cpu/execution.h"
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 
 #include "backends/cpu/ops/copy.h"
@@ -28,7 +29,7 @@ Execution::Execution(const ir::Program& program, const Plan& plan, std::span<con
       stages_(stages),
       run_{pool, args.scalars, args.seed, args.random_offset},
       inputs_(program.inputs.size()),
-      nodes_(program.nodes.size()) {
+      values_(program.values.size()) {
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     auto buffer = std::static_pointer_cast<CpuBuffer>(std::move(args.inputs[i]));
     if (!args.failures.empty() && args.failures[i]) {
@@ -54,7 +55,7 @@ Failure Execution::failure_among(std::span<const ir::Ref> refs) const {
 }
 
 void Execution::fail(ir::Ref ref, Failure why) {
-  if (failures_.empty()) failures_.resize(inputs_.size() + nodes_.size());
+  if (failures_.empty()) failures_.resize(inputs_.size() + values_.size());
   failures_[index_of(ref)] = std::move(why);
 }
 
@@ -85,18 +86,18 @@ std::vector<Array> Execution::take_operands(std::size_t position) {
 
 void Execution::run_single(std::size_t position) {
   const auto& step = plan_.steps[position];
-  const auto n = step.results[0];
   auto operands = take_operands(position);
   auto failure = failure_among(step.reads);
   if (!failure) {
-    auto result = stages_[position].kernel(run_, operands);
-    if (result.ok()) {
-      nodes_[static_cast<std::size_t>(n)] = *std::move(result);
+    std::array<Array, ir::kMaxResults> results;
+    const auto done = stages_[position].kernel(run_, operands, std::span(results).first(step.results.size()));
+    if (done.ok()) {
+      for (std::size_t i = 0; i < step.results.size(); ++i) keep(step.results[i], std::move(results[i]));
       return;
     }
-    failure = failure_of(at_node(result.status(), node(n)));
+    failure = failure_of(at_node(done, node(step.node)));
   }
-  fail(ir::Ref::node(n), std::move(failure));
+  for (const auto ref : step.results) fail(ref, failure);
 }
 
 void Execution::run_groups(std::size_t first, std::size_t count) {
@@ -113,7 +114,7 @@ void Execution::run_groups(std::size_t first, std::size_t count) {
       run_members(p, std::move(reads));
       continue;
     }
-    auto failed = step.results[0];
+    auto failed = program_.node_of(step.results[0]);
     auto bound = stages_[p].fused->bind(run_, reads, &failed);
     if (bound.ok()) {
       groups.push_back(*std::move(bound));
@@ -122,16 +123,14 @@ void Execution::run_groups(std::size_t first, std::size_t count) {
       run_members(p, std::move(reads));
     } else {
       const auto why = failure_of(at_node(bound.status(), node(failed)));
-      for (const auto n : step.results) fail(ir::Ref::node(n), why);
+      for (const auto ref : step.results) fail(ref, why);
     }
   }
   if (groups.empty()) return;
   run_together(groups);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const auto& results = plan_.steps[positions[g]].results;
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      nodes_[static_cast<std::size_t>(results[i])] = std::move(groups[g].results[i]);
-    }
+    for (std::size_t i = 0; i < results.size(); ++i) value(results[i]) = std::move(groups[g].results[i]);
   }
 }
 
@@ -149,24 +148,25 @@ void Execution::run_members(std::size_t position, std::vector<Array> reads) {
     BURN_TRY(const auto kernel, prepare_node(program_, node));
     std::vector<Array> operands;
     for (const auto ref : program_.operands_of(node)) operands.push_back(operand(ref));
-    auto result = kernel(run_, operands);
-    if (!result.ok()) return at_node(result.status(), node);
+    Array result;
+    if (const auto done = kernel(run_, operands, {&result, 1}); !done.ok()) return at_node(done, node);
     return result;
   };
   for (const auto& member : plan_.groups[static_cast<std::size_t>(step.group)].members) {
     const auto& member_node = node(member.node);
+    const auto made = ir::Ref::value(static_cast<std::int32_t>(member_node.first_value));
     auto failure = failure_among(program_.operands_of(member_node));
     if (!failure) {
       if (auto result = compute(member_node); result.ok()) {
-        inside.emplace(member.node, *std::move(result));
+        inside.emplace(made.index(), *std::move(result));
       } else {
         failure = failure_of(result.status());
       }
     }
-    if (failure) fail(ir::Ref::node(member.node), std::move(failure));
+    if (failure) fail(made, std::move(failure));
   }
-  for (const auto n : step.results) {
-    if (const auto found = inside.find(n); found != inside.end()) nodes_[static_cast<std::size_t>(n)] = found->second;
+  for (const auto ref : step.results) {
+    if (const auto found = inside.find(ref.index()); found != inside.end()) value(ref) = found->second;
   }
 }
 
@@ -185,7 +185,7 @@ RunResult Execution::outputs() {
     } else if (auto output = as_output(run_, value(ref)); output.ok()) {
       result.outputs.push_back(*std::move(output));
     } else {
-      fail_output(k, failure_of(at_node(output.status(), node(ref.index()))));
+      fail_output(k, failure_of(at_node(output.status(), program_.maker_of(ref))));
     }
   }
   return result;

@@ -20,11 +20,14 @@ class Execution {
   const ir::Node& node(std::int32_t n) const { return program_.nodes[static_cast<std::size_t>(n)]; }
   Array& value(ir::Ref ref) {
     return ref.is_input() ? inputs_[static_cast<std::size_t>(ref.index())]
-                          : nodes_[static_cast<std::size_t>(ref.index())];
+                          : values_[static_cast<std::size_t>(ref.index())];
   }
   std::size_t index_of(ir::Ref ref) const;  // in failures_
   Failure failure_among(std::span<const ir::Ref> refs) const;
   void fail(ir::Ref ref, Failure why);
+  void keep(ir::Ref ref, Array value) {  // if anybody wants it
+    if (plan_.last_use(ref) != Plan::kUnused) values_[static_cast<std::size_t>(ref.index())] = std::move(value);
+  }
 
   std::vector<Array> take_operands(std::size_t position);
   void run_single(std::size_t position);
@@ -36,8 +39,8 @@ class Execution {
   const Plan& plan_;
   const std::span<const Stage> stages_;
   Run run_;
-  std::vector<Array> inputs_, nodes_;
-  std::vector<Failure> failures_;  // of the inputs, then the nodes; empty as long as all is well
+  std::vector<Array> inputs_, values_;
+  std::vector<Failure> failures_;  // of the inputs, then the values; empty as long as all is well
 };
 
 }  // namespace burn::backends::cpu

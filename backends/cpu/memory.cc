@@ -156,6 +156,7 @@ std::uint64_t Pool::drop_unused(std::uint64_t idle_allowed, std::int64_t until, 
 }
 
 void Pool::drop(std::size_t size_class, IdleOfOneSize::iterator first, IdleOfOneSize::iterator last) {
+  if (first == last) return;  // there may be no such size: the last classes are of more than 64 bits
   const auto bytes = class_bytes(size_class);
   for (auto it = first; it != last; ++it) free_block(it->block, bytes);
   const auto freed = bytes * static_cast<std::uint64_t>(last - first);

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <type_traits>
+#include <utility>
 
 #include "backends/cpu/array.h"
 #include "base/status.h"
-#include "ir/op.h"
+#include "ir/program.h"
 
 namespace burn::backends::cpu {
 
@@ -27,19 +29,44 @@ struct Run {
 // The types of a node.
 struct Signature {
   std::span<const ir::TensorType* const> operands;
-  const ir::TensorType& result;
+  const ir::TensorType& result;  // the first one
+  std::span<const ir::Made> results;
 };
 
 // A node made ready to run: what depends on its attributes and types is done. Thread-safe. The operands are the
-// kernel's own: one at its last use is moved in, and if nobody else holds its buffer, the result may be written over
-// it.
-using Kernel = std::function<Result<Array>(Run&, std::span<Array>)>;
+// kernel's own: one at its last use is moved in, and if nobody else holds its buffer, a result may be written over it.
+class Kernel {
+ public:
+  Kernel() = default;
+  // Of a function of (Run&, operands) that gives the one result.
+  template <typename Body>
+    requires std::is_invocable_r_v<Result<Array>, const Body&, Run&, std::span<Array>>
+  Kernel(Body body)  // NOLINT: implicit on purpose
+      : call_([body = std::move(body)](Run& run, std::span<Array> operands, std::span<Array> results) -> Status {
+          auto result = body(run, operands);
+          if (!result.ok()) return result.status();
+          results[0] = *std::move(result);
+          return {};
+        }) {}
+  // Of a function of (Run&, operands, results) that fills all results.
+  template <typename Body>
+    requires std::is_invocable_r_v<Status, const Body&, Run&, std::span<Array>, std::span<Array>>
+  Kernel(Body body) : call_(std::move(body)) {}  // NOLINT: implicit on purpose
+
+  // One empty array for each result of the node. After a failure they are of no use.
+  Status operator()(Run& run, std::span<Array> operands, std::span<Array> results) const {
+    return call_(run, operands, results);
+  }
+
+ private:
+  std::function<Status(Run&, std::span<Array>, std::span<Array>)> call_;
+};
 
 namespace kernels {
 
 // One function per op, each in the file of its family. Call as kernels::prepare: a missing one must not compile.
 #define OP(type) Result<Kernel> prepare(const ir::type& op, const Signature& signature);
-#include "ir/ops.def"
+BURN_OPS(OP)
 #undef OP
 
 }  // namespace kernels

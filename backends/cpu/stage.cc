@@ -13,7 +13,8 @@ Status at_node(const Status& status, const ir::Node& node) {
 Result<Kernel> prepare_node(const ir::Program& program, const ir::Node& node) {
   std::vector<const ir::TensorType*> operands;
   for (const auto ref : program.operands_of(node)) operands.push_back(&program.type_of(ref));
-  const Signature signature{operands, node.type};
+  const auto results = program.results_of(node);
+  const Signature signature{operands, results[0].type, results};
   auto kernel = std::visit([&](const auto& op) { return kernels::prepare(op, signature); }, node.op);
   if (!kernel.ok()) return at_node(kernel.status(), node);
   return kernel;
@@ -21,14 +22,14 @@ Result<Kernel> prepare_node(const ir::Program& program, const ir::Node& node) {
 
 Result<Stage> prepare_stage(const ir::Program& program, const Plan& plan, const Step& step) {
   if (step.group == Step::kSingle) {
-    BURN_TRY(auto kernel, prepare_node(program, program.nodes[static_cast<std::size_t>(step.results[0])]));
+    BURN_TRY(auto kernel, prepare_node(program, program.nodes[static_cast<std::size_t>(step.node)]));
     return Stage{.kernel = std::move(kernel)};
   }
   const auto& group = plan.groups[static_cast<std::size_t>(step.group)];
   auto code = compile_group(program, group, step);
   if (!code.ok()) return at_node(code.status(), program.nodes[static_cast<std::size_t>(group.members[0].node)]);
   std::vector<ir::TensorType> types;
-  for (const auto n : step.results) types.push_back(program.nodes[static_cast<std::size_t>(n)].type);
+  for (const auto ref : step.results) types.push_back(program.type_of(ref));
   return Stage{.fused = FusedKernel(*std::move(code), std::move(types))};
 }
 

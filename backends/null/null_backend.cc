@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <limits>
+
+#include <fmt/format.h>
 
 #include "backends/failures.h"
+#include "backends/host_memory.h"
 
 namespace burn::backends {
 namespace {
+
+constexpr std::uint64_t kMemory = std::uint64_t{1} << 40;
 
 // Nominal bytes of the buffers that live.
 struct Account {
@@ -36,65 +40,86 @@ class NullBuffer final : public Buffer {
 
 class NullExecutable final : public Executable {
  public:
-  NullExecutable(std::shared_ptr<const ir::Program> program, AccountPtr account)
-      : program_(std::move(program)), account_(std::move(account)) {}
-
-  Result<RunResult> run(RunArgs args) override {
-    if (args.inputs.size() != program_->inputs.size()) return invalid_argument("run: wrong number of inputs");
-    if (args.scalars.size() != static_cast<std::size_t>(program_->scalar_count)) {
-      return invalid_argument("run: wrong number of scalars");
-    }
-    RunResult result{{}, spread(*program_, args.failures)};
-    result.outputs.reserve(program_->outputs.size());
-    for (std::size_t k = 0; k < program_->outputs.size(); ++k) {
-      const bool failed = !result.failures.empty() && result.failures[k];
-      const auto bytes = program_->type_of(program_->outputs[k]).num_bytes();
-      result.outputs.push_back(failed ? nullptr : std::make_shared<NullBuffer>(account_, bytes));
-    }
-    return result;
-  }
+  explicit NullExecutable(std::shared_ptr<const ir::Program> program) : program_(std::move(program)) {}
+  const ir::Program& program() const { return *program_; }
   std::size_t memory_bytes() const override { return sizeof *this; }
 
  private:
   std::shared_ptr<const ir::Program> program_;
-  AccountPtr account_;
+};
+
+class NullStream final : public Stream {
+ public:
+  explicit NullStream(AccountPtr account) : account_(std::move(account)) {}
+
+  Result<BufferPtr> upload(SharedBytes bytes) override { return buffer_of(bytes.size()); }
+  Result<BufferPtr> upload(HostBlockPtr block) override { return buffer_of(block->bytes().size()); }
+  Result<BufferPtr> clone(const BufferPtr& buffer) override { return buffer_of(buffer->size()); }
+  void synchronize(Done done) override { done({}); }
+
+  void download(BufferPtr buffer, std::size_t size, Downloaded done) override {
+    auto bytes = zeros(*buffer, size);
+    if (bytes.ok()) return done(*std::move(bytes), nullptr);
+    done({}, std::make_shared<const Status>(bytes.status()));
+  }
+
+  Result<RunResult> run(const std::shared_ptr<Executable>& executable, RunArgs args) override {
+    const auto& program = static_cast<NullExecutable&>(*executable).program();
+    if (args.inputs.size() != program.inputs.size()) return invalid_argument("run: wrong number of inputs");
+    if (args.scalars.size() != static_cast<std::size_t>(program.scalar_count)) {
+      return invalid_argument("run: wrong number of scalars");
+    }
+    RunResult result{{}, spread(program, args.failures)};
+    result.outputs.reserve(program.outputs.size());
+    for (std::size_t k = 0; k < program.outputs.size(); ++k) {
+      const bool failed = !result.failures.empty() && result.failures[k];
+      result.outputs.push_back(failed ? nullptr : make(program.type_of(program.outputs[k]).num_bytes()));
+    }
+    return result;
+  }
+
+ private:
+  BufferPtr make(std::size_t bytes) const { return std::make_shared<NullBuffer>(account_, bytes); }
+  Result<BufferPtr> buffer_of(std::size_t bytes) const {
+    if (bytes > kMemory) return resource_exhausted("out of memory");
+    return make(bytes);
+  }
+  static Result<SharedBytes> zeros(const Buffer& buffer, std::size_t size) {
+    if (size > buffer.size()) return invalid_argument("download: more bytes than the buffer has");
+    const std::shared_ptr<void> zeros(std::calloc(std::max<std::size_t>(size, 1), 1),
+                                      std::free);  // pages made on demand
+    if (!zeros) return resource_exhausted("out of memory");
+    return SharedBytes(zeros, {static_cast<const std::byte*>(zeros.get()), size});
+  }
+
+  const AccountPtr account_;
 };
 
 class NullBackend final : public Backend {
  public:
-  std::string_view name() const override { return "null"; }
+  explicit NullBackend(int index) : name_(index == 0 ? "null" : fmt::format("null:{}", index)) {}
+
+  std::string_view name() const override { return name_; }
   Limits limits() const override { return {.max_buffer_bytes = kMemory, .memory_bytes = kMemory}; }
   MemoryStats memory() const override { return {account_->in_use, account_->in_use, account_->peak}; }
-  Status supports(const ir::Op& op, std::span<const ir::TensorType* const> operands) const override {
-    return ir::infer(op, operands).status();
-  }
-  Result<BufferPtr> allocate(std::size_t bytes) override {
-    if (bytes > kMemory) return resource_exhausted("out of memory");
-    return BufferPtr(std::make_shared<NullBuffer>(account_, bytes));
-  }
-  Status upload(Buffer&, std::span<const std::byte>) override { return {}; }
-  Result<SharedBytes> download(const BufferPtr& buffer, std::size_t bytes) override {
-    if (bytes > buffer->size()) return invalid_argument("download: more bytes than the buffer has");
-    const std::shared_ptr<void> zeros(std::calloc(std::max<std::size_t>(bytes, 1), 1),
-                                      std::free);  // pages made on demand
-    if (!zeros) return resource_exhausted("out of memory");
-    return SharedBytes(zeros, {static_cast<const std::byte*>(zeros.get()), bytes});
-  }
+  Status supports(const ir::Op&, std::span<const ir::TensorType* const>) const override { return {}; }
+  Result<HostBlockPtr> host_block(std::size_t bytes) override { return plain_host_block(bytes); }
   Result<std::unique_ptr<Executable>> compile(std::shared_ptr<const ir::Program> program) override {
-    return std::unique_ptr<Executable>(std::make_unique<NullExecutable>(std::move(program), account_));
+    return std::unique_ptr<Executable>(std::make_unique<NullExecutable>(std::move(program)));
   }
-  Status synchronize() override { return {}; }
+  Result<std::unique_ptr<Stream>> open_stream(FailureSink) override {
+    return std::unique_ptr<Stream>(std::make_unique<NullStream>(account_));
+  }
 
  private:
-  static constexpr std::uint64_t kMemory = std::uint64_t{1} << 40;
-
-  AccountPtr account_ = std::make_shared<Account>();
+  const std::string name_;
+  const AccountPtr account_ = std::make_shared<Account>();
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Backend>> open_null_backend() {
-  return std::unique_ptr<Backend>(std::make_unique<NullBackend>());
+Result<std::unique_ptr<Backend>> open_null_backend(int index) {
+  return std::unique_ptr<Backend>(std::make_unique<NullBackend>(index));
 }
 
 }  // namespace burn::backends

@@ -8,6 +8,10 @@
 
 namespace burn::backends {
 
-Result<std::unique_ptr<Backend>> open_null_backend();
+// As many as anybody may want to pretend to have; they share nothing.
+inline constexpr int kNullDevices = 16;
+
+// Requires: 0 <= index < kNullDevices.
+Result<std::unique_ptr<Backend>> open_null_backend(int index = 0);
 
 }  // namespace burn::backends

@@ -40,19 +40,23 @@ class Planner {
       plan_.steps.push_back({.group = static_cast<std::int32_t>(g)});
       last_node_.push_back(plan_.groups[g].members.back().node);
     }
-    const auto used_outside = nodes_used_outside();
+    const auto used_outside = values_used_outside();
     for (std::int32_t n = 0; n < static_cast<std::int32_t>(program_.nodes.size()); ++n) {
       const auto group = step_of(n);
       const bool is_view = std::holds_alternative<ir::Expand>(node(n).op);
-      const bool is_needed = used_outside[static_cast<std::size_t>(n)];
+      const auto first = static_cast<std::int32_t>(node(n).first_value);
+      const bool is_needed = used_outside[static_cast<std::size_t>(first)];  // of a member, which has one result
       if (group == kNone || (is_view && is_needed)) {
         // Others than the group see an expanded row as what it is: a view.
         step_of(n) = static_cast<std::int32_t>(plan_.steps.size());
         const auto operands = program_.operands_of(node(n));
-        plan_.steps.push_back({.reads = {operands.begin(), operands.end()}, .results = {n}});
+        std::vector<ir::Ref> results;
+        for (std::uint32_t k = 0; k < node(n).value_count; ++k)
+          results.push_back(ir::Ref::value(first).result(static_cast<int>(k)));
+        plan_.steps.push_back({.node = n, .reads = {operands.begin(), operands.end()}, .results = std::move(results)});
         last_node_.push_back(n);
       } else if (is_needed) {
-        plan_.steps[static_cast<std::size_t>(group)].results.push_back(n);
+        plan_.steps[static_cast<std::size_t>(group)].results.push_back(ir::Ref::value(first));
       }
     }
     for (std::size_t g = 0; g < plan_.groups.size(); ++g) read_from_outside(plan_.groups[g], plan_.steps[g]);
@@ -63,7 +67,7 @@ class Planner {
     for (const auto& member : group.members) inside.push_back(member.node);
     for (const auto& member : group.members) {
       for (const auto ref : program_.operands_of(node(member.node))) {
-        const bool is_inside = !ref.is_input() && std::ranges::binary_search(inside, ref.index());
+        const bool is_inside = !ref.is_input() && std::ranges::binary_search(inside, program_.node_of(ref));
         if (!is_inside && std::ranges::find(step.reads, ref) == step.reads.end()) step.reads.push_back(ref);
       }
     }
@@ -71,33 +75,42 @@ class Planner {
 
   // Outputs, and what a node that is not of the same group reads. An expand in a group counts as outside of it when it
   // is itself needed there.
-  std::vector<bool> nodes_used_outside() {
-    std::vector<bool> used(program_.nodes.size());
+  std::vector<bool> values_used_outside() {
+    std::vector<bool> used(program_.values.size());
     const auto mark = [&](ir::Ref ref) {
       if (!ref.is_input()) used[static_cast<std::size_t>(ref.index())] = true;
     };
     std::ranges::for_each(program_.outputs, mark);
     for (auto n = static_cast<std::int32_t>(program_.nodes.size()); n-- > 0;) {
       const auto own = step_of(n);
-      const bool is_copied_view = std::holds_alternative<ir::Expand>(node(n).op) && used[static_cast<std::size_t>(n)];
+      const bool is_copied_view = std::holds_alternative<ir::Expand>(node(n).op) && used[node(n).first_value];
       for (const auto ref : program_.operands_of(node(n))) {
-        if (!ref.is_input() && (own == kNone || is_copied_view || step_of(ref.index()) != own)) mark(ref);
+        if (!ref.is_input() && (own == kNone || is_copied_view || step_of(program_.node_of(ref)) != own)) mark(ref);
       }
     }
     return used;
   }
 
-  // After what they read; where that leaves a choice, in the program's order.
+  // After what they read, and those with an effect after each other; where that leaves a choice, in the program's
+  // order.
   void order_steps() {
     const auto count = plan_.steps.size();
     std::vector<std::vector<std::int32_t>> readers(count);
     std::vector<std::int32_t> waits_for(count);
+    const auto follows = [&](std::int32_t before, std::size_t s) {
+      readers[static_cast<std::size_t>(before)].push_back(static_cast<std::int32_t>(s));
+      ++waits_for[s];
+    };
     for (std::size_t s = 0; s < count; ++s) {
       for (const auto ref : plan_.steps[s].reads) {
-        if (ref.is_input()) continue;
-        readers[static_cast<std::size_t>(step_of(ref.index()))].push_back(static_cast<std::int32_t>(s));
-        ++waits_for[s];
+        if (!ref.is_input()) follows(step_of(program_.node_of(ref)), s);
       }
+    }
+    std::int32_t last_effect = kNone;
+    for (std::int32_t n = 0; n < static_cast<std::int32_t>(program_.nodes.size()); ++n) {
+      if (!node(n).effect) continue;
+      if (last_effect != kNone) follows(step_of(last_effect), static_cast<std::size_t>(step_of(n)));
+      last_effect = n;
     }
     const auto is_later = [&](std::int32_t a, std::int32_t b) {
       return last_node_[static_cast<std::size_t>(a)] > last_node_[static_cast<std::size_t>(b)];
@@ -121,10 +134,10 @@ class Planner {
   }
 
   void find_last_uses() {
-    plan_.node_last_use.assign(program_.nodes.size(), Plan::kUnused);
+    plan_.value_last_use.assign(program_.values.size(), Plan::kUnused);
     plan_.input_last_use.assign(program_.inputs.size(), Plan::kUnused);
     const auto last_use = [&](ir::Ref ref) -> std::int32_t& {
-      auto& uses = ref.is_input() ? plan_.input_last_use : plan_.node_last_use;
+      auto& uses = ref.is_input() ? plan_.input_last_use : plan_.value_last_use;
       return uses[static_cast<std::size_t>(ref.index())];
     };
     for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
@@ -135,7 +148,7 @@ class Planner {
 
   const ir::Program& program_;
   Plan plan_;
-  std::vector<std::int32_t> step_of_;    // per node: the step that others get its value from
+  std::vector<std::int32_t> step_of_;    // per node: the step that others get its values from
   std::vector<std::int32_t> last_node_;  // per step
 };
 
@@ -150,10 +163,10 @@ Plan make_plan(const ir::Program& program, const PlanOptions& options) {
 }
 
 std::size_t memory_bytes(const Plan& plan) {
-  auto bytes = sizeof plan + (plan.node_last_use.capacity() + plan.input_last_use.capacity()) * sizeof(std::int32_t);
+  auto bytes = sizeof plan + (plan.value_last_use.capacity() + plan.input_last_use.capacity()) * sizeof(std::int32_t);
   for (const auto& group : plan.groups) bytes += sizeof group + group.members.capacity() * sizeof(codegen::Member);
   for (const auto& step : plan.steps) {
-    bytes += sizeof step + step.reads.capacity() * sizeof(ir::Ref) + step.results.capacity() * sizeof(std::int32_t);
+    bytes += sizeof step + step.reads.capacity() * sizeof(ir::Ref) + step.results.capacity() * sizeof(ir::Ref);
   }
   return bytes;
 }
@@ -166,7 +179,7 @@ std::string to_string(const Plan& plan, const ir::Program& program) {
     const auto& step = plan.steps[s];
     std::string what, reads, results;
     if (step.group == Step::kSingle) {
-      what = to_string(program.nodes[static_cast<std::size_t>(step.results[0])].op);
+      what = to_string(program.nodes[static_cast<std::size_t>(step.node)].op);
     } else {
       const auto& group = plan.groups[static_cast<std::size_t>(step.group)];
       for (const auto& [n, level] : group.members) {
@@ -176,10 +189,8 @@ std::string to_string(const Plan& plan, const ir::Program& program) {
                          group.has_rows() ? fmt::format(" in rows of {}", group.row_size) : "", what);
     }
     for (const auto ref : step.reads) reads += (reads.empty() ? "" : ", ") + value(ref);
-    for (const auto n : step.results) {
-      const auto& type = program.nodes[static_cast<std::size_t>(n)].type;
-      results += fmt::format("{}%{} : {}", results.empty() ? "" : ", ", n, to_string(type));
-    }
+    for (const auto ref : step.results)
+      results += fmt::format("{}{} : {}", results.empty() ? "" : ", ", value(ref), to_string(program.type_of(ref)));
     text += fmt::format("  {}: {} = {} {}\n", s, results, what, reads);
   }
   return text;

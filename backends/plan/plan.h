@@ -27,9 +27,11 @@ struct PlanOptions {
 struct Step {
   static constexpr std::int32_t kSingle = -1;
 
-  std::int32_t group = kSingle;       // in Plan::groups
-  std::vector<ir::Ref> reads;         // a single node's operands, in order; a group's values from outside, each once
-  std::vector<std::int32_t> results;  // the nodes whose values others use
+  std::int32_t group = kSingle;  // in Plan::groups
+  std::int32_t node = -1;        // a single one
+  std::vector<ir::Ref> reads;    // a single node's operands, in order; a group's values from outside, each once
+  // All results of a single node, wanted (Plan::last_use) or not; of a group, the values that others use.
+  std::vector<ir::Ref> results;
 };
 
 struct Plan {
@@ -39,16 +41,16 @@ struct Plan {
 
   std::vector<codegen::Group> groups;
   std::vector<Step> steps;
-  std::vector<std::int32_t> node_last_use;   // per node; kUnused also for those that live inside a group only
+  std::vector<std::int32_t> value_last_use;  // per value; kUnused also for those that live inside a group only
   std::vector<std::int32_t> input_last_use;  // per input
 
   std::int32_t last_use(ir::Ref ref) const {
-    const auto& uses = ref.is_input() ? input_last_use : node_last_use;
+    const auto& uses = ref.is_input() ? input_last_use : value_last_use;
     return uses[static_cast<std::size_t>(ref.index())];
   }
 };
 
-// Expects a program without dead nodes (simplify).
+// Expects a program without dead nodes (simplify). Steps with an effect are in the program's order.
 Plan make_plan(const ir::Program& program, const PlanOptions& options = {});
 
 std::size_t memory_bytes(const Plan& plan);  // that it takes, roughly

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -13,16 +15,29 @@ namespace burn::client {
 namespace {
 
 struct SchemeName {
-  std::string_view prefix;
+  std::string_view name;
   Endpoint::Scheme scheme;
+  bool has_path;  // "unix:PATH", not "ws://HOST:PORT"
 };
-constexpr std::array<SchemeName, 4> kSchemes = {{{"ws://", Endpoint::Scheme::websocket},
-                                                 {"grpc://", Endpoint::Scheme::grpc},
-                                                 {"unix:", Endpoint::Scheme::unix_socket},
-                                                 {"grpc+unix:", Endpoint::Scheme::grpc_unix}}};
+constexpr std::array<SchemeName, 4> kSchemes = {{{"ws", Endpoint::Scheme::websocket, false},
+                                                 {"grpc", Endpoint::Scheme::grpc, false},
+                                                 {"unix", Endpoint::Scheme::unix_socket, true},
+                                                 {"grpc+unix", Endpoint::Scheme::grpc_unix, true}}};
 
 Status bad_url(const std::string& url, std::string_view why) {
   return invalid_argument("device URL \"" + url + "\": " + std::string{why});
+}
+
+// Cuts "/K" off the end of `text`. Nothing: it ends in "/", and something that is no number follows.
+std::optional<std::uint32_t> take_device(std::string_view& text) {
+  const auto slash = text.find('/');
+  if (slash == std::string_view::npos) return 0;
+  const auto digits = text.substr(slash + 1);
+  text = text.substr(0, slash);
+  std::uint32_t device = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), device);
+  if (digits.empty() || error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
+  return device;
 }
 
 // One event loop for all channels of the process, there to its end: a channel may be dropped from the loop's own
@@ -80,19 +95,29 @@ Result<std::shared_ptr<proto::Channel>> connect_endpoint(const Endpoint& endpoin
 }  // namespace
 
 Result<Endpoint> parse_url(const std::string& url) {
-  for (const auto& [prefix, scheme] : kSchemes) {
-    if (!url.starts_with(prefix)) continue;
-    Endpoint endpoint{scheme, url.substr(prefix.size())};
-    if (scheme == Endpoint::Scheme::unix_socket || scheme == Endpoint::Scheme::grpc_unix) {
-      if (endpoint.address.empty()) return bad_url(url, "write " + std::string{prefix} + "PATH");
-      return endpoint;
-    }
-    const auto where = proto::parse_host_port(endpoint.address);
-    if (!where.ok()) return bad_url(url, where.status().message());
-    if (where->port == 0) return bad_url(url, "port 0 cannot be connected to");
+  const auto colon = std::min(url.find(':'), url.size());
+  std::string_view name = std::string_view{url}.substr(0, colon);
+  std::string_view address = std::string_view{url}.substr(std::min(colon + 1, url.size()));
+  auto device = take_device(name);
+  const bool names_device_first = name.size() < colon;
+  const auto known = std::ranges::find(kSchemes, name, &SchemeName::name);
+  const bool is_known = known != kSchemes.end() && colon < url.size() &&
+                        (known->has_path || (!names_device_first && address.starts_with("//")));
+  if (!is_known) return bad_url(url, "a server is ws://HOST:PORT, grpc://HOST:PORT, unix:PATH or grpc+unix:PATH");
+  if (!known->has_path) {
+    address.remove_prefix(2);
+    device = take_device(address);
+  }
+  if (!device) return bad_url(url, "a device of the server is /0, /1, ...");
+  Endpoint endpoint{known->scheme, std::string{address}, *device};
+  if (known->has_path) {
+    if (address.empty()) return bad_url(url, "write " + std::string{name} + ":PATH");
     return endpoint;
   }
-  return bad_url(url, "a server is ws://HOST:PORT, grpc://HOST:PORT, unix:PATH or grpc+unix:PATH");
+  const auto where = proto::parse_host_port(endpoint.address);
+  if (!where.ok()) return bad_url(url, where.status().message());
+  if (where->port == 0) return bad_url(url, "port 0 cannot be connected to");
+  return endpoint;
 }
 
 Result<std::shared_ptr<proto::Channel>> connect_channel(const std::string& url,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -14,10 +15,12 @@ namespace burn::client {
 struct Endpoint {
   enum class Scheme { websocket, grpc, unix_socket, grpc_unix };
   Scheme scheme = Scheme::websocket;
-  std::string address;  // "127.0.0.1:3000", or the path of a unix socket
+  std::string address;       // "127.0.0.1:3000", or the path of a unix socket
+  std::uint32_t device = 0;  // of those that the server has
 };
 
 // "ws://HOST:PORT", "grpc://HOST:PORT", "unix:PATH" (WebSocket), "grpc+unix:PATH"; an IPv6 address stands in brackets.
+// The server's device K: "ws://HOST:PORT/K", and, as a path may end in anything, "unix/K:PATH".
 // Errors: INVALID_ARGUMENT naming the URL and what is wrong with it.
 Result<Endpoint> parse_url(const std::string& url);
 

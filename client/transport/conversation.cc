@@ -41,7 +41,8 @@ Status lost(const std::string& url, std::string_view why) {
 
 Status Conversation::start(std::shared_ptr<proto::Channel> channel, const ConnectOptions& options,
                            std::chrono::steady_clock::time_point deadline) {
-  const proto::Hello hello{proto::kProtocolVersion, ir::op_set_fingerprint(), "burn-cpp " BURN_VERSION, options.token};
+  const proto::Hello hello{proto::kProtocolVersion, ir::op_set_fingerprint(), "burn-cpp " BURN_VERSION, options.token,
+                           device_};
   std::unique_lock lock(mutex_);
   channel_ = std::move(channel);
   if (!broken_) transmit(proto::encode({0, hello, {}}), proto::Lane::control);

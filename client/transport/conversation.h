@@ -39,7 +39,8 @@ class Conversation final : public proto::ChannelHandler, public std::enable_shar
   // too.
   static constexpr std::uint64_t kMaxUnexecutedBytes = std::uint64_t{256} << 20;
 
-  explicit Conversation(std::string url) : url_(std::move(url)) {}
+  // `device`: which of the server's it is about.
+  explicit Conversation(std::string url, std::uint32_t device = 0) : url_(std::move(url)), device_(device) {}
 
   // Sends Hello on the new channel and waits for Welcome.
   Status start(std::shared_ptr<proto::Channel> channel, const ConnectOptions& options,
@@ -89,6 +90,7 @@ class Conversation final : public proto::ChannelHandler, public std::enable_shar
   void transmit(proto::EncodedFrame frame, proto::Lane lane);
 
   const std::string url_;
+  const std::uint32_t device_;
   proto::SessionInfo info_;  // set by the welcome
   Requests requests_;
   std::uint64_t consumed_ = 0;  // bytes of downloads not yet granted again; of the channel's thread

@@ -21,10 +21,10 @@ const ir::CallSite kSite{};
 // Where a function is smooth and defined; [-2, 2] unless named.
 std::pair<double, double> domain(Fn fn) {
   static const std::map<Fn, std::pair<double, double>> special = {
-      {Fn::log, {0.2, 3}},          {Fn::log1p, {-0.5, 2}},  {Fn::sqrt, {0.2, 3}},  {Fn::recip, {0.3, 2}},
-      {Fn::asin, {-0.9, 0.9}},      {Fn::acos, {-0.9, 0.9}}, {Fn::acosh, {1.2, 3}}, {Fn::atanh, {-0.9, 0.9}},
-      {Fn::tan, {-1.2, 1.2}},       {Fn::pow, {0.3, 2}},     {Fn::div, {0.3, 2}},   {Fn::atan2, {0.3, 2}},
-      {Fn::remainder, {0.7, 0.99}}, {Fn::fmod, {0.7, 0.99}}};
+      {Fn::log, {0.2, 3}},      {Fn::log1p, {-0.5, 2}},       {Fn::sqrt, {0.2, 3}},    {Fn::rsqrt, {0.2, 3}},
+      {Fn::recip, {0.3, 2}},    {Fn::asin, {-0.9, 0.9}},      {Fn::acos, {-0.9, 0.9}}, {Fn::acosh, {1.2, 3}},
+      {Fn::atanh, {-0.9, 0.9}}, {Fn::tan, {-1.2, 1.2}},       {Fn::pow, {0.3, 2}},     {Fn::div, {0.3, 2}},
+      {Fn::atan2, {0.3, 2}},    {Fn::remainder, {0.7, 0.99}}, {Fn::fmod, {0.7, 0.99}}};
   const auto found = special.find(fn);
   return found == special.end() ? std::pair{-2.0, 2.0} : found->second;
 }
@@ -124,6 +124,50 @@ TEST(Rules, Attention) {
   test::expect_gradients(
       [](const Values& x) { return client::attention(x[0], x[1], x[2], nullptr, &x[3], {.softcap = 1.5}, kSite); },
       {q, k, v, scores});
+}
+
+// Each result of attention by itself, and both: by_scores is what the fused gradient leaves to it.
+TEST(Rules, TheStatisticsOfAttentionHaveAGradient) {
+  const auto q = test::spread({2, 3, 4}, -1, 1), k = test::spread({2, 5, 4}, -1, 1, 1),
+             v = test::spread({2, 5, 3}, -1, 1, 2);
+  for (const std::size_t wanted : {0, 1, 2}) {
+    test::expect_gradients(
+        [&](const Values& x) {
+          auto results = client::apply_all(ir::Attention{0.4, true}, x, kSite);
+          if (wanted < 2) return results[wanted];
+          return client::pointwise(Fn::mul, results[0], results[1], kSite);
+        },
+        {q, k, v});
+  }
+}
+
+TEST(Rules, Sorts) {
+  const auto x = test::spread({3, 4}, -1, 1, 1);
+  for (const std::int64_t axis : {0, 1}) {
+    for (const bool descending : {false, true}) {
+      test::expect_gradients([&](const Values& v) { return client::sort(v[0], axis, descending, kSite).values; }, {x});
+    }
+  }
+}
+
+TEST(Rules, TopK) {
+  const auto x = test::spread({3, 4}, -1, 1, 1);
+  for (const std::int64_t axis : {0, 1}) {
+    for (const bool largest : {false, true}) {
+      test::expect_gradients([&](const Values& v) { return client::top_k(v[0], axis, 2, largest, kSite).values; }, {x});
+    }
+  }
+}
+
+TEST(Rules, ResultsThatAreNoFloatsAreNotTracked) {
+  test::expect_gradients(
+      [](const Values& v) {
+        const auto [values, indices] = client::sort(v[0], 0, false, kSite);
+        EXPECT_FALSE(indices.is_tracked());
+        EXPECT_EQ(values.is_tracked(), v[0].is_tracked());
+        return values;
+      },
+      {test::spread({4}, -1, 1)});
 }
 
 TEST(Rules, TheGradientOfAttentionCanBeDifferentiated) {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/cpu/cpu_backend.h"
-#include "tests/backends/run_program.h"
+#include "tests/backends/test_device.h"
 
 namespace burn::testing {
 namespace {
@@ -33,30 +33,38 @@ class CpuTest : public ::testing::Test {
     for (std::size_t i = 0; i < values.size(); ++i) x.set(i, values[i]);
     return x;
   }
-  std::unique_ptr<backends::Executable> compile(std::vector<Ref> outputs) {
-    program_types_ = std::make_shared<const ir::Program>(program_.finish(std::move(outputs)));
-    return *backend_->compile(program_types_);
+  std::shared_ptr<backends::Executable> compile(std::vector<Ref> outputs) {
+    return *device_.compile(program_.finish(std::move(outputs)));
   }
   std::vector<double> read(const backends::BufferPtr& buffer, std::int64_t n) {
-    const auto x = *download(*backend_, buffer, {DType::f32, {n}});
+    const auto x = *device_.download(buffer, {DType::f32, {n}});
     std::vector<double> values;
     for (std::size_t i = 0; i < x.size(); ++i) values.push_back(x.get<double>(i));
     return values;
   }
 
-  std::unique_ptr<backends::Backend> backend_ = *backends::open_cpu_backend();
+  TestDevice device_{*backends::open_cpu_backend()};
   ir::ProgramBuilder program_;
-  std::shared_ptr<const ir::Program> program_types_;
 };
+
+TEST_F(CpuTest, AnUploadedBlockIsTheBuffer) {
+  auto block = *device_.backend().host_block(1000);
+  const auto* place = block->bytes().data();
+  const auto before = device_.backend().memory().in_use;
+  const auto buffer = *device_.stream().upload(std::move(block));
+  EXPECT_EQ(device_.download(buffer, 1000)->data(), place);
+  EXPECT_EQ(device_.backend().memory().in_use, before);
+  EXPECT_EQ(buffer.use_count(), 1);
+}
 
 TEST_F(CpuTest, WritesOverAnInputThatNobodyElseHolds) {
   const auto x = program_.add_input({DType::f32, {3}});
   const auto executable = compile({add(PointwiseFn::neg, {add(PointwiseFn::neg, {add(PointwiseFn::neg, {x})})})});
-  auto buffer = *upload(*backend_, floats({1, 2, 3}));
+  auto buffer = *device_.upload(floats({1, 2, 3}));
   const auto* before = buffer.get();
   backends::RunArgs args;
   args.inputs.push_back(std::move(buffer));
-  const auto outputs = executable->run(std::move(args))->outputs;
+  const auto outputs = device_.run(executable, std::move(args))->outputs;
   EXPECT_EQ(outputs[0].get(), before);
   EXPECT_THAT(read(outputs[0], 3), ::testing::ElementsAre(-1, -2, -3));
 }
@@ -70,8 +78,8 @@ TEST_F(CpuTest, NeverWritesOverWhatIsStillNeeded) {
   const auto mirrored = add(PointwiseFn::sub, {square, add(ir::Slice{{2}, {3}, {-1}}, {square})});
   const auto executable = compile({y, square, mirrored});
   backends::RunArgs args;
-  args.inputs.push_back(*upload(*backend_, floats({1, 2, 5})));
-  const auto outputs = executable->run(std::move(args))->outputs;
+  args.inputs.push_back(*device_.upload(floats({1, 2, 5})));
+  const auto outputs = device_.run(executable, std::move(args))->outputs;
   EXPECT_THAT(read(outputs[0], 3), ::testing::ElementsAre(-1, -2, -5));
   EXPECT_THAT(read(outputs[1], 3), ::testing::ElementsAre(36, 16, 36));
   EXPECT_THAT(read(outputs[2], 3), ::testing::ElementsAre(0, 0, 0));
@@ -80,12 +88,12 @@ TEST_F(CpuTest, NeverWritesOverWhatIsStillNeeded) {
 TEST_F(CpuTest, LeavesABufferAloneThatIsTwoInputsOrBeingRead) {
   const auto a = program_.add_input({DType::f32, {2}}), b = program_.add_input({DType::f32, {2}});
   const auto executable = compile({add(PointwiseFn::exp, {a}), add(PointwiseFn::neg, {b})});
-  auto buffer = *upload(*backend_, floats({0, 1}));
-  const auto reading = *backend_->download(buffer, 8);
+  auto buffer = *device_.upload(floats({0, 1}));
+  const auto reading = *device_.download(buffer, 8);
   backends::RunArgs args;
   args.inputs = {buffer, buffer};
   buffer.reset();
-  const auto outputs = executable->run(std::move(args))->outputs;
+  const auto outputs = device_.run(executable, std::move(args))->outputs;
   EXPECT_THAT(read(outputs[1], 2), ::testing::ElementsAre(0, -1));
   EXPECT_EQ(reinterpret_cast<const float*>(reading.data())[1], 1.0f);
 }
@@ -96,23 +104,23 @@ TEST_F(CpuTest, ReturnsEveryByteWhenARunIsOver) {
   for (int i = 0; i < 5; ++i) y = add(PointwiseFn::mul, {y, add(PointwiseFn::exp, {x})});
   const auto sum = add(ir::Reduce{ir::ReduceFn::sum, {0, 1}}, {y});
   const auto executable = compile({sum});
-  const auto input = *upload(*backend_, reference::Tensor({DType::f32, {1000, 100}}));
-  const auto before = backend_->memory().in_use;
+  const auto input = *device_.upload(reference::Tensor({DType::f32, {1000, 100}}));
+  const auto before = device_.backend().memory().in_use;
   for (int i = 0; i < 3; ++i) {
-    const auto outputs = executable->run({.inputs = {input}})->outputs;
-    EXPECT_LE(backend_->memory().in_use, before + 64);
+    const auto outputs = device_.run(executable, {.inputs = {input}})->outputs;
+    EXPECT_LE(device_.backend().memory().in_use, before + 64);
   }
-  EXPECT_EQ(backend_->memory().in_use, before);
+  EXPECT_EQ(device_.backend().memory().in_use, before);
   // The input, exp and the product: no more was alive at any time.
-  EXPECT_LE(backend_->memory().peak, 4 * before);
+  EXPECT_LE(device_.backend().memory().peak, 4 * before);
 }
 
 TEST_F(CpuTest, NamesTheOpTheIndexAndTheCallSite) {
   const auto x = program_.add_input({DType::f32, {10}}), index = program_.add_input({DType::i64, {3}});
   const auto executable = compile({add(ir::Gather{0}, {x, index})});
   for (const std::int64_t bad : {std::int64_t{10}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::min()}) {
-    const auto result = executable->run({.inputs = {*upload(*backend_, reference::Tensor({DType::f32, {10}})),
-                                                    *upload(*backend_, integers({0, bad, 9}))}});
+    const auto result = device_.run(executable, {.inputs = {*device_.upload(reference::Tensor({DType::f32, {10}})),
+                                                            *device_.upload(integers({0, bad, 9}))}});
     ASSERT_TRUE(result.ok());
     ASSERT_EQ(result->failures.size(), 1u);
     EXPECT_EQ(result->failures[0]->code(), StatusCode::out_of_range);
@@ -126,8 +134,8 @@ TEST_F(CpuTest, AFailedStepFailsOnlyWhatIsComputedFromIt) {
   const auto picked = add(ir::Gather{0}, {x, index});
   const auto doubled = add(PointwiseFn::add, {picked, picked}), other = add(PointwiseFn::add, {x, x});
   const auto executable = compile({picked, other, doubled});
-  const auto result = executable->run({.inputs = {*upload(*backend_, floats({0, 1, 2, 3, 4, 5, 6, 7, 8, 9})),
-                                                  *upload(*backend_, integers({0, 10, 9}))}});
+  const auto result = device_.run(executable, {.inputs = {*device_.upload(floats({0, 1, 2, 3, 4, 5, 6, 7, 8, 9})),
+                                                          *device_.upload(integers({0, 10, 9}))}});
   ASSERT_TRUE(result.ok());
   ASSERT_EQ(result->failures.size(), 3u);
   EXPECT_THAT(result->failures[0]->message(), HasSubstr("gather: index 10"));
@@ -146,8 +154,8 @@ TEST_F(CpuTest, AGroupOfWhichAPartFailsComputesTheOtherPart) {
   const auto run = [&](std::int64_t bad) {
     reference::Tensor index({DType::i64, {2, 1}});
     index.set(1, bad);
-    return *executable->run(
-        {.inputs = {*upload(*backend_, reference::Tensor({DType::f32, {2, 3}})), *upload(*backend_, index)}});
+    return *device_.run(executable,
+                        {.inputs = {*device_.upload(reference::Tensor({DType::f32, {2, 3}})), *device_.upload(index)}});
   };
   EXPECT_TRUE(run(2).failures.empty());
   const auto result = run(3);
@@ -163,7 +171,7 @@ TEST_F(CpuTest, AFailedInputFailsOnlyWhatIsComputedFromIt) {
   const auto executable = compile({sum, twice});
   const auto why = std::make_shared<const Status>(StatusCode::out_of_range, "gather: index 7");
   const auto result =
-      executable->run({.inputs = {nullptr, *upload(*backend_, floats({1, 2}))}, .failures = {why, nullptr}});
+      device_.run(executable, {.inputs = {nullptr, *device_.upload(floats({1, 2}))}, .failures = {why, nullptr}});
   ASSERT_TRUE(result.ok());
   ASSERT_EQ(result->failures.size(), 2u);
   EXPECT_EQ(result->failures[0], why);
@@ -175,9 +183,9 @@ TEST_F(CpuTest, ChecksTheIndexBeforeItWritesAnything) {
   const auto x = program_.add_input({DType::f32, {4}}), index = program_.add_input({DType::i64, {2}}),
              values = program_.add_input({DType::f32, {2}});
   const auto executable = compile({add(ir::Scatter{0, ir::ScatterFn::add}, {x, index, values})});
-  const auto target = *upload(*backend_, floats({1, 2, 3, 4}));
+  const auto target = *device_.upload(floats({1, 2, 3, 4}));
   const auto result =
-      executable->run({.inputs = {target, *upload(*backend_, integers({0, 4})), *upload(*backend_, floats({5, 5}))}});
+      device_.run(executable, {.inputs = {target, *device_.upload(integers({0, 4})), *device_.upload(floats({5, 5}))}});
   ASSERT_TRUE(result.ok());
   ASSERT_EQ(result->failures.size(), 1u);
   EXPECT_THAT(result->failures[0]->message(), HasSubstr("scatter: index 4 is outside 0..3"));
@@ -187,31 +195,31 @@ TEST_F(CpuTest, ChecksTheIndexBeforeItWritesAnything) {
 TEST_F(CpuTest, RefusesArgumentsThatDoNotFitTheProgram) {
   const auto x = program_.add_input({DType::f32, {10}});
   const auto executable = compile({add(PointwiseFn::add, {x, program_.add_scalar(DType::f32)})});
-  const auto right = *backend_->allocate(40), small = *backend_->allocate(36);
+  const auto right = *device_.buffer(40), small = *device_.buffer(36);
   const std::uint64_t scalar = 0;
-  EXPECT_EQ(executable->run({.inputs = {right}}).status().code(), StatusCode::invalid_argument);
-  EXPECT_EQ(executable->run({.scalars = {&scalar, 1}}).status().code(), StatusCode::invalid_argument);
-  EXPECT_EQ(executable->run({.inputs = {small}, .scalars = {&scalar, 1}}).status().code(),
+  EXPECT_EQ(device_.run(executable, {.inputs = {right}}).status().code(), StatusCode::invalid_argument);
+  EXPECT_EQ(device_.run(executable, {.scalars = {&scalar, 1}}).status().code(), StatusCode::invalid_argument);
+  EXPECT_EQ(device_.run(executable, {.inputs = {small}, .scalars = {&scalar, 1}}).status().code(),
             StatusCode::invalid_argument);
-  EXPECT_EQ(executable->run({.inputs = {nullptr}, .scalars = {&scalar, 1}}).status().code(),
+  EXPECT_EQ(device_.run(executable, {.inputs = {nullptr}, .scalars = {&scalar, 1}}).status().code(),
             StatusCode::invalid_argument);
-  EXPECT_TRUE(executable->run({.inputs = {right}, .scalars = {&scalar, 1}}).ok());
-  EXPECT_EQ(backend_->download(small, 37).status().code(), StatusCode::invalid_argument);
+  EXPECT_TRUE(device_.run(executable, {.inputs = {right}, .scalars = {&scalar, 1}}).ok());
+  EXPECT_EQ(device_.download(small, 37).status().code(), StatusCode::invalid_argument);
 }
 
 TEST_F(CpuTest, FailsARunThatNeedsMoreMemoryThanThereIsAndGoesOn) {
-  backend_ = *backends::open_cpu_backend({.limit = 1 << 20, .idle_limit = 0});
+  device_ = TestDevice{*backends::open_cpu_backend({.limit = 1 << 20, .idle_limit = 0})};
   const auto x = program_.add_input({DType::f32, {}});
   const auto big = add(ir::Expand{{1 << 30}}, {x});
   const auto executable = compile({add(PointwiseFn::exp, {big})});
-  const auto result = executable->run({.inputs = {*backend_->allocate(4)}});
+  const auto result = device_.run(executable, {.inputs = {*device_.buffer(4)}});
   ASSERT_TRUE(result.ok());
   ASSERT_EQ(result->failures.size(), 1u);
   EXPECT_EQ(result->failures[0]->code(), StatusCode::resource_exhausted);
   EXPECT_THAT(result->failures[0]->message(), HasSubstr("exp: out of memory"));
   EXPECT_THAT(result->failures[0]->message(), HasSubstr("(at model.cc:41)"));
-  EXPECT_EQ(backend_->memory().in_use, 0u);
-  EXPECT_TRUE(backend_->allocate(1 << 18).ok());
+  EXPECT_EQ(device_.backend().memory().in_use, 0u);
+  EXPECT_TRUE(device_.buffer(1 << 18).ok());
 }
 
 TEST_F(CpuTest, AViewReturnedAsAResultIsRowMajorAndHoldsNoMoreThanItself) {
@@ -220,13 +228,15 @@ TEST_F(CpuTest, AViewReturnedAsAResultIsRowMajorAndHoldsNoMoreThanItself) {
   const auto executable = compile({corner, turned});
   reference::Tensor input({DType::f32, {100, 100}});
   for (std::size_t i = 0; i < input.size(); ++i) input.set(i, static_cast<double>(i));
-  const auto outputs = executable->run({.inputs = {*upload(*backend_, input)}})->outputs;
+  const auto outputs = device_.run(executable, {.inputs = {*device_.upload(input)}})->outputs;
   EXPECT_EQ(outputs[0]->size(), 8u);
   EXPECT_THAT(read(outputs[0], 2), ::testing::ElementsAre(0, 100));
   EXPECT_THAT(read(outputs[1], 2), ::testing::ElementsAre(0, 100));
 }
 
 TEST_F(CpuTest, SharesAnExecutableBetweenThreads) {
+  const std::shared_ptr<backends::Backend> backend = *backends::open_cpu_backend();
+  device_ = TestDevice{backend};
   const auto x = program_.add_input({DType::f32, {64, 128}}), w = program_.add_input({DType::f32, {128, 128}});
   auto y = add(ir::MatMul{}, {x, w});
   y = add(PointwiseFn::relu, {y});
@@ -237,18 +247,19 @@ TEST_F(CpuTest, SharesAnExecutableBetweenThreads) {
   reference::Tensor a({DType::f32, {64, 128}}), b({DType::f32, {128, 128}});
   for (std::size_t i = 0; i < a.size(); ++i) a.set(i, std::sin(static_cast<double>(i)));
   for (std::size_t i = 0; i < b.size(); ++i) b.set(i, std::cos(static_cast<double>(i)));
-  const std::vector inputs = {*upload(*backend_, a), *upload(*backend_, b)};
-  const auto expected = executable->run({.inputs = inputs})->outputs;
+  const std::vector inputs = {*device_.upload(a), *device_.upload(b)};
+  const auto expected = device_.run(executable, {.inputs = inputs})->outputs;
 
   std::atomic<int> wrong = 0;
   std::vector<std::thread> threads;
   for (int t = 0; t < 10; ++t) {
     threads.emplace_back([&] {
+      TestDevice device{backend};
       for (int i = 0; i < 5; ++i) {
-        const auto outputs = executable->run({.inputs = inputs});
+        const auto outputs = device.run(executable, {.inputs = inputs});
         for (std::size_t k = 0; k < 2; ++k) {
           const auto size = expected[k]->size();
-          const auto got = backend_->download(outputs->outputs[k], size), want = backend_->download(expected[k], size);
+          const auto got = device.download(outputs->outputs[k], size), want = device.download(expected[k], size);
           if (!std::ranges::equal(got->span(), want->span())) ++wrong;
         }
       }
@@ -260,11 +271,11 @@ TEST_F(CpuTest, SharesAnExecutableBetweenThreads) {
 
 TEST_F(CpuTest, ScalarsAndSeedsAreThoseOfTheRun) {
   const auto learning_rate = program_.add_scalar(DType::f32);
-  const auto noise = *program_.add_random(ir::RandomFn::uniform, DType::f32, {8});
+  const auto noise = *program_.add_random({.shape = {8}});
   const auto executable = compile({add(PointwiseFn::mul, {noise, learning_rate})});
   const auto run = [&](double scalar, std::uint64_t seed, std::uint64_t offset) {
     const auto bits = std::bit_cast<std::uint64_t>(scalar);
-    return read(executable->run({.scalars = {&bits, 1}, .seed = seed, .random_offset = offset})->outputs[0], 8);
+    return read(device_.run(executable, {.scalars = {&bits, 1}, .seed = seed, .random_offset = offset})->outputs[0], 8);
   };
   const auto one = run(1, 7, 0), two = run(2, 7, 0);
   for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(two[i], 2 * one[i]);

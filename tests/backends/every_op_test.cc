@@ -1,17 +1,27 @@
-// Every op of the catalogue, every sample of it, against the reference.
+// Every op of the catalogue, every sample of it, on every kind of device that computes, against the reference.
+#include <map>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/backend.h"
 #include "ir/catalogue.h"
-#include "tests/backends/run_program.h"
+#include "tests/backends/test_device.h"
 
 namespace burn::testing {
 namespace {
 
-backends::Backend& cpu() {
-  static const auto backend = *backends::open_backend("cpu");
-  return *backend;
+// One device of each kind that computes, for all tests.
+TestDevice& device_of(const std::string& kind) {
+  static std::map<std::string, TestDevice> devices;
+  return devices.try_emplace(kind, kind).first->second;
+}
+
+std::vector<std::string> kinds() {
+  std::vector<std::string> names;
+  for (const auto& kind : backends::backend_kinds()) {
+    if (kind.computes) names.push_back(kind.name);
+  }
+  return names;
 }
 
 std::vector<std::string> op_names() {
@@ -20,18 +30,21 @@ std::vector<std::string> op_names() {
   return names;
 }
 
-class EveryOp : public ::testing::TestWithParam<std::string> {
+class EveryOp : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {
  protected:
+  const std::string& op() const { return std::get<1>(GetParam()); }
+
   void SetUp() override {
-    samples_ = samples(GetParam());
+    samples_ = samples(op());
     ASSERT_FALSE(samples_.empty()) << "tests/ops has no sample for it";
   }
+  TestDevice& device_ = device_of(std::get<0>(GetParam()));
   std::vector<Sample> samples_;
 };
 
 TEST_P(EveryOp, AppearsInItsSamples) {
   for (const auto& sample : samples_) {
-    const auto is_it = [](const ir::Node& node) { return ir::name(node.op) == GetParam(); };
+    const auto is_it = [&](const ir::Node& node) { return ir::name(node.op) == op(); };
     EXPECT_TRUE(std::ranges::any_of(sample.program.nodes, is_it)) << sample.name;
   }
 }
@@ -40,26 +53,26 @@ TEST_P(EveryOp, AppearsInItsSamples) {
 TEST_P(EveryOp, MatchesTheReference) {
   for (const auto& sample : samples_) {
     SCOPED_TRACE(sample.name + "\n" + to_string(sample.program));
-    const auto executable = cpu().compile(std::make_shared<const ir::Program>(sample.program));
+    const auto executable = device_.compile(sample.program);
     ASSERT_TRUE(executable.ok()) << executable.status().to_string();
     std::vector<backends::BufferPtr> inputs;
-    for (const auto& input : sample.inputs) inputs.push_back(*upload(cpu(), input));
-    const auto buffers = (*executable)
-                             ->run({.inputs = inputs,
-                                    .scalars = sample.bindings.scalars,
-                                    .seed = sample.bindings.seed,
-                                    .random_offset = sample.bindings.random_offset});
+    for (const auto& input : sample.inputs) inputs.push_back(*device_.upload(input));
+    const auto buffers = device_.run(*executable, {.inputs = inputs,
+                                                   .scalars = sample.bindings.scalars,
+                                                   .seed = sample.bindings.seed,
+                                                   .random_offset = sample.bindings.random_offset});
     ASSERT_TRUE(buffers.ok()) << buffers.status().to_string();
     for (const auto& failure : buffers->failures) ASSERT_EQ(failure, nullptr) << failure->to_string();
 
     const auto expected = reference::evaluate(sample.program, sample.inputs, sample.bindings);
     ASSERT_EQ(buffers->outputs.size(), expected.size());
     for (std::size_t i = 0; i < expected.size(); ++i) {
-      const auto actual = download(cpu(), buffers->outputs[i], expected[i].type);
+      const auto actual = device_.download(buffers->outputs[i], expected[i].type);
+      ASSERT_TRUE(actual.ok()) << actual.status().to_string();
       ASSERT_EQ(first_difference(*actual, expected[i], sample.slack, sample.cancelled), "") << "output " << i;
     }
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const auto after = download(cpu(), inputs[i], sample.inputs[i].type);
+      const auto after = device_.download(inputs[i], sample.inputs[i].type);
       ASSERT_EQ(reference::to_bytes(*after), reference::to_bytes(sample.inputs[i]))
           << "input " << i << " was written to";
     }
@@ -71,23 +84,23 @@ TEST_P(EveryOp, GivesTheSameWhenItMayOverwriteItsInputs) {
   for (const auto& sample : samples_) {
     SCOPED_TRACE(sample.name + "\n" + to_string(sample.program));
     std::vector<backends::BufferPtr> inputs;
-    for (const auto& input : sample.inputs) inputs.push_back(*upload(cpu(), input));
-    const auto executable = cpu().compile(std::make_shared<const ir::Program>(sample.program));
+    for (const auto& input : sample.inputs) inputs.push_back(*device_.upload(input));
+    const auto executable = device_.compile(sample.program);
     ASSERT_TRUE(executable.ok()) << executable.status().to_string();
     const auto run = [&](std::vector<backends::BufferPtr> with) {
-      return (*executable)
-          ->run({.inputs = std::move(with),
-                 .scalars = sample.bindings.scalars,
-                 .seed = sample.bindings.seed,
-                 .random_offset = sample.bindings.random_offset});
+      return device_.run(*executable, {.inputs = std::move(with),
+                                       .scalars = sample.bindings.scalars,
+                                       .seed = sample.bindings.seed,
+                                       .random_offset = sample.bindings.random_offset});
     };
     const auto shared = run(inputs), owned = run(std::move(inputs));
     ASSERT_TRUE(shared.ok() && owned.ok());
     ASSERT_TRUE(shared->failures.empty() && owned->failures.empty());
     for (std::size_t i = 0; i < shared->outputs.size(); ++i) {
       const auto type = sample.program.type_of(sample.program.outputs[i]);
-      const auto a = cpu().download(shared->outputs[i], type.num_bytes()),
-                 b = cpu().download(owned->outputs[i], type.num_bytes());
+      const auto a = device_.download(shared->outputs[i], type.num_bytes()),
+                 b = device_.download(owned->outputs[i], type.num_bytes());
+      ASSERT_TRUE(a.ok() && b.ok()) << "output " << i;
       ASSERT_TRUE(std::ranges::equal(a->span(), b->span())) << "output " << i;
     }
   }
@@ -98,12 +111,14 @@ TEST_P(EveryOp, IsSupported) {
     for (const auto& node : sample.program.nodes) {
       std::vector<const ir::TensorType*> types;
       for (const auto ref : sample.program.operands_of(node)) types.push_back(&sample.program.type_of(ref));
-      ASSERT_TRUE(cpu().supports(node.op, types).ok()) << sample.name;
+      ASSERT_TRUE(device_.backend().supports(node.op, types).ok()) << sample.name;
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cpu, EveryOp, ::testing::ValuesIn(op_names()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Backends, EveryOp,
+                         ::testing::Combine(::testing::ValuesIn(kinds()), ::testing::ValuesIn(op_names())),
+                         [](const auto& info) { return std::get<0>(info.param) + "_" + std::get<1>(info.param); });
 
 }  // namespace
 }  // namespace burn::testing

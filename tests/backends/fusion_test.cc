@@ -9,7 +9,7 @@
 #include "backends/plan/plan.h"
 #include "backends/plan/simplify.h"
 #include "tests/backends/random_program.h"
-#include "tests/backends/run_program.h"
+#include "tests/backends/test_device.h"
 
 namespace burn::testing {
 namespace {
@@ -28,7 +28,7 @@ class FusionTest : public ::testing::Test {
     return *program_.add(op, std::span(operands.begin(), operands.size()), {.file = "model.cc", .line = 7});
   }
   Ref add(PointwiseFn fn, std::initializer_list<Ref> operands) { return add(ir::Pointwise{fn}, operands); }
-  Ref number(double value) { return add(ir::Constant{DType::f32, std::bit_cast<std::int64_t>(value)}, {}); }
+  Ref number(double value) { return add(ir::Constant{DType::f32, 0, value}, {}); }
 
   // Steps that compute something: neither views nor numbers.
   std::vector<backends::Step> work(std::vector<Ref> outputs) {
@@ -36,7 +36,7 @@ class FusionTest : public ::testing::Test {
     plan_ = make_plan(made_);
     std::vector<backends::Step> steps;
     for (const auto& step : plan_.steps) {
-      const auto& op = made_.nodes[static_cast<std::size_t>(step.results[0])].op;
+      const auto& op = made_.maker_of(step.results[0]).op;
       const bool is_free = std::holds_alternative<ir::Constant>(op) || std::holds_alternative<ir::Expand>(op) ||
                            std::holds_alternative<ir::Reshape>(op) || std::holds_alternative<ir::Permute>(op);
       if (step.group != backends::Step::kSingle || !is_free) steps.push_back(step);
@@ -106,11 +106,11 @@ TEST_F(FusionTest, ComputesAnExpandedRowThatIsAlsoAResult) {
   const auto row = add(ir::Expand{{4, 300}}, {add(ir::Reduce{ReduceFn::sum, {1}}, {x})});
   const auto y = add(PointwiseFn::sub, {x, row});
   const auto program = program_.finish({row, y});
-  const auto backend = *backends::open_cpu_backend();
+  TestDevice device{*backends::open_cpu_backend()};
   reference::Tensor data({DType::f32, {4, 300}});
   for (std::size_t i = 0; i < data.size(); ++i) data.set(i, static_cast<double>(i % 7));
   const std::array inputs{data};
-  const auto actual = *run_program(*backend, program, inputs);
+  const auto actual = *run_program(device, program, inputs);
   const auto expected = reference::evaluate(program, inputs);
   EXPECT_EQ(first_difference(actual[0], expected[0]), "");
   EXPECT_EQ(first_difference(actual[1], expected[1]), "");
@@ -119,11 +119,11 @@ TEST_F(FusionTest, ComputesAnExpandedRowThatIsAlsoAResult) {
 TEST_F(FusionTest, NamesTheOpAndTheLineOfABadIndex) {
   const auto x = input({4, 300}), target = input({4, 1}, DType::i64);
   const auto program = program_.finish({add(ir::Gather{1}, {softmax(x), target})});
-  const auto backend = *backends::open_cpu_backend();
+  TestDevice device{*backends::open_cpu_backend()};
   reference::Tensor index({DType::i64, {4, 1}});
   index.set(2, std::int64_t{300});
   const std::array inputs{reference::Tensor({DType::f32, {4, 300}}), index};
-  const auto result = run_program(*backend, program, inputs);
+  const auto result = run_program(device, program, inputs);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.status().code(), StatusCode::out_of_range);
   EXPECT_EQ(result.status().message(), "gather: index 300 is outside 0..299 (at model.cc:7)");
@@ -142,14 +142,14 @@ class With {
 class RandomFusionTest : public ::testing::TestWithParam<std::uint32_t> {};
 
 TEST_P(RandomFusionTest, ComputesWhatSingleKernelsCompute) {
-  const auto backend = *backends::open_cpu_backend();
+  TestDevice device{*backends::open_cpu_backend()};
   for (std::uint32_t i = 0; i < 50; ++i) {
     const auto seed = GetParam() * 50 + i;
     const auto [program, inputs] = random_program(seed);
     const With streaming("BURN_STREAM_BYTES", i % 2 == 0 ? "0" : "1000000");  // past the caches, or not
-    const auto fused = run_program(*backend, program, inputs);
+    const auto fused = run_program(device, program, inputs);
     const With fusion("BURN_FUSION"), cse("BURN_CSE");
-    const auto single = run_program(*backend, program, inputs);
+    const auto single = run_program(device, program, inputs);
     ASSERT_TRUE(fused.ok() && single.ok()) << to_string(program);
     for (std::size_t k = 0; k < fused->size(); ++k) {
       ASSERT_EQ(first_difference((*fused)[k], (*single)[k], 20, 4), "")

@@ -119,7 +119,9 @@ TEST(Pool, TrimsWhatHasNotBeenUsedForAWhile) {
   auto living = *pool->allocate(3 * kMiB);
   pool->allocate(100 * kMiB)->reset();
   pool->allocate(1000)->reset();
-  if (kKeepsBlocks) EXPECT_EQ(pool->trim(0, seconds{60}), 0u);
+  if (kKeepsBlocks) {
+    EXPECT_EQ(pool->trim(0, seconds{60}), 0u);
+  }
   const auto in_use = pool->stats().in_use;
   const auto idle = pool->stats().reserved - in_use;
   EXPECT_EQ(pool->trim(0, milliseconds{0}), idle);

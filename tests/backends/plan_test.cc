@@ -29,7 +29,7 @@ TEST(Simplify, LeavesOutWhatNoOutputNeeds) {
   ASSERT_EQ(simple.nodes.size(), 2u);
   EXPECT_EQ(ir::name(simple.nodes[0].op), "exp");
   EXPECT_EQ(ir::name(simple.nodes[1].op), "sqrt");
-  EXPECT_THAT(simple.outputs, ElementsAre(Ref::node(1)));
+  EXPECT_THAT(simple.outputs, ElementsAre(Ref::value(1)));
 }
 
 TEST(Simplify, ComputesWhatIsAskedForTwiceOnce) {
@@ -49,7 +49,114 @@ TEST(Simplify, KeepsEqualOutputsApart) {
   const auto x = program.add_input({ir::DType::f32, {4}});
   const auto a = add(program, ir::PointwiseFn::exp, {x}), again = add(program, ir::PointwiseFn::exp, {x});
   const auto simple = simplify(program.finish({a, again}), true);
-  EXPECT_THAT(simple.outputs, ElementsAre(Ref::node(0), Ref::node(1)));
+  EXPECT_THAT(simple.outputs, ElementsAre(Ref::value(0), Ref::value(1)));
+}
+
+TEST(Simplify, MergesNodesOfSeveralResultsAndKeepsWhatIsHalfUsed) {
+  ir::ProgramBuilder program;
+  const auto x = program.add_input({ir::DType::f32, {4}});
+  const auto sort = [&] { return *program.add(ir::Sort{0, false}, {&x, 1}); };
+  const auto first = sort(), second = sort();
+  const auto y = add(program, ir::PointwiseFn::exp, {second});
+  const auto simple = simplify(program.finish({y, first.result(1)}), true);
+  ASSERT_EQ(simple.nodes.size(), 2u);
+  ASSERT_EQ(simple.values.size(), 3u);
+  EXPECT_THAT(simple.operands_of(simple.nodes[1]), ElementsAre(Ref::value(0)));
+  EXPECT_THAT(simple.outputs, ElementsAre(Ref::value(2), Ref::value(1)));
+  EXPECT_EQ(simple.node_of(Ref::value(2)), 1);
+}
+
+// Three equal nodes: what is recomputed is merged with neither its original nor another recomputation.
+TEST(Simplify, LeavesRecomputationsAlone) {
+  ir::ProgramBuilder program;
+  const auto x = program.add_input({ir::DType::f32, {4}});
+  const auto exp = [&](bool again) { return *program.add(ir::Pointwise{ir::PointwiseFn::exp}, {&x, 1}, {}, again); };
+  const auto original = exp(false), again = exp(true), once_more = exp(true);
+  const auto sum = add(program, ir::PointwiseFn::add, {original, again});
+  const auto made = program.finish({add(program, ir::PointwiseFn::add, {sum, once_more})});
+  const auto simple = simplify(made, true);
+  EXPECT_EQ(simple.nodes.size(), 5u);
+  EXPECT_TRUE(simple.nodes[1].recompute);
+}
+
+// No op has an effect yet: nodes are marked by hand, as ProgramBuilder::add marks those of ops with kEffect.
+ir::Program with_effects(ir::Program program, std::initializer_list<std::size_t> nodes) {
+  for (const auto n : nodes) program.nodes[n].effect = true;
+  program.effect_count = static_cast<std::int32_t>(nodes.size());
+  return program;
+}
+
+TEST(Simplify, KeepsEveryEffectInItsPlace) {
+  ir::ProgramBuilder program;
+  const auto x = program.add_input({ir::DType::f32, {4}});
+  add(program, ir::PointwiseFn::exp, {x});                      // 0: sends x, say
+  add(program, ir::PointwiseFn::exp, {x});                      // 1: and once more
+  const auto needed = add(program, ir::PointwiseFn::log, {x});  // 2: for 4
+  add(program, ir::PointwiseFn::neg, {x});                      // 3: dead
+  add(program, ir::PointwiseFn::sqrt, {needed});                // 4
+  const auto made = with_effects(program.finish({}), {0, 1, 4});
+  const auto simple = simplify(made, true);
+  std::vector<std::string_view> names;
+  for (const auto& node : simple.nodes) names.push_back(ir::name(node.op));
+  EXPECT_THAT(names, ElementsAre("exp", "exp", "log", "sqrt"));
+  EXPECT_EQ(simple.effect_count, 3);
+  EXPECT_TRUE(simple.nodes[0].effect && simple.nodes[1].effect && simple.nodes[3].effect);
+}
+
+// Nodes in the order in which a plan runs them.
+std::vector<std::int32_t> order_of(const Plan& plan) {
+  std::vector<std::int32_t> order;
+  for (const auto& step : plan.steps) {
+    if (step.group == Step::kSingle) order.push_back(step.node);
+    if (step.group == Step::kSingle) continue;
+    for (const auto& member : plan.groups[static_cast<std::size_t>(step.group)].members) order.push_back(member.node);
+  }
+  return order;
+}
+
+// But for the chain 0, 3 and 4 would be one group, which 1 waits for, and with it 2, and that group itself.
+TEST(Plan, RunsEffectsInTheOrderOfTheProgramAndInNoGroup) {
+  ir::ProgramBuilder program;
+  const auto x = program.add_input({ir::DType::f32, {64, 64}}), y = program.add_input({ir::DType::f32, {64, 64}});
+  const auto a = add(program, ir::PointwiseFn::exp, {x});          // 0
+  add(program, ir::PointwiseFn::neg, {a});                         // 1: effect
+  const auto received = add(program, ir::PointwiseFn::log, {y});   // 2: effect, of nothing before
+  const auto b = add(program, ir::PointwiseFn::sqrt, {received});  // 3
+  const auto c = add(program, ir::PointwiseFn::add, {a, b});       // 4: a's group must not take it in
+  const auto made = with_effects(program.finish({c}), {1, 2});
+  const auto plan = make_plan(made);
+  for (const auto& group : plan.groups) {
+    for (const auto& member : group.members) {
+      EXPECT_FALSE(made.nodes[static_cast<std::size_t>(member.node)].effect);
+      EXPECT_NE(member.node, 0);
+    }
+  }
+  EXPECT_THAT(order_of(plan), ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_THAT(order_of(make_plan(made, {.fusion = false})), ElementsAre(0, 1, 2, 3, 4));
+}
+
+// But for the chain the second one would come first: what the first one reads is in a group that ends behind both.
+TEST(Plan, AnEffectWaitsForTheOneBeforeIt) {
+  ir::ProgramBuilder program;
+  const auto x = program.add_input({ir::DType::f32, {64, 64}}), y = program.add_input({ir::DType::f32, {64, 64}});
+  const auto a = add(program, ir::PointwiseFn::exp, {x});   // 0
+  add(program, ir::PointwiseFn::neg, {a});                  // 1: effect
+  add(program, ir::PointwiseFn::log, {y});                  // 2: effect
+  const auto b = add(program, ir::PointwiseFn::sqrt, {a});  // 3: in the group of 0
+  EXPECT_THAT(order_of(make_plan(with_effects(program.finish({b}), {1, 2}))), ElementsAre(0, 3, 1, 2));
+}
+
+TEST(Plan, KeepsAllResultsOfANodeAndTheirLastUses) {
+  ir::ProgramBuilder program;
+  const auto x = program.add_input({ir::DType::f32, {4}});
+  const auto sorted = *program.add(ir::Sort{0, false}, {&x, 1});
+  const auto y = add(program, ir::PointwiseFn::exp, {sorted});
+  const auto plan = plan_singly(program.finish({y}));
+  ASSERT_EQ(plan.steps.size(), 2u);
+  EXPECT_THAT(plan.steps[0].results, ElementsAre(sorted, sorted.result(1)));
+  EXPECT_EQ(plan.last_use(sorted), 1);
+  EXPECT_EQ(plan.last_use(sorted.result(1)), Plan::kUnused);
+  EXPECT_EQ(plan.last_use(y), Plan::kOutput);
 }
 
 TEST(Plan, KnowsTheLastUseOfEveryValue) {

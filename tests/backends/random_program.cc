@@ -29,7 +29,7 @@ class Maker {
     add_input({DType::bool_, domain_});
     add_input({DType::i64, rows_});
     for (const double number : {0.5, 2.0, 3.0}) {
-      values_.push_back(*program_.add(ir::Constant{DType::f32, std::bit_cast<std::int64_t>(number)}, {}));
+      values_.push_back(*program_.add(ir::Constant{DType::f32, 0, number}, {}));
     }
     const auto count = 5 + below(40);
     while (program_.size() < count) add_node();
@@ -109,7 +109,7 @@ class Maker {
         return below(2) == 0 ? add(fn, {a, pick(like_a)}) : add(fn, {pick(like_a), a});
       }
       case 6:
-        return add(ir::Pointwise{PointwiseFn::less}, {a, pick(like_a)});
+        return add(ir::Pointwise{PointwiseFn::lower}, {a, pick(like_a)});
       case 7:
         return add(ir::Pointwise{PointwiseFn::select}, {pick(is_flag), a, pick(like_a)});
       case 8:
@@ -123,13 +123,23 @@ class Maker {
         return add(ir::Gather{domain_.rank() - 1}, {a, pick([&](Ref r) { return type(r).dtype == DType::i64; })});
       case 11:
         if (below(3) != 0) return add_outsider(*a);
-        if (const auto node = program_.add_random(ir::RandomFn::uniform, DType::f32, below(2) == 0 ? domain_ : rows_);
-            node.ok())
-          values_.push_back(*node);
-        return;
+        return add_random(below(2) == 0 ? domain_ : rows_);
       default:
         return;
     }
+  }
+
+  // All of a value, the last rows of a larger one, or, which no group takes in, its last columns.
+  void add_random(const ir::Shape& shape) {
+    ir::Random op{.shape = shape};
+    if (const auto cut = below(3); cut < 2) {
+      op.whole = shape;
+      op.starts = ir::Dims::filled(shape.rank(), 0);
+      const int axis = cut == 0 ? 0 : shape.rank() - 1;
+      op.whole[axis] += 3;
+      op.starts[axis] = 3;
+    }
+    values_.push_back(*program_.add_random(op));
   }
 
   // What no group takes in: views and matrix products, behind and before its members.

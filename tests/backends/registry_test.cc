@@ -1,55 +1,99 @@
+#include "backends/registry.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/backends/run_program.h"
+#include "tests/backends/test_device.h"
 
 namespace burn::backends {
 namespace {
 
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
 TEST(OpenBackend, KnowsTheCpu) {
-  const auto backend = open_backend("cpu");
-  ASSERT_TRUE(backend.ok());
-  EXPECT_EQ((*backend)->name(), "cpu");
-  EXPECT_GT((*backend)->limits().memory_bytes, 0u);
-  EXPECT_TRUE((*backend)->synchronize().ok());
+  for (const char* name : {"cpu", "cpu:0"}) {
+    const auto backend = open_backend(name);
+    ASSERT_TRUE(backend.ok());
+    EXPECT_EQ((*backend)->name(), "cpu");
+    EXPECT_GT((*backend)->limits().memory_bytes, 0u);
+  }
 }
 
 TEST(OpenBackend, ListsWhatThereIsForAnUnknownName) {
   const auto backend = open_backend("abacus");
   ASSERT_FALSE(backend.ok());
   EXPECT_EQ(backend.status().code(), StatusCode::not_found);
-  EXPECT_THAT(backend.status().message(), ::testing::HasSubstr("cpu, null"));
+  for (const auto& kind : backend_kinds()) EXPECT_THAT(backend.status().message(), HasSubstr(kind.name));
+}
+
+TEST(OpenBackend, SaysWhichDevicesOfAKindThereAre) {
+  EXPECT_EQ(open_backend("cpu:1").status(), not_found("no device \"cpu:1\": of this kind there is only cpu:0 here"));
+  EXPECT_EQ(open_backend("null:99").status(), not_found("no device \"null:99\": there are null:0 to null:15"));
+  for (const char* device : {"cpu:", "cpu:x", "cpu:-1", "cpu:0 ", "cpu:99999999999999999999"}) {
+    EXPECT_EQ(open_backend(device).status().code(), StatusCode::invalid_argument) << device;
+  }
+}
+
+TEST(OpenBackend, OpensSeveralDevicesOfAKind) {
+  const auto first = *open_backend("null:0"), third = *open_backend("null:2");
+  EXPECT_EQ(first->name(), "null");
+  EXPECT_EQ(third->name(), "null:2");
+}
+
+TEST(RegisterBackend, MakesAKindKnown) {
+  register_backend({.name = "abacus of the test", .devices = 2, .computes = false, .open = [](int index) {
+                      return Result<std::unique_ptr<Backend>>(unavailable("no beads on " + std::to_string(index)));
+                    }});
+  EXPECT_EQ(open_backend("abacus of the test:1").status(), unavailable("no beads on 1"));
+  EXPECT_EQ(open_backend("abacus of the test:2").status().code(), StatusCode::not_found);
+}
+
+TEST(ParseDevices, TakesNamesAndFurtherNumbers) {
+  EXPECT_THAT(*parse_devices("cpu"), ElementsAre("cpu"));
+  EXPECT_THAT(*parse_devices("cpu,null"), ElementsAre("cpu", "null"));
+  EXPECT_THAT(*parse_devices("cuda:0,1,cpu,null:3,4"), ElementsAre("cuda:0", "cuda:1", "cpu", "null:3", "null:4"));
+}
+
+TEST(ParseDevices, SaysWhatIsWrong) {
+  const std::pair<const char*, const char*> cases[] = {{"", "empty name"},
+                                                       {"cpu,", "empty name"},
+                                                       {",cpu", "empty name"},
+                                                       {"1,2", "1 follows no kind"},
+                                                       {"cpu,cpu", "cpu is named twice"}};
+  for (const auto& [list, why] : cases) {
+    const auto devices = parse_devices(list);
+    ASSERT_FALSE(devices.ok()) << list;
+    EXPECT_EQ(devices.status().code(), StatusCode::invalid_argument);
+    EXPECT_THAT(devices.status().message(), HasSubstr(why));
+  }
 }
 
 TEST(NullBackend, AcceptsProgramsAndAnswersZeros) {
-  const auto backend = *open_backend("null");
+  testing::TestDevice device{"null"};
   ir::ProgramBuilder program;
   const auto x = program.add_input({ir::DType::f32, {3}});
   const auto y = *program.add(ir::Pointwise{ir::PointwiseFn::exp}, std::span(&x, 1));
   const std::vector inputs = {reference::Tensor({ir::DType::f32, {3}})};
-  const auto outputs = testing::run_program(*backend, program.finish({y}), inputs);
+  const auto outputs = testing::run_program(device, program.finish({y}), inputs);
   ASSERT_TRUE(outputs.ok());
   EXPECT_EQ(testing::first_difference((*outputs)[0], inputs[0], 0), "");
 }
 
 TEST(NullBackend, CountsNominalBytesOnly) {
-  const auto backend = *open_backend("null");
-  {
-    const auto huge = *backend->allocate(std::size_t{1} << 39);
-    EXPECT_EQ(huge->size(), std::size_t{1} << 39);
-    EXPECT_EQ(backend->memory().in_use, std::uint64_t{1} << 39);
-  }
-  EXPECT_EQ(backend->memory().in_use, 0u);
-  EXPECT_EQ(backend->memory().peak, std::uint64_t{1} << 39);
-  EXPECT_FALSE(backend->allocate(std::size_t{1} << 60).ok());
-}
-
-TEST(NullBackend, ChecksTheCountsOfARun) {
-  const auto backend = *open_backend("null");
+  testing::TestDevice device{"null"};
   ir::ProgramBuilder program;
   const auto x = program.add_scalar(ir::DType::f32);
-  const auto executable = *backend->compile(std::make_shared<const ir::Program>(program.finish({x})));
-  EXPECT_FALSE(executable->run({}).ok());
+  const auto huge = *program.add(ir::Expand{{std::int64_t{1} << 37}}, std::span(&x, 1));
+  const auto executable = *device.compile(program.finish({huge}));
+  const std::uint64_t one = 1;
+  {
+    const auto result = *device.run(executable, {.scalars = {&one, 1}});
+    EXPECT_EQ(result.outputs[0]->size(), std::size_t{1} << 39);
+    EXPECT_EQ(device.backend().memory().in_use, std::uint64_t{1} << 39);
+  }
+  EXPECT_EQ(device.backend().memory().in_use, 0u);
+  EXPECT_EQ(device.backend().memory().peak, std::uint64_t{1} << 39);
 }
 
 }  // namespace

@@ -138,7 +138,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Input in{data, size};
   const Quotas quotas{.tensor_bytes = 1 << 22, .tensors = 16, .programs = 8, .program_entries = 36, .in_flight = 16};
   {
-    const auto connection = std::make_shared<Connection>(std::make_shared<FakeChannel>(), worker, quotas, nullptr);
+    const auto connection =
+        std::make_shared<Connection>(std::make_shared<FakeChannel>(), Connection::Devices{worker}, quotas, nullptr);
     converse(in, *connection);
     connection->on_closed(burn::ok_status());
     connection->dispose();

@@ -70,7 +70,7 @@ TEST(Program, ABuilderStartsAnewAfterFinish) {
   const auto record = [&] {
     const Ref x = builder.add_input({DType::f32, {2}});
     const Ref scale = builder.add_scalar(DType::f32);
-    const Ref noise = *builder.add_random(RandomFn::uniform, DType::f32, {2});
+    const Ref noise = *builder.add_random({.shape = {2}});
     const Ref scaled = add(builder, kMul, {x, scale});
     return builder.finish({add(builder, kAdd, {scaled, noise})});
   };
@@ -86,7 +86,7 @@ TEST(Program, ABuilderStartsAnewAfterFinish) {
 TEST(Program, HashesDifferWhereAnythingMattersDiffers) {
   struct Variant {
     Shape shape = {2, 2};
-    bool donated = false, swapped = false, other_op = false, other_output = false, more_inputs = false;
+    bool donated = false, swapped = false, other_op = false, other_output = false, more_inputs = false, again = false;
   };
   const auto make = [](const Variant& v) {
     return written([&](ProgramBuilder& b) {
@@ -94,7 +94,8 @@ TEST(Program, HashesDifferWhereAnythingMattersDiffers) {
       if (v.more_inputs) b.add_input({DType::f32, {}});
       if (v.donated) b.donate(1);
       const Ref first = add(b, v.other_op ? kMul : kAdd, v.swapped ? std::vector{y, x} : std::vector{x, y});
-      const Ref last = add(b, kAdd, {first, first});
+      const std::array operands{first, first};
+      const Ref last = *b.add(kAdd, operands, {}, v.again);
       return std::vector{v.other_output ? first : last};
     });
   };
@@ -107,6 +108,7 @@ TEST(Program, HashesDifferWhereAnythingMattersDiffers) {
       make({.other_op = true}),
       make({.other_output = true}),
       make({.more_inputs = true}),
+      make({.again = true}),
   };
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t j = 0; j < all.size(); ++j) {
@@ -126,7 +128,7 @@ TEST(Program, ManyOperandsAllCountInTheHash) {
     });
   };
   const auto a = make(3), b = make(99);
-  EXPECT_EQ(a.nodes[0].type.shape, Shape{200});
+  EXPECT_EQ(a.values[0].type.shape, Shape{200});
   EXPECT_NE(a.hash, b.hash);
   EXPECT_EQ(a.hash, make(3).hash);
 }
@@ -137,14 +139,42 @@ TEST(ProgramBuilder, AddsEverySample) {
     std::vector<Ref> operands;
     for (const auto& type : sample.operands) operands.push_back(builder.add_input(type));
     const Ref ref = add(builder, sample.op, operands);
-    EXPECT_EQ(builder.type_of(ref), sample.result);
+    ASSERT_EQ(builder.program().values.size(), sample.results.size());
+    for (std::size_t k = 0; k < sample.results.size(); ++k)
+      EXPECT_EQ(builder.type_of(ref.result(static_cast<int>(k))), sample.results[k]);
   }
+}
+
+TEST(ProgramBuilder, NumbersTheResultsOfAllNodesInOrder) {
+  ProgramBuilder builder;
+  const Ref x = builder.add_input({DType::f32, {2, 3}});
+  const Ref sorted = add(builder, Sort{1}, {x});
+  const Ref y = add(builder, kAdd, {sorted, x});
+  EXPECT_EQ(sorted, Ref::value(0));
+  EXPECT_EQ(y, Ref::value(2));
+  EXPECT_EQ(builder.type_of(sorted.result(1)), (TensorType{DType::i64, {2, 3}}));
+  EXPECT_EQ(builder.program().node_of(sorted.result(1)), 0);
+  EXPECT_EQ(builder.program().node_of(y), 1);
+  EXPECT_FALSE(builder.add(kAdd, std::vector{sorted, sorted.result(1)}).ok()) << "the indices are no floats";
+  EXPECT_TRUE(builder.check_outputs(std::vector{sorted.result(1), y, sorted}).ok());
+  const auto program = builder.finish({sorted.result(1), y});
+  EXPECT_EQ(to_string(program),
+            "in0 : f32[2, 3]\n"
+            "%0, %1 = sort(axis=1, descending=false) in0 : f32[2, 3], i64[2, 3]\n"
+            "%2 = add %0, in0 : f32[2, 3]\n"
+            "outputs %1, %2\n");
+}
+
+TEST(ProgramBuilder, ARandomBoxTakesTheNumbersOfItsWhole) {
+  ProgramBuilder builder;
+  EXPECT_TRUE(builder.add_random({.shape = {2, 3}, .whole = {4, 5}, .starts = {1, 1}}).ok());
+  EXPECT_EQ(builder.program().random_blocks, 5);
 }
 
 TEST(ProgramBuilder, RejectsOperandsThatDoNotExistAndStaysAsItWas) {
   ProgramBuilder builder;
   const Ref x = builder.add_input({DType::f32, {2}});
-  for (const Ref bad : {Ref::node(0), Ref::input(1), Ref::from_code(INT32_MIN), Ref::from_code(INT32_MAX)}) {
+  for (const Ref bad : {Ref::value(0), Ref::input(1), Ref::from_code(INT32_MIN), Ref::from_code(INT32_MAX)}) {
     const auto result = builder.add(kAdd, std::vector{x, bad});
     EXPECT_EQ(result.status().code(), StatusCode::invalid_argument);
     EXPECT_THAT(result.status().message(), HasSubstr("add: there is no operand"));
@@ -160,6 +190,7 @@ TEST(ProgramBuilder, SlotsAndRandomOffsetsComeInOrder) {
   EXPECT_TRUE(builder.add(Scalar{DType::f32, 0}, {}).ok());
   EXPECT_FALSE(builder.add(Scalar{DType::f32, 0}, {}).ok());
   EXPECT_EQ(builder.program().scalar_count, 1);
+  EXPECT_EQ(builder.program().values.size(), 1u);
 
   EXPECT_TRUE(builder.add(Random{RandomFn::uniform, DType::f32, {5}, 0}, {}).ok());  // two blocks
   EXPECT_FALSE(builder.add(Random{RandomFn::uniform, DType::f32, {5}, 1}, {}).ok());
@@ -172,13 +203,13 @@ TEST(ProgramBuilder, TheRandomStreamDoesNotOverflow) {
   const Shape largest{std::int64_t{1} << 59};
   Status status;
   for (int i = 0; i < 100 && status.ok(); ++i) {
-    status = builder.add_random(RandomFn::uniform, DType::f64, largest).status();
+    status = builder.add_random({.dtype = DType::f64, .shape = largest}).status();
   }
   EXPECT_EQ(status.code(), StatusCode::resource_exhausted);
   EXPECT_EQ(builder.program().random_blocks, ProgramBuilder::kMaxRandomBlocks);
 }
 
-TEST(ProgramBuilder, OutputsAreNodesEachOnce) {
+TEST(ProgramBuilder, OutputsAreResultsOfNodesEachOnce) {
   ProgramBuilder builder;
   const Ref x = builder.add_input({DType::f32, {2}});
   const Ref y = add(builder, kAdd, {x, x});
@@ -186,7 +217,7 @@ TEST(ProgramBuilder, OutputsAreNodesEachOnce) {
   EXPECT_TRUE(builder.check_outputs(std::vector{y}).ok());
   EXPECT_FALSE(builder.check_outputs(std::vector{y, y}).ok());
   EXPECT_FALSE(builder.check_outputs(std::vector{x}).ok());
-  EXPECT_FALSE(builder.check_outputs(std::vector{Ref::node(1)}).ok());
+  EXPECT_FALSE(builder.check_outputs(std::vector{Ref::value(1)}).ok());
   EXPECT_FALSE(builder.check_outputs(std::vector{Ref::from_code(INT32_MIN)}).ok());
 }
 

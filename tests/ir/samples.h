@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "ir/op.h"
@@ -11,12 +12,16 @@ namespace burn::ir {
 struct Sample {
   Op op;
   std::vector<TensorType> operands;
-  TensorType result;
+  std::vector<TensorType> results;
 };
 
 const std::vector<Sample>& samples();
 
 // infer, for operands held by value.
-Result<TensorType> infer_types(const Op& op, std::span<const TensorType> operands);
+Result<TypeList> infer_types(const Op& op, std::span<const TensorType> operands);
+// The same as text: "f32[2, 3]", "f32[2, 3], i64[2, 3]", or the error.
+std::string inferred(const Op& op, std::vector<TensorType> operands);
+// "f32[2, 3], i64[2, 3]"
+std::string to_string(std::span<const TensorType> types);
 
 }  // namespace burn::ir

@@ -10,24 +10,19 @@ namespace {
 using testing::HasSubstr;
 
 constexpr auto f32 = DType::f32;
-const TensorType kQ{f32, {2, 3, 4}}, kK{f32, {2, 5, 4}}, kV{f32, {2, 5, 6}}, kY{f32, {2, 3, 6}};
+const TensorType kQ{f32, {2, 3, 4}}, kK{f32, {2, 5, 4}}, kV{f32, {2, 5, 6}}, kY{f32, {2, 3, 6}}, kRows{f32, {2, 3, 1}};
 const TensorType kMask{DType::bool_, {2, 3, 5}}, kBias{f32, {2, 3, 5}};
 
-std::string inferred(const Op& op, std::vector<TensorType> operands) {
-  const auto type = infer_types(op, operands);
-  return type.ok() ? to_string(*type) : type.status().message();
-}
-
 TEST(ShapeRules, AttentionHasARowForEveryQueryAndTheDepthOfTheValues) {
-  EXPECT_EQ(inferred(Attention{}, {kQ, kK, kV}), "f32[2, 3, 6]");
-  EXPECT_EQ(inferred(Attention{}, {{f32, {3, 4}}, {f32, {0, 4}}, {f32, {0, 6}}}), "f32[3, 6]");
+  EXPECT_EQ(inferred(Attention{}, {kQ, kK, kV}), "f32[2, 3, 6], f32[2, 3, 1]");
+  EXPECT_EQ(inferred(Attention{}, {{f32, {3, 4}}, {f32, {0, 4}}, {f32, {0, 6}}}), "f32[3, 6], f32[3, 1]");
 }
 
 TEST(ShapeRules, AttentionTakesAMaskThenABias) {
   for (const auto& extras : std::vector<std::vector<TensorType>>{{kMask}, {kBias}, {kMask, kBias}}) {
     std::vector<TensorType> operands{kQ, kK, kV};
     operands.insert(operands.end(), extras.begin(), extras.end());
-    EXPECT_EQ(inferred(Attention{}, operands), "f32[2, 3, 6]");
+    EXPECT_EQ(inferred(Attention{}, operands), "f32[2, 3, 6], f32[2, 3, 1]");
   }
   EXPECT_THAT(inferred(Attention{}, {kQ, kK, kV, kBias, kMask}), HasSubstr("then a bool mask and a bias"));
   EXPECT_THAT(inferred(Attention{}, {kQ, kK, kV, kBias, kBias}), HasSubstr("the mask comes before the bias"));
@@ -45,12 +40,23 @@ TEST(ShapeRules, AttentionRefusesWhatDoesNotFit) {
   EXPECT_THAT(inferred(Attention{}, {kQ, kK}), HasSubstr("takes 3 to 5 operands, got 2"));
 }
 
-TEST(ShapeRules, AttentionGradPacksThreeGradientsOfTheLargestSize) {
-  EXPECT_EQ(inferred(AttentionGrad{}, {kQ, kK, kV, kY, kY}), "f32[3, 2, 5, 6]");
-  EXPECT_EQ(inferred(AttentionGrad{}, {kQ, kK, kV, kY, kY, kMask, kBias}), "f32[3, 2, 5, 6]");
-  EXPECT_THAT(inferred(AttentionGrad{}, {kQ, kK, kV, kY, kV}), HasSubstr("the result or its gradient does not fit"));
+TEST(ShapeRules, AttentionsStatisticsAreOfTheDtypeItComputesIn) {
+  const TensorType half{DType::bf16, {3, 4}}, wide{DType::f64, {3, 4}};
+  EXPECT_EQ(inferred(Attention{}, {half, half, half}), "bf16[3, 4], f32[3, 1]");
+  EXPECT_EQ(inferred(Attention{}, {wide, wide, wide}), "f64[3, 4], f64[3, 1]");
+}
+
+TEST(ShapeRules, AttentionGradHasTheShapesOfItsOperands) {
+  const auto grads = "f32[2, 3, 4], f32[2, 5, 4], f32[2, 5, 6]";
+  EXPECT_EQ(inferred(AttentionGrad{}, {kQ, kK, kV, kY, kRows, kY}), grads);
+  EXPECT_EQ(inferred(AttentionGrad{}, {kQ, kK, kV, kY, kRows, kY, kMask, kBias}), grads);
+  EXPECT_THAT(inferred(AttentionGrad{}, {kQ, kK, kV, kY, kRows, kV}),
+              HasSubstr("a result or its gradient does not fit"));
+  EXPECT_THAT(inferred(AttentionGrad{}, {kQ, kK, kV, kY, kY, kY}), HasSubstr("a result or its gradient does not fit"));
+  EXPECT_THAT(inferred(AttentionGrad{}, {kQ, kK, kV, kY, {DType::f64, kRows.shape}, kY}), HasSubstr("does not fit"));
   const TensorType full{f32, Dims::filled(kMaxRank, 1)};
-  EXPECT_THAT(inferred(AttentionGrad{}, {full, full, full, full, full}), HasSubstr("no room for one more dim"));
+  EXPECT_EQ(inferred(AttentionGrad{}, {full, full, full, full, full, full}),
+            to_string(full) + ", " + to_string(full) + ", " + to_string(full));
 }
 
 }  // namespace

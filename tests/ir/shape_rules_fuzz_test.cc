@@ -1,5 +1,6 @@
 // Random and hostile attributes and operands through make_op, infer and the builder: whatever comes off the wire,
 // nothing may crash, and what is accepted must be a shape. Run under the sanitizers this also looks for overflow.
+#include <bit>
 #include <limits>
 #include <random>
 
@@ -49,6 +50,8 @@ class Fuzzer {
       *list = dims(true);
     } else if (std::holds_alternative<std::int64_t>(value)) {
       value = number();
+    } else if (std::holds_alternative<double>(value)) {
+      value = one_in(2) ? std::bit_cast<double>(random_()) : static_cast<double>(number());
     } else if (one_in(3)) {
       value = std::string(below(3), 'x');
     }
@@ -87,13 +90,15 @@ TEST(Fuzz, DisturbedOpsGiveAShapeOrASentence) {
       EXPECT_EQ(op.status().code(), StatusCode::invalid_argument);
       continue;
     }
-    const auto type = infer_types(*op, operands);
-    if (type.ok()) {
+    const auto types = infer_types(*op, operands);
+    if (types.ok()) {
       ++accepted;
-      ASSERT_TRUE(checked_num_elements(type->shape)) << to_string(*op) << " gave " << to_string(*type);
+      ASSERT_EQ(types->size(), static_cast<std::size_t>(result_count(*op)));
+      for (const auto& type : *types)
+        ASSERT_TRUE(checked_num_elements(type.shape)) << to_string(*op) << " gave " << to_string(type);
     } else {
       ++rejected;
-      ASSERT_EQ(type.status().message().rfind(name(*op), 0), 0u) << type.status().message();
+      ASSERT_EQ(types.status().message().rfind(name(*op), 0), 0u) << types.status().message();
     }
   }
   EXPECT_GT(accepted, 10'000);
@@ -110,11 +115,12 @@ TEST(Fuzz, RandomProgramsBuildAndPrint) {
       std::vector<Ref> operands;
       for (std::size_t i = 0; i < sample.operands.size(); ++i) {
         const auto any =
-            static_cast<std::int32_t>(fuzz.below(builder.size() + 6)) - 5;  // inputs, nodes, and one of neither
+            static_cast<std::int32_t>(fuzz.below(builder.program().values.size() + 6)) - 5;  // and one of nothing
         operands.push_back(Ref::from_code(any));
       }
       if (const auto ref = builder.add(sample.op, operands); ref.ok()) {
-        ASSERT_TRUE(checked_num_elements(builder.type_of(*ref).shape));
+        for (int k = 0; k < result_count(sample.op); ++k)
+          ASSERT_TRUE(checked_num_elements(builder.type_of(ref->result(k)).shape));
       }
     }
     const auto program = builder.finish({});

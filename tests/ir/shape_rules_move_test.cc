@@ -16,11 +16,6 @@ constexpr auto i64 = DType::i64;
 constexpr auto kHuge = std::numeric_limits<std::int64_t>::max();
 constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
 
-std::string inferred(const Op& op, std::vector<TensorType> operands) {
-  const auto type = infer_types(op, operands);
-  return type.ok() ? to_string(*type) : type.status().message();
-}
-
 TEST(ShapeRules, ReshapeKeepsTheNumberOfElements) {
   const TensorType x{f32, {2, 3}};
   EXPECT_EQ(inferred(Reshape{{3, 1, 2}}, {x}), "f32[3, 1, 2]");

@@ -15,15 +15,9 @@ constexpr auto f32 = DType::f32;
 constexpr auto kHuge = std::numeric_limits<std::int64_t>::max();
 constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
 
-// "f32[2, 3]", or the error.
-std::string inferred(const Op& op, std::vector<TensorType> operands) {
-  const auto type = infer_types(op, operands);
-  return type.ok() ? to_string(*type) : type.status().message();
-}
-
 TEST(ShapeRules, EverySampleHasTheResultItNames) {
   for (const auto& sample : samples()) {
-    EXPECT_EQ(inferred(sample.op, sample.operands), to_string(sample.result)) << to_string(sample.op);
+    EXPECT_EQ(inferred(sample.op, sample.operands), to_string(std::span{sample.results})) << to_string(sample.op);
   }
 }
 
@@ -60,6 +54,27 @@ TEST(ShapeRules, SourcesCheckTheirNumbers) {
   EXPECT_THAT(inferred(Random{RandomFn::uniform, f32, {2}, -1}, {}), HasSubstr("offset -1"));
   EXPECT_THAT(inferred(Scalar{f32, -1}, {}), HasSubstr("slot -1"));
   EXPECT_THAT(inferred(Constant{DType::bool_, 2}, {}), HasSubstr("2 is no bool"));
+  EXPECT_THAT(inferred(Constant{f32, 1, 0}, {}), HasSubstr("f32 is no float's number"));
+  EXPECT_THAT(inferred(Constant{DType::i32, 1, -0.0}, {}), HasSubstr("i32 is no whole number's real"));
+}
+
+TEST(ShapeRules, ARandomBoxLiesInItsWhole) {
+  const auto box = [](Shape shape, Shape whole, Dims starts) {
+    return inferred(Random{RandomFn::uniform, f32, shape, 0, whole, starts}, {});
+  };
+  EXPECT_EQ(box({2, 3}, {4, 5}, {2, 2}), "f32[2, 3]");
+  EXPECT_EQ(box({0, 3}, {4, 5}, {4, 2}), "f32[0, 3]");
+  EXPECT_EQ(box({2, 3}, {}, {0, 0}), "f32[2, 3]");
+  EXPECT_EQ(box({}, {}, {}), "f32[]");
+  EXPECT_THAT(box({2, 3}, {4, 5}, {3, 2}), HasSubstr("random: [2, 3] from [3, 2] is no box of [4, 5]"));
+  EXPECT_THAT(box({2, 3}, {4, 5}, {}), HasSubstr("no box"));
+  EXPECT_THAT(box({2, 3}, {4}, {0}), HasSubstr("no box"));
+  EXPECT_THAT(box({2, 3}, {}, {0, 1}), HasSubstr("no box"));
+  EXPECT_THAT(box({2}, {4}, {-1}), HasSubstr("no box"));
+  EXPECT_THAT(box({-1}, {4}, {0}), HasSubstr("no box"));
+  EXPECT_THAT(box({2}, {4}, {kHuge}), HasSubstr("no box"));
+  EXPECT_THAT(box({kHuge}, {4}, {1}), HasSubstr("no box"));
+  EXPECT_THAT(box({1, 1}, {kHuge, kHuge}, {0, 0}), HasSubstr("too many elements"));
 }
 
 TEST(ShapeRules, PointwiseOperandsHaveOneShapeOrRankZero) {
@@ -90,8 +105,8 @@ TEST(ShapeRules, PointwiseClassesDecideTheDtypes) {
   EXPECT_THAT(of(PointwiseFn::bitwise_not, {yes}), HasSubstr("takes whole numbers"));
   EXPECT_THAT(of(PointwiseFn::bool_and, {i32, i32}), HasSubstr("takes bools"));
   EXPECT_EQ(of(PointwiseFn::equal, {yes, yes}), "bool[2]");
-  EXPECT_EQ(of(PointwiseFn::less, {i32, i32}), "bool[2]");
-  EXPECT_THAT(of(PointwiseFn::less, {i32, DType::i64}), HasSubstr("takes operands of one dtype"));
+  EXPECT_EQ(of(PointwiseFn::lower, {i32, i32}), "bool[2]");
+  EXPECT_THAT(of(PointwiseFn::lower, {i32, DType::i64}), HasSubstr("takes operands of one dtype"));
   EXPECT_EQ(of(PointwiseFn::is_nan, {DType::bf16}), "bool[2]");
   EXPECT_THAT(of(PointwiseFn::is_nan, {i32}), HasSubstr("takes floats"));
   EXPECT_EQ(of(PointwiseFn::select, {yes, yes, yes}), "bool[2]");
@@ -134,9 +149,18 @@ TEST(ShapeRules, AxesMustExist) {
     const TensorType x{f32, {2, 3}};
     EXPECT_THAT(inferred(Scan{ReduceFn::sum, axis}, {x}), HasSubstr("out of range"));
     EXPECT_THAT(inferred(ArgReduce{ArgFn::max, axis}, {x}), HasSubstr("out of range"));
-    EXPECT_THAT(inferred(ArgSort{axis, false}, {x}), HasSubstr("out of range"));
+    EXPECT_THAT(inferred(Sort{axis, false}, {x}), HasSubstr("out of range"));
   }
   EXPECT_THAT(inferred(Scan{ReduceFn::sum, 0}, {{f32, {}}}), HasSubstr("out of range"));
+}
+
+TEST(ShapeRules, TopKTakesNoMoreThanThereIs) {
+  const TensorType x{f32, {2, 3}};
+  EXPECT_EQ(inferred(TopK{1, 3}, {x}), "f32[2, 3], i64[2, 3]");
+  EXPECT_EQ(inferred(TopK{0, 0}, {x}), "f32[0, 3], i64[0, 3]");
+  EXPECT_EQ(inferred(TopK{1, 4}, {x}), "top_k: 4 of axis 1 of f32[2, 3]");
+  EXPECT_EQ(inferred(TopK{1, -1}, {x}), "top_k: -1 of axis 1 of f32[2, 3]");
+  EXPECT_THAT(inferred(TopK{2, 1}, {x}), HasSubstr("out of range"));
 }
 
 TEST(ShapeRules, MatmulNamesWhatDiffers) {

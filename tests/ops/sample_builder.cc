@@ -141,8 +141,10 @@ ir::Ref SampleBuilder::scalar(ir::DType dtype, double value) {
 }
 
 ir::Ref SampleBuilder::random(ir::RandomFn fn, ir::DType dtype, const ir::Shape& shape) {
-  return value_or_throw(program_.add_random(fn, dtype, shape));
+  return random({.fn = fn, .dtype = dtype, .shape = shape});
 }
+
+ir::Ref SampleBuilder::random(const ir::Random& op) { return value_or_throw(program_.add_random(op)); }
 
 ir::Ref SampleBuilder::add(const ir::Op& op, std::span<const ir::Ref> operands) {
   const auto ref = program_.add(op, operands, {.file = "samples.cc", .line = 1});

@@ -37,6 +37,7 @@ class SampleBuilder {
   ir::Ref view(const ir::TensorType& type, View view, Values values = Values::ordinary);
   ir::Ref scalar(ir::DType dtype, double value);
   ir::Ref random(ir::RandomFn fn, ir::DType dtype, const ir::Shape& shape);
+  ir::Ref random(const ir::Random& op);  // with the next offset
   // Aborts where the op does not take the operands: a mistake in the sample.
   ir::Ref add(const ir::Op& op, std::span<const ir::Ref> operands);
   ir::Ref add(const ir::Op& op, std::initializer_list<ir::Ref> operands) {

@@ -1,5 +1,3 @@
-#include <bit>
-
 #include "tests/ops/sample_builder.h"
 
 namespace burn::testing {
@@ -47,15 +45,16 @@ Sample attention_sample(const AttentionCase& c, DType dtype, View view, bool is_
   const auto x = [&](std::int64_t rows, std::int64_t columns, Values values = Values::ordinary) {
     return sample.view({dtype, with(c.batch, rows, columns)}, view, values);
   };
-  const auto scale = std::bit_cast<std::int64_t>(0.25);
+  constexpr double kScale = 0.25;
   std::vector<ir::Ref> operands{x(c.n, c.d), x(c.m, c.d), x(c.m, c.e)};
   const std::size_t plain = operands.size();
   if (c.mask) operands.push_back(sample.view({DType::bool_, with(c.batch, c.n, c.m)}, view));
   if (c.bias) operands.push_back(x(c.n, c.m, bias));
-  const auto y = sample.add(ir::Attention{scale, c.causal}, operands);
-  if (!is_grad) return sample.finish({y}, 4, 3);
-  operands.insert(operands.begin() + static_cast<std::ptrdiff_t>(plain), {y, x(c.n, c.e)});
-  return sample.finish({sample.add(ir::AttentionGrad{scale, c.causal}, operands)}, 8, 30);
+  const auto y = sample.add(ir::Attention{kScale, c.causal}, operands);
+  if (!is_grad) return sample.finish({y, y.result(1)}, 4, 3);
+  operands.insert(operands.begin() + static_cast<std::ptrdiff_t>(plain), {y, y.result(1), x(c.n, c.e)});
+  const auto grads = sample.add(ir::AttentionGrad{kScale, c.causal}, operands);
+  return sample.finish({grads, grads.result(1), grads.result(2)}, 8, 30);
 }
 
 }  // namespace

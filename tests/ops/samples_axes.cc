@@ -72,7 +72,10 @@ std::vector<Sample> line_samples(const std::function<ir::Op(std::int64_t axis, i
       SampleBuilder sample(
           title(type.dtype, to_string(op(axis, variant)), to_string(type.shape) + std::string(name(view))));
       const auto x = sample.view(type, view, values);
-      all.push_back(sample.finish({sample.add(op(axis, variant), {x})}, slack));
+      const auto first = sample.add(op(axis, variant), {x});
+      std::vector<ir::Ref> results;
+      for (int k = 0; k < ir::result_count(op(axis, variant)); ++k) results.push_back(first.result(k));
+      all.push_back(sample.finish(std::move(results), slack));
     };
     for (const auto dtype : dtypes()) {
       if (!takes(variant, dtype)) continue;
@@ -89,6 +92,26 @@ std::vector<Sample> line_samples(const std::function<ir::Op(std::int64_t axis, i
       add({DType::f32, {300, 400}}, 1, View::plain, Values::ordinary);
     }
   }
+  return all;
+}
+
+std::vector<Sample> top_k_samples() {
+  std::vector<Sample> all;
+  const auto add = [&](const ir::TensorType& type, const ir::TopK& op, View view, Values values) {
+    SampleBuilder sample(title(type.dtype, to_string(ir::Op{op}), to_string(type.shape) + std::string(name(view))));
+    const auto first = sample.add(op, {sample.view(type, view, values)});
+    all.push_back(sample.finish({first, first.result(1)}));
+  };
+  for (const auto dtype : dtypes()) {
+    for (const bool largest : {false, true}) {
+      for (const std::int64_t k : {0, 1, 3})
+        add({dtype, {3, 7, 5}}, {k % 3, k, largest}, View::plain, Values::ordinary);
+      add({dtype, {9, 40}}, {1, 12, largest}, View::transposed, Values::special);
+      add({dtype, {9, 40}}, {0, 9, largest}, View::reversed, Values::special);
+      add({dtype, {0, 4}}, {1, 2, largest}, View::plain, Values::ordinary);
+    }
+  }
+  add({DType::f32, {300, 400}}, {0, 20, true}, View::plain, Values::positive);
   return all;
 }
 
@@ -136,6 +159,7 @@ std::vector<Sample> axis_samples(std::string_view op) {
   const auto any = [](int, DType) { return true; };
   const auto no_bool = [](int, DType dtype) { return !ir::is_bool(dtype); };
   if (op == "reduce") return reduce_samples();
+  if (op == "top_k") return top_k_samples();
   if (op == "matmul") return matmul_samples();
   if (op == "arg_reduce") {
     return line_samples(
@@ -151,8 +175,8 @@ std::vector<Sample> axis_samples(std::string_view op) {
         },
         4, [](int v, DType dtype) { return takes(kReduceFns[v], dtype); }, true, kSumSlack);
   }
-  if (op == "arg_sort") {
-    return line_samples([](auto axis, int v) { return ir::ArgSort{axis, v == 1}; }, 2, any, true, 1);
+  if (op == "sort") {
+    return line_samples([](auto axis, int v) { return ir::Sort{axis, v == 1}; }, 2, any, true, 1);
   }
   return {};
 }

@@ -39,7 +39,7 @@ std::vector<Sample> conv_samples(std::string_view op) {
     const ir::Conv conv{c.stride, c.pad_begin, c.pad_end, c.dilation, c.groups};
     const ir::TensorType input{DType::f32, c.input}, weight{DType::f32, c.weight};
     const ir::TensorType* operands[] = {&input, &weight};
-    const Shape output = ir::infer(conv, operands)->shape;
+    const Shape output = (*ir::infer(conv, operands))[0].shape;
     const Dims in_size(c.input.span().subspan(2)), kernel_size(c.weight.span().subspan(2));
     for (const auto dtype : kFloats) {
       for (const auto view : {View::plain, View::transposed}) {
@@ -47,6 +47,7 @@ std::vector<Sample> conv_samples(std::string_view op) {
                              std::string(name(view)));
         const auto x = [&](const Shape& shape) { return sample.view({dtype, shape}, view); };
         ir::Ref result;
+        std::vector<ir::Ref> more;
         if (op == "conv") {
           result = sample.add(conv, {x(c.input), x(c.weight)});
         } else if (op == "conv_input_grad") {
@@ -89,23 +90,26 @@ std::vector<Sample> pool_samples(std::string_view op) {
     const ir::AvgPool pool{c.kernel, c.stride, c.padding, c.count_include_pad, c.ceil_mode};
     const ir::TensorType input{DType::f32, c.input};
     const ir::TensorType* operands[] = {&input};
-    const Shape output = ir::infer(pool, operands)->shape;
+    const Shape output = (*ir::infer(pool, operands))[0].shape;
     const Dims in_size(c.input.span().subspan(2));
-    for (const auto dtype : op == "max_pool_index" ? numbers() : std::vector(std::begin(kFloats), std::end(kFloats))) {
+    for (const auto dtype : op == "max_pool" ? numbers() : std::vector(std::begin(kFloats), std::end(kFloats))) {
       for (const auto view : {View::plain, View::transposed, View::expanded}) {
         SampleBuilder sample(std::string(ir::name(dtype)) + to_string(c.input) + to_string(c.kernel) +
                              std::string(name(view)));
         const auto x = [&](const Shape& shape) { return sample.view({dtype, shape}, view, Values::special); };
         ir::Ref result;
+        std::vector<ir::Ref> more;
         if (op == "avg_pool") {
           result = sample.add(pool, {x(c.input)});
         } else if (op == "avg_pool_grad") {
           result = sample.add(ir::AvgPoolGrad{c.kernel, c.stride, c.padding, in_size, c.count_include_pad, c.ceil_mode},
                               {sample.view({dtype, output}, view)});
         } else {
-          result = sample.add(ir::MaxPoolIndex{c.kernel, c.stride, c.padding, c.dilation, c.ceil_mode}, {x(c.input)});
+          result = sample.add(ir::MaxPool{c.kernel, c.stride, c.padding, c.dilation, c.ceil_mode}, {x(c.input)});
+          more.push_back(result.result(1));
         }
-        all.push_back(sample.finish({result}, 4));
+        more.push_back(result);
+        all.push_back(sample.finish(std::move(more), 4));
       }
     }
   }
@@ -141,7 +145,7 @@ std::vector<Sample> adaptive_samples(bool backward) {
 
 std::vector<Sample> window_samples(std::string_view op) {
   if (op == "conv" || op == "conv_input_grad" || op == "conv_weight_grad") return conv_samples(op);
-  if (op == "avg_pool" || op == "avg_pool_grad" || op == "max_pool_index") return pool_samples(op);
+  if (op == "avg_pool" || op == "avg_pool_grad" || op == "max_pool") return pool_samples(op);
   if (op == "adaptive_avg_pool") return adaptive_samples(false);
   if (op == "adaptive_avg_pool_grad") return adaptive_samples(true);
   return {};

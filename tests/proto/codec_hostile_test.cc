@@ -194,7 +194,7 @@ TEST(HostileProgram, InputsHaveSaneTypes) {
 
 TEST(HostileProgram, AttributesAreCheckedBeforeTheyAreBelieved) {
   auto program = wire_program();
-  auto* axes = program.mutable_nodes(3)->mutable_attrs(1);
+  auto* axes = program.mutable_nodes(3)->mutable_attrs(0);
   axes->mutable_numbers()->mutable_values()->Resize(9, 0);
   EXPECT_SAYS(define(program).invalid, invalid_argument, "9 numbers");
   axes->clear_value();
@@ -287,7 +287,7 @@ TEST(HostileFrame, SurvivesMutationByTheHundredThousand) {
     EXPECT_TRUE(again.ok() || (define && !define->program)) << again.status().to_string();
   }
   EXPECT_GT(understood, 10'000u);
-  EXPECT_GT(peeked, 1'000u);
+  EXPECT_GT(peeked, 900u);
 }
 
 }  // namespace

@@ -63,6 +63,25 @@ TEST(Codec, ProgramsComeBackWithTheSameHash) {
   EXPECT_EQ(back->scalar_count, 1);
 }
 
+TEST(Codec, SeveralResultsRecomputationAndBoxesComeBack) {
+  const auto program = language_program();
+  const auto back = round_trip(program);
+  ASSERT_TRUE(back);
+  EXPECT_TRUE(ir::same(*program, *back));
+  EXPECT_EQ(ir::to_string(*back), ir::to_string(*program));
+  EXPECT_EQ(back->random_blocks, program->random_blocks);
+}
+
+TEST(Codec, RealAttributesKeepEveryBit) {
+  for (const std::uint64_t bits : {0x7ff8000000000005ull, 0xfff0000000000000ull, 0x8000000000000000ull, 1ull}) {
+    const auto program = program_of(ir::Constant::of_bits(ir::DType::f64, static_cast<std::int64_t>(bits)), {});
+    const auto back = round_trip(program);
+    ASSERT_TRUE(back);
+    EXPECT_TRUE(ir::same(*program, *back));
+    EXPECT_EQ(static_cast<std::uint64_t>(std::get<ir::Constant>(back->nodes[0].op).bits()), bits);
+  }
+}
+
 TEST(Codec, CallSitesOutliveTheFrame) {
   std::shared_ptr<const ir::Program> program;
   {
@@ -190,7 +209,7 @@ TEST(Message, OrderedFramesAreThoseThatChangeOrReadState) {
   for (const auto& [name, frame] : sample_frames()) {
     if (is_ordered(frame.body)) ordered += name + " ";
   }
-  EXPECT_EQ(ordered, "define run write read release sync define_forget ");
+  EXPECT_EQ(ordered, "define run write read release sync define_forget define_language ");
 }
 
 }  // namespace

@@ -39,6 +39,18 @@ std::shared_ptr<const ir::Program> sample_program() {
   return std::make_shared<const ir::Program>(builder.finish({sum, scaled}));
 }
 
+std::shared_ptr<const ir::Program> language_program() {
+  ir::ProgramBuilder builder;
+  const auto x = builder.add_input({ir::DType::f32, {2, 3}});
+  const auto sorted = value_or_throw(builder.add(ir::Sort{1, true}, {&x, 1}, {"rank.cc", 3}));
+  const auto half = value_or_throw(builder.add(ir::Constant{ir::DType::f32, 0, 0.5}, {}));
+  const ir::Ref product[] = {sorted, half};
+  const auto scaled = value_or_throw(builder.add(ir::Pointwise{ir::PointwiseFn::mul}, product));
+  const auto again = value_or_throw(builder.add(ir::Pointwise{ir::PointwiseFn::mul}, product, {}, true));
+  const auto noise = value_or_throw(builder.add_random({.shape = {2, 3}, .whole = {4, 3}, .starts = {2, 0}}));
+  return std::make_shared<const ir::Program>(builder.finish({sorted.result(1), scaled, again, noise}));
+}
+
 std::shared_ptr<const ir::Program> program_of(const ir::Op& op, std::span<const ir::TensorType> operands) {
   ir::ProgramBuilder builder;
   std::vector<ir::Ref> refs;
@@ -51,7 +63,7 @@ std::vector<NamedFrame> sample_frames() {
   const ir::TensorType type{ir::DType::f32, {2, 3}};
   const Status bad{StatusCode::invalid_argument, "matmul: k differs (at mlp.cc:41)"};
   return {
-      {"hello", {0, Hello{1, 0x0123456789abcdef, "burn-cpp 0.1.0", "secret"}, {}}},
+      {"hello", {0, Hello{2, 0x0123456789abcdef, "burn-cpp 0.1.0", "secret"}, {}}},
       {"define", {1, DefineProgram{9, sample_program()}, {}}},
       {"run", {2, RunProgram{run}, {}}},
       {"write", {3, Write{5, type}, floats(6)}},
@@ -61,12 +73,14 @@ std::vector<NamedFrame> sample_frames() {
       {"sync", {6, Sync{12}, {}}},
       {"credit", {0, Credit{kInitialCredit}, {}}},
       {"close", {0, Close{bad}, {}}},
-      {"welcome", {0, Welcome{1, 0x0123456789abcdef, sample_info()}, {}}},
+      {"welcome", {0, Welcome{2, 0x0123456789abcdef, sample_info()}, {}}},
       {"ack", {0, Ack{6}, {}}},
       {"data", {0, Data{11, type}, floats(6)}},
       {"done", {0, Done{12, bad}, {}}},
       {"define_forget", {1, DefineProgram{9, sample_program(), {4, 300}}, {}}},
-      {"welcome_programs", {0, Welcome{1, 0x0123456789abcdef, info_with_programs()}, {}}},
+      {"define_language", {1, DefineProgram{10, language_program()}, {}}},
+      {"welcome_programs", {0, Welcome{2, 0x0123456789abcdef, info_with_programs()}, {}}},
+      {"hello_device", {0, Hello{1, 0x0123456789abcdef, "burn-cpp 0.1.0", "secret", 3}, {}}},
   };
 }
 

@@ -19,6 +19,9 @@ std::vector<NamedFrame> sample_frames();
 // A program of a few nodes with call sites and a donated input.
 std::shared_ptr<const ir::Program> sample_program();
 
+// What the language has besides: several results, real attributes, recomputation, a box of random numbers.
+std::shared_ptr<const ir::Program> language_program();
+
 // A program of this one op.
 std::shared_ptr<const ir::Program> program_of(const ir::Op& op, std::span<const ir::TensorType> operands);
 

@@ -1,7 +1,7 @@
 // Attention with all its scores in memory, query by query.
-#include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "tests/reference/interpreter.h"
 
@@ -16,7 +16,7 @@ struct Problem {
 
   template <typename Op>
   Problem(const Op& op, Operands in, std::size_t required)
-      : scale(std::bit_cast<double>(op.scale)), causal(op.causal), q(in[0]), k(in[1]), v(in[2]) {
+      : scale(op.scale), causal(op.causal), q(in[0]), k(in[1]), v(in[2]) {
     const ir::Shape &of_q = q->type.shape, &of_v = v->type.shape;
     const int rank = of_q.rank();
     n = of_q[rank - 2], d = of_q[rank - 1], m = of_v[rank - 2], e = of_v[rank - 1];
@@ -33,8 +33,8 @@ struct Problem {
     return (causal && j > i + m - n) || (mask && mask->get<bool>(static_cast<std::size_t>((b * n + i) * m + j)));
   }
 
-  // What query i gives each key; all 0 where it sees none.
-  std::vector<double> probabilities(std::int64_t b, std::int64_t i) const {
+  // What query i gives each key; all 0 where it sees none. And the logarithm of the sum of its scores' exponentials.
+  std::pair<std::vector<double>, double> probabilities(std::int64_t b, std::int64_t i) const {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     std::vector<double> p(static_cast<std::size_t>(m));
     double largest = -kInfinity, sum = 0;
@@ -48,18 +48,21 @@ struct Problem {
     }
     for (auto& x : p) sum += x = x == -kInfinity ? 0 : std::exp(x - largest);
     for (auto& x : p) x = sum == 0 ? 0 : x / sum;
-    return p;
+    return {p, sum == 0 ? -kInfinity : largest + std::log(sum)};
   }
 };
 
 }  // namespace
 
-Tensor evaluate(const ir::Attention& op, const ir::TensorType& type, Operands in, const Bindings&) {
+std::vector<Tensor> evaluate(const ir::Attention& op, const ir::TensorType& type, Operands in, const Bindings&) {
   const Problem x(op, in, 3);
-  Tensor y(type);
+  ir::TensorType rows{ir::compute_dtype(type.dtype), type.shape};
+  rows.shape[rows.shape.rank() - 1] = 1;
+  Tensor y(type), statistics(rows);
   for (std::int64_t b = 0; b < x.batch; ++b) {
     for (std::int64_t i = 0; i < x.n; ++i) {
-      const auto p = x.probabilities(b, i);
+      const auto [p, log_sum] = x.probabilities(b, i);
+      statistics.set(static_cast<std::size_t>(b * x.n + i), log_sum);
       for (std::int64_t c = 0; c < x.e; ++c) {
         double sum = 0;
         for (std::int64_t j = 0; j < x.m; ++j) sum += p[static_cast<std::size_t>(j)] * x.v_at(b, j, c);
@@ -67,22 +70,18 @@ Tensor evaluate(const ir::Attention& op, const ir::TensorType& type, Operands in
       }
     }
   }
-  return y;
+  return {y, statistics};
 }
 
-Tensor evaluate(const ir::AttentionGrad& op, const ir::TensorType& type, Operands in, const Bindings&) {
-  const Problem x(op, in, 5);
-  const int rank = type.shape.rank();
-  const auto rows = type.shape[rank - 2], columns = type.shape[rank - 1];
-  Tensor packed(type);
-  std::vector<double> sums(packed.size());
-  const auto sum = [&](std::int64_t which, std::int64_t b, std::int64_t row, std::int64_t column) -> double& {
-    return sums[static_cast<std::size_t>(((which * x.batch + b) * rows + row) * columns + column)];
-  };
+std::vector<Tensor> evaluate(const ir::AttentionGrad& op, const ir::TensorType&, Operands in, const Bindings&) {
+  const Problem x(op, in, 6);
+  std::vector<double> dq(in[0]->size()), dk(in[1]->size()), dv(in[2]->size());
+  const auto at = [](std::vector<double>& sums, std::int64_t row, std::int64_t columns,
+                     std::int64_t column) -> double& { return sums[static_cast<std::size_t>(row * columns + column)]; };
   for (std::int64_t b = 0; b < x.batch; ++b) {
     for (std::int64_t i = 0; i < x.n; ++i) {
-      const auto p = x.probabilities(b, i);
-      const auto g = [&](std::int64_t c) { return Problem::at(*in[4], (b * x.n + i) * x.e + c); };
+      const auto p = x.probabilities(b, i).first;
+      const auto g = [&](std::int64_t c) { return Problem::at(*in[5], (b * x.n + i) * x.e + c); };
       double mean = 0;
       for (std::int64_t c = 0; c < x.e; ++c) mean += Problem::at(*in[3], (b * x.n + i) * x.e + c) * g(c);
       for (std::int64_t j = 0; j < x.m; ++j) {
@@ -90,18 +89,22 @@ Tensor evaluate(const ir::AttentionGrad& op, const ir::TensorType& type, Operand
         double dp = 0;
         for (std::int64_t c = 0; c < x.e; ++c) {
           dp += g(c) * x.v_at(b, j, c);
-          sum(2, b, j, c) += of_key * g(c);
+          at(dv, b * x.m + j, x.e, c) += of_key * g(c);
         }
         const double ds = of_key * (dp - mean) * x.scale;
         for (std::int64_t c = 0; c < x.d; ++c) {
-          sum(0, b, i, c) += ds * x.k_at(b, j, c);
-          sum(1, b, j, c) += ds * x.q_at(b, i, c);
+          at(dq, b * x.n + i, x.d, c) += ds * x.k_at(b, j, c);
+          at(dk, b * x.m + j, x.d, c) += ds * x.q_at(b, i, c);
         }
       }
     }
   }
-  for (std::size_t i = 0; i < sums.size(); ++i) packed.set(i, sums[i]);
-  return packed;
+  std::vector<Tensor> results{Tensor(in[0]->type), Tensor(in[1]->type), Tensor(in[2]->type)};
+  const std::vector<double>* const sums[] = {&dq, &dk, &dv};
+  for (std::size_t k = 0; k < 3; ++k) {
+    for (std::size_t i = 0; i < sums[k]->size(); ++i) results[k].set(i, (*sums[k])[i]);
+  }
+  return results;
 }
 
 }  // namespace burn::reference::rules

@@ -112,21 +112,33 @@ Tensor evaluate(const ir::Scan& op, const ir::TensorType& type, Operands in, con
   return y;
 }
 
-Tensor evaluate(const ir::ArgSort& op, const ir::TensorType& type, Operands in, const Bindings&) {
-  const Tensor& x = *in[0];
-  Tensor y(type);
+// As many elements of each line as `type` has, in order, and their indices.
+std::vector<Tensor> in_order(const Tensor& x, int axis, bool descending, const ir::TensorType& type) {
+  Tensor values(type), indices({ir::DType::i64, type.shape});
   visit_kind(x.type.dtype, [&]<typename T>() {
-    for_each_line(x.type.shape, static_cast<int>(op.axis), [&](const auto& line, const ir::Dims&) {
+    for_each_line(x.type.shape, axis, [&](const auto& line, ir::Dims to) {
       std::vector<std::size_t> order(line.size());
       std::iota(order.begin(), order.end(), std::size_t{0});
       std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
         const T first = x.get<T>(line[a]), second = x.get<T>(line[b]);
-        return op.descending ? is_less(second, first) : is_less(first, second);
+        return descending ? is_less(second, first) : is_less(first, second);
       });
-      for (std::size_t i = 0; i < line.size(); ++i) y.set(line[i], static_cast<std::int64_t>(order[i]));
+      for (to[axis] = 0; to[axis] < type.shape[axis]; ++to[axis]) {
+        const auto from = order[static_cast<std::size_t>(to[axis])], at = position(type.shape, to);
+        values.bits[at] = x.bits[line[from]];
+        indices.set(at, static_cast<std::int64_t>(from));
+      }
     });
   });
-  return y;
+  return {values, indices};
+}
+
+std::vector<Tensor> evaluate(const ir::Sort& op, const ir::TensorType& type, Operands in, const Bindings&) {
+  return in_order(*in[0], static_cast<int>(op.axis), op.descending, type);
+}
+
+std::vector<Tensor> evaluate(const ir::TopK& op, const ir::TensorType& type, Operands in, const Bindings&) {
+  return in_order(*in[0], static_cast<int>(op.axis), op.largest, type);
 }
 
 Tensor evaluate(const ir::MatMul&, const ir::TensorType& type, Operands in, const Bindings&) {

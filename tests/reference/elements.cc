@@ -10,20 +10,20 @@ namespace burn::ir::prelude {
 namespace {
 
 // The formulas, over whatever type holds the elements.
-#define P1(name, kind, expression, ...) \
-  template <typename T>                 \
-  auto value_of_##name(T x) {           \
-    return expression;                  \
+#define P1(name, forms, kind, expression, ...) \
+  template <typename T>                        \
+  auto value_of_##name(T x) {                  \
+    return expression;                         \
   }
-#define P2(name, kind, expression, ...) \
-  template <typename T>                 \
-  auto value_of_##name(T a, T b) {      \
-    return expression;                  \
+#define P2(name, method, kind, expression, ...) \
+  template <typename T>                         \
+  auto value_of_##name(T a, T b) {              \
+    return expression;                          \
   }
-#define P3(name, kind, expression, ...)    \
-  template <typename T>                    \
-  auto value_of_##name(bool a, T b, T c) { \
-    return expression;                     \
+#define P3(name, method, kind, expression, ...) \
+  template <typename T>                         \
+  auto value_of_##name(bool a, T b, T c) {      \
+    return expression;                          \
   }
 #include "ir/pointwise.def"
 #undef P1
@@ -72,20 +72,20 @@ void apply(ir::PointwiseFn fn, Operands in, Tensor& y) {
       return in[k]->get<U>(in[k]->type.shape.rank() == 0 ? 0 : i);
     };
     switch (fn) {
-#define P1(name, kind, ...)                                                               \
+#define P1(name, forms, kind, ...)                                                        \
   case ir::PointwiseFn::name:                                                             \
     if constexpr (fits<T>(ir::PointwiseClass::kind)) {                                    \
       store<T>(y, i, ir::prelude::value_of_##name<T>(operand.template operator()<T>(0))); \
     }                                                                                     \
     break;
-#define P2(name, kind, ...)                                                                                            \
+#define P2(name, method, kind, ...)                                                                                    \
   case ir::PointwiseFn::name:                                                                                          \
     if constexpr (fits<T>(ir::PointwiseClass::kind)) {                                                                 \
       store<T>(y, i,                                                                                                   \
                ir::prelude::value_of_##name<T>(operand.template operator()<T>(0), operand.template operator()<T>(1))); \
     }                                                                                                                  \
     break;
-#define P3(name, kind, ...)                                                                                           \
+#define P3(name, method, kind, ...)                                                                                   \
   case ir::PointwiseFn::name:                                                                                         \
     store<T>(y, i,                                                                                                    \
              ir::prelude::value_of_##name<T>(operand.template operator()<bool>(0), operand.template operator()<T>(1), \
@@ -116,7 +116,7 @@ To to_integer(double x, ir::DType dtype) {
 
 Tensor evaluate(const ir::Constant& op, const ir::TensorType& type, Operands, const Bindings&) {
   Tensor y(type);
-  y.set_bits(0, static_cast<std::uint64_t>(op.bits));
+  y.set_bits(0, static_cast<std::uint64_t>(op.bits()));
   return y;
 }
 
@@ -136,16 +136,20 @@ Tensor evaluate(const ir::Iota&, const ir::TensorType& type, Operands, const Bin
 
 Tensor evaluate(const ir::Random& op, const ir::TensorType& type, Operands, const Bindings& bindings) {
   Tensor y(type);
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    const auto block = bindings.random_offset + static_cast<std::uint64_t>(op.offset) + i / 4;
-    const auto draw = [&]<typename T>() { return ir::random_block<T>(op.fn, bindings.seed, block)[i % 4]; };
+  std::size_t i = 0;
+  for_each_index(op.shape, [&](ir::Dims at) {
+    for (int d = 0; d < op.starts.rank(); ++d) at[d] += op.starts[d];
+    const auto place = position(op.whole_shape(), at);
+    const auto block = bindings.random_offset + static_cast<std::uint64_t>(op.offset) + place / 4;
+    const auto draw = [&]<typename T>() { return ir::random_block<T>(op.fn, bindings.seed, block)[place % 4]; };
     if (op.dtype == ir::DType::u64)
       y.set(i, draw.template operator()<std::uint64_t>());
     else if (op.dtype == ir::DType::f64)
       y.set(i, draw.template operator()<double>());
     else
       y.set(i, static_cast<double>(draw.template operator()<float>()));
-  }
+    ++i;
+  });
   return y;
 }
 

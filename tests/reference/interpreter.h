@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "ir/program.h"
@@ -21,10 +22,15 @@ using Operands = std::span<const Tensor* const>;
 // The outputs, in order. Throws std::out_of_range for an index outside its dim.
 std::vector<Tensor> evaluate(const ir::Program& program, std::span<const Tensor> inputs, const Bindings& bindings = {});
 
-// One function per op. Qualify the call.
+// One function per op, which gives its result or, of several, a list of them; `type` is that of the first. Qualify the
+// call.
 namespace rules {
-#define OP(type) Tensor evaluate(const ir::type& op, const ir::TensorType& type, Operands in, const Bindings& bindings);
-#include "ir/ops.def"
+template <typename Kind>
+using Evaluated = std::conditional_t<ir::result_count<Kind>() == 1, Tensor, std::vector<Tensor>>;
+
+#define OP(type) \
+  Evaluated<ir::type> evaluate(const ir::type& op, const ir::TensorType& type, Operands in, const Bindings& bindings);
+BURN_OPS(OP)
 #undef OP
 }  // namespace rules
 

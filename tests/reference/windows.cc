@@ -148,10 +148,10 @@ Tensor evaluate(const ir::AdaptiveAvgPoolGrad&, const ir::TensorType& type, Oper
   return x.rounded();
 }
 
-Tensor evaluate(const ir::MaxPoolIndex& op, const ir::TensorType& type, Operands in, const Bindings&) {
+std::vector<Tensor> evaluate(const ir::MaxPool& op, const ir::TensorType& type, Operands in, const Bindings&) {
   const Tensor& x = *in[0];
   const ir::Shape sizes = spatial_part(x.type.shape);
-  Tensor y(type);
+  Tensor values(type), positions({ir::DType::i64, type.shape});
   visit_kind(x.type.dtype, [&]<typename T>() {
     for_each_index(type.shape, [&](const ir::Dims& to) {
       std::int64_t best = -1;
@@ -166,10 +166,11 @@ Tensor evaluate(const ir::MaxPoolIndex& op, const ir::TensorType& type, Operands
         best = static_cast<std::int64_t>(position(sizes, at));
         largest = value;
       });
-      y.set(position(type.shape, to), best);
+      values.set(position(type.shape, to), largest);
+      positions.set(position(type.shape, to), best);
     });
   });
-  return y;
+  return {values, positions};
 }
 
 }  // namespace burn::reference::rules

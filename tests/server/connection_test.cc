@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/server/fake_client.h"
+#include "tests/support/delayed_backend.h"
 
 namespace burn::server {
 namespace {
@@ -21,10 +22,27 @@ TEST_F(ConnectionTest, WelcomesAClient) {
   EXPECT_TRUE(client.connection().is_welcome());
 }
 
+TEST_F(ConnectionTest, IsOnTheDeviceThatTheClientNames) {
+  const auto other = std::make_shared<FakeDevice>();
+  const Connection::Devices devices{worker_, Worker::create(make_fake_backend(other))};
+  FakeClient client{devices};
+  EXPECT_EQ(client.enter(1).info.devices, (std::vector<std::string>{"fake", "fake"}));
+  client.write(1, tensor({2}, {1, 2}));
+  EXPECT_TRUE(client.sync().ok());
+  EXPECT_EQ(device_->in_use, 0u);
+  EXPECT_EQ(other->in_use, 8u);
+}
+
+TEST_F(ConnectionTest, SaysWhichDevicesThereAre) {
+  FakeClient client{Connection::Devices{worker_, Worker::create(make_fake_backend(device_))}};
+  client.send(proto::Hello{proto::kProtocolVersion, 0, "test", "", 2});
+  EXPECT_EQ(client.expect_close(), not_found("there is no device 2 here: the worker has 0: fake, 1: fake"));
+}
+
 TEST_F(ConnectionTest, RefusesAnotherVersion) {
   FakeClient client{worker_};
   client.send(proto::Hello{7, ir::op_set_fingerprint(), "from the future", ""});
-  EXPECT_EQ(client.expect_close(), failed_precondition("client speaks protocol 7, this server 1"));
+  EXPECT_EQ(client.expect_close(), failed_precondition("client speaks protocol 7, this server 2"));
 }
 
 TEST_F(ConnectionTest, AcceptsAnotherOpSet) {
@@ -250,6 +268,22 @@ TEST_F(ConnectionTest, DrainingFinishesWhatHasCome) {
   client.connection().end(unavailable("the server is shutting down"));
   EXPECT_EQ(client.expect<proto::Data>().request, 7u);
   EXPECT_EQ(client.expect_close(), unavailable("the server is shutting down"));
+}
+
+TEST_F(ConnectionTest, DrainingWaitsForWhatTheDeviceHasYetToAnswer) {
+  const auto control = std::make_shared<test::DelayedControl>();
+  FakeClient client{Worker::create(test::make_delayed_backend({}, control))};
+  client.enter();
+  control->hold();
+  client.write(1, tensor({2}, {1, 2}));
+  client.send(proto::Read{7, 1});
+  while (client.expect<proto::Ack>().seq < 2) {
+  }
+  EXPECT_TRUE(client.connection().is_caught_up());
+  EXPECT_FALSE(client.connection().is_idle());
+  control->release();
+  EXPECT_EQ(client.expect<proto::Data>().request, 7u);
+  while (!client.connection().is_idle()) std::this_thread::yield();
 }
 
 }  // namespace

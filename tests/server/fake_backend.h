@@ -22,6 +22,7 @@ struct FakeDevice {
   std::atomic<std::uint64_t> largest_request = 0;
   backends::Limits limits{std::uint64_t{1} << 32, std::uint64_t{1} << 32};
   std::function<Status(const ir::Program&)> on_compile, on_run;
+  std::function<Status(const ir::Op&)> on_supports;
   std::function<std::uint64_t(std::uint64_t keep, std::chrono::milliseconds unused_for)> on_trim;
 };
 

@@ -18,15 +18,17 @@ namespace burn::server {
 class FakeClient {
  public:
   explicit FakeClient(const std::shared_ptr<Worker>& worker, const Quotas& quotas = {})
-      : connection_(std::make_shared<Connection>(channel_, worker, quotas, [this](auto) { ++ended; })) {}
+      : FakeClient(Connection::Devices{worker}, quotas) {}
+  explicit FakeClient(const Connection::Devices& devices, const Quotas& quotas = {})
+      : connection_(std::make_shared<Connection>(channel_, devices, quotas, [this](auto) { ++ended; })) {}
   ~FakeClient() {
     leave();
     connection_->dispose();
   }
 
   // Says hello and returns the welcome.
-  proto::Welcome enter() {
-    send(proto::Hello{proto::kProtocolVersion, ir::op_set_fingerprint(), "test", ""});
+  proto::Welcome enter(std::uint32_t device = 0) {
+    send(proto::Hello{proto::kProtocolVersion, ir::op_set_fingerprint(), "test", "", device});
     return expect<proto::Welcome>();
   }
   // The socket is gone.

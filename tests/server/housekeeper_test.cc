@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <time.h>
 
+#include "backends/registry.h"
 #include "base/error.h"
 #include "base/host_block.h"
 #include "server/local_session.h"
@@ -92,8 +93,8 @@ TEST_F(HousekeeperTest, LetsTheCpuShrinkUnderASessionThatNeedsLessThanItDid) {
   auto worker = Worker::create(value_or_throw(backends::open_backend("cpu")), kSoon);
   const auto session = make_local_session(worker);
   auto& backend = worker->backend();
-  const auto living = value_or_throw(backend.allocate(1000));
-  { const auto large = value_or_throw(backend.allocate(std::size_t{100} << 20)); }
+  const auto living = value_or_throw(backend.host_block(1000));
+  { const auto large = value_or_throw(backend.host_block(std::size_t{100} << 20)); }
   const auto idle = [&] { return backend.memory().reserved - backend.memory().in_use; };
   for (int i = 0; i < 500 && idle() > kSoon.bytes; ++i) std::this_thread::sleep_for(milliseconds{10});
   EXPECT_LE(idle(), kSoon.bytes);

@@ -202,6 +202,31 @@ TEST_F(LocalSessionTest, RunsOfAProgramThatDoesNotCompileFail) {
   EXPECT_FAILS(read(3).status(), unimplemented, "program 5: op \"scan\"");
 }
 
+TEST_F(LocalSessionTest, RunsOfAnOpThatTheDeviceHasNotFail) {
+  device_->on_supports = [](const ir::Op& op) {
+    return ir::name(op) == "add" ? unimplemented("op \"add\" is not known to this device") : Status{};
+  };
+  define(5, add_program({2}));
+  EXPECT_FAILS(sync(), unimplemented, "program 5: op \"add\" is not known to this device (at model.cc:41)");
+}
+
+TEST_F(LocalSessionTest, AnOpThatTheDeviceHasNotIsMadeOfOthers) {
+  device_->on_supports = [](const ir::Op& op) {
+    return ir::name(op) == "recip" ? unimplemented("op \"recip\"") : Status{};
+  };
+  std::vector<std::string> compiled;
+  device_->on_compile = [&](const ir::Program& program) {
+    for (const auto& node : program.nodes) compiled.emplace_back(ir::name(node.op));
+    return Status{};
+  };
+  ir::ProgramBuilder builder;
+  const auto x = builder.add_input(f32({2}));
+  const auto y = value_or_throw(builder.add(ir::Pointwise{ir::PointwiseFn::recip}, {&x, 1}));
+  define(5, std::make_shared<const ir::Program>(builder.finish({y})));
+  EXPECT_TRUE(sync().ok());
+  EXPECT_EQ(compiled, (std::vector<std::string>{"constant", "div"}));
+}
+
 TEST_F(LocalSessionTest, RunsOfAProgramThatCouldNotBeReadFail) {
   EXPECT_TRUE(session_->define_invalid(5, 2, unimplemented("node 3: op \"teleport\""), {}).ok());
   run({.program = 5, .inputs = {1, 2, 3}, .first_output = 8});

@@ -15,7 +15,9 @@ TEST(Local, LinkingItRegistersTheDevices) {
     ASSERT_TRUE(session.ok()) << session.status().to_string();
     EXPECT_EQ((*session)->info().devices, std::vector<std::string>{url.substr(0, url.find(':'))});
   }
-  EXPECT_EQ(proto::open_session("cpu:7").status().code(), StatusCode::invalid_argument);
+  EXPECT_EQ(proto::open_session("cpu:7").status(),
+            not_found("no device \"cpu:7\": of this kind there is only cpu:0 here"));
+  EXPECT_EQ((*proto::open_session("null:3"))->info().devices, std::vector<std::string>{"null:3"});
 }
 
 TEST(Local, TheCpuComputes) {

@@ -61,6 +61,20 @@ TEST_F(QuickCalls, DoNotRunOnTheCallerWhenTheyAreSlow) {
   }
 }
 
+// No op has an effect yet; the node is marked as ProgramBuilder::add marks one of an op with kEffect.
+TEST_F(QuickCalls, DoNotRunProgramsWithAnEffectOnTheCaller) {
+  device_->on_run = [&](const ir::Program&) {
+    ran_on_ = std::this_thread::get_id();
+    return Status{};
+  };
+  ir::Program program = *add_program({2});
+  program.nodes[0].effect = true;
+  program.effect_count = 1;
+  define(1, std::make_shared<const ir::Program>(std::move(program)));
+  write(1, {2}, {1, 2});
+  EXPECT_FALSE(becomes_quick(1, 6));
+}
+
 TEST_F(QuickCalls, NeverWaitForAnUploadThatTheCallerHasToFill) {
   device_->on_run = [&](const ir::Program&) {
     ran_on_ = std::this_thread::get_id();

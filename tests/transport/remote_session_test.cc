@@ -82,7 +82,7 @@ TEST_F(RemoteSessionTest, FailsToConnectWithBothVersions) {
   server_.send(proto::Welcome{7, 0, kInfo});
   const auto session = connecting.get();
   EXPECT_EQ(session.status().code(), StatusCode::failed_precondition);
-  EXPECT_EQ(session.status().message(), "test://server speaks protocol 7, this client 1");
+  EXPECT_EQ(session.status().message(), "test://server speaks protocol 7, this client 2");
 }
 
 TEST_F(RemoteSessionTest, FailsToConnectWithTheServersReason) {
@@ -412,7 +412,7 @@ INSTANTIATE_TEST_SUITE_P(, LyingServer,
                          testing::Values(Lie{"Noise", [](auto& s, auto) { s.say_bytes(counting(100).bytes); }},
                                          Lie{"SecondWelcome",
                                              [](auto& s, auto) {
-                                               s.send(proto::Welcome{1, 0, kInfo});
+                                               s.send(proto::Welcome{proto::kProtocolVersion, 0, kInfo});
                                              }},
                                          Lie{"ClientFrame", [](auto& s, auto) { s.send(proto::Release{{1}}); }},
                                          Lie{"AckOfTheFuture", [](auto& s, auto) { s.send(proto::Ack{2}); }},

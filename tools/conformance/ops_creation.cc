@@ -58,7 +58,7 @@ void add_creation(OpTable& t) {
     return std::vector{client::cast(same, ir::DType::f32, kSite)};
   };
   t["tril_mask"] = diagonal_mask(Fn::greater);
-  t["triu_mask"] = diagonal_mask(Fn::less);
+  t["triu_mask"] = diagonal_mask(Fn::lower);
   t["diag_mask"] = diagonal_mask(Fn::not_equal);
   t["one_hot"] = [](const Call& c) { return std::vector{client::one_hot(c.x(), c.integer("num_classes"), kSite)}; };
 }

@@ -44,55 +44,22 @@ Value is_close(const Call& c) {
   const auto bound = client::pointwise(Fn::add, times(client::pointwise(Fn::abs, y, kSite), c.number("rtol")),
                                        c.number("atol"), kSite);
   const auto near =
-      client::pointwise(Fn::bool_and, client::pointwise(Fn::less_equal, distance, bound, kSite), is_finite(y), kSite);
+      client::pointwise(Fn::bool_and, client::pointwise(Fn::lower_equal, distance, bound, kSite), is_finite(y), kSite);
   return client::pointwise(Fn::bool_or, near, client::pointwise(Fn::equal, x, y, kSite), kSite);
 }
 
 }  // namespace
 
 void add_elementwise(OpTable& t) {
-  for (const auto fn :
-       {Fn::abs,   Fn::neg,    Fn::sign,   Fn::exp,      Fn::log,         Fn::log1p, Fn::sqrt,   Fn::recip,
-        Fn::erf,   Fn::sin,    Fn::cos,    Fn::tan,      Fn::sinh,        Fn::cosh,  Fn::tanh,   Fn::asin,
-        Fn::acos,  Fn::atan,   Fn::asinh,  Fn::acosh,    Fn::atanh,       Fn::floor, Fn::ceil,   Fn::round,
-        Fn::trunc, Fn::is_nan, Fn::is_inf, Fn::bool_not, Fn::bitwise_not, Fn::relu,  Fn::sigmoid}) {
-    t[std::string{ir::name(fn)}] = unary(fn);
+  for (int i = 0; i < ir::pointwise_count(); ++i) {
+    const auto fn = static_cast<Fn>(i);
+    const auto& row = ir::row(fn);
+    const std::string method{row.method};
+    if (row.arity == 1) t[method] = unary(fn);
+    if (row.arity == 2) t[method] = binary(fn), t[method + "_scalar"] = with_scalar(fn);
   }
-  for (const auto fn : {Fn::add,
-                        Fn::sub,
-                        Fn::mul,
-                        Fn::div,
-                        Fn::remainder,
-                        Fn::fmod,
-                        Fn::atan2,
-                        Fn::hypot,
-                        Fn::equal,
-                        Fn::not_equal,
-                        Fn::greater,
-                        Fn::greater_equal,
-                        Fn::bool_and,
-                        Fn::bool_or,
-                        Fn::bool_xor,
-                        Fn::bitwise_and,
-                        Fn::bitwise_or,
-                        Fn::bitwise_xor,
-                        Fn::bitwise_left_shift,
-                        Fn::bitwise_right_shift}) {
-    t[std::string{ir::name(fn)}] = binary(fn);
-  }
-  t["powf"] = t["powi"] = binary(Fn::pow);
-  t["max_pair"] = binary(Fn::max);
-  t["min_pair"] = binary(Fn::min);
-  t["lower"] = binary(Fn::less);
-  t["lower_equal"] = binary(Fn::less_equal);
-  for (const auto fn : {Fn::add, Fn::sub, Fn::mul, Fn::div, Fn::remainder, Fn::fmod, Fn::equal, Fn::not_equal,
-                        Fn::greater, Fn::greater_equal, Fn::bitwise_and, Fn::bitwise_or, Fn::bitwise_xor,
-                        Fn::bitwise_left_shift, Fn::bitwise_right_shift}) {
-    t[std::string{ir::name(fn)} + "_scalar"] = with_scalar(fn);
-  }
-  t["powf_scalar"] = t["powi_scalar"] = with_scalar(Fn::pow);
-  t["lower_scalar"] = with_scalar(Fn::less);
-  t["lower_equal_scalar"] = with_scalar(Fn::less_equal);
+  t["powf"] = binary(Fn::pow);
+  t["powf_scalar"] = with_scalar(Fn::pow);
   t["scalar_sub"] = scalar_first(Fn::sub);
   t["scalar_div"] = scalar_first(Fn::div);
   t["clamp_min"] = with_scalar(Fn::max, "min");

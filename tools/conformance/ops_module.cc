@@ -14,14 +14,13 @@ std::vector<Value> conv_transpose(const Call& c) {
   return {client::conv_transpose(c.x(0), c.x(1), c.optional(2), conv_options(c), c.dims("padding_out"), kSite)};
 }
 
-ir::MaxPoolIndex max_pool_options(const Call& c) {
+ir::MaxPool max_pool_options(const Call& c) {
   return {c.dims("kernel_size"), c.dims("stride"), c.dims("padding"), c.dims("dilation"),
           c.has("ceil_mode") && c.flag("ceil_mode")};
 }
 std::vector<Value> max_pool(const Call& c) { return {client::max_pool(c.x(), max_pool_options(c), kSite)}; }
 std::vector<Value> max_pool_with_indices(const Call& c) {
-  Value indices;
-  const auto values = client::max_pool_with_indices(c.x(), max_pool_options(c), &indices, kSite);
+  const auto [values, indices] = client::max_pool_with_indices(c.x(), max_pool_options(c), kSite);
   return {values, indices};
 }
 std::vector<Value> avg_pool(const Call& c) {

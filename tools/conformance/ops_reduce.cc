@@ -38,15 +38,15 @@ OpFunction var(std::int64_t correction, bool with_mean) {
 
 enum class Give { values, indices, both };
 
-// The first k (all when k is 0) in sorted order.
+// In sorted order: all, or the first k.
 OpFunction sorted(bool descending, Give give, bool by_k) {
   return [=](const Call& c) -> std::vector<Value> {
-    auto index = client::arg_sort(c.x().detach(), c.integer("dim"), descending, kSite);
-    if (by_k) index = client::narrow(index, c.integer("dim"), 0, c.integer("k"), kSite);
-    if (give == Give::indices) return {index};
-    const auto values = client::gather(c.x(), c.integer("dim"), index, kSite);
+    const auto dim = c.integer("dim");
+    const auto [values, indices] = by_k ? client::top_k(c.x(), dim, c.integer("k"), descending, kSite)
+                                        : client::sort(c.x(), dim, descending, kSite);
+    if (give == Give::indices) return {indices};
     if (give == Give::values) return {values};
-    return {values, index};
+    return {values, indices};
   };
 }
 

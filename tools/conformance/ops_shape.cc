@@ -105,7 +105,7 @@ void add_shape(OpTable& t) {
     return std::vector{client::squeeze(client::narrow(c.x(), axis, index, 1, kSite), {axis}, kSite)};
   };
   t["triu"] = [](const Call& c) { return std::vector{triangle(c, Fn::greater_equal)}; };
-  t["tril"] = [](const Call& c) { return std::vector{triangle(c, Fn::less_equal)}; };
+  t["tril"] = [](const Call& c) { return std::vector{triangle(c, Fn::lower_equal)}; };
 }
 
 }  // namespace burn::conformance

@@ -3,6 +3,7 @@
 
 #include "backends/cpu/fused/tile_code.h"
 #include "backends/cpu/vector/stream.h"
+#include "ir/random_box.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -45,6 +46,7 @@ class Compiler {
 
  private:
   const ir::Node& node(std::int32_t n) const { return program_.nodes[static_cast<std::size_t>(n)]; }
+  ir::Ref value_of(std::int32_t n) const { return ir::Ref::value(static_cast<std::int32_t>(node(n).first_value)); }
   TileValue& value(std::int32_t v) { return code_.values[static_cast<std::size_t>(v)]; }
 
   void declare_values() {
@@ -62,16 +64,16 @@ class Compiler {
                     .read = static_cast<std::int32_t>(r)});
     }
     for (const auto& [n, level] : group_.members) {
-      const auto dtype = node(n).type.dtype;
-      const auto result = std::ranges::find(step_.results, n);
+      const auto dtype = program_.type_of(node(n)).dtype;
+      const auto result = std::ranges::find(step_.results, value_of(n));
       const bool is_view =
           std::holds_alternative<ir::Expand>(node(n).op);  // its value, if needed, is a step of its own
-      declare(ir::Ref::node(n), {.stored = dtype,
-                                 .held = compute_dtype(dtype),
-                                 .extent = level == codegen::Level::full ? Extent::full : Extent::row,
-                                 .result = result == step_.results.end() || is_view
-                                               ? -1
-                                               : static_cast<std::int32_t>(result - step_.results.begin())});
+      declare(value_of(n), {.stored = dtype,
+                            .held = compute_dtype(dtype),
+                            .extent = level == codegen::Level::full ? Extent::full : Extent::row,
+                            .result = result == step_.results.end() || is_view
+                                          ? -1
+                                          : static_cast<std::int32_t>(result - step_.results.begin())});
     }
   }
 
@@ -88,17 +90,20 @@ class Compiler {
   void emit(TileInstruction instruction) { code_.instructions.push_back(instruction); }
 
   Status translate(const codegen::Member& member) {
-    const auto& [op, type, begin, count, site] = node(member.node);
+    const auto& op = node(member.node).op;
+    const auto& type = program_.type_of(node(member.node));
+    const auto count = node(member.node).operand_count;
     TileInstruction in{.arity = static_cast<std::uint8_t>(count), .node = member.node};
     const auto refs = program_.operands_of(node(member.node));
     for (std::size_t k = 0; k < refs.size(); ++k) in.operands[k] = index_.at(refs[k].code());
-    in.result = index_.at(ir::Ref::node(member.node).code());
+    in.result = index_.at(value_of(member.node).code());
     const auto from = refs.empty() ? ir::DType::f32 : value(in.operands[0]).held;
 
     if (const auto* random = std::get_if<ir::Random>(&op)) {
       in.kind = Kind::random;
       in.random_fn = random->fn;
       in.random_offset = static_cast<std::uint64_t>(random->offset);
+      in.random_begin = *ir::first_position(*random);
       cost_ += 16;
     } else if (const auto* pointwise = std::get_if<ir::Pointwise>(&op)) {
       const auto& row = ir::row(pointwise->fn);

@@ -28,7 +28,8 @@ class Improver {
   // The function of a pointwise instruction over f32; nothing for others and for pairs.
   std::optional<ir::PointwiseFn> fn_of(const TileInstruction& in, int arity) const {
     const auto& node = program_.nodes[static_cast<std::size_t>(in.node)];
-    if (in.kind != Kind::pointwise || in.arity != arity || node.type.dtype != ir::DType::f32) return std::nullopt;
+    if (in.kind != Kind::pointwise || in.arity != arity || program_.type_of(node).dtype != ir::DType::f32)
+      return std::nullopt;
     const auto* op = std::get_if<ir::Pointwise>(&node.op);
     return op && ir::row(op->fn).arity == arity ? std::optional(op->fn) : std::nullopt;
   }

@@ -54,6 +54,7 @@ struct TileInstruction {
   DotLoop dot = nullptr;  // of a sum over f32
   ir::RandomFn random_fn = ir::RandomFn::uniform;
   std::uint64_t random_offset = 0;  // blocks, from the start of the program
+  std::int64_t random_begin = 0;    // position in the whole value of the domain's first element
 };
 
 struct TileCode {

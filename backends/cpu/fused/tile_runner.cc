@@ -148,7 +148,7 @@ void TileRunner::execute(const TileInstruction& in, std::int64_t begin, std::int
       return loop(count, place(in.result).data, from, strides);
     }
     case TileInstruction::Kind::random:
-      return random_floats(in.random_fn, seed_, random_offset_ + in.random_offset, begin, n,
+      return random_floats(in.random_fn, seed_, random_offset_ + in.random_offset, in.random_begin + begin, n,
                            reinterpret_cast<float*>(place(in.result).data));
     case TileInstruction::Kind::convert:
       return in.cast(count, place(in.result).data, place(in.operands[0]).data, place(in.operands[0]).stride);

@@ -7,21 +7,21 @@
 namespace burn::ir::prelude {
 
 // The literals of a formula are floats: arithmetic of T with them stays T, or in double where T is double.
-#define P1(name, kind, expression, grad, doc)              \
+#define P1(name, forms, kind, expression, ...)             \
   struct name##_row {                                      \
     template <typename T>                                  \
     [[gnu::always_inline]] static inline auto value(T x) { \
       return expression;                                   \
     }                                                      \
   };
-#define P2(name, kind, expression, grad_a, grad_b, doc)         \
+#define P2(name, method, kind, expression, ...)                 \
   struct name##_row {                                           \
     template <typename T>                                       \
     [[gnu::always_inline]] static inline auto value(T a, T b) { \
       return expression;                                        \
     }                                                           \
   };
-#define P3(name, kind, expression, grad_a, grad_b, grad_c, doc)         \
+#define P3(name, method, kind, expression, ...)                         \
   struct name##_row {                                                   \
     template <typename T>                                               \
     [[gnu::always_inline]] static inline auto value(bool a, T b, T c) { \

@@ -105,14 +105,14 @@ RunLoop pick_loop(ir::DType dtype) {
 // Null where this file has no loop for the function or the dtype.
 RunLoop find_loop(ir::PointwiseFn fn, ir::DType dtype) {
   switch (fn) {
-#define P1(name, kind, ...)   \
-  case ir::PointwiseFn::name: \
+#define P1(name, forms, kind, ...) \
+  case ir::PointwiseFn::name:      \
     return pick_loop<1, ir::prelude::name##_row, ir::PointwiseClass::kind>(dtype);
-#define P2(name, kind, ...)   \
-  case ir::PointwiseFn::name: \
+#define P2(name, method, kind, ...) \
+  case ir::PointwiseFn::name:       \
     return pick_loop<2, ir::prelude::name##_row, ir::PointwiseClass::kind>(dtype);
-#define P3(name, kind, ...)   \
-  case ir::PointwiseFn::name: \
+#define P3(name, method, kind, ...) \
+  case ir::PointwiseFn::name:       \
     return pick_loop<3, ir::prelude::name##_row, ir::PointwiseClass::kind>(dtype);
 #include "ir/pointwise.def"
 #undef P1

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <numeric>
 #include <vector>
 
@@ -22,15 +21,14 @@ Result<Array> matrix_rows(Run& run, const Array& x, ir::DType dtype) {
   return side_by_side && apart ? Result<Array>(converted) : contiguous(run, converted);
 }
 
-// A new array whose dims follow each other in memory as those of `like`, the last one innermost; `extra` dims more in
-// front. What comes out of heads then lies as what went into them, and the permutation after it is a view that nobody
-// has to copy.
-Result<Array> allocate_like(Run& run, const ir::TensorType& type, const Array& like, int extra) {
+// A new array whose dims follow each other in memory as those of `like`, the last one innermost. What comes out of
+// heads then lies as what went into them, and the permutation after it is a view that nobody has to copy.
+Result<Array> allocate_like(Run& run, const ir::TensorType& type, const Array& like) {
   const int rank = type.shape.rank();
   std::vector<std::int64_t> order(static_cast<std::size_t>(rank));
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin() + extra, order.end() - 1, [&](auto a, auto b) {
-    return like.strides()[static_cast<int>(a) - extra] > like.strides()[static_cast<int>(b) - extra];
+  std::stable_sort(order.begin(), order.end() - 1, [&](auto a, auto b) {
+    return like.strides()[static_cast<int>(a)] > like.strides()[static_cast<int>(b)];
   });
   ir::TensorType stored = type;
   ir::Dims back = ir::Dims::filled(rank, 0);
@@ -98,22 +96,21 @@ Result<Prepared> prepared(Run& run, const Op& op, std::span<const Array> in, std
   }
   const auto &q = in[0].shape(), &v = in[2].shape();
   const int rank = q.rank();
-  p.sizes = {.n = q[rank - 2],
-             .m = v[rank - 2],
-             .d = q[rank - 1],
-             .e = v[rank - 1],
-             .scale = std::bit_cast<double>(op.scale),
-             .causal = op.causal};
+  p.sizes = {
+      .n = q[rank - 2], .m = v[rank - 2], .d = q[rank - 1], .e = v[rank - 1], .scale = op.scale, .causal = op.causal};
   for (int i = 0; i < rank - 2; ++i) p.batch *= q[i];
   return p;
 }
 
-// What nobody writes to and what is added to. The packed array is a whole buffer, the part of the queries first.
-void clear(Array& packed, const AttentionSizes& s) {
-  const bool is_full = s.n == s.m && s.d == s.e;  // of the queries' part, every number is written
-  const auto kept = is_full ? packed.num_bytes() / 3 : 0;
-  std::fill_n(packed.data() + kept, packed.num_bytes() - kept, std::byte{0});
+// The rows of a result, to be written.
+template <typename T>
+Rows<T> writable(const Array& x, std::int64_t index) {
+  const auto rows = rows_of<T>(x, index);
+  return {const_cast<T*>(rows.data), rows.stride};
 }
+
+// A whole buffer of its own, whatever its strides.
+void clear(Array& x) { std::fill_n(x.data(), x.num_bytes(), std::byte{0}); }
 
 // Calls body(task, scratch) for tasks [0, count), each thread with scratch of its own.
 template <typename T, typename Body>
@@ -132,46 +129,38 @@ Status for_each_task(Run& run, std::int64_t count, double work, std::int64_t scr
 }
 
 template <typename T>
-Status forward(Run& run, const Prepared& p, Array& y) {
+Status forward(Run& run, const Prepared& p, const Array& y, const Array& statistics) {
   const auto blocks = (p.sizes.n + kQueryBlock - 1) / kQueryBlock;
   return for_each_task<T>(run, p.batch * blocks, p.work_of_block(), attention_scratch<T>(p.sizes),
                           [&](std::int64_t task, T* scratch) {
                             const auto index = task / blocks, begin = task % blocks * kQueryBlock;
-                            const auto rows = rows_of<T>(y, index);
                             attend<T>(p.sizes, p.head<T>(index), begin, std::min(begin + kQueryBlock, p.sizes.n),
-                                      {const_cast<T*>(rows.data), rows.stride}, scratch);
+                                      writable<T>(y, index), writable<T>(statistics, index), scratch);
                           });
 }
 
-// A view of one gradient in the packed result.
-Array part_of(const Array& packed, std::int64_t which, std::int64_t rows, std::int64_t columns) {
-  const int rank = packed.rank();
-  ir::Dims starts = ir::Dims::filled(rank, 0), sizes = packed.shape();
-  starts[0] = which;
-  sizes[0] = 1;
-  sizes[rank - 2] = rows;
-  sizes[rank - 1] = columns;
-  return packed.sliced(starts, sizes, ir::Dims::filled(rank, 1)).without_dim(0);
-}
+// What the gradient is computed from besides the operands of the attention, and its results.
+struct Backward {
+  Array y, statistics, g;
+  Array dq, dk, dv;
+};
 
 // Queries add to the gradients of all keys. So a thread takes a head, or, where heads are few, a range of queries, with
 // sums of its own for all but the first, which are added in order.
 template <typename T>
-Status backward(Run& run, const Prepared& p, const Array& y, const Array& g, Array& packed) {
+Status backward(Run& run, const Prepared& p, Backward& x) {
   const auto& s = p.sizes;
-  clear(packed, s);
-  if (s.n == 0 || s.m == 0) return {};
+  for (Array* added : {&x.dk, &x.dv}) clear(*added);
+  if (p.batch == 0 || s.n == 0 || s.m == 0 || s.d + s.e == 0) {
+    clear(x.dq);
+    return {};
+  }
   const auto blocks = (s.n + kQueryBlock - 1) / kQueryBlock;
   const auto parts = std::clamp<std::int64_t>((thread_count() + p.batch - 1) / p.batch, 1, blocks);
   const auto sums = s.m * (s.d + s.e);  // dk, then dv, of one part of one head
   BURN_TRY(const auto partial, run.pool.allocate(static_cast<std::size_t>((parts - 1) * p.batch * sums) * sizeof(T)));
   auto* rest = reinterpret_cast<T*>(partial->data());
   std::fill_n(rest, (parts - 1) * p.batch * sums, T{0});
-  const Array dq = part_of(packed, 0, s.n, s.d), dk = part_of(packed, 1, s.m, s.d), dv = part_of(packed, 2, s.m, s.e);
-  const auto writable = [](const Array& x, std::int64_t index) {
-    const auto rows = rows_of<T>(x, index);
-    return Rows<T>{const_cast<T*>(rows.data), rows.stride};
-  };
   const auto sum_at = [&](std::int64_t index, std::int64_t part) {
     return rest + (index * (parts - 1) + part - 1) * sums;
   };
@@ -179,8 +168,8 @@ Status backward(Run& run, const Prepared& p, const Array& y, const Array& g, Arr
       run, p.batch * parts, p.work_of_block() * static_cast<double>(blocks), attention_grad_scratch<T>(s),
       [&](std::int64_t task, T* scratch) {
         const auto index = task / parts, part = task % parts;
-        AttentionGradients<T> grad{rows_of<T>(y, index), rows_of<T>(g, index), writable(dq, index), writable(dk, index),
-                                   writable(dv, index)};
+        AttentionGradients<T> grad{rows_of<T>(x.y, index),   rows_of<T>(x.statistics, index), rows_of<T>(x.g, index),
+                                   writable<T>(x.dq, index), writable<T>(x.dk, index),        writable<T>(x.dv, index)};
         if (part > 0) {
           grad.dk = {sum_at(index, part), s.d};
           grad.dv = {sum_at(index, part) + s.m * s.d, s.e};
@@ -194,7 +183,7 @@ Status backward(Run& run, const Prepared& p, const Array& y, const Array& g, Arr
   parallel_for(p.batch * s.m, kGrain / (parts * (s.d + s.e) + 1) + 1, [&](std::int64_t begin, std::int64_t end) {
     for (auto i = begin; i < end; ++i) {
       const auto index = i / s.m, row = i % s.m;
-      T *to_k = writable(dk, index).row(row), *to_v = writable(dv, index).row(row);
+      T *to_k = writable<T>(x.dk, index).row(row), *to_v = writable<T>(x.dv, index).row(row);
       for (std::int64_t part = 1; part < parts; ++part) {
         const T *from_k = sum_at(index, part) + row * s.d, *from_v = sum_at(index, part) + s.m * s.d + row * s.e;
         for (std::int64_t c = 0; c < s.d; ++c) to_k[c] += from_k[c];
@@ -211,30 +200,40 @@ namespace kernels {
 
 // 16-bit floats are computed with as f32.
 Result<Kernel> prepare(const ir::Attention& op, const Signature& signature) {
-  return Kernel([op, type = signature.result](Run& run, std::span<Array> in) -> Result<Array> {
+  return Kernel([op, type = signature.result](Run& run, std::span<Array> in, std::span<Array> results) -> Status {
     const auto dtype = compute_dtype(type.dtype);
     BURN_TRY(const Prepared p, prepared(run, op, in, 3, dtype));
-    BURN_TRY(Array y, allocate_like(run, {dtype, type.shape}, p.q, 0));
-    if (y.num_elements() > 0) {
-      BURN_RETURN_IF_ERROR(dtype == ir::DType::f64 ? forward<double>(run, p, y) : forward<float>(run, p, y));
+    BURN_TRY(const Array y, allocate_like(run, {dtype, type.shape}, p.q));
+    ir::Shape rows = type.shape;
+    rows[rows.rank() - 1] = 1;
+    BURN_TRY(results[1], run.allocate({dtype, rows}));
+    if (results[1].num_elements() > 0) {
+      BURN_RETURN_IF_ERROR(dtype == ir::DType::f64 ? forward<double>(run, p, y, results[1])
+                                                   : forward<float>(run, p, y, results[1]));
     }
-    return cast(run, y, type.dtype);
+    BURN_TRY(results[0], cast(run, y, type.dtype));
+    return {};
   });
 }
 
 Result<Kernel> prepare(const ir::AttentionGrad& op, const Signature& signature) {
-  return Kernel([op, type = signature.result](Run& run, std::span<Array> in) -> Result<Array> {
-    const auto dtype = compute_dtype(type.dtype);
-    BURN_TRY(const Prepared p, prepared(run, op, in, 5, dtype));
-    BURN_TRY(const Array y, matrix_rows(run, in[3], dtype));
-    BURN_TRY(const Array g, matrix_rows(run, in[4], dtype));
-    BURN_TRY(Array packed, allocate_like(run, {dtype, type.shape}, p.q, 1));
-    if (packed.num_elements() > 0) {
-      BURN_RETURN_IF_ERROR(dtype == ir::DType::f64 ? backward<double>(run, p, y, g, packed)
-                                                   : backward<float>(run, p, y, g, packed));
-    }
-    return cast(run, packed, type.dtype);
-  });
+  return Kernel(
+      [op, dtype = signature.result.dtype](Run& run, std::span<Array> in, std::span<Array> results) -> Status {
+        const auto computed = compute_dtype(dtype);
+        BURN_TRY(const Prepared p, prepared(run, op, in, 6, computed));
+        Backward x;
+        BURN_TRY(x.y, matrix_rows(run, in[3], computed));
+        BURN_TRY(x.statistics, matrix_rows(run, in[4], computed));
+        BURN_TRY(x.g, matrix_rows(run, in[5], computed));
+        BURN_TRY(x.dq, allocate_like(run, {computed, in[0].shape()}, p.q));
+        BURN_TRY(x.dk, allocate_like(run, {computed, in[1].shape()}, p.q));
+        BURN_TRY(x.dv, allocate_like(run, {computed, in[2].shape()}, p.q));
+        BURN_RETURN_IF_ERROR(computed == ir::DType::f64 ? backward<double>(run, p, x) : backward<float>(run, p, x));
+        BURN_TRY(results[0], cast(run, x.dq, dtype));
+        BURN_TRY(results[1], cast(run, x.dk, dtype));
+        BURN_TRY(results[2], cast(run, x.dv, dtype));
+        return {};
+      });
 }
 
 }  // namespace kernels

@@ -57,15 +57,16 @@ std::int64_t attention_grad_scratch(const AttentionSizes& sizes);
 // Queries are worked on in blocks of this many.
 inline constexpr std::int64_t kQueryBlock = 64;
 
-// Rows [begin, end) of the result, at most kQueryBlock.
+// Rows [begin, end) of the result, at most kQueryBlock, and their statistics: the logarithm of the sum of each row's
+// exponentials.
 template <typename T>
 void attend(const AttentionSizes& sizes, const AttentionHead<T>& head, std::int64_t begin, std::int64_t end, Rows<T> y,
-            T* scratch);
+            Rows<T> statistics, T* scratch);
 
 // What queries [begin, end) give: their rows of dq, and their share of dk and dv, which is added.
 template <typename T>
 struct AttentionGradients {
-  Rows<const T> y, g;
+  Rows<const T> y, statistics, g;
   Rows<T> dq, dk, dv;
 };
 template <typename T>

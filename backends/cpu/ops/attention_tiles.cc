@@ -23,11 +23,11 @@ Matrix<T> transposed(const Rows<const T>& x, std::int64_t row) {
   return {x.row(row), x.stride, true};
 }
 
-// The first number of no key that the exponential may be taken of: a query that sees nothing has only -infinity, and
-// e^(-infinity - 0) is 0, where e^(-infinity + infinity) is not.
+// What is taken off the scores before the exponential: a query that sees nothing has only -infinity, and e^(-infinity -
+// 0) is 0, where e^(-infinity + infinity) is not.
 template <typename T>
-T shift_for(T largest) {
-  return largest == -std::numeric_limits<T>::infinity() ? T{0} : largest;
+T shift_for(T row) {
+  return row == -std::numeric_limits<T>::infinity() ? T{0} : row;
 }
 
 // Queries [begin, begin + rows) against keys [first, first + columns): scores [rows, columns], what is hidden being
@@ -80,6 +80,9 @@ struct Softmax {
     return correction;
   }
   T inverse(std::int64_t r) const { return sum[r] == 0 ? T{0} : T{1} / sum[r]; }
+  T log_sum(std::int64_t r) const {
+    return sum[r] == 0 ? -std::numeric_limits<T>::infinity() : largest[r] + std::log(sum[r]);
+  }
 };
 
 }  // namespace
@@ -96,11 +99,14 @@ std::int64_t attention_grad_scratch(const AttentionSizes& s) {
 
 template <typename T>
 void attend(const AttentionSizes& s, const AttentionHead<T>& head, std::int64_t begin, std::int64_t end, Rows<T> y,
-            T* scratch) {
+            Rows<T> statistics, T* scratch) {
   const auto rows = end - begin, keys = s.visible(end - 1), step = key_block(s);
   Softmax<T> softmax(rows);
   if (keys == 0) {
-    for (auto i = begin; i < end; ++i) std::fill_n(y.row(i), s.e, T{0});
+    for (auto i = begin; i < end; ++i) {
+      std::fill_n(y.row(i), s.e, T{0});
+      *statistics.row(i) = softmax.log_sum(i - begin);
+    }
     return;
   }
   for (std::int64_t first = 0; first < keys; first += step) {
@@ -120,11 +126,14 @@ void attend(const AttentionSizes& s, const AttentionHead<T>& head, std::int64_t 
                              .beta = first > 0 ? T{1} : T{0}},
                   s.library);
   }
-  for (std::int64_t r = 0; r < rows; ++r) scale_row(y.row(begin + r), s.e, softmax.inverse(r));
+  for (std::int64_t r = 0; r < rows; ++r) {
+    scale_row(y.row(begin + r), s.e, softmax.inverse(r));
+    *statistics.row(begin + r) = softmax.log_sum(r);
+  }
 }
 
-// With p the probabilities and dp = g v^T: dv = p^T g, ds = p (dp - sum of p dp), dq = scale ds k, dk = scale ds^T q;
-// the sum is that of y g.
+// With p the probabilities, which are the exponentials of the scores less the row's statistics, and dp = g v^T: dv =
+// p^T g, ds = p (dp - sum of p dp), dq = scale ds k, dk = scale ds^T q; the sum is that of y g.
 template <typename T>
 void attend_back(const AttentionSizes& s, const AttentionHead<T>& head, const AttentionGradients<T>& grad,
                  std::int64_t begin, std::int64_t end, T* scratch) {
@@ -135,15 +144,6 @@ void attend_back(const AttentionSizes& s, const AttentionHead<T>& head, const At
   }
   T *p = scratch, *dp = scratch + kQueryBlock * step;
   const auto scale = static_cast<T>(s.scale);
-  Softmax<T> softmax(rows);
-  const bool is_whole = keys <= step;
-  if (!is_whole) {  // of a long row, the sum must be known before the first probability
-    for (std::int64_t first = 0; first < keys; first += step) {
-      const auto columns = std::min(step, keys - first);
-      score(s, head, begin, rows, first, columns, p);
-      for (std::int64_t r = 0; r < rows; ++r) softmax.take(r, p + r * columns, columns);
-    }
-  }
   for (std::int64_t first = 0; first < keys; first += step) {
     const auto columns = std::min(step, keys - first);
     score(s, head, begin, rows, first, columns, p);
@@ -157,12 +157,9 @@ void attend_back(const AttentionSizes& s, const AttentionHead<T>& head, const At
                   s.library);
     for (std::int64_t r = 0; r < rows; ++r) {
       T* row = p + r * columns;
-      if (is_whole)
-        softmax.take(r, row, columns);
-      else
-        exp_row(row, columns, shift_for(softmax.largest[r]));
+      exp_row(row, columns, shift_for(*grad.statistics.row(begin + r)));
       const T mean = dot_row(grad.y.row(begin + r), grad.g.row(begin + r), s.e);
-      softmax_back_row(row, dp + r * columns, columns, softmax.inverse(r), mean);
+      softmax_back_row(row, dp + r * columns, columns, T{1}, mean);
     }
     multiply_here(Product<T>{.m = columns,
                              .n = s.e,
@@ -196,11 +193,12 @@ void attend_back(const AttentionSizes& s, const AttentionHead<T>& head, const At
   }
 }
 
-#define BURN_INSTANTIATE(T)                                                                                         \
-  template std::int64_t attention_scratch<T>(const AttentionSizes&);                                                \
-  template std::int64_t attention_grad_scratch<T>(const AttentionSizes&);                                           \
-  template void attend<T>(const AttentionSizes&, const AttentionHead<T>&, std::int64_t, std::int64_t, Rows<T>, T*); \
-  template void attend_back<T>(const AttentionSizes&, const AttentionHead<T>&, const AttentionGradients<T>&,        \
+#define BURN_INSTANTIATE(T)                                                                                    \
+  template std::int64_t attention_scratch<T>(const AttentionSizes&);                                           \
+  template std::int64_t attention_grad_scratch<T>(const AttentionSizes&);                                      \
+  template void attend<T>(const AttentionSizes&, const AttentionHead<T>&, std::int64_t, std::int64_t, Rows<T>, \
+                          Rows<T>, T*);                                                                        \
+  template void attend_back<T>(const AttentionSizes&, const AttentionHead<T>&, const AttentionGradients<T>&,   \
                                std::int64_t, std::int64_t, T*);
 BURN_INSTANTIATE(float)
 BURN_INSTANTIATE(double)

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "backends/cpu/ops/cast.h"
-#include "backends/cpu/ops/copy.h"
 #include "backends/cpu/ops/combine.h"
+#include "backends/cpu/ops/copy.h"
 #include "backends/cpu/ops/windows.h"
 #include "backends/cpu/parallel.h"
 #include "ir/dispatch.h"
@@ -127,13 +127,15 @@ std::int64_t position_of_max(const Windows& windows, const T* x, const Window& d
 }
 
 template <typename T>
-void max_positions(const Windows& windows, std::int64_t planes, const T* x, std::int64_t* y) {
+void max_of_windows(const Windows& windows, std::int64_t planes, const T* x, T* values, std::int64_t* positions) {
   parallel_for(planes, kGrain / (4 * windows.output_plane()) + 1, [&](std::int64_t begin, std::int64_t end) {
     for (auto plane = begin; plane < end; ++plane) {
+      const T* image = x + plane * windows.input_plane();
       for_each_row(windows, [&](std::int64_t at, const Window& depth, const Window& height) {
         for (std::int64_t i = 0; i < windows.outputs(2); ++i) {
-          y[plane * windows.output_plane() + at + i] =
-              position_of_max(windows, x + plane * windows.input_plane(), depth, height, windows.at(2, i));
+          const auto to = plane * windows.output_plane() + at + i;
+          positions[to] = position_of_max(windows, image, depth, height, windows.at(2, i));
+          values[to] = image[positions[to]];
         }
       });
     }
@@ -165,18 +167,21 @@ Result<Kernel> prepare(const ir::AdaptiveAvgPoolGrad&, const Signature& signatur
   return mean_kernel(signature, Direction::spread, adaptive_windows);
 }
 
-Result<Kernel> prepare(const ir::MaxPoolIndex& op, const Signature& signature) {
-  return Kernel([op, type = signature.result](Run& run, std::span<Array> operands) -> Result<Array> {
+Result<Kernel> prepare(const ir::MaxPool& op, const Signature& signature) {
+  return Kernel([op, type = signature.result](Run& run, std::span<Array> operands, std::span<Array> results) -> Status {
     BURN_TRY(Array x, contiguous(run, operands[0]));
     BURN_TRY(x, cast(run, x, compute_dtype(x.dtype())));
-    BURN_TRY(Array y, run.allocate(type));
-    BURN_TRY(const Windows windows, sliding_windows(op, x.shape(), y.shape()));
+    BURN_TRY(Array values, run.allocate({x.dtype(), type.shape}));
+    BURN_TRY(Array positions, run.allocate({ir::DType::i64, type.shape}));
+    BURN_TRY(const Windows windows, sliding_windows(op, x.shape(), values.shape()));
     ir::dispatch(x.dtype(), [&]<typename T>() {
       if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
-        max_positions(windows, type.shape[0] * type.shape[1], x.as<T>(), y.as<std::int64_t>());
+        max_of_windows(windows, type.shape[0] * type.shape[1], x.as<T>(), values.as<T>(), positions.as<std::int64_t>());
       }
     });
-    return y;
+    BURN_TRY(results[0], cast(run, values, type.dtype));
+    results[1] = std::move(positions);
+    return {};
   });
 }
 

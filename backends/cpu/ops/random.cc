@@ -7,6 +7,7 @@
 #include "backends/cpu/vector/philox.h"
 #include "ir/dispatch.h"
 #include "ir/philox.h"
+#include "ir/random_box.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -39,27 +40,9 @@ void random_blocks(ir::RandomFn fn, std::uint64_t seed, std::uint64_t first, T* 
   }
 }
 
+// Numbers [begin, begin + n) of a stream that starts at block `first`.
 template <typename T>
-void fill(ir::RandomFn fn, std::uint64_t seed, std::uint64_t first, std::int64_t count, T* out) {
-  constexpr std::int64_t kSize = 4 * kBlocks;
-  parallel_for((count + kSize - 1) / kSize, kGrain / kSize / 4, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      const auto block = first + static_cast<std::uint64_t>(i) * kBlocks;
-      if (count - i * kSize >= kSize) {
-        random_blocks(fn, seed, block, out + i * kSize);
-      } else {
-        T last[kSize];
-        random_blocks(fn, seed, block, last);
-        std::copy_n(last, count - i * kSize, out + i * kSize);
-      }
-    }
-  });
-}
-
-}  // namespace
-
-void random_floats(ir::RandomFn fn, std::uint64_t seed, std::uint64_t first, std::int64_t begin, std::int64_t n,
-                   float* out) {
+void numbers(ir::RandomFn fn, std::uint64_t seed, std::uint64_t first, std::int64_t begin, std::int64_t n, T* out) {
   constexpr std::int64_t kSize = 4 * kBlocks;
   while (n > 0) {
     const auto skipped = begin % 4;
@@ -68,7 +51,7 @@ void random_floats(ir::RandomFn fn, std::uint64_t seed, std::uint64_t first, std
     if (skipped == 0 && n >= kSize) {
       random_blocks(fn, seed, block, out);
     } else {
-      float some[kSize];
+      T some[kSize];
       random_blocks(fn, seed, block, some);
       count = std::min(n, kSize - skipped);
       std::copy_n(some + skipped, count, out);
@@ -79,6 +62,22 @@ void random_floats(ir::RandomFn fn, std::uint64_t seed, std::uint64_t first, std
   }
 }
 
+// The same, on several threads.
+template <typename T>
+void fill(ir::RandomFn fn, std::uint64_t seed, std::uint64_t first, std::int64_t begin, std::int64_t n, T* out) {
+  constexpr std::int64_t kSize = 4 * kBlocks;
+  parallel_for((n + kSize - 1) / kSize, kGrain / kSize / 4, [&](std::int64_t from, std::int64_t to) {
+    numbers(fn, seed, first, begin + from * kSize, std::min(to * kSize, n) - from * kSize, out + from * kSize);
+  });
+}
+
+}  // namespace
+
+void random_floats(ir::RandomFn fn, std::uint64_t seed, std::uint64_t first, std::int64_t begin, std::int64_t n,
+                   float* out) {
+  numbers(fn, seed, first, begin, n, out);
+}
+
 namespace kernels {
 
 Result<Kernel> prepare(const ir::Random& op, const Signature&) {
@@ -86,7 +85,11 @@ Result<Kernel> prepare(const ir::Random& op, const Signature&) {
     BURN_TRY(Array y, run.allocate({op.dtype, op.shape}));
     const auto first = run.random_offset + static_cast<std::uint64_t>(op.offset);
     ir::dispatch(op.dtype, [&]<typename T>() {
-      if constexpr (ir::kIsDrawn<T>) fill(op.fn, run.seed, first, y.num_elements(), y.as<T>());
+      if constexpr (ir::kIsDrawn<T>) {
+        ir::for_each_stretch(op, [&](std::int64_t to, std::int64_t position, std::int64_t n) {
+          fill(op.fn, run.seed, first, position, n, y.as<T>() + to);
+        });
+      }
     });
     return y;
   });

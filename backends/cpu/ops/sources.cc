@@ -6,7 +6,7 @@
 namespace burn::backends::cpu::kernels {
 
 Result<Kernel> prepare(const ir::Constant& op, const Signature&) {
-  return Kernel([number = Array::immediate(op.dtype, static_cast<std::uint64_t>(op.bits))](
+  return Kernel([number = Array::immediate(op.dtype, static_cast<std::uint64_t>(op.bits()))](
                     Run&, std::span<Array>) -> Result<Array> { return number; });
 }
 

@@ -45,7 +45,7 @@ Result<Windows> sliding_windows(const ir::AvgPool& op, const ir::Shape& input, c
   });
 }
 
-Result<Windows> sliding_windows(const ir::MaxPoolIndex& op, const ir::Shape& input, const ir::Shape& output) {
+Result<Windows> sliding_windows(const ir::MaxPool& op, const ir::Shape& input, const ir::Shape& output) {
   return make_windows(input, output, [&](int i, std::int64_t at) {
     const auto step = op.dilation[i], start = at * op.stride[i] - op.padding[i];
     const auto begin = start < 0 ? start + divide_up(-start, step) * step : start;

@@ -33,7 +33,7 @@ struct Windows {
 
 // `input` and `output`: [n, c, spatial...]. Errors: RESOURCE_EXHAUSTED for more windows than anybody needs.
 Result<Windows> sliding_windows(const ir::AvgPool& op, const ir::Shape& input, const ir::Shape& output);
-Result<Windows> sliding_windows(const ir::MaxPoolIndex& op, const ir::Shape& input, const ir::Shape& output);
+Result<Windows> sliding_windows(const ir::MaxPool& op, const ir::Shape& input, const ir::Shape& output);
 Result<Windows> adaptive_windows(const ir::Shape& input, const ir::Shape& output);
 
 }  // namespace burn::backends::cpu

@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "backends/cpu/vector/float_math-inl.h"
+#include "ir/pointwise.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace burn::backends::cpu::HWY_NAMESPACE {
@@ -25,11 +26,16 @@ HWY_INLINE V one_by_one(V x, const Scalar& scalar) {
   return hn::Load(F(), lanes);
 }
 
-// A function: `fast` holds for |x| <= kRange, `any` everywhere; kRange is infinite where they are the same.
+// A function of the table, where its row names a vector form: `fast` holds for |x| <= kRange, `any` everywhere; kRange
+// is infinite where they are the same.
 constexpr float kEverywhere = std::numeric_limits<float>::infinity();
 
-#define BURN_FUNCTION(Name, range, fast_of_x, any_of_x) \
-  struct Name {                                         \
+template <ir::PointwiseFn kFn>
+struct VectorForm;
+
+#define BURN_FUNCTION(name, range, fast_of_x, any_of_x) \
+  template <>                                           \
+  struct VectorForm<ir::PointwiseFn::name> {            \
     static constexpr float kRange = range;              \
     template <typename T> /* a vector or a pack */      \
     static HWY_INLINE T fast(T x) {                     \
@@ -37,24 +43,32 @@ constexpr float kEverywhere = std::numeric_limits<float>::infinity();
     }                                                   \
     static HWY_INLINE V any(V x) { return any_of_x; }   \
   }
-BURN_FUNCTION(Exp, kExpRange, fast_exp(x), exp(x));
-BURN_FUNCTION(Expm1, kEverywhere, map(x, [](V v) HWY_ATTR { return expm1(v); }), expm1(x));
-BURN_FUNCTION(Log, kEverywhere, map(x, [](V v) HWY_ATTR { return log(v); }), log(x));
-BURN_FUNCTION(Log1p, kEverywhere, map(x, [](V v) HWY_ATTR { return log1p(v); }), log1p(x));
-BURN_FUNCTION(Tanh, kEverywhere, tanh(x), tanh(x));
-BURN_FUNCTION(Erf, kEverywhere, erf(x), erf(x));
-BURN_FUNCTION(Sigmoid, kExpRange, fast_sigmoid(x), sigmoid(x));
-BURN_FUNCTION(Sqrt, kEverywhere, map(x, [](V v) HWY_ATTR { return hn::Sqrt(v); }), hn::Sqrt(x));
-BURN_FUNCTION(Sin, kSineRange, map(x, [](V v) HWY_ATTR { return fast_sin_turned(v, 0); }),
+BURN_FUNCTION(exp, kExpRange, fast_exp(x), exp(x));
+BURN_FUNCTION(expm1, kEverywhere, map(x, [](V v) HWY_ATTR { return expm1(v); }), expm1(x));
+BURN_FUNCTION(log, kEverywhere, map(x, [](V v) HWY_ATTR { return log(v); }), log(x));
+BURN_FUNCTION(log1p, kEverywhere, map(x, [](V v) HWY_ATTR { return log1p(v); }), log1p(x));
+BURN_FUNCTION(tanh, kEverywhere, tanh(x), tanh(x));
+BURN_FUNCTION(erf, kEverywhere, erf(x), erf(x));
+BURN_FUNCTION(sigmoid, kExpRange, fast_sigmoid(x), sigmoid(x));
+BURN_FUNCTION(sqrt, kEverywhere, map(x, [](V v) HWY_ATTR { return hn::Sqrt(v); }), hn::Sqrt(x));
+BURN_FUNCTION(sin, kSineRange, map(x, [](V v) HWY_ATTR { return fast_sin_turned(v, 0); }),
               one_by_one(x, [](float a) { return std::sin(a); }));
-BURN_FUNCTION(AsItIs, kEverywhere, x, x);
-BURN_FUNCTION(Cos, kSineRange, map(x, [](V v) HWY_ATTR { return fast_sin_turned(v, 1); }),
+BURN_FUNCTION(cos, kSineRange, map(x, [](V v) HWY_ATTR { return fast_sin_turned(v, 1); }),
               one_by_one(x, [](float a) { return std::cos(a); }));
 #undef BURN_FUNCTION
 
+struct AsItIs {
+  static constexpr float kRange = kEverywhere;
+  template <typename T>
+  static HWY_INLINE T fast(T x) {
+    return x;
+  }
+};
+
 // Functions whose slope never makes a relative error larger do not see the last bit of a quotient.
 template <typename Fn>
-constexpr bool kForgivesQuotients = std::is_same_v<Fn, Erf> || std::is_same_v<Fn, Tanh>;
+constexpr bool kForgivesQuotients =
+    std::is_same_v<Fn, VectorForm<ir::PointwiseFn::erf>> || std::is_same_v<Fn, VectorForm<ir::PointwiseFn::tanh>>;
 
 // A vector or a pack, however large its numbers.
 template <typename Fn, typename T>

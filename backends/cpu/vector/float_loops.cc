@@ -121,7 +121,7 @@ void run_after_division(std::int64_t n, void* result, const void* const* operand
 }
 
 template <typename Fn>
-RunLoop after(ir::PointwiseFn first) {
+RunLoop loop_after(ir::PointwiseFn first) {
   switch (first) {
     case ir::PointwiseFn::add:
       return &run_after<Add, ir::PointwiseFn::add, Fn>;
@@ -136,47 +136,53 @@ RunLoop after(ir::PointwiseFn first) {
   }
 }
 
+template <ir::PointwiseFn kFn, int kForms>
+RunLoop loop_of() {
+  if constexpr ((kForms & ir::forms::alone) != 0)
+    return &unary_run<VectorForm<kFn>>;
+  else
+    return nullptr;
+}
+
+template <ir::PointwiseFn kFn, int kForms>
+RunLoop loop_after(ir::PointwiseFn first) {
+  if constexpr ((kForms & ir::forms::after) != 0)
+    return loop_after<VectorForm<kFn>>(first);
+  else
+    return nullptr;
+}
+
 RunLoop find_loop_after(ir::PointwiseFn first, ir::PointwiseFn fn) {
+  using namespace ir::forms;
   switch (fn) {
-    case ir::PointwiseFn::exp:
-      return after<Exp>(first);
-    case ir::PointwiseFn::log:
-      return after<Log>(first);
-    case ir::PointwiseFn::tanh:
-      return after<Tanh>(first);
-    case ir::PointwiseFn::erf:
-      return after<Erf>(first);
-    case ir::PointwiseFn::sigmoid:
-      return after<Sigmoid>(first);
-    case ir::PointwiseFn::sqrt:
-      return after<Sqrt>(first);
+#define P1(name, forms, ...)  \
+  case ir::PointwiseFn::name: \
+    return loop_after<ir::PointwiseFn::name, (forms)>(first);
+#define P2(...)
+#define P3(...)
+#include "ir/pointwise.def"
+#undef P1
+#undef P2
+#undef P3
     default:
       return nullptr;
   }
 }
 
 RunLoop find_loop(ir::PointwiseFn fn) {
+  using namespace ir::forms;
   switch (fn) {
+#define P1(name, forms, ...)  \
+  case ir::PointwiseFn::name: \
+    return loop_of<ir::PointwiseFn::name, (forms)>();
+#define P2(...)
+#define P3(...)
+#include "ir/pointwise.def"
+#undef P1
+#undef P2
+#undef P3
     case ir::PointwiseFn::div:
       return &divide_run;
-    case ir::PointwiseFn::exp:
-      return &unary_run<Exp>;
-    case ir::PointwiseFn::expm1:
-      return &unary_run<Expm1>;
-    case ir::PointwiseFn::log:
-      return &unary_run<Log>;
-    case ir::PointwiseFn::log1p:
-      return &unary_run<Log1p>;
-    case ir::PointwiseFn::tanh:
-      return &unary_run<Tanh>;
-    case ir::PointwiseFn::erf:
-      return &unary_run<Erf>;
-    case ir::PointwiseFn::sigmoid:
-      return &unary_run<Sigmoid>;
-    case ir::PointwiseFn::sin:
-      return &unary_run<Sin>;
-    case ir::PointwiseFn::cos:
-      return &unary_run<Cos>;
     default:
       return nullptr;
   }

@@ -129,18 +129,26 @@ RunLoop loop_of(FunctionPattern pattern) {
   return kLoops[static_cast<std::size_t>(pattern.code())];
 }
 
+template <ir::PointwiseFn kFn, int kForms>
+RunLoop chain_of(FunctionPattern pattern) {
+  if constexpr ((kForms & ir::forms::chain) != 0)
+    return loop_of<VectorForm<kFn>>(pattern);
+  else
+    return nullptr;
+}
+
 RunLoop find_function_chain(ir::PointwiseFn fn, FunctionPattern pattern) {
+  using namespace ir::forms;
   switch (fn) {
-    case ir::PointwiseFn::exp:
-      return loop_of<Exp>(pattern);
-    case ir::PointwiseFn::tanh:
-      return loop_of<Tanh>(pattern);
-    case ir::PointwiseFn::erf:
-      return loop_of<Erf>(pattern);
-    case ir::PointwiseFn::sigmoid:
-      return loop_of<Sigmoid>(pattern);
-    case ir::PointwiseFn::sqrt:
-      return loop_of<Sqrt>(pattern);
+#define P1(name, forms, ...)  \
+  case ir::PointwiseFn::name: \
+    return chain_of<ir::PointwiseFn::name, (forms)>(pattern);
+#define P2(...)
+#define P3(...)
+#include "ir/pointwise.def"
+#undef P1
+#undef P2
+#undef P3
     default:
       return nullptr;
   }

@@ -1,11 +1,6 @@
 // The gradient of attention: one op for all three where nobody looks further, formulas over the scores where a gradient
 // of the gradient, or that of a bias, is wanted.
-#include "autodiff/attention_rule.h"
-
-#include <array>
-#include <bit>
-
-#include "autodiff/math.h"
+#include "autodiff/rule_list.h"
 #include "base/error.h"
 
 namespace burn::autodiff {
@@ -13,28 +8,21 @@ namespace {
 
 Value transposed(const Value& x, const Step& s) { return client::swap_dims(x, -2, -1, s.site); }
 
-// Part `which` of the packed gradients, in the operand's shape.
-Value unpacked(const Value& packed, std::int64_t which, const Value& operand, const Step& s) {
-  std::vector<client::Range> ranges{{which, which + 1, 1}};
-  for (const auto size : operand.shape()) ranges.push_back({0, size, 1});
-  return client::squeeze(client::slice(packed, ranges, s.site), ir::Dims{0}, s.site);
-}
-
-// With p the probabilities: dv = p^T g; ds = p (g v^T - the rows' sums of p (g v^T)); dq = scale ds k, dk = scale ds^T
-// q.
+// With p the probabilities: dv = p^T g; ds = p (g v^T - the rows' sums of p (g v^T)), and p times the gradient of the
+// statistics more where there is one; dq = scale ds k, dk = scale ds^T q.
 OperandGradients by_scores(const ir::Attention& op, const Step& s, const Value* mask, const Value* bias) {
   const auto widened = [&](const Value& x) { return client::cast(x, ir::compute_dtype(x.dtype()), s.site); };
   const auto narrowed = [&](const Value& x) { return client::cast(x, s.g.dtype(), s.site); };
   const Value q = widened(s.x[0]), k = widened(s.x[1]), v = widened(s.x[2]), g = widened(s.g);
-  const double scale = std::bit_cast<double>(op.scale);
-  Value scores = client::matmul(q, transposed(k, s), s.site) * scale;
+  Value scores = client::matmul(q, transposed(k, s), s.site) * op.scale;
   if (bias) scores = scores + widened(*bias);
   const Value p = client::softmax_or_zero(client::hide(scores, mask, op.causal, s.site), s.site);
   const Value weighted = p * client::matmul(g, transposed(v, s), s.site);
-  const Value ds = weighted - p * client::reduce(ir::ReduceFn::sum, weighted, ir::Dims{p.rank() - 1}, s.site);
+  Value ds = weighted - p * client::reduce(ir::ReduceFn::sum, weighted, ir::Dims{p.rank() - 1}, s.site);
+  if (s.gs[1].has_value()) ds = ds + p * s.gs[1];
   OperandGradients result(s.x.size());
-  if (s.needs[0]) result[0] = narrowed(client::matmul(ds, k, s.site) * scale);
-  if (s.needs[1]) result[1] = narrowed(client::matmul(transposed(ds, s), q, s.site) * scale);
+  if (s.needs[0]) result[0] = narrowed(client::matmul(ds, k, s.site) * op.scale);
+  if (s.needs[1]) result[1] = narrowed(client::matmul(transposed(ds, s), q, s.site) * op.scale);
   if (s.needs[2]) result[2] = narrowed(client::matmul(transposed(p, s), g, s.site));
   if (bias && s.needs[s.x.size() - 1]) result[s.x.size() - 1] = narrowed(ds);
   return result;
@@ -42,22 +30,32 @@ OperandGradients by_scores(const ir::Attention& op, const Step& s, const Value* 
 
 }  // namespace
 
-OperandGradients attention_gradients(const ir::Attention& op, const Step& s) {
+namespace grad_rules {
+
+OperandGradients rule(const ir::Attention& op, const Step& s) {
   const Value *mask = nullptr, *bias = nullptr;
   bool is_followed = s.g.is_tracked();  // the gradient will be differentiated itself
   for (std::size_t i = 0; i < s.x.size(); ++i) {
     is_followed |= s.x[i].is_tracked();
     if (i >= 3) (ir::is_bool(s.x[i].dtype()) ? mask : bias) = &s.x[i];
   }
-  if (is_followed || (bias && s.needs[s.x.size() - 1])) return by_scores(op, s, mask, bias);
-  std::vector<Value> operands{s.x[0], s.x[1], s.x[2], s.y, s.g};
+  if (is_followed || s.gs[1].has_value() || (bias && s.needs[s.x.size() - 1])) return by_scores(op, s, mask, bias);
+  std::vector<Value> operands{s.x[0], s.x[1], s.x[2], s.ys[0], s.ys[1], s.g};
   operands.insert(operands.end(), s.x.begin() + 3, s.x.end());
-  const Value packed = client::apply(ir::AttentionGrad{op.scale, op.causal}, operands, s.site);
+  auto gradients = client::apply_all(ir::AttentionGrad{op.scale, op.causal}, operands, s.site);
   OperandGradients result(s.x.size());
   for (std::size_t i = 0; i < 3; ++i) {
-    if (s.needs[i]) result[i] = unpacked(packed, static_cast<std::int64_t>(i), s.x[i], s);
+    if (s.needs[i]) result[i] = std::move(gradients[i]);
   }
   return result;
 }
 
+// Only recorded where nobody differentiates it: see above.
+OperandGradients rule(const ir::AttentionGrad&, const Step& s) {
+  throw Error(
+      StatusCode::unimplemented,
+      "attention_grad has no gradient of its own; differentiate attention twice (at " + ir::to_string(s.site) + ")");
+}
+
+}  // namespace grad_rules
 }  // namespace burn::autodiff

@@ -1,4 +1,6 @@
 // Shape rules of convolution and pooling. Their adjoints check that the forward op, on the result, gives the operand.
+#include "ir/ops/windows.h"
+
 #include <limits>
 
 #include "ir/shape_rules.h"
@@ -205,12 +207,13 @@ Result<TensorType> infer(const AvgPoolGrad& op, Operands in) {
   return checked(op.kName, grad.dtype, input);
 }
 
-Result<TensorType> infer(const MaxPoolIndex& op, Operands in) {
+Result<TypeList> infer(const MaxPool& op, Operands in) {
   BURN_RETURN_IF_ERROR(check_operands(op.kName, in, 1));
-  if (is_bool(in[0]->dtype)) return fail("max_pool_index: takes numbers, got {}", to_string(*in[0]));
+  if (is_bool(in[0]->dtype)) return fail("max_pool: takes numbers, got {}", to_string(*in[0]));
   BURN_RETURN_IF_ERROR(check_pool_lists(op, *in[0]));
   BURN_TRY(const Shape shape, pooled(op, in[0]->shape));
-  return checked(op.kName, DType::i64, shape);
+  BURN_TRY(const auto values, checked(op.kName, in[0]->dtype, shape));
+  return types_of(values, TensorType{DType::i64, shape});
 }
 
 Result<TensorType> infer(const AdaptiveAvgPool& op, Operands in) {

@@ -100,8 +100,8 @@ std::vector<Sample> source_samples(std::string_view op) {
   if (op == "constant") {
     for (const auto dtype : dtypes()) {
       SampleBuilder sample{std::string(ir::name(dtype))};
-      const auto bits = ir::is_floating(dtype) ? std::bit_cast<std::int64_t>(1.0 / 3) : 1;
-      const auto number = sample.add(ir::Constant{dtype, bits}, {});
+      const auto number =
+          sample.add(ir::is_floating(dtype) ? ir::Constant{dtype, 0, 1.0 / 3} : ir::Constant{dtype, 1}, {});
       all.push_back(sample.finish({number, sample.add(ir::Expand{{2, 3}}, {number})}));
     }
   } else if (op == "scalar") {
@@ -128,6 +128,13 @@ std::vector<Sample> source_samples(std::string_view op) {
       SampleBuilder sample{std::string(ir::name(dtype)) + " " + std::string(ir::name(fn))};
       all.push_back(sample.finish({sample.random(fn, dtype, {0}), sample.random(fn, dtype, {7}),
                                    sample.random(fn, dtype, {3, 64}), sample.random(fn, dtype, {130, 301})}));
+      SampleBuilder boxes{std::string(ir::name(dtype)) + " boxes of " + std::string(ir::name(fn))};
+      const auto box = [&](const ir::Shape& whole, const ir::Dims& starts, const ir::Shape& shape) {
+        return boxes.random({.fn = fn, .dtype = dtype, .shape = shape, .whole = whole, .starts = starts});
+      };
+      all.push_back(boxes.finish({box({130, 301}, {33, 0}, {64, 301}), box({130, 301}, {0, 77}, {130, 101}),
+                                  box({5, 6, 7}, {1, 2, 3}, {3, 2, 4}), box({5, 6, 7}, {2, 3, 0}, {1, 2, 7}),
+                                  box({9}, {9}, {0}), box({5000}, {1234}, {2345}), box({4, 3}, {3, 2}, {1, 1})}));
     }
   } else if (op == "cast") {
     for (const auto from : dtypes()) {

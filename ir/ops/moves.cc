@@ -1,4 +1,5 @@
-// Shape rules of the ops that move elements without computing: views, slices, concatenation, gather and scatter.
+#include "ir/ops/moves.h"
+
 #include "ir/enums.h"
 #include "ir/shape_rules.h"
 

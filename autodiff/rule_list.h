@@ -1,0 +1,43 @@
+// The gradient rule of every op, and the words they share. For the .cc files of the families, rules_*.cc: a forgotten
+// rule does not link.
+#pragma once
+
+#include "autodiff/math.h"
+#include "autodiff/rules.h"
+
+namespace burn::autodiff {
+
+inline Value zeros_like(const Value& x, const Step& s) {
+  return client::filled(place_of(s.g), x.shape(), 0, x.dtype(), s.site);
+}
+
+inline Value zeros(const ir::Shape& shape, const Step& s) {
+  return client::filled(place_of(s.g), shape, 0, s.g.dtype(), s.site);
+}
+
+// Runs a rule only for the operands that want it.
+template <typename First>
+OperandGradients one(const Step& s, First&& first) {
+  OperandGradients result(s.x.size());
+  if (s.needs[0]) result[0] = first();
+  return result;
+}
+
+template <typename First, typename Second>
+OperandGradients two(const Step& s, First&& first, Second&& second) {
+  OperandGradients result(s.x.size());
+  if (s.needs[0]) result[0] = first();
+  if (s.needs[1]) result[1] = second();
+  return result;
+}
+
+// Ops that take no floating operand, or whose result is flat in it.
+inline OperandGradients flat(const Step& s) { return OperandGradients(s.x.size()); }
+
+namespace grad_rules {
+#define OP(type) OperandGradients rule(const ir::type& op, const Step& s);
+BURN_OPS(OP)
+#undef OP
+}  // namespace grad_rules
+
+}  // namespace burn::autodiff

@@ -1,0 +1,90 @@
+#include "autodiff/rule_list.h"
+
+namespace burn::autodiff {
+
+using client::apply;
+
+namespace grad_rules {
+
+OperandGradients rule(const ir::Reshape&, const Step& s) {
+  return one(s, [&] { return client::reshape(s.g, s.x[0].shape(), s.site); });
+}
+
+OperandGradients rule(const ir::Permute& op, const Step& s) {
+  ir::Dims inverse = op.axes;
+  for (int i = 0; i < op.axes.rank(); ++i) inverse[static_cast<int>(op.axes[i])] = i;
+  return one(s, [&] { return client::permute(s.g, inverse, s.site); });
+}
+
+OperandGradients rule(const ir::Expand&, const Step& s) {
+  return one(s, [&] { return client::sum_to(s.g, s.x[0].shape(), s.site); });
+}
+
+OperandGradients rule(const ir::Slice& op, const Step& s) {
+  return one(s, [&] { return apply(ir::SliceAssign{op.starts, op.steps}, zeros_like(s.x[0], s), s.g, s.site); });
+}
+
+OperandGradients rule(const ir::SliceAssign& op, const Step& s) {
+  return two(
+      s, [&] { return apply(op, s.g, zeros_like(s.x[1], s), s.site); },
+      [&] {
+        return apply(ir::Slice{op.starts, s.x[1].shape(), op.steps}, s.g, s.site);
+      });
+}
+
+OperandGradients rule(const ir::Concat& op, const Step& s) {
+  OperandGradients result(s.x.size());
+  std::int64_t start = 0;
+  for (std::size_t i = 0; i < s.x.size(); ++i) {
+    const auto length = s.x[i].shape()[static_cast<int>(op.axis)];
+    if (s.needs[i]) result[i] = client::narrow(s.g, op.axis, start, length, s.site);
+    start += length;
+  }
+  return result;
+}
+
+OperandGradients rule(const ir::Gather& op, const Step& s) {
+  return one(s,
+             [&] { return client::scatter(zeros_like(s.x[0], s), op.axis, s.x[1], s.g, ir::ScatterFn::add, s.site); });
+}
+
+// Except for add, targets are taken to be distinct.
+OperandGradients rule(const ir::Scatter& op, const Step& s) {
+  const Value &x = s.x[0], &index = s.x[1], &values = s.x[2];
+  const auto gathered = [&](const Value& v) { return client::gather(v, op.axis, index, s.site); };
+  const auto to_x = [&]() -> Value {
+    switch (op.fn) {
+      case ir::ScatterFn::add:
+        return s.g;
+      case ir::ScatterFn::assign:
+        return client::scatter(s.g, op.axis, index, zeros(values.shape(), s), op.fn, s.site);
+      case ir::ScatterFn::mul:
+        return client::scatter(s.g, op.axis, index, values, op.fn, s.site);
+      case ir::ScatterFn::max:
+      case ir::ScatterFn::min:
+        return select(x == s.y, s.g, 0.0);
+    }
+    return {};
+  };
+  const auto to_values = [&]() -> Value {
+    switch (op.fn) {
+      case ir::ScatterFn::add:
+      case ir::ScatterFn::assign:
+        return gathered(s.g);
+      case ir::ScatterFn::mul:
+        return gathered(s.g * x);
+      case ir::ScatterFn::max:
+        return select(values > gathered(x), gathered(s.g), 0.0);
+      case ir::ScatterFn::min:
+        return select(values < gathered(x), gathered(s.g), 0.0);
+    }
+    return {};
+  };
+  OperandGradients result(3);
+  if (s.needs[0]) result[0] = to_x();
+  if (s.needs[2]) result[2] = to_values();
+  return result;
+}
+
+}  // namespace grad_rules
+}  // namespace burn::autodiff

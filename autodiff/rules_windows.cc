@@ -1,0 +1,84 @@
+#include "autodiff/rule_list.h"
+
+namespace burn::autodiff {
+
+using client::apply;
+
+namespace grad_rules {
+
+// Convolution and its two adjoints are linear in each operand, and each one's gradients are the other two.
+ir::Dims spatial(const Value& x) { return ir::Dims{x.shape().span().subspan(2)}; }
+
+OperandGradients rule(const ir::Conv& op, const Step& s) {
+  return two(
+      s,
+      [&] {
+        return apply(ir::ConvInputGrad{op.stride, op.pad_begin, op.pad_end, op.dilation, spatial(s.x[0]), op.groups},
+                     s.g, s.x[1], s.site);
+      },
+      [&] {
+        return apply(ir::ConvWeightGrad{op.stride, op.pad_begin, op.pad_end, op.dilation, spatial(s.x[1]), op.groups},
+                     s.x[0], s.g, s.site);
+      });
+}
+
+OperandGradients rule(const ir::ConvInputGrad& op, const Step& s) {
+  return two(
+      s,
+      [&] {
+        return apply(ir::Conv{op.stride, op.pad_begin, op.pad_end, op.dilation, op.groups}, s.g, s.x[1], s.site);
+      },
+      [&] {
+        return apply(ir::ConvWeightGrad{op.stride, op.pad_begin, op.pad_end, op.dilation, spatial(s.x[1]), op.groups},
+                     s.g, s.x[0], s.site);
+      });
+}
+
+OperandGradients rule(const ir::ConvWeightGrad& op, const Step& s) {
+  return two(
+      s,
+      [&] {
+        return apply(ir::ConvInputGrad{op.stride, op.pad_begin, op.pad_end, op.dilation, spatial(s.x[0]), op.groups},
+                     s.x[1], s.g, s.site);
+      },
+      [&] {
+        return apply(ir::Conv{op.stride, op.pad_begin, op.pad_end, op.dilation, op.groups}, s.x[0], s.g, s.site);
+      });
+}
+
+OperandGradients rule(const ir::AvgPool& op, const Step& s) {
+  return one(s, [&] {
+    return apply(ir::AvgPoolGrad{op.kernel, op.stride, op.padding,
+                                 ir::Dims{s.x[0].shape().span().last(static_cast<std::size_t>(op.kernel.rank()))},
+                                 op.count_include_pad, op.ceil_mode},
+                 s.g, s.site);
+  });
+}
+
+OperandGradients rule(const ir::AvgPoolGrad& op, const Step& s) {
+  return one(s, [&] {
+    return apply(ir::AvgPool{op.kernel, op.stride, op.padding, op.count_include_pad, op.ceil_mode}, s.g, s.site);
+  });
+}
+
+OperandGradients rule(const ir::MaxPool&, const Step& s) {
+  const auto flat = [&](const Value& v) { return v.rank() == 3 ? v : client::flatten(v, 2, -1, s.site); };
+  return one(s, [&] {
+    const Value zeros = flat(zeros_like(s.x[0], s));
+    const Value sums = client::scatter(zeros, 2, flat(s.ys[1]), flat(s.g), ir::ScatterFn::add, s.site);
+    return client::reshape(sums, s.x[0].shape(), s.site);
+  });
+}
+
+OperandGradients rule(const ir::AdaptiveAvgPool& op, const Step& s) {
+  const auto size = s.x[0].shape().span().last(static_cast<std::size_t>(op.output_size.rank()));
+  return one(s, [&] { return apply(ir::AdaptiveAvgPoolGrad{ir::Dims{size}}, s.g, s.site); });
+}
+
+OperandGradients rule(const ir::AdaptiveAvgPoolGrad& op, const Step& s) {
+  const auto size = s.x[0].shape().span().last(static_cast<std::size_t>(op.input_size.rank()));
+  return one(s, [&] { return apply(ir::AdaptiveAvgPool{ir::Dims{size}}, s.g, s.site); });
+}
+
+}  // namespace grad_rules
+}  // namespace burn::autodiff

@@ -1,0 +1,33 @@
+#include "backends/host_memory.h"
+
+#include <fmt/format.h>
+
+#include "base/host_block.h"
+
+namespace burn::backends {
+namespace {
+
+class PlainBlock final : public HostBlock {
+ public:
+  PlainBlock(std::shared_ptr<std::byte[]> block, std::size_t size) : block_(std::move(block)), size_(size) {}
+  std::span<std::byte> bytes() override { return {block_.get(), size_}; }
+
+ private:
+  const std::shared_ptr<std::byte[]> block_;
+  const std::size_t size_;
+};
+
+}  // namespace
+
+Result<HostBlockPtr> plain_host_block(std::size_t bytes) {
+  auto block = burn::host_block(bytes);
+  if (!block) return resource_exhausted(fmt::format("no memory to receive a tensor of {} bytes", bytes));
+  return HostBlockPtr(std::make_shared<PlainBlock>(std::move(block), bytes));
+}
+
+SharedBytes content(HostBlockPtr block) {
+  const auto bytes = block->bytes();
+  return SharedBytes(std::move(block), bytes);
+}
+
+}  // namespace burn::backends

@@ -1,0 +1,121 @@
+#include "backends/plan/decompose.h"
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "backends/plan/decompose_rules.h"
+
+namespace burn::backends {
+namespace {
+
+using ir::PointwiseFn;
+using ir::Ref;
+
+Status supported(const ir::Program& program, const Backend& backend, const ir::Node& node) {
+  std::vector<const ir::TensorType*> types;
+  for (const auto ref : program.operands_of(node)) types.push_back(&program.type_of(ref));
+  return backend.supports(node.op, types);
+}
+
+}  // namespace
+
+// --- writing ---------------------------------------------------------------------------------------------------------
+
+std::vector<Ref> Composer::add_all(const ir::Op& op, std::span<const Ref> operands, bool recompute) {
+  const auto count = static_cast<std::size_t>(ir::result_count(op));
+  if (!status_.ok()) return std::vector<Ref>(count);
+  std::vector<const ir::TensorType*> types;
+  types.reserve(operands.size());
+  for (const auto ref : operands) types.push_back(&builder_.type_of(ref));
+  if (auto supported = backend_.supports(op, types); !supported.ok()) {
+    const std::vector<Ref> kept(operands.begin(), operands.end());
+    const auto made = std::visit([&](const auto& kind) { return decomposition::compose(*this, kind, kept); }, op);
+    if (!made.empty()) return made;
+    const auto site = to_string(site_);
+    status_ = {supported.code(),
+               site.empty() ? supported.message() : fmt::format("{} (at {})", supported.message(), site)};
+    return std::vector<Ref>(count);
+  }
+  const auto first = builder_.add(op, operands, site_, recompute);
+  if (!first.ok()) {
+    status_ = first.status();
+    return std::vector<Ref>(count);
+  }
+  std::vector<Ref> results;
+  for (std::size_t k = 0; k < count; ++k) results.push_back(first->result(static_cast<int>(k)));
+  return results;
+}
+
+Ref Composer::number(ir::DType dtype, double value) { return add(ir::Constant{.dtype = dtype, .real = value}, {}); }
+
+Ref Composer::integer(std::int64_t value) { return add(ir::Constant{.dtype = ir::DType::i64, .number = value}, {}); }
+
+Ref Composer::filled(ir::DType dtype, double value, const ir::Shape& shape) {
+  return add(ir::Expand{shape}, {number(dtype, value)});
+}
+
+// --- the pass --------------------------------------------------------------------------------------------------------
+
+Result<std::shared_ptr<const ir::Program>> decompose(std::shared_ptr<const ir::Program> program,
+                                                     const Backend& backend) {
+  const auto is_lacking = [&](const ir::Node& node) { return !supported(*program, backend, node).ok(); };
+  if (std::ranges::none_of(program->nodes, is_lacking)) return program;
+
+  Composer to(backend);
+  for (const auto& input : program->inputs) {
+    const auto ref = to.builder().add_input(input.type);
+    if (input.donated) to.builder().donate(ref.index());
+  }
+  std::vector<Ref> values;
+  values.reserve(program->values.size());
+  const auto here = [&](Ref ref) { return ref.is_input() ? ref : values[static_cast<std::size_t>(ref.index())]; };
+  for (const auto& node : program->nodes) {
+    std::vector<Ref> operands;
+    for (const auto ref : program->operands_of(node)) operands.push_back(here(ref));
+    to.set_site(node.site);
+    std::ranges::copy(to.add_all(node.op, operands, node.recompute), std::back_inserter(values));
+    BURN_RETURN_IF_ERROR(to.status());
+  }
+  std::vector<Ref> outputs;
+  for (const auto ref : program->outputs) outputs.push_back(here(ref));
+  BURN_RETURN_IF_ERROR(to.builder().check_outputs(outputs));
+  auto made = std::make_shared<ir::Program>(to.builder().finish(std::move(outputs)));
+  made->site_files = std::move(program);  // whose call sites are named
+  return std::shared_ptr<const ir::Program>(std::move(made));
+}
+
+// --- functions -------------------------------------------------------------------------------------------------------
+
+namespace decomposition {
+
+Results compose(Composer& to, const ir::Pointwise& op, Operands in) {
+  const auto dtype = to.type_of(in[0]).dtype;
+  switch (op.fn) {
+    case PointwiseFn::recip:
+      return {to.add(PointwiseFn::div, {to.number(dtype, 1), in[0]})};
+    case PointwiseFn::sigmoid: {  // in one precision, rounded once
+      const auto c = ir::compute_dtype(dtype);
+      const auto one = to.number(c, 1);
+      const auto e = to.add(PointwiseFn::exp, {to.add(PointwiseFn::neg, {to.cast(in[0], dtype, c)})});
+      return {to.cast(to.add(PointwiseFn::div, {one, to.add(PointwiseFn::add, {one, e})}), c, dtype)};
+    }
+    case PointwiseFn::sub:
+      return {to.add(PointwiseFn::add, {in[0], to.add(PointwiseFn::neg, {in[1]})})};
+    case PointwiseFn::is_nan:
+      return {to.add(PointwiseFn::not_equal, {in[0], in[0]})};
+    case PointwiseFn::not_equal:
+      return {to.add(PointwiseFn::bool_not, {to.add(PointwiseFn::equal, {in[0], in[1]})})};
+    case PointwiseFn::greater:
+      return {to.add(PointwiseFn::lower, {in[1], in[0]})};
+    case PointwiseFn::greater_equal:
+      return {to.add(PointwiseFn::lower_equal, {in[1], in[0]})};
+    default:
+      return {};
+  }
+}
+
+}  // namespace decomposition
+}  // namespace burn::backends

@@ -1,0 +1,104 @@
+// The order in which a device works for one session: everything that moves bytes or computes goes through a stream.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/status.h"
+
+namespace burn::backends {
+
+// Device memory, freed with its last owner. Contents are immutable while more than one owner holds it. May outlive the
+// stream that made it.
+class Buffer {
+ public:
+  Buffer() = default;
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  virtual ~Buffer() = default;
+  virtual std::size_t size() const = 0;  // bytes, at least what was asked for
+};
+using BufferPtr = std::shared_ptr<Buffer>;
+
+// Host memory to receive an upload in: its holder's to write until Stream::upload() has it, nobody's afterwards.
+class HostBlock {
+ public:
+  HostBlock() = default;
+  HostBlock(const HostBlock&) = delete;
+  HostBlock& operator=(const HostBlock&) = delete;
+  virtual ~HostBlock() = default;
+  virtual std::span<std::byte> bytes() = 0;
+};
+using HostBlockPtr = std::shared_ptr<HostBlock>;
+
+// Why a value was not computed, shared by all values that lack for the same reason.
+using Failure = std::shared_ptr<const Status>;
+
+struct RunArgs {
+  std::vector<BufferPtr> inputs;           // one per program input, row-major; a donated one is held by nobody else
+  std::vector<Failure> failures;           // one per input, or empty: where it is not null, there is no buffer
+  std::span<const std::uint64_t> scalars;  // one per slot; read during the call only
+  std::uint64_t seed = 0;
+  std::uint64_t random_offset = 0;
+  std::optional<std::uint64_t> program;  // what failures of this run call it: "program 7: gather: ..."
+  std::uint64_t serial = 0;              // which run it is to whoever is told of failures that are found later
+};
+
+// What a run made, or will have made.
+struct RunResult {
+  std::vector<BufferPtr> outputs;  // in order, row-major; one may share an input's buffer
+  std::vector<Failure> failures;   // one per output, or empty: where it is not null, there is no buffer
+};
+
+// A compiled program. Thread-safe: sessions share it, and their streams may run it at the same time.
+class Executable {
+ public:
+  virtual ~Executable() = default;
+  // Bytes that it holds for as long as it exists, roughly: what a cache of plans is bounded by.
+  virtual std::size_t memory_bytes() const = 0;
+};
+
+// Told of the failures of runs that nobody knew of when run() returned: each once, before anything that depends on it
+// is answered. Called from any thread; must not block.
+using FailureSink = std::function<void(std::uint64_t serial, const Failure& why)>;
+
+// Calls come from one thread at a time, wait for nothing that the device does, and take effect in their order.
+// Callbacks come from any thread, also from within the call, in the order of the calls, each exactly once; they must
+// not block or call the stream. Buffers and executables are of the same backend, and buffers of this stream.
+class Stream {
+ public:
+  using Downloaded = std::function<void(SharedBytes bytes, const Failure& failure)>;  // null: here are the bytes
+  using Done = std::function<void(Status)>;
+
+  Stream() = default;
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  // Waits for what the device is at. What it has not begun is not done; its callbacks are told CANCELLED.
+  virtual ~Stream() = default;
+
+  // A buffer with these bytes, which are kept until they are there. Errors: RESOURCE_EXHAUSTED.
+  virtual Result<BufferPtr> upload(SharedBytes bytes) = 0;
+  // The same; of a block of this backend, nothing is copied that need not be.
+  virtual Result<BufferPtr> upload(HostBlockPtr block) = 0;
+  // The first `size` bytes, when everything before is done; the failure of whatever should have filled the buffer; or
+  // INVALID_ARGUMENT where it has not so many. The bytes may outlive the stream.
+  virtual void download(BufferPtr buffer, std::size_t size, Downloaded done) = 0;
+  // A buffer of as many bytes with the same content, or the same failure. Errors: RESOURCE_EXHAUSTED.
+  virtual Result<BufferPtr> clone(const BufferPtr& buffer) = 0;
+  // Buffers at once, which may be filled later. A step that fails (RESOURCE_EXHAUSTED when memory is short,
+  // OUT_OF_RANGE for an index outside its dim; both name the program, the op and its call site) fails the outputs that
+  // are computed from it, as a failed input does, and no others. What is known at once is said in the result, what the
+  // device finds out later to the FailureSink; the outputs fail, with the same Failure, in either case.
+  // The executable is kept until the device is done with it.
+  // Errors: arguments that do not fit the program, or exceptions.
+  virtual Result<RunResult> run(const std::shared_ptr<Executable>& executable, RunArgs args) = 0;
+  // Done when everything before is.
+  virtual void synchronize(Done done) = 0;
+};
+
+}  // namespace burn::backends

@@ -1,0 +1,65 @@
+// A backend and one stream on it, with calls that wait for their answers.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "backends/registry.h"
+#include "tests/ops/samples.h"
+
+namespace burn::testing {
+
+// Of one thread; the backend may be shared.
+class TestDevice {
+ public:
+  explicit TestDevice(std::shared_ptr<backends::Backend> backend);
+  explicit TestDevice(std::string_view name);  // throws Error: as open_backend()
+  TestDevice(TestDevice&&) = default;
+  TestDevice& operator=(TestDevice&& other) noexcept {
+    stream_ = std::move(other.stream_);  // before what outlives it
+    backend_ = std::move(other.backend_);
+    sink_ = std::move(other.sink_);
+    return *this;
+  }
+
+  backends::Backend& backend() const { return *backend_; }
+  backends::Stream& stream() { return *stream_; }
+  void close() { stream_.reset(); }
+
+  Result<backends::BufferPtr> buffer(std::size_t bytes);  // of anything
+  Result<backends::BufferPtr> upload(const reference::Tensor& x);
+  // The failure keeps its identity, of which the Result's Status is a copy.
+  Result<SharedBytes> download(const backends::BufferPtr& buffer, std::size_t bytes,
+                               backends::Failure* failure = nullptr);
+  Result<reference::Tensor> download(const backends::BufferPtr& buffer, const ir::TensorType& type);
+  Result<std::shared_ptr<backends::Executable>> compile(const ir::Program& program);
+  Result<backends::RunResult> run(const std::shared_ptr<backends::Executable>& executable, backends::RunArgs args) {
+    return stream_->run(executable, std::move(args));
+  }
+  void synchronize();
+
+  // Those that the device found since the last call, after everything before is done.
+  struct Found {
+    std::uint64_t serial;
+    backends::Failure why;
+  };
+  std::vector<Found> found();
+
+ private:
+  struct Sink {
+    std::mutex mutex;
+    std::vector<Found> found;
+  };
+  std::shared_ptr<Sink> sink_ = std::make_shared<Sink>();
+  std::shared_ptr<backends::Backend> backend_;
+  std::unique_ptr<backends::Stream> stream_;
+};
+
+// Compiles, uploads, runs once and downloads.
+Result<std::vector<reference::Tensor>> run_program(TestDevice& device, const ir::Program& program,
+                                                   std::span<const reference::Tensor> inputs,
+                                                   const reference::Bindings& bindings = {});
+
+}  // namespace burn::testing
