@@ -14,8 +14,7 @@ std::string types_text(Operands in) {
   return in.size() > kShown ? text + ", ..." : text;
 }
 
-Status check_operands(std::string_view op, Operands in, std::size_t count) {
-  if (in.size() == count) return {};
+Status wrong_operand_count(std::string_view op, Operands in, std::size_t count) {
   return fail("{}: takes {} operand{}, got {}", op, count, count == 1 ? "" : "s", in.size());
 }
 
