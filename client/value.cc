@@ -66,10 +66,6 @@ namespace {
   throw_empty(what, site);
 }
 
-}  // namespace
-
-namespace {
-
 void fail_if_any_empty(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site) {
   for (const Value* operand : operands) {
     if (!operand->has_value()) [[unlikely]]
@@ -77,17 +73,26 @@ void fail_if_any_empty(const ir::Op& op, std::span<const Value* const> operands,
   }
 }
 
-// The storages of a node's results as Values: on the tape if a gradient can reach them.
-void to_values(const ir::Op& op, std::span<const Value* const> operands, std::span<Ptr<Storage>> storages,
-               std::span<Value> results, const ir::CallSite& site) {
-  bool autodiff = false, tracked = false, differentiable = false;
+struct Origin {
+  bool is_autodiff = false, is_tracked = false;
+};
+
+Origin origin_of(std::span<const Value* const> operands) {
+  Origin origin;
   for (const Value* operand : operands) {
-    autodiff |= operand->is_autodiff();
-    tracked |= operand->is_tracked();
+    origin.is_autodiff |= operand->is_autodiff();
+    origin.is_tracked |= operand->is_tracked();
   }
+  return origin;
+}
+
+// The storages of a node's results as Values: on the tape if a gradient can reach them.
+void to_values(const ir::Op& op, std::span<const Value* const> operands, const Origin& origin,
+               std::span<Ptr<Storage>> storages, std::span<Value> results, const ir::CallSite& site) {
+  bool differentiable = false;
   for (const auto& storage : storages) differentiable |= ir::is_floating(storage->type.dtype);
-  if (!autodiff || !tracked || !differentiable) {
-    for (std::size_t k = 0; k < results.size(); ++k) results[k] = Value{std::move(storages[k]), autodiff};
+  if (!origin.is_autodiff || !origin.is_tracked || !differentiable) {
+    for (std::size_t k = 0; k < results.size(); ++k) results[k] = Value{std::move(storages[k]), origin.is_autodiff};
     return;
   }
   auto node = numbered(new TapeNode);
@@ -108,13 +113,10 @@ void to_values(const ir::Op& op, std::span<const Value* const> operands, std::sp
 Value apply(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site) {
   fail_if_any_empty(op, operands, site);
   auto storage = operands.front()->device()->record(op, operands, site);
-  const auto is_tracked = [](const Value* operand) { return operand->is_tracked(); };
-  if (std::ranges::none_of(operands, is_tracked)) {  // nothing for the tape: most ops of a step that is not traced
-    const auto is_autodiff = [](const Value* operand) { return operand->is_autodiff(); };
-    return Value{std::move(storage), std::ranges::any_of(operands, is_autodiff)};
-  }
+  const auto origin = origin_of(operands);
+  if (!origin.is_tracked) return Value{std::move(storage), origin.is_autodiff};  // most ops: nothing for the tape
   Value result;
-  to_values(op, operands, {&storage, 1}, {&result, 1}, site);
+  to_values(op, operands, origin, {&storage, 1}, {&result, 1}, site);
   return result;
 }
 
@@ -130,7 +132,7 @@ Few<Value, 3> apply_all(const ir::Op& op, std::span<const Value* const> operands
   Few<Ptr<Storage>, 3> storages{count};
   operands.front()->device()->record(op, operands, site, {storages.data(), count});
   Few<Value, 3> results{count};
-  to_values(op, operands, {storages.data(), count}, {results.data(), count}, site);
+  to_values(op, operands, origin_of(operands), {storages.data(), count}, {results.data(), count}, site);
   return results;
 }
 

@@ -42,7 +42,12 @@ int result_count(const Op& op) {
 }
 
 bool has_effect(const Op& op) {
-  return std::visit([](const auto& kind) { return has_effect<std::remove_cvref_t<decltype(kind)>>(); }, op);
+  static constexpr bool kEffects[] = {// by index: it is asked for every node that is recorded
+#define OP(type) has_effect<type>(),
+                                      BURN_OPS(OP)
+#undef OP
+  };
+  return kEffects[op.index()];
 }
 
 std::string to_string(const Op& op) {

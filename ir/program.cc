@@ -95,13 +95,6 @@ Status check_order(const Op& op, const Program& program) {
 
 }  // namespace
 
-// has_effect() by index, which is asked for every node that is recorded.
-constexpr bool kEffects[] = {
-#define OP(type) has_effect<type>(),
-    BURN_OPS(OP)
-#undef OP
-};
-
 std::string to_string(const CallSite& site) {
   if (!site.file) return {};
   std::string_view file = site.file;
@@ -193,7 +186,7 @@ Result<Ref> ProgramBuilder::add(const Op& op, std::span<const Ref> operands, Cal
 
   if (std::holds_alternative<Scalar>(op)) ++program_.scalar_count;
   if (const auto* random = std::get_if<Random>(&op)) program_.random_blocks += random_blocks(*random);
-  const bool effect = kEffects[op.index()];
+  const bool effect = has_effect(op);
   if (effect) ++program_.effect_count;
   program_.nodes.emplace_back(OpCopy{op}, static_cast<std::uint32_t>(program_.operands.size()),
                               static_cast<std::uint32_t>(operands.size()), static_cast<std::uint32_t>(first),
