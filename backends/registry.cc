@@ -1,7 +1,6 @@
 #include "backends/registry.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -11,6 +10,7 @@
 #include "backends/cpu/cpu_backend.h"
 #include "backends/null/null_backend.h"
 #include "base/fork.h"
+#include "base/parse_number.h"
 
 namespace burn::backends {
 namespace {
@@ -33,10 +33,8 @@ Registry& registry() {
 }
 
 std::optional<int> number(std::string_view text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size() || value < 0) return std::nullopt;
-  return value;
+  const auto value = parse_number<int>(text);
+  return value && *value >= 0 ? value : std::nullopt;
 }
 
 std::string names() {

@@ -1,12 +1,12 @@
 #include "base/settings.h"
 
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <map>
 #include <mutex>
 
 #include "base/fork.h"
+#include "base/parse_number.h"
 
 namespace burn {
 namespace {
@@ -32,19 +32,12 @@ Overrides& overrides() {
 
 const SettingInfo& info(Setting which) { return kSettings[static_cast<std::size_t>(which)]; }
 
-std::optional<std::uint64_t> parse(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 bool is_understood(const SettingInfo& row, std::string_view text) {
   switch (row.kind) {
     case SettingInfo::Kind::choice:
       return text == row.values || text == row.fallback || text == "on";
     case SettingInfo::Kind::number:
-      return parse(text).has_value();
+      return parse_number<std::uint64_t>(text).has_value();
     case SettingInfo::Kind::folder:
       return true;
   }
@@ -71,7 +64,7 @@ std::string setting(Setting which) {
 
 bool is_off(Setting which) { return setting(which) == "off"; }
 
-std::optional<std::uint64_t> numeric_setting(Setting which) { return parse(setting(which)); }
+std::optional<std::uint64_t> numeric_setting(Setting which) { return parse_number<std::uint64_t>(setting(which)); }
 
 void override_setting(Setting which, std::string text) {
   auto& all = overrides();

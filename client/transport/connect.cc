@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "base/fork.h"
+#include "base/parse_number.h"
 #include "client/transport/transports.h"
 #include "proto/transport/websocket.h"
 
@@ -34,10 +34,7 @@ std::optional<std::uint32_t> take_device(std::string_view& text) {
   if (slash == std::string_view::npos) return 0;
   const auto digits = text.substr(slash + 1);
   text = text.substr(0, slash);
-  std::uint32_t device = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), device);
-  if (digits.empty() || error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
-  return device;
+  return parse_number<std::uint32_t>(digits);
 }
 
 // One event loop for all channels of the process, there to its end: a channel may be dropped from the loop's own

@@ -1,7 +1,6 @@
 #include "proto/transport/socket.h"
 
 #include <array>
-#include <charconv>
 #include <system_error>
 
 #include <arpa/inet.h>
@@ -9,6 +8,8 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "base/parse_number.h"
 
 namespace burn::proto {
 
@@ -33,10 +34,9 @@ Result<HostPort> parse_host_port(std::string_view text) {
     return bad("is ambiguous: write an IPv6 address as [ADDRESS]:PORT");
   }
   const auto digits = text.substr(colon + 1);
-  unsigned port = 0;
-  const auto [end, error] = std::from_chars(digits.begin(), digits.end(), port);
-  if (error != std::errc{} || end != digits.end() || port > 65535) return bad("has a port that is not 0 to 65535");
-  return HostPort{std::string{host}, static_cast<std::uint16_t>(port)};
+  const auto port = parse_number<std::uint16_t>(digits);
+  if (!port) return bad("has a port that is not 0 to 65535");
+  return HostPort{std::string{host}, *port};
 }
 
 std::string to_string(const HostPort& address) {
