@@ -32,7 +32,7 @@ class ChannelHandler {
   // of it.
   virtual Place place(std::span<const std::byte> /*head*/, std::uint64_t /*size*/) { return {}; }
   // The frame for which the last place() gave one: its beginning, and that place.
-  virtual void on_placed(SharedBytes /*head*/, SharedBytes /*rest*/) {}
+  virtual void on_placed(SharedBytes /*head*/, SharedBytes /*rest*/) {}  // NOLINT(performance-unnecessary-value-param)
   // The last call, exactly once: the peer closed (ok), vanished, or broke the transport's rules.
   virtual void on_closed(Status why) = 0;
 };
