@@ -4,11 +4,14 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "backends/cpu/cpu_backend.h"
 #include "backends/null/null_backend.h"
+#include "backends/plugin.h"
 #include "base/fork.h"
 #include "base/parse_number.h"
 
@@ -38,10 +41,12 @@ std::optional<int> number(std::string_view text) {
 }
 
 std::string names() {
-  std::string all;
-  for (const auto& kind : backend_kinds()) all += (all.empty() ? "" : ", ") + kind.name;
-  return all;
+  std::set<std::string> all(plugin_kinds().begin(), plugin_kinds().end());
+  for (const auto& kind : backend_kinds()) all.insert(kind.name);
+  return fmt::format("{}", fmt::join(all, ", "));
 }
+
+bool is_plugin(std::string_view name) { return std::ranges::find(plugin_kinds(), name) != plugin_kinds().end(); }
 
 }  // namespace
 
@@ -64,8 +69,14 @@ Result<std::unique_ptr<Backend>> open_backend(std::string_view device) {
   const auto colon = device.find(':');
   const auto name = device.substr(0, colon);
   const auto index = colon == std::string_view::npos ? 0 : number(device.substr(colon + 1));
-  const auto kinds = backend_kinds();
-  const auto kind = std::ranges::find(kinds, name, &BackendKind::name);
+  auto kinds = backend_kinds();
+  auto kind = std::ranges::find(kinds, name, &BackendKind::name);
+  if (kind == kinds.end() && is_plugin(name)) {
+    BURN_TRY(auto loaded, load_plugin(name));
+    register_backend(std::move(loaded));
+    kinds = backend_kinds();
+    kind = std::ranges::find(kinds, name, &BackendKind::name);
+  }
   if (kind == kinds.end()) return not_found(fmt::format("there is no backend \"{}\"; there are: {}", name, names()));
   if (!index) return invalid_argument(fmt::format("device \"{}\" is not {} or {}:NUMBER", device, name, name));
   if (*index >= kind->devices) {

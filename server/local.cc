@@ -4,6 +4,7 @@
 #include <mutex>
 #include <string>
 
+#include "backends/plugin.h"
 #include "backends/registry.h"
 #include "base/fork.h"
 #include "proto/session_registry.h"
@@ -42,6 +43,7 @@ Result<std::unique_ptr<proto::Session>> open_local(const std::string& url) {
 // every file.
 [[gnu::constructor(101)]] void register_devices() {
   for (const auto& kind : backends::backend_kinds()) proto::register_scheme(kind.name, open_local);
+  for (const auto kind : backends::plugin_kinds()) proto::register_scheme(std::string(kind), open_local);
 }
 
 }  // namespace

@@ -155,11 +155,13 @@ class Planner {
 }  // namespace
 
 PlanOptions PlanOptions::from_environment() {
-  return {.fusion = !is_off(Setting::fusion), .merge_equal = !is_off(Setting::cse)};
+  return {.fusion = !is_off(Setting::fusion), .merge_equal = !is_off(Setting::cse), .limits = {}};
 }
 
 Plan make_plan(const ir::Program& program, const PlanOptions& options) {
-  return Planner(program, options.fusion ? codegen::find_groups(program) : std::vector<codegen::Group>{}).run();
+  return Planner(program,
+                 options.fusion ? codegen::find_groups(program, options.limits) : std::vector<codegen::Group>{})
+      .run();
 }
 
 std::size_t memory_bytes(const Plan& plan) {

@@ -10,15 +10,18 @@
 #include <string>
 #include <vector>
 
+#include "backends/codegen/fuse.h"
 #include "backends/codegen/group.h"
 #include "ir/program.h"
 
 namespace burn::backends {
 
-// Layers of planning that can be switched off one by one, to find out what each is good for or to blame for.
+// Layers of planning that can be switched off one by one, to find out what each is good for or to blame for, and what
+// the device's kernels can hold.
 struct PlanOptions {
   bool fusion = true;       // BURN_FUSION=off
   bool merge_equal = true;  // BURN_CSE=off
+  codegen::FuseLimits limits;
 
   static PlanOptions from_environment();
 };

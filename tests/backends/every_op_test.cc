@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "backends/plan/decompose.h"
 #include "ir/catalogue.h"
 #include "tests/backends/test_device.h"
 
@@ -79,8 +80,10 @@ TEST_P(EveryOp, MatchesTheReference) {
   }
 }
 
-// Inputs that nobody else holds, so that they may be written over: the same bits come out.
+// Inputs that nobody else holds, so that they may be written over: the same bits come out, unless the device adds what
+// falls on one index in any order.
 TEST_P(EveryOp, GivesTheSameWhenItMayOverwriteItsInputs) {
+  if (op() == "scatter" && std::get<0>(GetParam()) == "cuda") GTEST_SKIP() << "sums in any order";
   for (const auto& sample : samples_) {
     SCOPED_TRACE(sample.name + "\n" + to_string(sample.program));
     std::vector<backends::BufferPtr> inputs;
@@ -106,11 +109,13 @@ TEST_P(EveryOp, GivesTheSameWhenItMayOverwriteItsInputs) {
   }
 }
 
-TEST_P(EveryOp, IsSupported) {
+TEST_P(EveryOp, IsSupportedOrMadeOfWhatIs) {
   for (const auto& sample : samples_) {
-    for (const auto& node : sample.program.nodes) {
+    const auto program = backends::decompose(std::make_shared<const ir::Program>(sample.program), device_.backend());
+    ASSERT_TRUE(program.ok()) << sample.name << ": " << program.status().to_string();
+    for (const auto& node : (*program)->nodes) {
       std::vector<const ir::TensorType*> types;
-      for (const auto ref : sample.program.operands_of(node)) types.push_back(&sample.program.type_of(ref));
+      for (const auto ref : (*program)->operands_of(node)) types.push_back(&(*program)->type_of(ref));
       ASSERT_TRUE(device_.backend().supports(node.op, types).ok()) << sample.name;
     }
   }

@@ -34,6 +34,7 @@ class TestDevice {
   Result<SharedBytes> download(const backends::BufferPtr& buffer, std::size_t bytes,
                                backends::Failure* failure = nullptr);
   Result<reference::Tensor> download(const backends::BufferPtr& buffer, const ir::TensorType& type);
+  // As a worker does it: what the backend lacks is made of other ops first.
   Result<std::shared_ptr<backends::Executable>> compile(const ir::Program& program);
   Result<backends::RunResult> run(const std::shared_ptr<backends::Executable>& executable, backends::RunArgs args) {
     return stream_->run(executable, std::move(args));

@@ -1,0 +1,81 @@
+#include "backends/cuda/commands.h"
+
+#include <cstring>
+
+namespace burn::backends::cuda {
+namespace {
+
+template <typename... Bodies>
+struct Overloaded : Bodies... {
+  using Bodies::operator()...;
+};
+
+Status launch(const Launch& launch, std::span<const Kernel> kernels, const Bindings& bindings, CUstream stream) {
+  thread_local std::vector<std::byte> bytes;
+  thread_local std::vector<void*> parameters;
+  bytes.assign(launch.parameters.begin(), launch.parameters.end());
+  for (const auto& [offset, address] : launch.addresses) {
+    const CUdeviceptr pointer = bindings.at(address);
+    std::memcpy(bytes.data() + offset, &pointer, sizeof pointer);
+  }
+  parameters.clear();
+  for (const auto offset : launch.offsets) parameters.push_back(bytes.data() + offset);
+  const auto& grid = launch.grid;
+  return check(driver().cuLaunchKernel(kernels[launch.source].function, static_cast<unsigned>(grid.blocks),
+                                       static_cast<unsigned>(grid.blocks_y), 1, static_cast<unsigned>(grid.threads), 1,
+                                       1, static_cast<unsigned>(grid.shared_bytes), stream, parameters.data(), nullptr),
+               "cuLaunchKernel");
+}
+
+}  // namespace
+
+Launch::Launch(std::size_t kernel, const Grid& shape, std::span<const Argument> arguments)
+    : source(kernel), grid(shape) {
+  for (const auto& argument : arguments) {
+    const auto offset = (parameters.size() + 15) / 16 * 16;
+    offsets.push_back(offset);
+    parameters.resize(offset + std::max<std::size_t>(argument.bytes().size(), sizeof(CUdeviceptr)));
+    if (argument.is_address())
+      addresses.emplace_back(offset, argument.address());
+    else
+      std::memcpy(parameters.data() + offset, argument.bytes().data(), argument.bytes().size());
+  }
+}
+
+CUdeviceptr Bindings::at(const Address& address) const {
+  const auto offset = static_cast<CUdeviceptr>(address.offset);
+  const auto index = static_cast<std::size_t>(address.index);
+  switch (address.base) {
+    case Address::Base::input:
+      return inputs[index] + offset;
+    case Address::Base::output:
+      return outputs[index] + offset;
+    case Address::Base::block:
+      return arena + static_cast<CUdeviceptr>(blocks[index]) + offset;
+    case Address::Base::bindings:
+      return this->bindings + offset;
+    case Address::Base::failures:
+      return failures + offset;
+    case Address::Base::none:
+      break;
+  }
+  return 0;
+}
+
+Status enqueue(std::span<const Command> commands, std::span<const Kernel> kernels, const Bindings& bindings,
+               CUstream stream, const std::vector<bool>& left_out) {
+  for (const auto& command : commands) {
+    if (!left_out.empty() && left_out[static_cast<std::size_t>(command.step)]) continue;
+    BURN_RETURN_IF_ERROR(
+        std::visit(Overloaded{[&](const Launch& what) { return launch(what, kernels, bindings, stream); },
+                              [&](const Fill& what) {
+                                return check(driver().cuMemsetD8Async(bindings.at(what.where), 0, what.bytes, stream),
+                                             "cuMemsetD8Async");
+                              },
+                              [&](const LibraryCall& call) { return call(bindings, stream); }},
+                   command.what));
+  }
+  return {};
+}
+
+}  // namespace burn::backends::cuda

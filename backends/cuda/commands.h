@@ -1,0 +1,37 @@
+// What a program makes the device do, in order: kernels, fills and calls of libraries, with addresses that each run
+// fills in.
+#pragma once
+
+#include <variant>
+#include <vector>
+
+#include "backends/cuda/device.h"
+#include "backends/cuda/emitter.h"
+
+namespace burn::backends::cuda {
+
+struct Launch {
+  std::size_t source = 0;  // which of the program's kernels
+  Grid grid;
+  std::vector<std::byte> parameters;                       // back to back, each aligned to 8 bytes
+  std::vector<std::size_t> offsets;                        // where each parameter begins
+  std::vector<std::pair<std::size_t, Address>> addresses;  // where in `parameters` an address belongs
+
+  Launch(std::size_t source, const Grid& grid, std::span<const Argument> arguments);
+};
+
+struct Fill {  // with zeros
+  Address where;
+  std::size_t bytes = 0;
+};
+
+struct Command {
+  std::variant<Launch, Fill, LibraryCall> what;
+  std::int32_t step = 0;  // of the plan
+};
+
+// Enqueues the commands, but those of the steps that are marked. `kernels`: by Launch::source.
+Status enqueue(std::span<const Command> commands, std::span<const Kernel> kernels, const Bindings& bindings,
+               CUstream stream, const std::vector<bool>& left_out = {});
+
+}  // namespace burn::backends::cuda

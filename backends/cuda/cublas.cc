@@ -1,0 +1,203 @@
+#include "backends/cuda/cublas.h"
+
+#include <utility>
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+namespace burn::backends::cuda {
+namespace {
+
+struct Table {
+#define FN(name) decltype(&::name) name = nullptr;
+  BURN_CUBLASLT(FN)
+#undef FN
+};
+Table table;
+
+Status load() {
+  void* library = nullptr;
+  for (const auto* name : {"libcublasLt.so.13", "libcublasLt.so.12", "/usr/local/cuda/lib64/libcublasLt.so"}) {
+    if ((library = dlopen(name, RTLD_NOW | RTLD_LOCAL))) break;
+  }
+  if (!library)
+    return failed_precondition(
+        fmt::format("CUDA: libcublasLt, which multiplies matrices, is not there ({})", dlerror()));
+#define FN(name)                                                              \
+  table.name = reinterpret_cast<decltype(table.name)>(dlsym(library, #name)); \
+  if (!table.name) return failed_precondition("CUDA: libcublasLt has no " #name);
+  BURN_CUBLASLT(FN)
+#undef FN
+  return {};
+}
+
+Status check(cublasStatus_t status, const char* what) {
+  if (status == CUBLAS_STATUS_SUCCESS) return {};
+  return internal_error(fmt::format("cuBLASLt: {}: {}", what, table.cublasLtGetStatusString(status)));
+}
+
+// Owners of the library's objects.
+template <typename T, auto Table::*destroy>
+class Owned {
+ public:
+  Owned() = default;
+  Owned(Owned&& other) noexcept : object(std::exchange(other.object, nullptr)) {}
+  Owned& operator=(Owned&& other) noexcept {
+    std::swap(object, other.object);
+    return *this;
+  }
+  ~Owned() {
+    if (object) (table.*destroy)(object);
+  }
+  T object = nullptr;
+};
+using Description = Owned<cublasLtMatmulDesc_t, &Table::cublasLtMatmulDescDestroy>;
+using Layout = Owned<cublasLtMatrixLayout_t, &Table::cublasLtMatrixLayoutDestroy>;
+using Preference = Owned<cublasLtMatmulPreference_t, &Table::cublasLtMatmulPreferenceDestroy>;
+
+cudaDataType type_of(ir::DType dtype) {
+  switch (dtype) {
+    case ir::DType::f64:
+      return CUDA_R_64F;
+    case ir::DType::f16:
+      return CUDA_R_16F;
+    case ir::DType::bf16:
+      return CUDA_R_16BF;
+    default:
+      return CUDA_R_32F;
+  }
+}
+
+// The library thinks in columns: a row-major matrix is, to it, one of its rows and columns exchanged.
+struct Seen {
+  std::int64_t rows, columns, leading;
+  bool is_transposed;
+};
+Seen seen(const Matrix& matrix) {
+  const bool is_row_major = matrix.column_stride == 1 || matrix.columns == 1;
+  // A single row or column may have any stride; the library wants at least the length of a column.
+  if (is_row_major)
+    return {matrix.columns, matrix.rows,
+            std::max(matrix.rows == 1 ? matrix.columns : matrix.row_stride, matrix.columns), false};
+  return {matrix.rows, matrix.columns, std::max(matrix.columns == 1 ? matrix.rows : matrix.column_stride, matrix.rows),
+          true};
+}
+
+Result<Layout> layout_of(const Matrix& matrix, std::int64_t batch, ir::DType dtype) {
+  const auto as = seen(matrix);
+  Layout layout;
+  BURN_RETURN_IF_ERROR(
+      check(table.cublasLtMatrixLayoutCreate(&layout.object, type_of(dtype), static_cast<std::uint64_t>(as.rows),
+                                             static_cast<std::uint64_t>(as.columns), as.leading),
+            "layout"));
+  if (batch > 1) {
+    const auto count = static_cast<std::int32_t>(batch);
+    BURN_RETURN_IF_ERROR(check(
+        table.cublasLtMatrixLayoutSetAttribute(layout.object, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count),
+        "batch"));
+    BURN_RETURN_IF_ERROR(
+        check(table.cublasLtMatrixLayoutSetAttribute(layout.object, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+                                                     &matrix.batch_stride, sizeof matrix.batch_stride),
+              "batch stride"));
+  }
+  return layout;
+}
+
+class Prepared final : public PreparedProduct {
+ public:
+  std::size_t workspace_bytes() const override { return workspace_; }
+
+  Status run(CUdeviceptr a, CUdeviceptr b, CUdeviceptr c, CUdeviceptr workspace, CUstream stream) const override {
+    const float one = 1, zero = 0;
+    const double one64 = 1, zero64 = 0;
+    const bool is_double = dtype_ == ir::DType::f64;
+    const void* alpha = is_double ? static_cast<const void*>(&one64) : &one;
+    const void* beta = is_double ? static_cast<const void*>(&zero64) : &zero;
+    const auto pointer = [](CUdeviceptr address) { return reinterpret_cast<void*>(address); };
+    return check(table.cublasLtMatmul(handle_, description_.object, alpha, pointer(b), b_.object, pointer(a), a_.object,
+                                      beta, pointer(c), c_.object, pointer(c), c_.object, &algorithm_,
+                                      pointer(workspace), workspace_, reinterpret_cast<cudaStream_t>(stream)),
+                 "matmul");
+  }
+
+  static Result<std::shared_ptr<const PreparedProduct>> make(cublasLtHandle_t handle, const Product& product) {
+    auto made = std::make_shared<Prepared>();
+    made->handle_ = handle;
+    made->dtype_ = product.dtype;
+    const bool is_double = product.dtype == ir::DType::f64;
+    BURN_RETURN_IF_ERROR(check(
+        table.cublasLtMatmulDescCreate(&made->description_.object, is_double ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F,
+                                       is_double ? CUDA_R_64F : CUDA_R_32F),
+        "description"));
+    // c^T = b^T a^T: the library's first operand is b.
+    const auto first = seen(product.b).is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const auto second = seen(product.a).is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+    BURN_RETURN_IF_ERROR(check(table.cublasLtMatmulDescSetAttribute(made->description_.object,
+                                                                    CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first),
+                               "transa"));
+    BURN_RETURN_IF_ERROR(check(table.cublasLtMatmulDescSetAttribute(
+                                   made->description_.object, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof second),
+                               "transb"));
+    BURN_TRY(made->a_, layout_of(product.a, product.batch, product.dtype));
+    BURN_TRY(made->b_, layout_of(product.b, product.batch, product.dtype));
+    BURN_TRY(made->c_, layout_of(product.c, product.batch, product.dtype));
+    BURN_RETURN_IF_ERROR(made->choose(product));
+    return std::shared_ptr<const PreparedProduct>(std::move(made));
+  }
+
+ private:
+  Status choose(const Product& product) {
+    constexpr std::size_t kMostWorkspace = 32 << 20;  // what the library's documentation advises for Hopper
+    Preference preference;
+    BURN_RETURN_IF_ERROR(check(table.cublasLtMatmulPreferenceCreate(&preference.object), "preference"));
+    BURN_RETURN_IF_ERROR(
+        check(table.cublasLtMatmulPreferenceSetAttribute(preference.object, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                                         &kMostWorkspace, sizeof kMostWorkspace),
+              "workspace"));
+    const std::pair<cublasLtMatmulPreferenceAttributes_t, int> alignments[] = {
+        {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, product.b.alignment},
+        {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, product.a.alignment}};
+    for (const auto& [which, bytes] : alignments) {
+      const auto value = static_cast<std::uint32_t>(bytes);
+      BURN_RETURN_IF_ERROR(check(
+          table.cublasLtMatmulPreferenceSetAttribute(preference.object, which, &value, sizeof value), "alignment"));
+    }
+    cublasLtMatmulHeuristicResult_t found{};
+    int count = 0;
+    const auto status = table.cublasLtMatmulAlgoGetHeuristic(
+        handle_, description_.object, b_.object, a_.object, c_.object, c_.object, preference.object, 1, &found, &count);
+    if (status != CUBLAS_STATUS_SUCCESS || count == 0) return unimplemented("cuBLASLt has no kernel for this product");
+    algorithm_ = found.algo;
+    workspace_ = found.workspaceSize;
+    return {};
+  }
+
+  cublasLtHandle_t handle_ = nullptr;
+  ir::DType dtype_ = ir::DType::f32;
+  Description description_;
+  Layout a_, b_, c_;
+  cublasLtMatmulAlgo_t algorithm_{};
+  std::size_t workspace_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<CublasLt>> CublasLt::open() {
+  static const Status loaded = load();
+  BURN_RETURN_IF_ERROR(loaded);
+  std::unique_ptr<CublasLt> library(new CublasLt);
+  BURN_RETURN_IF_ERROR(check(table.cublasLtCreate(&library->handle_), "cublasLtCreate"));
+  return library;
+}
+
+CublasLt::~CublasLt() {
+  if (handle_) table.cublasLtDestroy(handle_);
+}
+
+std::string CublasLt::version() const { return std::to_string(table.cublasLtGetVersion()); }
+
+Result<std::shared_ptr<const PreparedProduct>> CublasLt::prepare(const Product& product) const {
+  return Prepared::make(handle_, product);
+}
+
+}  // namespace burn::backends::cuda

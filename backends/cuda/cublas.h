@@ -1,0 +1,69 @@
+// cuBLASLt, found when the program runs.
+#pragma once
+
+#include <memory>
+
+#include <cublasLt.h>
+
+#include "backends/cuda/emitter.h"
+
+namespace burn::backends::cuda {
+
+// FN(name): every function of the library that is used.
+#define BURN_CUBLASLT(FN)                  \
+  FN(cublasLtCreate)                       \
+  FN(cublasLtDestroy)                      \
+  FN(cublasLtGetStatusString)              \
+  FN(cublasLtGetVersion)                   \
+  FN(cublasLtMatmul)                       \
+  FN(cublasLtMatmulAlgoGetHeuristic)       \
+  FN(cublasLtMatmulDescCreate)             \
+  FN(cublasLtMatmulDescDestroy)            \
+  FN(cublasLtMatmulDescSetAttribute)       \
+  FN(cublasLtMatmulPreferenceCreate)       \
+  FN(cublasLtMatmulPreferenceDestroy)      \
+  FN(cublasLtMatmulPreferenceSetAttribute) \
+  FN(cublasLtMatrixLayoutCreate)           \
+  FN(cublasLtMatrixLayoutDestroy)          \
+  FN(cublasLtMatrixLayoutSetAttribute)
+
+// A matrix as it lies in memory: of its two strides one is 1.
+struct Matrix {
+  std::int64_t rows = 0, columns = 0;
+  std::int64_t row_stride = 0, column_stride = 0;
+  std::int64_t batch_stride = 0;
+  int alignment = 256;  // bytes that its address is a multiple of
+};
+
+// c = a b for a batch of row-major c.
+struct Product {
+  Matrix a, b, c;
+  std::int64_t batch = 1;
+  ir::DType dtype = ir::DType::f32;
+};
+
+// A product made ready: which kernel, how much workspace. Thread-safe.
+class PreparedProduct {
+ public:
+  virtual ~PreparedProduct() = default;
+  virtual std::size_t workspace_bytes() const = 0;
+  virtual Status run(CUdeviceptr a, CUdeviceptr b, CUdeviceptr c, CUdeviceptr workspace, CUstream stream) const = 0;
+};
+
+class CublasLt {
+ public:
+  // For the current context. Errors: FAILED_PRECONDITION with what is missing.
+  static Result<std::unique_ptr<CublasLt>> open();
+  ~CublasLt();
+
+  std::string version() const;
+  static bool has(ir::DType dtype) { return ir::is_floating(dtype); }
+  // Errors: UNIMPLEMENTED where the library has nothing for it.
+  Result<std::shared_ptr<const PreparedProduct>> prepare(const Product& product) const;
+
+ private:
+  CublasLt() = default;
+  cublasLtHandle_t handle_ = nullptr;
+};
+
+}  // namespace burn::backends::cuda

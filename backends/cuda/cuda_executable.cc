@@ -1,0 +1,128 @@
+#include "backends/cuda/cuda_executable.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include <fmt/format.h>
+
+#include "backends/plan/simplify.h"
+#include "base/settings.h"
+
+namespace burn::backends::cuda {
+namespace {
+
+PlanOptions plan_options() {
+  auto options = PlanOptions::from_environment();
+  options.limits.max_row_size = 1 << 18;
+  return options;
+}
+
+std::uint64_t next_id() {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
+}
+
+}  // namespace
+
+CudaExecutable::CudaExecutable(const ir::Program& program, std::shared_ptr<Device> device)
+    : id_(next_id()),
+      options_(plan_options()),
+      program_(simplify(program, options_.merge_equal)),
+      device_(std::move(device)) {}
+
+Result<std::unique_ptr<CudaExecutable>> CudaExecutable::make(const ir::Program& program,
+                                                             std::shared_ptr<Device> device) {
+  std::unique_ptr<CudaExecutable> made(new CudaExecutable(program, std::move(device)));
+  const auto plan = make_plan(made->program_, made->options_);
+  if (setting(Setting::trace).find("plan") != std::string::npos)
+    fmt::print(stderr, "{}", to_string(plan, made->program_));
+  BURN_TRY(made->lowered_, lower_program(*made->device_, made->program_, plan));
+  BURN_TRY(made->kernels_, made->device_->kernels(made->lowered_.sources));
+  made->lowered_.sources.clear();
+  for (const auto& node : made->program_.nodes) {
+    if (const auto* scalar = std::get_if<ir::Scalar>(&node.op))
+      made->scalars_.emplace_back(scalar->slot, scalar->dtype);
+  }
+  made->find_dependencies();
+  return made;
+}
+
+// What each value is computed from, in the order of the program.
+void CudaExecutable::find_dependencies() {
+  const auto inputs = program_.inputs.size(), checks = lowered_.checks.size();
+  std::vector<std::vector<bool>> of_value(program_.values.size());
+  for (std::size_t n = 0; n < program_.nodes.size(); ++n) {
+    const auto& node = program_.nodes[n];
+    std::vector<bool> from(inputs + checks);
+    for (const auto ref : program_.operands_of(node)) {
+      const auto k = static_cast<std::size_t>(ref.index());
+      if (ref.is_input()) {
+        from[k] = true;
+      } else {
+        for (std::size_t i = 0; i < from.size(); ++i) from[i] = from[i] || of_value[k][i];
+      }
+    }
+    for (std::size_t c = 0; c < checks; ++c) {
+      if (lowered_.checks[c].node == static_cast<std::int32_t>(n)) from[inputs + c] = true;
+    }
+    for (std::uint32_t k = 0; k < node.value_count; ++k) of_value[node.first_value + k] = from;
+  }
+  const auto cut = [](const std::vector<bool>& all, std::size_t begin, std::size_t end) {
+    return std::vector<bool>(all.begin() + static_cast<std::ptrdiff_t>(begin),
+                             all.begin() + static_cast<std::ptrdiff_t>(end));
+  };
+  for (const auto ref : program_.outputs) {
+    const auto& from = of_value[static_cast<std::size_t>(ref.index())];
+    inputs_of_.push_back(cut(from, 0, inputs));
+    checks_of_.push_back(cut(from, inputs, inputs + checks));
+  }
+}
+
+std::vector<bool> CudaExecutable::without(std::vector<bool>& lost_outputs) const {
+  std::vector<bool> lost_steps(lowered_.steps.size()), lost_values(program_.values.size());
+  const auto is_lost = [&](ir::Ref ref) {
+    return !ref.is_input() && lost_values[static_cast<std::size_t>(ref.index())];
+  };
+  const auto output_of = [&](ir::Ref ref) { return lowered_.output_of[static_cast<std::size_t>(ref.index())]; };
+  for (std::size_t s = 0; s < lowered_.steps.size(); ++s) {
+    const auto& step = lowered_.steps[s];
+    const auto has_no_place = [&](ir::Ref ref) {
+      return output_of(ref) >= 0 && lost_outputs[static_cast<std::size_t>(output_of(ref))];
+    };
+    lost_steps[s] = std::ranges::any_of(step.reads, is_lost) || std::ranges::any_of(step.results, has_no_place) ||
+                    (step.output >= 0 && lost_outputs[static_cast<std::size_t>(step.output)]);
+    if (!lost_steps[s]) continue;
+    for (const auto ref : step.results) lost_values[static_cast<std::size_t>(ref.index())] = true;
+  }
+  for (std::size_t k = 0; k < program_.outputs.size(); ++k)
+    lost_outputs[k] = lost_outputs[k] || is_lost(program_.outputs[k]);
+  return lost_steps;
+}
+
+std::size_t CudaExecutable::memory_bytes() const {
+  constexpr std::size_t kCommandBytes = 512;
+  return sizeof *this + ir::memory_bytes(program_) + lowered_.commands.size() * kCommandBytes;
+}
+
+Status CudaExecutable::check_args(const RunArgs& args) const {
+  if (args.inputs.size() != program_.inputs.size())
+    return invalid_argument(
+        fmt::format("run: {} inputs for a program of {}", args.inputs.size(), program_.inputs.size()));
+  if (args.scalars.size() != static_cast<std::size_t>(program_.scalar_count))
+    return invalid_argument(
+        fmt::format("run: {} scalars for a program of {}", args.scalars.size(), program_.scalar_count));
+  if (!args.failures.empty() && args.failures.size() != args.inputs.size())
+    return invalid_argument(fmt::format("run: {} failures for {} inputs", args.failures.size(), args.inputs.size()));
+  for (std::size_t i = 0; i < args.inputs.size(); ++i) {
+    if (!args.failures.empty() && args.failures[i]) continue;
+    const auto* buffer = dynamic_cast<const CudaBuffer*>(args.inputs[i].get());
+    const auto& type = program_.inputs[i].type;
+    if (!buffer) return invalid_argument(fmt::format("run: input {} is no buffer of the cuda backend", i));
+    if (buffer->size() < type.num_bytes())
+      return invalid_argument(
+          fmt::format("run: input {} has {} bytes, {} wants {}", i, buffer->size(), to_string(type), type.num_bytes()));
+  }
+  return {};
+}
+
+}  // namespace burn::backends::cuda

@@ -1,0 +1,97 @@
+#include "backends/cuda/cuda_stream.h"
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "base/settings.h"
+
+namespace burn::backends::cuda {
+
+Result<std::unique_ptr<CudaStream>> CudaStream::open(std::shared_ptr<Device> device, std::shared_ptr<PinnedPool> pinned,
+                                                     FailureSink sink) {
+  device->make_current();
+  CUstream stream = nullptr;
+  BURN_RETURN_IF_ERROR(
+      check(driver().cuStreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING, 0), "cuStreamCreate"));
+  return std::unique_ptr<CudaStream>(new CudaStream(std::move(device), std::move(pinned), std::move(sink), stream));
+}
+
+CudaStream::CudaStream(std::shared_ptr<Device> device, std::shared_ptr<PinnedPool> pinned, FailureSink sink,
+                       CUstream stream)
+    : device_(std::move(device)),
+      pinned_(std::move(pinned)),
+      sink_(std::move(sink)),
+      stream_(stream),
+      memory_(device_->memory()->open_stream()),
+      uses_graphs_(!is_off(Setting::graphs)),
+      completions_(device_->context(), stream) {}
+
+CudaStream::~CudaStream() {
+  device_->make_current();
+  driver().cuStreamSynchronize(stream_);
+  graphs_.clear();
+  arena_.buffer = bindings_.buffer = failures_.buffer = nullptr;
+  memory_->close();
+}
+
+// --- bytes -----------------------------------------------------------------------------------------------------------
+
+Result<BufferPtr> CudaStream::upload(SharedBytes bytes) {
+  BURN_TRY(auto block, pinned_->allocate(bytes.size()));
+  if (!bytes.empty()) std::memcpy(block->bytes().data(), bytes.data(), bytes.size());
+  return upload(HostBlockPtr(std::move(block)));
+}
+
+Result<BufferPtr> CudaStream::upload(HostBlockPtr block) {
+  const auto bytes = block->bytes();
+  if (!dynamic_cast<PinnedBlock*>(block.get())) return upload(SharedBytes(block, bytes));
+  device_->make_current();
+  BURN_TRY(auto buffer, memory_->allocate(bytes.size()));
+  if (!bytes.empty()) {
+    BURN_RETURN_IF_ERROR(
+        check(driver().cuMemcpyHtoDAsync(buffer->address(), bytes.data(), bytes.size(), stream_), "upload"));
+    completions_.add([block = std::move(block)](const Status&) {});  // until it is copied
+  }
+  return BufferPtr(std::move(buffer));
+}
+
+void CudaStream::download(BufferPtr buffer, std::size_t size, Downloaded done) {
+  const auto fail = [&](Status status) {
+    completions_.add(
+        [done, failure = std::make_shared<const Status>(std::move(status))](const Status&) { done({}, failure); });
+  };
+  device_->make_current();
+  if (size > buffer->size())
+    return fail(invalid_argument(fmt::format("download: {} bytes of a buffer of {}", size, buffer->size())));
+  auto block = pinned_->allocate(size);
+  if (!block.ok()) return fail(block.status());
+  if (size > 0) {
+    const auto copied =
+        check(driver().cuMemcpyDtoHAsync((*block)->bytes().data(), cuda(buffer).address(), size, stream_), "download");
+    if (!copied.ok()) return fail(copied);
+  }
+  completions_.add([buffer = std::move(buffer), block = *block, done = std::move(done)](const Status& device) {
+    if (!device.ok()) return done({}, std::make_shared<const Status>(device));
+    if (auto failure = failure_of(buffer)) return done({}, failure);
+    done(SharedBytes(block, block->bytes()), nullptr);
+  });
+}
+
+Result<BufferPtr> CudaStream::clone(const BufferPtr& buffer) {
+  device_->make_current();
+  BURN_TRY(auto copy, memory_->allocate(buffer->size()));
+  copy->outcome = cuda(buffer).outcome;
+  if (buffer->size() > 0) {
+    BURN_RETURN_IF_ERROR(
+        check(driver().cuMemcpyDtoDAsync(copy->address(), cuda(buffer).address(), buffer->size(), stream_), "clone"));
+  }
+  return BufferPtr(std::move(copy));
+}
+
+void CudaStream::synchronize(Done done) {
+  device_->make_current();
+  completions_.add([done = std::move(done)](const Status& device) { done(device); });
+}
+
+}  // namespace burn::backends::cuda

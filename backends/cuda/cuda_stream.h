@@ -1,0 +1,62 @@
+// A stream of a CUDA device: enqueues, and answers from a thread of its own.
+#pragma once
+
+#include <memory>
+
+#include "backends/cuda/completions.h"
+#include "backends/cuda/cuda_executable.h"
+#include "backends/cuda/device.h"
+#include "backends/cuda/graphs.h"
+#include "backends/cuda/outcome.h"
+#include "backends/cuda/pinned.h"
+
+namespace burn::backends::cuda {
+
+class CudaStream final : public Stream {
+ public:
+  static Result<std::unique_ptr<CudaStream>> open(std::shared_ptr<Device> device, std::shared_ptr<PinnedPool> pinned,
+                                                  FailureSink sink);
+  ~CudaStream() override;
+
+  Result<BufferPtr> upload(SharedBytes bytes) override;
+  Result<BufferPtr> upload(HostBlockPtr block) override;
+  void download(BufferPtr buffer, std::size_t size, Downloaded done) override;
+  Result<BufferPtr> clone(const BufferPtr& buffer) override;
+  Result<RunResult> run(const std::shared_ptr<Executable>& executable, RunArgs args) override;
+  void synchronize(Done done) override;
+
+ private:
+  CudaStream(std::shared_ptr<Device> device, std::shared_ptr<PinnedPool> pinned, FailureSink sink, CUstream stream);
+
+  // Memory that every run uses in turn: it grows to what the largest program wants.
+  struct Region {
+    CudaBufferPtr buffer;
+    Result<CUdeviceptr> at_least(StreamMemory& memory, std::size_t bytes);
+  };
+
+  // Fills in what inputs that failed would have been, and says which outputs fail with them.
+  Status stand_in_for_failed(const CudaExecutable& executable, RunArgs& args);
+  // Buffers of the outputs, new ones or those of inputs. Where there is no memory the output fails.
+  std::vector<BufferPtr> output_buffers(const CudaExecutable& executable, const RunArgs& args, RunResult& result);
+  static std::vector<bool> fail_without_memory(const CudaExecutable& executable, const std::vector<BufferPtr>& buffers,
+                                               RunResult& result);
+  Status bind_scalars(const CudaExecutable& executable, const RunArgs& args, CUdeviceptr bindings);
+  // Enqueues the program's commands, by way of a graph where the same addresses come again.
+  Status launch(const CudaExecutable& executable, const Bindings& bindings, const std::vector<bool>& left_out);
+  Result<CUgraphExec> capture(const CudaExecutable& executable, const Bindings& bindings);
+  void watch_checks(const CudaExecutable& executable, const RunArgs& args, RunResult& result, CUdeviceptr failures);
+  void inherit_outcomes(const CudaExecutable& executable, const RunArgs& args, const std::shared_ptr<Report>& report,
+                        RunResult& result);
+
+  const std::shared_ptr<Device> device_;
+  const std::shared_ptr<PinnedPool> pinned_;
+  const FailureSink sink_;
+  const CUstream stream_;
+  const std::shared_ptr<StreamMemory> memory_;
+  Region arena_, bindings_, failures_;
+  Graphs graphs_;
+  const bool uses_graphs_;
+  Completions completions_;
+};
+
+}  // namespace burn::backends::cuda

@@ -1,0 +1,303 @@
+// Runs of programs: what a run is given, its commands, and what the device finds out.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "backends/cuda/cuda_stream.h"
+#include "backends/failures.h"
+#include "ir/dispatch.h"
+
+namespace burn::backends::cuda {
+namespace {
+
+// A scalar's bits (ir::Constant) as the eight bytes that kernels read its dtype from.
+std::uint64_t device_bits(ir::DType dtype, std::uint64_t bits) {
+  std::uint64_t result = 0;
+  ir::dispatch(dtype, [&]<typename T>() {
+    T value{};
+    if constexpr (std::is_same_v<T, bool>)
+      value = bits != 0;
+    else if constexpr (std::is_integral_v<T>)
+      value = static_cast<T>(bits);
+    else
+      value = static_cast<T>(static_cast<ir::compute_t<T>>(std::bit_cast<double>(bits)));
+    std::memcpy(&result, &value, sizeof value);
+  });
+  return result;
+}
+
+struct CheckText {
+  std::string op, site;
+  std::int64_t size;
+  std::optional<std::uint64_t> program;
+
+  Status failure(std::int64_t index) const {
+    const auto what = size > 0 ? fmt::format("index {} is outside 0..{}", index, size - 1)
+                               : fmt::format("index {} into an axis of size 0", index);
+    Status status(StatusCode::out_of_range,
+                  fmt::format("{}: {}{}", op, what, site.empty() ? "" : fmt::format(" (at {})", site)));
+    return program ? status.with_context(fmt::format("program {}", *program)) : status;
+  }
+};
+
+}  // namespace
+
+Result<CUdeviceptr> CudaStream::Region::at_least(StreamMemory& memory, std::size_t bytes) {
+  if (!buffer || buffer->size() < bytes) {
+    buffer = nullptr;  // what runs still use of it is given to nobody but this stream
+    BURN_TRY(buffer, memory.allocate(bytes));
+  }
+  return buffer->address();
+}
+
+Result<RunResult> CudaStream::run(const std::shared_ptr<Executable>& executable, RunArgs args) {
+  const auto& program = static_cast<const CudaExecutable&>(*executable);
+  BURN_RETURN_IF_ERROR(program.check_args(args));
+  device_->make_current();
+  for (std::size_t i = 0; i < args.inputs.size(); ++i) {  // what is known by now of what the device found
+    if (!args.inputs[i]) continue;
+    if (auto failure = failure_of(args.inputs[i])) {
+      if (args.failures.empty()) args.failures.resize(args.inputs.size());
+      if (!args.failures[i]) args.failures[i] = std::move(failure);
+    }
+  }
+  const auto known = args.failures;
+  RunResult result{{}, spread(program.program(), args.failures)};
+  result.failures.resize(program.program().outputs.size());
+  BURN_RETURN_IF_ERROR(stand_in_for_failed(program, args));
+
+  const auto buffers = output_buffers(program, args, result);
+  const auto left_out = fail_without_memory(program, buffers, result);
+  const auto& lowered = program.lowered();
+  auto arena = arena_.at_least(*memory_, lowered.arena.bytes);
+  if (!arena.ok()) {
+    const auto why = std::make_shared<const Status>(at_node(arena.status(), program.program().nodes.back()));
+    for (auto& failure : result.failures) {
+      if (!failure) failure = why;
+    }
+  }
+  const auto is_failed = [](const Failure& failure) { return failure != nullptr; };
+  const bool is_lost = !result.failures.empty() && std::ranges::all_of(result.failures, is_failed);
+  name_program(result.failures, known, args.program);
+  if (!is_lost) {
+    BURN_TRY(const auto bindings,
+             bindings_.at_least(*memory_, 16 + 8 * std::max<std::size_t>(args.scalars.size(), 62)));
+    BURN_TRY(const auto failures, failures_.at_least(*memory_, 16 * std::max<std::size_t>(lowered.checks.size(), 16)));
+    BURN_RETURN_IF_ERROR(bind_scalars(program, args, bindings));
+    if (!lowered.checks.empty())
+      BURN_RETURN_IF_ERROR(
+          check(driver().cuMemsetD8Async(failures, 0, 16 * lowered.checks.size(), stream_), "cuMemsetD8Async"));
+    std::vector<CUdeviceptr> inputs, outputs;
+    for (const auto& buffer : args.inputs) inputs.push_back(cuda(buffer).address());
+    for (const auto& buffer : buffers) outputs.push_back(buffer ? cuda(buffer).address() : 0);
+    Bindings at;
+    at.inputs = inputs;
+    at.outputs = outputs;
+    at.blocks = lowered.arena.offsets;
+    at.arena = *arena;
+    at.bindings = bindings;
+    at.failures = failures;
+    BURN_RETURN_IF_ERROR(launch(program, at, left_out));
+    result.outputs = buffers;
+    watch_checks(program, args, result, failures);
+  }
+  result.outputs.resize(program.program().outputs.size());
+  for (std::size_t k = 0; k < result.outputs.size(); ++k) {
+    if (result.failures[k]) result.outputs[k] = nullptr;
+  }
+  if (std::ranges::none_of(result.failures, is_failed)) result.failures.clear();
+  return result;
+}
+
+// Where outputs have no buffer, what is computed from them fails for the same reason; the rest is computed.
+std::vector<bool> CudaStream::fail_without_memory(const CudaExecutable& executable,
+                                                  const std::vector<BufferPtr>& buffers, RunResult& result) {
+  std::vector<bool> lost;
+  for (const auto& buffer : buffers) lost.push_back(buffer == nullptr);
+  const auto first = std::ranges::find(lost, true);
+  if (first == lost.end()) return {};
+  const auto why = result.failures[static_cast<std::size_t>(first - lost.begin())];
+  auto left_out = executable.without(lost);
+  for (std::size_t k = 0; k < lost.size(); ++k) {
+    if (lost[k] && !result.failures[k]) result.failures[k] = why;
+  }
+  return left_out;
+}
+
+Status CudaStream::stand_in_for_failed(const CudaExecutable& executable, RunArgs& args) {
+  for (std::size_t i = 0; i < args.failures.size(); ++i) {
+    if (!args.failures[i]) continue;
+    const auto bytes = executable.program().inputs[i].type.num_bytes();
+    BURN_TRY(auto buffer, memory_->allocate(bytes));
+    if (bytes > 0)
+      BURN_RETURN_IF_ERROR(check(driver().cuMemsetD8Async(buffer->address(), 0, bytes, stream_), "cuMemsetD8Async"));
+    args.inputs[i] = std::move(buffer);
+  }
+  return {};
+}
+
+std::vector<BufferPtr> CudaStream::output_buffers(const CudaExecutable& executable, const RunArgs& args,
+                                                  RunResult& result) {
+  const auto& program = executable.program();
+  std::vector<BufferPtr> buffers(program.outputs.size());
+  for (std::size_t k = 0; k < buffers.size(); ++k) {
+    const auto& source = executable.lowered().outputs[k];
+    const auto& type = program.type_of(program.outputs[k]);
+    if (source.shares_input >= 0) {
+      buffers[k] = args.inputs[static_cast<std::size_t>(source.shares_input)];
+      continue;
+    }
+    if (source.reuses_input >= 0) {
+      const auto& input = args.inputs[static_cast<std::size_t>(source.reuses_input)];
+      if (input.use_count() == 1 && input->size() == type.num_bytes() && cuda(input).memory() == memory_.get()) {
+        buffers[k] = input;
+        continue;
+      }
+    }
+    auto buffer = memory_->allocate(type.num_bytes());
+    if (buffer.ok()) {
+      buffers[k] = *std::move(buffer);
+    } else if (!result.failures[k]) {
+      result.failures[k] =
+          std::make_shared<const Status>(at_node(buffer.status(), program.maker_of(program.outputs[k])));
+    }
+  }
+  return buffers;
+}
+
+// By value, as parameters of a kernel: memory that is copied from would have to lie still until the device has read it.
+Status CudaStream::bind_scalars(const CudaExecutable& executable, const RunArgs& args, CUdeviceptr bindings) {
+  constexpr std::size_t kWords = 64;
+  if (!executable.reads_bindings()) return {};
+  std::vector<std::uint64_t> words(2 + args.scalars.size());
+  words[0] = args.seed;
+  words[1] = args.random_offset;
+  for (const auto& [slot, dtype] : executable.scalars())
+    words[2 + static_cast<std::size_t>(slot)] = device_bits(dtype, args.scalars[static_cast<std::size_t>(slot)]);
+  static const KernelSource source{
+      "struct Words { unsigned long long at[64]; };\n"
+      "extern \"C\" __global__ void burn_kernel(unsigned long long* to, int count, const __grid_constant__ Words "
+      "words) {\n"
+      "  if (threadIdx.x < count) to[threadIdx.x] = words.at[threadIdx.x];\n}\n"};
+  BURN_TRY(const auto kernels, device_->kernels(std::span(&source, 1)));
+  for (std::size_t first = 0; first < words.size(); first += kWords) {
+    std::array<std::uint64_t, kWords> part{};
+    auto count = static_cast<int>(std::min(kWords, words.size() - first));
+    std::copy_n(words.begin() + static_cast<std::ptrdiff_t>(first), count, part.begin());
+    CUdeviceptr to = bindings + 8 * first;
+    void* parameters[] = {&to, &count, part.data()};
+    BURN_RETURN_IF_ERROR(
+        check(driver().cuLaunchKernel(kernels[0].function, 1, 1, 1, kWords, 1, 1, 0, stream_, parameters, nullptr),
+              "scalars"));
+  }
+  return {};
+}
+
+Status CudaStream::launch(const CudaExecutable& executable, const Bindings& bindings,
+                          const std::vector<bool>& left_out) {
+  constexpr std::size_t kFewest = 3;  // commands that a graph is worth while for
+  const auto plainly = [&] {
+    return enqueue(executable.lowered().commands, executable.kernels(), bindings, stream_, left_out);
+  };
+  if (!uses_graphs_ || !left_out.empty() || executable.lowered().commands.size() < kFewest) return plainly();
+  std::vector<CUdeviceptr> addresses(bindings.inputs.begin(), bindings.inputs.end());
+  addresses.insert(addresses.end(), bindings.outputs.begin(), bindings.outputs.end());
+  addresses.insert(addresses.end(), {bindings.arena, bindings.bindings, bindings.failures});
+  auto* graph = graphs_.find(executable.id(), addresses);
+  if (!graph) {
+    if (!graphs_.is_repeated(executable.id(), addresses)) return plainly();
+    BURN_TRY(graph, capture(executable, bindings));
+    graphs_.keep(executable.id(), addresses, graph);
+  }
+  return check(driver().cuGraphLaunch(graph, stream_), "cuGraphLaunch");
+}
+
+Result<CUgraphExec> CudaStream::capture(const CudaExecutable& executable, const Bindings& bindings) {
+  BURN_RETURN_IF_ERROR(
+      check(driver().cuStreamBeginCapture(stream_, CU_STREAM_CAPTURE_MODE_RELAXED), "cuStreamBeginCapture"));
+  const auto enqueued = enqueue(executable.lowered().commands, executable.kernels(), bindings, stream_);
+  CUgraph graph = nullptr;
+  const auto ended = check(driver().cuStreamEndCapture(stream_, &graph), "cuStreamEndCapture");
+  BURN_RETURN_IF_ERROR(enqueued);
+  BURN_RETURN_IF_ERROR(ended);
+  CUgraphExec made = nullptr;
+  const auto status = check(driver().cuGraphInstantiateWithFlags(&made, graph, 0), "cuGraphInstantiate");
+  driver().cuGraphDestroy(graph);
+  BURN_RETURN_IF_ERROR(status);
+  return made;
+}
+
+// --- what the device finds out ---------------------------------------------------------------------------------------
+
+void CudaStream::watch_checks(const CudaExecutable& executable, const RunArgs& args, RunResult& result,
+                              CUdeviceptr failures) {
+  const auto& checks = executable.lowered().checks;
+  std::shared_ptr<Report> report;
+  if (!checks.empty()) {
+    report = std::make_shared<Report>(checks.size());
+    auto block = pinned_->allocate(16 * checks.size());
+    const auto copied =
+        block.ok() ? check(driver().cuMemcpyDtoHAsync((*block)->bytes().data(), failures, 16 * checks.size(), stream_),
+                           "checks")
+                   : block.status();
+    // What a failure says is put together here: the program need not be there any more when it is wanted.
+    std::vector<CheckText> texts;
+    for (const auto& check : checks) {
+      const auto& node = executable.program().nodes[static_cast<std::size_t>(check.node)];
+      texts.push_back({std::string(ir::name(node.op)), to_string(node.site), check.size, args.program});
+    }
+    completions_.add(
+        [report, block, copied, texts = std::move(texts), sink = sink_, serial = args.serial](const Status& device) {
+          for (std::size_t c = 0; c < texts.size(); ++c) {
+            Status status = !copied.ok() ? copied : device;
+            if (status.ok()) {
+              std::int64_t found[2];
+              std::memcpy(found, (*block)->bytes().data() + 16 * c, sizeof found);
+              if (found[1] == 0) continue;
+              status = texts[c].failure(found[0]);
+            }
+            const auto failure = std::make_shared<const Status>(std::move(status));
+            report->set_failure(c, failure);
+          }
+          report->publish();
+          for (std::size_t c = 0; c < texts.size(); ++c) {
+            if (report->failure(c)) sink(serial, report->failure(c));
+          }
+        });
+  }
+  inherit_outcomes(executable, args, report, result);
+}
+
+void CudaStream::inherit_outcomes(const CudaExecutable& executable, const RunArgs& args,
+                                  const std::shared_ptr<Report>& report, RunResult& result) {
+  const bool is_open =
+      std::ranges::any_of(args.inputs, [](const BufferPtr& input) { return cuda(input).outcome != nullptr; });
+  std::vector<std::shared_ptr<const Outcome>> outcomes(result.outputs.size());  // an output may be an input's buffer
+  for (std::size_t k = 0; k < result.outputs.size(); ++k) {
+    std::vector<Outcome::Entry> entries;
+    for (std::size_t i = 0; is_open && i < args.inputs.size(); ++i) {
+      const auto& outcome = cuda(args.inputs[i]).outcome;
+      if (!outcome || !executable.depends_on_input(k, i)) continue;
+      for (const auto& entry : outcome->entries()) {
+        const bool is_settled = entry.report->is_known() && !entry.report->failure(entry.check);
+        const auto is_same = [&](const Outcome::Entry& other) {
+          return other.report == entry.report && other.check == entry.check;
+        };
+        if (!is_settled && std::ranges::none_of(entries, is_same)) entries.push_back(entry);
+      }
+    }
+    for (std::size_t c = 0; report && c < executable.lowered().checks.size(); ++c) {
+      if (executable.depends_on_check(k, c)) entries.push_back({report, c});
+    }
+    if (!entries.empty()) outcomes[k] = std::make_shared<const Outcome>(std::move(entries));
+  }
+  for (std::size_t k = 0; k < result.outputs.size(); ++k) {
+    if (result.outputs[k] && executable.lowered().outputs[k].shares_input < 0)
+      cuda(result.outputs[k]).outcome = outcomes[k];
+  }
+}
+
+}  // namespace burn::backends::cuda

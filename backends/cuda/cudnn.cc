@@ -1,0 +1,297 @@
+#include "backends/cuda/cudnn.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <vector>
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+namespace burn::backends::cuda {
+namespace {
+
+// The functions of a generation ago do all that is needed here; that the headers call them deprecated is no news.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+struct Table {
+#define FN(name) decltype(&::name) name = nullptr;
+  BURN_CUDNN(FN)
+#undef FN
+};
+#pragma GCC diagnostic pop
+Table table;
+
+Status load() {
+  void* library = nullptr;
+  for (const auto* name : {"libcudnn.so.9", "/usr/local/cuda/lib64/libcudnn.so.9"}) {
+    if ((library = dlopen(name, RTLD_NOW | RTLD_LOCAL))) break;
+  }
+  if (!library)
+    return failed_precondition(fmt::format("CUDA: libcudnn.so.9, which convolves, is not there ({})", dlerror()));
+#define FN(name)                                                              \
+  table.name = reinterpret_cast<decltype(table.name)>(dlsym(library, #name)); \
+  if (!table.name) return failed_precondition("CUDA: libcudnn.so.9 has no " #name);
+  BURN_CUDNN(FN)
+#undef FN
+  return {};
+}
+
+Status check(cudnnStatus_t status, const char* what) {
+  if (status == CUDNN_STATUS_SUCCESS) return {};
+  const auto message = fmt::format("cuDNN: {}: {}", what, table.cudnnGetErrorString(status));
+  return status == CUDNN_STATUS_NOT_SUPPORTED ? unimplemented(message) : internal_error(message);
+}
+
+// More workspace than this is not worth what an algorithm that wants it may gain.
+constexpr std::size_t kMostWorkspace = std::size_t{256} << 20;
+
+// One algorithm for a problem, in the order in which the library would try them.
+struct Candidate {
+  int algorithm = 0;
+  cudnnMathType_t math = CUDNN_DEFAULT_MATH;
+  std::size_t workspace = 0;
+};
+
+class Prepared final : public PreparedConv {
+ public:
+  explicit Prepared(std::shared_ptr<CudnnHandle> library) : library_(std::move(library)) {}
+  ~Prepared() override {
+    if (input_) table.cudnnDestroyTensorDescriptor(input_);
+    if (output_) table.cudnnDestroyTensorDescriptor(output_);
+    if (weight_) table.cudnnDestroyFilterDescriptor(weight_);
+    if (conv_) table.cudnnDestroyConvolutionDescriptor(conv_);
+  }
+  Prepared(const Prepared&) = delete;
+  Prepared& operator=(const Prepared&) = delete;
+
+  // Describes the problem and chooses the algorithm. Errors: UNIMPLEMENTED where the library has none.
+  Status prepare(const ConvProblem& problem) {
+    direction_ = problem.direction;
+    is_double_ = problem.dtype == ir::DType::f64;
+    only_fma_ = problem.dtype == ir::DType::f32 && !problem.tf32;
+    BURN_RETURN_IF_ERROR(describe(problem));
+    BURN_TRY(const auto all, candidates());
+    for (const auto& candidate : all) {  // the first one that is possible: they are not timed
+      if (!try_candidate(candidate).ok()) continue;
+      chosen_ = candidate;
+      return {};
+    }
+    return unimplemented("cuDNN: no algorithm for this convolution");
+  }
+
+  std::size_t workspace_bytes() const override { return chosen_.workspace; }
+
+  Status run(CUdeviceptr first, CUdeviceptr second, CUdeviceptr result, CUdeviceptr workspace,
+             CUstream stream) const override {
+    const float one = 1, zero = 0;
+    const double one64 = 1, zero64 = 0;
+    const void* alpha = is_double_ ? static_cast<const void*>(&one64) : &one;
+    const void* beta = is_double_ ? static_cast<const void*>(&zero64) : &zero;
+    const auto pointer = [](CUdeviceptr address) { return reinterpret_cast<void*>(address); };
+    const std::lock_guard lock(library_->mutex);
+    auto* handle = library_->handle;
+    BURN_RETURN_IF_ERROR(check(table.cudnnSetStream(handle, stream), "stream"));
+    switch (direction_) {
+      case ConvDirection::forward:
+        return check(table.cudnnConvolutionForward(handle, alpha, input_, pointer(first), weight_, pointer(second),
+                                                   conv_, algorithm<cudnnConvolutionFwdAlgo_t>(), pointer(workspace),
+                                                   chosen_.workspace, beta, output_, pointer(result)),
+                     "convolution");
+      case ConvDirection::input_grad:
+        return check(
+            table.cudnnConvolutionBackwardData(handle, alpha, weight_, pointer(second), output_, pointer(first), conv_,
+                                               algorithm<cudnnConvolutionBwdDataAlgo_t>(), pointer(workspace),
+                                               chosen_.workspace, beta, input_, pointer(result)),
+            "a convolution's gradient in its input");
+      case ConvDirection::weight_grad:
+        return check(
+            table.cudnnConvolutionBackwardFilter(handle, alpha, input_, pointer(first), output_, pointer(second), conv_,
+                                                 algorithm<cudnnConvolutionBwdFilterAlgo_t>(), pointer(workspace),
+                                                 chosen_.workspace, beta, weight_, pointer(result)),
+            "a convolution's gradient in its weight");
+    }
+    return {};
+  }
+
+ private:
+  template <typename Algorithm>
+  Algorithm algorithm() const {
+    return static_cast<Algorithm>(chosen_.algorithm);
+  }
+
+  Status describe(const ConvProblem& problem);
+  Result<std::vector<Candidate>> candidates() const;
+  Status try_candidate(const Candidate& candidate);
+
+  template <typename Performance, typename Get, typename... Descriptors>
+  Result<std::vector<Candidate>> ask(Get get, Descriptors... descriptors) const {
+    std::array<Performance, 16> found{};
+    int count = 0;
+    BURN_RETURN_IF_ERROR(check(
+        get(library_->handle, descriptors..., static_cast<int>(found.size()), &count, found.data()), "algorithms"));
+    std::vector<Candidate> all;
+    for (int i = 0; i < count; ++i) {
+      const auto& one = found[static_cast<std::size_t>(i)];
+      // The same operands give the same bits: no algorithm that adds in any order.
+      const bool fits =
+          one.status == CUDNN_STATUS_SUCCESS && one.memory <= kMostWorkspace && one.determinism == CUDNN_DETERMINISTIC;
+      if (fits) all.push_back({static_cast<int>(one.algo), only_fma_ ? CUDNN_FMA_MATH : one.mathType, one.memory});
+    }
+    return all;
+  }
+
+  std::shared_ptr<CudnnHandle> library_;
+  ConvDirection direction_ = ConvDirection::forward;
+  bool is_double_ = false, only_fma_ = false;
+  cudnnTensorDescriptor_t input_ = nullptr, output_ = nullptr;
+  cudnnFilterDescriptor_t weight_ = nullptr;
+  cudnnConvolutionDescriptor_t conv_ = nullptr;
+  Candidate chosen_;
+};
+
+cudnnDataType_t type_of(ir::DType dtype) {
+  switch (dtype) {
+    case ir::DType::f64:
+      return CUDNN_DATA_DOUBLE;
+    case ir::DType::f16:
+      return CUDNN_DATA_HALF;
+    case ir::DType::bf16:
+      return CUDNN_DATA_BFLOAT16;
+    default:
+      return CUDNN_DATA_FLOAT;
+  }
+}
+
+// As the library wants dims: an image of one spatial dim has a height of 1.
+std::vector<int> sizes_of(const ir::Shape& shape) {
+  std::vector<int> sizes;
+  for (const auto size : shape) sizes.push_back(static_cast<int>(size));
+  if (sizes.size() == 3) sizes.insert(sizes.begin() + 2, 1);
+  return sizes;
+}
+
+std::vector<int> list_of(const ir::Dims& dims, int of_missing) {
+  std::vector<int> list;
+  for (const auto value : dims) list.push_back(static_cast<int>(value));
+  if (list.size() == 1) list.insert(list.begin(), of_missing);
+  return list;
+}
+
+Status set_image(cudnnTensorDescriptor_t descriptor, cudnnDataType_t type, const ir::Shape& shape) {
+  const auto sizes = sizes_of(shape);
+  std::vector<int> strides(sizes.size(), 1);
+  for (auto i = sizes.size() - 1; i > 0; --i) strides[i - 1] = strides[i] * sizes[i];
+  return check(
+      table.cudnnSetTensorNdDescriptor(descriptor, type, static_cast<int>(sizes.size()), sizes.data(), strides.data()),
+      "an image");
+}
+
+Status Prepared::describe(const ConvProblem& problem) {
+  const auto type = type_of(problem.dtype), compute = is_double_ ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
+  BURN_RETURN_IF_ERROR(check(table.cudnnCreateTensorDescriptor(&input_), "an image"));
+  BURN_RETURN_IF_ERROR(check(table.cudnnCreateTensorDescriptor(&output_), "an image"));
+  BURN_RETURN_IF_ERROR(check(table.cudnnCreateFilterDescriptor(&weight_), "a weight"));
+  BURN_RETURN_IF_ERROR(check(table.cudnnCreateConvolutionDescriptor(&conv_), "a convolution"));
+  BURN_RETURN_IF_ERROR(set_image(input_, type, problem.input));
+  BURN_RETURN_IF_ERROR(set_image(output_, type, problem.output));
+  const auto weight = sizes_of(problem.weight);
+  BURN_RETURN_IF_ERROR(check(table.cudnnSetFilterNdDescriptor(weight_, type, CUDNN_TENSOR_NCHW,
+                                                              static_cast<int>(weight.size()), weight.data()),
+                             "a weight"));
+  const auto padding = list_of(problem.pad_begin, 0), stride = list_of(problem.stride, 1),
+             dilation = list_of(problem.dilation, 1);
+  BURN_RETURN_IF_ERROR(
+      check(table.cudnnSetConvolutionNdDescriptor(conv_, static_cast<int>(padding.size()), padding.data(),
+                                                  stride.data(), dilation.data(), CUDNN_CROSS_CORRELATION, compute),
+            "a convolution"));
+  BURN_RETURN_IF_ERROR(check(table.cudnnSetConvolutionGroupCount(conv_, static_cast<int>(problem.groups)), "groups"));
+  return check(table.cudnnSetConvolutionMathType(conv_, only_fma_ ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH), "math");
+}
+
+Result<std::vector<Candidate>> Prepared::candidates() const {
+  switch (direction_) {
+    case ConvDirection::forward:
+      return ask<cudnnConvolutionFwdAlgoPerf_t>(table.cudnnGetConvolutionForwardAlgorithm_v7, input_, weight_, conv_,
+                                                output_);
+    case ConvDirection::input_grad:
+      return ask<cudnnConvolutionBwdDataAlgoPerf_t>(table.cudnnGetConvolutionBackwardDataAlgorithm_v7, weight_, output_,
+                                                    conv_, input_);
+    case ConvDirection::weight_grad:
+      return ask<cudnnConvolutionBwdFilterAlgoPerf_t>(table.cudnnGetConvolutionBackwardFilterAlgorithm_v7, input_,
+                                                      output_, conv_, weight_);
+  }
+  return unimplemented("cuDNN: no such convolution");
+}
+
+// Whether the library takes it after all, in which case the descriptor is left set for it.
+Status Prepared::try_candidate(const Candidate& candidate) {
+  BURN_RETURN_IF_ERROR(check(table.cudnnSetConvolutionMathType(conv_, candidate.math), "math"));
+  std::size_t bytes = 0;
+  const auto status = [&] {
+    switch (direction_) {
+      case ConvDirection::forward:
+        return table.cudnnGetConvolutionForwardWorkspaceSize(
+            library_->handle, input_, weight_, conv_, output_,
+            static_cast<cudnnConvolutionFwdAlgo_t>(candidate.algorithm), &bytes);
+      case ConvDirection::input_grad:
+        return table.cudnnGetConvolutionBackwardDataWorkspaceSize(
+            library_->handle, weight_, output_, conv_, input_,
+            static_cast<cudnnConvolutionBwdDataAlgo_t>(candidate.algorithm), &bytes);
+      case ConvDirection::weight_grad:
+        return table.cudnnGetConvolutionBackwardFilterWorkspaceSize(
+            library_->handle, input_, output_, conv_, weight_,
+            static_cast<cudnnConvolutionBwdFilterAlgo_t>(candidate.algorithm), &bytes);
+    }
+    return CUDNN_STATUS_NOT_SUPPORTED;
+  }();
+  BURN_RETURN_IF_ERROR(check(status, "workspace"));
+  return bytes <= candidate.workspace ? Status{}
+                                      : unimplemented("cuDNN: an algorithm wants more workspace than it said");
+}
+
+Status check_taken(const ConvProblem& problem) {
+  if (!ir::is_floating(problem.dtype)) return unimplemented("cuDNN: takes floats");
+  if (problem.pad_begin != problem.pad_end) return unimplemented("cuDNN: padding is the same at both ends");
+  constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+  for (const auto* shape : {&problem.input, &problem.weight, &problem.output}) {
+    if (ir::num_elements(*shape) == 0) return unimplemented("cuDNN: nothing to convolve");
+    if (ir::num_elements(*shape) > kMost) return unimplemented("cuDNN: images of 2^31 elements or more");
+  }
+  for (const auto* list : {&problem.stride, &problem.pad_begin, &problem.dilation}) {
+    if (std::ranges::any_of(*list, [](std::int64_t value) { return value > kMost; }))
+      return unimplemented("cuDNN: strides, padding or dilation of 2^31 or more");
+  }
+  return {};
+}
+
+}  // namespace
+
+CudnnHandle::~CudnnHandle() {
+  if (handle) table.cudnnDestroy(handle);
+}
+
+Result<std::unique_ptr<Cudnn>> Cudnn::open() {
+  static const Status loaded = load();
+  BURN_RETURN_IF_ERROR(loaded);
+  std::unique_ptr<Cudnn> made(new Cudnn());
+  made->handle_ = std::make_shared<CudnnHandle>();
+  const auto status = check(table.cudnnCreate(&made->handle_->handle), "a handle");
+  if (!status.ok()) return failed_precondition("CUDA: " + status.message());
+  return made;
+}
+
+std::string Cudnn::version() const {
+  const auto number = table.cudnnGetVersion();  // 91002 is 9.10.2
+  return fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100);
+}
+
+Result<std::shared_ptr<const PreparedConv>> Cudnn::prepare(const ConvProblem& problem) const {
+  BURN_RETURN_IF_ERROR(check_taken(problem));
+  auto made = std::make_shared<Prepared>(handle_);
+  const std::lock_guard lock(handle_->mutex);
+  BURN_RETURN_IF_ERROR(made->prepare(problem));
+  return std::shared_ptr<const PreparedConv>(std::move(made));
+}
+
+}  // namespace burn::backends::cuda

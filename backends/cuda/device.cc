@@ -1,0 +1,129 @@
+#include "backends/cuda/device.h"
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "backends/cuda/cublas.h"
+#include "backends/cuda/cudnn.h"
+#include "backends/cuda/nvrtc.h"
+
+namespace burn::backends::cuda {
+
+int device_count() {
+  int count = 0;
+  return load_driver().ok() && driver().cuDeviceGetCount(&count) == CUDA_SUCCESS ? count : 0;
+}
+
+Result<std::shared_ptr<Device>> Device::open(int index) {
+  BURN_RETURN_IF_ERROR(load_driver().status());
+  BURN_RETURN_IF_ERROR(load_nvrtc());
+  std::shared_ptr<Device> device(new Device);
+  BURN_RETURN_IF_ERROR(device->start(index));
+  return device;
+}
+
+std::shared_ptr<Device> Device::for_compiling(std::string architecture) {
+  std::shared_ptr<Device> device(new Device);
+  device->architecture_ = std::move(architecture);
+  device->multiprocessors_ = 132;
+  return device;
+}
+
+Status Device::start(int index) {
+  const auto count = device_count();
+  if (index >= count) return not_found(fmt::format("cuda:{} is not there; the driver sees {} devices", index, count));
+  index_ = index;
+  BURN_RETURN_IF_ERROR(check(driver().cuDeviceGet(&device_, index), "cuDeviceGet"));
+  char name[256] = {};
+  BURN_RETURN_IF_ERROR(check(driver().cuDeviceGetName(name, sizeof name, device_), "cuDeviceGetName"));
+  name_ = name;
+  const auto attribute = [&](CUdevice_attribute which) {
+    int value = 0;
+    driver().cuDeviceGetAttribute(&value, which, device_);
+    return value;
+  };
+  const int major = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+  architecture_ = fmt::format("sm_{}{}", major, attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
+  if (major < 8)
+    return failed_precondition(fmt::format("cuda:{} ({}) is of architecture {}; sm_80 is the oldest that is supported",
+                                           index, name_, architecture_));
+  multiprocessors_ = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  std::size_t total = 0;
+  BURN_RETURN_IF_ERROR(check(driver().cuDeviceTotalMem(&total, device_), "cuDeviceTotalMem"));
+  total_bytes_ = total;
+  BURN_RETURN_IF_ERROR(check(driver().cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain"));
+  make_current();
+  memory_ = std::make_shared<DeviceMemory>(context_);
+  return {};
+}
+
+// The primary context stays: buffers may outlive their device, and the process shares it with other libraries.
+Device::~Device() = default;
+
+Result<Kernel> Device::load(const std::string& code) {
+  make_current();
+  CUmodule module = nullptr;
+  BURN_RETURN_IF_ERROR(check(driver().cuModuleLoadData(&module, code.data()), "cuModuleLoadData"));
+  Kernel kernel;
+  BURN_RETURN_IF_ERROR(
+      check(driver().cuModuleGetFunction(&kernel.function, module, "burn_kernel"), "cuModuleGetFunction"));
+  return kernel;
+}
+
+Result<std::vector<Kernel>> Device::kernels(std::span<const KernelSource> sources) {
+  std::vector<std::string> missing;
+  {
+    const std::lock_guard lock(kernels_mutex_);
+    for (const auto& source : sources) {
+      if (!kernels_.contains(source.text) && std::ranges::find(missing, source.text) == missing.end())
+        missing.push_back(source.text);
+    }
+  }
+  std::vector<Result<std::string>> codes(missing.size(), Result<std::string>(std::string()));
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (auto i = next++; i < missing.size(); i = next++) codes[i] = cached_kernel(missing[i], architecture_);
+  };
+  std::vector<std::thread> helpers;
+  const auto threads = std::min<std::size_t>({missing.size(), std::thread::hardware_concurrency(), 16});
+  for (std::size_t i = 1; i < threads; ++i) helpers.emplace_back(work);
+  work();
+  for (auto& helper : helpers) helper.join();
+
+  const std::lock_guard lock(kernels_mutex_);
+  for (std::size_t i = 0; i < missing.size(); ++i) {
+    BURN_RETURN_IF_ERROR(codes[i].status());
+    if (kernels_.contains(missing[i])) continue;
+    BURN_TRY(auto kernel, load(*codes[i]));
+    kernels_.emplace(missing[i], kernel);
+  }
+  std::vector<Kernel> all;
+  for (const auto& source : sources) all.push_back(kernels_.at(source.text));
+  return all;
+}
+
+Result<CublasLt*> Device::cublas() {
+  const std::lock_guard lock(libraries_mutex_);
+  if (!context_) return failed_precondition("there is no GPU");
+  if (!cublas_) {
+    make_current();
+    BURN_TRY(cublas_, CublasLt::open());
+  }
+  return cublas_.get();
+}
+
+Result<Cudnn*> Device::cudnn() {
+  const std::lock_guard lock(libraries_mutex_);
+  if (!context_) return failed_precondition("there is no GPU");
+  if (!cudnn_) {
+    make_current();
+    BURN_TRY(cudnn_, Cudnn::open());
+  }
+  return cudnn_.get();
+}
+
+}  // namespace burn::backends::cuda

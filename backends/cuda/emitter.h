@@ -1,0 +1,126 @@
+// What lowering an op to the device is written in: views of values, scratch memory, kernels and calls of libraries.
+// Nothing of it runs when it is emitted; every run of the program enqueues it again.
+#pragma once
+
+#include <array>
+#include <cstring>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backends/cuda/driver.h"
+#include "backends/plan/views.h"
+#include "base/status.h"
+#include "ir/program.h"
+
+namespace burn::backends::cuda {
+
+class Device;
+
+// Device memory that has an address only when the program runs.
+struct Address {
+  enum class Base : std::uint8_t { none, input, output, block, bindings, failures };
+  Base base = Base::none;
+  std::int32_t index = 0;   // which input, output or block
+  std::int64_t offset = 0;  // bytes
+};
+
+// A value as a kernel sees it.
+struct View {
+  Address address;  // of the first element
+  ir::DType dtype = ir::DType::f32;
+  ir::Shape shape;
+  ir::Dims strides;  // in elements; 0 where elements repeat
+
+  int rank() const { return shape.rank(); }
+  std::int64_t num_elements() const { return ir::num_elements(shape); }
+  bool is_contiguous() const { return backends::is_contiguous(shape, strides); }
+};
+
+// What a command's addresses are in one run.
+class Bindings {
+ public:
+  std::span<const CUdeviceptr> inputs, outputs;
+  std::span<const std::int64_t> blocks;  // offsets in the arena
+  CUdeviceptr arena = 0, bindings = 0, failures = 0;
+
+  CUdeviceptr at(const Address& address) const;
+};
+
+// CUDA C++ with one kernel, `extern "C" __global__ void burn_kernel(...)`. It may include "kernels/*.h" of this folder
+// and the headers that ir/device.h names. The text should not have in it what changes from call to call of the same
+// kind, such as extents: it is compiled once for every different text.
+struct KernelSource {
+  std::string text;
+};
+
+struct Grid {
+  std::int64_t blocks = 1;
+  int threads = 256;
+  int shared_bytes = 0;  // dynamic
+  std::int64_t blocks_y = 1;
+};
+
+// An argument of a kernel: an address, or plain bytes as the kernel's parameter has them.
+class Argument {
+ public:
+  Argument(const View& view) : Argument(view.address) {}              // NOLINT: implicit on purpose
+  Argument(const Address& address) : address_(address), bytes_(8) {}  // NOLINT: implicit on purpose
+  template <typename T>
+    requires std::is_trivially_copyable_v<T>
+  Argument(const T& value) : bytes_(sizeof value) {  // NOLINT: implicit on purpose
+    std::memcpy(bytes_.data(), &value, sizeof value);
+  }
+
+  explicit Argument(std::span<const std::byte> bytes) : bytes_(bytes.begin(), bytes.end()) {}
+
+  const Address& address() const { return address_; }
+  bool is_address() const { return address_.base != Address::Base::none; }
+  const std::vector<std::byte>& bytes() const { return bytes_; }
+
+ private:
+  Address address_;
+  std::vector<std::byte> bytes_;
+};
+
+// A library's call: enqueues its work on the stream and does not wait.
+using LibraryCall = std::function<Status(const Bindings& bindings, CUstream stream)>;
+
+class Emitter {
+ public:
+  virtual ~Emitter() = default;
+
+  virtual Device& device() = 0;
+  virtual const ir::TensorType& type_of(ir::Ref ref) const = 0;
+  // An operand with whatever strides it has.
+  virtual View read(ir::Ref operand) = 0;
+  // The constant that an operand is made of, every element of it; null: none. Reading it works as well, at a cost.
+  virtual const ir::Constant* constant(ir::Ref operand) = 0;
+  // A result to write, row-major. Every element must be written.
+  virtual View result(ir::Ref value) = 0;
+  // Memory for this step alone, undefined at first, aligned to 256 bytes.
+  virtual Address scratch(std::size_t bytes) = 0;
+  virtual void launch(const KernelSource& source, const Grid& grid, std::vector<Argument> arguments) = 0;
+  virtual void call(LibraryCall call) = 0;
+  virtual void fill_zero(const Address& where, std::size_t bytes) = 0;
+  // For kernels that find out that an index is outside its dim: the address of two int64, the index (that of any thread
+  // that found one) and a mark that is 1 where there is one. The failure that the host makes of it: "index 12 is
+  // outside 0..9", `size` being that of the dim, for the results of the node: the one that is lowered, or a member of
+  // the group that is.
+  virtual Address report_index(std::int64_t size, std::int32_t node = -1) = 0;
+  // Says that the kernel of this step may write the result over the operand: each thread reads an element of it before
+  // it writes the same bytes, and nobody else reads these.
+  virtual void allow_in_place(const View& operand, ir::Ref result) = 0;
+
+  // Made of the above.
+  View scratch_value(const ir::TensorType& type);  // row-major
+  View contiguous(const View& view);               // itself, or a row-major copy in scratch memory
+  void copy(const View& from, const View& to);     // of one shape and dtype
+};
+
+// The name of a dtype's storage type in kernels (kernels/types.h): "float", "half_t", "bool", "std::int64_t", ...
+const char* storage_type(ir::DType dtype);
+const char* compute_type(ir::DType dtype);  // of what arithmetic on it happens in: "float" for the 16-bit floats
+
+}  // namespace burn::backends::cuda

@@ -1,0 +1,130 @@
+// Groups without rows: a thread computes one vector of elements.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "backends/cuda/fused/group_kernel.h"
+#include "backends/cuda/fused/print.h"
+#include "backends/cuda/fused/walks.h"
+
+namespace burn::backends::cuda {
+
+namespace {
+
+bool same_memory(const Address& a, const Address& b) { return a.base == b.base && a.index == b.index; }
+
+// An operand that is read once, whole and as the results lie.
+void allow_in_place(Emitter& emit, const GroupPlan& plan) {
+  const auto reads_of = [&](const Address& address) {
+    return std::ranges::count_if(plan.reads(),
+                                 [&](const GroupOperand& read) { return same_memory(read.view.address, address); });
+  };
+  for (const auto& read : plan.reads()) {
+    if (read.kind != GroupOperand::Kind::full || !read.view.is_contiguous() || reads_of(read.view.address) != 1)
+      continue;
+    for (const auto& write : plan.writes()) {
+      if (ir::size_of(write.view.dtype) == ir::size_of(read.view.dtype)) emit.allow_in_place(read.view, write.ref);
+    }
+  }
+}
+
+}  // namespace
+
+Status emit_elements(Emitter& emit, const GroupPlan& plan) {
+  const auto& program = plan.program();
+  const std::int64_t elements = ir::num_elements(plan.group().domain);
+  if (elements == 0) return {};
+  const auto walk = plan.element_walk();
+  const auto views = plan.full_views();
+  const bool is_linear = walk.is_linear();
+  const int width = vector_width(walk, views, 8);
+  GroupPrinter printer(emit, plan);
+
+  std::string loads, stores, before, after, tail_before, tail_after;
+  const auto last = static_cast<std::size_t>(walk.rank() - 1);
+  for (std::size_t k = 0; k < plan.reads().size(); ++k) {
+    const auto& read = plan.reads()[k];
+    if (read.kind != GroupOperand::Kind::full) continue;
+    const auto dtype = program.type_of(read.ref).dtype;
+    const char* type = storage_type(dtype);
+    printer.parameter(fmt::format("const {}*", type), fmt::format("p{}", k), Argument(read.view));
+    const auto at = is_linear ? std::string("first") : fmt::format("at.at[{}]", read.full_index);
+    const auto full = static_cast<std::size_t>(read.full_index);
+    const bool repeats = walk.strides[full][last] == 0;
+    const bool packs = width > 1 && !repeats;
+    before += packs ? fmt::format("const auto l{0} = *reinterpret_cast<const Pack<{1}, {2}>*>(p{0} + {3});\n", k, type,
+                                  width, at)
+                    : fmt::format("const auto l{0} = p{0}[{1}];\n", k, at);
+    loads += fmt::format("const {} x{} = to_compute<{}>(l{}{});\n", compute_type(dtype), k, type, k,
+                         packs ? ".lanes[j]" : "");
+  }
+  for (std::size_t k = 0; k < plan.writes().size(); ++k) {
+    const auto& write = plan.writes()[k];
+    const auto dtype = program.type_of(write.ref).dtype;
+    const char* type = storage_type(dtype);
+    printer.parameter(fmt::format("{}*", type), fmt::format("q{}", k), Argument(write.view));
+    const auto at = is_linear ? std::string("first") : fmt::format("at.at[{}]", write.full_index);
+    if (width > 1) {
+      before += fmt::format("Pack<{}, {}> s{};\n", type, width, k);
+      stores += fmt::format("s{}.lanes[j] = to_storage<{}>({});\n", k, type, printer.name(write.ref));
+      after += fmt::format("*reinterpret_cast<Pack<{0}, {1}>*>(q{2} + {3}) = s{2};\n", type, width, k, at);
+    } else {
+      stores += fmt::format("q{}[{}] = to_storage<{}>({});\n", k, at, type, printer.name(write.ref));
+    }
+  }
+  allow_in_place(emit, plan);
+  const auto scalars = scalar_reads(printer);
+  std::string body;
+  for (const auto& member : plan.group().members) body += printer.statement(member, "position");
+  printer.parameter("const std::int64_t", "count", Argument(elements));
+  if (!is_linear) {
+    printer.parameter(fmt::format("const burn::cuda::Walk<{}>", plan.full_count()), "walk", walk_argument(walk));
+  }
+
+  // One vector per thread; what is left of a linear walk's last one, element by element.
+  std::string text;
+  text += "  const std::uint64_t vector = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;\n";
+  text += fmt::format("  const std::int64_t first = vector * {};\n  if (first >= count) return;\n", width);
+  text += scalars;
+  const auto vector_body = [&](bool packed) {
+    std::string part;
+    if (!is_linear) part += fmt::format("  const auto at = burn::cuda::offsets(walk, first);\n");
+    part += before;
+    if (packed) {
+      part += fmt::format("  #pragma unroll\n  for (unsigned j = 0; j < {}; ++j) {{\n", width);
+      part += fmt::format("  const std::uint64_t position = vector * {} + j;\n  (void)position;\n", width);
+    } else {
+      part += "  const std::uint64_t position = vector;\n  (void)position;\n";
+    }
+    part += loads + body + stores;
+    if (packed) part += "  }\n";
+    return part + after;
+  };
+  if (width > 1 && is_linear) {
+    std::string rest;  // the same, without vectors
+    for (std::size_t k = 0; k < plan.reads().size(); ++k) {
+      if (plan.reads()[k].kind != GroupOperand::Kind::full) continue;
+      const auto dtype = program.type_of(plan.reads()[k].ref).dtype;
+      rest += fmt::format("const {} x{} = to_compute<{}>(p{}[i]);\n", compute_type(dtype), k, storage_type(dtype), k);
+    }
+    rest += "const std::uint64_t position = i;\n(void)position;\n" + body;
+    for (std::size_t k = 0; k < plan.writes().size(); ++k) {
+      const auto dtype = program.type_of(plan.writes()[k].ref).dtype;
+      rest += fmt::format("q{}[i] = to_storage<{}>({});\n", k, storage_type(dtype), printer.name(plan.writes()[k].ref));
+    }
+    text += fmt::format(
+        "  if (first + {} > count) {{\n  for (std::int64_t i = first; i < count; ++i) {{\n{}  }}\n  return;\n  }}\n",
+        width, rest);
+  }
+  text += vector_body(width > 1);
+
+  KernelSource source;
+  source.text = printer.functions();
+  source.text += fmt::format("extern \"C\" __global__ void __launch_bounds__(256) burn_kernel({}) {{\n{}}}\n}}\n",
+                             printer.parameters(), text);
+  const std::int64_t vectors = (elements + width - 1) / width;
+  emit.launch(source, {.blocks = (vectors + 255) / 256, .threads = 256}, printer.take_arguments());
+  return {};
+}
+
+}  // namespace burn::backends::cuda

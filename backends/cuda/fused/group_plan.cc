@@ -1,0 +1,140 @@
+#include "backends/cuda/fused/group_plan.h"
+
+#include <algorithm>
+
+namespace burn::backends::cuda {
+
+using codegen::Level;
+using codegen::Member;
+
+GroupPlan::GroupPlan(Emitter& emit, const ir::Program& program, const codegen::Group& group,
+                     std::span<const ir::Ref> results)
+    : program_(program), group_(group) {
+  for (const auto& member : group.members) member_of_[member.node] = &member;
+  for (const auto& member : group.members) {
+    const auto& op = node(member).op;
+    const auto operands = program.operands_of(node(member));
+    int stage = 0;
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+      const bool is_reduced =
+          std::holds_alternative<ir::Reduce>(op) || (std::holds_alternative<ir::Gather>(op) && k == 0);
+      if (this->member(operands[k])) {
+        stage = std::max(stage, stage_of(operands[k]) + (is_reduced ? 1 : 0));
+      } else {
+        if (is_reduced && std::holds_alternative<ir::Reduce>(op)) stage = std::max(stage, 1);
+        add_read(emit, operands[k], is_reduced ? Level::full : member.level);
+      }
+    }
+    stages_[member.node] = stage;
+    last_stage_ = std::max(last_stage_, stage);
+  }
+  for (const auto ref : results) {
+    GroupOperand write;
+    write.ref = ref;
+    write.view = emit.result(ref);
+    const bool is_row = member_of_.at(program.node_of(ref))->level == Level::row;
+    write.kind = is_row ? GroupOperand::Kind::row : GroupOperand::Kind::full;
+    (is_row ? write.row_index : write.full_index) = is_row ? row_count_++ : full_count_++;
+    writes_.push_back(std::move(write));
+  }
+}
+
+void GroupPlan::add_read(Emitter& emit, ir::Ref ref, Level level) {
+  if (read_of_.contains(ref.code())) return;
+  GroupOperand read;
+  read.ref = ref;
+  if (const auto* constant = emit.constant(ref)) {
+    read.kind = GroupOperand::Kind::constant;
+    read.constant = *constant;
+  } else {
+    read.view = emit.read(ref);
+    if (std::ranges::all_of(read.view.strides, [](std::int64_t stride) { return stride == 0; }) ||
+        read.view.num_elements() == 1) {
+      read.kind = GroupOperand::Kind::scalar;
+    } else if (level == Level::row) {
+      read.kind = GroupOperand::Kind::row;
+      read.row_index = row_count_++;
+    } else {
+      read.kind = GroupOperand::Kind::full;
+      read.full_index = full_count_++;
+    }
+  }
+  read_of_[ref.code()] = reads_.size();
+  reads_.push_back(std::move(read));
+}
+
+int GroupPlan::stage_of(ir::Ref ref) const {
+  const auto* made = member(ref);
+  return made ? stages_.at(made->node) : 0;
+}
+
+const GroupOperand* GroupPlan::read(ir::Ref ref) const {
+  const auto found = read_of_.find(ref.code());
+  return found == read_of_.end() ? nullptr : &reads_[found->second];
+}
+
+const Member* GroupPlan::member(ir::Ref ref) const {
+  if (ref.is_input()) return nullptr;
+  const auto found = member_of_.find(program_.node_of(ref));
+  return found == member_of_.end() ? nullptr : found->second;
+}
+
+bool GroupPlan::is_full(ir::Ref ref) const {
+  if (const auto* made = member(ref)) return made->level == Level::full;
+  return read(ref)->kind == GroupOperand::Kind::full;
+}
+
+// Dims before those of a row.
+int GroupPlan::outer_rank() const {
+  int rank = group_.domain.rank();
+  for (std::int64_t inside = 1; rank > 0 && inside < group_.row_size; --rank) inside *= group_.domain[rank - 1];
+  return rank;
+}
+
+std::vector<std::vector<std::int64_t>> GroupPlan::full_strides(int begin, int end) const {
+  std::vector<std::vector<std::int64_t>> strides(static_cast<std::size_t>(full_count_));
+  const auto put = [&](const GroupOperand& operand) {
+    if (operand.kind != GroupOperand::Kind::full) return;
+    auto& of = strides[static_cast<std::size_t>(operand.full_index)];
+    for (int d = begin; d < end; ++d) of.push_back(operand.view.strides[d]);
+  };
+  std::ranges::for_each(reads_, put);
+  std::ranges::for_each(writes_, put);
+  return strides;
+}
+
+WalkPlan GroupPlan::element_walk() const {
+  return merge_dims(group_.domain.span(), full_strides(0, group_.domain.rank()));
+}
+
+WalkPlan GroupPlan::inner_walk() const {
+  const int begin = outer_rank();
+  return merge_dims(group_.domain.span().subspan(static_cast<std::size_t>(begin)),
+                    full_strides(begin, group_.domain.rank()));
+}
+
+WalkPlan GroupPlan::row_walk() const {
+  const int rank = outer_rank();
+  auto strides = full_strides(0, rank);
+  strides.resize(static_cast<std::size_t>(full_count_ + row_count_));
+  const auto put = [&](const GroupOperand& operand) {
+    if (operand.kind != GroupOperand::Kind::row) return;
+    auto& of = strides[static_cast<std::size_t>(full_count_ + operand.row_index)];
+    for (int d = 0; d < rank; ++d) of.push_back(operand.view.strides[d]);
+  };
+  std::ranges::for_each(reads_, put);
+  std::ranges::for_each(writes_, put);
+  return merge_dims(group_.domain.span().first(static_cast<std::size_t>(rank)), strides);
+}
+
+std::vector<View> GroupPlan::full_views() const {
+  std::vector<View> views(static_cast<std::size_t>(full_count_));
+  const auto put = [&](const GroupOperand& operand) {
+    if (operand.kind == GroupOperand::Kind::full) views[static_cast<std::size_t>(operand.full_index)] = operand.view;
+  };
+  std::ranges::for_each(reads_, put);
+  std::ranges::for_each(writes_, put);
+  return views;
+}
+
+}  // namespace burn::backends::cuda

@@ -1,0 +1,120 @@
+#include "backends/cuda/fused/print.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "ir/random_box.h"
+
+namespace burn::backends::cuda {
+namespace {
+
+// A row of pointwise.def as a function of its own name. Formulas are written for the namespace of ir/prelude.h.
+std::string function(ir::PointwiseFn fn) {
+  const auto& row = ir::row(fn);
+  const bool is_bool = row.kind == ir::PointwiseClass::compare || row.kind == ir::PointwiseClass::test;
+  const bool chooses = row.kind == ir::PointwiseClass::choose;
+  const char* parameters = row.arity == 1   ? "T x"
+                           : chooses        ? "bool a, T b, T c"
+                           : row.arity == 2 ? "T a, T b"
+                                            : "T a, T b, T c";
+  return fmt::format("template <typename T> BURN_ALWAYS_INLINE {} row_{}({}) {{ return static_cast<{}>({}); }}\n",
+                     is_bool ? "bool" : "T", row.name, parameters, is_bool ? "bool" : "T", row.value);
+}
+
+}  // namespace
+
+GroupPrinter::GroupPrinter(Emitter& emit, const GroupPlan& plan) : emit_(emit), plan_(plan) {}
+
+std::string GroupPrinter::name(ir::Ref ref) const {
+  if (const auto* member = plan_.member(ref)) return fmt::format("v{}", member - plan_.group().members.data());
+  return fmt::format("x{}", plan_.read(ref) - plan_.reads().data());
+}
+
+std::string GroupPrinter::statement(const codegen::Member& member, const std::string& position) {
+  const auto& node = plan_.node(member);
+  const auto operands = plan_.program().operands_of(node);
+  const auto dtype = plan_.program().type_of(node).dtype;
+  const auto index = static_cast<int>(&member - plan_.group().members.data());
+  std::string value;
+  if (const auto* pointwise = std::get_if<ir::Pointwise>(&node.op)) {
+    functions_.insert(pointwise->fn);
+    const auto& row = ir::row(pointwise->fn);
+    const auto& typed = operands[row.kind == ir::PointwiseClass::choose ? 1 : 0];
+    std::string arguments;
+    for (const auto ref : operands) arguments += (arguments.empty() ? "" : ", ") + name(ref);
+    value = fmt::format("row_{}<{}>({})", row.name, compute_type(plan_.program().type_of(typed).dtype), arguments);
+  } else if (std::holds_alternative<ir::Cast>(node.op)) {
+    value = fmt::format("convert_number<{}>({})", compute_type(dtype), name(operands[0]));
+  } else if (const auto* random_op = std::get_if<ir::Random>(&node.op)) {
+    value = random(*random_op, position, index);
+  } else {
+    value = name(operands[0]);  // an expand: the row's number for each of its elements
+  }
+  if (ir::compute_dtype(dtype) != dtype) value = fmt::format("rounded<{}>({})", storage_type(dtype), value);
+  return fmt::format("const {} v{} = {};\n", compute_type(dtype), index, value);
+}
+
+std::string GroupPrinter::random(const ir::Random& op, const std::string& position, int index) {
+  const auto from = bindings();
+  const std::int64_t first = *ir::first_position(op);
+  const auto block = parameter("std::int64_t", fmt::format("block{}", index), Argument(op.offset + first / 4));
+  const auto way = op.fn == ir::RandomFn::bits      ? "bits_at"
+                   : op.fn == ir::RandomFn::uniform ? "uniform_at<{}>"
+                                                    : "normal_at<{}>";
+  const auto at = first % 4 == 0 ? position : fmt::format("{} + {}", position, first % 4);
+  return fmt::format("burn::cuda::{}({}[0], {}[1] + {}, {})", fmt::format(fmt::runtime(way), compute_type(op.dtype)),
+                     from, from, block, at);
+}
+
+std::string GroupPrinter::parameter(const std::string& type, const std::string& name, Argument argument) {
+  parameters_ += fmt::format("{}{} {}", parameters_.empty() ? "" : ", ", type, name);
+  arguments_.push_back(std::move(argument));
+  return name;
+}
+
+std::string GroupPrinter::bindings() {
+  if (!has_bindings_) {
+    has_bindings_ = true;
+    parameter("const std::uint64_t* __restrict__", "bindings", Address{.base = Address::Base::bindings});
+  }
+  return "bindings";
+}
+
+std::string GroupPrinter::functions() const {
+  std::string text =
+      "#include \"backends/cuda/kernels/random.h\"\n#include \"backends/cuda/kernels/row.h\"\nnamespace "
+      "burn::ir::prelude {\n";
+  text +=
+      "using burn::cuda::half_t, burn::cuda::bfloat16_t, burn::cuda::rounded, burn::cuda::to_compute, "
+      "burn::cuda::to_storage, burn::cuda::Pack;\n";
+  text += "using burn::ir::convert_number;\n";
+  for (const auto fn : functions_) text += function(fn);
+  return text;
+}
+
+std::string scalar_reads(GroupPrinter& printer) {
+  std::string text;
+  const auto& reads = printer.plan().reads();
+  for (std::size_t k = 0; k < reads.size(); ++k) {
+    const auto& read = reads[k];
+    const auto dtype = printer.plan().program().type_of(read.ref).dtype;
+    if (read.kind == GroupOperand::Kind::constant) {
+      const auto& number = read.constant;
+      const auto from = ir::is_floating(dtype)
+                            ? printer.parameter("double", fmt::format("c{}", k), Argument(number.real))
+                            : printer.parameter("std::int64_t", fmt::format("c{}", k), Argument(number.number));
+      const auto value = fmt::format("static_cast<{}>({})", compute_type(dtype), from);
+      text += fmt::format(
+          "const {} x{} = {};\n", compute_type(dtype), k,
+          ir::compute_dtype(dtype) == dtype ? value : fmt::format("rounded<{}>({})", storage_type(dtype), value));
+    } else if (read.kind == GroupOperand::Kind::scalar) {
+      const auto from = printer.parameter(fmt::format("const {}* __restrict__", storage_type(dtype)),
+                                          fmt::format("p{}", k), Argument(read.view));
+      text += fmt::format("const {} x{} = to_compute<{}>(*{});\n", compute_type(dtype), k, storage_type(dtype), from);
+    }
+  }
+  return text;
+}
+
+}  // namespace burn::backends::cuda

@@ -1,0 +1,47 @@
+// The parts of a group's kernel that are the same for every kind of walk: functions, values, parameters.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "backends/cuda/fused/group_plan.h"
+
+namespace burn::backends::cuda {
+
+// Writes what members compute as C++ expressions over the names of values, and gathers the parameters that those need.
+class GroupPrinter {
+ public:
+  GroupPrinter(Emitter& emit, const GroupPlan& plan);
+
+  const GroupPlan& plan() const { return plan_; }
+  // "x3" for what is read, "v7" for what a member computes: variables of the compute type.
+  std::string name(ir::Ref ref) const;
+  // "const float v7 = mul(v5, x3);", for a member that is no reduction and no gather. `position`: of the element in the
+  // domain, an expression of type std::uint64_t.
+  std::string statement(const codegen::Member& member, const std::string& position);
+
+  // Adds a parameter to the kernel and returns its name.
+  std::string parameter(const std::string& type, const std::string& name, Argument argument);
+  std::string bindings();  // the parameter with seed, offset and scalars
+
+  // The functions that statements use, before the kernel; the list of parameters; and the arguments for them.
+  std::string functions() const;
+  const std::string& parameters() const { return parameters_; }
+  std::vector<Argument> take_arguments() { return std::move(arguments_); }
+
+ private:
+  std::string random(const ir::Random& op, const std::string& position, int index);
+
+  Emitter& emit_;
+  const GroupPlan& plan_;
+  std::set<ir::PointwiseFn> functions_;
+  std::string parameters_;
+  std::vector<Argument> arguments_;
+  bool has_bindings_ = false;
+};
+
+// "x3" is declared from the parameters of constants and scalars: the lines for all of those that a group reads.
+std::string scalar_reads(GroupPrinter& printer);
+
+}  // namespace burn::backends::cuda

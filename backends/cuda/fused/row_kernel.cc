@@ -1,0 +1,353 @@
+// Groups over rows: a warp or a block passes over its row once for every stage of the group.
+#include <algorithm>
+#include <bit>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "backends/cuda/fused/group_kernel.h"
+#include "backends/cuda/fused/print.h"
+#include "backends/cuda/fused/walks.h"
+
+namespace burn::backends::cuda {
+namespace {
+
+using codegen::Level;
+using codegen::Member;
+
+// How the elements of a row are spread over threads.
+struct RowShape {
+  int width = 1;    // elements of a vector
+  int lanes = 32;   // threads of a row
+  int vectors = 0;  // per thread, held in registers between passes; 0: they are read again in each pass
+};
+
+RowShape choose_shape(std::int64_t row_size, int width, int full_reads) {
+  constexpr std::int64_t kVectors = 4, kMostVectors = 8, kMostHeld = 64;
+  RowShape shape{.width = width};
+  const auto vectors = (row_size + width - 1) / width;
+  const auto wanted = std::bit_ceil(static_cast<std::uint64_t>((vectors + kVectors - 1) / kVectors));
+  shape.lanes = static_cast<int>(std::clamp<std::uint64_t>(wanted, 32, 1024));
+  const auto each = (vectors + shape.lanes - 1) / shape.lanes;
+  if (each <= kMostVectors && each * width * std::max(full_reads, 1) <= kMostHeld)
+    shape.vectors = static_cast<int>(each);
+  return shape;
+}
+
+const char* reduction(ir::ReduceFn fn) {
+  switch (fn) {
+    case ir::ReduceFn::sum:
+      return "burn::ir::Sum";
+    case ir::ReduceFn::prod:
+      return "burn::ir::Prod";
+    case ir::ReduceFn::max:
+      return "burn::ir::Max";
+    case ir::ReduceFn::min:
+      break;
+  }
+  return "burn::ir::Min";
+}
+
+class RowPrinter {
+ public:
+  RowPrinter(Emitter& emit, const GroupPlan& plan)
+      : emit_(emit), plan_(plan), printer_(emit, plan), rows_(plan.row_walk()), inner_(plan.inner_walk()) {
+    const auto full_reads = std::ranges::count(plan.reads(), GroupOperand::Kind::full, &GroupOperand::kind);
+    auto views = plan.full_views();
+    int width = vector_width(inner_, views, 8);
+    if (plan.group().row_size % width != 0) width = 1;
+    for (std::size_t k = 0; width > 1 && k < views.size(); ++k) {  // every row begins aligned
+      for (const auto stride : rows_.strides[k]) {
+        if (stride % width != 0 && inner_.strides[k].back() != 0) width = 1;
+      }
+    }
+    shape_ = choose_shape(plan.group().row_size, width, static_cast<int>(full_reads));
+  }
+
+  void emit() {
+    declare_parameters();
+    std::string body = preamble();
+    for (int stage = 0; stage <= plan_.last_stage(); ++stage) body += row_members(stage) + pass(stage);
+    body += row_writes();
+    const int rows_per_block = shape_.lanes == 32 ? 4 : 1;
+    KernelSource source{printer_.functions() +
+                        fmt::format("extern \"C\" __global__ void __launch_bounds__({}) burn_kernel({}) {{\n{}}}\n}}\n",
+                                    shape_.lanes * rows_per_block, printer_.parameters(), body)};
+    const auto rows = ir::num_elements(plan_.group().domain) / plan_.group().row_size;
+    emit_.launch(source,
+                 {.blocks = (rows + rows_per_block - 1) / rows_per_block, .threads = shape_.lanes * rows_per_block},
+                 printer_.take_arguments());
+  }
+
+ private:
+  ir::DType dtype(ir::Ref ref) const { return plan_.program().type_of(ref).dtype; }
+  ir::Ref value_of(const Member& member) const {
+    return ir::Ref::value(static_cast<std::int32_t>(plan_.node(member).first_value));
+  }
+
+  void declare_parameters() {
+    for (std::size_t k = 0; k < plan_.reads().size(); ++k) {
+      const auto& read = plan_.reads()[k];
+      if (read.kind != GroupOperand::Kind::full && read.kind != GroupOperand::Kind::row) continue;
+      printer_.parameter(fmt::format("const {}*", storage_type(dtype(read.ref))), fmt::format("p{}", k),
+                         Argument(read.view));
+    }
+    for (std::size_t k = 0; k < plan_.writes().size(); ++k) {
+      const auto& write = plan_.writes()[k];
+      printer_.parameter(fmt::format("{}*", storage_type(dtype(write.ref))), fmt::format("q{}", k),
+                         Argument(write.view));
+    }
+    const auto& group = plan_.group();
+    const auto rows = ir::num_elements(group.domain) / group.row_size;
+    printer_.parameter("const std::int64_t", "rows", Argument(rows));
+    printer_.parameter("const int", "row_size", Argument(static_cast<int>(group.row_size)));
+    printer_.parameter(fmt::format("const burn::cuda::Walk<{}>", plan_.full_count() + plan_.row_count()), "outer",
+                       walk_argument(rows_));
+    if (!is_plain()) {
+      printer_.parameter(fmt::format("const burn::cuda::Walk<{}>", plan_.full_count()), "inner", walk_argument(inner_));
+    }
+  }
+
+  std::string preamble() {
+    std::string text = fmt::format("  constexpr int kLanes = {};\n", shape_.lanes);
+    text += "  const int lane = threadIdx.x % kLanes;\n";
+    text += shape_.lanes == 32 ? "  const std::int64_t row = std::int64_t{blockIdx.x} * 4 + threadIdx.x / 32;\n"
+                                 "  if (row >= rows) return;\n"
+                               : "  const std::int64_t row = blockIdx.x;\n";
+    text += "  const auto base = burn::cuda::offsets(outer, row);\n";
+    text += scalar_reads(printer_);
+    for (std::size_t k = 0; k < plan_.reads().size(); ++k) {
+      const auto& read = plan_.reads()[k];
+      if (read.kind == GroupOperand::Kind::row) {
+        text += fmt::format("  const {0} x{1} = to_compute<{2}>(p{1}[base.at[{3}]]);\n", compute_type(dtype(read.ref)),
+                            k, storage_type(dtype(read.ref)), plan_.full_count() + read.row_index);
+      }
+    }
+    if (shape_.vectors > 0) text += held_reads();
+    return text;
+  }
+
+  // Whether a member looks at all elements of a full operand, and not at one of its row.
+  bool is_read_whole(const GroupOperand& read) const {
+    return std::ranges::any_of(plan_.group().members, [&](const Member& member) {
+      const auto operands = plan_.program().operands_of(plan_.node(member));
+      for (std::size_t i = 0; i < operands.size(); ++i) {
+        if (operands[i] == read.ref && !(i == 0 && std::holds_alternative<ir::Gather>(plan_.node(member).op)))
+          return true;
+      }
+      return false;
+    });
+  }
+
+  std::string held_reads() {
+    std::string text, loads;
+    for (std::size_t k = 0; k < plan_.reads().size(); ++k) {
+      const auto& read = plan_.reads()[k];
+      if (read.kind != GroupOperand::Kind::full || !is_read_whole(read)) continue;
+      text += fmt::format("  Pack<{}, {}> l{}[{}];\n", storage_type(dtype(read.ref)), shape_.width, k, shape_.vectors);
+      loads += load(k, fmt::format("l{}[i]", k));
+    }
+    if (loads.empty()) return "";
+    return text + each_vector(loads);
+  }
+
+  // The offset of element `c` of the row in a full operand.
+  std::string element_offset(int full_index, const std::string& c) const {
+    const auto base = fmt::format("base.at[{}]", full_index);
+    if (!is_plain()) return fmt::format("{} + burn::cuda::offsets(inner, {}).at[{}]", base, c, full_index);
+    return inner_.strides[static_cast<std::size_t>(full_index)][0] == 0 ? base : fmt::format("{} + {}", base, c);
+  }
+
+  // The elements of a row lie one after the other, or are the same, in all operands.
+  bool is_plain() const {
+    return inner_.rank() == 1 &&
+           std::ranges::all_of(inner_.strides, [](const auto& of) { return of[0] == 0 || of[0] == 1; });
+  }
+
+  std::string load(std::size_t k, const std::string& into) const {
+    const auto& read = plan_.reads()[k];
+    const auto type = storage_type(dtype(read.ref));
+    const auto at = element_offset(read.full_index, "c");
+    const bool repeats = inner_.strides[static_cast<std::size_t>(read.full_index)].back() == 0;
+    if (shape_.width == 1 || repeats) {
+      std::string text;
+      for (int j = 0; j < shape_.width; ++j) text += fmt::format("{}.lanes[{}] = p{}[{}];\n", into, j, k, at);
+      return text;
+    }
+    return fmt::format("{} = *reinterpret_cast<const Pack<{}, {}>*>(p{} + {});\n", into, type, shape_.width, k, at);
+  }
+
+  std::string each_vector(const std::string& body) const {
+    if (shape_.vectors > 0) {
+      return fmt::format(
+          "  #pragma unroll\n  for (int i = 0; i < {}; ++i) {{\n  const int c = (i * kLanes + lane) * {};\n  if (c < "
+          "row_size) {{\n{}  }}\n  }}\n",
+          shape_.vectors, shape_.width, body);
+    }
+    return fmt::format("  #pragma unroll 4\n  for (int c = lane * {0}; c < row_size; c += kLanes * {0}) {{\n{1}  }}\n",
+                       shape_.width, body);
+  }
+
+  // Values with one number per row that are known before the pass of this stage.
+  std::string row_members(int stage) {
+    std::string text;
+    for (const auto& member : plan_.group().members) {
+      if (member.level != Level::row || plan_.stage_of(value_of(member)) != stage) continue;
+      const auto& node = plan_.node(member);
+      if (std::holds_alternative<ir::Reduce>(node.op)) continue;
+      if (!std::holds_alternative<ir::Gather>(node.op)) {
+        text += "  " + printer_.statement(member, "row");
+      } else if (plan_.read(plan_.program().operands_of(node)[0])) {
+        text += direct_gather(member);
+      }
+    }
+    return text;
+  }
+
+  std::string checked_index(const Member& member) {
+    const auto operands = plan_.program().operands_of(plan_.node(member));
+    const auto v = printer_.name(value_of(member));
+    const auto report = printer_.parameter("std::int64_t*", "report_" + v,
+                                           Argument(emit_.report_index(plan_.group().row_size, member.node)));
+    return fmt::format(
+        "  const std::int64_t index_{0} = static_cast<std::int64_t>({1});\n"
+        "  const bool inside_{0} = burn::cuda::index_is_inside(index_{0}, row_size, {2});\n",
+        v, printer_.name(operands[1]), report);
+  }
+
+  std::string direct_gather(const Member& member) {
+    const auto operands = plan_.program().operands_of(plan_.node(member));
+    const auto* read = plan_.read(operands[0]);
+    const auto v = printer_.name(value_of(member));
+    auto text = checked_index(member);
+    if (read->kind != GroupOperand::Kind::full)
+      return text +
+             fmt::format("  const {} {} = {};\n", compute_type(dtype(operands[0])), v, printer_.name(operands[0]));
+    const auto type = storage_type(dtype(operands[0]));
+    return text + fmt::format("  const {} {} = to_compute<{}>(inside_{} ? p{}[{}] : {}{{}});\n",
+                              compute_type(dtype(operands[0])), v, type, v, read - plan_.reads().data(),
+                              element_offset(read->full_index, "index_" + v), type);
+  }
+
+  // Marks the full values that `ref` is made of, and is computed from element by element.
+  void need(ir::Ref ref, std::set<std::int32_t>& members, std::set<std::size_t>& reads) const {
+    if (!plan_.is_full(ref)) return;
+    const auto* member = plan_.member(ref);
+    if (!member) {
+      reads.insert(static_cast<std::size_t>(plan_.read(ref) - plan_.reads().data()));
+      return;
+    }
+    if (!members.insert(member->node).second) return;
+    for (const auto operand : plan_.program().operands_of(plan_.node(*member))) need(operand, members, reads);
+  }
+
+  // Reductions whose operands are known, and the results that are.
+  std::string pass(int stage) {
+    std::set<std::int32_t> members;
+    std::set<std::size_t> reads;
+    std::string before, combine, after, stores, flush;
+    for (const auto& member : plan_.group().members) {
+      if (member.level != Level::row || plan_.stage_of(value_of(member)) != stage + 1) continue;
+      const auto& node = plan_.node(member);
+      const auto operand = plan_.program().operands_of(node)[0];
+      const auto v = printer_.name(value_of(member));
+      const auto type = compute_type(dtype(operand));
+      const auto* reduce = std::get_if<ir::Reduce>(&node.op);
+      if (reduce) {
+        before += fmt::format("  {0} sum_{1} = {2}::identity<{0}>();\n", type, v, reduction(reduce->fn));
+        combine += fmt::format("sum_{0} = {1}::combine<{2}>(sum_{0}, {3});\n", v, reduction(reduce->fn), type,
+                               printer_.name(operand));
+      } else if (std::holds_alternative<ir::Gather>(node.op) && plan_.member(operand)) {
+        before += checked_index(member) + fmt::format("  {} sum_{}{{}};\n", type, v);
+        combine += fmt::format("if (c + j == index_{0}) sum_{0} = {1};\n", v, printer_.name(operand));
+      } else {
+        continue;
+      }
+      const auto value = fmt::format("burn::cuda::reduce_row<kLanes, {}>(sum_{})",
+                                     reduce ? reduction(reduce->fn) : "burn::ir::Sum", v);
+      after += fmt::format("  const {} {} = rounded<{}>({});\n", type, v, storage_type(dtype(operand)), value);
+      need(operand, members, reads);
+    }
+    for (std::size_t k = 0; k < plan_.writes().size(); ++k) {
+      const auto& write = plan_.writes()[k];
+      if (write.kind != GroupOperand::Kind::full || plan_.stage_of(write.ref) != stage) continue;
+      need(write.ref, members, reads);
+      const auto type = storage_type(dtype(write.ref));
+      stores += fmt::format("s{}.lanes[j] = to_storage<{}>({});\n", k, type, printer_.name(write.ref));
+      flush += fmt::format("*reinterpret_cast<Pack<{0}, {1}>*>(q{2} + {3}) = s{2};\n", type, shape_.width, k,
+                           element_offset(write.full_index, "c"));
+    }
+    if (combine.empty() && stores.empty()) return "";
+    return before + each_vector(pass_body(members, reads, combine, stores, flush)) + after;
+  }
+
+  std::string pass_body(const std::set<std::int32_t>& members, const std::set<std::size_t>& reads,
+                        const std::string& combine, const std::string& stores, const std::string& flush) {
+    std::string body, element;
+    for (const auto k : reads) {
+      const auto type = storage_type(dtype(plan_.reads()[k].ref));
+      if (shape_.vectors == 0)
+        body += fmt::format("Pack<{}, {}> l{};\n", type, shape_.width, k) + load(k, fmt::format("l{}", k));
+      element += fmt::format("const {0} x{1} = to_compute<{2}>(l{1}{3}.lanes[j]);\n",
+                             compute_type(dtype(plan_.reads()[k].ref)), k, type, shape_.vectors > 0 ? "[i]" : "");
+    }
+    for (const auto& member : plan_.group().members) {
+      if (member.level == Level::full && members.contains(member.node))
+        element += printer_.statement(member, "(static_cast<std::uint64_t>(row) * row_size + c + j)");
+    }
+    for (std::size_t k = 0; k < plan_.writes().size(); ++k) {
+      if (stores.find(fmt::format("s{}.", k)) == std::string::npos) continue;
+      body += fmt::format("Pack<{}, {}> s{};\n", storage_type(dtype(plan_.writes()[k].ref)), shape_.width, k);
+    }
+    return body +
+           fmt::format("  #pragma unroll\n  for (int j = 0; j < {}; ++j) {{\n{}  }}\n", shape_.width,
+                       element + combine + stores) +
+           flush;
+  }
+
+  std::string row_writes() {
+    std::string text;
+    for (std::size_t k = 0; k < plan_.writes().size(); ++k) {
+      const auto& write = plan_.writes()[k];
+      if (write.kind != GroupOperand::Kind::row) continue;
+      text += fmt::format("  q{}[base.at[{}]] = to_storage<{}>({});\n", k, plan_.full_count() + write.row_index,
+                          storage_type(dtype(write.ref)), printer_.name(write.ref));
+    }
+    return text.empty() ? "" : fmt::format("  if (lane == 0) {{\n{}  }}\n", text);
+  }
+
+  Emitter& emit_;
+  const GroupPlan& plan_;
+  GroupPrinter printer_;
+  WalkPlan rows_, inner_;
+  RowShape shape_;
+};
+
+}  // namespace
+
+Status emit_rows(Emitter& emit, const GroupPlan& plan) {
+  if (ir::num_elements(plan.group().domain) == 0) return {};
+  RowPrinter(emit, plan).emit();
+  return {};
+}
+
+Status emit_group(Emitter& emit, const ir::Program& program, const codegen::Group& group,
+                  std::span<const ir::Ref> results) {
+  const GroupPlan plan(emit, program, group, results);
+  return group.has_rows() ? emit_rows(emit, plan) : emit_elements(emit, plan);
+}
+
+Argument walk_argument(const WalkPlan& plan) {
+  constexpr int kMaxRank = 8;
+  std::vector<std::int64_t> words;  // as kernels/index.h lays a Walk out: the rank takes a word of its own
+  words.push_back(plan.rank());
+  const auto put = [&](const std::vector<std::int64_t>& dims) {
+    words.insert(words.end(), dims.begin(), dims.end());
+    words.insert(words.end(), static_cast<std::size_t>(kMaxRank) - dims.size(), 0);
+  };
+  put(plan.sizes);
+  for (const auto& strides : plan.strides) put(strides);
+  return Argument(std::as_bytes(std::span(words)));
+}
+
+}  // namespace burn::backends::cuda

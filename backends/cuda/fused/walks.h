@@ -1,0 +1,14 @@
+// The kernels of groups, by how they walk, and the walk as a kernel's parameter.
+#pragma once
+
+#include "backends/cuda/fused/group_plan.h"
+
+namespace burn::backends::cuda {
+
+Status emit_elements(Emitter& emit, const GroupPlan& plan);
+Status emit_rows(Emitter& emit, const GroupPlan& plan);
+
+// A kernels/index.h Walk over as many values as the plan has.
+Argument walk_argument(const WalkPlan& plan);
+
+}  // namespace burn::backends::cuda

@@ -1,0 +1,124 @@
+// Pools: a thread per result, which visits the window, or, of gradients, the windows that it is in. NVRTC only.
+#pragma once
+
+#include "backends/cuda/kernels/places.h"
+#include "backends/cuda/kernels/shapes.h"
+#include "backends/cuda/kernels/types.h"
+
+namespace burn::cuda {
+
+// Input positions [begin, end) of a window along one dim, and its factor of the divisor; or outputs that see an input.
+struct Span {
+  std::int64_t begin, end, divisor;
+};
+
+BURN_ALWAYS_INLINE std::int64_t smaller_of(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+
+template <bool kCountsPadding>
+struct Sliding {
+  BURN_ALWAYS_INLINE static Span window(const WindowDim& dim, std::int64_t output) {
+    const auto start = output * dim.stride - dim.padding, stop = start + dim.kernel;
+    const auto begin = start < 0 ? 0 : start, end = smaller_of(stop, dim.input);
+    return {begin, end, kCountsPadding ? smaller_of(stop, dim.input + dim.padding) - start : end - begin};
+  }
+  BURN_ALWAYS_INLINE static Span outputs_of(const WindowDim& dim, std::int64_t input) {
+    const auto from_start = input + dim.padding,
+               before = from_start - dim.kernel;  // its window is all before the input
+    return {before < 0 ? 0 : before / dim.stride + 1, smaller_of(from_start / dim.stride + 1, dim.output), 1};
+  }
+};
+
+struct Adaptive {
+  BURN_ALWAYS_INLINE static Span window(const WindowDim& dim, std::int64_t output) {
+    const auto begin = output * dim.input / dim.output;
+    const auto end = ((output + 1) * dim.input + dim.output - 1) / dim.output;
+    return {begin, end, end - begin};
+  }
+  BURN_ALWAYS_INLINE static Span outputs_of(const WindowDim& dim, std::int64_t input) {
+    return {input * dim.output / dim.input, ((input + 1) * dim.output + dim.input - 1) / dim.input, 1};
+  }
+};
+
+BURN_ALWAYS_INLINE std::int64_t plane_offset(const Place& place, const PoolShape& shape) {
+  return place.n * shape.strides[0] + place.c * shape.strides[1];
+}
+
+template <typename Ways, typename T>
+BURN_ALWAYS_INLINE void avg_pool(const T* __restrict__ x, T* __restrict__ y, const PoolShape& shape) {
+  using Compute = compute_t<T>;
+  const auto i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (i >= shape.count) return;
+  const auto& [d, h, w] = shape.dim;
+  const auto place = place_of(i, shape.channels, d.output, h.output, w.output);
+  const auto ds = Ways::window(d, place.at[0]), hs = Ways::window(h, place.at[1]), ws = Ways::window(w, place.at[2]);
+  const T* plane = x + plane_offset(place, shape);
+  Compute sum{};
+  for (auto a = ds.begin; a < ds.end; ++a) {
+    for (auto b = hs.begin; b < hs.end; ++b) {
+      const T* row = plane + a * shape.strides[2] + b * shape.strides[3];
+      for (auto c = ws.begin; c < ws.end; ++c) sum += to_compute(row[c * shape.strides[4]]);
+    }
+  }
+  y[i] = to_storage<T>(sum / static_cast<Compute>(ds.divisor * hs.divisor * ws.divisor));
+}
+
+template <typename Ways, typename T>
+BURN_ALWAYS_INLINE void avg_pool_grad(const T* __restrict__ grad, T* __restrict__ x, const PoolShape& shape) {
+  using Compute = compute_t<T>;
+  const auto i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (i >= shape.count) return;
+  const auto& [d, h, w] = shape.dim;
+  const auto place = place_of(i, shape.channels, d.input, h.input, w.input);
+  const auto ds = Ways::outputs_of(d, place.at[0]), hs = Ways::outputs_of(h, place.at[1]),
+             ws = Ways::outputs_of(w, place.at[2]);
+  const T* plane = grad + plane_offset(place, shape);
+  Compute sum{};
+  for (auto a = ds.begin; a < ds.end; ++a) {
+    const auto depth = Ways::window(d, a).divisor;
+    for (auto b = hs.begin; b < hs.end; ++b) {
+      const auto area = depth * Ways::window(h, b).divisor;
+      const T* row = plane + a * shape.strides[2] + b * shape.strides[3];
+      for (auto c = ws.begin; c < ws.end; ++c)
+        sum += to_compute(row[c * shape.strides[4]]) / static_cast<Compute>(area * Ways::window(w, c).divisor);
+    }
+  }
+  x[i] = to_storage<T>(sum);
+}
+
+// The first of equals; the first NaN before any number. Every window has an element of the input.
+template <typename T>
+BURN_ALWAYS_INLINE void max_pool(const T* __restrict__ x, T* __restrict__ y, std::int64_t* __restrict__ positions,
+                                 const PoolShape& shape) {
+  using Compute = compute_t<T>;
+  const auto i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (i >= shape.count) return;
+  const auto& [d, h, w] = shape.dim;
+  const auto place = place_of(i, shape.channels, d.output, h.output, w.output);
+  const T* plane = x + plane_offset(place, shape);
+  Compute best{};
+  std::int64_t position = -1;
+  // The first position of a window that is inside the input.
+  const auto first = [](const WindowDim& dim, std::int64_t output) {
+    const auto start = output * dim.stride - dim.padding;
+    return start < 0 ? start + (dim.dilation - 1 - start) / dim.dilation * dim.dilation : start;
+  };
+  const auto end = [](const WindowDim& dim, std::int64_t output) {
+    return smaller_of(output * dim.stride - dim.padding + (dim.kernel - 1) * dim.dilation + 1, dim.input);
+  };
+  const auto d_end = end(d, place.at[0]), h_end = end(h, place.at[1]), w_end = end(w, place.at[2]);
+  for (auto a = first(d, place.at[0]); a < d_end; a += d.dilation) {
+    for (auto b = first(h, place.at[1]); b < h_end; b += h.dilation) {
+      const T* row = plane + a * shape.strides[2] + b * shape.strides[3];
+      for (auto c = first(w, place.at[2]); c < w_end; c += w.dilation) {
+        const auto value = to_compute(row[c * shape.strides[4]]);
+        if (position >= 0 && (ir::is_nan(best) || !(value > best || ir::is_nan(value)))) continue;
+        best = value;
+        position = (a * h.input + b) * w.input + c;
+      }
+    }
+  }
+  y[i] = to_storage<T>(best);
+  positions[i] = position;
+}
+
+}  // namespace burn::cuda

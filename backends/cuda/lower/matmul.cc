@@ -1,0 +1,111 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "backends/cuda/cublas.h"
+#include "backends/cuda/device.h"
+#include "backends/cuda/fused/operands.h"
+#include "backends/cuda/fused/walks.h"
+#include "backends/cuda/lower/lower.h"
+
+namespace burn::backends::cuda {
+namespace {
+
+std::vector<std::int64_t> batch_of(const ir::Dims& dims) { return {dims.begin(), dims.begin() + dims.rank() - 2}; }
+
+// Rows one after the other, or columns, so that a library can read it.
+bool is_readable(const View& view) {
+  const auto rows = view.shape[view.rank() - 2], columns = view.shape[view.rank() - 1];
+  const auto row_stride = view.strides[view.rank() - 2], column_stride = view.strides[view.rank() - 1];
+  const bool by_rows = (column_stride == 1 || columns == 1) && (rows == 1 || row_stride >= columns);
+  const bool by_columns = (row_stride == 1 || rows == 1) && (columns == 1 || column_stride >= rows);
+  return by_rows || by_columns;
+}
+
+int alignment_of(const Address& address) {
+  for (int bytes = 256; bytes > 1; bytes /= 2) {
+    if (address.offset % bytes == 0) return bytes;
+  }
+  return 1;
+}
+
+Matrix matrix_of(const View& view, std::int64_t batch_stride) {
+  const int last = view.rank() - 1;
+  Matrix matrix{view.shape[last - 1], view.shape[last], view.strides[last - 1],
+                view.strides[last],   batch_stride,     alignment_of(view.address)};
+  if (matrix.rows == 1) matrix.row_stride = matrix.columns;
+  if (matrix.columns == 1 && matrix.row_stride != 1) matrix.column_stride = 1;
+  return matrix;
+}
+
+Status multiply_plainly(Emitter& emit, const View& a, const View& b, const View& c) {
+  const int last = c.rank() - 1;
+  auto a_strides = a.strides, b_strides = b.strides;
+  a_strides[last] = 0;
+  b_strides[last - 1] = 0;
+  const auto dims = [](const ir::Dims& of) { return std::vector<std::int64_t>(of.begin(), of.end()); };
+  const auto walk = merge_dims(c.shape.span(), {dims(a_strides), dims(b_strides)});
+  const KernelSource source{
+      fmt::format("#include \"backends/cuda/kernels/matmul.h\"\nusing namespace burn::cuda;\n"
+                  "extern \"C\" __global__ void __launch_bounds__(256) burn_kernel(const {0}* a, const {0}* b, {0}* c, "
+                  "std::int64_t count, std::int64_t k,\n"
+                  "    std::int64_t a_step, std::int64_t b_step, const Walk<2> walk) {{\n"
+                  "  multiply<{0}>(a, b, c, count, k, a_step, b_step, walk);\n}}\n",
+                  storage_type(c.dtype))};
+  const auto count = c.num_elements();
+  emit.launch(source, {.blocks = (count + 255) / 256},
+              {a, b, c, count, a.shape[last], a.strides[last], b.strides[last - 1], walk_argument(walk)});
+  return {};
+}
+
+}  // namespace
+
+namespace lowering {
+
+Status lower(Emitter& emit, const ir::MatMul&, const NodeInPlan& at) {
+  auto a = emit.read(at.operand(0)), b = emit.read(at.operand(1));
+  const auto c = emit.result(at.result());
+  if (c.num_elements() == 0) return {};
+  const int last = c.rank() - 1;
+  if (a.shape[last] == 0) {
+    emit.fill_zero(c.address, static_cast<std::size_t>(c.num_elements()) * ir::size_of(c.dtype));
+    return {};
+  }
+  if (!CublasLt::has(c.dtype)) return multiply_plainly(emit, a, b, c);
+  if (!is_readable(a)) a = emit.contiguous(a);
+  if (!is_readable(b)) b = emit.contiguous(b);
+
+  const auto sizes = batch_of(c.shape);
+  auto walk = merge_dims(sizes, {batch_of(a.strides), batch_of(b.strides), batch_of(c.strides)});
+  Product product;
+  product.batch = ir::num_elements(ir::Shape(std::span(sizes)));
+  product.dtype = c.dtype;
+  if (product.batch > 1 && walk.rank() > 1) {
+    a = emit.contiguous(a);
+    b = emit.contiguous(b);
+    walk = merge_dims(sizes, {batch_of(a.strides), batch_of(b.strides), batch_of(c.strides)});
+  }
+  const auto batch_stride = [&](std::size_t k) { return product.batch > 1 ? walk.strides[k][0] : 0; };
+  product.a = matrix_of(a, batch_stride(0));
+  product.b = matrix_of(b, batch_stride(1));
+  product.c = matrix_of(c, batch_stride(2));
+  const bool stacks = product.a.column_stride == 1 && product.a.batch_stride == product.a.rows * product.a.row_stride;
+  if (product.batch > 1 && product.b.batch_stride == 0 &&
+      stacks) {  // one b for all: the rows of all a's are one matrix
+    product.a.rows *= product.batch;
+    product.c.rows *= product.batch;
+    product.batch = 1;
+  }
+  BURN_TRY(auto* library, emit.device().cublas());
+  auto prepared = library->prepare(product);
+  if (!prepared.ok()) return multiply_plainly(emit, a, b, c);
+  const auto workspace = emit.scratch((*prepared)->workspace_bytes());
+  emit.call([prepared = *prepared, a = a.address, b = b.address, c = c.address, workspace](const Bindings& at,
+                                                                                           CUstream stream) {
+    return prepared->run(at.at(a), at.at(b), at.at(c), at.at(workspace), stream);
+  });
+  return {};
+}
+
+}  // namespace lowering
+}  // namespace burn::backends::cuda

@@ -1,0 +1,108 @@
+// Copies between views, and the ops that are copies.
+#include <fmt/format.h>
+
+#include "backends/cuda/device.h"
+#include "backends/cuda/fused/operands.h"
+#include "backends/cuda/fused/walks.h"
+#include "backends/cuda/lower/lower.h"
+
+namespace burn::backends::cuda {
+namespace {
+
+const char* word_of(ir::DType dtype) {
+  switch (ir::size_of(dtype)) {
+    case 1:
+      return "std::uint8_t";
+    case 2:
+      return "std::uint16_t";
+    case 4:
+      return "std::uint32_t";
+    default:
+      return "std::uint64_t";
+  }
+}
+
+View part_of(View whole, const ir::Dims& starts, const ir::Shape& sizes, const ir::Dims& steps) {
+  std::int64_t first = 0;
+  for (int d = 0; d < whole.rank(); ++d) {
+    first += starts[d] * whole.strides[d];
+    whole.strides[d] *= steps[d];
+  }
+  whole.shape = sizes;
+  whole.address.offset += first * static_cast<std::int64_t>(ir::size_of(whole.dtype));
+  return whole;
+}
+
+}  // namespace
+
+void Emitter::copy(const View& from, const View& to) {
+  const auto elements = to.num_elements();
+  if (elements == 0) return;
+  if (from.is_contiguous() && to.is_contiguous()) {
+    const auto bytes = static_cast<std::size_t>(elements) * ir::size_of(to.dtype);
+    call([from = from.address, to = to.address, bytes](const Bindings& bindings, CUstream stream) -> Status {
+      if (bindings.at(from) == bindings.at(to)) return {};  // in place
+      return check(driver().cuMemcpyDtoDAsync(bindings.at(to), bindings.at(from), bytes, stream), "cuMemcpyDtoDAsync");
+    });
+    return;
+  }
+  const auto dims = [](const ir::Dims& of) { return std::vector<std::int64_t>(of.begin(), of.end()); };
+  const auto walk = merge_dims(to.shape.span(), {dims(from.strides), dims(to.strides)});
+  const View views[] = {from, to};
+  int width = vector_width(walk, views, 8);
+  if (walk.strides[0].back() != 1 || walk.strides[1].back() != 1 || walk.sizes.back() % width != 0) width = 1;
+  const KernelSource source{
+      fmt::format("#include \"backends/cuda/kernels/copy.h\"\nusing namespace burn::cuda;\n"
+                  "extern \"C\" __global__ void __launch_bounds__(256) burn_kernel(const {0}* from, {0}* to, "
+                  "std::int64_t vectors, const Walk<2> walk) {{\n"
+                  "  copy_elements<{0}, {1}>(from, to, vectors, walk);\n}}\n",
+                  word_of(to.dtype), width)};
+  const auto vectors = elements / width;
+  launch(source, {.blocks = (vectors + 255) / 256}, {from, to, vectors, walk_argument(walk)});
+}
+
+namespace lowering {
+
+Status lower(Emitter& emit, const ir::Reshape& op, const NodeInPlan& at) {
+  // What is lowered is no view: the elements have to be put into order first.
+  auto from = emit.read(at.operand(0));
+  auto to = emit.result(at.result());
+  to.shape = from.shape;
+  to.strides = ir::contiguous_strides(from.shape);
+  static_cast<void>(op);
+  emit.copy(from, to);
+  return {};
+}
+
+// Never computed: views (backends/plan/views.h).
+Status lower(Emitter&, const ir::Permute&, const NodeInPlan&) { return internal_error("a view is not computed"); }
+Status lower(Emitter&, const ir::Expand&, const NodeInPlan&) { return internal_error("a view is not computed"); }
+Status lower(Emitter&, const ir::Slice&, const NodeInPlan&) { return internal_error("a view is not computed"); }
+
+Status lower(Emitter& emit, const ir::SliceAssign& op, const NodeInPlan& at) {
+  const auto from = emit.read(at.operand(0));
+  const auto values = emit.read(at.operand(1));
+  const auto to = emit.result(at.result());
+  // In place only where the values do not lie in what is written.
+  const bool is_apart = values.address.base != from.address.base || values.address.index != from.address.index;
+  if (from.is_contiguous() && is_apart) emit.allow_in_place(from, at.result());
+  emit.copy(from, to);
+  if (values.num_elements() > 0) emit.copy(values, part_of(to, op.starts, values.shape, op.steps));
+  return {};
+}
+
+Status lower(Emitter& emit, const ir::Concat& op, const NodeInPlan& at) {
+  const auto to = emit.result(at.result());
+  auto starts = ir::Dims::filled(to.rank(), 0);
+  const auto steps = ir::Dims::filled(to.rank(), 1);
+  const int axis = static_cast<int>(op.axis);
+  for (int k = 0; k < at.operand_count(); ++k) {
+    const auto part = emit.read(at.operand(k));
+    if (part.num_elements() > 0) emit.copy(part, part_of(to, starts, part.shape, steps));
+    starts[axis] += part.shape[axis];
+  }
+  return {};
+}
+
+}  // namespace lowering
+}  // namespace burn::backends::cuda

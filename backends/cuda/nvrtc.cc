@@ -1,0 +1,160 @@
+#include "backends/cuda/nvrtc.h"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <nvrtc.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "base/settings.h"
+
+namespace burn::backends::cuda {
+namespace {
+
+#define BURN_NVRTC(FN)       \
+  FN(nvrtcVersion)           \
+  FN(nvrtcCreateProgram)     \
+  FN(nvrtcDestroyProgram)    \
+  FN(nvrtcCompileProgram)    \
+  FN(nvrtcGetProgramLogSize) \
+  FN(nvrtcGetProgramLog)     \
+  FN(nvrtcGetCUBINSize)      \
+  FN(nvrtcGetCUBIN)          \
+  FN(nvrtcGetErrorString)
+
+struct Nvrtc {
+#define FN(name) decltype(&::name) name = nullptr;
+  BURN_NVRTC(FN)
+#undef FN
+  int major = 0, minor = 0;
+};
+
+Nvrtc table;
+
+Status load() {
+  void* library = nullptr;
+  for (const auto* name : {"libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so"}) {
+    if ((library = dlopen(name, RTLD_NOW | RTLD_LOCAL))) break;
+  }
+  if (!library)
+    return failed_precondition(fmt::format("CUDA: libnvrtc, which compiles kernels, is not there ({})", dlerror()));
+#define FN(name)                                                              \
+  table.name = reinterpret_cast<decltype(table.name)>(dlsym(library, #name)); \
+  if (!table.name) return failed_precondition("CUDA: libnvrtc has no " #name);
+  BURN_NVRTC(FN)
+#undef FN
+  table.nvrtcVersion(&table.major, &table.minor);
+  return {};
+}
+
+// Destroys what it holds.
+class Compilation {
+ public:
+  Compilation() = default;
+  Compilation(const Compilation&) = delete;
+  Compilation& operator=(const Compilation&) = delete;
+  ~Compilation() {
+    if (program) table.nvrtcDestroyProgram(&program);
+  }
+  nvrtcProgram program = nullptr;
+};
+
+Status check(nvrtcResult result, const char* what) {
+  if (result == NVRTC_SUCCESS) return {};
+  return internal_error(fmt::format("CUDA: {}: {}", what, table.nvrtcGetErrorString(result)));
+}
+
+// Everything that the machine code depends on, as a file name.
+std::string cache_key(const std::string& text, const std::string& architecture) {
+  auto all = fmt::format("{} {} {}\n{}", architecture, table.major, table.minor, text);
+  for (const auto& header : kernel_headers()) all += header.text;
+  const auto hash = XXH3_128bits(all.data(), all.size());
+  return fmt::format("{:016x}{:016x}.cubin", hash.high64, hash.low64);
+}
+
+std::filesystem::path cache_folder() {
+  const auto chosen = setting(Setting::cache_home);
+  const auto home = setting(Setting::home);
+  if (chosen.empty() && home.empty()) return {};
+  return (chosen.empty() ? std::filesystem::path(home) / ".cache" : std::filesystem::path(chosen)) / "burn" / "kernels";
+}
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream bytes;
+  if (file) bytes << file.rdbuf();
+  return bytes.str();
+}
+
+// Others see the whole file or none. What cannot be written is made again next time.
+void write_file(const std::filesystem::path& path, const std::string& bytes) {
+  std::error_code ignored;
+  std::filesystem::create_directories(path.parent_path(), ignored);
+  auto temporary = path;
+  temporary += fmt::format(".{}.{}", getpid(), static_cast<const void*>(&bytes));
+  {
+    std::ofstream file(temporary, std::ios::binary);
+    file << bytes;
+    if (!file.good()) return;
+  }
+  std::filesystem::rename(temporary, path, ignored);
+  if (ignored) std::filesystem::remove(temporary, ignored);
+}
+
+constexpr std::string_view kElfMagic{"\177ELF", 4};
+
+}  // namespace
+
+Status load_nvrtc() {
+  static const Status loaded = load();
+  return loaded;
+}
+
+std::string nvrtc_version() { return fmt::format("{}.{}", table.major, table.minor); }
+
+Result<std::string> compile_kernel(const std::string& text, const std::string& architecture) {
+  BURN_RETURN_IF_ERROR(load_nvrtc());
+  std::vector<const char*> names, texts;
+  for (const auto& header : kernel_headers()) {
+    names.push_back(header.name);
+    texts.push_back(header.text);
+  }
+  Compilation compilation;
+  BURN_RETURN_IF_ERROR(check(table.nvrtcCreateProgram(&compilation.program, text.c_str(), "kernel.cu",
+                                                      static_cast<int>(names.size()), texts.data(), names.data()),
+                             "a kernel's text"));
+  const auto target = "--gpu-architecture=" + architecture;
+  const char* options[] = {"--std=c++20", target.c_str(), "--device-as-default-execution-space",
+                           "--diag-suppress=186,177,550"};  // unsigned numbers below 0; what one kernel leaves unused
+  const auto result = table.nvrtcCompileProgram(compilation.program, static_cast<int>(std::size(options)), options);
+  if (result != NVRTC_SUCCESS) {
+    std::size_t size = 0;
+    table.nvrtcGetProgramLogSize(compilation.program, &size);
+    std::string log(size, '\0');
+    if (size > 0) table.nvrtcGetProgramLog(compilation.program, log.data());
+    return internal_error(fmt::format("CUDA: a kernel does not compile: {}\n{}\n{}", table.nvrtcGetErrorString(result),
+                                      log.c_str(), text));
+  }
+  std::size_t size = 0;
+  BURN_RETURN_IF_ERROR(check(table.nvrtcGetCUBINSize(compilation.program, &size), "a kernel's code"));
+  std::string code(size, '\0');
+  BURN_RETURN_IF_ERROR(check(table.nvrtcGetCUBIN(compilation.program, code.data()), "a kernel's code"));
+  return code;
+}
+
+Result<std::string> cached_kernel(const std::string& text, const std::string& architecture) {
+  BURN_RETURN_IF_ERROR(load_nvrtc());
+  const auto folder = cache_folder();
+  if (folder.empty()) return compile_kernel(text, architecture);
+  const auto path = folder / cache_key(text, architecture);
+  if (auto code = read_file(path); code.starts_with(kElfMagic)) return code;
+  BURN_TRY(auto code, compile_kernel(text, architecture));
+  write_file(path, code);
+  return code;
+}
+
+}  // namespace burn::backends::cuda

@@ -1,0 +1,12 @@
+// What libburn_cuda.so shows to whoever loads it.
+#include "backends/plugin.h"
+
+#include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/device.h"
+
+extern "C" [[gnu::visibility("default")]] const burn::backends::Plugin burn_plugin;
+const burn::backends::Plugin burn_plugin{
+    .version = BURN_VERSION,
+    .device_count = burn::backends::cuda::device_count,
+    .open = burn::backends::cuda::open_cuda_backend,
+};

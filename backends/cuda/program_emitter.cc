@@ -1,0 +1,297 @@
+#include "backends/cuda/program_emitter.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "backends/cuda/fused/group_kernel.h"
+#include "backends/cuda/lower/lower.h"
+#include "backends/plan/views.h"
+#include "ir/random_box.h"
+
+namespace burn::backends::cuda {
+namespace {
+
+class ProgramEmitter final : public Emitter {
+ public:
+  ProgramEmitter(Device& device, const ir::Program& program, const Plan& plan)
+      : device_(device),
+        program_(program),
+        plan_(plan),
+        views_(find_views(program)),
+        block_of_(program.values.size(), kNone),
+        output_of_(program.values.size(), kNone) {}
+
+  Result<Lowered> run() {
+    assign_outputs();
+    for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
+      step_ = static_cast<std::int32_t>(s);
+      lowered_.steps.push_back({plan_.steps[s].reads, plan_.steps[s].results});
+      BURN_RETURN_IF_ERROR(lower_step(plan_.steps[s]));
+    }
+    fill_outputs();
+    reuse_inputs();
+    lowered_.arena = plan_arena(lifetimes_);
+    lowered_.output_of = std::move(output_of_);
+    return std::move(lowered_);
+  }
+
+  // --- Emitter ---
+
+  Device& device() override { return device_; }
+  const ir::TensorType& type_of(ir::Ref ref) const override { return program_.type_of(ref); }
+
+  const ir::Constant* constant(ir::Ref ref) override {
+    const auto base = ref.is_input() ? ref : view_of(ref).base;
+    return base.is_input() ? nullptr : std::get_if<ir::Constant>(&program_.maker_of(base).op);
+  }
+
+  View read(ir::Ref ref) override {
+    const auto& type = program_.type_of(ref);
+    if (ref.is_input()) return input(ref, {.base = ref, .strides = ir::contiguous_strides(type.shape)}, type);
+    const auto& view = view_of(ref);
+    if (view.base.is_input()) return input(view.base, view, type);
+    View result{storage(view.base), type.dtype, type.shape, view.strides};
+    result.address.offset += view.offset * static_cast<std::int64_t>(ir::size_of(type.dtype));
+    return result;
+  }
+
+  View result(ir::Ref value) override {
+    const auto& type = program_.type_of(value);
+    made_at_[value.index()] = step_;
+    return {storage(value), type.dtype, type.shape, ir::contiguous_strides(type.shape)};
+  }
+
+  Address scratch(std::size_t bytes) override { return {Address::Base::block, new_block(bytes), 0}; }
+
+  void launch(const KernelSource& source, const Grid& grid, std::vector<Argument> arguments) override {
+    if (grid.blocks == 0 || grid.blocks_y == 0) return;
+    const auto [found, is_new] = source_of_.try_emplace(source.text, lowered_.sources.size());
+    if (is_new) lowered_.sources.push_back(source);
+    lowered_.commands.push_back({Launch(found->second, grid, arguments), step_});
+  }
+  void call(LibraryCall call) override { lowered_.commands.push_back({std::move(call), step_}); }
+  void fill_zero(const Address& where, std::size_t bytes) override {
+    if (bytes > 0) lowered_.commands.push_back({Fill{where, bytes}, step_});
+  }
+
+  Address report_index(std::int64_t size, std::int32_t node) override {
+    const auto check = static_cast<std::int64_t>(lowered_.checks.size());
+    lowered_.checks.push_back({node < 0 ? node_ : node, size});
+    return {Address::Base::failures, 0, check * 16};
+  }
+
+  void allow_in_place(const View& operand, ir::Ref result) override {
+    if (operand.address.base == Address::Base::input && operand.address.offset == 0)
+      in_place_.emplace_back(operand.address.index, result.index());
+  }
+
+ private:
+  static constexpr std::int32_t kNone = -1;
+
+  const ir::Node& node(std::int32_t n) const { return program_.nodes[static_cast<std::size_t>(n)]; }
+  const ValueView& view_of(ir::Ref value) const { return views_[static_cast<std::size_t>(value.index())]; }
+  std::int32_t& output_of(ir::Ref value) { return output_of_[static_cast<std::size_t>(value.index())]; }
+
+  View input(ir::Ref ref, const ValueView& view, const ir::TensorType& type) {
+    last_read_[ref.index()] = step_;
+    return {{Address::Base::input, ref.index(), view.offset * static_cast<std::int64_t>(ir::size_of(type.dtype))},
+            type.dtype,
+            type.shape,
+            view.strides};
+  }
+
+  std::int32_t new_block(std::size_t bytes) {
+    lifetimes_.push_back({bytes, step_, step_});
+    return static_cast<std::int32_t>(lifetimes_.size()) - 1;
+  }
+
+  // Where a value that is no view lies. It lives from its first mention to its last.
+  Address storage(ir::Ref value) {
+    if (const auto* scalar = std::get_if<ir::Scalar>(&program_.maker_of(value).op))
+      return {Address::Base::bindings, 0, 16 + 8 * scalar->slot};
+    if (const auto output = output_of(value); output != kNone) return {Address::Base::output, output, 0};
+    auto& block = block_of_[static_cast<std::size_t>(value.index())];
+    if (block == kNone) {
+      block = new_block(program_.type_of(value).num_bytes());
+      if (const auto* made = constant(value)) fill_constant(*made, block);
+    }
+    lifetimes_[static_cast<std::size_t>(block)].last = step_;
+    return {Address::Base::block, block, 0};
+  }
+
+  // A number in memory, for what reads no constants.
+  void fill_constant(const ir::Constant& constant, std::int32_t block) {
+    const auto dtype = constant.dtype;
+    const bool is_real = ir::is_floating(dtype);
+    const auto type = storage_type(dtype);
+    KernelSource source{
+        fmt::format("#include \"backends/cuda/kernels/types.h\"\nusing namespace burn::cuda;\n"
+                    "extern \"C\" __global__ void burn_kernel({}* y, {} x) {{ *y = "
+                    "to_storage<{}>(burn::ir::convert_number<compute_t<{}>>(x)); }}\n",
+                    type, is_real ? "double" : "std::int64_t", type, type)};
+    launch(source, {.blocks = 1, .threads = 1},
+           {Address{Address::Base::block, block, 0}, is_real ? Argument(constant.real) : Argument(constant.number)});
+  }
+
+  // Values that outputs are, or that outputs see whole and row-major, are computed where the output is to be.
+  void assign_outputs() {
+    lowered_.outputs.resize(program_.outputs.size());
+    for (std::size_t k = 0; k < program_.outputs.size(); ++k) {
+      const auto ref = program_.outputs[k];
+      if (view_of(ref).base == ref && !is_number(ref)) output_of(ref) = static_cast<std::int32_t>(k);
+    }
+    for (std::size_t k = 0; k < program_.outputs.size(); ++k) {
+      const auto ref = program_.outputs[k];
+      const auto& view = view_of(ref);
+      if (view.base == ref || !is_whole(ref)) continue;
+      if (view.base.is_input())
+        lowered_.outputs[k].shares_input = view.base.index();
+      else if (output_of(view.base) == kNone && !is_number(view.base))
+        output_of(view.base) = static_cast<std::int32_t>(k);
+    }
+  }
+
+  bool is_number(ir::Ref value) const {
+    const auto& op = program_.maker_of(value).op;
+    return std::holds_alternative<ir::Constant>(op) || std::holds_alternative<ir::Scalar>(op);
+  }
+  bool is_whole(ir::Ref ref) const {
+    const auto& view = view_of(ref);
+    const auto& type = program_.type_of(ref);
+    return view.offset == 0 && is_contiguous(type.shape, view.strides) &&
+           type.num_bytes() == program_.type_of(view.base).num_bytes();
+  }
+
+  // What is not in its output's buffer yet is copied there.
+  void fill_outputs() {
+    for (std::size_t k = 0; k < program_.outputs.size(); ++k) {
+      const auto ref = program_.outputs[k];
+      const auto base = view_of(ref).base;
+      if (lowered_.outputs[k].shares_input != kNone) continue;
+      if (!base.is_input() && output_of(base) == static_cast<std::int32_t>(k)) continue;
+      const auto& type = program_.type_of(ref);
+      ++step_;
+      lowered_.steps.push_back({{ref}, {}, static_cast<std::int32_t>(k)});
+      made_at_output_[k] = step_;
+      copy(read(ref), {{Address::Base::output, static_cast<std::int32_t>(k), 0},
+                       type.dtype,
+                       type.shape,
+                       ir::contiguous_strides(type.shape)});
+    }
+  }
+
+  // Donated inputs become outputs of as many bytes that are made when they are not read any more, or in place.
+  void reuse_inputs() {
+    std::vector<bool> taken(program_.inputs.size());
+    for (std::size_t k = 0; k < program_.outputs.size(); ++k) {
+      if (const auto shared = lowered_.outputs[k].shares_input; shared != kNone)
+        taken[static_cast<std::size_t>(shared)] = true;
+    }
+    const auto value_of_output = output_values();
+    const auto try_reuse = [&](std::size_t k, std::int32_t i, bool in_place) {
+      auto& output = lowered_.outputs[k];
+      const auto& from = program_.inputs[static_cast<std::size_t>(i)];
+      if (output.shares_input != kNone || output.reuses_input != kNone || !from.donated ||
+          taken[static_cast<std::size_t>(i)])
+        return;
+      if (from.type.num_bytes() != program_.type_of(program_.outputs[k]).num_bytes() || from.type.num_bytes() == 0)
+        return;
+      const auto made = made_at(k, value_of_output[k]);
+      const auto read = last_read_.contains(i) ? last_read_.at(i) : kNone;
+      if (in_place ? read > made : read >= made) return;
+      output.reuses_input = i;
+      taken[static_cast<std::size_t>(i)] = true;
+    };
+    for (const auto& [input, value] : in_place_) {
+      const auto output = output_of_[static_cast<std::size_t>(value)];
+      if (output != kNone) try_reuse(static_cast<std::size_t>(output), input, true);
+    }
+    for (std::size_t k = 0; k < program_.outputs.size(); ++k) {
+      for (std::int32_t i = 0; i < static_cast<std::int32_t>(program_.inputs.size()); ++i) try_reuse(k, i, false);
+    }
+  }
+
+  std::vector<std::int32_t> output_values() const {
+    std::vector<std::int32_t> values(program_.outputs.size(), kNone);
+    for (std::size_t v = 0; v < output_of_.size(); ++v) {
+      if (output_of_[v] != kNone) values[static_cast<std::size_t>(output_of_[v])] = static_cast<std::int32_t>(v);
+    }
+    return values;
+  }
+  std::int32_t made_at(std::size_t output, std::int32_t value) const {
+    if (value != kNone && made_at_.contains(value)) return made_at_.at(value);
+    const auto found = made_at_output_.find(output);
+    return found == made_at_output_.end() ? kNone : found->second;
+  }
+
+  Status lower_step(const Step& step) {
+    if (step.group != Step::kSingle) {
+      const auto& group = plan_.groups[static_cast<std::size_t>(step.group)];
+      node_ = group.members[0].node;
+      return at_node_if_error(emit_group(*this, program_, group, step.results));
+    }
+    node_ = step.node;
+    const auto& here = node(step.node);
+    if (is_number(step.results[0]) || view_of(step.results[0]).base != step.results[0]) return {};
+    if (is_elementwise(here)) {
+      codegen::Group group;
+      group.domain = program_.type_of(here).shape;
+      group.members = {{step.node, codegen::Level::full}};
+      return at_node_if_error(emit_group(*this, program_, group, step.results));
+    }
+    const NodeInPlan at{program_, here};
+    return at_node_if_error(std::visit([&](const auto& op) { return lowering::lower(*this, op, at); }, here.op));
+  }
+
+  static bool is_elementwise(const ir::Node& node) {
+    if (const auto* random = std::get_if<ir::Random>(&node.op)) return ir::first_position(*random).has_value();
+    return std::holds_alternative<ir::Pointwise>(node.op) || std::holds_alternative<ir::Cast>(node.op);
+  }
+
+  Status at_node_if_error(Status status) const { return status.ok() ? status : at_node(status, node(node_)); }
+
+  Device& device_;
+  const ir::Program& program_;
+  const Plan& plan_;
+  const std::vector<ValueView> views_;
+  Lowered lowered_;
+  std::vector<Lifetime> lifetimes_;      // of blocks
+  std::vector<std::int32_t> block_of_;   // per value
+  std::vector<std::int32_t> output_of_;  // per value: the output that it is computed in
+  std::map<std::string, std::size_t> source_of_;
+  std::map<std::int32_t, std::int32_t> last_read_;               // per input: the step
+  std::map<std::int32_t, std::int32_t> made_at_;                 // per value: the step
+  std::map<std::size_t, std::int32_t> made_at_output_;           // of outputs that are copied
+  std::vector<std::pair<std::int32_t, std::int32_t>> in_place_;  // input, value
+  std::int32_t step_ = -1, node_ = 0;
+};
+
+}  // namespace
+
+Result<Lowered> lower_program(Device& device, const ir::Program& program, const Plan& plan) {
+  return ProgramEmitter(device, program, plan).run();
+}
+
+Status at_node(const Status& status, const ir::Node& node) {
+  const auto site = to_string(node.site);
+  return {status.code(), fmt::format("{}: {}{}", ir::name(node.op), status.message(),
+                                     site.empty() ? "" : fmt::format(" (at {})", site))};
+}
+
+// --- what is made of the rest ----------------------------------------------------------------------------------------
+
+View Emitter::scratch_value(const ir::TensorType& type) {
+  return {scratch(type.num_bytes()), type.dtype, type.shape, ir::contiguous_strides(type.shape)};
+}
+
+View Emitter::contiguous(const View& view) {
+  if (view.is_contiguous()) return view;
+  const auto whole = scratch_value({view.dtype, view.shape});
+  copy(view, whole);
+  return whole;
+}
+
+}  // namespace burn::backends::cuda

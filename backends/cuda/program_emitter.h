@@ -1,0 +1,48 @@
+// Lowers a whole program: goes through its plan and writes down commands, what values live where and for how long.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "backends/cuda/commands.h"
+#include "backends/plan/arena.h"
+#include "backends/plan/plan.h"
+
+namespace burn::backends::cuda {
+
+// A check of indices on the device.
+struct IndexCheck {
+  std::int32_t node = 0;
+  std::int64_t size = 0;
+};
+
+// How an output comes to its buffer.
+struct OutputSource {
+  std::int32_t shares_input = -1;  // it is this input's buffer
+  std::int32_t reuses_input = -1;  // written over this donated input, if nobody else holds it
+};
+
+// A step of the plan, and one more for each output that is copied at the end.
+struct LoweredStep {
+  std::vector<ir::Ref> reads;
+  std::vector<ir::Ref> results;
+  std::int32_t output = -1;  // that is copied
+};
+
+struct Lowered {
+  std::vector<LoweredStep> steps;  // what Command::step counts
+  std::vector<Command> commands;
+  std::vector<KernelSource> sources;
+  std::vector<IndexCheck> checks;
+  std::vector<OutputSource> outputs;
+  std::vector<std::int32_t> output_of;  // per value: the output that it is computed in, or -1
+  ArenaPlan arena;
+};
+
+// Expects a simplified program. Errors: UNIMPLEMENTED, naming the op and its call site.
+Result<Lowered> lower_program(Device& device, const ir::Program& program, const Plan& plan);
+
+// "gather: index 12 is outside 0..9 (at model.cc:41)"
+Status at_node(const Status& status, const ir::Node& node);
+
+}  // namespace burn::backends::cuda

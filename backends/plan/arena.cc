@@ -1,0 +1,43 @@
+#include "backends/plan/arena.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace burn::backends {
+namespace {
+
+// A part of the arena that is taken for some time.
+struct Taken {
+  std::uint64_t begin, end;
+  std::int32_t first, last;
+};
+
+}  // namespace
+
+ArenaPlan plan_arena(std::span<const Lifetime> lifetimes) {
+  ArenaPlan plan;
+  plan.offsets.assign(lifetimes.size(), 0);
+  std::vector<std::size_t> order(lifetimes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return lifetimes[i].bytes; });
+
+  std::vector<Taken> taken;  // by where it begins
+  for (const auto i : order) {
+    const auto& life = lifetimes[i];
+    const auto bytes = (life.bytes + ArenaPlan::kAlignment - 1) / ArenaPlan::kAlignment * ArenaPlan::kAlignment;
+    if (bytes == 0) continue;
+    std::uint64_t begin = 0;
+    for (const auto& other : taken) {
+      if (other.last < life.first || life.last < other.first) continue;
+      if (begin + bytes <= other.begin) break;
+      begin = std::max(begin, other.end);
+    }
+    const Taken mine{begin, begin + bytes, life.first, life.last};
+    taken.insert(std::ranges::upper_bound(taken, begin, {}, &Taken::begin), mine);
+    plan.offsets[i] = static_cast<std::int64_t>(begin);
+    plan.bytes = std::max(plan.bytes, mine.end);
+  }
+  return plan;
+}
+
+}  // namespace burn::backends
