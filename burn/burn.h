@@ -3,12 +3,12 @@
 // Servers in a program and ops of its own have headers of their own (server/, backends/).
 #pragma once
 
-#include "client/capture.h"
+#include "client/capture/capture.h"
 #include "client/device.h"
 #include "client/gradients.h"
-#include "client/linalg.h"
-#include "client/pending_reads.h"
-#include "client/tensor.h"
+#include "client/tensor/linalg.h"
+#include "client/tensor/pending_reads.h"
+#include "client/tensor/tensor.h"
 #include "data/digits.h"
 #include "data/loader.h"
 #include "data/mnist.h"

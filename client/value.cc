@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "client/device_state.h"
+#include "client/record/device_state.h"
 #include "ir/op_copy.h"
 
 namespace burn::client {
