@@ -1,6 +1,7 @@
 // Everything a program needs: #include <burn/burn.h>, using namespace burn.
 //
-// Servers in a program and ops of its own have headers of their own (server/, backends/).
+// A server in a program, and a backend of its own, have headers of their own: <burn/server/server.h>,
+// <burn/backends/backend.h>.
 #pragma once
 
 #include "client/capture/capture.h"
