@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/settings.h"
 #include "client/ops/integer_scalar.h"
+#include "client/record/captured_step.h"
 
 namespace burn::client {
 namespace {
@@ -57,7 +58,7 @@ void CaptureEngine::sign() {
   arguments_ = lasting_.values();
   arguments_.insert(arguments_.end(), passing_.values().begin(), passing_.values().end());
   aliases_.clear();
-  device_->arrange(arguments_, aliases_);
+  arrange(*device_, arguments_, aliases_);
   auto& [words, types] = signature_;
   words = lasting_.words();
   words.push_back(lasting_.values().size());
@@ -125,7 +126,7 @@ void CaptureEngine::replay(const CaptureState& result) {
     }
     return found->second;
   };
-  const auto outputs = device_->run_captured({inputs.span(), recorded.dropped, scalars_of(form), program});
+  const auto outputs = run_captured(*device_, {inputs.span(), recorded.dropped, scalars_of(form), program});
 
   const auto made = [&](const Source& source) {
     if (source.from == Source::From::nothing) return Value{};
@@ -163,11 +164,11 @@ CaptureEngine::Recording::Recording(CaptureEngine& engine)
     : engine_(engine), hosts_(joined(engine.lasting_.hosts(), engine.passing_.hosts())), log_(engine.numbers_, hosts_) {
   engine_.ids_.clear();
   for (const Value* value : engine_.arguments_) engine_.ids_.push_back(value->has_value() ? value->storage()->id : 0);
-  engine_.device_->begin_capture(log_);
+  begin_capture(*engine_.device_, log_);
 }
 
 CaptureEngine::Recording::~Recording() {
-  if (is_open_) engine_.device_->abandon_capture();
+  if (is_open_) abandon_capture(*engine_.device_);
 }
 
 void CaptureEngine::Recording::finish(const CaptureState& lasting, const CaptureState& result) {
@@ -183,7 +184,7 @@ void CaptureEngine::Recording::finish(const CaptureState& lasting, const Capture
   auto holders = lasting.values();
   holders.insert(holders.end(), result.values().begin(), result.values().end());
   is_open_ = false;
-  const auto captured = value_or_throw(engine_.device_->end_capture(holders, engine_.ids_));
+  const auto captured = value_or_throw(end_capture(*engine_.device_, holders, engine_.ids_));
   engine_.recorded_ += 1;
   if (!captured.program) throw Error(StatusCode::invalid_argument, "a captured step computes nothing");
   bool keeps_its_shape =

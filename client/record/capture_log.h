@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
-#include "client/record/device_state.h"
+#include "client/record/recorder.h"
 #include "client/scalar.h"
 
 namespace burn::client {
@@ -21,6 +23,8 @@ class CaptureHost {
   // What a call changes in these parts.
   virtual void captured_advance(std::span<const std::uint64_t> keys) = 0;
 };
+
+class DeviceState;
 
 class CaptureLog {
  public:
@@ -60,7 +64,7 @@ class CaptureLog {
   std::int64_t number_of(const Scalar& value) const;
 
  private:
-  friend class DeviceState;
+  friend void begin_capture(DeviceState& device, CaptureLog& log);
   std::size_t index_of(const CaptureHost& host) const;
 
   const std::vector<Scalar>& numbers_;

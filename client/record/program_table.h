@@ -12,7 +12,7 @@
 
 namespace burn::client {
 
-// Guarded by its device's mutex.
+// Guarded by its device's lock.
 class ProgramTable {
  public:
   // Enough for any training loop; a loop of ever new shapes needs a bound.

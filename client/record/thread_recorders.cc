@@ -32,4 +32,12 @@ ThreadRecorders& thread_recorders() {
   return *mine;
 }
 
+std::vector<std::shared_ptr<DeviceState>> devices_of_this_thread() {
+  std::vector<std::shared_ptr<DeviceState>> devices;
+  for (const auto& [serial, recorder] : thread_recorders().all) {
+    if (auto device = recorder->device.lock()) devices.push_back(std::move(device));
+  }
+  return devices;
+}
+
 }  // namespace burn::client

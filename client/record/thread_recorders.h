@@ -1,10 +1,12 @@
-// Which recorder a thread uses on which device. Private to the device_*.cc files.
+// Which recorder a thread uses on which device. Of each thread alone: no lock. Private to client/record.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <vector>
 
-#include "client/record/device_state.h"
+#include "client/record/recorder.h"
 
 namespace burn::client {
 
@@ -22,5 +24,8 @@ struct ThreadRecorders {
 // This thread's. There even where the thread's other variables are gone: static objects may drop, or make, their last
 // tensors then. In the child of a fork() every thread begins anew.
 ThreadRecorders& thread_recorders();
+
+// The devices that this thread has used and that are still there.
+std::vector<std::shared_ptr<DeviceState>> devices_of_this_thread();
 
 }  // namespace burn::client

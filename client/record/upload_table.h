@@ -9,7 +9,7 @@
 
 namespace burn::client {
 
-// Guarded by its device's mutex, except digest().
+// Guarded by its device's lock, except digest().
 class UploadTable {
  public:
   // Smaller uploads are not worth a hash.

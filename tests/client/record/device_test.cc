@@ -171,7 +171,7 @@ TEST_F(Recording, RandomNumbersMoveOnAndTheSeedStartsThemAnew) {
 
 TEST_F(Recording, ALongRecordingIsClosedWithoutBeingAsked) {
   auto x = matrix();
-  for (std::size_t i = 0; i <= client::DeviceState::kMaxRecorded; ++i) x = x.exp();
+  for (std::size_t i = 0; i <= client::Recorders::kMaxRecorded; ++i) x = x.exp();
   EXPECT_EQ(told->runs.size(), 1u);
 }
 

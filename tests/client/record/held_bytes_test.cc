@@ -15,7 +15,7 @@ namespace {
 class HeldBytes : public ::testing::Test {
  protected:
   static constexpr std::int64_t kElements = std::int64_t{4} << 20;  // 16 MiB
-  static constexpr std::size_t kFit = client::DeviceState::kMaxHeldBytes / (4 * kElements);
+  static constexpr std::size_t kFit = client::Recorders::kMaxHeldBytes / (4 * kElements);
 
   std::shared_ptr<test::Told> told = std::make_shared<test::Told>();
   Device device = Device::from_session("test", std::make_unique<test::RecordingSession>(told));
