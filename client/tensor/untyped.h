@@ -3,6 +3,7 @@
 
 #include <future>
 #include <iosfwd>
+#include <vector>
 
 #include "client/ops/ops.h"
 #include "client/tensor/args.h"
@@ -15,6 +16,14 @@ namespace burn::client {
 void check(const Value& value, int rank, bool is_kind, const char* kind_name);
 void check_single(const Value& value, const Site& site);  // throws unless it has one element
 bool is_leaf(const Value& value);
+
+template <typename T>
+std::vector<Value> values_of(const std::vector<T>& tensors) {
+  std::vector<Value> values;
+  values.reserve(tensors.size());
+  for (const auto& tensor : tensors) values.push_back(tensor.value());
+  return values;
+}
 
 Value from_data(const TensorData& data, const TensorOptions& options, ir::DType default_dtype);
 Value random(const ir::Shape& shape, const Distribution& distribution, const TensorOptions& options, const Site& site);
