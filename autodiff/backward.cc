@@ -36,6 +36,7 @@ class NodeTable {
 
   std::size_t size() const { return nodes_.size(); }
   std::size_t result_count() const { return first_result_.back() + results_of(*nodes_.back()); }
+  std::size_t operand_count() const { return operand_count_; }  // of all nodes
   TapeNode* node(std::size_t number) const { return nodes_[number]; }
   std::uint32_t first_result(std::size_t number) const { return first_result_[number]; }
   void insert(TapeNode* node) {
@@ -45,6 +46,7 @@ class NodeTable {
     slot = {node, number};
     first_result_.push_back(nodes_.empty() ? 0 : static_cast<std::uint32_t>(result_count()));
     nodes_.push_back(node);
+    operand_count_ += node->operands.size();
     if (2 * nodes_.size() > slots_.size()) grow();
   }
   // The number of the result that a tracked value is.
@@ -73,7 +75,8 @@ class NodeTable {
 
   std::vector<TapeNode*> nodes_;
   std::vector<std::uint32_t> first_result_;  // by number
-  std::vector<Slot> slots_;                  // a power of two, at most half full
+  std::size_t operand_count_ = 0;
+  std::vector<Slot> slots_;  // a power of two, at most half full
 };
 
 // Finds every node that `loss` depends on; their numbers in the order results before operands.
@@ -146,7 +149,7 @@ Gradients backward(const Value& loss, const BackwardOptions& options, const ir::
       continue;
     }
     auto gradients = step_back(*node, arrived, options.create_graph);
-    std::ranges::fill(arrived, Value{});
+    for (Value& g : arrived) g = {};
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       if (!gradients[i]) continue;
       auto& sum = pending[table.result_of(node->operands[i])];
@@ -157,13 +160,14 @@ Gradients backward(const Value& loss, const BackwardOptions& options, const ir::
   if (!options.retain_graph && !options.create_graph) {
     // Operands own the nodes before them; hold those until all are emptied.
     std::vector<Value> operands;
+    operands.reserve(table.operand_count());
     for (std::size_t i = 0; i < table.size(); ++i) {
       TapeNode* node = table.node(i);
       if (node->is_leaf) continue;
       node->is_consumed = true;
-      node->results = {};
-      std::move(node->operands.begin(), node->operands.end(), std::back_inserter(operands));
-      node->operands = {};
+      node->results.clear();
+      for (Value& operand : node->operands) operands.push_back(std::move(operand));
+      node->operands.clear();
     }
   }
   return result;

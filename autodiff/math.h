@@ -1,8 +1,8 @@
 // Operators over client::Value, so that the gradient column of pointwise.def reads as graph-building code. Only for .cc
-// files of this folder: everywhere else the functions of client/ops.h say more clearly what they do.
+// files of this folder: everywhere else the functions of client/ops/ops.h say more clearly what they do.
 #pragma once
 
-#include "client/ops.h"
+#include "client/ops/ops.h"
 
 namespace burn::autodiff {
 

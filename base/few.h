@@ -24,6 +24,12 @@ class Few {
     return *this;
   }
 
+  void clear() {
+    for (T& one : *this) one = T{};
+    size_ = 0;
+    many_.reset();
+  }
+
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   T* data() { return many_ ? many_.get() : few_.data(); }

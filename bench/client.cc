@@ -1,6 +1,6 @@
 // What the client costs by itself: recording, replaying, and feeding batches.
 #include "bench/models.h"
-#include "client/device_state.h"
+#include "client/record/device_state.h"
 
 namespace burn::bench {
 namespace {

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "bench/bench.h"
-#include "client/tensor.h"
+#include "client/tensor/tensor.h"
 #include "nn/nn.h"
 
 namespace burn::bench {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bench/bench.h"
-#include "client/tensor.h"
+#include "client/tensor/tensor.h"
 
 namespace burn::bench {
 namespace {

@@ -1,14 +1,15 @@
 // Everything a program needs: #include <burn/burn.h>, using namespace burn.
 //
-// Servers in a program and ops of its own have headers of their own (server/, backends/).
+// A server in a program, and a backend of its own, have headers of their own: <burn/server/server.h>,
+// <burn/backends/backend.h>.
 #pragma once
 
-#include "client/capture.h"
+#include "client/capture/capture.h"
 #include "client/device.h"
 #include "client/gradients.h"
-#include "client/linalg.h"
-#include "client/pending_reads.h"
-#include "client/tensor.h"
+#include "client/tensor/linalg.h"
+#include "client/tensor/pending_reads.h"
+#include "client/tensor/tensor.h"
 #include "data/digits.h"
 #include "data/loader.h"
 #include "data/mnist.h"

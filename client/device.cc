@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/fork.h"
-#include "client/device_state.h"
-#include "client/remote_session.h"
+#include "client/record/device_state.h"
+#include "net/remote/remote_session.h"
 #include "proto/session_registry.h"
 
 namespace burn {
@@ -35,7 +35,7 @@ OpenDevices& open_devices() {
 void register_network_schemes() {
   for (const char* scheme : {"ws", "grpc", "unix", "grpc+unix"}) {
     proto::register_scheme(scheme, [](const std::string& url) -> Result<std::unique_ptr<proto::Session>> {
-      BURN_TRY(auto session, client::connect(url));
+      BURN_TRY(auto session, net::connect(url));
       return std::unique_ptr<proto::Session>{std::move(session)};
     });
   }

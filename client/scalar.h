@@ -29,7 +29,8 @@ class Scalar {
     }
   }
 
-  // The same number as an argument of a captured step (client/capture.h): `source` names which one. 0: a plain number.
+  // The same number as an argument of a captured step (client/capture/capture.h): `source` names which one. 0: a plain
+  // number.
   Scalar with_source(std::uint64_t source) const {
     Scalar argument = *this;
     argument.source_ = source;

@@ -4,8 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "client/device_state.h"
-#include "ir/op_copy.h"
+#include "client/record/device_state.h"
 
 namespace burn::client {
 namespace {
@@ -50,7 +49,6 @@ void throw_empty(const std::string& what, const ir::CallSite& site) {
 Value require_grad(const Value& value) {
   fail_if_empty(value, "require_grad", {});
   auto node = numbered(new TapeNode);
-  node->is_leaf = true;
   return Value{value.storage(), true, std::move(node)};
 }
 
@@ -86,26 +84,19 @@ Origin origin_of(std::span<const Value* const> operands) {
   return origin;
 }
 
-// The storages of a node's results as Values: on the tape if a gradient can reach them.
-void to_values(const ir::Op& op, std::span<const Value* const> operands, const Origin& origin,
-               std::span<Ptr<Storage>> storages, std::span<Value> results, const ir::CallSite& site) {
-  bool differentiable = false;
-  for (const auto& storage : storages) differentiable |= ir::is_floating(storage->type.dtype);
-  if (!origin.is_autodiff || !origin.is_tracked || !differentiable) {
-    for (std::size_t k = 0; k < results.size(); ++k) results[k] = Value{std::move(storages[k]), origin.is_autodiff};
-    return;
-  }
-  auto node = numbered(new TapeNode);
-  node->site = site;
-  ir::assign(node->op, op);
-  node->operands = Few<Value, 3>{operands.size()};
+// The tape's node for what was recorded; its results are to be put in by the caller.
+Ptr<TapeNode> tape_node(const ir::Op& op, std::span<const Value* const> operands, std::size_t results,
+                        const ir::CallSite& site) {
+  auto node = numbered(new TapeNode(op, operands.size(), results, site));
   for (std::size_t i = 0; i < operands.size(); ++i) node->operands[i] = *operands[i];
-  node->results = Few<Value, 1>{storages.size()};
-  for (std::size_t k = 0; k < results.size(); ++k) {
-    node->results[k] = Value{storages[k], true};
-    const bool flows = ir::is_floating(storages[k]->type.dtype);
-    results[k] = Value{std::move(storages[k]), true, flows ? node : Ptr<TapeNode>{}, static_cast<int>(k)};
-  }
+  return node;
+}
+
+// A node's k-th result, in the tape without its tape, and for the user with it where a gradient can flow.
+Value on_tape(const Ptr<TapeNode>& node, std::size_t k, Ptr<Storage> storage) {
+  node->results[k] = Value{storage, true};
+  const bool flows = ir::is_floating(storage->type.dtype);
+  return Value{std::move(storage), true, flows ? node : Ptr<TapeNode>{}, static_cast<int>(k)};
 }
 
 }  // namespace
@@ -114,10 +105,8 @@ Value apply(const ir::Op& op, std::span<const Value* const> operands, const ir::
   fail_if_any_empty(op, operands, site);
   auto storage = operands.front()->device()->record(op, operands, site);
   const auto origin = origin_of(operands);
-  if (!origin.is_tracked) return Value{std::move(storage), origin.is_autodiff};  // most ops: nothing for the tape
-  Value result;
-  to_values(op, operands, origin, {&storage, 1}, {&result, 1}, site);
-  return result;
+  if (!origin.is_tracked || !ir::is_floating(storage->type.dtype)) return Value{std::move(storage), origin.is_autodiff};
+  return on_tape(tape_node(op, operands, 1, site), 0, std::move(storage));
 }
 
 Value apply(const ir::Op& op, std::span<const Value> operands, const ir::CallSite& site) {
@@ -131,8 +120,15 @@ Few<Value, 3> apply_all(const ir::Op& op, std::span<const Value* const> operands
   const auto count = static_cast<std::size_t>(ir::result_count(op));
   Few<Ptr<Storage>, 3> storages{count};
   operands.front()->device()->record(op, operands, site, {storages.data(), count});
+  const auto origin = origin_of(operands);
   Few<Value, 3> results{count};
-  to_values(op, operands, origin_of(operands), {storages.data(), count}, {results.data(), count}, site);
+  const auto is_differentiable = [](const Ptr<Storage>& storage) { return ir::is_floating(storage->type.dtype); };
+  if (!origin.is_tracked || std::ranges::none_of(storages, is_differentiable)) {
+    for (std::size_t k = 0; k < count; ++k) results[k] = Value{std::move(storages[k]), origin.is_autodiff};
+    return results;
+  }
+  const auto node = tape_node(op, operands, count, site);
+  for (std::size_t k = 0; k < count; ++k) results[k] = on_tape(node, k, std::move(storages[k]));
   return results;
 }
 

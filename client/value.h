@@ -13,6 +13,7 @@
 #include "base/few.h"
 #include "base/intrusive.h"
 #include "base/pooled.h"
+#include "ir/op_copy.h"
 #include "ir/program.h"
 #include "proto/session.h"
 
@@ -22,7 +23,7 @@ class DeviceState;
 class Recorder;
 
 // One tensor on a device: pending (a value of a program being recorded) or materialised (an id the session knows).
-// The mutable part is guarded by the device's mutex.
+// The mutable part is guarded by the device's lock.
 struct Storage : Pooled<Storage> {
   std::atomic<std::int32_t> owners{0};  // Values that hold it
   std::int32_t readers = 0;             // recordings that have it as an input
@@ -39,7 +40,7 @@ struct Storage : Pooled<Storage> {
   bool is_known_upload = false;  // its bytes are in the device's table of uploads
 };
 inline void retain(Storage& storage) { storage.owners.fetch_add(1, std::memory_order_relaxed); }
-// The last owner goes under the device's mutex: whoever holds that never meets a tensor that is gone but not yet freed.
+// The last owner goes under the device's lock: whoever holds that never meets a tensor that is gone but not yet freed.
 void drop_last(Storage& storage);
 inline void drop(Storage& storage) {
   auto owners = storage.owners.load(std::memory_order_relaxed);
@@ -108,6 +109,10 @@ inline void fail_if_empty(const Value& x, const char* op, const ir::CallSite& si
 
 // How a tracked value came about: what backward() walks (autodiff/backward.cc). A leaf has no operands.
 struct TapeNode : Pooled<TapeNode> {
+  TapeNode() : is_leaf(true) {}
+  TapeNode(const ir::Op& kind, std::size_t operand_count, std::size_t result_count, const ir::CallSite& where)
+      : site(where), results(result_count), operands(operand_count), op(ir::copy_of(kind)) {}
+
   std::atomic<std::int32_t> owners{0};
   bool is_leaf = false;
   bool is_consumed = false;  // a backward pass has freed the operands

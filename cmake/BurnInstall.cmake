@@ -1,15 +1,24 @@
-# What `cmake --install` lays down: the headers under include/burn-cpp/<folder>, the libraries and programs (each
-# installed by the function that made it), and the package that find_package(burn CONFIG) reads.
+# What `cmake --install` lays down: the public headers under include/burn, the libraries and programs (each installed by
+# the function that made it), and the package that find_package(burn CONFIG) reads.
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/burn")
 
-foreach(folder IN ITEMS base ir proto backends server client autodiff nn data store train burn)
-  if(EXISTS "${PROJECT_SOURCE_DIR}/${folder}")
-    install(DIRECTORY "${folder}" DESTINATION "${BURN_INSTALL_INCLUDEDIR}"
-      FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
-  endif()
-endforeach()
+# What is for others to include: the framework, a worker inside a program, and what a backend is written with. The rest
+# of the tree is ours to change.
+file(GLOB for_backends RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS
+  "backends/*.h" "backends/plan/*.h" "backends/codegen/*.h" "ir/*.h")
+set(public_headers
+  burn/burn.h
+  client/ops/formula.h client/record/recording.h store/safetensors.h
+  proto/session_registry.h server/server.h session/local_session.h
+  ${for_backends})
+install(CODE "
+  set(BURN_SOURCE_DIR \"${PROJECT_SOURCE_DIR}\")
+  set(BURN_STAGE_DIR \"${PROJECT_BINARY_DIR}/public_headers\")
+  set(BURN_PUBLIC_HEADERS \"${public_headers}\")
+  set(BURN_HEADER_DESTINATION \"${CMAKE_INSTALL_INCLUDEDIR}\")")
+install(SCRIPT cmake/InstallHeaders.cmake)
 
 install(TARGETS burn EXPORT burnTargets)
 install(EXPORT burnTargets NAMESPACE burn:: DESTINATION "${package_dir}")

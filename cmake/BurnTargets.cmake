@@ -32,7 +32,7 @@ function(burn_library name)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_include_directories(${target} PUBLIC
     "$<BUILD_INTERFACE:${burn_SOURCE_DIR}>"
-    "$<INSTALL_INTERFACE:${BURN_INSTALL_INCLUDEDIR}>")
+    "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
   target_link_libraries(${target} PUBLIC ${arg_PUBLIC_DEPS} PRIVATE ${arg_PRIVATE_DEPS})
   target_compile_options(${target} PRIVATE ${BURN_WARNINGS})
 

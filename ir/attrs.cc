@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "ir/attr_visit.h"
+#include "ir/op_image.h"
 
 namespace burn::ir {
 namespace {
@@ -119,22 +120,6 @@ bool same_bits(const Field& a, const Field& b) {
     return a == b;
 }
 
-// ---- Field -> bytes
-
-template <typename Field>
-std::byte* put(std::byte* out, const Field& field) {
-  if constexpr (std::is_same_v<Field, Dims>) {
-    *out++ = static_cast<std::byte>(field.rank());
-    const auto numbers = std::as_bytes(field.span());
-    std::memcpy(out, numbers.data(), numbers.size());
-    return out + numbers.size();
-  } else {
-    static_assert(sizeof(Field) == 8 || sizeof(Field) == 1);
-    std::memcpy(out, &field, sizeof(Field));
-    return out + sizeof(Field);
-  }
-}
-
 static_assert(sizeof(Op) <= kMaxOpImage);
 
 }  // namespace
@@ -180,13 +165,7 @@ Result<Op> make_op(std::string_view kind_name, std::span<const NamedAttr> attrs)
 }
 
 std::size_t write_image(const Op& op, std::byte* out) {
-  std::byte* end = out;
-  *end++ = static_cast<std::byte>(op.index());
-  std::visit(
-      [&](const auto& kind) {
-        for_each_attr(kind, [&](std::string_view, const auto& field) { end = put(end, field); });
-      },
-      op);
+  const auto* end = std::visit([&](const auto& kind) { return detail::put_image(out, kind); }, op);
   return static_cast<std::size_t>(end - out);
 }
 

@@ -5,16 +5,15 @@
 
 namespace burn::ir {
 
-// Stands for a copy of `op`, made where it is put: Node(OpCopy{op}, ...).
-struct OpCopy {
-  const Op& op;
-  operator Op() const {
-    return std::visit([](const auto& kind) { return Op{kind}; }, op);
-  }
-};
-
-inline void assign(Op& to, const Op& from) {
-  std::visit([&](const auto& kind) { to = kind; }, from);
+inline Op copy_of(const Op& op) {
+  return std::visit([](const auto& kind) { return Op{kind}; }, op);
 }
+
+// Stands for a copy of an op of this kind, made where it is put: Node(KindCopy<Kind>{kind}, ...).
+template <typename Kind>
+struct KindCopy {
+  const Kind& kind;
+  operator Op() const { return Op{kind}; }
+};
 
 }  // namespace burn::ir

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "ir/attrs.h"
 #include "ir/op_copy.h"
+#include "ir/op_image.h"
 #include "ir/shape_rules.h"
 
 namespace burn::ir {
@@ -28,7 +29,10 @@ class Step {
     std::memcpy(bytes_ + size_, &value, sizeof(T));
     size_ += sizeof(T);
   }
-  void put_op(const Op& op) { size_ += write_image(op, bytes_ + size_); }
+  template <typename Kind>
+  void put_op(const Kind& kind) {
+    size_ = static_cast<std::size_t>(detail::put_image(bytes_ + size_, kind) - bytes_);
+  }
   void put_type(const TensorType& type) {
     put(type.dtype);
     put(static_cast<std::uint8_t>(type.shape.rank()));
@@ -51,8 +55,8 @@ class Step {
 
   static HashState digest(const XXH128_hash_t& hash) { return {hash.low64, hash.high64}; }
 
-  // The rest: state 16, count 8, refs 64, whether it is recomputed 1, types 66 each.
-  std::byte bytes_[kMaxOpImage + 96 + std::size_t{66} * kMaxResults];
+  // The rest: state 16, count 8, refs 64, whether it is recomputed 1; or of an input: a type 66, and 2 more.
+  std::byte bytes_[kMaxOpImage + 96];
   std::size_t size_ = 0;
 };
 
@@ -77,19 +81,24 @@ std::string list(std::span<const Ref> refs) {
 std::int64_t random_blocks(const Random& op) { return (num_elements(op.whole_shape()) + 3) / 4; }
 
 // Slots and parts of the random stream are handed out in order, so that a decoded program cannot make them overlap.
-Status check_order(const Op& op, const Program& program) {
-  if (const auto* scalar = std::get_if<Scalar>(&op); scalar && scalar->slot != program.scalar_count) {
-    return invalid_argument(fmt::format("scalar: slot {} is not the next one, {}", scalar->slot, program.scalar_count));
+// Requires: an op that passed its shape rule.
+Status take_turn(const Scalar& op, Program& program) {
+  if (op.slot != program.scalar_count) {
+    return invalid_argument(fmt::format("scalar: slot {} is not the next one, {}", op.slot, program.scalar_count));
   }
-  if (const auto* random = std::get_if<Random>(&op)) {
-    if (random->offset != program.random_blocks) {
-      return invalid_argument(
-          fmt::format("random: offset {} is not the next one, {}", random->offset, program.random_blocks));
-    }
-    if (random_blocks(*random) > ProgramBuilder::kMaxRandomBlocks - program.random_blocks) {
-      return resource_exhausted("random: a program may not use more than 2^62 blocks");
-    }
+  program.scalar_count += 1;
+  return {};
+}
+
+Status take_turn(const Random& op, Program& program) {
+  if (op.offset != program.random_blocks) {
+    return invalid_argument(fmt::format("random: offset {} is not the next one, {}", op.offset, program.random_blocks));
   }
+  const auto blocks = random_blocks(op);
+  if (blocks > ProgramBuilder::kMaxRandomBlocks - program.random_blocks) {
+    return resource_exhausted("random: a program may not use more than 2^62 blocks");
+  }
+  program.random_blocks += blocks;
   return {};
 }
 
@@ -152,10 +161,10 @@ Ref ProgramBuilder::add_input(const TensorType& type) {
 }
 
 Result<Ref> ProgramBuilder::add(const Op& op, std::span<const Ref> operands, CallSite site, bool recompute) {
-  if (program_.nodes.size() >= kMaxNodes) {
+  if (program_.nodes.size() >= kMaxNodes) [[unlikely]] {
     return resource_exhausted(fmt::format("a program may not have more than {} nodes", kMaxNodes));
   }
-  if (operands.size() > kMaxOperands - program_.operands.size()) {
+  if (operands.size() > kMaxOperands - program_.operands.size()) [[unlikely]] {
     return resource_exhausted(fmt::format("a program may not have more than {} operands", kMaxOperands));
   }
   constexpr std::size_t kFew = 8;
@@ -163,35 +172,43 @@ Result<Ref> ProgramBuilder::add(const Op& op, std::span<const Ref> operands, Cal
   std::vector<const TensorType*> many(operands.size() > kFew ? operands.size() : 0);
   const auto types = many.empty() ? std::span{few}.first(operands.size()) : std::span{many};
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    if (!exists(program_, operands[i])) {
+    if (!exists(program_, operands[i])) [[unlikely]] {
       return invalid_argument(fmt::format("{}: there is no operand {}", name(op), to_string(operands[i])));
     }
     types[i] = &program_.type_of(operands[i]);
   }
-  const auto node = static_cast<std::int32_t>(program_.nodes.size());
-  const auto first = program_.values.size();
-  BURN_RETURN_IF_ERROR(shape_rules::infer_into(op, types, program_.values, node));
-  const auto results = std::span(program_.values).subspan(first);
-  if (auto status = check_order(op, program_); !status.ok()) {
-    program_.values.resize(first);
-    return status;
-  }
+  // Asked once what kind it is: this happens for every op that a user calls.
+  return std::visit([&](const auto& kind) { return append(kind, types, operands, site, recompute); }, op);
+}
 
+template <typename Kind>
+Result<Ref> ProgramBuilder::append(const Kind& kind, std::span<const TensorType* const> types,
+                                   std::span<const Ref> operands, CallSite site, bool recompute) {
+  const auto inferred = shape_rules::infer(kind, types);
+  if (!inferred.ok()) [[unlikely]]
+    return inferred.status();
+  if constexpr (std::is_same_v<Kind, Scalar> || std::is_same_v<Kind, Random>)
+    BURN_RETURN_IF_ERROR(take_turn(kind, program_));
+
+  // Of the results' types nothing: they follow from the op and the inputs, whose types seal() adds.
   Step step{state_};
-  step.put_op(op);
+  step.put_op(kind);
   step.put_refs(operands);
   step.put(static_cast<std::uint8_t>(recompute));
-  for (const auto& made : results) step.put_type(made.type);
   state_ = step.hash();
 
-  if (std::holds_alternative<Scalar>(op)) ++program_.scalar_count;
-  if (const auto* random = std::get_if<Random>(&op)) program_.random_blocks += random_blocks(*random);
-  const bool effect = has_effect(op);
-  if (effect) ++program_.effect_count;
-  program_.nodes.emplace_back(OpCopy{op}, static_cast<std::uint32_t>(program_.operands.size()),
-                              static_cast<std::uint32_t>(operands.size()), static_cast<std::uint32_t>(first),
-                              static_cast<std::uint32_t>(results.size()), recompute, effect, site);
-  program_.operands.insert(program_.operands.end(), operands.begin(), operands.end());
+  constexpr bool kEffect = has_effect<Kind>();
+  if constexpr (kEffect) ++program_.effect_count;
+  const auto node = static_cast<std::int32_t>(program_.nodes.size());
+  const auto first = static_cast<std::uint32_t>(program_.values.size());
+  program_.nodes.emplace_back(KindCopy<Kind>{kind}, static_cast<std::uint32_t>(program_.operands.size()),
+                              static_cast<std::uint32_t>(operands.size()), first,
+                              static_cast<std::uint32_t>(result_count<Kind>()), recompute, kEffect, site);
+  for (const auto ref : operands) program_.operands.push_back(ref);
+  if constexpr (result_count<Kind>() == 1)
+    program_.values.emplace_back(*inferred, node);
+  else
+    for (const auto& type : *inferred) program_.values.emplace_back(type, node);
   return Ref::value(static_cast<std::int32_t>(first));
 }
 

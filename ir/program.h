@@ -149,6 +149,11 @@ class ProgramBuilder {
   Program take();
 
  private:
+  // add() once the kind of its op is known and the operands exist.
+  template <typename Kind>
+  Result<Ref> append(const Kind& kind, std::span<const TensorType* const> types, std::span<const Ref> operands,
+                     CallSite site, bool recompute);
+
   Program program_;
   std::array<std::uint64_t, 2> state_{};  // the hash of the nodes so far
 };

@@ -28,20 +28,6 @@ Result<TensorType> checked(std::string_view op, DType dtype, const Shape& shape)
   return fail("{}: {} is no shape: a size is negative or there are too many elements", op, to_string(shape));
 }
 
-Status infer_into(const Op& op, Operands in, std::vector<Made>& values, std::int32_t node) {
-  return std::visit(
-      [&](const auto& kind) -> Status {
-        const auto inferred = shape_rules::infer(kind, in);
-        if (!inferred.ok()) return inferred.status();
-        if constexpr (result_count<std::remove_cvref_t<decltype(kind)>>() == 1)
-          values.emplace_back(*inferred, node);
-        else
-          for (const auto& type : *inferred) values.emplace_back(type, node);
-        return {};
-      },
-      op);
-}
-
 }  // namespace shape_rules
 
 Result<TypeList> infer(const Op& op, std::span<const TensorType* const> operands) {

@@ -27,10 +27,6 @@ using Inferred = std::conditional_t<result_count<Kind>() == 1, Result<TensorType
 BURN_OPS(OP)
 #undef OP
 
-// Appends the types of the results of node `node` to `values`, which the operands may be among: what ir::infer says
-// without its list. After a failure nothing is appended.
-Status infer_into(const Op& op, Operands in, std::vector<Made>& values, std::int32_t node);
-
 template <typename... Args>
 Status fail(fmt::format_string<Args...> format, Args&&... args) {
   return invalid_argument(fmt::format(format, std::forward<Args>(args)...));

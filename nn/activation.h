@@ -2,8 +2,8 @@
 // client/ do the work; formulas stand there. All keep the shape, except glu, which halves a dim.
 #pragma once
 
-#include "client/activation.h"
-#include "client/tensor.h"
+#include "client/ops/activation.h"
+#include "client/tensor/tensor.h"
 
 namespace burn::activation {
 

@@ -1,6 +1,6 @@
 #include "nn/dropout.h"
 
-#include "client/formula.h"
+#include "client/ops/formula.h"
 #include "nn/checks.h"
 
 namespace burn::nn {

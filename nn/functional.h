@@ -2,7 +2,7 @@
 // the work.
 #pragma once
 
-#include "client/tensor.h"
+#include "client/tensor/tensor.h"
 
 namespace burn {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "client/tensor.h"
+#include "client/tensor/tensor.h"
 #include "nn/config.h"
 
 namespace burn::nn {

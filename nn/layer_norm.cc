@@ -1,7 +1,7 @@
 #include "nn/layer_norm.h"
 
 #include "client/fail.h"
-#include "client/formula.h"
+#include "client/ops/formula.h"
 #include "nn/checks.h"
 
 namespace burn::nn {

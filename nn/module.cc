@@ -5,7 +5,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "client/tensor_value.h"
+#include "client/tensor/untyped.h"
 
 namespace burn {
 

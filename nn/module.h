@@ -24,7 +24,7 @@
 #include <string>
 #include <string_view>
 
-#include "client/capture_state.h"
+#include "client/capture/state.h"
 #include "client/device.h"
 #include "nn/field_check.h"
 #include "nn/fields.h"
@@ -52,7 +52,8 @@ void capture_slots(client::CaptureState& state, const Walk& walk);
 
 }  // namespace nn::detail
 
-// A module as an argument or result of a captured step (client/capture.h): its parameters and running statistics.
+// A module as an argument or result of a captured step (client/capture/capture.h): its parameters and running
+// statistics.
 namespace client {
 template <Module M>
 void capture_fields(CaptureState& state, M& module) {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "client/tensor.h"
+#include "client/tensor/tensor.h"
 
 namespace burn {
 

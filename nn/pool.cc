@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "client/formula.h"
+#include "client/ops/formula.h"
 #include "nn/checks.h"
 
 namespace burn::nn {

@@ -1,6 +1,6 @@
 #include "nn/transformer.h"
 
-#include "client/activation.h"
+#include "client/ops/activation.h"
 #include "nn/checks.h"
 
 namespace burn::nn {

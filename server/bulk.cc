@@ -6,7 +6,8 @@
 
 namespace burn::server {
 
-Status BulkReceiver::announce(proto::TensorId id, std::uint64_t bytes, std::unique_ptr<LocalSession::Upload> upload) {
+Status BulkReceiver::announce(proto::TensorId id, std::uint64_t bytes,
+                              std::unique_ptr<session::LocalSession::Upload> upload) {
   if (incoming_.size() >= kMaxIncoming) {
     return resource_exhausted(fmt::format("more than {} tensors are announced and have not come", kMaxIncoming));
   }

@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "proto/channel.h"
-#include "server/local_session.h"
+#include "session/local_session.h"
 
 namespace burn::server {
 
@@ -22,7 +22,7 @@ class BulkReceiver {
 
   // Chunks of tensor `id` will come, in all `bytes`. Null: they are taken and dropped.
   // Errors, each the end of the connection: when that was said before and is not done, or of too many.
-  Status announce(proto::TensorId id, std::uint64_t bytes, std::unique_ptr<LocalSession::Upload> upload);
+  Status announce(proto::TensorId id, std::uint64_t bytes, std::unique_ptr<session::LocalSession::Upload> upload);
   // Errors, each the end of the connection: a chunk without announcement, out of order, beyond its tensor or the
   // credit.
   Status receive(const proto::Chunk& chunk, std::span<const std::byte> bytes);
@@ -34,7 +34,7 @@ class BulkReceiver {
 
  private:
   struct Incoming {
-    std::unique_ptr<LocalSession::Upload> upload;
+    std::unique_ptr<session::LocalSession::Upload> upload;
     std::uint64_t size = 0, received = 0;
   };
   std::unordered_map<proto::TensorId, Incoming> incoming_;

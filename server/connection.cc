@@ -26,7 +26,8 @@ std::vector<std::string> names_of(const Connection::Devices& devices) {
 
 }  // namespace
 
-Connection::Connection(std::shared_ptr<proto::Channel> channel, Devices devices, const Quotas& quotas, Ended ended)
+Connection::Connection(std::shared_ptr<proto::Channel> channel, Devices devices, const session::Quotas& quotas,
+                       Ended ended)
     : channel_(std::move(channel)),
       devices_(std::move(devices)),
       quotas_(quotas),
@@ -111,7 +112,7 @@ void Connection::handshake(const proto::Body& body) {
   if (hello->device >= names.size()) {
     return end(not_found(fmt::format("there is no device {} here: the worker has {}", hello->device, list(names))));
   }
-  session_ = make_local_session(devices_[hello->device], quotas_, Execution::by_quick_callers);
+  session_ = session::make_local_session(devices_[hello->device], quotas_, session::Execution::by_quick_callers);
   if (const auto health = session_->health(); !health.ok()) return end(health);
   session_->on_progress([this](std::uint64_t executed) { acknowledge(executed); });
   auto info = session_->info();

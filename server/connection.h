@@ -13,18 +13,18 @@
 
 #include "proto/channel.h"
 #include "server/bulk.h"
-#include "server/local_session.h"
+#include "session/local_session.h"
 
 namespace burn::server {
 
 class Connection : public proto::ChannelHandler, public std::enable_shared_from_this<Connection> {
  public:
-  using Devices = std::vector<std::shared_ptr<Worker>>;
+  using Devices = std::vector<std::shared_ptr<session::Worker>>;
   // Called from on_closed; must not block. The receiver should call dispose(), from another thread.
   using Ended = std::function<void(std::shared_ptr<Connection>)>;
 
   // `devices`: one worker each; the client's hello says which is meant. At least one.
-  Connection(std::shared_ptr<proto::Channel> channel, Devices devices, const Quotas& quotas, Ended ended);
+  Connection(std::shared_ptr<proto::Channel> channel, Devices devices, const session::Quotas& quotas, Ended ended);
   ~Connection() override;
 
   // From the channel.
@@ -73,13 +73,13 @@ class Connection : public proto::ChannelHandler, public std::enable_shared_from_
 
   const std::shared_ptr<proto::Channel> channel_;
   const Devices devices_;
-  const Quotas quotas_;
+  const session::Quotas quotas_;
   const Ended ended_callback_;
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   const std::string peer_;
 
-  std::unique_ptr<LocalSession> session_;  // set by the hello, before welcome_
-  BulkReceiver receiver_;                  // of the channel's thread
+  std::unique_ptr<session::LocalSession> session_;  // set by the hello, before welcome_
+  BulkReceiver receiver_;                           // of the channel's thread
   BulkSender sender_;
   std::atomic<std::uint64_t> received_ = 0;      // the last ordered frame
   std::atomic<std::uint64_t> acknowledged_ = 0;  // the last one executed

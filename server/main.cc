@@ -12,7 +12,7 @@
 #include "base/settings.h"
 #include "server/log.h"
 #include "server/server.h"
-#include "server/version.h"
+#include "session/version.h"
 
 namespace {
 
@@ -42,7 +42,7 @@ int serve(const burn::server::ServerOptions& options) {
   burn::server::Server server{options};
   for (const auto& url : server.urls()) std::printf("listening %s\n", url.c_str());
   std::fflush(stdout);
-  burn::server::log_info(fmt::format("{} on {} is ready", burn::server::kServerName, options.device));
+  burn::server::log_info(fmt::format("{} on {} is ready", burn::session::kServerName, options.device));
 
   const auto signal = next_signal(signals);
   burn::server::log_info(fmt::format("signal {}: shutting down; another one ends it at once", signal));
@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
   int threads = 0;
 
   CLI::App app{"Executes tensor programs for clients that connect over WebSocket or gRPC.", "burn-server"};
-  app.set_version_flag("--version", burn::server::kServerName);
+  app.set_version_flag("--version", burn::session::kServerName);
   app.add_option("--device", options.device,
                  "What to compute on; several: cpu,null or cuda:0,1, which clients name by /0, /1, ... in the URL")
       ->capture_default_str();

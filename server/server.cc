@@ -12,9 +12,9 @@
 #include "backends/registry.h"
 #include "base/error.h"
 #include "base/fork.h"
+#include "net/listen/listener.h"
 #include "server/connection.h"
 #include "server/log.h"
-#include "server/transport/listener.h"
 
 namespace burn::server {
 namespace {
@@ -27,7 +27,7 @@ constexpr auto kFarewell = seconds{1};  // for a client to take its Close
 
 }  // namespace
 
-class Server::Impl final : public Acceptor {
+class Server::Impl final : public net::Acceptor {
  public:
   explicit Impl(const ServerOptions& options) : options_(options), workers_(open(options)) {
     quotas_.tensor_bytes = options.session_bytes;
@@ -93,25 +93,26 @@ class Server::Impl final : public Acceptor {
   }
 
  private:
-  static std::vector<std::shared_ptr<Worker>> open(const ServerOptions& options) {
-    std::vector<std::shared_ptr<Worker>> workers;
+  static std::vector<std::shared_ptr<session::Worker>> open(const ServerOptions& options) {
+    std::vector<std::shared_ptr<session::Worker>> workers;
     for (const auto& device : value_or_throw(backends::parse_devices(options.device))) {
-      workers.push_back(Worker::create(value_or_throw(backends::open_backend(device)), {.bytes = options.idle_memory}));
+      workers.push_back(
+          session::Worker::create(value_or_throw(backends::open_backend(device)), {.bytes = options.idle_memory}));
     }
     return workers;
   }
 
   void listen() {
-    const ListenOptions options{.max_connections = options_.max_connections};
+    const net::ListenOptions options{.max_connections = options_.max_connections};
     const auto add = [&](const std::string& address, auto listen_on) {
       if (address.empty()) return;
       listeners_.push_back(value_or_throw(listen_on(address, *this, options)));
       urls_.push_back(listeners_.back()->url());
     };
-    add(options_.ws, listen_websocket);
-    add(options_.grpc, listen_grpc);
-    add(options_.unix_path, listen_unix);
-    add(options_.grpc_unix_path, listen_grpc_unix);
+    add(options_.ws, net::listen_websocket);
+    add(options_.grpc, net::listen_grpc);
+    add(options_.unix_path, net::listen_unix);
+    add(options_.grpc_unix_path, net::listen_grpc_unix);
     if (listeners_.empty()) throw Error{StatusCode::invalid_argument, "the server has no address to listen on"};
   }
 
@@ -158,8 +159,8 @@ class Server::Impl final : public Acceptor {
 
   const std::uint32_t forks_ = (watch_forks(), fork_count());
   const ServerOptions options_;
-  const std::vector<std::shared_ptr<Worker>> workers_;  // one per device
-  Quotas quotas_;
+  const std::vector<std::shared_ptr<session::Worker>> workers_;  // one per device
+  session::Quotas quotas_;
   std::vector<std::string> urls_;
 
   mutable std::mutex mutex_;
@@ -171,7 +172,7 @@ class Server::Impl final : public Acceptor {
 
   std::mutex stop_mutex_;
   std::thread reaper_;
-  std::vector<std::unique_ptr<Listener>> listeners_;
+  std::vector<std::unique_ptr<net::Listener>> listeners_;
 };
 
 Server::Server(const ServerOptions& options) : impl_(std::make_unique<Impl>(options)) {}

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "client/tensor_data.h"
+#include "client/tensor/data.h"
 
 namespace burn {
 

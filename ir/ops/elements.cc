@@ -23,7 +23,6 @@ Status check_box(const Random& op, const Shape& whole) {
 }
 
 struct PointwiseDTypes {
-  std::string_view wanted;
   bool fits;
   DType result;
 };
@@ -33,21 +32,41 @@ PointwiseDTypes pointwise_dtypes(PointwiseClass kind, Operands in) {
   const bool same = std::all_of(in.begin(), in.end(), [&](const auto* x) { return x->dtype == first; });
   switch (kind) {
     case PointwiseClass::numeric:
-      return {"numbers of one dtype", same && !is_bool(first), first};
+      return {same && !is_bool(first), first};
     case PointwiseClass::floating:
-      return {"floats of one dtype", same && is_floating(first), first};
+      return {same && is_floating(first), first};
     case PointwiseClass::integral:
-      return {"whole numbers of one dtype", same && is_integer(first), first};
+      return {same && is_integer(first), first};
     case PointwiseClass::logical:
-      return {"bools", same && is_bool(first), first};
+      return {same && is_bool(first), first};
     case PointwiseClass::compare:
-      return {"operands of one dtype", same, DType::bool_};
+      return {same, DType::bool_};
     case PointwiseClass::test:
-      return {"floats", same && is_floating(first), DType::bool_};
+      return {same && is_floating(first), DType::bool_};
     case PointwiseClass::choose:
-      return {"a bool and two operands of one dtype", is_bool(first) && in[1]->dtype == last, last};
+      return {is_bool(first) && in[1]->dtype == last, last};
   }
-  return {"nothing", false, first};
+  return {false, first};
+}
+
+std::string_view wanted_dtypes(PointwiseClass kind) {
+  switch (kind) {
+    case PointwiseClass::numeric:
+      return "numbers of one dtype";
+    case PointwiseClass::floating:
+      return "floats of one dtype";
+    case PointwiseClass::integral:
+      return "whole numbers of one dtype";
+    case PointwiseClass::logical:
+      return "bools";
+    case PointwiseClass::compare:
+      return "operands of one dtype";
+    case PointwiseClass::test:
+      return "floats";
+    case PointwiseClass::choose:
+      return "a bool and two operands of one dtype";
+  }
+  return "nothing";
 }
 
 }  // namespace
@@ -91,7 +110,8 @@ Result<TensorType> infer(const Pointwise& op, Operands in) {
   const auto& about = row(op.fn);
   BURN_RETURN_IF_ERROR(check_operands(about.name, in, static_cast<std::size_t>(about.arity)));
   const auto dtypes = pointwise_dtypes(about.kind, in);
-  if (!dtypes.fits) return fail("{}: takes {}, got {}", about.name, dtypes.wanted, types_text(in));
+  if (!dtypes.fits) [[unlikely]]
+    return fail("{}: takes {}, got {}", about.name, wanted_dtypes(about.kind), types_text(in));
 
   const TensorType* shaped = in.front();  // the first operand that is not a rank-0 stand-in for every element
   for (const auto* x : in) {

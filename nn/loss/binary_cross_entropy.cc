@@ -1,8 +1,8 @@
 #include "nn/loss/binary_cross_entropy.h"
 
-#include "client/activation.h"
 #include "client/fail.h"
-#include "client/formula.h"
+#include "client/ops/activation.h"
+#include "client/ops/formula.h"
 #include "nn/checks.h"
 #include "nn/loss/probability.h"
 #include "nn/loss/weights.h"

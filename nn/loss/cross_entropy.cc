@@ -1,7 +1,7 @@
 #include "nn/loss/cross_entropy.h"
 
 #include "client/fail.h"
-#include "client/formula.h"
+#include "client/ops/formula.h"
 #include "nn/checks.h"
 #include "nn/loss/probability.h"
 #include "nn/loss/weights.h"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "client/tensor.h"
+#include "client/tensor/tensor.h"
 #include "nn/config.h"
 #include "nn/module.h"
 

@@ -1,7 +1,7 @@
 #include "nn/loss/mse.h"
 
 #include "client/fail.h"
-#include "client/formula.h"
+#include "client/ops/formula.h"
 
 namespace burn::nn {
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "client/tensor.h"
+#include "client/tensor/tensor.h"
 #include "nn/loss/reduction.h"
 #include "nn/module.h"
 

@@ -1,7 +1,7 @@
 // Keeping probabilities away from where a logarithm is infinite: a loss of 0 * infinity, or its gradient, would be NaN.
 #pragma once
 
-#include "client/formula.h"
+#include "client/ops/formula.h"
 
 namespace burn::nn::detail {
 

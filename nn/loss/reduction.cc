@@ -1,6 +1,6 @@
 #include "nn/loss/reduction.h"
 
-#include "client/formula.h"
+#include "client/ops/formula.h"
 
 namespace burn::nn::detail {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "client/ops.h"
+#include "client/ops/ops.h"
 
 namespace burn::nn {
 

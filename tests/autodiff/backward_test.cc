@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "client/tensor.h"
+#include "client/tensor/tensor.h"
 
 namespace burn {
 namespace {

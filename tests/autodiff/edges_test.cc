@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "client/activation.h"
-#include "client/norms.h"
+#include "client/ops/activation.h"
+#include "client/ops/norms.h"
 #include "tests/autodiff/finite_differences.h"
 
 namespace burn {

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "client/tensor.h"
+#include "client/tensor/tensor.h"
 
 namespace burn::test {
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "client/ops.h"
+#include "client/ops/ops.h"
 #include "ir/catalogue.h"
 #include "tests/autodiff/finite_differences.h"
 

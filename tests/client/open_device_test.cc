@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "client/device_state.h"
-#include "client/tensor.h"
+#include "client/record/device_state.h"
+#include "client/tensor/tensor.h"
 #include "proto/session_registry.h"
 #include "tests/client/recording_session.h"
 

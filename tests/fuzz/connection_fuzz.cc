@@ -6,11 +6,13 @@
 
 #include "server/connection.h"
 #include "tests/proto/frames.h"
-#include "tests/server/fake_backend.h"
 #include "tests/server/fake_channel.h"
-#include "tests/server/programs.h"
+#include "tests/session/fake_backend.h"
+#include "tests/session/programs.h"
 
 namespace burn::server {
+
+using namespace session;
 namespace {
 
 // Numbers from the input; zeros behind its end.

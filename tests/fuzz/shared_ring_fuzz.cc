@@ -8,9 +8,9 @@
 #include <memory>
 #include <span>
 
-#include "proto/transport/shared_ring.h"
+#include "net/transport/shared_ring.h"
 
-using namespace burn::proto;
+using namespace burn::net;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr std::size_t kBytes = 64;

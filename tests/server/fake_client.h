@@ -8,12 +8,14 @@
 
 #include "ir/catalogue.h"
 #include "server/connection.h"
-#include "tests/server/expect_fails.h"
-#include "tests/server/fake_backend.h"
 #include "tests/server/fake_channel.h"
-#include "tests/server/programs.h"
+#include "tests/session/expect_fails.h"
+#include "tests/session/fake_backend.h"
+#include "tests/session/programs.h"
 
 namespace burn::server {
+
+using namespace session;  // the devices, programs and checks of tests/session
 
 class FakeClient {
  public:

@@ -11,14 +11,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "client/remote_session.h"
-#include "client/transport/connect.h"
+#include "net/dial/connect.h"
+#include "net/remote/remote_session.h"
 #include "server/server.h"
 #include "tests/proto/frames.h"
 #include "tests/server/process.h"
-#include "tests/server/programs.h"
+#include "tests/session/programs.h"
 
 namespace burn::server {
+
+using namespace session;
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -33,7 +35,7 @@ Result<proto::HostTensor> read(proto::Session& session, proto::TensorId id) {
 
 // A tensor there, a sum, and back.
 void expect_served(const std::string& url, std::int64_t size = 1000, float value = 1.5f) {
-  auto session = client::connect(url);
+  auto session = net::connect(url);
   ASSERT_TRUE(session.ok()) << session.status().to_string();
   EXPECT_TRUE((*session)->define(1, add_program({size}), {}).ok());
   EXPECT_TRUE((*session)->write(1, tensor({size}, std::vector<float>(static_cast<std::size_t>(size), value))).ok());
@@ -147,7 +149,7 @@ class Listener final : public proto::ChannelHandler {
 TEST_F(NetworkTest, GarbageInAFrameIsAnsweredAndEndsTheConnection) {
   for (const auto& url : server().urls()) {
     const auto listener = std::make_shared<Listener>();
-    const auto channel = value_or_throw(client::connect_channel(url, listener, seconds{5}));
+    const auto channel = value_or_throw(net::connect_channel(url, listener, seconds{5}));
     channel->send(proto::encode({0, proto::Hello{}, {}}), proto::Lane::control);
     channel->send({"not a frame", {}}, proto::Lane::control);
     const auto status = listener->wait();
@@ -160,7 +162,7 @@ TEST_F(NetworkTest, GarbageInAFrameIsAnsweredAndEndsTheConnection) {
 TEST_F(NetworkTest, WhoDoesNotSayHelloIsShownTheDoor) {
   options_.hello_seconds = 1;
   const auto listener = std::make_shared<Listener>();
-  const auto channel = value_or_throw(client::connect_channel(server().url(), listener, seconds{5}));
+  const auto channel = value_or_throw(net::connect_channel(server().url(), listener, seconds{5}));
   EXPECT_EQ(listener->wait().code(), StatusCode::deadline_exceeded);
 }
 
@@ -189,14 +191,14 @@ TEST_F(NetworkTest, AKilledClientLeavesNothingBehind) {
 }
 
 TEST_F(NetworkTest, StoppingTellsTheClients) {
-  auto session = value_or_throw(client::connect(server().url()));
+  auto session = value_or_throw(net::connect(server().url()));
   EXPECT_TRUE(session->write(1, tensor({1}, {1})).ok());
   EXPECT_TRUE(read(*session, 1).ok());
   server().stop();
   const auto status = read(*session, 1).status();
   EXPECT_EQ(status.code(), StatusCode::unavailable);
   EXPECT_NE(status.message().find("shutting down"), std::string::npos) << status.to_string();
-  EXPECT_FALSE(client::connect(server().url()).ok());
+  EXPECT_FALSE(net::connect(server().url()).ok());
 }
 
 TEST_F(NetworkTest, AnAddressInUseIsOneSentence) {
@@ -216,7 +218,7 @@ TEST(BurnServer, FinishesWhatIsUnderWayWhenItIsTerminated) {
   Process process{{BURN_SERVER, "--ws", "127.0.0.1:0", "--grpc", "off", "--threads", "1"}};
   const auto line = process.read_line();
   ASSERT_EQ(line.rfind("listening ws://127.0.0.1:", 0), 0u) << line;
-  auto session = value_or_throw(client::connect(line.substr(10)));
+  auto session = value_or_throw(net::connect(line.substr(10)));
   constexpr std::int64_t kSize = 1024;
   ir::ProgramBuilder builder;
   auto x = builder.add_input(f32({kSize, kSize}));

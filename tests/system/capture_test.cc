@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "client/device_state.h"
-#include "client/remote_session.h"
+#include "client/record/device_state.h"
+#include "net/remote/remote_session.h"
 #include "tests/system/digits_training.h"
 
 namespace burn {

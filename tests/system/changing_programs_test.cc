@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "burn/burn.h"
-#include "client/device_state.h"
-#include "client/program_table.h"
+#include "client/record/device_state.h"
+#include "client/record/program_table.h"
 #include "tests/system/resident.h"
 #include "tests/system/worker.h"
 

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "burn/burn.h"
-#include "client/device_state.h"
-#include "client/pending_reads.h"
+#include "client/record/device_state.h"
+#include "client/tensor/pending_reads.h"
 #include "tests/support/error_of.h"
 #include "tests/system/worker.h"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "burn/burn.h"
-#include "client/device_state.h"
+#include "client/record/device_state.h"
 #include "server/server.h"
 #include "tests/system/worker.h"
 

@@ -2,7 +2,7 @@
 // where it belongs.
 #include <gtest/gtest.h>
 
-#include "client/device_state.h"
+#include "client/record/device_state.h"
 #include "tests/system/digits_training.h"
 
 namespace burn {

@@ -11,12 +11,12 @@
 #include <gtest/gtest.h>
 
 #include "backends/registry.h"
-#include "client/remote_session.h"
+#include "net/remote/remote_session.h"
 #include "proto/session_registry.h"
-#include "server/local_session.h"
 #include "server/server.h"
-#include "tests/server/expect_fails.h"
-#include "tests/server/programs.h"
+#include "session/local_session.h"
+#include "tests/session/expect_fails.h"
+#include "tests/session/programs.h"
 #include "tests/system/digits_training.h"
 
 namespace burn {
@@ -25,12 +25,12 @@ namespace {
 using proto::HostTensor;
 using proto::ProgramId;
 using proto::TensorId;
-using server::add_program;
-using server::f32;
-using server::ProgramPtr;
-using server::scale_program;
-using server::tensor;
-using server::values;
+using session::add_program;
+using session::f32;
+using session::ProgramPtr;
+using session::scale_program;
+using session::tensor;
+using session::values;
 using testing::HasSubstr;
 
 // Two results: in0[in1], and in0 + in0.
@@ -68,10 +68,10 @@ class SessionContract : public testing::TestWithParam<const char*> {
     const auto& url = url_of(GetParam());
     if (url == "cpu") return value_or_throw(proto::open_session(url));
     if (url == "delayed") {
-      static const auto worker = server::Worker::create(value_or_throw(backends::open_backend(url)));
-      return server::make_local_session(worker);
+      static const auto worker = session::Worker::create(value_or_throw(backends::open_backend(url)));
+      return session::make_local_session(worker);
     }
-    return value_or_throw(client::connect(url));
+    return value_or_throw(net::connect(url));
   }
 
   Result<HostTensor> read(TensorId id) {

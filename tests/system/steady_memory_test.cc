@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "burn/burn.h"
-#include "client/device_state.h"
-#include "client/remote_session.h"
+#include "client/record/device_state.h"
+#include "net/remote/remote_session.h"
 #include "tests/system/resident.h"
 #include "tests/system/worker.h"
 
@@ -39,7 +39,7 @@ class SteadyMemory : public ::testing::TestWithParam<const char*> {};
 TEST_P(SteadyMemory, OfBothEndsOverTenThousandSteps) {
   const test::Worker worker;
   const Device device = Device::new_session(worker.url(GetParam()));
-  auto* session = dynamic_cast<client::RemoteSession*>(&device.state()->session());
+  auto* session = dynamic_cast<net::RemoteSession*>(&device.state()->session());
   ASSERT_NE(session, nullptr);
 
   const Device ad = device.autodiff();
@@ -51,7 +51,7 @@ TEST_P(SteadyMemory, OfBothEndsOverTenThousandSteps) {
   const TensorData labels_data(std::vector<std::int64_t>(kBatch, 3), {kBatch});
 
   double ours = 0, its = 0;
-  client::WireStats before;
+  net::WireStats before;
   for (int step = 0; step < kSteps; ++step) {
     const auto images = Tensor<2>::from_data(images_data, ad);
     const auto targets = Tensor<1, Int>::from_data(labels_data, ad);

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "client/device_state.h"
-#include "client/remote_session.h"
+#include "client/record/device_state.h"
 #include "examples/guide/model.h"
+#include "net/remote/remote_session.h"
 #include "tests/system/digits_training.h"
 
 namespace burn {
@@ -16,11 +16,11 @@ class StepTraffic : public ::testing::TestWithParam<std::size_t> {};
 TEST_P(StepTraffic, IsOneRunTheBatchAndNoProgramText) {
   const server::Server worker(test::on_every_transport());
   const Device device = Device::new_session(worker.urls().at(GetParam()));
-  auto* session = dynamic_cast<client::RemoteSession*>(&device.state()->session());
+  auto* session = dynamic_cast<net::RemoteSession*>(&device.state()->session());
   ASSERT_NE(session, nullptr);
   constexpr std::int64_t kBatch = 32;
   constexpr std::uint64_t kBatchBytes = kBatch * (28 * 28 + 8);  // u8 pixels, i64 labels
-  std::vector<client::WireStats> after;
+  std::vector<net::WireStats> after;
   test::train_digits(device.autodiff(), 30, kBatch,
                      [&](int, const Tensor<1>&) { after.push_back(session->wire_stats()); });
   device.sync();
@@ -37,7 +37,7 @@ TEST_P(StepTraffic, IsOneRunTheBatchAndNoProgramText) {
 TEST_P(StepTraffic, ABatchOfImagesTravelsAsOneByteAPixelAndALabel) {
   const server::Server worker(test::on_every_transport());
   const Device device = Device::new_session(worker.urls().at(GetParam()));
-  auto* session = dynamic_cast<client::RemoteSession*>(&device.state()->session());
+  auto* session = dynamic_cast<net::RemoteSession*>(&device.state()->session());
   constexpr std::size_t kBatch = 64, kBatches = 30;
   const auto loader = data::DataLoaderBuilder(guide::MnistBatcher{device})
                           .batch_size(kBatch)
@@ -62,7 +62,7 @@ TEST_P(StepTraffic, ABatchOfImagesTravelsAsOneByteAPixelAndALabel) {
 TEST_P(StepTraffic, ConstantsThatAreUploadedAgainStayOnTheWorker) {
   const server::Server worker(test::on_every_transport());
   const Device device = Device::new_session(worker.urls().at(GetParam()));
-  auto* session = dynamic_cast<client::RemoteSession*>(&device.state()->session());
+  auto* session = dynamic_cast<net::RemoteSession*>(&device.state()->session());
   const TensorData weights(std::vector<float>(1 << 18, 0.5f), {1 << 18});  // 1 MiB
   const auto first = Tensor<1>::from_data(weights, device);
   const auto after_first = session->wire_stats().bytes_sent;

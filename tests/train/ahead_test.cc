@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "client/pacer.h"
-#include "client/pending_reads.h"
+#include "client/record/pacer.h"
+#include "client/tensor/pending_reads.h"
 #include "tests/support/temp_folder.h"
 #include "tests/train/fake_session.h"
 #include "tests/train/tiny.h"

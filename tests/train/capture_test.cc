@@ -1,5 +1,5 @@
 // Captured training steps as a session hears them: the same numbers with each run, and nothing piles up.
-#include "client/capture.h"
+#include "client/capture/capture.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

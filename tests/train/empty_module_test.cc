@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "client/capture.h"
+#include "client/capture/capture.h"
 #include "nn/nn.h"
 #include "tests/train/fake_session.h"
 #include "train/train.h"

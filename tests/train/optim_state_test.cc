@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "client/capture.h"
+#include "client/capture/capture.h"
 #include "tests/train/tiny.h"
 
 namespace burn {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "client/device_state.h"
+#include "client/record/device_state.h"
 #include "tests/support/temp_folder.h"
 #include "tests/train/fake_session.h"
 #include "tests/train/tiny.h"

@@ -7,7 +7,7 @@
 
 #include <boost/json.hpp>
 
-#include "client/tensor_data.h"
+#include "client/tensor/data.h"
 
 namespace burn::conformance {
 

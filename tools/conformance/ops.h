@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "client/ops.h"
-#include "client/tensor_args.h"
+#include "client/ops/ops.h"
+#include "client/tensor/args.h"
 #include "tools/conformance/case.h"
 
 namespace burn::conformance {

@@ -1,4 +1,4 @@
-#include "client/activation.h"
+#include "client/ops/activation.h"
 #include "tools/conformance/ops.h"
 
 namespace burn::conformance {

@@ -1,6 +1,6 @@
 #include <numbers>
 
-#include "client/activation.h"
+#include "client/ops/activation.h"
 #include "tools/conformance/ops.h"
 
 namespace burn::conformance {

@@ -1,6 +1,6 @@
 #include <limits>
 
-#include "client/norms.h"
+#include "client/ops/norms.h"
 #include "tools/conformance/ops.h"
 
 namespace burn::conformance {

@@ -1,6 +1,6 @@
 #include "train/learner/batch_recording.h"
 
-#include "client/recording.h"
+#include "client/record/recording.h"
 #include "data/batch_hooks.h"
 
 namespace burn::train {

@@ -4,7 +4,7 @@
 // measure, and the optimizer. Nothing in the loop waits for the device but a bound on how far it may be behind.
 #pragma once
 
-#include "client/device_state.h"
+#include "client/record/device_state.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/learner/metrics_log.h"
 #include "train/learner/options.h"

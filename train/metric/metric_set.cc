@@ -3,8 +3,8 @@
 #include <chrono>
 
 #include "base/error.h"
-#include "client/ops.h"
-#include "client/tensor_value.h"
+#include "client/ops/ops.h"
+#include "client/tensor/untyped.h"
 
 namespace burn::metric {
 

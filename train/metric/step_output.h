@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "client/tensor.h"
+#include "client/tensor/tensor.h"
 
 namespace burn::train {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "client/formula.h"
+#include "client/ops/formula.h"
 
 namespace burn::optim {
 

@@ -1,6 +1,6 @@
 #include "train/optim/gradients_params.h"
 
-#include "client/ops.h"
+#include "client/ops/ops.h"
 #include "train/optim/visit_slots.h"
 
 namespace burn::optim {

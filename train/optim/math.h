@@ -1,7 +1,7 @@
 // Operators over client::Value, so that update rules read as formulas. Only for the .cc files of this folder.
 #pragma once
 
-#include "client/ops.h"
+#include "client/ops/ops.h"
 
 namespace burn::optim::math {
 

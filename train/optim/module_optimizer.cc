@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/error.h"
-#include "client/device_state.h"
-#include "client/tensor_value.h"
+#include "client/record/device_state.h"
+#include "client/tensor/untyped.h"
 #include "train/optim/visit_slots.h"
 
 namespace burn::optim {

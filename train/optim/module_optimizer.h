@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "client/capture_state.h"
+#include "client/capture/state.h"
 #include "nn/module.h"
 #include "store/record.h"
 #include "train/optim/grad_clipping.h"

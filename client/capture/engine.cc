@@ -1,0 +1,280 @@
+#include "client/capture/engine.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "base/settings.h"
+#include "client/ops/integer_scalar.h"
+#include "client/record/captured_step.h"
+
+namespace burn::client {
+namespace {
+
+std::atomic<std::uint64_t> next_source{1};
+
+bool is_leaf_of_tape(const Value& value) { return value.is_tracked() && value.tape()->is_leaf; }
+
+std::uint64_t kind_of(const Value& value) {
+  if (!value.has_value()) return 0;
+  return 1 | std::uint64_t{value.is_autodiff()} << 1 | std::uint64_t{is_leaf_of_tape(value)} << 2;
+}
+
+// The same program giving away just these inputs.
+std::shared_ptr<const ir::Program> giving_away(const ir::Program& program, const std::vector<bool>& donated) {
+  ir::ProgramBuilder builder;
+  for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+    builder.add_input(program.inputs[i].type);
+    if (!donated.empty() && donated[i]) builder.donate(static_cast<std::int32_t>(i));
+  }
+  for (const auto& node : program.nodes) {
+    (void)value_or_throw(builder.add(node.op, program.operands_of(node), node.site, node.recompute));
+  }
+  return std::make_shared<const ir::Program>(builder.finish(program.outputs));
+}
+
+}  // namespace
+
+// --- a call ----------------------------------------------------------------------------------------------------------
+
+CaptureEngine::CaptureEngine(std::shared_ptr<DeviceState> device)
+    : device_(std::move(device)), always_records_(setting(Setting::capture) == "check") {}
+
+void CaptureEngine::begin() {
+  if (CaptureLog::active() != nullptr)
+    throw Error(StatusCode::failed_precondition, "a captured step calls a captured step");
+  lasting_.clear();
+  passing_.clear();
+  numbers_.clear();
+}
+
+void CaptureEngine::number(Scalar value) {
+  numbers_.push_back(value.with_source(next_source.fetch_add(1, std::memory_order_relaxed)));
+}
+
+void CaptureEngine::sign() {
+  arguments_ = lasting_.values();
+  arguments_.insert(arguments_.end(), passing_.values().begin(), passing_.values().end());
+  aliases_.clear();
+  arrange(*device_, arguments_, aliases_);
+  auto& [words, types] = signature_;
+  words = lasting_.words();
+  words.push_back(lasting_.values().size());
+  words.insert(words.end(), passing_.words().begin(), passing_.words().end());
+  words.push_back(numbers_.size());
+  words.insert(words.end(), aliases_.begin(), aliases_.end());
+  types.clear();
+  for (const Value* value : arguments_) {
+    words.push_back(kind_of(*value));
+    types.push_back(value->has_value() ? value->type() : ir::TensorType{});
+  }
+}
+
+bool CaptureEngine::finds_recording() {
+  sign();
+  for (const Value* value : arguments_) {
+    if (value->has_value() && value->is_tracked() && !is_leaf_of_tape(*value)) {
+      throw Error(StatusCode::invalid_argument, "a captured step is given " + ir::to_string(value->type()) +
+                                                    ", to which a gradient leads from outside; detach() it");
+    }
+  }
+  const auto found = std::find_if(recordings_.begin(), recordings_.end(),
+                                  [&](const Recorded& r) { return r.signature == signature_; });
+  if (found == recordings_.end()) return false;
+  recordings_.splice(recordings_.begin(), recordings_, found);
+  return found->keeps_its_shape && found->times >= 2 && !always_records_;
+}
+
+std::vector<std::uint64_t> CaptureEngine::scalars_of(const Form& form) {
+  auto scalars = form.scalars;
+  for (const auto& given : form.given) {
+    const Scalar& number = numbers_[given.number];
+    if (ir::is_integer(given.dtype)) exact_integer(number, given.dtype, {});
+    scalars[given.slot] = static_cast<std::uint64_t>(number.bits(given.dtype));
+  }
+  const auto& own = lasting_.hosts();
+  const auto host = [&](std::size_t i) { return i < own.size() ? own[i] : passing_.hosts()[i - own.size()]; };
+  for (std::size_t i = 0; i < form.events.size(); ++i) {
+    const auto& event = form.events[i];
+    if (event.count == 0) {
+      host(event.host)->captured_advance(event.keys);
+      continue;
+    }
+    const auto number =
+        form.event_numbers[i] < 0 ? event.number : numbers_[static_cast<std::size_t>(form.event_numbers[i])];
+    const auto values = host(event.host)->captured_numbers(event.keys[0], number.as_double());
+    for (std::size_t k = 0; k < event.count; ++k) {
+      scalars[event.slot + k] = static_cast<std::uint64_t>(Scalar{values[k]}.bits(event.dtype));
+    }
+  }
+  return scalars;
+}
+
+void CaptureEngine::replay(const CaptureState& result) {
+  auto& recorded = recordings_.front();
+  const Form& form = recorded.form;
+  Few<Storage*, 64> inputs{form.inputs.size()};
+  for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i] = arguments_[form.inputs[i]]->storage().get();
+  const auto program = [&](const std::vector<bool>& donated) {
+    auto& known = recorded.giving;
+    auto found = std::ranges::find(known, donated, [](const auto& entry) { return entry.first; });
+    if (found == known.end()) {
+      if (known.size() >= 8) known.erase(known.begin());
+      found = known.insert(known.end(), {donated, giving_away(*form.program, donated)});
+    }
+    return found->second;
+  };
+  const auto outputs = run_captured(*device_, {inputs.span(), recorded.dropped, scalars_of(form), program});
+
+  const auto made = [&](const Source& source) {
+    if (source.from == Source::From::nothing) return Value{};
+    const auto& storage =
+        source.from == Source::From::output ? outputs[source.index] : arguments_[source.index]->storage();
+    const Value value{storage, source.is_autodiff};
+    return source.is_leaf ? require_grad(value) : value;
+  };
+  // All are made before one is assigned: arguments may have changed places.
+  std::vector<std::pair<Value*, Value>> changes;
+  changes.reserve(arguments_.size() + form.result.size());
+  for (std::size_t i = 0; i < form.lasting.size(); ++i) {
+    const auto& source = form.lasting[i];
+    const bool is_as_before = source.from == Source::From::argument && source.index == first_alias(i);
+    if (!is_as_before) changes.emplace_back(arguments_[i], made(source));
+  }
+  for (Value* value : passing_.values()) changes.emplace_back(value, Value{});
+  for (std::size_t i = 0; i < form.result.size(); ++i) changes.emplace_back(result.values()[i], made(form.result[i]));
+  for (auto& [to, value] : changes) *to = std::move(value);
+  replayed_ += 1;
+}
+
+// --- a recording -----------------------------------------------------------------------------------------------------
+
+namespace {
+
+std::vector<CaptureHost*> joined(std::vector<CaptureHost*> a, const std::vector<CaptureHost*>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+}  // namespace
+
+CaptureEngine::Recording::Recording(CaptureEngine& engine)
+    : engine_(engine), hosts_(joined(engine.lasting_.hosts(), engine.passing_.hosts())), log_(engine.numbers_, hosts_) {
+  engine_.ids_.clear();
+  for (const Value* value : engine_.arguments_) engine_.ids_.push_back(value->has_value() ? value->storage()->id : 0);
+  begin_capture(*engine_.device_, log_);
+}
+
+CaptureEngine::Recording::~Recording() {
+  if (is_open_) abandon_capture(*engine_.device_);
+}
+
+void CaptureEngine::Recording::finish(const CaptureState& lasting, const CaptureState& result) {
+  for (Value* value : result.values()) {
+    if (value->has_value() && value->is_tracked() && !is_leaf_of_tape(*value)) *value = value->detach();
+  }
+  for (const Value* value : lasting.values()) {
+    if (value->has_value() && value->is_tracked() && !is_leaf_of_tape(*value)) {
+      throw Error(StatusCode::failed_precondition,
+                  "a captured step leaves " + ir::to_string(value->type()) + " with a gradient to itself; detach() it");
+    }
+  }
+  auto holders = lasting.values();
+  holders.insert(holders.end(), result.values().begin(), result.values().end());
+  is_open_ = false;
+  const auto captured = value_or_throw(end_capture(*engine_.device_, holders, engine_.ids_));
+  engine_.recorded_ += 1;
+  if (!captured.program) throw Error(StatusCode::invalid_argument, "a captured step computes nothing");
+  bool keeps_its_shape =
+      lasting.words() == engine_.lasting_.words() && lasting.values().size() == engine_.lasting_.values().size();
+  for (std::size_t i = 0; keeps_its_shape && i < lasting.values().size(); ++i) {
+    keeps_its_shape = lasting.values()[i]->has_value() == (engine_.ids_[i] != 0);
+  }
+  engine_.keep(engine_.form_of(log_, captured, lasting, result), keeps_its_shape);
+}
+
+CaptureEngine::Source CaptureEngine::source_of(const Value& value, const CapturedRun& captured) const {
+  if (!value.has_value()) return {};
+  Source source{Source::From::output, 0, value.is_autodiff(), is_leaf_of_tape(value)};
+  const auto id = value.storage()->id;
+  if (id >= captured.run.first_output && id - captured.run.first_output < captured.program->outputs.size()) {
+    source.index = id - captured.run.first_output;
+    return source;
+  }
+  const auto found = std::ranges::find(ids_, id);
+  if (found == ids_.end()) {
+    throw Error(StatusCode::failed_precondition, "a captured step puts a tensor " + ir::to_string(value.type()) +
+                                                     " from outside into its results; it would never change");
+  }
+  source.from = Source::From::argument;
+  source.index = static_cast<std::size_t>(found - ids_.begin());
+  return source;
+}
+
+CaptureEngine::Form CaptureEngine::form_of(const CaptureLog& log, const CapturedRun& captured,
+                                           const CaptureState& lasting, const CaptureState& result) const {
+  Form form;
+  form.program = giving_away(*captured.program, {});
+  std::unordered_map<proto::TensorId, std::size_t> argument_of;
+  for (std::size_t i = 0; i < ids_.size(); ++i) argument_of.try_emplace(ids_[i], i);
+  for (const auto id : captured.run.inputs) form.inputs.push_back(argument_of.at(id));
+  for (const Value* value : lasting.values()) form.lasting.push_back(source_of(*value, captured));
+  for (const Value* value : result.values()) form.result.push_back(source_of(*value, captured));
+  form.given = log.given();
+  form.events = log.events();
+  form.scalars = captured.run.scalars;
+  for (const auto& given : form.given) form.scalars[given.slot] = 0;
+  for (const auto& event : form.events) {
+    form.event_numbers.push_back(static_cast<std::int32_t>(log.number_of(event.number)));
+    for (std::size_t k = 0; k < event.count; ++k) form.scalars[event.slot + k] = 0;
+  }
+  return form;
+}
+
+// A tensor's memory may be given away when every Value that holds it is replaced or gone afterwards, and none takes it
+// over.
+std::vector<std::int32_t> CaptureEngine::dropped_of(const Form& form) const {
+  std::vector<std::int32_t> by_alias(arguments_.size());
+  const auto taken_over = [&](const Source& source) {
+    if (source.from == Source::From::argument) by_alias[first_alias(source.index)] = -1;
+  };
+  for (std::size_t i = 0; i < arguments_.size(); ++i) {
+    auto& dropped = by_alias[first_alias(i)];
+    const bool lasts = i < form.lasting.size();
+    const bool stays =
+        lasts && form.lasting[i].from == Source::From::argument && form.lasting[i].index == first_alias(i);
+    if (!stays && dropped >= 0) dropped += 1;
+    if (lasts && !stays) taken_over(form.lasting[i]);
+  }
+  for (const auto& source : form.result) taken_over(source);
+  std::vector<std::int32_t> dropped;
+  for (const auto argument : form.inputs) {
+    const auto count = by_alias[first_alias(argument)];
+    dropped.push_back(count == 0 ? -1 : count);
+  }
+  return dropped;
+}
+
+void CaptureEngine::keep(Form form, bool keeps_its_shape) {
+  if (!recordings_.empty() && recordings_.front().signature == signature_) {
+    auto& known = recordings_.front();
+    if (const auto difference = known.form.difference(form); !difference.empty()) {
+      recordings_.pop_front();
+      throw Error(StatusCode::failed_precondition,
+                  "a captured step does not do the same again for arguments of the same shapes: " + difference +
+                      "; what differs from call to call must be an argument");
+    }
+    known.times += 1;
+    return;
+  }
+  auto dropped = dropped_of(form);
+  auto kept = lasting_.kept();
+  kept.insert(kept.end(), passing_.kept().begin(), passing_.kept().end());
+  recordings_.push_front(
+      {signature_, std::move(kept), std::move(form), keeps_its_shape, 1, std::move(dropped), {}, {}});
+  if (recordings_.size() > kMostRecordings) recordings_.pop_back();
+}
+
+}  // namespace burn::client

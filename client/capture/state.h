@@ -1,0 +1,99 @@
+// What the arguments and results of a captured step consist of, as far as calls differ in it.
+//
+// capture_fields(state, x) tells it. Tensors, and pairs, tuples, optionals, vectors and arrays, have it here; modules
+// and optimizers beside their types; a type of your own gets it by an overload in its namespace:
+//
+//   void capture_fields(burn::client::CaptureState& state, MnistBatch& batch) { state.fields(batch.images,
+//   batch.targets); }
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "client/record/capture_log.h"
+#include "client/tensor/tensor.h"
+
+namespace burn::client {
+
+class CaptureState {
+ public:
+  // `device`: where the step is to run, for who can bring its tensors there before; null: they are where they must be.
+  explicit CaptureState(std::shared_ptr<DeviceState> device = nullptr) : device_(std::move(device)) {}
+  const std::shared_ptr<DeviceState>& device() const { return device_; }
+
+  void value(Value& value) { values_.push_back(&value); }
+  void host(CaptureHost& host) { hosts_.push_back(&host); }
+  // Something that must be the same for a recording to fit: a count, a name.
+  void word(std::uint64_t word) { words_.push_back(word); }
+  // Whatever a word is the address of.
+  void keep(std::shared_ptr<const void> object) { kept_.push_back(std::move(object)); }
+
+  template <typename... Ts>
+  void fields(Ts&... fields) {
+    (field(fields), ...);
+  }
+  void clear() {
+    values_.clear();
+    hosts_.clear();
+    words_.clear();
+    kept_.clear();
+  }
+
+  const std::vector<Value*>& values() const { return values_; }
+  const std::vector<CaptureHost*>& hosts() const { return hosts_; }
+  const std::vector<std::uint64_t>& words() const { return words_; }
+  const std::vector<std::shared_ptr<const void>>& kept() const { return kept_; }
+
+ private:
+  template <typename T>
+  void field(T& field);
+
+  std::shared_ptr<DeviceState> device_;
+  std::vector<Value*> values_;
+  std::vector<CaptureHost*> hosts_;
+  std::vector<std::uint64_t> words_;
+  std::vector<std::shared_ptr<const void>> kept_;
+};
+
+inline void capture_fields(CaptureState& state, Value& value) { state.value(value); }
+template <int D, Kind K>
+void capture_fields(CaptureState& state, Tensor<D, K>& tensor) {
+  state.value(tensor.mutable_value());
+}
+template <typename T>
+void capture_fields(CaptureState& state, std::optional<T>& x) {
+  state.word(x.has_value());
+  if (x) state.fields(*x);
+}
+template <typename T>
+void capture_fields(CaptureState& state, std::vector<T>& list) {
+  state.word(list.size());
+  for (auto& x : list) state.fields(x);
+}
+template <typename T, std::size_t N>
+void capture_fields(CaptureState& state, std::array<T, N>& list) {
+  for (auto& x : list) state.fields(x);
+}
+template <typename A, typename B>
+void capture_fields(CaptureState& state, std::pair<A, B>& x) {
+  state.fields(x.first, x.second);
+}
+template <typename... Ts>
+void capture_fields(CaptureState& state, std::tuple<Ts...>& x) {
+  std::apply([&](auto&... fields) { state.fields(fields...); }, x);
+}
+
+template <typename T>
+void CaptureState::field(T& field) {
+  static_assert(
+      requires { capture_fields(*this, field); },
+      "a captured step takes and returns tensors, modules, optimizers, and what capture_fields() is written for; "
+      "numbers come as burn::Scalar arguments");
+  capture_fields(*this, field);
+}
+
+}  // namespace burn::client

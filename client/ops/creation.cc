@@ -1,0 +1,48 @@
+#include "client/fail.h"
+#include "client/ops/integer_scalar.h"
+#include "client/record/device_state.h"
+
+namespace burn::client {
+
+Value scalar(const Place& place, Scalar value, ir::DType dtype, const Site& site) {
+  if (ir::is_integer(dtype))
+    value = value.source() == 0 ? integer_to_store(value, dtype, site) : exact_integer(value, dtype, site);
+  return Value{place.device->record_scalar(value, dtype), place.autodiff};
+}
+
+Value constant(const Place& place, Scalar value, ir::DType dtype, const Site& site) {
+  if (value.source() != 0)
+    fail("a number given to a captured step differs from call to call and cannot be written into its program", site);
+  if (ir::is_integer(dtype)) value = integer_to_store(value, dtype, site);
+  return Value{place.device->record(ir::Constant::of_bits(dtype, value.bits(dtype)), {}, site), place.autodiff};
+}
+
+Value full(const Place& place, const ir::Shape& shape, Scalar value, ir::DType dtype, const Site& site) {
+  return expand(scalar(place, value, dtype, site), shape, site);
+}
+
+Value filled(const Place& place, const ir::Shape& shape, Scalar value, ir::DType dtype, const Site& site) {
+  return expand(constant(place, value, dtype, site), shape, site);
+}
+
+Value arange(const Place& place, std::int64_t start, std::int64_t end, std::int64_t step, ir::DType dtype,
+             const Site& site) {
+  if (step <= 0) fail("arange: step is " + std::to_string(step) + ", must be positive", site);
+  const std::int64_t size = end > start ? (end - start + step - 1) / step : 0;
+  // Floats are rounded once, from whole numbers: a position beyond 2^24 (256 in bf16) is none of theirs.
+  const auto counted_as = ir::is_floating(dtype) && (step != 1 || start != 0) ? ir::DType::i64 : dtype;
+  Value result{place.device->record(ir::Iota{counted_as, size}, {}, site), place.autodiff};
+  if (step != 1) result = pointwise(ir::PointwiseFn::mul, result, constant(place, step, counted_as, site), site);
+  if (start != 0) result = pointwise(ir::PointwiseFn::add, result, constant(place, start, counted_as, site), site);
+  return cast(result, dtype, site);
+}
+
+Value random(const Place& place, ir::RandomFn fn, const ir::Shape& shape, ir::DType dtype, const Site& site) {
+  return Value{place.device->record_random({.fn = fn, .dtype = dtype, .shape = shape}, site), place.autodiff};
+}
+
+Value upload(const Place& place, proto::HostTensor tensor) {
+  return Value{place.device->upload(std::move(tensor)), place.autodiff};
+}
+
+}  // namespace burn::client

@@ -1,0 +1,88 @@
+#include <numeric>
+
+#include "client/fail.h"
+#include "client/ops/formula.h"
+
+namespace burn::client {
+
+Value reduce(ir::ReduceFn fn, const Value& x, const ir::Dims& axes, const Site& site) {
+  return apply(ir::Reduce{fn, normalize_axes(axes.span(), x, "reduce", site)}, x, site);
+}
+
+Value reduce_all(ir::ReduceFn fn, const Value& x, const Site& site) {
+  fail_if_empty(x, "reduce", site);
+  ir::Dims axes = ir::Dims::filled(x.rank(), 0);
+  std::iota(axes.begin(), axes.end(), 0);
+  const auto reduced = apply(ir::Reduce{fn, axes}, x, site);
+  return reshape(reduced, ir::Shape{1}, site);
+}
+
+namespace {
+
+// A sum over `count` elements becomes a mean. Integers divide as integers do.
+Value divide_by_count(const Value& sum, std::int64_t count, const Site& site) {
+  return pointwise(ir::PointwiseFn::div, sum, constant(place_of(sum), count, sum.dtype(), site), site);
+}
+
+std::int64_t count_of(const Value& x, const ir::Dims& axes) {
+  std::int64_t count = 1;
+  for (const auto axis : axes) count *= x.dim(static_cast<int>(axis));
+  return count;
+}
+
+}  // namespace
+
+Value mean(const Value& value, const ir::Dims& axes, const Site& site) {
+  fail_if_empty(value, "mean", site);
+  return in_compute_dtype(value, site, [&](const Value& x) {
+    return divide_by_count(reduce(ir::ReduceFn::sum, x, axes, site), count_of(x, axes), site);
+  });
+}
+
+Value mean_all(const Value& value, const Site& site) {
+  fail_if_empty(value, "mean", site);
+  return in_compute_dtype(value, site, [&](const Value& x) {
+    return divide_by_count(reduce_all(ir::ReduceFn::sum, x, site), x.type().num_elements(), site);
+  });
+}
+
+Value var(const Value& value, const ir::Dims& axes, std::int64_t correction, const Site& site) {
+  fail_if_empty(value, "var", site);
+  return in_compute_dtype(value, site, [&](const Term& x) {
+    const Term centred = x - x.with(mean(x, axes, site));
+    const Value sum = reduce(ir::ReduceFn::sum, centred * centred, axes, site);
+    return divide_by_count(sum, count_of(x, axes) - correction, site);
+  });
+}
+
+Value arg_reduce(ir::ArgFn fn, const Value& x, std::int64_t axis, const Site& site) {
+  return apply(ir::ArgReduce{fn, normalize_axis(axis, x, "argmax", site)}, x, site);
+}
+
+Value scan(ir::ReduceFn fn, const Value& x, std::int64_t axis, const Site& site) {
+  return apply(ir::Scan{fn, normalize_axis(axis, x, "cumsum", site)}, x, site);
+}
+
+Indexed sort(const Value& x, std::int64_t axis, bool descending, const Site& site) {
+  auto results = apply_all(ir::Sort{normalize_axis(axis, x, "sort", site), descending}, x, site);
+  return {std::move(results[0]), std::move(results[1])};
+}
+
+Indexed top_k(const Value& x, std::int64_t axis, std::int64_t k, bool largest, const Site& site) {
+  auto results = apply_all(ir::TopK{normalize_axis(axis, x, "topk", site), k, largest}, x, site);
+  return {std::move(results[0]), std::move(results[1])};
+}
+
+Value sum_to(const Value& x, const ir::Shape& shape, const Site& site) {
+  fail_if_empty(x, "sum_to", site);
+  if (x.shape() == shape) return x;
+  const int added = x.rank() - shape.rank();
+  ir::Dims axes;
+  for (int i = 0; i < x.rank(); ++i) {
+    if (i < added || (shape[i - added] == 1 && x.shape()[i] != 1)) axes.push_back(i);
+  }
+  const auto summed = axes.empty() ? x : apply(ir::Reduce{ir::ReduceFn::sum, axes}, x, site);
+  return summed.shape() == shape ? summed : apply(ir::Reshape{shape}, summed, site);
+}
+
+}  // namespace burn::client

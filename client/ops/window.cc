@@ -1,0 +1,70 @@
+#include <algorithm>
+#include <array>
+
+#include "client/fail.h"
+#include "client/ops/ops.h"
+
+namespace burn::client {
+namespace {
+
+// A per-channel bias as [1, c, 1, ...].
+Value add_channel_bias(const Value& y, const Value* bias, const Site& site) {
+  if (bias == nullptr) return y;
+  fail_if_empty(*bias, "conv: the bias", site);
+  ir::Shape shape = ir::Shape::filled(y.rank(), 1);
+  shape[1] = bias->dim(0);
+  return pointwise(ir::PointwiseFn::add, y, reshape(*bias, shape, site), site);
+}
+
+}  // namespace
+
+Value conv(const Value& x, const Value& weight, const Value* bias, const ir::Conv& options, const Site& site) {
+  return add_channel_bias(apply(options, x, weight, site), bias, site);
+}
+
+Value conv_transpose(const Value& x, const Value& weight, const Value* bias, const ir::Conv& options,
+                     const ir::Dims& padding_out, const Site& site) {
+  fail_if_empty(x, "conv_transpose", site);
+  fail_if_empty(weight, "conv_transpose: the weight", site);
+  const int spatial = x.rank() - 2;
+  if (spatial < 1 || weight.rank() != x.rank() || options.stride.rank() != spatial ||
+      options.pad_begin.rank() != spatial || options.pad_end.rank() != spatial || options.dilation.rank() != spatial ||
+      padding_out.rank() != spatial) {
+    fail("conv_transpose: input " + ir::to_string(x.type()) + ", weight " + ir::to_string(weight.type()) +
+             " and options of " + std::to_string(options.stride.rank()) + " spatial dims do not fit",
+         site);
+  }
+  // padding_out lengthens the result at its end: first by what the end padding would have cut off, then by zeros.
+  ir::Dims size, pad_end;
+  std::vector<std::pair<std::int64_t, std::int64_t>> zeros;
+  bool has_zeros = false;
+  for (int i = 0; i < spatial; ++i) {
+    const auto uncut = std::min(options.pad_end[i], padding_out[i]);
+    pad_end.push_back(options.pad_end[i] - uncut);
+    zeros.emplace_back(0, padding_out[i] - uncut);
+    has_zeros |= zeros.back().second > 0;
+    size.push_back((x.dim(i + 2) - 1) * options.stride[i] - options.pad_begin[i] - pad_end[i] +
+                   options.dilation[i] * (weight.dim(i + 2) - 1) + 1);
+  }
+  Value y = apply(ir::ConvInputGrad{options.stride, options.pad_begin, pad_end, options.dilation, size, options.groups},
+                  x, weight, site);
+  if (has_zeros) y = pad(y, zeros, 0, site);
+  return add_channel_bias(y, bias, site);
+}
+
+Indexed max_pool_with_indices(const Value& x, const ir::MaxPool& options, const Site& site) {
+  auto results = apply_all(options, x, site);
+  return {std::move(results[0]), std::move(results[1])};
+}
+
+Value max_pool(const Value& x, const ir::MaxPool& options, const Site& site) {
+  return max_pool_with_indices(x, options, site).values;
+}
+
+Value avg_pool(const Value& x, const ir::AvgPool& options, const Site& site) { return apply(options, x, site); }
+
+Value adaptive_avg_pool(const Value& x, const ir::Dims& output_size, const Site& site) {
+  return apply(ir::AdaptiveAvgPool{output_size}, x, site);
+}
+
+}  // namespace burn::client

@@ -1,0 +1,190 @@
+#include "client/record/device_state.h"
+
+#include <limits>
+#include <thread>
+#include <utility>
+
+#include "base/error.h"
+#include "client/record/capture_log.h"
+#include "net/remote/remote_session.h"
+
+namespace burn::client {
+namespace {
+
+std::size_t most_hashed_bytes(const proto::Session& session) {
+  const auto* remote = dynamic_cast<const net::RemoteSession*>(&session);
+  return remote && remote->is_shared_memory() ? UploadTable::kMostBytesInMemory
+                                              : std::numeric_limits<std::size_t>::max();
+}
+
+}  // namespace
+
+Guarded::Guarded(DeviceState& device, proto::Session& session)
+    : outbox(session),
+      tensors(outbox, uploads),
+      recorders(device, tensors, outbox),
+      reuses_uploads(dynamic_cast<net::RemoteSession*>(&session) != nullptr) {}
+
+// --- life ------------------------------------------------------------------------------------------------------------
+
+// A session is closed by waiting for its threads, which one of them cannot do: its callback may hold the device last.
+struct DeviceState::Destroy {
+  void operator()(DeviceState* device) const {
+    if (device->handle_.is_of_parent()) return;
+    if (device->handle_.session().is_on_own_thread()) {
+      std::thread([device] { delete device; }).detach();
+    } else {
+      delete device;
+    }
+  }
+};
+
+std::shared_ptr<DeviceState> DeviceState::create(std::string url, std::unique_ptr<proto::Session> session) {
+  return std::shared_ptr<DeviceState>(new DeviceState(std::move(url), std::move(session)), Destroy{});
+}
+
+DeviceState::DeviceState(std::string url, std::unique_ptr<proto::Session> session)
+    : handle_(std::move(url), std::move(session)),
+      guarded_(*this, handle_.unchecked()),
+      most_hashed_bytes_(most_hashed_bytes(handle_.unchecked())),
+      pacer_(handle_.unchecked()) {}
+
+DeviceState::~DeviceState() { handle_.unchecked().close(); }
+
+// --- recording -------------------------------------------------------------------------------------------------------
+
+Ptr<Storage> DeviceState::record(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site) {
+  const DeviceLock lock(*this);
+  Recorders& recorders = lock->recorders;
+  Recorder& recorder = recorders.current();
+  const auto value = recorders.append(recorder, op, operands, site);
+  BURN_CHECK(recorder.builder.program().nodes.back().value_count == 1, "apply_all is for several results");
+  auto result = recorders.new_pending(recorder, value);
+  recorders.close_if_full(recorder);
+  return result;
+}
+
+void DeviceState::record(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site,
+                         std::span<Ptr<Storage>> results) {
+  const DeviceLock lock(*this);
+  Recorders& recorders = lock->recorders;
+  Recorder& recorder = recorders.current();
+  const auto first = recorders.append(recorder, op, operands, site);
+  BURN_CHECK(recorder.builder.program().nodes.back().value_count == results.size(), "room for each result");
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    results[k] = recorders.new_pending(recorder, first.result(static_cast<int>(k)));
+  }
+  recorders.close_if_full(recorder);
+}
+
+Ptr<Storage> DeviceState::record_scalar(Scalar value, ir::DType dtype) {
+  const DeviceLock lock(*this);
+  Recorders& recorders = lock->recorders;
+  Recorder& recorder = recorders.current();
+  if (recorder.capture != nullptr) recorder.capture->scalar(recorder.scalars.size(), value, dtype);
+  const auto ref = recorder.builder.add_scalar(dtype);
+  recorder.scalars.push_back(static_cast<std::uint64_t>(value.bits(dtype)));
+  auto result = recorders.new_pending(recorder, ref);
+  recorders.close_if_full(recorder);
+  return result;
+}
+
+Ptr<Storage> DeviceState::record_random(const ir::Random& op, const ir::CallSite& site) {
+  const DeviceLock lock(*this);
+  Recorders& recorders = lock->recorders;
+  Recorder& recorder = recorders.current();
+  auto result = recorders.new_pending(recorder, value_or_throw(recorder.builder.add_random(op, site)));
+  recorders.close_if_full(recorder);
+  return result;
+}
+
+proto::TensorId DeviceState::materialise(Storage& storage) {
+  const DeviceLock lock(*this);
+  if (storage.recorder != nullptr) lock->recorders.close(*storage.recorder);
+  if (storage.recorder != nullptr) refuse_in_capture("read before it has ended");
+  lock->outbox.check_refused(storage);
+  return storage.id;
+}
+
+void DeviceState::flush() {
+  const DeviceLock lock(*this);
+  lock->recorders.close(lock->recorders.current());
+  lock->outbox.send_releases();
+}
+
+void DeviceState::flush_all() {
+  const DeviceLock lock(*this);
+  lock->recorders.close_all();
+  lock->outbox.send_releases();
+}
+
+void DeviceState::drop_last(Storage& storage) {
+  if (handle_.is_of_parent()) return;
+  const DeviceLock lock(*this);
+  lock->tensors.drop(storage);
+}
+
+// --- uploads ---------------------------------------------------------------------------------------------------------
+
+Ptr<Storage> DeviceState::upload(proto::HostTensor tensor) {
+  if (thread_recorders().capture != nullptr) refuse_in_capture("uploaded inside it; it is an argument");
+  UploadTable::Key key;
+  const std::size_t size = tensor.bytes.size();
+  const bool is_worth_knowing =
+      guarded_.reuses_uploads && size >= UploadTable::kLeastBytes && size <= most_hashed_bytes_;
+  if (is_worth_knowing) key = guarded_.uploads.digest(tensor);
+  Ptr<Storage> result;
+  {
+    const DeviceLock lock(*this);
+    if (is_worth_knowing) {
+      if (auto known = lock->uploads.find(key)) {
+        lock->uploads_reused += 1;
+        return known;
+      }
+    }
+    lock->uploads_sent += 1;
+    result = Ptr<Storage>{lock->tensors.make(tensor.type, *this)};
+    result->id = lock->tensors.take_id();
+  }
+  // Outside the lock: a write may wait for the peer, and whoever uses the tensor can only do so after this returns.
+  throw_if_error(handle_.unchecked().write(result->id, std::move(tensor)));
+  if (is_worth_knowing) {  // only now, as others may use what they find there at once
+    const DeviceLock lock(*this);
+    lock->uploads.add(key, *result);
+  }
+  return result;
+}
+
+void DeviceState::reuse_uploads(bool wanted) {
+  const DeviceLock lock(*this);
+  lock->reuses_uploads = wanted;
+}
+
+// --- random numbers --------------------------------------------------------------------------------------------------
+
+void DeviceState::seed(std::uint64_t seed) {
+  if (thread_recorders().capture != nullptr) refuse_in_capture("seeded inside it");
+  const DeviceLock lock(*this);
+  lock->recorders.close_all();  // what was recorded belongs to the old stream
+  lock->recorders.random = {seed, 0};
+}
+
+RandomStream DeviceState::random_stream() {
+  const DeviceLock lock(*this);
+  return lock->recorders.random;
+}
+
+void DeviceState::set_random_stream(RandomStream stream) {
+  if (thread_recorders().capture != nullptr) refuse_in_capture("seeded inside it");
+  const DeviceLock lock(*this);
+  lock->recorders.close(lock->recorders.current());
+  lock->recorders.random = stream;
+}
+
+DeviceStats DeviceState::stats() {
+  const DeviceLock lock(*this);
+  return {lock->outbox.programs_defined(), lock->outbox.runs(), lock->recorders.nodes_recorded(), lock->uploads_sent,
+          lock->uploads_reused};
+}
+
+}  // namespace burn::client

@@ -1,0 +1,42 @@
+#include "client/record/live_tensors.h"
+
+#include <utility>
+
+#include "client/record/device_state.h"
+#include "client/record/recorder.h"
+
+namespace burn::client {
+
+Storage* LiveTensors::make(const ir::TensorType& type, DeviceState& device) {
+  auto* storage = new Storage;
+  if (count_++ == 0) device_ = device.shared_from_this();
+  storage->type = type;
+  storage->device = &device_;
+  return storage;
+}
+
+void LiveTensors::drop(Storage& storage) {
+  if (storage.owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;  // somebody else has found it meanwhile
+  count_ -= 1;
+  if (storage.recorder != nullptr) {
+    storage.recorder->values[static_cast<std::size_t>(storage.value)] = nullptr;
+    forget(storage);
+  } else if (storage.id == 0 || outbox_.is_refused(storage.id)) {  // given away to a run, or never made
+    forget(storage);
+  } else if (storage.readers == 0) {
+    const auto id = storage.id;
+    const auto bytes = storage.type.num_bytes();
+    forget(storage);
+    outbox_.release(id, bytes);
+  } else if (storage.input_of != nullptr) {  // of a program being recorded: closing that gives it away
+    storage.input_of->note_held(storage);
+  }
+}
+
+void LiveTensors::forget(Storage& storage) {
+  outbox_.forget(storage.id);
+  if (storage.is_known_upload) uploads_.remove(storage);
+  delete &storage;
+}
+
+}  // namespace burn::client

@@ -1,0 +1,73 @@
+#include "client/record/outbox.h"
+
+#include <utility>
+
+#include "base/error.h"
+
+namespace burn::client {
+namespace {
+
+// Dropped tensors are named in the next run; past this many bytes they are released at once.
+constexpr std::uint64_t kReleaseAtBytes = std::uint64_t{16} << 20;
+constexpr std::size_t kReleaseAtCount = 256;
+
+}  // namespace
+
+Status Outbox::define(ir::ProgramBuilder& sealed, proto::Run& run) {
+  if (const auto known = programs_.find(sealed.program().hash)) {
+    run.program = *known;
+    sealed.clear();  // keeps its memory for the next program, which is most likely the same again
+    return {};
+  }
+  return define(std::make_shared<const ir::Program>(sealed.take()), run);
+}
+
+Status Outbox::define(const std::shared_ptr<const ir::Program>& program, proto::Run& run) {
+  if (const auto known = programs_.find(program->hash)) {
+    run.program = *known;
+    return {};
+  }
+  auto added = programs_.add(program->hash, ir::num_entries(*program));
+  run.program = added.id;
+  programs_defined_ += 1;
+  auto status = session_.define(added.id, program, added.forgotten);
+  if (status.ok()) return {};
+  programs_.take_back(program->hash, std::move(added.forgotten));
+  for (std::size_t i = 0; i < run.inputs.size(); ++i) {  // nobody else will take what was given away
+    if (program->inputs[i].donated) releases_.push_back(run.inputs[i]);
+  }
+  return status;
+}
+
+void Outbox::send(proto::Run run, Status defined, std::size_t outputs) {
+  const auto first_output = run.first_output;
+  auto status = std::move(defined);
+  if (status.ok()) {
+    run.release = std::exchange(releases_, {});
+    release_bytes_ = 0;
+    runs_ += 1;
+    status = session_.run(std::move(run));
+  }
+  if (status.ok()) return;
+  // Not thrown here, in the middle of whatever recorded last: whoever needs one of the results is told.
+  for (std::size_t k = 0; k < outputs; ++k) refused_.emplace(first_output + k, status);
+}
+
+void Outbox::release(proto::TensorId id, std::uint64_t bytes) {
+  releases_.push_back(id);
+  release_bytes_ += bytes;
+  if (release_bytes_ >= kReleaseAtBytes || releases_.size() >= kReleaseAtCount) send_releases();
+}
+
+void Outbox::send_releases() {
+  if (releases_.empty()) return;
+  release_bytes_ = 0;
+  // Refused by a broken session only, which has nothing to release.
+  (void)session_.release(std::exchange(releases_, {}));
+}
+
+void Outbox::throw_if_refused(proto::TensorId id) const {
+  if (const auto found = refused_.find(id); found != refused_.end()) throw Error(found->second);
+}
+
+}  // namespace burn::client

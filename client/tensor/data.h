@@ -1,0 +1,160 @@
+// Numbers in host memory with a shape and an element type: what goes into a tensor and comes out of one.
+//
+// A value: immutable, cheap to copy (the bytes are shared), safe to use from several threads. Invariant: the bytes are
+// row-major, aligned for the element type, exactly type().num_bytes() of them, and a bool is 0 or 1. Whatever breaks
+// that throws burn::Error.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <iosfwd>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "ir/dispatch.h"
+#include "ir/shape.h"
+
+namespace burn {
+
+namespace proto {
+struct HostTensor;
+}
+
+// The C++ types that store an element type: double, float, Half, BFloat16, std::int64_t ... std::uint8_t, bool.
+template <typename T>
+concept Element = false
+#define DT(name, text, type, bytes, kind) || std::same_as<T, type>
+#include "ir/dtype.def"
+#undef DT
+    ;
+
+// a is close to the expected b when |a - b| <= atol + rtol * |b|.
+struct Tolerance {
+  double rtol = 1e-4;
+  double atol = 1e-5;
+};
+
+template <Element T>
+class Elements;
+
+class TensorData {
+ public:
+  TensorData() : type_{ir::DType::f32, {0}} {}
+
+  // Errors: a number of values other than the shape's.
+  template <Element T>
+  TensorData(std::vector<T> values, ir::Shape shape) : TensorData(own(std::move(values)), {ir::kDTypeOf<T>, shape}) {}
+
+  // Shares `bytes`; copies them only when they are not aligned for `dtype`.
+  // Errors: a size other than the shape's; a bool that is neither 0 nor 1.
+  static TensorData from_bytes(SharedBytes bytes, ir::Shape shape, ir::DType dtype);
+  static TensorData from_host(proto::HostTensor tensor);
+
+  static TensorData zeros(ir::Shape shape, ir::DType dtype = ir::DType::f32);
+  static TensorData ones(ir::Shape shape, ir::DType dtype = ir::DType::f32);
+  static TensorData full_dtype(ir::Shape shape, double value, ir::DType dtype);
+  template <Element T>
+  static TensorData full(ir::Shape shape, T value) {
+    return {std::vector<T>(checked_count(shape), value), shape};
+  }
+
+  const ir::TensorType& type() const { return type_; }
+  const ir::Shape& shape() const { return type_.shape; }
+  ir::DType dtype() const { return type_.dtype; }
+  int rank() const { return type_.shape.rank(); }
+  std::size_t num_elements() const { return static_cast<std::size_t>(type_.num_elements()); }
+  const SharedBytes& bytes() const { return bytes_; }
+  std::span<const std::byte> as_bytes() const { return bytes_.span(); }
+  proto::HostTensor host_tensor() const;
+
+  // The elements in place. Errors: T does not store dtype().
+  template <Element T>
+  std::span<const T> as_slice() const {
+    check_dtype(ir::kDTypeOf<T>);
+    return {reinterpret_cast<const T*>(bytes_.data()), num_elements()};
+  }
+
+  // A copy of the elements. Errors: T does not store dtype().
+  template <Element T>
+  std::vector<T> to_vec() const {
+    const auto values = as_slice<T>();
+    return {values.begin(), values.end()};
+  }
+
+  // The same, converted.
+  template <Element T>
+  std::vector<T> to_vec_as() const {
+    return convert<T>().template to_vec<T>();
+  }
+
+  // A range over the elements as T, converted if need be: for (float x : data.iter<float>()).
+  template <Element T>
+  Elements<T> iter() const;
+
+  // Conversion by the rules of ir::Cast: floats to integers toward zero and saturating (NaN gives 0), integers to
+  // narrower ones modulo 2^bits, anything to bool as != 0. Shares the bytes when there is nothing to convert.
+  TensorData convert_dtype(ir::DType dtype) const;
+  template <Element T>
+  TensorData convert() const {
+    return convert_dtype(ir::kDTypeOf<T>);
+  }
+
+  // The same elements under another shape. Errors: another number of elements.
+  TensorData reshape(ir::Shape shape) const;
+
+  // Throws, naming the first elements that differ. NaN equals NaN. Not strict: `expected` is first converted to
+  // dtype().
+  void assert_eq(const TensorData& expected, bool strict = true) const;
+
+  // Throws, naming the first elements that are not close when both are taken as T.
+  template <Element T = float>
+  void assert_approx_eq(const TensorData& expected, Tolerance tolerance = {}) const {
+    convert<T>().check_close(expected.convert<T>(), tolerance);
+  }
+
+  // The same type and bit for bit the same elements.
+  friend bool operator==(const TensorData& a, const TensorData& b);
+
+  // Nested brackets in numpy's manner; long data are shortened (client/tensor/print.h has the options).
+  friend std::ostream& operator<<(std::ostream& out, const TensorData& data);
+
+ private:
+  TensorData(SharedBytes bytes, ir::TensorType type);
+
+  template <Element T>
+  static SharedBytes own(std::vector<T> values) {
+    return SharedBytes::own(std::move(values));
+  }
+  static SharedBytes own(const std::vector<bool>& values);
+  static std::size_t checked_count(const ir::Shape& shape);
+
+  void check_dtype(ir::DType wanted) const;
+  void check_close(const TensorData& expected, Tolerance tolerance) const;
+
+  ir::TensorType type_;
+  SharedBytes bytes_;
+};
+
+// What TensorData::iter returns: keeps the data it walks over.
+template <Element T>
+class Elements {
+ public:
+  explicit Elements(TensorData data) : data_(std::move(data)), values_(data_.as_slice<T>()) {}
+  auto begin() const { return values_.begin(); }
+  auto end() const { return values_.end(); }
+  std::size_t size() const { return values_.size(); }
+  T operator[](std::size_t i) const { return values_[i]; }
+
+ private:
+  TensorData data_;
+  std::span<const T> values_;
+};
+
+template <Element T>
+Elements<T> TensorData::iter() const {
+  return Elements<T>(convert<T>());
+}
+
+}  // namespace burn

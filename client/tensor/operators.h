@@ -1,0 +1,117 @@
+// The operators of Tensor<D, K>, beside a tensor or a number. A base of it: include client/tensor/tensor.h.
+#pragma once
+
+#include "client/tensor/untyped.h"
+
+namespace burn {
+
+template <int D, Kind K>
+class Tensor;
+
+namespace detail {
+
+template <int D, Kind K>
+class Operators {
+  using Tensor = burn::Tensor<D, K>;
+  using Fn = ir::PointwiseFn;
+
+ public:
+  friend Tensor operator+(const Tensor& a, Located<Tensor> b)
+    requires Numeric<K>
+  {
+    return a.add(b.value, b.where);
+  }
+  friend Tensor operator-(const Tensor& a, Located<Tensor> b)
+    requires Numeric<K>
+  {
+    return a.sub(b.value, b.where);
+  }
+  friend Tensor operator*(const Tensor& a, Located<Tensor> b)
+    requires Numeric<K>
+  {
+    return a.mul(b.value, b.where);
+  }
+  friend Tensor operator/(const Tensor& a, Located<Tensor> b)
+    requires Numeric<K>
+  {
+    return a.div(b.value, b.where);
+  }
+  friend Tensor operator%(const Tensor& a, Located<Tensor> b)
+    requires Numeric<K>
+  {
+    return a.remainder(b.value, b.where);
+  }
+  friend Tensor operator+(const Tensor& a, Located<Scalar> b)
+    requires Numeric<K>
+  {
+    return Tensor{client::pointwise(Fn::add, a.value(), b.value, at(b.where))};
+  }
+  friend Tensor operator-(const Tensor& a, Located<Scalar> b)
+    requires Numeric<K>
+  {
+    return Tensor{client::pointwise(Fn::sub, a.value(), b.value, at(b.where))};
+  }
+  friend Tensor operator*(const Tensor& a, Located<Scalar> b)
+    requires Numeric<K>
+  {
+    return Tensor{client::pointwise(Fn::mul, a.value(), b.value, at(b.where))};
+  }
+  friend Tensor operator/(const Tensor& a, Located<Scalar> b)
+    requires Numeric<K>
+  {
+    return Tensor{client::pointwise(Fn::div, a.value(), b.value, at(b.where))};
+  }
+  friend Tensor operator%(const Tensor& a, Located<Scalar> b)
+    requires Numeric<K>
+  {
+    return Tensor{client::pointwise(Fn::remainder, a.value(), b.value, at(b.where))};
+  }
+  friend Tensor operator+(Located<Scalar> a, const Tensor& b)
+    requires Numeric<K>
+  {
+    return Tensor{client::pointwise(Fn::add, a.value, b.value(), at(a.where))};
+  }
+  friend Tensor operator-(Located<Scalar> a, const Tensor& b)
+    requires Numeric<K>
+  {
+    return Tensor{client::pointwise(Fn::sub, a.value, b.value(), at(a.where))};
+  }
+  friend Tensor operator*(Located<Scalar> a, const Tensor& b)
+    requires Numeric<K>
+  {
+    return Tensor{client::pointwise(Fn::mul, a.value, b.value(), at(a.where))};
+  }
+  friend Tensor operator/(Located<Scalar> a, const Tensor& b)
+    requires Numeric<K>
+  {
+    return Tensor{client::pointwise(Fn::div, a.value, b.value(), at(a.where))};
+  }
+  friend Tensor operator-(Located<Tensor> a)
+    requires Numeric<K>
+  {
+    return a.value.neg(a.where);
+  }
+  friend Tensor operator!(Located<Tensor> a)
+    requires std::same_as<K, Bool>
+  {
+    return a.value.bool_not(a.where);
+  }
+  friend Tensor operator&(const Tensor& a, Located<Tensor> b)
+    requires std::same_as<K, Bool>
+  {
+    return a.bool_and(b.value, b.where);
+  }
+  friend Tensor operator|(const Tensor& a, Located<Tensor> b)
+    requires std::same_as<K, Bool>
+  {
+    return a.bool_or(b.value, b.where);
+  }
+  friend Tensor operator^(const Tensor& a, Located<Tensor> b)
+    requires std::same_as<K, Bool>
+  {
+    return a.bool_xor(b.value, b.where);
+  }
+};
+
+}  // namespace detail
+}  // namespace burn

@@ -1,0 +1,73 @@
+#include "client/tensor/read_request.h"
+
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "base/fork.h"
+#include "client/record/device_state.h"
+
+namespace burn::client {
+
+struct ReadRequest::Open {
+  Open() {
+    keep_whole_over_forks(mutex);
+    after_fork([] {
+      while (ReadRequest* request = open().first) {
+        request->leave();
+        request->promise_.set_exception(std::make_exception_ptr(
+            Error(StatusCode::failed_precondition,
+                  "a tensor's numbers were asked for before fork() made this process; they come to its parent")));
+      }
+    });
+  }
+
+  std::mutex mutex;
+  ReadRequest* first = nullptr;
+};
+
+ReadRequest::Open& ReadRequest::open() {
+  static auto& all = *new Open;  // there to the end
+  return all;
+}
+
+ReadRequest::ReadRequest(std::shared_ptr<DeviceState> device) : device_(std::move(device)) {
+  Open& all = open();
+  const std::lock_guard lock(all.mutex);
+  after_ = std::exchange(all.first, this);
+  if (after_ != nullptr) after_->before_ = this;
+}
+
+ReadRequest::~ReadRequest() {
+  if (!is_open_) return;
+  const std::lock_guard lock(open().mutex);
+  leave();
+}
+
+void ReadRequest::leave() {
+  (before_ != nullptr ? before_->after_ : open().first) = after_;
+  if (after_ != nullptr) after_->before_ = before_;
+  is_open_ = false;
+}
+
+void ReadRequest::answer(Result<proto::HostTensor> tensor) {
+  std::optional<TensorData> data;
+  std::exception_ptr failure;
+  try {
+    data = TensorData::from_host(value_or_throw(std::move(tensor)));
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  device_.reset();  // before the future is ready: whoever waits for that may rely on holding the device last
+  const std::lock_guard lock(open().mutex);  // no fork() between the two: the child would wait for the promise
+  leave();
+  if (data) {
+    promise_.set_value(*std::move(data));
+  } else {
+    promise_.set_exception(failure);
+  }
+}
+
+}  // namespace burn::client

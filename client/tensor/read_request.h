@@ -1,0 +1,39 @@
+// A tensor's numbers that somebody will want, asked of the session. Private to tensor_value.cc.
+#pragma once
+
+#include <future>
+#include <memory>
+
+#include "client/tensor/data.h"
+#include "proto/session.h"
+
+namespace burn::client {
+
+class DeviceState;
+
+// Keeps the device until the answer has come: the tensor and every Device may go meanwhile. In the child of a fork()
+// the answer is an error, as nobody is there to give another. Thread-safe; the future is taken once.
+class ReadRequest {
+ public:
+  explicit ReadRequest(std::shared_ptr<DeviceState> device);
+  ReadRequest(const ReadRequest&) = delete;
+  ReadRequest& operator=(const ReadRequest&) = delete;
+  ~ReadRequest();
+
+  std::future<TensorData> future() { return promise_.get_future(); }
+  // At most once, from any thread.
+  void answer(Result<proto::HostTensor> tensor);
+
+ private:
+  struct Open;  // all that are not answered
+
+  static Open& open();
+  void leave();  // that list. Requires: its mutex
+
+  std::shared_ptr<DeviceState> device_;
+  std::promise<TensorData> promise_;
+  ReadRequest *before_ = nullptr, *after_ = nullptr;  // in the list
+  bool is_open_ = true;                               // in it
+};
+
+}  // namespace burn::client

@@ -1,0 +1,36 @@
+// The parts of Tensor<D, K> that need no rank and no kind, out of line.
+#pragma once
+
+#include <future>
+#include <iosfwd>
+#include <vector>
+
+#include "client/ops/ops.h"
+#include "client/tensor/args.h"
+#include "client/tensor/data.h"
+#include "client/tensor/kind.h"
+
+namespace burn::client {
+
+// Throws unless the value has this rank and its dtype is of the kind.
+void check(const Value& value, int rank, bool is_kind, const char* kind_name);
+void check_single(const Value& value, const Site& site);  // throws unless it has one element
+bool is_leaf(const Value& value);
+
+template <typename T>
+std::vector<Value> values_of(const std::vector<T>& tensors) {
+  std::vector<Value> values;
+  values.reserve(tensors.size());
+  for (const auto& tensor : tensors) values.push_back(tensor.value());
+  return values;
+}
+
+Value from_data(const TensorData& data, const TensorOptions& options, ir::DType default_dtype);
+Value random(const ir::Shape& shape, const Distribution& distribution, const TensorOptions& options, const Site& site);
+
+// Sends what is recorded so far and asks for the numbers; the future also carries what went wrong, as burn::Error.
+std::future<TensorData> to_data_async(const Value& value);
+TensorData to_data(const Value& value);
+void print(std::ostream& out, const Value& value);  // the numbers, then shape, dtype and device
+
+}  // namespace burn::client

@@ -1,0 +1,130 @@
+#include "net/dial/connect.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/fork.h"
+#include "base/parse_number.h"
+#include "net/dial/transports.h"
+#include "net/transport/websocket.h"
+
+namespace burn::net {
+namespace {
+
+struct SchemeName {
+  std::string_view name;
+  Endpoint::Scheme scheme;
+  bool has_path;  // "unix:PATH", not "ws://HOST:PORT"
+};
+constexpr std::array<SchemeName, 4> kSchemes = {{{"ws", Endpoint::Scheme::websocket, false},
+                                                 {"grpc", Endpoint::Scheme::grpc, false},
+                                                 {"unix", Endpoint::Scheme::unix_socket, true},
+                                                 {"grpc+unix", Endpoint::Scheme::grpc_unix, true}}};
+
+Status bad_url(const std::string& url, std::string_view why) {
+  return invalid_argument("device URL \"" + url + "\": " + std::string{why});
+}
+
+// Cuts "/K" off the end of `text`. Nothing: it ends in "/", and something that is no number follows.
+std::optional<std::uint32_t> take_device(std::string_view& text) {
+  const auto slash = text.find('/');
+  if (slash == std::string_view::npos) return 0;
+  const auto digits = text.substr(slash + 1);
+  text = text.substr(0, slash);
+  return parse_number<std::uint32_t>(digits);
+}
+
+// One event loop for all channels of the process, there to its end: a channel may be dropped from the loop's own
+// thread.
+IoThreads& client_threads() {
+  static auto& threads = *new OnePerProcess<IoThreads>;
+  return threads.get([] { return std::make_unique<IoThreads>(1); });
+}
+
+Result<std::shared_ptr<proto::Channel>> connect_websocket(UniqueFd socket, const std::string& host,
+                                                          std::shared_ptr<proto::ChannelHandler> handler,
+                                                          Deadline deadline) {
+  WebSocketOptions options;
+  const auto left = deadline - std::chrono::steady_clock::now();
+  options.handshake_timeout =
+      std::max(std::chrono::ceil<std::chrono::milliseconds>(left), std::chrono::milliseconds{1});
+  return open_websocket(client_threads().next(), std::move(socket), host, options, std::move(handler));
+}
+
+// gRPC would resolve names, too, but not quite like the rest of the machine.
+Result<std::shared_ptr<proto::Channel>> connect_first(const std::string& address,
+                                                      const std::shared_ptr<proto::ChannelHandler>& handler,
+                                                      Deadline deadline) {
+  BURN_TRY(const HostPort where, parse_host_port(address));
+  BURN_TRY(const std::vector<std::string> numeric, resolve(where));
+  Result<std::shared_ptr<proto::Channel>> channel = unavailable("no address");
+  for (const std::string& one : numeric) {
+    channel = connect_grpc(one, handler, deadline);
+    if (channel.ok()) break;
+  }
+  return channel;
+}
+
+Result<std::shared_ptr<proto::Channel>> connect_endpoint(const Endpoint& endpoint,
+                                                         std::shared_ptr<proto::ChannelHandler> handler,
+                                                         Deadline deadline) {
+  switch (endpoint.scheme) {
+    case Endpoint::Scheme::websocket: {
+      BURN_TRY(const HostPort where, parse_host_port(endpoint.address));
+      BURN_TRY(UniqueFd socket, dial_tcp(where, deadline));
+      return connect_websocket(std::move(socket), endpoint.address, std::move(handler), deadline);
+    }
+    case Endpoint::Scheme::unix_socket: {
+      BURN_TRY(UniqueFd socket, dial_unix(endpoint.address, deadline));
+      return connect_websocket(std::move(socket), "localhost", std::move(handler), deadline);
+    }
+    case Endpoint::Scheme::grpc:
+      return connect_first(endpoint.address, handler, deadline);
+    case Endpoint::Scheme::grpc_unix:
+      return connect_grpc("unix:" + endpoint.address, std::move(handler), deadline);
+  }
+  return internal_error("unknown scheme");
+}
+
+}  // namespace
+
+Result<Endpoint> parse_url(const std::string& url) {
+  const auto colon = std::min(url.find(':'), url.size());
+  std::string_view name = std::string_view{url}.substr(0, colon);
+  std::string_view address = std::string_view{url}.substr(std::min(colon + 1, url.size()));
+  auto device = take_device(name);
+  const bool names_device_first = name.size() < colon;
+  const auto known = std::ranges::find(kSchemes, name, &SchemeName::name);
+  const bool is_known = known != kSchemes.end() && colon < url.size() &&
+                        (known->has_path || (!names_device_first && address.starts_with("//")));
+  if (!is_known) return bad_url(url, "a server is ws://HOST:PORT, grpc://HOST:PORT, unix:PATH or grpc+unix:PATH");
+  if (!known->has_path) {
+    address.remove_prefix(2);
+    device = take_device(address);
+  }
+  if (!device) return bad_url(url, "a device of the server is /0, /1, ...");
+  Endpoint endpoint{known->scheme, std::string{address}, *device};
+  if (known->has_path) {
+    if (address.empty()) return bad_url(url, "write " + std::string{name} + ":PATH");
+    return endpoint;
+  }
+  const auto where = parse_host_port(endpoint.address);
+  if (!where.ok()) return bad_url(url, where.status().message());
+  if (where->port == 0) return bad_url(url, "port 0 cannot be connected to");
+  return endpoint;
+}
+
+Result<std::shared_ptr<proto::Channel>> connect_channel(const std::string& url,
+                                                        std::shared_ptr<proto::ChannelHandler> handler,
+                                                        std::chrono::milliseconds timeout) {
+  BURN_TRY(const Endpoint endpoint, parse_url(url));
+  auto channel = connect_endpoint(endpoint, std::move(handler), std::chrono::steady_clock::now() + timeout);
+  if (!channel.ok())
+    return Status{StatusCode::unavailable, "cannot connect to " + url + ": " + channel.status().message()};
+  return channel;
+}
+
+}  // namespace burn::net

@@ -1,0 +1,34 @@
+// From a URL to an open channel: the client's end of the transports.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/status.h"
+#include "proto/channel.h"
+
+namespace burn::net {
+
+// Where a device URL of a network scheme points.
+struct Endpoint {
+  enum class Scheme { websocket, grpc, unix_socket, grpc_unix };
+  Scheme scheme = Scheme::websocket;
+  std::string address;       // "127.0.0.1:3000", or the path of a unix socket
+  std::uint32_t device = 0;  // of those that the server has
+};
+
+// "ws://HOST:PORT", "grpc://HOST:PORT", "unix:PATH" (WebSocket), "grpc+unix:PATH"; an IPv6 address stands in brackets.
+// The server's device K: "ws://HOST:PORT/K", and, as a path may end in anything, "unix/K:PATH".
+// Errors: INVALID_ARGUMENT naming the URL and what is wrong with it.
+Result<Endpoint> parse_url(const std::string& url);
+
+// Connects within `timeout` and returns the open channel; blocks. `handler` may be called before this returns, and is
+// called only if it succeeds. Thread-safe; not to be called from a handler. Errors: INVALID_ARGUMENT as above;
+// UNAVAILABLE ("cannot connect to ws://127.0.0.1:3000: Connection refused").
+Result<std::shared_ptr<proto::Channel>> connect_channel(const std::string& url,
+                                                        std::shared_ptr<proto::ChannelHandler> handler,
+                                                        std::chrono::milliseconds timeout);
+
+}  // namespace burn::net

@@ -1,0 +1,241 @@
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/grpcpp.h>
+
+#include "net/dial/transports.h"
+#include "net/transport/grpc_sender.h"
+#include "net/transport/handler_gate.h"
+
+namespace burn::net {
+namespace {
+
+constexpr int kKeepaliveMilliseconds = 15'000;  // ping after so much silence, give up after as much again
+
+// gRPC's story ends with the system's word: "...; last error: UNKNOWN: ipv4:127.0.0.1:1: Failed to connect to remote
+// host: Connection refused".
+Status describe(const grpc::Status& status) {
+  std::string text = status.error_message();
+  constexpr std::string_view kCause = "Failed to connect to remote host: ";
+  if (const auto at = text.rfind(kCause); at != std::string::npos) text.erase(0, at + kCause.size());
+  return {static_cast<StatusCode>(status.error_code()), std::move(text)};
+}
+
+std::shared_ptr<grpc::Channel> make_grpc_channel(const std::string& address) {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(static_cast<int>(proto::kMaxFrameBytes));
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a connection of its own: sessions do not share a window
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);          // like the other transports
+  tune_grpc([&](const char* name, int value) { arguments.SetInt(name, value); });
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMilliseconds);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveMilliseconds);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+}
+
+// All calls of the process: gRPC polls all its sockets as one, and a second thread would often be woken by the first.
+GrpcLoop& loop() {
+  static auto& loop = *new GrpcLoop(std::make_unique<grpc::CompletionQueue>());  // there to the end
+  return loop;
+}
+
+// One call of Connect. Reactions run on the loop's thread; it lives until none is due and its channel is gone.
+class Stream final : public GrpcSender, public std::enable_shared_from_this<Stream> {
+ public:
+  Stream(const std::string& address, std::shared_ptr<proto::ChannelHandler> handler)
+      : GrpcSender(loop()),
+        peer_(address),
+        handler_(std::move(handler)),
+        channel_(make_grpc_channel(address)),
+        stub_(channel_) {}
+
+  // Ready when the server has taken the call, or with why not.
+  std::future<Status> start();
+
+  void detach() {
+    gate_.shut();
+    queue_.discard();
+    context_.TryCancel();
+  }
+
+  const std::string& peer() const { return peer_; }
+
+ private:
+  friend GrpcOp<Stream>;
+
+  void on_started(bool ok);
+  void on_headers(bool ok);
+  void on_read(bool ok);
+  void on_written(bool ok);
+  void on_finished(bool ok);
+  void ended();
+
+  void read();
+  void write_next() override;
+  void finish();
+  void finish_when_written();  // Requires: the lock.
+  void fail(const Status& why);
+
+  const std::string peer_;
+  std::shared_ptr<proto::ChannelHandler> handler_;  // until the call is open
+  std::shared_ptr<grpc::Channel> channel_;
+  grpc::GenericStub stub_;
+  grpc::ClientContext context_;
+  std::unique_ptr<grpc::GenericClientAsyncReaderWriter> call_;
+  HandlerGate gate_;
+  std::shared_ptr<Stream> self_;  // gRPC's share, until nothing is due
+  std::optional<std::promise<Status>> opened_;
+  grpc::ByteBuffer incoming_;
+  grpc::ByteBuffer outgoing_;
+  grpc::Status status_;           // of the call, when it has finished
+  std::optional<Status> broken_;  // the peer broke the transport's rules; set before the call is cancelled
+
+  GrpcOp<Stream> started_{this, &Stream::on_started};
+  GrpcOp<Stream> headers_{this, &Stream::on_headers};
+  GrpcOp<Stream> read_{this, &Stream::on_read};
+  GrpcOp<Stream> written_{this, &Stream::on_written, GrpcTag::Where::anywhere};
+  GrpcOp<Stream> finished_{this, &Stream::on_finished};
+  std::atomic<int> due_ = 0;  // of these, but for written_, which finished_ waits for
+
+  // Under the lock:
+  bool writing_ = true;  // gRPC has outgoing_, or has not yet started
+  bool closed_ = false;  // we have nothing more to say
+  bool ending_ = false;  // nor has the server
+};
+
+std::future<Status> Stream::start() {
+  self_ = shared_from_this();
+  auto opened = opened_.emplace().get_future();
+  call_ = stub_.PrepareCall(&context_, kGrpcMethod, loop().queue());
+  due_ = 2;
+  const std::lock_guard lock(lock_);
+  call_->StartCall(started_.hand_over());
+  call_->ReadInitialMetadata(headers_.hand_over());
+  return opened;
+}
+
+void Stream::on_started(bool /*ok*/) {
+  {
+    const std::lock_guard lock(lock_);
+    writing_ = false;
+    if (ending_) return finish_when_written();
+  }
+  pump();
+}
+
+void Stream::on_headers(bool ok) {
+  {
+    const std::lock_guard lock(lock_);
+    // A call that is refused at once brings metadata too: those of its end.
+    ok = ok && context_.GetServerInitialMetadata().contains(kGrpcOpenKey);
+  }
+  if (!ok) return finish();
+  gate_.open(std::exchange(handler_, nullptr));
+  std::exchange(opened_, std::nullopt)->set_value(ok_status());
+  read();
+}
+
+void Stream::read() {
+  const std::lock_guard lock(lock_);
+  ++due_;
+  call_->Read(&incoming_, read_.hand_over());
+}
+
+void Stream::on_read(bool ok) {
+  if (!ok) return finish();
+  queue_.begin_burst();
+  const Status status = deliver(&incoming_, gate_);
+  end_burst();
+  if (!status.ok()) return fail(status);
+  read();
+}
+
+void Stream::on_written(bool ok) {
+  const auto self = shared_from_this();  // the end may come as soon as the lock is released
+  {
+    const std::lock_guard lock(lock_);
+    outgoing_.Clear();
+    queue_.written();
+    writing_ = false;
+    if (ending_) return finish_when_written();
+  }
+  if (ok) pump();  // if not, on_read hears of it too
+}
+
+void Stream::write_next() {
+  if (closed_ || ending_ || writing_) return;
+  switch (packer_.pack(queue_, &outgoing_)) {
+    case GrpcPacker::Next::message:
+      writing_ = true;
+      return call_->Write(outgoing_, written_.hand_over());
+    case GrpcPacker::Next::finished:
+      closed_ = writing_ = true;
+      return call_->WritesDone(written_.hand_over());
+    case GrpcPacker::Next::nothing:
+      return;
+  }
+}
+
+void Stream::finish() {
+  queue_.discard();
+  const std::lock_guard lock(lock_);
+  ending_ = true;
+  ++due_;
+  finish_when_written();
+}
+
+void Stream::finish_when_written() {
+  if (writing_) return;
+  call_->Finish(&status_, finished_.hand_over());
+}
+
+void Stream::fail(const Status& why) {
+  broken_ = why;
+  context_.TryCancel();
+  finish();
+}
+
+void Stream::on_finished(bool /*ok*/) {}
+
+void Stream::ended() {
+  if (--due_ > 0) return;
+  Status why = broken_.value_or(describe(status_));
+  if (opened_) opened_->set_value(why.ok() ? unavailable("the server closed the call") : why);
+  gate_.closed(std::move(why));
+  self_.reset();
+}
+
+Result<std::shared_ptr<proto::Channel>> try_to_connect(const std::string& address,
+                                                       std::shared_ptr<proto::ChannelHandler> handler,
+                                                       Deadline deadline) {
+  const auto stream = std::make_shared<Stream>(address, std::move(handler));
+  std::future<Status> opened = stream->start();
+  std::shared_ptr<proto::Channel> channel = std::make_shared<GrpcChannel<Stream>>(stream);
+  if (opened.wait_until(deadline) != std::future_status::ready) return unavailable(errno_text(ETIMEDOUT));
+  if (Status status = opened.get(); !status.ok()) return status;
+  return channel;
+}
+
+}  // namespace
+
+// gRPC 1.51 looks at errno some calls after connect(), and now and then takes a connection that is under way for one
+// that failed with an error that no TCP connection has, such as a file that is missing. That gets another chance.
+Result<std::shared_ptr<proto::Channel>> connect_grpc(const std::string& address,
+                                                     std::shared_ptr<proto::ChannelHandler> handler,
+                                                     Deadline deadline) {
+  BURN_RETURN_IF_ERROR(keep_grpc_running());
+  auto channel = try_to_connect(address, handler, deadline);
+  const bool is_odd =
+      !channel.ok() && !address.starts_with("unix:") && channel.status().message().ends_with(errno_text(ENOENT));
+  return is_odd ? try_to_connect(address, std::move(handler), deadline) : std::move(channel);
+}
+
+}  // namespace burn::net

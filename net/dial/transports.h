@@ -1,0 +1,28 @@
+// The transports behind connect_channel, one file each. Errors say why without the URL.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "net/transport/socket.h"
+#include "proto/channel.h"
+
+namespace burn::net {
+
+using Deadline = std::chrono::steady_clock::time_point;
+
+// The numeric addresses that a host's name stands for, the preferred one first: "127.0.0.1:3000", "[::1]:3000".
+Result<std::vector<std::string>> resolve(const HostPort& address);
+
+// A connected, non-blocking socket.
+Result<UniqueFd> dial_tcp(const HostPort& address, Deadline deadline);
+Result<UniqueFd> dial_unix(const std::string& path, Deadline deadline);
+
+// `address` is numeric, or "unix:PATH".
+Result<std::shared_ptr<proto::Channel>> connect_grpc(const std::string& address,
+                                                     std::shared_ptr<proto::ChannelHandler> handler, Deadline deadline);
+
+}  // namespace burn::net

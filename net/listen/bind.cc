@@ -1,0 +1,88 @@
+#include "net/listen/bind.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+
+#include <netdb.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace burn::net {
+namespace {
+
+constexpr int kSocketFlags = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
+
+Status cannot_listen(const std::string& address, const std::string& why) {
+  return unavailable("cannot listen on " + address + ": " + why);
+}
+
+std::string bound_address(int fd) {
+  sockaddr_storage storage{};
+  socklen_t size = sizeof storage;
+  auto* address = reinterpret_cast<sockaddr*>(&storage);
+  ::getsockname(fd, address, &size);
+  return to_string(address);
+}
+
+// 0 or the errno that says why not.
+int bind_and_listen(int fd, const sockaddr* address, socklen_t size) {
+  if (::bind(fd, address, size) != 0 || ::listen(fd, SOMAXCONN) != 0) return errno;
+  return 0;
+}
+
+// Whether somebody accepts connections there.
+bool is_served(const sockaddr_un& address) {
+  const UniqueFd probe{::socket(AF_UNIX, kSocketFlags, 0)};
+  const int status = ::connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  return status == 0 || errno == EAGAIN;  // EAGAIN: its queue is full
+}
+
+}  // namespace
+
+Result<BoundSocket> bind_tcp(const std::string& address) {
+  BURN_TRY(const HostPort where, parse_host_port(address));
+  addrinfo hints{};
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int failed = ::getaddrinfo(where.host.c_str(), std::to_string(where.port).c_str(), &hints, &found);
+  if (failed != 0) return cannot_listen(address, ::gai_strerror(failed));
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> addresses{found, &::freeaddrinfo};
+
+  UniqueFd fd{::socket(addresses->ai_family, kSocketFlags, 0)};
+  if (!fd) return cannot_listen(address, errno_text(errno));
+  const int on = 1;  // a server that restarts takes its port back at once
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (const int error = bind_and_listen(fd.get(), addresses->ai_addr, addresses->ai_addrlen); error != 0) {
+    return cannot_listen(address, errno_text(error));
+  }
+  std::string bound = bound_address(fd.get());
+  return BoundSocket{std::move(fd), std::move(bound)};
+}
+
+Result<BoundSocket> bind_unix(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.empty() || path.size() >= sizeof address.sun_path) {
+    return invalid_argument("unix socket path \"" + path + "\" has " + std::to_string(path.size()) +
+                            " bytes, not 1 to " + std::to_string(sizeof address.sun_path - 1));
+  }
+  std::copy(path.begin(), path.end(), address.sun_path);
+
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) == 0) {
+    if (!S_ISSOCK(info.st_mode)) return cannot_listen(path, "there is a file that is not a socket");
+    if (is_served(address)) return cannot_listen(path, errno_text(EADDRINUSE));
+    ::unlink(path.c_str());  // left behind by a server that died
+  }
+  UniqueFd fd{::socket(AF_UNIX, kSocketFlags, 0)};
+  if (!fd) return cannot_listen(path, errno_text(errno));
+  const int error = bind_and_listen(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  if (error != 0) return cannot_listen(path, errno_text(error));
+  return BoundSocket{std::move(fd), path};
+}
+
+}  // namespace burn::net

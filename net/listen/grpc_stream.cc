@@ -1,0 +1,272 @@
+#include "net/listen/grpc_stream.h"
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <grpcpp/completion_queue.h>
+#include <grpcpp/generic/async_generic_service.h>
+#include <grpcpp/server_context.h>
+
+#include "net/listen/grpc_health.h"
+#include "net/transport/grpc_sender.h"
+#include "net/transport/handler_gate.h"
+
+namespace burn::net {
+namespace {
+
+// "ipv4:127.0.0.1:40312" and "ipv6:%5B::1%5D:40312" as others write them.
+std::string peer_name(std::string uri) {
+  const auto replace = [&uri](std::string_view what, std::string_view with) {
+    if (const auto at = uri.find(what); at != std::string::npos) uri.replace(at, what.size(), with);
+  };
+  for (const std::string_view scheme : {"ipv4:", "ipv6:"}) {
+    if (uri.starts_with(scheme)) uri.erase(0, scheme.size());
+  }
+  replace("%5B", "[");
+  replace("%5D", "]");
+  return uri;
+}
+
+// One call, from before it comes. Reactions run on the loop's thread; it lives until none is due and its channel is
+// gone.
+class Stream final : public GrpcSender, public Abortable, public std::enable_shared_from_this<Stream> {
+ public:
+  Stream(GrpcCalls& calls, std::shared_ptr<GrpcLoop> loop)
+      : GrpcSender(*loop),
+        calls_(calls),
+        loop_(std::move(loop)),
+        use_(std::in_place, *loop_),
+        call_(std::make_unique<Call>()) {}
+
+  // Requires: once, after the constructor.
+  void wait();
+
+  void detach() {
+    gate_.shut();
+    abort(cancelled("the channel was destroyed"));
+  }
+  void abort(Status why) override {
+    queue_.discard();
+    const std::lock_guard lock(lock_);
+    if (done_) return;
+    if (!why_) why_ = std::move(why);
+    if (started_) call_->context.TryCancel();  // on_over follows
+  }
+
+  const std::string& peer() const { return peer_; }
+
+ private:
+  friend GrpcOp<Stream>;
+  struct Call {
+    grpc::GenericServerContext context;
+    grpc::GenericServerAsyncReaderWriter stream{&context};
+  };
+
+  void on_called(bool ok);
+  void on_asked(bool ok);
+  void on_opened(bool ok);
+  void on_read(bool ok);
+  void on_written(bool ok);
+  void on_finished(bool ok);
+  void on_over(bool ok);
+  void ended();
+
+  void start();
+  void send_health(ServingStatus status);
+  void read_into(GrpcTag& tag);
+  void write_next() override;
+  void finish(grpc::Status status);
+  void answer(grpc::Status status);  // Requires: the lock, as does
+  void finish_when_written();
+
+  GrpcCalls& calls_;
+  const std::shared_ptr<GrpcLoop> loop_;
+  std::optional<GrpcLoop::Use> use_;  // until done_, as are call_ and self_
+  std::unique_ptr<Call> call_;
+  std::string peer_;
+  OpenConnections::Lease lease_;
+  HandlerGate gate_;
+  std::shared_ptr<Stream> self_;  // gRPC's share
+  grpc::ByteBuffer incoming_;
+  grpc::ByteBuffer outgoing_;
+
+  GrpcOp<Stream> called_{this, &Stream::on_called};
+  GrpcOp<Stream> asked_{this, &Stream::on_asked};
+  GrpcOp<Stream> opened_{this, &Stream::on_opened};
+  GrpcOp<Stream> read_{this, &Stream::on_read};
+  GrpcOp<Stream> written_{this, &Stream::on_written, GrpcTag::Where::anywhere};
+  GrpcOp<Stream> finished_{this, &Stream::on_finished};
+  GrpcOp<Stream> over_{this, &Stream::on_over};  // due until the call has ended, in whatever way
+  std::atomic<int> due_ = 0;                     // of these, but for written_, which finished_ waits for
+
+  // Under the lock:
+  bool started_ = false;
+  bool writing_ = false;                // gRPC has outgoing_
+  std::optional<grpc::Status> answer_;  // to finish with; nothing is written any more
+  bool cancelled_ = false;              // by the peer or the transport, unless it was us
+  std::optional<Status> why_;           // we end it
+  bool done_ = false;
+};
+
+void Stream::wait() {
+  self_ = shared_from_this();
+  auto* queue = static_cast<grpc::ServerCompletionQueue*>(loop_->queue());
+  const std::lock_guard lock(lock_);
+  call_->context.AsyncNotifyWhenDone(over_.hand_over());
+  ++due_;
+  calls_.service.RequestCall(&call_->context, &call_->stream, queue, queue, called_.hand_over());
+}
+
+void Stream::on_called(bool ok) {
+  if (!ok) return;  // the server is shut down; on_over is not due
+  ++due_;
+  take_calls(calls_, loop_);
+  const std::string& method = call_->context.method();
+  if (method == kHealthCheck || method == kHealthWatch) return read_into(asked_);
+  if (method != kGrpcMethod) return finish({grpc::StatusCode::UNIMPLEMENTED, "unknown method " + method});
+  lease_ = calls_.connections->take();
+  if (!lease_) return finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "the server takes no further connection"});
+  calls_.connections->put(lease_, weak_from_this());
+  start();
+}
+
+void Stream::start() {
+  peer_ = peer_name(call_->context.peer());
+  auto handler = calls_.acceptor.accept(std::make_shared<GrpcChannel<Stream>>(self_));
+  bool refused = handler == nullptr;
+  gate_.open(std::move(handler));
+  {
+    const std::lock_guard lock(lock_);
+    started_ = true;
+    refused = refused || why_;
+    if (!refused) {
+      call_->context.AddInitialMetadata(kGrpcOpenKey, "1");
+      ++due_;
+      call_->stream.SendInitialMetadata(opened_.hand_over());
+    }
+  }
+  if (refused) return finish({grpc::StatusCode::UNAVAILABLE, "the server refuses"});
+  pump();  // what the handler had to say at once
+  read_into(read_);
+}
+
+void Stream::read_into(GrpcTag& tag) {
+  const std::lock_guard lock(lock_);
+  ++due_;
+  call_->stream.Read(&incoming_, tag.hand_over());
+}
+
+void Stream::on_asked(bool ok) {
+  if (!ok) return finish({grpc::StatusCode::INVALID_ARGUMENT, "a health check without a request"});
+  const auto status = health_of(incoming_, !calls_.connections->is_stopped());
+  const bool is_check = call_->context.method() == kHealthCheck;
+  if (is_check && status == ServingStatus::service_unknown)
+    return finish({grpc::StatusCode::NOT_FOUND, "unknown service"});
+  send_health(status);
+  if (is_check) finish(grpc::Status::OK);  // a watch goes on until the client or the server has enough of it
+}
+
+void Stream::send_health(ServingStatus status) {
+  const std::lock_guard lock(lock_);
+  if (answer_) return;
+  outgoing_ = encode_health(status);
+  writing_ = true;
+  call_->stream.Write(outgoing_, written_.hand_over());
+}
+
+void Stream::on_opened(bool /*ok*/) {}  // if not, on_over follows
+
+void Stream::on_read(bool ok) {
+  if (!ok) return finish(grpc::Status::OK);  // the client is through, or on_over says otherwise
+  queue_.begin_burst();
+  Status status = deliver(&incoming_, gate_);
+  end_burst();
+  if (!status.ok()) return abort(std::move(status));
+  read_into(read_);
+}
+
+void Stream::on_written(bool ok) {
+  const auto self = shared_from_this();  // the end may come as soon as the lock is released
+  {
+    const std::lock_guard lock(lock_);
+    outgoing_.Clear();
+    queue_.written();
+    writing_ = false;
+    if (answer_) return finish_when_written();
+  }
+  if (ok) pump();  // if not, on_over follows
+}
+
+void Stream::write_next() {
+  if (!started_ || answer_ || writing_) return;
+  switch (packer_.pack(queue_, &outgoing_)) {
+    case GrpcPacker::Next::message:
+      writing_ = true;
+      return call_->stream.Write(outgoing_, written_.hand_over());
+    case GrpcPacker::Next::finished:
+      why_ = ok_status();
+      return answer(grpc::Status::OK);
+    case GrpcPacker::Next::nothing:
+      return;
+  }
+}
+
+void Stream::finish(grpc::Status status) {
+  queue_.discard();
+  const std::lock_guard lock(lock_);
+  if (!answer_) answer(std::move(status));
+}
+
+void Stream::answer(grpc::Status status) {
+  answer_ = std::move(status);
+  ++due_;
+  finish_when_written();
+}
+
+void Stream::finish_when_written() {
+  if (writing_) return;
+  call_->stream.Finish(*answer_, finished_.hand_over());
+}
+
+void Stream::on_finished(bool /*ok*/) {}
+
+void Stream::on_over(bool /*ok*/) {
+  {
+    const std::lock_guard lock(lock_);
+    cancelled_ = call_->context.IsCancelled();
+  }
+  finish(grpc::Status::CANCELLED);  // to no effect but that the end waits for what is being written
+}
+
+void Stream::ended() {
+  if (--due_ > 0) return;
+  std::unique_ptr<Call> call;
+  Status why;
+  {
+    const std::lock_guard lock(lock_);
+    done_ = true;
+    call = std::move(call_);
+    if (why_) {
+      why = *why_;
+    } else if (cancelled_) {
+      why = unavailable("the peer went away");
+    }
+  }
+  call.reset();
+  lease_.reset();
+  gate_.closed(std::move(why));
+  use_.reset();
+  self_.reset();
+}
+
+}  // namespace
+
+void take_calls(GrpcCalls& calls, std::shared_ptr<GrpcLoop> loop) {
+  std::make_shared<Stream>(calls, std::move(loop))->wait();
+}
+
+}  // namespace burn::net

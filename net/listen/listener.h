@@ -1,0 +1,55 @@
+// Sockets that wait for clients and hand each over as a proto::Channel. One file per transport; they carry the same
+// frames.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/status.h"
+#include "proto/channel.h"
+
+namespace burn::net {
+
+// Decides who serves a new client. Called from transport threads, possibly several at once; must not block.
+class Acceptor {
+ public:
+  virtual ~Acceptor() = default;
+  // The handler of this channel; the transport holds it until on_closed has returned. Null: refuse, close at once.
+  virtual std::shared_ptr<proto::ChannelHandler> accept(std::shared_ptr<proto::Channel> channel) = 0;
+};
+
+struct ListenOptions {
+  std::size_t max_connections = 1024;  // further ones are closed at once
+  std::size_t max_frame_bytes = proto::kMaxFrameBytes;
+  int handshake_timeout_seconds = 10;  // to complete the transport's own handshake (HTTP upgrade, HTTP/2 preface)
+  int idle_timeout_seconds = 30;       // a silent peer is pinged, then dropped: half-open sockets do not stay
+  bool shared_memory = true;           // offered to clients on a unix socket that ask for it
+};
+
+// A listening socket. The destructor closes it and every channel it made, and waits for their threads.
+class Listener {
+ public:
+  Listener() = default;
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+  virtual ~Listener() = default;
+  virtual std::string url() const = 0;  // "ws://127.0.0.1:3000", with the port that was really bound
+  virtual void stop_accepting() = 0;    // open channels live on
+};
+
+// `address` is "HOST:PORT" (port 0: any free one; [::1]:3000 for IPv6). Errors: INVALID_ARGUMENT for an address that
+// does not parse, UNAVAILABLE when it cannot be bound ("cannot listen on 127.0.0.1:3000: Address already in use").
+// `acceptor` outlives the listener.
+Result<std::unique_ptr<Listener>> listen_websocket(const std::string& address, Acceptor& acceptor,
+                                                   const ListenOptions& options = {});
+Result<std::unique_ptr<Listener>> listen_grpc(const std::string& address, Acceptor& acceptor,
+                                              const ListenOptions& options = {});
+// WebSocket over a unix socket at `path`; a stale socket file is replaced, a live one is an error; the file is removed
+// at the end.
+Result<std::unique_ptr<Listener>> listen_unix(const std::string& path, Acceptor& acceptor,
+                                              const ListenOptions& options = {});
+
+Result<std::unique_ptr<Listener>> listen_grpc_unix(const std::string& path, Acceptor& acceptor,
+                                                   const ListenOptions& options = {});
+
+}  // namespace burn::net

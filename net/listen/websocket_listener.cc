@@ -1,0 +1,141 @@
+#include <cerrno>
+#include <chrono>
+#include <future>
+#include <utility>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "net/listen/bind.h"
+#include "net/listen/listener.h"
+#include "net/listen/open_connections.h"
+#include "net/transport/io_threads.h"
+#include "net/transport/websocket.h"
+
+namespace burn::net {
+namespace {
+
+namespace asio = boost::asio;
+using ErrorCode = boost::system::error_code;
+
+constexpr int kThreads = 2;                                    // they move bytes and decode; the work is done elsewhere
+constexpr auto kAcceptPause = std::chrono::milliseconds{100};  // before another try when accepting failed
+
+class WebSocketListener final : public Listener {
+ public:
+  WebSocketListener(BoundSocket socket, std::string scheme, Acceptor& acceptor, const ListenOptions& options)
+      : url_(std::move(scheme) + socket.address),
+        acceptor_(acceptor),
+        options_{.max_frame_bytes = options.max_frame_bytes,
+                 .handshake_timeout = std::chrono::seconds{options.handshake_timeout_seconds},
+                 .idle_timeout = std::chrono::seconds{options.idle_timeout_seconds},
+                 .shared_memory = options.shared_memory},
+        connections_(std::make_shared<OpenConnections>(options.max_connections)),
+        threads_(std::make_unique<IoThreads>(kThreads)),
+        loop_(threads_->first()),
+        socket_(*loop_, socket.fd.release()),
+        pause_(*loop_) {
+    asio::post(*loop_, [this] { wait_for_client(); });
+  }
+
+  ~WebSocketListener() override {
+    stop_accepting();
+    connections_->close(unavailable("the server is shutting down"));
+    threads_.reset();  // waits for them
+  }
+
+  std::string url() const override { return url_; }
+
+  void stop_accepting() override {
+    if (loop_->get_executor().running_in_this_thread()) return close_socket();
+    std::promise<void> closed;
+    asio::post(*loop_, [&] {
+      close_socket();
+      closed.set_value();
+    });
+    closed.get_future().wait();
+  }
+
+ private:
+  void close_socket() {
+    ErrorCode ignored;
+    socket_.close(ignored);
+    pause_.cancel();
+  }
+
+  void wait_for_client() {
+    if (!socket_.is_open()) return;
+    socket_.async_wait(asio::posix::stream_descriptor::wait_read, [this](ErrorCode error) {
+      if (!error) accept_all();
+    });
+  }
+
+  void accept_all() {
+    for (;;) {
+      UniqueFd client{::accept4(socket_.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
+      if (client) {
+        serve(std::move(client));
+      } else if (errno == EAGAIN) {
+        return wait_for_client();
+      } else if (errno != ECONNABORTED && errno != EINTR) {  // out of file descriptors, most likely
+        pause_.expires_after(kAcceptPause);
+        return pause_.async_wait([this](ErrorCode) { wait_for_client(); });
+      }
+    }
+  }
+
+  void serve(UniqueFd client) {
+    const auto lease = connections_->take();
+    if (!lease) return;
+    auto accept = [this](std::shared_ptr<proto::Channel> channel) { return acceptor_.accept(std::move(channel)); };
+    connections_->put(lease, serve_websocket(threads_->next(), std::move(client), options_, accept, lease));
+  }
+
+  const std::string url_;
+  Acceptor& acceptor_;
+  const WebSocketOptions options_;
+  const std::shared_ptr<OpenConnections> connections_;
+  std::unique_ptr<IoThreads> threads_;
+  const std::shared_ptr<IoContext> loop_;  // the one that accepts
+  asio::posix::stream_descriptor socket_;  // used on its thread only, like what follows
+  asio::steady_timer pause_;
+};
+
+// Removes the socket file when the listener is gone.
+class UnixListener final : public Listener {
+ public:
+  UnixListener(std::string path, std::unique_ptr<Listener> listener)
+      : path_(std::move(path)), listener_(std::move(listener)) {}
+  ~UnixListener() override {
+    listener_.reset();
+    ::unlink(path_.c_str());
+  }
+
+  std::string url() const override { return listener_->url(); }
+  void stop_accepting() override { listener_->stop_accepting(); }
+
+ private:
+  const std::string path_;
+  std::unique_ptr<Listener> listener_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Listener>> listen_websocket(const std::string& address, Acceptor& acceptor,
+                                                   const ListenOptions& options) {
+  BURN_TRY(BoundSocket socket, bind_tcp(address));
+  return std::unique_ptr<Listener>(std::make_unique<WebSocketListener>(std::move(socket), "ws://", acceptor, options));
+}
+
+Result<std::unique_ptr<Listener>> listen_unix(const std::string& path, Acceptor& acceptor,
+                                              const ListenOptions& options) {
+  BURN_TRY(BoundSocket socket, bind_unix(path));
+  auto listener = std::make_unique<WebSocketListener>(std::move(socket), "unix:", acceptor, options);
+  return std::unique_ptr<Listener>(std::make_unique<UnixListener>(path, std::move(listener)));
+}
+
+}  // namespace burn::net

@@ -1,0 +1,65 @@
+// Questions that the server has not answered yet, and the tensors that come as answers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "proto/message.h"
+
+namespace burn::net {
+
+// A callback with its result: to be called once, without a lock. Empty: nothing is complete yet.
+using Completion = std::function<void()>;
+
+// Asking and fail_all() are thread-safe; the on_... functions belong to the channel's thread, and fail_all() must not
+// run beside them. Answers are not believed: an error of theirs says which rule the server broke, and is the end of the
+// conversation.
+class Requests {
+ public:
+  using ReadCallback = proto::Session::ReadCallback;
+  using SyncCallback = proto::Session::SyncCallback;
+
+  std::uint64_t add(ReadCallback done) { return add_any({.callback = std::move(done)}); }
+  std::uint64_t add(SyncCallback done) { return add_any({.callback = std::move(done)}); }
+
+  // `max_bytes`: what a tensor may have.
+  Result<Completion> on_data(const proto::Data& data, const SharedBytes& payload, std::uint64_t max_bytes);
+  Result<Completion> on_chunk(const proto::Chunk& chunk, std::span<const std::byte> bytes);
+  // Where the chunk's bytes may be received before on_chunk is told of them; null when it will not take them, or in no
+  // place.
+  std::shared_ptr<std::byte> place(const proto::Chunk& chunk, std::size_t size);
+  Result<Completion> on_done(const proto::Done& done);
+
+  std::vector<Completion> fail_all(const Status& why);
+
+ private:
+  // A tensor that comes in chunks, put where it stays.
+  struct Download {
+    ir::TensorType type;
+    std::uint64_t size = 0, received = 0;
+    std::shared_ptr<std::byte[]> bytes;  // null: there was no memory for it
+  };
+  struct Request {
+    std::variant<ReadCallback, SyncCallback> callback;
+    Download download;  // of a read, once its Data has come
+  };
+
+  std::uint64_t add_any(Request request);
+  Request* find(std::uint64_t id);
+  Request take(std::uint64_t id);
+  static Completion fail(Request request, const Status& why);
+
+  std::mutex mutex_;                           // over the map; an entry belongs to the channel's thread
+  std::map<std::uint64_t, Request> requests_;  // in the order they were asked
+  std::uint64_t last_id_ = 0;
+};
+
+}  // namespace burn::net

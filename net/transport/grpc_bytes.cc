@@ -1,0 +1,192 @@
+#include "net/transport/grpc_bytes.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <grpc/grpc.h>
+#include <grpcpp/impl/grpc_library.h>
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/slice.h>
+#include <malloc.h>
+
+#include "base/fork.h"
+
+namespace burn::net {
+
+namespace {
+
+constexpr int kPieceBytes = 1 << 20;  // HTTP/2 splits messages, by default into 16 KiB
+
+// gRPC reads into blocks of up to 4 MiB that it frees at once. By default malloc gives such blocks back to the system,
+// and the next read faults their pages in again, which costs twice what moving the bytes does.
+void let_malloc_keep_read_blocks() {
+  ::mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  ::mallopt(M_TRIM_THRESHOLD, 64 << 20);
+}
+
+}  // namespace
+
+Status keep_grpc_running() {
+  static const grpc::internal::GrpcLibraryInitializer
+      library;  // gRPC's own may not have had its turn among the static objects
+  static const std::uint32_t since = (watch_forks(), let_malloc_keep_read_blocks(), grpc_init(), fork_count());
+  if (since == fork_count()) return {};
+  return failed_precondition(
+      "gRPC cannot be used in a process made by fork() from one that uses it; ws:// and unix: can, and so can gRPC "
+      "where it is "
+      "first used after the fork()");
+}
+
+void tune_grpc(const std::function<void(const char* name, int value)>& set) {
+  set(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kPieceBytes);
+  set(GRPC_ARG_HTTP2_WRITE_BUFFER_SIZE, kPieceBytes);
+  set(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, static_cast<int>(proto::kInitialCredit));
+  // The probe would widen that window, and the blocks gRPC reads into with it. But more than the credit is never under
+  // way.
+  set(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+}
+
+namespace {
+
+constexpr std::byte kFramesTag{3 << 3 | 2};
+constexpr std::size_t kMinAlone = std::size_t{16} << 10;  // larger frames have a message of their own
+constexpr std::size_t kMaxTogether = std::size_t{64} << 10;
+constexpr std::size_t kMaxMessage = 2 * kMaxTogether;  // of several frames; so their number is limited, too
+
+void append_varint(std::string& out, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
+  out += static_cast<char>(value);
+}
+
+std::optional<std::uint64_t> read_varint(std::span<const std::byte> bytes, std::size_t& at) {
+  std::uint64_t value = 0;
+  for (int shift = 0; shift < 64 && at < bytes.size(); shift += 7) {
+    const auto byte = std::to_integer<std::uint64_t>(bytes[at++]);
+    value |= (byte & 0x7f) << shift;
+    if (byte < 0x80) return value;
+  }
+  return std::nullopt;
+}
+
+void append(std::string& out, const proto::EncodedFrame& frame) {
+  out += frame.header;
+  out.append(reinterpret_cast<const char*>(frame.payload.data()), frame.payload.size());
+}
+
+void to_byte_buffer(const proto::EncodedFrame& frame, grpc::ByteBuffer* buffer) {
+  const grpc::Slice header{frame.header};
+  if (frame.payload.empty()) {
+    *buffer = grpc::ByteBuffer{&header, 1};
+    return;
+  }
+  auto* owner = new SharedBytes(frame.payload);
+  const auto release = [](void* bytes) { delete static_cast<SharedBytes*>(bytes); };
+  void* data = const_cast<std::byte*>(owner->data());  // gRPC only reads it
+  const std::array<grpc::Slice, 2> slices = {header, grpc::Slice{data, owner->size(), release, owner}};
+  *buffer = grpc::ByteBuffer{slices.data(), slices.size()};
+}
+
+}  // namespace
+
+GrpcPacker::Next GrpcPacker::pack(SendQueue& queue, grpc::ByteBuffer* buffer) {
+  std::optional<proto::EncodedFrame> first = std::exchange(left_, std::nullopt);
+  if (!first) {
+    SendQueue::Next next = queue.next();
+    if (next.finished) return Next::finished;
+    if (!next.frame) return Next::nothing;
+    first = std::move(next.frame);
+  }
+  std::string together;
+  const auto add = [&](const proto::EncodedFrame& frame) {
+    together += static_cast<char>(kFramesTag);
+    append_varint(together, frame.size());
+    append(together, frame);
+  };
+  while (first->size() < kMinAlone && together.size() < kMaxTogether) {
+    SendQueue::Next next = queue.next(true);
+    if (!next.frame) break;
+    if (next.frame->size() >= kMinAlone) {
+      left_ = std::move(next.frame);
+      break;
+    }
+    if (together.empty()) add(*first);
+    add(*next.frame);
+  }
+  if (together.empty()) {
+    to_byte_buffer(*first, buffer);
+  } else {
+    const grpc::Slice slice{together};
+    *buffer = grpc::ByteBuffer{&slice, 1};
+  }
+  return Next::message;
+}
+
+Result<std::vector<SharedBytes>> unpack(const SharedBytes& message) {
+  const auto bytes = message.span();
+  if (bytes.empty() || bytes[0] != kFramesTag) return std::vector{message};
+  if (bytes.size() > kMaxMessage) return invalid_argument("too much in one message of several frames");
+  std::vector<SharedBytes> frames;
+  for (std::size_t at = 0; at < bytes.size();) {
+    if (bytes[at++] != kFramesTag) return invalid_argument("a message of several frames has something else in it");
+    const auto length = read_varint(bytes, at);
+    if (!length || *length > bytes.size() - at) return invalid_argument("a frame within a message is cut short");
+    frames.push_back(message.slice(at, *length));
+    at += *length;
+  }
+  return frames;
+}
+
+namespace {
+
+constexpr std::size_t kMinPlacedBytes = std::size_t{32} << 10;
+
+SharedBytes to_shared_bytes(grpc::ByteBuffer* buffer) {
+  auto slice = std::make_shared<grpc::Slice>();
+  if (!buffer->TrySingleSlice(slice.get()).ok()) (void)buffer->DumpToSingleSlice(slice.get());
+  buffer->Clear();
+  const std::span bytes{reinterpret_cast<const std::byte*>(slice->begin()), slice->size()};
+  return {std::move(slice), bytes};
+}
+
+// Copies the message but for its first `skip` bytes, and the first to.size() of the rest.
+void copy_out(const std::vector<grpc::Slice>& slices, std::size_t skip, std::span<std::byte> to) {
+  for (const grpc::Slice& slice : slices) {
+    const std::size_t from = std::min(skip, slice.size());
+    const std::size_t count = std::min(slice.size() - from, to.size());
+    if (count > 0) std::memcpy(to.data(), slice.begin() + from, count);
+    to = to.subspan(count);
+    skip -= from;
+  }
+}
+
+bool deliver_in_place(grpc::ByteBuffer* buffer, HandlerGate& gate) {
+  const std::size_t size = buffer->Length();
+  std::vector<grpc::Slice> slices;
+  if (size < kMinPlacedBytes || !buffer->Dump(&slices).ok()) return false;
+  std::vector<std::byte> head(proto::kMaxChunkHead);
+  copy_out(slices, 0, head);
+  proto::Place place = gate.place(head, size);
+  if (place.begin == 0 || place.begin > head.size() || place.bytes.size() != size - place.begin) return false;
+  copy_out(slices, place.begin, place.bytes);
+  buffer->Clear();
+  head.resize(place.begin);
+  gate.placed(SharedBytes::own(std::move(head)), SharedBytes{std::move(place.owner), place.bytes});
+  return true;
+}
+
+}  // namespace
+
+Status deliver(grpc::ByteBuffer* buffer, HandlerGate& gate) {
+  if (deliver_in_place(buffer, gate)) return {};
+  const SharedBytes message = to_shared_bytes(buffer);
+  BURN_TRY(auto frames, unpack(message));
+  for (SharedBytes& frame : frames) gate.frame(std::move(frame));
+  return {};
+}
+
+}  // namespace burn::net

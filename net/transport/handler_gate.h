@@ -1,0 +1,60 @@
+// Between a transport's threads and a ChannelHandler: one call at a time, on_closed last and once, and none after
+// shut().
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "proto/channel.h"
+
+namespace burn::net {
+
+// Thread-safe. Holds the handler until on_closed has returned or the gate is shut.
+class HandlerGate {
+ public:
+  // Requires: once, before any other call but shut().
+  void open(std::shared_ptr<proto::ChannelHandler> handler) {
+    std::lock_guard lock(mutex_);
+    if (!shut_) handler_ = std::move(handler);
+  }
+
+  void frame(SharedBytes bytes) {
+    std::lock_guard lock(mutex_);
+    const auto handler = handler_;  // the call may shut the gate
+    if (handler) handler->on_frame(std::move(bytes));
+  }
+
+  proto::Place place(std::span<const std::byte> head, std::uint64_t size) {
+    std::lock_guard lock(mutex_);
+    return handler_ ? handler_->place(head, size) : proto::Place{};
+  }
+
+  void placed(SharedBytes head, SharedBytes rest) {
+    std::lock_guard lock(mutex_);
+    const auto handler = handler_;
+    if (handler) handler->on_placed(std::move(head), std::move(rest));
+  }
+
+  void closed(Status why) {
+    std::lock_guard lock(mutex_);
+    shut_ = true;
+    const auto handler = std::exchange(handler_, nullptr);
+    if (handler) handler->on_closed(std::move(why));
+  }
+
+  // Waits for a running call, unless it is the caller's own: a handler may drop its channel.
+  void shut() {
+    std::shared_ptr<proto::ChannelHandler> handler;  // released outside the lock
+    std::lock_guard lock(mutex_);
+    shut_ = true;
+    handler = std::exchange(handler_, nullptr);
+  }
+
+ private:
+  std::recursive_mutex mutex_;  // recursive for shut() from within a call
+  std::shared_ptr<proto::ChannelHandler> handler_;
+  bool shut_ = false;
+};
+
+}  // namespace burn::net

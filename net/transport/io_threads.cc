@@ -1,0 +1,31 @@
+#include "net/transport/io_threads.h"
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+
+namespace burn::net {
+
+namespace asio = boost::asio;
+
+IoThreads::IoThreads(int threads) {
+  using Guard = asio::executor_work_guard<IoContext::executor_type>;
+  for (int i = 0; i < threads; ++i) {
+    auto context = std::make_shared<IoContext>(1);  // 1: a hint that one thread runs it
+    auto work = std::make_shared<Guard>(asio::make_work_guard(*context));
+    loops_.push_back({context, work, std::thread([context] { context->run(); })});
+  }
+}
+
+IoThreads::~IoThreads() {
+  for (Loop& loop : loops_) loop.work.reset();
+  for (Loop& loop : loops_) loop.thread.join();
+}
+
+const std::shared_ptr<IoContext>& IoThreads::next() {
+  return loops_[turn_.fetch_add(1, std::memory_order_relaxed) % loops_.size()].context;
+}
+
+void IoThreads::post(std::function<void()> work) { asio::post(*first(), std::move(work)); }
+
+}  // namespace burn::net

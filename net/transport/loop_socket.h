@@ -1,0 +1,90 @@
+// A connected stream socket (TCP or unix) that belongs to an event loop; a unix socket's bytes may be moved into shared
+// memory, which is not to be noticed from outside. Asio stays in the .cc file.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+
+#include "net/transport/io_threads.h"
+#include "net/transport/socket.h"
+
+struct iovec;
+
+namespace burn::net {
+
+class SharedMemory;
+class SharedStream;
+
+// Waiting, reading and closing are for the loop's thread; the rest is thread-safe. Callbacks run on the loop's thread.
+class LoopSocket : public std::enable_shared_from_this<LoopSocket> {
+ public:
+  using Clock = std::chrono::steady_clock;
+  // A system call's result. Reading: 0 bytes without an error are the end.
+  struct Transfer {
+    std::size_t bytes = 0;
+    int error = 0;
+    bool is_more = false;  // reading: it is worth another try at once
+    bool would_block() const;
+  };
+
+  LoopSocket(std::shared_ptr<IoContext> loop, UniqueFd socket);
+  ~LoopSocket();
+
+  const std::string& peer() const { return peer_; }
+
+  void post(std::function<void()> work);      // later
+  void dispatch(std::function<void()> work);  // now, if this is the loop's thread
+
+  // `ready` is called once, unless the socket is closed first.
+  void wait_readable(std::function<void()> ready);
+  void wait_writable(std::function<void()> ready);
+  // Replaces what was waited for so far.
+  void wait_for(Clock::duration duration, std::function<void()> over);
+
+  Transfer read(std::span<iovec> parts);
+  bool has_input() const;
+  // Takes what the kernel takes now; EPIPE once the socket is closed.
+  Transfer write(std::span<iovec> parts);
+  void shutdown_writing();
+  // The reader finds the end.
+  void shutdown();
+
+  void close();
+
+  // Shared memory, for a handshake on the loop's thread. On a unix socket a descriptor may travel with some bytes; it
+  // is kept by a peer that has said that it awaits one.
+  bool is_unix() const;
+  Transfer write_with(std::span<iovec> parts, const UniqueFd& descriptor);
+  void await_descriptor() { awaits_descriptor_ = true; }
+  UniqueFd take_descriptor();
+  // From now on all bytes go through memory, which is this side's own or the peer's; the peer has to do the same.
+  void move_into(SharedMemory memory, bool is_own);
+
+ private:
+  struct Waits;
+
+  Transfer receive(std::span<iovec> parts);
+  void look();
+  void listen_for_bell();
+
+  const std::shared_ptr<IoContext> loop_;
+  const std::string peer_;
+  std::unique_ptr<Waits> waits_;
+  bool awaits_descriptor_ = false;
+  UniqueFd descriptor_;
+
+  // With shared memory: what is waited for. One byte on the socket may mean either, so it has one listener.
+  std::function<void()> readable_, writable_;
+  bool is_listening_ = false;
+
+  std::mutex mutex_;  // over using and closing what follows; the loop's thread, which closes, reads it without
+  int fd_ = -1;       // -1: closed
+  std::unique_ptr<SharedStream> shared_;
+};
+
+}  // namespace burn::net

@@ -1,0 +1,79 @@
+#include "net/transport/send_queue.h"
+
+#include <utility>
+
+namespace burn::net {
+
+bool SendQueue::push(proto::EncodedFrame frame, proto::Lane lane) {
+  const std::lock_guard lock(mutex_);
+  if (closed_) return false;
+  waiting_ += frame.size();
+  lanes_[static_cast<std::size_t>(lane)].push_back(std::move(frame));
+  return bursts_ == 0 && !std::exchange(pumping_, true);
+}
+
+void SendQueue::begin_burst() {
+  const std::lock_guard lock(mutex_);
+  ++bursts_;
+}
+
+bool SendQueue::end_burst() {
+  const std::lock_guard lock(mutex_);
+  return --bursts_ == 0 && start_pump();
+}
+
+bool SendQueue::flush() {
+  const std::lock_guard lock(mutex_);
+  return start_pump();
+}
+
+bool SendQueue::start_pump() {
+  if (lanes_[0].empty() && lanes_[1].empty()) return false;
+  return !std::exchange(pumping_, true);
+}
+
+bool SendQueue::close() {
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(closed_, true)) return false;
+  return !std::exchange(pumping_, true);
+}
+
+bool SendQueue::wake() {
+  const std::lock_guard lock(mutex_);
+  return !std::exchange(pumping_, true);
+}
+
+bool SendQueue::discard() {
+  std::array<std::deque<proto::EncodedFrame>, 2> dropped;  // destroyed outside the lock: payloads may be large
+  const std::lock_guard lock(mutex_);
+  closed_ = discarded_ = true;
+  waiting_ = writing_ = 0;
+  std::swap(dropped, lanes_);
+  return !std::exchange(pumping_, true);
+}
+
+SendQueue::Next SendQueue::next(bool stay) {
+  const std::lock_guard lock(mutex_);
+  for (auto& lane : lanes_) {
+    if (lane.empty()) continue;
+    Next next{.frame = std::move(lane.front())};
+    lane.pop_front();
+    writing_ += next.frame->size();
+    waiting_ -= next.frame->size();
+    return next;
+  }
+  pumping_ = stay || closed_;  // once closed there is nothing to start the pump for
+  return {.frame = std::nullopt, .finished = closed_ && !discarded_};
+}
+
+void SendQueue::written() {
+  const std::lock_guard lock(mutex_);
+  writing_ = 0;
+}
+
+std::size_t SendQueue::bytes() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_ + writing_;
+}
+
+}  // namespace burn::net

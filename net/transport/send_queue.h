@@ -1,0 +1,60 @@
+// What waits to be written on a channel: two lanes, of which control overtakes bulk, and one pump that empties them.
+//
+// The pump is whoever was told to start it: it asks for next() until nothing is left, and is idle then. So a burst of
+// sends starts one pump, and nobody else touches the socket meanwhile. Thread-safe.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <optional>
+
+#include "proto/channel.h"
+
+namespace burn::net {
+
+class SendQueue {
+ public:
+  struct Next {
+    std::optional<proto::EncodedFrame> frame;  // to write now
+    bool finished = false;                     // no frame, and never one again: close the transport
+  };
+
+  // True: the pump was idle, the caller has to start it. Frames after close() or discard() are dropped.
+  bool push(proto::EncodedFrame frame, proto::Lane lane);
+  // Nothing will be pushed any more. True as above.
+  bool close();
+  // Between these frames wait for each other, unless the pump is running: what belongs together leaves together. May be
+  // nested, and from several threads. end_burst, flush: true as above.
+  void begin_burst();
+  bool end_burst();
+  bool flush();
+  // For what the transport itself has to write. True as above.
+  bool wake();
+  // The transport is over: drops everything; the pump is not to be started again. True: it is idle, so nothing is half
+  // written.
+  bool discard();
+
+  // For the pump. Without a frame it is idle, unless it wants to stay because it has something to write all the same.
+  Next next(bool stay = false);
+  // What next() gave so far has left the process.
+  void written();
+
+  // Of the frames waiting, and of those being written.
+  std::size_t bytes() const;
+
+ private:
+  bool start_pump();  // Requires: the lock.
+
+  mutable std::mutex mutex_;
+  std::array<std::deque<proto::EncodedFrame>, 2> lanes_;  // by Lane
+  int bursts_ = 0;
+  std::size_t waiting_ = 0;  // bytes in lanes_
+  std::size_t writing_ = 0;  // bytes that the pump has
+  bool pumping_ = false;
+  bool closed_ = false;
+  bool discarded_ = false;
+};
+
+}  // namespace burn::net

@@ -1,0 +1,137 @@
+#include "net/transport/shared_stream.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include <sys/socket.h>
+
+namespace burn::net {
+namespace {
+
+using Clock = LoopSocket::Clock;
+
+constexpr std::size_t kPiece = std::size_t{64}
+                               << 10;  // what is shown to the peer at once, so that both copy side by side
+constexpr std::size_t kMuch = std::size_t{64} << 10;        // after so many bytes more are likely to come at once
+constexpr auto kPatience = std::chrono::microseconds{100};  // in one call, whatever the peer does
+constexpr auto kLongYield = std::chrono::microseconds{500};
+constexpr auto kRest = std::chrono::milliseconds{50};
+
+std::size_t outgoing(SharedStream::Side side) { return side == SharedStream::Side::maker ? 0 : 1; }
+
+}  // namespace
+
+// Where others want the processor, a yield costs a slice of theirs, and sleepers are treated better.
+bool SharedStream::Patience::wait() {
+  const auto now = Clock::now();
+  if (now < resting_until_) return false;
+  if (!end_) end_ = now + kPatience;
+  if (now >= *end_) return false;
+  std::this_thread::yield();
+  const auto after = Clock::now();
+  if (after - now > kLongYield) resting_until_ = after + kRest;
+  return true;
+}
+
+SharedStream::SharedStream(SharedMemory memory, Side side, int bell)
+    : memory_(std::move(memory)),
+      bell_(bell),
+      reader_(memory_.control(1 - outgoing(side)), memory_.bytes(1 - outgoing(side))),
+      writer_(memory_.control(outgoing(side)), memory_.bytes(outgoing(side))) {}
+
+SharedStream::Transfer SharedStream::read(std::span<const iovec> parts) {
+  std::size_t available = reader_.available();
+  reading_patience_.renew();
+  while (available == 0 && read_awake_ >= kMuch && !is_over() && reading_patience_.wait())
+    available = reader_.available();
+  if (reader_.is_broken()) is_broken_ = true;
+  if (is_broken_) return {0, EPROTO};
+  if (available == 0) {
+    if (is_gone_) return {0, gone_error_};
+    if (reader_.is_at_end()) return {};
+    return {0, EAGAIN};
+  }
+  std::size_t moved = 0;
+  for (const iovec& part : parts) {
+    std::span<std::byte> to{static_cast<std::byte*>(part.iov_base), part.iov_len};
+    while (!to.empty() && (available > 0 || (available = reader_.available()) > 0)) {
+      const std::size_t count = std::min({available, to.size(), kPiece});
+      reader_.get(to.first(count));
+      to = to.subspan(count);
+      available -= count;
+      moved += count;
+      if (reader_.unreleased() >= kPiece) release();
+    }
+    if (!to.empty()) break;  // what comes from now on belongs here, not into the next part
+  }
+  release();
+  read_awake_ += moved;
+  return {moved, 0, read_awake_ >= kMuch};
+}
+
+void SharedStream::on_bell() {
+  std::array<char, 64> bells;
+  const auto heard = ::recv(bell_, bells.data(), bells.size(), MSG_DONTWAIT);
+  if (heard > 0 || (heard < 0 && (errno == EAGAIN || errno == EINTR))) return;
+  gone_error_ = heard < 0 ? errno : 0;
+  is_gone_ = true;
+}
+
+bool SharedStream::waits_for_input() {
+  if (is_over() || !reader_.go_to_sleep()) return false;
+  read_awake_ = 0;
+  return true;
+}
+
+SharedStream::Transfer SharedStream::write(std::span<const iovec> parts) {
+  if (is_broken_) return {0, EPROTO};
+  if (is_gone_) return {0, EPIPE};
+  std::size_t moved = 0;
+  std::size_t space = writer_.space();
+  writing_patience_.renew();
+  for (const iovec& part : parts) {
+    std::span<const std::byte> from{static_cast<const std::byte*>(part.iov_base), part.iov_len};
+    while (!from.empty()) {
+      if (space < std::min(from.size(), kPiece)) {
+        publish();  // or the reader could not make space
+        do {
+          space = writer_.space();
+        } while (space < std::min(from.size(), kPiece) && !is_over() && writing_patience_.wait());
+        if (writer_.is_broken()) is_broken_ = true;
+        if (is_broken_) return {0, EPROTO};
+        if (space == 0) return {moved, moved > 0 ? 0 : EAGAIN};
+      }
+      const std::size_t count = std::min({space, from.size(), kPiece});
+      writer_.put(from.first(count));
+      from = from.subspan(count);
+      space -= count;
+      moved += count;
+      if (writer_.unpublished() >= kPiece) publish();
+    }
+  }
+  publish();
+  return {moved, 0};
+}
+
+bool SharedStream::waits_for_space() { return !is_over() && writer_.go_to_sleep(); }
+
+void SharedStream::close_writing() {
+  if (writer_.close()) ring();
+}
+
+void SharedStream::release() {
+  if (reader_.release()) ring();
+}
+
+void SharedStream::publish() {
+  if (writer_.publish()) ring();
+}
+
+// It may fail: a full socket holds bells enough, and of one whose peer is gone the reading side hears.
+void SharedStream::ring() const { (void)::send(bell_, "\a", 1, MSG_DONTWAIT | MSG_NOSIGNAL); }
+
+}  // namespace burn::net

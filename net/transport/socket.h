@@ -1,0 +1,54 @@
+// Plain sockets: what both ends need before bytes flow. No state; thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/status.h"
+
+struct sockaddr;
+
+namespace burn::net {
+
+// Owns a file descriptor.
+class UniqueFd {
+ public:
+  UniqueFd() = default;
+  explicit UniqueFd(int fd) : fd_(fd) {}
+  UniqueFd(UniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  UniqueFd& operator=(UniqueFd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~UniqueFd();
+
+  int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
+  explicit operator bool() const { return fd_ >= 0; }
+
+ private:
+  int fd_ = -1;
+};
+
+struct HostPort {
+  std::string host;  // a name or a numeric address; IPv6 without its brackets
+  std::uint16_t port = 0;
+};
+
+// "host:3000", "127.0.0.1:3000", "[::1]:3000". Errors: INVALID_ARGUMENT with what is wrong with it.
+Result<HostPort> parse_host_port(std::string_view text);
+std::string to_string(const HostPort& address);  // the inverse
+
+// "127.0.0.1:40312", "[::1]:40312"; of a unix socket's peer "unix:" and its process.
+std::string peer_name(int fd);
+std::string to_string(const sockaddr* address);
+
+// "Connection refused".
+std::string errno_text(int error);
+
+// Of TCP small messages leave at once; unix sockets, which never wait with them, take a chunk at a time.
+void tune_stream(int fd);
+
+}  // namespace burn::net

@@ -1,0 +1,64 @@
+// The framing of WebSocket (RFC 6455, section 5): headers and masks. Pure functions.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace burn::net::ws {
+
+enum class Opcode : std::uint8_t { continuation = 0, text = 1, binary = 2, close = 8, ping = 9, pong = 10 };
+
+inline bool is_control(Opcode opcode) { return static_cast<std::uint8_t>(opcode) >= 8; }
+
+enum class Role { client, server };
+
+using Mask = std::array<std::byte, 4>;
+
+struct Header {
+  Opcode opcode = Opcode::binary;
+  bool final = true;
+  std::optional<Mask> mask;
+  std::uint64_t length = 0;  // of what follows
+  std::size_t size = 0;      // of the header itself
+};
+
+// At the start of `bytes`; nothing when more of them are needed. `from` is who sent them: clients mask, servers do not.
+// Errors: INVALID_ARGUMENT naming the broken rule.
+Result<std::optional<Header>> parse_header(std::span<const std::byte> bytes, Role from);
+
+// The header of a final frame. A client's has a mask of zeros, under which bytes stand for themselves: masks are there
+// to keep scripts in a browser from choosing the bytes on a wire, and we are no browser; so tensors leave without being
+// touched.
+std::string make_header(Opcode opcode, std::uint64_t length, Role from);
+
+// A whole control frame. Requires: at most 125 bytes.
+std::string make_control(Opcode opcode, std::string_view content, Role from);
+
+// Takes the mask off (or puts it on). `bytes` begins `offset` bytes after the header.
+void unmask(std::span<std::byte> bytes, const Mask& mask, std::uint64_t offset);
+
+// What a close frame says.
+enum class CloseCode : std::uint16_t {
+  normal = 1000,
+  going_away = 1001,
+  protocol_error = 1002,
+  unsupported = 1003,
+  none = 1005,  // it said nothing
+  too_big = 1009,
+};
+
+struct CloseReason {
+  CloseCode code = CloseCode::none;
+  std::string text;
+};
+std::string encode_close(CloseCode code, std::string_view text);
+CloseReason decode_close(std::span<const std::byte> content);
+
+}  // namespace burn::net::ws

@@ -1,0 +1,103 @@
+#include "net/transport/ws_handshake.h"
+
+#include <array>
+#include <random>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/websocket/rfc6455.hpp>
+#include <openssl/evp.h>
+#include <openssl/sha.h>
+
+#include "net/transport/shared_memory.h"
+
+namespace burn::net::ws {
+namespace {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+
+constexpr const char* kSharedMemory = "Burn-Shared-Memory";
+
+std::string shared_memory_line() { return std::string{kSharedMemory} + ": " + SharedMemory::kVersion + "\r\n"; }
+
+std::string base64(const unsigned char* bytes, std::size_t size) {
+  std::string text(4 * ((size + 2) / 3) + 1, '\0');
+  const int length = ::EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes, static_cast<int>(size));
+  text.resize(static_cast<std::size_t>(length));
+  return text;
+}
+
+// The proof that a server has read the key.
+std::string accept_of(std::string_view key) {
+  const std::string salted = std::string{key} + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+  std::array<unsigned char, SHA_DIGEST_LENGTH> digest{};
+  ::SHA1(reinterpret_cast<const unsigned char*>(salted.data()), salted.size(), digest.data());
+  return base64(digest.data(), digest.size());
+}
+
+template <typename Parser>
+bool parse(Parser& parser, std::string_view header) {
+  boost::system::error_code error;
+  parser.put(asio::buffer(header.data(), header.size()), error);
+  return !error && parser.is_header_done();
+}
+
+Answer refuse(std::string_view status_line, const std::string& why) {
+  std::string text = "HTTP/1.1 " + std::string{status_line} + "\r\nConnection: close\r\nContent-Type: text/plain\r\n";
+  text += "Sec-WebSocket-Version: 13\r\nContent-Length: " + std::to_string(why.size() + 1) + "\r\n\r\n" + why + "\n";
+  return {std::move(text), invalid_argument(why)};
+}
+
+}  // namespace
+
+std::size_t http_header_size(std::string_view bytes) {
+  const auto end = bytes.find("\r\n\r\n");
+  return end == std::string_view::npos ? 0 : end + 4;
+}
+
+Answer answer_upgrade(std::string_view request, const std::function<bool()>& share_memory) {
+  http::request_parser<http::empty_body> parser;
+  if (!parse(parser, request)) return refuse("400 Bad Request", "this is not HTTP");
+  const auto& message = parser.get();
+  if (!boost::beast::websocket::is_upgrade(message)) {
+    return refuse("426 Upgrade Required\r\nUpgrade: websocket", "this is a burn-server; it speaks WebSocket");
+  }
+  const auto key = message[http::field::sec_websocket_key];
+  if (message[http::field::sec_websocket_version] != "13" || key.empty()) {
+    return refuse("400 Bad Request", "WebSocket version 13 is spoken here, with a key");
+  }
+  const bool shares = share_memory && message[kSharedMemory] == SharedMemory::kVersion && share_memory();
+  return {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: " +
+              accept_of({key.data(), key.size()}) + "\r\n" + (shares ? shared_memory_line() : "") + "\r\n",
+          ok_status()};
+}
+
+std::string make_key() {
+  std::random_device random;
+  std::array<unsigned char, 16> bytes{};
+  for (unsigned char& b : bytes) b = static_cast<unsigned char>(random());
+  return base64(bytes.data(), bytes.size());
+}
+
+std::string upgrade_request(const std::string& host, const std::string& key, bool asks_for_shared_memory) {
+  return "GET / HTTP/1.1\r\nHost: " + host +
+         "\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: " + key +
+         "\r\nSec-WebSocket-Version: 13\r\n" + (asks_for_shared_memory ? shared_memory_line() : "") + "\r\n";
+}
+
+Result<Upgraded> check_upgrade(std::string_view response, const std::string& key) {
+  http::response_parser<http::empty_body> parser;
+  if (!parse(parser, response)) return unavailable("the server does not speak HTTP");
+  const auto& message = parser.get();
+  if (message.result() != http::status::switching_protocols) {
+    const std::string reason{message.reason().data(), message.reason().size()};
+    return unavailable("the server answers " + std::to_string(message.result_int()) + " " + reason);
+  }
+  if (message[http::field::sec_websocket_accept] != accept_of(key))
+    return unavailable("the server is no WebSocket server");
+  return Upgraded{.shares_memory = message[kSharedMemory] == SharedMemory::kVersion};
+}
+
+}  // namespace burn::net::ws

@@ -1,0 +1,34 @@
+// How an HTTP connection becomes a WebSocket (RFC 6455, section 4). Text in, text out; no sockets.
+//
+// On a unix socket either side may have shared memory in mind: the client asks for it with a header, and the server
+// grants it with the same one. What they do then is in ws_upgrade.h.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace burn::net::ws {
+
+// Where the header of a request or response ends: the length of it, or 0 when its end has not come.
+std::size_t http_header_size(std::string_view bytes);
+
+struct Answer {
+  std::string text;  // to send
+  Status status;     // not ok: then close
+};
+// The server's side. `request` is a whole header. `share_memory` is called if the client asks for shared memory:
+// whether it gets some.
+Answer answer_upgrade(std::string_view request, const std::function<bool()>& share_memory = {});
+
+// The client's side: 16 random bytes in base64; the request; whether the response accepts it.
+std::string make_key();
+std::string upgrade_request(const std::string& host, const std::string& key, bool asks_for_shared_memory = false);
+struct Upgraded {
+  bool shares_memory = false;
+};
+Result<Upgraded> check_upgrade(std::string_view response, const std::string& key);
+
+}  // namespace burn::net::ws

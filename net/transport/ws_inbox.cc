@@ -1,0 +1,135 @@
+#include "net/transport/ws_inbox.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace burn::net::ws {
+
+std::array<std::span<std::byte>, 2> Inbox::space() {
+  if (begin_ == end_) {
+    begin_ = end_ = 0;
+  } else if (end_ == buffer_.size()) {  // the start of something; it has at most the buffer's length
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= std::exchange(begin_, 0);
+  }
+  const auto rest = std::span(buffer_).subspan(end_);
+  if (!frame_) return {rest, {}};
+  return {std::span{target(), frame_->length - frame_done_}, rest};
+}
+
+void Inbox::advance(std::size_t count) {
+  if (frame_) {
+    const std::size_t direct = std::min<std::uint64_t>(count, frame_->length - frame_done_);
+    filled(direct);
+    count -= direct;
+  }
+  end_ += count;
+}
+
+std::string_view Inbox::text() const { return {reinterpret_cast<const char*>(buffer_.data()) + begin_, end_ - begin_}; }
+
+Result<std::optional<Inbox::Event>> Inbox::next() {
+  for (;;) {
+    if (!frame_) {
+      BURN_TRY(const std::optional<Header> header, parse_header(buffered(), from_));
+      if (!header) return std::optional<Event>{};
+      if (is_control(header->opcode)) {
+        if (buffered().size() < header->size + header->length) return std::optional<Event>{};
+        return std::optional{take_control(*header)};
+      }
+      if (is_worth_placing(*header) && buffered().size() < header->size + kHeadBytes) return std::optional<Event>{};
+      BURN_RETURN_IF_ERROR(begin_frame(*header));
+    }
+    fill_from_buffer();
+    if (frame_done_ < frame_->length) return std::optional<Event>{};
+    const bool final = std::exchange(frame_, std::nullopt)->final;
+    if (!final) continue;
+    Message whole = std::exchange(message_, {});
+    auto& place = whole.place;
+    const std::span<const std::byte> bytes{whole.bytes.get(), place.begin > 0 ? place.begin : whole.size};
+    return std::optional{Event{Opcode::binary, SharedBytes{std::move(whole.bytes), bytes},
+                               SharedBytes{std::move(place.owner), place.bytes}}};
+  }
+}
+
+// Whole messages only: of one in pieces the first bytes may not even be there.
+bool Inbox::is_worth_placing(const Header& header) const {
+  return place_ && header.final && !message_.open && header.length >= kMinPlacedBytes &&
+         header.length <= max_message_bytes_;
+}
+
+void Inbox::find_place(const Header& header) {
+  std::array<std::byte, kHeadBytes> head;
+  std::ranges::copy(buffered().first(kHeadBytes), head.begin());
+  if (header.mask) unmask(head, *header.mask, 0);
+  proto::Place place = place_(head, header.length);
+  const bool fits = place.begin > 0 && place.begin <= kHeadBytes && place.bytes.size() == header.length - place.begin;
+  if (fits) message_.place = std::move(place);
+}
+
+std::byte* Inbox::target() {
+  const proto::Place& place = message_.place;
+  return place.begin == 0 ? message_.bytes.get() + message_.size : place.bytes.data() + (message_.size - place.begin);
+}
+
+Status Inbox::begin_frame(const Header& header) {
+  if (header.opcode == Opcode::text) return unimplemented("a text message; frames are binary");
+  if ((header.opcode == Opcode::continuation) != message_.open) {
+    return invalid_argument(message_.open ? "a message within a message" : "a continuation of nothing");
+  }
+  if (header.length > max_message_bytes_ - message_.size) {
+    return resource_exhausted("a frame of more than " + std::to_string(max_message_bytes_) + " bytes");
+  }
+  const bool may_be_placed = is_worth_placing(header);
+  begin_ += header.size;
+  if (may_be_placed) find_place(header);
+  const std::size_t head = message_.place.begin;
+  reserve(head > 0 ? head : message_.size + header.length, header.final && !message_.open);
+  message_.open = true;
+  frame_ = header;
+  frame_done_ = 0;
+  if (head > 0) {  // what comes before the place
+    std::memcpy(message_.bytes.get(), buffered().data(), head);
+    if (header.mask) unmask({message_.bytes.get(), head}, *header.mask, 0);
+    begin_ += head;
+    message_.size = frame_done_ = head;
+  }
+  return {};
+}
+
+void Inbox::reserve(std::size_t size, bool exactly) {
+  if (size <= message_.capacity) return;
+  // Doubled for messages in pieces, or a message of many would be copied as many times.
+  const std::size_t capacity = exactly ? size : std::max(size, 2 * message_.capacity);
+  auto bytes = std::make_shared_for_overwrite<std::byte[]>(capacity);
+  if (message_.size > 0) std::memcpy(bytes.get(), message_.bytes.get(), message_.size);
+  message_.bytes = std::move(bytes);
+  message_.capacity = capacity;
+}
+
+void Inbox::fill_from_buffer() {
+  const auto available = buffered();
+  const std::size_t count = std::min<std::uint64_t>(available.size(), frame_->length - frame_done_);
+  if (count == 0) return;
+  std::memcpy(target(), available.data(), count);
+  begin_ += count;
+  filled(count);
+}
+
+void Inbox::filled(std::size_t count) {
+  if (frame_->mask) unmask({target(), count}, *frame_->mask, frame_done_);
+  message_.size += count;
+  frame_done_ += count;
+}
+
+Inbox::Event Inbox::take_control(const Header& header) {
+  const auto content = buffered().subspan(header.size, header.length);
+  std::vector<std::byte> copy(content.begin(), content.end());
+  if (header.mask) unmask(copy, *header.mask, 0);
+  begin_ += header.size + header.length;
+  return {header.opcode, SharedBytes::own(std::move(copy)), {}};
+}
+
+}  // namespace burn::net::ws

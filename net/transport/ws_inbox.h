@@ -1,0 +1,84 @@
+// From bytes as they come off a socket to WebSocket messages. A large message is read straight into the memory in which
+// it is handed over.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "net/transport/ws_frame.h"
+#include "proto/channel.h"
+
+namespace burn::net::ws {
+
+// Not thread-safe.
+class Inbox {
+ public:
+  // Asked about every large message: where the bytes after its beginning go. (ChannelHandler::place)
+  using Placer = std::function<proto::Place(std::span<const std::byte> head, std::uint64_t size)>;
+
+  Inbox(Role from, std::size_t max_message_bytes, Placer place = {})
+      : from_(from), max_message_bytes_(max_message_bytes), place_(std::move(place)), buffer_(kBufferBytes) {}
+
+  // Where the next bytes go; the second part only when the first is full, and either may be empty.
+  std::array<std::span<std::byte>, 2> space();
+  // `count` bytes were put there.
+  void advance(std::size_t count);
+
+  // Before the first frame: the bytes so far, and forgetting the first of them.
+  std::string_view text() const;
+  void skip(std::size_t count) { begin_ += count; }
+  bool is_full() const { return end_ == buffer_.size() && begin_ == 0; }
+
+  struct Event {
+    Opcode opcode = Opcode::binary;  // binary: a whole message; else close, ping or pong
+    SharedBytes content;
+    SharedBytes rest;  // of a message that was placed: what is in its place, the content being what comes before it
+  };
+  // What has arrived in full, one after the other; then nothing until more bytes come.
+  // Errors, the end of the connection: INVALID_ARGUMENT for broken framing, UNIMPLEMENTED for text, RESOURCE_EXHAUSTED
+  // for a message beyond the limit.
+  Result<std::optional<Event>> next();
+
+ private:
+  static constexpr std::size_t kBufferBytes = std::size_t{16} << 10;  // headers and small messages
+  static constexpr std::size_t kHeadBytes = 64;                       // of a message, to say where its rest goes
+  static constexpr std::size_t kMinPlacedBytes = std::size_t{32} << 10;
+
+  struct Message {
+    std::shared_ptr<std::byte[]> bytes;
+    std::size_t size = 0, capacity = 0;
+    bool open = false;   // the first frame has begun
+    proto::Place place;  // of what comes after the first place.begin bytes; the message is then one frame
+  };
+
+  std::span<const std::byte> buffered() const { return std::span(buffer_).subspan(begin_, end_ - begin_); }
+  // The next bytes of the message.
+  std::byte* target();
+  bool is_worth_placing(const Header& header) const;
+  Status begin_frame(const Header& header);
+  void find_place(const Header& header);
+  void reserve(std::size_t size, bool exactly);
+  void fill_from_buffer();
+  void filled(std::size_t count);
+  Event take_control(const Header& header);
+
+  const Role from_;
+  const std::size_t max_message_bytes_;
+  const Placer place_;
+  std::vector<std::byte> buffer_;
+  std::size_t begin_ = 0, end_ = 0;
+  Message message_;
+  std::optional<Header> frame_;   // of the message, while it lasts
+  std::uint64_t frame_done_ = 0;  // bytes of it that are in the message
+};
+
+}  // namespace burn::net::ws

@@ -1,0 +1,53 @@
+#include "net/transport/ws_outbox.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <sys/uio.h>
+
+namespace burn::net::ws {
+
+void Outbox::add(proto::EncodedFrame frame) {
+  Piece piece{make_header(Opcode::binary, frame.size(), from_), std::move(frame)};
+  bytes_ += piece.size();
+  pieces_.push_back(std::move(piece));
+}
+
+void Outbox::add_raw(std::string bytes) {
+  bytes_ += bytes.size();
+  pieces_.push_back({std::move(bytes), {}});
+}
+
+std::size_t Outbox::parts(std::span<iovec, kMaxParts> parts) const {
+  std::size_t count = 0;
+  std::size_t skip = gone_;
+  const auto add = [&](const void* data, std::size_t size) {
+    const std::size_t skipped = std::min(skip, size);
+    skip -= skipped;
+    if (size == skipped) return;
+    parts[count++] = {const_cast<char*>(static_cast<const char*>(data)) + skipped, size - skipped};
+  };
+  for (const Piece& piece : pieces_) {
+    if (count + 3 > kMaxParts) break;
+    add(piece.prefix.data(), piece.prefix.size());
+    add(piece.frame.header.data(), piece.frame.header.size());
+    add(piece.frame.payload.data(), piece.frame.payload.size());
+  }
+  return count;
+}
+
+void Outbox::consume(std::size_t count) {
+  bytes_ -= count;
+  gone_ += count;
+  while (!pieces_.empty() && gone_ >= pieces_.front().size()) {
+    gone_ -= pieces_.front().size();
+    pieces_.pop_front();
+  }
+}
+
+void Outbox::clear() {
+  pieces_.clear();
+  bytes_ = gone_ = 0;
+}
+
+}  // namespace burn::net::ws

@@ -1,0 +1,51 @@
+// WebSocket frames on their way into a socket: several small ones leave in one system call, and none is copied.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <span>
+#include <string>
+
+#include "net/transport/ws_frame.h"
+#include "proto/codec.h"
+
+struct iovec;
+
+namespace burn::net::ws {
+
+// Not thread-safe.
+class Outbox {
+ public:
+  explicit Outbox(Role from) : from_(from) {}
+
+  void add(proto::EncodedFrame frame);  // as one binary message
+  void add_raw(std::string bytes);
+  // Whether what is in here is worth a system call; a frame that is added now cannot be overtaken any more.
+  bool is_enough() const { return bytes_ >= kEnoughBytes || pieces_.size() >= kEnoughPieces; }
+  bool empty() const { return pieces_.empty(); }
+
+  // Fills `parts` from the front; returns how many.
+  static constexpr std::size_t kMaxParts = 96;
+  std::size_t parts(std::span<iovec, kMaxParts> parts) const;
+  // The first `count` bytes are gone.
+  void consume(std::size_t count);
+  void clear();
+
+ private:
+  static constexpr std::size_t kEnoughBytes = std::size_t{64} << 10;
+  static constexpr std::size_t kEnoughPieces = kMaxParts / 3;
+
+  struct Piece {
+    std::string prefix;  // WebSocket's header
+    proto::EncodedFrame frame;
+    std::size_t size() const { return prefix.size() + frame.size(); }
+  };
+
+  const Role from_;
+  std::deque<Piece> pieces_;
+  std::size_t bytes_ = 0;
+  std::size_t gone_ = 0;  // of the first piece
+};
+
+}  // namespace burn::net::ws

@@ -1,0 +1,63 @@
+// The sending half of a WebSocket: frames of two lanes, and the small print of the protocol between them.
+//
+// Whoever starts the queue's pump owns the outbox until the queue is empty. A control frame that finds the pump idle is
+// written by the thread that sends it, which saves waking the loop; everything else is written on the loop's thread.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "net/transport/loop_socket.h"
+#include "net/transport/send_queue.h"
+#include "net/transport/ws_outbox.h"
+
+namespace burn::net::ws {
+
+// Thread-safe.
+class Sender : public std::enable_shared_from_this<Sender> {
+ public:
+  Sender(std::shared_ptr<LoopSocket> socket, Role role) : socket_(std::move(socket)), role_(role), outbox_(role) {}
+
+  void send(proto::EncodedFrame frame, proto::Lane lane);
+  void begin_burst() { queue_.begin_burst(); }
+  void end_burst() {
+    if (queue_.end_burst()) pump_here();
+  }
+  void flush() {
+    if (queue_.flush()) pump_here();
+  }
+  // Sends a close frame after what was sent before.
+  void close();
+  bool sent_close() const { return sent_close_; }
+  // A ping or pong, between messages.
+  void send_control(Opcode opcode, std::string_view content);
+
+  // Drops what waits. The peer learns why, if no message is half written; nothing is sent after that.
+  void break_off(CloseCode code, std::string_view why);
+  void discard() { queue_.discard(); }
+
+  std::size_t queued_bytes() const { return queue_.bytes(); }
+
+ private:
+  void pump_here();
+  void pump_on_loop();
+  void pump();
+  bool fill_outbox();
+  bool has_urgent();
+  LoopSocket::Transfer write_outbox();
+
+  const std::shared_ptr<LoopSocket> socket_;
+  const Role role_;
+  SendQueue queue_;
+  std::atomic<bool> sent_close_ = false;
+
+  Outbox outbox_;  // of whoever has the pump
+
+  std::mutex urgent_mutex_;
+  std::string urgent_;  // whole frames
+};
+
+}  // namespace burn::net::ws

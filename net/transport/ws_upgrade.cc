@@ -1,0 +1,91 @@
+#include "net/transport/ws_upgrade.h"
+
+#include <utility>
+
+#include <sys/uio.h>
+
+#include "net/transport/ws_handshake.h"
+
+namespace burn::net::ws {
+namespace {
+
+constexpr char kInMemory = 'm', kOnSocket = 's';
+
+}  // namespace
+
+Upgrade::Upgrade(LoopSocket& socket, Role role, bool may_share_memory)
+    : socket_(socket),
+      role_(role),
+      may_share_memory_(may_share_memory && shared_memory_is_wanted() && socket.is_unix()) {}
+
+void Upgrade::ask(const std::string& host) {
+  key_ = make_key();
+  if (may_share_memory_) socket_.await_descriptor();
+  write(upgrade_request(host, key_, may_share_memory_));
+}
+
+Result<bool> Upgrade::proceed(Inbox& inbox) {
+  if (offered_) return read_choice(inbox);
+  const std::size_t size = http_header_size(inbox.text());
+  if (size == 0) {
+    if (inbox.is_full()) return invalid_argument("an endless HTTP header");
+    return false;
+  }
+  const std::string header{inbox.text().substr(0, size)};
+  inbox.skip(size);
+  if (role_ == Role::client) return accept(header);
+  BURN_RETURN_IF_ERROR(answer(header));
+  return offered_ ? read_choice(inbox) : true;
+}
+
+Status Upgrade::answer(std::string_view request) {
+  UniqueFd descriptor;
+  const auto share_memory = [&] {
+    if (!may_share_memory_) return false;
+    auto memory = SharedMemory::create(&descriptor);
+    if (memory.ok()) offered_.emplace(*std::move(memory));
+    return memory.ok();
+  };
+  const Answer answer = answer_upgrade(request, share_memory);
+  write(answer.text, descriptor);
+  return answer.status;
+}
+
+Result<bool> Upgrade::read_choice(Inbox& inbox) {
+  if (inbox.text().empty()) return false;
+  const char choice = inbox.text().front();
+  if (choice != kInMemory && choice != kOnSocket) return invalid_argument("shared memory was neither taken nor left");
+  auto memory = *std::exchange(offered_, std::nullopt);
+  if (choice == kInMemory) {
+    inbox.skip(inbox.text().size());  // the choice, and bells: frames are in the memory
+    share(std::move(memory));
+  } else {
+    inbox.skip(1);
+  }
+  return true;
+}
+
+Result<bool> Upgrade::accept(std::string_view response) {
+  BURN_TRY(const Upgraded upgraded, check_upgrade(response, key_));
+  const UniqueFd descriptor = socket_.take_descriptor();
+  if (!may_share_memory_ || !upgraded.shares_memory) return true;
+  auto memory = SharedMemory::open(descriptor);
+  write({memory.ok() ? &kInMemory : &kOnSocket, 1});
+  if (memory.ok()) share(*std::move(memory));
+  return true;
+}
+
+void Upgrade::share(SharedMemory memory) {
+  shares_memory_ = true;
+  socket_.move_into(std::move(memory), role_ == Role::server);
+}
+
+// An empty socket takes it; from a full one nobody reads. A descriptor may not be let through, and is then lost on the
+// way.
+void Upgrade::write(std::string_view text, const UniqueFd& descriptor) {
+  iovec part{const_cast<char*>(text.data()), text.size()};
+  if (descriptor && socket_.write_with({&part, 1}, descriptor).error == 0) return;
+  (void)socket_.write({&part, 1});
+}
+
+}  // namespace burn::net::ws

@@ -1,8 +1,0 @@
-// Who we say we are, on the wire and to a shell.
-#pragma once
-
-namespace burn::server {
-
-inline constexpr const char* kServerName = "burn-server " BURN_VERSION;  // BURN_VERSION: see CMakeLists.txt
-
-}  // namespace burn::server

@@ -1,0 +1,51 @@
+#include "session/live_sessions.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/fork.h"
+
+namespace burn::session {
+
+LiveSessions& LiveSessions::instance() {
+  static auto& instances = *new OnePerProcess<LiveSessions>;
+  return instances.get();  // the child of a fork() has none of its parent's
+}
+
+void LiveSessions::pause_at_end() {
+  struct AtThreadEnd {
+    ~AtThreadEnd() {
+      const bool is_main_thread = ::getpid() == static_cast<pid_t>(::syscall(SYS_gettid));
+      if (is_main_thread) instance().pause_all();
+    }
+  };
+  thread_local const AtThreadEnd at_thread_end;
+}
+
+void LiveSessions::add(LocalSession& session) {
+  struct AtExit {
+    ~AtExit() { instance().stop_all(); }
+  };
+  static const AtExit at_exit;
+  pause_at_end();
+  const std::lock_guard lock{mutex_};
+  all_.insert(&session);
+}
+
+void LiveSessions::remove(LocalSession& session) {
+  const std::lock_guard lock{mutex_};
+  all_.erase(&session);
+}
+
+void LiveSessions::pause_all() {
+  const std::lock_guard lock{mutex_};
+  for (LocalSession* session : all_) session->pause();
+}
+
+void LiveSessions::stop_all() {
+  const std::lock_guard lock{mutex_};
+  for (LocalSession* session : all_) session->begin_close();
+  for (LocalSession* session : all_) session->close();
+}
+
+}  // namespace burn::session

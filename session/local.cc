@@ -1,0 +1,50 @@
+// Devices inside this process: linking burn::local lets the client open "cpu", "null" and whatever else there is.
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "backends/plugin.h"
+#include "backends/registry.h"
+#include "base/fork.h"
+#include "proto/session_registry.h"
+#include "session/local_session.h"
+
+// Named on the command line of whoever links the library, so that this file is linked although nobody calls it.
+extern "C" void burn_local_anchor() {}
+
+namespace burn::session {
+namespace {
+
+struct Workers {
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<Worker>> by_device;
+};
+
+// One worker per device and process; sessions share its memory and plans.
+Result<std::shared_ptr<Worker>> worker_for(const std::string& url) {
+  static auto& processes = *new OnePerProcess<Workers>;
+  Workers& workers = processes.get();
+  // "cpu:0" is the device "cpu".
+  const auto device = url.ends_with(":0") ? url.substr(0, url.size() - 2) : url;
+  const std::lock_guard lock{workers.mutex};
+  const auto found = workers.by_device.find(device);
+  if (found != workers.by_device.end()) return found->second;
+  BURN_TRY(auto backend, backends::open_backend(device));
+  return workers.by_device.emplace(device, Worker::create(std::move(backend))).first->second;
+}
+
+Result<std::unique_ptr<proto::Session>> open_local(const std::string& url) {
+  BURN_TRY(auto worker, worker_for(url));
+  return std::unique_ptr<proto::Session>{make_local_session(std::move(worker))};
+}
+
+// Before any static object of the program is made, as that may be a Device: those without a priority come later, in
+// every file.
+[[gnu::constructor(101)]] void register_devices() {
+  for (const auto& kind : backends::backend_kinds()) proto::register_scheme(kind.name, open_local);
+  for (const auto kind : backends::plugin_kinds()) proto::register_scheme(std::string(kind), open_local);
+}
+
+}  // namespace
+}  // namespace burn::session

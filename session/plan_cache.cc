@@ -1,0 +1,96 @@
+#include "session/plan_cache.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "session/guarded.h"
+
+namespace burn::session {
+namespace {
+
+Result<PlanPtr> compiled(const PlanCache::Compile& compile) {
+  return guarded([&]() -> Result<PlanPtr> {
+    BURN_TRY(auto executable, compile());
+    auto plan = std::make_shared<Plan>(std::move(executable));
+    plan->mark_used(Plan::Clock::now());
+    return plan;
+  });
+}
+
+}  // namespace
+
+Result<PlanPtr> PlanCache::get(const std::shared_ptr<const ir::Program>& program, const Compile& compile) {
+  std::promise<Result<PlanPtr>> promise;
+  {
+    std::unique_lock lock{mutex_};
+    const auto [known, is_new] = entries_.try_emplace(program->hash);
+    if (!is_new) {
+      const auto entry = known->second;
+      lock.unlock();
+      // Sessions need not trust each other, and somebody may have made two programs with one hash.
+      const bool same = entry.program == program || ir::same(*entry.program, *program);
+      lock.lock();
+      ++(same ? hits_ : misses_);
+      lock.unlock();
+      return same ? wait_for(entry) : compiled(compile);
+    }
+    ++misses_;
+    known->second = {program, promise.get_future().share()};
+  }
+  auto plan = compiled(compile);
+  settle(program, plan);
+  promise.set_value(plan);
+  return plan;
+}
+
+Result<PlanPtr> PlanCache::wait_for(const Entry& entry) {
+  auto plan = entry.future.get();
+  if (plan.ok()) (*plan)->mark_used(Plan::Clock::now());
+  return plan;
+}
+
+// The entry of a program that has been compiled: it counts from now on, or is forgotten.
+void PlanCache::settle(const std::shared_ptr<const ir::Program>& program, const Result<PlanPtr>& plan) {
+  const auto bytes = plan.ok() ? (*plan)->executable()->memory_bytes() + ir::memory_bytes(*program) : 0;
+  const std::lock_guard lock{mutex_};
+  const auto entry = entries_.find(program->hash);
+  if (!plan.ok()) {
+    entries_.erase(entry);
+    return;
+  }
+  entry->second.plan = *plan;
+  entry->second.bytes = bytes;
+  bytes_ += bytes;
+  evict(plan->get());
+}
+
+// The oldest go, an eighth of many at a time, so that a stream of new programs does not look at all plans for each.
+void PlanCache::evict(const Plan* newest) {
+  const auto is_above = [&](std::size_t slack) {
+    return entries_.size() > capacity_.plans - capacity_.plans / 8 * slack ||
+           bytes_ > capacity_.bytes - capacity_.bytes / 8 * slack;
+  };
+  if (!is_above(0)) return;
+  constexpr std::size_t kMany = 64;
+  const std::size_t slack = entries_.size() >= kMany ? 1 : 0;
+  std::vector<std::pair<Plan::Clock::time_point, Entries::iterator>> by_age;
+  by_age.reserve(entries_.size());
+  for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
+    const auto& plan = entry->second.plan;  // null: being compiled
+    if (plan && plan.get() != newest) by_age.emplace_back(plan->last_used(), entry);
+  }
+  std::ranges::sort(by_age, {}, [](const auto& aged) { return aged.first; });
+  for (const auto& [age, entry] : by_age) {
+    if (!is_above(slack)) return;
+    bytes_ -= entry->second.bytes;
+    entries_.erase(entry);
+  }
+}
+
+PlanCache::Stats PlanCache::stats() const {
+  const std::lock_guard lock{mutex_};
+  return {entries_.size(), bytes_, hits_, misses_};
+}
+
+}  // namespace burn::session

@@ -1,0 +1,82 @@
+// Compiled programs by hash, shared between sessions and bounded by what they take. The least recently used ones go
+// first.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "backends/backend.h"
+#include "base/status.h"
+#include "session/local_session.h"
+
+namespace burn::session {
+
+// A compiled program. Sessions refer to it weakly, so that the cache alone decides how long it stays; whoever runs it
+// holds it.
+class Plan {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit Plan(std::unique_ptr<backends::Executable> executable) : executable_(std::move(executable)) {}
+
+  const std::shared_ptr<backends::Executable>& executable() const { return executable_; }
+  Clock::time_point last_used() const {
+    return Clock::time_point{Clock::duration{last_used_.load(std::memory_order_relaxed)}};
+  }
+  void mark_used(Clock::time_point now) { last_used_.store(now.time_since_epoch().count(), std::memory_order_relaxed); }
+
+ private:
+  const std::shared_ptr<backends::Executable> executable_;  // also of runs that are under way
+  std::atomic<Clock::rep> last_used_ = 0;
+};
+using PlanPtr = std::shared_ptr<Plan>;
+
+// Thread-safe.
+class PlanCache {
+ public:
+  struct Stats {
+    std::uint64_t plans = 0, bytes = 0, hits = 0, misses = 0;
+  };
+  using Compile = std::function<Result<std::unique_ptr<backends::Executable>>()>;
+
+  PlanCache() = default;
+  explicit PlanCache(const PlanCapacity& capacity) : capacity_(capacity) {}
+
+  // The plan of a program, marked as used. Compiles it if there is none; others who want the same one meanwhile wait
+  // for it. No lock is held while compiling. A failure is told to all who waited, and forgotten: there may be memory
+  // the next time. The newest plan stays, however large it is.
+  Result<PlanPtr> get(const std::shared_ptr<const ir::Program>& program, const Compile& compile);
+
+  Stats stats() const;
+
+ private:
+  struct Entry {
+    std::shared_ptr<const ir::Program> program;
+    std::shared_future<Result<PlanPtr>> future;
+    PlanPtr plan = {};  // once it is compiled
+    std::size_t bytes = 0;
+  };
+  struct HashOf {
+    std::size_t operator()(const ir::ProgramHash& hash) const { return hash.low; }
+  };
+  using Entries = std::unordered_map<ir::ProgramHash, Entry, HashOf>;
+
+  Result<PlanPtr> wait_for(const Entry& entry);
+  void settle(const std::shared_ptr<const ir::Program>& program, const Result<PlanPtr>& plan);
+  void evict(const Plan* newest);
+
+  const PlanCapacity capacity_;
+  mutable std::mutex mutex_;
+  Entries entries_;
+  std::size_t bytes_ = 0;
+  std::uint64_t hits_ = 0, misses_ = 0;
+};
+
+}  // namespace burn::session

@@ -1,0 +1,52 @@
+// The programs of a session, by the client's names for them.
+//
+// A session keeps programs; their plans lie in the worker's cache and are compiled again if they have left it. Not
+// thread-safe: the executor's.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <span>
+#include <unordered_map>
+
+#include "session/local_session.h"
+#include "session/plan_cache.h"
+
+namespace burn::session {
+
+struct SessionProgram {
+  std::shared_ptr<const ir::Program> ir;  // null: invalid
+  Status invalid;                         // why its runs fail
+  std::size_t output_count = 0;
+  std::weak_ptr<Plan> plan;
+  std::chrono::nanoseconds took = std::chrono::nanoseconds::max();  // its last run that went well
+};
+
+class SessionPrograms {
+ public:
+  SessionPrograms(std::shared_ptr<Worker> worker, const Quotas& quotas) : worker_(std::move(worker)), quotas_(quotas) {}
+
+  // Makes `program` known as `id`, instead of what was known so; the programs `forget` are not known any more. A
+  // program that is refused, or does not compile, is known as invalid: its runs fail for that reason.
+  Status define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
+                std::span<const proto::ProgramId> forget);
+  Status define_invalid(proto::ProgramId id, std::size_t output_count, const Status& why,
+                        std::span<const proto::ProgramId> forget);
+  SessionProgram* find(proto::ProgramId id);  // null: not known
+  const SessionProgram* find(proto::ProgramId id) const;
+  // Errors: why the program is invalid, or does not compile now.
+  Result<PlanPtr> plan_of(SessionProgram& program);
+  void clear();
+
+ private:
+  void forget(std::span<const proto::ProgramId> ids);
+  Status check_quotas(std::size_t entries) const;
+  Status keep_invalid(proto::ProgramId id, std::size_t output_count, Status why);
+
+  const std::shared_ptr<Worker> worker_;
+  const Quotas quotas_;
+  std::unordered_map<proto::ProgramId, SessionProgram> programs_;
+  std::size_t entries_ = 0;  // of all programs that are not invalid
+};
+
+}  // namespace burn::session

@@ -1,0 +1,38 @@
+// What an executor waits on.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+
+namespace burn::session {
+
+// An upload that ends, a device that catches up, and the end of the session. Thread-safe.
+class SessionSignal {
+ public:
+  void close() {
+    {
+      const std::lock_guard lock{mutex_};
+      closed_ = true;
+    }
+    changed_.notify_all();
+  }
+  // After a change of what somebody may be waiting for.
+  void notify() {
+    { const std::lock_guard lock{mutex_}; }  // whoever is about to wait has seen the change, or waits by now
+    changed_.notify_all();
+  }
+  // Until is_so() or the session closes. False: it closed.
+  template <typename Condition>
+  bool wait(const Condition& is_so) {
+    std::unique_lock lock{mutex_};
+    changed_.wait(lock, [&] { return closed_ || is_so(); });
+    return is_so();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool closed_ = false;
+};
+
+}  // namespace burn::session

@@ -1,0 +1,79 @@
+// What one session owns, and what its calls do to it. Everything here happens on the session's executor thread.
+//
+// What fails is kept for the next sync. Failed steps of runs and failed writes also leave the reason in the tensors
+// they would have made, so that whoever needs one of those fails for the same, first reason; a read that says so has
+// reported it. Where the device finds a failure later, the reason lies in its buffer, to the same effect.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+#include <variant>
+
+#include "session/budget.h"
+#include "session/local_session.h"
+#include "session/programs.h"
+#include "session/stream.h"
+#include "session/upload.h"
+
+namespace burn::session {
+
+class SessionState {
+ public:
+  // `budget` and `stream` outlive the state.
+  SessionState(std::shared_ptr<Worker> worker, const Quotas& quotas, Budget& budget, SessionStream& stream);
+
+  void define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
+              std::span<const proto::ProgramId> forget);
+  void define_invalid(proto::ProgramId id, std::size_t output_count, const Status& why,
+                      std::span<const proto::ProgramId> forget);
+  void run(const proto::Run& run);
+  void write(proto::TensorId id, const proto::HostTensor& tensor);
+  // `failed`: why there is no upload.
+  void begin_upload(proto::TensorId id, const ir::TensorType& type, std::shared_ptr<Upload> upload, Budget::Share share,
+                    Status failed);
+  void release(std::span<const proto::TensorId> ids);
+  void read(proto::TensorId id, proto::Session::ReadCallback done);
+
+  // Whether the call would be over at once, as far as the last such call tells: nothing to wait for and little to do.
+  static constexpr std::size_t kMaxQuickReleases = 64;  // tensors that are released at once
+  bool is_quick(const proto::Run& run) const;
+  bool is_quick_read(proto::TensorId id) const;
+
+  void clear();  // frees everything
+
+ private:
+  using Failure = backends::Failure;
+  struct Tensor {
+    ir::TensorType type;
+    Budget::Share share;
+    std::variant<backends::BufferPtr, std::shared_ptr<Upload>, Failure> content;
+    std::uint64_t used_by = 0;  // the run that last named it among its inputs, and
+    bool donated_to = false;    // whether it was given to it
+  };
+
+  void execute(const proto::Run& run, SessionProgram& program);
+  Status try_run(const proto::Run& run, SessionProgram& program, Plan::Clock::time_point now);
+  Status check_inputs(const proto::Run& run, const ir::Program& program);
+  Status check_releases(const proto::Run& run);
+  Status check_outputs(const proto::Run& run, std::size_t count) const;
+  Result<std::vector<Budget::Share>> take_shares(const ir::Program& program);
+  Status bind_inputs(const proto::Run& run, const ir::Program& program, backends::RunArgs& args);
+  void keep_outputs(const proto::Run& run, const ir::Program& program, std::vector<Budget::Share> shares,
+                    backends::RunResult result);
+  backends::BufferPtr buffer_of(Tensor& tensor);
+  Result<Tensor> make(proto::TensorId id, const proto::HostTensor& tensor);
+  Status check_room(std::size_t tensors) const;  // for so many more
+  bool is_awaited(proto::TensorId id) const;     // its numbers are still on their way
+  void poison(proto::TensorId id, Failure why);
+  bool drop(proto::TensorId id);
+
+  const std::shared_ptr<Worker> worker_;
+  const Quotas quotas_;
+  Budget& budget_;
+  SessionStream& stream_;
+  std::unordered_map<proto::TensorId, Tensor> tensors_;
+  SessionPrograms programs_;
+  std::uint64_t run_serial_ = 0;
+};
+
+}  // namespace burn::session

@@ -1,0 +1,138 @@
+#include "session/stream.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "session/callback_scope.h"
+
+namespace burn::session {
+namespace {
+
+// How much may pass without a callback that says how far the device is.
+constexpr std::uint64_t kUncoveredCalls = SessionStream::kMostCalls / 4;
+constexpr std::uint64_t kUncoveredBytes = SessionStream::kMostBytes / 8;
+
+}  // namespace
+
+SessionStream::SessionStream(backends::Backend& backend, std::shared_ptr<SessionSignal> signal, const void* session)
+    : signal_(std::move(signal)), session_(session) {
+  auto stream = backend.open_stream([this](std::uint64_t serial, const Failure& why) { log_.add(serial, why); });
+  if (stream.ok()) {
+    stream_ = *std::move(stream);
+  } else {
+    status_ = stream.status();
+  }
+}
+
+// --- calls -----------------------------------------------------------------------------------------------------------
+
+Result<backends::BufferPtr> SessionStream::upload(SharedBytes bytes) {
+  const auto size = bytes.size();
+  auto buffer = stream_->upload(std::move(bytes));
+  count(size);
+  return buffer;
+}
+
+Result<backends::BufferPtr> SessionStream::upload(backends::HostBlockPtr block) {
+  const auto size = block->bytes().size();
+  auto buffer = stream_->upload(std::move(block));
+  count(size);
+  return buffer;
+}
+
+Result<backends::BufferPtr> SessionStream::unshared(backends::BufferPtr buffer) {
+  if (buffer.use_count() == 1) return buffer;
+  auto copy = stream_->clone(buffer);
+  count();
+  return copy;
+}
+
+Result<backends::RunResult> SessionStream::run(const std::shared_ptr<backends::Executable>& executable,
+                                               backends::RunArgs args) {
+  args.serial = ++serial_;
+  auto seen = args.failures;  // of inputs: they have been noted
+  auto result = stream_->run(executable, std::move(args));
+  count();
+  if (!result.ok()) return result;
+  for (const auto& failure : result->failures) {
+    if (!failure || std::ranges::find(seen, failure) != seen.end()) continue;
+    log_.add(serial_, failure);
+    seen.push_back(failure);
+  }
+  return result;
+}
+
+// --- answers ---------------------------------------------------------------------------------------------------------
+
+void SessionStream::read(backends::BufferPtr buffer, const ir::TensorType& type, proto::Session::ReadCallback done) {
+  stream_->download(std::move(buffer), type.num_bytes(),
+                    [this, type, position = cover(), done = std::move(done)](SharedBytes bytes, const Failure& why) {
+                      reach(position);
+                      if (why) log_.forget(why);
+                      const CallbackScope scope{session_};
+                      if (why) return done(*why);
+                      done(proto::HostTensor{type, std::move(bytes)});
+                    });
+}
+
+void SessionStream::refuse(Failure why, proto::Session::ReadCallback done) {
+  stream_->synchronize(
+      [this, why = std::move(why), position = cover(), done = std::move(done)](const Status& /*reached*/) {
+        reach(position);
+        log_.forget(why);
+        const CallbackScope scope{session_};
+        done(*why);
+      });
+}
+
+void SessionStream::sync(proto::Session::SyncCallback done) {
+  stream_->synchronize([this, last = serial_, position = cover(), done = std::move(done)](Status reached) {
+    reach(position);
+    const CallbackScope scope{session_};
+    if (!reached.ok()) return done(std::move(reached));
+    const auto first = log_.take(last);
+    done(first ? *first : Status{});
+  });
+}
+
+SessionStream::Failure SessionStream::note(Status status) {
+  if (status.ok()) return nullptr;
+  auto failure = std::make_shared<const Status>(std::move(status));
+  log_.add(++serial_, failure);
+  return failure;
+}
+
+// --- how far the device is -------------------------------------------------------------------------------------------
+
+void SessionStream::count(std::uint64_t bytes) {
+  given_.calls += 1;
+  given_.bytes += bytes;
+  if (given_.calls - covered_.calls < kUncoveredCalls && given_.bytes - covered_.bytes < kUncoveredBytes) return;
+  stream_->synchronize([this, position = cover()](const Status& /*reached*/) { reach(position); });
+}
+
+SessionStream::Position SessionStream::cover() {
+  given_.calls += 1;
+  return covered_ = given_;
+}
+
+void SessionStream::reach(const Position& position) {
+  done_calls_ = position.calls;
+  done_bytes_ = position.bytes;
+  if (waiting_) signal_->notify();
+}
+
+bool SessionStream::is_behind() const {
+  return given_.calls - done_calls_ >= kMostCalls || given_.bytes - done_bytes_ >= kMostBytes;
+}
+
+void SessionStream::wait_for_device() {
+  if (!is_behind()) return;
+  waiting_ = true;
+  (void)signal_->wait([&] { return !is_behind(); });  // closed: whoever executes sees it before the next call
+  waiting_ = false;
+}
+
+void SessionStream::close() { stream_.reset(); }
+
+}  // namespace burn::session

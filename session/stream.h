@@ -1,0 +1,79 @@
+// What a session has of its device: a stream, the failures on it in their order, and a bound on how far the session may
+// be ahead of the device.
+//
+// Of the executor, except where it says otherwise. Answers come in the order of the calls, also those that are known at
+// once; on a device that works on its own, from its threads.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "backends/backend.h"
+#include "proto/session.h"
+#include "session/failure_log.h"
+#include "session/signal.h"
+
+namespace burn::session {
+
+class SessionStream {
+ public:
+  using Failure = backends::Failure;
+
+  // How far a session may be ahead: calls that the device has not done, and bytes of uploads among them, which take
+  // host memory until they are. Enough for a device never to run dry between two programs.
+  static constexpr std::uint64_t kMostCalls = 64;
+  static constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
+
+  // `backend` outlives it; `session` is whom callbacks are for (CallbackScope).
+  SessionStream(backends::Backend& backend, std::shared_ptr<SessionSignal> signal, const void* session);
+  ~SessionStream() { close(); }
+  SessionStream(const SessionStream&) = delete;
+  SessionStream& operator=(const SessionStream&) = delete;
+
+  const Status& status() const { return status_; }  // why there is no stream: then nothing else may be called
+
+  Result<backends::BufferPtr> upload(SharedBytes bytes);
+  Result<backends::BufferPtr> upload(backends::HostBlockPtr block);
+  // The buffer, or a copy where somebody else holds it: another output of the run that made it, or a read under way.
+  Result<backends::BufferPtr> unshared(backends::BufferPtr buffer);
+  // Notes the failures that are not those of inputs.
+  Result<backends::RunResult> run(const std::shared_ptr<backends::Executable>& executable, backends::RunArgs args);
+
+  // Answers. A failure that is read is reported; a sync is told the first one before it that was not.
+  void read(backends::BufferPtr buffer, const ir::TensorType& type, proto::Session::ReadCallback done);
+  void refuse(Failure why, proto::Session::ReadCallback done);
+  void sync(proto::Session::SyncCallback done);
+
+  // Keeps a failure for the next sync. Ok is none.
+  Failure note(Status status);
+
+  // Whether the device is so far behind that the next call has to wait.
+  bool is_behind() const;
+  // Until it is not, or the session closes.
+  void wait_for_device();
+
+  // Waits for what the device is at, and answers what is left with CANCELLED. Idempotent.
+  void close();
+
+ private:
+  struct Position {
+    std::uint64_t calls = 0, bytes = 0;
+  };
+  void count(std::uint64_t bytes = 0);  // a call that has no callback
+  Position cover();                     // counts one that has
+  void reach(const Position& position);
+
+  const std::shared_ptr<SessionSignal> signal_;
+  const void* const session_;
+  FailureLog log_;
+  std::uint64_t serial_ = 0;  // of the last run or failure
+  // What was given to the stream, what is covered by callbacks to come, and what is done.
+  Position given_, covered_;
+  std::atomic<std::uint64_t> done_calls_ = 0, done_bytes_ = 0;
+  std::atomic<bool> waiting_ = false;
+  Status status_;
+  std::unique_ptr<backends::Stream> stream_;  // its callbacks use all of the above
+};
+
+}  // namespace burn::session

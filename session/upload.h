@@ -1,0 +1,51 @@
+// A tensor on its way to the worker: one thread fills its bytes in, the executor waits for them.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <span>
+
+#include "backends/backend.h"
+#include "base/status.h"
+#include "session/signal.h"
+
+namespace burn::session {
+
+// Thread-safe.
+class Upload {
+ public:
+  // Received into a block of the backend. Errors: RESOURCE_EXHAUSTED.
+  static Result<std::shared_ptr<Upload>> create(std::shared_ptr<SessionSignal> signal, backends::Backend& backend,
+                                                std::size_t size);
+
+  // The filling side. Bytes for an upload that nobody wants any more are taken and dropped. Those that stand in their
+  // place already are not copied.
+  Status fill(std::uint64_t offset, std::span<const std::byte> bytes);
+  // The place of the next `size` bytes, to be received into; null when they are not due or not wanted.
+  std::shared_ptr<std::byte> place(std::uint64_t offset, std::size_t size);
+  bool complete() const;
+  // Nothing more will come. What is missing now is missing for good.
+  void finish();
+
+  // The executor's side. All bytes, as soon as they are here; the upload is empty afterwards.
+  // Errors: DATA_LOSS when they never will be, CANCELLED when the session closes first.
+  Result<backends::HostBlockPtr> wait();
+  // Frees the memory: nobody wants the tensor any more.
+  void drop();
+
+ private:
+  Upload(std::shared_ptr<SessionSignal> signal, backends::HostBlockPtr staging)
+      : signal_(std::move(signal)), size_(staging->bytes().size()), staging_(std::move(staging)) {}
+  void end();
+
+  const std::shared_ptr<SessionSignal> signal_;
+  const std::size_t size_;
+  mutable std::mutex mutex_;
+  backends::HostBlockPtr staging_;  // null once taken or dropped
+  std::size_t filled_ = 0;
+  std::atomic<bool> ended_ = false;  // complete, or given up
+};
+
+}  // namespace burn::session

@@ -1,0 +1,8 @@
+// Who we say we are, on the wire and to a shell.
+#pragma once
+
+namespace burn::session {
+
+inline constexpr const char* kServerName = "burn-server " BURN_VERSION;  // BURN_VERSION: see CMakeLists.txt
+
+}  // namespace burn::session

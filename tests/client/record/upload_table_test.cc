@@ -1,0 +1,104 @@
+// Uploads of the same bytes: sent once, as long as the device holds them.
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "client/capture/capture.h"
+#include "client/record/device_state.h"
+#include "client/tensor/tensor.h"
+#include "tests/client/recording_session.h"
+
+namespace burn {
+namespace {
+
+class ReusedUploads : public ::testing::Test {
+ protected:
+  ReusedUploads() { device.state()->reuse_uploads(true); }
+
+  static TensorData data(float first, std::size_t count = 2048) {
+    std::vector<float> values(count, 1.0f);
+    values[0] = first;
+    return {std::move(values), {static_cast<std::int64_t>(count)}};
+  }
+  Tensor<1> upload(float first) { return Tensor<1>::from_data(data(first), device); }
+  std::size_t writes() const { return told->written.size(); }
+
+  std::shared_ptr<test::Told> told = std::make_shared<test::Told>();
+  Device device = Device::from_session("test", std::make_unique<test::RecordingSession>(told));
+};
+
+TEST_F(ReusedUploads, TheSameBytesAreSentOnce) {
+  const auto a = upload(1), b = upload(1), other = upload(2);
+  EXPECT_EQ(writes(), 2u);
+  EXPECT_EQ(a.value().storage(), b.value().storage());
+  EXPECT_EQ(device.state()->stats().uploads_reused, 1u);
+}
+
+TEST_F(ReusedUploads, AnotherShapeOrDTypeIsAnotherTensor) {
+  const auto a = upload(1);
+  const auto reshaped = Tensor<2>::from_data(data(1).reshape({2, 1024}), device);
+  const auto bits = Tensor<1, Int>::from_data(TensorData::from_bytes(data(1).bytes(), {2048}, DType::i32), device);
+  EXPECT_EQ(writes(), 3u);
+}
+
+TEST_F(ReusedUploads, WhatIsReleasedIsSentAgain) {
+  { const auto a = upload(1); }
+  const auto b = upload(1);
+  EXPECT_EQ(writes(), 2u);
+}
+
+TEST_F(ReusedUploads, WhatWasGivenAwayToARunIsSentAgain) {
+  auto x = upload(1);
+  x = x + 1;  // nobody holds the uploaded tensor any more
+  const auto again = upload(1);
+  device.flush();
+  EXPECT_TRUE(told->program_of(0).inputs[0].donated);
+  EXPECT_EQ(writes(), 2u);
+  const auto third = upload(1);
+  EXPECT_EQ(writes(), 2u);
+  EXPECT_EQ(third.value().storage(), again.value().storage());
+}
+
+TEST_F(ReusedUploads, WhatACapturedStepGaveAwayIsSentAgain) {
+  auto step = capture(device, [](Tensor<1> x) { return x + 1; });
+  for (int i = 0; i < 4; ++i) (void)step(upload(1));
+  EXPECT_EQ(step.replayed(), 2u);
+  EXPECT_EQ(writes(), 4u);
+  auto kept = upload(1);
+  (void)step(kept);
+  EXPECT_EQ(upload(1).value().storage(), kept.value().storage());
+}
+
+TEST_F(ReusedUploads, ATensorThatSomebodyElseReusesIsNotGivenAway) {
+  auto x = upload(1);
+  const auto y = upload(1);
+  x = x + 1;
+  device.flush();
+  EXPECT_FALSE(told->program_of(0).inputs[0].donated);
+}
+
+TEST_F(ReusedUploads, SmallTensorsAreNotWorthIt) {
+  const auto a = Tensor<1>::from_data({1, 2, 3}, device), b = Tensor<1>::from_data({1, 2, 3}, device);
+  EXPECT_EQ(writes(), 2u);
+}
+
+TEST_F(ReusedUploads, ThreadsThatUploadAndDropTheSameBytesAtOnceAgree) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 500; ++i) {
+        auto x = upload(static_cast<float>(i % 3));
+        if (i % 2 == 0) x = x + 1;
+      }
+      device.flush();
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  device.sync();
+  const auto stats = device.state()->stats();
+  EXPECT_EQ(stats.uploads + stats.uploads_reused, 2000u);
+  EXPECT_EQ(stats.uploads, writes());
+}
+
+}  // namespace
+}  // namespace burn

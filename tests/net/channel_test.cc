@@ -1,0 +1,331 @@
+// What every transport promises: proto/channel.h and net/listen/listener.h, over each of them.
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/net/support.h"
+
+namespace burn::test {
+namespace {
+
+using proto::Lane;
+
+class EveryTransport : public testing::TestWithParam<Transport> {
+ protected:
+  void serve(TestAcceptor& acceptor, const net::ListenOptions& options = {}) {
+    auto listener = listen(GetParam(), acceptor, options);
+    ASSERT_TRUE(listener.ok()) << listener.status().to_string();
+    listener_ = *std::move(listener);
+  }
+  std::shared_ptr<proto::Channel> connect(std::shared_ptr<proto::ChannelHandler> handler) {
+    return must_connect(listener_->url(), std::move(handler));
+  }
+
+  TestAcceptor echo_{true};
+  TestAcceptor sink_{false};
+  std::unique_ptr<net::Listener> listener_;
+};
+
+INSTANTIATE_TEST_SUITE_P(, EveryTransport,
+                         testing::Values(Transport::websocket, Transport::unix_socket, Transport::unix_without_memory,
+                                         Transport::grpc, Transport::grpc_unix),
+                         [](const auto& info) { return name(info.param); });
+
+TEST_P(EveryTransport, CarriesFramesOfEverySizeInOrderBothWays) {
+  serve(echo_);
+  const auto client = std::make_shared<Recorder>();
+  const auto channel = connect(client);
+  const std::vector<std::size_t> sizes = {1, 0, 2, 119, 120, 121, 8000, 65529, 65530, 65531, 1 << 20, 3, (5 << 20) + 7};
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    channel->send(frame("head" + std::to_string(i), sizes[i], static_cast<std::uint8_t>(i)), Lane::control);
+  }
+  ASSERT_TRUE(client->wait_for_frames(sizes.size()));
+  const auto frames = client->frames();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    EXPECT_TRUE(matches(frames[i], "head" + std::to_string(i), sizes[i], static_cast<std::uint8_t>(i))) << i;
+  }
+}
+
+TEST_P(EveryTransport, CarriesEmptyFrames) {
+  serve(echo_);
+  const auto client = std::make_shared<Recorder>();
+  const auto channel = connect(client);
+  channel->send({}, Lane::control);
+  channel->send(frame("after"), Lane::control);
+  ASSERT_TRUE(client->wait_for_frames(2));
+  EXPECT_EQ(client->frames()[0].size(), 0u);
+  EXPECT_EQ(text(client->frames()[1]), "after");
+}
+
+TEST_P(EveryTransport, KeepsTheOrderOfABurstOfSmallFrames) {
+  serve(echo_);
+  const auto client = std::make_shared<Recorder>();
+  const auto channel = connect(client);
+  constexpr std::size_t kCount = 5000;
+  for (std::size_t i = 0; i < kCount; ++i) channel->send(frame(std::to_string(i)), Lane::control);
+  ASSERT_TRUE(client->wait_for_frames(kCount));
+  const auto frames = client->frames();
+  for (std::size_t i = 0; i < kCount; ++i) ASSERT_EQ(text(frames[i]), std::to_string(i));
+}
+
+TEST_P(EveryTransport, LetsControlOvertakeBulk) {
+  serve(sink_);
+  const auto channel = connect(std::make_shared<Recorder>());
+  const auto bulk = frame("bulk", 1 << 20);
+  constexpr std::size_t kCount = 64;
+  for (std::size_t i = 0; i < kCount; ++i) channel->send(bulk, Lane::bulk);
+  channel->send(frame("control"), Lane::control);
+  const auto served = sink_.client(0);
+  ASSERT_TRUE(served && served->wait_for_frames(kCount + 1));
+  const auto frames = served->frames();
+  std::size_t place = 0;
+  while (text(frames[place]) != "control") ++place;
+  EXPECT_LT(place, kCount);
+}
+
+TEST_P(EveryTransport, SendsFromManyThreads) {
+  serve(echo_);
+  const auto client = std::make_shared<Recorder>();
+  const auto channel = connect(client);
+  constexpr int kThreads = 4, kEach = 300;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < kEach; ++i)
+        channel->send(frame(std::string(1, static_cast<char>('a' + t)) + std::to_string(i)), Lane::control);
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  ASSERT_TRUE(client->wait_for_frames(kThreads * kEach));
+  std::vector<int> next(kThreads, 0);  // each thread's frames come in its order
+  for (const auto& bytes : client->frames()) {
+    const std::string got = text(bytes);
+    EXPECT_EQ(got.substr(1), std::to_string(next[static_cast<std::size_t>(got[0] - 'a')]++));
+  }
+}
+
+TEST_P(EveryTransport, TakesTheLargestFrameAndNoLargerOne) {
+  constexpr std::size_t kLimit = 3 << 20;
+  serve(echo_, {.max_frame_bytes = kLimit});
+  const auto client = std::make_shared<Recorder>();
+  const auto channel = connect(client);
+  channel->send(frame("head", kLimit - 4), Lane::bulk);
+  ASSERT_TRUE(client->wait_for_frames(1));
+  EXPECT_TRUE(matches(client->frames()[0], "head", kLimit - 4));
+
+  channel->send(frame("head", kLimit - 3), Lane::bulk);
+  const auto served = echo_.client(0);
+  ASSERT_TRUE(served->wait_until_closed());
+  EXPECT_FALSE(served->why().ok());
+  ASSERT_TRUE(client->wait_until_closed());  // it may not get to read why: the server stops listening in mid-frame
+  EXPECT_FALSE(client->why().ok());
+  EXPECT_EQ(served->frame_count(), 1u);
+}
+
+TEST_P(EveryTransport, CarriesAFrameOfTheProtocolsLimit) {
+  serve(echo_);
+  const auto client = std::make_shared<Recorder>();
+  const auto channel = connect(client);
+  channel->send(frame("head", proto::kMaxFrameBytes - 4, 9), Lane::bulk);
+  ASSERT_TRUE(client->wait_for_frames(1));
+  EXPECT_TRUE(matches(client->frames()[0], "head", proto::kMaxFrameBytes - 4, 9));
+}
+
+TEST_P(EveryTransport, ServesManyClientsAtOnce) {
+  serve(echo_);
+  constexpr std::size_t kClients = 48;
+  std::vector<std::shared_ptr<Recorder>> clients;
+  std::vector<std::shared_ptr<proto::Channel>> channels;
+  for (std::size_t i = 0; i < kClients; ++i) {
+    clients.push_back(std::make_shared<Recorder>());
+    channels.push_back(connect(clients.back()));
+  }
+  for (int round = 0; round < 20; ++round) {
+    for (std::size_t i = 0; i < kClients; ++i) {
+      channels[i]->send(frame(std::to_string(i) + "." + std::to_string(round), 1000), Lane::control);
+    }
+  }
+  for (std::size_t i = 0; i < kClients; ++i) {
+    ASSERT_TRUE(clients[i]->wait_for_frames(20));
+    const auto frames = clients[i]->frames();
+    for (int round = 0; round < 20; ++round) {
+      EXPECT_TRUE(
+          matches(frames[static_cast<std::size_t>(round)], std::to_string(i) + "." + std::to_string(round), 1000));
+    }
+  }
+}
+
+TEST_P(EveryTransport, ClosesFromTheClientAfterWhatWasSent) {
+  serve(sink_);
+  const auto client = std::make_shared<Recorder>();
+  const auto channel = connect(client);
+  for (int i = 0; i < 20; ++i) channel->send(frame("bulk", 1 << 20), Lane::bulk);
+  channel->close();
+  channel->send(frame("too late"), Lane::control);
+  const auto served = sink_.client(0);
+  ASSERT_TRUE(served && served->wait_until_closed());
+  EXPECT_EQ(served->frame_count(), 20u);
+  EXPECT_TRUE(served->why().ok()) << served->why().to_string();
+  ASSERT_TRUE(client->wait_until_closed());
+  EXPECT_TRUE(client->why().ok()) << client->why().to_string();
+  EXPECT_EQ(channel->queued_bytes(), 0u);
+}
+
+TEST_P(EveryTransport, ClosesFromTheServerAfterWhatWasSent) {
+  serve(sink_);
+  const auto client = std::make_shared<Recorder>();
+  const auto channel = connect(client);
+  const auto served = sink_.client(0);
+  ASSERT_TRUE(served);
+  for (int i = 0; i < 20; ++i) served->channel->send(frame("bulk", 1 << 20), Lane::bulk);
+  served->channel->close();
+  ASSERT_TRUE(client->wait_until_closed());
+  EXPECT_EQ(client->frame_count(), 20u);
+  EXPECT_TRUE(client->why().ok()) << client->why().to_string();
+  ASSERT_TRUE(served->wait_until_closed());
+  EXPECT_TRUE(served->why().ok()) << served->why().to_string();
+}
+
+TEST_P(EveryTransport, SaysOnceThatItIsClosedWhenBothCloseAtOnce) {
+  serve(sink_);
+  for (std::size_t i = 0; i < 20; ++i) {
+    const auto client = std::make_shared<Recorder>();
+    auto channel = connect(client);
+    const auto served = sink_.client(i);
+    ASSERT_TRUE(served);
+    std::thread other([&] { served->channel->close(); });
+    channel->close();
+    channel->close();
+    other.join();
+    ASSERT_TRUE(client->wait_until_closed());
+    ASSERT_TRUE(served->wait_until_closed());
+    channel.reset();
+    served->channel.reset();
+    EXPECT_EQ(client->closed_count(), 1);
+    EXPECT_EQ(served->closed_count(), 1);
+  }
+}
+
+TEST_P(EveryTransport, IsClosedWhenTheChannelIsDestroyed) {
+  serve(sink_);
+  const auto client = std::make_shared<Recorder>();
+  auto channel = connect(client);
+  const auto served = sink_.client(0);
+  ASSERT_TRUE(served);
+  channel.reset();
+  EXPECT_EQ(client.use_count(), 1);  // let go
+  ASSERT_TRUE(served->wait_until_closed());
+  EXPECT_EQ(client->closed_count(), 0);
+}
+
+TEST_P(EveryTransport, MayBeDroppedByItsOwnHandler) {
+  sink_.prepare = [](Served& served) { served.frame_hook = [&served](const SharedBytes&) { served.channel.reset(); }; };
+  serve(sink_);
+  const auto client = std::make_shared<Recorder>();
+  const auto channel = connect(client);
+  const auto served = sink_.client(0);
+  ASSERT_TRUE(served);
+  channel->send(frame("drop it"), Lane::control);
+  channel->send(frame("unheard"), Lane::control);
+  ASSERT_TRUE(client->wait_until_closed());
+  ASSERT_TRUE(served->wait_for_frames(1));  // counted when the hook has returned
+  EXPECT_EQ(served->frame_count(), 1u);
+  EXPECT_EQ(served->closed_count(), 0);
+}
+
+TEST_P(EveryTransport, TellsItsClientsWhenTheServerGoesDown) {
+  serve(sink_);
+  const auto client = std::make_shared<Recorder>();
+  const auto channel = connect(client);
+  const auto served = sink_.client(0);
+  ASSERT_TRUE(served);
+  listener_.reset();
+  EXPECT_EQ(served->closed_count(), 1);
+  EXPECT_EQ(served->why().code(), StatusCode::unavailable);
+  ASSERT_TRUE(client->wait_until_closed());
+  EXPECT_EQ(client->closed_count(), 1);
+  channel->send(frame("nobody there"), Lane::control);
+  served->channel->send(frame("nobody there"), Lane::control);
+  EXPECT_EQ(channel->queued_bytes(), 0u);
+}
+
+TEST_P(EveryTransport, GoesDownWhileClientsAreBusy) {
+  for (int round = 0; round < 5; ++round) {
+    TestAcceptor echo{true};
+    serve(echo);
+    std::vector<std::shared_ptr<Recorder>> clients;
+    std::vector<std::shared_ptr<proto::Channel>> channels;
+    for (int i = 0; i < 8; ++i) {
+      clients.push_back(std::make_shared<Recorder>());
+      channels.push_back(connect(clients.back()));
+      for (int k = 0; k < 50; ++k) channels.back()->send(frame("x", 100'000), Lane::bulk);
+    }
+    ASSERT_TRUE(clients[0]->wait_for_frames(1));
+    listener_.reset();
+    for (const auto& client : clients) {
+      ASSERT_TRUE(client->wait_until_closed());
+      EXPECT_EQ(client->closed_count(), 1);
+    }
+  }
+}
+
+TEST_P(EveryTransport, KeepsOpenChannelsWhenItStopsAccepting) {
+  serve(echo_);
+  const auto client = std::make_shared<Recorder>();
+  const auto channel = connect(client);
+  listener_->stop_accepting();
+  EXPECT_TRUE(
+      eventually([&] { return !net::connect_channel(listener_->url(), std::make_shared<Recorder>(), 1s).ok(); }));
+  channel->send(frame("still here"), Lane::control);
+  EXPECT_TRUE(client->wait_for_frames(1));
+}
+
+TEST_P(EveryTransport, TurnsClientsAwayBeyondItsLimit) {
+  serve(echo_, {.max_connections = 2});
+  const auto first = connect(std::make_shared<Recorder>());
+  auto second = connect(std::make_shared<Recorder>());
+  EXPECT_FALSE(net::connect_channel(listener_->url(), std::make_shared<Recorder>(), 5s).ok());
+  second->close();
+  second.reset();
+  EXPECT_TRUE(eventually([&] {  // the place is free again
+    return net::connect_channel(listener_->url(), std::make_shared<Recorder>(), 5s).ok();
+  }));
+}
+
+TEST_P(EveryTransport, MayRefuseAClient) {
+  sink_.refuse = true;
+  serve(sink_);
+  const auto client = std::make_shared<Recorder>();
+  const auto channel = net::connect_channel(listener_->url(), client, 5s);
+  if (channel.ok()) {
+    EXPECT_TRUE(client->wait_until_closed());
+  }
+}
+
+TEST_P(EveryTransport, CountsWhatIsQueued) {
+  serve(sink_);
+  const auto channel = connect(std::make_shared<Recorder>());
+  const auto served = sink_.client(0);
+  ASSERT_TRUE(served);
+  EXPECT_EQ(channel->queued_bytes(), 0u);
+  const auto big = frame("", 4 << 20);
+  for (int i = 0; i < 32; ++i) channel->send(big, Lane::bulk);
+  EXPECT_GT(channel->queued_bytes(), std::size_t{4} << 20);
+  ASSERT_TRUE(served->wait_for_frames(32));
+  EXPECT_TRUE(eventually([&] { return channel->queued_bytes() == 0; }));
+}
+
+TEST_P(EveryTransport, NamesItsPeers) {
+  serve(sink_);
+  const auto channel = connect(std::make_shared<Recorder>());
+  const auto served = sink_.client(0);
+  ASSERT_TRUE(served);
+  const bool is_tcp = GetParam() == Transport::websocket || GetParam() == Transport::grpc;
+  const std::string start = is_tcp ? "127.0.0.1:" : "unix:";
+  EXPECT_THAT(served->channel->peer(), testing::StartsWith(start));
+  EXPECT_THAT(channel->peer(), testing::StartsWith(start));
+}
+
+}  // namespace
+}  // namespace burn::test

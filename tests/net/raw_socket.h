@@ -1,0 +1,61 @@
+// A peer without manners: plain sockets that write whatever they like.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "net/transport/socket.h"
+
+namespace burn::test {
+
+// A blocking connection to the loopback.
+class RawSocket {
+ public:
+  // `address` is "127.0.0.1:3000"; ends the test program if nobody listens.
+  static RawSocket connect(const std::string& address);
+  explicit RawSocket(net::UniqueFd fd) : fd_(std::move(fd)) {}
+
+  bool write(std::string_view bytes) const;  // false: the peer is gone
+  // What comes until the peer closes, or the time is over; `closed` says which.
+  std::string read_until_closed(std::chrono::milliseconds patience, bool* closed) const;
+  std::string read_some(std::size_t limit = 4096) const;  // blocks; empty: closed
+  void reset();                                           // closes with RST
+  void close() { fd_ = {}; }
+
+  // Shakes hands for a WebSocket; returns the server's first line.
+  std::string upgrade() const;
+
+ private:
+  net::UniqueFd fd_;
+};
+
+// Stands between one client and a server and passes bytes on, until told to swallow them: both then face a peer that is
+// silent, on a connection that is open.
+class Proxy {
+ public:
+  explicit Proxy(const std::string& server);  // "127.0.0.1:3000"
+  ~Proxy();
+
+  const std::string& address() const { return address_; }
+  void stall() { stalled_ = true; }
+
+ private:
+  void run();
+
+  const std::string server_;
+  net::UniqueFd listener_;
+  std::string address_;
+  std::atomic<bool> stalled_ = false;
+  std::atomic<bool> stopping_ = false;
+  std::thread thread_;
+};
+
+// "127.0.0.1:3000" of "ws://127.0.0.1:3000".
+std::string address_of(const std::string& url);
+
+}  // namespace burn::test
