@@ -3,12 +3,16 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <openssl/crypto.h>
 
 namespace burn::net {
 
 namespace asio = boost::asio;
 
 IoThreads::IoThreads(int threads) {
+  // The handshake needs it (ws_handshake.cc). What OpenSSL notes about the thread that starts it is freed with nothing
+  // but the process: so the caller's thread does, and not one of these, which end.
+  OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CONFIG, nullptr);
   using Guard = asio::executor_work_guard<IoContext::executor_type>;
   for (int i = 0; i < threads; ++i) {
     auto context = std::make_shared<IoContext>(1);  // 1: a hint that one thread runs it
