@@ -14,6 +14,7 @@ namespace burn::bench {
 struct Context {
   Device device;
   double seconds = 1.0;  // of measuring, after warming up
+  bool gpu = false;      // sizes that fill a GPU
 };
 
 struct Benchmark {
@@ -22,6 +23,7 @@ struct Benchmark {
   std::string better;  // "lower" or "higher"
   // The samples, in `unit`.
   std::function<std::vector<double>(const Context&)> run;
+  bool gpu_only = false;  // hopeless elsewhere: left out unless it is named
 };
 
 // Repeats `body` for `context.seconds` (at least 5 times, after 3 to warm up) and returns the seconds of each call.

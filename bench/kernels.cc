@@ -8,7 +8,10 @@
 namespace burn::bench {
 namespace {
 
-constexpr double kRows = 1024, kColumns = 1024;
+// Of the square matrices that rows and columns are combined of.
+std::int64_t side(const Context& c) { return c.gpu ? 8192 : 1024; }
+double elements(const Context& c) { return static_cast<double>(side(c)) * static_cast<double>(side(c)); }
+std::int64_t long_vector(const Context& c) { return std::int64_t{1} << (c.gpu ? 26 : 22); }
 
 Tensor<2> matrix(const Device& device, std::int64_t rows, std::int64_t columns, DType dtype = DType::f32) {
   device.seed(1);
@@ -33,49 +36,50 @@ std::vector<double> time_kernel(const Context& c, int inner, Step&& step) {
 Tensor<1> gelu(const Tensor<1>& x) { return x * ((x / std::sqrt(2.0)).erf() + 1) / 2; }
 
 std::vector<double> copy(const Context& c) {
-  constexpr double kBytes = 64 << 20;
-  auto x = Tensor<1>::zeros({(64 << 20) / 4}, c.device);
+  const std::int64_t bytes = std::int64_t{c.gpu ? 1024 : 64} << 20;
+  auto x = Tensor<1>::zeros({bytes / 4}, c.device);
   x = x + 0;
   c.device.sync();
   // A device copy as the API can say it: the same numbers in new memory.
-  return giga_per_second(time_kernel(c, 4, [&] { return x.neg(); }), 2 * kBytes);
+  return giga_per_second(time_kernel(c, 4, [&] { return x.neg(); }), 2.0 * static_cast<double>(bytes));
 }
 
 std::vector<double> gelu_custom(const Context& c) {
-  constexpr std::int64_t kSize = 1 << 22;
-  const auto x = Tensor<1>::random({kSize}, Distribution::normal(0, 1), c.device);
+  const auto size = long_vector(c);
+  const auto x = Tensor<1>::random({size}, Distribution::normal(0, 1), c.device);
   c.device.sync();
-  return giga_per_second(time_kernel(c, 4, [&] { return gelu(x); }), 2.0 * 4 * kSize);
+  return giga_per_second(time_kernel(c, 4, [&] { return gelu(x); }), 2.0 * 4 * static_cast<double>(size));
 }
 
 std::vector<double> gelu_custom_backward(const Context& c) {
-  constexpr std::int64_t kSize = 1 << 22;
-  const auto x = Tensor<1>::random({kSize}, Distribution::normal(0, 1), c.device.autodiff()).require_grad();
+  const auto size = long_vector(c);
+  const auto x = Tensor<1>::random({size}, Distribution::normal(0, 1), c.device.autodiff()).require_grad();
   c.device.sync();
-  return giga_per_second(time_kernel(c, 4, [&] { return *x.grad(gelu(x).backward()); }), 3.0 * 4 * kSize);
+  return giga_per_second(time_kernel(c, 4, [&] { return *x.grad(gelu(x).backward()); }),
+                         3.0 * 4 * static_cast<double>(size));
 }
 
 std::vector<double> softmax(const Context& c) {
-  const auto x = matrix(c.device, 1024, 1024);
-  return giga_per_second(time_kernel(c, 16, [&] { return activation::softmax(x, 1); }), 2 * 4 * kRows * kColumns);
+  const auto x = matrix(c.device, side(c), side(c));
+  return giga_per_second(time_kernel(c, 16, [&] { return activation::softmax(x, 1); }), 2 * 4 * elements(c));
 }
 
 std::vector<double> layer_norm(const Context& c) {
-  const auto x = matrix(c.device, 1024, 1024);
-  const auto norm = nn::LayerNormConfig{.d_model = 1024}.init(c.device);
-  return giga_per_second(time_kernel(c, 16, [&] { return norm(x); }), 2 * 4 * kRows * kColumns);
+  const auto x = matrix(c.device, side(c), side(c));
+  const auto norm = nn::LayerNormConfig{.d_model = side(c)}.init(c.device);
+  return giga_per_second(time_kernel(c, 16, [&] { return norm(x); }), 2 * 4 * elements(c));
 }
 
 std::vector<double> cross_entropy(const Context& c) {
-  const auto x = matrix(c.device, 1024, 1024);
-  const auto targets = Tensor<1, Int>::arange(0, 1024, c.device);
+  const auto x = matrix(c.device, side(c), side(c));
+  const auto targets = Tensor<1, Int>::arange(0, side(c), c.device);
   const nn::CrossEntropyLoss loss{};
-  return giga_per_second(time_kernel(c, 16, [&] { return loss(x, targets); }), 4 * kRows * kColumns);
+  return giga_per_second(time_kernel(c, 16, [&] { return loss(x, targets); }), 4 * elements(c));
 }
 
 std::vector<double> sum_dim0(const Context& c) {
-  const auto x = matrix(c.device, 1024, 1024);
-  return giga_per_second(time_kernel(c, 32, [&] { return x.sum_dim(0); }), 4 * kRows * kColumns);
+  const auto x = matrix(c.device, side(c), side(c));
+  return giga_per_second(time_kernel(c, 32, [&] { return x.sum_dim(0); }), 4 * elements(c));
 }
 
 std::vector<double> matmul(const Context& c, std::int64_t size, DType dtype) {
@@ -142,6 +146,8 @@ void add_kernels(std::vector<Benchmark>& list) {
       {"matmul_f32_1024", "TFLOP/s", "higher", [](const Context& c) { return matmul(c, 1024, DType::f32); }});
   list.push_back(
       {"matmul_bf16_1024", "TFLOP/s", "higher", [](const Context& c) { return matmul(c, 1024, DType::bf16); }});
+  list.push_back(
+      {"matmul_bf16_8192", "TFLOP/s", "higher", [](const Context& c) { return matmul(c, 8192, DType::bf16); }, true});
   list.push_back({"conv2d_fwd", "TFLOP/s", "higher", conv2d_fwd});
   list.push_back({"conv2d_bwd", "TFLOP/s", "higher", conv2d_bwd});
   list.push_back({"op_dispatch", "us/op", "lower", op_dispatch});

@@ -37,14 +37,16 @@ int main(int argc, char** argv) {
   std::string url = "cpu", json;
   std::vector<std::string> only;
   double seconds = 1.0;
-  bool list_only = false;
+  bool list_only = false, gpu = false;
   CLI::App app{"Measures a device; one JSON object a line", "burn-bench"};
   app.add_option("--device", url, "Device URL")->capture_default_str();
   app.add_option("--only", only, "Only these, separated by commas")->delimiter(',');
   app.add_option("--json", json, "Also append the lines to this file");
   app.add_option("--seconds", seconds, "Measuring time of each")->capture_default_str();
+  app.add_flag("--gpu", gpu, "Sizes that fill a GPU; what cuda devices of this process get anyway");
   app.add_flag("--list", list_only, "Print the names");
   CLI11_PARSE(app, argc, argv);
+  gpu = gpu || url.starts_with("cuda");
   ::signal(SIGPIPE, SIG_IGN);
   std::vector<Benchmark> list;
   add_raw_gemm(list);
@@ -70,7 +72,8 @@ int main(int argc, char** argv) {
     if (!json.empty()) file.open(json, std::ios::app);
     for (const auto& benchmark : list) {
       if (!only.empty() && std::find(only.begin(), only.end(), benchmark.name) == only.end()) continue;
-      const auto text = line(benchmark, url, benchmark.run({device, seconds}));
+      if (only.empty() && benchmark.gpu_only && !gpu) continue;
+      const auto text = line(benchmark, url, benchmark.run({device, seconds, gpu}));
       std::cout << text << std::endl;
       if (file) file << text << std::endl;
     }

@@ -2,6 +2,7 @@
 // fills in.
 #pragma once
 
+#include <memory>
 #include <variant>
 #include <vector>
 
@@ -10,12 +11,21 @@
 
 namespace burn::backends::cuda {
 
+// What it takes to launch a kernel together with others of its kind (merge.h). Not kept after a program is lowered.
+struct MergeableLaunch {
+  BlockKernel kernel;
+  std::vector<Argument> arguments;
+  std::vector<Address> written;
+};
+
 struct Launch {
   std::size_t source = 0;  // which of the program's kernels
   Grid grid;
   std::vector<std::byte> parameters;                       // back to back, each aligned to 8 bytes
   std::vector<std::size_t> offsets;                        // where each parameter begins
   std::vector<std::pair<std::size_t, Address>> addresses;  // where in `parameters` an address belongs
+
+  std::shared_ptr<const MergeableLaunch> mergeable;
 
   Launch(std::size_t source, const Grid& grid, std::span<const Argument> arguments);
 };

@@ -5,6 +5,7 @@
 
 #include <cublasLt.h>
 
+#include "backends/autotune.h"
 #include "backends/cuda/emitter.h"
 
 namespace burn::backends::cuda {
@@ -52,18 +53,20 @@ class PreparedProduct {
 
 class CublasLt {
  public:
-  // For the current context. Errors: FAILED_PRECONDITION with what is missing.
-  static Result<std::unique_ptr<CublasLt>> open();
+  // For the current context, that of a device of this name. Errors: FAILED_PRECONDITION with what is missing.
+  static Result<std::unique_ptr<CublasLt>> open(const std::string& device);
   ~CublasLt();
 
   std::string version() const;
   static bool has(ir::DType dtype) { return ir::is_floating(dtype); }
-  // Errors: UNIMPLEMENTED where the library has nothing for it.
-  Result<std::shared_ptr<const PreparedProduct>> prepare(const Product& product) const;
+  // With the fastest of the kernels that the library has in mind for it, timed once for each kind of product (none of
+  // them, where BURN_AUTOTUNE is off). Errors: UNIMPLEMENTED where the library has nothing for it.
+  Result<std::shared_ptr<const PreparedProduct>> prepare(const Product& product);
 
  private:
   CublasLt() = default;
   cublasLtHandle_t handle_ = nullptr;
+  std::unique_ptr<Autotune> choices_;
 };
 
 }  // namespace burn::backends::cuda

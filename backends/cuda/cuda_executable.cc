@@ -84,15 +84,26 @@ std::vector<bool> CudaExecutable::without(std::vector<bool>& lost_outputs) const
     return !ref.is_input() && lost_values[static_cast<std::size_t>(ref.index())];
   };
   const auto output_of = [&](ir::Ref ref) { return lowered_.output_of[static_cast<std::size_t>(ref.index())]; };
-  for (std::size_t s = 0; s < lowered_.steps.size(); ++s) {
-    const auto& step = lowered_.steps[s];
-    const auto has_no_place = [&](ir::Ref ref) {
-      return output_of(ref) >= 0 && lost_outputs[static_cast<std::size_t>(output_of(ref))];
-    };
-    lost_steps[s] = std::ranges::any_of(step.reads, is_lost) || std::ranges::any_of(step.results, has_no_place) ||
-                    (step.output >= 0 && lost_outputs[static_cast<std::size_t>(step.output)]);
-    if (!lost_steps[s]) continue;
-    for (const auto ref : step.results) lost_values[static_cast<std::size_t>(ref.index())] = true;
+  const auto has_no_place = [&](ir::Ref ref) {
+    return output_of(ref) >= 0 && lost_outputs[static_cast<std::size_t>(output_of(ref))];
+  };
+  const auto cannot_be_done = [&](const LoweredStep& step) {
+    return std::ranges::any_of(step.reads, is_lost) || std::ranges::any_of(step.results, has_no_place) ||
+           (step.output >= 0 && lost_outputs[static_cast<std::size_t>(step.output)]);
+  };
+  auto merged = lowered_.merged.begin();
+  for (std::size_t first = 0; first < lowered_.steps.size();) {
+    auto end = first + 1;  // one launch does all of its steps or none
+    if (merged != lowered_.merged.end() && static_cast<std::size_t>(merged->first) == first)
+      end = static_cast<std::size_t>((merged++)->second) + 1;
+    const std::span together(lowered_.steps.data() + first, end - first);
+    if (std::ranges::any_of(together, cannot_be_done)) {
+      for (auto s = first; s < end; ++s) {
+        lost_steps[s] = true;
+        for (const auto ref : lowered_.steps[s].results) lost_values[static_cast<std::size_t>(ref.index())] = true;
+      }
+    }
+    first = end;
   }
   for (std::size_t k = 0; k < program_.outputs.size(); ++k)
     lost_outputs[k] = lost_outputs[k] || is_lost(program_.outputs[k]);

@@ -111,7 +111,7 @@ Result<CublasLt*> Device::cublas() {
   if (!context_) return failed_precondition("there is no GPU");
   if (!cublas_) {
     make_current();
-    BURN_TRY(cublas_, CublasLt::open());
+    BURN_TRY(cublas_, CublasLt::open(name_));
   }
   return cublas_.get();
 }

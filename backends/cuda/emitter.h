@@ -55,6 +55,21 @@ struct KernelSource {
   std::string text;
 };
 
+// A kernel whose blocks of 256 threads work apart from each other, in parts: several of the same text can be launched
+// as one, each with arguments of its own.
+struct BlockKernel {
+  struct Parameter {
+    std::string type, name;  // of eight bytes, or a multiple
+  };
+  std::string functions;  // before the kernel; leaves a namespace open
+  std::vector<Parameter> parameters;
+  std::string body;  // finds its number in `block`, as an unsigned
+
+  KernelSource alone() const;
+  // Of up to so many.
+  KernelSource merged(std::size_t most) const;
+};
+
 struct Grid {
   std::int64_t blocks = 1;
   int threads = 256;
@@ -102,6 +117,9 @@ class Emitter {
   // Memory for this step alone, undefined at first, aligned to 256 bytes.
   virtual Address scratch(std::size_t bytes) = 0;
   virtual void launch(const KernelSource& source, const Grid& grid, std::vector<Argument> arguments) = 0;
+  // The same, of a kernel that may be merged with others; `written`: where it writes.
+  virtual void launch(BlockKernel kernel, std::int64_t blocks, std::vector<Argument> arguments,
+                      std::vector<Address> written) = 0;
   virtual void call(LibraryCall call) = 0;
   virtual void fill_zero(const Address& where, std::size_t bytes) = 0;
   // For kernels that find out that an index is outside its dim: the address of two int64, the index (that of any thread

@@ -8,6 +8,7 @@
 
 #include "backends/cuda/fused/group_kernel.h"
 #include "backends/cuda/lower/lower.h"
+#include "backends/cuda/merge.h"
 #include "backends/plan/views.h"
 #include "ir/random_box.h"
 
@@ -33,6 +34,7 @@ class ProgramEmitter final : public Emitter {
     }
     fill_outputs();
     reuse_inputs();
+    merge_launches(lowered_, lifetimes_);
     lowered_.arena = plan_arena(lifetimes_);
     lowered_.output_of = std::move(output_of_);
     return std::move(lowered_);
@@ -71,6 +73,14 @@ class ProgramEmitter final : public Emitter {
     const auto [found, is_new] = source_of_.try_emplace(source.text, lowered_.sources.size());
     if (is_new) lowered_.sources.push_back(source);
     lowered_.commands.push_back({Launch(found->second, grid, arguments), step_});
+  }
+  void launch(BlockKernel kernel, std::int64_t blocks, std::vector<Argument> arguments,
+              std::vector<Address> written) override {
+    if (blocks == 0) return;
+    const auto source = kernel.alone();
+    launch(source, {.blocks = blocks}, arguments);
+    std::get<Launch>(lowered_.commands.back().what).mergeable = std::make_shared<const MergeableLaunch>(
+        MergeableLaunch{std::move(kernel), std::move(arguments), std::move(written)});
   }
   void call(LibraryCall call) override { lowered_.commands.push_back({std::move(call), step_}); }
   void fill_zero(const Address& where, std::size_t bytes) override {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "backends/plan/decompose_rules.h"
+#include "base/few.h"
 
 namespace burn::backends {
 namespace {
@@ -15,9 +16,9 @@ using ir::PointwiseFn;
 using ir::Ref;
 
 Status supported(const ir::Program& program, const Backend& backend, const ir::Node& node) {
-  std::vector<const ir::TensorType*> types;
+  Few<const ir::TensorType*, 8> types;  // asked of every node of every program: no allocation
   for (const auto ref : program.operands_of(node)) types.push_back(&program.type_of(ref));
-  return backend.supports(node.op, types);
+  return backend.supports(node.op, {types.begin(), types.size()});
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """The benchmarks of burn-bench in PyTorch, under the same names: one JSON object a line.
 
-Usage: torch_bench.py [--threads N] [--only NAME,..] [--seconds S]. Debian's python3-torch is enough; set LD_LIBRARY_PATH to the
+Usage: torch_bench.py [--threads N] [--device cpu|cuda] [--mode eager|compile|graph|both] [--only NAME,..] [--seconds S]. On cuda the
+sizes are burn-bench's for GPUs. --mode is for the steps: torch.compile, the whole step captured in a CUDA graph, or both. Debian's python3-torch is enough; set LD_LIBRARY_PATH to the
 OpenMP flavour of OpenBLAS (scripts/bench does), or two thread pools fight for the cores.
 """
 import argparse
@@ -16,12 +17,22 @@ import torch.nn.functional as F
 from torch import nn
 
 
+GPU = False
+MODE = "eager"
+
+
+def side():
+    return 8192 if GPU else 1024
+
+
 def repeat(body, seconds, inner=1):
     """Seconds of each call of `body`, as the mean over `inner` calls, after three samples to warm up."""
     def take():
         start = time.perf_counter()
         for _ in range(inner):
             body()
+        if GPU:
+            torch.cuda.synchronize()
         return (time.perf_counter() - start) / inner
 
     for _ in range(3):
@@ -41,8 +52,9 @@ def micro(samples):
 
 
 def copy(s):
-    x = torch.zeros((64 << 20) // 4)
-    return rate(repeat(lambda: x.clone(), s, 4), 2 * (64 << 20) / 1e9)
+    size = (1024 if GPU else 64) << 20
+    x = torch.zeros(size // 4)
+    return rate(repeat(lambda: x.clone(), s, 4), 2 * size / 1e9)
 
 
 def gelu(x):
@@ -50,40 +62,40 @@ def gelu(x):
 
 
 def gelu_custom(s):
-    x = torch.randn(1 << 22)
+    x = torch.randn(1 << (26 if GPU else 22))
     return rate(repeat(lambda: gelu(x), s, 4), 2 * 4 * x.numel() / 1e9)
 
 
 def gelu_custom_backward(s):
-    x = torch.randn(1 << 22, requires_grad=True)
+    x = torch.randn(1 << (26 if GPU else 22), requires_grad=True)
     return rate(repeat(lambda: torch.autograd.grad(gelu(x).sum(), x), s, 4), 3 * 4 * x.numel() / 1e9)
 
 
 def softmax(s):
-    x = torch.randn(1024, 1024)
+    x = torch.randn(side(), side())
     return rate(repeat(lambda: torch.softmax(x, 1), s, 16), 2 * 4 * x.numel() / 1e9)
 
 
 def layer_norm(s):
-    x, norm = torch.randn(1024, 1024), nn.LayerNorm(1024)
+    x, norm = torch.randn(side(), side()), nn.LayerNorm(side())
     with torch.no_grad():
         return rate(repeat(lambda: norm(x), s, 16), 2 * 4 * x.numel() / 1e9)
 
 
 def cross_entropy(s):
-    x, targets = torch.randn(1024, 1024), torch.arange(1024)
+    x, targets = torch.randn(side(), side()), torch.arange(side())
     return rate(repeat(lambda: F.cross_entropy(x, targets), s, 16), 4 * x.numel() / 1e9)
 
 
 def sum_dim0(s):
-    x = torch.randn(1024, 1024)
+    x = torch.randn(side(), side())
     return rate(repeat(lambda: x.sum(0), s, 32), 4 * x.numel() / 1e9)
 
 
-def matmul(dtype):
+def matmul(dtype, n=1024):
     def run(s):
-        a, b = torch.randn(1024, 1024).to(dtype), torch.randn(1024, 1024).to(dtype)
-        return rate(repeat(lambda: a @ b, s, 4), 2 * 1024**3 / 1e12)
+        a, b = torch.randn(n, n).to(dtype), torch.randn(n, n).to(dtype)
+        return rate(repeat(lambda: a @ b, s, 4), 2 * n**3 / 1e12)
     return run
 
 
@@ -131,18 +143,38 @@ class Cnn(nn.Module):
         return self.linear2(F.relu(F.dropout(self.linear1(x))))
 
 
+def captured(body):
+    """The whole of it as a CUDA graph."""
+    side_stream = torch.cuda.Stream()
+    side_stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side_stream):
+        for _ in range(5):
+            body()
+    torch.cuda.current_stream().wait_stream(side_stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        body()
+    return graph
+
+
 def step(model, batch):
     def run(s):
         torch.manual_seed(1)
         net = model()
-        optim = torch.optim.Adam(net.parameters(), lr=1e-3)
+        graph = MODE in ("graph", "both")
+        optim = torch.optim.Adam(net.parameters(), lr=1e-3, **({"capturable": True} if graph else {}))
         images, targets = torch.rand(batch, 784), torch.arange(batch) % 10
+        loss = lambda: F.cross_entropy(net(images), targets)
+        if MODE in ("compile", "both"):
+            loss = torch.compile(loss)
 
         def body():
             optim.zero_grad()
-            F.cross_entropy(net(images), targets).backward()
+            loss().backward()
             optim.step()
-        return micro(repeat(body, s, 10))
+        if not graph:
+            return micro(repeat(body, s, 10))
+        return micro(repeat(captured(body).replay, s, 10))
     return run
 
 
@@ -207,6 +239,7 @@ BENCHMARKS = {
     "sum_dim0": ("GB/s", sum_dim0),
     "matmul_f32_1024": ("TFLOP/s", matmul(torch.float32)),
     "matmul_bf16_1024": ("TFLOP/s", matmul(torch.bfloat16)),
+    "matmul_bf16_8192": ("TFLOP/s", matmul(torch.bfloat16, 8192)),
     "conv2d_fwd": ("TFLOP/s", conv2d_fwd),
     "conv2d_bwd": ("TFLOP/s", conv2d_bwd),
     "op_dispatch": ("us/op", op_dispatch),
@@ -222,18 +255,24 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--only", default="")
     parser.add_argument("--seconds", type=float, default=1.0)
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--mode", default="eager", choices=["eager", "compile", "graph", "both"])
     args = parser.parse_args()
+    global GPU, MODE
+    GPU, MODE = args.device == "cuda", args.mode
+    if GPU:
+        torch.set_default_device("cuda")
     torch.set_num_threads(args.threads)
     only = [name for name in args.only.split(",") if name]
     unknown = [name for name in only if name not in BENCHMARKS]
     if unknown:
         sys.exit(f"torch_bench: no benchmark {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
     for name, (unit, run) in BENCHMARKS.items():
-        if only and name not in only:
+        if only and name not in only or not only and name == "matmul_bf16_8192" and not GPU:
             continue
         samples = sorted(run(args.seconds))
         pick = lambda q: samples[min(len(samples) - 1, int(q * len(samples)))]
-        print(json.dumps({"bench": name, "device": "torch", "value": float(f"{statistics.median(samples):.4g}"), "unit": unit,
+        print(json.dumps({"bench": name, "device": "torch" if MODE == "eager" else f"torch {MODE}", "value": float(f"{statistics.median(samples):.4g}"), "unit": unit,
                           "better": "lower" if unit in ("us", "us/op") else "higher", "n": len(samples),
                           "p10": float(f"{pick(.1):.4g}"), "p90": float(f"{pick(.9):.4g}")}), flush=True)
 

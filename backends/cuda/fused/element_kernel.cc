@@ -40,7 +40,7 @@ Status emit_elements(Emitter& emit, const GroupPlan& plan) {
   const int width = vector_width(walk, views, 8);
   GroupPrinter printer(emit, plan);
 
-  std::string loads, stores, before, after, tail_before, tail_after;
+  std::string loads, stores, before, after;
   const auto last = static_cast<std::size_t>(walk.rank() - 1);
   for (std::size_t k = 0; k < plan.reads().size(); ++k) {
     const auto& read = plan.reads()[k];
@@ -76,14 +76,14 @@ Status emit_elements(Emitter& emit, const GroupPlan& plan) {
   const auto scalars = scalar_reads(printer);
   std::string body;
   for (const auto& member : plan.group().members) body += printer.statement(member, "position");
-  printer.parameter("const std::int64_t", "count", Argument(elements));
+  printer.parameter("std::int64_t", "count", Argument(elements));
   if (!is_linear) {
-    printer.parameter(fmt::format("const burn::cuda::Walk<{}>", plan.full_count()), "walk", walk_argument(walk));
+    printer.parameter(fmt::format("burn::cuda::Walk<{}>", plan.full_count()), "walk", walk_argument(walk));
   }
 
   // One vector per thread; what is left of a linear walk's last one, element by element.
   std::string text;
-  text += "  const std::uint64_t vector = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;\n";
+  text += "  const std::uint64_t vector = std::uint64_t{block} * 256 + threadIdx.x;\n";
   text += fmt::format("  const std::int64_t first = vector * {};\n  if (first >= count) return;\n", width);
   text += scalars;
   const auto vector_body = [&](bool packed) {
@@ -118,12 +118,13 @@ Status emit_elements(Emitter& emit, const GroupPlan& plan) {
   }
   text += vector_body(width > 1);
 
-  KernelSource source;
-  source.text = printer.functions();
-  source.text += fmt::format("extern \"C\" __global__ void __launch_bounds__(256) burn_kernel({}) {{\n{}}}\n}}\n",
-                             printer.parameters(), text);
+  std::vector<Address> written;
+  for (const auto& write : plan.writes()) written.push_back(write.view.address);
   const std::int64_t vectors = (elements + width - 1) / width;
-  emit.launch(source, {.blocks = (vectors + 255) / 256, .threads = 256}, printer.take_arguments());
+  auto arguments = printer.take_arguments();
+  auto functions = printer.functions();
+  emit.launch(BlockKernel{std::move(functions), printer.take_parameters(), std::move(text)}, (vectors + 255) / 256,
+              std::move(arguments), std::move(written));
   return {};
 }
 

@@ -68,15 +68,21 @@ std::string GroupPrinter::random(const ir::Random& op, const std::string& positi
 }
 
 std::string GroupPrinter::parameter(const std::string& type, const std::string& name, Argument argument) {
-  parameters_ += fmt::format("{}{} {}", parameters_.empty() ? "" : ", ", type, name);
+  parameters_.push_back({type, name});
   arguments_.push_back(std::move(argument));
   return name;
+}
+
+std::string GroupPrinter::parameters() const {
+  std::string list;
+  for (const auto& [type, name] : parameters_) list += fmt::format("{}{} {}", list.empty() ? "" : ", ", type, name);
+  return list;
 }
 
 std::string GroupPrinter::bindings() {
   if (!has_bindings_) {
     has_bindings_ = true;
-    parameter("const std::uint64_t* __restrict__", "bindings", Address{.base = Address::Base::bindings});
+    parameter("const std::uint64_t*", "bindings", Address{.base = Address::Base::bindings});
   }
   return "bindings";
 }
@@ -109,8 +115,8 @@ std::string scalar_reads(GroupPrinter& printer) {
           "const {} x{} = {};\n", compute_type(dtype), k,
           ir::compute_dtype(dtype) == dtype ? value : fmt::format("rounded<{}>({})", storage_type(dtype), value));
     } else if (read.kind == GroupOperand::Kind::scalar) {
-      const auto from = printer.parameter(fmt::format("const {}* __restrict__", storage_type(dtype)),
-                                          fmt::format("p{}", k), Argument(read.view));
+      const auto from =
+          printer.parameter(fmt::format("const {}*", storage_type(dtype)), fmt::format("p{}", k), Argument(read.view));
       text += fmt::format("const {} x{} = to_compute<{}>(*{});\n", compute_type(dtype), k, storage_type(dtype), from);
     }
   }

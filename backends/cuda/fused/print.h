@@ -27,7 +27,8 @@ class GroupPrinter {
 
   // The functions that statements use, before the kernel; the list of parameters; and the arguments for them.
   std::string functions() const;
-  const std::string& parameters() const { return parameters_; }
+  std::string parameters() const;
+  std::vector<BlockKernel::Parameter> take_parameters() { return std::move(parameters_); }
   std::vector<Argument> take_arguments() { return std::move(arguments_); }
 
  private:
@@ -36,7 +37,7 @@ class GroupPrinter {
   Emitter& emit_;
   const GroupPlan& plan_;
   std::set<ir::PointwiseFn> functions_;
-  std::string parameters_;
+  std::vector<BlockKernel::Parameter> parameters_;
   std::vector<Argument> arguments_;
   bool has_bindings_ = false;
 };

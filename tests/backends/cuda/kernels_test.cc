@@ -1,0 +1,152 @@
+// The kernels that are generated for the catalogue's samples, compiled by NVRTC: every fourth one, and every one as a
+// slow test. Compiled only: that needs no GPU.
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "backends/cuda/nvrtc.h"
+#include "backends/cuda/program_emitter.h"
+#include "backends/plan/decompose.h"
+#include "backends/plan/simplify.h"
+#include "ir/catalogue.h"
+#include "tests/ops/samples.h"
+
+namespace burn::testing {
+namespace {
+
+namespace cuda = backends::cuda;
+
+#ifdef BURN_EVERY_KERNEL
+constexpr bool kEvery = true;
+#else
+constexpr bool kEvery = false;
+#endif
+
+// Lowered for a device that is not there. Ops that want a library's advice cannot be.
+Result<cuda::Lowered> lower(cuda::Device& device, const ir::Program& program, bool fusion) {
+  const auto simple = backends::simplify(program, true);
+  backends::PlanOptions options;
+  options.fusion = fusion;
+  return cuda::lower_program(device, simple, backends::make_plan(simple, options));
+}
+
+// The text of each kernel, with the sample that wants it.
+std::map<std::string, std::string> all_kernels(cuda::Device& device) {
+  std::map<std::string, std::string> texts;
+  for (const auto& entry : ir::catalogue()) {
+    for (const auto& sample : samples(entry.name)) {
+      for (const bool fusion : {true, false}) {
+        const auto lowered = lower(device, sample.program, fusion);
+        if (!lowered.ok()) {
+          EXPECT_TRUE(entry.name == "matmul" || entry.name.starts_with("attention"))
+              << entry.name << " " << sample.name << ": " << lowered.status().to_string();
+          continue;
+        }
+        for (const auto& source : lowered->sources)
+          texts.emplace(source.text, fmt::format("{} {}", entry.name, sample.name));
+      }
+    }
+  }
+  return texts;
+}
+
+std::string replaced(std::string text, std::string_view what, std::string_view with) {
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
+    text.replace(at, what.size(), with);
+  return text;
+}
+
+// Many in one text, as most of the time goes into reading headers: each in a namespace of its own.
+std::string together(std::span<const std::string> texts) {
+  std::string all;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    auto text = replaced(texts[i], "burn_kernel", fmt::format("burn_kernel_{}", i));
+    constexpr std::string_view kOpening = "namespace burn::ir::prelude {";
+    if (text.find(kOpening) != std::string::npos)
+      text = replaced(text, kOpening, fmt::format("{} namespace k{} {{", kOpening, i)) + "}\n";
+    all += text;
+  }
+  return all;
+}
+
+class CudaKernels : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(, CudaKernels, ::testing::Values("sm_80", "sm_90"),
+                         [](const auto& info) { return info.param; });
+
+TEST_P(CudaKernels, OfEveryOpCompile) {
+  constexpr std::size_t kTogether = 48;
+  const auto device = cuda::Device::for_compiling(GetParam());
+  const auto kernels = all_kernels(*device);
+  ASSERT_GT(kernels.size(), 1000u);
+  // Of each kind there are many, and the older architecture differs in a few conversions only.
+  const std::size_t stride = kEvery ? 1 : GetParam() == std::string("sm_90") ? 4 : 16;
+  std::vector<std::string> texts;
+  std::size_t number = 0;
+  for (const auto& [text, sample] : kernels) {
+    if (number++ % stride == 0) texts.push_back(text);
+  }
+
+  std::atomic<std::size_t> next = 0;
+  std::mutex mutex;
+  std::string complaints;
+  const auto work = [&] {
+    for (auto batch = next++; batch * kTogether < texts.size(); batch = next++) {
+      const auto first = batch * kTogether;
+      const auto part = std::span(texts).subspan(first, std::min(kTogether, texts.size() - first));
+      const auto code = cuda::compile_kernel(together(part), GetParam());
+      const std::lock_guard lock(mutex);
+      if (!code.ok() && complaints.empty())
+        complaints = kernels.at(part[0]) + " and others: " + code.status().message();
+    }
+  };
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < std::min(std::thread::hardware_concurrency(), 16u); ++i) threads.emplace_back(work);
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(complaints.substr(0, 4000), "");
+}
+
+// What is computed alike for several tensors, as an optimizer does, is one launch; one of them reads what another one
+// writes over: two.
+TEST(CudaLaunches, OfOneKindAreMergedWhereNothingOrdersThem) {
+  const auto device = cuda::Device::for_compiling("sm_90");
+  ir::ProgramBuilder builder;
+  std::vector<ir::Ref> outputs;
+  const auto update = [&](ir::Ref parameter, ir::Ref gradient) {
+    const ir::Ref pair[] = {parameter, gradient};
+    outputs.push_back(builder.add(ir::Pointwise{ir::PointwiseFn::sub}, pair)->result(0));
+  };
+  for (const std::int64_t size : {1000, 10, 64}) {
+    const ir::TensorType type{ir::DType::f32, {size}};
+    update(builder.add_input(type), builder.add_input(type));
+  }
+  const auto lowered = lower(*device, builder.finish(outputs), true);
+  ASSERT_TRUE(lowered.ok()) << lowered.status().to_string();
+  EXPECT_EQ(lowered->commands.size(), 1u);
+  ASSERT_EQ(lowered->sources.size(), 1u);
+  EXPECT_TRUE(cuda::compile_kernel(lowered->sources[0].text, "sm_90").ok());
+}
+
+TEST(CudaLaunches, AreNotMergedWhereOneWritesOverWhatAnotherOneReads) {
+  const auto device = cuda::Device::for_compiling("sm_90");
+  ir::ProgramBuilder builder;
+  const ir::TensorType type{ir::DType::f32, {100}};
+  const auto x = builder.add_input(type), y = builder.add_input(type);
+  const ir::Ref first[] = {x, y}, second[] = {y, x};
+  const auto a = *builder.add(ir::Pointwise{ir::PointwiseFn::sub}, first);
+  const auto b = *builder.add(ir::Pointwise{ir::PointwiseFn::sub}, second);
+  builder.donate(y.index());  // the second one may be written over it
+  const auto program = builder.finish({a, b});
+  const auto lowered = lower(*device, program, false);
+  ASSERT_TRUE(lowered.ok());
+  ASSERT_EQ(lowered->outputs[1].reuses_input, y.index());
+  EXPECT_EQ(lowered->commands.size(), 2u);
+}
+
+}  // namespace
+}  // namespace burn::testing
