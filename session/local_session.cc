@@ -55,6 +55,8 @@ template <typename... Bodies>
 struct Overloaded : Bodies... {
   using Bodies::operator()...;
 };
+template <typename... Bodies>
+Overloaded(Bodies...) -> Overloaded<Bodies...>;  // for Clang 16
 
 // The client's end of an upload.
 class UploadHandle final : public LocalSession::Upload {

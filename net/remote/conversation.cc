@@ -133,6 +133,7 @@ void Conversation::send_what_fits() {
     transmit(std::move(next.frame), proto::Lane::control);
     if (next.upload_id) uploads_.add(*next.upload_id, std::move(next.upload));
   }
+  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): it is checked, as the condition
   while (auto chunk = uploads_.next()) transmit(proto::encode(*chunk), proto::Lane::bulk);
 }
 
