@@ -7,24 +7,24 @@
 
 namespace burn::autodiff {
 
-inline Value zeros_like(const Value& x, const Step& s) {
+inline Value zeros_like(const Value& x, const TapedOp& s) {
   return client::filled(place_of(s.g), x.shape(), 0, x.dtype(), s.site);
 }
 
-inline Value zeros(const ir::Shape& shape, const Step& s) {
+inline Value zeros(const ir::Shape& shape, const TapedOp& s) {
   return client::filled(place_of(s.g), shape, 0, s.g.dtype(), s.site);
 }
 
 // Runs a rule only for the operands that want it.
 template <typename First>
-OperandGradients one(const Step& s, First&& first) {
+OperandGradients one(const TapedOp& s, First&& first) {
   OperandGradients result(s.x.size());
   if (s.needs[0]) result[0] = first();
   return result;
 }
 
 template <typename First, typename Second>
-OperandGradients two(const Step& s, First&& first, Second&& second) {
+OperandGradients two(const TapedOp& s, First&& first, Second&& second) {
   OperandGradients result(s.x.size());
   if (s.needs[0]) result[0] = first();
   if (s.needs[1]) result[1] = second();
@@ -32,10 +32,10 @@ OperandGradients two(const Step& s, First&& first, Second&& second) {
 }
 
 // Ops that take no floating operand, or whose result is flat in it.
-inline OperandGradients flat(const Step& s) { return OperandGradients(s.x.size()); }
+inline OperandGradients flat(const TapedOp& s) { return OperandGradients(s.x.size()); }
 
 namespace grad_rules {
-#define OP(type) OperandGradients rule(const ir::type& op, const Step& s);
+#define OP(type) OperandGradients rule(const ir::type& op, const TapedOp& s);
 BURN_OPS(OP)
 #undef OP
 }  // namespace grad_rules

@@ -4,7 +4,7 @@
 
 namespace burn::autodiff {
 
-OperandGradients gradients(const ir::Op& op, const Step& step) {
+OperandGradients gradients(const ir::Op& op, const TapedOp& step) {
   return std::visit([&](const auto& kind) { return grad_rules::rule(kind, step); }, op);  // qualified on purpose
 }
 

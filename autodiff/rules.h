@@ -11,7 +11,7 @@
 namespace burn::autodiff {
 
 // One op of the tape as a rule sees it.
-struct Step {
+struct TapedOp {
   std::span<const client::Value> x;  // the operands
   const client::Value& y;            // the (first) result
   const client::Value& g;            // the gradient of the (first) result, of y's shape
@@ -26,6 +26,6 @@ struct Step {
 // One gradient per operand: empty where none is needed or none flows. Errors (thrown): UNIMPLEMENTED for an op without
 // a rule.
 using OperandGradients = Few<std::optional<client::Value>, 3>;
-OperandGradients gradients(const ir::Op& op, const Step& step);
+OperandGradients gradients(const ir::Op& op, const TapedOp& step);
 
 }  // namespace burn::autodiff

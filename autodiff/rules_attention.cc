@@ -6,11 +6,11 @@
 namespace burn::autodiff {
 namespace {
 
-Value transposed(const Value& x, const Step& s) { return client::swap_dims(x, -2, -1, s.site); }
+Value transposed(const Value& x, const TapedOp& s) { return client::swap_dims(x, -2, -1, s.site); }
 
 // With p the probabilities: dv = p^T g; ds = p (g v^T - the rows' sums of p (g v^T)), and p times the gradient of the
 // statistics more where there is one; dq = scale ds k, dk = scale ds^T q.
-OperandGradients by_scores(const ir::Attention& op, const Step& s, const Value* mask, const Value* bias) {
+OperandGradients by_scores(const ir::Attention& op, const TapedOp& s, const Value* mask, const Value* bias) {
   const auto widened = [&](const Value& x) { return client::cast(x, ir::compute_dtype(x.dtype()), s.site); };
   const auto narrowed = [&](const Value& x) { return client::cast(x, s.g.dtype(), s.site); };
   const Value q = widened(s.x[0]), k = widened(s.x[1]), v = widened(s.x[2]), g = widened(s.g);
@@ -32,7 +32,7 @@ OperandGradients by_scores(const ir::Attention& op, const Step& s, const Value* 
 
 namespace grad_rules {
 
-OperandGradients rule(const ir::Attention& op, const Step& s) {
+OperandGradients rule(const ir::Attention& op, const TapedOp& s) {
   const Value *mask = nullptr, *bias = nullptr;
   bool is_followed = s.g.is_tracked();  // the gradient will be differentiated itself
   for (std::size_t i = 0; i < s.x.size(); ++i) {
@@ -51,7 +51,7 @@ OperandGradients rule(const ir::Attention& op, const Step& s) {
 }
 
 // Only recorded where nobody differentiates it: see above.
-OperandGradients rule(const ir::AttentionGrad&, const Step& s) {
+OperandGradients rule(const ir::AttentionGrad&, const TapedOp& s) {
   throw Error(
       StatusCode::unimplemented,
       "attention_grad has no gradient of its own; differentiate attention twice (at " + ir::to_string(s.site) + ")");

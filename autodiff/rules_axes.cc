@@ -8,10 +8,12 @@ using client::place_of;
 
 namespace {
 
-Value reverse(const Value& x, std::int64_t axis, const Step& s) { return client::flip(x, std::span{&axis, 1}, s.site); }
+Value reverse(const Value& x, std::int64_t axis, const TapedOp& s) {
+  return client::flip(x, std::span{&axis, 1}, s.site);
+}
 
 // At each place along `axis` the product of what comes before it.
-Value product_before(const Value& x, std::int64_t axis, const Step& s) {
+Value product_before(const Value& x, std::int64_t axis, const TapedOp& s) {
   ir::Shape one = x.shape();
   one[static_cast<int>(axis)] = 1;
   const auto shifted = std::array{client::filled(place_of(x), one, 1, x.dtype(), s.site),
@@ -21,13 +23,13 @@ Value product_before(const Value& x, std::int64_t axis, const Step& s) {
 
 // The product of all the others along `axis`, without dividing (elements may be 0): what came before times what comes
 // after.
-Value product_of_others(const Value& x, std::int64_t axis, const Step& s) {
+Value product_of_others(const Value& x, std::int64_t axis, const TapedOp& s) {
   return product_before(x, axis, s) * reverse(product_before(reverse(x, axis, s), axis, s), axis, s);
 }
 
 // t[k] = g[k] + f[k] t[k + 1] along the middle dim of [outer, n, inner], t[n] being 0. Every other one follows from the
 // one two places on, which is the same with half the length; the ones between follow from those.
-Value linear_recurrence(const Value& g, const Value& f, const Step& s) {
+Value linear_recurrence(const Value& g, const Value& f, const TapedOp& s) {
   const auto outer = g.dim(0), n = g.dim(1), inner = g.dim(2);
   if (n <= 1) return g;
   const auto with_zero = [&](const Value& v) {
@@ -47,7 +49,7 @@ Value linear_recurrence(const Value& g, const Value& f, const Step& s) {
 
 // Of z = cumprod(x): at each k, the sum over i >= k of g[i] times the product of x[j] with k < j <= i. No division:
 // elements may be 0.
-Value weighted_tail(const Value& x, const Value& g, std::int64_t axis, const Step& s) {
+Value weighted_tail(const Value& x, const Value& g, std::int64_t axis, const TapedOp& s) {
   const auto n = x.shape()[static_cast<int>(axis)];
   ir::Shape lines{1, n, 1};
   for (int i = 0; i < x.rank(); ++i) {
@@ -60,7 +62,7 @@ Value weighted_tail(const Value& x, const Value& g, std::int64_t axis, const Ste
 }
 
 // Of an op that gives elements and their indices.
-Value where_they_came_from(std::int64_t axis, const Step& s) {
+Value where_they_came_from(std::int64_t axis, const TapedOp& s) {
   return client::scatter(zeros_like(s.x[0], s), axis, s.ys[1], s.g, ir::ScatterFn::add, s.site);
 }
 
@@ -68,9 +70,9 @@ Value where_they_came_from(std::int64_t axis, const Step& s) {
 
 namespace grad_rules {
 
-OperandGradients rule(const ir::ArgReduce&, const Step& s) { return flat(s); }
+OperandGradients rule(const ir::ArgReduce&, const TapedOp& s) { return flat(s); }
 
-OperandGradients rule(const ir::Reduce& op, const Step& s) {
+OperandGradients rule(const ir::Reduce& op, const TapedOp& s) {
   const Value& x = s.x[0];
   const auto spread = [&](const Value& v) { return client::expand(v, x.shape(), s.site); };
   return one(s, [&]() -> Value {
@@ -101,7 +103,7 @@ OperandGradients rule(const ir::Reduce& op, const Step& s) {
   });
 }
 
-OperandGradients rule(const ir::Scan& op, const Step& s) {
+OperandGradients rule(const ir::Scan& op, const TapedOp& s) {
   const Value& x = s.x[0];
   const auto tail_sum = [&](const Value& v) {  // z[i] = v[i] + v[i + 1] + ...
     return reverse(client::scan(ir::ReduceFn::sum, reverse(v, op.axis, s), op.axis, s.site), op.axis, s);
@@ -133,15 +135,15 @@ OperandGradients rule(const ir::Scan& op, const Step& s) {
   });
 }
 
-OperandGradients rule(const ir::Sort& op, const Step& s) {
+OperandGradients rule(const ir::Sort& op, const TapedOp& s) {
   return one(s, [&] { return where_they_came_from(op.axis, s); });
 }
 
-OperandGradients rule(const ir::TopK& op, const Step& s) {
+OperandGradients rule(const ir::TopK& op, const TapedOp& s) {
   return one(s, [&] { return where_they_came_from(op.axis, s); });
 }
 
-OperandGradients rule(const ir::MatMul&, const Step& s) {
+OperandGradients rule(const ir::MatMul&, const TapedOp& s) {
   return two(
       s, [&] { return client::matmul(s.g, client::swap_dims(s.x[1], -2, -1, s.site), s.site); },
       [&] { return client::matmul(client::swap_dims(s.x[0], -2, -1, s.site), s.g, s.site); });

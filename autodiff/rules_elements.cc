@@ -3,10 +3,10 @@
 namespace burn::autodiff {
 namespace grad_rules {
 
-OperandGradients rule(const ir::Constant&, const Step& s) { return flat(s); }
-OperandGradients rule(const ir::Scalar&, const Step& s) { return flat(s); }
-OperandGradients rule(const ir::Iota&, const Step& s) { return flat(s); }
-OperandGradients rule(const ir::Random&, const Step& s) { return flat(s); }
+OperandGradients rule(const ir::Constant&, const TapedOp& s) { return flat(s); }
+OperandGradients rule(const ir::Scalar&, const TapedOp& s) { return flat(s); }
+OperandGradients rule(const ir::Iota&, const TapedOp& s) { return flat(s); }
+OperandGradients rule(const ir::Random&, const TapedOp& s) { return flat(s); }
 
 // The gradient column of pointwise.def, read as code over Values.
 #define ZERO \
@@ -14,7 +14,7 @@ OperandGradients rule(const ir::Random&, const Step& s) { return flat(s); }
 #define BURN_GRADIENT(i, formula) \
   if (step.needs[i]) result[i] = [&]() -> std::optional<Value> { return formula; }();
 
-OperandGradients rule(const ir::Pointwise& op, const Step& step) {
+OperandGradients rule(const ir::Pointwise& op, const TapedOp& step) {
   OperandGradients result(step.x.size());
   [[maybe_unused]] const Value& y = step.y;
   [[maybe_unused]] const Value& g = step.g;
@@ -53,7 +53,7 @@ OperandGradients rule(const ir::Pointwise& op, const Step& step) {
   return result;
 }
 
-OperandGradients rule(const ir::Cast&, const Step& s) {
+OperandGradients rule(const ir::Cast&, const TapedOp& s) {
   return one(s, [&] { return client::cast(s.g, s.x[0].dtype(), s.site); });
 }
 

@@ -6,25 +6,25 @@ using client::apply;
 
 namespace grad_rules {
 
-OperandGradients rule(const ir::Reshape&, const Step& s) {
+OperandGradients rule(const ir::Reshape&, const TapedOp& s) {
   return one(s, [&] { return client::reshape(s.g, s.x[0].shape(), s.site); });
 }
 
-OperandGradients rule(const ir::Permute& op, const Step& s) {
+OperandGradients rule(const ir::Permute& op, const TapedOp& s) {
   ir::Dims inverse = op.axes;
   for (int i = 0; i < op.axes.rank(); ++i) inverse[static_cast<int>(op.axes[i])] = i;
   return one(s, [&] { return client::permute(s.g, inverse, s.site); });
 }
 
-OperandGradients rule(const ir::Expand&, const Step& s) {
+OperandGradients rule(const ir::Expand&, const TapedOp& s) {
   return one(s, [&] { return client::sum_to(s.g, s.x[0].shape(), s.site); });
 }
 
-OperandGradients rule(const ir::Slice& op, const Step& s) {
+OperandGradients rule(const ir::Slice& op, const TapedOp& s) {
   return one(s, [&] { return apply(ir::SliceAssign{op.starts, op.steps}, zeros_like(s.x[0], s), s.g, s.site); });
 }
 
-OperandGradients rule(const ir::SliceAssign& op, const Step& s) {
+OperandGradients rule(const ir::SliceAssign& op, const TapedOp& s) {
   return two(
       s, [&] { return apply(op, s.g, zeros_like(s.x[1], s), s.site); },
       [&] {
@@ -32,7 +32,7 @@ OperandGradients rule(const ir::SliceAssign& op, const Step& s) {
       });
 }
 
-OperandGradients rule(const ir::Concat& op, const Step& s) {
+OperandGradients rule(const ir::Concat& op, const TapedOp& s) {
   OperandGradients result(s.x.size());
   std::int64_t start = 0;
   for (std::size_t i = 0; i < s.x.size(); ++i) {
@@ -43,13 +43,13 @@ OperandGradients rule(const ir::Concat& op, const Step& s) {
   return result;
 }
 
-OperandGradients rule(const ir::Gather& op, const Step& s) {
+OperandGradients rule(const ir::Gather& op, const TapedOp& s) {
   return one(s,
              [&] { return client::scatter(zeros_like(s.x[0], s), op.axis, s.x[1], s.g, ir::ScatterFn::add, s.site); });
 }
 
 // Except for add, targets are taken to be distinct.
-OperandGradients rule(const ir::Scatter& op, const Step& s) {
+OperandGradients rule(const ir::Scatter& op, const TapedOp& s) {
   const Value &x = s.x[0], &index = s.x[1], &values = s.x[2];
   const auto gathered = [&](const Value& v) { return client::gather(v, op.axis, index, s.site); };
   const auto to_x = [&]() -> Value {

@@ -9,7 +9,7 @@ namespace grad_rules {
 // Convolution and its two adjoints are linear in each operand, and each one's gradients are the other two.
 ir::Dims spatial(const Value& x) { return ir::Dims{x.shape().span().subspan(2)}; }
 
-OperandGradients rule(const ir::Conv& op, const Step& s) {
+OperandGradients rule(const ir::Conv& op, const TapedOp& s) {
   return two(
       s,
       [&] {
@@ -22,7 +22,7 @@ OperandGradients rule(const ir::Conv& op, const Step& s) {
       });
 }
 
-OperandGradients rule(const ir::ConvInputGrad& op, const Step& s) {
+OperandGradients rule(const ir::ConvInputGrad& op, const TapedOp& s) {
   return two(
       s,
       [&] {
@@ -34,7 +34,7 @@ OperandGradients rule(const ir::ConvInputGrad& op, const Step& s) {
       });
 }
 
-OperandGradients rule(const ir::ConvWeightGrad& op, const Step& s) {
+OperandGradients rule(const ir::ConvWeightGrad& op, const TapedOp& s) {
   return two(
       s,
       [&] {
@@ -46,7 +46,7 @@ OperandGradients rule(const ir::ConvWeightGrad& op, const Step& s) {
       });
 }
 
-OperandGradients rule(const ir::AvgPool& op, const Step& s) {
+OperandGradients rule(const ir::AvgPool& op, const TapedOp& s) {
   return one(s, [&] {
     return apply(ir::AvgPoolGrad{op.kernel, op.stride, op.padding,
                                  ir::Dims{s.x[0].shape().span().last(static_cast<std::size_t>(op.kernel.rank()))},
@@ -55,13 +55,13 @@ OperandGradients rule(const ir::AvgPool& op, const Step& s) {
   });
 }
 
-OperandGradients rule(const ir::AvgPoolGrad& op, const Step& s) {
+OperandGradients rule(const ir::AvgPoolGrad& op, const TapedOp& s) {
   return one(s, [&] {
     return apply(ir::AvgPool{op.kernel, op.stride, op.padding, op.count_include_pad, op.ceil_mode}, s.g, s.site);
   });
 }
 
-OperandGradients rule(const ir::MaxPool&, const Step& s) {
+OperandGradients rule(const ir::MaxPool&, const TapedOp& s) {
   const auto flat = [&](const Value& v) { return v.rank() == 3 ? v : client::flatten(v, 2, -1, s.site); };
   return one(s, [&] {
     const Value zeros = flat(zeros_like(s.x[0], s));
@@ -70,12 +70,12 @@ OperandGradients rule(const ir::MaxPool&, const Step& s) {
   });
 }
 
-OperandGradients rule(const ir::AdaptiveAvgPool& op, const Step& s) {
+OperandGradients rule(const ir::AdaptiveAvgPool& op, const TapedOp& s) {
   const auto size = s.x[0].shape().span().last(static_cast<std::size_t>(op.output_size.rank()));
   return one(s, [&] { return apply(ir::AdaptiveAvgPoolGrad{ir::Dims{size}}, s.g, s.site); });
 }
 
-OperandGradients rule(const ir::AdaptiveAvgPoolGrad& op, const Step& s) {
+OperandGradients rule(const ir::AdaptiveAvgPoolGrad& op, const TapedOp& s) {
   const auto size = s.x[0].shape().span().last(static_cast<std::size_t>(op.input_size.rank()));
   return one(s, [&] { return apply(ir::AdaptiveAvgPool{ir::Dims{size}}, s.g, s.site); });
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <ranges>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -19,9 +20,9 @@ namespace {
 using HashState = std::array<std::uint64_t, 2>;
 
 // What one step adds to a hash: bytes behind the state so far, hashed in one call.
-class Step {
+class HashInput {
  public:
-  explicit Step(const HashState& state) { put(state); }
+  explicit HashInput(const HashState& state) { put(state); }
 
   template <typename T>
   void put(const T& value) {
@@ -72,9 +73,8 @@ bool exists(const Program& program, Ref ref) {
 std::string to_string(Ref ref) { return fmt::format("{}{}", ref.is_input() ? "in" : "%", ref.index()); }
 
 std::string list(std::span<const Ref> refs) {
-  std::string text;
-  for (const auto ref : refs) text += (text.empty() ? "" : ", ") + to_string(ref);
-  return text;
+  const auto texts = refs | std::views::transform([](Ref ref) { return to_string(ref); });
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 // Blocks of four numbers that an op takes from the random stream: those of the whole value, whatever box it draws.
@@ -191,11 +191,11 @@ Result<Ref> ProgramBuilder::append(const Kind& kind, std::span<const TensorType*
     BURN_RETURN_IF_ERROR(take_turn(kind, program_));
 
   // Of the results' types nothing: they follow from the op and the inputs, whose types seal() adds.
-  Step step{state_};
-  step.put_op(kind);
-  step.put_refs(operands);
-  step.put(static_cast<std::uint8_t>(recompute));
-  state_ = step.hash();
+  HashInput input_bytes{state_};
+  input_bytes.put_op(kind);
+  input_bytes.put_refs(operands);
+  input_bytes.put(static_cast<std::uint8_t>(recompute));
+  state_ = input_bytes.hash();
 
   constexpr bool kEffect = has_effect<Kind>();
   if constexpr (kEffect) ++program_.effect_count;
@@ -244,16 +244,16 @@ Program ProgramBuilder::finish(std::vector<Ref> outputs) {
 void ProgramBuilder::seal(std::vector<Ref> outputs) {
   program_.outputs = std::move(outputs);
   for (const auto& input : program_.inputs) {
-    Step step{state_};
-    step.put(Part::input);
-    step.put_type(input.type);
-    step.put(static_cast<std::uint8_t>(input.donated));
-    state_ = step.hash();
+    HashInput input_bytes{state_};
+    input_bytes.put(Part::input);
+    input_bytes.put_type(input.type);
+    input_bytes.put(static_cast<std::uint8_t>(input.donated));
+    state_ = input_bytes.hash();
   }
-  Step step{state_};
-  step.put(Part::outputs);
-  step.put_refs(program_.outputs);
-  const auto [low, high] = step.hash();
+  HashInput input_bytes{state_};
+  input_bytes.put(Part::outputs);
+  input_bytes.put_refs(program_.outputs);
+  const auto [low, high] = input_bytes.hash();
   program_.hash = {low, high};
   state_ = {};
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 
 namespace burn::ir {
@@ -67,14 +69,7 @@ Dims contiguous_strides(const Shape& shape) {
   return strides;
 }
 
-std::string to_string(const Dims& dims) {
-  std::string text = "[";
-  for (int i = 0; i < dims.rank(); ++i) {
-    if (i > 0) text += ", ";
-    text += std::to_string(dims[i]);
-  }
-  return text + "]";
-}
+std::string to_string(const Dims& dims) { return fmt::format("[{}]", fmt::join(dims, ", ")); }
 
 std::string to_string(const TensorType& type) { return std::string{name(type.dtype)} + to_string(type.shape); }
 

@@ -17,8 +17,8 @@ namespace burn::proto {
 enum class Lane { control, bulk };
 
 // Memory into which a part of a frame may be received.
-struct Place {
-  std::size_t begin = 0;  // bytes of the frame that come before it; 0: there is no place
+struct ReceiveSpace {
+  std::size_t begin = 0;  // bytes of the frame that come before it; 0: there is none
   std::shared_ptr<const void> owner;
   std::span<std::byte> bytes;  // for the rest of the frame
 };
@@ -30,7 +30,7 @@ class ChannelHandler {
   virtual void on_frame(SharedBytes frame) = 0;
   // A large frame of `size` bytes begins with `head`. Where its end should be put, or no place: then on_frame gets all
   // of it.
-  virtual Place place(std::span<const std::byte> /*head*/, std::uint64_t /*size*/) { return {}; }
+  virtual ReceiveSpace place(std::span<const std::byte> /*head*/, std::uint64_t /*size*/) { return {}; }
   // The frame for which the last place() gave one: its beginning, and that place.
   virtual void on_placed(SharedBytes /*head*/, SharedBytes /*rest*/) {}  // NOLINT(performance-unnecessary-value-param)
   // The last call, exactly once: the peer closed (ok), vanished, or broke the transport's rules.

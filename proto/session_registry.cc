@@ -2,6 +2,9 @@
 
 #include <map>
 #include <mutex>
+#include <ranges>
+
+#include <fmt/format.h>
 
 #include "base/fork.h"
 #include "base/settings.h"
@@ -39,7 +42,7 @@ Result<std::unique_ptr<Session>> open_session(const std::string& url) {
     const std::lock_guard lock{all.mutex};
     const auto found = all.factories.find(url.substr(0, url.find_first_of(":/")));
     if (found != all.factories.end()) factory = found->second;
-    for (const auto& [scheme, unused] : all.factories) known += (known.empty() ? "" : ", ") + scheme;
+    known = fmt::format("{}", fmt::join(all.factories | std::views::keys, ", "));
   }
   if (factory) return factory(url);
   return invalid_argument("no device \"" + url + "\": its scheme is not among " + (known.empty() ? "(none)" : known));

@@ -74,7 +74,7 @@ void Connection::on_frame(SharedBytes bytes) {
   if (!ended_) serve(proto::decode(bytes));
 }
 
-proto::Place Connection::place(std::span<const std::byte> head, std::uint64_t size) {
+proto::ReceiveSpace Connection::place(std::span<const std::byte> head, std::uint64_t size) {
   if (ended_ || !session_) return {};
   const auto chunk = proto::peek_chunk(head, size);
   if (!chunk) return {};

@@ -29,7 +29,7 @@ class Connection : public proto::ChannelHandler, public std::enable_shared_from_
 
   // From the channel.
   void on_frame(SharedBytes frame) override;
-  proto::Place place(std::span<const std::byte> head, std::uint64_t size) override;
+  proto::ReceiveSpace place(std::span<const std::byte> head, std::uint64_t size) override;
   void on_placed(SharedBytes head, SharedBytes rest) override;
   void on_closed(Status why) override;
 

@@ -35,7 +35,7 @@ struct WriteCall {
 struct UploadCall {
   proto::TensorId id;
   ir::TensorType type;
-  std::shared_ptr<Upload> upload;
+  std::shared_ptr<StagedUpload> upload;
   Budget::Share share;
   Status failed;
 };
@@ -55,11 +55,13 @@ template <typename... Bodies>
 struct Overloaded : Bodies... {
   using Bodies::operator()...;
 };
+template <typename... Bodies>
+Overloaded(Bodies...) -> Overloaded<Bodies...>;  // for Clang 16
 
 // The client's end of an upload.
 class UploadHandle final : public LocalSession::Upload {
  public:
-  explicit UploadHandle(std::shared_ptr<session::Upload> upload) : upload_(std::move(upload)) {}
+  explicit UploadHandle(std::shared_ptr<StagedUpload> upload) : upload_(std::move(upload)) {}
   ~UploadHandle() override { upload_->finish(); }
   Status fill(std::uint64_t offset, std::span<const std::byte> bytes) override { return upload_->fill(offset, bytes); }
   std::shared_ptr<std::byte> place(std::uint64_t offset, std::size_t size) override {
@@ -68,7 +70,7 @@ class UploadHandle final : public LocalSession::Upload {
   bool complete() const override { return upload_->complete(); }
 
  private:
-  const std::shared_ptr<session::Upload> upload_;
+  const std::shared_ptr<StagedUpload> upload_;
 };
 
 class QueuedSession final : public LocalSession {
@@ -243,7 +245,7 @@ class QueuedSession final : public LocalSession {
                                             ir::to_string(call.type), bytes, info_.max_tensor_bytes));
     }
     BURN_TRY(call.share, budget_.take(bytes));
-    BURN_TRY(call.upload, session::Upload::create(signal_, worker_->backend(), bytes));
+    BURN_TRY(call.upload, StagedUpload::create(signal_, worker_->backend(), bytes));
     return {};
   }
 

@@ -71,7 +71,7 @@ Result<SessionState::Tensor> SessionState::make(proto::TensorId id, const proto:
   return Tensor{tensor.type, std::move(share), std::move(buffer)};
 }
 
-void SessionState::begin_upload(proto::TensorId id, const ir::TensorType& type, std::shared_ptr<Upload> upload,
+void SessionState::begin_upload(proto::TensorId id, const ir::TensorType& type, std::shared_ptr<StagedUpload> upload,
                                 Budget::Share share, Status failed) {
   const bool is_new = !tensors_.contains(id);
   if (failed.ok()) failed = is_new ? check_room(1) : in_use(id);
@@ -110,14 +110,14 @@ Status SessionState::check_room(std::size_t tensors) const {
 bool SessionState::drop(proto::TensorId id) {
   const auto found = tensors_.find(id);
   if (found == tensors_.end()) return false;
-  if (const auto* upload = std::get_if<std::shared_ptr<Upload>>(&found->second.content)) (*upload)->drop();
+  if (const auto* upload = std::get_if<std::shared_ptr<StagedUpload>>(&found->second.content)) (*upload)->drop();
   tensors_.erase(found);
   return true;
 }
 
 // Waits for the tensor's numbers if they are still on their way. Null: the tensor's content is a Failure.
 backends::BufferPtr SessionState::buffer_of(Tensor& tensor) {
-  if (const auto* pending = std::get_if<std::shared_ptr<Upload>>(&tensor.content)) {
+  if (const auto* pending = std::get_if<std::shared_ptr<StagedUpload>>(&tensor.content)) {
     auto buffer = guarded([&]() -> Result<backends::BufferPtr> {
       BURN_TRY(auto block, (*pending)->wait());
       return stream_.upload(std::move(block));
@@ -135,7 +135,7 @@ backends::BufferPtr SessionState::buffer_of(Tensor& tensor) {
 
 void SessionState::clear() {
   for (auto& [id, tensor] : tensors_) {
-    if (const auto* upload = std::get_if<std::shared_ptr<Upload>>(&tensor.content)) (*upload)->drop();
+    if (const auto* upload = std::get_if<std::shared_ptr<StagedUpload>>(&tensor.content)) (*upload)->drop();
   }
   tensors_.clear();
   programs_.clear();
@@ -186,7 +186,7 @@ bool SessionState::is_quick_read(proto::TensorId id) const {
 
 bool SessionState::is_awaited(proto::TensorId id) const {
   const auto found = tensors_.find(id);
-  return found != tensors_.end() && std::holds_alternative<std::shared_ptr<Upload>>(found->second.content);
+  return found != tensors_.end() && std::holds_alternative<std::shared_ptr<StagedUpload>>(found->second.content);
 }
 
 Status SessionState::try_run(const proto::Run& run, SessionProgram& program, Plan::Clock::time_point now) {

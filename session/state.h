@@ -29,8 +29,8 @@ class SessionState {
   void run(const proto::Run& run);
   void write(proto::TensorId id, const proto::HostTensor& tensor);
   // `failed`: why there is no upload.
-  void begin_upload(proto::TensorId id, const ir::TensorType& type, std::shared_ptr<Upload> upload, Budget::Share share,
-                    Status failed);
+  void begin_upload(proto::TensorId id, const ir::TensorType& type, std::shared_ptr<StagedUpload> upload,
+                    Budget::Share share, Status failed);
   void release(std::span<const proto::TensorId> ids);
   void read(proto::TensorId id, proto::Session::ReadCallback done);
 
@@ -46,7 +46,7 @@ class SessionState {
   struct Tensor {
     ir::TensorType type;
     Budget::Share share;
-    std::variant<backends::BufferPtr, std::shared_ptr<Upload>, Failure> content;
+    std::variant<backends::BufferPtr, std::shared_ptr<StagedUpload>, Failure> content;
     std::uint64_t used_by = 0;  // the run that last named it among its inputs, and
     bool donated_to = false;    // whether it was given to it
   };

@@ -6,15 +6,15 @@
 
 namespace burn::session {
 
-Result<std::shared_ptr<Upload>> Upload::create(std::shared_ptr<SessionSignal> signal, backends::Backend& backend,
-                                               std::size_t size) {
+Result<std::shared_ptr<StagedUpload>> StagedUpload::create(std::shared_ptr<SessionSignal> signal,
+                                                           backends::Backend& backend, std::size_t size) {
   BURN_TRY(auto staging, backend.host_block(size));
-  auto upload = std::shared_ptr<Upload>{new Upload{std::move(signal), std::move(staging)}};
+  auto upload = std::shared_ptr<StagedUpload>{new StagedUpload{std::move(signal), std::move(staging)}};
   if (size == 0) upload->ended_ = true;
   return upload;
 }
 
-Status Upload::fill(std::uint64_t offset, std::span<const std::byte> bytes) {
+Status StagedUpload::fill(std::uint64_t offset, std::span<const std::byte> bytes) {
   {
     const std::lock_guard lock{mutex_};
     if (offset > size_ || bytes.size() > size_ - offset) {
@@ -33,31 +33,31 @@ Status Upload::fill(std::uint64_t offset, std::span<const std::byte> bytes) {
   return {};
 }
 
-std::shared_ptr<std::byte> Upload::place(std::uint64_t offset, std::size_t size) {
+std::shared_ptr<std::byte> StagedUpload::place(std::uint64_t offset, std::size_t size) {
   const std::lock_guard lock{mutex_};
   if (!staging_ || offset != filled_ || size > size_ - offset) return nullptr;
   return {staging_, staging_->bytes().data() + offset};
 }
 
-bool Upload::complete() const {
+bool StagedUpload::complete() const {
   const std::lock_guard lock{mutex_};
   return filled_ == size_;
 }
 
-void Upload::finish() { end(); }
+void StagedUpload::finish() { end(); }
 
-void Upload::end() {
+void StagedUpload::end() {
   if (!ended_.exchange(true)) signal_->notify();
 }
 
-Result<backends::HostBlockPtr> Upload::wait() {
+Result<backends::HostBlockPtr> StagedUpload::wait() {
   if (!signal_->wait([&] { return ended_.load(); })) return cancelled("the session was closed during an upload");
   const std::lock_guard lock{mutex_};
   if (filled_ < size_) return data_loss(fmt::format("the upload ended after {} of {} bytes", filled_, size_));
   return std::exchange(staging_, nullptr);
 }
 
-void Upload::drop() {
+void StagedUpload::drop() {
   const std::lock_guard lock{mutex_};
   staging_ = nullptr;
 }

@@ -14,11 +14,11 @@
 namespace burn::session {
 
 // Thread-safe.
-class Upload {
+class StagedUpload {
  public:
   // Received into a block of the backend. Errors: RESOURCE_EXHAUSTED.
-  static Result<std::shared_ptr<Upload>> create(std::shared_ptr<SessionSignal> signal, backends::Backend& backend,
-                                                std::size_t size);
+  static Result<std::shared_ptr<StagedUpload>> create(std::shared_ptr<SessionSignal> signal, backends::Backend& backend,
+                                                      std::size_t size);
 
   // The filling side. Bytes for an upload that nobody wants any more are taken and dropped. Those that stand in their
   // place already are not copied.
@@ -36,7 +36,7 @@ class Upload {
   void drop();
 
  private:
-  Upload(std::shared_ptr<SessionSignal> signal, backends::HostBlockPtr staging)
+  StagedUpload(std::shared_ptr<SessionSignal> signal, backends::HostBlockPtr staging)
       : signal_(std::move(signal)), size_(staging->bytes().size()), staging_(std::move(staging)) {}
   void end();
 

@@ -120,7 +120,7 @@ class Captured {
   template <typename... Args>
   auto record(client::CaptureState& in_result, Args&&... args) {
     using Result = std::invoke_result_t<Fn&, client::CapturedArgument<Args>...>;
-    client::CaptureEngine::Recording recording{*engine_};
+    client::CaptureEngine::CaptureScope recording{*engine_};
     client::CaptureState lasting;
     next_number_ = engine_->numbers().begin();
     // A braced list: arguments are made from left to right.

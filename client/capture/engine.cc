@@ -160,18 +160,18 @@ std::vector<CaptureHost*> joined(std::vector<CaptureHost*> a, const std::vector<
 
 }  // namespace
 
-CaptureEngine::Recording::Recording(CaptureEngine& engine)
+CaptureEngine::CaptureScope::CaptureScope(CaptureEngine& engine)
     : engine_(engine), hosts_(joined(engine.lasting_.hosts(), engine.passing_.hosts())), log_(engine.numbers_, hosts_) {
   engine_.ids_.clear();
   for (const Value* value : engine_.arguments_) engine_.ids_.push_back(value->has_value() ? value->storage()->id : 0);
   begin_capture(*engine_.device_, log_);
 }
 
-CaptureEngine::Recording::~Recording() {
+CaptureEngine::CaptureScope::~CaptureScope() {
   if (is_open_) abandon_capture(*engine_.device_);
 }
 
-void CaptureEngine::Recording::finish(const CaptureState& lasting, const CaptureState& result) {
+void CaptureEngine::CaptureScope::finish(const CaptureState& lasting, const CaptureState& result) {
   for (Value* value : result.values()) {
     if (value->has_value() && value->is_tracked() && !is_leaf_of_tape(*value)) *value = value->detach();
   }

@@ -30,10 +30,10 @@ class CaptureEngine {
   const std::any& result_form() const { return recordings_.front().result_form; }
   void replay(const CaptureState& result);
   // ... if not, around the step itself:
-  class Recording {
+  class CaptureScope {
    public:
-    explicit Recording(CaptureEngine& engine);
-    ~Recording();  // without finish(): the step threw, and what it recorded is an ordinary recording
+    explicit CaptureScope(CaptureEngine& engine);
+    ~CaptureScope();  // without finish(): the step threw, and what it recorded is an ordinary recording
     // `lasting`: the lasting arguments again. Errors (thrown): whatever would make a replay differ from a call.
     void finish(const CaptureState& lasting, const CaptureState& result);
 

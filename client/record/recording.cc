@@ -75,27 +75,27 @@ void adopt_in(DeviceState& device, Recorder& other) {
 
 }  // namespace
 
-Recording Recording::detach(const Device& device) {
-  Recording recording;
+DetachedRecording DetachedRecording::detach(const Device& device) {
+  DetachedRecording recording;
   recording.take(device.state());
   return recording;
 }
 
-Recording Recording::detach() {
-  Recording recording;
+DetachedRecording DetachedRecording::detach() {
+  DetachedRecording recording;
   for (const auto& device : devices_of_this_thread()) recording.take(device);
   return recording;
 }
 
-void Recording::take(const std::shared_ptr<DeviceState>& device) {
+void DetachedRecording::take(const std::shared_ptr<DeviceState>& device) {
   if (auto recorder = detach_from(*device)) parts_.push_back({device, std::move(recorder)});
 }
 
-Recording::~Recording() {
+DetachedRecording::~DetachedRecording() {
   for (auto& part : parts_) keep_in(*part.device, std::move(part.recorder));
 }
 
-void Recording::adopt() {
+void DetachedRecording::adopt() {
   for (auto& part : std::exchange(parts_, {})) adopt_in(*part.device, *part.recorder);
 }
 

@@ -12,14 +12,14 @@ namespace burn::client {
 class Recorder;
 
 // A recording on its way between threads. Destroyed without adopt(), it is sent when one of its tensors is next used.
-class Recording {
+class DetachedRecording {
  public:
   // Takes what this thread has recorded so far, on `device` or on every device it has used.
-  static Recording detach(const Device& device);
-  static Recording detach();
-  Recording(Recording&&) = default;
-  Recording& operator=(Recording&&) = delete;
-  ~Recording();
+  static DetachedRecording detach(const Device& device);
+  static DetachedRecording detach();
+  DetachedRecording(DetachedRecording&&) = default;
+  DetachedRecording& operator=(DetachedRecording&&) = delete;
+  ~DetachedRecording();
 
   // Appends it to this thread's recordings. At most once.
   void adopt();
@@ -30,7 +30,7 @@ class Recording {
     std::shared_ptr<Recorder> recorder;
   };
 
-  Recording() = default;
+  DetachedRecording() = default;
   void take(const std::shared_ptr<DeviceState>& device);
 
   std::vector<Part> parts_;

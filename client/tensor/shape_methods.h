@@ -40,7 +40,7 @@ class ShapeMethods {
   Tensor permute(const Dims<D>& axes, Loc where = Loc::current()) const {
     return Tensor{client::permute(value(), axes, at(where))};
   }
-  Tensor flip(std::vector<std::int64_t> axes, Loc where = Loc::current()) const {
+  Tensor flip(const std::vector<std::int64_t>& axes, Loc where = Loc::current()) const {
     return Tensor{client::flip(value(), axes, at(where))};
   }
   template <int E>
@@ -62,10 +62,10 @@ class ShapeMethods {
   Tensor repeat(const Dims<D>& times, Loc where = Loc::current()) const {
     return Tensor{client::repeat(value(), times, at(where))};
   }
-  Tensor slice(std::vector<Range> ranges, Loc where = Loc::current()) const {
+  Tensor slice(const std::vector<Range>& ranges, Loc where = Loc::current()) const {
     return Tensor{client::slice(value(), ranges, at(where))};
   }
-  Tensor slice_assign(std::vector<Range> ranges, const Tensor& values, Loc where = Loc::current()) const {
+  Tensor slice_assign(const std::vector<Range>& ranges, const Tensor& values, Loc where = Loc::current()) const {
     return Tensor{client::slice_assign(value(), ranges, values.value(), at(where))};
   }
   Tensor narrow(int dim, std::int64_t start, std::int64_t length, Loc where = Loc::current()) const {

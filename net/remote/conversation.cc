@@ -73,7 +73,7 @@ void Conversation::ask_sync(Requests::SyncCallback done) {
   std::unique_lock lock(mutex_);
   if (!broken_) {
     const std::uint64_t request = requests_.add(std::move(done));
-    (void)send_locked(lock, proto::Sync{request}, {}, {});
+    (void)send_locked(lock, proto::Sync{request}, {}, {});  // as above
     return;
   }
   const Status why = *broken_;
@@ -133,6 +133,7 @@ void Conversation::send_what_fits() {
     transmit(std::move(next.frame), proto::Lane::control);
     if (next.upload_id) uploads_.add(*next.upload_id, std::move(next.upload));
   }
+  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): it is checked, as the condition
   while (auto chunk = uploads_.next()) transmit(proto::encode(*chunk), proto::Lane::bulk);
 }
 
@@ -147,7 +148,7 @@ void Conversation::transmit(proto::EncodedFrame frame, proto::Lane lane) {
 
 void Conversation::on_frame(SharedBytes bytes) { on_any_frame(proto::decode(bytes), bytes.size()); }
 
-proto::Place Conversation::place(std::span<const std::byte> head, std::uint64_t size) {
+proto::ReceiveSpace Conversation::place(std::span<const std::byte> head, std::uint64_t size) {
   const auto chunk = proto::peek_chunk(head, size);
   if (!chunk) return {};
   auto bytes = requests_.place(chunk->chunk, chunk->payload_size);

@@ -19,7 +19,7 @@ Status UploadQueue::grant(std::uint64_t bytes) {
 
 std::optional<proto::Frame> UploadQueue::next() {
   if (uploads_.empty()) return std::nullopt;
-  Upload& upload = uploads_.front();
+  Waiting& upload = uploads_.front();
   const std::uint64_t size = std::min(piece_, upload.bytes.size() - upload.sent);
   if (size > credit_) return std::nullopt;
   proto::Frame frame{0, proto::Chunk{upload.id, upload.sent}, upload.bytes.slice(upload.sent, size)};

@@ -30,12 +30,12 @@ class UploadQueue {
   std::uint64_t waiting_bytes() const { return waiting_; }  // not yet handed out by next()
 
  private:
-  struct Upload {
+  struct Waiting {
     proto::TensorId id = 0;
     SharedBytes bytes;
     std::uint64_t sent = 0;
   };
-  std::deque<Upload> uploads_;
+  std::deque<Waiting> uploads_;
   std::uint64_t waiting_ = 0;
   std::uint64_t credit_ = 0;
   std::uint64_t piece_ = 0;  // chunks are this large: never more than the credit can become

@@ -170,7 +170,7 @@ bool deliver_in_place(grpc::ByteBuffer* buffer, HandlerGate& gate) {
   if (size < kMinPlacedBytes || !buffer->Dump(&slices).ok()) return false;
   std::vector<std::byte> head(proto::kMaxChunkHead);
   copy_out(slices, 0, head);
-  proto::Place place = gate.place(head, size);
+  proto::ReceiveSpace place = gate.place(head, size);
   if (place.begin == 0 || place.begin > head.size() || place.bytes.size() != size - place.begin) return false;
   copy_out(slices, place.begin, place.bytes);
   buffer->Clear();

@@ -25,9 +25,9 @@ class HandlerGate {
     if (handler) handler->on_frame(std::move(bytes));
   }
 
-  proto::Place place(std::span<const std::byte> head, std::uint64_t size) {
+  proto::ReceiveSpace place(std::span<const std::byte> head, std::uint64_t size) {
     std::lock_guard lock(mutex_);
-    return handler_ ? handler_->place(head, size) : proto::Place{};
+    return handler_ ? handler_->place(head, size) : proto::ReceiveSpace{};
   }
 
   void placed(SharedBytes head, SharedBytes rest) {

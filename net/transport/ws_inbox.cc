@@ -64,13 +64,13 @@ void Inbox::find_place(const Header& header) {
   std::array<std::byte, kHeadBytes> head;
   std::ranges::copy(buffered().first(kHeadBytes), head.begin());
   if (header.mask) unmask(head, *header.mask, 0);
-  proto::Place place = place_(head, header.length);
+  proto::ReceiveSpace place = place_(head, header.length);
   const bool fits = place.begin > 0 && place.begin <= kHeadBytes && place.bytes.size() == header.length - place.begin;
   if (fits) message_.place = std::move(place);
 }
 
 std::byte* Inbox::target() {
-  const proto::Place& place = message_.place;
+  const proto::ReceiveSpace& place = message_.place;
   return place.begin == 0 ? message_.bytes.get() + message_.size : place.bytes.data() + (message_.size - place.begin);
 }
 

@@ -23,7 +23,7 @@ namespace burn::net::ws {
 class Inbox {
  public:
   // Asked about every large message: where the bytes after its beginning go. (ChannelHandler::place)
-  using Placer = std::function<proto::Place(std::span<const std::byte> head, std::uint64_t size)>;
+  using Placer = std::function<proto::ReceiveSpace(std::span<const std::byte> head, std::uint64_t size)>;
 
   Inbox(Role from, std::size_t max_message_bytes, Placer place = {})
       : from_(from), max_message_bytes_(max_message_bytes), place_(std::move(place)), buffer_(kBufferBytes) {}
@@ -56,8 +56,8 @@ class Inbox {
   struct Message {
     std::shared_ptr<std::byte[]> bytes;
     std::size_t size = 0, capacity = 0;
-    bool open = false;   // the first frame has begun
-    proto::Place place;  // of what comes after the first place.begin bytes; the message is then one frame
+    bool open = false;          // the first frame has begun
+    proto::ReceiveSpace place;  // of what comes after the first place.begin bytes; the message is then one frame
   };
 
   std::span<const std::byte> buffered() const { return std::span(buffer_).subspan(begin_, end_ - begin_); }

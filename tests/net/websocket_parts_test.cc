@@ -240,8 +240,8 @@ class PlacedInbox : public testing::Test {
   Inbox inbox_{Role::client, 1 << 20, [this](std::span<const std::byte> head, std::uint64_t size) {
                  ++asked_;
                  const bool is_known = std::memcmp(head.data(), "place:", 6) == 0;
-                 if (!is_known || size != 6 + rest_.size()) return proto::Place{};
-                 return proto::Place{6, nullptr, rest_};
+                 if (!is_known || size != 6 + rest_.size()) return proto::ReceiveSpace{};
+                 return proto::ReceiveSpace{6, nullptr, rest_};
                }};
   std::vector<std::byte> rest_ = std::vector<std::byte>(kRest);
   int asked_ = 0;

@@ -1,9 +1,11 @@
 #include "train/checkpoint/checkpoint.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/parse_number.h"
 #include "store/file.h"
 
 namespace burn::train {
@@ -93,10 +95,8 @@ std::vector<std::int64_t> CheckpointStore::epochs() const {
   for (const auto& entry : fs::directory_iterator(folder_)) {
     const auto name = entry.path().filename().string();
     if (!name.starts_with(kEpochPrefix)) continue;
-    std::int64_t epoch = 0;
-    const auto* end = name.data() + name.size();
-    const auto [stop, error] = std::from_chars(name.data() + kEpochPrefix.size(), end, epoch);
-    if (error == std::errc{} && stop == end) found.push_back(epoch);
+    const auto epoch = parse_number<std::int64_t>(std::string_view{name}.substr(kEpochPrefix.size()));
+    if (epoch) found.push_back(*epoch);
   }
   std::sort(found.begin(), found.end());
   return found;
@@ -105,10 +105,9 @@ std::vector<std::int64_t> CheckpointStore::epochs() const {
 fs::path CheckpointStore::find(std::int64_t epoch) const {
   const auto found = epochs();
   if (std::find(found.begin(), found.end(), epoch) != found.end()) return folder_of(epoch);
-  std::string known;
-  for (const auto number : found) known += (known.empty() ? "" : ", ") + std::to_string(number);
-  throw Error(StatusCode::not_found, "no checkpoint of epoch " + std::to_string(epoch) + " in " + folder_.string() +
-                                         (known.empty() ? "" : "; there are those of the epochs " + known));
+  throw Error(StatusCode::not_found,
+              "no checkpoint of epoch " + std::to_string(epoch) + " in " + folder_.string() +
+                  (found.empty() ? "" : fmt::format("; there are those of the epochs {}", fmt::join(found, ", "))));
 }
 
 Checkpoint CheckpointStore::load(std::optional<std::int64_t> epoch) const {

@@ -8,8 +8,10 @@ namespace burn::train {
 void connect_loaders() {
   data::set_batch_hooks({
       .begin = nullptr,
-      .end = []() -> std::shared_ptr<void> { return std::make_shared<client::Recording>(client::Recording::detach()); },
-      .adopt = [](std::shared_ptr<void> token) { std::static_pointer_cast<client::Recording>(token)->adopt(); },
+      .end = []() -> std::shared_ptr<void> {
+        return std::make_shared<client::DetachedRecording>(client::DetachedRecording::detach());
+      },
+      .adopt = [](std::shared_ptr<void> token) { std::static_pointer_cast<client::DetachedRecording>(token)->adopt(); },
       .before_next = client::pace_this_thread,
   });
 }

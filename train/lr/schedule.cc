@@ -33,7 +33,7 @@ double Cosine::at(std::int64_t step) const {
 double Exponential::at(std::int64_t step) const { return initial * std::pow(gamma, static_cast<double>(step)); }
 
 double Step::at(std::int64_t step) const {
-  (void)positive("lr::Step", "step_size", step_size);
+  (void)positive("lr::Step", "step_size", step_size);  // throws
   return initial * std::pow(gamma, static_cast<double>(step / step_size));
 }
 

@@ -127,10 +127,10 @@ TEST_F(Recording, ATensorDroppedOnOneThreadWhileAnotherSendsItsProgramIsFreedOnc
 TEST_F(Recording, ARecordingHandedToAnotherThreadBecomesPartOfItsProgram) {
   const auto x = matrix();
   Tensor<2> theirs;
-  std::optional<client::Recording> recording;
+  std::optional<client::DetachedRecording> recording;
   std::thread([&] {
     theirs = x * 3 + 1;
-    recording.emplace(client::Recording::detach(device));
+    recording.emplace(client::DetachedRecording::detach(device));
   }).join();
   recording->adopt();
   const auto mine = theirs * x;
@@ -146,7 +146,7 @@ TEST_F(Recording, ARecordingThatNobodyAdoptsIsSentWhenItsTensorIsUsed) {
   Tensor<2> theirs;
   std::thread([&] {
     theirs = x * 3;
-    (void)client::Recording::detach(device);
+    (void)client::DetachedRecording::detach(device);
   }).join();
   (void)theirs.to_data();
   EXPECT_EQ(told->runs.size(), 1u);

@@ -68,10 +68,10 @@ TEST_F(HeldBytes, OfABatchThatAnotherThreadPreparedCountWhereItIsUsed) {
   auto sum = Tensor<1>::zeros({1}, device);
   for (std::size_t i = 0; i < 2 * kFit; ++i) {
     Tensor<1> batch;
-    std::optional<client::Recording> recording;
+    std::optional<client::DetachedRecording> recording;
     std::thread([&] {
       batch = upload() / 255;
-      recording.emplace(client::Recording::detach(device));
+      recording.emplace(client::DetachedRecording::detach(device));
     }).join();
     recording->adopt();
     sum = sum + batch.sum();
