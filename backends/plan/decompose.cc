@@ -16,9 +16,10 @@ using ir::PointwiseFn;
 using ir::Ref;
 
 Status supported(const ir::Program& program, const Backend& backend, const ir::Node& node) {
-  Few<const ir::TensorType*, 8> types;  // asked of every node of every program: no allocation
-  for (const auto ref : program.operands_of(node)) types.push_back(&program.type_of(ref));
-  return backend.supports(node.op, {types.begin(), types.size()});
+  const auto operands = program.operands_of(node);
+  Few<const ir::TensorType*, 8> types(operands.size());  // asked of every node of every program: no allocation
+  for (std::size_t k = 0; k < operands.size(); ++k) types[k] = &program.type_of(operands[k]);
+  return backend.supports(node.op, types.span());
 }
 
 }  // namespace
