@@ -18,8 +18,12 @@ struct Scanning {
   ir::ReduceFn fn = ir::ReduceFn::sum;
   ir::DType dtype = ir::DType::f32;
 
-  // Sums and products of many f32 in a row run in f64: their error would grow with the length of the line.
-  bool widens() const { return dtype == ir::DType::f32 && (fn == ir::ReduceFn::sum || fn == ir::ReduceFn::prod); }
+  // Sums and products of many f32 in a row run in f64, also those of 16-bit floats: their error would grow with the
+  // length of the line.
+  bool widens() const {
+    const bool is_long = fn == ir::ReduceFn::sum || fn == ir::ReduceFn::prod;
+    return is_long && ir::compute_dtype(dtype) == ir::DType::f32;
+  }
   ir::DType running() const { return widens() ? ir::DType::f64 : ir::compute_dtype(dtype); }
 };
 
