@@ -41,6 +41,16 @@ TEST(OpenBackend, OpensSeveralDevicesOfAKind) {
   EXPECT_EQ(third->name(), "null:2");
 }
 
+// Loaded when it is asked for: whatever is missing for it, the program goes on and says what.
+TEST(OpenBackend, SaysWhyABackendThatIsLoadedIsNotToBeHad) {
+  const auto opened = open_backend("cuda");
+  if (opened.ok()) GTEST_SKIP() << "there is a GPU here";
+  const auto status = opened.status();
+  const bool is_built = status.code() == StatusCode::failed_precondition;
+  EXPECT_THAT(status.message(), ::testing::HasSubstr(is_built ? "CUDA" : "the cuda backend is not installed"));
+  EXPECT_TRUE(open_backend("cpu").ok());
+}
+
 TEST(RegisterBackend, MakesAKindKnown) {
   register_backend({.name = "abacus of the test", .devices = 2, .computes = false, .open = [](int index) {
                       return Result<std::unique_ptr<Backend>>(unavailable("no beads on " + std::to_string(index)));

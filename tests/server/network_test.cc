@@ -251,7 +251,7 @@ TEST(BurnServer, SaysInOneSentenceWhyItDoesNotStart) {
   Process unknown{{BURN_SERVER, "--device", "tpu"}};
   const auto why = unknown.read_errors();
   EXPECT_NE(why.find("\"tpu\""), std::string::npos) << why;
-  EXPECT_NE(why.find("cpu, null"), std::string::npos) << why;
+  EXPECT_NE(why.find("cpu, cuda, null"), std::string::npos) << why;
   EXPECT_EQ(unknown.wait(), 1);
 }
 
