@@ -20,10 +20,12 @@ Table table;
 Status load() {
   void* library = nullptr;
   for (const auto* name : {"libcublasLt.so.13", "libcublasLt.so.12", "/usr/local/cuda/lib64/libcublasLt.so"}) {
-    if ((library = dlopen(name, RTLD_NOW | RTLD_LOCAL))) break;
+    library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (library) break;
   }
   if (!library)
     return failed_precondition(
+        // NOLINTNEXTLINE(concurrency-mt-unsafe): glibc keeps one text for each thread
         fmt::format("CUDA: libcublasLt, which multiplies matrices, is not there ({})", dlerror()));
 #define FN(name)                                                              \
   table.name = reinterpret_cast<decltype(table.name)>(dlsym(library, #name)); \
@@ -168,7 +170,9 @@ class Prepared final : public PreparedProduct {
     const bool is_double = dtype_ == ir::DType::f64;
     const void* alpha = is_double ? static_cast<const void*>(&one64) : &one;
     const void* beta = is_double ? static_cast<const void*>(&zero64) : &zero;
-    const auto pointer = [](CUdeviceptr address) { return reinterpret_cast<void*>(address); };
+    const auto pointer = [](CUdeviceptr address) {
+      return reinterpret_cast<void*>(address);
+    };  // NOLINT: the driver's are numbers
     return check(table.cublasLtMatmul(handle_, description_.object, alpha, pointer(b), b_.object, pointer(a), a_.object,
                                       beta, pointer(c), c_.object, pointer(c), c_.object, &algorithm_,
                                       pointer(workspace), workspace_, reinterpret_cast<cudaStream_t>(stream)),
@@ -233,6 +237,7 @@ class Prepared final : public PreparedProduct {
     Trial trial(product, kMostWorkspace);
     if (!trial.is_ready()) return {};  // no memory to try them in
     std::vector<std::string> texts;
+    texts.reserve(static_cast<std::size_t>(count));
     for (int i = 0; i < count; ++i) texts.push_back(fmt::format("heuristic {}", i));
     const std::vector<std::string_view> names(texts.begin(), texts.end());
     take(choices.choose(trial.key(), names, [&](int i) {

@@ -115,8 +115,9 @@ Result<RunResult> CudaStream::run(const std::shared_ptr<Executable>& executable,
 // Where outputs have no buffer, what is computed from them fails for the same reason; the rest is computed.
 std::vector<bool> CudaStream::fail_without_memory(const CudaExecutable& executable,
                                                   const std::vector<BufferPtr>& buffers, RunResult& result) {
-  std::vector<bool> lost;
-  for (const auto& buffer : buffers) lost.push_back(buffer == nullptr);
+  std::vector<bool> lost(buffers.size());
+  std::transform(buffers.begin(), buffers.end(), lost.begin(),
+                 [](const BufferPtr& buffer) { return buffer == nullptr; });
   const auto first = std::ranges::find(lost, true);
   if (first == lost.end()) return {};
   const auto why = result.failures[static_cast<std::size_t>(first - lost.begin())];

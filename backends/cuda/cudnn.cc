@@ -25,9 +25,11 @@ Table table;
 Status load() {
   void* library = nullptr;
   for (const auto* name : {"libcudnn.so.9", "/usr/local/cuda/lib64/libcudnn.so.9"}) {
-    if ((library = dlopen(name, RTLD_NOW | RTLD_LOCAL))) break;
+    library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (library) break;
   }
   if (!library)
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): glibc keeps one text for each thread
     return failed_precondition(fmt::format("CUDA: libcudnn.so.9, which convolves, is not there ({})", dlerror()));
 #define FN(name)                                                              \
   table.name = reinterpret_cast<decltype(table.name)>(dlsym(library, #name)); \
@@ -88,7 +90,9 @@ class Prepared final : public PreparedConv {
     const double one64 = 1, zero64 = 0;
     const void* alpha = is_double_ ? static_cast<const void*>(&one64) : &one;
     const void* beta = is_double_ ? static_cast<const void*>(&zero64) : &zero;
-    const auto pointer = [](CUdeviceptr address) { return reinterpret_cast<void*>(address); };
+    const auto pointer = [](CUdeviceptr address) {
+      return reinterpret_cast<void*>(address);
+    };  // NOLINT: the driver's are numbers
     const std::lock_guard lock(library_->mutex);
     auto* handle = library_->handle;
     BURN_RETURN_IF_ERROR(check(table.cudnnSetStream(handle, stream), "stream"));

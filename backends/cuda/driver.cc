@@ -13,6 +13,7 @@ Driver table;
 
 Status load() {
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): glibc keeps one text for each thread
   if (!library) return failed_precondition(fmt::format("no CUDA here: the driver is not installed ({})", dlerror()));
 #define FN(name)                                                                                 \
   table.name = reinterpret_cast<decltype(table.name)>(dlsym(library, BURN_STRINGIFY(name)));     \

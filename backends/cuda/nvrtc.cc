@@ -38,9 +38,11 @@ Nvrtc table;
 Status load() {
   void* library = nullptr;
   for (const auto* name : {"libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so"}) {
-    if ((library = dlopen(name, RTLD_NOW | RTLD_LOCAL))) break;
+    library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (library) break;
   }
   if (!library)
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): glibc keeps one text for each thread
     return failed_precondition(fmt::format("CUDA: libnvrtc, which compiles kernels, is not there ({})", dlerror()));
 #define FN(name)                                                              \
   table.name = reinterpret_cast<decltype(table.name)>(dlsym(library, #name)); \

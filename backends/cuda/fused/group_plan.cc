@@ -35,7 +35,7 @@ GroupPlan::GroupPlan(Emitter& emit, const ir::Program& program, const codegen::G
     const bool is_row = member_of_.at(program.node_of(ref))->level == Level::row;
     write.kind = is_row ? GroupOperand::Kind::row : GroupOperand::Kind::full;
     (is_row ? write.row_index : write.full_index) = is_row ? row_count_++ : full_count_++;
-    writes_.push_back(std::move(write));
+    writes_.push_back(write);
   }
 }
 
@@ -60,7 +60,7 @@ void GroupPlan::add_read(Emitter& emit, ir::Ref ref, Level level) {
     }
   }
   read_of_[ref.code()] = reads_.size();
-  reads_.push_back(std::move(read));
+  reads_.push_back(read);
 }
 
 int GroupPlan::stage_of(ir::Ref ref) const {
@@ -116,10 +116,10 @@ WalkPlan GroupPlan::inner_walk() const {
 WalkPlan GroupPlan::row_walk() const {
   const int rank = outer_rank();
   auto strides = full_strides(0, rank);
-  strides.resize(static_cast<std::size_t>(full_count_ + row_count_));
+  strides.resize(static_cast<std::size_t>(full_count_) + static_cast<std::size_t>(row_count_));
   const auto put = [&](const GroupOperand& operand) {
     if (operand.kind != GroupOperand::Kind::row) return;
-    auto& of = strides[static_cast<std::size_t>(full_count_ + operand.row_index)];
+    auto& of = strides[static_cast<std::size_t>(full_count_) + static_cast<std::size_t>(operand.row_index)];
     for (int d = 0; d < rank; ++d) of.push_back(operand.view.strides[d]);
   };
   std::ranges::for_each(reads_, put);

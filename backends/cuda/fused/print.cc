@@ -57,7 +57,7 @@ std::string GroupPrinter::statement(const codegen::Member& member, const std::st
 
 std::string GroupPrinter::random(const ir::Random& op, const std::string& position, int index) {
   const auto from = bindings();
-  const std::int64_t first = *ir::first_position(op);
+  const std::int64_t first = ir::first_position(op).value_or(0);
   const auto block = parameter("std::int64_t", fmt::format("block{}", index), Argument(op.offset + first / 4));
   const auto way = op.fn == ir::RandomFn::bits      ? "bits_at"
                    : op.fn == ir::RandomFn::uniform ? "uniform_at<{}>"
