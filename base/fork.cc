@@ -37,10 +37,10 @@ struct Watch {
   static void in_parent();
   static void in_child();
 
-  List<std::mutex*> mutexes;
+  List<std::mutex*> mutexes, leaves;  // taken in this order
   List<void (*)()> hooks;
-  std::mutex forking;                  // two threads may fork() at a time
-  std::array<std::mutex*, 64> held{};  // by the fork() under way
+  std::mutex forking;                   // two threads may fork() at a time
+  std::array<std::mutex*, 128> held{};  // by the fork() under way
   std::size_t held_count = 0;
 };
 
@@ -53,10 +53,12 @@ void Watch::before() {
   Watch& all = watch();
   all.forking.lock();
   all.held_count = 0;
-  all.mutexes.for_each([&](std::mutex* mutex) {
+  const auto hold = [&](std::mutex* mutex) {
     mutex->lock();
     all.held[all.held_count++] = mutex;
-  });
+  };
+  all.mutexes.for_each(hold);
+  all.leaves.for_each(hold);
 }
 
 void Watch::in_parent() {
@@ -76,6 +78,8 @@ void Watch::in_child() {
 void watch_forks() { (void)watch(); }
 
 void keep_whole_over_forks(std::mutex& mutex) { watch().mutexes.add(&mutex); }
+
+void keep_leaf_whole_over_forks(std::mutex& mutex) { watch().leaves.add(&mutex); }
 
 void after_fork(void (*in_child)()) { watch().hooks.add(in_child); }
 

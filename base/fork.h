@@ -25,6 +25,8 @@ void watch_forks();
 // In the child the mutex is free, and what it guards is whole: a fork() waits for whoever holds it. Requires: it lives
 // to the end of the process, and nobody who holds it asks for another such mutex, forks, or waits for long.
 void keep_whole_over_forks(std::mutex& mutex);
+// The same for one under which no other is taken, while others may be held when it is: a fork takes it after those.
+void keep_leaf_whole_over_forks(std::mutex& mutex);
 
 // Calls `in_child` at the beginning of every child, on its only thread.
 void after_fork(void (*in_child)());

@@ -19,7 +19,7 @@ constexpr std::array kSettings{
 };
 
 struct Overrides {
-  Overrides() { keep_whole_over_forks(mutex); }
+  Overrides() { keep_leaf_whole_over_forks(mutex); }
 
   std::mutex mutex;
   std::map<Setting, std::string> texts;

@@ -100,7 +100,8 @@ TEST_P(DelayedSession, IsNotAheadByMoreBytesThanItsBound) {
     for (proto::TensorId id = 1; id <= 40; ++id) write(id, std::vector<float>(kBytes / sizeof(float)));
   }};
   const auto taken_in = [&] { return worker_->backend().memory().in_use; };
-  for (int i = 0; i < 1000 && taken_in() < SessionStream::kMostBytes; ++i) std::this_thread::sleep_for(milliseconds{1});
+  for (int i = 0; i < 60'000 && taken_in() < SessionStream::kMostBytes; ++i)
+    std::this_thread::sleep_for(milliseconds{1});
   std::this_thread::sleep_for(milliseconds{30});
   EXPECT_EQ(taken_in(), SessionStream::kMostBytes);
   control_->release();
