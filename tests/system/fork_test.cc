@@ -24,6 +24,15 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
+// The thread sanitizer ends a child that starts threads when its parent had some.
+#ifdef __SANITIZE_THREAD__
+constexpr bool kChildrenMayStartThreads = false;
+#else
+constexpr bool kChildrenMayStartThreads = true;
+#endif
+#define NEEDS_THREADS_IN_CHILDREN() \
+  if (!kChildrenMayStartThreads) GTEST_SKIP() << "the sanitizer supports no threads in a child of threads"
+
 struct Child {
   int status = -1;  // its exit code; minus the signal that ended it; -1000: it was not over in time
   std::string said;
@@ -101,6 +110,7 @@ class Fork : public ::testing::TestWithParam<const char*> {
 };
 
 TEST_P(Fork, EveryUseOfTheParentsDeviceInTheChildIsAnErrorThatSaysSo) {
+  NEEDS_THREADS_IN_CHILDREN();
   const auto pending = x * 2;
   auto asked = (x * 3).to_data_async();
   const std::vector<std::function<void()>> uses{[&] { (void)x.to_data(); },
@@ -134,6 +144,7 @@ TEST_P(Fork, EveryUseOfTheParentsDeviceInTheChildIsAnErrorThatSaysSo) {
 }
 
 TEST_P(Fork, AChildThatEndsLeavesTheParentAlone) {
+  NEEDS_THREADS_IN_CHILDREN();
   for (auto leave : {+[](int code) { ::_exit(code); }, &leave_by_exit}) {
     const auto child = in_child(
         [&](std::ostream&) {
@@ -147,6 +158,7 @@ TEST_P(Fork, AChildThatEndsLeavesTheParentAlone) {
 }
 
 TEST_P(Fork, AChildOpensDevicesOfItsOwn) {
+  NEEDS_THREADS_IN_CHILDREN();
   const bool is_grpc = std::string{GetParam()}.starts_with("grpc");
   for (auto leave : {+[](int code) { ::_exit(code); }, &leave_by_exit}) {
     const auto child = in_child(
@@ -199,6 +211,7 @@ TEST_P(Fork, ManyTimesWhileOtherThreadsCompute) {
 }
 
 TEST_P(Fork, AChildOfAChildIsTold) {
+  NEEDS_THREADS_IN_CHILDREN();
   const auto child = in_child([&](std::ostream& out) {
     const Device own{"cpu"};
     const auto y = Tensor<1>::ones({1}, own);
@@ -219,6 +232,7 @@ TEST_P(Fork, AChildOfAChildIsTold) {
 }
 
 TEST(ForkedServer, IsAShellInTheChildThatHoldsUpNobody) {
+  NEEDS_THREADS_IN_CHILDREN();
   auto worker = std::make_unique<server::Server>(server::ServerOptions{.ws = "127.0.0.1:0"});
   const Device device{worker->url()};
   EXPECT_EQ(sum_of_products(device), kSum);
