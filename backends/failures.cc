@@ -38,4 +38,18 @@ void name_program(std::span<Failure> failures, std::span<const Failure> known, s
   }
 }
 
+Status at_node(const Status& status, std::string_view op, std::string_view site) {
+  return {status.code(),
+          fmt::format("{}: {}{}", op, status.message(), site.empty() ? "" : fmt::format(" (at {})", site))};
+}
+
+Status at_node(const Status& status, const ir::Node& node) {
+  return at_node(status, ir::name(node.op), to_string(node.site));
+}
+
+Status index_outside(std::int64_t index, std::int64_t size) {
+  return {StatusCode::out_of_range, size > 0 ? fmt::format("index {} is outside 0..{}", index, size - 1)
+                                             : fmt::format("index {} into an axis of size 0", index)};
+}
+
 }  // namespace burn::backends

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "backends/backend.h"
@@ -16,5 +17,13 @@ std::vector<Failure> spread(const ir::Program& program, std::span<const Failure>
 // Puts "program N: " before the failures of a run that are not among the `known` ones, those of its inputs. What was
 // one failure stays one. Nothing is done where there is no program.
 void name_program(std::span<Failure> failures, std::span<const Failure> known, std::optional<std::uint64_t> program);
+
+// "gather: index 12 is outside 0..9 (at model.cc:41)"
+Status at_node(const Status& status, const ir::Node& node);
+// The same for whoever has not the node any more; an empty site is not named.
+Status at_node(const Status& status, std::string_view op, std::string_view site);
+
+// "index 12 is outside 0..9", of an axis of that size: OUT_OF_RANGE.
+Status index_outside(std::int64_t index, std::int64_t size);
 
 }  // namespace burn::backends

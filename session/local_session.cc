@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/overloaded.h"
 #include "proto/message.h"
 #include "session/callback_scope.h"
 #include "session/live_sessions.h"
@@ -50,13 +51,6 @@ struct SyncCall {
   proto::Session::SyncCallback done;
 };
 using Call = std::variant<DefineCall, InvalidCall, proto::Run, WriteCall, UploadCall, ReleaseCall, ReadCall, SyncCall>;
-
-template <typename... Bodies>
-struct Overloaded : Bodies... {
-  using Bodies::operator()...;
-};
-template <typename... Bodies>
-Overloaded(Bodies...) -> Overloaded<Bodies...>;  // for Clang 16
 
 // The client's end of an upload.
 class UploadHandle final : public LocalSession::Upload {

@@ -1,77 +1,27 @@
 #include "backends/cpu/array.h"
 
 #include <atomic>
-#include <bit>
 #include <cstring>
-#include <type_traits>
 
-#include "ir/dispatch.h"
+#include "backends/run_args.h"
 
 namespace burn::backends::cpu {
 
 Array Array::immediate(ir::DType dtype, std::uint64_t bits) {
   Array array;
   array.dtype_ = dtype;
-  ir::dispatch(dtype, [&]<typename T>() {
-    T value{};
-    if constexpr (std::is_same_v<T, bool>)
-      value = bits != 0;
-    else if constexpr (std::is_integral_v<T>)
-      value = static_cast<T>(bits);
-    else
-      value = static_cast<T>(static_cast<ir::compute_t<T>>(std::bit_cast<double>(bits)));
-    std::memcpy(array.immediate_, &value, sizeof value);
-  });
+  const auto element = element_of_bits(dtype, bits);
+  static_assert(sizeof element == sizeof array.immediate_);
+  std::memcpy(array.immediate_, &element, sizeof element);
   return array;
 }
 
-bool Array::is_contiguous() const {
-  std::int64_t expected = 1;
-  for (int i = rank() - 1; i >= 0; --i) {
-    if (shape_[i] == 1) continue;
-    if (shape_[i] == 0) return true;
-    if (strides_[i] != expected) return false;
-    expected *= shape_[i];
-  }
-  return true;
-}
-
 std::optional<Array> Array::reshaped(const ir::Shape& shape) const {
+  const auto strides = reshaped_strides(shape_, strides_, shape);
+  if (!strides) return std::nullopt;
   Array view = *this;
   view.shape_ = shape;
-  view.strides_ = ir::contiguous_strides(shape);
-  if (num_elements() <= 1 || is_contiguous()) return view;
-
-  // Walk both shapes from the inside; where products agree, the group of old dims must be one run of equal steps.
-  int from = rank() - 1, to = shape.rank() - 1;
-  while (from >= 0 && to >= 0) {
-    std::int64_t old_size = shape_[from], new_size = shape[to];
-    const int last_from = from, last_to = to;
-    while (old_size != new_size) {
-      if (old_size < new_size)
-        old_size *= shape_[--from];
-      else
-        new_size *= shape[--to];
-    }
-    std::int64_t step = 0, next = 0;  // of the innermost element of the group, and what the next outer dim must have
-    bool started = false;
-    for (int i = last_from; i >= from; --i) {
-      if (shape_[i] == 1) continue;
-      if (!started)
-        step = strides_[i];
-      else if (strides_[i] != next)
-        return std::nullopt;
-      started = true;
-      next = strides_[i] * shape_[i];
-    }
-    for (int i = last_to; i >= to; --i) {
-      view.strides_[i] = step;
-      step *= shape[i];
-    }
-    --from;
-    --to;
-  }
-  for (; to >= 0; --to) view.strides_[to] = 0;  // only sizes of 1 are left
+  view.strides_ = *strides;
   return view;
 }
 

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "backends/cpu/memory.h"
+#include "backends/plan/views.h"
 #include "ir/shape.h"
 
 namespace burn::backends::cpu {
@@ -49,7 +50,7 @@ class Array {
   }
 
   const CpuBufferPtr& buffer() const { return buffer_; }  // null for a number
-  bool is_contiguous() const;                             // row-major without gaps
+  bool is_contiguous() const { return backends::is_contiguous(shape_, strides_); }
   bool starts_its_buffer() const { return buffer_ && offset_ == 0; }
 
   // Views.

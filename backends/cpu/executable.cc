@@ -10,6 +10,7 @@
 #include "backends/cpu/execution.h"
 #include "backends/cpu/parallel.h"
 #include "backends/plan/simplify.h"
+#include "backends/run_args.h"
 #include "base/settings.h"
 
 namespace burn::backends::cpu {
@@ -72,7 +73,9 @@ void CpuExecutable::find_neighbours() {
 
 Result<RunResult> CpuExecutable::run(RunArgs args) const {
   return without_exceptions([&]() -> Result<RunResult> {
-    BURN_RETURN_IF_ERROR(check(args));
+    BURN_RETURN_IF_ERROR(check_args(program_, args, "cpu", [](const Buffer& buffer) {
+      return dynamic_cast<const CpuBuffer*>(&buffer) != nullptr;
+    }));
     const LibraryThreads alone(1);
     return Execution(program_, plan_, stages_, *pool_, args).run();
   });
@@ -82,31 +85,6 @@ std::size_t CpuExecutable::memory_bytes() const {
   auto bytes = sizeof *this + ir::memory_bytes(program_) + backends::memory_bytes(plan_);
   for (const auto& stage : stages_) bytes += stage.memory_bytes();
   return bytes;
-}
-
-Status CpuExecutable::check(const RunArgs& args) const {
-  if (args.inputs.size() != program_.inputs.size()) {
-    return invalid_argument(
-        fmt::format("run: {} inputs for a program of {}", args.inputs.size(), program_.inputs.size()));
-  }
-  if (args.scalars.size() != static_cast<std::size_t>(program_.scalar_count)) {
-    return invalid_argument(
-        fmt::format("run: {} scalars for a program of {}", args.scalars.size(), program_.scalar_count));
-  }
-  if (!args.failures.empty() && args.failures.size() != args.inputs.size()) {
-    return invalid_argument(fmt::format("run: {} failures for {} inputs", args.failures.size(), args.inputs.size()));
-  }
-  for (std::size_t i = 0; i < args.inputs.size(); ++i) {
-    if (!args.failures.empty() && args.failures[i]) continue;
-    const auto* buffer = dynamic_cast<const CpuBuffer*>(args.inputs[i].get());
-    const auto& type = program_.inputs[i].type;
-    if (!buffer) return invalid_argument(fmt::format("run: input {} is no buffer of the cpu backend", i));
-    if (buffer->size() < type.num_bytes()) {
-      return invalid_argument(
-          fmt::format("run: input {} has {} bytes, {} wants {}", i, buffer->size(), to_string(type), type.num_bytes()));
-    }
-  }
-  return {};
 }
 
 }  // namespace burn::backends::cpu

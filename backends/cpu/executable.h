@@ -23,7 +23,6 @@ class CpuExecutable final : public Executable {
   CpuExecutable(const ir::Program& program, std::shared_ptr<Pool> pool);
 
   void find_neighbours();
-  Status check(const RunArgs& args) const;
 
   const PlanOptions options_ = PlanOptions::from_environment();
   const ir::Program program_;  // simplified

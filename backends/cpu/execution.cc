@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "backends/cpu/ops/copy.h"
+#include "backends/failures.h"
 
 namespace burn::backends::cpu {
 namespace {

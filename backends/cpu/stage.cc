@@ -1,14 +1,8 @@
 #include "backends/cpu/stage.h"
 
-#include <fmt/format.h>
+#include "backends/failures.h"
 
 namespace burn::backends::cpu {
-
-Status at_node(const Status& status, const ir::Node& node) {
-  const auto site = to_string(node.site);
-  return {status.code(), fmt::format("{}: {}{}", ir::name(node.op), status.message(),
-                                     site.empty() ? "" : fmt::format(" (at {})", site))};
-}
 
 Result<Kernel> prepare_node(const ir::Program& program, const ir::Node& node) {
   std::vector<const ir::TensorType*> operands;

@@ -23,7 +23,4 @@ struct Stage {
 Result<Stage> prepare_stage(const ir::Program& program, const Plan& plan, const Step& step);
 Result<Kernel> prepare_node(const ir::Program& program, const ir::Node& node);
 
-// "gather: index 12 is outside 0..9 (at model.cc:41)"
-Status at_node(const Status& status, const ir::Node& node);
-
 }  // namespace burn::backends::cpu

@@ -2,15 +2,10 @@
 
 #include <cstring>
 
+#include "base/overloaded.h"
+
 namespace burn::backends::cuda {
 namespace {
-
-template <typename... Bodies>
-struct Overloaded : Bodies... {
-  using Bodies::operator()...;
-};
-template <typename... Bodies>
-Overloaded(Bodies...) -> Overloaded<Bodies...>;
 
 Status launch(const Launch& launch, std::span<const Kernel> kernels, const Bindings& bindings, CUstream stream) {
   thread_local std::vector<std::byte> bytes;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "backends/plan/simplify.h"
+#include "backends/run_args.h"
 #include "base/settings.h"
 
 namespace burn::backends::cuda {
@@ -116,24 +117,8 @@ std::size_t CudaExecutable::memory_bytes() const {
 }
 
 Status CudaExecutable::check_args(const RunArgs& args) const {
-  if (args.inputs.size() != program_.inputs.size())
-    return invalid_argument(
-        fmt::format("run: {} inputs for a program of {}", args.inputs.size(), program_.inputs.size()));
-  if (args.scalars.size() != static_cast<std::size_t>(program_.scalar_count))
-    return invalid_argument(
-        fmt::format("run: {} scalars for a program of {}", args.scalars.size(), program_.scalar_count));
-  if (!args.failures.empty() && args.failures.size() != args.inputs.size())
-    return invalid_argument(fmt::format("run: {} failures for {} inputs", args.failures.size(), args.inputs.size()));
-  for (std::size_t i = 0; i < args.inputs.size(); ++i) {
-    if (!args.failures.empty() && args.failures[i]) continue;
-    const auto* buffer = dynamic_cast<const CudaBuffer*>(args.inputs[i].get());
-    const auto& type = program_.inputs[i].type;
-    if (!buffer) return invalid_argument(fmt::format("run: input {} is no buffer of the cuda backend", i));
-    if (buffer->size() < type.num_bytes())
-      return invalid_argument(
-          fmt::format("run: input {} has {} bytes, {} wants {}", i, buffer->size(), to_string(type), type.num_bytes()));
-  }
-  return {};
+  return backends::check_args(program_, args, "cuda",
+                              [](const Buffer& buffer) { return dynamic_cast<const CudaBuffer*>(&buffer) != nullptr; });
 }
 
 }  // namespace burn::backends::cuda

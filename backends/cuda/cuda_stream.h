@@ -55,6 +55,7 @@ class CudaStream final : public Stream {
   const std::shared_ptr<StreamMemory> memory_;
   Region arena_, bindings_, failures_;
   Graphs graphs_;
+  Kernel binder_;  // writes scalars to device memory; compiled when the first run has some
   const bool uses_graphs_;
   Completions completions_;
 };

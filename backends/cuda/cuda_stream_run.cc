@@ -1,33 +1,16 @@
 // Runs of programs: what a run is given, its commands, and what the device finds out.
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
 
 #include <fmt/format.h>
 
 #include "backends/cuda/cuda_stream.h"
 #include "backends/failures.h"
-#include "ir/dispatch.h"
+#include "backends/run_args.h"
 
 namespace burn::backends::cuda {
 namespace {
-
-// A scalar's bits (ir::Constant) as the eight bytes that kernels read its dtype from.
-std::uint64_t device_bits(ir::DType dtype, std::uint64_t bits) {
-  std::uint64_t result = 0;
-  ir::dispatch(dtype, [&]<typename T>() {
-    T value{};
-    if constexpr (std::is_same_v<T, bool>)
-      value = bits != 0;
-    else if constexpr (std::is_integral_v<T>)
-      value = static_cast<T>(bits);
-    else
-      value = static_cast<T>(static_cast<ir::compute_t<T>>(std::bit_cast<double>(bits)));
-    std::memcpy(&result, &value, sizeof value);
-  });
-  return result;
-}
 
 struct CheckText {
   std::string op, site;
@@ -35,10 +18,7 @@ struct CheckText {
   std::optional<std::uint64_t> program;
 
   Status failure(std::int64_t index) const {
-    const auto what = size > 0 ? fmt::format("index {} is outside 0..{}", index, size - 1)
-                               : fmt::format("index {} into an axis of size 0", index);
-    Status status(StatusCode::out_of_range,
-                  fmt::format("{}: {}{}", op, what, site.empty() ? "" : fmt::format(" (at {})", site)));
+    const auto status = at_node(index_outside(index, size), op, site);
     return program ? status.with_context(fmt::format("program {}", *program)) : status;
   }
 };
@@ -177,22 +157,24 @@ Status CudaStream::bind_scalars(const CudaExecutable& executable, const RunArgs&
   words[0] = args.seed;
   words[1] = args.random_offset;
   for (const auto& [slot, dtype] : executable.scalars())
-    words[2 + static_cast<std::size_t>(slot)] = device_bits(dtype, args.scalars[static_cast<std::size_t>(slot)]);
+    words[2 + static_cast<std::size_t>(slot)] = element_of_bits(dtype, args.scalars[static_cast<std::size_t>(slot)]);
   static const KernelSource source{
       "struct Words { unsigned long long at[64]; };\n"
       "extern \"C\" __global__ void burn_kernel(unsigned long long* to, int count, const __grid_constant__ Words "
       "words) {\n"
       "  if (threadIdx.x < count) to[threadIdx.x] = words.at[threadIdx.x];\n}\n"};
-  BURN_TRY(const auto kernels, device_->kernels(std::span(&source, 1)));
+  if (!binder_.function) {
+    BURN_TRY(const auto kernels, device_->kernels(std::span(&source, 1)));
+    binder_ = kernels[0];
+  }
   for (std::size_t first = 0; first < words.size(); first += kWords) {
     std::array<std::uint64_t, kWords> part{};
     auto count = static_cast<int>(std::min(kWords, words.size() - first));
     std::copy_n(words.begin() + static_cast<std::ptrdiff_t>(first), count, part.begin());
     CUdeviceptr to = bindings + 8 * first;
     void* parameters[] = {&to, &count, part.data()};
-    BURN_RETURN_IF_ERROR(
-        check(driver().cuLaunchKernel(kernels[0].function, 1, 1, 1, kWords, 1, 1, 0, stream_, parameters, nullptr),
-              "scalars"));
+    BURN_RETURN_IF_ERROR(check(
+        driver().cuLaunchKernel(binder_.function, 1, 1, 1, kWords, 1, 1, 0, stream_, parameters, nullptr), "scalars"));
   }
   return {};
 }

@@ -1,21 +1,15 @@
 #include "backends/cuda/memory.h"
 
 #include <algorithm>
-#include <bit>
 
 #include <fmt/format.h>
+
+#include "backends/cuda/block_size.h"
 
 namespace burn::backends::cuda {
 namespace {
 
-// Eight sizes for every doubling: what comes back fits what is asked for next, and at most an eighth is lost.
-std::size_t block_size_of(std::size_t bytes) {
-  constexpr std::size_t kSmallest = 512;
-  if (bytes <= kSmallest) return kSmallest;
-  const auto step = std::max(std::bit_floor(bytes - 1) / 8, kSmallest);
-  return (bytes + step - 1) / step * step;
-}
-
+constexpr std::size_t kSmallest = 512;  // block
 constexpr std::size_t kMostBytes = std::size_t{1} << 48;
 
 }  // namespace
@@ -62,7 +56,7 @@ Result<CudaBufferPtr> StreamMemory::allocate(std::size_t bytes) {
     return resource_exhausted(fmt::format("out of memory: {} bytes are more than any device has", bytes));
   CUdeviceptr block = 0;
   if (bytes > 0) {
-    BURN_TRY(block, take(block_size_of(bytes)));
+    BURN_TRY(block, take(block_size_of(bytes, kSmallest)));
   }
   device_->account().take(bytes);
   return std::make_shared<CudaBuffer>(shared_from_this(), block, bytes);
@@ -144,7 +138,7 @@ StreamMemory::~StreamMemory() { close(); }
 
 CudaBuffer::~CudaBuffer() {
   memory_->device_->account().give_back(size_);
-  if (address_) memory_->give_back(address_, block_size_of(size_));
+  if (address_) memory_->give_back(address_, block_size_of(size_, kSmallest));
 }
 
 }  // namespace burn::backends::cuda

@@ -1,26 +1,20 @@
 #include "backends/cuda/pinned.h"
 
-#include <bit>
-
 #include <fmt/format.h>
+
+#include "backends/cuda/block_size.h"
 
 namespace burn::backends::cuda {
 namespace {
 
-std::size_t block_size_of(std::size_t bytes) {
-  constexpr std::size_t kSmallest = 4096;
-  if (bytes <= kSmallest) return kSmallest;
-  const auto step = std::max(std::bit_floor(bytes - 1) / 8, kSmallest);
-  return (bytes + step - 1) / step * step;
-}
-
+constexpr std::size_t kSmallest = 4096;  // block
 constexpr std::size_t kMostBytes = std::size_t{1} << 46;
 
 }  // namespace
 
 Result<std::shared_ptr<PinnedBlock>> PinnedPool::allocate(std::size_t bytes) {
   if (bytes > kMostBytes) return resource_exhausted(fmt::format("out of memory: {} bytes of pinned memory", bytes));
-  const auto block_size = block_size_of(bytes);
+  const auto block_size = block_size_of(bytes, kSmallest);
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = idle_.find(block_size); found != idle_.end() && !found->second.empty()) {

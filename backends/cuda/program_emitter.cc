@@ -9,6 +9,7 @@
 #include "backends/cuda/fused/group_kernel.h"
 #include "backends/cuda/lower/lower.h"
 #include "backends/cuda/merge.h"
+#include "backends/failures.h"
 #include "backends/plan/views.h"
 #include "ir/random_box.h"
 
@@ -283,12 +284,6 @@ class ProgramEmitter final : public Emitter {
 
 Result<Lowered> lower_program(Device& device, const ir::Program& program, const Plan& plan) {
   return ProgramEmitter(device, program, plan).run();
-}
-
-Status at_node(const Status& status, const ir::Node& node) {
-  const auto site = to_string(node.site);
-  return {status.code(), fmt::format("{}: {}{}", ir::name(node.op), status.message(),
-                                     site.empty() ? "" : fmt::format(" (at {})", site))};
 }
 
 // --- what is made of the rest ----------------------------------------------------------------------------------------

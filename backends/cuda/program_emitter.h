@@ -43,7 +43,4 @@ struct Lowered {
 // Expects a simplified program. Errors: UNIMPLEMENTED, naming the op and its call site.
 Result<Lowered> lower_program(Device& device, const ir::Program& program, const Plan& plan);
 
-// "gather: index 12 is outside 0..9 (at model.cc:41)"
-Status at_node(const Status& status, const ir::Node& node);
-
 }  // namespace burn::backends::cuda

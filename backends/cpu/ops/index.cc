@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <atomic>
 
-#include <fmt/format.h>
-
 #include "backends/cpu/ops/cast.h"
 #include "backends/cpu/ops/copy.h"
 #include "backends/cpu/parallel.h"
+#include "backends/failures.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -39,8 +38,7 @@ Result<Array> checked_index(Run& run, const Array& index, std::int64_t size) {
   });
   if (bad) {
     const auto first = *std::find_if(values, values + unique.num_elements(), is_outside);
-    return Status(StatusCode::out_of_range, size > 0 ? fmt::format("index {} is outside 0..{}", first, size - 1)
-                                                     : fmt::format("index {} into an axis of size 0", first));
+    return index_outside(first, size);
   }
   return unique.expanded(index.shape());
 }

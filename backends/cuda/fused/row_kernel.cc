@@ -8,6 +8,7 @@
 #include "backends/cuda/fused/group_kernel.h"
 #include "backends/cuda/fused/print.h"
 #include "backends/cuda/fused/walks.h"
+#include "backends/cuda/lower/combine.h"
 
 namespace burn::backends::cuda {
 namespace {
@@ -32,20 +33,6 @@ RowShape choose_shape(std::int64_t row_size, int width, int full_reads) {
   if (each <= kMostVectors && each * width * std::max(full_reads, 1) <= kMostHeld)
     shape.vectors = static_cast<int>(each);
   return shape;
-}
-
-const char* reduction(ir::ReduceFn fn) {
-  switch (fn) {
-    case ir::ReduceFn::sum:
-      return "burn::ir::Sum";
-    case ir::ReduceFn::prod:
-      return "burn::ir::Prod";
-    case ir::ReduceFn::max:
-      return "burn::ir::Max";
-    case ir::ReduceFn::min:
-      break;
-  }
-  return "burn::ir::Min";
 }
 
 class RowPrinter {
@@ -254,8 +241,8 @@ class RowPrinter {
       const auto type = compute_type(dtype(operand));
       const auto* reduce = std::get_if<ir::Reduce>(&node.op);
       if (reduce) {
-        before += fmt::format("  {0} sum_{1} = {2}::identity<{0}>();\n", type, v, reduction(reduce->fn));
-        combine += fmt::format("sum_{0} = {1}::combine<{2}>(sum_{0}, {3});\n", v, reduction(reduce->fn), type,
+        before += fmt::format("  {0} sum_{1} = {2}::identity<{0}>();\n", type, v, combine_type(reduce->fn));
+        combine += fmt::format("sum_{0} = {1}::combine<{2}>(sum_{0}, {3});\n", v, combine_type(reduce->fn), type,
                                printer_.name(operand));
       } else if (std::holds_alternative<ir::Gather>(node.op) && plan_.member(operand)) {
         before += checked_index(member) + fmt::format("  {} sum_{}{{}};\n", type, v);
@@ -264,7 +251,7 @@ class RowPrinter {
         continue;
       }
       const auto value = fmt::format("burn::cuda::reduce_row<kLanes, {}>(sum_{})",
-                                     reduce ? reduction(reduce->fn) : "burn::ir::Sum", v);
+                                     reduce ? combine_type(reduce->fn) : "burn::ir::Sum", v);
       after += fmt::format("  const {} {} = rounded<{}>({});\n", type, v, storage_type(dtype(operand)), value);
       need(operand, members, reads);
     }
