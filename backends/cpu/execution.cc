@@ -116,7 +116,7 @@ void Execution::run_groups(std::size_t first, std::size_t count) {
       continue;
     }
     auto failed = program_.node_of(step.results[0]);
-    auto bound = stages_[p].fused->bind(run_, reads, &failed);
+    auto bound = stages_[p].fused->bind(run_, reads, &failed);  // NOLINT: only fused stages run together
     if (bound.ok()) {
       groups.push_back(*std::move(bound));
       positions.push_back(p);

@@ -23,6 +23,7 @@ Result<Stage> prepare_stage(const ir::Program& program, const Plan& plan, const 
   auto code = compile_group(program, group, step);
   if (!code.ok()) return at_node(code.status(), program.nodes[static_cast<std::size_t>(group.members[0].node)]);
   std::vector<ir::TensorType> types;
+  types.reserve(step.results.size());
   for (const auto ref : step.results) types.push_back(program.type_of(ref));
   return Stage{.fused = FusedKernel(*std::move(code), std::move(types))};
 }

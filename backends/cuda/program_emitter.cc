@@ -262,7 +262,7 @@ class ProgramEmitter final : public Emitter {
     return std::holds_alternative<ir::Pointwise>(node.op) || std::holds_alternative<ir::Cast>(node.op);
   }
 
-  Status at_node_if_error(Status status) const { return status.ok() ? status : at_node(status, node(node_)); }
+  Status at_node_if_error(const Status& status) const { return status.ok() ? status : at_node(status, node(node_)); }
 
   Device& device_;
   const ir::Program& program_;
