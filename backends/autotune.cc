@@ -16,29 +16,23 @@ namespace {
 constexpr std::string_view kHeader = "burn autotune 1";
 constexpr std::size_t kMaxLine = 512;
 
-double seconds_of(const std::function<Status(int)>& run, int candidate) {
-  using Clock = std::chrono::steady_clock;
-  const auto start = Clock::now();
-  if (!run(candidate).ok()) return std::numeric_limits<double>::infinity();
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 // The candidate with the shortest time. Times are taken in turn, so that what disturbs the machine disturbs all; the
 // shortest of several counts, since nothing makes a run too fast.
-int fastest(int count, const std::function<Status(int)>& run) {
+int fastest(int count, const std::function<Result<double>(int)>& seconds_of) {
   constexpr int kRounds = 4;
   constexpr double kHopeless = 1.5, kPatience = 0.5;  // times the best; seconds
   std::vector<double> best(static_cast<std::size_t>(count), std::numeric_limits<double>::infinity());
   double spent = 0;
   const auto shortest = [&] { return std::min_element(best.begin(), best.end()); };
-  (void)run(0);  // the first run pays for memory and caches
+  (void)seconds_of(0);  // the first run pays for memory and caches
   for (int round = 0; round < kRounds && (round < 2 || spent < kPatience); ++round) {
     for (int i = 0; i < count; ++i) {
       auto& mine = best[static_cast<std::size_t>(i)];
       if (round > 0 && !(mine <= kHopeless * *shortest())) continue;
-      const double seconds = seconds_of(run, i);
-      mine = std::min(mine, seconds);
-      spent += seconds;
+      const auto seconds = seconds_of(i);
+      if (!seconds.ok()) continue;
+      mine = std::min(mine, *seconds);
+      spent += *seconds;
     }
   }
   return static_cast<int>(shortest() - best.begin());  // the first, where all failed
@@ -48,6 +42,16 @@ int fastest(int count, const std::function<Status(int)>& run) {
 
 int Autotune::choose(std::string_view key, std::span<const std::string_view> names,
                      const std::function<Status(int)>& run) {
+  using Clock = std::chrono::steady_clock;
+  return choose_timed(key, names, [&](int i) -> Result<double> {
+    const auto start = Clock::now();
+    BURN_RETURN_IF_ERROR(run(i));
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  });
+}
+
+int Autotune::choose_timed(std::string_view key, std::span<const std::string_view> names,
+                           const std::function<Result<double>(int)>& seconds) {
   if (!enabled_ || names.size() < 2) return 0;
   const auto position = [&](const std::string& name) {
     const auto found = std::find(names.begin(), names.end(), name);
@@ -66,7 +70,16 @@ int Autotune::choose(std::string_view key, std::span<const std::string_view> nam
     std::erase_if(entries_, [](const auto& entry) { return !entry.second.name.empty(); });
   entries_[std::string(key)] = {};
   lock.unlock();
-  const int chosen = fastest(static_cast<int>(names.size()), run);
+  int chosen = 0;
+  try {
+    chosen = fastest(static_cast<int>(names.size()), seconds);
+  } catch (...) {  // others wait for this key: one of them tries again
+    lock.lock();
+    entries_.erase(entries_.find(key));
+    lock.unlock();
+    decided_.notify_all();
+    throw;
+  }
   lock.lock();
   entries_[std::string(key)] = {std::string(names[static_cast<std::size_t>(chosen)])};
   save();

@@ -31,6 +31,9 @@ class Autotune {
   // The position of the best of `names` for `key`. `run(i)` computes the whole with candidate i; it may be called any
   // number of times, and candidates that fail are not chosen. Requires: a key without tabs and line ends.
   int choose(std::string_view key, std::span<const std::string_view> names, const std::function<Status(int)>& run);
+  // The same for what has a clock of its own: `seconds(i)` is how long candidate i took.
+  int choose_timed(std::string_view key, std::span<const std::string_view> names,
+                   const std::function<Result<double>(int)>& seconds);
 
   static constexpr std::size_t kMaxKeys = 4096;  // then all is forgotten and begun anew
 

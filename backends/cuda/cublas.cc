@@ -1,11 +1,14 @@
 #include "backends/cuda/cublas.h"
 
 #include <array>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+
+#include "backends/cuda/trial.h"
 
 namespace burn::backends::cuda {
 namespace {
@@ -107,58 +110,17 @@ Result<Layout> layout_of(const Matrix& matrix, std::int64_t batch, ir::DType dty
   return layout;
 }
 
-// Memory of its own and a stream to try candidates in.
-class Trial {
- public:
-  Trial(const Product& product, std::size_t workspace) : product_(product) {
-    const auto& p = product;
-    const std::size_t sizes[] = {bytes_of(p.a), bytes_of(p.b), bytes_of(p.c), workspace};
-    for (std::size_t k = 0; k < memory_.size(); ++k) {
-      if (driver().cuMemAlloc(&memory_[k], sizes[k]) != CUDA_SUCCESS) return;
-      // No zeros, which multiply faster than numbers do: 0x3c3c is about 0.01 in f32, and about 1 in f16.
-      driver().cuMemsetD8Async(memory_[k], 0x3c, sizes[k], nullptr);
-    }
-    driver().cuStreamSynchronize(nullptr);
-    is_ready_ = driver().cuStreamCreateWithPriority(&stream_, CU_STREAM_NON_BLOCKING, 0) == CUDA_SUCCESS;
-  }
-  Trial(const Trial&) = delete;
-  Trial& operator=(const Trial&) = delete;
-  ~Trial() {
-    if (stream_) driver().cuStreamDestroy(stream_);
-    for (const auto block : memory_) {
-      if (block) driver().cuMemFree(block);
-    }
-  }
+std::string key_of(const Product& p) {
+  const auto matrix = [](const Matrix& m) {
+    return fmt::format("{}x{} {} {} {}", m.rows, m.columns, m.row_stride, m.column_stride, m.batch_stride);
+  };
+  return fmt::format("matmul {} {} ({}) ({})", ir::name(p.dtype), p.batch, matrix(p.a), matrix(p.b));
+}
 
-  bool is_ready() const { return is_ready_; }
-
-  template <typename Run>
-  Status run(const Run& run) {
-    constexpr int kTimes = 8;
-    for (int i = 0; i < kTimes; ++i) BURN_RETURN_IF_ERROR(run(memory_[0], memory_[1], memory_[2], memory_[3], stream_));
-    return cuda::check(driver().cuStreamSynchronize(stream_), "cuStreamSynchronize");
-  }
-
-  std::string key() const {
-    const auto matrix = [](const Matrix& m) {
-      return fmt::format("{}x{} {} {} {}", m.rows, m.columns, m.row_stride, m.column_stride, m.batch_stride);
-    };
-    return fmt::format("matmul {} {} ({}) ({})", ir::name(product_.dtype), product_.batch, matrix(product_.a),
-                       matrix(product_.b));
-  }
-
- private:
-  std::size_t bytes_of(const Matrix& m) const {
-    const auto last =
-        (m.rows - 1) * m.row_stride + (m.columns - 1) * m.column_stride + (product_.batch - 1) * m.batch_stride;
-    return static_cast<std::size_t>(last + 1) * ir::size_of(product_.dtype);
-  }
-
-  const Product& product_;
-  std::array<CUdeviceptr, 4> memory_{};
-  CUstream stream_ = nullptr;
-  bool is_ready_ = false;
-};
+std::size_t bytes_of(const Matrix& m, const Product& p) {
+  const auto last = (m.rows - 1) * m.row_stride + (m.columns - 1) * m.column_stride + (p.batch - 1) * m.batch_stride;
+  return static_cast<std::size_t>(last + 1) * ir::size_of(p.dtype);
+}
 
 class Prepared final : public PreparedProduct {
  public:
@@ -234,17 +196,18 @@ class Prepared final : public PreparedProduct {
       workspace_ = found[static_cast<std::size_t>(i)].workspaceSize;
     };
     take(0);
-    Trial trial(product, kMostWorkspace);
-    if (!trial.is_ready()) return {};  // no memory to try them in
     std::vector<std::string> texts;
     texts.reserve(static_cast<std::size_t>(count));
     for (int i = 0; i < count; ++i) texts.push_back(fmt::format("heuristic {}", i));
     const std::vector<std::string_view> names(texts.begin(), texts.end());
-    take(choices.choose(trial.key(), names, [&](int i) {
+    std::optional<Trial> trial;  // only where something is timed
+    take(choices.choose_timed(key_of(product), names, [&](int i) -> Result<double> {
+      if (!trial)
+        trial.emplace(
+            {bytes_of(product.a, product), bytes_of(product.b, product), bytes_of(product.c, product), kMostWorkspace});
       take(i);
-      return trial.run([&](CUdeviceptr a, CUdeviceptr b, CUdeviceptr c, CUdeviceptr workspace, CUstream stream) {
-        return run(a, b, c, workspace, stream);
-      });
+      return trial->seconds(
+          [&](CUstream stream) { return run((*trial)[0], (*trial)[1], (*trial)[2], (*trial)[3], stream); });
     }));
     return {};
   }

@@ -24,6 +24,7 @@ CudaStream::CudaStream(std::shared_ptr<Device> device, std::shared_ptr<PinnedPoo
       sink_(std::move(sink)),
       stream_(stream),
       memory_(device_->memory()->open_stream()),
+      graphs_(*memory_),
       uses_graphs_(!is_off(Setting::graphs)),
       completions_(device_->context(), stream) {}
 

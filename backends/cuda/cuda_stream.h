@@ -40,11 +40,19 @@ class CudaStream final : public Stream {
   std::vector<BufferPtr> output_buffers(const CudaExecutable& executable, const RunArgs& args, RunResult& result);
   static std::vector<bool> fail_without_memory(const CudaExecutable& executable, const std::vector<BufferPtr>& buffers,
                                                RunResult& result);
-  Status bind_scalars(const CudaExecutable& executable, const RunArgs& args, CUdeviceptr bindings);
-  // Enqueues the program's commands, by way of a graph where the same addresses come again.
-  Status launch(const CudaExecutable& executable, const Bindings& bindings, const std::vector<bool>& left_out);
-  Result<CUgraphExec> capture(const CudaExecutable& executable, const Bindings& bindings);
-  void watch_checks(const CudaExecutable& executable, const RunArgs& args, RunResult& result, CUdeviceptr failures);
+  Result<RunMemory> memory_of_run(const CudaExecutable& executable, const RunArgs& args,
+                                  const std::vector<BufferPtr>& outputs, CUdeviceptr arena);
+  // The seed, the random numbers' position and the scalars, as the device reads them.
+  static std::vector<std::uint64_t> bound_words(const CudaExecutable& executable, const RunArgs& args);
+  // Enqueues a run: what it is given, the program's commands, and what its checks found, copied to `found`.
+  Status launch(const CudaExecutable& executable, const RunArgs& args, const RunMemory& memory, CUdeviceptr found,
+                const std::vector<bool>& left_out);
+  // Null: one by one.
+  Result<const CapturedRun*> graph_for(const CudaExecutable& executable, const RunMemory& memory);
+  Status capture(const CudaExecutable& executable, CapturedRun& run);
+  // `found`: pinned memory, which the device fills in.
+  void watch_checks(const CudaExecutable& executable, const RunArgs& args, RunResult& result,
+                    std::shared_ptr<PinnedBlock> found);
   void inherit_outcomes(const CudaExecutable& executable, const RunArgs& args, const std::shared_ptr<Report>& report,
                         RunResult& result);
 
@@ -55,7 +63,7 @@ class CudaStream final : public Stream {
   const std::shared_ptr<StreamMemory> memory_;
   Region arena_, bindings_, failures_;
   Graphs graphs_;
-  Kernel binder_;  // writes scalars to device memory; compiled when the first run has some
+  Kernel mover_;  // of Transfers; compiled for the first run
   const bool uses_graphs_;
   Completions completions_;
 };

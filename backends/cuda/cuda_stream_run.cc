@@ -1,6 +1,5 @@
 // Runs of programs: what a run is given, its commands, and what the device finds out.
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -12,6 +11,8 @@
 namespace burn::backends::cuda {
 namespace {
 
+constexpr std::size_t kCheckBytes = 16;  // of what a check finds: the index and whether it is wrong
+
 struct CheckText {
   std::string op, site;
   std::int64_t size;
@@ -22,6 +23,21 @@ struct CheckText {
     return program ? status.with_context(fmt::format("program {}", *program)) : status;
   }
 };
+
+Status enqueue(const CudaExecutable& executable, const RunMemory& memory, CUstream stream,
+               const std::vector<bool>& left_out) {
+  std::vector<CUdeviceptr> inputs, outputs;
+  for (const auto& input : memory.inputs) inputs.push_back(input.address);
+  for (const auto& output : memory.outputs) outputs.push_back(output.address);
+  Bindings at;
+  at.inputs = inputs;
+  at.outputs = outputs;
+  at.blocks = executable.lowered().arena.offsets;
+  at.arena = memory.arena;
+  at.bindings = memory.bindings;
+  at.failures = memory.failures;
+  return cuda::enqueue(executable.lowered().commands, executable.kernels(), at, stream, left_out);
+}
 
 }  // namespace
 
@@ -63,26 +79,15 @@ Result<RunResult> CudaStream::run(const std::shared_ptr<Executable>& executable,
   const bool is_lost = !result.failures.empty() && std::ranges::all_of(result.failures, is_failed);
   name_program(result.failures, known, args.program);
   if (!is_lost) {
-    BURN_TRY(const auto bindings,
-             bindings_.at_least(*memory_, 16 + 8 * std::max<std::size_t>(args.scalars.size(), 62)));
-    BURN_TRY(const auto failures, failures_.at_least(*memory_, 16 * std::max<std::size_t>(lowered.checks.size(), 16)));
-    BURN_RETURN_IF_ERROR(bind_scalars(program, args, bindings));
-    if (!lowered.checks.empty())
-      BURN_RETURN_IF_ERROR(
-          check(driver().cuMemsetD8Async(failures, 0, 16 * lowered.checks.size(), stream_), "cuMemsetD8Async"));
-    std::vector<CUdeviceptr> inputs, outputs;
-    for (const auto& buffer : args.inputs) inputs.push_back(cuda(buffer).address());
-    for (const auto& buffer : buffers) outputs.push_back(buffer ? cuda(buffer).address() : 0);
-    Bindings at;
-    at.inputs = inputs;
-    at.outputs = outputs;
-    at.blocks = lowered.arena.offsets;
-    at.arena = *arena;
-    at.bindings = bindings;
-    at.failures = failures;
-    BURN_RETURN_IF_ERROR(launch(program, at, left_out));
+    BURN_TRY(const auto memory, memory_of_run(program, args, buffers, *arena));
+    std::shared_ptr<PinnedBlock> found;
+    if (!lowered.checks.empty()) {
+      BURN_TRY(found, pinned_->allocate(kCheckBytes * lowered.checks.size()));
+    }
+    const auto found_at = found ? reinterpret_cast<CUdeviceptr>(found->bytes().data()) : 0;
+    BURN_RETURN_IF_ERROR(launch(program, args, memory, found_at, left_out));
     result.outputs = buffers;
-    watch_checks(program, args, result, failures);
+    watch_checks(program, args, result, std::move(found));
   }
   result.outputs.resize(program.program().outputs.size());
   for (std::size_t k = 0; k < result.outputs.size(); ++k) {
@@ -149,107 +154,114 @@ std::vector<BufferPtr> CudaStream::output_buffers(const CudaExecutable& executab
   return buffers;
 }
 
-// By value, as parameters of a kernel: memory that is copied from would have to lie still until the device has read it.
-Status CudaStream::bind_scalars(const CudaExecutable& executable, const RunArgs& args, CUdeviceptr bindings) {
-  constexpr std::size_t kWords = 64;
+Result<RunMemory> CudaStream::memory_of_run(const CudaExecutable& executable, const RunArgs& args,
+                                            const std::vector<BufferPtr>& outputs, CUdeviceptr arena) {
+  const auto& lowered = executable.lowered();
+  RunMemory memory;
+  memory.arena = arena;
+  // Regions begin at a size that hardly any program exceeds, as graphs have their addresses in them.
+  BURN_TRY(memory.bindings, bindings_.at_least(*memory_, 16 + 8 * std::max<std::size_t>(args.scalars.size(), 62)));
+  BURN_TRY(memory.failures,
+           failures_.at_least(*memory_, kCheckBytes * std::max<std::size_t>(lowered.checks.size(), 16)));
+  for (const auto& buffer : args.inputs) memory.inputs.push_back({cuda(buffer).address(), buffer->size()});
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    const bool is_written = outputs[k] && lowered.outputs[k].shares_input < 0;
+    memory.outputs.push_back(is_written ? RunMemory::Operand{cuda(outputs[k]).address(), outputs[k]->size()}
+                                        : RunMemory::Operand{});
+  }
+  return memory;
+}
+
+std::vector<std::uint64_t> CudaStream::bound_words(const CudaExecutable& executable, const RunArgs& args) {
   if (!executable.reads_bindings()) return {};
   std::vector<std::uint64_t> words(2 + args.scalars.size());
   words[0] = args.seed;
   words[1] = args.random_offset;
   for (const auto& [slot, dtype] : executable.scalars())
     words[2 + static_cast<std::size_t>(slot)] = element_of_bits(dtype, args.scalars[static_cast<std::size_t>(slot)]);
-  static const KernelSource source{
-      "struct Words { unsigned long long at[64]; };\n"
-      "extern \"C\" __global__ void burn_kernel(unsigned long long* to, int count, const __grid_constant__ Words "
-      "words) {\n"
-      "  if (threadIdx.x < count) to[threadIdx.x] = words.at[threadIdx.x];\n}\n"};
-  if (!binder_.function) {
-    BURN_TRY(const auto kernels, device_->kernels(std::span(&source, 1)));
-    binder_ = kernels[0];
-  }
-  for (std::size_t first = 0; first < words.size(); first += kWords) {
-    std::array<std::uint64_t, kWords> part{};
-    auto count = static_cast<int>(std::min(kWords, words.size() - first));
-    std::copy_n(words.begin() + static_cast<std::ptrdiff_t>(first), count, part.begin());
-    CUdeviceptr to = bindings + 8 * first;
-    void* parameters[] = {&to, &count, part.data()};
-    BURN_RETURN_IF_ERROR(check(
-        driver().cuLaunchKernel(binder_.function, 1, 1, 1, kWords, 1, 1, 0, stream_, parameters, nullptr), "scalars"));
-  }
-  return {};
+  return words;
 }
 
-Status CudaStream::launch(const CudaExecutable& executable, const Bindings& bindings,
-                          const std::vector<bool>& left_out) {
+Status CudaStream::launch(const CudaExecutable& executable, const RunArgs& args, const RunMemory& memory,
+                          CUdeviceptr found, const std::vector<bool>& left_out) {
+  if (!mover_.function) {
+    BURN_TRY(const auto kernels, device_->kernels(std::span(&Transfers::source(), 1)));
+    mover_ = kernels[0];
+  }
+  const CapturedRun* captured = nullptr;
+  if (left_out.empty()) {
+    BURN_TRY(captured, graph_for(executable, memory));
+  }
+  const auto check_bytes = kCheckBytes * executable.lowered().checks.size();
+  Transfers before, after;
+  before.store(memory.bindings, bound_words(executable, args));
+  before.zero(memory.failures, check_bytes);
+  after.copy(found, memory.failures, check_bytes);
+  if (captured) {
+    captured->add_copies_in(memory, before);
+    captured->add_copies_out(memory, after);
+  }
+  BURN_RETURN_IF_ERROR(before.launch(mover_, stream_));
+  BURN_RETURN_IF_ERROR(captured ? check(driver().cuGraphLaunch(captured->graph, stream_), "cuGraphLaunch")
+                                : enqueue(executable, memory, stream_, left_out));
+  return after.launch(mover_, stream_);
+}
+
+Result<const CapturedRun*> CudaStream::graph_for(const CudaExecutable& executable, const RunMemory& memory) {
   constexpr std::size_t kFewest = 3;  // commands that a graph is worth while for
-  const auto plainly = [&] {
-    return enqueue(executable.lowered().commands, executable.kernels(), bindings, stream_, left_out);
-  };
-  if (!uses_graphs_ || !left_out.empty() || executable.lowered().commands.size() < kFewest) return plainly();
-  std::vector<CUdeviceptr> addresses(bindings.inputs.begin(), bindings.inputs.end());
-  addresses.insert(addresses.end(), bindings.outputs.begin(), bindings.outputs.end());
-  addresses.insert(addresses.end(), {bindings.arena, bindings.bindings, bindings.failures});
-  auto* graph = graphs_.find(executable.id(), addresses);
-  if (!graph) {
-    if (!graphs_.is_repeated(executable.id(), addresses)) return plainly();
-    BURN_TRY(graph, capture(executable, bindings));
-    graphs_.keep(executable.id(), addresses, graph);
-  }
-  return check(driver().cuGraphLaunch(graph, stream_), "cuGraphLaunch");
+  if (!uses_graphs_ || executable.lowered().commands.size() < kFewest) return nullptr;
+  if (const auto* known = graphs_.find(executable.id(), memory)) return known;
+  auto made = graphs_.prepare(executable.id(), memory);
+  if (!made) return nullptr;
+  BURN_RETURN_IF_ERROR(capture(executable, *made));
+  return graphs_.keep(executable.id(), std::move(made));
 }
 
-Result<CUgraphExec> CudaStream::capture(const CudaExecutable& executable, const Bindings& bindings) {
+Status CudaStream::capture(const CudaExecutable& executable, CapturedRun& run) {
   BURN_RETURN_IF_ERROR(
       check(driver().cuStreamBeginCapture(stream_, CU_STREAM_CAPTURE_MODE_RELAXED), "cuStreamBeginCapture"));
-  const auto enqueued = enqueue(executable.lowered().commands, executable.kernels(), bindings, stream_);
+  const auto enqueued = enqueue(executable, run.memory(), stream_, {});
   CUgraph graph = nullptr;
   const auto ended = check(driver().cuStreamEndCapture(stream_, &graph), "cuStreamEndCapture");
   BURN_RETURN_IF_ERROR(enqueued);
   BURN_RETURN_IF_ERROR(ended);
-  CUgraphExec made = nullptr;
-  const auto status = check(driver().cuGraphInstantiateWithFlags(&made, graph, 0), "cuGraphInstantiate");
+  const auto status = check(driver().cuGraphInstantiateWithFlags(&run.graph, graph, 0), "cuGraphInstantiate");
   driver().cuGraphDestroy(graph);
-  BURN_RETURN_IF_ERROR(status);
-  return made;
+  return status;
 }
 
 // --- what the device finds out ---------------------------------------------------------------------------------------
 
 void CudaStream::watch_checks(const CudaExecutable& executable, const RunArgs& args, RunResult& result,
-                              CUdeviceptr failures) {
+                              std::shared_ptr<PinnedBlock> found) {
   const auto& checks = executable.lowered().checks;
   std::shared_ptr<Report> report;
   if (!checks.empty()) {
     report = std::make_shared<Report>(checks.size());
-    auto block = pinned_->allocate(16 * checks.size());
-    const auto copied =
-        block.ok() ? check(driver().cuMemcpyDtoHAsync((*block)->bytes().data(), failures, 16 * checks.size(), stream_),
-                           "checks")
-                   : block.status();
     // What a failure says is put together here: the program need not be there any more when it is wanted.
     std::vector<CheckText> texts;
     for (const auto& check : checks) {
       const auto& node = executable.program().nodes[static_cast<std::size_t>(check.node)];
       texts.push_back({std::string(ir::name(node.op)), to_string(node.site), check.size, args.program});
     }
-    completions_.add(
-        [report, block, copied, texts = std::move(texts), sink = sink_, serial = args.serial](const Status& device) {
-          for (std::size_t c = 0; c < texts.size(); ++c) {
-            Status status = !copied.ok() ? copied : device;
-            if (status.ok()) {
-              std::int64_t found[2];
-              std::memcpy(found, (*block)->bytes().data() + 16 * c, sizeof found);
-              if (found[1] == 0) continue;
-              status = texts[c].failure(found[0]);
-            }
-            const auto failure = std::make_shared<const Status>(std::move(status));
-            report->set_failure(c, failure);
-          }
-          report->publish();
-          for (std::size_t c = 0; c < texts.size(); ++c) {
-            if (report->failure(c)) sink(serial, report->failure(c));
-          }
-        });
+    completions_.add([report, found = std::move(found), texts = std::move(texts), sink = sink_,
+                      serial = args.serial](const Status& device) {
+      for (std::size_t c = 0; c < texts.size(); ++c) {
+        Status status = device;
+        if (status.ok()) {
+          std::int64_t index_and_flag[2];
+          std::memcpy(index_and_flag, found->bytes().data() + kCheckBytes * c, sizeof index_and_flag);
+          if (index_and_flag[1] == 0) continue;
+          status = texts[c].failure(index_and_flag[0]);
+        }
+        const auto failure = std::make_shared<const Status>(std::move(status));
+        report->set_failure(c, failure);
+      }
+      report->publish();
+      for (std::size_t c = 0; c < texts.size(); ++c) {
+        if (report->failure(c)) sink(serial, report->failure(c));
+      }
+    });
   }
   inherit_outcomes(executable, args, report, result);
 }

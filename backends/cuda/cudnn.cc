@@ -57,7 +57,15 @@ struct Candidate {
 
 class Prepared final : public PreparedConv {
  public:
-  explicit Prepared(std::shared_ptr<CudnnHandle> library) : library_(std::move(library)) {}
+  // Errors: UNIMPLEMENTED where the library does not describe it.
+  static Result<std::shared_ptr<Prepared>> make(std::shared_ptr<CudnnHandle> library, const ConvProblem& problem) {
+    std::shared_ptr<Prepared> made(new Prepared(std::move(library)));
+    made->direction_ = problem.direction;
+    made->is_double_ = problem.dtype == ir::DType::f64;
+    made->only_fma_ = problem.dtype == ir::DType::f32 && !problem.tf32;
+    BURN_RETURN_IF_ERROR(made->describe(problem));
+    return made;
+  }
   ~Prepared() override {
     if (input_) table.cudnnDestroyTensorDescriptor(input_);
     if (output_) table.cudnnDestroyTensorDescriptor(output_);
@@ -67,21 +75,16 @@ class Prepared final : public PreparedConv {
   Prepared(const Prepared&) = delete;
   Prepared& operator=(const Prepared&) = delete;
 
-  // Describes the problem and chooses the algorithm. Errors: UNIMPLEMENTED where the library has none.
-  Status prepare(const ConvProblem& problem) {
-    direction_ = problem.direction;
-    is_double_ = problem.dtype == ir::DType::f64;
-    only_fma_ = problem.dtype == ir::DType::f32 && !problem.tf32;
-    BURN_RETURN_IF_ERROR(describe(problem));
-    BURN_TRY(const auto all, candidates());
-    for (const auto& candidate : all) {  // the first one that is possible: they are not timed
-      if (!try_candidate(candidate).ok()) continue;
-      chosen_ = candidate;
-      return {};
-    }
-    return unimplemented("cuDNN: no algorithm for this convolution");
+  Result<std::vector<Candidate>> candidates() const;
+  // Errors: UNIMPLEMENTED where the library does not take it after all.
+  Status choose(const Candidate& candidate) {
+    chosen_ = candidate;
+    return set_candidate(candidate);
   }
 
+  std::string name() const override {
+    return fmt::format("cudnn {} {}", chosen_.algorithm, static_cast<int>(chosen_.math));
+  }
   std::size_t workspace_bytes() const override { return chosen_.workspace; }
 
   Status run(CUdeviceptr first, CUdeviceptr second, CUdeviceptr result, CUdeviceptr workspace,
@@ -124,9 +127,16 @@ class Prepared final : public PreparedConv {
     return static_cast<Algorithm>(chosen_.algorithm);
   }
 
+  explicit Prepared(std::shared_ptr<CudnnHandle> library) : library_(std::move(library)) {}
   Status describe(const ConvProblem& problem);
-  Result<std::vector<Candidate>> candidates() const;
-  Status try_candidate(const Candidate& candidate);
+  Status set_candidate(const Candidate& candidate);
+
+  // Winograd's sums over all places of all images are off by 4e-4 of the result.
+  template <typename Algorithm>
+  bool is_inexact(Algorithm algorithm) const {
+    return direction_ == ConvDirection::weight_grad && only_fma_ &&
+           static_cast<int>(algorithm) == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED;
+  }
 
   template <typename Performance, typename Get, typename... Descriptors>
   Result<std::vector<Candidate>> ask(Get get, Descriptors... descriptors) const {
@@ -140,7 +150,8 @@ class Prepared final : public PreparedConv {
       // The same operands give the same bits: no algorithm that adds in any order.
       const bool fits =
           one.status == CUDNN_STATUS_SUCCESS && one.memory <= kMostWorkspace && one.determinism == CUDNN_DETERMINISTIC;
-      if (fits) all.push_back({static_cast<int>(one.algo), only_fma_ ? CUDNN_FMA_MATH : one.mathType, one.memory});
+      if (fits && !is_inexact(one.algo))
+        all.push_back({static_cast<int>(one.algo), only_fma_ ? CUDNN_FMA_MATH : one.mathType, one.memory});
     }
     return all;
   }
@@ -228,8 +239,7 @@ Result<std::vector<Candidate>> Prepared::candidates() const {
   return unimplemented("cuDNN: no such convolution");
 }
 
-// Whether the library takes it after all, in which case the descriptor is left set for it.
-Status Prepared::try_candidate(const Candidate& candidate) {
+Status Prepared::set_candidate(const Candidate& candidate) {
   BURN_RETURN_IF_ERROR(check(table.cudnnSetConvolutionMathType(conv_, candidate.math), "math"));
   std::size_t bytes = 0;
   const auto status = [&] {
@@ -290,12 +300,18 @@ std::string Cudnn::version() const {
   return fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100);
 }
 
-Result<std::shared_ptr<const PreparedConv>> Cudnn::prepare(const ConvProblem& problem) const {
+Result<std::vector<std::shared_ptr<const PreparedConv>>> Cudnn::prepare(const ConvProblem& problem) const {
   BURN_RETURN_IF_ERROR(check_taken(problem));
-  auto made = std::make_shared<Prepared>(handle_);
   const std::lock_guard lock(handle_->mutex);
-  BURN_RETURN_IF_ERROR(made->prepare(problem));
-  return std::shared_ptr<const PreparedConv>(std::move(made));
+  BURN_TRY(const auto described, Prepared::make(handle_, problem));
+  BURN_TRY(const auto candidates, described->candidates());
+  std::vector<std::shared_ptr<const PreparedConv>> all;
+  for (const auto& candidate : candidates) {
+    BURN_TRY(auto made, Prepared::make(handle_, problem));
+    if (made->choose(candidate).ok()) all.push_back(std::move(made));
+  }
+  if (all.empty()) return unimplemented("cuDNN: no algorithm for this convolution");
+  return all;
 }
 
 }  // namespace burn::backends::cuda

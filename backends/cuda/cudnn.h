@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include <cudnn.h>
 
@@ -55,6 +56,7 @@ struct ConvProblem {
 class PreparedConv {
  public:
   virtual ~PreparedConv() = default;
+  virtual std::string name() const = 0;  // of the algorithm
   virtual std::size_t workspace_bytes() const = 0;
   virtual Status run(CUdeviceptr first, CUdeviceptr second, CUdeviceptr result, CUdeviceptr workspace,
                      CUstream stream) const = 0;
@@ -78,8 +80,10 @@ class Cudnn {
   static Result<std::unique_ptr<Cudnn>> open();
 
   std::string version() const;
-  // Errors: UNIMPLEMENTED for what the library does not take: unequal padding, sizes of 2^31, other dtypes.
-  Result<std::shared_ptr<const PreparedConv>> prepare(const ConvProblem& problem) const;
+  // By each algorithm that the library has for it and that gives the same bits every time, the one first that the
+  // library expects to be fastest. Errors: UNIMPLEMENTED for what the library does not take: unequal padding, sizes of
+  // 2^31, other dtypes.
+  Result<std::vector<std::shared_ptr<const PreparedConv>>> prepare(const ConvProblem& problem) const;
 
  private:
   Cudnn() = default;

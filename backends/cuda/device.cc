@@ -58,6 +58,7 @@ Status Device::start(int index) {
   BURN_RETURN_IF_ERROR(check(driver().cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain"));
   make_current();
   memory_ = std::make_shared<DeviceMemory>(context_);
+  if (autotune_is_wanted()) choices_ = std::make_unique<Autotune>(autotune_file("cuda " + name_));
   return {};
 }
 

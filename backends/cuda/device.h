@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "backends/autotune.h"
 #include "backends/cuda/driver.h"
 #include "backends/cuda/emitter.h"
 #include "backends/cuda/memory.h"
@@ -43,6 +44,8 @@ class Device {
   // One kernel per source, in their order; those that are not known yet are compiled side by side.
   Result<std::vector<Kernel>> kernels(std::span<const KernelSource> sources);
 
+  // What is chosen by timing on this device; null: nothing is, for there is no GPU or it is not wanted.
+  Autotune* choices() { return choices_.get(); }
   // Opened at the first call. Errors: FAILED_PRECONDITION with what is missing.
   Result<CublasLt*> cublas();
   Result<Cudnn*> cudnn();
@@ -61,6 +64,7 @@ class Device {
   std::shared_ptr<DeviceMemory> memory_;
   std::mutex kernels_mutex_, libraries_mutex_;
   std::unordered_map<std::string, Kernel> kernels_;  // by text
+  std::unique_ptr<Autotune> choices_;
   std::unique_ptr<CublasLt> cublas_;
   std::unique_ptr<Cudnn> cudnn_;
 };

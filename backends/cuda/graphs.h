@@ -1,48 +1,93 @@
 // Programs whose commands the driver has seen as a whole: launched with one call instead of one for each kernel.
 //
-// A graph has the addresses of one run in it. Training steps that update in place meet the same few addresses again and
-// again; a run whose addresses come for the second time is captured.
+// A graph has addresses in it. Training steps that update in place meet the same addresses again and again, but for a
+// few operands, such as a batch that was uploaded or a loss that is still being read: these lie elsewhere in every run.
+// Operands that moved lately and are small get slots of their own, which the graph reads and writes instead; a run
+// copies to and from them.
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
 #include "backends/cuda/driver.h"
+#include "backends/cuda/memory.h"
+#include "backends/cuda/transfers.h"
 
 namespace burn::backends::cuda {
+
+// The inputs and outputs of a run, and what else its commands use.
+struct RunMemory {
+  struct Operand {
+    CUdeviceptr address = 0;  // 0: none, no command uses it
+    std::size_t bytes = 0;
+    bool operator==(const Operand&) const = default;
+  };
+  std::vector<Operand> inputs, outputs;
+  CUdeviceptr arena = 0, bindings = 0, failures = 0;
+  bool operator==(const RunMemory&) const = default;
+};
+
+// A run's commands as one graph.
+class CapturedRun {
+ public:
+  CapturedRun() = default;
+  CapturedRun(const CapturedRun&) = delete;
+  CapturedRun& operator=(const CapturedRun&) = delete;
+  ~CapturedRun();
+
+  // Whether it does what a run with this memory is to do.
+  bool fits(const RunMemory& run) const;
+  // The memory that the graph is captured with: the run's, with slots for what is moved.
+  const RunMemory& memory() const { return memory_; }
+  void add_copies_in(const RunMemory& run, Transfers& before) const;
+  void add_copies_out(const RunMemory& run, Transfers& after) const;
+
+  CUgraphExec graph = nullptr;
+
+ private:
+  friend class Graphs;
+  RunMemory memory_;
+  std::vector<bool> has_slot_;  // inputs, then outputs
+  std::vector<int> aliases_;    // per output: the input in whose memory it is, or -1
+  CudaBufferPtr slots_;
+};
 
 // Of one stream, and of one thread at a time.
 class Graphs {
  public:
-  Graphs() = default;
+  explicit Graphs(StreamMemory& memory) : memory_(memory) {}
   Graphs(const Graphs&) = delete;
   Graphs& operator=(const Graphs&) = delete;
-  ~Graphs() { clear(); }
 
-  // The graph of a program with these addresses; null: there is none.
-  CUgraphExec find(std::uint64_t program, std::span<const CUdeviceptr> addresses);
-  // Whether find() was asked for just this lately, and in vain.
-  bool is_repeated(std::uint64_t program, std::span<const CUdeviceptr> addresses);
-  void keep(std::uint64_t program, std::span<const CUdeviceptr> addresses, CUgraphExec graph);
-  void clear();
+  // The graph that does such a run; null: there is none. Notes the run.
+  const CapturedRun* find(std::uint64_t program, const RunMemory& run);
+  // Where the run that find() was asked for should be captured: what to fill in the graph of. Null: not yet, as too
+  // much of its memory moves.
+  std::unique_ptr<CapturedRun> prepare(std::uint64_t program, const RunMemory& run);
+  const CapturedRun* keep(std::uint64_t program, std::unique_ptr<CapturedRun> captured);
+  void clear() { programs_.clear(); }
 
  private:
-  static constexpr std::size_t kMostPrograms = 64, kMostOfOne = 4, kMostSeen = 8;
+  static constexpr std::size_t kMostPrograms = 64, kMostOfOne = 4, kMostSlotBytes = std::size_t{8} << 20;
+  // What has lain still for so many runs is expected to stay.
+  static constexpr int kRunsToSettle = 8;
 
-  struct Captured {
-    std::vector<CUdeviceptr> addresses;
-    CUgraphExec graph;
-  };
   struct OfProgram {
-    std::vector<Captured> captured;   // used most recently first
-    std::vector<std::uint64_t> seen;  // hashes of addresses, the newest last
+    std::list<std::unique_ptr<CapturedRun>> captured;  // used most recently first
+    RunMemory last;
+    std::vector<std::uint8_t> moved;  // per operand, a bit for each of the last runs: whether it had moved
+    std::uint8_t rest_moved = 0;
+    int runs_since_capture = 0;
     std::uint64_t last_use = 0;
   };
 
-  void make_room();
+  OfProgram& of(std::uint64_t program);
+  static void note(OfProgram& of, const RunMemory& run);
 
+  StreamMemory& memory_;
   std::unordered_map<std::uint64_t, OfProgram> programs_;
   std::uint64_t uses_ = 0;
 };

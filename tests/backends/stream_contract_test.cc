@@ -251,6 +251,83 @@ TEST_P(ComputingContract, KeepsAnExecutableThatItHasToRun) {
   EXPECT_THAT(numbers(result), ElementsAre(2, 4));
 }
 
+// Outputs: x gathered at an index, twice that, and x + x, which needs no index.
+ir::Program pick_program() {
+  Writer w;
+  const auto x = w.input(f32(3)), index = w.input({DType::i64, {1}});
+  const auto picked = w.add(ir::Gather{0}, {x, index});
+  return w.finish({picked, w.add(PointwiseFn::add, {picked, picked}), w.add(PointwiseFn::add, {x, x})});
+}
+
+// A training step as a device sees it: a parameter that is updated in place, a batch that lies elsewhere in every run,
+// a loss that is held for a while. Devices that remember where a program's operands were have to notice what moved.
+TEST_P(ComputingContract, RunsAProgramAgainAndAgainWithOperandsThatMove) {
+  constexpr std::int64_t kSize = 1000;
+  Writer w;
+  const auto parameter = w.input(f32(kSize), true), batch = w.input(f32(kSize)), index = w.input({DType::i64, {1}});
+  const auto rate = w.scalar();
+  const auto error = w.add(PointwiseFn::sub, {batch, parameter});
+  const auto loss = w.add(ir::Reduce{ir::ReduceFn::sum, {0}}, {w.add(PointwiseFn::mul, {error, error})});
+  const auto picked = w.add(ir::Gather{0}, {error, index});
+  const auto updated = w.add(PointwiseFn::add, {parameter, w.add(PointwiseFn::mul, {error, rate})});
+  const auto executable = compile(w.finish({updated, loss, picked}));
+
+  std::vector<double> expected(kSize, 0.0);  // of the parameter
+  auto held = value_or_throw(upload(std::vector<float>(kSize, 0.0F)));
+  std::vector<BufferPtr> losses, kept, batches;
+  std::vector<double> expected_losses;
+  for (int run = 0; run < 60; ++run) {
+    std::vector<float> numbers(kSize);
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>((i * 7 + 13 * run) % 32);
+    const auto at = static_cast<std::int64_t>(run * 17 % kSize);
+    const double step = run % 3 == 0 ? 0.5 : 0.25;
+    const std::uint64_t scalar = std::bit_cast<std::uint64_t>(step);
+    batches.push_back(value_or_throw(upload(numbers)));
+    const auto where = value_or_throw(device_.stream().upload(SharedBytes::own(std::vector<std::int64_t>{at})));
+    const auto shared = run == 30 ? held : nullptr;  // somebody else holds it: it moves
+    auto result = value_or_throw(
+        device_.run(executable, {.inputs = {std::move(held), batches.back(), where}, .scalars = {&scalar, 1}}));
+    held = result.outputs[0];
+    result.outputs[0] = nullptr;
+    double sum = 0;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const double difference = numbers[i] - expected[i];
+      sum += difference * difference;
+      if (static_cast<std::int64_t>(i) == at) {
+        EXPECT_NEAR(this->numbers(result.outputs[2])[0], difference, 1e-3) << "run " << run;
+      }
+      expected[i] += step * difference;
+    }
+    losses.push_back(result.outputs[1]);
+    expected_losses.push_back(sum);
+    if (run % 7 == 3) kept.push_back(result.outputs[2]);
+    if (run % 5 == 0) batches.clear();
+  }
+  const auto last = this->numbers(held);
+  for (std::size_t i = 0; i < last.size(); ++i) ASSERT_NEAR(last[i], expected[i], 1e-3) << i;
+  for (std::size_t i = 0; i < losses.size(); ++i)
+    EXPECT_NEAR(this->numbers(losses[i])[0] / expected_losses[i], 1, 1e-4) << "run " << i;
+}
+
+// The same with an index that is outside in one of the runs.
+TEST_P(ComputingContract, FindsABadIndexInARunThatWasRepeatedOften) {
+  const auto executable = compile(pick_program());
+  for (std::int64_t run = 0; run < 40; ++run) {
+    const auto index =
+        value_or_throw(device_.stream().upload(SharedBytes::own(std::vector<std::int64_t>{run == 25 ? 3 : run % 3})));
+    const auto result =
+        value_or_throw(device_.run(executable, {.inputs = {value_or_throw(upload({10, 20, 30})), index}}));
+    if (run == 25) {
+      EXPECT_NE(failure_of(result, 0), nullptr);
+      EXPECT_EQ(failure_of(result, 2), nullptr);
+    } else {
+      EXPECT_THAT(numbers(result.outputs[1]), ElementsAre(20.0F * static_cast<float>(run % 3 + 1)));
+    }
+    EXPECT_THAT(numbers(result.outputs[2]), ElementsAre(20, 40, 60));
+  }
+  device_.found();
+}
+
 TEST_P(ComputingContract, LeavesInputsThatOthersHoldAsTheyAre) {
   Writer w;
   const auto x = w.input({DType::f32, {2, 2}});
@@ -286,14 +363,6 @@ TEST_P(ComputingContract, SharesAnExecutableBetweenStreams) {
 }
 
 // --- failures --------------------------------------------------------------------------------------------------------
-
-// Outputs: x gathered at an index, twice that, and x + x, which needs no index.
-ir::Program pick_program() {
-  Writer w;
-  const auto x = w.input(f32(3)), index = w.input({DType::i64, {1}});
-  const auto picked = w.add(ir::Gather{0}, {x, index});
-  return w.finish({picked, w.add(PointwiseFn::add, {picked, picked}), w.add(PointwiseFn::add, {x, x})});
-}
 
 TEST_P(ComputingContract, ABadIndexFailsWhatIsComputedFromItAndNoMore) {
   const auto executable = compile(pick_program());

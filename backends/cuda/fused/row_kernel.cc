@@ -250,8 +250,8 @@ class RowPrinter {
       } else {
         continue;
       }
-      const auto value = fmt::format("burn::cuda::reduce_row<kLanes, {}>(sum_{})",
-                                     reduce ? combine_type(reduce->fn) : "burn::ir::Sum", v);
+      const auto value = fmt::format("burn::cuda::reduce_row<kLanes, {}, {}>(sum_{})",
+                                     reduce ? combine_type(reduce->fn) : "burn::ir::Sum", sites_++, v);
       after += fmt::format("  const {} {} = rounded<{}>({});\n", type, v, storage_type(dtype(operand)), value);
       need(operand, members, reads);
     }
@@ -308,6 +308,7 @@ class RowPrinter {
   GroupPrinter printer_;
   WalkPlan rows_, inner_;
   RowShape shape_;
+  int sites_ = 0;  // reductions printed so far
 };
 
 }  // namespace

@@ -20,13 +20,13 @@ BURN_ALWAYS_INLINE T reduce_warp(T x) {
   return x;
 }
 
-// Of all lanes of a row, in all of them.
-template <int kLanes, typename Op, typename T>
+// Of all lanes of a row, in all of them. Each call of a kernel is a site of its own, with memory of its own, so that
+// nobody has to wait until another call's numbers have been read.
+template <int kLanes, typename Op, int kSite = 0, typename T>
 BURN_ALWAYS_INLINE T reduce_row(T x) {
   x = reduce_warp<Op>(x);
   if constexpr (kLanes > 32) {
     __shared__ T partial[kLanes / 32];
-    __syncthreads();  // what was read from it before has been read
     if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = x;
     __syncthreads();
     x = partial[0];

@@ -7,34 +7,54 @@
 
 namespace burn::cuda {
 
-// Input positions [begin, end) of a window along one dim, and its factor of the divisor; or outputs that see an input.
-struct Span {
-  std::int64_t begin, end, divisor;
+// One spatial dim in numbers of 32 bits, where all sizes and products of two fit, or of 64: division is what a pool's
+// time goes into.
+template <typename Int>
+struct Dim {
+  Int input, output, kernel, stride, padding;
+  BURN_ALWAYS_INLINE explicit Dim(const WindowDim& dim)
+      : input(static_cast<Int>(dim.input)),
+        output(static_cast<Int>(dim.output)),
+        kernel(static_cast<Int>(dim.kernel)),
+        stride(static_cast<Int>(dim.stride)),
+        padding(static_cast<Int>(dim.padding)) {}
 };
 
-BURN_ALWAYS_INLINE std::int64_t smaller_of(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+// Input positions [begin, end) of a window along one dim, and its factor of the divisor; or outputs that see an input.
+template <typename Int>
+struct Span {
+  Int begin, end, divisor;
+};
+
+template <typename Int>
+BURN_ALWAYS_INLINE Int smaller_of(Int a, Int b) {
+  return a < b ? a : b;
+}
 
 template <bool kCountsPadding>
 struct Sliding {
-  BURN_ALWAYS_INLINE static Span window(const WindowDim& dim, std::int64_t output) {
-    const auto start = output * dim.stride - dim.padding, stop = start + dim.kernel;
-    const auto begin = start < 0 ? 0 : start, end = smaller_of(stop, dim.input);
-    return {begin, end, kCountsPadding ? smaller_of(stop, dim.input + dim.padding) - start : end - begin};
+  template <typename Int>
+  BURN_ALWAYS_INLINE static Span<Int> window(const Dim<Int>& dim, Int output) {
+    const Int start = output * dim.stride - dim.padding, stop = start + dim.kernel;
+    const Int begin = start < 0 ? 0 : start, end = smaller_of<Int>(stop, dim.input);
+    return {begin, end, kCountsPadding ? smaller_of<Int>(stop, dim.input + dim.padding) - start : end - begin};
   }
-  BURN_ALWAYS_INLINE static Span outputs_of(const WindowDim& dim, std::int64_t input) {
-    const auto from_start = input + dim.padding,
-               before = from_start - dim.kernel;  // its window is all before the input
-    return {before < 0 ? 0 : before / dim.stride + 1, smaller_of(from_start / dim.stride + 1, dim.output), 1};
+  template <typename Int>
+  BURN_ALWAYS_INLINE static Span<Int> outputs_of(const Dim<Int>& dim, Int input) {
+    const Int from_start = input + dim.padding, before = from_start - dim.kernel;  // its window is all before the input
+    return {before < 0 ? 0 : before / dim.stride + 1, smaller_of<Int>(from_start / dim.stride + 1, dim.output), 1};
   }
 };
 
 struct Adaptive {
-  BURN_ALWAYS_INLINE static Span window(const WindowDim& dim, std::int64_t output) {
-    const auto begin = output * dim.input / dim.output;
-    const auto end = ((output + 1) * dim.input + dim.output - 1) / dim.output;
+  template <typename Int>
+  BURN_ALWAYS_INLINE static Span<Int> window(const Dim<Int>& dim, Int output) {
+    const Int begin = output * dim.input / dim.output;
+    const Int end = ((output + 1) * dim.input + dim.output - 1) / dim.output;
     return {begin, end, end - begin};
   }
-  BURN_ALWAYS_INLINE static Span outputs_of(const WindowDim& dim, std::int64_t input) {
+  template <typename Int>
+  BURN_ALWAYS_INLINE static Span<Int> outputs_of(const Dim<Int>& dim, Int input) {
     return {input * dim.output / dim.input, ((input + 1) * dim.output + dim.input - 1) / dim.input, 1};
   }
 };
@@ -43,14 +63,15 @@ BURN_ALWAYS_INLINE std::int64_t plane_offset(const Place& place, const PoolShape
   return place.n * shape.strides[0] + place.c * shape.strides[1];
 }
 
-template <typename Ways, typename T>
+template <typename Ways, typename Int, typename T>
 BURN_ALWAYS_INLINE void avg_pool(const T* __restrict__ x, T* __restrict__ y, const PoolShape& shape) {
   using Compute = compute_t<T>;
   const auto i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (i >= shape.count) return;
-  const auto& [d, h, w] = shape.dim;
+  const Dim<Int> d(shape.dim[0]), h(shape.dim[1]), w(shape.dim[2]);
   const auto place = place_of(i, shape.channels, d.output, h.output, w.output);
-  const auto ds = Ways::window(d, place.at[0]), hs = Ways::window(h, place.at[1]), ws = Ways::window(w, place.at[2]);
+  const auto ds = Ways::window(d, static_cast<Int>(place.at[0])), hs = Ways::window(h, static_cast<Int>(place.at[1])),
+             ws = Ways::window(w, static_cast<Int>(place.at[2]));
   const T* plane = x + plane_offset(place, shape);
   Compute sum{};
   for (auto a = ds.begin; a < ds.end; ++a) {
@@ -62,15 +83,16 @@ BURN_ALWAYS_INLINE void avg_pool(const T* __restrict__ x, T* __restrict__ y, con
   y[i] = to_storage<T>(sum / static_cast<Compute>(ds.divisor * hs.divisor * ws.divisor));
 }
 
-template <typename Ways, typename T>
+template <typename Ways, typename Int, typename T>
 BURN_ALWAYS_INLINE void avg_pool_grad(const T* __restrict__ grad, T* __restrict__ x, const PoolShape& shape) {
   using Compute = compute_t<T>;
   const auto i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (i >= shape.count) return;
-  const auto& [d, h, w] = shape.dim;
+  const Dim<Int> d(shape.dim[0]), h(shape.dim[1]), w(shape.dim[2]);
   const auto place = place_of(i, shape.channels, d.input, h.input, w.input);
-  const auto ds = Ways::outputs_of(d, place.at[0]), hs = Ways::outputs_of(h, place.at[1]),
-             ws = Ways::outputs_of(w, place.at[2]);
+  const auto ds = Ways::outputs_of(d, static_cast<Int>(place.at[0])),
+             hs = Ways::outputs_of(h, static_cast<Int>(place.at[1])),
+             ws = Ways::outputs_of(w, static_cast<Int>(place.at[2]));
   const T* plane = grad + plane_offset(place, shape);
   Compute sum{};
   for (auto a = ds.begin; a < ds.end; ++a) {
@@ -103,7 +125,7 @@ BURN_ALWAYS_INLINE void max_pool(const T* __restrict__ x, T* __restrict__ y, std
     return start < 0 ? start + (dim.dilation - 1 - start) / dim.dilation * dim.dilation : start;
   };
   const auto end = [](const WindowDim& dim, std::int64_t output) {
-    return smaller_of(output * dim.stride - dim.padding + (dim.kernel - 1) * dim.dilation + 1, dim.input);
+    return smaller_of<std::int64_t>(output * dim.stride - dim.padding + (dim.kernel - 1) * dim.dilation + 1, dim.input);
   };
   const auto d_end = end(d, place.at[0]), h_end = end(h, place.at[1]), w_end = end(w, place.at[2]);
   for (auto a = first(d, place.at[0]); a < d_end; a += d.dilation) {

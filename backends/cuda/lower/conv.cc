@@ -1,6 +1,10 @@
 // Convolution and its adjoints: by cuDNN, or by plain kernels where that is missing or does not take them.
-#include <fmt/format.h>
+#include "backends/cuda/lower/conv.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "backends/cuda/alternatives.h"
 #include "backends/cuda/cudnn.h"
 #include "backends/cuda/device.h"
 #include "backends/cuda/kernels/shapes.h"
@@ -28,30 +32,6 @@ ConvProblem problem_of(ConvDirection direction, const Op& op, const ir::TensorTy
           .groups = op.groups};
 }
 
-// Strides of [n, c, spatial...] as those of three spatial dims.
-void set_strides(std::int64_t (&to)[5], const ir::Dims& strides) {
-  to[0] = strides[0];
-  to[1] = strides[1];
-  for (int i = 2; i < strides.rank(); ++i) to[5 - strides.rank() + i] = strides[i];
-}
-
-ConvShape shape_of(const ConvProblem& p, const View& first, const View& second, const View& result) {
-  ConvShape shape;
-  shape.count = result.num_elements();
-  shape.batch = p.input[0];
-  shape.groups = p.groups;
-  shape.in_per_group = p.weight[1];
-  shape.out_per_group = p.weight[0] / p.groups;
-  const int spatial = p.stride.rank();
-  for (int i = 0; i < spatial; ++i) {
-    shape.dim[3 - spatial + i] = {p.input[i + 2], p.output[i + 2], p.weight[i + 2],
-                                  p.stride[i],    p.pad_begin[i],  p.dilation[i]};
-  }
-  set_strides(shape.first, first.strides);
-  set_strides(shape.second, second.strides);
-  return shape;
-}
-
 const char* kernel_of(ConvDirection direction) {
   switch (direction) {
     case ConvDirection::forward:
@@ -65,7 +45,7 @@ const char* kernel_of(ConvDirection direction) {
 }
 
 void convolve_plainly(Emitter& emit, const ConvProblem& p, const View& first, const View& second, const View& result) {
-  const auto shape = shape_of(p, first, second, result);
+  const auto shape = conv_shape(p, first, second, result);
   const KernelSource source{
       fmt::format("#include \"backends/cuda/kernels/conv.h\"\n"
                   "using namespace burn::cuda;\n"
@@ -79,29 +59,47 @@ void convolve_plainly(Emitter& emit, const ConvProblem& p, const View& first, co
               {first, second, result, shape});
 }
 
-Result<std::shared_ptr<const PreparedConv>> prepare(Emitter& emit, const ConvProblem& problem) {
-  BURN_TRY(auto* library, emit.device().cudnn());
-  return library->prepare(problem);
-}
+// --- by the library --------------------------------------------------------------------------------------------------
 
-Status convolve(Emitter& emit, const ConvProblem& problem, const NodeInPlan& at) {
-  View first = emit.read(at.operand(0)), second = emit.read(at.operand(1));
-  const View result = emit.result(at.result());
-  if (result.num_elements() == 0) return {};
-  const auto prepared = prepare(emit, problem);
-  if (!prepared.ok()) {
-    convolve_plainly(emit, problem, first, second, result);
-    return {};
-  }
+Status convolve_by(Emitter& emit, const std::shared_ptr<const PreparedConv>& prepared, View first, View second,
+                   const View& result) {
   first = emit.contiguous(first);
   second = emit.contiguous(second);
-  const auto bytes = (*prepared)->workspace_bytes();
+  const auto bytes = prepared->workspace_bytes();
   const Address workspace = bytes > 0 ? emit.scratch(bytes) : result.address;  // unused in the latter case
-  emit.call([prepared = *prepared, a = first.address, b = second.address, c = result.address, workspace](
-                const Bindings& bindings, CUstream stream) {
+  emit.call([prepared, a = first.address, b = second.address, c = result.address, workspace](const Bindings& bindings,
+                                                                                             CUstream stream) {
     return prepared->run(bindings.at(a), bindings.at(b), bindings.at(c), bindings.at(workspace), stream);
   });
   return {};
+}
+
+std::string key_of(const ConvProblem& p) {
+  const auto list = [](const auto& of) { return fmt::format("{}", fmt::join(of.begin(), of.end(), "x")); };
+  return fmt::format("conv {} {} {} {} {} {} {} {} {}", kernel_of(p.direction), ir::name(p.dtype), list(p.input),
+                     list(p.weight), list(p.stride), list(p.pad_begin), list(p.pad_end), list(p.dilation), p.groups);
+}
+
+Status convolve(Emitter& emit, const ConvProblem& problem, const NodeInPlan& at) {
+  const View operands[] = {emit.read(at.operand(0)), emit.read(at.operand(1))};
+  const View result = emit.result(at.result());
+  if (result.num_elements() == 0) return {};
+  std::vector<Alternative> ways;
+  if (const auto library = emit.device().cudnn(); library.ok()) {
+    if (const auto prepared = (*library)->prepare(problem); prepared.ok()) {
+      for (const auto& one : *prepared) {
+        ways.push_back({one->name(), [one](Emitter& to, std::span<const View> from, const View& into) {
+                          return convolve_by(to, one, from[0], from[1], into);
+                        }});
+      }
+    }
+  }
+  if (auto own = conv_of_few_channels(problem)) ways.push_back(*std::move(own));
+  if (ways.empty()) {
+    convolve_plainly(emit, problem, operands[0], operands[1], result);
+    return {};
+  }
+  return emit_fastest(emit, key_of(problem), operands, result, ways);
 }
 
 }  // namespace

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <limits>
+
 #include <fmt/format.h>
 
 #include "backends/cuda/kernels/shapes.h"
@@ -51,9 +54,21 @@ void set_windows(PoolShape& shape, const Op& op) {
   }
 }
 
-// `kernel`: of the header, with how its windows lie.
-Status launch(Emitter& emit, const std::string& kernel, const View& from, const View& to, const PoolShape& shape) {
+// Numbers that kernels count in (kernels/windows.h).
+const char* index_type(const PoolShape& shape) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  const auto is_small = [](const WindowDim& dim) {
+    const auto largest = std::max({dim.input, dim.output, dim.kernel, dim.stride, dim.padding}) + 1;
+    return largest < (1 << 15);
+  };
+  return shape.count <= kMost && std::ranges::all_of(shape.dim, is_small) ? "std::int32_t" : "std::int64_t";
+}
+
+// `kernel`: of the header; `ways`: how its windows lie.
+Status launch(Emitter& emit, const std::string& name, const char* ways, const View& from, const View& to,
+              const PoolShape& shape) {
   const auto* type = storage_type(to.dtype);
+  const auto kernel = fmt::format("{}<{}, {}>", name, ways, index_type(shape));
   emit.launch({kernel_text(fmt::format("const {0}* from, {0}* to", type), fmt::format("{}(from, to, shape)", kernel))},
               {.blocks = divide_up(shape.count, kThreads), .threads = kThreads}, {from, to, shape});
   return {};
@@ -70,7 +85,7 @@ Status lower(Emitter& emit, const ir::AvgPool& op, const NodeInPlan& at) {
   if (y.num_elements() == 0) return {};
   auto shape = shape_of(x, x.shape, y.shape, y.num_elements());
   set_windows(shape, op);
-  return launch(emit, fmt::format("avg_pool<{}>", sliding(op.count_include_pad)), x, y, shape);
+  return launch(emit, "avg_pool", sliding(op.count_include_pad), x, y, shape);
 }
 
 Status lower(Emitter& emit, const ir::AvgPoolGrad& op, const NodeInPlan& at) {
@@ -78,19 +93,19 @@ Status lower(Emitter& emit, const ir::AvgPoolGrad& op, const NodeInPlan& at) {
   if (x.num_elements() == 0) return {};
   auto shape = shape_of(grad, x.shape, grad.shape, x.num_elements());
   set_windows(shape, op);
-  return launch(emit, fmt::format("avg_pool_grad<{}>", sliding(op.count_include_pad)), grad, x, shape);
+  return launch(emit, "avg_pool_grad", sliding(op.count_include_pad), grad, x, shape);
 }
 
 Status lower(Emitter& emit, const ir::AdaptiveAvgPool&, const NodeInPlan& at) {
   const View x = emit.read(at.operand(0)), y = emit.result(at.result());
   if (y.num_elements() == 0) return {};
-  return launch(emit, "avg_pool<Adaptive>", x, y, shape_of(x, x.shape, y.shape, y.num_elements()));
+  return launch(emit, "avg_pool", "Adaptive", x, y, shape_of(x, x.shape, y.shape, y.num_elements()));
 }
 
 Status lower(Emitter& emit, const ir::AdaptiveAvgPoolGrad&, const NodeInPlan& at) {
   const View grad = emit.read(at.operand(0)), x = emit.result(at.result());
   if (x.num_elements() == 0) return {};
-  return launch(emit, "avg_pool_grad<Adaptive>", grad, x, shape_of(grad, x.shape, grad.shape, x.num_elements()));
+  return launch(emit, "avg_pool_grad", "Adaptive", grad, x, shape_of(grad, x.shape, grad.shape, x.num_elements()));
 }
 
 Status lower(Emitter& emit, const ir::MaxPool& op, const NodeInPlan& at) {
