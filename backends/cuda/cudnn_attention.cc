@@ -30,6 +30,10 @@ struct Shapes {
         row{p.batch, p.heads, p.n, 1} {}
 };
 
+std::size_t bytes_of(const DnnDims& sizes) {  // of f32
+  return static_cast<std::size_t>(sizes[0] * sizes[1] * sizes[2] * sizes[3]) * sizeof(float);
+}
+
 // Scores of keys that come later than their query may see: -infinity. Engines know this pattern: they compute only what
 // is seen.
 DnnTensor without_later_keys(DnnGraph& graph, const AttentionProblem& p, const DnnTensor& scores) {
@@ -78,9 +82,10 @@ void write_forward(DnnGraph& graph, const AttentionProblem& p, AttentionForm for
 }
 
 // With p = exp(scores - statistics) and s the rows' sums of g y: dv = p^T g, ds = scale p (g v^T - s), dq = ds k,
-// dk = ds^T q. That ds is multiplied into dq as it is, not added up in f32 by whoever comes first, is the form of which
-// engines give the same bits every time; they keep ds in their workspace for that.
-void write_backward(DnnGraph& graph, const AttentionProblem& p) {
+// dk = ds^T q. Engines compute block by block of keys. Where ds k is dq as it stands, they keep ds in their workspace
+// and multiply afterwards, which gives the same bits every time; where it is a tensor of f32 in memory that becomes dq,
+// each block adds its part there, in any order. Returns the bytes of the tensors in the workspace.
+std::vector<std::size_t> write_backward(DnnGraph& graph, const AttentionProblem& p) {
   const Shapes shapes(p);
   const auto type = type_of(p.dtype);
   const auto q = graph.memory(type, shapes.q, p.q);
@@ -115,7 +120,16 @@ void write_backward(DnnGraph& graph, const AttentionProblem& p) {
   ds = graph.pointwise(CUDNN_POINTWISE_MUL, {ds, probabilities});
   ds = graph.pointwise(CUDNN_POINTWISE_MUL, {ds, scale});
   graph.matmul(transposed(ds), q, dk);
-  graph.matmul(ds, transposed(k), dq);
+  std::vector<std::size_t> inner{bytes_of(shapes.row)};
+  if (p.any_order) {
+    const auto sum = graph.memory(CUDNN_DATA_FLOAT, shapes.q, row_major(shapes.q));
+    inner.push_back(bytes_of(shapes.q));
+    graph.matmul(ds, transposed(k), sum);
+    graph.pointwise(CUDNN_POINTWISE_IDENTITY, {sum}, dq);
+  } else {
+    graph.matmul(ds, transposed(k), dq);
+  }
+  return inner;
 }
 
 std::size_t rounded_up(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
@@ -174,9 +188,10 @@ void AttentionProblem::set_row_major() {
 }
 
 std::string to_string(const AttentionProblem& p) {
-  return fmt::format("{}{} {} [{}, {}, n {}, m {}, d {}, e {}] scale {}, strides q {} k {} v {} y {} g {}",
-                     p.causal ? "causal " : "", p.is_grad ? "attention_grad" : "attention", ir::name(p.dtype), p.batch,
-                     p.heads, p.n, p.m, p.d, p.e, p.scale, p.q, p.k, p.v, p.y, p.g);
+  return fmt::format("{}{}{} {} [{}, {}, n {}, m {}, d {}, e {}] scale {}, strides q {} k {} v {} y {} g {}",
+                     p.causal ? "causal " : "", p.any_order ? "any order " : "",
+                     p.is_grad ? "attention_grad" : "attention", ir::name(p.dtype), p.batch, p.heads, p.n, p.m, p.d,
+                     p.e, p.scale, p.q, p.k, p.v, p.y, p.g);
 }
 
 Status check_attention(const AttentionProblem& p, std::size_t version, const std::string& architecture) {
@@ -199,7 +214,7 @@ Status check_attention(const AttentionProblem& p, std::size_t version, const std
   constexpr std::size_t kOldest = 91100, kWithAnyLength = 91501;
   if (version < kOldest) return no("cuDNN is older than 9.11");
   if (p.is_grad && version < kWithAnyLength && p.m % 128 != 0) return no("cuDNN 9.15.1 is the first for these lengths");
-  if (p.is_grad && !architecture.starts_with("sm_8") && architecture != "sm_90")
+  if (p.is_grad && !p.any_order && !architecture.starts_with("sm_8") && architecture != "sm_90")
     return no("the same bits every time are not to be had on " + architecture);
   return {};
 }
@@ -213,13 +228,13 @@ bool is_attendable(const DnnDims& sizes, const DnnDims& strides, std::int64_t of
   return sizes[2] == 1 || strides[2] >= sizes[3];  // rows do not overlap
 }
 
-DnnGraph attention_graph(const AttentionProblem& problem, AttentionForm form) {
-  DnnGraph graph;
+AttentionGraph attention_graph(const AttentionProblem& problem, AttentionForm form) {
+  AttentionGraph made;
   if (problem.is_grad)
-    write_backward(graph, problem);
+    made.inner = write_backward(made.graph, problem);
   else
-    write_forward(graph, problem, form);
-  return graph;
+    write_forward(made.graph, problem, form);
+  return made;
 }
 
 Status AttentionLibrary::supports(const AttentionProblem& problem, const std::string& architecture) {
@@ -228,7 +243,7 @@ Status AttentionLibrary::supports(const AttentionProblem& problem, const std::st
   const std::lock_guard lock(mutex_);
   if (const auto known = supported_.find(key); known != supported_.end()) return known->second;
   const auto status = first_form(problem, [&](const NamedForm& form) {
-    const auto graph = attention_graph(problem, form.form);
+    const auto graph = attention_graph(problem, form.form).graph;
     const std::lock_guard turn(handle_->mutex);
     return graph.find_engine(DnnTarget(handle_->handle));
   });
@@ -243,15 +258,20 @@ Result<std::shared_ptr<const PreparedAttention>> AttentionLibrary::prepare(const
   if (const auto known = prepared_.find(key); known != prepared_.end()) return known->second;
   std::shared_ptr<PreparedAttention> made(new PreparedAttention);
   std::string form_name;
+  std::vector<std::size_t> inner_bytes;
   BURN_TRY(made->plan_, first_form(problem, [&](const NamedForm& form) {
              form_name = form.name;
-             const auto graph = attention_graph(problem, form.form);
+             const auto [graph, inner] = attention_graph(problem, form.form);
+             inner_bytes = inner;
              const std::lock_guard turn(handle_->mutex);
              return graph.plan(DnnTarget(handle_->handle));
            }));
   made->handle_ = handle_;
-  made->plan_bytes_ = rounded_up(made->plan_->workspace_bytes());
-  if (problem.is_grad) made->extra_bytes_ = rounded_up(static_cast<std::size_t>(problem.rows()) * sizeof(float));
+  made->workspace_bytes_ = rounded_up(made->plan_->workspace_bytes());
+  for (const auto bytes : inner_bytes) {
+    made->inner_.push_back(made->workspace_bytes_);
+    made->workspace_bytes_ += rounded_up(bytes);
+  }
   if (traces())
     fmt::print(stderr, "cuDNN {}: {}: {}, {}, {} bytes of workspace\n", cudnn_version_text(), key, form_name,
                made->plan_->engine(), made->workspace_bytes());
@@ -262,7 +282,7 @@ Result<std::shared_ptr<const PreparedAttention>> AttentionLibrary::prepare(const
 
 Status PreparedAttention::run(std::span<const CUdeviceptr> memory, CUdeviceptr workspace, CUstream stream) const {
   std::vector<CUdeviceptr> all(memory.begin(), memory.end());
-  if (extra_bytes_ > 0) all.push_back(workspace + plan_bytes_);
+  for (const auto offset : inner_) all.push_back(workspace + offset);
   const std::lock_guard lock(handle_->mutex);
   BURN_RETURN_IF_ERROR(check_cudnn(cudnn_api().cudnnSetStream(handle_->handle, stream), "stream"));
   return plan_->run(handle_->handle, all, workspace);

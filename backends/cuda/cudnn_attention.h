@@ -19,11 +19,11 @@ struct AttentionProblem {
   std::int64_t n = 1, m = 1, d = 1, e = 1;  // q [n, d], k [m, d], v [m, e], y [n, e]
   double scale = 1;
   bool causal = false;
+  bool any_order = false;  // the gradient of q is added up by whoever comes first: faster, with other bits each time
   // In elements. y and g, the gradient of y, are operands of the gradient only.
   DnnDims q{}, k{}, v{}, y{}, g{};
 
-  void set_row_major();                                    // of all operands
-  std::int64_t rows() const { return batch * heads * n; }  // of y
+  void set_row_major();  // of all operands
   friend bool operator==(const AttentionProblem&, const AttentionProblem&) = default;
 };
 std::string to_string(const AttentionProblem& problem);
@@ -40,13 +40,18 @@ enum class AttentionForm : std::uint8_t {
   unified,    // one operation: forward without a mask
 };
 
-// Requires: check_attention() said yes. Where the library fails, the graph says so.
-DnnGraph attention_graph(const AttentionProblem& problem, AttentionForm form);
+// Requires: check_attention() said yes. Where the library fails, the graph says so. Its tensors in memory are those of
+// PreparedAttention::run(), then `inner`, of so many bytes.
+struct AttentionGraph {
+  DnnGraph graph;
+  std::vector<std::size_t> inner;
+};
+AttentionGraph attention_graph(const AttentionProblem& problem, AttentionForm form);
 
 // Attention made ready. Thread-safe.
 class PreparedAttention {
  public:
-  std::size_t workspace_bytes() const { return plan_bytes_ + extra_bytes_; }
+  std::size_t workspace_bytes() const { return workspace_bytes_; }
   // Addresses of q, k, v, y and the statistics, all as ir::Attention has them; for the gradient then of g, and of the
   // gradients of q, k and v.
   Status run(std::span<const CUdeviceptr> memory, CUdeviceptr workspace, CUstream stream) const;
@@ -57,8 +62,8 @@ class PreparedAttention {
 
   std::shared_ptr<CudnnHandle> handle_;
   std::unique_ptr<DnnPlan> plan_;
-  std::size_t plan_bytes_ = 0;   // of workspace for the plan itself, a multiple of 256
-  std::size_t extra_bytes_ = 0;  // and for a tensor in memory that only the graph knows, behind it
+  std::size_t workspace_bytes_ = 0;
+  std::vector<std::size_t> inner_;  // where in the workspace the tensors begin that only the graph knows
 };
 
 // What is known of problems, and what was made ready. Thread-safe.

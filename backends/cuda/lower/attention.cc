@@ -32,6 +32,7 @@ AttentionProblem problem_of(const Op& op, const ir::TensorType& q, const ir::Ten
   p.n = q.shape[rank - 2], p.d = q.shape[rank - 1], p.m = v.shape[rank - 2], p.e = v.shape[rank - 1];
   p.scale = op.scale;
   p.causal = op.causal;
+  p.any_order = p.is_grad && is_off(Setting::deterministic);
   p.set_row_major();
   return p;
 }

@@ -12,6 +12,7 @@ namespace {
 namespace cuda = backends::cuda;
 using cuda::AttentionForm;
 using cuda::AttentionProblem;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr std::size_t kVersion = 91900;
@@ -68,6 +69,10 @@ TEST(CudnnAttention, RefusesGradientsThatDifferFromRunToRun) {
   EXPECT_THAT(refusal(p, kVersion, "sm_100").message(), HasSubstr("sm_100"));
   EXPECT_THAT(refusal(problem(true, false, 128, 130, 64, 64), 91400).message(), HasSubstr("these lengths"));
   EXPECT_EQ(refusal(problem(false, false, 128, 130, 64, 64), 91400, "sm_100"), Status{});
+  auto any = p;
+  any.any_order = true;
+  EXPECT_EQ(refusal(any, kVersion, "sm_100"), Status{});
+  EXPECT_NE(to_string(p), to_string(any));
 }
 
 TEST(CudnnAttention, ReadsWholeVectorsOnly) {
@@ -119,7 +124,7 @@ class CudnnGraphs : public ::testing::Test {
     SCOPED_TRACE(to_string(p));
     auto target = cuda::DnnTarget::described(kH100);
     ASSERT_TRUE(target.ok()) << target.status().message();
-    const auto graph = cuda::attention_graph(p, form);
+    const auto graph = cuda::attention_graph(p, form).graph;
     ASSERT_EQ(graph.status(), Status{});
     const auto found = graph.find_engine(*target);
     if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) {
@@ -141,8 +146,19 @@ TEST_F(CudnnGraphs, OfAttentionAreRecognised) {
 TEST_F(CudnnGraphs, OfGradientsAreRecognised) {
   for (const bool causal : {false, true}) {
     expect_engine(problem(true, causal, 1024, 1024, 64, 64), AttentionForm::composite);
-    expect_engine(problem(true, causal, 100, 167, 40, 24), AttentionForm::composite);
+    auto p = problem(true, causal, 100, 167, 40, 24);
+    expect_engine(p, AttentionForm::composite);
+    p.any_order = true;
+    expect_engine(p, AttentionForm::composite);
   }
+}
+
+TEST_F(CudnnGraphs, OfGradientsNameWhatTheyHaveInMemory) {
+  auto p = problem(true, false, 128, 256, 64, 32);
+  EXPECT_THAT(cuda::attention_graph(p, AttentionForm::composite).inner, ElementsAre(2 * 3 * 128 * 4));
+  p.any_order = true;
+  EXPECT_THAT(cuda::attention_graph(p, AttentionForm::composite).inner,
+              ElementsAre(2 * 3 * 128 * 4, 2 * 3 * 128 * 64 * 4));
 }
 
 TEST_F(CudnnGraphs, OfSplitHeadsAreRecognised) {
@@ -154,7 +170,7 @@ TEST_F(CudnnGraphs, OfSplitHeadsAreRecognised) {
 TEST_F(CudnnGraphs, NameWhatIsWrongWithThem) {
   auto p = problem(false, false, 128, 128, 64, 64);
   p.q[2] = -64;
-  const auto status = cuda::attention_graph(p, AttentionForm::composite).status();
+  const auto status = cuda::attention_graph(p, AttentionForm::composite).graph.status();
   EXPECT_FALSE(status.ok());
   EXPECT_THAT(status.message(), HasSubstr("tensor"));
   EXPECT_THAT(status.message(), HasSubstr("CUDNN_STATUS"));
