@@ -161,8 +161,6 @@ void make_room(Known& known) {
   if (known.size() >= kMost) known.clear();
 }
 
-bool traces() { return setting(Setting::trace).find("plan") != std::string::npos; }
-
 // Tries one form after the other; the failure has what was said of each.
 template <typename Try>
 auto first_form(const AttentionProblem& problem, Try attempt) -> decltype(attempt(NamedForm{})) {
@@ -172,9 +170,7 @@ auto first_form(const AttentionProblem& problem, Try attempt) -> decltype(attemp
     if (made.ok()) return made;
     refusals += fmt::format("{}{}: {}", refusals.empty() ? "" : "; ", form.name, status_of(made).message());
   }
-  const auto failure = unimplemented(fmt::format("{}: {}", to_string(problem), refusals));
-  if (traces()) fmt::print(stderr, "{}\n", failure.message());
-  return failure;
+  return unimplemented(fmt::format("{}: {}", to_string(problem), refusals));
 }
 
 }  // namespace
@@ -202,10 +198,12 @@ Status check_attention(const AttentionProblem& p, std::size_t version, const std
   // A plan is made for each length, which takes long; a loop that generates has a new length at each step.
   constexpr std::int64_t kLeast = 64;
   if (p.n < kLeast || p.m < kLeast) return no("few queries or keys are left to products");
-  constexpr std::int64_t kMostColumns = 128, kVector = 8;
+  constexpr std::size_t kWithWideHeads = 91300;
+  const std::int64_t most = version < kWithWideHeads ? 128 : 256;  // where the architecture has them
+  constexpr std::int64_t kVector = 8;
   for (const auto columns : {p.d, p.e}) {
-    if (columns < kVector || columns > kMostColumns || columns % kVector != 0)
-      return no("head dims are multiples of 8 up to 128");
+    if (columns < kVector || columns > most || columns % kVector != 0)
+      return no(fmt::format("head dims are multiples of 8 up to {}", most));
   }
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   if (p.batch < 1 || p.heads < 1) return no("there is nothing to attend");
@@ -242,7 +240,7 @@ Status AttentionLibrary::supports(const AttentionProblem& problem, const std::st
   const auto key = to_string(problem);
   const std::lock_guard lock(mutex_);
   if (const auto known = supported_.find(key); known != supported_.end()) return known->second;
-  const auto status = first_form(problem, [&](const NamedForm& form) {
+  auto status = first_form(problem, [&](const NamedForm& form) {
     const auto graph = attention_graph(problem, form.form).graph;
     const std::lock_guard turn(handle_->mutex);
     return graph.find_engine(DnnTarget(handle_->handle));
@@ -272,7 +270,7 @@ Result<std::shared_ptr<const PreparedAttention>> AttentionLibrary::prepare(const
     made->inner_.push_back(made->workspace_bytes_);
     made->workspace_bytes_ += rounded_up(bytes);
   }
-  if (traces())
+  if (setting(Setting::trace).find("plan") != std::string::npos)
     fmt::print(stderr, "cuDNN {}: {}: {}, {}, {} bytes of workspace\n", cudnn_version_text(), key, form_name,
                made->plan_->engine(), made->workspace_bytes());
   make_room(prepared_);

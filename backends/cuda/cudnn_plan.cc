@@ -116,6 +116,7 @@ Result<DnnDescriptor> DnnGraph::finished(const DnnTarget& target) const {
   BURN_RETURN_IF_ERROR(status_);
   constexpr auto kWhat = "operation graph";
   std::vector<cudnnBackendDescriptor_t> operations;
+  operations.reserve(operations_.size());
   for (const auto& operation : operations_) operations.push_back(operation.get());
   BURN_TRY(auto graph, DnnDescriptor::make(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, kWhat));
   BURN_RETURN_IF_ERROR(graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
@@ -170,8 +171,9 @@ Status DnnPlan::run(cudnnHandle_t handle, std::span<const CUdeviceptr> memory, C
   std::vector<const void*> addresses;
   addresses.reserve(ids_.size());
   const auto pointer = [](CUdeviceptr address) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver's are numbers
     return reinterpret_cast<const void*>(address);
-  };  // NOLINT: the driver's are numbers
+  };
   for (const auto address : memory) addresses.push_back(pointer(address));
   for (const auto& value : values_)
     addresses.push_back(std::visit([](const auto& number) -> const void* { return &number; }, value));

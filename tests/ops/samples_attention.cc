@@ -85,6 +85,7 @@ std::vector<FusedCase> fused_cases() {
       {{{}, 65, 66, 8, 16, true}, Layout::rows, "one head"},
       {{{1, 2, 2}, 70, 70, 16, 16, true}, Layout::rows, "many dims"},
       {{{1, 2}, 130, 130, 128, 128, true}, Layout::heads, "wide"},
+      {{{1, 2}, 80, 80, 256, 256, true}, Layout::heads, "very wide"},
       {{{1, 2}, 64, 64, 16, 16}, Layout::transposed, "transposed"},
   };
 }

@@ -1,6 +1,9 @@
 #include "backends/cuda/lower/attention.h"
 
 #include <array>
+#include <optional>
+
+#include <fmt/format.h>
 
 #include "backends/cuda/cudnn.h"
 #include "backends/cuda/lower/lower.h"
@@ -38,13 +41,20 @@ AttentionProblem problem_of(const Op& op, const ir::TensorType& q, const ir::Ten
 }
 
 template <typename Op>
-Status supports(Device& device, const Op& op, std::span<const ir::TensorType* const> operands, std::size_t most) {
+Status ask(Device& device, const Op& op, std::span<const ir::TensorType* const> operands, std::size_t most) {
   if (is_off(Setting::attention)) return unimplemented("attention: BURN_ATTENTION is off");
   if (operands.size() > most) return unimplemented("attention: cuDNN is given no masks and biases");
   device.make_current();
   const auto library = device.cudnn();
   if (!library.ok()) return unimplemented("attention: " + library.status().message());
   return (*library)->attention().supports(problem_of(op, *operands[0], *operands[2]), device.architecture());
+}
+
+// Why something is made of other ops is said nowhere else.
+Status traced(Status status) {
+  if (!status.ok() && setting(Setting::trace).find("plan") != std::string::npos)
+    fmt::print(stderr, "not fused: {}\n", status.message());
+  return status;
 }
 
 // An operand on its way to the library, which reads many strides, but not all.
@@ -107,11 +117,11 @@ void enqueue(Emitter& emit, std::shared_ptr<const PreparedAttention> prepared, s
 }  // namespace
 
 Status supports_attention(Device& device, const ir::Attention& op, std::span<const ir::TensorType* const> operands) {
-  return supports(device, op, operands, kOperands);
+  return traced(ask(device, op, operands, kOperands));
 }
 Status supports_attention(Device& device, const ir::AttentionGrad& op,
                           std::span<const ir::TensorType* const> operands) {
-  return supports(device, op, operands, kGradOperands);
+  return traced(ask(device, op, operands, kGradOperands));
 }
 
 // What supports() said no to was made of other ops before it came here (backends/plan/decompose.h).

@@ -52,7 +52,8 @@ TEST(CudnnAttention, RefusesWhatItIsNotSureOf) {
       EXPECT_THAT(refusal(p).message(), HasSubstr("f16 and bf16"));
     }
     EXPECT_THAT(refusal(problem(is_grad, false, 128, 128, 20, 64)).message(), HasSubstr("head dims"));
-    EXPECT_THAT(refusal(problem(is_grad, false, 128, 128, 64, 136)).message(), HasSubstr("head dims"));
+    EXPECT_THAT(refusal(problem(is_grad, false, 128, 128, 64, 264)).message(), HasSubstr("up to 256"));
+    EXPECT_THAT(refusal(problem(is_grad, false, 128, 128, 64, 136), 91200).message(), HasSubstr("up to 128"));
     EXPECT_THAT(refusal(problem(is_grad, false, 128, 128, 0, 64)).message(), HasSubstr("head dims"));
     EXPECT_THAT(refusal(problem(is_grad, false, 1, 128, 64, 64)).message(), HasSubstr("few queries"));
     EXPECT_THAT(refusal(problem(is_grad, false, 128, 0, 64, 64)).message(), HasSubstr("few queries"));
