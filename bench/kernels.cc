@@ -118,6 +118,41 @@ std::vector<double> conv2d_bwd(const Context& c) {
   return tera_per_second(time_kernel(c, 1, step), 2 * ConvData::kFlops);
 }
 
+// GPT-2's: 12 heads of 64, split from rows, causal.
+struct AttentionData {
+  explicit AttentionData(const Device& device) {
+    device.seed(1);
+    for (auto* x : {&q, &k, &v, &g})
+      *x = Tensor<4>::random({kBatch, kLength, kHeads, kDim}, Distribution::normal(0, 1), {device, DType::bf16});
+    device.sync();
+  }
+  static client::Value heads(const Tensor<4>& x) { return x.swap_dims(1, 2).value(); }
+  auto forward() const {
+    const std::array in{heads(q), heads(k), heads(v)};
+    return client::apply_all(ir::Attention{kScale, true}, in, {});
+  }
+  static constexpr std::int64_t kBatch = 16, kLength = 1024, kHeads = 12, kDim = 64;
+  static constexpr double kScale = 0.125;
+  static constexpr double kFlops = 4.0 * kBatch * kHeads * kLength * kLength * kDim / 2;  // half is hidden
+  Tensor<4> q, k, v, g;
+};
+
+std::vector<double> attention_fwd(const Context& c) {
+  const AttentionData d(c.device);
+  return tera_per_second(time_kernel(c, 4, [&] { return d.forward(); }), AttentionData::kFlops);
+}
+
+std::vector<double> attention_bwd(const Context& c) {
+  const AttentionData d(c.device);
+  const auto y = d.forward();
+  c.device.sync();
+  const auto step = [&] {
+    const std::array in{d.heads(d.q), d.heads(d.k), d.heads(d.v), y[0], y[1], d.heads(d.g)};
+    return client::apply_all(ir::AttentionGrad{AttentionData::kScale, true}, in, {});
+  };
+  return tera_per_second(time_kernel(c, 4, step), 2.5 * AttentionData::kFlops);
+}
+
 // A chain of a thousand adds on 32x32, nothing read between: what one op costs from the call to the worker.
 std::vector<double> op_dispatch(const Context& c) {
   constexpr int kChain = 1000;
@@ -150,6 +185,8 @@ void add_kernels(std::vector<Benchmark>& list) {
       {"matmul_bf16_8192", "TFLOP/s", "higher", [](const Context& c) { return matmul(c, 8192, DType::bf16); }, true});
   list.push_back({"conv2d_fwd", "TFLOP/s", "higher", conv2d_fwd});
   list.push_back({"conv2d_bwd", "TFLOP/s", "higher", conv2d_bwd});
+  list.push_back({"attention_bf16_fwd", "TFLOP/s", "higher", attention_fwd, true});
+  list.push_back({"attention_bf16_bwd", "TFLOP/s", "higher", attention_bwd, true});
   list.push_back({"op_dispatch", "us/op", "lower", op_dispatch});
 }
 

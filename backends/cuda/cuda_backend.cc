@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "backends/cuda/cuda_stream.h"
+#include "backends/cuda/lower/attention.h"
 
 namespace burn::backends::cuda {
 namespace {
@@ -24,10 +25,10 @@ class CudaBackend final : public Backend {
     return {account.in_use, account.reserved, account.peak};
   }
 
-  // Attention has no kernel of its own yet; it is made of products and a softmax.
-  Status supports(const ir::Op& op, std::span<const ir::TensorType* const>) const override {
-    if (std::holds_alternative<ir::Attention>(op) || std::holds_alternative<ir::AttentionGrad>(op))
-      return unimplemented(fmt::format("{}: the cuda backend has no kernel for it", ir::name(op)));
+  // All but attention that cuDNN does not take, which is made of products and a softmax.
+  Status supports(const ir::Op& op, std::span<const ir::TensorType* const> operands) const override {
+    if (const auto* forward = std::get_if<ir::Attention>(&op)) return supports_attention(*device_, *forward, operands);
+    if (const auto* grad = std::get_if<ir::AttentionGrad>(&op)) return supports_attention(*device_, *grad, operands);
     return {};
   }
 

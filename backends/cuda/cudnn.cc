@@ -5,45 +5,10 @@
 #include <limits>
 #include <vector>
 
-#include <dlfcn.h>
-#include <fmt/format.h>
-
 namespace burn::backends::cuda {
 namespace {
 
-// The functions of a generation ago do all that is needed here; that the headers call them deprecated is no news.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-struct Table {
-#define FN(name) decltype(&::name) name = nullptr;
-  BURN_CUDNN(FN)
-#undef FN
-};
-#pragma GCC diagnostic pop
-Table table;
-
-Status load() {
-  void* library = nullptr;
-  for (const auto* name : {"libcudnn.so.9", "/usr/local/cuda/lib64/libcudnn.so.9"}) {
-    library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (library) break;
-  }
-  if (!library)
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): glibc keeps one text for each thread
-    return failed_precondition(fmt::format("CUDA: libcudnn.so.9, which convolves, is not there ({})", dlerror()));
-#define FN(name)                                                              \
-  table.name = reinterpret_cast<decltype(table.name)>(dlsym(library, #name)); \
-  if (!table.name) return failed_precondition("CUDA: libcudnn.so.9 has no " #name);
-  BURN_CUDNN(FN)
-#undef FN
-  return {};
-}
-
-Status check(cudnnStatus_t status, const char* what) {
-  if (status == CUDNN_STATUS_SUCCESS) return {};
-  const auto message = fmt::format("cuDNN: {}: {}", what, table.cudnnGetErrorString(status));
-  return status == CUDNN_STATUS_NOT_SUPPORTED ? unimplemented(message) : internal_error(message);
-}
+Status check(cudnnStatus_t status, const char* what) { return check_cudnn(status, what); }
 
 // More workspace than this is not worth what an algorithm that wants it may gain.
 constexpr std::size_t kMostWorkspace = std::size_t{256} << 20;
@@ -67,10 +32,10 @@ class Prepared final : public PreparedConv {
     return made;
   }
   ~Prepared() override {
-    if (input_) table.cudnnDestroyTensorDescriptor(input_);
-    if (output_) table.cudnnDestroyTensorDescriptor(output_);
-    if (weight_) table.cudnnDestroyFilterDescriptor(weight_);
-    if (conv_) table.cudnnDestroyConvolutionDescriptor(conv_);
+    if (input_) cudnn_api().cudnnDestroyTensorDescriptor(input_);
+    if (output_) cudnn_api().cudnnDestroyTensorDescriptor(output_);
+    if (weight_) cudnn_api().cudnnDestroyFilterDescriptor(weight_);
+    if (conv_) cudnn_api().cudnnDestroyConvolutionDescriptor(conv_);
   }
   Prepared(const Prepared&) = delete;
   Prepared& operator=(const Prepared&) = delete;
@@ -98,25 +63,26 @@ class Prepared final : public PreparedConv {
     };  // NOLINT: the driver's are numbers
     const std::lock_guard lock(library_->mutex);
     auto* handle = library_->handle;
-    BURN_RETURN_IF_ERROR(check(table.cudnnSetStream(handle, stream), "stream"));
+    BURN_RETURN_IF_ERROR(check(cudnn_api().cudnnSetStream(handle, stream), "stream"));
     switch (direction_) {
       case ConvDirection::forward:
-        return check(table.cudnnConvolutionForward(handle, alpha, input_, pointer(first), weight_, pointer(second),
-                                                   conv_, algorithm<cudnnConvolutionFwdAlgo_t>(), pointer(workspace),
-                                                   chosen_.workspace, beta, output_, pointer(result)),
-                     "convolution");
+        return check(
+            cudnn_api().cudnnConvolutionForward(handle, alpha, input_, pointer(first), weight_, pointer(second), conv_,
+                                                algorithm<cudnnConvolutionFwdAlgo_t>(), pointer(workspace),
+                                                chosen_.workspace, beta, output_, pointer(result)),
+            "convolution");
       case ConvDirection::input_grad:
-        return check(
-            table.cudnnConvolutionBackwardData(handle, alpha, weight_, pointer(second), output_, pointer(first), conv_,
-                                               algorithm<cudnnConvolutionBwdDataAlgo_t>(), pointer(workspace),
-                                               chosen_.workspace, beta, input_, pointer(result)),
-            "a convolution's gradient in its input");
+        return check(cudnn_api().cudnnConvolutionBackwardData(
+                         handle, alpha, weight_, pointer(second), output_, pointer(first), conv_,
+                         algorithm<cudnnConvolutionBwdDataAlgo_t>(), pointer(workspace), chosen_.workspace, beta,
+                         input_, pointer(result)),
+                     "a convolution's gradient in its input");
       case ConvDirection::weight_grad:
-        return check(
-            table.cudnnConvolutionBackwardFilter(handle, alpha, input_, pointer(first), output_, pointer(second), conv_,
-                                                 algorithm<cudnnConvolutionBwdFilterAlgo_t>(), pointer(workspace),
-                                                 chosen_.workspace, beta, weight_, pointer(result)),
-            "a convolution's gradient in its weight");
+        return check(cudnn_api().cudnnConvolutionBackwardFilter(
+                         handle, alpha, input_, pointer(first), output_, pointer(second), conv_,
+                         algorithm<cudnnConvolutionBwdFilterAlgo_t>(), pointer(workspace), chosen_.workspace, beta,
+                         weight_, pointer(result)),
+                     "a convolution's gradient in its weight");
     }
     return {};
   }
@@ -197,63 +163,64 @@ Status set_image(cudnnTensorDescriptor_t descriptor, cudnnDataType_t type, const
   const auto sizes = sizes_of(shape);
   std::vector<int> strides(sizes.size(), 1);
   for (auto i = sizes.size() - 1; i > 0; --i) strides[i - 1] = strides[i] * sizes[i];
-  return check(
-      table.cudnnSetTensorNdDescriptor(descriptor, type, static_cast<int>(sizes.size()), sizes.data(), strides.data()),
-      "an image");
+  return check(cudnn_api().cudnnSetTensorNdDescriptor(descriptor, type, static_cast<int>(sizes.size()), sizes.data(),
+                                                      strides.data()),
+               "an image");
 }
 
 Status Prepared::describe(const ConvProblem& problem) {
   const auto type = type_of(problem.dtype), compute = is_double_ ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
-  BURN_RETURN_IF_ERROR(check(table.cudnnCreateTensorDescriptor(&input_), "an image"));
-  BURN_RETURN_IF_ERROR(check(table.cudnnCreateTensorDescriptor(&output_), "an image"));
-  BURN_RETURN_IF_ERROR(check(table.cudnnCreateFilterDescriptor(&weight_), "a weight"));
-  BURN_RETURN_IF_ERROR(check(table.cudnnCreateConvolutionDescriptor(&conv_), "a convolution"));
+  BURN_RETURN_IF_ERROR(check(cudnn_api().cudnnCreateTensorDescriptor(&input_), "an image"));
+  BURN_RETURN_IF_ERROR(check(cudnn_api().cudnnCreateTensorDescriptor(&output_), "an image"));
+  BURN_RETURN_IF_ERROR(check(cudnn_api().cudnnCreateFilterDescriptor(&weight_), "a weight"));
+  BURN_RETURN_IF_ERROR(check(cudnn_api().cudnnCreateConvolutionDescriptor(&conv_), "a convolution"));
   BURN_RETURN_IF_ERROR(set_image(input_, type, problem.input));
   BURN_RETURN_IF_ERROR(set_image(output_, type, problem.output));
   const auto weight = sizes_of(problem.weight);
-  BURN_RETURN_IF_ERROR(check(table.cudnnSetFilterNdDescriptor(weight_, type, CUDNN_TENSOR_NCHW,
-                                                              static_cast<int>(weight.size()), weight.data()),
+  BURN_RETURN_IF_ERROR(check(cudnn_api().cudnnSetFilterNdDescriptor(weight_, type, CUDNN_TENSOR_NCHW,
+                                                                    static_cast<int>(weight.size()), weight.data()),
                              "a weight"));
   const auto padding = list_of(problem.pad_begin, 0), stride = list_of(problem.stride, 1),
              dilation = list_of(problem.dilation, 1);
-  BURN_RETURN_IF_ERROR(
-      check(table.cudnnSetConvolutionNdDescriptor(conv_, static_cast<int>(padding.size()), padding.data(),
+  BURN_RETURN_IF_ERROR(check(
+      cudnn_api().cudnnSetConvolutionNdDescriptor(conv_, static_cast<int>(padding.size()), padding.data(),
                                                   stride.data(), dilation.data(), CUDNN_CROSS_CORRELATION, compute),
-            "a convolution"));
-  BURN_RETURN_IF_ERROR(check(table.cudnnSetConvolutionGroupCount(conv_, static_cast<int>(problem.groups)), "groups"));
-  return check(table.cudnnSetConvolutionMathType(conv_, only_fma_ ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH), "math");
+      "a convolution"));
+  BURN_RETURN_IF_ERROR(
+      check(cudnn_api().cudnnSetConvolutionGroupCount(conv_, static_cast<int>(problem.groups)), "groups"));
+  return check(cudnn_api().cudnnSetConvolutionMathType(conv_, only_fma_ ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH), "math");
 }
 
 Result<std::vector<Candidate>> Prepared::candidates() const {
   switch (direction_) {
     case ConvDirection::forward:
-      return ask<cudnnConvolutionFwdAlgoPerf_t>(table.cudnnGetConvolutionForwardAlgorithm_v7, input_, weight_, conv_,
-                                                output_);
+      return ask<cudnnConvolutionFwdAlgoPerf_t>(cudnn_api().cudnnGetConvolutionForwardAlgorithm_v7, input_, weight_,
+                                                conv_, output_);
     case ConvDirection::input_grad:
-      return ask<cudnnConvolutionBwdDataAlgoPerf_t>(table.cudnnGetConvolutionBackwardDataAlgorithm_v7, weight_, output_,
-                                                    conv_, input_);
+      return ask<cudnnConvolutionBwdDataAlgoPerf_t>(cudnn_api().cudnnGetConvolutionBackwardDataAlgorithm_v7, weight_,
+                                                    output_, conv_, input_);
     case ConvDirection::weight_grad:
-      return ask<cudnnConvolutionBwdFilterAlgoPerf_t>(table.cudnnGetConvolutionBackwardFilterAlgorithm_v7, input_,
+      return ask<cudnnConvolutionBwdFilterAlgoPerf_t>(cudnn_api().cudnnGetConvolutionBackwardFilterAlgorithm_v7, input_,
                                                       output_, conv_, weight_);
   }
   return unimplemented("cuDNN: no such convolution");
 }
 
 Status Prepared::set_candidate(const Candidate& candidate) {
-  BURN_RETURN_IF_ERROR(check(table.cudnnSetConvolutionMathType(conv_, candidate.math), "math"));
+  BURN_RETURN_IF_ERROR(check(cudnn_api().cudnnSetConvolutionMathType(conv_, candidate.math), "math"));
   std::size_t bytes = 0;
   const auto status = [&] {
     switch (direction_) {
       case ConvDirection::forward:
-        return table.cudnnGetConvolutionForwardWorkspaceSize(
+        return cudnn_api().cudnnGetConvolutionForwardWorkspaceSize(
             library_->handle, input_, weight_, conv_, output_,
             static_cast<cudnnConvolutionFwdAlgo_t>(candidate.algorithm), &bytes);
       case ConvDirection::input_grad:
-        return table.cudnnGetConvolutionBackwardDataWorkspaceSize(
+        return cudnn_api().cudnnGetConvolutionBackwardDataWorkspaceSize(
             library_->handle, weight_, output_, conv_, input_,
             static_cast<cudnnConvolutionBwdDataAlgo_t>(candidate.algorithm), &bytes);
       case ConvDirection::weight_grad:
-        return table.cudnnGetConvolutionBackwardFilterWorkspaceSize(
+        return cudnn_api().cudnnGetConvolutionBackwardFilterWorkspaceSize(
             library_->handle, input_, output_, conv_, weight_,
             static_cast<cudnnConvolutionBwdFilterAlgo_t>(candidate.algorithm), &bytes);
     }
@@ -281,24 +248,17 @@ Status check_taken(const ConvProblem& problem) {
 
 }  // namespace
 
-CudnnHandle::~CudnnHandle() {
-  if (handle) table.cudnnDestroy(handle);
-}
-
 Result<std::unique_ptr<Cudnn>> Cudnn::open() {
-  static const Status loaded = load();
-  BURN_RETURN_IF_ERROR(loaded);
+  BURN_RETURN_IF_ERROR(load_cudnn());
   std::unique_ptr<Cudnn> made(new Cudnn());
   made->handle_ = std::make_shared<CudnnHandle>();
-  const auto status = check(table.cudnnCreate(&made->handle_->handle), "a handle");
+  const auto status = check(cudnn_api().cudnnCreate(&made->handle_->handle), "a handle");
   if (!status.ok()) return failed_precondition("CUDA: " + status.message());
+  made->attention_ = std::make_unique<AttentionLibrary>(made->handle_);
   return made;
 }
 
-std::string Cudnn::version() const {
-  const auto number = table.cudnnGetVersion();  // 91002 is 9.10.2
-  return fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100);
-}
+std::string Cudnn::version() const { return cudnn_version_text(); }
 
 Result<std::vector<std::shared_ptr<const PreparedConv>>> Cudnn::prepare(const ConvProblem& problem) const {
   BURN_RETURN_IF_ERROR(check_taken(problem));

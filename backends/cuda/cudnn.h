@@ -1,44 +1,15 @@
-// Convolutions by cuDNN 9, found when the program runs.
+// Convolutions and attention by cuDNN 9, found when the program runs.
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
-#include <cudnn.h>
-
+#include "backends/cuda/cudnn_api.h"
+#include "backends/cuda/cudnn_attention.h"
 #include "backends/cuda/emitter.h"
 
 namespace burn::backends::cuda {
-
-// FN(name): every function of the library that is used.
-#define BURN_CUDNN(FN)                               \
-  FN(cudnnConvolutionBackwardData)                   \
-  FN(cudnnConvolutionBackwardFilter)                 \
-  FN(cudnnConvolutionForward)                        \
-  FN(cudnnCreate)                                    \
-  FN(cudnnCreateConvolutionDescriptor)               \
-  FN(cudnnCreateFilterDescriptor)                    \
-  FN(cudnnCreateTensorDescriptor)                    \
-  FN(cudnnDestroy)                                   \
-  FN(cudnnDestroyConvolutionDescriptor)              \
-  FN(cudnnDestroyFilterDescriptor)                   \
-  FN(cudnnDestroyTensorDescriptor)                   \
-  FN(cudnnGetConvolutionBackwardDataAlgorithm_v7)    \
-  FN(cudnnGetConvolutionBackwardDataWorkspaceSize)   \
-  FN(cudnnGetConvolutionBackwardFilterAlgorithm_v7)  \
-  FN(cudnnGetConvolutionBackwardFilterWorkspaceSize) \
-  FN(cudnnGetConvolutionForwardAlgorithm_v7)         \
-  FN(cudnnGetConvolutionForwardWorkspaceSize)        \
-  FN(cudnnGetErrorString)                            \
-  FN(cudnnGetVersion)                                \
-  FN(cudnnSetConvolutionGroupCount)                  \
-  FN(cudnnSetConvolutionMathType)                    \
-  FN(cudnnSetConvolutionNdDescriptor)                \
-  FN(cudnnSetFilterNdDescriptor)                     \
-  FN(cudnnSetStream)                                 \
-  FN(cudnnSetTensorNdDescriptor)
 
 // forward: input, weight -> output; input_grad: output, weight -> input; weight_grad: input, output -> weight.
 enum class ConvDirection : std::uint8_t { forward, input_grad, weight_grad };
@@ -62,18 +33,6 @@ class PreparedConv {
                      CUstream stream) const = 0;
 };
 
-// A handle of the library: calls of it take turns, for it belongs to one stream at a time.
-class CudnnHandle {
- public:
-  CudnnHandle() = default;
-  CudnnHandle(const CudnnHandle&) = delete;
-  CudnnHandle& operator=(const CudnnHandle&) = delete;
-  ~CudnnHandle();
-
-  std::mutex mutex;
-  cudnnHandle_t handle = nullptr;
-};
-
 class Cudnn {
  public:
   // For the current context. Errors: FAILED_PRECONDITION with what is missing.
@@ -84,10 +43,12 @@ class Cudnn {
   // library expects to be fastest. Errors: UNIMPLEMENTED for what the library does not take: unequal padding, sizes of
   // 2^31, other dtypes.
   Result<std::vector<std::shared_ptr<const PreparedConv>>> prepare(const ConvProblem& problem) const;
+  AttentionLibrary& attention() { return *attention_; }
 
  private:
   Cudnn() = default;
   std::shared_ptr<CudnnHandle> handle_;  // what is prepared keeps it
+  std::unique_ptr<AttentionLibrary> attention_;
 };
 
 }  // namespace burn::backends::cuda

@@ -115,6 +115,25 @@ def conv2d_bwd(s):
     return rate(repeat(body, s), 2 * CONV_FLOPS / 1e12)
 
 
+ATTENTION_FLOPS = 4.0 * 16 * 12 * 1024 * 1024 * 64 / 2
+
+
+def heads(requires_grad=False):
+    x = torch.randn(16, 1024, 12, 64).to(torch.bfloat16).requires_grad_(requires_grad)
+    return x, x.transpose(1, 2)
+
+
+def attention_fwd(s):
+    q, k, v = (heads()[1] for _ in range(3))
+    return rate(repeat(lambda: F.scaled_dot_product_attention(q, k, v, is_causal=True), s, 4), ATTENTION_FLOPS / 1e12)
+
+
+def attention_bwd(s):
+    (a, q), (b, k), (c, v) = (heads(True) for _ in range(3))
+    y, g = F.scaled_dot_product_attention(q, k, v, is_causal=True), heads()[1]
+    return rate(repeat(lambda: torch.autograd.grad(y, (a, b, c), g, retain_graph=True), s, 4), 2.5 * ATTENTION_FLOPS / 1e12)
+
+
 def op_dispatch(s):
     x = torch.randn(32, 32)
 
@@ -242,6 +261,8 @@ BENCHMARKS = {
     "matmul_bf16_8192": ("TFLOP/s", matmul(torch.bfloat16, 8192)),
     "conv2d_fwd": ("TFLOP/s", conv2d_fwd),
     "conv2d_bwd": ("TFLOP/s", conv2d_bwd),
+    "attention_bf16_fwd": ("TFLOP/s", attention_fwd),
+    "attention_bf16_bwd": ("TFLOP/s", attention_bwd),
     "op_dispatch": ("us/op", op_dispatch),
     "mlp64_step": ("us", step(Mlp, 64)),
     "cnn64_step": ("us", step(Cnn, 64)),
@@ -268,7 +289,7 @@ def main():
     if unknown:
         sys.exit(f"torch_bench: no benchmark {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
     for name, (unit, run) in BENCHMARKS.items():
-        if only and name not in only or not only and name == "matmul_bf16_8192" and not GPU:
+        if only and name not in only or not only and name in ("matmul_bf16_8192", "attention_bf16_fwd", "attention_bf16_bwd") and not GPU:
             continue
         samples = sorted(run(args.seconds))
         pick = lambda q: samples[min(len(samples) - 1, int(q * len(samples)))]

@@ -1,9 +1,166 @@
+#include "backends/cuda/lower/attention.h"
+
+#include <array>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "backends/cuda/cudnn.h"
 #include "backends/cuda/lower/lower.h"
+#include "base/settings.h"
 
-namespace burn::backends::cuda::lowering {
+namespace burn::backends::cuda {
+namespace {
 
-// supports() says no: programs are made of other ops before they come here (backends/plan/decompose.h).
-Status lower(Emitter&, const ir::Attention&, const NodeInPlan&) { return unimplemented("no kernel of its own"); }
-Status lower(Emitter&, const ir::AttentionGrad&, const NodeInPlan&) { return unimplemented("no kernel of its own"); }
+constexpr std::size_t kOperands = 3, kGradOperands = 6;  // without a mask and a bias
 
-}  // namespace burn::backends::cuda::lowering
+// Batch dims as two: all but the last, and the last; 1 where there are none.
+std::pair<std::int64_t, std::int64_t> split_batch(const ir::Shape& shape) {
+  const int dims = shape.rank() - 2;
+  if (dims == 0) return {1, 1};
+  if (dims == 1) return {shape[0], 1};
+  std::int64_t outer = 1;
+  for (int i = 0; i < dims - 1; ++i) outer *= shape[i];
+  return {outer, shape[dims - 1]};
+}
+
+// With row-major operands.
+template <typename Op>
+AttentionProblem problem_of(const Op& op, const ir::TensorType& q, const ir::TensorType& v) {
+  const int rank = q.shape.rank();
+  AttentionProblem p;
+  p.is_grad = std::is_same_v<Op, ir::AttentionGrad>;
+  p.dtype = q.dtype;
+  std::tie(p.batch, p.heads) = split_batch(q.shape);
+  p.n = q.shape[rank - 2], p.d = q.shape[rank - 1], p.m = v.shape[rank - 2], p.e = v.shape[rank - 1];
+  p.scale = op.scale;
+  p.causal = op.causal;
+  p.any_order = p.is_grad && is_off(Setting::deterministic);
+  p.set_row_major();
+  return p;
+}
+
+template <typename Op>
+Status ask(Device& device, const Op& op, std::span<const ir::TensorType* const> operands, std::size_t most) {
+  if (is_off(Setting::attention)) return unimplemented("attention: BURN_ATTENTION is off");
+  if (operands.size() > most) return unimplemented("attention: cuDNN is given no masks and biases");
+  device.make_current();
+  const auto library = device.cudnn();
+  if (!library.ok()) return unimplemented("attention: " + library.status().message());
+  return (*library)->attention().supports(problem_of(op, *operands[0], *operands[2]), device.architecture());
+}
+
+// Why something is made of other ops is said nowhere else.
+Status traced(Status status) {
+  if (!status.ok() && setting(Setting::trace).find("plan") != std::string::npos)
+    fmt::print(stderr, "not fused: {}\n", status.message());
+  return status;
+}
+
+// An operand on its way to the library, which reads many strides, but not all.
+class Operand {
+ public:
+  Operand(Emitter& emit, ir::Ref ref, const DnnDims& sizes) : emit_(emit), view_(emit.read(ref)), sizes_(sizes) {}
+
+  // Where it lies; nothing where the library would have to be given a copy.
+  std::optional<DnnDims> strides() const {
+    const auto split = reshaped_strides(view_.shape, view_.strides, ir::Shape(std::span<const std::int64_t>(sizes_)));
+    if (!split) return std::nullopt;
+    DnnDims strides{};
+    std::int64_t span = 1;
+    for (std::size_t i = 4; i-- > 0;) {  // any stride would do for a single one; the library wants it plausible
+      strides[i] = sizes_[i] == 1 ? span : (*split)[static_cast<int>(i)];
+      span = std::max(span, strides[i] * sizes_[i]);
+    }
+    if (!is_attendable(sizes_, strides, view_.address.offset)) return std::nullopt;
+    return strides;
+  }
+  void copy() { view_ = emit_.contiguous(view_); }
+  const Address& address() const { return view_.address; }
+  DnnDims row_major() const { return cuda::row_major(sizes_); }
+
+ private:
+  Emitter& emit_;
+  View view_;
+  DnnDims sizes_;
+};
+
+// The operands' strides into the problem, copied where they have to be, and all of them if no engine takes them else.
+Result<std::shared_ptr<const PreparedAttention>> prepare(AttentionLibrary& library, AttentionProblem problem,
+                                                         std::span<Operand> operands) {
+  DnnDims* const strides[] = {&problem.q, &problem.k, &problem.v, &problem.y, &problem.g};
+  bool all_row_major = true;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (const auto found = operands[i].strides())
+      *strides[i] = *found;
+    else
+      operands[i].copy();
+    all_row_major = all_row_major && *strides[i] == operands[i].row_major();
+  }
+  auto prepared = library.prepare(problem);
+  if (prepared.ok() || all_row_major) return prepared;
+  for (auto& operand : operands) operand.copy();
+  problem.set_row_major();
+  return library.prepare(problem);
+}
+
+void enqueue(Emitter& emit, std::shared_ptr<const PreparedAttention> prepared, std::vector<Address> memory) {
+  const auto workspace = emit.scratch(prepared->workspace_bytes());
+  emit.call(
+      [prepared = std::move(prepared), memory = std::move(memory), workspace](const Bindings& at, CUstream stream) {
+        std::array<CUdeviceptr, 9> addresses{};
+        for (std::size_t i = 0; i < memory.size(); ++i) addresses[i] = at.at(memory[i]);
+        return prepared->run(std::span(addresses).first(memory.size()), at.at(workspace), stream);
+      });
+}
+
+}  // namespace
+
+Status supports_attention(Device& device, const ir::Attention& op, std::span<const ir::TensorType* const> operands) {
+  return traced(ask(device, op, operands, kOperands));
+}
+Status supports_attention(Device& device, const ir::AttentionGrad& op,
+                          std::span<const ir::TensorType* const> operands) {
+  return traced(ask(device, op, operands, kGradOperands));
+}
+
+// What supports() said no to was made of other ops before it came here (backends/plan/decompose.h).
+namespace lowering {
+
+Status lower(Emitter& emit, const ir::Attention& op, const NodeInPlan& at) {
+  BURN_TRY(auto* library, emit.device().cudnn());
+  const auto problem = problem_of(op, emit.type_of(at.operand(0)), emit.type_of(at.operand(2)));
+  const DnnDims keys{problem.batch, problem.heads, problem.m, problem.d};
+  Operand operands[] = {{emit, at.operand(0), {problem.batch, problem.heads, problem.n, problem.d}},
+                        {emit, at.operand(1), keys},
+                        {emit, at.operand(2), {problem.batch, problem.heads, problem.m, problem.e}}};
+  BURN_TRY(auto prepared, prepare(library->attention(), problem, operands));
+  enqueue(emit, std::move(prepared),
+          {operands[0].address(), operands[1].address(), operands[2].address(), emit.result(at.result()).address,
+           emit.result(at.result(1)).address});
+  return {};
+}
+
+Status lower(Emitter& emit, const ir::AttentionGrad& op, const NodeInPlan& at) {
+  BURN_TRY(auto* library, emit.device().cudnn());
+  const auto problem = problem_of(op, emit.type_of(at.operand(0)), emit.type_of(at.operand(2)));
+  const DnnDims queries{problem.batch, problem.heads, problem.n, problem.d},
+      keys{problem.batch, problem.heads, problem.m, problem.d},
+      values{problem.batch, problem.heads, problem.m, problem.e},
+      results{problem.batch, problem.heads, problem.n, problem.e};
+  Operand operands[] = {{emit, at.operand(0), queries},
+                        {emit, at.operand(1), keys},
+                        {emit, at.operand(2), values},
+                        {emit, at.operand(3), results},
+                        {emit, at.operand(5), results}};
+  BURN_TRY(auto prepared, prepare(library->attention(), problem, operands));
+  const auto statistics = emit.contiguous(emit.read(at.operand(4)));
+  enqueue(emit, std::move(prepared),
+          {operands[0].address(), operands[1].address(), operands[2].address(), operands[3].address(),
+           statistics.address, operands[4].address(), emit.result(at.result()).address,
+           emit.result(at.result(1)).address, emit.result(at.result(2)).address});
+  return {};
+}
+
+}  // namespace lowering
+}  // namespace burn::backends::cuda

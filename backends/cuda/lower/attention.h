@@ -1,0 +1,15 @@
+// Which attention has kernels of its own; the rest is made of products and a softmax.
+#pragma once
+
+#include <span>
+
+#include "backends/cuda/device.h"
+#include "ir/ops.h"
+
+namespace burn::backends::cuda {
+
+// Errors: UNIMPLEMENTED with the reason, a missing or old library included.
+Status supports_attention(Device& device, const ir::Attention& op, std::span<const ir::TensorType* const> operands);
+Status supports_attention(Device& device, const ir::AttentionGrad& op, std::span<const ir::TensorType* const> operands);
+
+}  // namespace burn::backends::cuda

@@ -1,0 +1,181 @@
+// Attention as graphs of cuDNN, as far as no GPU is needed: what is refused, and, where the library is installed, that
+// its graphs are in order and have engines.
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "backends/cuda/cudnn_attention.h"
+
+namespace burn::testing {
+namespace {
+
+namespace cuda = backends::cuda;
+using cuda::AttentionForm;
+using cuda::AttentionProblem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr std::size_t kVersion = 91900;
+
+AttentionProblem problem(bool is_grad, bool causal, std::int64_t n, std::int64_t m, std::int64_t d, std::int64_t e) {
+  AttentionProblem p;
+  p.is_grad = is_grad;
+  p.causal = causal;
+  p.batch = 2, p.heads = 3, p.n = n, p.m = m, p.d = d, p.e = e;
+  p.scale = 0.125;
+  p.set_row_major();
+  return p;
+}
+
+Status refusal(const AttentionProblem& p, std::size_t version = kVersion, const std::string& architecture = "sm_90") {
+  return cuda::check_attention(p, version, architecture);
+}
+
+TEST(CudnnAttention, TakesHalvesOfUsualSizes) {
+  for (const bool is_grad : {false, true}) {
+    for (const auto dtype : {ir::DType::f16, ir::DType::bf16}) {
+      auto p = problem(is_grad, true, 1024, 1024, 64, 64);
+      p.dtype = dtype;
+      EXPECT_EQ(refusal(p), Status{});
+      EXPECT_EQ(refusal(p, kVersion, "sm_80"), Status{});
+    }
+    EXPECT_EQ(refusal(problem(is_grad, false, 100, 67, 8, 128)), Status{});
+    EXPECT_EQ(refusal(problem(is_grad, true, 100, 167, 40, 24)), Status{});
+  }
+}
+
+TEST(CudnnAttention, RefusesWhatItIsNotSureOf) {
+  for (const bool is_grad : {false, true}) {
+    for (const auto dtype : {ir::DType::f32, ir::DType::f64}) {
+      auto p = problem(is_grad, false, 128, 128, 64, 64);
+      p.dtype = dtype;
+      EXPECT_THAT(refusal(p).message(), HasSubstr("f16 and bf16"));
+    }
+    EXPECT_THAT(refusal(problem(is_grad, false, 128, 128, 20, 64)).message(), HasSubstr("head dims"));
+    EXPECT_THAT(refusal(problem(is_grad, false, 128, 128, 64, 264)).message(), HasSubstr("up to 256"));
+    EXPECT_THAT(refusal(problem(is_grad, false, 128, 128, 64, 136), 91200).message(), HasSubstr("up to 128"));
+    EXPECT_THAT(refusal(problem(is_grad, false, 128, 128, 0, 64)).message(), HasSubstr("head dims"));
+    EXPECT_THAT(refusal(problem(is_grad, false, 1, 128, 64, 64)).message(), HasSubstr("few queries"));
+    EXPECT_THAT(refusal(problem(is_grad, false, 128, 0, 64, 64)).message(), HasSubstr("few queries"));
+    EXPECT_THAT(refusal(problem(is_grad, true, 128, 127, 64, 64)).message(), HasSubstr("see nothing"));
+    auto nothing = problem(is_grad, false, 128, 128, 64, 64);
+    nothing.batch = 0;
+    EXPECT_THAT(refusal(nothing).message(), HasSubstr("nothing to attend"));
+    EXPECT_THAT(refusal(problem(is_grad, false, 128, 128, 64, 64), 90100).message(), HasSubstr("older than"));
+  }
+}
+
+TEST(CudnnAttention, RefusesGradientsThatDifferFromRunToRun) {
+  const auto p = problem(true, false, 128, 128, 64, 64);
+  EXPECT_THAT(refusal(p, kVersion, "sm_100").message(), HasSubstr("sm_100"));
+  EXPECT_THAT(refusal(problem(true, false, 128, 130, 64, 64), 91400).message(), HasSubstr("these lengths"));
+  EXPECT_EQ(refusal(problem(false, false, 128, 130, 64, 64), 91400, "sm_100"), Status{});
+  auto any = p;
+  any.any_order = true;
+  EXPECT_EQ(refusal(any, kVersion, "sm_100"), Status{});
+  EXPECT_NE(to_string(p), to_string(any));
+}
+
+TEST(CudnnAttention, ReadsWholeVectorsOnly) {
+  const cuda::DnnDims sizes{2, 3, 100, 64};
+  EXPECT_TRUE(cuda::is_attendable(sizes, cuda::row_major(sizes), 0));
+  EXPECT_TRUE(cuda::is_attendable(sizes, {19200, 64, 192, 1}, 64));       // split heads
+  EXPECT_TRUE(cuda::is_attendable(sizes, {57600, 64, 576, 1}, 384));      // a part of three
+  EXPECT_FALSE(cuda::is_attendable(sizes, cuda::row_major(sizes), 8));    // an address between vectors
+  EXPECT_FALSE(cuda::is_attendable(sizes, {19200, 6400, 1, 100}, 0));     // columns apart
+  EXPECT_FALSE(cuda::is_attendable(sizes, {0, 6400, 64, 1}, 0));          // repeated
+  EXPECT_FALSE(cuda::is_attendable(sizes, {19800, 66 * 100, 66, 1}, 0));  // rows between vectors
+  EXPECT_FALSE(cuda::is_attendable(sizes, {19200, 6400, -64, 1}, 0));     // backwards
+  EXPECT_FALSE(cuda::is_attendable(sizes, {19200, 6400, 32, 1}, 0));      // rows that overlap
+  EXPECT_TRUE(cuda::is_attendable({1, 1, 100, 64}, {5, 7, 64, 1}, 0));    // strides of single ones do not matter
+}
+
+TEST(CudnnAttention, IsKeptByAllThatMakesItDiffer) {
+  const auto p = problem(false, false, 128, 128, 64, 64);
+  auto other = p;
+  EXPECT_EQ(to_string(p), to_string(other));
+  other.scale = 0.25;
+  EXPECT_NE(to_string(p), to_string(other));
+  other = p;
+  other.k[2] = 192;
+  EXPECT_NE(to_string(p), to_string(other));
+  EXPECT_NE(to_string(p), to_string(problem(false, true, 128, 128, 64, 64)));
+  EXPECT_NE(to_string(p), to_string(problem(true, false, 128, 128, 64, 64)));
+}
+
+// An H100 as the library would describe it.
+constexpr std::string_view kH100 =
+    R"({"deviceVer":900,"multiProcessorCount":132,"warpSize":32,"maxSharedMemoryPerBlock":49152,)"
+    R"("maxSharedMemoryPerBlockOptin":232448,"reservedSharedMemoryPerBlock":1024,"maxRegistersPerSM":65536,)"
+    R"("maxCtasPerSM":32,"maxThreadsPerBlock":1024,"maxThreadsPerSM":2048,"regsPerBlock":65536,)"
+    R"("totalGlobalMem":85000000000,"smClockRateKHz":1980000,"l2CacheSize":52428800,"maxBlockSize":[1024,1024,64],)"
+    R"("memClockRateKHz":2619000,"maxGridSize":[2147483647,65535,65535],"supportCoopLaunch":1,"pciDeviceId":0,)"
+    R"("isTccDriver":0,"cudaDeviceId":0,"driverVer":13000,"deviceName":"NVIDIA H100"})";
+
+class CudnnGraphs : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const auto loaded = cuda::load_cudnn(); !loaded.ok()) GTEST_SKIP() << loaded.message();
+    if (cuda::cudnn_version() < 91900) GTEST_SKIP() << "cuDNN " << cuda::cudnn_version_text();
+  }
+
+  // Engines compile kernels, for which the library wants the driver's library, though no GPU. Without it there is no
+  // engine, and everything before is in order.
+  static void expect_engine(const AttentionProblem& p, AttentionForm form) {
+    SCOPED_TRACE(to_string(p));
+    auto target = cuda::DnnTarget::described(kH100);
+    ASSERT_TRUE(target.ok()) << target.status().message();
+    const auto graph = cuda::attention_graph(p, form).graph;
+    ASSERT_EQ(graph.status(), Status{});
+    const auto found = graph.find_engine(*target);
+    if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) {
+      EXPECT_EQ(found, Status{});
+    } else {
+      EXPECT_EQ(found.message(), "mode A: no engine; mode fallback: no engine");
+    }
+  }
+};
+
+TEST_F(CudnnGraphs, OfAttentionAreRecognised) {
+  for (const bool causal : {false, true}) {
+    expect_engine(problem(false, causal, 1024, 1024, 64, 64), AttentionForm::composite);
+    expect_engine(problem(false, causal, 100, 167, 40, 24), AttentionForm::composite);
+  }
+  expect_engine(problem(false, false, 1024, 1024, 64, 64), AttentionForm::unified);
+}
+
+TEST_F(CudnnGraphs, OfGradientsAreRecognised) {
+  for (const bool causal : {false, true}) {
+    expect_engine(problem(true, causal, 1024, 1024, 64, 64), AttentionForm::composite);
+    auto p = problem(true, causal, 100, 167, 40, 24);
+    expect_engine(p, AttentionForm::composite);
+    p.any_order = true;
+    expect_engine(p, AttentionForm::composite);
+  }
+}
+
+TEST_F(CudnnGraphs, OfGradientsNameWhatTheyHaveInMemory) {
+  auto p = problem(true, false, 128, 256, 64, 32);
+  EXPECT_THAT(cuda::attention_graph(p, AttentionForm::composite).inner, ElementsAre(2 * 3 * 128 * 4));
+  p.any_order = true;
+  EXPECT_THAT(cuda::attention_graph(p, AttentionForm::composite).inner,
+              ElementsAre(2 * 3 * 128 * 4, 2 * 3 * 128 * 64 * 4));
+}
+
+TEST_F(CudnnGraphs, OfSplitHeadsAreRecognised) {
+  auto p = problem(true, true, 256, 256, 64, 64);
+  for (auto* strides : {&p.q, &p.k, &p.v, &p.g}) *strides = {256 * 3 * 192, 64, 3 * 192, 1};
+  expect_engine(p, AttentionForm::composite);
+}
+
+TEST_F(CudnnGraphs, NameWhatIsWrongWithThem) {
+  auto p = problem(false, false, 128, 128, 64, 64);
+  p.q[2] = -64;
+  const auto status = cuda::attention_graph(p, AttentionForm::composite).graph.status();
+  EXPECT_FALSE(status.ok());
+  EXPECT_THAT(status.message(), HasSubstr("tensor"));
+  EXPECT_THAT(status.message(), HasSubstr("CUDNN_STATUS"));
+}
+
+}  // namespace
+}  // namespace burn::testing
