@@ -5,6 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include <fmt/format.h>
+
 namespace burn::backends::cuda {
 namespace {
 
