@@ -5,6 +5,7 @@
 #include "autodiff/math.h"
 #include "autodiff/rules.h"
 #include "base/error.h"
+#include "client/autocast.h"
 #include "client/gradients.h"
 
 namespace burn {
@@ -128,6 +129,7 @@ autodiff::OperandGradients step_back(TapeNode& node, std::span<const Value> gs, 
 }  // namespace
 
 Gradients backward(const Value& loss, const BackwardOptions& options, const ir::CallSite& site) {
+  const Autocast pause{ir::DType::f32};  // a gradient computes in the dtype of what it is the gradient of
   if (!loss.is_tracked()) {
     throw Error(StatusCode::failed_precondition, "backward: no tensor that requires a gradient leads to this " +
                                                      ir::to_string(loss.type()) + " (at " + ir::to_string(site) +

@@ -19,7 +19,7 @@ struct Context {
 
 struct Benchmark {
   std::string name;
-  std::string unit;    // "us", "GB/s", "TFLOP/s", "us/op", "tokens/s"
+  std::string unit;    // "us", "GB/s", "TFLOP/s", "us/op", "tokens/s", "ms/token"
   std::string better;  // "lower" or "higher"
   // The samples, in `unit`.
   std::function<std::vector<double>(const Context&)> run;
@@ -46,5 +46,6 @@ void add_raw_gemm(std::vector<Benchmark>& list);     // raw_gemm.cc
 void add_raw_sockets(std::vector<Benchmark>& list);  // raw_sockets.cc
 void add_steps(std::vector<Benchmark>& list);        // steps.cc
 void add_chargpt(std::vector<Benchmark>& list);      // chargpt.cc
+void add_gpt2(std::vector<Benchmark>& list);         // gpt2.cc
 
 }  // namespace burn::bench

@@ -55,6 +55,7 @@ int main(int argc, char** argv) {
   add_transport(list);
   add_steps(list);
   add_chargpt(list);
+  add_gpt2(list);
   add_client(list);
   if (list_only) {
     for (const auto& benchmark : list) std::cout << benchmark.name << '\n';

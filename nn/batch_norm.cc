@@ -55,7 +55,7 @@ ir::Dims all_but_channels(const Value& x) {
 
 Value detail::batch_norm(const Value& x, const Value& gamma, const Value& beta, const Value& mean, const Value& var,
                          double epsilon, const Site& site) {
-  return client::in_compute_dtype(x, site, [&](const Term& t) {
+  return client::in_wide_dtype(x, site, [&](const Term& t) {
     return scale_and_shift(t - per_channel(mean, t), per_channel(var, t), gamma, beta, epsilon);
   });
 }
@@ -75,7 +75,7 @@ Value BatchNorm::run(const Value& x, const Site& site) const {
   if (x.type().num_elements() == 0)
     client::fail("batch_norm: no statistics of an empty batch, " + ir::to_string(x.type()), site);
   const ir::Dims axes = all_but_channels(x);
-  return client::in_compute_dtype(x, site, [&](const Term& wide) {
+  return client::in_wide_dtype(x, site, [&](const Term& wide) {
     const Term mean = wide.with(client::mean(wide, axes, site));
     const Term centred = wide - mean;
     const Term var = wide.with(client::mean(centred * centred, axes, site));

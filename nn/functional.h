@@ -7,6 +7,7 @@
 namespace burn {
 
 using client::AttentionOptions;
+using client::LinearLayout;
 
 namespace module {
 
@@ -32,6 +33,14 @@ Tensor<D> attention_fallback(const Tensor<D>& query, const Tensor<D>& key, const
   return Tensor<D>{client::attention_fallback(query.value(), key.value(), value.value(),
                                               mask ? &mask->value() : nullptr, bias ? &bias->value() : nullptr, options,
                                               at(where))};
+}
+
+// x weight + bias. A weight is [d_input, d_output], or, with LinearLayout::col, [d_output, d_input], as PyTorch and
+// embedding tables have it. Shapes: [..., d_input] -> [..., d_output]. Errors: another last dim.
+template <int D>
+Tensor<D> linear(const Tensor<D>& x, const Tensor<2>& weight, const std::optional<Tensor<1>>& bias = std::nullopt,
+                 LinearLayout layout = LinearLayout::row, Loc where = Loc::current()) {
+  return Tensor<D>{client::linear(x.value(), weight.value(), bias ? &bias->value() : nullptr, at(where), layout)};
 }
 
 }  // namespace module

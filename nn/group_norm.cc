@@ -29,7 +29,7 @@ client::Value detail::group_norm(const client::Value& value, std::int64_t groups
   const auto per_channel = [&](const client::Value& v) {
     return Term{client::reshape(client::to_compute_dtype(v, site), shape, site), site};
   };
-  return client::in_compute_dtype(value, site, [&](const Term& wide) {
+  return client::in_wide_dtype(value, site, [&](const Term& wide) {
     const Term x = wide.with(client::reshape(wide, {value.dim(0), groups, -1}, site));  // [batch, group, rest]
     const ir::Dims axis{2};
     const Term centred = x - x.with(client::mean(x, axis, site));
@@ -83,7 +83,7 @@ client::Value RmsNorm::run(const client::Value& value, const client::Site& site)
   }
   ir::Shape last = ir::Shape::filled(value.rank(), 1);
   last[value.rank() - 1] = scale.dim(0);
-  return client::in_compute_dtype(value, site, [&](const Term& x) {
+  return client::in_wide_dtype(value, site, [&](const Term& x) {
     const Term square = x.with(client::mean(x * x, ir::Dims{value.rank() - 1}, site));
     return x / sqrt(square + epsilon) * x.with(client::reshape(client::to_compute_dtype(scale, site), last, site));
   });

@@ -29,7 +29,7 @@ client::Value LayerNorm::run(const client::Value& x, const client::Site& site) c
   };
 
   const ir::Dims axis{x.rank() - 1};
-  return client::in_compute_dtype(x, site, [&](const Term& wide) {
+  return client::in_wide_dtype(x, site, [&](const Term& wide) {
     const Term centred = wide - wide.with(client::mean(wide, axis, site));
     const Term var = wide.with(client::mean(centred * centred, axis, site));
     const Term y = centred / sqrt(var + epsilon) * line(scale);

@@ -153,6 +153,29 @@ void move_to(const Walk& walk, const Device& device) {
   walk(mover);
 }
 
+void cast_to(const Walk& walk, ir::DType dtype) {
+  class Caster : public ChangeVisitor {
+   public:
+    explicit Caster(ir::DType dtype) : dtype_(dtype) {}
+
+   private:
+    bool fits(const client::Value& value) const { return value.dtype() == dtype_ || !ir::is_floating(value.dtype()); }
+    void change(Slot& slot) override {
+      if (!fits(slot.value)) slot.put(client::cast(slot.value.inner(), dtype_, {}), slot.value.is_autodiff());
+    }
+    void change(client::Value& tensor) override {
+      if (!fits(tensor)) tensor = client::cast(tensor, dtype_, {});
+    }
+    const ir::DType dtype_;
+  };
+  if (!ir::is_floating(dtype)) {
+    throw Error(StatusCode::invalid_argument,
+                "to_dtype: a module's numbers are floats, not " + std::string{ir::name(dtype)});
+  }
+  Caster caster{dtype};
+  walk(caster);
+}
+
 void set_training(const Walk& walk, bool is_training) {
   class Switch : public ChangeVisitor {
    public:

@@ -42,6 +42,7 @@ void for_each_slot(const Walk& walk, const std::function<void(const std::string&
 Record record_of(const Walk& walk);
 void load_record(const Walk& walk, const Record& record, const char* module_name);
 void move_to(const Walk& walk, const Device& device);
+void cast_to(const Walk& walk, ir::DType dtype);
 client::Value on_device(const client::Value& value,
                         const Device& device);  // by way of the host where it is another; off the tape
 void set_training(const Walk& walk, bool is_training);
@@ -104,6 +105,13 @@ void capture_fields(CaptureState& state, M& module) {
   Type to_device(const ::burn::Device& device) const {                                                                 \
     Type copy = *this;                                                                                                 \
     ::burn::nn::detail::move_to(copy.walk(), device);                                                                  \
+    return copy;                                                                                                       \
+  }                                                                                                                    \
+  /* With floats of another dtype: parameters, running statistics and plain tensors; whole numbers and bools stay. */  \
+  /* Parameters keep their ids and stay frozen or trainable, as new leaves. Errors: a dtype that is no float. */       \
+  Type to_dtype(::burn::DType dtype) const {                                                                           \
+    Type copy = *this;                                                                                                 \
+    ::burn::nn::detail::cast_to(copy.walk(), dtype);                                                                   \
     return copy;                                                                                                       \
   }                                                                                                                    \
   /* to_device with parameters that are new leaves of the tape. */                                                     \

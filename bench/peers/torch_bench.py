@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """The benchmarks of burn-bench in PyTorch, under the same names: one JSON object a line.
 
-Usage: torch_bench.py [--threads N] [--device cpu|cuda] [--mode eager|compile|graph|both] [--only NAME,..] [--seconds S]. On cuda the
-sizes are burn-bench's for GPUs. --mode is for the steps: torch.compile, the whole step captured in a CUDA graph, or both. Debian's python3-torch is enough; set LD_LIBRARY_PATH to the
+Usage: torch_bench.py [--threads N] [--device cpu|cuda] [--mode eager|compile|graph|both] [--only NAME,..] [--seconds S] [--memory].
+On cuda the sizes are burn-bench's for GPUs. --mode is for the steps: torch.compile (of gpt2_step in its mode max-autotune), the whole
+step captured in a CUDA graph, or both. --memory adds the peak of what tensors took on the GPU, in GiB, to each line. Debian's python3-torch is enough; set LD_LIBRARY_PATH to the
 OpenMP flavour of OpenBLAS (scripts/bench does), or two thread pools fight for the cores.
 """
 import argparse
@@ -199,17 +200,21 @@ def step(model, batch):
 
 class Block(nn.Module):
     """GPT-2's, with one product for queries, keys and values."""
-    def __init__(self, model, heads, context):
+    def __init__(self, model, heads, context, gelu="none"):
         super().__init__()
-        self.heads = heads
+        self.heads, self.gelu = heads, gelu
         self.norm1, self.norm2 = nn.LayerNorm(model), nn.LayerNorm(model)
         self.qkv, self.out = nn.Linear(model, 3 * model), nn.Linear(model, model)
         self.inner, self.outer = nn.Linear(model, 4 * model), nn.Linear(4 * model, model)
         self.register_buffer("later", torch.ones(context, context, dtype=torch.bool).triu(1))
 
+    def split_heads(self, x):
+        b, n, d = x.shape
+        return (t.view(b, n, self.heads, d // self.heads).transpose(1, 2) for t in self.qkv(x).split(d, 2))
+
     def attend(self, x):
         b, n, d = x.shape
-        q, k, v = (t.view(b, n, self.heads, d // self.heads).transpose(1, 2) for t in self.qkv(x).split(d, 2))
+        q, k, v = self.split_heads(x)
         if hasattr(F, "scaled_dot_product_attention"):
             y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
         else:
@@ -219,14 +224,24 @@ class Block(nn.Module):
 
     def forward(self, x):
         x = x + self.attend(self.norm1(x))
-        return x + self.outer(F.gelu(self.inner(self.norm2(x))))
+        return x + self.outer(F.gelu(self.inner(self.norm2(x)), approximate=self.gelu))
+
+    def continued(self, x, past):
+        """What follows what is in `past`, keys and values [batch, heads, length, depth] or None; and both with it."""
+        b, n, d = x.shape
+        q, k, v = self.split_heads(self.norm1(x))
+        if past is not None:
+            k, v = torch.cat((past[0], k), 2), torch.cat((past[1], v), 2)
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=n > 1)
+        x = x + self.out(y.transpose(1, 2).reshape(b, n, d))
+        return x + self.outer(F.gelu(self.inner(self.norm2(x)), approximate=self.gelu)), (k, v)
 
 
 class CharGpt(nn.Module):
-    def __init__(self, vocabulary=65, context=256, model=384, layers=6, heads=6):
+    def __init__(self, vocabulary=65, context=256, model=384, layers=6, heads=6, gelu="none"):
         super().__init__()
         self.tokens, self.positions = nn.Embedding(vocabulary, model), nn.Embedding(context, model)
-        self.blocks = nn.Sequential(*(Block(model, heads, context) for _ in range(layers)))
+        self.blocks = nn.Sequential(*(Block(model, heads, context, gelu) for _ in range(layers)))
         self.norm, self.head = nn.LayerNorm(model), nn.Linear(model, vocabulary, bias=False)
 
     def forward(self, text):
@@ -246,6 +261,75 @@ def chargpt_step(s):
         F.cross_entropy(net(text[:-1].view(12, 256)), text[1:]).backward()
         optim.step()
     return rate(repeat(body, s), 12 * 256)
+
+
+class Gpt2(CharGpt):
+    """124M parameters: the head is the table of tokens, GELU goes by tanh."""
+    def __init__(self):
+        super().__init__(vocabulary=50304, context=1024, model=768, layers=12, heads=12, gelu="tanh")
+        nn.init.normal_(self.tokens.weight, std=0.02)
+        nn.init.normal_(self.positions.weight, std=0.02)
+        self.head.weight = self.tokens.weight
+
+    def continued(self, text, cache):
+        """The logits of the next token, and the cache with `text`."""
+        before = cache[0][0].shape[2] if cache else 0
+        x = self.tokens(text) + self.positions(torch.arange(before, before + text.shape[1]))
+        longer = []
+        for i, block in enumerate(self.blocks):
+            x, kept = block.continued(x, cache[i] if cache else None)
+            longer.append(kept)
+        return self.head(self.norm(x[:, -1])), longer
+
+
+def gpt2_tokens(rows, length):
+    i = torch.arange(rows * length)
+    return (i * i % 50021 % 50304).view(rows, length)
+
+
+def gpt2_step(s):
+    """Products in bf16, weights, loss and AdamW in f32; 16 pieces of 1,024 tokens, which are on the device."""
+    torch.manual_seed(1)
+    net = Gpt2()
+    graph = MODE in ("graph", "both")
+    options = {"fused": True} if GPU else {}
+    if graph:
+        options["capturable"] = True
+    optim = torch.optim.AdamW(net.parameters(), lr=1e-4, weight_decay=0.1, **options)
+    text = gpt2_tokens(16, 1025)
+    before, after = text[:, :-1].contiguous(), text[:, 1:].reshape(-1)
+
+    def loss():
+        with torch.autocast("cuda" if GPU else "cpu", dtype=torch.bfloat16):
+            return F.cross_entropy(net(before), after)
+    if MODE == "compile":
+        loss = torch.compile(loss, mode="max-autotune")  # with CUDA graphs of its own
+    elif MODE == "both":
+        loss = torch.compile(loss, mode="max-autotune-no-cudagraphs")
+
+    def body():
+        optim.zero_grad(set_to_none=True)
+        loss().backward()
+        optim.step()
+    return rate(repeat(captured(body).replay if graph else body, s, 5), 16 * 1024)
+
+
+def gpt2_generate(s):
+    """Milliseconds a token, batch 1, all in bf16: 256 tokens after a prompt of 16. There is no graph of shapes that grow."""
+    if MODE in ("graph", "both"):
+        sys.exit("torch_bench: gpt2_generate is eager or compiled")
+    torch.manual_seed(1)
+    net = Gpt2().to(torch.bfloat16).eval()
+    prompt = gpt2_tokens(1, 16)
+    continued = torch.compile(net.continued, dynamic=True) if MODE == "compile" else net.continued
+
+    def body():
+        text, cache = prompt, []
+        for _ in range(256):
+            logits, cache = continued(text, cache)
+            text = logits.argmax(1, keepdim=True)
+    with torch.no_grad():
+        return [1e3 * t / 256 for t in repeat(body, s)]
 
 
 BENCHMARKS = {
@@ -268,7 +352,10 @@ BENCHMARKS = {
     "cnn64_step": ("us", step(Cnn, 64)),
     "cnn512_step": ("us", step(Cnn, 512)),
     "chargpt_step": ("tokens/s", chargpt_step),
+    "gpt2_step": ("tokens/s", gpt2_step),
+    "gpt2_generate": ("ms/token", gpt2_generate),
 }
+GPU_ONLY = ("matmul_bf16_8192", "attention_bf16_fwd", "attention_bf16_bwd", "gpt2_step", "gpt2_generate")  # hopeless elsewhere: left out unless they are named
 
 
 def main():
@@ -278,6 +365,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--mode", default="eager", choices=["eager", "compile", "graph", "both"])
+    parser.add_argument("--memory", action="store_true")
     args = parser.parse_args()
     global GPU, MODE
     GPU, MODE = args.device == "cuda", args.mode
@@ -289,13 +377,19 @@ def main():
     if unknown:
         sys.exit(f"torch_bench: no benchmark {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
     for name, (unit, run) in BENCHMARKS.items():
-        if only and name not in only or not only and name in ("matmul_bf16_8192", "attention_bf16_fwd", "attention_bf16_bwd") and not GPU:
+        if only and name not in only or not only and name in GPU_ONLY and not GPU:
             continue
+        if not only and name == "gpt2_generate" and MODE in ("graph", "both"):
+            continue
+        if GPU:
+            torch.cuda.empty_cache()
+            torch.cuda.reset_peak_memory_stats()
         samples = sorted(run(args.seconds))
+        memory = {"peak_gib": round(torch.cuda.max_memory_allocated() / 2**30, 3)} if GPU and args.memory else {}
         pick = lambda q: samples[min(len(samples) - 1, int(q * len(samples)))]
         print(json.dumps({"bench": name, "device": "torch" if MODE == "eager" else f"torch {MODE}", "value": float(f"{statistics.median(samples):.4g}"), "unit": unit,
-                          "better": "lower" if unit in ("us", "us/op") else "higher", "n": len(samples),
-                          "p10": float(f"{pick(.1):.4g}"), "p90": float(f"{pick(.9):.4g}")}), flush=True)
+                          "better": "lower" if unit in ("us", "us/op", "ms/token") else "higher", "n": len(samples),
+                          "p10": float(f"{pick(.1):.4g}"), "p90": float(f"{pick(.9):.4g}"), **memory}), flush=True)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/settings.h"
+#include "client/autocast.h"
 #include "client/ops/integer_scalar.h"
 #include "client/record/captured_step.h"
 
@@ -64,6 +65,7 @@ void CaptureEngine::sign() {
   words.push_back(lasting_.values().size());
   words.insert(words.end(), passing_.words().begin(), passing_.words().end());
   words.push_back(numbers_.size());
+  words.push_back(Autocast::dtype() ? 1 + static_cast<std::uint64_t>(*Autocast::dtype()) : 0);
   words.insert(words.end(), aliases_.begin(), aliases_.end());
   types.clear();
   for (const Value* value : arguments_) {

@@ -22,7 +22,7 @@ Value largest_along(const Value& x, const ir::Dims& axes, const Site& site) {
 
 Value softmax(const Value& value, std::int64_t axis, const Site& site) {
   const ir::Dims axes{normalize_axis(axis, value, "softmax", site)};
-  return in_compute_dtype(value, site, [&](const Term& x) {
+  return in_wide_dtype(value, site, [&](const Term& x) {
     const auto exps = exp(x - x.with(largest_along(x, axes, site)));
     return exps / x.with(reduce(ir::ReduceFn::sum, exps, axes, site));
   });
@@ -30,7 +30,7 @@ Value softmax(const Value& value, std::int64_t axis, const Site& site) {
 
 Value log_softmax(const Value& value, std::int64_t axis, const Site& site) {
   const ir::Dims axes{normalize_axis(axis, value, "log_softmax", site)};
-  return in_compute_dtype(value, site, [&](const Term& x) {
+  return in_wide_dtype(value, site, [&](const Term& x) {
     const auto shifted = x - x.with(largest_along(x, axes, site));
     return shifted - log(x.with(reduce(ir::ReduceFn::sum, exp(shifted), axes, site)));
   });
@@ -44,7 +44,7 @@ Value softmin(const Value& x, std::int64_t axis, const Site& site) {
 // Both parts are divided by e^shift, where shift is the largest exponent: that of the 1 in the denominator is 0.
 Value quiet_softmax(const Value& value, std::int64_t axis, const Site& site) {
   const ir::Dims axes{normalize_axis(axis, value, "quiet_softmax", site)};
-  return in_compute_dtype(value, site, [&](const Term& x) {
+  return in_wide_dtype(value, site, [&](const Term& x) {
     const auto shift = max(x.with(largest_along(x, axes, site)), 0.0);
     const auto exps = exp(x - shift);
     return exps / (exp(-shift) + x.with(reduce(ir::ReduceFn::sum, exps, axes, site)));

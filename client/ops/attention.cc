@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 
+#include "client/autocast.h"
 #include "client/fail.h"
 #include "client/ops/formula.h"
 
@@ -51,11 +52,15 @@ struct Operands {
            const Site& site) {
     const Value* all[] = {&query, &key, &value, hidden, added};
     const auto batch = common_batch(all, site);
-    q = spread(query, batch, query.dim(-2), query.dim(-1), site);
-    k = spread(key, batch, key.dim(-2), key.dim(-1), site);
-    v = spread(value, batch, value.dim(-2), value.dim(-1), site);
+    const auto low = product_dtype({&query, &key, &value, added});
+    const auto fit = [&](const Value& x, std::int64_t rows, std::int64_t columns) {
+      return spread(low ? cast(x, *low, site) : x, batch, rows, columns, site);
+    };
+    q = fit(query, query.dim(-2), query.dim(-1));
+    k = fit(key, key.dim(-2), key.dim(-1));
+    v = fit(value, value.dim(-2), value.dim(-1));
     if (hidden) mask = spread(*hidden, batch, q.dim(-2), k.dim(-2), site);
-    if (added) bias = spread(*added, batch, q.dim(-2), k.dim(-2), site);
+    if (added) bias = fit(*added, q.dim(-2), k.dim(-2));
   }
   double scale(const AttentionOptions& options) const {
     return options.scale.value_or(1 / std::sqrt(static_cast<double>(std::max<std::int64_t>(q.dim(-1), 1))));
@@ -97,13 +102,15 @@ Value softmax_or_zero(const Value& scores, const Site& site) {
 Value attention_fallback(const Value& query, const Value& key, const Value& value, const Value* mask, const Value* bias,
                          const AttentionOptions& options, const Site& site) {
   Operands in(query, key, value, mask, bias, site);
+  const auto dtype = in.q.dtype();
+  const Autocast pause{ir::DType::f32};  // from here on all is in the compute dtype on purpose
   for (Value* operand : {&in.q, &in.k, &in.v}) *operand = to_compute_dtype(*operand, site);
   if (in.bias) in.bias = to_compute_dtype(*in.bias, site);
   Term scores = Term{matmul(in.q, swap_dims(in.k, -2, -1, site), site), site} * in.scale(options);  // [..., n, m]
   if (options.softcap) scores = tanh(scores * (1 / *options.softcap)) * *options.softcap;
   scores = scores.with(hide(scores, in.mask ? &*in.mask : nullptr, options.is_causal, site));
   if (in.bias) scores = scores + scores.with(*in.bias);
-  return cast(matmul(softmax_or_zero(scores, site), in.v, site), query.dtype(), site);  // [..., n, e]
+  return cast(matmul(softmax_or_zero(scores, site), in.v, site), dtype, site);  // [..., n, e]
 }
 
 Value attention(const Value& query, const Value& key, const Value& value, const Value* mask, const Value* bias,

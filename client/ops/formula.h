@@ -7,6 +7,7 @@
 // A number becomes a constant of the program. Two tensors broadcast as in pointwise().
 #pragma once
 
+#include "client/autocast.h"
 #include "client/ops/ops.h"
 
 namespace burn::client {
@@ -85,6 +86,14 @@ template <typename Formula>
 Value in_compute_dtype(const Value& x, const Site& site, Formula&& formula) {
   const Value result = formula(Term{to_compute_dtype(x, site), site});
   return cast(result, x.dtype(), site);
+}
+
+// The same for norms, softmax, losses, sums and means: within an autocast scope their results stay in the dtype that
+// they were computed in.
+template <typename Formula>
+Value in_wide_dtype(const Value& x, const Site& site, Formula&& formula) {
+  const Value result = formula(Term{to_compute_dtype(x, site), site});
+  return Autocast::dtype() ? result : cast(result, x.dtype(), site);
 }
 
 }  // namespace burn::client

@@ -42,7 +42,7 @@ void check_matrix(const Value& x, const char* op, const Site& site) {
 Value vector_norm(const Value& value, double p, std::int64_t axis, const Site& site) {
   fail_if_empty(value, "vector_norm", site);
   if (value.dtype() != ir::compute_dtype(value.dtype())) {
-    return in_compute_dtype(value, site, [&](const Value& wide) { return vector_norm(wide, p, axis, site); });
+    return in_wide_dtype(value, site, [&](const Value& wide) { return vector_norm(wide, p, axis, site); });
   }
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const ir::Dims axes = one_axis(value, axis, "vector_norm", site);
@@ -60,15 +60,15 @@ Value vector_norm(const Value& value, double p, std::int64_t axis, const Site& s
 
 Value vector_normalize(const Value& x, double p, std::int64_t axis, double eps, const Site& site) {
   fail_if_empty(x, "vector_normalize", site);
-  return in_compute_dtype(
-      x, site, [&](const Term& wide) { return wide / max(wide.with(vector_norm(wide, p, axis, site)), eps); });
+  return in_wide_dtype(x, site,
+                       [&](const Term& wide) { return wide / max(wide.with(vector_norm(wide, p, axis, site)), eps); });
 }
 
 Value cosine_similarity(const Value& a, const Value& b, std::int64_t axis, double eps, const Site& site) {
   fail_if_empty(a, "cosine_similarity", site);
   fail_if_empty(b, "cosine_similarity", site);
   const auto length = [&](const Term& x) { return max(x.with(vector_norm(x, 2, axis, site)), eps); };
-  return in_compute_dtype(a, site, [&](const Term& x) {
+  return in_wide_dtype(a, site, [&](const Term& x) {
     const Term y{to_compute_dtype(b, site), site};
     return sum(x * y, one_axis(a, axis, "cosine_similarity", site)) / (length(x) * length(y));
   });

@@ -106,8 +106,10 @@ Value select_assign(const Value& x, std::int64_t axis, const Value& index, const
 Value one_hot(const Value& x, std::int64_t classes, const Site& site);
 
 // --- linear algebra and windows (linalg.cc, window.cc) ---------------------------------------------------------------
-Value matmul(const Value& a, const Value& b, const Site& site);                          // batch dims broadcast
-Value linear(const Value& x, const Value& weight, const Value* bias, const Site& site);  // x @ weight + bias
+Value matmul(const Value& a, const Value& b, const Site& site);  // batch dims broadcast
+enum class LinearLayout { row, col };  // of a weight: [d_input, d_output], or [d_output, d_input]
+Value linear(const Value& x, const Value& weight, const Value* bias, const Site& site,
+             LinearLayout layout = LinearLayout::row);  // x @ weight + bias
 // softmax(scale q k^T) v over the keys (Vaswani et al., arXiv:1706.03762). q: [..., n, d], k: [..., m, d], v: [..., m,
 // e]; batch dims broadcast, also those of mask and bias. In this order: softcap (s becomes softcap tanh(s / softcap)),
 // what `mask` (bool [..., n, m], true: hidden) and is_causal (key j > query i + m - n) hide, `bias` ([..., n, m],

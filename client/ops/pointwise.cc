@@ -1,5 +1,6 @@
 #include <array>
 
+#include "client/autocast.h"
 #include "client/fail.h"
 #include "client/ops/integer_scalar.h"
 
@@ -71,9 +72,11 @@ Value bounded(ir::PointwiseFn fn, const Value& x, const Scalar& bound, const Sit
 Value pointwise(ir::PointwiseFn fn, const Value& x, const Site& site) { return apply(ir::Pointwise{fn}, x, site); }
 
 Value pointwise(ir::PointwiseFn fn, const Value& a, const Value& b, const Site& site) {
-  if (is_any_empty(a, b) || a.rank() == 0 || b.rank() == 0 || a.shape() == b.shape()) {
-    return apply(ir::Pointwise{fn}, a, b, site);
+  if (is_any_empty(a, b)) return apply(ir::Pointwise{fn}, a, b, site);
+  if (const auto wide = common_dtype(a.dtype(), b.dtype())) [[unlikely]] {
+    return pointwise(fn, cast(a, *wide, site), cast(b, *wide, site), site);
   }
+  if (a.rank() == 0 || b.rank() == 0 || a.shape() == b.shape()) return apply(ir::Pointwise{fn}, a, b, site);
   const auto shape = broadcast_shape(ir::name(fn), a, b, site);
   Value room_a, room_b;
   const Value& lhs = expand_to(a, shape, room_a, site);
@@ -105,6 +108,9 @@ Value pointwise(ir::PointwiseFn fn, Scalar a, const Value& b, const Site& site) 
 
 Value select(const Value& condition, const Value& a, const Value& b, const Site& site) {
   if (is_any_empty(condition, a, b)) return apply(ir::Pointwise{ir::PointwiseFn::select}, condition, a, b, site);
+  if (const auto wide = common_dtype(a.dtype(), b.dtype())) [[unlikely]] {
+    return select(condition, cast(a, *wide, site), cast(b, *wide, site), site);
+  }
   ir::Shape shape = condition.shape();
   for (const Value* operand : {&a, &b}) {
     if (operand->rank() == 0 || operand->shape() == shape) continue;

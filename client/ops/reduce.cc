@@ -5,12 +5,29 @@
 
 namespace burn::client {
 
-Value reduce(ir::ReduceFn fn, const Value& x, const ir::Dims& axes, const Site& site) {
+namespace {
+
+// Sums and products of 16-bit floats are f32 within an autocast scope. `x` itself elsewhere, else its cast, which
+// `room` then holds.
+const Value& to_summand(ir::ReduceFn fn, const Value& x, Value& room, const Site& site) {
+  const bool adds = fn == ir::ReduceFn::sum || fn == ir::ReduceFn::prod;
+  if (!adds || !Autocast::dtype() || !x.has_value()) return x;
+  room = to_compute_dtype(x, site);
+  return room;
+}
+
+}  // namespace
+
+Value reduce(ir::ReduceFn fn, const Value& operand, const ir::Dims& axes, const Site& site) {
+  Value room;
+  const Value& x = to_summand(fn, operand, room, site);
   return apply(ir::Reduce{fn, normalize_axes(axes.span(), x, "reduce", site)}, x, site);
 }
 
-Value reduce_all(ir::ReduceFn fn, const Value& x, const Site& site) {
-  fail_if_empty(x, "reduce", site);
+Value reduce_all(ir::ReduceFn fn, const Value& operand, const Site& site) {
+  fail_if_empty(operand, "reduce", site);
+  Value room;
+  const Value& x = to_summand(fn, operand, room, site);
   ir::Dims axes = ir::Dims::filled(x.rank(), 0);
   std::iota(axes.begin(), axes.end(), 0);
   const auto reduced = apply(ir::Reduce{fn, axes}, x, site);
@@ -34,21 +51,21 @@ std::int64_t count_of(const Value& x, const ir::Dims& axes) {
 
 Value mean(const Value& value, const ir::Dims& axes, const Site& site) {
   fail_if_empty(value, "mean", site);
-  return in_compute_dtype(value, site, [&](const Value& x) {
+  return in_wide_dtype(value, site, [&](const Value& x) {
     return divide_by_count(reduce(ir::ReduceFn::sum, x, axes, site), count_of(x, axes), site);
   });
 }
 
 Value mean_all(const Value& value, const Site& site) {
   fail_if_empty(value, "mean", site);
-  return in_compute_dtype(value, site, [&](const Value& x) {
+  return in_wide_dtype(value, site, [&](const Value& x) {
     return divide_by_count(reduce_all(ir::ReduceFn::sum, x, site), x.type().num_elements(), site);
   });
 }
 
 Value var(const Value& value, const ir::Dims& axes, std::int64_t correction, const Site& site) {
   fail_if_empty(value, "var", site);
-  return in_compute_dtype(value, site, [&](const Term& x) {
+  return in_wide_dtype(value, site, [&](const Term& x) {
     const Term centred = x - x.with(mean(x, axes, site));
     const Value sum = reduce(ir::ReduceFn::sum, centred * centred, axes, site);
     return divide_by_count(sum, count_of(x, axes) - correction, site);
@@ -59,7 +76,9 @@ Value arg_reduce(ir::ArgFn fn, const Value& x, std::int64_t axis, const Site& si
   return apply(ir::ArgReduce{fn, normalize_axis(axis, x, "argmax", site)}, x, site);
 }
 
-Value scan(ir::ReduceFn fn, const Value& x, std::int64_t axis, const Site& site) {
+Value scan(ir::ReduceFn fn, const Value& operand, std::int64_t axis, const Site& site) {
+  Value room;
+  const Value& x = to_summand(fn, operand, room, site);
   return apply(ir::Scan{fn, normalize_axis(axis, x, "cumsum", site)}, x, site);
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "client/autocast.h"
 #include "client/fail.h"
 #include "client/ops/ops.h"
 
@@ -198,10 +199,31 @@ Value flip(const Value& x, std::span<const std::int64_t> axes, const Site& site)
   return slice(x, ranges, site);
 }
 
+namespace {
+
+// Within an autocast scope, floats of different dtypes in the widest one. Empty: there is nothing to do.
+std::vector<Value> of_one_dtype(std::span<const Value> parts, const Site& site) {
+  std::optional<ir::DType> widest;
+  for (const auto& part : parts) {
+    if (!part.has_value()) return {};
+    if (const auto wide = common_dtype(widest.value_or(parts[0].dtype()), part.dtype())) widest = wide;
+  }
+  if (!widest) return {};
+  std::vector<Value> alike(parts.begin(), parts.end());
+  for (auto& part : alike) {
+    if (ir::is_floating(part.dtype())) part = cast(part, *widest, site);
+  }
+  return alike;
+}
+
+}  // namespace
+
 Value concat(std::span<const Value> parts, std::int64_t axis, const Site& site) {
   if (parts.empty()) fail("cat: no tensors", site);
   fail_if_empty(parts[0], "cat", site);
   if (parts.size() == 1) return parts[0];
+  const auto alike = of_one_dtype(parts, site);
+  if (!alike.empty()) parts = alike;
   return apply(ir::Concat{normalize_axis(axis, parts[0].rank(), "cat", site)}, parts, site);
 }
 

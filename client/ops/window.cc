@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "client/autocast.h"
 #include "client/fail.h"
 #include "client/ops/ops.h"
 
@@ -16,10 +17,21 @@ Value add_channel_bias(const Value& y, const Value* bias, const Site& site) {
   return pointwise(ir::PointwiseFn::add, y, reshape(*bias, shape, site), site);
 }
 
+// Calls `body` with a convolution's operands as an autocast scope has them.
+template <typename Body>
+Value with_product_dtype(const Value& x, const Value& weight, const Value* bias, const Site& site, Body&& body) {
+  const auto low = product_dtype({&x, &weight, bias});
+  if (!low) return body(x, weight, bias);
+  const Value narrow_bias = bias != nullptr ? cast(*bias, *low, site) : Value{};
+  return body(cast(x, *low, site), cast(weight, *low, site), bias != nullptr ? &narrow_bias : nullptr);
+}
+
 }  // namespace
 
 Value conv(const Value& x, const Value& weight, const Value* bias, const ir::Conv& options, const Site& site) {
-  return add_channel_bias(apply(options, x, weight, site), bias, site);
+  return with_product_dtype(x, weight, bias, site, [&](const Value& input, const Value& filter, const Value* shift) {
+    return add_channel_bias(apply(options, input, filter, site), shift, site);
+  });
 }
 
 Value conv_transpose(const Value& x, const Value& weight, const Value* bias, const ir::Conv& options,
@@ -46,10 +58,12 @@ Value conv_transpose(const Value& x, const Value& weight, const Value* bias, con
     size.push_back((x.dim(i + 2) - 1) * options.stride[i] - options.pad_begin[i] - pad_end[i] +
                    options.dilation[i] * (weight.dim(i + 2) - 1) + 1);
   }
-  Value y = apply(ir::ConvInputGrad{options.stride, options.pad_begin, pad_end, options.dilation, size, options.groups},
-                  x, weight, site);
-  if (has_zeros) y = pad(y, zeros, 0, site);
-  return add_channel_bias(y, bias, site);
+  const ir::ConvInputGrad op{options.stride, options.pad_begin, pad_end, options.dilation, size, options.groups};
+  return with_product_dtype(x, weight, bias, site, [&](const Value& input, const Value& filter, const Value* shift) {
+    Value y = apply(op, input, filter, site);
+    if (has_zeros) y = pad(y, zeros, 0, site);
+    return add_channel_bias(y, shift, site);
+  });
 }
 
 Indexed max_pool_with_indices(const Value& x, const ir::MaxPool& options, const Site& site) {

@@ -51,7 +51,7 @@ Value BinaryCrossEntropyLoss::run(const Value& x, const Value& targets, const cl
                      ir::to_string(targets.type()) + " differ in shape",
                  site);
   }
-  return client::in_compute_dtype(x, site, [&](const Term& wide) {
+  return client::in_wide_dtype(x, site, [&](const Term& wide) {
     Term t = wide.with(client::cast(targets, wide.value().dtype(), site));
     if (smoothing) t = t * (1 - *smoothing) + *smoothing / static_cast<double>(x.rank() == 1 ? 2 : x.dim(-1));
     Term loss = logits ? of_logits(wide, t) : of_probabilities(wide, t);

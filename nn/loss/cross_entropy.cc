@@ -76,7 +76,7 @@ Tensor<1> CrossEntropyLoss::forward(const Tensor<2>& x, const Tensor<1, Int>& ta
   const auto site = at(where);
   check_operands(*this, x.value(), targets.value(), site);
   const Value column = client::unsqueeze(targets.value(), {1}, site);  // [batch, 1]
-  return Tensor<1>{client::in_compute_dtype(x.value(), site, [&](const Term& wide) {
+  return Tensor<1>{client::in_wide_dtype(x.value(), site, [&](const Term& wide) {
     const Term log_p = wide.with(log_probabilities(*this, wide, site));
     const Term per_sample = without_pads(picked(*this, log_p, column, site), pad_tokens, column);
     if (!weights) return -wide.with(client::mean_all(per_sample, site));

@@ -12,7 +12,7 @@ client::Value MseLoss::run(const client::Value& predictions, const client::Value
                      ir::to_string(targets.type()) + " differ in shape",
                  site);
   }
-  return client::in_compute_dtype(predictions, site, [&](const client::Term& x) {
+  return client::in_wide_dtype(predictions, site, [&](const client::Term& x) {
     const client::Term error = x - x.with(client::to_compute_dtype(targets, site));
     const client::Value squares = error * error;
     return reduction ? detail::reduce_loss(squares, *reduction, site) : squares;

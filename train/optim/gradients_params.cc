@@ -1,6 +1,10 @@
 #include "train/optim/gradients_params.h"
 
-#include "client/ops/ops.h"
+#include <algorithm>
+#include <string>
+
+#include "client/fail.h"
+#include "client/ops/formula.h"
 #include "train/optim/visit_slots.h"
 
 namespace burn::optim {
@@ -27,11 +31,49 @@ std::optional<client::Value> GradientsParams::remove(ParamId id) {
   return node.empty() ? std::nullopt : std::optional{std::move(node.mapped())};
 }
 
+std::vector<ParamId> GradientsParams::ids() const {
+  std::vector<ParamId> ids;
+  ids.reserve(by_id_.size());
+  for (const auto& [id, gradient] : by_id_) ids.push_back(id);
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+Tensor<1> GradientsParams::clip_norm(double limit) {
+  using client::Term;
+  if (!(limit > 0)) {
+    client::fail("clip_norm: the limit is " + std::to_string(limit) + ", must be positive", {});
+  }
+  const Autocast pause{DType::f32};
+  std::optional<Term> squares;
+  for_each([&](client::Value& gradient) {
+    const Term g{client::to_compute_dtype(gradient, {}), {}};
+    const Term sum = g.with(client::reduce_all(ir::ReduceFn::sum, g * g, {}));
+    const Term same = g.with(client::cast(sum, DType::f32, {}));  // f64 beside f32
+    squares = squares ? *squares + same : same;
+  });
+  if (!squares) return {};
+  const Term norm = sqrt(*squares);
+  const client::Value factor = client::reshape(min(limit / norm, 1.0), ir::Shape{}, {});
+  for_each([&](client::Value& gradient) {
+    gradient = client::in_compute_dtype(
+        gradient, {}, [&](const Term& g) { return g * g.with(client::cast(factor, g.value().dtype(), {})); });
+  });
+  return Tensor<1>{norm};
+}
+
+void GradientsParams::take_step_only_if(const Tensor<1, Bool>& condition) {
+  condition_ = condition_.has_value()
+                   ? client::pointwise(ir::PointwiseFn::bool_and, condition_, condition.value().inner(), {})
+                   : condition.value().inner();
+}
+
 void GradientsAccumulator::accumulate(GradientsParams gradients) {
   for (auto& [id, gradient] : gradients.by_id_) {
     auto& sum = sum_.by_id_[id];
     sum = sum.has_value() ? client::pointwise(ir::PointwiseFn::add, sum, gradient, {}) : std::move(gradient);
   }
+  if (gradients.condition_.has_value()) sum_.take_step_only_if(Tensor<1, Bool>{gradients.condition_});
   gradients.clear();
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "client/gradients.h"
 #include "nn/module.h"
@@ -26,7 +27,26 @@ class GradientsParams {
   void put(ParamId id, client::Value gradient) { by_id_[id] = std::move(gradient); }
   std::size_t size() const { return by_id_.size(); }
   bool empty() const { return by_id_.empty(); }
-  void clear() { by_id_.clear(); }
+  void clear() {
+    by_id_.clear();
+    condition_ = {};
+  }
+
+  // Scales all gradients by one factor, such that their l2 norm, taken over all of them together, is `limit` at most.
+  // Returns the norm that they had, [1]; nobody waits for it. Errors: a limit that is not positive; gradients on
+  // several devices. Of no gradients the norm is empty.
+  Tensor<1> clip_norm(double limit);
+
+  // Calls body(gradient) for each of them, which it may replace, in the order of the parameters' ids.
+  template <typename Body>
+  void for_each(Body&& body) {
+    for (const auto id : ids()) body(by_id_[id]);
+  }
+
+  // A bool on the device, [1], that decides whether a step with these gradients is taken; where it is false, the step
+  // leaves parameters and optimizer state as they were. Empty: the step is taken. Nobody waits for it.
+  const client::Value& condition() const { return condition_; }
+  void take_step_only_if(const Tensor<1, Bool>& condition);
 
   // The gradient of one parameter, with its rank.
   template <int D>
@@ -37,7 +57,10 @@ class GradientsParams {
 
  private:
   friend class GradientsAccumulator;
+  std::vector<ParamId> ids() const;  // sorted: what is recorded must not depend on the order of a hash table
+
   std::unordered_map<ParamId, client::Value> by_id_;
+  client::Value condition_;
 };
 
 // Sums gradients over several batches, for a step with a batch larger than memory.

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "base/error.h"
+#include "client/autocast.h"
+#include "client/ops/ops.h"
 #include "client/record/device_state.h"
 #include "client/tensor/untyped.h"
 #include "train/optim/visit_slots.h"
@@ -79,6 +81,19 @@ void follow(std::vector<client::Value>& tensors, const std::shared_ptr<client::D
   }
 }
 
+// Where the condition, a bool of rank 0, is false: the old parameter and what was remembered of it, which is zeros
+// where this was to be the first step.
+void undo_unless(const client::Value& condition, const client::Value& param, client::Value& updated,
+                 const std::vector<client::Value>& before, std::vector<client::Value>& tensors) {
+  updated = client::select(condition, updated, param, {});
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const auto& old = i < before.size()
+                          ? before[i]
+                          : client::filled(client::place_of(param), tensors[i].shape(), 0, tensors[i].dtype(), {});
+    tensors[i] = client::select(condition, tensors[i], old, {});
+  }
+}
+
 [[noreturn]] void misfit(const std::string& name, const TensorData& data, const Slot& slot) {
   throw Error(StatusCode::invalid_argument, "load_record: " + name + " is " + ir::to_string(data.type()) +
                                                 " but the parameter is " + ir::to_string(slot.value.type()));
@@ -104,6 +119,9 @@ void ModuleOptimizer::step(Scalar lr, const nn::detail::Walk& module, GradientsP
     client::Value value;
     TensorState state;
   };
+  const Autocast pause{ir::DType::f32};
+  client::Value condition = gradients.condition();
+  if (condition.has_value()) condition = client::reshape(condition, ir::Shape{}, {});
   StepNumbers numbers{*rule_, lr, *this};
   std::vector<Next> next;  // all is recorded before anything is changed
   next.reserve(states_.size());
@@ -117,7 +135,9 @@ void ModuleOptimizer::step(Scalar lr, const nn::detail::Walk& module, GradientsP
     const auto param = slot.value.inner();
     follow(state.tensors, param.device());
     const auto step_numbers = numbers.get(slot.id, param, ++state.step);
+    const auto before = condition.has_value() ? state.tensors : std::vector<client::Value>{};
     auto updated = rule_->update(step_numbers, param, *gradient, state.tensors);
+    if (condition.has_value()) undo_unless(condition, param, updated, before, state.tensors);
     next.push_back({&slot, client::require_grad(updated), std::move(state)});
   });
   std::vector<std::uint64_t> stepped;
@@ -129,6 +149,7 @@ void ModuleOptimizer::step(Scalar lr, const nn::detail::Walk& module, GradientsP
   }
   if (auto* capture = client::CaptureLog::active()) capture->advance(*this, std::move(stepped));
   gradients.clear();
+  condition = {};
   numbers.drop_values();  // a scalar that is held would become a result
   numbers.flush();
 }

@@ -2,4 +2,5 @@
 #pragma once
 
 #include "train/optim/adam.h"
+#include "train/optim/grad_scaler.h"
 #include "train/optim/sgd.h"
