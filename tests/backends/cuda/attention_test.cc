@@ -61,6 +61,9 @@ TEST(CudnnAttention, RefusesWhatItIsNotSureOf) {
     auto nothing = problem(is_grad, false, 128, 128, 64, 64);
     nothing.batch = 0;
     EXPECT_THAT(refusal(nothing).message(), HasSubstr("nothing to attend"));
+    auto scaled = problem(is_grad, false, 128, 128, 64, 64);
+    scaled.scale = -1;
+    EXPECT_THAT(refusal(scaled).message(), HasSubstr("positive"));
     EXPECT_THAT(refusal(problem(is_grad, false, 128, 128, 64, 64), 90100).message(), HasSubstr("older than"));
   }
 }
@@ -101,6 +104,28 @@ TEST(CudnnAttention, IsKeptByAllThatMakesItDiffer) {
   EXPECT_NE(to_string(p), to_string(other));
   EXPECT_NE(to_string(p), to_string(problem(false, true, 128, 128, 64, 64)));
   EXPECT_NE(to_string(p), to_string(problem(true, false, 128, 128, 64, 64)));
+}
+
+TEST(CudnnAttention, TakesGradientsInPartsThatKeepFewerScores) {
+  auto p = problem(true, false, 1024, 1024, 64, 64);
+  p.batch = 16, p.heads = 12;
+  constexpr std::size_t kHead = 2 * 1024 * 1024;
+  const auto sizes = [&](std::size_t heads) {
+    const auto part = cuda::bounded_part(p, heads * kHead);
+    return std::pair{part.batch, part.heads};
+  };
+  EXPECT_EQ(sizes(192), std::pair(16L, 12L));
+  EXPECT_EQ(sizes(191), std::pair(8L, 12L));
+  EXPECT_EQ(sizes(12), std::pair(1L, 12L));
+  EXPECT_EQ(sizes(11), std::pair(1L, 6L));
+  EXPECT_EQ(sizes(1), std::pair(1L, 1L));
+  EXPECT_EQ(sizes(0), std::pair(1L, 1L));  // as few as can be
+  p.n = 1023;                              // statistics of four heads end on a whole vector
+  EXPECT_EQ(sizes(1), std::pair(1L, 4L));
+  p.any_order = true;
+  EXPECT_EQ(sizes(1), std::pair(16L, 12L));
+  p.is_grad = p.any_order = false;
+  EXPECT_EQ(sizes(1), std::pair(16L, 12L));
 }
 
 // An H100 as the library would describe it.
