@@ -1,12 +1,10 @@
 #include "backends/cuda/cudnn_attention.h"
 
-#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include "base/settings.h"
 
 namespace burn::backends::cuda {
 namespace {
@@ -132,47 +130,6 @@ std::vector<std::size_t> write_backward(DnnGraph& graph, const AttentionProblem&
   return inner;
 }
 
-std::size_t rounded_up(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
-
-const Status& status_of(const Status& status) { return status; }
-template <typename T>
-Status status_of(const Result<T>& result) {
-  return result.status();
-}
-
-struct NamedForm {
-  AttentionForm form;
-  const char* name;
-};
-
-// In the order in which they are tried.
-std::vector<NamedForm> forms_for(const AttentionProblem& problem) {
-  constexpr std::size_t kHasUnified = 91301;
-  std::vector<NamedForm> forms{{AttentionForm::composite, "composite"}};
-  if (!problem.is_grad && !problem.causal && cudnn_version() >= kHasUnified)
-    forms.push_back({AttentionForm::unified, "unified"});
-  return forms;
-}
-
-// Keeps what is known in bounds where shapes never repeat; what is in use has other owners.
-template <typename Known>
-void make_room(Known& known) {
-  constexpr std::size_t kMost = 1024;
-  if (known.size() >= kMost) known.clear();
-}
-
-// Tries one form after the other; the failure has what was said of each.
-template <typename Try>
-auto first_form(const AttentionProblem& problem, Try attempt) -> decltype(attempt(NamedForm{})) {
-  std::string refusals;
-  for (const auto& form : forms_for(problem)) {
-    auto made = attempt(form);
-    if (made.ok()) return made;
-    refusals += fmt::format("{}{}: {}", refusals.empty() ? "" : "; ", form.name, status_of(made).message());
-  }
-  return unimplemented(fmt::format("{}: {}", to_string(problem), refusals));
-}
-
 }  // namespace
 
 void AttentionProblem::set_row_major() {
@@ -209,6 +166,8 @@ Status check_attention(const AttentionProblem& p, std::size_t version, const std
   if (p.batch < 1 || p.heads < 1) return no("there is nothing to attend");
   if (p.batch > 65535 || p.heads > 65535 || p.n > kMost / 256 || p.m > kMost / 256) return no("sizes are too large");
   if (p.causal && p.n > p.m) return no("queries that see nothing");
+  if (!(p.scale > 0) || !std::isfinite(p.scale))
+    return no("takes positive scales");  // the largest score is found before
   constexpr std::size_t kOldest = 91100, kWithAnyLength = 91501;
   if (version < kOldest) return no("cuDNN is older than 9.11");
   if (p.is_grad && version < kWithAnyLength && p.m % 128 != 0) return no("cuDNN 9.15.1 is the first for these lengths");
@@ -226,6 +185,26 @@ bool is_attendable(const DnnDims& sizes, const DnnDims& strides, std::int64_t of
   return sizes[2] == 1 || strides[2] >= sizes[3];  // rows do not overlap
 }
 
+AttentionProblem bounded_part(const AttentionProblem& problem, std::size_t most_bytes) {
+  if (!problem.is_grad || problem.any_order) return problem;
+  const auto up = [](std::int64_t size, std::int64_t unit) { return (size + unit - 1) / unit * unit; };
+  const auto head_bytes =
+      static_cast<std::size_t>(2 * up(problem.n, 64) * up(problem.m, 128));  // as engines' tiles are
+  auto part = problem;
+  const auto is_enough = [&] { return head_bytes * static_cast<std::size_t>(part.batch * part.heads) <= most_bytes; };
+  // Fewer, if they go in evenly and if the next part's statistics lie on a whole vector.
+  const auto take_fewer = [&](std::int64_t AttentionProblem::*count, std::int64_t all) {
+    for (auto fewer = all - 1; fewer > 0 && !is_enough(); --fewer) {
+      auto smaller = part;
+      smaller.*count = fewer;
+      if (all % fewer == 0 && smaller.batch * smaller.heads * smaller.n % 4 == 0) part = smaller;
+    }
+  };
+  take_fewer(&AttentionProblem::batch, problem.batch);
+  if (part.batch == 1) take_fewer(&AttentionProblem::heads, problem.heads);
+  return part;
+}
+
 AttentionGraph attention_graph(const AttentionProblem& problem, AttentionForm form) {
   AttentionGraph made;
   if (problem.is_grad)
@@ -233,57 +212,6 @@ AttentionGraph attention_graph(const AttentionProblem& problem, AttentionForm fo
   else
     write_forward(made.graph, problem, form);
   return made;
-}
-
-Status AttentionLibrary::supports(const AttentionProblem& problem, const std::string& architecture) {
-  BURN_RETURN_IF_ERROR(check_attention(problem, cudnn_version(), architecture));
-  const auto key = to_string(problem);
-  const std::lock_guard lock(mutex_);
-  if (const auto known = supported_.find(key); known != supported_.end()) return known->second;
-  auto status = first_form(problem, [&](const NamedForm& form) {
-    const auto graph = attention_graph(problem, form.form).graph;
-    const std::lock_guard turn(handle_->mutex);
-    return graph.find_engine(DnnTarget(handle_->handle));
-  });
-  make_room(supported_);
-  supported_.emplace(key, status);
-  return status;
-}
-
-Result<std::shared_ptr<const PreparedAttention>> AttentionLibrary::prepare(const AttentionProblem& problem) {
-  const auto key = to_string(problem);
-  const std::lock_guard lock(mutex_);
-  if (const auto known = prepared_.find(key); known != prepared_.end()) return known->second;
-  std::shared_ptr<PreparedAttention> made(new PreparedAttention);
-  std::string form_name;
-  std::vector<std::size_t> inner_bytes;
-  BURN_TRY(made->plan_, first_form(problem, [&](const NamedForm& form) {
-             form_name = form.name;
-             const auto [graph, inner] = attention_graph(problem, form.form);
-             inner_bytes = inner;
-             const std::lock_guard turn(handle_->mutex);
-             return graph.plan(DnnTarget(handle_->handle));
-           }));
-  made->handle_ = handle_;
-  made->workspace_bytes_ = rounded_up(made->plan_->workspace_bytes());
-  for (const auto bytes : inner_bytes) {
-    made->inner_.push_back(made->workspace_bytes_);
-    made->workspace_bytes_ += rounded_up(bytes);
-  }
-  if (setting(Setting::trace).find("plan") != std::string::npos)
-    fmt::print(stderr, "cuDNN {}: {}: {}, {}, {} bytes of workspace\n", cudnn_version_text(), key, form_name,
-               made->plan_->engine(), made->workspace_bytes());
-  make_room(prepared_);
-  prepared_.emplace(key, made);
-  return std::shared_ptr<const PreparedAttention>(std::move(made));
-}
-
-Status PreparedAttention::run(std::span<const CUdeviceptr> memory, CUdeviceptr workspace, CUstream stream) const {
-  std::vector<CUdeviceptr> all(memory.begin(), memory.end());
-  for (const auto offset : inner_) all.push_back(workspace + offset);
-  const std::lock_guard lock(handle_->mutex);
-  BURN_RETURN_IF_ERROR(check_cudnn(cudnn_api().cudnnSetStream(handle_->handle, stream), "stream"));
-  return plan_->run(handle_->handle, all, workspace);
 }
 
 }  // namespace burn::backends::cuda

@@ -34,6 +34,10 @@ Status check_attention(const AttentionProblem& problem, std::size_t version, con
 // Whether strides and addresses of an operand are such that engines read it: whole vectors of 16 bytes.
 bool is_attendable(const DnnDims& sizes, const DnnDims& strides, std::int64_t offset_bytes);
 
+// As much of the problem as one run should take: all of it, or some of its batch, or some of one batch item's heads,
+// evenly, so that the scores that engines keep for a gradient are at most so many bytes, where that can be.
+AttentionProblem bounded_part(const AttentionProblem& problem, std::size_t most_bytes);
+
 // Which operations a graph is made of.
 enum class AttentionForm : std::uint8_t {
   composite,  // products, a mask and a softmax, which engines recognise
@@ -61,7 +65,9 @@ class PreparedAttention {
   PreparedAttention() = default;
 
   std::shared_ptr<CudnnHandle> handle_;
-  std::unique_ptr<DnnPlan> plan_;
+  std::unique_ptr<DnnPlan> plan_;  // of a part
+  std::int64_t batch_parts_ = 1, head_parts_ = 1;
+  std::vector<std::pair<std::int64_t, std::int64_t>> steps_;  // bytes from part to part, of each tensor of run()
   std::size_t workspace_bytes_ = 0;
   std::vector<std::size_t> inner_;  // where in the workspace the tensors begin that only the graph knows
 };
@@ -74,7 +80,8 @@ class AttentionLibrary {
   // Whether there are engines for it: prepare() compiles their kernels. Errors: UNIMPLEMENTED with the reason, which is
   // what each engine of each form said where check_attention() has nothing against it.
   Status supports(const AttentionProblem& problem, const std::string& architecture);
-  // With the first form that an engine takes; the same one for the same problem. Requires: supports() said yes to the
+  // With the first form that an engine takes, in parts where a gradient would want too much workspace; the same one for
+  // the same problem. Requires: supports() said yes to the
   // problem with all operands row-major. Errors: as there.
   Result<std::shared_ptr<const PreparedAttention>> prepare(const AttentionProblem& problem);
 

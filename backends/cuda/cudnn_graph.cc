@@ -1,8 +1,8 @@
 #include "backends/cuda/cudnn_graph.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include "backends/cuda/cudnn_numbers.h"
 
 namespace burn::backends::cuda {
 
@@ -34,9 +34,9 @@ Status DnnDescriptor::finalize(const char* what) {
 Result<DnnTarget> DnnTarget::described(std::string_view properties) {
   constexpr auto kWhat = "device";
   DnnTarget target;
-  BURN_TRY(target.properties_, DnnDescriptor::make(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, kWhat));
-  BURN_RETURN_IF_ERROR(target.properties_.set(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR,
-                                              std::span<const char>(properties), kWhat));
+  BURN_TRY(target.properties_, DnnDescriptor::make(dnn::kDevice, kWhat));
+  BURN_RETURN_IF_ERROR(
+      target.properties_.set(dnn::kDeviceJson, CUDNN_TYPE_CHAR, std::span<const char>(properties), kWhat));
   BURN_RETURN_IF_ERROR(target.properties_.finalize(kWhat));
   return target;
 }
@@ -204,13 +204,13 @@ void DnnGraph::attention(const DnnTensor& q, const DnnTensor& k, const DnnTensor
                          const DnnTensor& y, const DnnTensor& statistics) {
   add([&]() -> Result<DnnDescriptor> {
     constexpr auto kWhat = "attention";
-    BURN_TRY(auto op, DnnDescriptor::make(CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR, kWhat));
-    BURN_RETURN_IF_ERROR(op.set(CUDNN_ATTR_OPERATION_SDPA_FWD_QDESC, of(q), kWhat));
-    BURN_RETURN_IF_ERROR(op.set(CUDNN_ATTR_OPERATION_SDPA_FWD_KDESC, of(k), kWhat));
-    BURN_RETURN_IF_ERROR(op.set(CUDNN_ATTR_OPERATION_SDPA_FWD_VDESC, of(v), kWhat));
-    BURN_RETURN_IF_ERROR(op.set(CUDNN_ATTR_OPERATION_SDPA_FWD_ODESC, of(y), kWhat));
-    BURN_RETURN_IF_ERROR(op.set(CUDNN_ATTR_OPERATION_SDPA_FWD_STATSDESC, of(statistics), kWhat));
-    BURN_RETURN_IF_ERROR(op.set(CUDNN_ATTR_OPERATION_SDPA_FWD_SCALEDESC, of(scale), kWhat));
+    BURN_TRY(auto op, DnnDescriptor::make(dnn::kAttention, kWhat));
+    BURN_RETURN_IF_ERROR(op.set(dnn::kAttentionQ, of(q), kWhat));
+    BURN_RETURN_IF_ERROR(op.set(dnn::kAttentionK, of(k), kWhat));
+    BURN_RETURN_IF_ERROR(op.set(dnn::kAttentionV, of(v), kWhat));
+    BURN_RETURN_IF_ERROR(op.set(dnn::kAttentionY, of(y), kWhat));
+    BURN_RETURN_IF_ERROR(op.set(dnn::kAttentionStatistics, of(statistics), kWhat));
+    BURN_RETURN_IF_ERROR(op.set(dnn::kAttentionScale, of(scale), kWhat));
     BURN_RETURN_IF_ERROR(op.finalize(kWhat));
     return op;
   });

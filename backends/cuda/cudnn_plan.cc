@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "backends/cuda/cudnn_graph.h"
+#include "backends/cuda/cudnn_numbers.h"
 
 namespace burn::backends::cuda {
 namespace {
@@ -15,8 +16,7 @@ Result<std::vector<DnnDescriptor>> configurations(const DnnDescriptor& graph, co
   BURN_TRY(auto heuristics, DnnDescriptor::make(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, kWhat));
   BURN_RETURN_IF_ERROR(heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph, kWhat));
   BURN_RETURN_IF_ERROR(heuristics.set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, mode, kWhat));
-  if (!target.handle())
-    BURN_RETURN_IF_ERROR(heuristics.set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, target.properties(), kWhat));
+  if (!target.handle()) BURN_RETURN_IF_ERROR(heuristics.set(dnn::kHeuristicsDevice, target.properties(), kWhat));
   BURN_RETURN_IF_ERROR(heuristics.finalize(kWhat));
   std::int64_t count = 0;
   BURN_RETURN_IF_ERROR(
@@ -97,9 +97,8 @@ Result<Finalized> finalize_plan(const DnnDescriptor& configuration, const DnnTar
   Finalized made;
   BURN_TRY(made.plan, DnnDescriptor::make(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, kWhat));
   BURN_RETURN_IF_ERROR(made.plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration, kWhat));
-  BURN_RETURN_IF_ERROR(target.handle()
-                           ? made.plan.set(kPlanHandle, CUDNN_TYPE_HANDLE, target.handle(), kWhat)
-                           : made.plan.set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, target.properties(), kWhat));
+  BURN_RETURN_IF_ERROR(target.handle() ? made.plan.set(kPlanHandle, CUDNN_TYPE_HANDLE, target.handle(), kWhat)
+                                       : made.plan.set(dnn::kPlanDevice, target.properties(), kWhat));
   BURN_RETURN_IF_ERROR(made.plan.finalize(kWhat));
   std::int64_t bytes = 0, count = 0;
   BURN_RETURN_IF_ERROR(

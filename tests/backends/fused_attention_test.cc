@@ -144,7 +144,8 @@ TEST_P(FusedAttention, IsRightAtTheSizeOfAModel) {
   };
   constexpr const char* kNames[] = {"y", "statistics", "gradient of q", "gradient of k", "gradient of v"};
   for (const auto dtype : {DType::bf16, DType::f16}) {
-    for (const auto& [n, m, d] : {Size{1024, 1024, 64}, Size{512, 777, 64}, Size{1000, 1000, 128}}) {
+    for (const auto& [n, m, d] : {Size{1024, 1024, 64}, Size{512, 777, 64}, Size{1000, 1000, 128},
+                                  Size{4096, 4096, 64}}) {  // the last one's gradients in parts
       const auto fused = model_sample(dtype, dtype, n, m, d), plain = model_sample(dtype, DType::f32, n, m, d);
       const auto actual = run_program(device_, fused.program, fused.inputs),
                  expected = run_program(device_, plain.program, plain.inputs);

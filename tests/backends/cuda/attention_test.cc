@@ -61,6 +61,9 @@ TEST(CudnnAttention, RefusesWhatItIsNotSureOf) {
     auto nothing = problem(is_grad, false, 128, 128, 64, 64);
     nothing.batch = 0;
     EXPECT_THAT(refusal(nothing).message(), HasSubstr("nothing to attend"));
+    auto scaled = problem(is_grad, false, 128, 128, 64, 64);
+    scaled.scale = -1;
+    EXPECT_THAT(refusal(scaled).message(), HasSubstr("positive"));
     EXPECT_THAT(refusal(problem(is_grad, false, 128, 128, 64, 64), 90100).message(), HasSubstr("older than"));
   }
 }
@@ -79,15 +82,15 @@ TEST(CudnnAttention, RefusesGradientsThatDifferFromRunToRun) {
 TEST(CudnnAttention, ReadsWholeVectorsOnly) {
   const cuda::DnnDims sizes{2, 3, 100, 64};
   EXPECT_TRUE(cuda::is_attendable(sizes, cuda::row_major(sizes), 0));
-  EXPECT_TRUE(cuda::is_attendable(sizes, {19200, 64, 192, 1}, 64));       // split heads
-  EXPECT_TRUE(cuda::is_attendable(sizes, {57600, 64, 576, 1}, 384));      // a part of three
-  EXPECT_FALSE(cuda::is_attendable(sizes, cuda::row_major(sizes), 8));    // an address between vectors
-  EXPECT_FALSE(cuda::is_attendable(sizes, {19200, 6400, 1, 100}, 0));     // columns apart
-  EXPECT_FALSE(cuda::is_attendable(sizes, {0, 6400, 64, 1}, 0));          // repeated
-  EXPECT_FALSE(cuda::is_attendable(sizes, {19800, 66 * 100, 66, 1}, 0));  // rows between vectors
-  EXPECT_FALSE(cuda::is_attendable(sizes, {19200, 6400, -64, 1}, 0));     // backwards
-  EXPECT_FALSE(cuda::is_attendable(sizes, {19200, 6400, 32, 1}, 0));      // rows that overlap
-  EXPECT_TRUE(cuda::is_attendable({1, 1, 100, 64}, {5, 7, 64, 1}, 0));    // strides of single ones do not matter
+  EXPECT_TRUE(cuda::is_attendable(sizes, {19200, 64, 192, 1}, 64));     // split heads
+  EXPECT_TRUE(cuda::is_attendable(sizes, {57600, 64, 576, 1}, 384));    // a part of three
+  EXPECT_FALSE(cuda::is_attendable(sizes, cuda::row_major(sizes), 8));  // an address between vectors
+  EXPECT_FALSE(cuda::is_attendable(sizes, {19200, 6400, 1, 100}, 0));   // columns apart
+  EXPECT_FALSE(cuda::is_attendable(sizes, {0, 6400, 64, 1}, 0));        // repeated
+  EXPECT_FALSE(cuda::is_attendable(sizes, {19800, 6600, 66, 1}, 0));    // rows between vectors
+  EXPECT_FALSE(cuda::is_attendable(sizes, {19200, 6400, -64, 1}, 0));   // backwards
+  EXPECT_FALSE(cuda::is_attendable(sizes, {19200, 6400, 32, 1}, 0));    // rows that overlap
+  EXPECT_TRUE(cuda::is_attendable({1, 1, 100, 64}, {5, 7, 64, 1}, 0));  // strides of single ones do not matter
 }
 
 TEST(CudnnAttention, IsKeptByAllThatMakesItDiffer) {
@@ -101,6 +104,28 @@ TEST(CudnnAttention, IsKeptByAllThatMakesItDiffer) {
   EXPECT_NE(to_string(p), to_string(other));
   EXPECT_NE(to_string(p), to_string(problem(false, true, 128, 128, 64, 64)));
   EXPECT_NE(to_string(p), to_string(problem(true, false, 128, 128, 64, 64)));
+}
+
+TEST(CudnnAttention, TakesGradientsInPartsThatKeepFewerScores) {
+  auto p = problem(true, false, 1024, 1024, 64, 64);
+  p.batch = 16, p.heads = 12;
+  constexpr std::size_t kHead = std::size_t{2} << 20;
+  const auto sizes = [&](std::size_t heads) {
+    const auto part = cuda::bounded_part(p, heads * kHead);
+    return std::pair{part.batch, part.heads};
+  };
+  EXPECT_EQ(sizes(192), std::pair(16L, 12L));
+  EXPECT_EQ(sizes(191), std::pair(8L, 12L));
+  EXPECT_EQ(sizes(12), std::pair(1L, 12L));
+  EXPECT_EQ(sizes(11), std::pair(1L, 6L));
+  EXPECT_EQ(sizes(1), std::pair(1L, 1L));
+  EXPECT_EQ(sizes(0), std::pair(1L, 1L));  // as few as can be
+  p.n = 1023;                              // statistics of four heads end on a whole vector
+  EXPECT_EQ(sizes(1), std::pair(1L, 4L));
+  p.any_order = true;
+  EXPECT_EQ(sizes(1), std::pair(16L, 12L));
+  p.is_grad = p.any_order = false;
+  EXPECT_EQ(sizes(1), std::pair(16L, 12L));
 }
 
 // An H100 as the library would describe it.
@@ -164,7 +189,7 @@ TEST_F(CudnnGraphs, OfGradientsNameWhatTheyHaveInMemory) {
 
 TEST_F(CudnnGraphs, OfSplitHeadsAreRecognised) {
   auto p = problem(true, true, 256, 256, 64, 64);
-  for (auto* strides : {&p.q, &p.k, &p.v, &p.g}) *strides = {256 * 3 * 192, 64, 3 * 192, 1};
+  for (auto* strides : {&p.q, &p.k, &p.v, &p.g}) *strides = {147456, 64, 576, 1};
   expect_engine(p, AttentionForm::composite);
 }
 
