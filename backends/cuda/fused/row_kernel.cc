@@ -23,15 +23,19 @@ struct RowShape {
   int vectors = 0;  // per thread, held in registers between passes; 0: they are read again in each pass
 };
 
-RowShape choose_shape(std::int64_t row_size, int width, int full_reads) {
+// `held`: operands that more than one pass looks at.
+RowShape choose_shape(std::int64_t row_size, int width, int held) {
   constexpr std::int64_t kVectors = 4, kMostVectors = 8, kMostHeld = 64;
   RowShape shape{.width = width};
   const auto vectors = (row_size + width - 1) / width;
+  const auto each_of = [&](std::int64_t lanes) { return (vectors + lanes - 1) / lanes; };
+  const auto fits = [&](std::int64_t lanes) {
+    return each_of(lanes) <= kMostVectors && each_of(lanes) * width * std::max(held, 1) <= kMostHeld;
+  };
   const auto wanted = std::bit_ceil(static_cast<std::uint64_t>((vectors + kVectors - 1) / kVectors));
   shape.lanes = static_cast<int>(std::clamp<std::uint64_t>(wanted, 32, 1024));
-  const auto each = (vectors + shape.lanes - 1) / shape.lanes;
-  if (each <= kMostVectors && each * width * std::max(full_reads, 1) <= kMostHeld)
-    shape.vectors = static_cast<int>(each);
+  if (fits(32)) shape.lanes = 32;  // nobody waits for other warps
+  if (fits(shape.lanes)) shape.vectors = static_cast<int>(each_of(shape.lanes));
   return shape;
 }
 
@@ -39,7 +43,7 @@ class RowPrinter {
  public:
   RowPrinter(Emitter& emit, const GroupPlan& plan)
       : emit_(emit), plan_(plan), printer_(emit, plan), rows_(plan.row_walk()), inner_(plan.inner_walk()) {
-    const auto full_reads = std::ranges::count(plan.reads(), GroupOperand::Kind::full, &GroupOperand::kind);
+    find_held();
     auto views = plan.full_views();
     int width = vector_width(inner_, views, 8);
     if (plan.group().row_size % width != 0) width = 1;
@@ -48,7 +52,7 @@ class RowPrinter {
         if (stride % width != 0 && inner_.strides[k].back() != 0) width = 1;
       }
     }
-    shape_ = choose_shape(plan.group().row_size, width, static_cast<int>(full_reads));
+    shape_ = choose_shape(plan.group().row_size, width, static_cast<int>(held_.size()));
   }
 
   void emit() {
@@ -56,13 +60,15 @@ class RowPrinter {
     std::string body = preamble();
     for (int stage = 0; stage <= plan_.last_stage(); ++stage) body += row_members(stage) + pass(stage);
     body += row_writes();
-    const int rows_per_block = shape_.lanes == 32 ? 4 : 1;
-    KernelSource source{printer_.functions() +
-                        fmt::format("extern \"C\" __global__ void __launch_bounds__({}) burn_kernel({}) {{\n{}}}\n}}\n",
-                                    shape_.lanes * rows_per_block, printer_.parameters(), body)};
+    const int rows_per_block = shape_.lanes == 32 ? 4 : 1, threads = shape_.lanes * rows_per_block;
+    // Without a bound on registers, so few threads would be under way that memory is not kept busy.
+    constexpr int kThreadsUnderWay = 1536;
+    KernelSource source{
+        printer_.functions() +
+        fmt::format("extern \"C\" __global__ void __launch_bounds__({}, {}) burn_kernel({}) {{\n{}}}\n}}\n", threads,
+                    std::max(1, kThreadsUnderWay / threads), printer_.parameters(), body)};
     const auto rows = ir::num_elements(plan_.group().domain) / plan_.group().row_size;
-    emit_.launch(source,
-                 {.blocks = (rows + rows_per_block - 1) / rows_per_block, .threads = shape_.lanes * rows_per_block},
+    emit_.launch(source, {.blocks = (rows + rows_per_block - 1) / rows_per_block, .threads = threads},
                  printer_.take_arguments());
   }
 
@@ -114,24 +120,43 @@ class RowPrinter {
     return text;
   }
 
-  // Whether a member looks at all elements of a full operand, and not at one of its row.
-  bool is_read_whole(const GroupOperand& read) const {
-    return std::ranges::any_of(plan_.group().members, [&](const Member& member) {
-      const auto operands = plan_.program().operands_of(plan_.node(member));
-      for (std::size_t i = 0; i < operands.size(); ++i) {
-        if (operands[i] == read.ref && !(i == 0 && std::holds_alternative<ir::Gather>(plan_.node(member).op)))
-          return true;
-      }
-      return false;
-    });
+  // What is computed and read element by element in the pass of a stage.
+  struct Needs {
+    std::set<std::int32_t> members;
+    std::set<std::size_t> reads;
+  };
+  Needs needs_of(int stage) const {
+    Needs needs;
+    for (const auto& member : plan_.group().members) {
+      if (member.level != Level::row || plan_.stage_of(value_of(member)) != stage + 1) continue;
+      const auto& node = plan_.node(member);
+      const auto operand = plan_.program().operands_of(node)[0];
+      if (std::holds_alternative<ir::Reduce>(node.op) ||
+          (std::holds_alternative<ir::Gather>(node.op) && plan_.member(operand)))
+        need(operand, needs);
+    }
+    for (const auto& write : plan_.writes()) {
+      if (write.kind == GroupOperand::Kind::full && plan_.stage_of(write.ref) == stage) need(write.ref, needs);
+    }
+    return needs;
   }
+
+  // Operands that more than one pass looks at stay in registers, where there is room.
+  void find_held() {
+    std::set<std::size_t> seen;
+    for (int stage = 0; stage <= plan_.last_stage(); ++stage) {
+      for (const auto k : needs_of(stage).reads) {
+        if (!seen.insert(k).second) held_.insert(k);
+      }
+    }
+  }
+  bool is_held(std::size_t k) const { return shape_.vectors > 0 && held_.contains(k); }
 
   std::string held_reads() {
     std::string text, loads;
-    for (std::size_t k = 0; k < plan_.reads().size(); ++k) {
-      const auto& read = plan_.reads()[k];
-      if (read.kind != GroupOperand::Kind::full || !is_read_whole(read)) continue;
-      text += fmt::format("  Pack<{}, {}> l{}[{}];\n", storage_type(dtype(read.ref)), shape_.width, k, shape_.vectors);
+    for (const auto k : held_) {
+      text += fmt::format("  Pack<{}, {}> l{}[{}];\n", storage_type(dtype(plan_.reads()[k].ref)), shape_.width, k,
+                          shape_.vectors);
       loads += load(k, fmt::format("l{}[i]", k));
     }
     if (loads.empty()) return "";
@@ -217,21 +242,19 @@ class RowPrinter {
   }
 
   // Marks the full values that `ref` is made of, and is computed from element by element.
-  void need(ir::Ref ref, std::set<std::int32_t>& members, std::set<std::size_t>& reads) const {
+  void need(ir::Ref ref, Needs& needs) const {
     if (!plan_.is_full(ref)) return;
     const auto* member = plan_.member(ref);
     if (!member) {
-      reads.insert(static_cast<std::size_t>(plan_.read(ref) - plan_.reads().data()));
+      needs.reads.insert(static_cast<std::size_t>(plan_.read(ref) - plan_.reads().data()));
       return;
     }
-    if (!members.insert(member->node).second) return;
-    for (const auto operand : plan_.program().operands_of(plan_.node(*member))) need(operand, members, reads);
+    if (!needs.members.insert(member->node).second) return;
+    for (const auto operand : plan_.program().operands_of(plan_.node(*member))) need(operand, needs);
   }
 
   // Reductions whose operands are known, and the results that are.
   std::string pass(int stage) {
-    std::set<std::int32_t> members;
-    std::set<std::size_t> reads;
     std::string before, combine, after, stores, flush;
     for (const auto& member : plan_.group().members) {
       if (member.level != Level::row || plan_.stage_of(value_of(member)) != stage + 1) continue;
@@ -253,33 +276,31 @@ class RowPrinter {
       const auto value = fmt::format("burn::cuda::reduce_row<kLanes, {}, {}>(sum_{})",
                                      reduce ? combine_type(reduce->fn) : "burn::ir::Sum", sites_++, v);
       after += fmt::format("  const {} {} = rounded<{}>({});\n", type, v, storage_type(dtype(operand)), value);
-      need(operand, members, reads);
     }
     for (std::size_t k = 0; k < plan_.writes().size(); ++k) {
       const auto& write = plan_.writes()[k];
       if (write.kind != GroupOperand::Kind::full || plan_.stage_of(write.ref) != stage) continue;
-      need(write.ref, members, reads);
       const auto type = storage_type(dtype(write.ref));
       stores += fmt::format("s{}.lanes[j] = to_storage<{}>({});\n", k, type, printer_.name(write.ref));
       flush += fmt::format("*reinterpret_cast<Pack<{0}, {1}>*>(q{2} + {3}) = s{2};\n", type, shape_.width, k,
                            element_offset(write.full_index, "c"));
     }
     if (combine.empty() && stores.empty()) return "";
-    return before + each_vector(pass_body(members, reads, combine, stores, flush)) + after;
+    return before + each_vector(pass_body(needs_of(stage), combine, stores, flush)) + after;
   }
 
-  std::string pass_body(const std::set<std::int32_t>& members, const std::set<std::size_t>& reads,
-                        const std::string& combine, const std::string& stores, const std::string& flush) {
+  std::string pass_body(const Needs& needs, const std::string& combine, const std::string& stores,
+                        const std::string& flush) {
     std::string body, element;
-    for (const auto k : reads) {
+    for (const auto k : needs.reads) {
       const auto type = storage_type(dtype(plan_.reads()[k].ref));
-      if (shape_.vectors == 0)
+      if (!is_held(k))
         body += fmt::format("Pack<{}, {}> l{};\n", type, shape_.width, k) + load(k, fmt::format("l{}", k));
       element += fmt::format("const {0} x{1} = to_compute<{2}>(l{1}{3}.lanes[j]);\n",
-                             compute_type(dtype(plan_.reads()[k].ref)), k, type, shape_.vectors > 0 ? "[i]" : "");
+                             compute_type(dtype(plan_.reads()[k].ref)), k, type, is_held(k) ? "[i]" : "");
     }
     for (const auto& member : plan_.group().members) {
-      if (member.level == Level::full && members.contains(member.node))
+      if (member.level == Level::full && needs.members.contains(member.node))
         element += printer_.statement(member, "(static_cast<std::uint64_t>(row) * row_size + c + j)");
     }
     for (std::size_t k = 0; k < plan_.writes().size(); ++k) {
@@ -308,7 +329,8 @@ class RowPrinter {
   GroupPrinter printer_;
   WalkPlan rows_, inner_;
   RowShape shape_;
-  int sites_ = 0;  // reductions printed so far
+  std::set<std::size_t> held_;  // positions of reads
+  int sites_ = 0;               // reductions printed so far
 };
 
 }  // namespace

@@ -30,35 +30,41 @@ BURN_ALWAYS_INLINE void conv_direct(const T* __restrict__ x, const T* __restrict
   }
   __syncthreads();
 
+  // Offsets of 32 bits: one instruction each where 64 bits take several.
   const auto places = shape.batch * h.output * w.output;
-  const T* image[kPlaces];
-  T* to[kPlaces];
-  int row[kPlaces], column[kPlaces];
+  int corner[kPlaces], to[kPlaces];                          // of the first tap in x; of the first channel in y
+  unsigned row_is_there[kPlaces], column_is_there[kPlaces];  // a bit for each row and column of taps
 #pragma unroll
   for (int p = 0; p < kPlaces; ++p) {
     const auto i = (std::int64_t{blockIdx.x} * kPlaces + p) * kThreads + threadIdx.x;
     const auto at = place_of(i < places ? i : 0, 1, 1, h.output, w.output);
-    image[p] = x + at.n * shape.first[0];
-    row[p] = static_cast<int>(at.at[1] * h.stride - h.padding);
-    column[p] = static_cast<int>(at.at[2] * w.stride - w.padding);
-    to[p] = i < places ? y + ((at.n * shape.out_per_group + first_out) * h.output + at.at[1]) * w.output + at.at[2]
-                       : nullptr;
+    const auto row = at.at[1] * h.stride - h.padding, column = at.at[2] * w.stride - w.padding;
+    corner[p] = static_cast<int>(at.n * shape.first[0] + row * shape.first[3] + column * shape.first[4]);
+    to[p] =
+        i < places
+            ? static_cast<int>(((at.n * shape.out_per_group + first_out) * h.output + at.at[1]) * w.output + at.at[2])
+            : -1;
+    row_is_there[p] = column_is_there[p] = 0;
+#pragma unroll
+    for (int kh = 0; kh < kH; ++kh) row_is_there[p] |= is_within(row + kh * h.dilation, h.input) << kh;
+#pragma unroll
+    for (int kw = 0; kw < kW; ++kw) column_is_there[p] |= is_within(column + kw * w.dilation, w.input) << kw;
   }
   C sums[kPlaces][kOut] = {};
-  const int high = static_cast<int>(h.input), wide = static_cast<int>(w.input);
+  const int of_channel = static_cast<int>(shape.first[1]);
+  const int down = static_cast<int>(h.dilation * shape.first[3]), right = static_cast<int>(w.dilation * shape.first[4]);
+#pragma unroll 1
   for (int c = 0; c < channels; ++c) {
 #pragma unroll
     for (int kh = 0; kh < kH; ++kh) {
 #pragma unroll
       for (int kw = 0; kw < kW; ++kw) {
+        const int offset = c * of_channel + kh * down + kw * right;
         C value[kPlaces];
 #pragma unroll
         for (int p = 0; p < kPlaces; ++p) {
-          const int r = row[p] + kh * static_cast<int>(h.dilation), s = column[p] + kw * static_cast<int>(w.dilation);
-          const bool is_there = static_cast<unsigned>(r) < static_cast<unsigned>(high) &&
-                                static_cast<unsigned>(s) < static_cast<unsigned>(wide);
-          value[p] =
-              is_there ? to_compute(image[p][c * shape.first[1] + r * shape.first[3] + s * shape.first[4]]) : C{};
+          const bool is_there = (row_is_there[p] >> kh & column_is_there[p] >> kw & 1) != 0;
+          value[p] = is_there ? to_compute(x[corner[p] + offset]) : C{};
         }
         const C* taps = weights + (c * kTaps + kh * kW + kw) * kOut;
 #pragma unroll
@@ -70,13 +76,13 @@ BURN_ALWAYS_INLINE void conv_direct(const T* __restrict__ x, const T* __restrict
       }
     }
   }
-  const auto plane = h.output * w.output;
+  const int plane = static_cast<int>(h.output * w.output);
 #pragma unroll
   for (int p = 0; p < kPlaces; ++p) {
-    if (!to[p]) continue;
+    if (to[p] < 0) continue;
 #pragma unroll
     for (int m = 0; m < kOut; ++m) {
-      if (m < outs) to[p][m * plane] = to_storage<T>(sums[p][m]);
+      if (m < outs) y[to[p] + m * plane] = to_storage<T>(sums[p][m]);
     }
   }
 }

@@ -25,44 +25,72 @@ BURN_ALWAYS_INLINE T sum_scattered(const T* values) {
   return part[0];
 }
 
-// A block takes one input channel, kOut output channels, all kH x kW elements of their kernels and one part of the
-// places (blockIdx.x), and writes its part of the sums to partial[part]; add_parts() adds them up. Without depth.
-template <typename T, int kOut, int kH, int kW>
+// A block takes one input channel, kOut output channels and all kH x kW elements of their kernels. A thread goes down
+// `rows` rows of an image in one column: blockIdx.x says which images, columns and rows, and the sums are written to
+// partial[blockIdx.x]; add_parts() adds them up. Where the rows that neighbouring outputs see overlap (kSlides: no
+// stride, no dilation along them), they are kept. Without depth; offsets of 32 bits.
+template <typename T, int kOut, int kH, int kW, bool kSlides>
 BURN_ALWAYS_INLINE void conv_weight_grad_tiles(const T* __restrict__ x, const T* __restrict__ grad,
-                                               compute_t<T>* __restrict__ partial, const ConvShape& shape,
-                                               std::int64_t per_part) {
+                                               compute_t<T>* __restrict__ partial, const ConvShape& shape, int rows) {
   using C = compute_t<T>;
   constexpr int kTaps = kH * kW, kSums = (kOut * kTaps + 31) / 32 * 32;
   const auto &h = shape.dim[1], &w = shape.dim[2];
   const int tiles = static_cast<int>((shape.out_per_group + kOut - 1) / kOut);
-  const std::int64_t c = blockIdx.y / tiles, tile = blockIdx.y % tiles, group = c / shape.in_per_group;
-  const std::int64_t first_out = tile * kOut;  // in the group
-  const auto o = group * shape.out_per_group + first_out;
-  const int outs = static_cast<int>(min(std::int64_t{kOut}, shape.out_per_group - first_out));
-  const auto places = shape.batch * h.output * w.output;
-  const auto begin = std::int64_t{blockIdx.x} * per_part, end = min(begin + per_part, places);
+  const int c = blockIdx.y / tiles, tile = blockIdx.y % tiles, group = c / static_cast<int>(shape.in_per_group);
+  const int o = group * static_cast<int>(shape.out_per_group) + tile * kOut;
+  const int outs = min(kOut, static_cast<int>(shape.out_per_group) - tile * kOut);
 
-  C sums[kSums] = {};
-  for (auto i = begin + threadIdx.x; i < end; i += kThreads) {
-    const auto at = place_of(i, 1, 1, h.output, w.output);
-    const T* g =
-        grad + at.n * shape.second[0] + o * shape.second[1] + at.at[1] * shape.second[3] + at.at[2] * shape.second[4];
-    const T* image = x + at.n * shape.first[0] + c * shape.first[1];
+  const int unit = blockIdx.x * kThreads + threadIdx.x;  // of rows, in a column, in an image
+  const int columns = static_cast<int>(w.output), strips = (static_cast<int>(h.output) + rows - 1) / rows;
+  const int column = unit % columns, strip = unit / columns % strips, n = unit / columns / strips;
+  const bool is_there = n < shape.batch;
+  const int begin = strip * rows, end = is_there ? min(begin + rows, static_cast<int>(h.output)) : begin;
+  const int left = column * static_cast<int>(w.stride) - static_cast<int>(w.padding);
+  const int high = static_cast<int>(h.input);
+  const int down = static_cast<int>(shape.first[3]), right = static_cast<int>(w.dilation * shape.first[4]);
+  const int image = static_cast<int>(n * shape.first[0] + c * shape.first[1]) + left * static_cast<int>(shape.first[4]);
+  const int of_out = static_cast<int>(shape.second[1]);
+  int from =
+      static_cast<int>(n * shape.second[0] + o * shape.second[1] + begin * shape.second[3] + column * shape.second[4]);
+  bool column_is_there[kW];
+#pragma unroll
+  for (int kw = 0; kw < kW; ++kw) column_is_there[kw] = is_within(left + kw * w.dilation, w.input);
+
+  C sums[kSums] = {}, window[kH][kW];
+  const auto read = [&](int kh, int row) {
+    const bool row_is_there = static_cast<unsigned>(row) < static_cast<unsigned>(high);
+#pragma unroll
+    for (int kw = 0; kw < kW; ++kw)
+      window[kh][kw] = row_is_there && column_is_there[kw] ? to_compute(x[image + row * down + kw * right]) : C{};
+  };
+  int top = begin * static_cast<int>(h.stride) - static_cast<int>(h.padding);
+  if (kSlides && begin < end) {
+#pragma unroll
+    for (int kh = 0; kh + 1 < kH; ++kh) read(kh + 1, top + kh);
+  }
+#pragma unroll 2
+  for (int row = begin; row < end; ++row) {
     C grads[kOut];
 #pragma unroll
-    for (int m = 0; m < kOut; ++m) grads[m] = m < outs ? to_compute(g[m * shape.second[1]]) : C{};
+    for (int m = 0; m < kOut; ++m) grads[m] = m < outs ? to_compute(grad[from + m * of_out]) : C{};
+    if constexpr (kSlides) {
 #pragma unroll
-    for (int kh = 0; kh < kH; ++kh) {
-      const auto r = at.at[1] * h.stride - h.padding + kh * h.dilation;
+      for (int kh = 0; kh + 1 < kH; ++kh) {
 #pragma unroll
-      for (int kw = 0; kw < kW; ++kw) {
-        const auto s = at.at[2] * w.stride - w.padding + kw * w.dilation;
-        const bool is_there = is_within(r, h.input) && is_within(s, w.input);
-        const C value = is_there ? to_compute(image[r * shape.first[3] + s * shape.first[4]]) : C{};
-#pragma unroll
-        for (int m = 0; m < kOut; ++m) sums[m * kTaps + kh * kW + kw] += grads[m] * value;
+        for (int kw = 0; kw < kW; ++kw) window[kh][kw] = window[kh + 1][kw];
       }
+      read(kH - 1, top + kH - 1);
+    } else {
+#pragma unroll
+      for (int kh = 0; kh < kH; ++kh) read(kh, top + kh * static_cast<int>(h.dilation));
     }
+#pragma unroll
+    for (int m = 0; m < kOut; ++m) {
+#pragma unroll
+      for (int tap = 0; tap < kTaps; ++tap) sums[m * kTaps + tap] += grads[m] * window[tap / kW][tap % kW];
+    }
+    from += static_cast<int>(shape.second[3]);
+    top += static_cast<int>(h.stride);
   }
 
   __shared__ C of_warp[kThreads / 32][kSums];
@@ -74,7 +102,7 @@ BURN_ALWAYS_INLINE void conv_weight_grad_tiles(const T* __restrict__ x, const T*
     C sum{};
     for (const auto& warp : of_warp) sum += warp[i];
     const auto m = i / kTaps, tap = i % kTaps;
-    to[((o + m) * shape.in_per_group + c % shape.in_per_group) * kTaps + tap] = sum;
+    to[(std::int64_t{o + m} * shape.in_per_group + c % shape.in_per_group) * kTaps + tap] = sum;
   }
 }
 

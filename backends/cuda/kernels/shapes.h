@@ -77,16 +77,34 @@ struct ScatterShape {
   std::int64_t axis_step = 0, index_step = 0, values_step = 0;
 };
 
+// Division by a number that is known before a kernel starts: a product and a shift. For up to 31 bits; others divide.
+struct Divider {
+  std::int64_t by = 1;
+  std::uint32_t factor = 1;
+  std::int32_t shift = 0;
+
+  Divider() = default;
+  Divider(std::int64_t number) : by(number) {  // NOLINT: a number as it is used
+    if (number < 1 || number >> 31 != 0) return;
+    while (shift < 31 && std::int64_t{1} << shift < number) ++shift;
+    const auto power = std::uint64_t{1} << shift;
+    factor = static_cast<std::uint32_t>((power - static_cast<std::uint64_t>(number)) * (std::uint64_t{1} << 32) /
+                                            static_cast<std::uint64_t>(number) +
+                                        1);
+  }
+};
+
 // One spatial dim of a pool or a convolution. A dim that is not there has one window of one element.
 struct WindowDim {
   std::int64_t input = 1, output = 1, kernel = 1, stride = 1, padding = 0, dilation = 1;
 };
 
 struct PoolShape {
-  std::int64_t count = 0;     // of results
-  std::int64_t channels = 1;  // c of [n, c, d, h, w]
+  std::int64_t count = 0;  // of results
+  Divider channels;        // c of [n, c, d, h, w]
   WindowDim dim[3];
-  std::int64_t strides[5] = {};  // of the operand
+  Divider input[3], output[3], stride[3];  // the same numbers of each dim
+  std::int64_t strides[5] = {};            // of the operand
 };
 
 struct ConvShape {

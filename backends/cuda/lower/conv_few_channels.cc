@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -53,21 +54,26 @@ bool fits_tiles(const ConvProblem& p) {
 Status weight_grad_by_tiles(Emitter& emit, const ConvProblem& p, const View& x, const View& grad, const View& result) {
   const auto shape = conv_shape(p, x, grad, result);
   const auto tile = weight_grad_tile(p);
-  const auto places = shape.batch * shape.dim[1].output * shape.dim[2].output;
   const auto channels = p.input[1] * divide_up(shape.out_per_group, tile);
-  // Enough blocks for every multiprocessor to have four, each thread with some places to add up.
-  const auto wanted = divide_up(4 * std::int64_t{emit.device().multiprocessors()}, channels);
-  const auto per_part = divide_up(places, std::clamp<std::int64_t>(wanted, 1, divide_up(places, 4 * kThreads)));
-  const auto parts = divide_up(places, per_part);
+  // Long columns are cut, until every multiprocessor has four blocks.
+  const auto &high = shape.dim[1], &wide = shape.dim[2];
+  std::int64_t rows = high.output;
+  const auto parts_of = [&](std::int64_t each) {
+    return divide_up(shape.batch * wide.output * divide_up(high.output, each), kThreads);
+  };
+  while (rows > 4 && parts_of(rows) * channels < 4 * emit.device().multiprocessors()) rows = divide_up(rows, 2);
+  const auto parts = parts_of(rows);
+  const bool slides = high.stride == 1 && high.dilation == 1;
   const char* type = storage_type(p.dtype);
   const Address partial = emit.scratch(static_cast<std::size_t>(parts * shape.count) * compute_size(p.dtype));
   emit.launch(kernel("conv_weight", "kThreads, 2",
                      fmt::format("const {0}* x, const {0}* grad, compute_t<{0}>* partial, const __grid_constant__ "
-                                 "ConvShape shape, std::int64_t per_part",
+                                 "ConvShape shape, int rows",
                                  type),
-                     fmt::format("conv_weight_grad_tiles<{}, {}, {}, {}>(x, grad, partial, shape, per_part)", type,
-                                 tile, shape.dim[1].kernel, shape.dim[2].kernel)),
-              {.blocks = parts, .threads = kThreads, .blocks_y = channels}, {x, grad, partial, shape, per_part});
+                     fmt::format("conv_weight_grad_tiles<{}, {}, {}, {}, {}>(x, grad, partial, shape, rows)", type,
+                                 tile, high.kernel, wide.kernel, slides)),
+              {.blocks = parts, .threads = kThreads, .blocks_y = channels},
+              {x, grad, partial, shape, static_cast<int>(rows)});
   emit.launch(
       kernel("conv_weight", "kThreads",
              fmt::format("const compute_t<{0}>* partial, {0}* result, std::int64_t count, std::int64_t parts", type),
@@ -141,8 +147,11 @@ ConvShape conv_shape(const ConvProblem& p, const View& first, const View& second
 }
 
 std::optional<Alternative> conv_of_few_channels(const ConvProblem& problem) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max() / 2;  // elements: offsets have 32 bits
   const bool has_depth = problem.stride.rank() == 3;
-  if (has_depth || ir::num_elements(problem.output) == 0 || ir::num_elements(problem.input) == 0) return std::nullopt;
+  const bool is_large = ir::num_elements(problem.input) > kMost || ir::num_elements(problem.output) > kMost;
+  if (has_depth || is_large || ir::num_elements(problem.output) == 0 || ir::num_elements(problem.input) == 0)
+    return std::nullopt;
   if (problem.direction == ConvDirection::weight_grad) {
     if (!fits_tiles(problem)) return std::nullopt;
     return Alternative{"tiles", [problem](Emitter& emit, std::span<const View> operands, const View& result) {

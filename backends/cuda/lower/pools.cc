@@ -54,6 +54,15 @@ void set_windows(PoolShape& shape, const Op& op) {
   }
 }
 
+// The same numbers as a kernel divides by.
+void set_dividers(PoolShape& shape) {
+  for (int d = 0; d < 3; ++d) {
+    shape.input[d] = shape.dim[d].input;
+    shape.output[d] = shape.dim[d].output;
+    shape.stride[d] = shape.dim[d].stride;
+  }
+}
+
 // Numbers that kernels count in (kernels/windows.h).
 const char* index_type(const PoolShape& shape) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
@@ -61,12 +70,15 @@ const char* index_type(const PoolShape& shape) {
     const auto largest = std::max({dim.input, dim.output, dim.kernel, dim.stride, dim.padding}) + 1;
     return largest < (1 << 15);
   };
-  return shape.count <= kMost && std::ranges::all_of(shape.dim, is_small) ? "std::int32_t" : "std::int64_t";
+  return shape.count <= kMost && shape.channels.by <= kMost && std::ranges::all_of(shape.dim, is_small)
+             ? "std::int32_t"
+             : "std::int64_t";
 }
 
 // `kernel`: of the header; `ways`: how its windows lie.
 Status launch(Emitter& emit, const std::string& name, const char* ways, const View& from, const View& to,
-              const PoolShape& shape) {
+              PoolShape shape) {
+  set_dividers(shape);
   const auto* type = storage_type(to.dtype);
   const auto kernel = fmt::format("{}<{}, {}>", name, ways, index_type(shape));
   emit.launch({kernel_text(fmt::format("const {0}* from, {0}* to", type), fmt::format("{}(from, to, shape)", kernel))},
