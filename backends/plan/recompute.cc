@@ -69,7 +69,7 @@ class Recomputation {
  private:
   // What computing a value again takes: what is read from memory, and how many nodes.
   struct Recipe {
-    std::vector<ir::Ref> reads;  // of noticeable size
+    std::vector<ir::Ref> reads;
     std::size_t nodes = 0;
   };
 
@@ -82,9 +82,10 @@ class Recomputation {
     return static_cast<std::int32_t>(groups_.size()) + n;
   }
 
-  // Whether the node is part of a group, with one element for each of the group's domain.
+  // Whether the node is part of a group, with one element for each of the group's domain. A cast by itself is a group.
   bool is_full_member(std::int32_t n) const {
-    return group_of_[at(n)] != kNone && program_.type_of(node(n)).shape == groups_[at(group_of_[at(n)])].domain;
+    if (group_of_[at(n)] == kNone) return std::holds_alternative<ir::Cast>(node(n).op);
+    return program_.type_of(node(n)).shape == groups_[at(group_of_[at(n)])].domain;
   }
 
   // Values that somebody reads who is no group, as an output or as an index, are in memory in any case.
@@ -115,10 +116,14 @@ class Recomputation {
       if (!add_operand(recipe, ref)) return std::nullopt;
     }
     if (recipe.nodes > kMostNodes) return std::nullopt;
+    const auto own = bytes_of(program_.type_of(node(n)));
     std::int64_t bytes = 0;
-    for (const auto ref : recipe.reads) bytes += bytes_of(program_.type_of(ref));
-    // What is no larger than the values inside of a group is not asked: those are nowhere.
-    if (crosses_[at(n)] && bytes > bytes_of(program_.type_of(node(n)))) return std::nullopt;
+    for (const auto ref : recipe.reads) {
+      const auto size = bytes_of(program_.type_of(ref));
+      if (size > own / 16) bytes += size;  // numbers of rows are not what counts
+    }
+    // Of values inside of a group nothing is asked: they are nowhere.
+    if (crosses_[at(n)] && bytes > own) return std::nullopt;
     return recipe;
   }
 
@@ -139,7 +144,6 @@ class Recomputation {
   }
 
   void add_read(Recipe& recipe, ir::Ref ref) const {
-    if (bytes_of(program_.type_of(ref)) < least_bytes_ / 8) return;
     if (std::ranges::find(recipe.reads, ref) == recipe.reads.end()) recipe.reads.push_back(ref);
   }
 
