@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "autodiff/math.h"
+#include "autodiff/pieces.h"
 #include "autodiff/rules.h"
 #include "base/error.h"
 #include "client/autocast.h"
@@ -126,6 +127,17 @@ autodiff::OperandGradients step_back(TapeNode& node, std::span<const Value> gs, 
   return autodiff::gradients(node.op, {operands.span(), results[0], g, needs.span(), node.site, results.span(), gs});
 }
 
+// The gradient of a slice of consecutive elements waits for those of its neighbours.
+bool is_piece(const TapeNode& node) {
+  const auto* slice = node.is_leaf ? nullptr : std::get_if<ir::Slice>(&node.op);
+  return slice != nullptr && node.operands[0].is_tracked() &&
+         std::ranges::all_of(slice->steps, [](std::int64_t step) { return step == 1; });
+}
+
+void add_to(Value& sum, Value&& g, const ir::CallSite& site) {
+  sum = sum.has_value() ? pointwise(ir::PointwiseFn::add, sum, g, site) : std::move(g);
+}
+
 }  // namespace
 
 Gradients backward(const Value& loss, const BackwardOptions& options, const ir::CallSite& site) {
@@ -141,22 +153,31 @@ Gradients backward(const Value& loss, const BackwardOptions& options, const ir::
   const Place place{loss.device(), options.create_graph};
   pending[table.result_of(loss)] = filled(place, loss.shape(), 1, loss.dtype(), site);
   Gradients result;
+  autodiff::Pieces pieces;
   for (const auto number : order) {
     TapeNode* node = table.node(number);
-    const std::span arrived(pending.data() + table.first_result(number), node->is_leaf ? 1 : node->results.size());
+    const auto first = table.first_result(number);
+    const std::span arrived(pending.data() + first, node->is_leaf ? 1 : node->results.size());
+    for (std::size_t k = 0; k < arrived.size(); ++k) {
+      if (auto whole = pieces.take(first + static_cast<std::uint32_t>(k)); whole.has_value())
+        add_to(arrived[k], std::move(whole), node->site);
+    }
     // None does where the way leads through operands that no gradient flows to.
     if (std::ranges::none_of(arrived, [](const Value& g) { return g.has_value(); })) continue;
     if (node->is_leaf) {
       result.put(node->serial, std::move(arrived[0]));
       continue;
     }
+    if (is_piece(*node)) {
+      const auto& x = node->operands[0];
+      pieces.add(table.result_of(x), x.shape(), std::get<ir::Slice>(node->op), std::move(arrived[0]), node->site);
+      continue;
+    }
     auto gradients = step_back(*node, arrived, options.create_graph);
     for (Value& g : arrived) g = {};
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       if (!gradients[i]) continue;
-      auto& sum = pending[table.result_of(node->operands[i])];
-      sum =
-          sum.has_value() ? pointwise(ir::PointwiseFn::add, sum, *gradients[i], node->site) : *std::move(gradients[i]);
+      add_to(pending[table.result_of(node->operands[i])], *std::move(gradients[i]), node->site);
     }
   }
   if (!options.retain_graph && !options.create_graph) {

@@ -43,9 +43,25 @@ OperandGradients rule(const ir::Concat& op, const TapedOp& s) {
   return result;
 }
 
+// What lies where the index points, and zeros elsewhere, for an index with one number per line: a formula that is fused
+// with what surrounds it, where a scatter would need all of it in memory, zeros and all.
+Value at_index(const Value& g, const ir::Shape& shape, int axis, const Value& index, const ir::CallSite& site) {
+  constexpr std::int64_t kExactInF32 = 1 << 24;
+  const auto dtype = shape[axis] <= kExactInF32 ? ir::DType::f32 : ir::DType::i64;
+  ir::Shape line = ir::Shape::filled(shape.rank(), 1);
+  line[axis] = shape[axis];
+  const auto place = client::place_of(g);
+  const Value position = client::reshape(client::arange(place, 0, shape[axis], 1, dtype, site), line, site);
+  const Value is_there = client::pointwise(Fn::equal, position, client::cast(index.inner(), dtype, site), site);
+  return client::select(is_there, g, client::filled(place, g.shape(), 0, g.dtype(), site), site);
+}
+
 OperandGradients rule(const ir::Gather& op, const TapedOp& s) {
-  return one(s,
-             [&] { return client::scatter(zeros_like(s.x[0], s), op.axis, s.x[1], s.g, ir::ScatterFn::add, s.site); });
+  return one(s, [&] {
+    const auto axis = static_cast<int>(op.axis);
+    if (s.x[1].dim(axis) == 1) return at_index(s.g, s.x[0].shape(), axis, s.x[1], s.site);
+    return client::scatter(zeros_like(s.x[0], s), op.axis, s.x[1], s.g, ir::ScatterFn::add, s.site);
+  });
 }
 
 // Except for add, targets are taken to be distinct.

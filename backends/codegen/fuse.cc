@@ -104,7 +104,12 @@ class Fuser {
         merge(home, group);
       }
     };
-    for (const auto ref : operands) consider(open_group(ref));
+    // What is computed again must not be so by who did it before: it starts anew, and joins whoever reads it.
+    const bool is_again = node(n).recompute;
+    for (const auto ref : operands) {
+      if (!is_again || (!ref.is_input() && program_.maker_of(ref).recompute)) consider(open_group(ref));
+    }
+    if (is_again && home == kNone) return false;
     for (std::size_t k = 0; k < operands.size() && home == kNone; ++k) consider(last_reader(operands[k]));
     if (home == kNone) return false;
     join(n, home, *level);

@@ -9,7 +9,7 @@
 
 #include "backends/cpu/execution.h"
 #include "backends/cpu/parallel.h"
-#include "backends/plan/simplify.h"
+#include "backends/plan/recompute.h"
 #include "backends/run_args.h"
 #include "base/settings.h"
 
@@ -33,7 +33,7 @@ auto without_exceptions(const Body& body) -> decltype(body()) {
 }  // namespace
 
 CpuExecutable::CpuExecutable(const ir::Program& program, std::shared_ptr<Pool> pool)
-    : program_(simplify(program, options_.merge_equal)), pool_(std::move(pool)), plan_(make_plan(program_, options_)) {}
+    : program_(prepare(program, options_)), pool_(std::move(pool)), plan_(make_plan(program_, options_)) {}
 
 Result<std::unique_ptr<CpuExecutable>> CpuExecutable::make(std::shared_ptr<const ir::Program> program,
                                                            std::shared_ptr<Pool> pool) {

@@ -155,7 +155,11 @@ class Planner {
 }  // namespace
 
 PlanOptions PlanOptions::from_environment() {
-  return {.fusion = !is_off(Setting::fusion), .merge_equal = !is_off(Setting::cse), .limits = {}};
+  return {.fusion = !is_off(Setting::fusion),
+          .merge_equal = !is_off(Setting::cse),
+          .recompute = !is_off(Setting::recompute),
+          .limits = {},
+          .recompute_bytes = PlanOptions{}.recompute_bytes};
 }
 
 Plan make_plan(const ir::Program& program, const PlanOptions& options) {

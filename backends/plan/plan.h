@@ -21,7 +21,9 @@ namespace burn::backends {
 struct PlanOptions {
   bool fusion = true;       // BURN_FUSION=off
   bool merge_equal = true;  // BURN_CSE=off
+  bool recompute = true;    // BURN_RECOMPUTE=off
   codegen::FuseLimits limits;
+  std::int64_t recompute_bytes = 1 << 18;  // of a value that is worth it: smaller ones stay in the caches
 
   static PlanOptions from_environment();
 };

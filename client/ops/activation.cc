@@ -36,6 +36,15 @@ Value log_softmax(const Value& value, std::int64_t axis, const Site& site) {
   });
 }
 
+Value neg_log_softmax_at(const Value& value, std::int64_t axis, const Value& index, const Site& site) {
+  const ir::Dims axes{normalize_axis(axis, value, "log_softmax", site)};
+  return in_wide_dtype(value, site, [&](const Term& x) {
+    const auto shifted = x - x.with(largest_along(x, axes, site));
+    const auto picked = x.with(gather(shifted, axis, index, site));
+    return log(x.with(reduce(ir::ReduceFn::sum, exp(shifted), axes, site))) - picked;
+  });
+}
+
 Value softmin(const Value& x, std::int64_t axis, const Site& site) {
   fail_if_empty(x, "softmin", site);
   return softmax(-Term{x, site}, axis, site);

@@ -91,7 +91,7 @@ struct Gpt2 {
 
   // The mean cross-entropy of `targets`, each the token after the one at its place in `text`: both [batch, length].
   Tensor<1> loss(const Tensor<2, Int>& text, const Tensor<2, Int>& targets) const {
-    return nn::CrossEntropyLoss{}(logits(hidden(text).flatten<2>(0, 1)), targets.reshape<1>({-1}));
+    return nn::CrossEntropyLoss{}(logits(hidden(text)).flatten<2>(0, 1), targets.reshape<1>({-1}));
   }
 };
 

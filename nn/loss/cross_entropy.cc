@@ -1,6 +1,7 @@
 #include "nn/loss/cross_entropy.h"
 
 #include "client/fail.h"
+#include "client/ops/activation.h"
 #include "client/ops/formula.h"
 #include "nn/checks.h"
 #include "nn/loss/probability.h"
@@ -42,8 +43,19 @@ Value log_probabilities(const CrossEntropyLoss& loss, const Value& x, const Site
   return loss.logits ? client::log_softmax(x, 1, site) : log(detail::above_zero({x, site}));
 }
 
-// log p[target], smoothed: [batch, 1]. Smoothing needs every class, each with its own weight.
-Term picked(const CrossEntropyLoss& loss, const Term& log_p, const Value& column, const Site& site) {
+// -log p[target] times its weight, without smoothing: [batch, 1]. Needs no other class's logarithm.
+Term plain(const CrossEntropyLoss& loss, const Term& x, const Value& column, const Site& site) {
+  const auto of_probability = [&] { return -log(detail::above_zero(x.with(client::gather(x, 1, column, site)))); };
+  const Term nll = loss.logits ? x.with(client::neg_log_softmax_at(x, 1, column, site)) : of_probability();
+  if (!loss.weights) return nll;
+  const Value weights = client::to_compute_dtype(loss.weights->slot().value, site);
+  const Value targets = client::reshape(column, {column.dim(0)}, site);
+  return nll * x.with(client::unsqueeze(client::gather(weights, 0, targets, site), {1}, site));
+}
+
+// The same smoothed, which needs every class, each with its own weight.
+Term smoothed(const CrossEntropyLoss& loss, const Term& x, const Value& column, const Site& site) {
+  const Term log_p = x.with(log_probabilities(loss, x, site));
   const auto at_target = [&](const Value& v) { return Term{client::gather(v, 1, column, site), site}; };
   const auto weigh = [&](const Term& per_class) {  // [batch, class]
     if (!loss.weights) return per_class;
@@ -51,10 +63,9 @@ Term picked(const CrossEntropyLoss& loss, const Term& log_p, const Value& column
            Term{client::unsqueeze(client::to_compute_dtype(loss.weights->slot().value, site), {0}, site), site};
   };
   const Term weighted = weigh(log_p);
-  if (!loss.smoothing) return at_target(weighted);
   const double a = *loss.smoothing;
   const Term all{client::reduce(ir::ReduceFn::sum, weighted, {1}, site), site};
-  return at_target(weighted) * (1 - a) + all * (a / static_cast<double>(weighted.value().dim(1)));
+  return -(at_target(weighted) * (1 - a) + all * (a / static_cast<double>(weighted.value().dim(1))));
 }
 
 // 0 for samples with a pad token as their target.
@@ -77,12 +88,12 @@ Tensor<1> CrossEntropyLoss::forward(const Tensor<2>& x, const Tensor<1, Int>& ta
   check_operands(*this, x.value(), targets.value(), site);
   const Value column = client::unsqueeze(targets.value(), {1}, site);  // [batch, 1]
   return Tensor<1>{client::in_wide_dtype(x.value(), site, [&](const Term& wide) {
-    const Term log_p = wide.with(log_probabilities(*this, wide, site));
-    const Term per_sample = without_pads(picked(*this, log_p, column, site), pad_tokens, column);
-    if (!weights) return -wide.with(client::mean_all(per_sample, site));
+    const Term picked = smoothing ? smoothed(*this, wide, column, site) : plain(*this, wide, column, site);
+    const Term per_sample = without_pads(picked, pad_tokens, column);
+    if (!weights) return wide.with(client::mean_all(per_sample, site));
     const Value weight = client::to_compute_dtype(weights->slot().value, site);
     const Term total = wide.with(client::reduce_all(ir::ReduceFn::sum, per_sample, site));
-    return -total /
+    return total /
            wide.with(client::reduce_all(ir::ReduceFn::sum, client::gather(weight, 0, targets.value(), site), site));
   })};
 }
