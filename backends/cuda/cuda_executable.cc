@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "backends/plan/simplify.h"
+#include "backends/plan/recompute.h"
 #include "backends/run_args.h"
 #include "base/settings.h"
 
@@ -15,6 +15,7 @@ namespace {
 PlanOptions plan_options() {
   auto options = PlanOptions::from_environment();
   options.limits.max_row_size = 1 << 18;
+  options.limits.min_summed_rows = 512;
   return options;
 }
 
@@ -28,7 +29,7 @@ std::uint64_t next_id() {
 CudaExecutable::CudaExecutable(const ir::Program& program, std::shared_ptr<Device> device)
     : id_(next_id()),
       options_(plan_options()),
-      program_(simplify(program, options_.merge_equal)),
+      program_(prepare(program, options_)),
       device_(std::move(device)) {}
 
 Result<std::unique_ptr<CudaExecutable>> CudaExecutable::make(const ir::Program& program,

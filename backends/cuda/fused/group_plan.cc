@@ -25,6 +25,7 @@ GroupPlan::GroupPlan(Emitter& emit, const ir::Program& program, const codegen::G
         add_read(emit, operands[k], is_reduced ? Level::full : member.level);
       }
     }
+    if (member.level == Level::column) stage = stage_of(operands[0]);  // summed where it is computed
     stages_[member.node] = stage;
     last_stage_ = std::max(last_stage_, stage);
   }
@@ -32,9 +33,19 @@ GroupPlan::GroupPlan(Emitter& emit, const ir::Program& program, const codegen::G
     GroupOperand write;
     write.ref = ref;
     write.view = emit.result(ref);
-    const bool is_row = member_of_.at(program.node_of(ref))->level == Level::row;
-    write.kind = is_row ? GroupOperand::Kind::row : GroupOperand::Kind::full;
-    (is_row ? write.row_index : write.full_index) = is_row ? row_count_++ : full_count_++;
+    switch (member_of_.at(program.node_of(ref))->level) {
+      case Level::full:
+        write.kind = GroupOperand::Kind::full;
+        write.full_index = full_count_++;
+        break;
+      case Level::row:
+        write.kind = GroupOperand::Kind::row;
+        write.row_index = row_count_++;
+        break;
+      case Level::column:
+        write.kind = GroupOperand::Kind::column;
+        break;
+    }
     writes_.push_back(write);
   }
 }

@@ -28,6 +28,7 @@ struct GroupOperand {
     constant,  // known when the program is written: a parameter
     scalar,    // one number in memory for all elements
     row,       // one per row
+    column,    // one per column: a result
     full,      // one per element
   };
   ir::Ref ref;

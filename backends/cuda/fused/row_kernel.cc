@@ -5,10 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "backends/cuda/device.h"
 #include "backends/cuda/fused/group_kernel.h"
 #include "backends/cuda/fused/print.h"
+#include "backends/cuda/fused/row_shape.h"
 #include "backends/cuda/fused/walks.h"
 #include "backends/cuda/lower/combine.h"
+#include "backends/cuda/lower/lower.h"
 
 namespace burn::backends::cuda {
 namespace {
@@ -16,34 +19,10 @@ namespace {
 using codegen::Level;
 using codegen::Member;
 
-// How the elements of a row are spread over threads.
-struct RowShape {
-  int width = 1;    // elements of a vector
-  int lanes = 32;   // threads of a row
-  int vectors = 0;  // per thread, held in registers between passes; 0: they are read again in each pass
-};
-
-// `held`: operands that more than one pass looks at.
-RowShape choose_shape(std::int64_t row_size, int width, int held) {
-  constexpr std::int64_t kVectors = 4, kMostVectors = 8, kMostHeld = 64;
-  RowShape shape{.width = width};
-  const auto vectors = (row_size + width - 1) / width;
-  const auto each_of = [&](std::int64_t lanes) { return (vectors + lanes - 1) / lanes; };
-  const auto fits = [&](std::int64_t lanes) {
-    return each_of(lanes) <= kMostVectors && each_of(lanes) * width * std::max(held, 1) <= kMostHeld;
-  };
-  const auto wanted = std::bit_ceil(static_cast<std::uint64_t>((vectors + kVectors - 1) / kVectors));
-  shape.lanes = static_cast<int>(std::clamp<std::uint64_t>(wanted, 32, 1024));
-  if (fits(32)) shape.lanes = 32;  // nobody waits for other warps
-  if (fits(shape.lanes)) shape.vectors = static_cast<int>(each_of(shape.lanes));
-  return shape;
-}
-
 class RowPrinter {
  public:
   RowPrinter(Emitter& emit, const GroupPlan& plan)
       : emit_(emit), plan_(plan), printer_(emit, plan), rows_(plan.row_walk()), inner_(plan.inner_walk()) {
-    find_held();
     auto views = plan.full_views();
     int width = vector_width(inner_, views, 8);
     if (plan.group().row_size % width != 0) width = 1;
@@ -52,24 +31,32 @@ class RowPrinter {
         if (stride % width != 0 && inner_.strides[k].back() != 0) width = 1;
       }
     }
-    shape_ = choose_shape(plan.group().row_size, width, static_cast<int>(held_.size()));
+    for (const auto& member : plan.group().members) {
+      if (member.level == Level::column) columns_.push_back(&member);
+    }
+    find_held();
+    shape_ = choose_row_shape(plan.group().row_size, width,
+                              {static_cast<int>(held_.size()), static_cast<int>(columns_.size())});
   }
 
   void emit() {
+    const auto rows = ir::num_elements(plan_.group().domain) / plan_.group().row_size;
+    const int rows_per_block = shape_.rows_per_block(), resident = std::max(1, threads_under_way() / shape_.threads());
+    std::int64_t blocks = (rows + rows_per_block - 1) / rows_per_block;
+    // With sums of columns a block goes over many rows, and writes its part of the sums once.
+    if (!columns_.empty()) blocks = std::min(blocks, std::int64_t{emit_.device().multiprocessors()} * resident);
     declare_parameters();
+    const auto parts = declare_parts(blocks * rows_per_block);
     std::string body = preamble();
     for (int stage = 0; stage <= plan_.last_stage(); ++stage) body += row_members(stage) + pass(stage);
     body += row_writes();
-    const int rows_per_block = shape_.lanes == 32 ? 4 : 1, threads = shape_.lanes * rows_per_block;
-    // Without a bound on registers, so few threads would be under way that memory is not kept busy.
-    constexpr int kThreadsUnderWay = 1536;
+    if (!columns_.empty()) body += end_of_rows();
     KernelSource source{
         printer_.functions() +
-        fmt::format("extern \"C\" __global__ void __launch_bounds__({}, {}) burn_kernel({}) {{\n{}}}\n}}\n", threads,
-                    std::max(1, kThreadsUnderWay / threads), printer_.parameters(), body)};
-    const auto rows = ir::num_elements(plan_.group().domain) / plan_.group().row_size;
-    emit_.launch(source, {.blocks = (rows + rows_per_block - 1) / rows_per_block, .threads = threads},
-                 printer_.take_arguments());
+        fmt::format("extern \"C\" __global__ void __launch_bounds__({}, {}) burn_kernel({}) {{\n{}}}\n}}\n",
+                    shape_.threads(), resident, printer_.parameters(), body)};
+    emit_.launch(source, {.blocks = blocks, .threads = shape_.threads()}, printer_.take_arguments());
+    for (std::size_t k = 0; k < columns_.size(); ++k) add_rows(emit_, parts[k], write_of(*columns_[k]).view);
   }
 
  private:
@@ -87,6 +74,7 @@ class RowPrinter {
     }
     for (std::size_t k = 0; k < plan_.writes().size(); ++k) {
       const auto& write = plan_.writes()[k];
+      if (write.kind == GroupOperand::Kind::column) continue;
       printer_.parameter(fmt::format("{}*", storage_type(dtype(write.ref))), fmt::format("q{}", k),
                          Argument(write.view));
     }
@@ -101,14 +89,62 @@ class RowPrinter {
     }
   }
 
+  // --- sums of columns ---
+
+  ir::Ref summed(const Member& column) const { return plan_.program().operands_of(plan_.node(column))[0]; }
+
+  ir::DType sum_dtype(const Member& column) const { return ir::compute_dtype(dtype(value_of(column))); }
+  const GroupOperand& write_of(const Member& column) const {
+    return *std::ranges::find(plan_.writes(), value_of(column), &GroupOperand::ref);
+  }
+
+  // A line of memory for every row that is under way at once, for each column sum.
+  std::vector<View> declare_parts(std::int64_t lines) {
+    std::vector<View> parts;
+    for (const auto* column : columns_) {
+      parts.push_back(emit_.scratch_value({sum_dtype(*column), {lines, plan_.group().row_size}}));
+      printer_.parameter(fmt::format("{}*", compute_type(sum_dtype(*column))),
+                         "part_" + printer_.name(value_of(*column)), Argument(parts.back()));
+    }
+    return parts;
+  }
+
+  std::string sums_at_zero() const {
+    std::string text;
+    for (const auto* column : columns_)
+      text += fmt::format("  Pack<{}, {}> column_{}[{}] = {{}};\n", compute_type(sum_dtype(*column)), shape_.width,
+                          printer_.name(value_of(*column)), shape_.vectors);
+    return text;
+  }
+
+  std::string end_of_rows() const {
+    std::string text = shape_.lanes > 32 ? "  __syncthreads();\n  }\n" : "  }\n", stores;
+    for (const auto* column : columns_) {
+      const auto v = printer_.name(value_of(*column));
+      stores +=
+          fmt::format("*reinterpret_cast<Pack<{0}, {1}>*>(part_{2} + first_row * row_size + c) = column_{2}[i];\n",
+                      compute_type(sum_dtype(*column)), shape_.width, v);
+    }
+    return text + each_vector(stores);
+  }
+
+  // --- the kernel, from above ---
+
   std::string preamble() {
     std::string text = fmt::format("  constexpr int kLanes = {};\n", shape_.lanes);
     text += "  const int lane = threadIdx.x % kLanes;\n";
-    text += shape_.lanes == 32 ? "  const std::int64_t row = std::int64_t{blockIdx.x} * 4 + threadIdx.x / 32;\n"
-                                 "  if (row >= rows) return;\n"
-                               : "  const std::int64_t row = blockIdx.x;\n";
-    text += "  const auto base = burn::cuda::offsets(outer, row);\n";
+    text += shape_.lanes == 32 ? "  const std::int64_t first_row = std::int64_t{blockIdx.x} * 4 + threadIdx.x / 32;\n"
+                               : "  const std::int64_t first_row = blockIdx.x;\n";
     text += scalar_reads(printer_);
+    if (columns_.empty()) {
+      text += "  const std::int64_t row = first_row;\n  if (row >= rows) return;\n";
+    } else {
+      text += sums_at_zero();
+      text +=
+          fmt::format("  for (std::int64_t row = first_row; row < rows; row += std::int64_t{{gridDim.x}} * {}) {{\n",
+                      shape_.rows_per_block());
+    }
+    text += "  const auto base = burn::cuda::offsets(outer, row);\n";
     for (std::size_t k = 0; k < plan_.reads().size(); ++k) {
       const auto& read = plan_.reads()[k];
       if (read.kind == GroupOperand::Kind::row) {
@@ -118,6 +154,16 @@ class RowPrinter {
     }
     if (shape_.vectors > 0) text += held_reads();
     return text;
+  }
+
+  int threads_under_way() const {
+    const auto of_operand = static_cast<std::size_t>(shape_.vectors * shape_.width);
+    std::size_t bytes = 0;
+    for (const auto k : held_) {
+      if (is_held(k)) bytes += of_operand * ir::size_of(dtype(plan_.reads()[k].ref));
+    }
+    for (const auto* column : columns_) bytes += of_operand * ir::size_of(sum_dtype(*column));
+    return cuda::threads_under_way(bytes);
   }
 
   // What is computed and read element by element in the pass of a stage.
@@ -137,6 +183,9 @@ class RowPrinter {
     }
     for (const auto& write : plan_.writes()) {
       if (write.kind == GroupOperand::Kind::full && plan_.stage_of(write.ref) == stage) need(write.ref, needs);
+    }
+    for (const auto* column : columns_) {
+      if (plan_.stage_of(value_of(*column)) == stage) need(summed(*column), needs);
     }
     return needs;
   }
@@ -285,6 +334,11 @@ class RowPrinter {
       flush += fmt::format("*reinterpret_cast<Pack<{0}, {1}>*>(q{2} + {3}) = s{2};\n", type, shape_.width, k,
                            element_offset(write.full_index, "c"));
     }
+    for (const auto* column : columns_) {
+      if (plan_.stage_of(value_of(*column)) != stage) continue;
+      combine += fmt::format("column_{}[i].lanes[j] += {};\n", printer_.name(value_of(*column)),
+                             printer_.name(summed(*column)));
+    }
     if (combine.empty() && stores.empty()) return "";
     return before + each_vector(pass_body(needs_of(stage), combine, stores, flush)) + after;
   }
@@ -329,6 +383,7 @@ class RowPrinter {
   GroupPrinter printer_;
   WalkPlan rows_, inner_;
   RowShape shape_;
+  std::vector<const Member*> columns_;
   std::set<std::size_t> held_;  // positions of reads
   int sites_ = 0;               // reductions printed so far
 };

@@ -173,6 +173,16 @@ void reduce(Emitter& emit, const Reduction& unsorted) {
 
 }  // namespace
 
+void add_rows(Emitter& emit, const View& from, const View& to) {
+  reduce(emit, {ir::ReduceFn::sum,
+                from.address,
+                to.address,
+                from.dtype,
+                to.dtype,
+                {{from.shape[1], {1, 1}}},
+                {{from.shape[0], {from.strides[0]}}}});
+}
+
 namespace lowering {
 
 Status lower(Emitter& emit, const ir::Reduce& op, const NodeInPlan& at) {

@@ -15,6 +15,7 @@
 #include "backends/plan/decompose.h"
 #include "backends/plan/simplify.h"
 #include "ir/catalogue.h"
+#include "tests/backends/column_sums.h"
 #include "tests/ops/samples.h"
 
 namespace burn::testing {
@@ -29,10 +30,12 @@ constexpr bool kEvery = false;
 #endif
 
 // Lowered for a device that is not there. Ops that want a library's advice cannot be.
-Result<cuda::Lowered> lower(cuda::Device& device, const ir::Program& program, bool fusion) {
+Result<cuda::Lowered> lower(cuda::Device& device, const ir::Program& program, bool fusion,
+                            std::int64_t min_summed_rows = 0) {
   const auto simple = backends::simplify(program, true);
   backends::PlanOptions options;
   options.fusion = fusion;
+  options.limits.min_summed_rows = min_summed_rows;
   return cuda::lower_program(device, simple, backends::make_plan(simple, options));
 }
 
@@ -130,6 +133,25 @@ TEST(CudaLaunches, OfOneKindAreMergedWhereNothingOrdersThem) {
   EXPECT_EQ(lowered->commands.size(), 1u);
   ASSERT_EQ(lowered->sources.size(), 1u);
   EXPECT_TRUE(cuda::compile_kernel(lowered->sources[0].text, "sm_90").ok());
+}
+
+// Rows of a warp, of a block, and of several sizes of vectors; the kernel, and the sum of what its blocks leave.
+TEST(CudaLaunches, OfGroupsWithSumsOfColumnsAreOneAndTheirSums) {
+  const auto device = cuda::Device::for_compiling("sm_90");
+  const ir::Program programs[] = {norm_program({1024, 96}, ir::DType::bf16), norm_program({1024, 97}, ir::DType::f32),
+                                  norm_program({2, 1024, 768}, ir::DType::bf16),
+                                  norm_program({600, 8192}, ir::DType::f64), activation_program(1024, 3072)};
+  for (const auto& program : programs) {
+    const auto lowered = lower(*device, program, true, 512);
+    ASSERT_TRUE(lowered.ok()) << lowered.status().to_string();
+    const auto sums = program.outputs.size() - 1;
+    EXPECT_GE(lowered->commands.size(), 1 + sums);
+    EXPECT_LE(lowered->commands.size(), 1 + 2 * sums);
+    for (const auto& source : lowered->sources) {
+      const auto code = cuda::compile_kernel(source.text, "sm_90");
+      EXPECT_TRUE(code.ok()) << code.status().to_string();
+    }
+  }
 }
 
 TEST(CudaLaunches, AreNotMergedWhereOneWritesOverWhatAnotherOneReads) {

@@ -1,0 +1,31 @@
+#include "backends/cuda/fused/row_shape.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace burn::backends::cuda {
+
+RowShape choose_row_shape(std::int64_t row_size, int width, const RowNeeds& needs) {
+  constexpr std::int64_t kVectors = 4, kMostVectors = 8, kMostHeld = 64, kMostLanes = 1024;
+  RowShape shape{.width = width};
+  const auto vectors = (row_size + width - 1) / width;
+  const auto each_of = [&](std::int64_t lanes) { return (vectors + lanes - 1) / lanes; };
+  const auto fits = [&](std::int64_t lanes, int held) {
+    return each_of(lanes) <= kMostVectors && each_of(lanes) * width * std::max(held, 1) <= kMostHeld;
+  };
+  const auto wanted = std::bit_ceil(static_cast<std::uint64_t>((vectors + kVectors - 1) / kVectors));
+  std::int64_t lanes = std::clamp<std::int64_t>(static_cast<std::int64_t>(wanted), 32, kMostLanes);
+  const int kept = needs.held + needs.columns;
+  if (fits(32, kept)) lanes = 32;  // nobody waits for other warps
+  while (needs.columns > 0 && lanes < kMostLanes && !fits(lanes, kept)) lanes *= 2;
+  shape.lanes = static_cast<int>(lanes);
+  if (fits(lanes, kept) || needs.columns > 0) shape.vectors = static_cast<int>(each_of(lanes));
+  return shape;
+}
+
+int threads_under_way(std::size_t bytes_kept) {
+  constexpr std::size_t kRegisters = 65536, kOthers = 40, kMost = 1536;
+  return static_cast<int>(std::min(kRegisters / (kOthers + bytes_kept / 4), kMost));
+}
+
+}  // namespace burn::backends::cuda

@@ -1,0 +1,106 @@
+// Sums over all rows of what a group computes: part of the group where the limits say so, and right on every backend.
+#include "tests/backends/column_sums.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "backends/plan/plan.h"
+#include "backends/plan/simplify.h"
+#include "tests/backends/test_device.h"
+
+namespace burn::testing {
+namespace {
+
+using backends::Step;
+using ir::DType;
+using ir::PointwiseFn;
+using Writer = ColumnSumsWriter;
+
+std::vector<Step> steps_of(const ir::Program& program, std::int64_t min_summed_rows) {
+  backends::PlanOptions options;
+  options.limits.min_summed_rows = min_summed_rows;
+  std::vector<Step> steps;
+  const auto made = backends::simplify(program, true);
+  const auto plan = backends::make_plan(made, options);
+  for (const auto& step : plan.steps) {
+    if (step.group != Step::kSingle || std::holds_alternative<ir::Reduce>(made.maker_of(step.results[0]).op))
+      steps.push_back(step);
+  }
+  return steps;
+}
+
+TEST(ColumnSums, AreMembersWhereThereAreManyRows) {
+  const auto norm = norm_program({16, 64, 96}, DType::bf16);
+  const auto steps = steps_of(norm, 1024);
+  ASSERT_EQ(steps.size(), 1u);
+  EXPECT_EQ(steps[0].results.size(), 4u);
+  EXPECT_EQ(steps_of(activation_program(2048, 96), 1024).size(), 1u);
+}
+
+TEST(ColumnSums, AreStepsOfTheirOwnElsewhere) {
+  EXPECT_EQ(steps_of(norm_program({16, 64, 96}, DType::bf16), 0).size(), 4u);
+  EXPECT_EQ(steps_of(norm_program({16, 64, 96}, DType::bf16), 1025).size(), 4u);
+  EXPECT_EQ(steps_of(activation_program(2048, 96), 2049).size(), 2u);
+}
+
+TEST(ColumnSums, OfOtherDimsThanTheLastAreNone) {
+  Writer w;
+  const auto x = w.input(DType::f32, {64, 32, 16});
+  const auto y = w.add(PointwiseFn::exp, {w.add(PointwiseFn::neg, {x})});
+  EXPECT_EQ(steps_of(w.finish({w.sum(y, {0}), w.sum(y, {1, 2})}), 1).size(), 2u);
+}
+
+// What reads a sum of a group is computed after the group.
+TEST(ColumnSums, AreThereBeforeTheyAreRead) {
+  Writer w;
+  const auto x = w.input(DType::f32, {2048, 32});
+  const auto y = w.add(PointwiseFn::exp, {w.add(PointwiseFn::neg, {x})});
+  const auto mean = w.expand(w.sum(y, {0}), {2048, 32});
+  const auto steps = steps_of(w.finish({w.add(PointwiseFn::tanh, {w.add(PointwiseFn::sub, {y, mean})})}), 1);
+  EXPECT_EQ(steps.size(), 2u);
+}
+
+class ColumnSumsOn : public ::testing::TestWithParam<backends::BackendKind> {
+ protected:
+  void check(const ir::Program& program, double slack) {
+    std::vector<reference::Tensor> inputs;
+    for (const auto& input : program.inputs) {
+      reference::Tensor numbers(input.type);
+      for (std::size_t i = 0; i < static_cast<std::size_t>(input.type.num_elements()); ++i)
+        numbers.set(i, static_cast<double>(static_cast<std::int64_t>((i * 7 + inputs.size()) % 13) - 6) / 8);
+      inputs.push_back(std::move(numbers));
+    }
+    TestDevice device{GetParam().name};
+    const auto expected = reference::evaluate(program, inputs);
+    const auto actual = run_program(device, program, inputs);
+    ASSERT_TRUE(actual.ok()) << actual.status().to_string();
+    for (std::size_t k = 0; k < expected.size(); ++k)
+      EXPECT_EQ(first_difference((*actual)[k], expected[k], slack), "") << "output " << k << "\n" << to_string(program);
+  }
+};
+
+std::vector<backends::BackendKind> computing_kinds() {
+  auto kinds = backends::backend_kinds();
+  std::erase_if(kinds, [](const auto& kind) { return !kind.computes; });
+  return kinds;
+}
+INSTANTIATE_TEST_SUITE_P(Backends, ColumnSumsOn, ::testing::ValuesIn(computing_kinds()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST_P(ColumnSumsOn, AreRightOfNorms) {
+  check(norm_program({16, 64, 96}, DType::f32), 200);
+  check(norm_program({1024, 97}, DType::f32), 200);
+  check(norm_program({2, 260, 768}, DType::f32), 400);
+  check(norm_program({520, 1500}, DType::f32), 400);
+  check(norm_program({2048, 96}, DType::bf16), 200);
+}
+
+TEST_P(ColumnSumsOn, AreRightOfActivations) {
+  check(activation_program(2048, 96), 200);
+  check(activation_program(1500, 33), 200);
+  check(activation_program(512, 1024), 200);
+  check(activation_program(513, 2100), 200);
+}
+
+}  // namespace
+}  // namespace burn::testing
