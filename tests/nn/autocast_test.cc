@@ -1,9 +1,13 @@
 // Mixed precision: what an autocast scope does to each kind of op, to gradients, and to whom it says nothing.
 #include "client/autocast.h"
 
+#include <algorithm>
+#include <memory>
 #include <thread>
 
+#include "backends/plan/simplify.h"
 #include "client/capture/capture.h"
+#include "tests/client/recording_session.h"
 #include "tests/nn/nn_test.h"
 
 namespace burn {
@@ -232,6 +236,29 @@ TEST(Autocast, TakesNothingButFloatsOf16And32Bits) {
     EXPECT_THAT(error_of([&] { const Autocast scope{dtype}; }), HasSubstr("bf16 or f16")) << ir::name(dtype);
     EXPECT_EQ(Autocast::dtype(), std::nullopt);
   }
+}
+
+TEST(Autocast, AWeightIsCastOnceAStep) {
+  const auto told = std::make_shared<test::Told>();
+  const Device device = Device::from_session("told:", std::make_unique<test::RecordingSession>(told)).autodiff();
+  const auto layer = nn::LinearConfig{.d_input = 4, .d_output = 4, .bias = false}.init(device);
+  const auto x = Tensor<2>::ones({2, 4}, device);
+  device.flush();
+  Gradients gradients;
+  {
+    const Autocast scope{DType::bf16};
+    gradients = layer(layer(x)).sum().backward();  // used twice, and by both of its gradients
+  }
+  device.flush();
+  const auto& recorded = told->program_of(told->runs.size() - 1);
+  const auto casts = [](const ir::Program& program) {
+    return std::ranges::count_if(program.nodes, [&](const ir::Node& node) {
+      return std::holds_alternative<ir::Cast>(node.op) && program.type_of(node).dtype == DType::bf16 &&
+             program.type_of(node).shape == ir::Shape{4, 4};
+    });
+  };
+  EXPECT_EQ(casts(recorded), 2);  // one for each use
+  EXPECT_EQ(casts(backends::simplify(recorded, true)), 1);
 }
 
 TEST(Autocast, OutsideDtypesMustAgreeAsEver) {
