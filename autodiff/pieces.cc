@@ -37,6 +37,7 @@ Value Pieces::side_by_side(const Cut& cut) {
   }
   if (axis < 0) return {};
   std::vector<const Piece*> sorted;
+  sorted.reserve(pieces.size());
   for (const auto& piece : pieces) sorted.push_back(&piece);
   std::ranges::sort(sorted, {}, [&](const Piece* piece) { return piece->op.starts[axis]; });
 

@@ -28,7 +28,7 @@ std::vector<double> gpt2_step(const Context& c) {
       ad, [](gpt2::Gpt2& model, optim::Optimizer<gpt2::Gpt2>& optimizer, Scalar lr, const Tensor<2, Int>& text) {
         const Autocast scope{DType::bf16};
         const auto length = text.dim(1) - 1;
-        const auto loss = model.loss(text.narrow(1, 0, length), text.narrow(1, 1, length));
+        auto loss = model.loss(text.narrow(1, 0, length), text.narrow(1, 1, length));
         model = optimizer.step(lr, std::move(model), GradientsParams::from_grads(loss.backward(), model));
         return loss;
       });

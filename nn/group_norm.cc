@@ -81,11 +81,9 @@ client::Value RmsNorm::run(const client::Value& value, const client::Site& site)
                      ir::to_string(value.type()),
                  site);
   }
-  ir::Shape last = ir::Shape::filled(value.rank(), 1);
-  last[value.rank() - 1] = scale.dim(0);
   return client::in_wide_dtype(value, site, [&](const Term& x) {
     const Term square = x.with(client::mean(x * x, ir::Dims{value.rank() - 1}, site));
-    return x / sqrt(square + epsilon) * x.with(client::reshape(client::to_compute_dtype(scale, site), last, site));
+    return x / sqrt(square + epsilon) * client::line_of(scale, value, site);
   });
 }
 

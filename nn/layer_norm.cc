@@ -22,12 +22,7 @@ client::Value LayerNorm::run(const client::Value& x, const client::Site& site) c
         "layer_norm: the layer has size " + std::to_string(scale.dim(0)) + ", the input is " + ir::to_string(x.type()),
         site);
   }
-  ir::Shape last = ir::Shape::filled(x.rank(), 1);  // [1, ..., d_model]
-  last[x.rank() - 1] = scale.dim(0);
-  const auto line = [&](const client::Value& v) {
-    return Term{client::reshape(client::to_compute_dtype(v, site), last, site), site};
-  };
-
+  const auto line = [&](const client::Value& v) { return client::line_of(v, x, site); };
   const ir::Dims axis{x.rank() - 1};
   return client::in_wide_dtype(x, site, [&](const Term& wide) {
     const Term centred = wide - wide.with(client::mean(wide, axis, site));

@@ -183,7 +183,7 @@ class Recomputation {
       result_.values.push_back({made.type, static_cast<std::int32_t>(result_.nodes.size())});
     }
     const auto place = ir::Ref::value(static_cast<std::int32_t>(copy.first_value));
-    result_.nodes.push_back(std::move(copy));
+    result_.nodes.push_back(copy);
     return place;
   }
 

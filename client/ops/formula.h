@@ -79,6 +79,16 @@ inline Term select(const Term& condition, const Term& a, const Term& b) {
 inline Term select(const Term& condition, const Term& a, double b) { return select(condition, a, a.literal(b)); }
 inline Term select(const Term& condition, double a, const Term& b) { return select(condition, b.literal(a), b); }
 
+// A vector over the last dim of `x` as an operand of a formula that computes with x's rows: [1, ..., 1, n] in the dtype
+// of arithmetic. Where no gradient wants to be summed in it, it is cast element by element in the formula's own kernel.
+inline Term line_of(const Value& vector, const Value& x, const Site& site) {
+  ir::Shape line = ir::Shape::filled(x.rank(), 1);
+  line[x.rank() - 1] = vector.dim(0);
+  const bool is_wide = vector.dtype() == ir::compute_dtype(vector.dtype());
+  if (is_wide || vector.is_tracked()) return {reshape(to_compute_dtype(vector, site), line, site), site};
+  return {to_compute_dtype(expand(reshape(vector, line, site), x.shape(), site), site), site};
+}
+
 // The formula over x in the dtype that arithmetic on it happens in, its result in that of x. So a composite over 16-bit
 // floats is computed in f32 from its first step to its last and rounded once, forwards and backwards; none of its sums,
 // squares and counts is lost that the result does not show. `formula` takes a Term and gives a Value or a Term.

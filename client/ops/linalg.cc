@@ -49,13 +49,16 @@ Value linear(const Value& x, const Value& weight, const Value* bias, const Site&
           ? x
           : reshape(x, ir::Shape{x.type().num_elements() / std::max<std::int64_t>(1, x.dim(-1)), x.dim(-1)}, site);
   Value result = matmul(rows, is_row ? weight : swap_dims(weight, 0, 1, site), site);  // [rows, d_output]
-  if (bias != nullptr) {
-    result = pointwise(ir::PointwiseFn::add, result, reshape(*bias, ir::Shape{1, d_output}, site), site);
+  // In the result's shape before the bias comes to it, so that the sum is fused with what follows.
+  if (x.rank() != 2) {
+    ir::Shape shape = x.shape();
+    shape[shape.rank() - 1] = d_output;
+    result = reshape(result, shape, site);
   }
-  if (x.rank() == 2) return result;
-  ir::Shape shape = x.shape();
-  shape[shape.rank() - 1] = d_output;
-  return reshape(result, shape, site);
+  if (bias == nullptr) return result;
+  ir::Shape line = ir::Shape::filled(x.rank(), 1);
+  line[x.rank() - 1] = d_output;
+  return pointwise(ir::PointwiseFn::add, result, reshape(*bias, line, site), site);
 }
 
 }  // namespace burn::client

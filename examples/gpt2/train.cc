@@ -106,7 +106,7 @@ Trained train(const Options& options, const std::string& text, std::ostream& out
                                                                  const Tensor<2, Int>& bytes) {
     const Autocast scope{dtype};
     const auto tokens = bytes.to_int();
-    const auto loss = net.loss(tokens.narrow(1, 0, context), tokens.narrow(1, 1, context));
+    auto loss = net.loss(tokens.narrow(1, 0, context), tokens.narrow(1, 1, context));
     auto gradients = GradientsParams::from_grads(loss.backward(), net);
     (void)gradients.clip_norm(1);
     net = optim.step(lr, std::move(net), std::move(gradients));

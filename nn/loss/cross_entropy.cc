@@ -46,15 +46,15 @@ Value log_probabilities(const CrossEntropyLoss& loss, const Value& x, const Site
 // -log p[target] times its weight, without smoothing: [batch, 1]. Needs no other class's logarithm.
 Term plain(const CrossEntropyLoss& loss, const Term& x, const Value& column, const Site& site) {
   const auto of_probability = [&] { return -log(detail::above_zero(x.with(client::gather(x, 1, column, site)))); };
-  const Term nll = loss.logits ? x.with(client::neg_log_softmax_at(x, 1, column, site)) : of_probability();
+  Term nll = loss.logits ? x.with(client::neg_log_softmax_at(x, 1, column, site)) : of_probability();
   if (!loss.weights) return nll;
   const Value weights = client::to_compute_dtype(loss.weights->slot().value, site);
   const Value targets = client::reshape(column, {column.dim(0)}, site);
   return nll * x.with(client::unsqueeze(client::gather(weights, 0, targets, site), {1}, site));
 }
 
-// The same smoothed, which needs every class, each with its own weight.
-Term smoothed(const CrossEntropyLoss& loss, const Term& x, const Value& column, const Site& site) {
+// The same smoothed by `a`, which needs every class, each with its own weight.
+Term smoothed(const CrossEntropyLoss& loss, double a, const Term& x, const Value& column, const Site& site) {
   const Term log_p = x.with(log_probabilities(loss, x, site));
   const auto at_target = [&](const Value& v) { return Term{client::gather(v, 1, column, site), site}; };
   const auto weigh = [&](const Term& per_class) {  // [batch, class]
@@ -63,7 +63,6 @@ Term smoothed(const CrossEntropyLoss& loss, const Term& x, const Value& column, 
            Term{client::unsqueeze(client::to_compute_dtype(loss.weights->slot().value, site), {0}, site), site};
   };
   const Term weighted = weigh(log_p);
-  const double a = *loss.smoothing;
   const Term all{client::reduce(ir::ReduceFn::sum, weighted, {1}, site), site};
   return -(at_target(weighted) * (1 - a) + all * (a / static_cast<double>(weighted.value().dim(1))));
 }
@@ -88,7 +87,7 @@ Tensor<1> CrossEntropyLoss::forward(const Tensor<2>& x, const Tensor<1, Int>& ta
   check_operands(*this, x.value(), targets.value(), site);
   const Value column = client::unsqueeze(targets.value(), {1}, site);  // [batch, 1]
   return Tensor<1>{client::in_wide_dtype(x.value(), site, [&](const Term& wide) {
-    const Term picked = smoothing ? smoothed(*this, wide, column, site) : plain(*this, wide, column, site);
+    const Term picked = smoothing ? smoothed(*this, *smoothing, wide, column, site) : plain(*this, wide, column, site);
     const Term per_sample = without_pads(picked, pad_tokens, column);
     if (!weights) return wide.with(client::mean_all(per_sample, site));
     const Value weight = client::to_compute_dtype(weights->slot().value, site);

@@ -1,9 +1,13 @@
 // Mixed precision: what an autocast scope does to each kind of op, to gradients, and to whom it says nothing.
 #include "client/autocast.h"
 
+#include <algorithm>
+#include <memory>
 #include <thread>
 
+#include "backends/plan/simplify.h"
 #include "client/capture/capture.h"
+#include "tests/client/recording_session.h"
 #include "tests/nn/nn_test.h"
 
 namespace burn {
@@ -27,21 +31,55 @@ class AutocastTo : public ::testing::TestWithParam<DType> {
 };
 
 TEST_P(AutocastTo, ProductsComputeInTheLowDtype) {
-  const Autocast scope{low()};
-  EXPECT_EQ(square().matmul(square()).dtype(), low());
-  EXPECT_EQ((nn::LinearConfig{.d_input = 4, .d_output = 3}.init(cpu())(square()).dtype()), low());
-  EXPECT_EQ(module::linear(square(), square(), std::optional{Tensor<1>::ones({4}, cpu())}, LinearLayout::col).dtype(),
-            low());
+  // The dtype, and about the numbers that f32 has.
+  const auto expect_low = [&](const char* what, const auto& product) {
+    const auto exact = product();
+    const Autocast scope{low()};
+    const auto rounded = product();
+    EXPECT_EQ(rounded.dtype(), low()) << what;
+    EXPECT_THAT(values(rounded), ::testing::Pointwise(::testing::DoubleNear(16 * step()), values(exact))) << what;
+  };
+  const auto x = square();
+  expect_low("matmul", [&] { return x.matmul(x); });
+  const auto linear = nn::LinearConfig{.d_input = 4, .d_output = 3}.init(cpu());
+  expect_low("linear", [&] { return linear(x); });
+  const auto bias = std::optional{Tensor<1>::ones({4}, cpu())};
+  expect_low("linear, col", [&] { return module::linear(x, x, bias, LinearLayout::col); });
   const auto image = spread_tensor<4>({1, 2, 5, 5}, cpu());
-  EXPECT_EQ((nn::Conv2dConfig{.channels = {2, 3}, .kernel_size = {3, 3}}.init(cpu())(image).dtype()), low());
-  EXPECT_EQ((nn::ConvTranspose2dConfig{.channels = {2, 3}, .kernel_size = {3, 3}}.init(cpu())(image).dtype()), low());
+  const auto conv = nn::Conv2dConfig{.channels = {2, 3}, .kernel_size = {3, 3}}.init(cpu());
+  expect_low("conv2d", [&] { return conv(image); });
+  const auto transposed = nn::ConvTranspose2dConfig{.channels = {2, 3}, .kernel_size = {3, 3}}.init(cpu());
+  expect_low("conv_transpose2d", [&] { return transposed(image); });
   const auto q = spread_tensor<4>({1, 2, 3, 4}, cpu());
-  EXPECT_EQ(module::attention<4>(q, q, q).dtype(), low());
-  EXPECT_EQ(module::attention<4>(q, q, q, std::nullopt, std::nullopt, {.softcap = 5.0}).dtype(), low());
-  const nn::MhaInput input = nn::MhaInput::self_attn(spread_tensor<3>({1, 3, 4}, cpu()));
-  const auto mha = nn::MultiHeadAttentionConfig{.d_model = 4, .n_heads = 2}.init(cpu())(input);
-  EXPECT_EQ(mha.context.dtype(), low());
-  EXPECT_EQ(mha.weights.dtype(), DType::f32);
+  const auto attention_bias = std::optional{spread_tensor<4>({1, 1, 3, 3}, cpu())};
+  expect_low("attention", [&] { return module::attention<4>(q, q, q, std::nullopt, attention_bias); });
+  expect_low("attention with a softcap",
+             [&] { return module::attention<4>(q, q, q, std::nullopt, std::nullopt, {.softcap = 5.0}); });
+  const auto mha = nn::MultiHeadAttentionConfig{.d_model = 4, .n_heads = 2}.init(cpu());
+  const auto input = nn::MhaInput::self_attn(spread_tensor<3>({1, 3, 4}, cpu()));
+  expect_low("multi-head attention", [&] { return mha(input).context; });
+  const Autocast scope{low()};
+  EXPECT_EQ(mha(input).weights.dtype(), DType::f32);  // a softmax
+}
+
+TEST_P(AutocastTo, GradientsOfConvolutionsAndAttentionAreF32) {
+  const auto conv = nn::Conv2dConfig{.channels = {2, 3}, .kernel_size = {3, 3}}.init(ad());
+  const auto image = spread_tensor<4>({1, 2, 5, 5}, ad());
+  const auto mha = nn::MultiHeadAttentionConfig{.d_model = 4, .n_heads = 2, .dropout = 0}.init(ad());
+  const auto input = nn::MhaInput::self_attn(spread_tensor<3>({1, 3, 4}, ad()));
+  const auto loss = [&] { return conv(image).powi(2).sum() + mha(input).context.powi(2).sum(); };
+  const auto exact = loss().backward();
+  const Autocast scope{low()};
+  const auto rounded = loss().backward();
+  const auto expect_near = [&](const auto& leaf) {
+    const auto gradient = *leaf.grad(rounded);
+    EXPECT_EQ(gradient.dtype(), DType::f32);
+    test::expect_near(gradient, values(*leaf.grad(exact)), 64 * step());
+  };
+  expect_near(conv.weight.val());
+  expect_near(conv.bias->val());
+  expect_near(mha.query.weight.val());
+  expect_near(mha.value.weight.val());
 }
 
 TEST_P(AutocastTo, ProductsAreThoseOfRoundedOperands) {
@@ -198,6 +236,29 @@ TEST(Autocast, TakesNothingButFloatsOf16And32Bits) {
     EXPECT_THAT(error_of([&] { const Autocast scope{dtype}; }), HasSubstr("bf16 or f16")) << ir::name(dtype);
     EXPECT_EQ(Autocast::dtype(), std::nullopt);
   }
+}
+
+TEST(Autocast, AWeightIsCastOnceAStep) {
+  const auto told = std::make_shared<test::Told>();
+  const Device device = Device::from_session("told:", std::make_unique<test::RecordingSession>(told)).autodiff();
+  const auto layer = nn::LinearConfig{.d_input = 4, .d_output = 4, .bias = false}.init(device);
+  const auto x = Tensor<2>::ones({2, 4}, device);
+  device.flush();
+  Gradients gradients;
+  {
+    const Autocast scope{DType::bf16};
+    gradients = layer(layer(x)).sum().backward();  // used twice, and by both of its gradients
+  }
+  device.flush();
+  const auto& recorded = told->program_of(told->runs.size() - 1);
+  const auto casts = [](const ir::Program& program) {
+    return std::ranges::count_if(program.nodes, [&](const ir::Node& node) {
+      return std::holds_alternative<ir::Cast>(node.op) && program.type_of(node).dtype == DType::bf16 &&
+             program.type_of(node).shape == ir::Shape{4, 4};
+    });
+  };
+  EXPECT_EQ(casts(recorded), 2);  // one for each use
+  EXPECT_EQ(casts(backends::simplify(recorded, true)), 1);
 }
 
 TEST(Autocast, OutsideDtypesMustAgreeAsEver) {
