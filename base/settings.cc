@@ -63,6 +63,7 @@ std::string setting(Setting which) {
 }
 
 bool is_off(Setting which) { return setting(which) == "off"; }
+bool is_on(Setting which) { return setting(which) == "on"; }
 
 std::optional<std::uint64_t> numeric_setting(Setting which) { return parse_number<std::uint64_t>(setting(which)); }
 

@@ -34,6 +34,7 @@ std::span<const SettingInfo> settings();  // in the order of Setting
 // environment at each call: whoever asks often keeps the answer. Thread-safe as long as nobody writes the environment.
 std::string setting(Setting which);
 bool is_off(Setting which);                                   // set to "off"
+bool is_on(Setting which);                                    // set to "on"
 std::optional<std::uint64_t> numeric_setting(Setting which);  // nullopt: not set, or no number
 // Takes the place of the variable in this process: a command-line option. Thread-safe.
 void override_setting(Setting which, std::string text);

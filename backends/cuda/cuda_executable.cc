@@ -15,6 +15,7 @@ namespace {
 PlanOptions plan_options() {
   auto options = PlanOptions::from_environment();
   options.limits.max_row_size = 1 << 18;
+  options.epilogues = true;
   return options;
 }
 
