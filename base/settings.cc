@@ -84,6 +84,12 @@ Status check_settings() {
   return {};
 }
 
+std::string cache_folder() {
+  if (const auto chosen = setting(Setting::cache_home); !chosen.empty()) return chosen + "/burn";
+  const auto home = setting(Setting::home);
+  return home.empty() ? "" : home + "/.cache/burn";
+}
+
 std::string settings_help() {
   std::string text = "Environment, of clients too:\n";
   for (const auto& row : kSettings) {

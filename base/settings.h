@@ -42,6 +42,9 @@ void override_setting(Setting which, std::string text);
 // silently the default. Errors: INVALID_ARGUMENT with the variable, its text and what it may be.
 Status check_settings();
 
+// The folder in which choices of kernels and compiled kernels are kept; empty where there is no home.
+std::string cache_folder();
+
 std::string settings_help();      // lines for --help
 std::string settings_markdown();  // the text of docs/settings.md
 

@@ -40,6 +40,11 @@ Status load() {
   return {};
 }
 
+Status load_once() {
+  static const Status loaded = load();
+  return loaded;
+}
+
 Status check(cublasStatus_t status, const char* what) {
   if (status == CUBLAS_STATUS_SUCCESS) return {};
   return internal_error(fmt::format("cuBLASLt: {}: {}", what, table.cublasLtGetStatusString(status)));
@@ -291,9 +296,14 @@ class Prepared final : public PreparedProduct {
 
 }  // namespace
 
+Result<std::string> CublasLt::find() {
+  BURN_RETURN_IF_ERROR(load_once());
+  const auto number = table.cublasLtGetVersion();
+  return fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100);
+}
+
 Result<std::unique_ptr<CublasLt>> CublasLt::open(const std::string& device) {
-  static const Status loaded = load();
-  BURN_RETURN_IF_ERROR(loaded);
+  BURN_RETURN_IF_ERROR(load_once());
   std::unique_ptr<CublasLt> library(new CublasLt);
   BURN_RETURN_IF_ERROR(check(table.cublasLtCreate(&library->handle_), "cublasLtCreate"));
   library->choices_ = std::make_unique<Autotune>(autotune_file("cuda " + device + " cublas " + library->version()),

@@ -73,6 +73,9 @@ class CublasLt {
   static Result<std::unique_ptr<CublasLt>> open(const std::string& device);
   ~CublasLt();
 
+  // Without a GPU: whether the library is there, and which one. Errors: FAILED_PRECONDITION with what is missing.
+  static Result<std::string> find();
+
   std::string version() const;
   static bool has(ir::DType dtype) { return ir::is_floating(dtype); }
   static bool has_epilogues(ir::DType dtype) { return has(dtype) && dtype != ir::DType::f64; }
