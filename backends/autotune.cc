@@ -125,19 +125,15 @@ void Autotune::save() {
 }
 
 std::filesystem::path autotune_file(std::string_view device) {
-  std::filesystem::path folder = setting(Setting::cache_home);
-  if (folder.empty()) {
-    const std::filesystem::path home = setting(Setting::home);
-    if (home.empty()) return {};
-    folder = home / ".cache";
-  }
+  const std::filesystem::path folder = cache_folder();
+  if (folder.empty()) return {};
   std::string name;
   for (const char c : "autotune-" + std::string(device) + "-" BURN_VERSION) {
     const bool is_plain =
         (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-';
     name += is_plain ? c : '_';
   }
-  return folder / "burn" / (name + ".txt");
+  return folder / (name + ".txt");
 }
 
 bool autotune_is_wanted() { return !is_off(Setting::autotune); }

@@ -59,10 +59,14 @@ Result<BackendKind> load_plugin(std::string_view kind) {
     return failed_precondition(fmt::format("{} is of version {}, this program of {}", file,
                                            plugin ? plugin->version : "unknown", BURN_VERSION));
   }
+  Dl_info from{};
+  const bool is_known = dladdr(plugin, &from) != 0 && from.dli_fname;
   const auto count = plugin->device_count();
   return BackendKind{.name = std::string(kind),
-                     .devices = std::max(count, 1),
-                     .open = plugin->open};  // the one that is not there says why
+                     .devices = std::max(count, 1),  // the one that is not there says why
+                     .open = plugin->open,
+                     .origin = is_known ? from.dli_fname : file,
+                     .report = plugin->report};
 }
 
 }  // namespace burn::backends

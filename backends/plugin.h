@@ -15,6 +15,7 @@ struct Plugin {
   const char* version;
   int (*device_count)();  // that can be opened here; 0 where what it needs is missing
   Result<std::unique_ptr<Backend>> (*open)(int index);
+  std::vector<std::string> (*report)();  // what it finds on this machine and what it lacks, a fact a line
 };
 
 // The kinds that may be had from plug-ins: "cuda".

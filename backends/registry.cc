@@ -65,30 +65,43 @@ std::vector<BackendKind> backend_kinds() {
   return kinds;
 }
 
+Result<BackendKind> backend_kind(std::string_view name) {
+  const auto known = [&]() -> std::optional<BackendKind> {
+    auto& all = registry();
+    const std::lock_guard lock(all.mutex);
+    const auto found = all.kinds.find(name);
+    return found == all.kinds.end() ? std::nullopt : std::optional(found->second);
+  };
+  if (auto kind = known()) return *std::move(kind);
+  if (!is_plugin(name)) return not_found(fmt::format("there is no backend \"{}\"; there are: {}", name, names()));
+  BURN_TRY(auto loaded, load_plugin(name));
+  register_backend(loaded);
+  return loaded;
+}
+
 Result<std::unique_ptr<Backend>> open_backend(std::string_view device) {
   const auto colon = device.find(':');
   const auto name = device.substr(0, colon);
   const auto index = colon == std::string_view::npos ? 0 : number(device.substr(colon + 1));
-  auto kinds = backend_kinds();
-  auto kind = std::ranges::find(kinds, name, &BackendKind::name);
-  if (kind == kinds.end() && is_plugin(name)) {
-    BURN_TRY(auto loaded, load_plugin(name));
-    register_backend(std::move(loaded));
-    kinds = backend_kinds();
-    kind = std::ranges::find(kinds, name, &BackendKind::name);
-  }
-  if (kind == kinds.end()) return not_found(fmt::format("there is no backend \"{}\"; there are: {}", name, names()));
+  BURN_TRY(const auto kind, backend_kind(name));
   if (!index) return invalid_argument(fmt::format("device \"{}\" is not {} or {}:NUMBER", device, name, name));
-  if (*index >= kind->devices) {
-    const auto last = kind->devices - 1;
+  if (*index >= kind.devices) {
+    const auto last = kind.devices - 1;
     return not_found(last == 0 ? fmt::format("no device \"{}\": of this kind there is only {}:0 here", device, name)
                                : fmt::format("no device \"{}\": there are {}:0 to {}:{}", device, name, name, last));
   }
-  return kind->open(*index);
+  return kind.open(*index);
 }
 
 Result<std::vector<std::string>> parse_devices(std::string_view list) {
+  constexpr std::string_view kAll = ":all";
   std::vector<std::string> devices;
+  const auto add = [&](std::string device) -> Status {
+    if (std::ranges::find(devices, device) != devices.end())
+      return invalid_argument(fmt::format("devices \"{}\": {} is named twice", list, device));
+    devices.push_back(std::move(device));
+    return {};
+  };
   std::string_view kind;
   for (std::size_t begin = 0; begin <= list.size();) {
     const auto end = std::min(list.find(',', begin), list.size());
@@ -100,11 +113,12 @@ Result<std::vector<std::string>> parse_devices(std::string_view list) {
       return invalid_argument(fmt::format("devices \"{}\": {} follows no kind of device", list, item));
     }
     if (!is_index) kind = item.substr(0, item.find(':'));
-    auto device = is_index ? fmt::format("{}:{}", kind, item) : std::string(item);
-    if (std::ranges::find(devices, device) != devices.end()) {
-      return invalid_argument(fmt::format("devices \"{}\": {} is named twice", list, device));
+    if (!is_index && item.substr(kind.size()) == kAll) {
+      BURN_TRY(const auto found, backend_kind(kind));
+      for (int index = 0; index < found.devices; ++index) BURN_RETURN_IF_ERROR(add(fmt::format("{}:{}", kind, index)));
+    } else {
+      BURN_RETURN_IF_ERROR(add(is_index ? fmt::format("{}:{}", kind, item) : std::string(item)));
     }
-    devices.push_back(std::move(device));
   }
   return devices;
 }

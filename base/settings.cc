@@ -63,6 +63,7 @@ std::string setting(Setting which) {
 }
 
 bool is_off(Setting which) { return setting(which) == "off"; }
+bool is_on(Setting which) { return setting(which) == "on"; }
 
 std::optional<std::uint64_t> numeric_setting(Setting which) { return parse_number<std::uint64_t>(setting(which)); }
 
@@ -81,6 +82,12 @@ Status check_settings() {
                             format("", row.fallback, ")"));
   }
   return {};
+}
+
+std::string cache_folder() {
+  if (const auto chosen = setting(Setting::cache_home); !chosen.empty()) return chosen + "/burn";
+  const auto home = setting(Setting::home);
+  return home.empty() ? "" : home + "/.cache/burn";
 }
 
 std::string settings_help() {

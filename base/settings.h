@@ -34,12 +34,16 @@ std::span<const SettingInfo> settings();  // in the order of Setting
 // environment at each call: whoever asks often keeps the answer. Thread-safe as long as nobody writes the environment.
 std::string setting(Setting which);
 bool is_off(Setting which);                                   // set to "off"
+bool is_on(Setting which);                                    // set to "on"
 std::optional<std::uint64_t> numeric_setting(Setting which);  // nullopt: not set, or no number
 // Takes the place of the variable in this process: a command-line option. Thread-safe.
 void override_setting(Setting which, std::string text);
 // Whether everything that is set can be understood. Asked when a device is opened, so that a mistyped value is not
 // silently the default. Errors: INVALID_ARGUMENT with the variable, its text and what it may be.
 Status check_settings();
+
+// The folder in which choices of kernels and compiled kernels are kept; empty where there is no home.
+std::string cache_folder();
 
 std::string settings_help();      // lines for --help
 std::string settings_markdown();  // the text of docs/settings.md

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/settings.h"
+#include "server/check.h"
 #include "server/log.h"
 #include "server/server.h"
 #include "session/version.h"
@@ -52,6 +53,13 @@ int serve(const burn::server::ServerOptions& options) {
   return EXIT_SUCCESS;
 }
 
+int check(const std::string& devices) {
+  const auto found = burn::server::check_machine(devices);
+  std::printf("%s\n", burn::session::kServerName);
+  for (const auto& line : found.lines) std::printf("%s\n", line.c_str());
+  return found.can_serve ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -63,7 +71,8 @@ int main(int argc, char** argv) {
   CLI::App app{"Executes tensor programs for clients that connect over WebSocket or gRPC.", "burn-server"};
   app.set_version_flag("--version", burn::session::kServerName);
   app.add_option("--device", options.device,
-                 "What to compute on; several: cpu,null or cuda:0,1, which clients name by /0, /1, ... in the URL")
+                 "What to compute on; several: cpu,null, cuda:0,1 or cuda:all, which clients name by /0, /1, ... in "
+                 "the URL")
       ->capture_default_str();
   app.add_option("--ws", options.ws, "HOST:PORT for WebSocket, or off")->capture_default_str();
   app.add_option("--grpc", options.grpc, "HOST:PORT for gRPC, or off")->capture_default_str();
@@ -77,6 +86,9 @@ int main(int argc, char** argv) {
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 60))  // -1 would be read as very much
       ->capture_default_str();
+  bool only_checks = false;
+  app.add_flag("--check", only_checks,
+               "Says what there is on this machine and what is missing; fails if --device cannot be served");
   app.footer(burn::settings_help());
   CLI11_PARSE(app, argc, argv);
   options.ws = unless_off(options.ws);
@@ -88,6 +100,7 @@ int main(int argc, char** argv) {
   }
   if (threads > 0) burn::override_setting(burn::Setting::num_threads, std::to_string(threads));
   try {
+    if (only_checks) return check(options.device);
     return serve(options);
   } catch (const burn::Error& error) {
     std::fprintf(stderr, "burn-server: %s\n", error.what());

@@ -42,16 +42,17 @@ class TrialEmitter final : public Emitter {
   View result(ir::Ref) override { return {}; }
   Address report_index(std::int64_t, std::int32_t) override { return {}; }
   void allow_in_place(const View&, ir::Ref) override {}
+  bool allows_tf32() const override { return false; }  // what is tried has asked before
 
   std::size_t scratch_bytes() const { return scratch_bytes_; }
-  // `blocks`: of the operands, the result and the scratch memory.
-  Result<double> seconds(const Trial& trial, std::size_t operand_count, std::size_t scratch_block) {
+  // The trial's blocks: the operands, the results and the scratch memory.
+  Result<double> seconds(const Trial& trial, std::size_t operand_count, std::size_t result_count) {
     BURN_TRY(const auto kernels, device_.kernels(sources_));
     Bindings at;
     at.inputs = trial.blocks().first(operand_count);
-    at.outputs = trial.blocks().subspan(operand_count, 1);
+    at.outputs = trial.blocks().subspan(operand_count, result_count);
     at.blocks = offsets_;
-    at.arena = trial[scratch_block];
+    at.arena = trial[operand_count + result_count];
     return trial.seconds([&](CUstream stream) { return enqueue(commands_, kernels, at, stream); });
   }
 
@@ -64,45 +65,47 @@ class TrialEmitter final : public Emitter {
   const ir::TensorType no_type_;
 };
 
-// The operands and the result, each at the front of a block, as an alternative under trial sees them.
+// The operands and the results, each at the front of a block, as an alternative under trial sees them.
 struct TrialViews {
-  std::vector<View> operands;
-  View result;
-  std::vector<std::size_t> sizes;
+  std::vector<std::size_t> sizes;  // filled in as the others are made
+  std::vector<View> operands, results;
 
-  TrialViews(std::span<const View> operands_of_op, const View& result_of_op) : result(result_of_op) {
-    for (std::size_t k = 0; k < operands_of_op.size(); ++k) {
-      auto view = operands_of_op[k];
+  TrialViews(std::span<const View> operands_of_op, std::span<const View> results_of_op)
+      : operands(moved(operands_of_op, Address::Base::input)), results(moved(results_of_op, Address::Base::output)) {}
+
+ private:
+  std::vector<View> moved(std::span<const View> views, Address::Base base) {
+    std::vector<View> all;
+    for (auto view : views) {
       sizes.push_back(bytes_of(view));
-      view.address = {Address::Base::input, static_cast<std::int32_t>(k), 0};
-      operands.push_back(view);
+      view.address = {base, static_cast<std::int32_t>(all.size()), 0};
+      all.push_back(view);
     }
-    result.address = {Address::Base::output, 0, 0};
-    sizes.push_back(bytes_of(result));
+    return all;
   }
 };
 
 }  // namespace
 
-Status emit_fastest(Emitter& emit, const std::string& key, std::span<const View> operands, const View& result,
-                    std::span<const Alternative> alternatives) {
+Status emit_fastest(Emitter& emit, const std::string& key, std::span<const View> operands,
+                    std::span<const View> results, std::span<const Alternative> alternatives) {
   std::size_t first = 0;
   if (auto* choices = emit.device().choices(); choices && alternatives.size() > 1) {
-    const TrialViews views(operands, result);
+    const TrialViews views(operands, results);
     std::vector<std::string_view> names;
     for (const auto& alternative : alternatives) names.push_back(alternative.name);
     first = static_cast<std::size_t>(choices->choose_timed(key, names, [&](int i) -> Result<double> {
       TrialEmitter trial_emit(emit.device());
-      BURN_RETURN_IF_ERROR(alternatives[static_cast<std::size_t>(i)].emit(trial_emit, views.operands, views.result));
+      BURN_RETURN_IF_ERROR(alternatives[static_cast<std::size_t>(i)].emit(trial_emit, views.operands, views.results));
       auto sizes = views.sizes;
       sizes.push_back(trial_emit.scratch_bytes());
       const Trial trial(sizes);
-      return trial_emit.seconds(trial, operands.size(), sizes.size() - 1);
+      return trial_emit.seconds(trial, operands.size(), results.size());
     }));
   }
-  Status status = alternatives[first].emit(emit, operands, result);
+  Status status = alternatives[first].emit(emit, operands, results);
   for (std::size_t i = 0; i < alternatives.size() && !status.ok(); ++i) {
-    if (i != first) status = alternatives[i].emit(emit, operands, result);
+    if (i != first) status = alternatives[i].emit(emit, operands, results);
   }
   return status;
 }

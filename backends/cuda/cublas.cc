@@ -1,6 +1,8 @@
 #include "backends/cuda/cublas.h"
 
+#include <algorithm>
 #include <array>
+#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -36,6 +38,11 @@ Status load() {
   BURN_CUBLASLT(FN)
 #undef FN
   return {};
+}
+
+Status load_once() {
+  static const Status loaded = load();
+  return loaded;
 }
 
 Status check(cublasStatus_t status, const char* what) {
@@ -110,11 +117,55 @@ Result<Layout> layout_of(const Matrix& matrix, std::int64_t batch, ir::DType dty
   return layout;
 }
 
+const char* suffix_of(Epilogue epilogue) {
+  switch (epilogue) {
+    case Epilogue::none:
+      return "";
+    case Epilogue::bias:
+      return " + bias";
+    case Epilogue::a_sums:
+      return " and sums of a";
+    case Epilogue::b_sums:
+      return " and sums of b";
+  }
+  return "";
+}
+
 std::string key_of(const Product& p) {
   const auto matrix = [](const Matrix& m) {
     return fmt::format("{}x{} {} {} {}", m.rows, m.columns, m.row_stride, m.column_stride, m.batch_stride);
   };
-  return fmt::format("matmul {} {} ({}) ({})", ir::name(p.dtype), p.batch, matrix(p.a), matrix(p.b));
+  const auto type = p.tf32 ? std::string_view("tf32") : ir::name(p.dtype);
+  return fmt::format("matmul {} {} ({}) ({}){}", type, p.batch, matrix(p.a), matrix(p.b), suffix_of(p.epilogue));
+}
+
+// c^T = b^T a^T is what the library computes: its rows are our columns, and its first operand is b.
+cublasLtEpilogue_t epilogue_of(Epilogue epilogue) {
+  switch (epilogue) {
+    case Epilogue::none:
+      return CUBLASLT_EPILOGUE_DEFAULT;
+    case Epilogue::bias:
+      return CUBLASLT_EPILOGUE_BIAS;
+    case Epilogue::a_sums:
+      return CUBLASLT_EPILOGUE_BGRADB;
+    case Epilogue::b_sums:
+      return CUBLASLT_EPILOGUE_BGRADA;
+  }
+  return CUBLASLT_EPILOGUE_DEFAULT;
+}
+
+cublasComputeType_t compute_type_of(const Product& product) {
+  if (product.dtype == ir::DType::f64) return CUBLAS_COMPUTE_64F;
+  return product.tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+}
+
+void* pointer_to(CUdeviceptr address) {
+  return reinterpret_cast<void*>(address);  // NOLINT: the driver's are numbers
+}
+
+std::size_t vector_bytes(const Product& p) {
+  const auto count = p.epilogue == Epilogue::none ? 0 : std::max({p.a.rows, p.c.columns, std::int64_t{1}});
+  return static_cast<std::size_t>(count) * ir::size_of(p.dtype);
 }
 
 std::size_t bytes_of(const Matrix& m, const Product& p) {
@@ -126,19 +177,23 @@ class Prepared final : public PreparedProduct {
  public:
   std::size_t workspace_bytes() const override { return workspace_; }
 
-  Status run(CUdeviceptr a, CUdeviceptr b, CUdeviceptr c, CUdeviceptr workspace, CUstream stream) const override {
+  Status run(const ProductAddresses& at, CUstream stream) const override {
     const float one = 1, zero = 0;
     const double one64 = 1, zero64 = 0;
     const bool is_double = dtype_ == ir::DType::f64;
     const void* alpha = is_double ? static_cast<const void*>(&one64) : &one;
     const void* beta = is_double ? static_cast<const void*>(&zero64) : &zero;
-    const auto pointer = [](CUdeviceptr address) {
-      return reinterpret_cast<void*>(address);
-    };  // NOLINT: the driver's are numbers
-    return check(table.cublasLtMatmul(handle_, description_.object, alpha, pointer(b), b_.object, pointer(a), a_.object,
-                                      beta, pointer(c), c_.object, pointer(c), c_.object, &algorithm_,
-                                      pointer(workspace), workspace_, reinterpret_cast<cudaStream_t>(stream)),
-                 "matmul");
+    // The vector's address is a part of the description, which other threads use, too.
+    std::unique_lock<std::mutex> lock;
+    if (has_vector_) {
+      lock = std::unique_lock(mutex_);
+      BURN_RETURN_IF_ERROR(set_vector(at.vector));
+    }
+    return check(
+        table.cublasLtMatmul(handle_, description_.object, alpha, pointer_to(at.b), b_.object, pointer_to(at.a),
+                             a_.object, beta, pointer_to(at.c), c_.object, pointer_to(at.c), c_.object, &algorithm_,
+                             pointer_to(at.workspace), workspace_, reinterpret_cast<cudaStream_t>(stream)),
+        "matmul");
   }
 
   static Result<std::shared_ptr<const PreparedProduct>> make(cublasLtHandle_t handle, const Product& product,
@@ -147,11 +202,9 @@ class Prepared final : public PreparedProduct {
     made->handle_ = handle;
     made->dtype_ = product.dtype;
     const bool is_double = product.dtype == ir::DType::f64;
-    BURN_RETURN_IF_ERROR(check(
-        table.cublasLtMatmulDescCreate(&made->description_.object, is_double ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F,
-                                       is_double ? CUDA_R_64F : CUDA_R_32F),
-        "description"));
-    // c^T = b^T a^T: the library's first operand is b.
+    BURN_RETURN_IF_ERROR(check(table.cublasLtMatmulDescCreate(&made->description_.object, compute_type_of(product),
+                                                              is_double ? CUDA_R_64F : CUDA_R_32F),
+                               "description"));
     const auto first = seen(product.b).is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
     const auto second = seen(product.a).is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
     BURN_RETURN_IF_ERROR(check(table.cublasLtMatmulDescSetAttribute(made->description_.object,
@@ -160,6 +213,7 @@ class Prepared final : public PreparedProduct {
     BURN_RETURN_IF_ERROR(check(table.cublasLtMatmulDescSetAttribute(
                                    made->description_.object, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof second),
                                "transb"));
+    if (product.epilogue != Epilogue::none) BURN_RETURN_IF_ERROR(made->add_epilogue(product));
     BURN_TRY(made->a_, layout_of(product.a, product.batch, product.dtype));
     BURN_TRY(made->b_, layout_of(product.b, product.batch, product.dtype));
     BURN_TRY(made->c_, layout_of(product.c, product.batch, product.dtype));
@@ -168,6 +222,23 @@ class Prepared final : public PreparedProduct {
   }
 
  private:
+  Status add_epilogue(const Product& product) {
+    has_vector_ = true;
+    const auto epilogue = epilogue_of(product.epilogue);
+    BURN_RETURN_IF_ERROR(check(table.cublasLtMatmulDescSetAttribute(description_.object, CUBLASLT_MATMUL_DESC_EPILOGUE,
+                                                                    &epilogue, sizeof epilogue),
+                               "epilogue"));
+    // While nobody reads there, an address says how the real ones are aligned.
+    return set_vector(static_cast<CUdeviceptr>(product.vector_alignment));
+  }
+
+  Status set_vector(CUdeviceptr address) const {
+    void* vector = pointer_to(address);
+    return check(table.cublasLtMatmulDescSetAttribute(description_.object, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+                                                      static_cast<const void*>(&vector), sizeof vector),
+                 "epilogue");
+  }
+
   Status choose(const Product& product, Autotune& choices) {
     constexpr std::size_t kMostWorkspace = 32 << 20;  // what the library's documentation advises for Hopper
     constexpr int kMostCandidates = 16;
@@ -203,17 +274,20 @@ class Prepared final : public PreparedProduct {
     std::optional<Trial> trial;  // only where something is timed
     take(choices.choose_timed(key_of(product), names, [&](int i) -> Result<double> {
       if (!trial)
-        trial.emplace(
-            {bytes_of(product.a, product), bytes_of(product.b, product), bytes_of(product.c, product), kMostWorkspace});
+        trial.emplace({bytes_of(product.a, product), bytes_of(product.b, product), bytes_of(product.c, product),
+                       vector_bytes(product), kMostWorkspace});
       take(i);
-      return trial->seconds(
-          [&](CUstream stream) { return run((*trial)[0], (*trial)[1], (*trial)[2], (*trial)[3], stream); });
+      return trial->seconds([&](CUstream stream) {
+        return run({(*trial)[0], (*trial)[1], (*trial)[2], (*trial)[3], (*trial)[4]}, stream);
+      });
     }));
     return {};
   }
 
   cublasLtHandle_t handle_ = nullptr;
   ir::DType dtype_ = ir::DType::f32;
+  bool has_vector_ = false;
+  mutable std::mutex mutex_;  // of the address of the epilogue's vector in the description, until it is enqueued
   Description description_;
   Layout a_, b_, c_;
   cublasLtMatmulAlgo_t algorithm_{};
@@ -222,9 +296,14 @@ class Prepared final : public PreparedProduct {
 
 }  // namespace
 
+Result<std::string> CublasLt::find() {
+  BURN_RETURN_IF_ERROR(load_once());
+  const auto number = table.cublasLtGetVersion();
+  return fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100);
+}
+
 Result<std::unique_ptr<CublasLt>> CublasLt::open(const std::string& device) {
-  static const Status loaded = load();
-  BURN_RETURN_IF_ERROR(loaded);
+  BURN_RETURN_IF_ERROR(load_once());
   std::unique_ptr<CublasLt> library(new CublasLt);
   BURN_RETURN_IF_ERROR(check(table.cublasLtCreate(&library->handle_), "cublasLtCreate"));
   library->choices_ = std::make_unique<Autotune>(autotune_file("cuda " + device + " cublas " + library->version()),

@@ -36,11 +36,27 @@ struct Matrix {
   int alignment = 256;  // bytes that its address is a multiple of
 };
 
+// What else a product does in the same call. A vector of the product's dtype comes to it:
+enum class Epilogue : std::uint8_t {
+  none,
+  bias,    // [columns of c]: added to each row of c before it is rounded
+  a_sums,  // [rows of a]: gets the sum of each row of a
+  b_sums,  // [columns of b]: gets the sum of each column of b
+};
+
 // c = a b for a batch of row-major c.
 struct Product {
   Matrix a, b, c;
   std::int64_t batch = 1;
   ir::DType dtype = ir::DType::f32;
+  bool tf32 = false;                   // f32 may be multiplied with ten bits of mantissa
+  Epilogue epilogue = Epilogue::none;  // others: of one product, not of a batch
+  int vector_alignment = 256;          // bytes that the epilogue's vector's address is a multiple of
+};
+
+// Where a product's operands and results are. `vector`: the epilogue's.
+struct ProductAddresses {
+  CUdeviceptr a = 0, b = 0, c = 0, vector = 0, workspace = 0;
 };
 
 // A product made ready: which kernel, how much workspace. Thread-safe.
@@ -48,7 +64,7 @@ class PreparedProduct {
  public:
   virtual ~PreparedProduct() = default;
   virtual std::size_t workspace_bytes() const = 0;
-  virtual Status run(CUdeviceptr a, CUdeviceptr b, CUdeviceptr c, CUdeviceptr workspace, CUstream stream) const = 0;
+  virtual Status run(const ProductAddresses& at, CUstream stream) const = 0;
 };
 
 class CublasLt {
@@ -57,8 +73,12 @@ class CublasLt {
   static Result<std::unique_ptr<CublasLt>> open(const std::string& device);
   ~CublasLt();
 
+  // Without a GPU: whether the library is there, and which one. Errors: FAILED_PRECONDITION with what is missing.
+  static Result<std::string> find();
+
   std::string version() const;
   static bool has(ir::DType dtype) { return ir::is_floating(dtype); }
+  static bool has_epilogues(ir::DType dtype) { return has(dtype) && dtype != ir::DType::f64; }
   // With the fastest of the kernels that the library has in mind for it, timed once for each kind of product (none of
   // them, where BURN_AUTOTUNE is off). Errors: UNIMPLEMENTED where the library has nothing for it.
   Result<std::shared_ptr<const PreparedProduct>> prepare(const Product& product);

@@ -130,6 +130,8 @@ class Emitter {
   // Says that the kernel of this step may write the result over the operand: each thread reads an element of it before
   // it writes the same bytes, and nobody else reads these.
   virtual void allow_in_place(const View& operand, ir::Ref result) = 0;
+  // Whether f32 may be multiplied with ten bits of mantissa (Plan::tf32).
+  virtual bool allows_tf32() const = 0;
 
   // Made of the above.
   View scratch_value(const ir::TensorType& type);  // row-major

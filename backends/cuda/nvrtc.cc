@@ -78,13 +78,6 @@ std::string cache_key(const std::string& text, const std::string& architecture) 
   return fmt::format("{:016x}{:016x}.cubin", hash.high64, hash.low64);
 }
 
-std::filesystem::path cache_folder() {
-  const auto chosen = setting(Setting::cache_home);
-  const auto home = setting(Setting::home);
-  if (chosen.empty() && home.empty()) return {};
-  return (chosen.empty() ? std::filesystem::path(home) / ".cache" : std::filesystem::path(chosen)) / "burn" / "kernels";
-}
-
 std::string read_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream bytes;
@@ -150,9 +143,9 @@ Result<std::string> compile_kernel(const std::string& text, const std::string& a
 
 Result<std::string> cached_kernel(const std::string& text, const std::string& architecture) {
   BURN_RETURN_IF_ERROR(load_nvrtc());
-  const auto folder = cache_folder();
+  const std::filesystem::path folder = cache_folder();
   if (folder.empty()) return compile_kernel(text, architecture);
-  const auto path = folder / cache_key(text, architecture);
+  const auto path = folder / "kernels" / cache_key(text, architecture);
   if (auto code = read_file(path); code.starts_with(kElfMagic)) return code;
   BURN_TRY(auto code, compile_kernel(text, architecture));
   write_file(path, code);

@@ -3,10 +3,12 @@
 
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/device.h"
+#include "backends/cuda/report.h"
 
 extern "C" [[gnu::visibility("default")]] const burn::backends::Plugin burn_plugin;
 const burn::backends::Plugin burn_plugin{
     .version = BURN_VERSION,
     .device_count = burn::backends::cuda::device_count,
     .open = burn::backends::cuda::open_cuda_backend,
+    .report = burn::backends::cuda::report,
 };

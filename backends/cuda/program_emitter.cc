@@ -8,6 +8,7 @@
 
 #include "backends/cuda/fused/group_kernel.h"
 #include "backends/cuda/lower/lower.h"
+#include "backends/cuda/lower/product.h"
 #include "backends/cuda/merge.h"
 #include "backends/failures.h"
 #include "backends/plan/views.h"
@@ -98,6 +99,8 @@ class ProgramEmitter final : public Emitter {
     if (operand.address.base == Address::Base::input && operand.address.offset == 0)
       in_place_.emplace_back(operand.address.index, result.index());
   }
+
+  bool allows_tf32() const override { return plan_.tf32; }
 
  private:
   static constexpr std::int32_t kNone = -1;
@@ -239,6 +242,11 @@ class ProgramEmitter final : public Emitter {
   }
 
   Status lower_step(const Step& step) {
+    if (step.product != Step::kNone) {
+      const auto& product = plan_.products[static_cast<std::size_t>(step.product)];
+      node_ = product.product;
+      return at_node_if_error(lower_product(*this, program_, product));
+    }
     if (step.group != Step::kSingle) {
       const auto& group = plan_.groups[static_cast<std::size_t>(step.group)];
       node_ = group.members[0].node;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "backends/codegen/fuse.h"
+#include "backends/plan/products.h"
 #include "base/error.h"
 #include "base/settings.h"
 
@@ -20,10 +21,12 @@ class Planner {
     plan_.groups = std::move(groups);
   }
 
-  Plan run() {
+  Plan run(const PlanOptions& options) {
     make_steps();
     order_steps();
+    if (options.fusion && options.epilogues) join_products(program_, plan_);
     find_last_uses();
+    plan_.tf32 = options.tf32;
     return std::move(plan_);
   }
 
@@ -158,6 +161,7 @@ PlanOptions PlanOptions::from_environment() {
   return {.fusion = !is_off(Setting::fusion),
           .merge_equal = !is_off(Setting::cse),
           .recompute = !is_off(Setting::recompute),
+          .tf32 = is_on(Setting::tf32),
           .limits = {},
           .recompute_bytes = PlanOptions{}.recompute_bytes};
 }
@@ -165,12 +169,13 @@ PlanOptions PlanOptions::from_environment() {
 Plan make_plan(const ir::Program& program, const PlanOptions& options) {
   return Planner(program,
                  options.fusion ? codegen::find_groups(program, options.limits) : std::vector<codegen::Group>{})
-      .run();
+      .run(options);
 }
 
 std::size_t memory_bytes(const Plan& plan) {
   auto bytes = sizeof plan + (plan.value_last_use.capacity() + plan.input_last_use.capacity()) * sizeof(std::int32_t);
   for (const auto& group : plan.groups) bytes += sizeof group + group.members.capacity() * sizeof(codegen::Member);
+  bytes += plan.products.capacity() * sizeof(ProductWithEpilogue);
   for (const auto& step : plan.steps) {
     bytes += sizeof step + step.reads.capacity() * sizeof(ir::Ref) + step.results.capacity() * sizeof(ir::Ref);
   }
@@ -184,7 +189,9 @@ std::string to_string(const Plan& plan, const ir::Program& program) {
   for (std::size_t s = 0; s < plan.steps.size(); ++s) {
     const auto& step = plan.steps[s];
     std::string what, reads, results;
-    if (step.group == Step::kSingle) {
+    if (step.product != Step::kNone) {
+      what = to_string(plan.products[static_cast<std::size_t>(step.product)], program);
+    } else if (step.group == Step::kSingle) {
       what = to_string(program.nodes[static_cast<std::size_t>(step.node)].op);
     } else {
       const auto& group = plan.groups[static_cast<std::size_t>(step.group)];

@@ -22,20 +22,38 @@ struct PlanOptions {
   bool fusion = true;       // BURN_FUSION=off
   bool merge_equal = true;  // BURN_CSE=off
   bool recompute = true;    // BURN_RECOMPUTE=off
+  bool epilogues = false;   // whether products are joined with their neighbours; not without fusion
+  bool tf32 = false;        // BURN_TF32=on
   codegen::FuseLimits limits;
   std::int64_t recompute_bytes = 1 << 18;  // of a value that is worth it: smaller ones stay in the caches
 
   static PlanOptions from_environment();
 };
 
-// Nodes that run as one kernel: a single one, or a group.
+// A product (MatMul) and a node beside it that a library may compute in the same call. What is read and written is as
+// if one came after the other.
+struct ProductWithEpilogue {
+  enum class Kind : std::uint8_t {
+    bias,         // the neighbour adds a number for each column to the product, which nobody else reads
+    first_sums,   // the neighbour sums the product's first operand [rows, inner] over inner: [1, rows]
+    second_sums,  // the neighbour sums the product's second operand [inner, columns] over inner: [1, columns]
+  };
+  Kind kind = Kind::bias;
+  std::int32_t product = -1, neighbour = -1;  // nodes
+  ir::Ref other;                              // bias: the operand of the sum that is not the product, of its shape
+};
+
+// Nodes that run as one kernel: a single one, or a group; or as one call of a library.
 struct Step {
-  static constexpr std::int32_t kSingle = -1;
+  static constexpr std::int32_t kSingle = -1, kNone = -1;
 
   std::int32_t group = kSingle;  // in Plan::groups
   std::int32_t node = -1;        // a single one
-  std::vector<ir::Ref> reads;    // a single node's operands, in order; a group's values from outside, each once
-  // All results of a single node, wanted (Plan::last_use) or not; of a group, the values that others use.
+  std::int32_t product = kNone;  // in Plan::products
+  // A single node's operands, in order; of others the values from outside, each once: of a product, what its operands
+  // are views of.
+  std::vector<ir::Ref> reads;
+  // All results of a single node, wanted (Plan::last_use) or not; of others, the values that are used outside.
   std::vector<ir::Ref> results;
 };
 
@@ -45,7 +63,9 @@ struct Plan {
   static constexpr std::int32_t kOutput = std::numeric_limits<std::int32_t>::max();
 
   std::vector<codegen::Group> groups;
+  std::vector<ProductWithEpilogue> products;
   std::vector<Step> steps;
+  bool tf32 = false;  // f32 products and convolutions may be multiplied with ten bits of mantissa
   std::vector<std::int32_t> value_last_use;  // per value; kUnused also for those that live inside a group only
   std::vector<std::int32_t> input_last_use;  // per input
 

@@ -65,6 +65,39 @@ TEST(ParseDevices, TakesNamesAndFurtherNumbers) {
   EXPECT_THAT(*parse_devices("cuda:0,1,cpu,null:3,4"), ElementsAre("cuda:0", "cuda:1", "cpu", "null:3", "null:4"));
 }
 
+TEST(ParseDevices, TakesAllOfAKind) {
+  EXPECT_THAT(*parse_devices("cpu:all"), ElementsAre("cpu:0"));
+  EXPECT_EQ(parse_devices("cpu,null:all")->size(), 17u);
+  EXPECT_EQ(parse_devices("null:all")->back(), "null:15");
+  EXPECT_EQ(parse_devices("abacus:all").status().code(), StatusCode::not_found);
+  EXPECT_THAT(parse_devices("null:3,null:all").status().message(), HasSubstr("null:3 is named twice"));
+}
+
+// Nobody learns from an empty list why there is no GPU.
+TEST(ParseDevices, TakesTheFirstOfAKindThatHasNoneHere) {
+  const auto devices = parse_devices("cuda:all");
+  if (!devices.ok()) {
+    EXPECT_THAT(devices.status().message(), HasSubstr("the cuda backend is not installed"));
+    return;
+  }
+  ASSERT_FALSE(devices->empty());
+  EXPECT_EQ(devices->front(), "cuda:0");
+}
+
+TEST(BackendKinds, SayWhereTheyAreFrom) {
+  EXPECT_EQ(backend_kind("cpu")->origin, "built in");
+  EXPECT_EQ(backend_kind("abacus").status().code(), StatusCode::not_found);
+  const auto cuda = backend_kind("cuda");
+  if (!cuda.ok()) GTEST_SKIP() << "it is not built";
+  EXPECT_THAT(cuda->origin, HasSubstr("libburn_cuda.so"));
+  const auto lines = cuda->report();
+  EXPECT_THAT(lines, ::testing::Contains(HasSubstr("river")));  // which one, or that there is none
+  for (const auto* what : {"NVRTC", "nvrtc"}) {
+    if (std::ranges::any_of(lines, [&](const auto& line) { return line.find(what) != std::string::npos; })) return;
+  }
+  FAIL() << "nothing of NVRTC";
+}
+
 TEST(ParseDevices, SaysWhatIsWrong) {
   const std::pair<const char*, const char*> cases[] = {{"", "empty name"},
                                                        {"cpu,", "empty name"},

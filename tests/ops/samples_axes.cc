@@ -150,6 +150,26 @@ std::vector<Sample> matmul_samples() {
     all.push_back(sample.finish({product, sample.add(ir::MatMul{}, {back, product})}, kSumSlack, 10 * kProducts));
   }
   add(DType::f32, {100, 17, 18}, {100, 18, 19}, View::plain, View::plain);
+  // What a library may do in the same call: a bias, and the sums that are its gradient. Of both operands, as either may
+  // be the gradient of the result.
+  for (const auto dtype : kFloats) {
+    for (const ir::Shape& shape : {ir::Shape{48, 32}, ir::Shape{33, 7}, ir::Shape{1, 16}}) {
+      SampleBuilder sample(title(dtype, "with a bias", to_string(shape)));
+      const auto x = sample.input({dtype, {shape[0], 24}}), w = sample.input({dtype, {24, shape[1]}});
+      const auto bias =
+          sample.add(ir::Expand{shape}, {sample.add(ir::Reshape{{1, shape[1]}}, {sample.input({dtype, {shape[1]}})})});
+      const auto sum = sample.add(ir::Pointwise{ir::PointwiseFn::add}, {sample.add(ir::MatMul{}, {x, w}), bias});
+      all.push_back(sample.finish({sum}, kSumSlack, kProducts));
+    }
+    for (const bool first : {false, true}) {
+      SampleBuilder sample(title(dtype, "with sums of an operand", first ? "the first" : "the second"));
+      const auto x = sample.input({dtype, {64, 24}}), grad = sample.input({dtype, {64, 40}});
+      const auto sums = sample.add(ir::Reduce{ir::ReduceFn::sum, {0}}, {grad});
+      const auto across = sample.add(ir::Permute{{1, 0}}, {first ? grad : x});
+      const auto product = sample.add(ir::MatMul{}, {across, first ? x : grad});
+      all.push_back(sample.finish({product, sums}, kSumSlack, kProducts));
+    }
+  }
   return all;
 }
 

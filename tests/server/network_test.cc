@@ -1,4 +1,5 @@
 // The server over real sockets: whatever comes, the others are served, and what is gone is freed.
+#include <algorithm>
 #include <chrono>
 #include <future>
 #include <random>
@@ -11,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "backends/registry.h"
 #include "net/dial/connect.h"
 #include "net/remote/remote_session.h"
 #include "server/server.h"
@@ -264,6 +266,42 @@ TEST(BurnServer, TakesSizesWithUnitsAndNothingElse) {
     Process process{{BURN_SERVER, "--device", "null", "--ws", "127.0.0.1:0", "--grpc", "off", "--idle-memory", size}};
     EXPECT_NE(process.read_errors().find("--idle-memory"), std::string::npos) << size;
     EXPECT_NE(process.wait(), 0) << size;
+  }
+}
+
+TEST(BurnServer, ChecksTheMachineWithoutServing) {
+  Process process{{BURN_SERVER, "--check", "--device", "null:1,cpu", "--threads", "1"}};
+  std::vector<std::string> lines;
+  for (auto line = process.read_line(); !line.empty(); line = process.read_line()) lines.push_back(line);
+  EXPECT_EQ(process.wait(), 0);
+  ASSERT_FALSE(lines.empty());
+  EXPECT_EQ(lines[0].rfind("burn-server ", 0), 0u);
+  const auto starts = [&](const std::string& with) {
+    return std::ranges::any_of(lines, [&](const std::string& line) { return line.starts_with(with); });
+  };
+  for (const auto* fact :
+       {"cpu: built in", "null: built in", "cuda: ", "cache: ", "can serve: null:1, ", "can serve: cpu, "})
+    EXPECT_TRUE(starts(fact)) << fact;
+  EXPECT_FALSE(starts("listening ") || starts("cannot serve"));
+}
+
+TEST(BurnServer, FailsACheckOfDevicesThatAreNotThere) {
+  const auto lines_of = [](const char* devices) {
+    Process process{{BURN_SERVER, "--check", "--device", devices}};
+    std::string all;
+    for (auto line = process.read_line(); !line.empty(); line = process.read_line()) all += line + "\n";
+    EXPECT_EQ(process.wait(), 1) << all;
+    return all;
+  };
+  EXPECT_NE(lines_of("cpu,null:99").find("cannot serve: null:99: no device \"null:99\""), std::string::npos);
+  EXPECT_NE(lines_of("cpu,,").find("cannot serve: an empty name among the devices"), std::string::npos);
+  if (backends::open_backend("cuda").ok()) GTEST_SKIP() << "there is a GPU here";
+  for (const auto* devices : {"cuda:0", "cuda:all"}) {
+    const auto lines = lines_of(devices);
+    EXPECT_TRUE(lines.find("cannot serve: cuda:0: no CUDA here: ") != std::string::npos ||
+                lines.find("cannot serve: the cuda backend is not installed") != std::string::npos ||
+                lines.find("cannot serve: cuda:0: the cuda backend is not installed") != std::string::npos)
+        << lines;
   }
 }
 

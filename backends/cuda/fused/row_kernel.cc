@@ -39,7 +39,7 @@ class RowPrinter {
                               {static_cast<int>(held_.size()), static_cast<int>(columns_.size())});
   }
 
-  void emit() {
+  Status emit() {
     const auto rows = ir::num_elements(plan_.group().domain) / plan_.group().row_size;
     const int rows_per_block = shape_.rows_per_block(), resident = std::max(1, threads_under_way() / shape_.threads());
     std::int64_t blocks = (rows + rows_per_block - 1) / rows_per_block;
@@ -56,7 +56,13 @@ class RowPrinter {
         fmt::format("extern \"C\" __global__ void __launch_bounds__({}, {}) burn_kernel({}) {{\n{}}}\n}}\n",
                     shape_.threads(), resident, printer_.parameters(), body)};
     emit_.launch(source, {.blocks = blocks, .threads = shape_.threads()}, printer_.take_arguments());
-    for (std::size_t k = 0; k < columns_.size(); ++k) add_rows(emit_, parts[k], write_of(*columns_[k]).view);
+    for (std::size_t k = 0; k < columns_.size(); ++k) {
+      View sums = write_of(*columns_[k]).view;
+      sums.shape = {1, plan_.group().row_size};
+      sums.strides = ir::contiguous_strides(sums.shape);
+      BURN_RETURN_IF_ERROR(reduce(emit_, ir::Reduce{ir::ReduceFn::sum, {0}}, parts[k], sums));
+    }
+    return {};
   }
 
  private:
@@ -392,8 +398,7 @@ class RowPrinter {
 
 Status emit_rows(Emitter& emit, const GroupPlan& plan) {
   if (ir::num_elements(plan.group().domain) == 0) return {};
-  RowPrinter(emit, plan).emit();
-  return {};
+  return RowPrinter(emit, plan).emit();
 }
 
 Status emit_group(Emitter& emit, const ir::Program& program, const codegen::Group& group,

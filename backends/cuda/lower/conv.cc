@@ -76,11 +76,13 @@ Status convolve_by(Emitter& emit, const std::shared_ptr<const PreparedConv>& pre
 
 std::string key_of(const ConvProblem& p) {
   const auto list = [](const auto& of) { return fmt::format("{}", fmt::join(of.begin(), of.end(), "x")); };
-  return fmt::format("conv {} {} {} {} {} {} {} {} {}", kernel_of(p.direction), ir::name(p.dtype), list(p.input),
-                     list(p.weight), list(p.stride), list(p.pad_begin), list(p.pad_end), list(p.dilation), p.groups);
+  const auto type = p.tf32 ? std::string_view("tf32") : ir::name(p.dtype);
+  return fmt::format("conv {} {} {} {} {} {} {} {} {}", kernel_of(p.direction), type, list(p.input), list(p.weight),
+                     list(p.stride), list(p.pad_begin), list(p.pad_end), list(p.dilation), p.groups);
 }
 
-Status convolve(Emitter& emit, const ConvProblem& problem, const NodeInPlan& at) {
+Status convolve(Emitter& emit, ConvProblem problem, const NodeInPlan& at) {
+  problem.tf32 = problem.dtype == ir::DType::f32 && emit.allows_tf32();
   const View operands[] = {emit.read(at.operand(0)), emit.read(at.operand(1))};
   const View result = emit.result(at.result());
   if (result.num_elements() == 0) return {};
@@ -88,8 +90,8 @@ Status convolve(Emitter& emit, const ConvProblem& problem, const NodeInPlan& at)
   if (const auto library = emit.device().cudnn(); library.ok()) {
     if (const auto prepared = (*library)->prepare(problem); prepared.ok()) {
       for (const auto& one : *prepared) {
-        ways.push_back({one->name(), [one](Emitter& to, std::span<const View> from, const View& into) {
-                          return convolve_by(to, one, from[0], from[1], into);
+        ways.push_back({one->name(), [one](Emitter& to, std::span<const View> from, std::span<const View> into) {
+                          return convolve_by(to, one, from[0], from[1], into[0]);
                         }});
       }
     }
@@ -99,7 +101,7 @@ Status convolve(Emitter& emit, const ConvProblem& problem, const NodeInPlan& at)
     convolve_plainly(emit, problem, operands[0], operands[1], result);
     return {};
   }
-  return emit_fastest(emit, key_of(problem), operands, result, ways);
+  return emit_fastest(emit, key_of(problem), operands, {&result, 1}, ways);
 }
 
 }  // namespace

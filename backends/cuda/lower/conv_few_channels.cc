@@ -154,13 +154,14 @@ std::optional<Alternative> conv_of_few_channels(const ConvProblem& problem) {
     return std::nullopt;
   if (problem.direction == ConvDirection::weight_grad) {
     if (!fits_tiles(problem)) return std::nullopt;
-    return Alternative{"tiles", [problem](Emitter& emit, std::span<const View> operands, const View& result) {
-                         return weight_grad_by_tiles(emit, problem, operands[0], operands[1], result);
+    return Alternative{"tiles",
+                       [problem](Emitter& emit, std::span<const View> operands, std::span<const View> results) {
+                         return weight_grad_by_tiles(emit, problem, operands[0], operands[1], results[0]);
                        }};
   }
   if (!fits_direct(problem)) return std::nullopt;
-  return Alternative{"direct", [problem](Emitter& emit, std::span<const View> operands, const View& result) {
-                       return conv_directly(emit, problem, operands[0], operands[1], result);
+  return Alternative{"direct", [problem](Emitter& emit, std::span<const View> operands, std::span<const View> results) {
+                       return conv_directly(emit, problem, operands[0], operands[1], results[0]);
                      }};
 }
 

@@ -17,9 +17,6 @@ struct NodeInPlan {
   ir::Ref result(int k = 0) const { return ir::Ref::value(static_cast<std::int32_t>(node.first_value)).result(k); }
 };
 
-// to[j] = the sum of from[i, j] over i. `from`: [rows, n] with elements side by side; `to` has n of them.
-void add_rows(Emitter& emit, const View& from, const View& to);
-
 namespace lowering {
 
 // Call as lowering::lower: a missing one must not compile. Errors: UNIMPLEMENTED, which supports() says too; what the

@@ -1,12 +1,13 @@
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
-#include "backends/cuda/cublas.h"
 #include "backends/cuda/device.h"
 #include "backends/cuda/fused/operands.h"
 #include "backends/cuda/fused/walks.h"
 #include "backends/cuda/lower/lower.h"
+#include "backends/cuda/lower/product.h"
 
 namespace burn::backends::cuda {
 namespace {
@@ -58,33 +59,17 @@ Status multiply_plainly(Emitter& emit, const View& a, const View& b, const View&
   return {};
 }
 
-}  // namespace
-
-namespace lowering {
-
-Status lower(Emitter& emit, const ir::MatMul&, const NodeInPlan& at) {
-  auto a = emit.read(at.operand(0)), b = emit.read(at.operand(1));
-  const auto c = emit.result(at.result());
-  if (c.num_elements() == 0) return {};
-  const int last = c.rank() - 1;
-  if (a.shape[last] == 0) {
-    emit.fill_zero(c.address, static_cast<std::size_t>(c.num_elements()) * ir::size_of(c.dtype));
-    return {};
-  }
-  if (!CublasLt::has(c.dtype)) return multiply_plainly(emit, a, b, c);
-  if (!is_readable(a)) a = emit.contiguous(a);
-  if (!is_readable(b)) b = emit.contiguous(b);
-
+// The product as the library is asked for it; nothing where it cannot read the operands as they lie. Requires: dtypes
+// that it has, and elements in all three.
+std::optional<Product> product_of(const Emitter& emit, const View& a, const View& b, const View& c) {
+  if (!is_readable(a) || !is_readable(b)) return std::nullopt;
   const auto sizes = batch_of(c.shape);
-  auto walk = merge_dims(sizes, {batch_of(a.strides), batch_of(b.strides), batch_of(c.strides)});
+  const auto walk = merge_dims(sizes, {batch_of(a.strides), batch_of(b.strides), batch_of(c.strides)});
   Product product;
   product.batch = ir::num_elements(ir::Shape(std::span(sizes)));
   product.dtype = c.dtype;
-  if (product.batch > 1 && walk.rank() > 1) {
-    a = emit.contiguous(a);
-    b = emit.contiguous(b);
-    walk = merge_dims(sizes, {batch_of(a.strides), batch_of(b.strides), batch_of(c.strides)});
-  }
+  product.tf32 = c.dtype == ir::DType::f32 && emit.allows_tf32();
+  if (product.batch > 1 && walk.rank() > 1) return std::nullopt;
   const auto batch_stride = [&](std::size_t k) { return product.batch > 1 ? walk.strides[k][0] : 0; };
   product.a = matrix_of(a, batch_stride(0));
   product.b = matrix_of(b, batch_stride(1));
@@ -96,15 +81,69 @@ Status lower(Emitter& emit, const ir::MatMul&, const NodeInPlan& at) {
     product.c.rows *= product.batch;
     product.batch = 1;
   }
+  return product;
+}
+
+void call(Emitter& emit, const std::shared_ptr<const PreparedProduct>& prepared, const View& a, const View& b,
+          const View& c, const Address& vector) {
+  const auto workspace = emit.scratch(prepared->workspace_bytes());
+  emit.call(
+      [prepared, a = a.address, b = b.address, c = c.address, vector, workspace](const Bindings& at, CUstream stream) {
+        const ProductAddresses addresses{.a = at.at(a),
+                                         .b = at.at(b),
+                                         .c = at.at(c),
+                                         .vector = vector.base == Address::Base::none ? 0 : at.at(vector),
+                                         .workspace = at.at(workspace)};
+        return prepared->run(addresses, stream);
+      });
+}
+
+}  // namespace
+
+Status multiply(Emitter& emit, View a, View b, const View& c) {
+  if (c.num_elements() == 0) return {};
+  const int last = c.rank() - 1;
+  if (a.shape[last] == 0) {
+    emit.fill_zero(c.address, static_cast<std::size_t>(c.num_elements()) * ir::size_of(c.dtype));
+    return {};
+  }
+  if (!CublasLt::has(c.dtype)) return multiply_plainly(emit, a, b, c);
+  if (!is_readable(a)) a = emit.contiguous(a);
+  if (!is_readable(b)) b = emit.contiguous(b);
+  auto product = product_of(emit, a, b, c);
+  if (!product) {
+    a = emit.contiguous(a);
+    b = emit.contiguous(b);
+    product = product_of(emit, a, b, c);
+  }
   BURN_TRY(auto* library, emit.device().cublas());
-  auto prepared = library->prepare(product);
+  const auto prepared = product ? library->prepare(*product) : unimplemented("cuBLASLt: such a batch");
   if (!prepared.ok()) return multiply_plainly(emit, a, b, c);
-  const auto workspace = emit.scratch((*prepared)->workspace_bytes());
-  emit.call([prepared = *prepared, a = a.address, b = b.address, c = c.address, workspace](const Bindings& at,
-                                                                                           CUstream stream) {
-    return prepared->run(at.at(a), at.at(b), at.at(c), at.at(workspace), stream);
-  });
+  call(emit, *prepared, a, b, c, {});
   return {};
+}
+
+Status multiply_with(Emitter& emit, Epilogue epilogue, const View& a, const View& b, const View& c,
+                     const View& vector) {
+  constexpr int kVectorLoad = 16;  // bytes
+  if (!CublasLt::has_epilogues(c.dtype)) return unimplemented("cuBLASLt: an epilogue of such numbers");
+  if (c.num_elements() == 0 || a.shape[a.rank() - 1] == 0) return unimplemented("cuBLASLt: nothing to multiply");
+  auto product = product_of(emit, a, b, c);
+  if (!product || product->batch != 1) return unimplemented("cuBLASLt: an epilogue of such operands");
+  product->epilogue = epilogue;
+  product->vector_alignment = alignment_of(vector.address);
+  if (product->vector_alignment < kVectorLoad) return unimplemented("cuBLASLt: an epilogue in such a place");
+  BURN_TRY(auto* library, emit.device().cublas());
+  BURN_TRY(const auto prepared, library->prepare(*product));
+  call(emit, prepared, a, b, c, vector.address);
+  return {};
+}
+
+namespace lowering {
+
+Status lower(Emitter& emit, const ir::MatMul&, const NodeInPlan& at) {
+  const auto a = emit.read(at.operand(0)), b = emit.read(at.operand(1));
+  return multiply(emit, a, b, emit.result(at.result()));
 }
 
 }  // namespace lowering

@@ -5,6 +5,7 @@
 #include "backends/cuda/kernels/shapes.h"
 #include "backends/cuda/lower/combine.h"
 #include "backends/cuda/lower/lower.h"
+#include "backends/cuda/lower/product.h"
 #include "backends/cuda/lower/strided.h"
 
 namespace burn::backends::cuda {
@@ -173,20 +174,7 @@ void reduce(Emitter& emit, const Reduction& unsorted) {
 
 }  // namespace
 
-void add_rows(Emitter& emit, const View& from, const View& to) {
-  reduce(emit, {ir::ReduceFn::sum,
-                from.address,
-                to.address,
-                from.dtype,
-                to.dtype,
-                {{from.shape[1], {1, 1}}},
-                {{from.shape[0], {from.strides[0]}}}});
-}
-
-namespace lowering {
-
-Status lower(Emitter& emit, const ir::Reduce& op, const NodeInPlan& at) {
-  const View x = emit.read(at.operand(0)), y = emit.result(at.result());
+Status reduce(Emitter& emit, const ir::Reduce& op, const View& x, const View& y) {
   if (y.num_elements() == 0) return {};
   Reduction r{op.fn, x.address, y.address, x.dtype, y.dtype, {}, {}};
   for (int d = 0; d < x.rank(); ++d) {
@@ -197,6 +185,13 @@ Status lower(Emitter& emit, const ir::Reduce& op, const NodeInPlan& at) {
   }
   reduce(emit, r);
   return {};
+}
+
+namespace lowering {
+
+Status lower(Emitter& emit, const ir::Reduce& op, const NodeInPlan& at) {
+  const auto x = emit.read(at.operand(0));
+  return reduce(emit, op, x, emit.result(at.result()));
 }
 
 }  // namespace lowering
