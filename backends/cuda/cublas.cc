@@ -267,6 +267,7 @@ class Prepared final : public PreparedProduct {
       workspace_ = found[static_cast<std::size_t>(i)].workspaceSize;
     };
     take(0);
+    if (product.a.rows == 1 || product.b.columns == 1) return {};
     std::vector<std::string> texts;
     texts.reserve(static_cast<std::size_t>(count));
     for (int i = 0; i < count; ++i) texts.push_back(fmt::format("heuristic {}", i));
@@ -318,7 +319,18 @@ CublasLt::~CublasLt() {
 std::string CublasLt::version() const { return std::to_string(table.cublasLtGetVersion()); }
 
 Result<std::shared_ptr<const PreparedProduct>> CublasLt::prepare(const Product& product) {
-  return Prepared::make(handle_, product, *choices_);
+  const auto key =
+      fmt::format("{} {} {} {} {} {} {}", key_of(product), product.a.alignment, product.b.alignment,
+                  product.c.alignment, product.c.row_stride, product.c.batch_stride, product.vector_alignment);
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = prepared_.find(key); found != prepared_.end()) return found->second;
+  }
+  BURN_TRY(auto made, Prepared::make(handle_, product, *choices_));
+  const std::lock_guard lock(mutex_);
+  if (prepared_.size() == kMostPrepared) prepared_.clear();
+  prepared_.emplace(key, made);
+  return made;
 }
 
 }  // namespace burn::backends::cuda

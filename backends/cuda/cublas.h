@@ -2,6 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
 
 #include <cublasLt.h>
 
@@ -80,11 +83,16 @@ class CublasLt {
   static bool has(ir::DType dtype) { return ir::is_floating(dtype); }
   static bool has_epilogues(ir::DType dtype) { return has(dtype) && dtype != ir::DType::f64; }
   // With the fastest of the kernels that the library has in mind for it, timed once for each kind of product (none of
-  // them, where BURN_AUTOTUNE is off). Errors: UNIMPLEMENTED where the library has nothing for it.
+  // them, where BURN_AUTOTUNE is off; nor for vectors, which generation multiplies with ever new matrices).
+  // Thread-safe. Errors: UNIMPLEMENTED where the library has nothing for it.
   Result<std::shared_ptr<const PreparedProduct>> prepare(const Product& product);
 
  private:
+  static constexpr std::size_t kMostPrepared = 4096;  // then all are forgotten and made anew
+
   CublasLt() = default;
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::shared_ptr<const PreparedProduct>> prepared_;
   cublasLtHandle_t handle_ = nullptr;
   std::unique_ptr<Autotune> choices_;
 };

@@ -245,7 +245,7 @@ class CharGpt(nn.Module):
         self.norm, self.head = nn.LayerNorm(model), nn.Linear(model, vocabulary, bias=False)
 
     def forward(self, text):
-        x = self.tokens(text) + self.positions(torch.arange(text.shape[1]))
+        x = self.tokens(text) + self.positions(torch.arange(text.shape[1], device=text.device))
         return self.head(self.norm(self.blocks(x))).flatten(0, 1)
 
 

@@ -11,7 +11,7 @@
 #include "backends/cuda/fused/row_shape.h"
 #include "backends/cuda/fused/walks.h"
 #include "backends/cuda/lower/combine.h"
-#include "backends/cuda/lower/lower.h"
+#include "backends/cuda/lower/product.h"
 
 namespace burn::backends::cuda {
 namespace {

@@ -24,7 +24,7 @@ RowShape choose_row_shape(std::int64_t row_size, int width, const RowNeeds& need
 }
 
 int threads_under_way(std::size_t bytes_kept) {
-  constexpr std::size_t kRegisters = 65536, kOthers = 40, kMost = 1536;
+  constexpr std::size_t kRegisters = 65536, kOthers = 24, kMost = 1536;
   return static_cast<int>(std::min(kRegisters / (kOthers + bytes_kept / 4), kMost));
 }
 

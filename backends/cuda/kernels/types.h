@@ -46,9 +46,9 @@ BURN_ALWAYS_INLINE T to_storage(compute_t<T> x) {
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
     return y;
   } else if constexpr (std::is_same_v<T, bfloat16_t>) {
-    if (x != x) return {static_cast<unsigned short>(__float_as_uint(x) >> 16 | 0x40)};
-    const unsigned bits = __float_as_uint(x);
-    return {static_cast<unsigned short>((bits + 0x7fff + (bits >> 16 & 1)) >> 16)};
+    bfloat16_t y;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
+    return y;
   } else {
     return x;
   }
