@@ -156,7 +156,7 @@ class Joiner {
     }
   }
 
-  void join(const ProductWithEpilogue& made, std::size_t at, std::size_t gone, std::vector<ir::Ref> reads,
+  void join(const ProductWithEpilogue& made, std::size_t at, std::size_t gone, const std::vector<ir::Ref>& reads,
             std::vector<ir::Ref> results) {
     std::vector<ir::Ref> each;  // as a view of it may come later
     for (const auto ref : reads) {

@@ -291,8 +291,8 @@ TEST_P(ProductsOnGpu, WithNeighboursAreRightAtTheSizeOfAModel) {
 
 class Tf32 {
  public:
-  Tf32() { ::setenv("BURN_TF32", "on", 1); }
-  ~Tf32() { ::unsetenv("BURN_TF32"); }
+  Tf32() { ::setenv("BURN_TF32", "on", 1); }  // NOLINT(concurrency-mt-unsafe): no other thread reads it now
+  ~Tf32() { ::unsetenv("BURN_TF32"); }        // NOLINT(concurrency-mt-unsafe)
   Tf32(const Tf32&) = delete;
   Tf32& operator=(const Tf32&) = delete;
 };

@@ -31,9 +31,8 @@ View vector_of(const View& rows) {
 
 Status add_bias(Emitter& emit, const ir::Program& program, const ProductWithEpilogue& what, const NodeInPlan& product,
                 const NodeInPlan& sum) {
-  const auto with_epilogue =
-      multiply_with(emit, Epilogue::bias, emit.read(product.operand(0)), emit.read(product.operand(1)),
-                    emit.result(sum.result()), vector_of(emit.read(what.other)));
+  auto with_epilogue = multiply_with(emit, Epilogue::bias, emit.read(product.operand(0)), emit.read(product.operand(1)),
+                                     emit.result(sum.result()), vector_of(emit.read(what.other)));
   if (with_epilogue.ok()) return with_epilogue;
   BURN_RETURN_IF_ERROR(
       multiply(emit, emit.read(product.operand(0)), emit.read(product.operand(1)), emit.result(product.result())));
