@@ -1,6 +1,5 @@
 // Groups over rows: a warp or a block passes over its row once for every stage of the group.
 #include <algorithm>
-#include <bit>
 #include <set>
 
 #include <fmt/format.h>
@@ -8,6 +7,7 @@
 #include "backends/cuda/device.h"
 #include "backends/cuda/fused/group_kernel.h"
 #include "backends/cuda/fused/print.h"
+#include "backends/cuda/fused/row_passes.h"
 #include "backends/cuda/fused/row_shape.h"
 #include "backends/cuda/fused/walks.h"
 #include "backends/cuda/lower/combine.h"
@@ -22,7 +22,12 @@ using codegen::Member;
 class RowPrinter {
  public:
   RowPrinter(Emitter& emit, const GroupPlan& plan)
-      : emit_(emit), plan_(plan), printer_(emit, plan), rows_(plan.row_walk()), inner_(plan.inner_walk()) {
+      : emit_(emit),
+        plan_(plan),
+        printer_(emit, plan),
+        rows_(plan.row_walk()),
+        inner_(plan.inner_walk()),
+        held_(read_in_several_passes(plan)) {
     auto views = plan.full_views();
     int width = vector_width(inner_, views, 8);
     if (plan.group().row_size % width != 0) width = 1;
@@ -34,7 +39,6 @@ class RowPrinter {
     for (const auto& member : plan.group().members) {
       if (member.level == Level::column) columns_.push_back(&member);
     }
-    find_held();
     shape_ = choose_row_shape(plan.group().row_size, width,
                               {static_cast<int>(held_.size()), static_cast<int>(columns_.size())});
   }
@@ -172,39 +176,6 @@ class RowPrinter {
     return cuda::threads_under_way(bytes);
   }
 
-  // What is computed and read element by element in the pass of a stage.
-  struct Needs {
-    std::set<std::int32_t> members;
-    std::set<std::size_t> reads;
-  };
-  Needs needs_of(int stage) const {
-    Needs needs;
-    for (const auto& member : plan_.group().members) {
-      if (member.level != Level::row || plan_.stage_of(value_of(member)) != stage + 1) continue;
-      const auto& node = plan_.node(member);
-      const auto operand = plan_.program().operands_of(node)[0];
-      if (std::holds_alternative<ir::Reduce>(node.op) ||
-          (std::holds_alternative<ir::Gather>(node.op) && plan_.member(operand)))
-        need(operand, needs);
-    }
-    for (const auto& write : plan_.writes()) {
-      if (write.kind == GroupOperand::Kind::full && plan_.stage_of(write.ref) == stage) need(write.ref, needs);
-    }
-    for (const auto* column : columns_) {
-      if (plan_.stage_of(value_of(*column)) == stage) need(summed(*column), needs);
-    }
-    return needs;
-  }
-
-  // Operands that more than one pass looks at stay in registers, where there is room.
-  void find_held() {
-    std::set<std::size_t> seen;
-    for (int stage = 0; stage <= plan_.last_stage(); ++stage) {
-      for (const auto k : needs_of(stage).reads) {
-        if (!seen.insert(k).second) held_.insert(k);
-      }
-    }
-  }
   bool is_held(std::size_t k) const { return shape_.vectors > 0 && held_.contains(k); }
 
   std::string held_reads() {
@@ -296,18 +267,6 @@ class RowPrinter {
                               element_offset(read->full_index, "index_" + v), type);
   }
 
-  // Marks the full values that `ref` is made of, and is computed from element by element.
-  void need(ir::Ref ref, Needs& needs) const {
-    if (!plan_.is_full(ref)) return;
-    const auto* member = plan_.member(ref);
-    if (!member) {
-      needs.reads.insert(static_cast<std::size_t>(plan_.read(ref) - plan_.reads().data()));
-      return;
-    }
-    if (!needs.members.insert(member->node).second) return;
-    for (const auto operand : plan_.program().operands_of(plan_.node(*member))) need(operand, needs);
-  }
-
   // Reductions whose operands are known, and the results that are.
   std::string pass(int stage) {
     std::string before, combine, after, stores, flush;
@@ -346,10 +305,10 @@ class RowPrinter {
                              printer_.name(summed(*column)));
     }
     if (combine.empty() && stores.empty()) return "";
-    return before + each_vector(pass_body(needs_of(stage), combine, stores, flush)) + after;
+    return before + each_vector(pass_body(needs_of_pass(plan_, stage), combine, stores, flush)) + after;
   }
 
-  std::string pass_body(const Needs& needs, const std::string& combine, const std::string& stores,
+  std::string pass_body(const PassNeeds& needs, const std::string& combine, const std::string& stores,
                         const std::string& flush) {
     std::string body, element;
     for (const auto k : needs.reads) {
@@ -389,9 +348,10 @@ class RowPrinter {
   GroupPrinter printer_;
   WalkPlan rows_, inner_;
   RowShape shape_;
+  // What more than one pass looks at stays in registers, where there is room: positions of reads.
+  const std::set<std::size_t> held_;
   std::vector<const Member*> columns_;
-  std::set<std::size_t> held_;  // positions of reads
-  int sites_ = 0;               // reductions printed so far
+  int sites_ = 0;  // reductions printed so far
 };
 
 }  // namespace
@@ -399,25 +359,6 @@ class RowPrinter {
 Status emit_rows(Emitter& emit, const GroupPlan& plan) {
   if (ir::num_elements(plan.group().domain) == 0) return {};
   return RowPrinter(emit, plan).emit();
-}
-
-Status emit_group(Emitter& emit, const ir::Program& program, const codegen::Group& group,
-                  std::span<const ir::Ref> results) {
-  const GroupPlan plan(emit, program, group, results);
-  return group.has_rows() ? emit_rows(emit, plan) : emit_elements(emit, plan);
-}
-
-Argument walk_argument(const WalkPlan& plan) {
-  constexpr int kMaxRank = 8;
-  std::vector<std::int64_t> words;  // as kernels/index.h lays a Walk out: the rank takes a word of its own
-  words.push_back(plan.rank());
-  const auto put = [&](const std::vector<std::int64_t>& dims) {
-    words.insert(words.end(), dims.begin(), dims.end());
-    words.insert(words.end(), static_cast<std::size_t>(kMaxRank) - dims.size(), 0);
-  };
-  put(plan.sizes);
-  for (const auto& strides : plan.strides) put(strides);
-  return Argument(std::as_bytes(std::span(words)));
 }
 
 }  // namespace burn::backends::cuda

@@ -1,0 +1,26 @@
+#include "backends/cuda/fused/group_kernel.h"
+
+#include "backends/cuda/fused/walks.h"
+
+namespace burn::backends::cuda {
+
+Status emit_group(Emitter& emit, const ir::Program& program, const codegen::Group& group,
+                  std::span<const ir::Ref> results) {
+  const GroupPlan plan(emit, program, group, results);
+  return group.has_rows() ? emit_rows(emit, plan) : emit_elements(emit, plan);
+}
+
+Argument walk_argument(const WalkPlan& plan) {
+  constexpr int kMaxRank = 8;
+  std::vector<std::int64_t> words;  // as kernels/index.h lays a Walk out: the rank takes a word of its own
+  words.push_back(plan.rank());
+  const auto put = [&](const std::vector<std::int64_t>& dims) {
+    words.insert(words.end(), dims.begin(), dims.end());
+    words.insert(words.end(), static_cast<std::size_t>(kMaxRank) - dims.size(), 0);
+  };
+  put(plan.sizes);
+  for (const auto& strides : plan.strides) put(strides);
+  return Argument(std::as_bytes(std::span(words)));
+}
+
+}  // namespace burn::backends::cuda
