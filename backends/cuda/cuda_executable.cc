@@ -28,10 +28,7 @@ std::uint64_t next_id() {
 }  // namespace
 
 CudaExecutable::CudaExecutable(const ir::Program& program, std::shared_ptr<Device> device)
-    : id_(next_id()),
-      options_(plan_options()),
-      program_(prepare(program, options_)),
-      device_(std::move(device)) {}
+    : id_(next_id()), options_(plan_options()), program_(prepare(program, options_)), device_(std::move(device)) {}
 
 Result<std::unique_ptr<CudaExecutable>> CudaExecutable::make(const ir::Program& program,
                                                              std::shared_ptr<Device> device) {
