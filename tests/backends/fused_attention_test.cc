@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/settings.h"
+#include "tests/backends/relative_error.h"
 #include "tests/backends/test_device.h"
 #include "tests/ops/sample_builder.h"
 
@@ -127,17 +128,6 @@ Sample model_sample(DType dtype, DType computed, std::int64_t n, std::int64_t m,
   const auto y = sample.add(ir::Attention{scale, true}, {q, k, v});
   const auto grads = sample.add(ir::AttentionGrad{scale, true}, {q, k, v, y, y.result(1), g});
   return sample.finish({y, y.result(1), grads, grads.result(1), grads.result(2)});
-}
-
-// The root of the mean of squared differences, of that of the expected numbers.
-double relative_error(const reference::Tensor& actual, const reference::Tensor& expected) {
-  double difference = 0, size = 0;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    const double a = actual.get<double>(i), b = expected.get<double>(i);
-    difference += (a - b) * (a - b);
-    size += b * b;
-  }
-  return std::sqrt(difference / size);
 }
 
 TEST_P(FusedAttention, IsRightAtTheSizeOfAModel) {

@@ -1,5 +1,4 @@
 // Which products are joined with what stands beside them; and, where there is a GPU, what joins and TF32 do to numbers.
-#include <cmath>
 #include <cstdlib>
 
 #include <gmock/gmock.h>
@@ -7,6 +6,7 @@
 
 #include "backends/plan/plan.h"
 #include "backends/plan/simplify.h"
+#include "tests/backends/relative_error.h"
 #include "tests/backends/test_device.h"
 #include "tests/ops/sample_builder.h"
 
@@ -244,17 +244,6 @@ class ProductsOnGpu : public ::testing::TestWithParam<std::string> {
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ProductsOnGpu);
 INSTANTIATE_TEST_SUITE_P(Backends, ProductsOnGpu, ::testing::ValuesIn(gpu_kinds()),
                          [](const auto& info) { return info.param; });
-
-// The root of the mean of squared differences, of that of the expected numbers.
-double relative_error(const reference::Tensor& actual, const reference::Tensor& expected) {
-  double difference = 0, size = 0;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    const double a = actual.get<double>(i), b = expected.get<double>(i);
-    difference += (a - b) * (a - b);
-    size += b * b;
-  }
-  return std::sqrt(difference / size);
-}
 
 // A layer of a model: x w + bias, the gradient of w and that of the bias. Inputs of `dtype`, computed in `computed`.
 Sample layer(DType dtype, DType computed, bool is_transposed) {
