@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "backends/cuda/capture.h"
 #include "backends/cuda/cuda_stream.h"
 #include "backends/failures.h"
 #include "backends/run_args.h"
@@ -218,16 +219,8 @@ Result<const CapturedRun*> CudaStream::graph_for(const CudaExecutable& executabl
 }
 
 Status CudaStream::capture(const CudaExecutable& executable, CapturedRun& run) {
-  BURN_RETURN_IF_ERROR(
-      check(driver().cuStreamBeginCapture(stream_, CU_STREAM_CAPTURE_MODE_RELAXED), "cuStreamBeginCapture"));
-  const auto enqueued = enqueue(executable, run.memory(), stream_, {});
-  CUgraph graph = nullptr;
-  const auto ended = check(driver().cuStreamEndCapture(stream_, &graph), "cuStreamEndCapture");
-  BURN_RETURN_IF_ERROR(enqueued);
-  BURN_RETURN_IF_ERROR(ended);
-  const auto status = check(driver().cuGraphInstantiateWithFlags(&run.graph, graph, 0), "cuGraphInstantiate");
-  driver().cuGraphDestroy(graph);
-  return status;
+  BURN_TRY(run.graph, capture_graph(stream_, [&] { return enqueue(executable, run.memory(), stream_, {}); }));
+  return {};
 }
 
 // --- what the device finds out ---------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ int alias_of(const RunMemory& run, const Operand& output) {
 }
 std::vector<int> aliases_of(const RunMemory& run) {
   std::vector<int> aliases;
+  aliases.reserve(run.outputs.size());
   for (const auto& output : run.outputs) aliases.push_back(alias_of(run, output));
   return aliases;
 }

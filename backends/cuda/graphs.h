@@ -27,7 +27,6 @@ struct RunMemory {
   };
   std::vector<Operand> inputs, outputs;
   CUdeviceptr arena = 0, bindings = 0, failures = 0;
-  bool operator==(const RunMemory&) const = default;
 };
 
 // A run's commands as one graph.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "backends/cuda/capture.h"
+
 namespace burn::backends::cuda {
 
 Trial::Trial(std::span<const std::size_t> sizes) : status_(start(sizes)) {}
@@ -49,23 +51,15 @@ Result<double> Trial::seconds(const std::function<Status(CUstream)>& enqueue) co
   BURN_TRY(const double first, elapsed(once));
   if (first > kLong) return first;
 
-  const auto& cuda = driver();
-  BURN_RETURN_IF_ERROR(
-      check(cuda.cuStreamBeginCapture(stream_, CU_STREAM_CAPTURE_MODE_RELAXED), "cuStreamBeginCapture"));
-  Status status;
-  for (int i = 0; i < kTimes && status.ok(); ++i) status = once();
-  CUgraph graph = nullptr;
-  const auto ended = check(cuda.cuStreamEndCapture(stream_, &graph), "cuStreamEndCapture");
-  BURN_RETURN_IF_ERROR(status);
-  BURN_RETURN_IF_ERROR(ended);
-  CUgraphExec made = nullptr;
-  status = check(cuda.cuGraphInstantiateWithFlags(&made, graph, 0), "cuGraphInstantiate");
-  cuda.cuGraphDestroy(graph);
-  BURN_RETURN_IF_ERROR(status);
-  const auto all = [&] { return check(cuda.cuGraphLaunch(made, stream_), "cuGraphLaunch"); };
+  BURN_TRY(auto* const made, capture_graph(stream_, [&] {
+             Status status;
+             for (int i = 0; i < kTimes && status.ok(); ++i) status = once();
+             return status;
+           }));
+  const auto all = [&] { return check(driver().cuGraphLaunch(made, stream_), "cuGraphLaunch"); };
   (void)elapsed(all);  // to warm up; an error comes again below
   const auto together = elapsed(all);
-  cuda.cuGraphExecDestroy(made);
+  driver().cuGraphExecDestroy(made);
   BURN_RETURN_IF_ERROR(together.status());
   return *together / kTimes;
 }
