@@ -49,6 +49,7 @@ void CaptureEngine::begin() {
   lasting_.clear();
   passing_.clear();
   numbers_.clear();
+  changes_.clear();
 }
 
 void CaptureEngine::number(Scalar value) {
@@ -60,18 +61,20 @@ void CaptureEngine::sign() {
   arguments_.insert(arguments_.end(), passing_.values().begin(), passing_.values().end());
   aliases_.clear();
   arrange(*device_, arguments_, aliases_);
-  auto& [words, types] = signature_;
+  auto& words = words_;
   words = lasting_.words();
   words.push_back(lasting_.values().size());
   words.insert(words.end(), passing_.words().begin(), passing_.words().end());
   words.push_back(numbers_.size());
   words.push_back(Autocast::dtype() ? 1 + static_cast<std::uint64_t>(*Autocast::dtype()) : 0);
   words.insert(words.end(), aliases_.begin(), aliases_.end());
-  types.clear();
-  for (const Value* value : arguments_) {
-    words.push_back(kind_of(*value));
-    types.push_back(value->has_value() ? value->type() : ir::TensorType{});
-  }
+  for (const Value* value : arguments_) words.push_back(kind_of(*value));
+}
+
+bool CaptureEngine::has_types(const std::vector<ir::TensorType>& types) const {
+  return std::ranges::equal(arguments_, types, [](const Value* value, const ir::TensorType& type) {
+    return !value->has_value() || value->type() == type;  // which are empty is among the words
+  });
 }
 
 bool CaptureEngine::finds_recording() {
@@ -83,7 +86,7 @@ bool CaptureEngine::finds_recording() {
     }
   }
   const auto found = std::find_if(recordings_.begin(), recordings_.end(),
-                                  [&](const Recorded& r) { return r.signature == signature_; });
+                                  [&](const Recorded& r) { return r.words == words_ && has_types(r.types); });
   if (found == recordings_.end()) return false;
   recordings_.splice(recordings_.begin(), recordings_, found);
   return found->keeps_its_shape && found->times >= 2 && !always_records_;
@@ -138,16 +141,15 @@ void CaptureEngine::replay(const CaptureState& result) {
     return source.is_leaf ? require_grad(value) : value;
   };
   // All are made before one is assigned: arguments may have changed places.
-  std::vector<std::pair<Value*, Value>> changes;
-  changes.reserve(arguments_.size() + form.result.size());
   for (std::size_t i = 0; i < form.lasting.size(); ++i) {
     const auto& source = form.lasting[i];
     const bool is_as_before = source.from == Source::From::argument && source.index == first_alias(i);
-    if (!is_as_before) changes.emplace_back(arguments_[i], made(source));
+    if (!is_as_before) changes_.emplace_back(arguments_[i], made(source));
   }
-  for (Value* value : passing_.values()) changes.emplace_back(value, Value{});
-  for (std::size_t i = 0; i < form.result.size(); ++i) changes.emplace_back(result.values()[i], made(form.result[i]));
-  for (auto& [to, value] : changes) *to = std::move(value);
+  for (Value* value : passing_.values()) changes_.emplace_back(value, Value{});
+  for (std::size_t i = 0; i < form.result.size(); ++i) changes_.emplace_back(result.values()[i], made(form.result[i]));
+  for (auto& [to, value] : changes_) *to = std::move(value);
+  changes_.clear();
   replayed_ += 1;
 }
 
@@ -165,7 +167,11 @@ std::vector<CaptureHost*> joined(std::vector<CaptureHost*> a, const std::vector<
 CaptureEngine::CaptureScope::CaptureScope(CaptureEngine& engine)
     : engine_(engine), hosts_(joined(engine.lasting_.hosts(), engine.passing_.hosts())), log_(engine.numbers_, hosts_) {
   engine_.ids_.clear();
-  for (const Value* value : engine_.arguments_) engine_.ids_.push_back(value->has_value() ? value->storage()->id : 0);
+  engine_.types_.clear();
+  for (const Value* value : engine_.arguments_) {
+    engine_.ids_.push_back(value->has_value() ? value->storage()->id : 0);
+    engine_.types_.push_back(value->has_value() ? value->type() : ir::TensorType{});
+  }
   begin_capture(*engine_.device_, log_);
 }
 
@@ -260,7 +266,7 @@ std::vector<std::int32_t> CaptureEngine::dropped_of(const Form& form) const {
 }
 
 void CaptureEngine::keep(Form form, bool keeps_its_shape) {
-  if (!recordings_.empty() && recordings_.front().signature == signature_) {
+  if (!recordings_.empty() && recordings_.front().words == words_ && recordings_.front().types == types_) {
     auto& known = recordings_.front();
     if (const auto difference = known.form.difference(form); !difference.empty()) {
       recordings_.pop_front();
@@ -275,7 +281,7 @@ void CaptureEngine::keep(Form form, bool keeps_its_shape) {
   auto kept = lasting_.kept();
   kept.insert(kept.end(), passing_.kept().begin(), passing_.kept().end());
   recordings_.push_front(
-      {signature_, std::move(kept), std::move(form), keeps_its_shape, 1, std::move(dropped), {}, {}});
+      {words_, types_, std::move(kept), std::move(form), keeps_its_shape, 1, std::move(dropped), {}, {}});
   if (recordings_.size() > kMostRecordings) recordings_.pop_back();
 }
 

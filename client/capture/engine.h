@@ -56,12 +56,6 @@ class CaptureEngine {
     bool is_autodiff = false, is_leaf = false;
     friend bool operator==(const Source&, const Source&) = default;
   };
-  struct Signature {
-    std::vector<std::uint64_t>
-        words;  // the arguments' own, what their tensors are besides types, and which are the same
-    std::vector<ir::TensorType> types;
-    friend bool operator==(const Signature&, const Signature&) = default;
-  };
   // What was recorded, free of the numbers and tensors of the call.
   struct Form {
     std::shared_ptr<const ir::Program> program;  // gives nothing away
@@ -74,7 +68,8 @@ class CaptureEngine {
     std::string difference(const Form& later) const;  // empty: none
   };
   struct Recorded {
-    Signature signature;
+    std::vector<std::uint64_t> words;  // the arguments' own, what their tensors are besides types, which are the same
+    std::vector<ir::TensorType> types;
     std::vector<std::shared_ptr<const void>> kept;
     Form form;
     bool keeps_its_shape = false;       // a call leaves the arguments in the shape that it found them in
@@ -85,6 +80,7 @@ class CaptureEngine {
   };
 
   void sign();
+  bool has_types(const std::vector<ir::TensorType>& types) const;
   std::size_t first_alias(std::size_t argument) const { return static_cast<std::size_t>(aliases_[argument]); }
   Source source_of(const Value& value, const CapturedRun& captured) const;
   Form form_of(const CaptureLog& log, const CapturedRun& captured, const CaptureState& lasting,
@@ -104,7 +100,9 @@ class CaptureEngine {
   std::vector<Value*> arguments_;  // lasting, then passing
   std::vector<std::uint64_t> aliases_;
   std::vector<proto::TensorId> ids_;
-  Signature signature_;
+  std::vector<std::uint64_t> words_;               // the signature's
+  std::vector<ir::TensorType> types_;              // likewise, where the call is recorded
+  std::vector<std::pair<Value*, Value>> changes_;  // what a replay assigns; empty between calls
 };
 
 }  // namespace burn::client
