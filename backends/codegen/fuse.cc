@@ -13,7 +13,6 @@ namespace {
 
 using Mask = Dependencies::Mask;
 constexpr std::int32_t kNone = -1;
-constexpr std::int64_t kMostSummedColumns = 8192;  // whoever sums has to have room for them
 
 // The number of trailing elements that a reduction over `axes` combines, or nothing if it combines others as well.
 std::optional<std::int64_t> trailing_size(const ir::Shape& shape, const ir::Dims& axes) {
@@ -44,9 +43,7 @@ class Fuser {
 
   std::vector<Group> run() {
     for (std::int32_t n = 0; n < static_cast<std::int32_t>(program_.nodes.size()); ++n) place(n);
-    if (limits_.min_summed_rows > 0) {
-      for (std::int32_t n = 0; n < static_cast<std::int32_t>(program_.nodes.size()); ++n) take_column(n);
-    }
+    for (std::int32_t n = 0; n < static_cast<std::int32_t>(program_.nodes.size()); ++n) take_sum(n);
     std::vector<Group> kept;
     for (auto& group : groups_) {
       const auto computes = [&](const Member& m) { return !std::holds_alternative<ir::Expand>(node(m.node).op); };
@@ -171,38 +168,51 @@ class Fuser {
     }
   }
 
-  // A sum over all rows of what a group computes, which then need not be kept in memory for it. What reads the sum is
-  // no member, so no circle can come of it.
-  void take_column(std::int32_t n) {
-    constexpr std::int64_t kMostColumns = 3;
+  // A sum over all rows, or over everything, of what a group computes, which then need not be kept in memory for it.
+  // What reads the sum is no member, so no circle can come of it.
+  void take_sum(std::int32_t n) {
+    constexpr std::int64_t kMostSums = 3;
     const auto* reduce = std::get_if<ir::Reduce>(&node(n).op);
     if (!reduce || reduce->fn != ir::ReduceFn::sum || !ir::is_floating(program_.type_of(node(n)).dtype)) return;
     const auto operand = program_.operands_of(node(n))[0];
-    if (operand.is_input()) return;
+    if (operand.is_input() || group_of_[static_cast<std::size_t>(n)] != kNone) return;
     const auto index = group_of_[static_cast<std::size_t>(program_.node_of(operand))];
     if (index == kNone) return;
     auto& group = groups_[static_cast<std::size_t>(index)];
     const auto made = std::ranges::lower_bound(group.members, program_.node_of(operand), {}, &Member::node);
-    const auto columns = std::ranges::count(group.members, Level::column, &Member::level);
-    if (made->level != Level::full || columns == kMostColumns || group.members.size() >= limits_.max_members) return;
-    const auto size = columns_of(*reduce, group.domain);
-    if (!size || (group.has_rows() && group.row_size != *size)) return;
-    group.row_size = *size;
-    group.row_shape = group.domain;
-    group.row_shape[group.domain.rank() - 1] = 1;
-    group.members.insert(std::ranges::lower_bound(group.members, n, {}, &Member::node), {n, Level::column});
+    const auto is_sum = [](const Member& member) {
+      return member.level == Level::column || member.level == Level::all;
+    };
+    if (made->level != Level::full || group.members.size() >= limits_.max_members) return;
+    if (std::ranges::count_if(group.members, is_sum) == kMostSums) return;
+    auto level = Level::all;
+    if (!limits_.sums_all || trailing_size(group.domain, reduce->axes) != ir::num_elements(group.domain)) {
+      const auto size = columns_of(*reduce, group.domain);
+      if (!size || (group.has_rows() && (group.row_size != *size || !joins_rows(group)))) return;
+      group.row_size = *size;
+      group.row_shape = group.domain;
+      group.row_shape[group.domain.rank() - 1] = 1;
+      level = Level::column;
+    }
+    group.members.insert(std::ranges::lower_bound(group.members, n, {}, &Member::node), {n, level});
     group_of_[static_cast<std::size_t>(n)] = index;
+  }
+
+  // Whether what combines rows may be beside sums over them.
+  bool joins_rows(const Group& group) const {
+    return limits_.sums_beside_rows ||
+           std::ranges::none_of(group.members, [](const Member& member) { return member.level == Level::row; });
   }
 
   // The elements of the last dim, if the others are what is reduced, and are many.
   std::optional<std::int64_t> columns_of(const ir::Reduce& reduce, const ir::Shape& domain) const {
     const int last = domain.rank() - 1;
-    if (last < 1 || reduce.axes.contains(last)) return std::nullopt;
+    if (limits_.min_summed_rows == 0 || last < 1 || reduce.axes.contains(last)) return std::nullopt;
     for (int d = 0; d < last; ++d) {
       if (domain[d] != 1 && !reduce.axes.contains(d)) return std::nullopt;
     }
     const auto size = domain[last];
-    const bool fits = size > 1 && size <= kMostSummedColumns && size <= limits_.max_row_size;
+    const bool fits = size > 1 && size <= limits_.max_summed_columns && size <= limits_.max_row_size;
     return fits && ir::num_elements(domain) / size >= limits_.min_summed_rows ? std::optional(size) : std::nullopt;
   }
 

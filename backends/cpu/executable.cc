@@ -18,6 +18,17 @@ namespace {
 
 bool traces_plans() { return setting(Setting::trace).find("plan") != std::string::npos; }
 
+PlanOptions plan_options() {
+  auto options = PlanOptions::from_environment();
+  // Sums over rows cost nothing where a tile has several of them; a tile that is one row, or part of one, would add to
+  // its totals element by element, which is slower than a pass of its own over what the second cache still holds.
+  options.limits.min_summed_rows = 8;
+  options.limits.max_summed_columns = 128;
+  options.limits.sums_beside_rows = false;
+  options.limits.sums_all = true;
+  return options;
+}
+
 // No exception crosses the backend: what the standard library throws for want of memory becomes a status here.
 template <typename Body>
 auto without_exceptions(const Body& body) -> decltype(body()) {
@@ -33,7 +44,10 @@ auto without_exceptions(const Body& body) -> decltype(body()) {
 }  // namespace
 
 CpuExecutable::CpuExecutable(const ir::Program& program, std::shared_ptr<Pool> pool)
-    : program_(prepare(program, options_)), pool_(std::move(pool)), plan_(make_plan(program_, options_)) {}
+    : options_(plan_options()),
+      program_(prepare(program, options_)),
+      pool_(std::move(pool)),
+      plan_(make_plan(program_, options_)) {}
 
 Result<std::unique_ptr<CpuExecutable>> CpuExecutable::make(std::shared_ptr<const ir::Program> program,
                                                            std::shared_ptr<Pool> pool) {

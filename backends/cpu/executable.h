@@ -24,7 +24,7 @@ class CpuExecutable final : public Executable {
 
   void find_neighbours();
 
-  const PlanOptions options_ = PlanOptions::from_environment();
+  const PlanOptions options_;
   const ir::Program program_;  // simplified
   const std::shared_ptr<Pool> pool_;
   const Plan plan_;

@@ -60,6 +60,17 @@ TEST(ColumnSums, AreThereBeforeTheyAreRead) {
   EXPECT_EQ(steps.size(), 2u);
 }
 
+TEST(ColumnSums, OfEverythingAreMembersWhereTheLimitsSaySo) {
+  Writer w;
+  const auto x = w.input(DType::f32, {64, 1024});
+  const auto y = w.add(PointwiseFn::exp, {w.add(PointwiseFn::neg, {x})});
+  const auto program = backends::simplify(w.finish({w.sum(y, {0, 1})}), true);
+  backends::PlanOptions options;
+  EXPECT_EQ(backends::make_plan(program, options).steps.size(), 2u);
+  options.limits.sums_all = true;
+  EXPECT_EQ(backends::make_plan(program, options).steps.size(), 1u);
+}
+
 class ColumnSumsOn : public ::testing::TestWithParam<backends::BackendKind> {
  protected:
   void check(const ir::Program& program, double slack) {
@@ -100,6 +111,23 @@ TEST_P(ColumnSumsOn, AreRightOfActivations) {
   check(activation_program(1500, 33), 200);
   check(activation_program(512, 1024), 200);
   check(activation_program(513, 2100), 200);
+}
+
+// Of tiles that begin and end within rows, of several groups at once, and of everything beside.
+TEST_P(ColumnSumsOn, AreRightBesideSumsOfEverything) {
+  for (const auto dtype : {DType::f32, DType::f64, DType::f16, DType::bf16}) {
+    for (const ir::Shape& shape :
+         {ir::Shape{64, 10}, ir::Shape{33, 1300}, ir::Shape{3, 40, 700}, ir::Shape{3000, 37}}) {
+      Writer w;
+      const auto x = w.input(dtype, shape), z = w.input(dtype, shape);
+      const auto y = w.add(PointwiseFn::tanh, {w.add(PointwiseFn::mul, {x, z})});
+      const auto u = w.add(PointwiseFn::abs, {w.add(PointwiseFn::sub, {x, z})});
+      auto rows = ir::Dims::filled(shape.rank() - 1, 0), all = ir::Dims::filled(shape.rank(), 0);
+      for (int d = 0; d < shape.rank(); ++d) all[d] = d;
+      for (int d = 0; d + 1 < shape.rank(); ++d) rows[d] = d;
+      check(w.finish({w.sum(y, rows), w.sum(y, all), w.sum(u, all), u}), 100);
+    }
+  }
 }
 
 }  // namespace

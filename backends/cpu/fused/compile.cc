@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "backends/cpu/fused/tile_code.h"
+#include "backends/cpu/parallel.h"
 #include "backends/cpu/vector/stream.h"
 #include "ir/random_box.h"
 
@@ -27,7 +28,8 @@ class Compiler {
       : program_(program), group_(group), step_(step) {
     code_.domain = group.domain;
     code_.elements = ir::num_elements(group.domain);
-    code_.row_size = group.row_size;
+    const auto is_of_rows = [](const codegen::Member& m) { return m.level == codegen::Level::row; };
+    if (std::ranges::any_of(group.members, is_of_rows)) code_.row_size = group.row_size;
   }
 
   Result<TileCode> run() {
@@ -41,6 +43,7 @@ class Compiler {
     choose_tile();
     find_overwrites();
     classify();
+    choose_parts();
     return std::move(code_);
   }
 
@@ -70,11 +73,16 @@ class Compiler {
           std::holds_alternative<ir::Expand>(node(n).op);  // its value, if needed, is a step of its own
       declare(value_of(n), {.stored = dtype,
                             .held = compute_dtype(dtype),
-                            .extent = level == codegen::Level::full ? Extent::full : Extent::row,
+                            .extent = extent_of(level),
                             .result = result == step_.results.end() || is_view
                                           ? -1
                                           : static_cast<std::int32_t>(result - step_.results.begin())});
     }
+  }
+
+  static Extent extent_of(codegen::Level level) {
+    if (level == codegen::Level::full) return Extent::full;
+    return level == codegen::Level::row ? Extent::row : Extent::total;
   }
 
   void declare(ir::Ref ref, const TileValue& value) {
@@ -118,6 +126,12 @@ class Compiler {
       in.kind = Kind::convert;
       in.cast = cast_loop(from, value(in.result).held);
       if (member.level == codegen::Level::full) cost_ += 1;
+    } else if (const auto* sum = std::get_if<ir::Reduce>(&op); sum && value(in.result).extent == Extent::total) {
+      in.kind = Kind::sum;
+      in.reduce = reduce_loops(sum->fn, from);
+      value(in.operands[0]).wants_all = true;
+      add_sum(in, member.level == codegen::Level::column ? group_.row_size : 1);
+      cost_ += 1;
     } else if (const auto* reduce = std::get_if<ir::Reduce>(&op)) {
       in.kind = Kind::reduce;
       in.reduce = reduce_loops(reduce->fn, from);
@@ -149,6 +163,24 @@ class Compiler {
     return {};
   }
 
+  void add_sum(TileInstruction& in, std::int64_t numbers) {
+    in.sum = static_cast<std::int32_t>(code_.sums.size());
+    code_.sums.push_back({.value = in.result,
+                          .numbers = numbers,
+                          .offset = code_.total_bytes,
+                          .source_size = ir::size_of(value(in.operands[0]).held),
+                          .loops = in.reduce});
+    constexpr std::int64_t kLine = 64;  // threads do not write to one another's
+    code_.total_bytes += (numbers * static_cast<std::int64_t>(in.reduce.total_size) + kLine - 1) / kLine * kLine;
+  }
+
+  // As many as keep threads busy, few enough to merge at the end for next to nothing.
+  void choose_parts() {
+    constexpr std::int64_t kMostParts = 64;
+    const auto worth = code_.elements * code_.cost / (2 * kGrain);
+    code_.parts = std::min(std::clamp<std::int64_t>(worth, 1, kMostParts), code_.tiles());
+  }
+
   // In arrays, per element of the domain.
   std::int64_t array_bytes() const {
     std::int64_t bytes = 0;
@@ -161,7 +193,7 @@ class Compiler {
 
   // A value that is written straight to its array needs no scratch; nor does a row's number in a tile of one row.
   bool needs_scratch(const TileValue& v) const {
-    if (v.extent == Extent::uniform) return false;
+    if (v.extent == Extent::uniform || v.extent == Extent::total) return false;
     if (v.read >= 0) return v.extent == Extent::full;  // used if the array does not lie well, which the run knows
     return v.result < 0 || v.held != v.stored || (code_.is_large && v.extent == Extent::full && !v.streams_itself);
   }
@@ -282,6 +314,7 @@ class Compiler {
     code_.source_of.resize(code_.values.size());
     for (std::size_t v = 0, source = 0; v < code_.values.size(); ++v) {
       const auto& value = code_.values[v];
+      if (value.extent == Extent::total) continue;
       const bool is_read = value.read >= 0, is_written = value.result >= 0 && value.held == value.stored;
       if (is_read) code_.source_of[v] = source++;
       if ((is_read && value.extent != Extent::uniform) || is_written) code_.moving.push_back(v);

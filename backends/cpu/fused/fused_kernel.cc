@@ -65,33 +65,44 @@ Result<BoundGroup> FusedKernel::bind(Run& run, std::span<Array> reads, std::int3
     }
     targets.push_back({results.back().data(), code_.is_large && !overwrites});
   }
-  return BoundGroup{TileRunner(code_, std::move(sources), std::move(targets), run), std::move(results)};
+  CpuBufferPtr totals;
+  if (const auto bytes = TileRunner::total_bytes(code_); bytes > 0) {
+    auto fresh = run.pool.allocate(static_cast<std::size_t>(bytes));
+    if (!fresh.ok()) {
+      *failed_node = code_.instructions.front().node;
+      return fresh.status();
+    }
+    totals = *std::move(fresh);
+  }
+  return BoundGroup{TileRunner(code_, std::move(sources), std::move(targets), std::move(totals), run),
+                    std::move(results)};
 }
 
 std::size_t FusedKernel::memory_bytes() const {
   return sizeof *this + code_.values.capacity() * sizeof(TileValue) +
          code_.instructions.capacity() * sizeof(TileInstruction) + code_.overwrites.capacity() * sizeof(std::int32_t) +
          (code_.source_of.capacity() + code_.moving.capacity() + code_.narrowed.capacity()) * sizeof(std::size_t) +
-         result_types_.capacity() * sizeof(ir::TensorType);
+         code_.sums.capacity() * sizeof(TileSum) + result_types_.capacity() * sizeof(ir::TensorType);
 }
 
 void run_together(std::span<BoundGroup> groups) {
-  std::int64_t tiles = 0, work = 0;
+  std::int64_t units = 0, work = 0;
   for (const auto& group : groups) {
     const auto& code = group.runner.code();
-    tiles += code.tiles();
+    units += code.units();
     work += code.elements * code.cost;
   }
-  const auto grain = std::max<std::int64_t>(1, kGrain * tiles / std::max<std::int64_t>(work, 1));
-  parallel_for(tiles, grain, [&](std::int64_t begin, std::int64_t end) {
-    std::int64_t first = 0;  // tile of the group
+  const auto grain = std::max<std::int64_t>(1, kGrain * units / std::max<std::int64_t>(work, 1));
+  parallel_for(units, grain, [&](std::int64_t begin, std::int64_t end) {
+    std::int64_t first = 0;  // unit of the group
     for (auto& group : groups) {
-      const auto count = group.runner.code().tiles();
+      const auto count = group.runner.code().units();
       const auto from = std::max(begin, first), to = std::min(end, first + count);
-      if (from < to) group.runner.run_tiles(from - first, to - first);
+      if (from < to) group.runner.run_units(from - first, to - first);
       first += count;
     }
   });
+  for (auto& group : groups) group.runner.finish();
 }
 
 }  // namespace burn::backends::cpu

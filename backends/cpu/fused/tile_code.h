@@ -17,7 +17,12 @@
 
 namespace burn::backends::cpu {
 
-enum class Extent : std::uint8_t { full, row, uniform };  // elements of a tile; rows of it; one
+enum class Extent : std::uint8_t {
+  full,
+  row,
+  uniform,
+  total
+};  // elements of a tile; rows of it; one; a sum over tiles
 
 struct TileValue {
   ir::DType stored = ir::DType::f32;  // in arrays
@@ -39,6 +44,7 @@ struct TileInstruction {
     reduce,     // result[row] = all elements of the row combined; of two operands: their products summed
     repeat,     // result = operand[row] for every element of the row
     pick,       // result[row] = operand's element at index[row]
+    sum,        // result[column], or the only result, += operand, from tile to tile
   };
   Kind kind = Kind::pointwise;
   std::uint8_t arity = 1;
@@ -52,9 +58,20 @@ struct TileInstruction {
   CastLoop cast = nullptr, back = nullptr;  // back: from 16 bits, for round
   ReduceLoops reduce;
   DotLoop dot = nullptr;  // of a sum over f32
+  std::int32_t sum = -1;  // which of the code's sums
   ir::RandomFn random_fn = ir::RandomFn::uniform;
   std::uint64_t random_offset = 0;  // blocks, from the start of the program
   std::int64_t random_begin = 0;    // position in the whole value of the domain's first element
+};
+
+// A sum over all rows, or everything. Tiles are run in parts, each of which has totals of its own that are merged in
+// order at the end, so that the result does not depend on who ran what.
+struct TileSum {
+  std::int32_t value = 0;       // the result's
+  std::int64_t numbers = 1;     // in the result
+  std::int64_t offset = 0;      // of the totals, bytes into those of a part
+  std::size_t source_size = 0;  // of an element that is summed
+  ReduceLoops loops;
 };
 
 struct TileCode {
@@ -71,11 +88,16 @@ struct TileCode {
   std::vector<std::size_t> source_of;    // per value that is a read: how many are before it
   std::vector<std::size_t> moving;       // values that lie elsewhere for every tile: in arrays
   std::vector<std::size_t> narrowed;     // results that are held wider than they are stored
-  bool is_large = false;                 // results that take nobody's place are written past the caches
+  std::vector<TileSum> sums;
+  std::int64_t total_bytes = 0;  // of a part's totals
+  std::int64_t parts = 1;        // where there are sums
+  bool is_large = false;         // results that take nobody's place are written past the caches
 
   bool has_rows() const { return row_size > 1; }
   std::int64_t tiles() const { return (elements + tile - 1) / tile; }
   std::int64_t rows_per_tile() const { return tile / row_size; }
+  // What threads take at a time: tiles, or parts of them.
+  std::int64_t units() const { return sums.empty() ? tiles() : parts; }
   // How many elements (one for each row) apart values lie in scratch memory: so many that each is aligned, whatever is
   // before it.
   std::int64_t scratch_stride() const { return (tile + 63) / 64 * 64; }

@@ -6,6 +6,7 @@
 
 #include "backends/cpu/memory.h"
 #include "backends/cpu/ops/random.h"
+#include "backends/cpu/parallel.h"
 #include "backends/cpu/vector/stream.h"
 
 namespace burn::backends::cpu {
@@ -71,13 +72,42 @@ Location TileSource::locate(std::int64_t begin, std::int64_t n, bool wants_all, 
   return {scratch, 1};
 }
 
-void TileRunner::run_tiles(std::int64_t begin, std::int64_t end) {
+void TileRunner::run_units(std::int64_t begin, std::int64_t end) {
+  if (code_.sums.empty()) return run_tiles(begin, end, nullptr);
+  for (auto part = begin; part < end; ++part) {
+    std::byte* totals = totals_->data() + part * code_.total_bytes;
+    for (const auto& sum : code_.sums) sum.loops.fill(sum.numbers, totals + sum.offset);
+    run_tiles(code_.tiles() * part / code_.parts, code_.tiles() * (part + 1) / code_.parts, totals);
+  }
+}
+
+// Merges the parts' totals, in order, and stores them.
+void TileRunner::finish() {
+  for (const auto& sum : code_.sums) {
+    const auto& value = code_.values[static_cast<std::size_t>(sum.value)];
+    std::byte* result = results_[static_cast<std::size_t>(value.result)].data;
+    const auto total_size = static_cast<std::int64_t>(sum.loops.total_size);
+    parallel_for(sum.numbers, std::max(kMaxColumns, kGrain / code_.parts), [&](std::int64_t begin, std::int64_t end) {
+      std::byte held[kMaxColumns * 8];
+      for (auto first = begin; first < end; first += kMaxColumns) {
+        const auto n = std::min(kMaxColumns, end - first);
+        std::byte* totals = totals_->data() + sum.offset + first * total_size;
+        for (std::int64_t part = 1; part < code_.parts; ++part)
+          sum.loops.merge(n, totals + part * code_.total_bytes, totals);
+        sum.loops.store(n, totals, held);
+        cast_loop(value.held, value.stored)(n, result + first * bytes_of(value.stored), held, 1);
+      }
+    });
+  }
+}
+
+void TileRunner::run_tiles(std::int64_t begin, std::int64_t end, std::byte* totals) {
   std::vector<Location> at = places(thread_scratch(static_cast<std::size_t>(
       code_.scratch_stride() * code_.full_bytes + code_.row_scratch_stride() * code_.row_bytes)));
   const std::vector<Location> scratch = at;
   for (auto tile = begin; tile < end; ++tile) {
     const auto first = tile * code_.tile;
-    run_tile(first, std::min(code_.tile, code_.elements - first), at, scratch);
+    run_tile(first, std::min(code_.tile, code_.elements - first), at, scratch, totals);
   }
   if (code_.is_large) finish_streaming();
 }
@@ -105,7 +135,7 @@ std::byte* TileRunner::target(const TileValue& value, std::int64_t begin, std::i
 }
 
 void TileRunner::run_tile(std::int64_t begin, std::int64_t n, std::vector<Location>& at,
-                          const std::vector<Location>& scratch) {
+                          const std::vector<Location>& scratch, std::byte* totals) {
   const auto row = begin / code_.row_size, rows = n / code_.row_size;
   for (const auto v : code_.moving) {  // what lies elsewhere for every tile
     const auto& value = code_.values[v];
@@ -118,7 +148,7 @@ void TileRunner::run_tile(std::int64_t begin, std::int64_t n, std::vector<Locati
       at[v] = sources_[code_.source_of[v]].row(row);
     }
   }
-  for (const auto& in : code_.instructions) execute(in, begin, n, rows, at);
+  for (const auto& in : code_.instructions) execute(in, begin, n, rows, at, totals);
   for (const auto v : code_.narrowed) {
     const auto& value = code_.values[v];
     const auto count = value.extent == Extent::full ? n : rows;
@@ -132,7 +162,7 @@ void TileRunner::run_tile(std::int64_t begin, std::int64_t n, std::vector<Locati
 }
 
 void TileRunner::execute(const TileInstruction& in, std::int64_t begin, std::int64_t n, std::int64_t rows,
-                         std::vector<Location>& at) const {
+                         std::vector<Location>& at, std::byte* totals) const {
   const auto place = [&](std::int32_t v) -> Location& { return at[static_cast<std::size_t>(v)]; };
   const auto count = code_.values[static_cast<std::size_t>(in.result)].extent == Extent::full ? n : rows;
   switch (in.kind) {
@@ -155,6 +185,8 @@ void TileRunner::execute(const TileInstruction& in, std::int64_t begin, std::int
     case TileInstruction::Kind::round:
       in.cast(count, place(in.operands[1]).data, place(in.result).data, 1);
       return in.back(count, place(in.result).data, place(in.operands[1]).data, 1);
+    case TileInstruction::Kind::sum:
+      return sum(code_.sums[static_cast<std::size_t>(in.sum)], place(in.operands[0]).data, begin, n, totals);
     case TileInstruction::Kind::reduce:
       return reduce(in, rows, at);
     case TileInstruction::Kind::repeat:
@@ -162,6 +194,27 @@ void TileRunner::execute(const TileInstruction& in, std::int64_t begin, std::int
     case TileInstruction::Kind::pick:
       return pick(in, rows, at);
   }
+}
+
+// The elements [begin, begin + n) of the domain, which are at x.
+void TileRunner::sum(const TileSum& sum, const std::byte* x, std::int64_t begin, std::int64_t n,
+                     std::byte* totals) const {
+  totals += sum.offset;
+  if (sum.numbers == 1) return sum.loops.run(n, x, totals);
+  const auto columns = sum.numbers;
+  const auto size = static_cast<std::int64_t>(sum.source_size);
+  const auto add = [&](std::int64_t rows, std::int64_t first, std::int64_t count) {
+    for (std::int64_t done = 0; done < count; done += kMaxColumns) {
+      sum.loops.rows(rows, columns, std::min(kMaxColumns, count - done), x + done * size,
+                     totals + (first + done) * static_cast<std::int64_t>(sum.loops.total_size));
+    }
+    x += rows * count * size;
+    n -= rows * count;
+  };
+  const auto first = begin % columns;  // a tile may begin and end within a row
+  if (first > 0) add(1, first, std::min(n, columns - first));
+  if (n >= columns) add(n / columns, 0, columns);
+  if (n > 0) add(1, 0, n);
 }
 
 void TileRunner::reduce(const TileInstruction& in, std::int64_t rows, const std::vector<Location>& at) const {

@@ -51,25 +51,35 @@ struct TileTarget {
 // Different tiles may be run at the same time.
 class TileRunner {
  public:
-  TileRunner(const TileCode& code, std::vector<TileSource> sources, std::vector<TileTarget> results, const Run& run)
+  // `totals`: total_bytes() of them, where there are sums.
+  TileRunner(const TileCode& code, std::vector<TileSource> sources, std::vector<TileTarget> results,
+             CpuBufferPtr totals, const Run& run)
       : code_(code),
         sources_(std::move(sources)),
         results_(std::move(results)),
+        totals_(std::move(totals)),
         seed_(run.seed),
         random_offset_(run.random_offset) {}
 
   const TileCode& code() const { return code_; }
-  void run_tiles(std::int64_t begin, std::int64_t end);
+  static std::int64_t total_bytes(const TileCode& code) {
+    return code.sums.empty() ? 0 : code.parts * code.total_bytes;
+  }
+  void run_units(std::int64_t begin, std::int64_t end);
+  void finish();  // when all units have run
 
  private:
+  void run_tiles(std::int64_t begin, std::int64_t end, std::byte* totals);
   std::vector<Location> places(std::byte* scratch);
   bool is_streamed(const TileValue& result) const {
     return result.extent == Extent::full && results_[static_cast<std::size_t>(result.result)].streamed;
   }
   std::byte* target(const TileValue& value, std::int64_t begin, std::int64_t row) const;
-  void run_tile(std::int64_t begin, std::int64_t n, std::vector<Location>& at, const std::vector<Location>& scratch);
+  void run_tile(std::int64_t begin, std::int64_t n, std::vector<Location>& at, const std::vector<Location>& scratch,
+                std::byte* totals);
   void execute(const TileInstruction& in, std::int64_t begin, std::int64_t n, std::int64_t rows,
-               std::vector<Location>& at) const;
+               std::vector<Location>& at, std::byte* totals) const;
+  void sum(const TileSum& sum, const std::byte* x, std::int64_t begin, std::int64_t n, std::byte* totals) const;
   void reduce(const TileInstruction& in, std::int64_t rows, const std::vector<Location>& at) const;
   void repeat(const TileInstruction& in, std::int64_t rows, std::vector<Location>& at) const;
   void pick(const TileInstruction& in, std::int64_t rows, const std::vector<Location>& at) const;
@@ -77,6 +87,7 @@ class TileRunner {
   const TileCode& code_;
   std::vector<TileSource> sources_;  // by value; of the values that are reads
   std::vector<TileTarget> results_;
+  CpuBufferPtr totals_;
   std::uint64_t seed_, random_offset_;
 };
 

@@ -13,8 +13,6 @@ namespace {
 template <typename T>
 using Stored = std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>;
 
-constexpr std::int64_t kMaxColumns = 512;
-
 }  // namespace
 }  // namespace burn::backends::cpu
 

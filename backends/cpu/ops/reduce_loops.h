@@ -8,6 +8,8 @@
 
 namespace burn::backends::cpu {
 
+inline constexpr std::int64_t kMaxColumns = 512;  // of `rows`
+
 // For one function and dtype. They keep `totals` of a type of their own, of total_size bytes each.
 struct ReduceLoops {
   std::size_t total_size = 0;
