@@ -28,11 +28,12 @@ class ChannelHandler {
  public:
   virtual ~ChannelHandler() = default;
   virtual void on_frame(SharedBytes frame) = 0;
-  // A large frame of `size` bytes begins with `head`. Where its end should be put, or no place: then on_frame gets all
+  // A large frame of `size` bytes begins with `head`. Where its end should be put, or nowhere: then on_frame gets all
   // of it.
-  virtual ReceiveSpace place(std::span<const std::byte> /*head*/, std::uint64_t /*size*/) { return {}; }
-  // The frame for which the last place() gave one: its beginning, and that place.
-  virtual void on_placed(SharedBytes /*head*/, SharedBytes /*rest*/) {}  // NOLINT(performance-unnecessary-value-param)
+  virtual ReceiveSpace receive_space(std::span<const std::byte> /*head*/, std::uint64_t /*size*/) { return {}; }
+  // The frame for which the last receive_space() gave one: its beginning, and that space.
+  virtual void on_frame_in_place(SharedBytes /*head*/, SharedBytes /*rest*/) {
+  }  // NOLINT(performance-unnecessary-value-param)
   // The last call, exactly once: the peer closed (ok), vanished, or broke the transport's rules.
   virtual void on_closed(Status why) = 0;
 };

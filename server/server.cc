@@ -13,8 +13,9 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "net/listen/listener.h"
-#include "server/connection.h"
+#include "net/serve/connection.h"
 #include "server/log.h"
+#include "server/worker_host.h"
 
 namespace burn::server {
 namespace {
@@ -29,8 +30,9 @@ constexpr auto kFarewell = seconds{1};  // for a client to take its Close
 
 class Server::Impl final : public net::Acceptor {
  public:
-  explicit Impl(const ServerOptions& options) : options_(options), workers_(open(options)) {
-    quotas_.tensor_bytes = options.session_bytes;
+  explicit Impl(const ServerOptions& options)
+      : options_(options),
+        host_(std::make_shared<WorkerHost>(open(options), session::Quotas{.tensor_bytes = options.session_bytes})) {
     reaper_ = std::thread{[this] { reap(); }};
     try {
       listen();
@@ -42,7 +44,7 @@ class Server::Impl final : public net::Acceptor {
   ~Impl() override { stop(); }
 
   std::shared_ptr<proto::ChannelHandler> accept(std::shared_ptr<proto::Channel> channel) override {
-    auto connection = std::make_shared<Connection>(std::move(channel), workers_, quotas_, [this](auto ended) {
+    auto connection = std::make_shared<net::Connection>(std::move(channel), host_, [this](auto ended) {
       const std::lock_guard lock{mutex_};
       open_.erase(ended);
       ended_.push_back(std::move(ended));
@@ -59,7 +61,7 @@ class Server::Impl final : public net::Acceptor {
   const std::vector<std::string>& urls() const { return urls_; }
   backends::MemoryStats memory() const {
     backends::MemoryStats all;
-    for (const auto& worker : workers_) {
+    for (const auto& worker : host_->workers()) {
       const auto memory = worker->backend().memory();
       all.in_use += memory.in_use;
       all.reserved += memory.reserved;
@@ -77,7 +79,7 @@ class Server::Impl final : public net::Acceptor {
     for (const auto& listener : listeners_) listener->stop_accepting();
     std::unique_lock lock{mutex_};
     stopping_ = true;
-    const std::vector<std::shared_ptr<Connection>> clients{open_.begin(), open_.end()};
+    const std::vector<std::shared_ptr<net::Connection>> clients{open_.begin(), open_.end()};
     lock.unlock();
     drain(clients);
     for (const auto& client : clients) client->end(unavailable("the server is shutting down"));
@@ -116,7 +118,7 @@ class Server::Impl final : public net::Acceptor {
     if (listeners_.empty()) throw Error{StatusCode::invalid_argument, "the server has no address to listen on"};
   }
 
-  void drain(const std::vector<std::shared_ptr<Connection>>& clients) const {
+  void drain(const std::vector<std::shared_ptr<net::Connection>>& clients) const {
     const auto deadline = Clock::now() + seconds{options_.drain_seconds};
     for (const auto& client : clients) client->drain();
     for (const auto& client : clients) {
@@ -148,8 +150,8 @@ class Server::Impl final : public net::Acceptor {
   }
 
   // Requires: mutex_ is held.
-  std::vector<std::shared_ptr<Connection>> find_strangers() const {
-    std::vector<std::shared_ptr<Connection>> strangers;
+  std::vector<std::shared_ptr<net::Connection>> find_strangers() const {
+    std::vector<std::shared_ptr<net::Connection>> strangers;
     const auto latest = Clock::now() - seconds{options_.hello_seconds};
     for (const auto& connection : open_) {
       if (!connection->is_welcome() && connection->since() < latest) strangers.push_back(connection);
@@ -159,14 +161,13 @@ class Server::Impl final : public net::Acceptor {
 
   const std::uint32_t forks_ = (watch_forks(), fork_count());
   const ServerOptions options_;
-  const std::vector<std::shared_ptr<session::Worker>> workers_;  // one per device
-  session::Quotas quotas_;
+  const std::shared_ptr<WorkerHost> host_;
   std::vector<std::string> urls_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::unordered_set<std::shared_ptr<Connection>> open_;
-  std::deque<std::shared_ptr<Connection>> ended_;  // to be disposed of
+  std::unordered_set<std::shared_ptr<net::Connection>> open_;
+  std::deque<std::shared_ptr<net::Connection>> ended_;  // to be disposed of
   std::size_t disposing_ = 0;
   bool stopping_ = false, finished_ = false;
 

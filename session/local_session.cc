@@ -58,8 +58,8 @@ class UploadHandle final : public LocalSession::Upload {
   explicit UploadHandle(std::shared_ptr<StagedUpload> upload) : upload_(std::move(upload)) {}
   ~UploadHandle() override { upload_->finish(); }
   Status fill(std::uint64_t offset, std::span<const std::byte> bytes) override { return upload_->fill(offset, bytes); }
-  std::shared_ptr<std::byte> place(std::uint64_t offset, std::size_t size) override {
-    return upload_->place(offset, size);
+  std::shared_ptr<std::byte> destination(std::uint64_t offset, std::size_t size) override {
+    return upload_->destination(offset, size);
   }
   bool complete() const override { return upload_->complete(); }
 

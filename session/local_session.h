@@ -8,7 +8,7 @@
 
 #include "backends/backend.h"
 #include "base/status.h"
-#include "proto/session.h"
+#include "proto/served_session.h"
 #include "session/housekeeper.h"
 
 namespace burn::session {
@@ -55,46 +55,11 @@ class Worker {
   virtual void count_run() = 0;
 };
 
-// Callbacks come in the order of the calls.
-class LocalSession : public proto::Session {
+class LocalSession : public proto::ServedSession {
  public:
-  // A tensor whose numbers are still on their way. Filled part by part, in order, by one thread at a time. Until every
-  // byte has come whatever needs the tensor waits; destroying it before poisons the tensor with DATA_LOSS.
-  class Upload {
-   public:
-    virtual ~Upload() = default;
-    // Errors: OUT_OF_RANGE beyond the tensor, INVALID_ARGUMENT for a part out of order.
-    virtual Status fill(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
-    // Where the next `size` bytes may be received, for fill() to find them there; null when they cannot.
-    virtual std::shared_ptr<std::byte> place(std::uint64_t offset, std::size_t size) = 0;
-    virtual bool complete() const = 0;  // every byte has come; the tensor is ready from then on
-  };
-  // Takes its turn in the order like write(). Errors: RESOURCE_EXHAUSTED; the call still takes its turn, and poisons
-  // the tensor.
-  virtual Result<std::unique_ptr<Upload>> begin_upload(proto::TensorId id, const ir::TensorType& type) = 0;
-
-  // Takes a turn like define(), for a program that could not even be read: its runs fail with `why`, and so do their
-  // outputs.
-  virtual Status define_invalid(proto::ProgramId id, std::size_t output_count, Status why,
-                                std::vector<proto::ProgramId> forget) = 0;
-
-  // Called from the executor with the number of ordered calls executed so far, which the device may yet have to do
-  // (docs/adr/013): every kProgressBatch calls, and when there is nothing left to do. Set it before the first call.
-  static constexpr std::uint64_t kProgressBatch = 32;
-  virtual void on_progress(std::function<void(std::uint64_t executed)> callback) = 0;
-
   // Waits for the call that is being executed; the next is not begun before another is made. For the end of the
   // process.
   virtual void pause() = 0;
-
-  // close() without waiting: the executor stops after the call it is at and frees everything. From any thread.
-  virtual void begin_close() = 0;
-
-  struct Stats {
-    std::uint64_t programs = 0, runs = 0;
-    std::uint64_t bytes = 0, peak_bytes = 0;  // of tensors, as their types say
-  };
-  virtual Stats stats() const = 0;
 };
 
 // Who executes a call: the session's thread, or the caller's if nothing is waiting and the call is a matter of

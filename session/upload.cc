@@ -33,7 +33,7 @@ Status StagedUpload::fill(std::uint64_t offset, std::span<const std::byte> bytes
   return {};
 }
 
-std::shared_ptr<std::byte> StagedUpload::place(std::uint64_t offset, std::size_t size) {
+std::shared_ptr<std::byte> StagedUpload::destination(std::uint64_t offset, std::size_t size) {
   const std::lock_guard lock{mutex_};
   if (!staging_ || offset != filled_ || size > size_ - offset) return nullptr;
   return {staging_, staging_->bytes().data() + offset};

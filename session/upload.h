@@ -24,7 +24,7 @@ class StagedUpload {
   // place already are not copied.
   Status fill(std::uint64_t offset, std::span<const std::byte> bytes);
   // The place of the next `size` bytes, to be received into; null when they are not due or not wanted.
-  std::shared_ptr<std::byte> place(std::uint64_t offset, std::size_t size);
+  std::shared_ptr<std::byte> destination(std::uint64_t offset, std::size_t size);
   bool complete() const;
   // Nothing more will come. What is missing now is missing for good.
   void finish();

@@ -148,16 +148,16 @@ void Conversation::transmit(proto::EncodedFrame frame, proto::Lane lane) {
 
 void Conversation::on_frame(SharedBytes bytes) { on_any_frame(proto::decode(bytes), bytes.size()); }
 
-proto::ReceiveSpace Conversation::place(std::span<const std::byte> head, std::uint64_t size) {
+proto::ReceiveSpace Conversation::receive_space(std::span<const std::byte> head, std::uint64_t size) {
   const auto chunk = proto::peek_chunk(head, size);
   if (!chunk) return {};
-  auto bytes = requests_.place(chunk->chunk, chunk->payload_size);
+  auto bytes = requests_.destination(chunk->chunk, chunk->payload_size);
   if (!bytes) return {};
-  const std::span place{bytes.get(), chunk->payload_size};
-  return {chunk->payload_begin, std::move(bytes), place};
+  const std::span rest{bytes.get(), chunk->payload_size};
+  return {chunk->payload_begin, std::move(bytes), rest};
 }
 
-void Conversation::on_placed(SharedBytes head, SharedBytes rest) {
+void Conversation::on_frame_in_place(SharedBytes head, SharedBytes rest) {
   const std::size_t size = head.size() + rest.size();
   on_any_frame(proto::decode(head, std::move(rest)), size);
 }

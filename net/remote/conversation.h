@@ -62,8 +62,8 @@ class Conversation final : public proto::ChannelHandler, public std::enable_shar
   Status health() const;
 
   void on_frame(SharedBytes bytes) override;
-  proto::ReceiveSpace place(std::span<const std::byte> head, std::uint64_t size) override;
-  void on_placed(SharedBytes head, SharedBytes rest) override;
+  proto::ReceiveSpace receive_space(std::span<const std::byte> head, std::uint64_t size) override;
+  void on_frame_in_place(SharedBytes head, SharedBytes rest) override;
   void on_closed(Status why) override;
 
  private:

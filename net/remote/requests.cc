@@ -89,7 +89,7 @@ Result<Completion> Requests::on_chunk(const proto::Chunk& chunk, std::span<const
                   proto::HostTensor{whole.type, SharedBytes{std::move(whole.bytes), all}});
 }
 
-std::shared_ptr<std::byte> Requests::place(const proto::Chunk& chunk, std::size_t size) {
+std::shared_ptr<std::byte> Requests::destination(const proto::Chunk& chunk, std::size_t size) {
   const Request* request = find(chunk.key);
   if (!request || !request->download.bytes) return nullptr;
   const Download& download = request->download;

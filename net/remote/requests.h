@@ -35,7 +35,7 @@ class Requests {
   Result<Completion> on_chunk(const proto::Chunk& chunk, std::span<const std::byte> bytes);
   // Where the chunk's bytes may be received before on_chunk is told of them; null when it will not take them, or in no
   // place.
-  std::shared_ptr<std::byte> place(const proto::Chunk& chunk, std::size_t size);
+  std::shared_ptr<std::byte> destination(const proto::Chunk& chunk, std::size_t size);
   Result<Completion> on_done(const proto::Done& done);
 
   std::vector<Completion> fail_all(const Status& why);

@@ -143,7 +143,7 @@ Result<std::vector<SharedBytes>> unpack(const SharedBytes& message) {
 
 namespace {
 
-constexpr std::size_t kMinPlacedBytes = std::size_t{32} << 10;
+constexpr std::size_t kMinInPlaceBytes = std::size_t{32} << 10;
 
 SharedBytes to_shared_bytes(grpc::ByteBuffer* buffer) {
   auto slice = std::make_shared<grpc::Slice>();
@@ -167,15 +167,15 @@ void copy_out(const std::vector<grpc::Slice>& slices, std::size_t skip, std::spa
 bool deliver_in_place(grpc::ByteBuffer* buffer, HandlerGate& gate) {
   const std::size_t size = buffer->Length();
   std::vector<grpc::Slice> slices;
-  if (size < kMinPlacedBytes || !buffer->Dump(&slices).ok()) return false;
+  if (size < kMinInPlaceBytes || !buffer->Dump(&slices).ok()) return false;
   std::vector<std::byte> head(proto::kMaxChunkHead);
   copy_out(slices, 0, head);
-  proto::ReceiveSpace place = gate.place(head, size);
-  if (place.begin == 0 || place.begin > head.size() || place.bytes.size() != size - place.begin) return false;
-  copy_out(slices, place.begin, place.bytes);
+  proto::ReceiveSpace rest = gate.receive_space(head, size);
+  if (rest.begin == 0 || rest.begin > head.size() || rest.bytes.size() != size - rest.begin) return false;
+  copy_out(slices, rest.begin, rest.bytes);
   buffer->Clear();
-  head.resize(place.begin);
-  gate.placed(SharedBytes::own(std::move(head)), SharedBytes{std::move(place.owner), place.bytes});
+  head.resize(rest.begin);
+  gate.frame_in_place(SharedBytes::own(std::move(head)), SharedBytes{std::move(rest.owner), rest.bytes});
   return true;
 }
 

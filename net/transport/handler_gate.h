@@ -25,15 +25,15 @@ class HandlerGate {
     if (handler) handler->on_frame(std::move(bytes));
   }
 
-  proto::ReceiveSpace place(std::span<const std::byte> head, std::uint64_t size) {
+  proto::ReceiveSpace receive_space(std::span<const std::byte> head, std::uint64_t size) {
     std::lock_guard lock(mutex_);
-    return handler_ ? handler_->place(head, size) : proto::ReceiveSpace{};
+    return handler_ ? handler_->receive_space(head, size) : proto::ReceiveSpace{};
   }
 
-  void placed(SharedBytes head, SharedBytes rest) {
+  void frame_in_place(SharedBytes head, SharedBytes rest) {
     std::lock_guard lock(mutex_);
     const auto handler = handler_;
-    if (handler) handler->on_placed(std::move(head), std::move(rest));
+    if (handler) handler->on_frame_in_place(std::move(head), std::move(rest));
   }
 
   void closed(Status why) {

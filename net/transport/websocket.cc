@@ -66,7 +66,7 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
         sender_(std::make_shared<ws::Sender>(socket_, role)),
         upgrade_(*socket_, role, options.shared_memory),
         inbox_(role == Role::server ? Role::client : Role::server, options.max_frame_bytes,
-               [this](std::span<const std::byte> head, std::uint64_t size) { return gate_.place(head, size); }) {}
+               [this](std::span<const std::byte> head, std::uint64_t size) { return gate_.receive_space(head, size); }) {}
 
   // Any thread, once.
   void serve(Accept accept, std::shared_ptr<const void> lease);
@@ -231,7 +231,7 @@ void Connection::on_event(const ws::Inbox::Event& event) {
     case Opcode::close:
       return on_close_frame(ws::decode_close(event.content.span()));
     default:
-      return event.rest.empty() ? gate_.frame(event.content) : gate_.placed(event.content, event.rest);
+      return event.rest.empty() ? gate_.frame(event.content) : gate_.frame_in_place(event.content, event.rest);
   }
 }
 

@@ -39,7 +39,7 @@ Result<std::optional<Inbox::Event>> Inbox::next() {
         if (buffered().size() < header->size + header->length) return std::optional<Event>{};
         return std::optional{take_control(*header)};
       }
-      if (is_worth_placing(*header) && buffered().size() < header->size + kHeadBytes) return std::optional<Event>{};
+      if (is_worth_a_space(*header) && buffered().size() < header->size + kHeadBytes) return std::optional<Event>{};
       BURN_RETURN_IF_ERROR(begin_frame(*header));
     }
     fill_from_buffer();
@@ -47,31 +47,31 @@ Result<std::optional<Inbox::Event>> Inbox::next() {
     const bool final = std::exchange(frame_, std::nullopt)->final;
     if (!final) continue;
     Message whole = std::exchange(message_, {});
-    auto& place = whole.place;
-    const std::span<const std::byte> bytes{whole.bytes.get(), place.begin > 0 ? place.begin : whole.size};
+    auto& rest = whole.space;
+    const std::span<const std::byte> bytes{whole.bytes.get(), rest.begin > 0 ? rest.begin : whole.size};
     return std::optional{Event{Opcode::binary, SharedBytes{std::move(whole.bytes), bytes},
-                               SharedBytes{std::move(place.owner), place.bytes}}};
+                               SharedBytes{std::move(rest.owner), rest.bytes}}};
   }
 }
 
 // Whole messages only: of one in pieces the first bytes may not even be there.
-bool Inbox::is_worth_placing(const Header& header) const {
-  return place_ && header.final && !message_.open && header.length >= kMinPlacedBytes &&
+bool Inbox::is_worth_a_space(const Header& header) const {
+  return find_space_ && header.final && !message_.open && header.length >= kMinInPlaceBytes &&
          header.length <= max_message_bytes_;
 }
 
-void Inbox::find_place(const Header& header) {
+void Inbox::find_space(const Header& header) {
   std::array<std::byte, kHeadBytes> head;
   std::ranges::copy(buffered().first(kHeadBytes), head.begin());
   if (header.mask) unmask(head, *header.mask, 0);
-  proto::ReceiveSpace place = place_(head, header.length);
-  const bool fits = place.begin > 0 && place.begin <= kHeadBytes && place.bytes.size() == header.length - place.begin;
-  if (fits) message_.place = std::move(place);
+  proto::ReceiveSpace rest = find_space_(head, header.length);
+  const bool fits = rest.begin > 0 && rest.begin <= kHeadBytes && rest.bytes.size() == header.length - rest.begin;
+  if (fits) message_.space = std::move(rest);
 }
 
 std::byte* Inbox::target() {
-  const proto::ReceiveSpace& place = message_.place;
-  return place.begin == 0 ? message_.bytes.get() + message_.size : place.bytes.data() + (message_.size - place.begin);
+  const proto::ReceiveSpace& rest = message_.space;
+  return rest.begin == 0 ? message_.bytes.get() + message_.size : rest.bytes.data() + (message_.size - rest.begin);
 }
 
 Status Inbox::begin_frame(const Header& header) {
@@ -82,15 +82,15 @@ Status Inbox::begin_frame(const Header& header) {
   if (header.length > max_message_bytes_ - message_.size) {
     return resource_exhausted("a frame of more than " + std::to_string(max_message_bytes_) + " bytes");
   }
-  const bool may_be_placed = is_worth_placing(header);
+  const bool may_have_space = is_worth_a_space(header);
   begin_ += header.size;
-  if (may_be_placed) find_place(header);
-  const std::size_t head = message_.place.begin;
+  if (may_have_space) find_space(header);
+  const std::size_t head = message_.space.begin;
   reserve(head > 0 ? head : message_.size + header.length, header.final && !message_.open);
   message_.open = true;
   frame_ = header;
   frame_done_ = 0;
-  if (head > 0) {  // what comes before the place
+  if (head > 0) {  // what comes before the space
     std::memcpy(message_.bytes.get(), buffered().data(), head);
     if (header.mask) unmask({message_.bytes.get(), head}, *header.mask, 0);
     begin_ += head;

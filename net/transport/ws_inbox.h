@@ -22,11 +22,11 @@ namespace burn::net::ws {
 // Not thread-safe.
 class Inbox {
  public:
-  // Asked about every large message: where the bytes after its beginning go. (ChannelHandler::place)
-  using Placer = std::function<proto::ReceiveSpace(std::span<const std::byte> head, std::uint64_t size)>;
+  // Asked about every large message: where the bytes after its beginning go. (ChannelHandler::receive_space)
+  using FindSpace = std::function<proto::ReceiveSpace(std::span<const std::byte> head, std::uint64_t size)>;
 
-  Inbox(Role from, std::size_t max_message_bytes, Placer place = {})
-      : from_(from), max_message_bytes_(max_message_bytes), place_(std::move(place)), buffer_(kBufferBytes) {}
+  Inbox(Role from, std::size_t max_message_bytes, FindSpace find_space = {})
+      : from_(from), max_message_bytes_(max_message_bytes), find_space_(std::move(find_space)), buffer_(kBufferBytes) {}
 
   // Where the next bytes go; the second part only when the first is full, and either may be empty.
   std::array<std::span<std::byte>, 2> space();
@@ -41,7 +41,7 @@ class Inbox {
   struct Event {
     Opcode opcode = Opcode::binary;  // binary: a whole message; else close, ping or pong
     SharedBytes content;
-    SharedBytes rest;  // of a message that was placed: what is in its place, the content being what comes before it
+    SharedBytes rest;  // of a message received in place: what is in its space, the content being what comes before it
   };
   // What has arrived in full, one after the other; then nothing until more bytes come.
   // Errors, the end of the connection: INVALID_ARGUMENT for broken framing, UNIMPLEMENTED for text, RESOURCE_EXHAUSTED
@@ -51,21 +51,21 @@ class Inbox {
  private:
   static constexpr std::size_t kBufferBytes = std::size_t{16} << 10;  // headers and small messages
   static constexpr std::size_t kHeadBytes = 64;                       // of a message, to say where its rest goes
-  static constexpr std::size_t kMinPlacedBytes = std::size_t{32} << 10;
+  static constexpr std::size_t kMinInPlaceBytes = std::size_t{32} << 10;
 
   struct Message {
     std::shared_ptr<std::byte[]> bytes;
     std::size_t size = 0, capacity = 0;
     bool open = false;          // the first frame has begun
-    proto::ReceiveSpace place;  // of what comes after the first place.begin bytes; the message is then one frame
+    proto::ReceiveSpace space;  // of what comes after the first space.begin bytes; the message is then one frame
   };
 
   std::span<const std::byte> buffered() const { return std::span(buffer_).subspan(begin_, end_ - begin_); }
   // The next bytes of the message.
   std::byte* target();
-  bool is_worth_placing(const Header& header) const;
+  bool is_worth_a_space(const Header& header) const;
   Status begin_frame(const Header& header);
-  void find_place(const Header& header);
+  void find_space(const Header& header);
   void reserve(std::size_t size, bool exactly);
   void fill_from_buffer();
   void filled(std::size_t count);
@@ -73,7 +73,7 @@ class Inbox {
 
   const Role from_;
   const std::size_t max_message_bytes_;
-  const Placer place_;
+  const FindSpace find_space_;
   std::vector<std::byte> buffer_;
   std::size_t begin_ = 0, end_ = 0;
   Message message_;

@@ -4,7 +4,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "server/connection.h"
+#include "net/serve/connection.h"
+#include "server/worker_host.h"
 #include "tests/proto/frames.h"
 #include "tests/server/fake_channel.h"
 #include "tests/session/fake_backend.h"
@@ -112,7 +113,7 @@ proto::Frame frame_of(Input& in) {
   }
 }
 
-void converse(Input& in, Connection& connection) {
+void converse(Input& in, net::Connection& connection) {
   std::uint64_t seq = 0;
   const auto mode = in.byte();
   if (mode & 1) connection.on_frame(proto::shared(proto::to_string(proto::encode({0, proto::Hello{}, {}}))));
@@ -140,8 +141,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Input in{data, size};
   const Quotas quotas{.tensor_bytes = 1 << 22, .tensors = 16, .programs = 8, .program_entries = 36, .in_flight = 16};
   {
-    const auto connection =
-        std::make_shared<Connection>(std::make_shared<FakeChannel>(), Connection::Devices{worker}, quotas, nullptr);
+    const auto host = std::make_shared<WorkerHost>(WorkerHost::Workers{worker}, quotas);
+    const auto connection = std::make_shared<burn::net::Connection>(std::make_shared<FakeChannel>(), host, nullptr);
     converse(in, *connection);
     connection->on_closed(burn::ok_status());
     connection->dispose();

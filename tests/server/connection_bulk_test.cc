@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "server/connection.h"
+#include "net/serve/connection.h"
 #include "tests/server/fake_client.h"
 
 namespace burn::server {
@@ -205,7 +205,7 @@ TEST_F(ConnectionTest, ChunksThatBreakTheRulesEndIt) {
 }
 
 TEST_F(ConnectionTest, ChunksBeyondTheCreditEndIt) {
-  BulkReceiver receiver{1000};
+  net::BulkReceiver receiver{1000};
   EXPECT_TRUE(receiver.announce(1, 1 << 20, nullptr).ok());
   const std::vector<std::byte> part(600);
   EXPECT_TRUE(receiver.receive({1, 0}, part).ok());
@@ -214,8 +214,8 @@ TEST_F(ConnectionTest, ChunksBeyondTheCreditEndIt) {
 }
 
 TEST_F(ConnectionTest, AnnouncementsHaveAnEnd) {
-  BulkReceiver receiver{1000};
-  for (proto::TensorId id = 0; id < BulkReceiver::kMaxIncoming; ++id)
+  net::BulkReceiver receiver{1000};
+  for (proto::TensorId id = 0; id < net::BulkReceiver::kMaxIncoming; ++id)
     ASSERT_TRUE(receiver.announce(id, 1, nullptr).ok());
   EXPECT_FAILS(receiver.announce(~proto::TensorId{0}, 1, nullptr), resource_exhausted, "more than 65536 tensors");
 }

@@ -1,4 +1,4 @@
-#include "server/connection.h"
+#include "net/serve/connection.h"
 
 #include <thread>
 
@@ -24,7 +24,7 @@ TEST_F(ConnectionTest, WelcomesAClient) {
 
 TEST_F(ConnectionTest, IsOnTheDeviceThatTheClientNames) {
   const auto other = std::make_shared<FakeDevice>();
-  const Connection::Devices devices{worker_, Worker::create(make_fake_backend(other))};
+  const WorkerHost::Workers devices{worker_, Worker::create(make_fake_backend(other))};
   FakeClient client{devices};
   EXPECT_EQ(client.enter(1).info.devices, (std::vector<std::string>{"fake", "fake"}));
   client.write(1, tensor({2}, {1, 2}));
@@ -34,7 +34,7 @@ TEST_F(ConnectionTest, IsOnTheDeviceThatTheClientNames) {
 }
 
 TEST_F(ConnectionTest, SaysWhichDevicesThereAre) {
-  FakeClient client{Connection::Devices{worker_, Worker::create(make_fake_backend(device_))}};
+  FakeClient client{WorkerHost::Workers{worker_, Worker::create(make_fake_backend(device_))}};
   client.send(proto::Hello{proto::kProtocolVersion, 0, "test", "", 2});
   EXPECT_EQ(client.expect_close(), not_found("there is no device 2 here: the worker has 0: fake, 1: fake"));
 }

@@ -7,7 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "ir/catalogue.h"
-#include "server/connection.h"
+#include "net/serve/connection.h"
+#include "server/worker_host.h"
 #include "tests/server/fake_channel.h"
 #include "tests/session/expect_fails.h"
 #include "tests/session/fake_backend.h"
@@ -20,9 +21,10 @@ using namespace session;  // the devices, programs and checks of tests/session
 class FakeClient {
  public:
   explicit FakeClient(const std::shared_ptr<Worker>& worker, const Quotas& quotas = {})
-      : FakeClient(Connection::Devices{worker}, quotas) {}
-  explicit FakeClient(const Connection::Devices& devices, const Quotas& quotas = {})
-      : connection_(std::make_shared<Connection>(channel_, devices, quotas, [this](auto) { ++ended; })) {}
+      : FakeClient(WorkerHost::Workers{worker}, quotas) {}
+  explicit FakeClient(const WorkerHost::Workers& workers, const Quotas& quotas = {})
+      : connection_(std::make_shared<net::Connection>(channel_, std::make_shared<WorkerHost>(workers, quotas),
+                                                      [this](auto) { ++ended; })) {}
   ~FakeClient() {
     leave();
     connection_->dispose();
@@ -44,15 +46,15 @@ class FakeClient {
     send_bytes(proto::to_string(proto::encode({seq, std::move(body), std::move(payload)})));
   }
   void send_bytes(std::string bytes) { connection_->on_frame(proto::shared(std::move(bytes))); }
-  // A chunk as a transport delivers it that asks where to put it; false: the server names no place.
+  // A chunk as a transport delivers it that asks where to put it; false: the server names no space.
   bool send_in_place(const proto::Chunk& chunk, SharedBytes payload) {
     const auto encoded = proto::encode({0, chunk, payload});
-    const auto place = connection_->place(std::as_bytes(std::span{encoded.header}), encoded.size());
-    if (place.begin == 0) return false;
-    EXPECT_EQ(place.begin, encoded.header.size());
-    EXPECT_EQ(place.bytes.size(), payload.size());
-    std::ranges::copy(payload.span(), place.bytes.begin());
-    connection_->on_placed(proto::shared(encoded.header), SharedBytes{place.owner, place.bytes});
+    const auto space = connection_->receive_space(std::as_bytes(std::span{encoded.header}), encoded.size());
+    if (space.begin == 0) return false;
+    EXPECT_EQ(space.begin, encoded.header.size());
+    EXPECT_EQ(space.bytes.size(), payload.size());
+    std::ranges::copy(payload.span(), space.bytes.begin());
+    connection_->on_frame_in_place(proto::shared(encoded.header), SharedBytes{space.owner, space.bytes});
     return true;
   }
   void write(proto::TensorId id, const proto::HostTensor& tensor) { send(proto::Write{id, tensor.type}, tensor.bytes); }
@@ -97,14 +99,14 @@ class FakeClient {
   }
 
   FakeChannel& channel() { return *channel_; }
-  Connection& connection() { return *connection_; }
+  net::Connection& connection() { return *connection_; }
   std::uint64_t last_seq() const { return last_seq_; }
 
   std::atomic<int> ended = 0;  // calls of the Connection's callback
 
  private:
   const std::shared_ptr<FakeChannel> channel_ = std::make_shared<FakeChannel>();
-  const std::shared_ptr<Connection> connection_;
+  const std::shared_ptr<net::Connection> connection_;
   std::uint64_t last_seq_ = 0;
   bool left_ = false;
 };

@@ -45,6 +45,8 @@ GroupPlan::GroupPlan(Emitter& emit, const ir::Program& program, const codegen::G
       case Level::column:
         write.kind = GroupOperand::Kind::column;
         break;
+      case Level::all:  // FuseLimits::sums_all is off here
+        break;
     }
     writes_.push_back(write);
   }

@@ -1,11 +1,10 @@
-#include "server/connection.h"
+#include "net/serve/connection.h"
 
 #include <fmt/format.h>
 
 #include "ir/catalogue.h"
-#include "server/log.h"
 
-namespace burn::server {
+namespace burn::net {
 namespace {
 
 // Answers that a client leaves lying. Chunks are not among the problems: they need its credit.
@@ -18,19 +17,11 @@ std::string list(const std::vector<std::string>& names) {
   return all;
 }
 
-std::vector<std::string> names_of(const Connection::Devices& devices) {
-  std::vector<std::string> names;
-  for (const auto& device : devices) names.emplace_back(device->backend().name());
-  return names;
-}
-
 }  // namespace
 
-Connection::Connection(std::shared_ptr<proto::Channel> channel, Devices devices, const session::Quotas& quotas,
-                       Ended ended)
+Connection::Connection(std::shared_ptr<proto::Channel> channel, std::shared_ptr<SessionHost> host, Ended ended)
     : channel_(std::move(channel)),
-      devices_(std::move(devices)),
-      quotas_(quotas),
+      host_(std::move(host)),
       ended_callback_(std::move(ended)),
       peer_(channel_->peer()),
       receiver_(proto::kInitialCredit),
@@ -62,10 +53,12 @@ void Connection::end(const Status& why) {
 
 void Connection::log_end(const Status& why) const {
   const auto reason = why.ok() ? std::string{"the client left"} : why.to_string();
-  if (!welcome_) return log_info(fmt::format("connection from {} closed before its hello: {}", peer_, reason));
+  if (!welcome_)
+    return host_->log(Severity::info, fmt::format("connection from {} closed before its hello: {}", peer_, reason));
   const auto stats = session_->stats();
-  log_info(fmt::format("session {} closed: {}; {} programs, {} runs, peak {:.1f} MiB", session_->info().session, reason,
-                       stats.programs, stats.runs, static_cast<double>(stats.peak_bytes) / (1 << 20)));
+  host_->log(Severity::info,
+             fmt::format("session {} closed: {}; {} programs, {} runs, peak {:.1f} MiB", session_->info().session,
+                         reason, stats.programs, stats.runs, static_cast<double>(stats.peak_bytes) / (1 << 20)));
 }
 
 // --- receiving --------------------------------------------------------------------------------------------
@@ -74,17 +67,17 @@ void Connection::on_frame(SharedBytes bytes) {
   if (!ended_) serve(proto::decode(bytes));
 }
 
-proto::ReceiveSpace Connection::place(std::span<const std::byte> head, std::uint64_t size) {
+proto::ReceiveSpace Connection::receive_space(std::span<const std::byte> head, std::uint64_t size) {
   if (ended_ || !session_) return {};
   const auto chunk = proto::peek_chunk(head, size);
   if (!chunk) return {};
-  auto bytes = receiver_.place(chunk->chunk, chunk->payload_size);
+  auto bytes = receiver_.destination(chunk->chunk, chunk->payload_size);
   if (!bytes) return {};
-  const std::span place{bytes.get(), chunk->payload_size};
-  return {chunk->payload_begin, std::move(bytes), place};
+  const std::span rest{bytes.get(), chunk->payload_size};
+  return {chunk->payload_begin, std::move(bytes), rest};
 }
 
-void Connection::on_placed(SharedBytes head, SharedBytes rest) {
+void Connection::on_frame_in_place(SharedBytes head, SharedBytes rest) {
   if (!ended_) serve(proto::decode(head, std::move(rest)));
 }
 
@@ -108,21 +101,22 @@ void Connection::handshake(const proto::Body& body) {
     return end(failed_precondition(
         fmt::format("client speaks protocol {}, this server {}", hello->version, proto::kProtocolVersion)));
   }
-  const auto names = names_of(devices_);
+  const auto& names = host_->devices();
   if (hello->device >= names.size()) {
     return end(not_found(fmt::format("there is no device {} here: the worker has {}", hello->device, list(names))));
   }
-  session_ = session::make_local_session(devices_[hello->device], quotas_, session::Execution::by_quick_callers);
+  session_ = host_->open_session(hello->device);
   if (const auto health = session_->health(); !health.ok()) return end(health);
   session_->on_progress([this](std::uint64_t executed) { acknowledge(executed); });
   auto info = session_->info();
+  max_in_flight_ = info.max_in_flight;
   info.devices = names;
-  log_info(
-      fmt::format("session {} opened from {} ({}) on {}", info.session, peer_, hello->client, names[hello->device]));
+  host_->log(Severity::info, fmt::format("session {} opened from {} ({}) on {}", info.session, peer_, hello->client,
+                                         names[hello->device]));
   const auto fingerprint = ir::op_set_fingerprint();
   if (hello->fingerprint != 0 && hello->fingerprint != fingerprint) {
-    log_warning(fmt::format("session {}: the client's op set ({:016x}) differs from ours ({:016x})", info.session,
-                            hello->fingerprint, fingerprint));
+    host_->log(Severity::warning, fmt::format("session {}: the client's op set ({:016x}) differs from ours ({:016x})",
+                                              info.session, hello->fingerprint, fingerprint));
   }
   welcome_ = true;
   send(proto::Welcome{proto::kProtocolVersion, fingerprint, info});
@@ -131,9 +125,9 @@ void Connection::handshake(const proto::Body& body) {
 Status Connection::take_turn(const proto::Frame& frame) {
   const auto due = received_ + 1;
   if (frame.seq != due) return invalid_argument(fmt::format("frame {} where {} is due", frame.seq, due));
-  if (due - acknowledged_ > quotas_.in_flight) {
+  if (due - acknowledged_ > max_in_flight_) {
     return resource_exhausted(fmt::format("frame {} while {} is the last acknowledged; at most {} may be under way",
-                                          due, acknowledged_.load(), quotas_.in_flight));
+                                          due, acknowledged_.load(), max_in_flight_));
   }
   received_ = due;
   return {};
@@ -168,7 +162,7 @@ Status Connection::perform(proto::Frame& frame, proto::Chunk& chunk) {
 }
 
 Status Connection::perform(proto::Frame&, proto::Read& read) {
-  if (sender_.waiting() > quotas_.in_flight) return resource_exhausted("the client does not take what it asked for");
+  if (sender_.waiting() > max_in_flight_) return resource_exhausted("the client does not take what it asked for");
   ++unanswered_;
   session_->read(read.id, [this, request = read.request](auto tensor) {
     answer(request, std::move(tensor));
@@ -223,4 +217,4 @@ void Connection::send(proto::Body body, SharedBytes payload) {
   channel_->send(proto::encode({0, std::move(body), std::move(payload)}), proto::Lane::control);
 }
 
-}  // namespace burn::server
+}  // namespace burn::net

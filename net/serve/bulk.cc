@@ -1,13 +1,13 @@
-#include "server/bulk.h"
+#include "net/serve/bulk.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-namespace burn::server {
+namespace burn::net {
 
 Status BulkReceiver::announce(proto::TensorId id, std::uint64_t bytes,
-                              std::unique_ptr<session::LocalSession::Upload> upload) {
+                              std::unique_ptr<proto::ServedSession::Upload> upload) {
   if (incoming_.size() >= kMaxIncoming) {
     return resource_exhausted(fmt::format("more than {} tensors are announced and have not come", kMaxIncoming));
   }
@@ -37,12 +37,12 @@ Status BulkReceiver::receive(const proto::Chunk& chunk, std::span<const std::byt
   return {};
 }
 
-std::shared_ptr<std::byte> BulkReceiver::place(const proto::Chunk& chunk, std::size_t size) {
+std::shared_ptr<std::byte> BulkReceiver::destination(const proto::Chunk& chunk, std::size_t size) {
   const auto found = incoming_.find(chunk.key);
   if (found == incoming_.end() || size > credit_) return nullptr;
   const auto& incoming = found->second;
   if (!incoming.upload || chunk.offset != incoming.received || size > incoming.size - incoming.received) return nullptr;
-  return incoming.upload->place(chunk.offset, size);
+  return incoming.upload->destination(chunk.offset, size);
 }
 
 std::uint64_t BulkReceiver::take_grant() {
@@ -90,4 +90,4 @@ std::size_t BulkSender::waiting() const {
   return outgoing_.size();
 }
 
-}  // namespace burn::server
+}  // namespace burn::net

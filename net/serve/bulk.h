@@ -8,9 +8,9 @@
 #include <unordered_map>
 
 #include "proto/channel.h"
-#include "session/local_session.h"
+#include "proto/served_session.h"
 
-namespace burn::server {
+namespace burn::net {
 
 // Not thread-safe: of the thread that receives frames.
 class BulkReceiver {
@@ -22,19 +22,19 @@ class BulkReceiver {
 
   // Chunks of tensor `id` will come, in all `bytes`. Null: they are taken and dropped.
   // Errors, each the end of the connection: when that was said before and is not done, or of too many.
-  Status announce(proto::TensorId id, std::uint64_t bytes, std::unique_ptr<session::LocalSession::Upload> upload);
+  Status announce(proto::TensorId id, std::uint64_t bytes, std::unique_ptr<proto::ServedSession::Upload> upload);
   // Errors, each the end of the connection: a chunk without announcement, out of order, beyond its tensor or the
   // credit.
   Status receive(const proto::Chunk& chunk, std::span<const std::byte> bytes);
   // Where the chunk's bytes may be received before receive() is told of them; null when it will not take them, or in no
   // place.
-  std::shared_ptr<std::byte> place(const proto::Chunk& chunk, std::size_t size);
+  std::shared_ptr<std::byte> destination(const proto::Chunk& chunk, std::size_t size);
   // Credit to give to the client now: what was consumed since, once it is worth a frame; else 0.
   std::uint64_t take_grant();
 
  private:
   struct Incoming {
-    std::unique_ptr<session::LocalSession::Upload> upload;
+    std::unique_ptr<proto::ServedSession::Upload> upload;
     std::uint64_t size = 0, received = 0;
   };
   std::unordered_map<proto::TensorId, Incoming> incoming_;
@@ -70,4 +70,4 @@ class BulkSender {
   std::uint64_t credit_;
 };
 
-}  // namespace burn::server
+}  // namespace burn::net

@@ -1,4 +1,4 @@
-// One client of the server: speaks burn.v1 over its channel and has a session behind it.
+// One client of a server: speaks burn.v1 over its channel and has a session of the host behind it.
 //
 // A frame that breaks the protocol's rules ends the connection with a Close that names it; a request that merely
 // cannot be fulfilled fails alone. When the channel closes, in whatever way, the session stops and frees its memory.
@@ -9,28 +9,25 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
+#include "net/serve/bulk.h"
+#include "net/serve/session_host.h"
 #include "proto/channel.h"
-#include "server/bulk.h"
-#include "session/local_session.h"
 
-namespace burn::server {
+namespace burn::net {
 
 class Connection : public proto::ChannelHandler, public std::enable_shared_from_this<Connection> {
  public:
-  using Devices = std::vector<std::shared_ptr<session::Worker>>;
   // Called from on_closed; must not block. The receiver should call dispose(), from another thread.
   using Ended = std::function<void(std::shared_ptr<Connection>)>;
 
-  // `devices`: one worker each; the client's hello says which is meant. At least one.
-  Connection(std::shared_ptr<proto::Channel> channel, Devices devices, const session::Quotas& quotas, Ended ended);
+  Connection(std::shared_ptr<proto::Channel> channel, std::shared_ptr<SessionHost> host, Ended ended);
   ~Connection() override;
 
   // From the channel.
   void on_frame(SharedBytes frame) override;
-  proto::ReceiveSpace place(std::span<const std::byte> head, std::uint64_t size) override;
-  void on_placed(SharedBytes head, SharedBytes rest) override;
+  proto::ReceiveSpace receive_space(std::span<const std::byte> head, std::uint64_t size) override;
+  void on_frame_in_place(SharedBytes head, SharedBytes rest) override;
   void on_closed(Status why) override;
 
   // The following from any thread.
@@ -72,14 +69,14 @@ class Connection : public proto::ChannelHandler, public std::enable_shared_from_
   void log_end(const Status& why) const;
 
   const std::shared_ptr<proto::Channel> channel_;
-  const Devices devices_;
-  const session::Quotas quotas_;
+  const std::shared_ptr<SessionHost> host_;
   const Ended ended_callback_;
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   const std::string peer_;
 
-  std::unique_ptr<session::LocalSession> session_;  // set by the hello, before welcome_
-  BulkReceiver receiver_;                           // of the channel's thread
+  std::unique_ptr<proto::ServedSession> session_;  // set by the hello, before welcome_
+  std::uint64_t max_in_flight_ = 0;                // the session's
+  BulkReceiver receiver_;                          // of the channel's thread
   BulkSender sender_;
   std::atomic<std::uint64_t> received_ = 0;      // the last ordered frame
   std::atomic<std::uint64_t> acknowledged_ = 0;  // the last one executed
@@ -87,4 +84,4 @@ class Connection : public proto::ChannelHandler, public std::enable_shared_from_
   std::atomic<bool> welcome_ = false, draining_ = false, ended_ = false;
 };
 
-}  // namespace burn::server
+}  // namespace burn::net

@@ -1,0 +1,33 @@
+// What a server has for its clients: devices, a session for each client, and a log.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proto/served_session.h"
+
+namespace burn::net {
+
+enum class Severity : std::uint8_t { info, warning };
+
+// Thread-safe.
+class SessionHost {
+ public:
+  SessionHost() = default;
+  SessionHost(const SessionHost&) = delete;
+  SessionHost& operator=(const SessionHost&) = delete;
+  virtual ~SessionHost() = default;
+
+  // Names of what a client's hello may choose from, by position: "cpu", "cuda:0". At least one.
+  virtual const std::vector<std::string>& devices() const = 0;
+  // Never null; a session that cannot be had says why by its health(). Requires: device < devices().size().
+  virtual std::unique_ptr<proto::ServedSession> open_session(std::size_t device) = 0;
+  // A line for the operator.
+  virtual void log(Severity severity, std::string_view line) = 0;
+};
+
+}  // namespace burn::net

@@ -1,0 +1,31 @@
+// Serves sessions on the devices of this process: one worker each.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "net/serve/session_host.h"
+#include "session/local_session.h"
+
+namespace burn::server {
+
+class WorkerHost final : public net::SessionHost {
+ public:
+  using Workers = std::vector<std::shared_ptr<session::Worker>>;
+  // `quotas`: of each session.
+  WorkerHost(Workers workers, const session::Quotas& quotas);
+
+  const Workers& workers() const { return workers_; }
+
+  const std::vector<std::string>& devices() const override { return devices_; }
+  std::unique_ptr<proto::ServedSession> open_session(std::size_t device) override;
+  void log(net::Severity severity, std::string_view line) override;
+
+ private:
+  const Workers workers_;
+  const session::Quotas quotas_;
+  std::vector<std::string> devices_;
+};
+
+}  // namespace burn::server
