@@ -37,6 +37,9 @@ int run(int argc, char** argv) {
   app.add_option("--dtype", options.dtype, "what products compute in")
       ->check(CLI::IsMember({"f32", "bf16"}))
       ->capture_default_str();
+  app.add_option("--start", options.start, "weights to begin with, as --save leaves them");
+  app.add_option("--save", options.save, "where the weights go at the end");
+  app.add_option("--losses", options.losses, "where the loss of each step goes");
   app.add_option("--generate", options.generate, "tokens to write at the end")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();

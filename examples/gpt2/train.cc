@@ -99,6 +99,7 @@ Trained train(const Options& options, const std::string& text, std::ostream& out
   std::mt19937_64 rng{options.seed};
   const Gpt2Config config{options.vocabulary, options.context, options.model, options.heads, options.layers};
   Trained result{.net = config.init(device), .losses = {}};
+  if (!options.start.empty()) result.net = result.net.load_record(Record::load(options.start));
   out << fmt::format("{} parameters, products in {}\n", result.net.num_params(), options.dtype);
 
   auto optim = optim::AdamWConfig{.beta_2 = 0.95, .epsilon = 1e-8, .weight_decay = 0.1}.init<Gpt2>();
@@ -118,6 +119,12 @@ Trained train(const Options& options, const std::string& text, std::ostream& out
     progress.add(i, loss);
   }
   progress.finish();
+  if (!options.save.empty()) result.net.into_record().save(options.save);
+  if (!options.losses.empty()) {
+    std::ofstream file{options.losses};
+    for (const float loss : result.losses) file << fmt::format("{:.6f}\n", loss);
+    if (!file.flush()) throw Error(StatusCode::unavailable, "gpt2: cannot write " + options.losses.string());
+  }
   return result;
 }
 

@@ -20,6 +20,8 @@ struct Options {
   std::int64_t warmup = 20;   // steps in which the learning rate rises
   double lr = 1e-3;           // the highest; a tenth of it at the end
   std::string dtype = "f32";  // of products: f32, bf16
+  // Where not empty: weights to begin with and to leave behind (safetensors), and the loss of each step, one a line.
+  std::filesystem::path start, save, losses;
 
   std::int64_t generate = 200;  // tokens
   double temperature = 0.8;

@@ -1,6 +1,8 @@
 // The language model of examples/gpt2: it learns, in f32 and in bf16, has one table for both of its ends, and writes
 // the same with a cache as without.
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <numeric>
 #include <set>
 #include <sstream>
@@ -47,6 +49,27 @@ TEST(Gpt2, LearnsInBothPrecisions) {
   const auto rounded = losses_of(options);
   EXPECT_NEAR(rounded[0], exact[0], 0.01);
   EXPECT_NEAR(mean(rounded, 25, 30), mean(exact, 25, 30), 0.1);
+}
+
+TEST(Gpt2, GoesOnFromWhatItSaved) {
+  const std::filesystem::path folder{::testing::TempDir()};
+  auto options = small();
+  options.steps = 0;
+  options.save = folder / "gpt2-start.safetensors";
+  std::ostringstream out;
+  train(options, text(), out);
+  options = small();
+  options.steps = 3;
+  const auto direct = train(options, text(), out).losses;
+  options.start = folder / "gpt2-start.safetensors";
+  options.losses = folder / "gpt2-losses.txt";
+  EXPECT_EQ(train(options, text(), out).losses, direct);
+  std::ifstream file{options.losses};
+  std::vector<float> written;
+  for (float loss = 0; file >> loss;) written.push_back(loss);
+  EXPECT_THAT(written, ::testing::Pointwise(::testing::FloatNear(1e-5F), direct));
+  options.start = folder / "not-there.safetensors";
+  EXPECT_THROW(train(options, text(), out), Error);
 }
 
 TEST(Gpt2, HasOneTableForBothEnds) {
