@@ -58,6 +58,12 @@ const json::value& as_value(const void* value) { return *static_cast<const json:
   throw Error(StatusCode::invalid_argument, path + " is " + json::serialize(got) + ", " + wanted + " was expected");
 }
 
+std::string list_of(std::span<const std::string_view> names) {
+  std::string list;
+  for (const auto name : names) list += (list.empty() ? "" : ", ") + std::string{name};
+  return list;
+}
+
 }  // namespace
 
 JsonReader JsonReader::parse(std::string_view text, const std::string& source) {
@@ -98,6 +104,13 @@ std::string JsonReader::string() const {
   return std::string{value.as_string()};
 }
 
+std::size_t JsonReader::one_of(std::span<const std::string_view> names) const {
+  const auto name = string();
+  const auto found = std::ranges::find(names, name);
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  throw Error(StatusCode::invalid_argument, path_ + " is \"" + name + "\"; there are: " + list_of(names));
+}
+
 std::size_t JsonReader::array_size() const {
   const auto& value = as_value(value_);
   if (!value.is_array()) wrong_type(path_, "a list", value);
@@ -122,10 +135,8 @@ void JsonReader::only(const std::vector<std::string_view>& keys) const {
   for (const auto& member : value.as_object()) {
     const std::string_view key{member.key().data(), member.key().size()};
     if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
-      std::string known;
-      for (const auto name : keys) known += (known.empty() ? "" : ", ") + std::string{name};
       throw Error(StatusCode::invalid_argument,
-                  path_ + " has no field \"" + std::string{key} + "\"; there are: " + known);
+                  path_ + " has no field \"" + std::string{key} + "\"; there are: " + list_of(keys));
     }
   }
 }

@@ -13,10 +13,15 @@ BURN_VALUE_OPERATOR(+, add)
 BURN_VALUE_OPERATOR(-, sub)
 BURN_VALUE_OPERATOR(*, mul)
 BURN_VALUE_OPERATOR(/, div)
+BURN_VALUE_OPERATOR(>=, greater_equal)
+BURN_VALUE_OPERATOR(==, equal)
 #undef BURN_VALUE_OPERATOR
 
 inline Value sqrt(const Value& x) { return client::pointwise(ir::PointwiseFn::sqrt, x, {}); }
 inline Value max(const Value& a, const Value& b) { return client::pointwise(ir::PointwiseFn::max, a, b, {}); }
+inline Value select(const Value& condition, const Value& a, const Value& b) {
+  return client::select(condition, a, b, {});
+}
 inline Value zeros_like(const Value& x) { return client::filled(client::place_of(x), x.shape(), 0, x.dtype(), {}); }
 
 }  // namespace burn::optim::math

@@ -3,4 +3,5 @@
 
 #include "train/optim/adam.h"
 #include "train/optim/grad_scaler.h"
+#include "train/optim/rms_prop.h"
 #include "train/optim/sgd.h"

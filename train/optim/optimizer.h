@@ -47,3 +47,12 @@ class Optimizer {
 };
 
 }  // namespace burn::optim
+
+// The end of an optimizer's configuration: its fields, and what it makes. The .cc file defines init().
+#define BURN_OPTIMIZER_CONFIG(Type, ...)        \
+  BURN_CONFIG(Type, __VA_ARGS__)                \
+  ::burn::optim::ModuleOptimizer init() const;  \
+  template <::burn::Module M>                   \
+  ::burn::optim::Optimizer<M> init() const {    \
+    return ::burn::optim::Optimizer<M>{init()}; \
+  }
