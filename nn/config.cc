@@ -70,8 +70,16 @@ JsonReader JsonReader::parse(std::string_view text, const std::string& source) {
   boost::system::error_code error;
   json::parse_options options;
   options.max_depth = 64;
-  auto root = std::make_shared<json::value>(json::parse({text.data(), text.size()}, error, {}, options));
-  if (error) throw Error(StatusCode::invalid_argument, source + " is not JSON: " + error.message());
+  json::stream_parser parser({}, options);
+  const auto read = parser.write_some(text.data(), text.size(), error);
+  const bool goes_on = !error && text.find_first_not_of(" \t\r\n", read) != std::string_view::npos;
+  if (!error && !goes_on) parser.finish(error);  // an error where it ends too early
+  if (error || goes_on) {
+    throw Error(StatusCode::invalid_argument,
+                source + " is not JSON: " + (goes_on ? "there is more after its end" : error.message()) + " (line " +
+                    std::to_string(1 + std::ranges::count(text.substr(0, read), '\n')) + ")");
+  }
+  auto root = std::make_shared<json::value>(parser.release());
   const void* value = root.get();
   return {std::move(root), value, source};
 }
@@ -136,7 +144,8 @@ void JsonReader::only(const std::vector<std::string_view>& keys) const {
     const std::string_view key{member.key().data(), member.key().size()};
     if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
       throw Error(StatusCode::invalid_argument,
-                  path_ + " has no field \"" + std::string{key} + "\"; there are: " + list_of(keys));
+                  path_ + " has a field \"" + std::string{key} +
+                      "\" that its configuration lacks; that has: " + (keys.empty() ? "none" : list_of(keys)));
     }
   }
 }
