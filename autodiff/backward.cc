@@ -149,7 +149,24 @@ void add_to(Value& sum, Value&& g, const ir::CallSite& site) {
   sum = sum.has_value() ? pointwise(ir::PointwiseFn::add, sum, g, site) : std::move(g);
 }
 
+// That of the nodes that have one, or of the scope.
+GradientCheckpointingStrategy strategy_of(const NodeTable& table) {
+  using Strategy = GradientCheckpointingStrategy;
+  std::uint8_t said = 0;
+  for (std::size_t i = 0; i < table.size(); ++i) said = std::max(said, table.node(i)->checkpointing);
+  return said == 0 ? GradientCheckpointing::strategy() : static_cast<Strategy>(said - 1);
+}
+
 }  // namespace
+
+void set_checkpointing(const Value& value, GradientCheckpointingStrategy strategy, const ir::CallSite& site) {
+  if (!value.is_tracked()) {
+    throw Error(StatusCode::failed_precondition,
+                "with_gradient_checkpointing_strategy: no gradient flows through this " + ir::to_string(value.type()) +
+                    " (at " + ir::to_string(site) + ")");
+  }
+  value.tape()->checkpointing = static_cast<std::uint8_t>(1 + static_cast<int>(strategy));
+}
 
 Gradients backward(const Value& loss, const BackwardOptions& options, const ir::CallSite& site) {
   const Autocast pause{ir::DType::f32};  // a gradient computes in the dtype of what it is the gradient of
@@ -166,7 +183,7 @@ Gradients backward(const Value& loss, const BackwardOptions& options, const ir::
   Gradients result;
   autodiff::Pieces pieces;
   std::optional<autodiff::Checkpoints> checkpoints;
-  if (GradientCheckpointing::strategy() == GradientCheckpointingStrategy::balanced && !options.create_graph) {
+  if (strategy_of(table) == GradientCheckpointingStrategy::balanced && !options.create_graph) {
     std::vector<TapeNode*> nodes(order.size());
     std::ranges::transform(order, nodes.rbegin(), [&](std::uint32_t number) { return table.node(number); });
     checkpoints.emplace(nodes);

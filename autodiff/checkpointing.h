@@ -3,6 +3,8 @@
 //   const GradientCheckpointing scope;                        // balanced
 //   auto grads = loss.backward();
 //
+// or loss.with_gradient_checkpointing_strategy(GradientCheckpointingStrategy::balanced).backward().
+//
 // A backward pass wants numbers of the forward pass, which keeps them until then. Balanced: what is cheap to compute
 // (functions of elements, casts, views) is computed once more where a product, a convolution or an attention wants it,
 // if it follows from numbers that are kept anyway: of gelu(x W) that go into the next product only x W is kept. Results
@@ -10,11 +12,9 @@
 // bit for bit where the device computes a formula alike in two places.
 #pragma once
 
-#include <cstdint>
+#include "client/gradients.h"
 
 namespace burn {
-
-enum class GradientCheckpointingStrategy : std::uint8_t { disabled, balanced };
 
 // For backward passes from here to the end of the block, on this thread. Scopes nest: the innermost one counts. Ended
 // by the thread that began it, in the opposite order. Says nothing to passes with create_graph, whose graph keeps

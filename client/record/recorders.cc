@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "client/fail.h"
 #include "client/record/again.h"
 #include "client/record/capture_log.h"
 #include "client/record/device_state.h"
@@ -16,10 +17,6 @@ namespace {
 std::atomic<std::uint64_t> next_device_serial{1};
 
 std::uint64_t random_seed() { return (std::uint64_t{std::random_device{}()} << 32) | std::random_device{}(); }
-
-std::string at_site(const ir::CallSite& site) {
-  return site.file != nullptr ? " (at " + ir::to_string(site) + ")" : std::string{};
-}
 
 [[noreturn]] void refuse_other_device(const ir::Op& op, const std::shared_ptr<DeviceState>& a,
                                       const std::shared_ptr<DeviceState>& b, const ir::CallSite& site) {

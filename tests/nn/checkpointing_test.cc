@@ -92,6 +92,28 @@ TEST(Checkpointing, EndsWithItsScope) {
   EXPECT_EQ(GradientCheckpointing::strategy(), Strategy::disabled);
 }
 
+TEST(Checkpointing, IsSaidOfATensorInsteadOfAScope) {
+  const auto recomputed = [](auto&& mark, Strategy scope) {
+    const auto told = std::make_shared<test::Told>();
+    const Device device = Device::from_session("told:", std::make_unique<test::RecordingSession>(told)).autodiff();
+    const auto mlp = DeepMlp::init(3, 64, 0, device);
+    const auto x = Tensor<2>::ones({128, 64}, device);
+    device.flush();
+    const GradientCheckpointing around{scope};
+    const auto gradients = mark(mlp.forward(x).square().mean()).backward();
+    device.flush();
+    return std::ranges::count_if(told->program_of(told->runs.size() - 1).nodes, &ir::Node::recompute);
+  };
+  const auto say = [](Strategy strategy) {
+    return [=](const Tensor<1>& loss) { return loss.with_gradient_checkpointing_strategy(strategy); };
+  };
+  EXPECT_GT(recomputed(say(Strategy::balanced), Strategy::disabled), 0);
+  EXPECT_EQ(recomputed(say(Strategy::disabled), Strategy::balanced), 0);
+  const auto x = Tensor<1>::ones({2}, test::ad());
+  EXPECT_EQ(test::error_of([&] { (void)x.with_gradient_checkpointing_strategy(Strategy::balanced); }),
+            "with_gradient_checkpointing_strategy: no gradient flows through this f32[2]");
+}
+
 // The most bytes that the device held at once.
 std::uint64_t peak_of(Strategy strategy) {
   const auto worker = session::Worker::create(value_or_throw(backends::open_backend("cpu")));
