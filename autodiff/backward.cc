@@ -2,6 +2,8 @@
 #include <iterator>
 #include <vector>
 
+#include "autodiff/checkpointing.h"
+#include "autodiff/checkpoints.h"
 #include "autodiff/math.h"
 #include "autodiff/pieces.h"
 #include "autodiff/rules.h"
@@ -103,13 +105,22 @@ std::vector<std::uint32_t> in_reverse_order(TapeNode* loss, NodeTable& table, co
   return order;
 }
 
+// Functions of elements are computed in kernels that have what they want again by themselves (docs/adr/022).
+bool reads_from_memory(const TapeNode& node) {
+  return !std::holds_alternative<ir::Pointwise>(node.op) && !std::holds_alternative<ir::Cast>(node.op);
+}
+
 // What the node's operands get, given the gradients of its results, of which some may be empty.
-autodiff::OperandGradients step_back(TapeNode& node, std::span<const Value> gs, bool create_graph) {
+autodiff::OperandGradients step_back(TapeNode& node, std::span<const Value> gs, bool create_graph,
+                                     autodiff::Checkpoints* checkpoints) {
   Few<Value, 3> operands{node.operands.size()};
   Few<bool, 8> needs{node.operands.size()};
   for (std::size_t i = 0; i < node.operands.size(); ++i) {
     needs[i] = node.operands[i].is_tracked();
-    operands[i] = create_graph ? node.operands[i] : node.operands[i].inner();
+    if (checkpoints != nullptr && reads_from_memory(node))
+      operands[i] = checkpoints->again(node.operands[i]);
+    else
+      operands[i] = create_graph ? node.operands[i] : node.operands[i].inner();
   }
   Few<Value, 1> results{node.results.size()};
   for (std::size_t k = 0; k < results.size(); ++k) {
@@ -138,7 +149,24 @@ void add_to(Value& sum, Value&& g, const ir::CallSite& site) {
   sum = sum.has_value() ? pointwise(ir::PointwiseFn::add, sum, g, site) : std::move(g);
 }
 
+// That of the nodes that have one, or of the scope.
+GradientCheckpointingStrategy strategy_of(const NodeTable& table) {
+  using Strategy = GradientCheckpointingStrategy;
+  std::uint8_t said = 0;
+  for (std::size_t i = 0; i < table.size(); ++i) said = std::max(said, table.node(i)->checkpointing);
+  return said == 0 ? GradientCheckpointing::strategy() : static_cast<Strategy>(said - 1);
+}
+
 }  // namespace
+
+void set_checkpointing(const Value& value, GradientCheckpointingStrategy strategy, const ir::CallSite& site) {
+  if (!value.is_tracked()) {
+    throw Error(StatusCode::failed_precondition,
+                "with_gradient_checkpointing_strategy: no gradient flows through this " + ir::to_string(value.type()) +
+                    " (at " + ir::to_string(site) + ")");
+  }
+  value.tape()->checkpointing = static_cast<std::uint8_t>(1 + static_cast<int>(strategy));
+}
 
 Gradients backward(const Value& loss, const BackwardOptions& options, const ir::CallSite& site) {
   const Autocast pause{ir::DType::f32};  // a gradient computes in the dtype of what it is the gradient of
@@ -154,8 +182,15 @@ Gradients backward(const Value& loss, const BackwardOptions& options, const ir::
   pending[table.result_of(loss)] = filled(place, loss.shape(), 1, loss.dtype(), site);
   Gradients result;
   autodiff::Pieces pieces;
+  std::optional<autodiff::Checkpoints> checkpoints;
+  if (strategy_of(table) == GradientCheckpointingStrategy::balanced && !options.create_graph) {
+    std::vector<TapeNode*> nodes(order.size());
+    std::ranges::transform(order, nodes.rbegin(), [&](std::uint32_t number) { return table.node(number); });
+    checkpoints.emplace(nodes);
+  }
   for (const auto number : order) {
     TapeNode* node = table.node(number);
+    if (checkpoints) checkpoints->forget(node);
     const auto first = table.first_result(number);
     const std::span arrived(pending.data() + first, node->is_leaf ? 1 : node->results.size());
     for (std::size_t k = 0; k < arrived.size(); ++k) {
@@ -173,7 +208,7 @@ Gradients backward(const Value& loss, const BackwardOptions& options, const ir::
       pieces.add(table.result_of(x), x.shape(), std::get<ir::Slice>(node->op), std::move(arrived[0]), node->site);
       continue;
     }
-    auto gradients = step_back(*node, arrived, options.create_graph);
+    auto gradients = step_back(*node, arrived, options.create_graph, checkpoints ? &*checkpoints : nullptr);
     for (Value& g : arrived) g = {};
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       if (!gradients[i]) continue;

@@ -4,6 +4,7 @@
 // <burn/backends/backend.h>.
 #pragma once
 
+#include "autodiff/checkpointing.h"
 #include "client/autocast.h"
 #include "client/capture/capture.h"
 #include "client/device.h"

@@ -11,6 +11,9 @@
 
 namespace burn {
 
+// What a backward pass does for memory: autodiff/checkpointing.h.
+enum class GradientCheckpointingStrategy : std::uint8_t { disabled, balanced };
+
 struct BackwardOptions {
   bool retain_graph = false;  // keep what was recorded, for another backward over it
   bool create_graph = false;  // make the gradients differentiable themselves (implies retain_graph)
@@ -32,6 +35,10 @@ class Gradients {
 };
 
 namespace client {
+// For backward passes that come by this value, instead of what their scope says; balanced counts before disabled.
+// Errors (thrown): no gradient flows through it.
+void set_checkpointing(const Value& value, GradientCheckpointingStrategy strategy, const ir::CallSite& site);
+
 // Gradients of the sum of `loss` with respect to every leaf it depends on. Unless retained, the recording behind `loss`
 // is freed. Errors (thrown): `loss` is not tracked; a graph that an earlier backward freed; an op without a gradient.
 Gradients backward(const Value& loss, const BackwardOptions& options, const ir::CallSite& site);

@@ -115,7 +115,8 @@ struct TapeNode : Pooled<TapeNode> {
 
   std::atomic<std::int32_t> owners{0};
   bool is_leaf = false;
-  bool is_consumed = false;  // a backward pass has freed the operands
+  bool is_consumed = false;        // a backward pass has freed the operands
+  std::uint8_t checkpointing = 0;  // what set_checkpointing() has said, plus 1; 0: nothing
   union {
     std::uint64_t serial = 0;  // rises with creation: an order in which operands come before results
     TapeNode* next_doomed;     // when nobody owns it any more and it waits to be freed

@@ -58,14 +58,28 @@ const json::value& as_value(const void* value) { return *static_cast<const json:
   throw Error(StatusCode::invalid_argument, path + " is " + json::serialize(got) + ", " + wanted + " was expected");
 }
 
+std::string list_of(std::span<const std::string_view> names) {
+  std::string list;
+  for (const auto name : names) list += (list.empty() ? "" : ", ") + std::string{name};
+  return list;
+}
+
 }  // namespace
 
 JsonReader JsonReader::parse(std::string_view text, const std::string& source) {
   boost::system::error_code error;
   json::parse_options options;
   options.max_depth = 64;
-  auto root = std::make_shared<json::value>(json::parse({text.data(), text.size()}, error, {}, options));
-  if (error) throw Error(StatusCode::invalid_argument, source + " is not JSON: " + error.message());
+  json::stream_parser parser({}, options);
+  const auto read = parser.write_some(text.data(), text.size(), error);
+  const bool goes_on = !error && text.find_first_not_of(" \t\r\n", read) != std::string_view::npos;
+  if (!error && !goes_on) parser.finish(error);  // an error where it ends too early
+  if (error || goes_on) {
+    throw Error(StatusCode::invalid_argument,
+                source + " is not JSON: " + (goes_on ? "there is more after its end" : error.message()) + " (line " +
+                    std::to_string(1 + std::ranges::count(text.substr(0, read), '\n')) + ")");
+  }
+  auto root = std::make_shared<json::value>(parser.release());
   const void* value = root.get();
   return {std::move(root), value, source};
 }
@@ -98,6 +112,13 @@ std::string JsonReader::string() const {
   return std::string{value.as_string()};
 }
 
+std::size_t JsonReader::one_of(std::span<const std::string_view> names) const {
+  const auto name = string();
+  const auto found = std::ranges::find(names, name);
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  throw Error(StatusCode::invalid_argument, path_ + " is \"" + name + "\"; there are: " + list_of(names));
+}
+
 std::size_t JsonReader::array_size() const {
   const auto& value = as_value(value_);
   if (!value.is_array()) wrong_type(path_, "a list", value);
@@ -122,10 +143,9 @@ void JsonReader::only(const std::vector<std::string_view>& keys) const {
   for (const auto& member : value.as_object()) {
     const std::string_view key{member.key().data(), member.key().size()};
     if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
-      std::string known;
-      for (const auto name : keys) known += (known.empty() ? "" : ", ") + std::string{name};
       throw Error(StatusCode::invalid_argument,
-                  path_ + " has no field \"" + std::string{key} + "\"; there are: " + known);
+                  path_ + " has a field \"" + std::string{key} +
+                      "\" that its configuration lacks; that has: " + (keys.empty() ? "none" : list_of(keys)));
     }
   }
 }

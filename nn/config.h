@@ -7,7 +7,7 @@
 //   };
 //   NetConfig{.hidden = 64}.save("net.json");  auto config = NetConfig::load("net.json");
 //
-// A field is a number, a bool, a string, another config, an enum-like config, or a std::array, std::vector or
+// A field is a number, a bool, a string, another config, an enum with enum_names(), or a std::array, std::vector or
 // std::optional of those. A field that the JSON lacks keeps its default; one that it has too many, or of the wrong
 // type, is an error.
 #pragma once
@@ -18,6 +18,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -66,6 +67,7 @@ class JsonReader {
   double number() const;
   bool flag() const;
   std::string string() const;
+  std::size_t one_of(std::span<const std::string_view> names) const;  // which of them it is; throws for any other
   std::size_t array_size() const;
   JsonReader at(std::size_t index) const;
   std::optional<JsonReader> find(std::string_view key) const;
@@ -117,6 +119,8 @@ void to_json(JsonWriter& json, const T& value) {
     json.value(static_cast<double>(value));
   } else if constexpr (std::same_as<T, std::string>) {
     json.value(value);
+  } else if constexpr (std::is_enum_v<T>) {
+    json.value(std::string{enum_names(value)[static_cast<std::size_t>(value)]});
   } else if constexpr (kIsOptionalField<T>) {
     if (value)
       to_json(json, *value);
@@ -148,6 +152,9 @@ void from_json(const JsonReader& json, T& value) {
     value = static_cast<T>(json.number());
   } else if constexpr (std::same_as<T, std::string>) {
     value = json.string();
+  } else if constexpr (std::is_enum_v<T>) {  // constexpr std::array<std::string_view, N> enum_names(T), in T's order
+    static constexpr auto kNames = enum_names(T{});
+    value = static_cast<T>(json.one_of(kNames));
   } else if constexpr (kIsOptionalField<T>) {
     if (json.is_null())
       value.reset();

@@ -12,7 +12,7 @@ Linear LinearConfig::init(const Device& device) const {
   return layer;
 }
 
-client::Value Linear::run(const client::Value& x, const client::Site& site) const {
+client::Value Linear::apply(const client::Value& x, const client::Site& site) const {
   return client::linear(x, detail::held(weight.slot(), "Linear: weight", site), bias ? &bias->slot().value : nullptr,
                         site);
 }

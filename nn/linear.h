@@ -17,15 +17,14 @@ struct Linear {
   // Shapes: [..., d_input] -> [..., d_output]. Errors: another last dim.
   template <int D>
   Tensor<D> forward(const Tensor<D>& x, Loc where = Loc::current()) const {
-    return Tensor<D>{run(x.value(), at(where))};
+    return Tensor<D>{apply(x.value(), at(where))};
   }
   template <int D>
   Tensor<D> operator()(const Tensor<D>& x, Loc where = Loc::current()) const {
     return forward(x, where);
   }
-
- private:
-  client::Value run(const client::Value& x, const client::Site& site) const;
+  // The same without a rank, for layers made of it.
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 struct LinearConfig {

@@ -19,11 +19,7 @@ PositionWiseFeedForward PositionWiseFeedForwardConfig::init(const Device& device
 }
 
 client::Value PositionWiseFeedForward::run(const client::Value& x, Loc where) const {
-  const auto linear = [&](const Linear& layer, const client::Value& input) {
-    return client::linear(input, detail::held(layer.weight.slot(), "Linear: weight", at(where)),
-                          layer.bias ? &layer.bias->slot().value : nullptr, at(where));
-  };
-  client::Value y = linear(linear_inner, x);
+  client::Value y = linear_inner.apply(x, at(where));
   if (activation == "relu")
     y = client::pointwise(ir::PointwiseFn::relu, y, at(where));
   else if (activation == "silu")
@@ -35,7 +31,7 @@ client::Value PositionWiseFeedForward::run(const client::Value& x, Loc where) co
     const Tensor<2> rows{client::reshape(y, {-1, shape.back()}, at(where))};
     y = client::reshape(dropout(rows, where).value(), shape, at(where));
   }
-  return linear(linear_outer, y);
+  return linear_outer.apply(y, at(where));
 }
 
 TransformerEncoderLayer TransformerEncoderConfig::init_layer(const Device& device) const {

@@ -52,17 +52,20 @@ Status check_layout(SafetensorsHeader& header, std::uint64_t data_size) {
 
 Result<SafetensorsHeader> parse_safetensors(std::span<const std::byte> file) {
   if (file.size() < kLengthBytes) {
-    return invalid_argument(fmt::format("{} bytes are too few for a safetensors file", file.size()));
+    return invalid_argument(fmt::format("this is no safetensors file: {} bytes are too few for one", file.size()));
   }
   std::uint64_t length = 0;
   std::memcpy(&length, file.data(), kLengthBytes);
+  // Files of another kind begin with other bytes, which as a length are nearly always too much.
   if (length > kMaxHeaderBytes) {
     return invalid_argument(
-        fmt::format("the header claims {} bytes, more than the {} allowed", length, kMaxHeaderBytes));
+        fmt::format("this is no safetensors file: its header would have {} bytes, more than the {} allowed", length,
+                    kMaxHeaderBytes));
   }
   if (length > file.size() - kLengthBytes) {
     return invalid_argument(
-        fmt::format("the header claims {} bytes, but {} follow", length, file.size() - kLengthBytes));
+        fmt::format("this is no safetensors file, or one cut short: the header claims {} bytes, but {} follow", length,
+                    file.size() - kLengthBytes));
   }
   const auto text = std::string_view(reinterpret_cast<const char*>(file.data()) + kLengthBytes, length);
   BURN_TRY(auto header, parse_header_json(text));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "train/learner/supervised_training.h"
+#include "train/lr/compose.h"
 #include "train/lr/schedule.h"
 #include "train/metric/metric.h"
 #include "train/optim/optim.h"

@@ -166,6 +166,14 @@ class Tensor : public detail::ElementMethods<D, K>,
   {
     return client::backward(held("backward", where), options, at(where));
   }
+  // What backward passes that come by this tensor, or begin at it, do for memory (autodiff/checkpointing.h). Says so of
+  // its copies, too. Errors: no gradient flows through it.
+  Tensor with_gradient_checkpointing_strategy(GradientCheckpointingStrategy strategy, Loc where = Loc::current()) const
+    requires std::same_as<K, Float>
+  {
+    client::set_checkpointing(held("with_gradient_checkpointing_strategy", where), strategy, at(where));
+    return *this;
+  }
   // The gradient of this leaf, on the inner device.
   std::optional<Tensor> grad(const Gradients& gradients, Loc where = Loc::current()) const {
     return wrap(gradients.get(held("grad", where)));

@@ -4,6 +4,7 @@
 #include "client/ops/activation.h"
 #include "client/ops/formula.h"
 #include "nn/checks.h"
+#include "nn/loss/pair.h"
 #include "nn/loss/probability.h"
 #include "nn/loss/weights.h"
 
@@ -29,34 +30,35 @@ Term of_probabilities(const Term& p, const Term& t) {
   return (t - 1.0) * log1p(-detail::below_one(p)) - t * log(detail::above_zero(p));
 }
 
-// The weight of each element, in a shape that broadcasts to x's.
-Value weights_like(const Value& weights, const Value& x, const Value& targets, const client::Site& site) {
+// The weight of each element, in a shape that broadcasts to x's. `t`: the targets as they were given, in x's dtype.
+Term weights_like(const Value& weights, const Term& t, const Value& x) {
+  const auto& site = t.site();
   const auto wanted = x.rank() == 1 ? 2 : x.dim(-1);
   if (weights.dim(0) != wanted) {
     client::fail("binary_cross_entropy: " + std::to_string(weights.dim(0)) + " weights, but " +
                      ir::to_string(x.type()) + " needs " + std::to_string(wanted),
                  site);
   }
-  if (x.rank() == 1) return client::gather(weights, 0, targets, site);
-  ir::Shape shape = ir::Shape::filled(x.rank(), 1);
-  shape[x.rank() - 1] = wanted;
-  return client::reshape(weights, shape, site);
+  const Term all = t.with(client::cast(weights, t.value().dtype(), site));
+  if (x.rank() != 1) {
+    ir::Shape shape = ir::Shape::filled(x.rank(), 1);
+    shape[x.rank() - 1] = wanted;
+    return t.with(client::reshape(all, shape, site));
+  }
+  const Term of_no = t.with(client::narrow(all, 0, 0, 1, site)), of_yes = t.with(client::narrow(all, 0, 1, 1, site));
+  return of_no * (1.0 - t) + of_yes * t;
 }
 
 }  // namespace
 
 Value BinaryCrossEntropyLoss::run(const Value& x, const Value& targets, const client::Site& site) const {
-  if (x.shape() != targets.shape()) {
-    client::fail("binary_cross_entropy: input " + ir::to_string(x.type()) + " and targets " +
-                     ir::to_string(targets.type()) + " differ in shape",
-                 site);
-  }
+  detail::check_same_shape("binary_cross_entropy", "input", x, "targets", targets, site);
   return client::in_wide_dtype(x, site, [&](const Term& wide) {
-    Term t = wide.with(client::cast(targets, wide.value().dtype(), site));
+    const Term given = wide.with(client::cast(targets, wide.value().dtype(), site));
+    Term t = given;
     if (smoothing) t = t * (1 - *smoothing) + *smoothing / static_cast<double>(x.rank() == 1 ? 2 : x.dim(-1));
     Term loss = logits ? of_logits(wide, t) : of_probabilities(wide, t);
-    if (weights)
-      loss = loss * wide.with(weights_like(client::to_compute_dtype(weights->slot().value, site), x, targets, site));
+    if (weights) loss = loss * weights_like(weights->slot().value, given, x);
     return client::mean_all(loss, site);
   });
 }

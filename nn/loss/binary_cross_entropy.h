@@ -10,11 +10,13 @@
 
 namespace burn::nn {
 
-// The mean of -(t log p + (1 - t) log(1 - p)), where t is the target, 0 or 1, and p the input, or with `logits` its
-// sigmoid. A p of exactly 0 or 1 counts as the nearest number inside.
+// The mean of -(t log p + (1 - t) log(1 - p)), where t is the target, 0, 1 or between them, and p the input, or with
+// `logits` its sigmoid. A p of exactly 0 or 1 counts as the nearest number inside. Targets may be floats, whole numbers
+// or bools.
 //
-// Weights: for rank 1, two, by the target; otherwise one for each entry of the last dim (several labels per sample);
-// the mean stays over all elements. Smoothing a: t becomes t (1 - a) + a / labels (2 for rank 1).
+// Weights: for rank 1, two, by the target (between 0 and 1, of both of them as much); otherwise one for each entry of
+// the last dim (several labels per sample); the mean stays over all elements. Smoothing a: t becomes t (1 - a) + a /
+// labels (2 for rank 1).
 struct BinaryCrossEntropyLoss {
   std::optional<RunningState<1>> weights{};  // no parameter, but it moves with the module
   std::optional<double> smoothing{};
@@ -22,12 +24,12 @@ struct BinaryCrossEntropyLoss {
   BURN_MODULE(BinaryCrossEntropyLoss, weights)
 
   // Shapes: [...], [...] -> [1]. Errors: shapes that differ; another number of weights.
-  template <int D>
-  Tensor<1> forward(const Tensor<D>& x, const Tensor<D, Int>& targets, Loc where = Loc::current()) const {
+  template <int D, Kind K>
+  Tensor<1> forward(const Tensor<D>& x, const Tensor<D, K>& targets, Loc where = Loc::current()) const {
     return Tensor<1>{run(x.value(), targets.value(), at(where))};
   }
-  template <int D>
-  Tensor<1> operator()(const Tensor<D>& x, const Tensor<D, Int>& targets, Loc where = Loc::current()) const {
+  template <int D, Kind K>
+  Tensor<1> operator()(const Tensor<D>& x, const Tensor<D, K>& targets, Loc where = Loc::current()) const {
     return forward(x, targets, where);
   }
 

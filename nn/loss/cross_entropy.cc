@@ -4,6 +4,7 @@
 #include "client/ops/activation.h"
 #include "client/ops/formula.h"
 #include "nn/checks.h"
+#include "nn/loss/pair.h"
 #include "nn/loss/probability.h"
 #include "nn/loss/weights.h"
 
@@ -97,4 +98,16 @@ Tensor<1> CrossEntropyLoss::forward(const Tensor<2>& x, const Tensor<1, Int>& ta
   })};
 }
 
+namespace detail {
+
+Value cross_entropy_with_logits(const Value& logits, const Value& target_probs, const Site& site) {
+  check_same_shape("cross_entropy_with_logits", "logits", logits, "target probabilities", target_probs, site);
+  return client::in_wide_dtype(logits, site, [&](const Term& x) {
+    const Term products = beside(x, target_probs) * x.with(client::log_softmax(x, -1, site));
+    const Value sums = client::reduce(ir::ReduceFn::sum, products, {x.value().rank() - 1}, site);
+    return -x.with(client::mean_all(sums, site));
+  });
+}
+
+}  // namespace detail
 }  // namespace burn::nn

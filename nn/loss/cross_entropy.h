@@ -42,4 +42,21 @@ struct CrossEntropyLossConfig {
   CrossEntropyLoss init(const Device& device) const;  // Errors: weights or a smoothing out of range.
 };
 
+namespace detail {
+client::Value cross_entropy_with_logits(const client::Value& logits, const client::Value& target_probs,
+                                        const client::Site& site);
+}  // namespace detail
+
 }  // namespace burn::nn
+
+namespace burn::loss {
+
+// Cross-entropy of whole distributions: minus the sum over the last dim of target_probs log softmax(logits), the mean
+// of that over the other dims. Shapes: [..., class], [..., class] -> [1]. Errors: shapes that differ.
+template <int D>
+Tensor<1> cross_entropy_with_logits(const Tensor<D>& logits, const Tensor<D>& target_probs,
+                                    Loc where = Loc::current()) {
+  return Tensor<1>{nn::detail::cross_entropy_with_logits(logits.value(), target_probs.value(), at(where))};
+}
+
+}  // namespace burn::loss

@@ -1,21 +1,69 @@
 #include "nn/loss/mse.h"
 
-#include "client/fail.h"
-#include "client/ops/formula.h"
+#include "nn/checks.h"
+#include "nn/loss/pair.h"
 
 namespace burn::nn {
 
-client::Value MseLoss::run(const client::Value& predictions, const client::Value& targets,
-                           std::optional<Reduction> reduction, const client::Site& site) {
-  if (predictions.shape() != targets.shape()) {  // broadcasting here is a mistake more often than a wish
-    client::fail("mse_loss: predictions " + ir::to_string(predictions.type()) + " and targets " +
-                     ir::to_string(targets.type()) + " differ in shape",
-                 site);
-  }
-  return client::in_wide_dtype(predictions, site, [&](const client::Term& x) {
-    const client::Term error = x - x.with(client::to_compute_dtype(targets, site));
-    const client::Value squares = error * error;
-    return reduction ? detail::reduce_loss(squares, *reduction, site) : squares;
+using client::Site;
+using client::Term;
+using client::Value;
+
+namespace {
+
+// c (|e| - c / 2) with c = min(|e|, delta): no branch computes with a square that overflows.
+Term huber(const Term& e, double delta) {
+  const Term size = abs(e);
+  const Term inner = min(size, delta);
+  return inner * (size - inner * 0.5);
+}
+
+}  // namespace
+
+HuberLoss HuberLossConfig::init() const {
+  if (!(delta > 0)) detail::reject("HuberLossConfig", "delta is " + std::to_string(delta) + ", must be positive");
+  return {.delta = delta};
+}
+SmoothL1Loss SmoothL1LossConfig::init() const {
+  if (!(beta >= 0)) detail::reject("SmoothL1LossConfig", "beta is " + std::to_string(beta) + ", must not be negative");
+  return {.beta = beta};
+}
+LpLoss LpLossConfig::init() const {
+  if (!(p > 0)) detail::reject("LpLossConfig", "p is " + std::to_string(p) + ", must be positive");
+  return {.p = p};
+}
+
+Value MseLoss::run(const Value& predictions, const Value& targets, std::optional<Reduction> reduction,
+                   const Site& site) const {
+  return detail::pair_loss("mse_loss", predictions, targets, reduction, site, [](const Term& x, const Term& t) {
+    const Term e = x - t;
+    return e * e;
+  });
+}
+
+Value HuberLoss::run(const Value& predictions, const Value& targets, std::optional<Reduction> reduction,
+                     const Site& site) const {
+  return detail::pair_loss("huber_loss", predictions, targets, reduction, site,
+                           [&](const Term& x, const Term& t) { return huber(x - t, delta); });
+}
+
+Value SmoothL1Loss::run(const Value& predictions, const Value& targets, std::optional<Reduction> reduction,
+                        const Site& site) const {
+  return detail::pair_loss("smooth_l1_loss", predictions, targets, reduction, site, [&](const Term& x, const Term& t) {
+    return beta == 0 ? abs(x - t) : huber(x - t, beta) * (1 / beta);
+  });
+}
+
+Value LpLoss::run(const Value& predictions, const Value& targets, std::optional<Reduction> reduction,
+                  const Site& site) const {
+  return detail::pair_loss("lp_loss", predictions, targets, reduction, site, [&](const Term& x, const Term& t) {
+    const Term e = x - t;
+    if (p == 1) return abs(e);
+    if (p == 2) return e * e;
+    const auto power = [&](const Term& base) { return combine(ir::PointwiseFn::pow, base, base.literal(p)); };
+    if (p > 2) return power(abs(e));
+    const Term is_zero = e == 0.0;  // where the slope, or the slope of the slope, is infinite
+    return select(is_zero, 0.0, power(select(is_zero, 1.0, abs(e))));
   });
 }
 

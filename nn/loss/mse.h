@@ -1,40 +1,50 @@
-// Mean squared error.
+// Losses of numbers that should be other numbers.
 #pragma once
 
-#include <optional>
-
-#include "client/tensor/tensor.h"
-#include "nn/loss/reduction.h"
-#include "nn/module.h"
+#include "nn/config.h"
+#include "nn/loss/loss_module.h"
 
 namespace burn::nn {
 
 // (prediction - target)^2, reduced.
 struct MseLoss {
-  BURN_MODULE(MseLoss)
+  BURN_PAIR_LOSS(MseLoss, Reduction::mean)
+};
 
-  // Shapes: [...], [...] -> [1]. Errors: shapes that differ.
-  template <int D>
-  Tensor<1> forward(const Tensor<D>& predictions, const Tensor<D>& targets, Reduction reduction = Reduction::mean,
-                    Loc where = Loc::current()) const {
-    return Tensor<1>{run(predictions.value(), targets.value(), reduction, at(where))};
-  }
-  template <int D>
-  Tensor<1> operator()(const Tensor<D>& predictions, const Tensor<D>& targets, Reduction reduction = Reduction::mean,
-                       Loc where = Loc::current()) const {
-    return forward(predictions, targets, reduction, where);
-  }
-  // The loss of each element. Shapes: [...], [...] -> [...].
-  template <int D>
-  Tensor<D> forward_no_reduction(const Tensor<D>& predictions, const Tensor<D>& targets,
-                                 Loc where = Loc::current()) const {
-    return Tensor<D>{run(predictions.value(), targets.value(), std::nullopt, at(where))};
-  }
+// With e = prediction - target: e^2 / 2 where |e| is at most delta, delta (|e| - delta / 2) beyond (Huber 1964).
+struct HuberLoss {
+  double delta = 1;
+  BURN_PAIR_LOSS(HuberLoss, Reduction::auto_)
+};
+struct HuberLossConfig {
+  double delta = 1;
+  BURN_CONFIG(HuberLossConfig, delta)
+  HuberLoss init() const;  // Errors: a delta that is not positive.
+};
 
- private:
-  // Without a reduction: the loss of each element.
-  static client::Value run(const client::Value& predictions, const client::Value& targets,
-                           std::optional<Reduction> reduction, const client::Site& site);
+// Huber's loss divided by beta: e^2 / (2 beta) where |e| is below beta, |e| - beta / 2 beyond; |e| for a beta of 0.
+struct SmoothL1Loss {
+  double beta = 1;
+  BURN_PAIR_LOSS(SmoothL1Loss, Reduction::auto_)
+};
+struct SmoothL1LossConfig {
+  double beta = 1;
+  BURN_CONFIG(SmoothL1LossConfig, beta)
+  SmoothL1Loss init() const;  // Errors: a negative beta.
+};
+
+// |prediction - target|^p, without a root. Where the two are equal and p is below 1, the slope is infinite and taken as
+// 0.
+struct LpLoss {
+  double p = 2;
+  BURN_PAIR_LOSS(LpLoss, Reduction::auto_)
+};
+struct LpLossConfig {
+  double p = 2;
+  BURN_CONFIG(LpLossConfig, p)
+  LpLoss init() const;  // Errors: a p that is not positive.
+  static LpLoss l1() { return {.p = 1}; }
+  static LpLoss l2() { return {.p = 2}; }
 };
 
 }  // namespace burn::nn

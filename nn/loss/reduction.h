@@ -1,7 +1,9 @@
 // What becomes of a loss per element.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "client/ops/ops.h"
 
@@ -11,8 +13,9 @@ enum class Reduction : std::uint8_t {
   mean,
   sum,
   batch_mean,  // the sum divided by the size of dim 0
-  auto_,       // what is usual for the loss: the mean
+  auto_,       // what is usual for the loss: batch_mean of KLDivLoss, the mean of all others
 };
+constexpr std::array<std::string_view, 4> enum_names(Reduction) { return {"mean", "sum", "batch_mean", "auto"}; }
 
 namespace detail {
 client::Value reduce_loss(const client::Value& loss, Reduction reduction, const client::Site& site);  // -> [1]

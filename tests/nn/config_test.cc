@@ -89,7 +89,10 @@ TEST(Config, RefusesWhatDoesNotFit) {
   const auto reading = [](const char* text) {
     return error_of([=] { (void)Everything::from_json(text, "net.json"); });
   };
-  EXPECT_EQ(reading("{\"flag\": tru}"), "net.json is not JSON: syntax error");
+  EXPECT_EQ(reading("{\"flag\": tru}"), "net.json is not JSON: syntax error (line 1)");
+  EXPECT_EQ(reading("{\n\"flag\": true,\n\"text\": }"), "net.json is not JSON: syntax error (line 3)");
+  EXPECT_EQ(reading("{} {"), "net.json is not JSON: there is more after its end (line 1)");
+  EXPECT_THAT(reading("{\"flag\": true"), ::testing::StartsWith("net.json is not JSON: "));
   EXPECT_EQ(reading(R"({"small": "one"})"), R"(net.json.small is "one", a whole number was expected)");
   EXPECT_EQ(reading(R"({"small": 1.5})"), "net.json.small is 1.5E0, a whole number was expected");
   EXPECT_EQ(reading(R"({"small": 3000000000})"), "net.json.small is 3000000000, which its field cannot hold");
@@ -102,7 +105,8 @@ TEST(Config, RefusesWhatDoesNotFit) {
   EXPECT_EQ(reading(R"({"pair": [1, true]})"), "net.json.pair[1] is true, a whole number was expected");
   EXPECT_EQ(reading(R"({"inners": [{"size": false}]})"),
             "net.json.inners[0].size is false, a whole number was expected");
-  EXPECT_EQ(reading(R"({"inner": {"sise": 1}})"), R"(net.json.inner has no field "sise"; there are: size, name)");
+  EXPECT_EQ(reading(R"({"inner": {"sise": 1}})"),
+            R"(net.json.inner has a field "sise" that its configuration lacks; that has: size, name)");
   EXPECT_EQ(reading(R"({"nothing": 1})"), "net.json.nothing is 1, an object was expected");
   EXPECT_EQ(reading("[]"), "net.json is [], an object was expected");
 }

@@ -111,7 +111,18 @@ TEST(Record, LoadNamesTheFile) {
     (void)Record::load(path);
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()), path.native() + ": 4 bytes are too few for a safetensors file");
+    EXPECT_EQ(std::string(error.what()), path.native() + ": this is no safetensors file: 4 bytes are too few for one");
+  }
+}
+
+TEST(Record, LoadSaysThatAFileIsOfAnotherKind) {
+  const test::TempFolder folder;
+  const auto path = folder.write("model.pt", "PK\x03\x04 or whatever else files begin with");
+  try {
+    (void)Record::load(path);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), ::testing::StartsWith(path.native() + ": this is no safetensors file: "));
   }
 }
 

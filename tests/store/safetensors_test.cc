@@ -93,13 +93,14 @@ TEST(Safetensors, RefusesHostileHeaders) {
 }
 
 TEST(Safetensors, RefusesLengthsThatCannotBe) {
-  EXPECT_EQ(message_of(""), "0 bytes are too few for a safetensors file");
-  EXPECT_EQ(message_of("1234567"), "7 bytes are too few for a safetensors file");
-  EXPECT_EQ(message_of(with_length(3, "{}")), "the header claims 3 bytes, but 2 follow");
+  EXPECT_EQ(message_of(""), "this is no safetensors file: 0 bytes are too few for one");
+  EXPECT_EQ(message_of("1234567"), "this is no safetensors file: 7 bytes are too few for one");
+  EXPECT_EQ(message_of(with_length(3, "{}")),
+            "this is no safetensors file, or one cut short: the header claims 3 bytes, but 2 follow");
   EXPECT_EQ(message_of(with_length(100'000'001, "{}")),
-            "the header claims 100000001 bytes, more than the 100000000 allowed");
+            "this is no safetensors file: its header would have 100000001 bytes, more than the 100000000 allowed");
   EXPECT_THAT(message_of(with_length(~0ull, "{}")),
-              HasSubstr("the header claims 18446744073709551615 bytes, more than"));
+              HasSubstr("its header would have 18446744073709551615 bytes, more than"));
 }
 
 TEST(Safetensors, BearsDeepNesting) {

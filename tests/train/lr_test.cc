@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "tests/train/vectors.h"
-#include "train/lr/scheduler.h"
+#include "train/lr/compose.h"
 
 namespace burn {
 namespace {
@@ -35,6 +35,30 @@ TEST(LearningRate, FollowsTheReferenceVectors) {
       EXPECT_NEAR(schedule.step(), want, vector.atol + vector.rtol * std::abs(want)) << vector.id;
     }
   }
+}
+
+TEST(LearningRate, ComposesItsMeanSumAndProduct) {
+  const auto composed = [](lr::SchedulerReduction how) {
+    return lr::Composed{
+        {lr::Linear{.initial = 2, .final_lr = 0, .steps = 4}, lr::Exponential{.initial = 1, .gamma = 0.5}}, how};
+  };
+  auto product = composed(lr::SchedulerReduction::prod);
+  EXPECT_DOUBLE_EQ(product.step(), 2);
+  EXPECT_DOUBLE_EQ(product.step(), 1.5 * 0.5);
+  EXPECT_DOUBLE_EQ(composed(lr::SchedulerReduction::sum).at(2), 1.25);
+  EXPECT_DOUBLE_EQ(composed(lr::SchedulerReduction::avg).at(2), 0.625);
+  EXPECT_THROW(lr::Composed{{}}, Error);
+}
+
+TEST(LearningRate, GoesFromScheduleToScheduleAtMilestones) {
+  lr::Scheduler schedule =
+      lr::Sequential{{lr::Linear{.initial = 0.1, .final_lr = 0.3, .steps = 2},
+                      lr::Exponential{.initial = 0.5, .gamma = 0.5}, lr::Cosine{.initial = 0.8, .steps = 2}},
+                     {2, 5}};
+  for (const double want : {0.1, 0.2, 0.5, 0.25, 0.125, 0.8, 0.4, 0.0}) EXPECT_NEAR(schedule.step(), want, 1e-12);
+  EXPECT_THROW((lr::Sequential{{0.1, 0.2}, {}}), Error);
+  EXPECT_THROW((lr::Sequential{{0.1, 0.2, 0.3}, {2, 2}}), Error);
+  EXPECT_THROW((lr::Sequential{{0.1, 0.2}, {0}}), Error);
 }
 
 TEST(LearningRate, OfACosineFallsFromTheInitialToTheSmallest) {

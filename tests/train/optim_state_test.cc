@@ -37,8 +37,13 @@ Pair step(optim::Optimizer<Pair>& optim, Pair module) {
 }
 
 std::vector<optim::ModuleOptimizer> every_optimizer() {
-  return {optim::SgdConfig{}, optim::SgdConfig{.momentum = optim::MomentumConfig{}}, optim::AdamConfig{.amsgrad = true},
-          optim::AdamWConfig{}};
+  return {optim::SgdConfig{},
+          optim::SgdConfig{.momentum = optim::MomentumConfig{}},
+          optim::AdamConfig{.amsgrad = true},
+          optim::AdamWConfig{.cautious_weight_decay = true},
+          optim::RmsPropConfig{.centered = true},
+          optim::AdaGradConfig{},
+          optim::AdanConfig{}};
 }
 
 class OptimizerState : public ::testing::Test {

@@ -81,6 +81,68 @@ TEST_F(Optimizer, FollowsTheReferenceVectors) {
   if (cases == 0) GTEST_SKIP() << "no reference vectors here; the other tests of this file stand alone";
 }
 
+// Decays only what the step moves toward zero: there the sign of the parameter is that of the moment.
+TEST_F(Optimizer, AdamWDecaysCautiously) {
+  optim::Optimizer<Single> optim{optim::AdamWConfig{.weight_decay = 0.5, .cautious_weight_decay = true}};
+  const auto next = step(optim, Single{flat({1, -1, 1, -1}, device)}, {1, 1, -1, -1}, 0.1);
+  const double step = 0.1 / (1 + 1e-5);
+  expect_close(next, {0.95 - step, -1 - step, 1 + step, -0.95 + step}, 1e-5, 0, "cautious");
+}
+
+// A variance that rounding makes negative is none: its root would be a NaN.
+TEST_F(Optimizer, RmsPropCentredStaysFiniteOfEqualGradients) {
+  optim::Optimizer<Single> optim{optim::RmsPropConfig{.alpha = 0.5, .centered = true}};
+  Single module{flat({1}, device)};
+  for (int i = 0; i < 60; ++i) module = step(optim, std::move(module), {0.3f}, 1e-6);
+  EXPECT_TRUE(std::isfinite(module.weight.val().into_scalar<float>()));
+}
+
+struct Matrix {
+  Param<2> weight;
+  BURN_MODULE(Matrix, weight)
+};
+
+// The step is nearly orthogonal: its singular values lie around 1, whatever those of the gradient.
+TEST_F(Optimizer, MuonsStepIsNearlyOrthogonal) {
+  device.seed(4);
+  for (const auto& [rows, columns] : {std::pair{4, 4}, {3, 6}, {6, 3}}) {
+    const auto gradient = Tensor<2>::random({rows, columns}, Distribution::normal(0, 3), device.inner());
+    Matrix module{Tensor<2>::zeros({rows, columns}, device)};
+    optim::Optimizer<Matrix> optim{optim::MuonConfig{.ns_steps = 12}};
+    GradientsParams gradients;
+    gradients.put(module.weight.id(), gradient.value());
+    module = optim.step(1, std::move(module), std::move(gradients));
+    const auto step = module.weight.val().inner();
+    const auto square = rows <= columns ? step.matmul(step.transpose()) : step.transpose().matmul(step);
+    const double ratio = std::max(1.0, static_cast<double>(rows) / columns);  // the learning rate's, squared
+    const auto least = std::min(rows, columns);
+    const auto got = square.to_data().to_vec<float>();
+    double trace = 0;
+    for (int i = 0; i < least; ++i) trace += got[static_cast<std::size_t>(i * least + i)] / ratio;
+    EXPECT_NEAR(trace / least, 1, 0.4) << rows << "x" << columns;
+  }
+}
+
+TEST_F(Optimizer, MuonTakesNothingButMatrices) {
+  optim::Optimizer<Single> optim{optim::MuonConfig{}};
+  try {
+    (void)step(optim, Single{flat({1, 2}, device)}, {1, 1}, 0.1);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(),
+                ::testing::StartsWith("muon: takes matrices, but a parameter is f32[2] (at optim_test.cc:"));
+  }
+}
+
+// No gradient, no motion: whatever is remembered starts at zero.
+TEST_F(Optimizer, MovesNothingWithoutAGradient) {
+  for (const ModuleOptimizer& engine :
+       std::vector<ModuleOptimizer>{optim::RmsPropConfig{}, optim::AdaGradConfig{}, optim::AdanConfig{}}) {
+    optim::Optimizer<Single> optim{engine};
+    expect_close(step(optim, Single{flat({1, 2}, device)}, {0, 0}, 0.1), {1, 2}, 0, 0, "zeros");
+  }
+}
+
 TEST_F(Optimizer, ClipsAsTheReferenceVectorsDo) {
   std::size_t cases = 0;
   for (const auto& vector : test::vectors_of("optim.jsonl", "grad_clip_")) {

@@ -85,6 +85,9 @@ const OpTable& ops() {
     add_activation(t);
     add_module(t);
     add_nn(t);
+    add_loss(t);
+    add_sequence(t);
+    add_optim(t);
     add_linalg(t);
     return t;
   }();

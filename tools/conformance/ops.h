@@ -62,6 +62,9 @@ void add_reduce(OpTable& table);
 void add_activation(OpTable& table);
 void add_module(OpTable& table);
 void add_nn(OpTable& table);
+void add_loss(OpTable& table);
+void add_sequence(OpTable& table);
+void add_optim(OpTable& table);
 void add_linalg(OpTable& table);
 
 const OpTable& ops();

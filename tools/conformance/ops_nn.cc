@@ -1,48 +1,8 @@
-// Layers and losses of nn/, their weights given as inputs.
-#include "nn/nn.h"
-#include "tools/conformance/ops.h"
+// Layers of nn/, their weights given as inputs.
+#include "tools/conformance/layers.h"
 
 namespace burn::conformance {
 namespace {
-
-// A parameter that is this very value: gradients reach the case's input.
-template <int D>
-Param<D> param(const Value& value) {
-  Param<D> result;
-  result.slot().value = value;
-  return result;
-}
-template <int D>
-std::optional<Param<D>> param(const Value* value) {
-  return value == nullptr ? std::nullopt : std::optional{param<D>(*value)};
-}
-RunningState<1> state(const Value& value) { return Tensor<1>{value}; }
-std::optional<RunningState<1>> state(const Value* value) {
-  return value == nullptr ? std::nullopt : std::optional{state(*value)};
-}
-
-const Value& as_value(const Value& x) { return x; }
-template <int D>
-const Value& as_value(const Tensor<D>& x) {
-  return x.value();
-}
-
-// Calls `body` with the value as a Tensor of its rank.
-template <typename Body>
-Value with_rank(const Value& x, Body&& body) {
-  switch (x.rank()) {
-    case 1:
-      return as_value(body(Tensor<1>{x}));
-    case 2:
-      return as_value(body(Tensor<2>{x}));
-    case 3:
-      return as_value(body(Tensor<3>{x}));
-    case 4:
-      return as_value(body(Tensor<4>{x}));
-    default:
-      return as_value(body(Tensor<5>{x}));
-  }
-}
 
 std::vector<Value> batch_norm_train(const Call& c) {
   const nn::BatchNorm layer{.gamma = param<1>(c.x(1)),
@@ -98,10 +58,6 @@ std::vector<Value> conv(const Call& c) {
   return {layer(Tensor<N + 2>{c.x()}).value()};
 }
 
-nn::Linear linear(const Call& c, std::size_t weight) {
-  return {.weight = param<2>(c.x(weight)), .bias = param<1>(c.optional(weight + 1))};
-}
-
 nn::MultiHeadAttention multi_head_attention(const Call& c, std::size_t weights) {
   return {.query = linear(c, weights),
           .key = linear(c, weights + 2),
@@ -150,34 +106,6 @@ std::vector<Value> encoder_layer(const Call& c) {
           .value()};
 }
 
-std::vector<Value> mse(const Call& c) {
-  const auto kind = c.text("reduction");
-  return {with_rank(c.x(), [&](const auto& x) {
-    using T = std::decay_t<decltype(x)>;
-    const T targets{c.x(1)};
-    const auto reduction = kind == "sum" ? nn::Reduction::sum : nn::Reduction::mean;
-    return kind == "none" ? nn::MseLoss{}.forward_no_reduction(x, targets).value()
-                          : nn::MseLoss{}(x, targets, reduction).value();
-  })};
-}
-
-std::optional<double> smoothing(const Call& c) {
-  return c.has("smoothing") ? std::optional{c.number("smoothing")} : std::nullopt;
-}
-
-std::vector<Value> cross_entropy(const Call& c) {
-  nn::CrossEntropyLoss loss{.weights = state(c.optional(2)), .smoothing = smoothing(c), .logits = c.flag("logits")};
-  if (c.has("pad_tokens")) loss.pad_tokens = c.integers("pad_tokens");
-  return {loss(Tensor<2>{c.x(0)}, Tensor<1, Int>{c.x(1)}).value()};
-}
-
-std::vector<Value> binary_cross_entropy(const Call& c) {
-  const nn::BinaryCrossEntropyLoss loss{
-      .weights = state(c.optional(2)), .smoothing = smoothing(c), .logits = c.flag("logits")};
-  return {
-      with_rank(c.x(), [&](const auto& x) { return loss(x, Tensor<std::decay_t<decltype(x)>::kRank, Int>{c.x(1)}); })};
-}
-
 }  // namespace
 
 void add_nn(OpTable& t) {
@@ -200,9 +128,6 @@ void add_nn(OpTable& t) {
   t["nn_conv2d"] = conv<nn::Conv2d, 2>;
   t["nn_multi_head_attention"] = attention;
   t["nn_transformer_encoder_layer"] = encoder_layer;
-  t["loss_mse"] = mse;
-  t["loss_cross_entropy"] = cross_entropy;
-  t["loss_binary_cross_entropy"] = binary_cross_entropy;
 }
 
 }  // namespace burn::conformance

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "train/learner/checkpoint_data.h"
+#include "train/optim/site.h"
 #include "train/optim/visit_slots.h"
 #include "train/render/cli_renderer.h"
 
@@ -67,6 +68,7 @@ Engine::Engine(const TrainingOptions& options, Work& work, optim::ModuleOptimize
 }
 
 TrainingReport Engine::run() {
+  const optim::detail::Calling scope{options_.site};
   if (options_.resume)
     resume(*options_.resume);
   else
@@ -161,7 +163,9 @@ bool Engine::train_epoch() {
 }
 
 client::Value Engine::train_batch(StepOutput output) {
-  auto gradients = optim::GradientsParams::from_grads(client::backward(output.loss, {}, {}), work_.model());
+  const GradientCheckpointing checkpointing{options_.checkpointing};
+  auto gradients = optim::GradientsParams::from_grads(client::backward(output.loss, {}, options_.site), work_.model(),
+                                                      options_.site);
   const auto measured = train_metrics_.measure(output);
   output = {};  // what is held when the program is closed becomes its result
   if (options_.grads_accumulation > 1) {

@@ -8,6 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "autodiff/checkpointing.h"
+#include "client/where.h"
 #include "train/checkpoint/strategy.h"
 #include "train/learner/early_stopping.h"
 #include "train/learner/interrupter.h"
@@ -34,9 +36,11 @@ struct TrainingOptions {
   std::optional<Resume> resume;
   std::optional<std::uint64_t> seed;  // none: that of the device
   std::int64_t grads_accumulation = 1;
+  GradientCheckpointingStrategy checkpointing = GradientCheckpointingStrategy::disabled;
   bool summary = false;
   std::shared_ptr<Renderer> renderer;  // none: on stdout
   Interrupter interrupter;
+  ir::CallSite site;  // where launch() was called
 };
 
 // The metric by which an epoch is the best of a training: that of early stopping, else that of the first KeepBest, else

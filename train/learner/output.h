@@ -21,6 +21,9 @@ struct RegressionOutput {
   StepOutput step_output() const { return {loss.value(), output.value(), targets.value(), targets.dim(0)}; }
 };
 
+template <typename M, typename Batch>
+inline constexpr bool kHasStep = requires(const M& model, const Batch& batch) { model.step(batch); };
+
 // A model that can be trained on, and validated with, such batches.
 template <typename M, typename Batch>
 concept TrainableOn = requires(const M& model, const Batch& batch) {

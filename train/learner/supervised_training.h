@@ -87,6 +87,11 @@ class SupervisedTraining {
   SupervisedTraining& seed(std::uint64_t seed) { return set(options_.seed, seed); }
   // One step of the optimizer for so many batches, with the sum of their gradients.
   SupervisedTraining& grads_accumulation(std::int64_t batches) { return set(options_.grads_accumulation, batches); }
+  // Less memory for some arithmetic (autodiff/checkpointing.h).
+  SupervisedTraining& gradient_checkpointing(
+      GradientCheckpointingStrategy strategy = GradientCheckpointingStrategy::balanced) {
+    return set(options_.checkpointing, strategy);
+  }
   SupervisedTraining& interrupter(Interrupter interrupter) { return set(options_.interrupter, std::move(interrupter)); }
   SupervisedTraining& renderer(std::shared_ptr<Renderer> renderer) {
     return set(options_.renderer, std::move(renderer));
@@ -98,10 +103,21 @@ class SupervisedTraining {
 
   // Errors: as Engine::run.
   template <Module M>
-  TrainingResult<M> launch(Learner<M> learner) const {
-    TypedWork<M, Batch> work{learner.model, train_, valid_};
-    auto report = Engine{options_, work, learner.optimizer, learner.scheduler}.run();
-    return {std::move(learner.model), std::move(report)};
+  TrainingResult<M> launch(Learner<M> learner, Loc where = Loc::current()) const {
+    static_assert(kHasStep<M, Batch>,
+                  "SupervisedTraining::launch: the model has no `step(const Batch&) const` for the loaders' batches");
+    static_assert(!kHasStep<M, Batch> || TrainableOn<M, Batch>,
+                  "SupervisedTraining::launch: the model's step() returns no output with `step_output()`: return a "
+                  "ClassificationOutput, a RegressionOutput, or a struct with that method");
+    if constexpr (TrainableOn<M, Batch>) {
+      TrainingOptions options = options_;
+      options.site = at(where);
+      TypedWork<M, Batch> work{learner.model, train_, valid_};
+      auto report = Engine{options, work, learner.optimizer, learner.scheduler}.run();
+      return {std::move(learner.model), std::move(report)};
+    } else {
+      return {std::move(learner.model), {}};
+    }
   }
 
  private:

@@ -52,6 +52,8 @@ struct Cosine {
   double step() { return at(done++); }
 };
 
+using CosineAnnealing = Cosine;  // what others call it
+
 // initial gamma^i
 struct Exponential {
   double initial = 1e-3;

@@ -15,11 +15,13 @@ class Scheduler {
  public:
   Scheduler(double rate) : Scheduler(Constant{.rate = rate}) {}  // NOLINT: implicit on purpose
   template <Schedule S>
+    requires(!std::same_as<S, Scheduler>)
   Scheduler(S schedule) {  // NOLINT: implicit on purpose
     if constexpr (requires { schedule.done; }) done_ = schedule.done;
     at_ = [schedule = std::move(schedule)](std::int64_t step) { return static_cast<double>(schedule.at(step)); };
   }
 
+  double at(std::int64_t step) const { return at_(step); }        // of the i-th step, counted from 0
   double step() { return at_(done_++); }                          // the rate of the next step
   double next() const { return at_(done_); }                      // the same, without taking the step
   double last() const { return at_(done_ > 0 ? done_ - 1 : 0); }  // the rate of the step before

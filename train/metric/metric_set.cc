@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "client/ops/ops.h"
 #include "client/tensor/untyped.h"
+#include "train/optim/site.h"
 
 namespace burn::metric {
 
@@ -16,11 +17,16 @@ client::Value MetricSet::measure(const StepOutput& output) {
   const auto off_tape = output.inner();
   std::vector<client::Value> parts;
   lengths_.clear();
+  const auto& site = optim::detail::here();
   for (const auto& metric : metrics_) {
-    parts.push_back(client::cast(metric->measure(off_tape).value(), ir::DType::f32, {}));
+    try {
+      parts.push_back(client::cast(metric->measure(off_tape).value(), ir::DType::f32, site));
+    } catch (const Error& error) {
+      throw Error(error.status().with_context("metric " + metric->name()));
+    }
     lengths_.push_back(static_cast<std::size_t>(parts.back().dim(0)));
   }
-  return parts.size() == 1 ? parts[0] : client::concat(parts, 0, {});
+  return parts.size() == 1 ? parts[0] : client::concat(parts, 0, site);
 }
 
 void MetricSet::push(const client::Value& measured, std::int64_t items) {

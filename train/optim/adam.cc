@@ -10,13 +10,13 @@ namespace {
 
 using namespace math;
 
-enum class WeightDecay { in_gradient, decoupled };
+enum class WeightDecay { in_gradient, decoupled, cautious };
 
 class Adam : public TensorOptimizer {
  public:
   Adam(const AdamConfig& config, WeightDecay decay) : config_(config), decay_(decay) {}
 
-  std::string_view name() const override { return decay_ == WeightDecay::decoupled ? "adamw" : "adam"; }
+  std::string_view name() const override { return decay_ == WeightDecay::in_gradient ? "adam" : "adamw"; }
   std::span<const std::string_view> state_names() const override {
     return std::span{kStateNames}.first(config_.amsgrad ? 3 : 2);
   }
@@ -24,7 +24,9 @@ class Adam : public TensorOptimizer {
   // The corrections go into the numbers: m / (1 - beta_1^t) into the step size, v / (1 - beta_2^t) into a factor of v.
   std::vector<double> numbers(double lr, std::int64_t step) const override {
     const auto t = static_cast<double>(step);
-    const double decay = decay_ == WeightDecay::decoupled ? 1 - lr * config_.weight_decay : config_.weight_decay;
+    const double decay = decay_ == WeightDecay::in_gradient ? config_.weight_decay
+                         : decay_ == WeightDecay::decoupled ? 1 - lr * config_.weight_decay
+                                                            : lr * config_.weight_decay;
     return {config_.beta_1,
             1 - config_.beta_1,
             config_.beta_2,
@@ -40,16 +42,17 @@ class Adam : public TensorOptimizer {
     const auto &beta_1 = numbers[0], &fresh_1 = numbers[1], &beta_2 = numbers[2], &fresh_2 = numbers[3];
     const auto &epsilon = numbers[4], &decay = numbers[5], &step_size = numbers[6], &correction_2 = numbers[7];
     if (state.empty()) state.assign(state_names().size(), zeros_like(param));
-    Value g = gradient, p = param;
-    if (config_.weight_decay != 0) {
-      if (decay_ == WeightDecay::decoupled)
-        p = p * decay;
-      else
-        g = g + p * decay;
-    }
+    const bool decays = config_.weight_decay != 0;
+    const Value g = decays && decay_ == WeightDecay::in_gradient ? gradient + param * decay : gradient;
     state[0] = state[0] * beta_1 + g * fresh_1;
     state[1] = state[1] * beta_2 + g * g * fresh_2;
     if (config_.amsgrad) state[2] = max(state[2], state[1]);
+    Value p = param;
+    if (decays && decay_ == WeightDecay::decoupled) p = p * decay;
+    if (decays && decay_ == WeightDecay::cautious) {
+      const Value zero = zeros_like(p);
+      p = select((p >= zero) == (state[0] >= zero), p - p * decay, p);
+    }
     return p - state[0] * step_size / (sqrt(state.back() * correction_2) + epsilon);
   }
 
@@ -67,7 +70,9 @@ ModuleOptimizer AdamConfig::init() const {
 
 ModuleOptimizer AdamWConfig::init() const {
   const AdamConfig adam{beta_1, beta_2, epsilon, weight_decay, amsgrad, grad_clipping};
-  return ModuleOptimizer{std::make_shared<Adam>(adam, WeightDecay::decoupled), grad_clipping};
+  return ModuleOptimizer{
+      std::make_shared<Adam>(adam, cautious_weight_decay ? WeightDecay::cautious : WeightDecay::decoupled),
+      grad_clipping};
 }
 
 }  // namespace burn::optim

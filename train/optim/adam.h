@@ -17,31 +17,22 @@ struct AdamConfig {
   double weight_decay = 0;
   bool amsgrad = false;
   std::optional<GradientClippingConfig> grad_clipping;
-  BURN_CONFIG(AdamConfig, beta_1, beta_2, epsilon, weight_decay, amsgrad, grad_clipping)
-
-  ModuleOptimizer init() const;
-  template <Module M>
-  Optimizer<M> init() const {
-    return Optimizer<M>{init()};
-  }
+  BURN_OPTIMIZER_CONFIG(AdamConfig, beta_1, beta_2, epsilon, weight_decay, amsgrad, grad_clipping)
 };
 
 // Adam with the weight decay apart from the gradient: p = (1 - lr weight_decay) p before the step.
-// Defaults are Burn's; PyTorch's epsilon is 1e-8, its weight_decay 1e-2.
+// With cautious_weight_decay (arXiv:2510.12402) only elements decay that the step moves toward zero anyway: whose sign
+// is that of m. Defaults are Burn's; PyTorch's epsilon is 1e-8, its weight_decay 1e-2.
 struct AdamWConfig {
   double beta_1 = 0.9;
   double beta_2 = 0.999;
   double epsilon = 1e-5;
   double weight_decay = 1e-4;
+  bool cautious_weight_decay = false;
   bool amsgrad = false;
   std::optional<GradientClippingConfig> grad_clipping;
-  BURN_CONFIG(AdamWConfig, beta_1, beta_2, epsilon, weight_decay, amsgrad, grad_clipping)
-
-  ModuleOptimizer init() const;
-  template <Module M>
-  Optimizer<M> init() const {
-    return Optimizer<M>{init()};
-  }
+  BURN_OPTIMIZER_CONFIG(AdamWConfig, beta_1, beta_2, epsilon, weight_decay, cautious_weight_decay, amsgrad,
+                        grad_clipping)
 };
 
 }  // namespace burn::optim

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "client/ops/formula.h"
+#include "train/optim/site.h"
 
 namespace burn::optim {
 
@@ -15,20 +16,20 @@ using Fn = ir::PointwiseFn;
 namespace {
 
 Value constant_like(const Value& like, double value) {
-  return client::constant(client::place_of(like), value, like.dtype(), {});
+  return client::constant(client::place_of(like), value, like.dtype(), detail::here());
 }
 
 Value clip_by_value(const Value& gradient, double limit) {
-  const auto above = client::pointwise(Fn::max, gradient, constant_like(gradient, -limit), {});
-  return client::pointwise(Fn::min, above, constant_like(gradient, limit), {});
+  const auto above = client::pointwise(Fn::max, gradient, constant_like(gradient, -limit), detail::here());
+  return client::pointwise(Fn::min, above, constant_like(gradient, limit), detail::here());
 }
 
 // g * min(1, limit / |g|)
 Value clip_by_norm(const Value& gradient, double limit) {
   ir::Dims axes = ir::Dims::filled(gradient.rank(), 0);
   std::iota(axes.begin(), axes.end(), 0);
-  return client::in_compute_dtype(gradient, {}, [&](const Term& g) {
-    const Term norm = sqrt(g.with(client::reduce(ir::ReduceFn::sum, g * g, axes, {})));
+  return client::in_compute_dtype(gradient, detail::here(), [&](const Term& g) {
+    const Term norm = sqrt(g.with(client::reduce(ir::ReduceFn::sum, g * g, axes, detail::here())));
     return g * min(limit / norm, 1.0);
   });
 }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "client/autocast.h"
 #include "client/ops/formula.h"
+#include "train/optim/site.h"
 
 namespace burn::optim {
 namespace {
@@ -19,8 +20,8 @@ constexpr double kSmallest = 0x1p-126;  // 1 / factor is finite
 // Whether none of the numbers is infinite or NaN: [1]. The largest of them is NaN where one is, and NaN is below
 // nothing.
 Tensor<1, Bool> is_finite(const Term& x) {
-  const Term largest = x.with(client::reduce_all(ir::ReduceFn::max, abs(x), {}));
-  return Tensor<1, Bool>{client::cast(largest < kInfinity, DType::bool_, {})};
+  const Term largest = x.with(client::reduce_all(ir::ReduceFn::max, abs(x), detail::here()));
+  return Tensor<1, Bool>{client::cast(largest < kInfinity, DType::bool_, detail::here())};
 }
 
 void check(bool is_right, const char* what) {
@@ -49,15 +50,17 @@ Tensor<1> GradScaler::scale(const Tensor<1>& loss, Loc where) const {
   return Tensor<1>{client::pointwise(ir::PointwiseFn::mul, wide, factor_.value(), at(where))};
 }
 
-GradientsParams GradScaler::unscale(GradientsParams gradients) {
+GradientsParams GradScaler::unscale(GradientsParams gradients, Loc where) {
+  const detail::Calling scope{at(where)};
   const Autocast pause{DType::f32};
-  const Value inverse = client::reshape(factor_.recip().value(), ir::Shape{}, {});
+  const Value inverse = client::reshape(factor_.recip().value(), ir::Shape{}, detail::here());
   std::optional<Tensor<1, Bool>> all_finite;
   gradients.for_each([&](Value& gradient) {
-    const Term wide{client::to_compute_dtype(gradient, {}), {}};
+    const Term wide{client::to_compute_dtype(gradient, detail::here()), detail::here()};
     const auto is_this = is_finite(wide);
     all_finite = all_finite ? all_finite->bool_and(is_this) : is_this;
-    gradient = client::cast(wide * wide.with(client::cast(inverse, wide.value().dtype(), {})), gradient.dtype(), {});
+    gradient = client::cast(wide * wide.with(client::cast(inverse, wide.value().dtype(), detail::here())),
+                            gradient.dtype(), detail::here());
   });
   if (!all_finite) return gradients;
   gradients.take_step_only_if(*all_finite);

@@ -30,7 +30,7 @@ class GradScaler {
   // The gradients of a scaled loss as those of the loss itself, to be clipped and handed to an optimizer, which takes
   // the step only if all of them are finite; then the next factor. A step that is not taken changes nothing on the
   // device; the host, which does not know, counts it (in Adam's corrections of its first steps).
-  GradientsParams unscale(GradientsParams gradients);
+  GradientsParams unscale(GradientsParams gradients, Loc where = Loc::current());
 
   // The factor of the next scale(), and how many steps in a row were taken since it last changed: [1], f32.
   const Tensor<1>& factor() const { return factor_; }

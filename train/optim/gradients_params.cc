@@ -5,16 +5,26 @@
 
 #include "client/fail.h"
 #include "client/ops/formula.h"
+#include "train/optim/site.h"
 #include "train/optim/visit_slots.h"
 
 namespace burn::optim {
 
-GradientsParams GradientsParams::from_grads(Gradients gradients, const nn::detail::Walk& module) {
+GradientsParams GradientsParams::from_grads(Gradients gradients, const nn::detail::Walk& module,
+                                            const client::Site& site) {
   GradientsParams result;
+  const auto given = gradients.size();
+  std::size_t trained = 0;
   detail::visit_slots(module, [&](Slot& slot) {
     if (!slot.is_trainable()) return;
+    trained += 1;
     if (auto gradient = gradients.remove(slot.value)) result.by_id_[slot.id] = gradient->inner();
   });
+  if (given > 0 && trained > 0 && result.empty()) {
+    client::fail("from_grads: none of the " + std::to_string(given) + " gradients belongs to one of the " +
+                     std::to_string(trained) + " parameters of this module; is the loss that of another one?",
+                 site);
+  }
   // An argument lives until the end of the caller's expression, which may contain the step: whatever is still held then
   // would have to be computed.
   gradients = {};
@@ -39,39 +49,42 @@ std::vector<ParamId> GradientsParams::ids() const {
   return ids;
 }
 
-Tensor<1> GradientsParams::clip_norm(double limit) {
+Tensor<1> GradientsParams::clip_norm(double limit, Loc where) {
+  const detail::Calling scope{at(where)};
   using client::Term;
   if (!(limit > 0)) {
-    client::fail("clip_norm: the limit is " + std::to_string(limit) + ", must be positive", {});
+    client::fail("clip_norm: the limit is " + std::to_string(limit) + ", must be positive", detail::here());
   }
   const Autocast pause{DType::f32};
   std::optional<Term> squares;
   for_each([&](client::Value& gradient) {
-    const Term g{client::to_compute_dtype(gradient, {}), {}};
-    const Term sum = g.with(client::reduce_all(ir::ReduceFn::sum, g * g, {}));
-    const Term same = g.with(client::cast(sum, DType::f32, {}));  // f64 beside f32
+    const Term g{client::to_compute_dtype(gradient, detail::here()), detail::here()};
+    const Term sum = g.with(client::reduce_all(ir::ReduceFn::sum, g * g, detail::here()));
+    const Term same = g.with(client::cast(sum, DType::f32, detail::here()));  // f64 beside f32
     squares = squares ? *squares + same : same;
   });
   if (!squares) return {};
   const Term norm = sqrt(*squares);
-  const client::Value factor = client::reshape(min(limit / norm, 1.0), ir::Shape{}, {});
+  const client::Value factor = client::reshape(min(limit / norm, 1.0), ir::Shape{}, detail::here());
   for_each([&](client::Value& gradient) {
-    gradient = client::in_compute_dtype(
-        gradient, {}, [&](const Term& g) { return g * g.with(client::cast(factor, g.value().dtype(), {})); });
+    gradient = client::in_compute_dtype(gradient, detail::here(), [&](const Term& g) {
+      return g * g.with(client::cast(factor, g.value().dtype(), detail::here()));
+    });
   });
   return Tensor<1>{norm};
 }
 
 void GradientsParams::take_step_only_if(const Tensor<1, Bool>& condition) {
   condition_ = condition_.has_value()
-                   ? client::pointwise(ir::PointwiseFn::bool_and, condition_, condition.value().inner(), {})
+                   ? client::pointwise(ir::PointwiseFn::bool_and, condition_, condition.value().inner(), detail::here())
                    : condition.value().inner();
 }
 
 void GradientsAccumulator::accumulate(GradientsParams gradients) {
   for (auto& [id, gradient] : gradients.by_id_) {
     auto& sum = sum_.by_id_[id];
-    sum = sum.has_value() ? client::pointwise(ir::PointwiseFn::add, sum, gradient, {}) : std::move(gradient);
+    sum =
+        sum.has_value() ? client::pointwise(ir::PointwiseFn::add, sum, gradient, detail::here()) : std::move(gradient);
   }
   if (gradients.condition_.has_value()) sum_.take_step_only_if(Tensor<1, Bool>{gradients.condition_});
   gradients.clear();

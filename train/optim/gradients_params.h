@@ -15,12 +15,13 @@ namespace burn::optim {
 class GradientsParams {
  public:
   // The gradients of the module's parameters out of what backward() gave. A parameter that the loss does not depend on
-  // has none.
+  // has none. Errors: gradients of which none belongs to the module, though it has parameters that are trained: they
+  // are those of another module, or of one that this has been made from since (to_device, fork, load_record).
   template <Module M>
-  static GradientsParams from_grads(Gradients gradients, const M& module) {
-    return from_grads(std::move(gradients), const_cast<M&>(module).walk());
+  static GradientsParams from_grads(Gradients gradients, const M& module, Loc where = Loc::current()) {
+    return from_grads(std::move(gradients), const_cast<M&>(module).walk(), at(where));
   }
-  static GradientsParams from_grads(Gradients gradients, const nn::detail::Walk& module);
+  static GradientsParams from_grads(Gradients gradients, const nn::detail::Walk& module, const client::Site& site);
 
   std::optional<client::Value> get(ParamId id) const;
   std::optional<client::Value> remove(ParamId id);
@@ -35,7 +36,7 @@ class GradientsParams {
   // Scales all gradients by one factor, such that their l2 norm, taken over all of them together, is `limit` at most.
   // Returns the norm that they had, [1]; nobody waits for it. Errors: a limit that is not positive; gradients on
   // several devices. Of no gradients the norm is empty.
-  Tensor<1> clip_norm(double limit);
+  Tensor<1> clip_norm(double limit, Loc where = Loc::current());
 
   // Calls body(gradient) for each of them, which it may replace, in the order of the parameters' ids.
   template <typename Body>

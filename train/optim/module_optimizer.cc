@@ -7,9 +7,11 @@
 
 #include "base/error.h"
 #include "client/autocast.h"
+#include "client/fail.h"
 #include "client/ops/ops.h"
 #include "client/record/device_state.h"
 #include "client/tensor/untyped.h"
+#include "train/optim/site.h"
 #include "train/optim/visit_slots.h"
 
 namespace burn::optim {
@@ -85,12 +87,12 @@ void follow(std::vector<client::Value>& tensors, const std::shared_ptr<client::D
 // where this was to be the first step.
 void undo_unless(const client::Value& condition, const client::Value& param, client::Value& updated,
                  const std::vector<client::Value>& before, std::vector<client::Value>& tensors) {
-  updated = client::select(condition, updated, param, {});
+  updated = client::select(condition, updated, param, detail::here());
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const auto& old = i < before.size()
-                          ? before[i]
-                          : client::filled(client::place_of(param), tensors[i].shape(), 0, tensors[i].dtype(), {});
-    tensors[i] = client::select(condition, tensors[i], old, {});
+    const auto& old = i < before.size() ? before[i]
+                                        : client::filled(client::place_of(param), tensors[i].shape(), 0,
+                                                         tensors[i].dtype(), detail::here());
+    tensors[i] = client::select(condition, tensors[i], old, detail::here());
   }
 }
 
@@ -113,7 +115,9 @@ ModuleOptimizer& ModuleOptimizer::with_grad_clipping(const GradientClippingConfi
   return *this;
 }
 
-void ModuleOptimizer::step(Scalar lr, const nn::detail::Walk& module, GradientsParams gradients) {
+void ModuleOptimizer::step(Scalar lr, const nn::detail::Walk& module, GradientsParams gradients,
+                           const client::Site& site) {
+  const detail::Calling scope{site};
   struct Next {
     Slot* slot;
     client::Value value;
@@ -121,7 +125,7 @@ void ModuleOptimizer::step(Scalar lr, const nn::detail::Walk& module, GradientsP
   };
   const Autocast pause{ir::DType::f32};
   client::Value condition = gradients.condition();
-  if (condition.has_value()) condition = client::reshape(condition, ir::Shape{}, {});
+  if (condition.has_value()) condition = client::reshape(condition, ir::Shape{}, detail::here());
   StepNumbers numbers{*rule_, lr, *this};
   std::vector<Next> next;  // all is recorded before anything is changed
   next.reserve(states_.size());
@@ -140,6 +144,11 @@ void ModuleOptimizer::step(Scalar lr, const nn::detail::Walk& module, GradientsP
     if (condition.has_value()) undo_unless(condition, param, updated, before, state.tensors);
     next.push_back({&slot, client::require_grad(updated), std::move(state)});
   });
+  if (next.empty() && !gradients.empty()) {
+    client::fail("step: none of the " + std::to_string(gradients.size()) +
+                     " gradients belongs to a parameter of this module that is trained",
+                 detail::here());
+  }
   std::vector<std::uint64_t> stepped;
   stepped.reserve(next.size());
   for (auto& [slot, value, state] : next) {

@@ -34,9 +34,9 @@ class ModuleOptimizer : private client::CaptureHost {
   // Updates the parameters that have a gradient, in place, and sends what this thread has recorded: forward, backward
   // and step become one program. Nothing is waited for, but in the first step on another device, to which what is
   // remembered follows. In a captured step `lr` may be one of its numbers. Gradients with a condition that is false
-  // change nothing on the device, but count as a step all the same. Errors (of the recording, of the rule):
-  // module and optimizer are as before.
-  void step(Scalar lr, const nn::detail::Walk& module, GradientsParams gradients);
+  // change nothing on the device, but count as a step all the same. Errors (of the recording, of the rule; gradients of
+  // which none belongs to the module): module and optimizer are as before.
+  void step(Scalar lr, const nn::detail::Walk& module, GradientsParams gradients, const client::Site& site = {});
 
   // What is remembered, by the parameters' paths: "conv1.weight/moment_1", "conv1.weight/step".
   Record to_record(const nn::detail::Walk& module) const;

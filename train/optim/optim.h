@@ -3,4 +3,7 @@
 
 #include "train/optim/adam.h"
 #include "train/optim/grad_scaler.h"
+#include "train/optim/lbfgs.h"
+#include "train/optim/muon.h"
+#include "train/optim/rms_prop.h"
 #include "train/optim/sgd.h"

@@ -18,13 +18,13 @@ class Optimizer {
   // The module after one step, recorded and sent but not waited for. The module is taken by reference, because C++
   // leaves open which argument is made first: `net` must still be whole when from_grads looks at it. If the step throws
   // (a gradient of another shape or device), module and optimizer are as before.
-  M step(Scalar lr, M&& module, GradientsParams gradients) {
-    engine_.step(lr, module.walk(), std::move(gradients));
+  M step(Scalar lr, M&& module, GradientsParams gradients, Loc where = Loc::current()) {
+    engine_.step(lr, module.walk(), std::move(gradients), at(where));
     return std::move(module);
   }
-  M step(Scalar lr, const M& module, GradientsParams gradients) {
+  M step(Scalar lr, const M& module, GradientsParams gradients, Loc where = Loc::current()) {
     M next = module;
-    engine_.step(lr, next.walk(), std::move(gradients));
+    engine_.step(lr, next.walk(), std::move(gradients), at(where));
     return next;
   }
 
@@ -47,3 +47,12 @@ class Optimizer {
 };
 
 }  // namespace burn::optim
+
+// The end of an optimizer's configuration: its fields, and what it makes. The .cc file defines init().
+#define BURN_OPTIMIZER_CONFIG(Type, ...)        \
+  BURN_CONFIG(Type, __VA_ARGS__)                \
+  ::burn::optim::ModuleOptimizer init() const;  \
+  template <::burn::Module M>                   \
+  ::burn::optim::Optimizer<M> init() const {    \
+    return ::burn::optim::Optimizer<M>{init()}; \
+  }

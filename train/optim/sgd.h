@@ -22,13 +22,7 @@ struct SgdConfig {
   double weight_decay = 0;
   std::optional<MomentumConfig> momentum;
   std::optional<GradientClippingConfig> grad_clipping;
-  BURN_CONFIG(SgdConfig, weight_decay, momentum, grad_clipping)
-
-  ModuleOptimizer init() const;
-  template <Module M>
-  Optimizer<M> init() const {
-    return Optimizer<M>{init()};
-  }
+  BURN_OPTIMIZER_CONFIG(SgdConfig, weight_decay, momentum, grad_clipping)
 };
 
 }  // namespace burn::optim

@@ -1,0 +1,44 @@
+// What losses of predictions beside targets have in common: the shapes are those of each other, the loss is computed
+// element by element, and then reduced or not. A loss is its options and a formula.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "client/fail.h"
+#include "client/ops/formula.h"
+#include "nn/loss/reduction.h"
+
+namespace burn::nn::detail {
+
+inline void check_same_shape(const char* loss, const char* first, const client::Value& a, const char* second,
+                             const client::Value& b, const client::Site& site) {
+  client::fail_if_empty(a, loss, site);
+  client::fail_if_empty(b, (std::string{loss} + ": " + second).c_str(), site);
+  if (a.shape() == b.shape()) return;  // broadcasting here is a mistake more often than a wish
+  client::fail(std::string{loss} + ": " + first + " " + ir::to_string(a.type()) + " and " + second + " " +
+                   ir::to_string(b.type()) + " differ in shape",
+               site);
+}
+
+// Another operand of a loss, whole numbers and bools included, in the dtype of its first.
+inline client::Term beside(const client::Term& x, const client::Value& other) {
+  return x.with(ir::is_floating(other.dtype()) ? client::to_compute_dtype(other, x.site())
+                                               : client::cast(other, x.value().dtype(), x.site()));
+}
+
+inline client::Value reduced(const client::Value& loss, std::optional<Reduction> reduction, const client::Site& site) {
+  return reduction ? reduce_loss(loss, *reduction, site) : loss;
+}
+
+// formula(x, t) gives the loss of each element; without a reduction, that is the result.
+template <typename Formula>
+client::Value pair_loss(const char* name, const client::Value& predictions, const client::Value& targets,
+                        std::optional<Reduction> reduction, const client::Site& site, Formula&& formula) {
+  check_same_shape(name, "predictions", predictions, "targets", targets, site);
+  return client::in_wide_dtype(predictions, site, [&](const client::Term& x) {
+    return reduced(formula(x, beside(x, targets)), reduction, site);
+  });
+}
+
+}  // namespace burn::nn::detail

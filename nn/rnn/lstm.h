@@ -1,0 +1,79 @@
+// Long short-term memory (Hochreiter and Schmidhuber 1997).
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "nn/activation_module.h"
+#include "nn/rnn/gate_controller.h"
+#include "nn/rnn/state.h"
+
+namespace burn::nn {
+
+// With sigmoids i, f, o of the input, forget and output gate and g of the cell gate: c = f c + i tanh(g),
+// h = o tanh(c).
+struct Lstm {
+  GateController input_gate, forget_gate, output_gate, cell_gate;
+  bool batch_first = true;
+  bool reverse = false;          // walks time backwards; the result of a step stays at its place
+  std::optional<double> clip{};  // cell states are kept in [-clip, clip]
+  bool input_forget = false;     // f = 1 - i; the forget gate is not used
+  Activation gate_activation = Sigmoid{};
+  Activation cell_activation = Tanh{};    // of g
+  Activation hidden_activation = Tanh{};  // of c
+  BURN_MODULE(Lstm, input_gate, forget_gate, output_gate, cell_gate, gate_activation, cell_activation,
+              hidden_activation)
+
+  // All hidden states, and the last state. Shapes: [batch, time, d_input] (without batch_first [time, batch, d_input]),
+  // states [batch, d_hidden], zeros if there are none -> [batch, time, d_hidden] in the same layout, states
+  // [batch, d_hidden]. Errors: other features; a state of another shape.
+  std::pair<Tensor<3>, LstmState<2>> forward(const Tensor<3>& x,
+                                             const std::optional<LstmState<2>>& state = std::nullopt,
+                                             Loc where = Loc::current()) const;
+};
+
+struct LstmConfig {
+  std::int64_t d_input = 0, d_hidden = 0;
+  bool bias = true;
+  Initializer initializer = Initializer::xavier_normal();
+  bool batch_first = true;
+  bool reverse = false;
+  std::optional<double> clip{};
+  bool input_forget = false;
+  ActivationConfig gate_activation{.kind = "sigmoid"};
+  ActivationConfig cell_activation{.kind = "tanh"};
+  ActivationConfig hidden_activation{.kind = "tanh"};
+  BURN_CONFIG(LstmConfig, d_input, d_hidden, bias, initializer, batch_first, reverse, clip, input_forget,
+              gate_activation, cell_activation, hidden_activation)
+
+  Lstm init(const Device& device) const;  // Errors: a size below 1; a clip that is not positive.
+};
+
+// One layer in each direction, their results side by side.
+struct BiLstm {
+  Lstm forward_layer, reverse_layer;
+  BURN_MODULE(BiLstm, forward_layer, reverse_layer)
+
+  // As Lstm::forward, with [.., .., 2 d_hidden] and states [2, batch, d_hidden], forward first.
+  std::pair<Tensor<3>, LstmState<3>> forward(const Tensor<3>& x,
+                                             const std::optional<LstmState<3>>& state = std::nullopt,
+                                             Loc where = Loc::current()) const;
+};
+
+struct BiLstmConfig {
+  std::int64_t d_input = 0, d_hidden = 0;
+  bool bias = true;
+  Initializer initializer = Initializer::xavier_normal();
+  bool batch_first = true;
+  std::optional<double> clip{};
+  bool input_forget = false;
+  ActivationConfig gate_activation{.kind = "sigmoid"};
+  ActivationConfig cell_activation{.kind = "tanh"};
+  ActivationConfig hidden_activation{.kind = "tanh"};
+  BURN_CONFIG(BiLstmConfig, d_input, d_hidden, bias, initializer, batch_first, clip, input_forget, gate_activation,
+              cell_activation, hidden_activation)
+
+  BiLstm init(const Device& device) const;
+};
+
+}  // namespace burn::nn

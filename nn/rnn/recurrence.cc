@@ -1,0 +1,123 @@
+#include "nn/rnn/recurrence.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "client/fail.h"
+#include "nn/checks.h"
+
+namespace burn::nn {
+
+GateController GateControllerConfig::init(const Device& device) const {
+  const LinearConfig input{.d_input = d_input, .d_output = d_hidden, .bias = bias, .initializer = initializer};
+  const LinearConfig hidden{.d_input = d_hidden, .d_output = d_hidden, .bias = bias, .initializer = initializer};
+  return {.input_transform = input.init(device), .hidden_transform = hidden.init(device)};
+}
+
+namespace detail {
+
+using client::Site;
+using client::Value;
+
+namespace {
+
+Value side_by_side(std::vector<Value> parts, std::int64_t axis, const Site& site) {
+  return parts.size() == 1 ? parts[0] : client::concat(parts, axis, site);
+}
+
+Value weights_of(const char* layer, std::initializer_list<const GateController*> gates,
+                 Linear GateController::*transform, const Site& site) {
+  std::vector<Value> parts;
+  for (const auto* gate : gates) {
+    parts.push_back(held((gate->*transform).weight.slot(), (std::string{layer} + ": weight").c_str(), site));
+  }
+  return side_by_side(std::move(parts), 1, site);
+}
+
+std::optional<Value> biases_of(std::initializer_list<const GateController*> gates, Linear GateController::*transform,
+                               const Site& site) {
+  const auto has_bias = [&](const GateController* gate) { return (gate->*transform).bias.has_value(); };
+  if (std::ranges::none_of(gates, has_bias)) return std::nullopt;
+  std::vector<Value> parts;
+  for (const auto* gate : gates) {
+    const auto& linear = gate->*transform;
+    const Value& weight = linear.weight.slot().value;
+    parts.push_back(linear.bias ? held(linear.bias->slot(), "bias", site)
+                                : client::filled(client::place_of(weight), {weight.dim(1)}, 0, weight.dtype(), site));
+  }
+  return side_by_side(std::move(parts), 0, site);
+}
+
+Value linear(const Value& x, const Value& weight, const std::optional<Value>& bias, const Site& site) {
+  return client::linear(x, weight, bias ? &*bias : nullptr, site);
+}
+
+}  // namespace
+
+Gates::Gates(const char* layer, std::initializer_list<const GateController*> gates, const Site& site)
+    : input_weight(weights_of(layer, gates, &GateController::input_transform, site)),
+      hidden_weight(weights_of(layer, gates, &GateController::hidden_transform, site)),
+      input_bias(biases_of(gates, &GateController::input_transform, site)),
+      hidden_bias(biases_of(gates, &GateController::hidden_transform, site)) {}
+
+Value Gates::of_inputs(const Value& x, const Site& site) const { return linear(x, input_weight, input_bias, site); }
+Value Gates::of_hidden(const Value& h, const Site& site) const { return linear(h, hidden_weight, hidden_bias, site); }
+
+void check_input(const char* layer, const Value& x, const Gates& gates, const Site& site) {
+  client::fail_if_empty(x, layer, site);
+  if (x.dim(2) == gates.input_weight.dim(0)) return;
+  client::fail(std::string{layer} + ": the layer takes " + std::to_string(gates.input_weight.dim(0)) +
+                   " features, the input is " + ir::to_string(x.type()),
+               site);
+}
+
+Value state_or_zeros(const char* what, const Value* state, const Value& x, const Gates& gates, const Walkway& way,
+                     const Site& site) {
+  const ir::Shape shape{x.dim(way.batch_first ? 0 : 1), gates.hidden_weight.dim(0)};
+  if (state == nullptr) return client::filled(client::place_of(x), shape, 0, x.dtype(), site);
+  client::fail_if_empty(*state, what, site);
+  if (state->shape() != shape) {
+    client::fail(std::string{what} + " is " + ir::to_string(state->type()) + ", must be " +
+                     ir::to_string(ir::TensorType{x.dtype(), shape}),
+                 site);
+  }
+  return *state;
+}
+
+Value walk(const Value& x, const Gates& gates, const Walkway& way, const Site& site,
+           const std::function<Value(const Value&)>& step) {
+  const Value products =  // [time, batch, n d_hidden]
+      gates.of_inputs(way.batch_first ? client::swap_dims(x, 0, 1, site) : x, site);
+  const auto time = products.dim(0), batch = products.dim(1), width = gates.hidden_weight.dim(0);
+  std::vector<Value> states(static_cast<std::size_t>(time));
+  for (std::int64_t i = 0; i < time; ++i) {
+    const auto t = way.reverse ? time - 1 - i : i;
+    const Value now = client::reshape(client::narrow(products, 0, t, 1, site), {batch, products.dim(2)}, site);
+    states[static_cast<std::size_t>(t)] = step(now);
+  }
+  if (states.empty()) {
+    const ir::Shape none = way.batch_first ? ir::Shape{batch, 0, width} : ir::Shape{0, batch, width};
+    return client::filled(client::place_of(x), none, 0, x.dtype(), site);
+  }
+  return client::stack(states, way.batch_first ? 1 : 0, site);
+}
+
+Value beside(const Value& forward, const Value& reverse, const Site& site) {
+  const Value both[] = {forward, reverse};
+  return client::concat(both, 2, site);
+}
+Value stacked(const Value& forward, const Value& reverse, const Site& site) {
+  const Value both[] = {forward, reverse};
+  return client::stack(both, 0, site);
+}
+Value direction(const Value& state, std::int64_t which, const Site& site) {
+  client::fail_if_empty(state, "the state of both directions", site);
+  if (state.rank() != 3 || state.dim(0) != 2) {
+    client::fail("the state of both directions is " + ir::to_string(state.type()) + ", must be [2, batch, d_hidden]",
+                 site);
+  }
+  return client::squeeze(client::narrow(state, 0, which, 1, site), {0}, site);
+}
+
+}  // namespace detail
+}  // namespace burn::nn

@@ -1,0 +1,49 @@
+// What recurrent layers have in common: their gates side by side, so that a step is one product, the products of all
+// inputs in one before the first step, and the walk over time. Private to nn/rnn/.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <utility>
+
+#include "client/ops/ops.h"
+#include "nn/rnn/gate_controller.h"
+
+namespace burn::nn::detail {
+
+// The weights of several gates as one layer. A gate without a bias beside one that has it counts as one of zeros.
+struct Gates {
+  client::Value input_weight, hidden_weight;               // [d_input, n d_hidden], [d_hidden, n d_hidden]
+  std::optional<client::Value> input_bias, hidden_bias{};  // [n d_hidden]
+
+  Gates(const char* layer, std::initializer_list<const GateController*> gates, const client::Site& site);
+  client::Value of_inputs(const client::Value& x, const client::Site& site) const;  // x W + b
+  client::Value of_hidden(const client::Value& h, const client::Site& site) const;  // h U + c
+};
+
+// In which order, and from which layout, a layer walks.
+struct Walkway {
+  bool batch_first = true;  // [batch, time, ...] instead of [time, batch, ...]
+  bool reverse = false;     // from the last step to the first; the result of a step stays at its place
+};
+
+void check_clip(const char* config, const std::optional<double>& clip);  // throws for one that is not positive
+// Throws for an input that is not [.., .., d_input], and a state that is not [batch, d_hidden].
+void check_input(const char* layer, const client::Value& x, const Gates& gates, const client::Site& site);
+// The state given, or zeros [batch, d_hidden].
+client::Value state_or_zeros(const char* what, const client::Value* state, const client::Value& x, const Gates& gates,
+                             const Walkway& way, const client::Site& site);
+
+// Calls step(products of one time step [batch, n d_hidden]), which gives the hidden state after it [batch, d_hidden],
+// for every step. Returns all hidden states in the layout of x.
+client::Value walk(const client::Value& x, const Gates& gates, const Walkway& way, const client::Site& site,
+                   const std::function<client::Value(const client::Value&)>& step);
+
+// Two layers' results side by side, and their last states as one: [2, batch, d_hidden].
+client::Value beside(const client::Value& forward, const client::Value& reverse, const client::Site& site);
+client::Value stacked(const client::Value& forward, const client::Value& reverse, const client::Site& site);
+// One direction's part of such a state, [batch, d_hidden].
+client::Value direction(const client::Value& state, std::int64_t which, const client::Site& site);
+
+}  // namespace burn::nn::detail
