@@ -2,14 +2,9 @@
 // and for the kernels of GPUs (NVRTC reads this file: ir/device.h).
 #pragma once
 
-#include "ir/device.h"
+#include "ir/interpolate_mode.h"
 
 namespace burn::ir {
-
-// nearest: source floor(o in / out); nearest_exact: floor((o + 1/2) in / out), as image libraries do. bilinear: linear
-// along each dim. bicubic: Keys' kernel with a = -3/4, positions outside clamped to the border. lanczos3: sinc(x)
-// sinc(x / 3); elements outside are left out and the other weights scaled to a sum of 1.
-enum class InterpolateMode : std::uint8_t { nearest, nearest_exact, bilinear, bicubic, lanczos3 };
 
 // y[o] = sum of weight[k] x[index[k]]. An index may be named twice (at a border); all are inside the line.
 struct Taps {
@@ -67,7 +62,7 @@ inline double lanczos3(double x) {
 
 inline Taps LineInterpolation::taps(std::int64_t o) const {
   Taps taps;
-  if (is_nearest()) {
+  if (is_nearest() || input == output) {  // a line that stays as it is: no infinity in it spoils its neighbours
     taps.count = 1;
     taps.index[0] = clamped(mode == InterpolateMode::nearest ? o * input / output : (2 * o + 1) * input / (2 * output));
     taps.weight[0] = 1;

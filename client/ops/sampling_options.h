@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "ir/interpolation.h"
+#include "ir/interpolate_mode.h"
 
 namespace burn {
 

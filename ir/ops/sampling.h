@@ -5,7 +5,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "ir/interpolation.h"
+#include "ir/interpolate_mode.h"
 #include "ir/ops/op_traits.h"
 
 namespace burn::ir {

@@ -10,6 +10,7 @@
 #include "backends/cpu/ops/copy.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/run.h"
+#include "ir/interpolation.h"
 
 namespace burn::backends::cpu {
 namespace {
