@@ -61,14 +61,14 @@ OperandGradients rule(const ir::AvgPoolGrad& op, const TapedOp& s) {
   });
 }
 
-OperandGradients rule(const ir::MaxPool&, const TapedOp& s) {
-  const auto flat = [&](const Value& v) { return v.rank() == 3 ? v : client::flatten(v, 2, -1, s.site); };
-  return one(s, [&] {
-    const Value zeros = flat(zeros_like(s.x[0], s));
-    const Value sums = client::scatter(zeros, 2, flat(s.ys[1]), flat(s.g), ir::ScatterFn::add, s.site);
-    return client::reshape(sums, s.x[0].shape(), s.site);
-  });
+// Of pools that give elements and their positions in the flattened spatial dims.
+OperandGradients to_positions(const TapedOp& s) {
+  return one(s, [&] { return client::max_pool_grad(s.x[0], s.ys[1], s.g, s.site); });
 }
+
+OperandGradients rule(const ir::MaxPool&, const TapedOp& s) { return to_positions(s); }
+
+OperandGradients rule(const ir::AdaptiveMaxPool&, const TapedOp& s) { return to_positions(s); }
 
 OperandGradients rule(const ir::AdaptiveAvgPool& op, const TapedOp& s) {
   const auto size = s.x[0].shape().span().last(static_cast<std::size_t>(op.output_size.rank()));

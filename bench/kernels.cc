@@ -118,6 +118,22 @@ std::vector<double> conv2d_bwd(const Context& c) {
   return tera_per_second(time_kernel(c, 1, step), 2 * ConvData::kFlops);
 }
 
+// Twice as high and wide, and a warp of the image: bytes that are read and written once.
+std::vector<double> interpolate(const Context& c) {
+  const auto x = Tensor<4>::random({8, 64, 128, 128}, Distribution::normal(0, 1), c.device);
+  return giga_per_second(time_kernel(c, 2,
+                                     [&] {
+                                       return module::interpolate(x, {256, 256}, {InterpolateMode::bilinear, false});
+                                     }),
+                         4.0 * (1 + 4) * 8 * 64 * 128 * 128);
+}
+
+std::vector<double> grid_sample(const Context& c) {
+  const auto x = Tensor<4>::random({8, 32, 128, 128}, Distribution::normal(0, 1), c.device);
+  const auto grid = Tensor<4>::random({8, 128, 128, 2}, Distribution::uniform(-1, 1), c.device);
+  return giga_per_second(time_kernel(c, 2, [&] { return x.grid_sample_2d(grid); }), 4.0 * 2 * 8 * 32 * 128 * 128);
+}
+
 // GPT-2's: 12 heads of 64, split from rows, causal.
 struct AttentionData {
   explicit AttentionData(const Device& device) {
@@ -185,6 +201,8 @@ void add_kernels(std::vector<Benchmark>& list) {
       {"matmul_bf16_8192", "TFLOP/s", "higher", [](const Context& c) { return matmul(c, 8192, DType::bf16); }, true});
   list.push_back({"conv2d_fwd", "TFLOP/s", "higher", conv2d_fwd});
   list.push_back({"conv2d_bwd", "TFLOP/s", "higher", conv2d_bwd});
+  list.push_back({"interpolate", "GB/s", "higher", interpolate});
+  list.push_back({"grid_sample", "GB/s", "higher", grid_sample});
   list.push_back({"attention_bf16_fwd", "TFLOP/s", "higher", attention_fwd, true});
   list.push_back({"attention_bf16_bwd", "TFLOP/s", "higher", attention_bwd, true});
   list.push_back({"op_dispatch", "us/op", "lower", op_dispatch});

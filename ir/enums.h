@@ -63,6 +63,32 @@ constexpr std::string_view name(RandomFn fn) {
   return {};
 }
 
+constexpr std::string_view name(Semiring semiring) {
+  switch (semiring) {
+    case Semiring::linear:
+      return "linear";
+    case Semiring::log:
+      return "log";
+  }
+  return {};
+}
+
+constexpr std::string_view name(InterpolateMode mode) {
+  switch (mode) {
+    case InterpolateMode::nearest:
+      return "nearest";
+    case InterpolateMode::nearest_exact:
+      return "nearest_exact";
+    case InterpolateMode::bilinear:
+      return "bilinear";
+    case InterpolateMode::bicubic:
+      return "bicubic";
+    case InterpolateMode::lanczos3:
+      return "lanczos3";
+  }
+  return {};
+}
+
 // The enumerator of that name.
 template <typename Enum>
 std::optional<Enum> parse_enum(std::string_view text) {

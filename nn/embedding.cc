@@ -12,7 +12,12 @@ Embedding EmbeddingConfig::init(const Device& device) const {
 
 client::Value Embedding::run(const client::Value& indices, const client::Site& site) const {
   client::fail_if_empty(indices, "embedding", site);
-  const client::Value& table = detail::held(weight.slot(), "Embedding: weight", site);
+  return detail::embedding(detail::held(weight.slot(), "Embedding: weight", site), indices, site);
+}
+
+client::Value detail::embedding(const client::Value& table, const client::Value& indices, const client::Site& site) {
+  client::fail_if_empty(table, "embedding: the table", site);
+  client::fail_if_empty(indices, "embedding", site);
   const auto flat = client::reshape(indices, ir::Shape{indices.type().num_elements()}, site);
   ir::Shape shape = indices.shape();
   shape.push_back(table.dim(1));

@@ -6,6 +6,11 @@
 
 namespace burn::nn {
 
+namespace detail {
+// Rows of `table` [n, d]: int [...] -> [..., d].
+client::Value embedding(const client::Value& table, const client::Value& indices, const client::Site& site);
+}  // namespace detail
+
 struct Embedding {
   Param<2> weight;  // [n_embedding, d_model]
   BURN_MODULE(Embedding, weight)

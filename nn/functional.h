@@ -1,12 +1,17 @@
 // The functions beneath modules, for tensors: burn::module::attention(q, k, v). Templates check the rank, client/ does
-// the work.
+// the work. Convolutions, pools, samplings and single layers are in nn/functional/.
 #pragma once
 
 #include "client/tensor/tensor.h"
+#include "nn/functional/convolution.h"
+#include "nn/functional/layers.h"
+#include "nn/functional/pooling.h"
+#include "nn/functional/sampling.h"
 
 namespace burn {
 
 using client::AttentionOptions;
+using AttentionModuleOptions = AttentionOptions;  // as Burn calls it
 using client::LinearLayout;
 
 namespace module {

@@ -14,12 +14,19 @@ LayerNorm LayerNormConfig::init(const Device& device) const {
 }
 
 client::Value LayerNorm::run(const client::Value& x, const client::Site& site) const {
+  client::fail_if_empty(x, "layer_norm", site);
+  return detail::layer_norm(x, detail::held(gamma.slot(), "LayerNorm: gamma", site),
+                            beta ? &beta->slot().value : nullptr, epsilon, site);
+}
+
+client::Value detail::layer_norm(const client::Value& x, const client::Value& gamma, const client::Value* beta,
+                                 double epsilon, const client::Site& site) {
   using client::Term;
   client::fail_if_empty(x, "layer_norm", site);
-  const client::Value& scale = detail::held(gamma.slot(), "LayerNorm: gamma", site);
-  if (x.dim(-1) != scale.dim(0)) {
+  client::fail_if_empty(gamma, "layer_norm: gamma", site);
+  if (x.dim(-1) != gamma.dim(0)) {
     client::fail(
-        "layer_norm: the layer has size " + std::to_string(scale.dim(0)) + ", the input is " + ir::to_string(x.type()),
+        "layer_norm: the layer has size " + std::to_string(gamma.dim(0)) + ", the input is " + ir::to_string(x.type()),
         site);
   }
   const auto line = [&](const client::Value& v) { return client::line_of(v, x, site); };
@@ -27,8 +34,8 @@ client::Value LayerNorm::run(const client::Value& x, const client::Site& site) c
   return client::in_wide_dtype(x, site, [&](const Term& wide) {
     const Term centred = wide - wide.with(client::mean(wide, axis, site));
     const Term var = wide.with(client::mean(centred * centred, axis, site));
-    const Term y = centred / sqrt(var + epsilon) * line(scale);
-    return beta ? y + line(beta->slot().value) : y;
+    const Term y = centred / sqrt(var + epsilon) * line(gamma);
+    return beta ? y + line(*beta) : y;
   });
 }
 

@@ -8,6 +8,12 @@
 
 namespace burn::nn {
 
+namespace detail {
+// The formula: gamma and, unless null, beta are [d], the last dim of x.
+client::Value layer_norm(const client::Value& x, const client::Value& gamma, const client::Value* beta, double epsilon,
+                         const client::Site& site);
+}  // namespace detail
+
 // y = gamma (x - mean) / sqrt(var + epsilon) + beta with the biased variance.
 struct LayerNorm {
   Param<1> gamma;                  // [d_model]

@@ -88,6 +88,14 @@ MaxPool2d MaxPool2dConfig::init() const {
                                               .ceil_mode = ceil_mode});
 }
 
+MaxPool3d MaxPool3dConfig::init() const {
+  return checked("MaxPool3dConfig", MaxPool3d{.kernel_size = kernel_size,
+                                              .stride = strides.value_or(kernel_size),
+                                              .dilation = dilation,
+                                              .padding = padding,
+                                              .ceil_mode = ceil_mode});
+}
+
 AvgPool1d AvgPool1dConfig::init() const {
   return checked("AvgPool1dConfig", AvgPool1d{.kernel_size = {kernel_size},
                                               .stride = {stride.value_or(kernel_size)},
@@ -104,9 +112,19 @@ AvgPool2d AvgPool2dConfig::init() const {
                                               .ceil_mode = ceil_mode});
 }
 
+AvgPool3d AvgPool3dConfig::init() const {
+  return checked("AvgPool3dConfig", AvgPool3d{.kernel_size = kernel_size,
+                                              .stride = strides.value_or(kernel_size),
+                                              .padding = padding,
+                                              .count_include_pad = count_include_pad,
+                                              .ceil_mode = ceil_mode});
+}
+
 Tensor<3> MaxPool1d::forward(const Tensor<3>& x, Loc where) const { return max_pool(*this, x, where); }
 Tensor<4> MaxPool2d::forward(const Tensor<4>& x, Loc where) const { return max_pool(*this, x, where); }
+Tensor<5> MaxPool3d::forward(const Tensor<5>& x, Loc where) const { return max_pool(*this, x, where); }
 Tensor<3> AvgPool1d::forward(const Tensor<3>& x, Loc where) const { return avg_pool(*this, x, where); }
 Tensor<4> AvgPool2d::forward(const Tensor<4>& x, Loc where) const { return avg_pool(*this, x, where); }
+Tensor<5> AvgPool3d::forward(const Tensor<5>& x, Loc where) const { return avg_pool(*this, x, where); }
 
 }  // namespace burn::nn

@@ -55,6 +55,28 @@ struct MaxPool2dConfig {
   MaxPool2d init() const;  // Errors: as MaxPool1dConfig.
 };
 
+struct MaxPool3d {
+  std::array<std::int64_t, 3> kernel_size{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1};
+  PaddingConfig3d padding{};
+  bool ceil_mode = false;
+  BURN_MODULE(MaxPool3d)
+
+  // Shapes: [batch, channel, depth, height, width] -> [batch, channel, ...]. Errors: as MaxPool1d.
+  Tensor<5> forward(const Tensor<5>& x, Loc where = Loc::current()) const;
+  Tensor<5> operator()(const Tensor<5>& x, Loc where = Loc::current()) const { return forward(x, where); }
+};
+
+struct MaxPool3dConfig {
+  std::array<std::int64_t, 3> kernel_size{};             // depth, height, width
+  std::optional<std::array<std::int64_t, 3>> strides{};  // the kernel's size
+  std::array<std::int64_t, 3> dilation{1, 1, 1};
+  PaddingConfig3d padding{};
+  bool ceil_mode = false;
+  BURN_CONFIG(MaxPool3dConfig, kernel_size, strides, dilation, padding, ceil_mode)
+
+  MaxPool3d init() const;  // Errors: as MaxPool1dConfig.
+};
+
 // With count_include_pad, padding counts as zeros; without, a mean is over the window's elements inside the input.
 struct AvgPool1d {
   std::array<std::int64_t, 1> kernel_size{1}, stride{1};
@@ -96,6 +118,27 @@ struct AvgPool2dConfig {
   BURN_CONFIG(AvgPool2dConfig, kernel_size, strides, padding, count_include_pad, ceil_mode)
 
   AvgPool2d init() const;  // Errors: as MaxPool1dConfig.
+};
+
+struct AvgPool3d {
+  std::array<std::int64_t, 3> kernel_size{1, 1, 1}, stride{1, 1, 1};
+  PaddingConfig3d padding{};
+  bool count_include_pad = true, ceil_mode = false;
+  BURN_MODULE(AvgPool3d)
+
+  // Shapes and errors: as MaxPool3d.
+  Tensor<5> forward(const Tensor<5>& x, Loc where = Loc::current()) const;
+  Tensor<5> operator()(const Tensor<5>& x, Loc where = Loc::current()) const { return forward(x, where); }
+};
+
+struct AvgPool3dConfig {
+  std::array<std::int64_t, 3> kernel_size{};             // depth, height, width
+  std::optional<std::array<std::int64_t, 3>> strides{};  // the kernel's size
+  PaddingConfig3d padding{};
+  bool count_include_pad = true, ceil_mode = false;
+  BURN_CONFIG(AvgPool3dConfig, kernel_size, strides, padding, count_include_pad, ceil_mode)
+
+  AvgPool3d init() const;  // Errors: as MaxPool1dConfig.
 };
 
 }  // namespace burn::nn

@@ -100,6 +100,16 @@ def matmul(dtype, n=1024):
     return run
 
 
+def interpolate(s):
+    x = torch.randn(8, 64, 128, 128)
+    return rate(repeat(lambda: F.interpolate(x, scale_factor=2, mode="bilinear", align_corners=False), s), 4 * 5 * x.numel() / 1e9)
+
+
+def grid_sample(s):
+    x, grid = torch.randn(8, 32, 128, 128), torch.rand(8, 128, 128, 2) * 2 - 1
+    return rate(repeat(lambda: F.grid_sample(x, grid, align_corners=False), s), 4 * 2 * x.numel() / 1e9)
+
+
 CONV_FLOPS = 2.0 * 32 * 64 * 56 * 56 * 64 * 9
 
 
@@ -345,6 +355,8 @@ BENCHMARKS = {
     "matmul_bf16_8192": ("TFLOP/s", matmul(torch.bfloat16, 8192)),
     "conv2d_fwd": ("TFLOP/s", conv2d_fwd),
     "conv2d_bwd": ("TFLOP/s", conv2d_bwd),
+    "interpolate": ("GB/s", interpolate),
+    "grid_sample": ("GB/s", grid_sample),
     "attention_bf16_fwd": ("TFLOP/s", attention_fwd),
     "attention_bf16_bwd": ("TFLOP/s", attention_bwd),
     "op_dispatch": ("us/op", op_dispatch),

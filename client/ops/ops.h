@@ -133,8 +133,11 @@ Value conv_transpose(const Value& x, const Value& weight, const Value* bias, con
                      const ir::Dims& padding_out, const Site& site);
 Value max_pool(const Value& x, const ir::MaxPool& options, const Site& site);
 Indexed max_pool_with_indices(const Value& x, const ir::MaxPool& options, const Site& site);
+// The gradient that arrives at a pool's results, put where `indices` says that they are from. `x`: the pool's input.
+Value max_pool_grad(const Value& x, const Value& indices, const Value& grad, const Site& site);
 Value avg_pool(const Value& x, const ir::AvgPool& options, const Site& site);
 Value adaptive_avg_pool(const Value& x, const ir::Dims& output_size, const Site& site);
+Indexed adaptive_max_pool(const Value& x, const ir::Dims& output_size, const Site& site);
 
 // --- activations and losses (activation.cc) --------------------------------------------------------------------------
 Value softmax(const Value& x, std::int64_t axis, const Site& site);

@@ -81,4 +81,21 @@ Value adaptive_avg_pool(const Value& x, const ir::Dims& output_size, const Site&
   return apply(ir::AdaptiveAvgPool{output_size}, x, site);
 }
 
+Indexed adaptive_max_pool(const Value& x, const ir::Dims& output_size, const Site& site) {
+  auto results = apply_all(ir::AdaptiveMaxPool{output_size}, x, site);
+  return {std::move(results[0]), std::move(results[1])};
+}
+
+Value max_pool_grad(const Value& x, const Value& indices, const Value& grad, const Site& site) {
+  for (const Value* v : {&x, &indices, &grad}) fail_if_empty(*v, "max_pool_grad", site);
+  if (x.rank() < 3 || indices.shape() != grad.shape() || grad.rank() != x.rank()) {
+    fail("max_pool_grad: input " + ir::to_string(x.type()) + ", indices " + ir::to_string(indices.type()) +
+             " and gradient " + ir::to_string(grad.type()) + " do not belong to one pool",
+         site);
+  }
+  const auto flat = [&](const Value& v) { return v.rank() == 3 ? v : flatten(v, 2, -1, site); };
+  const Value zeros = filled(place_of(grad), x.shape(), 0, x.dtype(), site);
+  return reshape(scatter(flat(zeros), 2, flat(indices), flat(grad), ir::ScatterFn::add, site), x.shape(), site);
+}
+
 }  // namespace burn::client

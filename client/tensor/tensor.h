@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "client/gradients.h"
+#include "client/ops/sampling.h"
 #include "client/tensor/axis_methods.h"
 #include "client/tensor/element_methods.h"
 #include "client/tensor/operators.h"
@@ -147,6 +148,14 @@ class Tensor : public detail::ElementMethods<D, K>,
   }
   Tensor<1, Bool> all(Loc where = Loc::current()) const {
     return Tensor<1, Bool>{client::reduce_all(ir::ReduceFn::min, this->to_bool(where).value(), at(where))};
+  }
+
+  // What this image [n, c, h, w] has at the places of `grid` [n, h_out, w_out, 2]: x, then y, where -1 and 1 are the
+  // image's borders -> [n, c, h_out, w_out]. Errors: another batch, an image without pixels.
+  Tensor grid_sample_2d(const Tensor& grid, const GridSampleOptions& options = {}, Loc where = Loc::current()) const
+    requires(D == 4 && std::same_as<K, Float>)
+  {
+    return Tensor{client::grid_sample_2d(value_, grid.value(), options, at(where))};
   }
 
   // --- gradients: on a device.autodiff() -----------------------------------------------------------------------------

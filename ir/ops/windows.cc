@@ -238,4 +238,16 @@ Result<TensorType> infer(const AdaptiveAvgPoolGrad& op, Operands in) {
   return checked(op.kName, grad.dtype, input);
 }
 
+Result<TypeList> infer(const AdaptiveMaxPool& op, Operands in) {
+  BURN_RETURN_IF_ERROR(check_operands(op.kName, in, 1));
+  const auto& x = *in[0];
+  if (is_bool(x.dtype)) return fail("{}: takes numbers, got {}", op.kName, to_string(x));
+  BURN_RETURN_IF_ERROR(check_image(op.kName, x, op.output_size.rank()));
+  Shape output = x.shape;
+  replace_spatial(output, op.output_size);
+  BURN_RETURN_IF_ERROR(check_adaptive(op.kName, x.shape, output));
+  BURN_TRY(const auto values, checked(op.kName, x.dtype, output));
+  return types_of(values, TensorType{DType::i64, output});
+}
+
 }  // namespace burn::ir::shape_rules

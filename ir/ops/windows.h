@@ -104,9 +104,19 @@ struct AdaptiveAvgPoolGrad {
   static constexpr auto kAttrs = std::tuple{Attr{"input_size", &AdaptiveAvgPoolGrad::input_size}};
 };
 
+// The largest element of each window of AdaptiveAvgPool and its position, as MaxPool's.
+struct AdaptiveMaxPool {
+  Dims output_size;
+  static constexpr int kResults = 2;
+  static constexpr std::string_view kName = "adaptive_max_pool";
+  static constexpr std::string_view kSignature = "[n, c, in...] -> [n, c, output_size...], i64[n, c, output_size...]";
+  static constexpr auto kAttrs = std::tuple{Attr{"output_size", &AdaptiveMaxPool::output_size}};
+};
+
 #define BURN_WINDOWS_OPS(OP) \
   OP(Conv)                   \
   OP(ConvInputGrad)          \
-  OP(ConvWeightGrad) OP(AvgPool) OP(AvgPoolGrad) OP(MaxPool) OP(AdaptiveAvgPool) OP(AdaptiveAvgPoolGrad)
+  OP(ConvWeightGrad)         \
+  OP(AvgPool) OP(AvgPoolGrad) OP(MaxPool) OP(AdaptiveAvgPool) OP(AdaptiveAvgPoolGrad) OP(AdaptiveMaxPool)
 
 }  // namespace burn::ir

@@ -51,6 +51,9 @@ void add_pools(std::vector<Sample>& all) {
   all.push_back({MaxPool{kernel, stride, padding, {1, 1}, true}, {x}, {y, {i64, y.shape}}});
   all.push_back({AdaptiveAvgPool{{3, 4}}, {x}, {y}});
   all.push_back({AdaptiveAvgPoolGrad{{5, 6}}, {y}, {x}});
+  all.push_back({AdaptiveMaxPool{{3, 4}}, {x}, {y, {i64, y.shape}}});
+  all.push_back({Interpolate{{3, 4}, InterpolateMode::bicubic, true}, {x}, {y}});
+  all.push_back({InterpolateGrad{{5, 6}, InterpolateMode::bicubic, true}, {y}, {x}});
 }
 
 void add_moves(std::vector<Sample>& all) {
@@ -80,6 +83,7 @@ std::vector<Sample> make_samples() {
       {Scan{ReduceFn::sum, 1}, {x}, {x}},
       {Sort{2, true}, {x}, {x, {i64, x.shape}}},
       {TopK{1, 2, true}, {x}, {{f32, {2, 2, 4}}, {i64, {2, 2, 4}}}},
+      {BandedScan{Semiring::log, true}, {x, {f32, {2, 3, 2, 4}}}, {x}},
       {MatMul{}, {x, {f32, {2, 4, 5}}}, {{f32, {2, 3, 5}}}},
   };
   add_pointwise(all);

@@ -62,5 +62,7 @@ std::vector<Sample> axis_samples(std::string_view op);
 std::vector<Sample> move_samples(std::string_view op);
 std::vector<Sample> window_samples(std::string_view op);
 std::vector<Sample> attention_samples(std::string_view op);
+std::vector<Sample> sampling_samples(std::string_view op);
+std::vector<Sample> lattice_samples(std::string_view op);
 
 }  // namespace burn::testing

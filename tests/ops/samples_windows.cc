@@ -141,6 +141,28 @@ std::vector<Sample> adaptive_samples(bool backward) {
   return all;
 }
 
+std::vector<Sample> adaptive_max_samples() {
+  struct Case {
+    Shape input;
+    Dims output;
+  };
+  std::vector<Sample> all;
+  for (const auto& [input, output] :
+       {Case{{2, 3, 10}, {4}}, Case{{2, 3, 9, 7}, {3, 3}}, Case{{1, 2, 3, 4}, {5, 6}}, Case{{2, 2, 5, 6, 7}, {2, 3, 1}},
+        Case{{16, 16, 24, 24}, {8, 8}}, Case{{0, 1, 4}, {2}}}) {
+    for (const auto dtype : numbers()) {
+      for (const auto view : {View::plain, View::transposed, View::expanded}) {
+        SampleBuilder sample(std::string(ir::name(dtype)) + to_string(input) + to_string(output) +
+                             std::string(name(view)));
+        const auto result =
+            sample.add(ir::AdaptiveMaxPool{output}, {sample.view({dtype, input}, view, Values::special)});
+        all.push_back(sample.finish({result.result(1), result}));
+      }
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<Sample> window_samples(std::string_view op) {
@@ -148,6 +170,7 @@ std::vector<Sample> window_samples(std::string_view op) {
   if (op == "avg_pool" || op == "avg_pool_grad" || op == "max_pool") return pool_samples(op);
   if (op == "adaptive_avg_pool") return adaptive_samples(false);
   if (op == "adaptive_avg_pool_grad") return adaptive_samples(true);
+  if (op == "adaptive_max_pool") return adaptive_max_samples();
   return {};
 }
 

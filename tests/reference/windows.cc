@@ -173,4 +173,23 @@ std::vector<Tensor> evaluate(const ir::MaxPool& op, const ir::TensorType& type, 
   return {values, positions};
 }
 
+std::vector<Tensor> evaluate(const ir::AdaptiveMaxPool&, const ir::TensorType& type, Operands in, const Bindings&) {
+  const Tensor& x = *in[0];
+  const auto plane = ir::num_elements(spatial_part(x.type.shape));
+  Tensor values(type), positions({ir::DType::i64, type.shape});
+  visit_kind(x.type.dtype, [&]<typename T>() {
+    std::vector<std::int64_t> best(values.size(), -1);
+    for_each_adaptive(x.type.shape, type.shape, [&](std::size_t to, std::size_t from, double) {
+      const T value = x.get<T>(from), largest = best[to] < 0 ? T{} : x.get<T>(static_cast<std::size_t>(best[to]));
+      const bool wins = best[to] < 0 || (largest == largest && (value != value || value > largest));
+      if (wins) best[to] = static_cast<std::int64_t>(from);
+    });
+    for (std::size_t i = 0; i < best.size(); ++i) {
+      values.set(i, x.get<T>(static_cast<std::size_t>(best[i])));
+      positions.set(i, best[i] % plane);
+    }
+  });
+  return {values, positions};
+}
+
 }  // namespace burn::reference::rules

@@ -89,6 +89,7 @@ const OpTable& ops() {
     add_sequence(t);
     add_optim(t);
     add_linalg(t);
+    add_windows(t);
     return t;
   }();
   return table;

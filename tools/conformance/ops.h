@@ -66,6 +66,7 @@ void add_loss(OpTable& table);
 void add_sequence(OpTable& table);
 void add_optim(OpTable& table);
 void add_linalg(OpTable& table);
+void add_windows(OpTable& table);
 
 const OpTable& ops();
 

@@ -121,9 +121,9 @@ void add_nn(OpTable& t) {
     const nn::RmsNorm layer{.gamma = param<1>(c.x(1)), .epsilon = c.number("epsilon")};
     return std::vector<Value>{with_rank(c.x(), [&](const auto& x) { return layer(x); })};
   };
-  t["batch_norm"] = t["nn_batch_norm_inference"] = batch_norm;
+  t["nn_batch_norm_inference"] = batch_norm;
   t["nn_batch_norm_train"] = batch_norm_train;
-  t["layer_norm"] = t["nn_layer_norm"] = layer_norm;
+  t["nn_layer_norm"] = layer_norm;
   t["nn_conv1d"] = conv<nn::Conv1d, 1>;
   t["nn_conv2d"] = conv<nn::Conv2d, 2>;
   t["nn_multi_head_attention"] = attention;

@@ -142,6 +142,26 @@ void max_of_windows(const Windows& windows, std::int64_t planes, const T* x, T* 
   });
 }
 
+// Make: as mean_kernel's.
+template <typename Make>
+Kernel max_kernel(const Signature& signature, const Make& make) {
+  return [make, type = signature.result](Run& run, std::span<Array> operands, std::span<Array> results) -> Status {
+    BURN_TRY(Array x, contiguous(run, operands[0]));
+    BURN_TRY(x, cast(run, x, compute_dtype(x.dtype())));
+    BURN_TRY(Array values, run.allocate({x.dtype(), type.shape}));
+    BURN_TRY(Array positions, run.allocate({ir::DType::i64, type.shape}));
+    BURN_TRY(const Windows windows, make(x.shape(), values.shape()));
+    ir::dispatch(x.dtype(), [&]<typename T>() {
+      if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
+        max_of_windows(windows, type.shape[0] * type.shape[1], x.as<T>(), values.as<T>(), positions.as<std::int64_t>());
+      }
+    });
+    BURN_TRY(results[0], cast(run, values, type.dtype));
+    results[1] = std::move(positions);
+    return {};
+  };
+}
+
 }  // namespace
 
 namespace kernels {
@@ -168,21 +188,12 @@ Result<Kernel> prepare(const ir::AdaptiveAvgPoolGrad&, const Signature& signatur
 }
 
 Result<Kernel> prepare(const ir::MaxPool& op, const Signature& signature) {
-  return Kernel([op, type = signature.result](Run& run, std::span<Array> operands, std::span<Array> results) -> Status {
-    BURN_TRY(Array x, contiguous(run, operands[0]));
-    BURN_TRY(x, cast(run, x, compute_dtype(x.dtype())));
-    BURN_TRY(Array values, run.allocate({x.dtype(), type.shape}));
-    BURN_TRY(Array positions, run.allocate({ir::DType::i64, type.shape}));
-    BURN_TRY(const Windows windows, sliding_windows(op, x.shape(), values.shape()));
-    ir::dispatch(x.dtype(), [&]<typename T>() {
-      if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
-        max_of_windows(windows, type.shape[0] * type.shape[1], x.as<T>(), values.as<T>(), positions.as<std::int64_t>());
-      }
-    });
-    BURN_TRY(results[0], cast(run, values, type.dtype));
-    results[1] = std::move(positions);
-    return {};
-  });
+  return max_kernel(
+      signature, [op](const ir::Shape& input, const ir::Shape& output) { return sliding_windows(op, input, output); });
+}
+
+Result<Kernel> prepare(const ir::AdaptiveMaxPool&, const Signature& signature) {
+  return max_kernel(signature, adaptive_windows);
 }
 
 }  // namespace kernels

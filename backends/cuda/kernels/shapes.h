@@ -107,6 +107,20 @@ struct PoolShape {
   std::int64_t strides[5] = {};            // of the operand
 };
 
+// Interpolation of the last two of four dims; sizes are the forward op's.
+struct ResizeShape {
+  std::int64_t count = 0;  // of results
+  std::int64_t channels = 1;
+  std::int64_t input[2] = {1, 1}, output[2] = {1, 1};
+  std::int64_t strides[4] = {};              // of the operand
+  std::int32_t mode = 0, align_corners = 0;  // ir::InterpolateMode; a flag
+};
+
+// Rows of a recurrence, one sequence's.
+struct LatticeShape {
+  std::int64_t rows = 0, band = 0, width = 0;
+};
+
 struct ConvShape {
   std::int64_t count = 0;  // of results
   std::int64_t batch = 1;

@@ -132,8 +132,27 @@ BURN_ALWAYS_INLINE void avg_pool_grad(const T* __restrict__ grad, T* __restrict_
   x[i] = to_storage<T>(sum);
 }
 
+// Positions [begin, end) of a dilated window, every `step`.
+struct Strided {
+  std::int64_t begin, end, step;
+};
+
+struct SlidingMax {
+  BURN_ALWAYS_INLINE static Strided window(const WindowDim& dim, std::int64_t output) {
+    const auto start = output * dim.stride - dim.padding;
+    const auto begin = start < 0 ? start + (dim.dilation - 1 - start) / dim.dilation * dim.dilation : start;
+    return {begin, smaller_of<std::int64_t>(start + (dim.kernel - 1) * dim.dilation + 1, dim.input), dim.dilation};
+  }
+};
+
+struct AdaptiveMax {
+  BURN_ALWAYS_INLINE static Strided window(const WindowDim& dim, std::int64_t output) {
+    return {output * dim.input / dim.output, ((output + 1) * dim.input + dim.output - 1) / dim.output, 1};
+  }
+};
+
 // The first of equals; the first NaN before any number. Every window has an element of the input.
-template <typename T>
+template <typename Ways, typename T>
 BURN_ALWAYS_INLINE void max_pool(const T* __restrict__ x, T* __restrict__ y, std::int64_t* __restrict__ positions,
                                  const PoolShape& shape) {
   using Compute = compute_t<T>;
@@ -144,19 +163,11 @@ BURN_ALWAYS_INLINE void max_pool(const T* __restrict__ x, T* __restrict__ y, std
   const T* plane = x + plane_offset(place.n, place.c, shape);
   Compute best{};
   std::int64_t position = -1;
-  // The first position of a window that is inside the input.
-  const auto first = [](const WindowDim& dim, std::int64_t output) {
-    const auto start = output * dim.stride - dim.padding;
-    return start < 0 ? start + (dim.dilation - 1 - start) / dim.dilation * dim.dilation : start;
-  };
-  const auto end = [](const WindowDim& dim, std::int64_t output) {
-    return smaller_of<std::int64_t>(output * dim.stride - dim.padding + (dim.kernel - 1) * dim.dilation + 1, dim.input);
-  };
-  const auto d_end = end(d, place.at[0]), h_end = end(h, place.at[1]), w_end = end(w, place.at[2]);
-  for (auto a = first(d, place.at[0]); a < d_end; a += d.dilation) {
-    for (auto b = first(h, place.at[1]); b < h_end; b += h.dilation) {
+  const auto ds = Ways::window(d, place.at[0]), hs = Ways::window(h, place.at[1]), ws = Ways::window(w, place.at[2]);
+  for (auto a = ds.begin; a < ds.end; a += ds.step) {
+    for (auto b = hs.begin; b < hs.end; b += hs.step) {
       const T* row = plane + a * shape.strides[2] + b * shape.strides[3];
-      for (auto c = first(w, place.at[2]); c < w_end; c += w.dilation) {
+      for (auto c = ws.begin; c < ws.end; c += ws.step) {
         const auto value = to_compute(row[c * shape.strides[4]]);
         if (position >= 0 && (ir::is_nan(best) || !(value > best || ir::is_nan(value)))) continue;
         best = value;

@@ -86,6 +86,15 @@ Status launch(Emitter& emit, const std::string& name, const char* ways, const Vi
   return {};
 }
 
+Status launch_max(Emitter& emit, const char* ways, const View& x, const View& y, const View& positions,
+                  const PoolShape& shape) {
+  const auto* type = storage_type(x.dtype);
+  emit.launch({kernel_text(fmt::format("const {0}* x, {0}* y, std::int64_t* positions", type),
+                           fmt::format("max_pool<{}>(x, y, positions, shape)", ways))},
+              {.blocks = divide_up(shape.count, kThreads), .threads = kThreads}, {x, y, positions, shape});
+  return {};
+}
+
 const char* sliding(bool counts_padding) { return counts_padding ? "Sliding<true>" : "Sliding<false>"; }
 
 }  // namespace
@@ -125,11 +134,13 @@ Status lower(Emitter& emit, const ir::MaxPool& op, const NodeInPlan& at) {
   if (y.num_elements() == 0) return {};
   auto shape = shape_of(x, x.shape, y.shape, y.num_elements());
   set_windows(shape, op);
-  const auto* type = storage_type(x.dtype);
-  emit.launch({kernel_text(fmt::format("const {0}* x, {0}* y, std::int64_t* positions", type),
-                           "max_pool(x, y, positions, shape)")},
-              {.blocks = divide_up(shape.count, kThreads), .threads = kThreads}, {x, y, positions, shape});
-  return {};
+  return launch_max(emit, "SlidingMax", x, y, positions, shape);
+}
+
+Status lower(Emitter& emit, const ir::AdaptiveMaxPool&, const NodeInPlan& at) {
+  const View x = emit.read(at.operand(0)), y = emit.result(at.result(0)), positions = emit.result(at.result(1));
+  if (y.num_elements() == 0) return {};
+  return launch_max(emit, "AdaptiveMax", x, y, positions, shape_of(x, x.shape, y.shape, y.num_elements()));
 }
 
 }  // namespace lowering

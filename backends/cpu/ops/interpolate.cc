@@ -1,0 +1,224 @@
+// Images resized, in either direction: every result is a sum over some elements of a line, along the width and then
+// along the height. Which and with what weights are tables, made once; those of the gradient are the same, transposed.
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "backends/cpu/ops/cast.h"
+#include "backends/cpu/ops/copy.h"
+#include "backends/cpu/parallel.h"
+#include "backends/cpu/run.h"
+#include "ir/interpolation.h"
+
+namespace burn::backends::cpu {
+namespace {
+
+// Results o = sum over k in [first[o], first[o + 1]) of weight[k] x[index[k]].
+template <typename T>
+struct Table {
+  std::vector<std::int64_t> first{0};
+  std::vector<std::int32_t> index;
+  std::vector<T> weight;
+
+  std::int64_t size() const { return static_cast<std::int64_t>(first.size()) - 1; }
+  std::int64_t begin(std::int64_t o) const { return first[static_cast<std::size_t>(o)]; }
+  std::int64_t end(std::int64_t o) const { return first[static_cast<std::size_t>(o) + 1]; }
+  // How many elements each result is made of; 0: not the same number.
+  std::int64_t taps() const {
+    const auto taps = end(0);
+    for (std::int64_t o = 1; o < size(); ++o) {
+      if (end(o) - begin(o) != taps) return 0;
+    }
+    return taps;
+  }
+  // The elements [begin, end) that results [from, to) are made of.
+  std::pair<std::int64_t, std::int64_t> reach(std::int64_t from, std::int64_t to) const {
+    const auto [low, high] = std::minmax_element(index.begin() + begin(from), index.begin() + end(to - 1));
+    return begin(from) == end(to - 1) ? std::pair<std::int64_t, std::int64_t>{0, 0}
+                                      : std::pair<std::int64_t, std::int64_t>{*low, *high + 1};
+  }
+};
+
+template <typename T>
+Table<T> forward_table(const ir::LineInterpolation& line) {
+  Table<T> table;
+  for (std::int64_t o = 0; o < line.output; ++o) {
+    const auto taps = line.taps(o);
+    for (int k = 0; k < taps.count; ++k) {
+      table.index.push_back(static_cast<std::int32_t>(taps.index[k]));
+      table.weight.push_back(static_cast<T>(taps.weight[k]));
+    }
+    table.first.push_back(static_cast<std::int64_t>(table.index.size()));
+  }
+  return table;
+}
+
+template <typename T>
+Table<T> transposed(const Table<T>& table, std::int64_t size) {
+  Table<T> result;
+  result.first.assign(static_cast<std::size_t>(size) + 1, 0);
+  for (const auto i : table.index) ++result.first[static_cast<std::size_t>(i) + 1];
+  for (std::size_t i = 1; i < result.first.size(); ++i) result.first[i] += result.first[i - 1];
+  result.index.resize(table.index.size());
+  result.weight.resize(table.weight.size());
+  auto next = result.first;
+  for (std::int64_t o = 0; o < table.size(); ++o) {
+    for (auto k = table.begin(o); k < table.end(o); ++k) {
+      const auto from = static_cast<std::size_t>(k);
+      const auto to = static_cast<std::size_t>(next[static_cast<std::size_t>(table.index[from])]++);
+      result.index[to] = static_cast<std::int32_t>(o);
+      result.weight[to] = table.weight[from];
+    }
+  }
+  return result;
+}
+
+// kTaps: of every result; 0: of each as the table says.
+template <int kTaps, typename T>
+void resize_row(const Table<T>& table, const T* __restrict__ x, T* __restrict__ y) {
+  const auto* index = table.index.data();
+  const auto* weight = table.weight.data();
+  const auto size = table.size();
+  for (std::int64_t o = 0; o < size; ++o) {
+    T sum = 0;
+    if constexpr (kTaps > 0) {
+      for (int k = 0; k < kTaps; ++k) sum += weight[o * kTaps + k] * x[index[o * kTaps + k]];
+    } else {
+      for (auto k = table.begin(o); k < table.end(o); ++k) sum += weight[k] * x[index[k]];
+    }
+    y[o] = sum;
+  }
+}
+
+// y = the sum of kTaps rows.
+template <int kTaps, typename T>
+void add_rows(const std::array<const T*, 4>& rows, const T* __restrict__ weight, T* __restrict__ y, std::int64_t width,
+              bool is_first) {
+  for (std::int64_t i = 0; i < width; ++i) {
+    T sum = weight[0] * rows[0][i];
+    if constexpr (kTaps > 1) sum += weight[1] * rows[1][i];
+    if constexpr (kTaps > 2) sum += weight[2] * rows[2][i];
+    if constexpr (kTaps > 3) sum += weight[3] * rows[3][i];
+    y[i] = is_first ? sum : y[i] + sum;
+  }
+}
+
+// Row o of a plane whose rows, those from `first_row` on, have their width already.
+template <typename T>
+void resize_column(const Table<T>& table, std::int64_t o, const T* plane, std::int64_t first_row, T* y,
+                   std::int64_t width) {
+  if (table.begin(o) == table.end(o)) std::fill_n(y, width, T{0});
+  for (auto k = table.begin(o); k < table.end(o); k += 4) {
+    const auto count = std::min<std::int64_t>(table.end(o) - k, 4);
+    std::array<const T*, 4> rows{};
+    for (std::int64_t r = 0; r < count; ++r) {
+      rows[static_cast<std::size_t>(r)] = plane + (table.index[static_cast<std::size_t>(k + r)] - first_row) * width;
+    }
+    const T* weight = table.weight.data() + k;
+    constexpr decltype(&add_rows<1, T>) kAdd[] = {add_rows<1, T>, add_rows<2, T>, add_rows<3, T>, add_rows<4, T>};
+    kAdd[count - 1](rows, weight, y, width, k == table.begin(o));
+  }
+}
+
+template <typename T>
+struct Resize {
+  Table<T> rows, columns;  // of the height, of the width
+  std::int64_t height, width;
+
+  std::int64_t block = 1;    // result rows that are made together
+  std::int64_t scratch = 0;  // elements that a block wants
+
+  Resize(Table<T> by_row, Table<T> by_column, std::int64_t input_height, std::int64_t input_width)
+      : rows(std::move(by_row)), columns(std::move(by_column)), height(input_height), width(input_width) {
+    // Of a plane that fits into the cache all rows; of others so many that those they are made of do.
+    constexpr std::int64_t kCached = 64 * 1024;
+    block = std::clamp<std::int64_t>(kCached * rows.size() / (height * columns.size()), 1, rows.size());
+    for (std::int64_t o = 0; o < rows.size(); o += block) {
+      const auto [begin, end] = rows.reach(o, std::min(o + block, rows.size()));
+      scratch = std::max(scratch, (end - begin) * columns.size());
+    }
+  }
+  std::int64_t blocks() const { return (rows.size() + block - 1) / block; }
+
+  void resize_block(const T* x, T* y, std::int64_t which, T* buffer) const {
+    const auto first = which * block, last = std::min(first + block, rows.size());
+    const auto [begin, end] = rows.reach(first, last);
+    const auto taps = columns.taps();
+    const auto row = taps == 1   ? resize_row<1, T>
+                     : taps == 2 ? resize_row<2, T>
+                     : taps == 4 ? resize_row<4, T>
+                                 : resize_row<0, T>;
+    for (auto r = begin; r < end; ++r) row(columns, x + r * width, buffer + (r - begin) * columns.size());
+    for (auto o = first; o < last; ++o) {
+      resize_column(rows, o, buffer, begin, y + o * columns.size(), columns.size());
+    }
+  }
+};
+
+template <typename T>
+Status resize(Run& run, const Resize<T>& how, const Array& x, Array& y) {
+  const auto planes = y.shape()[0] * y.shape()[1], blocks = planes * how.blocks();
+  const auto work = planes * (how.height * how.width + how.rows.size() * how.columns.size());
+  const auto parts = std::clamp<std::int64_t>(std::min(blocks, 4 * work / kGrain), 1, thread_count());
+  BURN_TRY(const auto memory, run.pool.allocate(static_cast<std::size_t>(parts * how.scratch) * sizeof(T)));
+  parallel_for(parts, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (auto part = begin; part < end; ++part) {
+      T* buffer = reinterpret_cast<T*>(memory->data()) + part * how.scratch;
+      for (auto at = blocks * part / parts; at < blocks * (part + 1) / parts; ++at) {
+        const auto plane = at / how.blocks();
+        how.resize_block(x.as<T>() + plane * how.height * how.width,
+                         y.as<T>() + plane * how.rows.size() * how.columns.size(), at % how.blocks(), buffer);
+      }
+    }
+  });
+  return {};
+}
+
+// `backward`: from the forward op's output to its input.
+template <typename Op>
+Kernel resize_kernel(const Op& op, const Signature& signature, bool backward) {
+  return [op, backward, type = signature.result](Run& run, std::span<Array> operands) -> Result<Array> {
+    BURN_TRY(Array x, contiguous(run, operands[0]));
+    BURN_TRY(x, cast(run, x, ir::compute_dtype(type.dtype)));
+    BURN_TRY(Array y, run.allocate({x.dtype(), type.shape}));
+    if (y.num_elements() == 0) return cast(run, y, type.dtype);
+    const auto compute = [&]<typename T>() -> Status {
+      // Without a height, an image of one row.
+      const auto size = [](const Array& a, int from_end) {
+        return a.rank() > from_end + 2 ? a.shape()[a.rank() - 1 - from_end] : 1;
+      };
+      const auto table = [&](int from_end) -> Result<Table<T>> {
+        constexpr std::int64_t kMost = 1 << 24;
+        const auto from = size(x, from_end), to = size(y, from_end);
+        if (from > kMost || to > kMost) {
+          return resource_exhausted(fmt::format("a line of {} elements is at most {} long", std::max(from, to), kMost));
+        }
+        auto forward = forward_table<T>({op.mode, op.align_corners, backward ? to : from, backward ? from : to});
+        return backward ? transposed(forward, to) : std::move(forward);
+      };
+      BURN_TRY(auto rows, table(1));
+      BURN_TRY(auto columns, table(0));
+      return resize(run, Resize<T>(std::move(rows), std::move(columns), size(x, 1), size(x, 0)), x, y);
+    };
+    BURN_RETURN_IF_ERROR(x.dtype() == ir::DType::f64 ? compute.template operator()<double>()
+                                                     : compute.template operator()<float>());
+    return cast(run, y, type.dtype);
+  };
+}
+
+}  // namespace
+
+namespace kernels {
+
+Result<Kernel> prepare(const ir::Interpolate& op, const Signature& signature) {
+  return resize_kernel(op, signature, false);
+}
+
+Result<Kernel> prepare(const ir::InterpolateGrad& op, const Signature& signature) {
+  return resize_kernel(op, signature, true);
+}
+
+}  // namespace kernels
+}  // namespace burn::backends::cpu

@@ -1,0 +1,81 @@
+// Interpolation: a thread per result, which visits the elements that it is made of, or, of gradients, the results that
+// an element is part of. NVRTC only.
+#pragma once
+
+#include "backends/cuda/kernels/places.h"
+#include "backends/cuda/kernels/shapes.h"
+#include "backends/cuda/kernels/types.h"
+#include "ir/interpolation.h"
+
+namespace burn::cuda {
+
+BURN_ALWAYS_INLINE ir::LineInterpolation line_of(const ResizeShape& shape, int dim) {
+  ir::LineInterpolation line;
+  line.mode = static_cast<ir::InterpolateMode>(shape.mode);
+  line.align_corners = shape.align_corners != 0;
+  line.input = shape.input[dim];
+  line.output = shape.output[dim];
+  return line;
+}
+
+template <typename T>
+BURN_ALWAYS_INLINE void interpolate(const T* __restrict__ x, T* __restrict__ y, const ResizeShape& shape) {
+  using Compute = compute_t<T>;
+  const auto i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (i >= shape.count) return;
+  const auto place = place_of(i, shape.channels, 1, shape.output[0], shape.output[1]);
+  const T* plane = x + place.n * shape.strides[0] + place.c * shape.strides[1];
+  const auto rows = line_of(shape, 0).taps(place.at[1]), columns = line_of(shape, 1).taps(place.at[2]);
+  Compute sum{};
+  for (int a = 0; a < rows.count; ++a) {
+    const T* row = plane + rows.index[a] * shape.strides[2];
+    Compute along{};
+    for (int b = 0; b < columns.count; ++b)
+      along += static_cast<Compute>(columns.weight[b]) * to_compute(row[columns.index[b] * shape.strides[3]]);
+    sum += static_cast<Compute>(rows.weight[a]) * along;
+  }
+  y[i] = to_storage<T>(sum);
+}
+
+// How much of an output element `i` is, and whether any of it.
+struct Share {
+  double weight;
+  bool is_any;
+};
+
+BURN_ALWAYS_INLINE Share share_of(const ir::LineInterpolation& line, std::int64_t o, std::int64_t i) {
+  const auto taps = line.taps(o);
+  Share share{0, false};
+  for (int k = 0; k < taps.count; ++k) {
+    if (taps.index[k] != i) continue;
+    share.weight += taps.weight[k];
+    share.is_any = true;
+  }
+  return share;
+}
+
+template <typename T>
+BURN_ALWAYS_INLINE void interpolate_grad(const T* __restrict__ grad, T* __restrict__ x, const ResizeShape& shape) {
+  using Compute = compute_t<T>;
+  const auto i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (i >= shape.count) return;
+  const auto place = place_of(i, shape.channels, 1, shape.input[0], shape.input[1]);
+  const T* plane = grad + place.n * shape.strides[0] + place.c * shape.strides[1];
+  const auto rows = line_of(shape, 0), columns = line_of(shape, 1);
+  const auto near_row = rows.outputs_near(place.at[1]), near_column = columns.outputs_near(place.at[2]);
+  Compute sum{};
+  for (auto a = near_row.begin; a < near_row.end; ++a) {
+    const auto row_share = share_of(rows, a, place.at[1]);
+    if (!row_share.is_any) continue;
+    const T* row = plane + a * shape.strides[2];
+    Compute along{};
+    for (auto b = near_column.begin; b < near_column.end; ++b) {
+      const auto share = share_of(columns, b, place.at[2]);
+      if (share.is_any) along += static_cast<Compute>(share.weight) * to_compute(row[b * shape.strides[3]]);
+    }
+    sum += static_cast<Compute>(row_share.weight) * along;
+  }
+  x[i] = to_storage<T>(sum);
+}
+
+}  // namespace burn::cuda
