@@ -62,5 +62,7 @@ std::vector<Sample> axis_samples(std::string_view op);
 std::vector<Sample> move_samples(std::string_view op);
 std::vector<Sample> window_samples(std::string_view op);
 std::vector<Sample> attention_samples(std::string_view op);
+std::vector<Sample> linalg_samples(std::string_view op);
+std::vector<Sample> fourier_samples(std::string_view op);
 
 }  // namespace burn::testing
