@@ -137,7 +137,7 @@ struct Around {
 };
 
 Parts along(Composer& to, const ir::TensorType& type, std::int64_t axis, Parts x, bool inverse) {
-  if (type.num_elements() == 0) return x;
+  if (type.num_elements() == 0) return {to.filled(type.dtype, 0, type.shape), to.filled(type.dtype, 0, type.shape)};
   const Around at(type.shape, axis);
   Transformer transformer(to, type.dtype);
   if (inverse) x = {x.im, x.re};
@@ -159,7 +159,8 @@ Ref cut(Composer& to, Ref x, ir::Shape shape, std::int64_t axis, std::int64_t st
 }  // namespace
 
 Results compose(Composer& to, const ir::Fft& op, Operands in) {
-  const auto y = along(to, to.type_of(in[0]), op.axis, {in[0], in[1]}, op.inverse);
+  const auto type = to.type_of(in[0]);
+  const auto y = along(to, type, op.axis, {in[0], in[1]}, op.inverse);
   return {y.re, y.im};
 }
 

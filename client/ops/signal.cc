@@ -186,8 +186,8 @@ Value istft(const Value& frames_of, const Value* window, std::optional<std::int6
   return cast(y, frames_of.dtype(), site);
 }
 
-TensorData cosine_window(std::int64_t size, bool periodic, double a, double b, double c, const char* name,
-                         const Site& site) {
+std::vector<double> cosine_window(std::int64_t size, bool periodic, double a, double b, double c, const char* name,
+                                  const Site& site) {
   if (size < 0) fail(std::string{name} + ": size " + std::to_string(size), site);
   std::vector<double> numbers(static_cast<std::size_t>(size), 1.0);
   const double turn = 2 * std::numbers::pi / static_cast<double>(periodic ? size : size - 1);
@@ -195,7 +195,7 @@ TensorData cosine_window(std::int64_t size, bool periodic, double a, double b, d
     const double angle = turn * static_cast<double>(k);
     numbers[static_cast<std::size_t>(k)] = a - b * std::cos(angle) + c * std::cos(2 * angle);
   }
-  return {std::move(numbers), ir::Shape{size}};
+  return numbers;
 }
 
 }  // namespace burn::client

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "client/ops/ops.h"
-#include "client/tensor/data.h"
 
 namespace burn::client {
 
@@ -29,7 +29,7 @@ Value istft(const Value& x, const Value* window, std::optional<std::int64_t> len
             const Site& site);
 
 // a - b cos(2 pi k / N) + c cos(4 pi k / N) for 0 <= k < size; N = size if periodic, else size - 1; of one: 1.
-TensorData cosine_window(std::int64_t size, bool periodic, double a, double b, double c, const char* name,
-                         const Site& site);
+std::vector<double> cosine_window(std::int64_t size, bool periodic, double a, double b, double c, const char* name,
+                                  const Site& site);
 
 }  // namespace burn::client

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "client/ops/signal.h"
 #include "client/tensor/tensor.h"
@@ -60,7 +61,9 @@ inline Tensor<2> istft(const Tensor<4>& x, const std::optional<Tensor<1>>& windo
 }
 
 namespace detail {
-inline Tensor<1> window(const TensorData& data, const TensorOptions& options) {
+inline Tensor<1> window(std::vector<double> numbers, const TensorOptions& options) {
+  const ir::Shape shape{static_cast<std::int64_t>(numbers.size())};
+  const TensorData data(std::move(numbers), shape);
   return Tensor<1>{client::from_data(data, options, options.dtype.value_or(Float::kDefault))};
 }
 }  // namespace detail
