@@ -86,6 +86,7 @@ const OpTable& ops() {
     add_module(t);
     add_nn(t);
     add_linalg(t);
+    add_signal(t);
     return t;
   }();
   return table;

@@ -63,6 +63,7 @@ void add_activation(OpTable& table);
 void add_module(OpTable& table);
 void add_nn(OpTable& table);
 void add_linalg(OpTable& table);
+void add_signal(OpTable& table);
 
 const OpTable& ops();
 
