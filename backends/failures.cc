@@ -52,4 +52,26 @@ Status index_outside(std::int64_t index, std::int64_t size) {
                                              : fmt::format("index {} into an axis of size 0", index)};
 }
 
+namespace {
+
+std::string which_matrix(const MatrixFailure& at) {
+  if (at.count == 1) return fmt::format("the matrix ({} x {})", at.rows, at.columns);
+  return fmt::format("matrix {} of the batch of {} ({} x {})", at.matrix, at.count, at.rows, at.columns);
+}
+
+}  // namespace
+
+Status singular_matrix(const MatrixFailure& at) {
+  return invalid_argument(fmt::format("{} is singular: pivot {} is 0", which_matrix(at), at.number));
+}
+
+Status not_positive_definite(const MatrixFailure& at) {
+  return invalid_argument(fmt::format("{} is not positive definite: its leading minor of order {} is not positive",
+                                      which_matrix(at), at.number));
+}
+
+Status not_converged(const MatrixFailure& at) {
+  return internal_error(fmt::format("{}: the iteration did not converge", which_matrix(at)));
+}
+
 }  // namespace burn::backends

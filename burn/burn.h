@@ -11,6 +11,7 @@
 #include "client/gradients.h"
 #include "client/tensor/linalg.h"
 #include "client/tensor/pending_reads.h"
+#include "client/tensor/signal.h"
 #include "client/tensor/tensor.h"
 #include "data/digits.h"
 #include "data/loader.h"

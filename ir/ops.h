@@ -15,13 +15,21 @@
 #include "ir/ops/attention.h"
 #include "ir/ops/axes.h"
 #include "ir/ops/elements.h"
+#include "ir/ops/fourier.h"
 #include "ir/ops/lattices.h"
+#include "ir/ops/linalg.h"
 #include "ir/ops/moves.h"
 #include "ir/ops/sampling.h"
 #include "ir/ops/windows.h"
 
 // OP(struct) for every alternative of ir::Op, in the order of the variant. docs/ops.md follows it.
-#define BURN_OPS(OP)                                                                                        \
-  BURN_ELEMENTS_OPS(OP)                                                                                     \
-  BURN_AXES_OPS(OP) BURN_LATTICES_OPS(OP) BURN_ATTENTION_OPS(OP) BURN_WINDOWS_OPS(OP) BURN_SAMPLING_OPS(OP) \
-      BURN_MOVES_OPS(OP)
+#define BURN_OPS(OP)     \
+  BURN_ELEMENTS_OPS(OP)  \
+  BURN_AXES_OPS(OP)      \
+  BURN_LATTICES_OPS(OP)  \
+  BURN_LINALG_OPS(OP)    \
+  BURN_FOURIER_OPS(OP)   \
+  BURN_ATTENTION_OPS(OP) \
+  BURN_WINDOWS_OPS(OP)   \
+  BURN_SAMPLING_OPS(OP)  \
+  BURN_MOVES_OPS(OP)

@@ -41,6 +41,7 @@ class TrialEmitter final : public Emitter {
   const ir::Constant* constant(ir::Ref) override { return nullptr; }
   View result(ir::Ref) override { return {}; }
   Address report_index(std::int64_t, std::int32_t) override { return {}; }
+  Address report(std::function<Status(std::int64_t)>) override { return {}; }
   void allow_in_place(const View&, ir::Ref) override {}
   bool allows_tf32() const override { return false; }  // what is tried has asked before
 

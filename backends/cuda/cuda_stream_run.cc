@@ -16,11 +16,11 @@ constexpr std::size_t kCheckBytes = 16;  // of what a check finds: the index and
 
 struct CheckText {
   std::string op, site;
-  std::int64_t size;
+  std::function<Status(std::int64_t)> explain;
   std::optional<std::uint64_t> program;
 
-  Status failure(std::int64_t index) const {
-    const auto status = at_node(index_outside(index, size), op, site);
+  Status failure(std::int64_t found) const {
+    const auto status = at_node(explain(found), op, site);
     return program ? status.with_context(fmt::format("program {}", *program)) : status;
   }
 };
@@ -235,7 +235,7 @@ void CudaStream::watch_checks(const CudaExecutable& executable, const RunArgs& a
     std::vector<CheckText> texts;
     for (const auto& check : checks) {
       const auto& node = executable.program().nodes[static_cast<std::size_t>(check.node)];
-      texts.push_back({std::string(ir::name(node.op)), to_string(node.site), check.size, args.program});
+      texts.push_back({std::string(ir::name(node.op)), to_string(node.site), check.explain, args.program});
     }
     completions_.add([report, found = std::move(found), texts = std::move(texts), sink = sink_,
                       serial = args.serial](const Status& device) {

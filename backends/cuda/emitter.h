@@ -127,6 +127,8 @@ class Emitter {
   // outside 0..9", `size` being that of the dim, for the results of the node: the one that is lowered, or a member of
   // the group that is.
   virtual Address report_index(std::int64_t size, std::int32_t node = -1) = 0;
+  // The same for what else a kernel of the lowered node may find out: the failure that the host makes of its number.
+  virtual Address report(std::function<Status(std::int64_t found)> explain) = 0;
   // Says that the kernel of this step may write the result over the operand: each thread reads an element of it before
   // it writes the same bytes, and nobody else reads these.
   virtual void allow_in_place(const View& operand, ir::Ref result) = 0;

@@ -90,10 +90,9 @@ class ProgramEmitter final : public Emitter {
   }
 
   Address report_index(std::int64_t size, std::int32_t node) override {
-    const auto check = static_cast<std::int64_t>(lowered_.checks.size());
-    lowered_.checks.push_back({node < 0 ? node_ : node, size});
-    return {Address::Base::failures, 0, check * 16};
+    return add_check(node < 0 ? node_ : node, [size](std::int64_t index) { return index_outside(index, size); });
   }
+  Address report(std::function<Status(std::int64_t)> explain) override { return add_check(node_, std::move(explain)); }
 
   void allow_in_place(const View& operand, ir::Ref result) override {
     if (operand.address.base == Address::Base::input && operand.address.offset == 0)
@@ -104,6 +103,12 @@ class ProgramEmitter final : public Emitter {
 
  private:
   static constexpr std::int32_t kNone = -1;
+
+  Address add_check(std::int32_t node, std::function<Status(std::int64_t)> explain) {
+    const auto check = static_cast<std::int64_t>(lowered_.checks.size());
+    lowered_.checks.push_back({node, std::move(explain)});
+    return {Address::Base::failures, 0, check * 16};
+  }
 
   const ir::Node& node(std::int32_t n) const { return program_.nodes[static_cast<std::size_t>(n)]; }
   const ValueView& view_of(ir::Ref value) const { return views_[static_cast<std::size_t>(value.index())]; }

@@ -1,6 +1,7 @@
 // Lowers a whole program: goes through its plan and writes down commands, what values live where and for how long.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -10,10 +11,10 @@
 
 namespace burn::backends::cuda {
 
-// A check of indices on the device.
-struct IndexCheck {
+// What a kernel may find wrong, a number, and what that means.
+struct Check {
   std::int32_t node = 0;
-  std::int64_t size = 0;
+  std::function<Status(std::int64_t found)> explain;
 };
 
 // How an output comes to its buffer.
@@ -33,7 +34,7 @@ struct Lowered {
   std::vector<LoweredStep> steps;  // what Command::step counts
   std::vector<Command> commands;
   std::vector<KernelSource> sources;
-  std::vector<IndexCheck> checks;
+  std::vector<Check> checks;
   std::vector<OutputSource> outputs;
   std::vector<std::int32_t> output_of;  // per value: the output that it is computed in, or -1
   ArenaPlan arena;

@@ -55,6 +55,10 @@ Results compose(Composer& to, const ir::AvgPool& op, Operands in);
 Results compose(Composer& to, const ir::AvgPoolGrad& op, Operands in);
 Results compose(Composer& to, const ir::AdaptiveAvgPool& op, Operands in);
 Results compose(Composer& to, const ir::AdaptiveAvgPoolGrad& op, Operands in);
+Results compose(Composer& to, const ir::Fft& op, Operands in);
+Results compose(Composer& to, const ir::RealFft& op, Operands in);
+Results compose(Composer& to, const ir::InverseRealFft& op, Operands in);
+Results compose(Composer& to, const ir::Det& op, Operands in);
 template <typename Other>
 Results compose(Composer& /*to*/, const Other& /*op*/, Operands /*in*/) {
   return {};

@@ -1,9 +1,13 @@
 // Linear algebra on tensors: burn::linalg::vector_norm(x, 2, -1). Templates check the rank, client/ops/norms.h says
-// what is computed.
+// what is computed. Factorisations are of the last two dims, for every matrix of the batch, and differentiable; 16-bit
+// floats are computed in f32.
 #pragma once
 
 #include <limits>
+#include <tuple>
+#include <utility>
 
+#include "client/ops/factor.h"
 #include "client/ops/norms.h"
 #include "client/tensor/tensor.h"
 
@@ -75,6 +79,93 @@ template <int D, Kind K>
   requires(D >= 2 && Numeric<K>)
 Tensor<D - 1, K> matvec(const Tensor<D, K>& matrix, const Tensor<D - 1, K>& vector, Loc where = Loc::current()) {
   return Tensor<D - 1, K>{client::matvec(matrix.value(), vector.value(), at(where))};
+}
+
+// --- factorisations --------------------------------------------------------------------------------------------------
+
+// P, L, U with x = P L U: [..., n, m] -> [..., n, n], [..., n, k], [..., k, m], k = min(n, m). Partial pivoting; L has
+// ones on its diagonal. A singular matrix has one, too, with a 0 on U's diagonal.
+template <int D>
+  requires(D >= 2)
+std::tuple<Tensor<D>, Tensor<D>, Tensor<D>> lu(const Tensor<D>& x, Loc where = Loc::current()) {
+  auto parts = client::lu(x.value(), at(where));
+  return {Tensor<D>{std::move(parts.p)}, Tensor<D>{std::move(parts.l)}, Tensor<D>{std::move(parts.u)}};
+}
+// The same of one matrix, packed: U on and above the diagonal, L below it; and p with x[p[i]] = (L U)[i].
+inline std::pair<Tensor<2>, Tensor<1, Int>> lu_decomposition(const Tensor<2>& x, Loc where = Loc::current()) {
+  auto parts = client::lu_decomposition(x.value(), at(where));
+  return {Tensor<2>{std::move(parts.lu)}, Tensor<1, Int>{std::move(parts.permutation)}};
+}
+// Q, R with x = Q R: [..., n, m] -> [..., n, k], [..., k, m]; k = min(n, m) if reduced, else n. R's diagonal is not
+// negative. The full Q of a tall matrix has no gradient.
+template <int D>
+  requires(D >= 2)
+std::pair<Tensor<D>, Tensor<D>> qr(const Tensor<D>& x, bool reduced = true, Loc where = Loc::current()) {
+  auto parts = client::qr(x.value(), reduced, at(where));
+  return {Tensor<D>{std::move(parts.q)}, Tensor<D>{std::move(parts.r)}};
+}
+// L, lower triangular, with x = L L^T; only the lower triangle of x is read. A matrix that is not positive definite is
+// an error, reported at the next read.
+template <int D>
+  requires(D >= 2)
+Tensor<D> cholesky(const Tensor<D>& x, Loc where = Loc::current()) {
+  return Tensor<D>{client::cholesky(x.value(), at(where))};
+}
+// U, S, V^T with x = U diag(S) V^T: [..., n, m] -> [..., n, k], [..., k], [..., k, m], k = min(n, m); S descends. The
+// gradient is that of what does not depend on the vectors' signs; equal singular values leave the gradient of U and V
+// undetermined, that of S is always right.
+template <int D>
+  requires(D >= 2)
+std::tuple<Tensor<D>, Tensor<D - 1>, Tensor<D>> svd(const Tensor<D>& x, Loc where = Loc::current()) {
+  auto parts = client::svd(x.value(), at(where));
+  return {Tensor<D>{std::move(parts.u)}, Tensor<D - 1>{std::move(parts.s)}, Tensor<D>{std::move(parts.vt)}};
+}
+// The singular values alone, descending: [..., min(n, m)].
+template <int D>
+  requires(D >= 2)
+Tensor<D - 1> svdvals(const Tensor<D>& x, Loc where = Loc::current()) {
+  return Tensor<D - 1>{client::svd(x.value(), at(where)).s};
+}
+// Of symmetric matrices, of which only the lower triangle is read: eigenvalues, ascending, [..., n], and eigenvectors
+// as columns, [..., n, n].
+template <int D>
+  requires(D >= 2)
+std::pair<Tensor<D - 1>, Tensor<D>> eigh(const Tensor<D>& x, Loc where = Loc::current()) {
+  auto parts = client::eigh(x.value(), at(where));
+  return {Tensor<D - 1>{std::move(parts.values)}, Tensor<D>{std::move(parts.vectors)}};
+}
+
+// --- systems of equations --------------------------------------------------------------------------------------------
+
+// x with a x = b: [..., n, n], [..., n, k] -> [..., n, k]; batch dims broadcast. A singular matrix is an error,
+// reported at the next read.
+template <int D>
+  requires(D >= 2)
+Tensor<D> solve(const Tensor<D>& a, const Tensor<D>& b, Loc where = Loc::current()) {
+  return Tensor<D>{client::solve(a.value(), b.value(), at(where))};
+}
+// The same with the upper (or lower) triangle of a; `unit`: with ones on its diagonal, whatever is there. Division by 0
+// is that of floats.
+template <int D>
+  requires(D >= 2)
+Tensor<D> solve_triangular(const Tensor<D>& a, const Tensor<D>& b, bool upper, bool unit = false,
+                           Loc where = Loc::current()) {
+  return Tensor<D>{client::solve_triangular(a.value(), b.value(), !upper, unit, at(where))};
+}
+// A singular matrix is an error, reported at the next read as one of solve.
+template <int D>
+  requires(D >= 2)
+Tensor<D> inverse(const Tensor<D>& x, Loc where = Loc::current()) {
+  return Tensor<D>{client::inverse(x.value(), at(where))};
+}
+// [..., n, n] -> [...]; of a single matrix [1]. Its gradient is right for singular matrices, too.
+template <int D>
+  requires(D >= 3)
+Tensor<D - 2> det(const Tensor<D>& x, Loc where = Loc::current()) {
+  return Tensor<D - 2>{client::det(x.value(), at(where))};
+}
+inline Tensor<1> det(const Tensor<2>& x, Loc where = Loc::current()) {
+  return Tensor<1>{client::reshape(client::det(x.value(), at(where)), ir::Shape{1}, at(where))};
 }
 
 }  // namespace burn::linalg

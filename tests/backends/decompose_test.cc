@@ -61,8 +61,9 @@ TEST_P(Decompose, ComputesWhatTheOpDoes) {
 
 INSTANTIATE_TEST_SUITE_P(Ops, Decompose,
                          ::testing::Values("attention", "attention_grad", "avg_pool", "avg_pool_grad",
-                                           "adaptive_avg_pool", "adaptive_avg_pool_grad", "recip", "sigmoid", "sub",
-                                           "is_nan", "not_equal", "greater", "greater_equal"),
+                                           "adaptive_avg_pool", "adaptive_avg_pool_grad", "det", "fft", "real_fft",
+                                           "inverse_real_fft", "recip", "sigmoid", "sub", "is_nan", "not_equal",
+                                           "greater", "greater_equal"),
                          [](const auto& info) { return std::string(info.param); });
 
 // y = f(x) with the scalar and the random number that come before and after.

@@ -56,6 +56,26 @@ void add_pools(std::vector<Sample>& all) {
   all.push_back({InterpolateGrad{{5, 6}, InterpolateMode::bicubic, true}, {y}, {x}});
 }
 
+void add_linalg(std::vector<Sample>& all) {
+  const TensorType square{f32, {2, 3, 3}}, x{f32, {2, 3, 5}}, side{f32, {2, 3, 4}};
+  all.push_back({Cholesky{}, {square}, {square}});
+  all.push_back({Lu{}, {x}, {x, {i64, {2, 3}}, {f32, {2}}}});
+  all.push_back({Qr{true}, {x}, {square, x}});
+  all.push_back({Qr{false}, {{f32, {2, 5, 3}}}, {{f32, {2, 5, 5}}, {f32, {2, 5, 3}}}});
+  all.push_back({Svd{}, {x}, {square, {f32, {2, 3}}, x}});
+  all.push_back({Eigh{}, {square}, {{f32, {2, 3}}, square}});
+  all.push_back({Solve{}, {square, side}, {side}});
+  all.push_back({SolveTriangular{false, true}, {square, side}, {side}});
+  all.push_back({Det{}, {square}, {{f32, {2}}}});
+}
+
+void add_fourier(std::vector<Sample>& all) {
+  const TensorType x{f32, {2, 5, 3}}, half{f32, {2, 3, 3}};
+  all.push_back({Fft{1, true}, {x, x}, {x, x}});
+  all.push_back({RealFft{1}, {x}, {half, half}});
+  all.push_back({InverseRealFft{1, 5}, {half, half}, {x}});
+}
+
 void add_moves(std::vector<Sample>& all) {
   const TensorType x{f32, {2, 3, 4}};
   all.push_back({Reshape{{6, 4}}, {x}, {{f32, {6, 4}}}});
@@ -90,6 +110,8 @@ std::vector<Sample> make_samples() {
   add_attention(all);
   add_convolutions(all);
   add_pools(all);
+  add_linalg(all);
+  add_fourier(all);
   add_moves(all);
   return all;
 }

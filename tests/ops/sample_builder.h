@@ -64,5 +64,7 @@ std::vector<Sample> window_samples(std::string_view op);
 std::vector<Sample> attention_samples(std::string_view op);
 std::vector<Sample> sampling_samples(std::string_view op);
 std::vector<Sample> lattice_samples(std::string_view op);
+std::vector<Sample> linalg_samples(std::string_view op);
+std::vector<Sample> fourier_samples(std::string_view op);
 
 }  // namespace burn::testing

@@ -90,6 +90,7 @@ const OpTable& ops() {
     add_optim(t);
     add_linalg(t);
     add_windows(t);
+    add_signal(t);
     return t;
   }();
   return table;

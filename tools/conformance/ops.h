@@ -67,6 +67,7 @@ void add_sequence(OpTable& table);
 void add_optim(OpTable& table);
 void add_linalg(OpTable& table);
 void add_windows(OpTable& table);
+void add_signal(OpTable& table);
 
 const OpTable& ops();
 

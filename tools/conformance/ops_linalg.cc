@@ -1,38 +1,74 @@
-#include <limits>
-
-#include "client/ops/norms.h"
-#include "tools/conformance/ops.h"
+#include "client/tensor/linalg.h"
+#include "tools/conformance/ranks.h"
 
 namespace burn::conformance {
 namespace {
 
-OpFunction norm(double p) {
-  return [p](const Call& c) { return std::vector{client::vector_norm(c.x(), p, c.integer("dim"), kSite)}; };
+constexpr int kLargest = 6;
+
+template <int D, typename K = Float>
+Tensor<D, K> tensor(const Call& c, std::size_t i = 0) {
+  return Tensor<D, K>{c.x(i)};
+}
+
+int dim(const Call& c) { return static_cast<int>(c.integer("dim")); }
+
+// An entry that calls f on an operand of whatever rank; F is a lambda over the rank.
+template <int kLeast, typename F>
+OpFunction of_rank(F f) {
+  return [f](const Call& c) {
+    return with_rank<kLeast, kLargest>(c.x(), [&]<int D>() { return results(f.template operator()<D>(c)); });
+  };
+}
+
+// The same for floats and integers: a lambda over rank and kind.
+template <int kLeast, typename F>
+OpFunction of_numbers(F f) {
+  return [f](const Call& c) {
+    return with_rank<kLeast, kLargest>(c.x(), [&]<int D>() {
+      if (ir::is_integer(c.x().dtype())) return results(f.template operator()<D, Int>(c));
+      return results(f.template operator()<D, Float>(c));
+    });
+  };
 }
 
 }  // namespace
 
 void add_linalg(OpTable& t) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  t["vector_norm"] = t["lp_norm"] = [](const Call& c) {
-    return std::vector{client::vector_norm(c.x(), c.number("p"), c.integer("dim"), kSite)};
+  t["vector_norm"] =
+      of_rank<1>([]<int D>(const Call& c) { return linalg::vector_norm(tensor<D>(c), c.number("p"), dim(c)); });
+  t["lp_norm"] = of_rank<1>([]<int D>(const Call& c) { return linalg::lp_norm(tensor<D>(c), c.number("p"), dim(c)); });
+  t["l0_norm"] = of_rank<1>([]<int D>(const Call& c) { return linalg::l0_norm(tensor<D>(c), dim(c)); });
+  t["l1_norm"] = of_rank<1>([]<int D>(const Call& c) { return linalg::l1_norm(tensor<D>(c), dim(c)); });
+  t["l2_norm"] = of_rank<1>([]<int D>(const Call& c) { return linalg::l2_norm(tensor<D>(c), dim(c)); });
+  t["max_abs_norm"] = of_rank<1>([]<int D>(const Call& c) { return linalg::max_abs_norm(tensor<D>(c), dim(c)); });
+  t["min_abs_norm"] = of_rank<1>([]<int D>(const Call& c) { return linalg::min_abs_norm(tensor<D>(c), dim(c)); });
+  t["vector_normalize"] = of_rank<1>([]<int D>(const Call& c) {
+    return linalg::vector_normalize(tensor<D>(c), c.number("p"), dim(c), c.number("eps"));
+  });
+  t["cosine_similarity"] = of_rank<1>([]<int D>(const Call& c) {
+    return linalg::cosine_similarity(tensor<D>(c), tensor<D>(c, 1), dim(c), c.number("eps"));
+  });
+  t["outer"] = of_numbers<1>(
+      []<int D, typename K>(const Call& c) { return linalg::outer(tensor<D, K>(c), tensor<D, K>(c, 1)); });
+  t["outer_dim"] = of_numbers<1>(
+      []<int D, typename K>(const Call& c) { return linalg::outer_dim(tensor<D, K>(c), tensor<D, K>(c, 1), dim(c)); });
+  t["diag"] = [](const Call& c) {
+    if (!ir::is_bool(c.x().dtype()))
+      return of_numbers<2>([]<int D, typename K>(const Call& c) { return linalg::diag(tensor<D, K>(c)); })(c);
+    return of_rank<2>([]<int D>(const Call& c) { return linalg::diag(tensor<D, Bool>(c)); })(c);
   };
-  t["l0_norm"] = norm(0);
-  t["l1_norm"] = norm(1);
-  t["l2_norm"] = norm(2);
-  t["max_abs_norm"] = norm(kInfinity);
-  t["min_abs_norm"] = norm(-kInfinity);
-  t["vector_normalize"] = [](const Call& c) {
-    return std::vector{client::vector_normalize(c.x(), c.number("p"), c.integer("dim"), c.number("eps"), kSite)};
-  };
-  t["cosine_similarity"] = [](const Call& c) {
-    return std::vector{client::cosine_similarity(c.x(0), c.x(1), c.integer("dim"), c.number("eps"), kSite)};
-  };
-  t["diag"] = [](const Call& c) { return std::vector{client::diag(c.x(), kSite)}; };
-  t["trace"] = [](const Call& c) { return std::vector{client::trace(c.x(), kSite)}; };
-  t["outer"] = [](const Call& c) { return std::vector{client::outer(c.x(0), c.x(1), -1, kSite)}; };
-  t["outer_dim"] = [](const Call& c) { return std::vector{client::outer(c.x(0), c.x(1), c.integer("dim"), kSite)}; };
-  t["matvec"] = [](const Call& c) { return std::vector{client::matvec(c.x(0), c.x(1), kSite)}; };
+  t["trace"] = of_numbers<2>([]<int D, typename K>(const Call& c) { return linalg::trace(tensor<D, K>(c)); });
+  t["matvec"] = of_numbers<2>(
+      []<int D, typename K>(const Call& c) { return linalg::matvec(tensor<D, K>(c), tensor<D - 1, K>(c, 1)); });
+
+  t["det"] = of_rank<2>([]<int D>(const Call& c) { return linalg::det(tensor<D>(c)); });
+  t["lu"] = of_rank<2>([]<int D>(const Call& c) { return linalg::lu(tensor<D>(c)); });
+  t["qr"] = of_rank<2>([]<int D>(const Call& c) { return linalg::qr(tensor<D>(c), c.flag("reduced")); });
+  t["cholesky"] = of_rank<2>([]<int D>(const Call& c) { return linalg::cholesky(tensor<D>(c)); });
+  t["svd"] = of_rank<2>([]<int D>(const Call& c) { return linalg::svdvals(tensor<D>(c)); });
+  t["inverse"] = of_rank<2>([]<int D>(const Call& c) { return linalg::inverse(tensor<D>(c)); });
+  t["solve"] = of_rank<2>([]<int D>(const Call& c) { return linalg::solve(tensor<D>(c), tensor<D>(c, 1)); });
 }
 
 }  // namespace burn::conformance

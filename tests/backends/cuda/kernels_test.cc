@@ -39,6 +39,14 @@ Result<cuda::Lowered> lower(cuda::Device& device, const ir::Program& program, bo
   return cuda::lower_program(device, simple, backends::make_plan(simple, options));
 }
 
+// Of products and attention; or made of products before it is lowered.
+bool asks_a_library(const ir::Program& program) {
+  return std::ranges::any_of(program.nodes, [](const ir::Node& node) {
+    const auto name = ir::name(node.op);
+    return name == "matmul" || name == "det" || name.starts_with("attention") || name.ends_with("fft");
+  });
+}
+
 // The text of each kernel, with the sample that wants it.
 std::map<std::string, std::string> all_kernels(cuda::Device& device) {
   std::map<std::string, std::string> texts;
@@ -47,7 +55,7 @@ std::map<std::string, std::string> all_kernels(cuda::Device& device) {
       for (const bool fusion : {true, false}) {
         const auto lowered = lower(device, sample.program, fusion);
         if (!lowered.ok()) {
-          EXPECT_TRUE(entry.name == "matmul" || entry.name.starts_with("attention"))
+          EXPECT_TRUE(asks_a_library(sample.program))
               << entry.name << " " << sample.name << ": " << lowered.status().to_string();
           continue;
         }
@@ -112,6 +120,30 @@ TEST_P(CudaKernels, OfEveryOpCompile) {
   for (unsigned i = 0; i < std::min(std::thread::hardware_concurrency(), 16u); ++i) threads.emplace_back(work);
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(complaints.substr(0, 4000), "");
+}
+
+// Their samples in the catalogue multiply what comes out, which wants a library.
+TEST(CudaLaunches, OfFactorisationsCompile) {
+  const auto device = cuda::Device::for_compiling("sm_90");
+  const ir::Op ops[] = {ir::Cholesky{}, ir::Lu{}, ir::Qr{}, ir::Svd{}, ir::Eigh{}, ir::Solve{}, ir::SolveTriangular{}};
+  for (const auto& op : ops) {
+    for (const auto dtype : {ir::DType::f32, ir::DType::f64}) {
+      ir::ProgramBuilder builder;
+      const auto x = builder.add_input({dtype, {2, 5, 5}});
+      const bool is_system = ir::name(op).starts_with("solve");
+      const ir::Ref operands[] = {x, x};
+      const auto y = *builder.add(op, std::span(operands, is_system ? 2 : 1));
+      std::vector<ir::Ref> outputs;
+      for (int k = 0; k < ir::result_count(op); ++k) outputs.push_back(y.result(k));
+      const auto lowered = lower(*device, builder.finish(outputs), true);
+      ASSERT_TRUE(lowered.ok()) << ir::name(op) << ": " << lowered.status().to_string();
+      ASSERT_FALSE(lowered->sources.empty());
+      for (const auto& source : lowered->sources) {
+        const auto code = cuda::compile_kernel(source.text, "sm_90");
+        EXPECT_TRUE(code.ok()) << ir::name(op) << ": " << code.status().to_string();
+      }
+    }
+  }
 }
 
 // What is computed alike for several tensors, as an optimizer does, is one launch; one of them reads what another one
