@@ -8,8 +8,13 @@
 
 namespace burn::client {
 
+// " (at file.cc:12)", or nothing where nobody said.
+inline std::string at_site(const ir::CallSite& site) {
+  return site.file != nullptr ? " (at " + ir::to_string(site) + ")" : std::string{};
+}
+
 [[noreturn]] inline void fail(const std::string& message, const ir::CallSite& site) {
-  throw Error(StatusCode::invalid_argument, message + " (at " + ir::to_string(site) + ")");
+  throw Error(StatusCode::invalid_argument, message + at_site(site));
 }
 
 }  // namespace burn::client

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "client/fail.h"
 #include "client/record/capture_log.h"
 #include "client/record/device_state.h"
 
@@ -22,7 +23,7 @@ std::uint64_t random_seed() { return (std::uint64_t{std::random_device{}()} << 3
   for (const auto& device : {a, b}) {
     if (const Status health = device->health(); !health.ok()) why += "; " + health.message();
   }
-  throw Error(StatusCode::invalid_argument, why + " (at " + ir::to_string(site) + ")");
+  throw Error(StatusCode::invalid_argument, why + at_site(site));
 }
 
 }  // namespace
@@ -136,7 +137,7 @@ ir::Ref Recorders::append(Recorder& recorder, const ir::Op& op, std::span<const 
   }
   const auto ref = recorder.builder.add(op, refs.span(), site);
   if (!ref.ok()) [[unlikely]]
-    throw Error(ref.status().code(), ref.status().message() + " (at " + ir::to_string(site) + ")");
+    throw Error(ref.status().code(), ref.status().message() + at_site(site));
   return *ref;
 }
 
