@@ -8,7 +8,6 @@
 #include "client/fail.h"
 #include "client/ops/arrange.h"
 #include "client/ops/formula.h"
-#include "client/tensor/untyped.h"
 
 namespace burn::client {
 namespace {
@@ -35,9 +34,9 @@ void check_weights(const Value& weights, std::int64_t samples, const char* op, c
   }
 }
 
+// In [0, 1), for x in the dtype of arithmetic.
 Value uniform_like(const Value& x, const ir::Shape& shape, const Site& site) {
-  const TensorOptions options{Device{x.device(), x.is_autodiff()}, x.dtype()};
-  return random(shape, Distribution::uniform(0, 1), options, site);
+  return random(place_of(x), ir::RandomFn::uniform, shape, x.dtype(), site);
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "client/ops/arrange.h"
-#include "client/ops/found.h"
 #include "client/ops/indices.h"
+#include "client/tensor/found.h"
 #include "client/tensor/untyped.h"
 
 namespace burn {

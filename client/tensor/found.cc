@@ -1,4 +1,4 @@
-#include "client/ops/found.h"
+#include "client/tensor/found.h"
 
 #include <algorithm>
 #include <bit>
