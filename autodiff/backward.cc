@@ -9,6 +9,7 @@
 #include "autodiff/rules.h"
 #include "base/error.h"
 #include "client/autocast.h"
+#include "client/fail.h"
 #include "client/gradients.h"
 
 namespace burn {
@@ -91,8 +92,8 @@ std::vector<std::uint32_t> in_reverse_order(TapeNode* loss, NodeTable& table, co
     if (node->is_consumed) {
       throw Error(
           StatusCode::failed_precondition,
-          "backward: the graph behind this tensor was freed by an earlier backward; pass retain_graph to keep it (at " +
-              ir::to_string(site) + ")");
+          "backward: the graph behind this tensor was freed by an earlier backward; pass retain_graph to keep it" +
+              client::at_site(site));
     }
     for (const Value& operand : node->operands) {
       if (operand.is_tracked()) table.insert(operand.tape().get());
@@ -169,17 +170,30 @@ void set_checkpointing(const Value& value, GradientCheckpointingStrategy strateg
 }
 
 Gradients backward(const Value& loss, const BackwardOptions& options, const ir::CallSite& site) {
+  if (loss.type().num_elements() != 1) {
+    fail("backward: " + ir::to_string(loss.type()) +
+             " is not one number: reduce it, by sum() or mean(), or pass its gradient",
+         site);
+  }
+  return backward(loss, filled({loss.device(), options.create_graph}, loss.shape(), 1, loss.dtype(), site), options,
+                  site);
+}
+
+Gradients backward(const Value& loss, const Value& gradient, const BackwardOptions& options, const ir::CallSite& site) {
   const Autocast pause{ir::DType::f32};  // a gradient computes in the dtype of what it is the gradient of
   if (!loss.is_tracked()) {
     throw Error(StatusCode::failed_precondition, "backward: no tensor that requires a gradient leads to this " +
-                                                     ir::to_string(loss.type()) + " (at " + ir::to_string(site) +
-                                                     "); is the model on device.autodiff()?");
+                                                     ir::to_string(loss.type()) + at_site(site) +
+                                                     "; is the model on device.autodiff()?");
+  }
+  if (gradient.type() != loss.type()) {
+    fail("backward: the gradient is " + ir::to_string(gradient.type()) + ", the tensor " + ir::to_string(loss.type()),
+         site);
   }
   NodeTable table;
   const auto order = in_reverse_order(loss.tape().get(), table, site);
   std::vector<Value> pending(table.result_count());  // by the results' numbers
-  const Place place{loss.device(), options.create_graph};
-  pending[table.result_of(loss)] = filled(place, loss.shape(), 1, loss.dtype(), site);
+  pending[table.result_of(loss)] = options.create_graph ? gradient : gradient.inner();
   Gradients result;
   autodiff::Pieces pieces;
   std::optional<autodiff::Checkpoints> checkpoints;

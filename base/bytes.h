@@ -27,6 +27,8 @@ class SharedBytes {
   std::size_t size() const { return bytes_.size(); }
   bool empty() const { return bytes_.empty(); }
 
+  bool is_sole() const { return owner_.use_count() == 1; }  // nobody else holds them
+
   // A part that shares the owner. Requires: offset + length <= size().
   SharedBytes slice(std::size_t offset, std::size_t length) const { return {owner_, bytes_.subspan(offset, length)}; }
 

@@ -39,9 +39,13 @@ namespace client {
 // Errors (thrown): no gradient flows through it.
 void set_checkpointing(const Value& value, GradientCheckpointingStrategy strategy, const ir::CallSite& site);
 
-// Gradients of the sum of `loss` with respect to every leaf it depends on. Unless retained, the recording behind `loss`
-// is freed. Errors (thrown): `loss` is not tracked; a graph that an earlier backward freed; an op without a gradient.
+// Gradients of `loss`, one number, with respect to every leaf it depends on. Unless retained, the recording behind
+// `loss` is freed. Errors (thrown): more or less than one element; `loss` is not tracked; a graph that an earlier
+// backward freed; an op without a gradient.
 Gradients backward(const Value& loss, const BackwardOptions& options, const ir::CallSite& site);
+// Those of sum(result * gradient), for a result of any shape. Errors (thrown): a gradient of another shape or dtype.
+Gradients backward(const Value& result, const Value& gradient, const BackwardOptions& options,
+                   const ir::CallSite& site);
 }  // namespace client
 
 }  // namespace burn

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "client/fail.h"
 #include "client/record/device_state.h"
 
 namespace burn::client {
@@ -42,8 +43,7 @@ void dropped(TapeNode& node) {
 void throw_empty(const std::string& what, const ir::CallSite& site) {
   throw Error(StatusCode::failed_precondition,
               (what.empty() ? "" : what + ": ") +
-                  "the tensor is empty: default-constructed or moved from; assign one to it first" +
-                  (site.file != nullptr ? " (at " + ir::to_string(site) + ")" : ""));
+                  "the tensor is empty: default-constructed or moved from; assign one to it first" + at_site(site));
 }
 
 Value require_grad(const Value& value) {

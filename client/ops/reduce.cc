@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <numeric>
 
 #include "client/fail.h"
@@ -68,7 +69,7 @@ Value var(const Value& value, const ir::Dims& axes, std::int64_t correction, con
   return in_wide_dtype(value, site, [&](const Term& x) {
     const Term centred = x - x.with(mean(x, axes, site));
     const Value sum = reduce(ir::ReduceFn::sum, centred * centred, axes, site);
-    return divide_by_count(sum, count_of(x, axes) - correction, site);
+    return divide_by_count(sum, std::max<std::int64_t>(0, count_of(x, axes) - correction), site);  // of none: NaN
   });
 }
 

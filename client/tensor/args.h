@@ -37,10 +37,12 @@ inline Range s(std::int64_t start, std::optional<std::int64_t> end = std::nullop
   return {start, end, step};
 }
 
-// Where a tensor is made, and as what: a Device, or {device, DType::f16}.
+// Where a tensor is made, and as what: a Device or its URL, or {device, DType::f16}.
 struct TensorOptions {
   TensorOptions(const Device& on, std::optional<ir::DType> as = std::nullopt)
-      : device(on), dtype(as) {}  // NOLINT: implicit
+      : device(on), dtype(as) {}                          // NOLINT: implicit
+  TensorOptions(const char* url) : device(url) {}         // NOLINT: implicit
+  TensorOptions(const std::string& url) : device(url) {}  // NOLINT: implicit
   Device device;
   std::optional<ir::DType> dtype;
 

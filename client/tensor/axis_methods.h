@@ -1,11 +1,12 @@
-// What Tensor<D, K> does along its axes: reductions, orders, running sums. A base of it: include
-// client/tensor/tensor.h.
+// What Tensor<D, K> does along its axes: reductions, orders, running sums, samples. A base of it: include
+// client/tensor/tensor.h. Where not said otherwise, the axes stay with size 1.
 #pragma once
 
 #include <cstdint>
 #include <utility>
 #include <vector>
 
+#include "client/ops/statistics.h"
 #include "client/tensor/untyped.h"
 
 namespace burn {
@@ -18,25 +19,41 @@ namespace detail {
 template <int D, Kind K>
 class AxisMethods {
   using Tensor = burn::Tensor<D, K>;
+  using Indices = burn::Tensor<D, Int>;
   using Red = ir::ReduceFn;
+  using Axes = std::vector<std::int64_t>;
+  using Truth = burn::Tensor<1 + 0 * D, Bool>;  // D: complete only when a method is used
 
  public:
-#define BURN_REDUCE(name, fn)                                              \
-  burn::Tensor<1, K> name(Loc where = Loc::current()) const                \
-    requires Numeric<K>                                                    \
-  {                                                                        \
-    return burn::Tensor<1, K>{client::reduce_all(fn, value(), at(where))}; \
-  }                                                                        \
-  Tensor name##_dim(int dim, Loc where = Loc::current()) const             \
-    requires Numeric<K>                                                    \
-  {                                                                        \
-    return Tensor{client::reduce(fn, value(), {dim}, at(where))};          \
+  // --- reductions ----------------------------------------------------------------------------------------------------
+#define BURN_REDUCE(name, fn)                                                                               \
+  burn::Tensor<1, K> name(Loc where = Loc::current()) const                                                 \
+    requires Numeric<K>                                                                                     \
+  {                                                                                                         \
+    return burn::Tensor<1, K>{client::reduce_all(fn, value(), at(where))};                                  \
+  }                                                                                                         \
+  Tensor name##_dim(int dim, Loc where = Loc::current()) const                                              \
+    requires Numeric<K>                                                                                     \
+  {                                                                                                         \
+    return Tensor{client::reduce(fn, value(), {dim}, at(where))};                                           \
+  }                                                                                                         \
+  Tensor name##_dims(const Axes& dims, Loc where = Loc::current()) const                                    \
+    requires Numeric<K>                                                                                     \
+  {                                                                                                         \
+    return Tensor{client::reduce(fn, value(), client::dims_of(dims, #name "_dims", at(where)), at(where))}; \
   }
   BURN_REDUCE(sum, Red::sum)
   BURN_REDUCE(prod, Red::prod)
   BURN_REDUCE(max, Red::max)
   BURN_REDUCE(min, Red::min)
 #undef BURN_REDUCE
+  // The sum, without the dims.
+  template <int E>
+  burn::Tensor<E, K> sum_dims_squeeze(const Axes& dims, Loc where = Loc::current()) const
+    requires Numeric<K>
+  {
+    return sum_dims(dims, where).template squeeze_dims<E>(dims, where);
+  }
   burn::Tensor<1, K> mean(Loc where = Loc::current()) const
     requires Numeric<K>
   {
@@ -47,16 +64,116 @@ class AxisMethods {
   {
     return Tensor{client::mean(value(), {dim}, at(where))};
   }
+  Tensor mean_dims(const Axes& dims, Loc where = Loc::current()) const
+    requires Numeric<K>
+  {
+    return Tensor{client::mean(value(), client::dims_of(dims, "mean_dims", at(where)), at(where))};
+  }
+  // The largest |x|.
+  burn::Tensor<1, K> max_abs(Loc where = Loc::current()) const
+    requires Numeric<K>
+  {
+    return burn::Tensor<1, K>{client::max_abs_all(value(), at(where))};
+  }
+  Tensor max_abs_dim(int dim, Loc where = Loc::current()) const
+    requires Numeric<K>
+  {
+    return Tensor{client::max_abs(value(), {dim}, at(where))};
+  }
+  Tensor max_abs_dims(const Axes& dims, Loc where = Loc::current()) const
+    requires Numeric<K>
+  {
+    return Tensor{client::max_abs(value(), client::dims_of(dims, "max_abs_dims", at(where)), at(where))};
+  }
+  // Whether one, or every, element is not 0.
+  Truth any(Loc where = Loc::current()) const { return Truth{client::reduce_all(Red::max, as_bool(where), at(where))}; }
+  Truth all(Loc where = Loc::current()) const { return Truth{client::reduce_all(Red::min, as_bool(where), at(where))}; }
+  burn::Tensor<D, Bool> any_dim(int dim, Loc where = Loc::current()) const {
+    return burn::Tensor<D, Bool>{client::reduce(Red::max, as_bool(where), {dim}, at(where))};
+  }
+  burn::Tensor<D, Bool> all_dim(int dim, Loc where = Loc::current()) const {
+    return burn::Tensor<D, Bool>{client::reduce(Red::min, as_bool(where), {dim}, at(where))};
+  }
+
+  // --- statistics ----------------------------------------------------------------------------------------------------
+  // The variance: divided by n - 1, or (bias) by n.
   Tensor var(int dim, Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
     return Tensor{client::var(value(), {dim}, 1, at(where))};
   }
-  burn::Tensor<D, Int> argmax(int dim, Loc where = Loc::current()) const {
-    return burn::Tensor<D, Int>{client::arg_reduce(ir::ArgFn::max, value(), dim, at(where))};
+  Tensor var_bias(int dim, Loc where = Loc::current()) const
+    requires std::same_as<K, Float>
+  {
+    return Tensor{client::var(value(), {dim}, 0, at(where))};
   }
-  burn::Tensor<D, Int> argmin(int dim, Loc where = Loc::current()) const {
-    return burn::Tensor<D, Int>{client::arg_reduce(ir::ArgFn::min, value(), dim, at(where))};
+  std::pair<Tensor, Tensor> var_mean(int dim, Loc where = Loc::current()) const
+    requires std::same_as<K, Float>
+  {
+    return {var(dim, where), mean_dim(dim, where)};
+  }
+  std::pair<Tensor, Tensor> var_mean_bias(int dim, Loc where = Loc::current()) const
+    requires std::same_as<K, Float>
+  {
+    return {var_bias(dim, where), mean_dim(dim, where)};
+  }
+  // The lower of the two middle elements where their count is even; NaN if there is any.
+  Tensor median(int dim, Loc where = Loc::current()) const
+    requires Numeric<K>
+  {
+    return Tensor{client::median(value(), dim, at(where)).values};
+  }
+  std::pair<Tensor, Indices> median_with_indices(int dim, Loc where = Loc::current()) const
+    requires Numeric<K>
+  {
+    return with_indices(client::median(value(), dim, at(where)));
+  }
+  // Covariance of the variables along the other dim, of observations along `dim`: [variables, variables].
+  Tensor cov(int dim, std::int64_t correction = 1, Loc where = Loc::current()) const
+    requires(D >= 2 && std::same_as<K, Float>)
+  {
+    return Tensor{client::cov(value(), dim, correction, at(where))};
+  }
+  // log(sum(exp(x))), and of the elements up to each.
+  Tensor logsumexp(int dim, Loc where = Loc::current()) const
+    requires std::same_as<K, Float>
+  {
+    return Tensor{client::logsumexp(value(), dim, at(where))};
+  }
+  Tensor logcumsumexp(int dim, Loc where = Loc::current()) const
+    requires std::same_as<K, Float>
+  {
+    return Tensor{client::logcumsumexp(value(), dim, at(where))};
+  }
+  // Classes drawn from weights along the last dim (which need not sum to 1), with replacement: [..., samples].
+  Indices categorical(std::int64_t samples, Loc where = Loc::current()) const
+    requires std::same_as<K, Float>
+  {
+    return Indices{client::categorical(value(), samples, at(where))};
+  }
+  // The same; without replacement, each class comes at most once, and those of weight 0 last.
+  Indices multinomial(std::int64_t samples, bool replacement = false, Loc where = Loc::current()) const
+    requires std::same_as<K, Float>
+  {
+    return replacement ? categorical(samples, where) : Indices{client::draw_distinct(value(), samples, at(where))};
+  }
+
+  // --- orders: the first of equals, NaN as the largest ---------------------------------------------------------------
+  Indices argmax(int dim, Loc where = Loc::current()) const {
+    return Indices{client::arg_reduce(ir::ArgFn::max, value(), dim, at(where))};
+  }
+  Indices argmin(int dim, Loc where = Loc::current()) const {
+    return Indices{client::arg_reduce(ir::ArgFn::min, value(), dim, at(where))};
+  }
+  std::pair<Tensor, Indices> max_dim_with_indices(int dim, Loc where = Loc::current()) const
+    requires Numeric<K>
+  {
+    return with_indices(client::extreme_with_indices(ir::ArgFn::max, value(), dim, at(where)));
+  }
+  std::pair<Tensor, Indices> min_dim_with_indices(int dim, Loc where = Loc::current()) const
+    requires Numeric<K>
+  {
+    return with_indices(client::extreme_with_indices(ir::ArgFn::min, value(), dim, at(where)));
   }
   Tensor sort(int dim, Loc where = Loc::current()) const {
     return Tensor{client::sort(value(), dim, false, at(where)).values};
@@ -64,36 +181,49 @@ class AxisMethods {
   Tensor sort_descending(int dim, Loc where = Loc::current()) const {
     return Tensor{client::sort(value(), dim, true, at(where)).values};
   }
-  // Ascending, and where each element was.
-  std::pair<Tensor, burn::Tensor<D, Int>> sort_with_indices(int dim, Loc where = Loc::current()) const {
-    auto [values, indices] = client::sort(value(), dim, false, at(where));
-    return {Tensor{std::move(values)}, burn::Tensor<D, Int>{std::move(indices)}};
+  // Sorted, and where each element was.
+  std::pair<Tensor, Indices> sort_with_indices(int dim, Loc where = Loc::current()) const {
+    return with_indices(client::sort(value(), dim, false, at(where)));
   }
-  burn::Tensor<D, Int> argsort_descending(int dim, Loc where = Loc::current()) const {
-    return burn::Tensor<D, Int>{client::sort(value(), dim, true, at(where)).indices};
+  std::pair<Tensor, Indices> sort_descending_with_indices(int dim, Loc where = Loc::current()) const {
+    return with_indices(client::sort(value(), dim, true, at(where)));
   }
-  burn::Tensor<D, Int> argsort(int dim, Loc where = Loc::current()) const {
-    return burn::Tensor<D, Int>{client::sort(value(), dim, false, at(where)).indices};
+  Indices argsort(int dim, Loc where = Loc::current()) const {
+    return Indices{client::sort(value(), dim, false, at(where)).indices};
+  }
+  Indices argsort_descending(int dim, Loc where = Loc::current()) const {
+    return Indices{client::sort(value(), dim, true, at(where)).indices};
   }
   // The k largest, in descending order.
   Tensor topk(std::int64_t k, int dim, Loc where = Loc::current()) const {
     return Tensor{client::top_k(value(), dim, k, true, at(where)).values};
   }
-  std::pair<Tensor, burn::Tensor<D, Int>> topk_with_indices(std::int64_t k, int dim, Loc where = Loc::current()) const {
-    auto [values, indices] = client::top_k(value(), dim, k, true, at(where));
-    return {Tensor{std::move(values)}, burn::Tensor<D, Int>{std::move(indices)}};
+  std::pair<Tensor, Indices> topk_with_indices(std::int64_t k, int dim, Loc where = Loc::current()) const {
+    return with_indices(client::top_k(value(), dim, k, true, at(where)));
   }
-  burn::Tensor<D, Int> argtopk(std::int64_t k, int dim, Loc where = Loc::current()) const {
-    return burn::Tensor<D, Int>{client::top_k(value(), dim, k, true, at(where)).indices};
+  Indices argtopk(std::int64_t k, int dim, Loc where = Loc::current()) const {
+    return Indices{client::top_k(value(), dim, k, true, at(where)).indices};
   }
-  Tensor cumsum(int dim, Loc where = Loc::current()) const
-    requires Numeric<K>
-  {
-    return Tensor{client::scan(Red::sum, value(), dim, at(where))};
+
+  // --- running combinations: y[i] of x[0] to x[i] --------------------------------------------------------------------
+#define BURN_SCAN(name, fn)                                   \
+  Tensor name(int dim, Loc where = Loc::current()) const      \
+    requires Numeric<K>                                       \
+  {                                                           \
+    return Tensor{client::scan(fn, value(), dim, at(where))}; \
   }
+  BURN_SCAN(cumsum, Red::sum)
+  BURN_SCAN(cumprod, Red::prod)
+  BURN_SCAN(cummax, Red::max)
+  BURN_SCAN(cummin, Red::min)
+#undef BURN_SCAN
 
  private:
   const client::Value& value() const { return static_cast<const Tensor&>(*this).value(); }
+  client::Value as_bool(const Loc& where) const { return client::cast(value(), DType::bool_, at(where)); }
+  static std::pair<Tensor, Indices> with_indices(client::Indexed found) {
+    return {Tensor{std::move(found.values)}, Indices{std::move(found.indices)}};
+  }
 };
 
 }  // namespace detail

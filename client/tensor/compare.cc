@@ -1,4 +1,5 @@
 // The assertions of TensorData: a part of tensor_data.h.
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -109,6 +110,17 @@ void TensorData::check_close(const TensorData& expected, Tolerance tolerance) co
   char how[80];
   std::snprintf(how, sizeof how, " by more than %g + %g * |expected|", tolerance.atol, tolerance.rtol);
   compare(*this, expected, [&](auto a, auto b) { return close(a, b, tolerance); }).throw_if_any(*this, how);
+}
+
+void TensorData::check_range(double low, double high, bool is_closed) const {
+  const auto all = to_vec_as<double>();
+  const auto bad = std::find_if_not(all.begin(), all.end(),
+                                    [&](double x) { return x >= low && (is_closed ? x <= high : x < high); });
+  if (bad == all.end()) return;
+  const auto index = static_cast<std::size_t>(bad - all.begin());
+  throw Error(StatusCode::data_loss, "tensor data: element " + position(index, shape()) + " of " + to_string(type()) +
+                                         " is " + text_of(*bad) + ", not within " + text_of(low) + " and " +
+                                         text_of(high) + (is_closed ? " (inclusive)" : ""));
 }
 
 }  // namespace burn

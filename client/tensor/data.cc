@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "base/error.h"
 #include "proto/session.h"
@@ -142,10 +143,64 @@ std::size_t TensorData::checked_count(const ir::Shape& shape) {
   return static_cast<std::size_t>(*count);
 }
 
+Status TensorData::dtype_status(ir::DType wanted) const {
+  if (wanted == type_.dtype) return {};
+  return {StatusCode::invalid_argument, "tensor data: asked for " + std::string(ir::name(wanted)) +
+                                            ", but the data are " + to_string(type_) + "; convert<T>() converts"};
+}
+
 void TensorData::check_dtype(ir::DType wanted) const {
-  if (wanted == type_.dtype) return;
-  throw bad_data("asked for " + std::string(ir::name(wanted)) + ", but the data are " + to_string(type_) +
-                 "; convert<T>() converts");
+  if (auto status = dtype_status(wanted); !status.ok()) throw Error(std::move(status));
+}
+
+std::byte* TensorData::writable_bytes() {
+  if (!was_written_ || !bytes_.is_sole()) {
+    std::uint64_t* copy = nullptr;  // for its alignment
+    const auto size = bytes_.size();
+    const SharedBytes room = uninitialized((size + 7) / 8, copy);
+    if (size > 0) std::memcpy(copy, bytes_.data(), size);
+    bytes_ = room.slice(0, size);
+    was_written_ = true;
+  }
+  return const_cast<std::byte*>(bytes_.data());  // made above, not const
+}
+
+namespace {
+
+// Whether the dtype has the number, but for its last digits. `low` and `high`: what an integer dtype holds.
+template <typename To, typename From>
+bool is_held(From stored) {
+  const auto value = static_cast<ir::compute_t<From>>(stored);
+  using Value = std::remove_const_t<decltype(value)>;
+  if constexpr (std::same_as<To, bool>) {
+    return value == Value{0} || value == Value{1};
+  } else if constexpr (std::integral<To> && std::integral<Value> && !std::same_as<Value, bool>) {
+    return std::in_range<To>(value);
+  } else if constexpr (std::integral<To> && std::floating_point<Value>) {
+    constexpr Value kAbove = static_cast<Value>(2) * static_cast<Value>(To{1} << (std::numeric_limits<To>::digits - 1));
+    return value < kAbove && value >= static_cast<Value>(std::numeric_limits<To>::min()) && value == std::trunc(value);
+  } else if constexpr (std::floating_point<Value>) {
+    return !std::isfinite(value) ||
+           std::isfinite(static_cast<double>(static_cast<ir::compute_t<To>>(convert_element<To>(stored))));
+  } else {
+    return std::isfinite(static_cast<double>(static_cast<ir::compute_t<To>>(convert_element<To>(stored))));
+  }
+}
+
+}  // namespace
+
+Result<TensorData> TensorData::try_cast(ir::DType dtype) const {
+  const auto lost = ir::dispatch(type_.dtype, [&]<typename From>() {
+    return ir::dispatch(dtype, [&]<typename To>() {
+      const auto all = as_slice<From>();
+      return std::find_if_not(all.begin(), all.end(), is_held<To, From>) - all.begin();
+    });
+  });
+  if (lost == static_cast<std::ptrdiff_t>(num_elements())) return convert_dtype(dtype);
+  return Status{StatusCode::out_of_range, "tensor data: element " + std::to_string(lost) + " of " + to_string(type_) +
+                                              ", " +
+                                              std::to_string(to_vec_as<double>()[static_cast<std::size_t>(lost)]) +
+                                              ", is no " + std::string(ir::name(dtype))};
 }
 
 }  // namespace burn

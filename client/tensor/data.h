@@ -1,6 +1,7 @@
 // Numbers in host memory with a shape and an element type: what goes into a tensor and comes out of one.
 //
-// A value: immutable, cheap to copy (the bytes are shared), safe to use from several threads. Invariant: the bytes are
+// A value: cheap to copy (the bytes are shared), safe to use from several threads; only as_mut_slice() writes, to bytes
+// that it makes its own first. Invariant: the bytes are
 // row-major, aligned for the element type, exactly type().num_bytes() of them, and a bool is 0 or 1. Whatever breaks
 // that throws burn::Error.
 #pragma once
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/status.h"
 #include "ir/dispatch.h"
 #include "ir/shape.h"
 
@@ -21,6 +23,7 @@ namespace burn {
 namespace proto {
 struct HostTensor;
 }
+struct Distribution;
 
 // The C++ types that store an element type: double, float, Half, BFloat16, std::int64_t ... std::uint8_t, bool.
 template <typename T>
@@ -50,6 +53,9 @@ class TensorData {
   // Shares `bytes`; copies them only when they are not aligned for `dtype`.
   // Errors: a size other than the shape's; a bool that is neither 0 nor 1.
   static TensorData from_bytes(SharedBytes bytes, ir::Shape shape, ir::DType dtype);
+  static TensorData from_bytes_vec(std::vector<std::byte> bytes, ir::Shape shape, ir::DType dtype) {
+    return from_bytes(SharedBytes::own(std::move(bytes)), shape, dtype);
+  }
   static TensorData from_host(proto::HostTensor tensor);
 
   static TensorData zeros(ir::Shape shape, ir::DType dtype = ir::DType::f32);
@@ -60,12 +66,17 @@ class TensorData {
     return {std::vector<T>(checked_count(shape), value), shape};
   }
 
+  // Drawn here: the same seed gives the same numbers, which are not those that a device draws.
+  static TensorData random(ir::Shape shape, const Distribution& distribution, std::uint64_t seed,
+                           ir::DType dtype = ir::DType::f32);
+
   const ir::TensorType& type() const { return type_; }
   const ir::Shape& shape() const { return type_.shape; }
   ir::DType dtype() const { return type_.dtype; }
   int rank() const { return type_.shape.rank(); }
   std::size_t num_elements() const { return static_cast<std::size_t>(type_.num_elements()); }
   const SharedBytes& bytes() const { return bytes_; }
+  const SharedBytes& into_bytes() const { return bytes_; }
   std::span<const std::byte> as_bytes() const { return bytes_.span(); }
   proto::HostTensor host_tensor() const;
 
@@ -76,11 +87,40 @@ class TensorData {
     return {reinterpret_cast<const T*>(bytes_.data()), num_elements()};
   }
 
+  template <Element T>
+  std::span<const T> view() const {
+    return as_slice<T>();
+  }
+  // The same to write to; copies of this keep what they have. Valid until this is copied or assigned to. A bool must
+  // stay 0 or 1. Errors: T does not store dtype().
+  template <Element T>
+  std::span<T> as_mut_slice() {
+    check_dtype(ir::kDTypeOf<T>);
+    return {reinterpret_cast<T*>(writable_bytes()), num_elements()};
+  }
+  template <Element T>
+  std::span<T> mut_view() {
+    return as_mut_slice<T>();
+  }
+
   // A copy of the elements. Errors: T does not store dtype().
   template <Element T>
   std::vector<T> to_vec() const {
     const auto values = as_slice<T>();
     return {values.begin(), values.end()};
+  }
+  template <Element T>
+  std::vector<T> into_vec() const {
+    return to_vec<T>();
+  }
+  template <Element T>
+  Result<std::vector<T>> try_to_vec() const {
+    if (auto status = dtype_status(ir::kDTypeOf<T>); !status.ok()) return status;
+    return to_vec<T>();
+  }
+  template <Element T>
+  Result<std::vector<T>> try_into_vec() const {
+    return try_to_vec<T>();
   }
 
   // The same, converted.
@@ -101,6 +141,14 @@ class TensorData {
     return convert_dtype(ir::kDTypeOf<T>);
   }
 
+  // The same, refusing what the dtype does not have: of integers, fractions and numbers beyond their range; of floats,
+  // finite numbers that would become infinite; of bool, what is neither 0 nor 1.
+  Result<TensorData> try_cast(ir::DType dtype) const;
+  template <Element T>
+  Result<TensorData> try_cast_as() const {
+    return try_cast(ir::kDTypeOf<T>);
+  }
+
   // The same elements under another shape. Errors: another number of elements.
   TensorData reshape(ir::Shape shape) const;
 
@@ -113,6 +161,10 @@ class TensorData {
   void assert_approx_eq(const TensorData& expected, Tolerance tolerance = {}) const {
     convert<T>().check_close(expected.convert<T>(), tolerance);
   }
+
+  // Throws, naming the first that is not: low <= element < high, or <= high. NaN is in no range.
+  void assert_within_range(double low, double high) const { check_range(low, high, false); }
+  void assert_within_range_inclusive(double low, double high) const { check_range(low, high, true); }
 
   // The same type and bit for bit the same elements.
   friend bool operator==(const TensorData& a, const TensorData& b);
@@ -131,10 +183,14 @@ class TensorData {
   static std::size_t checked_count(const ir::Shape& shape);
 
   void check_dtype(ir::DType wanted) const;
+  Status dtype_status(ir::DType wanted) const;
+  void check_range(double low, double high, bool is_closed) const;
+  std::byte* writable_bytes();
   void check_close(const TensorData& expected, Tolerance tolerance) const;
 
   ir::TensorType type_;
   SharedBytes bytes_;
+  bool was_written_ = false;  // the bytes are a copy that as_mut_slice() made
 };
 
 // What TensorData::iter returns: keeps the data it walks over.

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
-#include <vector>
+#include <numbers>
 
+#include "client/ops/statistics.h"
 #include "client/tensor/untyped.h"
 
 namespace burn {
@@ -18,6 +18,7 @@ template <int D, Kind K>
 class ElementMethods {
   using Tensor = burn::Tensor<D, K>;
   using Fn = ir::PointwiseFn;
+  using Truth = burn::Tensor<1 + 0 * D, Bool>;  // D: complete only when a method is used
 
  public:
   // One method for each row of the table: x.exp(), x.add(y), x.add(2), x.greater(y). Unary minus and the operators are
@@ -45,7 +46,7 @@ class ElementMethods {
     return burn::Tensor<D, detail::PointwiseKind<ir::PointwiseClass::kind, K>>{                                        \
         client::pointwise(Fn::name, value(), other, at(where))};                                                       \
   }
-#define P3(...)  // mask_where and mask_fill below
+#define P3(...)  // mask_where and mask_fill in index_methods.h
 #include "ir/pointwise.def"
 #undef P1
 #undef P2
@@ -70,6 +71,30 @@ class ElementMethods {
     return min_pair(other, where);
   }
 
+  // Degrees as radians, and back.
+  Tensor deg2rad(Loc where = Loc::current()) const
+    requires std::same_as<K, Float>
+  {
+    return mul(std::numbers::pi / 180, where);
+  }
+  Tensor rad2deg(Loc where = Loc::current()) const
+    requires std::same_as<K, Float>
+  {
+    return mul(180 / std::numbers::pi, where);
+  }
+  // Along `dim`, which has 3 elements.
+  Tensor cross(const Tensor& other, int dim, Loc where = Loc::current()) const
+    requires Numeric<K>
+  {
+    return Tensor{client::cross(value(), other.value(), dim, at(where))};
+  }
+  // [n], [n] -> [1]
+  burn::Tensor<1, K> dot(const Tensor& other, Loc where = Loc::current()) const
+    requires(D == 1 && Numeric<K>)
+  {
+    return burn::Tensor<1, K>{client::dot(value(), other.value(), at(where))};
+  }
+
   Tensor square(Loc where = Loc::current()) const
     requires Numeric<K>
   {
@@ -81,22 +106,44 @@ class ElementMethods {
   {
     return clamp_min(low, where).clamp_max(high, where);
   }
-  // `value` where the mask holds, this elsewhere.
-  Tensor mask_where(const burn::Tensor<D, Bool>& mask, const Tensor& value, Loc where = Loc::current()) const {
-    return Tensor{client::select(mask.value(), value.value(), this->value(), at(where))};
+
+  // --- tests ---------------------------------------------------------------------------------------------------------
+  burn::Tensor<D, Bool> is_finite(Loc where = Loc::current()) const
+    requires std::same_as<K, Float>
+  {
+    return burn::Tensor<D, Bool>{client::is_finite(value(), at(where))};
   }
-  Tensor mask_fill(const burn::Tensor<D, Bool>& mask, Scalar value, Loc where = Loc::current()) const {
-    const client::Value& x = this->value();
-    client::fail_if_empty(x, "mask_fill", at(where));
-    return Tensor{
-        client::select(mask.value(), client::scalar(client::place_of(x), value, x.dtype(), at(where)), x, at(where))};
+  Truth contains_nan(Loc where = Loc::current()) const
+    requires std::same_as<K, Float>
+  {
+    return Truth{client::reduce_all(ir::ReduceFn::max, is_nan(where).value(), at(where))};
   }
-  Tensor cast(DType dtype, Loc where = Loc::current()) const { return Tensor{client::cast(value(), dtype, at(where))}; }
-  burn::Tensor<D, Int> to_int(Loc where = Loc::current()) const {
-    return burn::Tensor<D, Int>{client::cast(value(), DType::i64, at(where))};
+  // |x - y| <= atol + rtol |y|, or equal infinities; NaN is close to nothing.
+  burn::Tensor<D, Bool> is_close(const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
+                                 Loc where = Loc::current()) const
+    requires std::same_as<K, Float>
+  {
+    return burn::Tensor<D, Bool>{client::is_close(value(), other.value(), rtol, atol, at(where))};
   }
-  burn::Tensor<D, Float> to_float(Loc where = Loc::current()) const {
-    return burn::Tensor<D, Float>{client::cast(value(), DType::f32, at(where))};
+  // Reads: one round trip.
+  bool all_close(const Tensor& other, double rtol = 1e-5, double atol = 1e-8, Loc where = Loc::current()) const
+    requires std::same_as<K, Float>
+  {
+    return is_close(other, rtol, atol, where).all(where).template into_scalar<bool>(where);
+  }
+
+  // --- dtypes --------------------------------------------------------------------------------------------------------
+  // To a dtype of the same kind; to_int(), to_float() and to_bool() change the kind.
+  Tensor cast(DType dtype, Loc where = Loc::current()) const {
+    return Tensor{client::cast(value(), dtype, at(where)), "cast", where};
+  }
+  burn::Tensor<D, Int> to_int(Loc where = Loc::current()) const { return to_int(DType::i64, where); }
+  burn::Tensor<D, Int> to_int(DType dtype, Loc where = Loc::current()) const {
+    return burn::Tensor<D, Int>{client::cast(value(), dtype, at(where)), "to_int", where};
+  }
+  burn::Tensor<D, Float> to_float(Loc where = Loc::current()) const { return to_float(DType::f32, where); }
+  burn::Tensor<D, Float> to_float(DType dtype, Loc where = Loc::current()) const {
+    return burn::Tensor<D, Float>{client::cast(value(), dtype, at(where)), "to_float", where};
   }
   burn::Tensor<D, Bool> to_bool(Loc where = Loc::current()) const {
     return burn::Tensor<D, Bool>{client::cast(value(), DType::bool_, at(where))};

@@ -86,6 +86,42 @@ class Operators {
   {
     return Tensor{client::pointwise(Fn::div, a.value, b.value(), at(a.where))};
   }
+  // Compared element by element. == and != stay free: equal() and not_equal() say which of the two is meant.
+#define BURN_COMPARE(op, fn)                                                                          \
+  friend burn::Tensor<D, Bool> operator op(const Tensor& a, Located<Tensor> b)                        \
+    requires Numeric<K>                                                                               \
+  {                                                                                                   \
+    return burn::Tensor<D, Bool>{client::pointwise(Fn::fn, a.value(), b.value.value(), at(b.where))}; \
+  }                                                                                                   \
+  friend burn::Tensor<D, Bool> operator op(const Tensor& a, Located<Scalar> b)                        \
+    requires Numeric<K>                                                                               \
+  {                                                                                                   \
+    return burn::Tensor<D, Bool>{client::pointwise(Fn::fn, a.value(), b.value, at(b.where))};         \
+  }
+  BURN_COMPARE(>, greater)
+  BURN_COMPARE(>=, greater_equal)
+  BURN_COMPARE(<, lower)
+  BURN_COMPARE(<=, lower_equal)
+#undef BURN_COMPARE
+  // x += y is x = x + y: the tensor gets a new value, other copies of the old one keep it.
+#define BURN_ASSIGN(op)                                       \
+  friend Tensor& operator op##=(Tensor& a, Located<Tensor> b) \
+    requires Numeric<K>                                       \
+  {                                                           \
+    return a = a op b;                                        \
+  }                                                           \
+  friend Tensor& operator op##=(Tensor& a, Located<Scalar> b) \
+    requires Numeric<K>                                       \
+  {                                                           \
+    return a = a op b;                                        \
+  }
+  BURN_ASSIGN(+)
+  BURN_ASSIGN(-)
+  BURN_ASSIGN(*)
+  BURN_ASSIGN(/)
+  BURN_ASSIGN(%)
+#undef BURN_ASSIGN
+
   friend Tensor operator-(Located<Tensor> a)
     requires Numeric<K>
   {

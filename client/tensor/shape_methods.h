@@ -1,11 +1,12 @@
-// How Tensor<D, K> is reshaped, cut and put together, and indexed by tensors. A base of it: include
-// client/tensor/tensor.h.
+// How Tensor<D, K> is reshaped, put together and cut into pieces. A base of it: include client/tensor/tensor.h.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
+#include "client/ops/arrange.h"
 #include "client/tensor/untyped.h"
 
 namespace burn {
@@ -13,7 +14,29 @@ namespace burn {
 template <int D, Kind K>
 class Tensor;
 
+// What pad() writes around a tensor: a number (pad(pads, 0)), or the tensor itself, mirrored at its edge elements
+// (which are not repeated), or its edge elements.
+class PadMode {
+ public:
+  template <Arithmetic T>
+  PadMode(T value) : value_(value) {}  // NOLINT: implicit, a number is a mode
+  static PadMode constant(Scalar value) { return {client::PadKind::constant, value}; }
+  static PadMode reflect() { return {client::PadKind::reflect, 0}; }
+  static PadMode edge() { return {client::PadKind::edge, 0}; }
+
+  client::PadKind kind() const { return kind_; }
+  Scalar value() const { return value_; }
+
+ private:
+  PadMode(client::PadKind kind, Scalar value) : kind_(kind), value_(value) {}
+  client::PadKind kind_ = client::PadKind::constant;
+  Scalar value_;
+};
+
 namespace detail {
+
+// Dims, sizes or shifts: {0, 2}.
+using Numbers = std::vector<std::int64_t>;
 
 template <int D, Kind K>
 class ShapeMethods {
@@ -40,20 +63,57 @@ class ShapeMethods {
   Tensor permute(const Dims<D>& axes, Loc where = Loc::current()) const {
     return Tensor{client::permute(value(), axes, at(where))};
   }
-  Tensor flip(const std::vector<std::int64_t>& axes, Loc where = Loc::current()) const {
+  // The dims `from` go to the places `to`; the others keep their order.
+  Tensor movedim(const Numbers& from, const Numbers& to, Loc where = Loc::current()) const {
+    return Tensor{client::movedim(value(), from, to, at(where))};
+  }
+  Tensor movedim(int from, int to, Loc where = Loc::current()) const {
+    return movedim(Numbers{from}, Numbers{to}, where);
+  }
+  Tensor flip(const Numbers& axes, Loc where = Loc::current()) const {
     return Tensor{client::flip(value(), axes, at(where))};
+  }
+  // y[i] = x[(i + shift) mod n]: a positive shift moves elements toward index 0.
+  Tensor roll(const Numbers& shifts, const Numbers& dims, Loc where = Loc::current()) const {
+    return Tensor{client::roll(value(), shifts, dims, at(where))};
+  }
+  Tensor roll_dim(std::int64_t shift, int dim, Loc where = Loc::current()) const {
+    return roll(Numbers{shift}, Numbers{dim}, where);
   }
   template <int E>
   burn::Tensor<E, K> flatten(int start, int end, Loc where = Loc::current()) const {
-    return burn::Tensor<E, K>{client::flatten(value(), start, end, at(where))};
+    return burn::Tensor<E, K>{client::flatten(value(), start, end, at(where)), "flatten", where};
+  }
+  // Without any dim of size 1 (one stays where there is nothing else). E: how many are left, one less if not said.
+  template <int E = (D > 1 ? D - 1 : 1)>
+  burn::Tensor<E, K> squeeze(Loc where = Loc::current()) const {
+    return burn::Tensor<E, K>{client::squeeze_all(value(), at(where)), "squeeze", where};
   }
   template <int E = D - 1>
   burn::Tensor<E, K> squeeze_dim(int dim, Loc where = Loc::current()) const {
-    return burn::Tensor<E, K>{client::squeeze(value(), {dim}, at(where))};
+    return burn::Tensor<E, K>{client::squeeze(value(), {dim}, at(where)), "squeeze_dim", where};
+  }
+  template <int E>
+  burn::Tensor<E, K> squeeze_dims(const Numbers& dims, Loc where = Loc::current()) const {
+    return burn::Tensor<E, K>{client::squeeze(value(), client::dims_of(dims, "squeeze_dims", at(where)), at(where)),
+                              "squeeze_dims", where};
+  }
+  // Leading dims of size 1 up to rank E.
+  template <int E>
+  burn::Tensor<E, K> unsqueeze(Loc where = Loc::current()) const
+    requires(E >= D)
+  {
+    return burn::Tensor<E, K>{client::unsqueeze_to(value(), E, at(where))};
   }
   template <int E = D + 1>
   burn::Tensor<E, K> unsqueeze_dim(int dim, Loc where = Loc::current()) const {
-    return burn::Tensor<E, K>{client::unsqueeze(value(), {dim}, at(where))};
+    return burn::Tensor<E, K>{client::unsqueeze(value(), {dim}, at(where)), "unsqueeze_dim", where};
+  }
+  // `dims` are positions in the result.
+  template <int E>
+  burn::Tensor<E, K> unsqueeze_dims(const Numbers& dims, Loc where = Loc::current()) const {
+    return burn::Tensor<E, K>{client::unsqueeze(value(), client::dims_of(dims, "unsqueeze_dims", at(where)), at(where)),
+                              "unsqueeze_dims", where};
   }
   template <int E>
   burn::Tensor<E, K> expand(const Dims<E>& dims, Loc where = Loc::current()) const {
@@ -62,36 +122,55 @@ class ShapeMethods {
   Tensor repeat(const Dims<D>& times, Loc where = Loc::current()) const {
     return Tensor{client::repeat(value(), times, at(where))};
   }
-  Tensor slice(const std::vector<Range>& ranges, Loc where = Loc::current()) const {
-    return Tensor{client::slice(value(), ranges, at(where))};
+  Tensor repeat_dim(int dim, std::int64_t times, Loc where = Loc::current()) const {
+    return Tensor{client::repeat_dim(value(), dim, times, at(where))};
   }
-  Tensor slice_assign(const std::vector<Range>& ranges, const Tensor& values, Loc where = Loc::current()) const {
-    return Tensor{client::slice_assign(value(), ranges, values.value(), at(where))};
+  // [..., n, ...] -> [..., windows, ..., size]: windows of `size` elements along `dim`, `step` apart.
+  template <int E = D + 1>
+  burn::Tensor<E, K> unfold(int dim, std::int64_t size, std::int64_t step, Loc where = Loc::current()) const {
+    return burn::Tensor<E, K>{client::unfold(value(), dim, size, step, at(where)), "unfold", where};
   }
+  // {before, after} for each of the last dims: x.pad({{1, 1}, {0, 2}}, PadMode::reflect()).
+  Tensor pad(const client::Padding& pads, PadMode mode = 0, Loc where = Loc::current()) const {
+    return Tensor{client::pad_as(value(), pads, mode.kind(), mode.value(), at(where))};
+  }
+  // Of the last two dims: column - row >= diagonal, or <= diagonal; zeros elsewhere.
+  Tensor triu(std::int64_t diagonal = 0, Loc where = Loc::current()) const
+    requires(D >= 2)
+  {
+    return Tensor{client::triu(value(), diagonal, at(where))};
+  }
+  Tensor tril(std::int64_t diagonal = 0, Loc where = Loc::current()) const
+    requires(D >= 2)
+  {
+    return Tensor{client::tril(value(), diagonal, at(where))};
+  }
+
+  // --- parts and wholes ----------------------------------------------------------------------------------------------
   Tensor narrow(int dim, std::int64_t start, std::int64_t length, Loc where = Loc::current()) const {
     return Tensor{client::narrow(value(), dim, start, length, at(where))};
+  }
+  // Pieces of `size` along `dim`, the last with what is left.
+  std::vector<Tensor> split(std::int64_t size, int dim, Loc where = Loc::current()) const {
+    return client::tensors_of<Tensor>(client::split(value(), size, dim, at(where)));
+  }
+  std::vector<Tensor> split_with_sizes(const Numbers& sizes, int dim, Loc where = Loc::current()) const {
+    return client::tensors_of<Tensor>(client::split_with_sizes(value(), sizes, dim, at(where)));
+  }
+  // At most `chunks` pieces of ceil(n / chunks).
+  std::vector<Tensor> chunk(std::int64_t chunks, int dim, Loc where = Loc::current()) const {
+    return client::tensors_of<Tensor>(client::chunk(value(), chunks, dim, at(where)));
+  }
+  // The slices of size 1 along `dim`, in order: for (const auto& row : x.iter_dim(0)).
+  std::vector<Tensor> iter_dim(int dim, Loc where = Loc::current()) const {
+    return client::tensors_of<Tensor>(client::chunk(
+        value(), std::max<std::int64_t>(1, client::dim_size(value(), dim, "iter_dim", at(where))), dim, at(where)));
   }
   static Tensor cat(const std::vector<Tensor>& parts, int dim, Loc where = Loc::current()) {
     return Tensor{client::concat(client::values_of(parts), dim, at(where))};
   }
   static burn::Tensor<D + 1, K> stack(const std::vector<Tensor>& parts, int dim, Loc where = Loc::current()) {
     return burn::Tensor<D + 1, K>{client::stack(client::values_of(parts), dim, at(where))};
-  }
-
-  Tensor gather(int dim, const burn::Tensor<D, Int>& indices, Loc where = Loc::current()) const {
-    return Tensor{client::gather(value(), dim, indices.value(), at(where))};
-  }
-  // Adds `values` at the indices; duplicates accumulate.
-  Tensor scatter(int dim, const burn::Tensor<D, Int>& indices, const Tensor& values, Loc where = Loc::current()) const
-    requires Numeric<K>
-  {
-    return Tensor{client::scatter(value(), dim, indices.value(), values.value(), ir::ScatterFn::add, at(where))};
-  }
-  template <int E = D + 1>
-  burn::Tensor<E, K> one_hot(std::int64_t classes, Loc where = Loc::current()) const
-    requires Numeric<K>
-  {
-    return burn::Tensor<E, K>{client::one_hot(value(), classes, at(where))};
   }
 
   // [.., m, k] x [.., k, n] -> [.., m, n]

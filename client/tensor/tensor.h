@@ -7,27 +7,32 @@
 #pragma once
 
 #include <array>
-#include <future>
 #include <iosfwd>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "client/gradients.h"
 #include "client/ops/sampling.h"
 #include "client/tensor/axis_methods.h"
 #include "client/tensor/element_methods.h"
+#include "client/tensor/index_methods.h"
 #include "client/tensor/operators.h"
+#include "client/tensor/read_methods.h"
 #include "client/tensor/shape_methods.h"
 #include "client/tensor/untyped.h"
 
 namespace burn {
 
-// The methods are in the bases, by what they do: element_methods.h, operators.h, shape_methods.h, axis_methods.h.
+// The methods are in the bases, by what they do: element_methods.h, operators.h, shape_methods.h, index_methods.h,
+// axis_methods.h, read_methods.h. docs/api.md lists them all.
 template <int D, Kind K = Float>
 class Tensor : public detail::ElementMethods<D, K>,
                public detail::Operators<D, K>,
                public detail::ShapeMethods<D, K>,
-               public detail::AxisMethods<D, K> {
+               public detail::IndexMethods<D, K>,
+               public detail::AxisMethods<D, K>,
+               public detail::ReadMethods<D, K> {
   static_assert(D >= 1 && D <= ir::kMaxRank);
   using Fn = ir::PointwiseFn;
 
@@ -40,17 +45,41 @@ class Tensor : public detail::ElementMethods<D, K>,
   explicit Tensor(client::Value value) : value_(std::move(value)) {
     client::check(value_, D, K::holds(value_.dtype()), K::kName);
   }
+  // The same for what `op` gave at `where`, which the error names.
+  Tensor(client::Value value, const char* op, const Loc& where) : value_(std::move(value)) {
+    client::check(value_, D, K::holds(value_.dtype()), K::kName, op, at(where));
+  }
 
   // --- creation ------------------------------------------------------------------------------------------------------
-  static Tensor from_data(const TensorData& data, const TensorOptions& options) {
-    return Tensor{client::from_data(data, options, K::holds(data.dtype()) ? data.dtype() : K::kDefault)};
+  // In the data's dtype where it is of this kind, else in the kind's default; in options.dtype where that is given.
+  static Tensor from_data(const TensorData& data, const TensorOptions& options, Loc where = Loc::current()) {
+    return Tensor{client::from_data(data, options, K::holds(data.dtype()) ? data.dtype() : K::kDefault), "from_data",
+                  where};
   }
   static Tensor from_data(const typename detail::NestedList<D, typename K::Element>::type& list,
                           const TensorOptions& options, Loc where = Loc::current()) {
     ir::Dims shape;
     std::vector<typename K::Element> values;
     detail::flatten_list<D, typename K::Element>(list, 0, shape, values, where);
-    return from_data(TensorData(std::move(values), shape), options);
+    return from_data(TensorData(std::move(values), shape), options, where);
+  }
+  // from_data() by the kind.
+  static Tensor from_floats(const typename detail::NestedList<D, typename K::Element>::type& list,
+                            const TensorOptions& options, Loc where = Loc::current())
+    requires std::same_as<K, Float>
+  {
+    return from_data(list, options, where);
+  }
+  static Tensor from_ints(const typename detail::NestedList<D, typename K::Element>::type& list,
+                          const TensorOptions& options, Loc where = Loc::current())
+    requires std::same_as<K, Int>
+  {
+    return from_data(list, options, where);
+  }
+  static Tensor from_bool(const TensorData& data, const TensorOptions& options, Loc where = Loc::current())
+    requires std::same_as<K, Bool>
+  {
+    return from_data(data, options, where);
   }
   static Tensor full(const Dims<D>& dims, Scalar value, const TensorOptions& options, Loc where = Loc::current()) {
     return Tensor{client::full(options.place(), dims, value, options.dtype.value_or(K::kDefault), at(where))};
@@ -68,6 +97,9 @@ class Tensor : public detail::ElementMethods<D, K>,
     return x.filled_like("zeros_like", 0, where);
   }
   static Tensor ones_like(const Tensor& x, Loc where = Loc::current()) { return x.filled_like("ones_like", 1, where); }
+  static Tensor empty_like(const Tensor& x, Loc where = Loc::current()) {
+    return x.filled_like("empty_like", 0, where);
+  }
   static Tensor full_like(const Tensor& x, Scalar value, Loc where = Loc::current()) {
     const auto& like = x.held("full_like", where);
     return Tensor{client::full(client::place_of(like), like.shape(), value, like.dtype(), at(where))};
@@ -100,8 +132,46 @@ class Tensor : public detail::ElementMethods<D, K>,
     return Tensor{client::cast(same, options.dtype.value_or(K::kDefault), at(where))};
   }
 
+  // Masks over the last two dims: false on the part that tril(offset) or triu(offset) keeps, or on the diagonal
+  // column - row = offset; true elsewhere.
+  static Tensor tril_mask(const Dims<D>& dims, std::int64_t offset, const TensorOptions& options,
+                          Loc where = Loc::current())
+    requires(D >= 2 && std::same_as<K, Bool>)
+  {
+    return Tensor{client::diagonal_mask(options.place(), dims, Fn::greater, offset, "tril_mask", at(where))};
+  }
+  static Tensor triu_mask(const Dims<D>& dims, std::int64_t offset, const TensorOptions& options,
+                          Loc where = Loc::current())
+    requires(D >= 2 && std::same_as<K, Bool>)
+  {
+    return Tensor{client::diagonal_mask(options.place(), dims, Fn::lower, offset, "triu_mask", at(where))};
+  }
+  static Tensor diag_mask(const Dims<D>& dims, std::int64_t offset, const TensorOptions& options,
+                          Loc where = Loc::current())
+    requires(D >= 2 && std::same_as<K, Bool>)
+  {
+    return Tensor{client::diagonal_mask(options.place(), dims, Fn::not_equal, offset, "diag_mask", at(where))};
+  }
+  // [*dims, E - 1]: at [i, j, ...] the numbers i, j, ...
+  template <int E>
+  static Tensor<E, Int> cartesian_grid(const Dims<E - 1>& dims, const TensorOptions& options,
+                                       Loc where = Loc::current())
+    requires std::same_as<K, Int>
+  {
+    const Tensor<E, Int> grid{client::cartesian_grid(options.place(), dims, at(where))};
+    return options.dtype ? grid.cast(*options.dtype, where) : grid;
+  }
+
   // --- what it is ----------------------------------------------------------------------------------------------------
   const client::Value& value() const { return value_; }
+  // The value, leaving this tensor empty.
+  client::Value extract() { return std::exchange(value_, {}); }
+  // x.inplace(f) is x = f(x), without a copy of x staying behind: what f computes may take over x's memory.
+  template <typename F>
+  void inplace(F&& f) {
+    *this = std::forward<F>(f)(Tensor{extract()});
+  }
+  bool can_mut() const { return client::can_mut(value_); }  // nobody else holds these numbers
   client::Value& mutable_value() { return value_; }  // for what assigns whole tensors; rank and kind stay the same
   // Errors (thrown), here and wherever numbers are asked for: an empty tensor.
   const ir::Shape& shape(Loc where = Loc::current()) const { return held("shape", where).shape(); }
@@ -120,36 +190,17 @@ class Tensor : public detail::ElementMethods<D, K>,
     return sizes;
   }
   std::int64_t dim(int i, Loc where = Loc::current()) const { return held("dim", where).dim(i); }
+  // The same numbers on another device, by way of this process. A tracked tensor only changes between a device and its
+  // autodiff(); gradients do not travel: detach() it first.
+  Tensor to_device(const Device& device, Loc where = Loc::current()) const {
+    return Tensor{client::to_device(value_, device, at(where))};
+  }
 
-  // --- reading: sends what is recorded and waits (the async forms do not) --------------------------------------------
-  TensorData to_data(Loc where = Loc::current()) const { return client::to_data(held("to_data", where)); }
-  TensorData into_data(Loc where = Loc::current()) const { return to_data(where); }
-  // The future is ready when the numbers are here or lost, even if the tensor and its device have been dropped
-  // meanwhile.
-  std::future<TensorData> to_data_async(Loc where = Loc::current()) const {
-    return client::to_data_async(held("to_data_async", where));
-  }
-  // Requires: one element.
-  template <typename T>
-  T into_scalar(Loc where = Loc::current()) const {
-    client::check_single(value_, at(where));
-    return to_data(where).template convert<T>().template as_slice<T>()[0];
-  }
   friend std::ostream& operator<<(std::ostream& out, Located<Tensor> x) {
     return client::print(out, x.value.held("print", x.where)), out;
   }
 
-  // --- what needs other tensors to be complete types -----------------------------------------------------------------
-  Tensor select(int dim, const Tensor<1, Int>& indices, Loc where = Loc::current()) const {
-    return Tensor{client::select_rows(value_, dim, indices.value(), at(where))};
-  }
-  Tensor<1, Bool> any(Loc where = Loc::current()) const {
-    return Tensor<1, Bool>{client::reduce_all(ir::ReduceFn::max, this->to_bool(where).value(), at(where))};
-  }
-  Tensor<1, Bool> all(Loc where = Loc::current()) const {
-    return Tensor<1, Bool>{client::reduce_all(ir::ReduceFn::min, this->to_bool(where).value(), at(where))};
-  }
-
+  // --- sampling ------------------------------------------------------------------------------------------------------
   // What this image [n, c, h, w] has at the places of `grid` [n, h_out, w_out, 2]: x, then y, where -1 and 1 are the
   // image's borders -> [n, c, h_out, w_out]. Errors: another batch, an image without pixels.
   Tensor grid_sample_2d(const Tensor& grid, const GridSampleOptions& options = {}, Loc where = Loc::current()) const
@@ -164,16 +215,32 @@ class Tensor : public detail::ElementMethods<D, K>,
   {
     return Tensor{client::require_grad(held("require_grad", where))};
   }
+  // A new leaf, or an untracked tensor.
+  Tensor set_require_grad(bool requires_grad, Loc where = Loc::current()) const
+    requires std::same_as<K, Float>
+  {
+    return requires_grad ? require_grad(where) : detach(where);
+  }
+  Tensor no_grad(Loc where = Loc::current()) const { return detach(where); }
   bool is_require_grad() const { return value_.is_tracked() && client::is_leaf(value_); }
   Tensor detach(Loc where = Loc::current()) const { return Tensor{held("detach", where).detach()}; }
   Tensor inner(Loc where = Loc::current()) const { return Tensor{held("inner", where).inner()}; }
   static Tensor from_inner(const Tensor& x, Loc where = Loc::current()) {
     return Tensor{x.held("from_inner", where).from_inner()};
   }
+  // Gradients of this one number with respect to the leaves that it depends on. Errors (thrown): more than one element,
+  // unless their gradient is given; no leaf.
   Gradients backward(const BackwardOptions& options = {}, Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
     return client::backward(held("backward", where), options, at(where));
+  }
+  // The same of sum(this * gradient).
+  Gradients backward(const Tensor& gradient, const BackwardOptions& options = {}, Loc where = Loc::current()) const
+    requires std::same_as<K, Float>
+  {
+    return client::backward(held("backward", where), gradient.held("backward: the gradient", where), options,
+                            at(where));
   }
   // What backward passes that come by this tensor, or begin at it, do for memory (autodiff/checkpointing.h). Says so of
   // its copies, too. Errors: no gradient flows through it.
@@ -189,6 +256,10 @@ class Tensor : public detail::ElementMethods<D, K>,
   }
   std::optional<Tensor> grad_remove(Gradients& gradients, Loc where = Loc::current()) const {
     return wrap(gradients.remove(held("grad_remove", where)));
+  }
+  // Puts another in its place.
+  void grad_replace(Gradients& gradients, const Tensor& gradient, Loc where = Loc::current()) const {
+    gradients.replace(held("grad_replace", where), gradient.held("grad_replace: the gradient", where).inner());
   }
 
  private:

@@ -11,14 +11,26 @@
 
 namespace burn::client {
 
-void check(const Value& value, int rank, bool is_kind, const char* kind_name) {
-  if (value.rank() != rank) {
-    throw Error(StatusCode::invalid_argument, ir::to_string(value.type()) + " has rank " +
-                                                  std::to_string(value.rank()) + ", a tensor of rank " +
-                                                  std::to_string(rank) + " was expected");
-  }
-  if (!is_kind)
-    throw Error(StatusCode::invalid_argument, ir::to_string(value.type()) + " is not a " + kind_name + " tensor");
+void check(const Value& value, int rank, bool is_kind, const char* kind_name, const char* op, const Site& site) {
+  if (value.rank() == rank && is_kind) [[likely]]
+    return;
+  std::string message = op != nullptr ? std::string{op} + ": " : "";
+  message += ir::to_string(value.type());
+  message += value.rank() != rank ? " has rank " + std::to_string(value.rank()) + ", a tensor of rank " +
+                                        std::to_string(rank) + " was expected"
+                                  : std::string{" is not a "} + kind_name + " tensor";
+  if (op != nullptr) fail(message, site);
+  throw Error(StatusCode::invalid_argument, message);
+}
+
+ir::Dims dims_of(std::span<const std::int64_t> dims, const char* op, const Site& site) {
+  if (dims.size() > static_cast<std::size_t>(ir::kMaxRank))
+    fail(std::string{op} + ": " + std::to_string(dims.size()) + " dims, more than any tensor has", site);
+  return ir::Dims{dims};
+}
+
+std::int64_t dim_size(const Value& value, int dim, const char* op, const Site& site) {
+  return value.dim(normalize_axis(dim, value, op, site));
 }
 
 void check_single(const Value& value, const Site& site) {
@@ -43,8 +55,9 @@ std::future<TensorData> to_data_async(const Value& value) {
   return future;
 }
 
-TensorData to_data(const Value& value) {
-  auto data = to_data_async(value);
+TensorData to_data(const Value& value) { return wait_for(to_data_async(value)); }
+
+TensorData wait_for(std::future<TensorData> data) {
   // A small answer comes sooner than a sleeping thread wakes. Whoever else wants this core gets it in between.
   constexpr auto kPatience = std::chrono::microseconds(200);
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
@@ -53,6 +66,25 @@ TensorData to_data(const Value& value) {
     std::this_thread::yield();
   }
   return data.get();
+}
+
+Value to_device(const Value& value, const Device& device, const Site& site) {
+  fail_if_empty(value, "to_device", site);
+  const Place place{device.state(), device.is_autodiff()};
+  if (place.device == value.device()) {
+    if (value.is_autodiff() == place.autodiff) return value;
+    return place.autodiff ? value.from_inner() : value.inner();
+  }
+  if (value.is_tracked()) {
+    fail("to_device: " + ir::to_string(value.type()) + " requires a gradient, which does not travel from " +
+             value.device()->url() + " to " + device.url() + "; detach() it first",
+         site);
+  }
+  return upload(place, to_data(value).host_tensor());
+}
+
+bool can_mut(const Value& value) {
+  return value.has_value() && value.storage()->owners.load(std::memory_order_relaxed) == 1;
 }
 
 void print(std::ostream& out, const Value& value) {

@@ -12,9 +12,12 @@
 
 namespace burn::client {
 
-// Throws unless the value has this rank and its dtype is of the kind.
-void check(const Value& value, int rank, bool is_kind, const char* kind_name);
+// Throws unless the value has this rank and its dtype is of the kind. `op`: what gave it, if it is known.
+void check(const Value& value, int rank, bool is_kind, const char* kind_name, const char* op = nullptr,
+           const Site& site = {});
 void check_single(const Value& value, const Site& site);  // throws unless it has one element
+ir::Dims dims_of(std::span<const std::int64_t> dims, const char* op, const Site& site);  // not more than a rank can be
+std::int64_t dim_size(const Value& value, int dim, const char* op, const Site& site);
 bool is_leaf(const Value& value);
 
 template <typename T>
@@ -25,12 +28,25 @@ std::vector<Value> values_of(const std::vector<T>& tensors) {
   return values;
 }
 
+template <typename Tensor>
+std::vector<Tensor> tensors_of(std::vector<Value> values) {
+  std::vector<Tensor> tensors;
+  tensors.reserve(values.size());
+  for (auto& value : values) tensors.emplace_back(std::move(value));
+  return tensors;
+}
+
 Value from_data(const TensorData& data, const TensorOptions& options, ir::DType default_dtype);
 Value random(const ir::Shape& shape, const Distribution& distribution, const TensorOptions& options, const Site& site);
 
 // Sends what is recorded so far and asks for the numbers; the future also carries what went wrong, as burn::Error.
 std::future<TensorData> to_data_async(const Value& value);
 TensorData to_data(const Value& value);
+TensorData wait_for(std::future<TensorData> data);
+// The same numbers on another device: read here and sent there, unless it is the same session. Errors (thrown): a
+// tracked value and another device, as gradients do not travel.
+Value to_device(const Value& value, const Device& device, const Site& site);
+bool can_mut(const Value& value);                   // nobody else holds its numbers
 void print(std::ostream& out, const Value& value);  // the numbers, then shape, dtype and device
 
 }  // namespace burn::client

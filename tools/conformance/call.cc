@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 
 #include "base/error.h"
@@ -51,6 +52,25 @@ std::vector<std::int64_t> Call::integers(const char* name) const {
   std::vector<std::int64_t> numbers;
   for (const auto& item : value.as_array()) numbers.push_back(item.to_number<std::int64_t>());
   return numbers;
+}
+
+std::vector<std::pair<std::int64_t, std::int64_t>> Call::pairs(const char* name) const {
+  std::vector<std::pair<std::int64_t, std::int64_t>> result;
+  for (const auto& item : at(name).as_array()) {
+    const auto& pair = item.as_array();
+    result.emplace_back(pair.at(0).to_number<std::int64_t>(), pair.at(1).to_number<std::int64_t>());
+  }
+  return result;
+}
+
+std::int64_t Call::flattened_rank() const {
+  const auto positive = [&](std::int64_t dim) { return dim < 0 ? dim + x().rank() : dim; };
+  return x().rank() - (positive(integer("end_dim")) - positive(integer("start_dim")));
+}
+
+std::int64_t Call::squeezed_rank() const {
+  const auto& shape = x().shape();
+  return std::max<std::int64_t>(1, shape.rank() - std::count(shape.begin(), shape.end(), 1));
 }
 
 namespace {

@@ -32,12 +32,18 @@ class Call {
 
   bool has(const char* name) const;
   std::int64_t integer(const char* name) const;
+  int dim(const char* name) const { return static_cast<int>(integer(name)); }
   double number(const char* name) const;  // also "inf"
   Scalar scalar(const char* name) const;  // keeps whole numbers whole
   bool flag(const char* name) const;
   bool is_text(const char* name) const;
   std::string text(const char* name) const;
   std::vector<std::int64_t> integers(const char* name) const;  // a single number is a list of one
+  std::int64_t size(const char* name) const { return static_cast<std::int64_t>(integers(name).size()); }
+  std::vector<std::pair<std::int64_t, std::int64_t>> pairs(const char* name) const;
+  // Of the first input, after flatten(start_dim, end_dim), and without its dims of size 1.
+  std::int64_t flattened_rank() const;
+  std::int64_t squeezed_rank() const;
   ir::Dims dims(const char* name) const { return ir::Dims{integers(name)}; }
   std::vector<client::Range> ranges(const char* name) const;
   client::Range range(const char* name) const;

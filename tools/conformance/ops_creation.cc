@@ -1,66 +1,88 @@
-#include "tools/conformance/ops.h"
+#include "tools/conformance/typed.h"
 
 namespace burn::conformance {
 namespace {
 
-OpFunction filled(int value) {
-  return [value](const Call& c) {
-    return std::vector{
-        client::filled(c.place(), c.dims("shape"), value, ir::parse_dtype(c.text("dtype")).value(), kSite)};
-  };
-}
-OpFunction filled_like(int value) {
-  return [value](const Call& c) {
-    return std::vector{client::filled(c.place(), c.x().shape(), value, c.x().dtype(), kSite)};
+// f.operator()<D, K>(dims, options) for the shape and dtype that the case names.
+template <typename F>
+OpFunction made(F f) {
+  return [f](const Call& c) {
+    const auto dtype = ir::parse_dtype(c.text("dtype")).value();
+    return ranked(c.size("shape"), [&]<int D>() {
+      const Dims<D> dims{exactly<D>(c.integers("shape"))};
+      const TensorOptions options{c.device, dtype};
+      if (Float::holds(dtype)) return values(f.template operator()<Tensor<D, Float>>(c, dims, options));
+      if (Int::holds(dtype)) return values(f.template operator()<Tensor<D, Int>>(c, dims, options));
+      return values(f.template operator()<Tensor<D, Bool>>(c, dims, options));
+    });
   };
 }
 
-// Compares column - row with the offset: which part of a matrix a mask covers.
-OpFunction diagonal_mask(Fn fn) {
-  return [fn](const Call& c) {
-    const auto shape = c.dims("shape");
-    const auto line = [&](int axis) {
-      ir::Shape s{1, 1};
-      s[axis] = shape[axis];
-      return client::reshape(client::arange(c.place(), 0, shape[axis], 1, ir::DType::i64, kSite), s, kSite);
-    };
-    return std::vector{
-        client::pointwise(fn, client::pointwise(Fn::sub, line(1), line(0), kSite), c.integer("offset"), kSite)};
+template <typename F>
+OpFunction mask(F f) {
+  return [f](const Call& c) {
+    return ranked(c.size("shape"), [&]<int D>() -> std::vector<Value> {
+      if constexpr (D >= 2) {
+        return values(f.template operator()<Tensor<D, Bool>>(Dims<D>{exactly<D>(c.integers("shape"))},
+                                                             c.integer("offset"), c.device));
+      } else {
+        refuse("a mask of rank 1");
+      }
+    });
   };
 }
 
 }  // namespace
 
 void add_creation(OpTable& t) {
-  t["zeros"] = filled(0);
-  t["ones"] = filled(1);
-  t["zeros_like"] = filled_like(0);
-  t["ones_like"] = filled_like(1);
-  t["full"] = [](const Call& c) {
-    return std::vector{
-        client::full(c.place(), c.dims("shape"), c.scalar("value"), ir::parse_dtype(c.text("dtype")).value(), kSite)};
-  };
-  t["full_like"] = [](const Call& c) {
-    return std::vector{client::full(c.place(), c.x().shape(), c.scalar("value"), c.x().dtype(), kSite)};
-  };
+  t["zeros"] =
+      made([]<typename T>(const Call&, const auto& dims, const auto& options) { return T::zeros(dims, options); });
+  t["ones"] =
+      made([]<typename T>(const Call&, const auto& dims, const auto& options) { return T::ones(dims, options); });
+  t["full"] = made([]<typename T>(const Call& c, const auto& dims, const auto& options) {
+    return T::full(dims, c.scalar("value"), options);
+  });
+  BURN_CALL("zeros_like", x.zeros_like(x))
+  BURN_CALL("ones_like", x.ones_like(x))
+  BURN_CALL("full_like", x.full_like(x, c.scalar("value")))
   t["arange"] = [](const Call& c) {
-    return std::vector{client::arange(c.place(), c.integer("start"), c.integer("end"), 1, ir::DType::i64, kSite)};
+    return values(Tensor<1, Int>::arange(c.integer("start"), c.integer("end"), c.device));
   };
   t["arange_step"] = [](const Call& c) {
-    return std::vector{
-        client::arange(c.place(), c.integer("start"), c.integer("end"), c.integer("step"), ir::DType::i64, kSite)};
+    return values(Tensor<1, Int>::arange_step(c.integer("start"), c.integer("end"), c.integer("step"), c.device));
   };
-  t["eye"] = [](const Call& c) {
-    const auto n = c.integer("size");
-    const auto numbers = client::arange(c.place(), 0, n, 1, ir::DType::i64, kSite);
-    const auto same = client::pointwise(Fn::equal, client::reshape(numbers, {n, 1}, kSite),
-                                        client::reshape(numbers, {1, n}, kSite), kSite);
-    return std::vector{client::cast(same, ir::DType::f32, kSite)};
+  t["eye"] = [](const Call& c) { return values(Tensor<2>::eye(c.integer("size"), c.device)); };
+  t["tril_mask"] = mask([]<typename T>(const auto&... args) { return T::tril_mask(args...); });
+  t["triu_mask"] = mask([]<typename T>(const auto&... args) { return T::triu_mask(args...); });
+  t["diag_mask"] = mask([]<typename T>(const auto&... args) { return T::diag_mask(args...); });
+  t["cartesian_grid"] = [](const Call& c) {
+    return ranked(c.size("shape"), [&]<int D>() {
+      return values(Tensor<1, Int>::cartesian_grid<D + 1>(Dims<D>{exactly<D>(c.integers("shape"))}, c.device));
+    });
   };
-  t["tril_mask"] = diagonal_mask(Fn::greater);
-  t["triu_mask"] = diagonal_mask(Fn::lower);
-  t["diag_mask"] = diagonal_mask(Fn::not_equal);
-  t["one_hot"] = [](const Call& c) { return std::vector{client::one_hot(c.x(), c.integer("num_classes"), kSite)}; };
+
+  const auto meshed = [](const Call& c, auto function) {
+    return ranked(static_cast<std::int64_t>(c.count()), [&]<int N>() {
+      const auto run = [&]<Kind K>(Tensor<1, K>) {
+        std::array<Tensor<1, K>, N> axes;
+        for (std::size_t i = 0; i < N; ++i) axes[i] = Tensor<1, K>{c.x(i)};
+        return values(function(axes));
+      };
+      return Float::holds(c.x().dtype()) ? run(Tensor<1, Float>{}) : run(Tensor<1, Int>{});
+    });
+  };
+  t["meshgrid"] = [=](const Call& c) {
+    return meshed(c, [&](const auto& axes) {
+      return grid::meshgrid(
+          axes, {.indexing = c.text("indexing") == "matrix" ? grid::Indexing::matrix : grid::Indexing::cartesian,
+                 .sparsity = c.flag("sparse") ? grid::Sparsity::sparse : grid::Sparsity::dense});
+    });
+  };
+  t["meshgrid_stack"] = [=](const Call& c) {
+    return meshed(c, [&](const auto& axes) {
+      return grid::meshgrid_stack(axes, c.text("index_pos") == "first" ? grid::IndexPos::first : grid::IndexPos::last);
+    });
+  };
 }
 
 }  // namespace burn::conformance

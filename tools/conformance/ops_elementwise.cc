@@ -1,91 +1,83 @@
-#include <numbers>
-
-#include "client/ops/activation.h"
-#include "tools/conformance/ops.h"
+#include "tools/conformance/typed.h"
 
 namespace burn::conformance {
 namespace {
 
-Value times(const Value& x, double factor) { return client::pointwise(Fn::mul, x, factor, kSite); }
+DType dtype(const Call& c) { return ir::parse_dtype(c.text("dtype")).value(); }
 
-OpFunction unary(Fn fn) {
-  return [fn](const Call& c) { return std::vector{client::pointwise(fn, c.x(), kSite)}; };
-}
-OpFunction binary(Fn fn) {
-  return [fn](const Call& c) { return std::vector{client::pointwise(fn, c.x(0), c.x(1), kSite)}; };
-}
-OpFunction with_scalar(Fn fn, const char* name = "scalar") {
-  return [fn, name](const Call& c) { return std::vector{client::pointwise(fn, c.x(), c.scalar(name), kSite)}; };
-}
-OpFunction scalar_first(Fn fn) {
-  return [fn](const Call& c) { return std::vector{client::pointwise(fn, c.scalar("scalar"), c.x(), kSite)}; };
-}
-OpFunction all_of(bool any, bool by_dim) {
-  const auto fn = any ? ir::ReduceFn::max : ir::ReduceFn::min;
-  return [=](const Call& c) {
-    const auto x = client::cast(c.x(), ir::DType::bool_, kSite);
-    return std::vector{by_dim ? client::reduce(fn, x, {c.integer("dim")}, kSite) : client::reduce_all(fn, x, kSite)};
-  };
-}
-OpFunction cast_to(ir::DType dtype) {
-  return [dtype](const Call& c) { return std::vector{client::cast(c.x(), dtype, kSite)}; };
+void add_rows(OpTable& t){
+#define P1(name, ...) BURN_CALL(#name, x.name())
+#define P2(name, method, ...)                   \
+  BURN_CALL(#method, x.method(like(x, c.x(1)))) \
+  BURN_CALL(#method "_scalar", x.method(c.scalar("scalar")))
+#define P3(...)
+#include "ir/pointwise.def"
+#undef P1
+#undef P2
+#undef P3
 }
 
-Value is_finite(const Value& x) {
-  const auto strange = client::pointwise(Fn::bool_or, client::pointwise(Fn::is_nan, x, kSite),
-                                         client::pointwise(Fn::is_inf, x, kSite), kSite);
-  return client::pointwise(Fn::bool_not, strange, kSite);
-}
-
-// |x - y| <= atol + rtol |y|, or equal; NaN is close to nothing.
-Value is_close(const Call& c) {
-  const auto &x = c.x(0), &y = c.x(1);
-  const auto distance = client::pointwise(Fn::abs, client::pointwise(Fn::sub, x, y, kSite), kSite);
-  const auto bound = client::pointwise(Fn::add, times(client::pointwise(Fn::abs, y, kSite), c.number("rtol")),
-                                       c.number("atol"), kSite);
-  const auto near =
-      client::pointwise(Fn::bool_and, client::pointwise(Fn::lower_equal, distance, bound, kSite), is_finite(y), kSite);
-  return client::pointwise(Fn::bool_or, near, client::pointwise(Fn::equal, x, y, kSite), kSite);
+// Kinds change, to whatever dtype the case names.
+std::vector<Value> cast(const Call& c) {
+  const auto to = dtype(c);
+  return typed(c.x(), [&]<int D, Kind K>(const Tensor<D, K>& x) {
+    if (K::holds(to)) return values(x.cast(to));
+    if (Float::holds(to)) return values(x.to_float(to));
+    if (Int::holds(to)) return values(x.to_int(to));
+    return values(x.to_bool());
+  });
 }
 
 }  // namespace
 
 void add_elementwise(OpTable& t) {
-  for (int i = 0; i < ir::pointwise_count(); ++i) {
-    const auto fn = static_cast<Fn>(i);
-    const auto& row = ir::row(fn);
-    const std::string method{row.method};
-    if (row.arity == 1) t[method] = unary(fn);
-    if (row.arity == 2) t[method] = binary(fn), t[method + "_scalar"] = with_scalar(fn);
-  }
-  t["powf"] = binary(Fn::pow);
-  t["powf_scalar"] = with_scalar(Fn::pow);
-  t["scalar_sub"] = scalar_first(Fn::sub);
-  t["scalar_div"] = scalar_first(Fn::div);
-  t["clamp_min"] = with_scalar(Fn::max, "min");
-  t["clamp_max"] = with_scalar(Fn::min, "max");
-  t["clamp"] = [](const Call& c) {
-    return std::vector{
-        client::pointwise(Fn::min, client::pointwise(Fn::max, c.x(), c.scalar("min"), kSite), c.scalar("max"), kSite)};
-  };
-  t["square"] = [](const Call& c) { return std::vector{client::pointwise(Fn::mul, c.x(), c.x(), kSite)}; };
-  t["deg2rad"] = [](const Call& c) { return std::vector{times(c.x(), std::numbers::pi / 180)}; };
-  t["rad2deg"] = [](const Call& c) { return std::vector{times(c.x(), 180 / std::numbers::pi)}; };
-  t["is_finite"] = [](const Call& c) { return std::vector{is_finite(c.x())}; };
-  t["contains_nan"] = [](const Call& c) {
-    return std::vector{client::reduce_all(ir::ReduceFn::max, client::pointwise(Fn::is_nan, c.x(), kSite), kSite)};
-  };
-  t["is_close"] = [](const Call& c) { return std::vector{is_close(c)}; };
-  t["all_close"] = [](const Call& c) { return std::vector{client::reduce_all(ir::ReduceFn::min, is_close(c), kSite)}; };
-  t["any"] = all_of(true, false);
-  t["all"] = all_of(false, false);
-  t["any_dim"] = all_of(true, true);
-  t["all_dim"] = all_of(false, true);
-  t["int"] = cast_to(ir::DType::i64);
-  t["float"] = cast_to(ir::DType::f32);
-  t["bool"] = cast_to(ir::DType::bool_);
-  t["cast"] = [](const Call& c) {
-    return std::vector{client::cast(c.x(), ir::parse_dtype(c.text("dtype")).value(), kSite)};
+  add_rows(t);
+  BURN_CALL("powf", x.powf(like(x, c.x(1))))
+  BURN_CALL("powf_scalar", x.powf(c.scalar("scalar")))
+  BURN_CALL("scalar_sub", c.scalar("scalar") - x)
+  BURN_CALL("scalar_div", c.scalar("scalar") / x)
+  BURN_CALL("clamp", x.clamp(c.scalar("min"), c.scalar("max")))
+  BURN_CALL("clamp_min", x.clamp_min(c.scalar("min")))
+  BURN_CALL("clamp_max", x.clamp_max(c.scalar("max")))
+  BURN_CALL("square", x.square())
+  BURN_CALL("deg2rad", x.deg2rad())
+  BURN_CALL("rad2deg", x.rad2deg())
+  BURN_CALL("cross", x.cross(like(x, c.x(1)), c.dim("dim")))
+  BURN_CALL("is_finite", x.is_finite())
+  BURN_CALL("contains_nan", x.contains_nan())
+  BURN_CALL("is_close", x.is_close(like(x, c.x(1)), c.number("rtol"), c.number("atol")))
+  BURN_CALL("all_close",
+            Tensor<1, Bool>::full({1}, x.all_close(like(x, c.x(1)), c.number("rtol"), c.number("atol")), x.device()))
+  BURN_CALL("int", x.to_int())
+  BURN_CALL("float", x.to_float())
+  BURN_CALL("bool", x.to_bool())
+  t["cast"] = cast;
+
+  t["einsum"] = [](const Call& c) -> std::vector<Value> {
+    const auto equation = c.text("equation");
+    const auto arrow = equation.find("->");
+    if (arrow == std::string::npos) refuse("an einsum without an arrow, whose rank the case does not say");
+    const auto labels = std::count_if(equation.begin() + static_cast<std::ptrdiff_t>(arrow) + 2, equation.end(),
+                                      [](char ch) { return std::isalpha(static_cast<unsigned char>(ch)); });
+    return ranked(std::max<std::int64_t>(1, labels), [&]<int E>() -> std::vector<Value> {
+      // The ranks of one to three operands, one after the other.
+      const auto with = [&](auto&& self, std::size_t i, const auto&... done) -> std::vector<Value> {
+        if (i == c.count()) {
+          if constexpr (sizeof...(done) > 0) return values(einsum<E>(std::string_view{equation}, done...));
+        }
+        if constexpr (sizeof...(done) < 3) {
+          const auto next = [&]<int... I>(std::integer_sequence<int, I...>) {
+            std::vector<Value> result;
+            (void)((c.x(i).rank() == I + 1 && (result = self(self, i + 1, done..., Tensor<I + 1>{c.x(i)}), true)) ||
+                   ...);
+            return result;
+          };
+          return next(std::make_integer_sequence<int, 4>{});
+        }
+        refuse("more than three operands");
+      };
+      return with(with, 0);
+    });
   };
 }
 

@@ -1,41 +1,54 @@
-#include "tools/conformance/ops.h"
+#include "tools/conformance/typed.h"
 
 namespace burn::conformance {
 namespace {
 
-ir::ScatterFn update_of(const Call& c) {
+IndexingUpdateOp update(const Call& c) {
   const auto text = c.text("update");
-  if (text == "add") return ir::ScatterFn::add;
-  if (text == "mul") return ir::ScatterFn::mul;
-  if (text == "min") return ir::ScatterFn::min;
-  if (text == "max") return ir::ScatterFn::max;
-  return ir::ScatterFn::assign;
+  if (text == "add") return IndexingUpdateOp::add;
+  if (text == "mul") return IndexingUpdateOp::mul;
+  if (text == "min") return IndexingUpdateOp::min;
+  if (text == "max") return IndexingUpdateOp::max;
+  return IndexingUpdateOp::assign;
 }
+
+Tensor<1, Int> rows(const Call& c) { return Tensor<1, Int>{c.x(1)}; }
 
 }  // namespace
 
 void add_index(OpTable& t) {
-  t["gather"] = [](const Call& c) { return std::vector{client::gather(c.x(0), c.integer("dim"), c.x(1), kSite)}; };
-  t["scatter"] = [](const Call& c) {
-    return std::vector{client::scatter(c.x(0), c.integer("dim"), c.x(1), c.x(2), update_of(c), kSite)};
+  BURN_CALL("gather", x.gather(c.dim("dim"), indices_like(x, c.x(1))))
+  BURN_CALL("scatter", x.scatter(c.dim("dim"), indices_like(x, c.x(1)), like(x, c.x(2)), update(c)))
+  BURN_CALL("select", x.select(c.dim("dim"), rows(c)))
+  BURN_CALL("select_assign", x.select_assign(c.dim("dim"), rows(c), like(x, c.x(2)), update(c)))
+  BURN_CALL_RANKED("take", c.x(1).rank(), x.take(c.dim("dim"), Tensor<E, Int>{c.x(1)}))
+  BURN_CALL("mask_where", x.mask_where(mask_like(x, c.x(1)), like(x, c.x(2))))
+  BURN_CALL("mask_fill", x.mask_fill(mask_like(x, c.x(1)), c.scalar("value")))
+  BURN_CALL("mask_select", x.mask_select(mask_like(x, c.x(1))))
+  BURN_CALL("argwhere", x.argwhere())
+  BURN_CALL("nonzero", x.nonzero())
+  BURN_CALL("one_hot", x.one_hot(c.integer("num_classes")))
+  BURN_CALL("one_hot_fill",
+            x.one_hot_fill(c.integer("num_classes"), c.scalar("on_value"), c.scalar("off_value"), c.dim("axis")))
+
+  // The ranks of two tensors, and of the result.
+  t["gather_nd"] = [](const Call& c) {
+    const auto rank = std::max<std::int64_t>(1, c.x(1).rank() - 1 + c.x(0).rank() - c.x(1).dim(-1));
+    return typed(c.x(), [&]<int D, Kind K>(const Tensor<D, K>& x) {
+      return ranked(c.x(1).rank(), [&]<int I>() {
+        const Tensor<I, Int> indices{c.x(1)};
+        return ranked(rank, [&]<int E>() { return values(x.template gather_nd<E>(indices)); });
+      });
+    });
   };
-  t["select"] = [](const Call& c) { return std::vector{client::select_rows(c.x(0), c.integer("dim"), c.x(1), kSite)}; };
-  t["select_assign"] = [](const Call& c) {
-    return std::vector{client::select_assign(c.x(0), c.integer("dim"), c.x(1), c.x(2), update_of(c), kSite)};
-  };
-  t["take"] = [](const Call& c) {
-    const int axis = client::normalize_axis(c.integer("dim"), c.x().rank(), "take", kSite);
-    const auto rows = client::select_rows(c.x(0), axis, client::reshape(c.x(1), {-1}, kSite), kSite);
-    ir::Shape shape;
-    for (int i = 0; i < axis; ++i) shape.push_back(c.x().dim(i));
-    for (const auto size : c.x(1).shape()) shape.push_back(size);
-    for (int i = axis + 1; i < c.x().rank(); ++i) shape.push_back(c.x().dim(i));
-    return std::vector{client::reshape(rows, shape, kSite)};
-  };
-  t["mask_where"] = [](const Call& c) { return std::vector{client::select(c.x(1), c.x(2), c.x(0), kSite)}; };
-  t["mask_fill"] = [](const Call& c) {
-    return std::vector{
-        client::select(c.x(1), client::scalar(c.place(), c.scalar("value"), c.x().dtype()), c.x(0), kSite)};
+  t["scatter_nd"] = [](const Call& c) {
+    return typed(c.x(), [&]<int D, Kind K>(const Tensor<D, K>& x) {
+      return ranked(c.x(1).rank(), [&]<int I>() {
+        const Tensor<I, Int> indices{c.x(1)};
+        return ranked(c.x(2).rank(),
+                      [&]<int V>() { return values(x.scatter_nd(indices, Tensor<V, K>{c.x(2)}, update(c))); });
+      });
+    });
   };
 }
 

@@ -1,111 +1,53 @@
-#include <algorithm>
-
-#include "tools/conformance/ops.h"
+#include "tools/conformance/typed.h"
 
 namespace burn::conformance {
 namespace {
 
-std::vector<Value> split(const Value& x, std::int64_t axis, const std::vector<std::int64_t>& sizes) {
-  std::vector<Value> parts;
-  std::int64_t start = 0;
-  for (const auto size : sizes) {
-    parts.push_back(client::narrow(x, axis, start, size, kSite));
-    start += size;
-  }
-  return parts;
-}
-
-std::vector<std::int64_t> pieces(std::int64_t total, std::int64_t size) {
-  std::vector<std::int64_t> sizes;
-  for (; total > 0; total -= size) sizes.push_back(std::min(size, total));
-  return sizes;
-}
-
-Value triangle(const Call& c, Fn keep) {
-  const Value& x = c.x();
-  const auto line = [&](int axis) {
-    ir::Shape s = ir::Shape::filled(x.rank(), 1);
-    s[axis] = x.dim(axis);
-    return client::reshape(client::arange(c.place(), 0, x.dim(axis), 1, ir::DType::i64, kSite), s, kSite);
-  };
-  const auto offset = client::pointwise(Fn::sub, line(x.rank() - 1), line(x.rank() - 2), kSite);
-  const auto kept = client::expand(client::pointwise(keep, offset, c.integer("diagonal"), kSite), x.shape(), kSite);
-  return client::select(kept, x, client::constant(c.place(), 0, x.dtype(), kSite), kSite);
+PadMode pad_mode(const Call& c) {
+  const auto mode = c.text("mode");
+  if (mode == "reflect") return PadMode::reflect();
+  if (mode == "edge") return PadMode::edge();
+  return PadMode::constant(c.has("value") ? c.scalar("value") : Scalar{0});
 }
 
 }  // namespace
 
 void add_shape(OpTable& t) {
-  t["reshape"] = [](const Call& c) { return std::vector{client::reshape(c.x(), c.dims("shape"), kSite)}; };
-  t["transpose"] = t["t"] = [](const Call& c) { return std::vector{client::swap_dims(c.x(), -2, -1, kSite)}; };
-  t["swap_dims"] = [](const Call& c) {
-    return std::vector{client::swap_dims(c.x(), c.integer("dim1"), c.integer("dim2"), kSite)};
-  };
-  t["permute"] = [](const Call& c) { return std::vector{client::permute(c.x(), c.dims("axes"), kSite)}; };
-  t["flip"] = [](const Call& c) { return std::vector{client::flip(c.x(), c.integers("axes"), kSite)}; };
-  t["flatten"] = [](const Call& c) {
-    return std::vector{client::flatten(c.x(), c.integer("start_dim"), c.integer("end_dim"), kSite)};
-  };
-  t["squeeze"] = [](const Call& c) {
-    ir::Dims ones;
-    for (int i = 0; i < c.x().rank(); ++i) {
-      if (c.x().dim(i) == 1) ones.push_back(i);
-    }
-    return std::vector{client::squeeze(c.x(), ones, kSite)};
-  };
-  t["squeeze_dim"] = [](const Call& c) { return std::vector{client::squeeze(c.x(), {c.integer("dim")}, kSite)}; };
-  t["squeeze_dims"] = [](const Call& c) { return std::vector{client::squeeze(c.x(), c.dims("dims"), kSite)}; };
-  t["unsqueeze_dim"] = [](const Call& c) { return std::vector{client::unsqueeze(c.x(), {c.integer("dim")}, kSite)}; };
-  t["unsqueeze_dims"] = [](const Call& c) { return std::vector{client::unsqueeze(c.x(), c.dims("dims"), kSite)}; };
-  t["unsqueeze"] = [](const Call& c) {
-    ir::Dims leading;
-    for (int i = 0; i < c.integer("rank") - c.x().rank(); ++i) leading.push_back(i);
-    return std::vector{client::unsqueeze(c.x(), leading, kSite)};
-  };
-  t["expand"] = [](const Call& c) { return std::vector{client::expand(c.x(), c.dims("shape"), kSite)}; };
-  t["repeat"] = [](const Call& c) { return std::vector{client::repeat(c.x(), c.dims("sizes"), kSite)}; };
-  t["repeat_dim"] = [](const Call& c) {
-    ir::Dims times = ir::Dims::filled(c.x().rank(), 1);
-    times[client::normalize_axis(c.integer("dim"), c.x().rank(), "repeat_dim", kSite)] = c.integer("times");
-    return std::vector{client::repeat(c.x(), times, kSite)};
-  };
-  t["cat"] = [](const Call& c) { return std::vector{client::concat(c.all(), c.integer("dim"), kSite)}; };
-  t["stack"] = [](const Call& c) { return std::vector{client::stack(c.all(), c.integer("dim"), kSite)}; };
-  t["chunk"] = [](const Call& c) {
-    const auto size = c.x().dim(static_cast<int>(c.integer("dim")));
-    const auto piece = std::max<std::int64_t>(1, (size + c.integer("chunks") - 1) / c.integer("chunks"));
-    return split(c.x(), c.integer("dim"), pieces(size, piece));
-  };
-  t["split"] = [](const Call& c) {
-    return split(c.x(), c.integer("dim"),
-                 pieces(c.x().dim(static_cast<int>(c.integer("dim"))), c.integer("split_size")));
-  };
-  t["split_with_sizes"] = [](const Call& c) { return split(c.x(), c.integer("dim"), c.integers("sizes")); };
-  t["narrow"] = [](const Call& c) {
-    return std::vector{client::narrow(c.x(), c.integer("dim"), c.integer("start"), c.integer("length"), kSite)};
-  };
-  t["slice"] = [](const Call& c) { return std::vector{client::slice(c.x(), c.ranges("slices"), kSite)}; };
-  t["slice_assign"] = [](const Call& c) {
-    return std::vector{client::slice_assign(c.x(0), c.ranges("slices"), c.x(1), kSite)};
-  };
-  t["slice_fill"] = [](const Call& c) {
-    const auto part = client::slice(c.x(), c.ranges("slices"), kSite).shape();
-    return std::vector{client::slice_assign(
-        c.x(), c.ranges("slices"), client::full(c.place(), part, c.scalar("value"), c.x().dtype(), kSite), kSite)};
-  };
-  t["slice_dim"] = [](const Call& c) {
-    std::vector<client::Range> ranges(
-        static_cast<std::size_t>(client::normalize_axis(c.integer("dim"), c.x().rank(), "slice_dim", kSite)) + 1);
-    ranges.back() = c.range("slice");
-    return std::vector{client::slice(c.x(), ranges, kSite)};
-  };
-  t["select_dim"] = [](const Call& c) {
-    const int axis = client::normalize_axis(c.integer("dim"), c.x().rank(), "select_dim", kSite);
-    const auto index = c.integer("index") < 0 ? c.integer("index") + c.x().dim(axis) : c.integer("index");
-    return std::vector{client::squeeze(client::narrow(c.x(), axis, index, 1, kSite), {axis}, kSite)};
-  };
-  t["triu"] = [](const Call& c) { return std::vector{triangle(c, Fn::greater_equal)}; };
-  t["tril"] = [](const Call& c) { return std::vector{triangle(c, Fn::lower_equal)}; };
+  BURN_CALL_RANKED("reshape", c.size("shape"), x.template reshape<E>(exactly<E>(c.integers("shape"))))
+  BURN_CALL("transpose", x.transpose())
+  BURN_CALL("t", x.t())
+  BURN_CALL("swap_dims", x.swap_dims(c.dim("dim1"), c.dim("dim2")))
+  BURN_CALL("permute", x.permute(exactly<std::remove_cvref_t<decltype(x)>::kRank>(c.integers("axes"))))
+  BURN_CALL("movedim", x.movedim(c.integers("src"), c.integers("dst")))
+  BURN_CALL("flip", x.flip(c.integers("axes")))
+  BURN_CALL("roll", x.roll(c.integers("shifts"), c.integers("dims")))
+  BURN_CALL("roll_dim", x.roll_dim(c.integer("shift"), c.dim("dim")))
+  BURN_CALL_RANKED("flatten", c.flattened_rank(), x.template flatten<E>(c.dim("start_dim"), c.dim("end_dim")))
+  BURN_CALL_RANKED("squeeze", c.squeezed_rank(), x.template squeeze<E>())
+  BURN_CALL_RANKED("squeeze_dim", c.x().rank() - 1, x.template squeeze_dim<E>(c.dim("dim")))
+  BURN_CALL_RANKED("squeeze_dims", c.x().rank() - c.size("dims"), x.template squeeze_dims<E>(c.integers("dims")))
+  BURN_CALL_RANKED("unsqueeze", c.integer("rank"), x.template unsqueeze<E>())
+  BURN_CALL_RANKED("unsqueeze_dim", c.x().rank() + 1, x.template unsqueeze_dim<E>(c.dim("dim")))
+  BURN_CALL_RANKED("unsqueeze_dims", c.x().rank() + c.size("dims"), x.template unsqueeze_dims<E>(c.integers("dims")))
+  BURN_CALL_RANKED("expand", c.size("shape"), x.template expand<E>(exactly<E>(c.integers("shape"))))
+  BURN_CALL("repeat", x.repeat(exactly<std::remove_cvref_t<decltype(x)>::kRank>(c.integers("sizes"))))
+  BURN_CALL("repeat_dim", x.repeat_dim(c.dim("dim"), c.integer("times")))
+  BURN_CALL("unfold", x.unfold(c.dim("dim"), c.integer("size"), c.integer("step")))
+  BURN_CALL("pad", x.pad(c.pairs("pads"), pad_mode(c)))
+  BURN_CALL("triu", x.triu(c.integer("diagonal")))
+  BURN_CALL("tril", x.tril(c.integer("diagonal")))
+
+  BURN_CALL("cat", x.cat(all_like(x, c.all()), c.dim("dim")))
+  BURN_CALL("stack", x.stack(all_like(x, c.all()), c.dim("dim")))
+  BURN_CALL("chunk", x.chunk(c.integer("chunks"), c.dim("dim")))
+  BURN_CALL("split", x.split(c.integer("split_size"), c.dim("dim")))
+  BURN_CALL("split_with_sizes", x.split_with_sizes(c.integers("sizes"), c.dim("dim")))
+  BURN_CALL("narrow", x.narrow(c.dim("dim"), c.integer("start"), c.integer("length")))
+  BURN_CALL("slice", x.slice(c.ranges("slices")))
+  BURN_CALL("slice_dim", x.slice_dim(c.dim("dim"), c.range("slice")))
+  BURN_CALL("slice_assign", x.slice_assign(c.ranges("slices"), like(x, c.x(1))))
+  BURN_CALL("slice_fill", x.slice_fill(c.ranges("slices"), c.scalar("value")))
+  BURN_CALL("select_dim", x.select_dim(c.dim("dim"), c.integer("index")))
 }
 
 }  // namespace burn::conformance

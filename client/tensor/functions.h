@@ -1,0 +1,84 @@
+// Functions of several tensors: meshgrid, einsum, cartesian_grid. The methods of one tensor are in
+// client/tensor/tensor.h.
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "client/ops/arrange.h"
+#include "client/ops/einsum.h"
+#include "client/tensor/tensor.h"
+
+namespace burn {
+
+namespace client {
+void check_closeness(const Value& output, const Value& expected, const Site& site);
+}
+
+namespace grid {
+
+enum class Indexing { matrix, cartesian };  // "ij": x_k runs along dim k; "xy": the first two dims change places
+enum class Sparsity { dense, sparse };      // sparse: the dims along which nothing changes have size 1
+enum class IndexPos { first, last };        // where the dim that counts the grids is
+
+struct MeshgridOptions {
+  Indexing indexing = Indexing::matrix;
+  Sparsity sparsity = Sparsity::dense;
+};
+
+// N vectors -> N tensors of rank N: auto [x, y] = grid::meshgrid(Tensor<1>..., Tensor<1>...).
+template <Kind K, std::size_t N>
+std::array<Tensor<static_cast<int>(N), K>, N> meshgrid(const std::array<Tensor<1, K>, N>& axes,
+                                                       const MeshgridOptions& options = {},
+                                                       Loc where = Loc::current()) {
+  std::array<client::Value, N> values;
+  for (std::size_t i = 0; i < N; ++i) values[i] = axes[i].value();
+  const auto grids = client::meshgrid(values, options.indexing == Indexing::cartesian,
+                                      options.sparsity == Sparsity::sparse, at(where));
+  std::array<Tensor<static_cast<int>(N), K>, N> result;
+  for (std::size_t i = 0; i < N; ++i) result[i] = Tensor<static_cast<int>(N), K>{grids[i]};
+  return result;
+}
+// The dense grids of matrix indexing as one tensor: [N, n0, n1, ...] or [n0, n1, ..., N].
+template <Kind K, std::size_t N>
+Tensor<static_cast<int>(N) + 1, K> meshgrid_stack(const std::array<Tensor<1, K>, N>& axes,
+                                                  IndexPos position = IndexPos::last, Loc where = Loc::current()) {
+  const auto grids = meshgrid(axes, {}, where);
+  return Tensor<static_cast<int>(N), K>::stack({grids.begin(), grids.end()},
+                                               position == IndexPos::first ? 0 : static_cast<int>(N), where);
+}
+
+}  // namespace grid
+
+// Where einsum's equation stands.
+struct Equation {
+  Equation(const char* equation, Loc location = Loc::current()) : text(equation), where(location) {}       // NOLINT
+  Equation(std::string_view equation, Loc location = Loc::current()) : text(equation), where(location) {}  // NOLINT
+  std::string_view text;
+  Loc where;
+};
+
+// Einstein summation (client/ops/einsum.h): einsum<2>("ij,jk->ik", a, b). E: the rank of the result, at least 1.
+template <int E, Kind K, int... Ds>
+Tensor<E, K> einsum(const Equation& equation, const Tensor<Ds, K>&... tensors) {
+  const std::array<client::Value, sizeof...(Ds)> values{tensors.value()...};
+  return Tensor<E, K>{client::einsum(equation.text, values, at(equation.where)), "einsum", equation.where};
+}
+
+// [*shape, rank]: at [i, j, ...] the numbers i, j, ...
+template <int D>
+Tensor<D + 1, Int> cartesian_grid(const std::array<std::int64_t, D>& shape, const TensorOptions& options,
+                                  Loc where = Loc::current()) {
+  return Tensor<1, Int>::cartesian_grid<D + 1>(Dims<D>{shape}, options, where);
+}
+
+// Prints what share of the elements of two tensors lie within 1, 0.1, ... 1e-8 of each other, and the largest distance.
+// Reads both in one round trip. Errors (thrown): their shapes differ.
+template <int D>
+void check_closeness(const Tensor<D>& output, const Tensor<D>& expected, Loc where = Loc::current()) {
+  client::check_closeness(output.value(), expected.value(), at(where));
+}
+
+}  // namespace burn
