@@ -185,23 +185,32 @@ std::string json_of(const T& config) {
 }  // namespace nn::detail
 }  // namespace burn
 
-#define BURN_CONFIG(Type, ...)                                                                            \
-  using BurnConfig = Type;                                                                                \
-  template <typename Fn>                                                                                  \
-  void for_each_field([[maybe_unused]] Fn&& fn) {                                                         \
-    BURN_FOR_EACH(BURN_NAME_AND_FIELD, __VA_ARGS__)                                                       \
-  }                                                                                                       \
-  template <typename Fn>                                                                                  \
-  void for_each_field([[maybe_unused]] Fn&& fn)                                                           \
-      const {BURN_FOR_EACH(BURN_NAME_AND_FIELD, __VA_ARGS__)} std::string to_json() const {               \
-    return ::burn::nn::detail::json_of(*this);                                                            \
-  }                                                                                                       \
-  static Type from_json(std::string_view text, const std::string& source = "JSON") {                      \
-    Type config;                                                                                          \
-    ::burn::nn::detail::from_json(::burn::nn::detail::JsonReader::parse(text, source), config);           \
-    return config;                                                                                        \
-  }                                                                                                       \
-  void save(const std::filesystem::path& path) const { ::burn::nn::detail::write_file(path, to_json()); } \
-  static Type load(const std::filesystem::path& path) {                                                   \
-    return from_json(::burn::nn::detail::read_file(path), path.string());                                 \
+// What nobody calls is not compiled: those that are templates are for that alone.
+#define BURN_CONFIG(Type, ...)                                                                  \
+  using BurnConfig = Type;                                                                      \
+  template <typename Fn>                                                                        \
+  void for_each_field([[maybe_unused]] Fn&& fn) {                                               \
+    BURN_FOR_EACH(BURN_NAME_AND_FIELD, __VA_ARGS__)                                             \
+  }                                                                                             \
+  template <typename Fn>                                                                        \
+  void for_each_field([[maybe_unused]] Fn&& fn) const {                                         \
+    BURN_FOR_EACH(BURN_NAME_AND_FIELD, __VA_ARGS__)                                             \
+  }                                                                                             \
+  template <int = 0>                                                                            \
+  std::string to_json() const {                                                                 \
+    return ::burn::nn::detail::json_of(*this);                                                  \
+  }                                                                                             \
+  template <int = 0>                                                                            \
+  static Type from_json(std::string_view text, const std::string& source = "JSON") {            \
+    Type config;                                                                                \
+    ::burn::nn::detail::from_json(::burn::nn::detail::JsonReader::parse(text, source), config); \
+    return config;                                                                              \
+  }                                                                                             \
+  template <int = 0>                                                                            \
+  void save(const std::filesystem::path& path) const {                                          \
+    ::burn::nn::detail::write_file(path, to_json());                                            \
+  }                                                                                             \
+  template <int = 0>                                                                            \
+  static Type load(const std::filesystem::path& path) {                                         \
+    return from_json(::burn::nn::detail::read_file(path), path.string());                       \
   }

@@ -66,42 +66,53 @@ void capture_fields(CaptureState& state, M& module) {
 // In a list of fields: not to be visited.
 #define BURN_SKIP(field) ::burn::nn::detail::skip(field)
 
-#define BURN_VISIT_FIELD(f)                                                                                   \
+#define BURN_CHECK_FIELD(f)                                                                                   \
   static_assert(                                                                                              \
       ::burn::nn::detail::kIsField<decltype(f)>,                                                              \
       "BURN_MODULE: the field '" #f                                                                           \
       "' is of a type that cannot be visited. Give a struct with layers a BURN_MODULE "                       \
       "of its own, hold layers by value (std::optional, vector, array, pair, tuple, variant, map), or write " \
-      "BURN_SKIP(" #f ") for what is no parameter");                                                          \
-  fn(#f, f);
+      "BURN_SKIP(" #f ") for what is no parameter");
+#define BURN_VISIT_FIELD(f) fn(#f, f);
 #define BURN_PLACES_OF_FIELD(f) +::burn::nn::detail::kPlacesOf<decltype(f)>
 
 #define BURN_MODULE(Type, ...)                                                                                         \
   using BurnModule = Type;                                                                                             \
   static constexpr const char* module_name() { return #Type; }                                                         \
-  template <typename Fn>                                                                                               \
-  void for_each_field([[maybe_unused]] Fn&& fn) {                                                                      \
+  /* No template: looked at where the struct is defined. What follows costs nothing until it is called. */             \
+  void check_fields() const {                                                                                          \
     static_assert(                                                                                                     \
         ::burn::nn::detail::fields_with_tensors<Type>() <= 0 BURN_FOR_EACH(BURN_PLACES_OF_FIELD, __VA_ARGS__),         \
         "BURN_MODULE(" #Type                                                                                           \
         "): the list leaves out a field with tensors in it, which would never be trained, "                            \
         "moved or saved. Name every Param, RunningState, nn::Training and layer, or write BURN_SKIP(field)");          \
+    BURN_FOR_EACH(BURN_CHECK_FIELD, __VA_ARGS__)                                                                       \
+  }                                                                                                                    \
+  template <typename Fn>                                                                                               \
+  void for_each_field([[maybe_unused]] Fn&& fn) {                                                                      \
+    check_fields(); /* of a class template they are made here */                                                       \
     BURN_FOR_EACH(BURN_VISIT_FIELD, __VA_ARGS__)                                                                       \
   }                                                                                                                    \
   /* Calls body(path, slot) for every tensor: "conv1.weight". */                                                       \
+  template <int = 0>                                                                                                   \
   void for_each_slot(const std::function<void(const std::string&, ::burn::Slot&)>& body) {                             \
     ::burn::nn::detail::for_each_slot(walk(), body);                                                                   \
   }                                                                                                                    \
   /* Every tensor by path, read from the device. */                                                                    \
-  ::burn::Record into_record() const { return ::burn::nn::detail::record_of(const_cast<Type*>(this)->walk()); }        \
+  template <int = 0>                                                                                                   \
+  ::burn::Record into_record() const {                                                                                 \
+    return ::burn::nn::detail::record_of(const_cast<Type*>(this)->walk());                                             \
+  }                                                                                                                    \
   /* The same module with the record's numbers. Another precision is rounded to that of the field. Errors: a tensor */ \
   /* missing, left over, of another shape or kind (float, whole, bool), by name. */                                    \
+  template <int = 0>                                                                                                   \
   Type load_record(const ::burn::Record& record) const {                                                               \
     Type copy = *this;                                                                                                 \
     ::burn::nn::detail::load_record(copy.walk(), record, #Type);                                                       \
     return copy;                                                                                                       \
   }                                                                                                                    \
   /* On another device. What is frozen stays frozen, training what trains. */                                          \
+  template <int = 0>                                                                                                   \
   Type to_device(const ::burn::Device& device) const {                                                                 \
     Type copy = *this;                                                                                                 \
     ::burn::nn::detail::move_to(copy.walk(), device);                                                                  \
@@ -109,42 +120,55 @@ void capture_fields(CaptureState& state, M& module) {
   }                                                                                                                    \
   /* With floats of another dtype: parameters, running statistics and plain tensors; whole numbers and bools stay. */  \
   /* Parameters keep their ids and stay frozen or trainable, as new leaves. Errors: a dtype that is no float. */       \
+  template <int = 0>                                                                                                   \
   Type to_dtype(::burn::DType dtype) const {                                                                           \
     Type copy = *this;                                                                                                 \
     ::burn::nn::detail::cast_to(copy.walk(), dtype);                                                                   \
     return copy;                                                                                                       \
   }                                                                                                                    \
   /* to_device with parameters that are new leaves of the tape. */                                                     \
-  Type fork(const ::burn::Device& device) const { return to_device(device); }                                          \
+  template <int = 0>                                                                                                   \
+  Type fork(const ::burn::Device& device) const {                                                                      \
+    return to_device(device);                                                                                          \
+  }                                                                                                                    \
   /* Off the autodiff device: no tape, and what is only for training (dropout) is off, whatever the input. */          \
+  template <int = 0>                                                                                                   \
   Type valid() const {                                                                                                 \
     Type copy = *this;                                                                                                 \
     ::burn::nn::detail::set_training(copy.walk(), false);                                                              \
     return copy;                                                                                                       \
   }                                                                                                                    \
   /* valid() undone: on the autodiff device, what is only for training on. What was frozen still is. */                \
+  template <int = 0>                                                                                                   \
   Type train() const {                                                                                                 \
     Type copy = *this;                                                                                                 \
     ::burn::nn::detail::set_training(copy.walk(), true);                                                               \
     return copy;                                                                                                       \
   }                                                                                                                    \
   /* Parameters that gradients pass by: frozen, also on other devices. */                                              \
+  template <int = 0>                                                                                                   \
   Type no_grad() const {                                                                                               \
     Type copy = *this;                                                                                                 \
     ::burn::nn::detail::set_require_grad(copy.walk(), false);                                                          \
     return copy;                                                                                                       \
   }                                                                                                                    \
   /* no_grad() undone. */                                                                                              \
+  template <int = 0>                                                                                                   \
   Type require_grad() const {                                                                                          \
     Type copy = *this;                                                                                                 \
     ::burn::nn::detail::set_require_grad(copy.walk(), true);                                                           \
     return copy;                                                                                                       \
   }                                                                                                                    \
-  std::int64_t num_params() const { return ::burn::nn::detail::num_params(const_cast<Type*>(this)->walk()); }          \
-  friend std::ostream& operator<<(std::ostream& out, const Type& module) {                                             \
-    ::burn::nn::detail::print(out, const_cast<Type&>(module).walk());                                                  \
+  template <int = 0>                                                                                                   \
+  std::int64_t num_params() const {                                                                                    \
+    return ::burn::nn::detail::num_params(const_cast<Type*>(this)->walk());                                            \
+  }                                                                                                                    \
+  template <std::same_as<Type> T>                                                                                      \
+  friend std::ostream& operator<<(std::ostream& out, const T& module) {                                                \
+    ::burn::nn::detail::print(out, const_cast<T&>(module).walk());                                                     \
     return out;                                                                                                        \
   }                                                                                                                    \
+  template <int = 0>                                                                                                   \
   ::burn::nn::detail::Walk walk() {                                                                                    \
     return [this](::burn::nn::detail::SlotVisitor& visitor) { ::burn::nn::detail::visit_module(visitor, "", *this); }; \
   }

@@ -97,6 +97,26 @@ TEST_F(Optimizer, RmsPropCentredStaysFiniteOfEqualGradients) {
   EXPECT_TRUE(std::isfinite(module.weight.val().into_scalar<float>()));
 }
 
+// In f16 itself 1e-8 is 0, and so is the square of 1e-4.
+TEST_F(Optimizer, Steps16BitParametersInF32) {
+  for (const ModuleOptimizer& engine :
+       std::vector<ModuleOptimizer>{optim::AdamConfig{.epsilon = 1e-8}, optim::AdanConfig{},
+                                    optim::RmsPropConfig{.epsilon = 1e-8}, optim::AdaGradConfig{.epsilon = 1e-8}}) {
+    const auto after = [&](DType dtype) {
+      optim::Optimizer<Single> optim{engine};
+      Single module{flat({1, 2, 3}, device).cast(dtype)};
+      for (int i = 0; i < 3; ++i) {
+        GradientsParams gradients;
+        gradients.put(module.weight.id(), flat({1e-4f, 0, -1}, device.inner()).cast(dtype).value());
+        module = optim.step(0.125, std::move(module), std::move(gradients));
+      }
+      EXPECT_EQ(module.weight.val().dtype(), dtype);
+      return module.weight.val().to_data().to_vec_as<double>();
+    };
+    EXPECT_THAT(after(DType::f16), ::testing::Pointwise(::testing::DoubleNear(4e-3), after(DType::f32)));
+  }
+}
+
 struct Matrix {
   Param<2> weight;
   BURN_MODULE(Matrix, weight)

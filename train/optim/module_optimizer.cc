@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "client/autocast.h"
 #include "client/fail.h"
-#include "client/ops/ops.h"
+#include "client/ops/formula.h"
 #include "client/record/device_state.h"
 #include "client/tensor/untyped.h"
 #include "train/optim/site.h"
@@ -133,15 +133,18 @@ void ModuleOptimizer::step(Scalar lr, const nn::detail::Walk& module, GradientsP
     if (!slot.is_trainable()) return;
     auto gradient = gradients.remove(slot.id);
     if (!gradient) return;
+    // 16-bit floats are stepped in f32, and so is what is remembered of them: rounded once, as the new parameter.
+    *gradient = client::to_compute_dtype(*gradient, detail::here());
     if (clipping_) gradient = clip(*clipping_, *gradient);
     const auto known = states_.find(slot.id);
     TensorState state = known == states_.end() ? TensorState{} : known->second;
-    const auto param = slot.value.inner();
+    const auto param = client::to_compute_dtype(slot.value.inner(), detail::here());
     follow(state.tensors, param.device());
     const auto step_numbers = numbers.get(slot.id, param, ++state.step);
     const auto before = condition.has_value() ? state.tensors : std::vector<client::Value>{};
     auto updated = rule_->update(step_numbers, param, *gradient, state.tensors);
     if (condition.has_value()) undo_unless(condition, param, updated, before, state.tensors);
+    updated = client::cast(updated, slot.value.dtype(), detail::here());
     next.push_back({&slot, client::require_grad(updated), std::move(state)});
   });
   if (next.empty() && !gradients.empty()) {
@@ -243,7 +246,8 @@ std::optional<TensorState> ModuleOptimizer::state_of(const std::string& path, co
   for (const auto name : rule_->state_names()) {
     const auto& data = record.get(key(path, name));
     if (data.shape() != slot.value.shape() || !ir::is_floating(data.dtype())) misfit(key(path, name), data, slot);
-    state.tensors.push_back(client::upload(place, data.convert_dtype(slot.value.dtype()).host_tensor()));
+    state.tensors.push_back(
+        client::upload(place, data.convert_dtype(ir::compute_dtype(slot.value.dtype())).host_tensor()));
   }
   return state;
 }

@@ -32,7 +32,7 @@ class TensorOptimizer {
   // The numbers that update() uses in a parameter's `step`-th step, which counts from 1.
   virtual std::vector<double> numbers(double lr, std::int64_t step) const = 0;
   // Records the step: returns the new parameter and puts the new state in place of the old. All are of one shape and
-  // dtype, on the inner device; `numbers` are rank-0 tensors.
+  // dtype (f32 where the parameter has 16 bits), on the inner device; `numbers` are rank-0 tensors.
   virtual client::Value update(std::span<const client::Value> numbers, const client::Value& param,
                                const client::Value& gradient, std::vector<client::Value>& state) const = 0;
 };
