@@ -21,7 +21,7 @@
 #include "ir/ops/windows.h"
 
 // OP(struct) for every alternative of ir::Op, in the order of the variant. docs/ops.md follows it.
-#define BURN_OPS(OP)                                                                                        \
-  BURN_ELEMENTS_OPS(OP)                                                                                     \
-  BURN_AXES_OPS(OP) BURN_LATTICES_OPS(OP) BURN_ATTENTION_OPS(OP) BURN_WINDOWS_OPS(OP) BURN_SAMPLING_OPS(OP) \
-      BURN_MOVES_OPS(OP)
+#define BURN_OPS(OP)    \
+  BURN_ELEMENTS_OPS(OP) \
+  BURN_AXES_OPS(OP)     \
+  BURN_LATTICES_OPS(OP) BURN_ATTENTION_OPS(OP) BURN_WINDOWS_OPS(OP) BURN_SAMPLING_OPS(OP) BURN_MOVES_OPS(OP)
