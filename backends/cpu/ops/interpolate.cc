@@ -12,6 +12,9 @@
 #include "backends/cpu/run.h"
 #include "ir/interpolation.h"
 
+#define BURN_ISA_FILE "backends/cpu/isa/resize_loops.h"
+#include "backends/cpu/isa/foreach.h"
+
 namespace burn::backends::cpu {
 namespace {
 
@@ -25,14 +28,6 @@ struct Table {
   std::int64_t size() const { return static_cast<std::int64_t>(first.size()) - 1; }
   std::int64_t begin(std::int64_t o) const { return first[static_cast<std::size_t>(o)]; }
   std::int64_t end(std::int64_t o) const { return first[static_cast<std::size_t>(o) + 1]; }
-  // How many elements each result is made of; 0: not the same number.
-  std::int64_t taps() const {
-    const auto taps = end(0);
-    for (std::int64_t o = 1; o < size(); ++o) {
-      if (end(o) - begin(o) != taps) return 0;
-    }
-    return taps;
-  }
   // The elements [begin, end) that results [from, to) are made of.
   std::pair<std::int64_t, std::int64_t> reach(std::int64_t from, std::int64_t to) const {
     const auto [low, high] = std::minmax_element(index.begin() + begin(from), index.begin() + end(to - 1));
@@ -75,34 +70,51 @@ Table<T> transposed(const Table<T>& table, std::int64_t size) {
   return result;
 }
 
-// kTaps: of every result; 0: of each as the table says.
-template <int kTaps, typename T>
-void resize_row(const Table<T>& table, const T* __restrict__ x, T* __restrict__ y) {
-  const auto* index = table.index.data();
-  const auto* weight = table.weight.data();
-  const auto size = table.size();
-  for (std::int64_t o = 0; o < size; ++o) {
+// The results in the middle of a line that are made of as many elements each, tap by tap, for loops that take several
+// results at once; those at its ends are left to the table.
+template <typename T>
+struct Middle {
+  std::int64_t begin = 0, end = 0, taps = 0;
+  std::vector<std::int32_t> index;
+  std::vector<T> weight;
+
+  explicit Middle(const Table<T>& table) {
+    constexpr std::int64_t kMostTaps = 8;
+    const auto taps_of = [&](std::int64_t o) { return table.end(o) - table.begin(o); };
+    begin = end = table.size() / 2;
+    taps = taps_of(begin);
+    if (taps < 1 || taps > kMostTaps) return;
+    while (begin > 0 && taps_of(begin - 1) == taps) --begin;
+    while (end < table.size() && taps_of(end) == taps) ++end;
+    for (std::int64_t k = 0; k < taps; ++k) {
+      for (auto o = begin; o < end; ++o) {
+        const auto from = static_cast<std::size_t>(table.begin(o) + k);
+        index.push_back(table.index[from]);
+        weight.push_back(table.weight[from]);
+      }
+    }
+  }
+};
+
+template <typename T>
+void resize_ends(const Table<T>& table, std::int64_t begin, std::int64_t end, const T* x, T* y) {
+  for (auto o = begin; o < end; ++o) {
     T sum = 0;
-    if constexpr (kTaps > 0) {
-      for (int k = 0; k < kTaps; ++k) sum += weight[o * kTaps + k] * x[index[o * kTaps + k]];
-    } else {
-      for (auto k = table.begin(o); k < table.end(o); ++k) sum += weight[k] * x[index[k]];
+    for (auto k = table.begin(o); k < table.end(o); ++k) {
+      sum += table.weight[static_cast<std::size_t>(k)] * x[table.index[static_cast<std::size_t>(k)]];
     }
     y[o] = sum;
   }
 }
 
-// y = the sum of kTaps rows.
-template <int kTaps, typename T>
-void add_rows(const std::array<const T*, 4>& rows, const T* __restrict__ weight, T* __restrict__ y, std::int64_t width,
-              bool is_first) {
-  for (std::int64_t i = 0; i < width; ++i) {
-    T sum = weight[0] * rows[0][i];
-    if constexpr (kTaps > 1) sum += weight[1] * rows[1][i];
-    if constexpr (kTaps > 2) sum += weight[2] * rows[2][i];
-    if constexpr (kTaps > 3) sum += weight[3] * rows[3][i];
-    y[i] = is_first ? sum : y[i] + sum;
+template <typename T>
+void resize_row(const Table<T>& table, const Middle<T>& middle, const T* x, T* y) {
+  resize_ends(table, 0, middle.begin, x, y);
+  if (middle.end > middle.begin) {
+    BURN_BEST(resize_row_of<T>)
+    (middle.taps, middle.index.data(), middle.weight.data(), x, y + middle.begin, middle.end - middle.begin);
   }
+  resize_ends(table, middle.end, table.size(), x, y);
 }
 
 // Row o of a plane whose rows, those from `first_row` on, have their width already.
@@ -116,22 +128,26 @@ void resize_column(const Table<T>& table, std::int64_t o, const T* plane, std::i
     for (std::int64_t r = 0; r < count; ++r) {
       rows[static_cast<std::size_t>(r)] = plane + (table.index[static_cast<std::size_t>(k + r)] - first_row) * width;
     }
-    const T* weight = table.weight.data() + k;
-    constexpr decltype(&add_rows<1, T>) kAdd[] = {add_rows<1, T>, add_rows<2, T>, add_rows<3, T>, add_rows<4, T>};
-    kAdd[count - 1](rows, weight, y, width, k == table.begin(o));
+    BURN_BEST(add_rows_of<T>)
+    (count, k != table.begin(o), rows.data(), table.weight.data() + k, y, width);
   }
 }
 
 template <typename T>
 struct Resize {
   Table<T> rows, columns;  // of the height, of the width
+  Middle<T> middle;        // of the columns
   std::int64_t height, width;
 
   std::int64_t block = 1;    // result rows that are made together
   std::int64_t scratch = 0;  // elements that a block wants
 
   Resize(Table<T> by_row, Table<T> by_column, std::int64_t input_height, std::int64_t input_width)
-      : rows(std::move(by_row)), columns(std::move(by_column)), height(input_height), width(input_width) {
+      : rows(std::move(by_row)),
+        columns(std::move(by_column)),
+        middle(columns),
+        height(input_height),
+        width(input_width) {
     // Of a plane that fits into the cache all rows; of others so many that those they are made of do.
     constexpr std::int64_t kCached = 64 * 1024;
     block = std::clamp<std::int64_t>(kCached * rows.size() / (height * columns.size()), 1, rows.size());
@@ -145,12 +161,8 @@ struct Resize {
   void resize_block(const T* x, T* y, std::int64_t which, T* buffer) const {
     const auto first = which * block, last = std::min(first + block, rows.size());
     const auto [begin, end] = rows.reach(first, last);
-    const auto taps = columns.taps();
-    const auto row = taps == 1   ? resize_row<1, T>
-                     : taps == 2 ? resize_row<2, T>
-                     : taps == 4 ? resize_row<4, T>
-                                 : resize_row<0, T>;
-    for (auto r = begin; r < end; ++r) row(columns, x + r * width, buffer + (r - begin) * columns.size());
+    for (auto r = begin; r < end; ++r)
+      resize_row(columns, middle, x + r * width, buffer + (r - begin) * columns.size());
     for (auto o = first; o < last; ++o) {
       resize_column(rows, o, buffer, begin, y + o * columns.size(), columns.size());
     }
