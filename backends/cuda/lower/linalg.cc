@@ -27,16 +27,19 @@ struct MatrixBatch {
   std::int64_t least() const { return std::min(rows, columns); }
 };
 
-KernelSource kernel(const char* header, ir::DType dtype, const std::string& parameters, const std::string& call) {
+// In the parameters, "T*" points to elements.
+KernelSource kernel(const char* header, ir::DType dtype, std::string parameters, const std::string& call) {
+  const std::string type = storage_type(dtype);
+  for (auto at = parameters.find("T*"); at != std::string::npos; at = parameters.find("T*", at + type.size()))
+    parameters.replace(at, 1, type);
   return {
       fmt::format("#include \"backends/cuda/kernels/{}\"\n"
                   "using namespace burn::cuda;\n"
-                  "using T = {};\n"
                   "extern \"C\" __global__ void __launch_bounds__(kThreads) burn_kernel({},\n"
                   "    const __grid_constant__ MatrixShape shape) {{\n"
                   "  {};\n"
                   "}}\n",
-                  header, storage_type(dtype), parameters, call)};
+                  header, parameters, call)};
 }
 
 Grid grid_of(const MatrixBatch& batch, std::int64_t blocks_y = 1) {

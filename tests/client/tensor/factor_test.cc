@@ -10,8 +10,8 @@
 namespace burn {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::DoubleNear;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 const Device& device() {
