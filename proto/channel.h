@@ -32,8 +32,8 @@ class ChannelHandler {
   // of it.
   virtual ReceiveSpace receive_space(std::span<const std::byte> /*head*/, std::uint64_t /*size*/) { return {}; }
   // The frame for which the last receive_space() gave one: its beginning, and that space.
-  virtual void on_frame_in_place(SharedBytes /*head*/, SharedBytes /*rest*/) {
-  }  // NOLINT(performance-unnecessary-value-param)
+  // NOLINTNEXTLINE(performance-unnecessary-value-param)
+  virtual void on_frame_in_place(SharedBytes /*head*/, SharedBytes /*rest*/) {}
   // The last call, exactly once: the peer closed (ok), vanished, or broke the transport's rules.
   virtual void on_closed(Status why) = 0;
 };
