@@ -77,6 +77,7 @@ struct FusedCase {
 std::vector<FusedCase> fused_cases() {
   return {
       {{{2, 3}, 64, 64, 64, 64, true}, Layout::rows, "causal"},
+      {{{1, 2}, 96, 128, 64, 64, true}, Layout::rows, "whole tiles"},
       {{{2, 3}, 100, 100, 64, 64}, Layout::packed, "packed"},
       {{{2, 3}, 100, 100, 32, 32, true}, Layout::packed, "causal packed"},
       {{{2, 2}, 75, 133, 64, 64}, Layout::heads, "cross"},
