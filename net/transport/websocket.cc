@@ -65,8 +65,9 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
         socket_(std::make_shared<LoopSocket>(std::move(loop), std::move(socket))),
         sender_(std::make_shared<ws::Sender>(socket_, role)),
         upgrade_(*socket_, role, options.shared_memory),
-        inbox_(role == Role::server ? Role::client : Role::server, options.max_frame_bytes,
-               [this](std::span<const std::byte> head, std::uint64_t size) { return gate_.receive_space(head, size); }) {}
+        inbox_(
+            role == Role::server ? Role::client : Role::server, options.max_frame_bytes,
+            [this](std::span<const std::byte> head, std::uint64_t size) { return gate_.receive_space(head, size); }) {}
 
   // Any thread, once.
   void serve(Accept accept, std::shared_ptr<const void> lease);

@@ -113,6 +113,12 @@ TEST_P(ColumnSumsOn, AreRightOfActivations) {
   check(activation_program(513, 2100), 200);
 }
 
+// Rows that the first cache does not hold, and the longest that groups combine anywhere.
+TEST_P(ColumnSumsOn, AreRightOfLongRows) {
+  check(norm_program({12, 20011}, DType::f32), 2000);
+  check(norm_program({9, 65536}, DType::f32), 4000);
+}
+
 // Of tiles that begin and end within rows, of several groups at once, and of everything beside.
 TEST_P(ColumnSumsOn, AreRightBesideSumsOfEverything) {
   for (const auto dtype : {DType::f32, DType::f64, DType::f16, DType::bf16}) {
