@@ -112,8 +112,7 @@ struct ResizeShape {
   std::int64_t count = 0;  // of results
   std::int64_t channels = 1;
   std::int64_t input[2] = {1, 1}, output[2] = {1, 1};
-  std::int64_t strides[4] = {};              // of the operand
-  std::int32_t mode = 0, align_corners = 0;  // ir::InterpolateMode; a flag
+  std::int64_t strides[4] = {};  // of the operand
 };
 
 // Rows of a recurrence, one sequence's.

@@ -18,8 +18,6 @@ Status launch(Emitter& emit, const char* name, const Op& op, const View& from, c
   ResizeShape shape;
   shape.count = to.num_elements();
   shape.channels = to.shape[1];
-  shape.mode = static_cast<std::int32_t>(op.mode);
-  shape.align_corners = op.align_corners ? 1 : 0;
   shape.strides[0] = from.strides[0], shape.strides[1] = from.strides[1];
   const int spatial = input.rank() - 2;
   for (int i = 0; i < spatial; ++i) {
@@ -33,9 +31,9 @@ Status launch(Emitter& emit, const char* name, const Op& op, const View& from, c
       "using namespace burn::cuda;\n"
       "extern \"C\" __global__ void __launch_bounds__(kThreads) burn_kernel(const {0}* from, {0}* to,\n"
       "    const __grid_constant__ ResizeShape shape) {{\n"
-      "  {1}(from, to, shape);\n"
+      "  {1}<static_cast<burn::ir::InterpolateMode>({2}), {3}>(from, to, shape);\n"
       "}}\n",
-      storage_type(to.dtype), name);
+      storage_type(to.dtype), name, static_cast<int>(op.mode), op.align_corners);
   emit.launch({text}, {.blocks = divide_up(shape.count, kThreads), .threads = kThreads}, {from, to, shape});
   return {};
 }
