@@ -52,6 +52,7 @@ int main(int argc, char** argv) {
   add_raw_gemm(list);
   add_raw_sockets(list);
   add_kernels(list);
+  add_tensor_ops(list);
   add_transport(list);
   add_steps(list);
   add_chargpt(list);

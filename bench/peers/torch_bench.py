@@ -110,6 +110,15 @@ def grid_sample(s):
     return rate(repeat(lambda: F.grid_sample(x, grid, align_corners=False), s), 4 * 2 * x.numel() / 1e9)
 
 
+def tensor_op(call, *shapes):
+    """Milliseconds of one call on numbers of these shapes; of `places`, whole numbers below 4096."""
+    def run(s):
+        data = [torch.randint(0, 4096, (256, 4096)) if shape == "places" else torch.randn(*shape) for shape in shapes]
+        return [1e3 * t for t in repeat(lambda: call(*data), s)]
+    return run
+
+
+ROWS = (256, 4096)
 CONV_FLOPS = 2.0 * 32 * 64 * 56 * 56 * 64 * 9
 
 
@@ -355,6 +364,14 @@ BENCHMARKS = {
     "matmul_bf16_8192": ("TFLOP/s", matmul(torch.bfloat16, 8192)),
     "conv2d_fwd": ("TFLOP/s", conv2d_fwd),
     "conv2d_bwd": ("TFLOP/s", conv2d_bwd),
+    "sort": ("ms", tensor_op(lambda x: x.sort(1), ROWS)),
+    "topk": ("ms", tensor_op(lambda x: x.topk(16, 1), ROWS)),
+    "cumsum": ("ms", tensor_op(lambda x: x.cumsum(1), ROWS)),
+    "gather": ("ms", tensor_op(lambda x, at: x.gather(1, at), ROWS, "places")),
+    "scatter": ("ms", tensor_op(lambda x, y, at: x.scatter_add(1, at, y), ROWS, ROWS, "places")),
+    "fft": ("ms", tensor_op(lambda x: torch.fft.rfft(x), ROWS)),
+    "svd": ("ms", tensor_op(lambda x: torch.linalg.svd(x, full_matrices=False), (16, 64, 64))),
+    "solve": ("ms", tensor_op(torch.linalg.solve, (16, 128, 128), (16, 128, 16))),
     "interpolate": ("GB/s", interpolate),
     "grid_sample": ("GB/s", grid_sample),
     "attention_bf16_fwd": ("TFLOP/s", attention_fwd),
@@ -400,7 +417,7 @@ def main():
         memory = {"peak_gib": round(torch.cuda.max_memory_allocated() / 2**30, 3)} if GPU and args.memory else {}
         pick = lambda q: samples[min(len(samples) - 1, int(q * len(samples)))]
         print(json.dumps({"bench": name, "device": "torch" if MODE == "eager" else f"torch {MODE}", "value": float(f"{statistics.median(samples):.4g}"), "unit": unit,
-                          "better": "lower" if unit in ("us", "us/op", "ms/token") else "higher", "n": len(samples),
+                          "better": "lower" if unit in ("us", "us/op", "ms", "ms/token") else "higher", "n": len(samples),
                           "p10": float(f"{pick(.1):.4g}"), "p90": float(f"{pick(.9):.4g}"), **memory}), flush=True)
 
 
