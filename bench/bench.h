@@ -40,7 +40,7 @@ std::vector<double> tera_per_second(std::vector<double> seconds, double amount);
 std::vector<double> microseconds(std::vector<double> seconds);
 
 void add_kernels(std::vector<Benchmark>& list);
-void add_tensor_ops(std::vector<Benchmark>& list);      // kernels.cc
+void add_tensor_ops(std::vector<Benchmark>& list);   // kernels.cc
 void add_client(std::vector<Benchmark>& list);       // client.cc
 void add_transport(std::vector<Benchmark>& list);    // transport.cc
 void add_raw_gemm(std::vector<Benchmark>& list);     // raw_gemm.cc
