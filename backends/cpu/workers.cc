@@ -1,0 +1,181 @@
+#include "backends/cpu/workers.h"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <thread>
+
+#include <omp.h>
+
+#include "backends/cpu/parallel.h"
+#include "base/fork.h"
+
+namespace burn::backends::cpu {
+namespace {
+
+thread_local bool is_at_work = false;
+
+// Looks for a change a little longer than the usual pause between two ops takes; a thread that slept would take as long
+// to wake.
+template <typename Changed>
+bool spin_until(const Changed& changed) {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto kPatience = std::chrono::microseconds(30);
+  const auto deadline = Clock::now() + kPatience;
+  do {
+    for (int i = 0; i < 32; ++i) {
+      if (changed()) return true;
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+    }
+  } while (Clock::now() < deadline);
+  return false;
+}
+
+}  // namespace
+
+bool Workers::is_working() { return is_at_work; }
+
+Workers& Workers::instance() {
+  static auto& workers = *new OnePerProcess<Workers>;
+  return workers.get([] { return std::make_unique<Workers>(thread_count() - 1); });
+}
+
+Workers::Workers(int count)
+    : count_(count),
+      workers_(std::make_unique<Worker[]>(static_cast<std::size_t>(count))),
+      boards_(std::make_unique<Board[]>(kMostOpen)) {
+  const auto shares = static_cast<std::size_t>(std::min(count + 1, kMostShares));
+  for (int b = 0; b < kMostOpen; ++b) boards_[b].shares = std::vector<Share>(shares);
+  for (int i = 0; i < count; ++i) std::thread([this, i] { serve(i); }).detach();
+}
+
+void Workers::run(const Job& job) {
+  Board* board = claim();
+  if (!board) {
+    for (std::int64_t part = 0; part < job.parts; ++part) job.run_part(part);
+    return;
+  }
+  board->job = job;
+  const auto shares = std::min<std::int64_t>(job.parts, static_cast<std::int64_t>(board->shares.size()));
+  board->share_count = static_cast<std::int32_t>(shares);
+  for (std::int64_t s = 0; s < shares; ++s) {
+    auto& share = board->shares[static_cast<std::size_t>(s)];
+    share.next.store(job.parts / shares * s + std::min(s, job.parts % shares), std::memory_order_relaxed);
+    share.end = job.parts / shares * (s + 1) + std::min(s + 1, job.parts % shares);
+  }
+  board->unfinished.store(job.parts, std::memory_order_relaxed);
+  // Callers side by side begin with threads of their own, one alone always with the same.
+  board->first_worker = std::popcount(open_.load()) * 4 % count_;
+  board->invited.store(1, std::memory_order_relaxed);  // the first share is the caller's
+  open_.fetch_or(bit_of(*board));
+  invite(*board);
+
+  work_on(*board, 0, false);
+  open_.fetch_and(~bit_of(*board));
+  const auto is_done = [&] { return board->unfinished.load() == 0; };
+  if (!spin_until(is_done)) {
+    std::unique_lock lock(board->mutex);
+    board->is_awaited = true;
+    board->done.wait(lock, is_done);
+    board->is_awaited = false;
+  }
+  board->is_claimed.store(false, std::memory_order_release);
+}
+
+Workers::Board* Workers::claim() {
+  for (int b = 0; b < kMostOpen; ++b) {
+    auto& board = boards_[b];
+    if (board.is_claimed.load(std::memory_order_relaxed) || board.is_claimed.exchange(true)) continue;
+    if (board.visitors.load() == 0) return &board;
+    board.is_claimed = false;  // somebody has yet to leave the last job
+  }
+  return nullptr;
+}
+
+// Calls the threads of shares that were not called yet. Waking one takes a while, so nobody wakes more than two:
+// those go on.
+void Workers::invite(Board& board) {
+  for (int woken = 0; woken < 2;) {
+    if (board.invited.load(std::memory_order_relaxed) >= board.share_count) return;
+    const auto share = board.invited.fetch_add(1, std::memory_order_relaxed);
+    if (share >= board.share_count) return;
+    auto& worker = workers_[static_cast<std::size_t>((board.first_worker + share - 1) % count_)];
+    worker.bell.fetch_add(1);
+    if (!worker.is_asleep) continue;
+    ++woken;
+    { const std::lock_guard lock(worker.mutex); }
+    worker.wake.notify_one();
+  }
+}
+
+// invite()'s inverse; a thread without a share of its own begins with another's.
+std::int32_t Workers::share_of(int worker, const Board& board) const {
+  return ((worker - board.first_worker + count_) % count_ + 1) % board.share_count;
+}
+
+void Workers::serve(int index) {
+  omp_set_num_threads(1);
+  auto& me = workers_[static_cast<std::size_t>(index)];
+  unsigned turn = 0;
+  while (true) {
+    const auto seen = me.bell.load();
+    const auto is_called = [&] { return me.bell.load() != seen; };
+    if (work_on_any(index, turn) || spin_until(is_called)) continue;
+    std::unique_lock lock(me.mutex);
+    me.is_asleep = true;
+    me.wake.wait(lock, is_called);
+    me.is_asleep = false;
+  }
+}
+
+// Whether there was anything to do. Begins with another job each time.
+bool Workers::work_on_any(int index, unsigned& turn) {
+  bool worked = false;
+  const auto open = open_.load();
+  auto left = std::rotr(open, static_cast<int>(turn));
+  for (auto at = turn; left != 0; left >>= 1, ++at) {
+    if ((left & 1) == 0) continue;
+    auto& board = boards_[at % kMostOpen];
+    ++board.visitors;
+    if ((open_.load() & bit_of(board)) != 0) {
+      invite(board);
+      worked |= work_on(board, share_of(index, board), !std::has_single_bit(open));
+    }
+    --board.visitors;
+  }
+  turn = (turn + 1) % kMostOpen;
+  return worked;
+}
+
+// Takes parts until none is left; only one where others wait, too. Whether there was one.
+bool Workers::work_on(Board& board, std::int32_t share, bool gives_way) {
+  bool worked = false;
+  for (auto part = take(board, share); part >= 0; part = gives_way ? -1 : take(board, share)) {
+    is_at_work = true;
+    board.job.run_part(part);
+    is_at_work = false;
+    worked = true;
+    if (board.unfinished.fetch_sub(1) == 1 && board.is_awaited) {
+      {
+        const std::lock_guard lock(board.mutex);
+      }
+      board.done.notify_all();
+    }
+  }
+  return worked;
+}
+
+// A part of the share, or else of the next one that has some; -1: all are taken.
+std::int64_t Workers::take(Board& board, std::int32_t share) {
+  for (std::int32_t k = 0; k < board.share_count; ++k) {
+    auto& from = board.shares[static_cast<std::size_t>((share + k) % board.share_count)];
+    if (from.next.load(std::memory_order_relaxed) >= from.end) continue;
+    const auto part = from.next.fetch_add(1, std::memory_order_relaxed);
+    if (part < from.end) return part;
+  }
+  return -1;
+}
+
+}  // namespace burn::backends::cpu

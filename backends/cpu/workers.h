@@ -1,0 +1,94 @@
+// The pool of threads behind parallel_for: one for the whole process, shared by all who call.
+//
+// A job's parts are dealt to its threads in shares, the same way for every job of the same size, so that what a thread
+// has computed is in its own cache when the next op reads it. Who has finished its share takes from the others'. Only
+// the threads that a job has shares for are called, each by a bell of its own, so small jobs do not stir the rest.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace burn::backends::cpu {
+
+// One parallel_for: body(context, begin, end) for each of `parts` parts of [0, n).
+struct Job {
+  using Body = void (*)(const void* context, std::int64_t begin, std::int64_t end);
+
+  std::int64_t n, parts;
+  Body body;
+  const void* context;
+
+  void run_part(std::int64_t part) const {
+    // Written so that no product leaves 64 bits.
+    const auto size = n / parts, rest = n % parts;
+    const auto begin = part * size + (part < rest ? part : rest);
+    body(context, begin, begin + size + (part < rest ? 1 : 0));
+  }
+};
+
+// Thread-safe.
+class Workers {
+ public:
+  // Its threads sleep until the process ends, and so it is never destroyed.
+  static Workers& instance();
+
+  explicit Workers(int count);
+
+  // Runs every part, together with whichever threads come by; returns when the last is done.
+  void run(const Job& job);
+
+  // Whether the calling thread is at work on a part.
+  static bool is_working();
+
+ private:
+  static constexpr int kMostOpen = 32;    // jobs; one more is its caller's alone
+  static constexpr int kMostShares = 64;  // of a job
+
+  struct alignas(64) Share {
+    std::atomic<std::int64_t> next = 0;
+    std::int64_t end = 0;
+  };
+
+  // What all who work on a job look at. Who enters is counted before it looks whether the job is still open, and no job
+  // is put where somebody is counted: so nobody sees one job's parts as another's.
+  struct alignas(64) Board {
+    std::atomic<bool> is_claimed = false;
+    std::atomic<std::int32_t> visitors = 0;
+    std::atomic<std::int32_t> invited = 0;  // shares whose threads were called
+    std::atomic<std::int64_t> unfinished = 0;
+    std::atomic<bool> is_awaited = false;  // its caller sleeps until nothing is unfinished
+    std::mutex mutex;
+    std::condition_variable done;
+    Job job{};
+    std::int32_t share_count = 0;
+    std::int32_t first_worker = 0;  // who has the second share
+    std::vector<Share> shares;
+  };
+
+  struct alignas(64) Worker {
+    std::atomic<std::uint32_t> bell = 0;
+    std::atomic<bool> is_asleep = false;
+    std::mutex mutex;
+    std::condition_variable wake;
+  };
+
+  [[noreturn]] void serve(int index);
+  bool work_on_any(int index, unsigned& turn);
+  bool work_on(Board& board, std::int32_t share, bool gives_way);
+  std::int64_t take(Board& board, std::int32_t share);
+  std::int32_t share_of(int worker, const Board& board) const;
+  void invite(Board& board);
+  Board* claim();
+  std::uint32_t bit_of(const Board& board) const { return 1U << (&board - boards_.get()); }
+
+  const int count_;
+  const std::unique_ptr<Worker[]> workers_;
+  const std::unique_ptr<Board[]> boards_;
+  alignas(64) std::atomic<std::uint32_t> open_ = 0;  // a bit for each board whose job may have parts to take
+};
+
+}  // namespace burn::backends::cpu
