@@ -72,6 +72,14 @@ Location TileSource::locate(std::int64_t begin, std::int64_t n, bool wants_all, 
   return {scratch, 1};
 }
 
+std::optional<std::int64_t> TileSource::step(std::int64_t n, bool wants_all) const {
+  const auto stride = nest_.inner_strides()[0];
+  if (converts_ || !(stride == 1 || (stride == 0 && !wants_all))) return std::nullopt;
+  if (nest_.rank == 1) return n * stride * size_;
+  if (nest_.rank == 2 && nest_.inner_size() == n) return nest_.strides[0][0] * size_;
+  return std::nullopt;
+}
+
 void TileRunner::run_units(std::int64_t begin, std::int64_t end) {
   if (code_.sums.empty()) return run_tiles(begin, end, nullptr);
   for (auto part = begin; part < end; ++part) {
@@ -105,10 +113,8 @@ void TileRunner::run_tiles(std::int64_t begin, std::int64_t end, std::byte* tota
   std::vector<Location> at = places(thread_scratch(static_cast<std::size_t>(
       code_.scratch_stride() * code_.full_bytes + code_.row_scratch_stride() * code_.row_bytes)));
   const std::vector<Location> scratch = at;
-  for (auto tile = begin; tile < end; ++tile) {
-    const auto first = tile * code_.tile;
-    run_tile(first, std::min(code_.tile, code_.elements - first), at, scratch, totals);
-  }
+  const Moving moving = follow(at);
+  for (auto tile = begin; tile < end; ++tile) run_tile(tile, moving, at, scratch, totals);
   if (code_.is_large) finish_streaming();
 }
 
@@ -129,25 +135,41 @@ std::vector<Location> TileRunner::places(std::byte* scratch) {
   return at;
 }
 
+TileRunner::Moving TileRunner::follow(std::vector<Location>& at) {
+  Moving moving;
+  moving.tracks.reserve(code_.moving.size());
+  for (const auto v : code_.moving) {
+    const auto& value = code_.values[v];
+    const bool is_full = value.extent == Extent::full;
+    const auto per_tile = is_full ? code_.tile : code_.rows_per_tile();
+    if (value.read < 0) {
+      if (is_streamed(value) && !value.streams_itself) continue;  // copied from the scratch
+      moving.tracks.push_back({v, target(value, 0, 0), per_tile * bytes_of(value.stored)});
+    } else if (auto& source = sources_[code_.source_of[v]]; !is_full) {
+      at[v] = source.row(0);
+      moving.tracks.push_back({v, at[v].data, per_tile * bytes_of(value.held)});
+    } else if (const auto step = source.step(code_.tile, value.wants_all)) {
+      at[v] = source.first();
+      moving.tracks.push_back({v, at[v].data, *step});
+    } else {
+      moving.located.push_back(v);
+    }
+  }
+  return moving;
+}
+
 std::byte* TileRunner::target(const TileValue& value, std::int64_t begin, std::int64_t row) const {
   const auto first = value.extent == Extent::full ? begin : row;
   return results_[static_cast<std::size_t>(value.result)].data + first * bytes_of(value.stored);
 }
 
-void TileRunner::run_tile(std::int64_t begin, std::int64_t n, std::vector<Location>& at,
+void TileRunner::run_tile(std::int64_t tile, const Moving& moving, std::vector<Location>& at,
                           const std::vector<Location>& scratch, std::byte* totals) {
-  const auto row = begin / code_.row_size, rows = n / code_.row_size;
-  for (const auto v : code_.moving) {  // what lies elsewhere for every tile
-    const auto& value = code_.values[v];
-    const bool is_full = value.extent == Extent::full;
-    if (value.read < 0) {
-      at[v].data = is_streamed(value) && !value.streams_itself ? scratch[v].data : target(value, begin, row);
-    } else if (is_full) {
-      at[v] = sources_[code_.source_of[v]].locate(begin, n, value.wants_all, scratch[v].data);
-    } else {
-      at[v] = sources_[code_.source_of[v]].row(row);
-    }
-  }
+  const auto begin = tile * code_.tile, n = std::min(code_.tile, code_.elements - begin);
+  const auto row = tile * code_.rows_per_tile(), rows = n == code_.tile ? code_.rows_per_tile() : n / code_.row_size;
+  for (const auto& [v, data, step] : moving.tracks) at[v].data = data + tile * step;
+  for (const auto v : moving.located)
+    at[v] = sources_[code_.source_of[v]].locate(begin, n, code_.values[v].wants_all, scratch[v].data);
   for (const auto& in : code_.instructions) execute(in, begin, n, rows, at, totals);
   for (const auto v : code_.narrowed) {
     const auto& value = code_.values[v];
@@ -220,18 +242,8 @@ void TileRunner::sum(const TileSum& sum, const std::byte* x, std::int64_t begin,
 void TileRunner::reduce(const TileInstruction& in, std::int64_t rows, const std::vector<Location>& at) const {
   const std::byte* from = at[static_cast<std::size_t>(in.operands[0])].data;
   std::byte* to = at[static_cast<std::size_t>(in.result)].data;
-  const auto from_size = bytes_of(code_.values[static_cast<std::size_t>(in.operands[0])].held) * code_.row_size;
-  const auto to_size = bytes_of(code_.values[static_cast<std::size_t>(in.result)].held);
-  for (std::int64_t row = 0; row < rows; ++row) {
-    alignas(16) std::byte total[16];
-    in.reduce.fill(1, total);
-    if (in.arity == 2)
-      in.dot(code_.row_size, from + row * from_size,
-             at[static_cast<std::size_t>(in.operands[1])].data + row * from_size, total);
-    else
-      in.reduce.run(code_.row_size, from + row * from_size, total);
-    in.reduce.store(1, total, to + row * to_size);
-  }
+  if (in.arity == 2) return in.dot(rows, code_.row_size, from, at[static_cast<std::size_t>(in.operands[1])].data, to);
+  in.reduce.each(rows, code_.row_size, from, to);
 }
 
 void TileRunner::repeat(const TileInstruction& in, std::int64_t rows, std::vector<Location>& at) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "backends/cpu/array.h"
@@ -27,6 +28,10 @@ class TileSource {
 
   // The elements [begin, begin + n): in place, or copied to `scratch`.
   Location locate(std::int64_t begin, std::int64_t n, bool wants_all, std::byte* scratch);
+  // How many bytes further each tile of n elements is found than the one before, in place, at first(); nothing where
+  // that differs from tile to tile.
+  std::optional<std::int64_t> step(std::int64_t n, bool wants_all) const;
+  Location first() const { return {data_, nest_.inner_strides()[0]}; }
   // From the row's number on; or the only one.
   Location row(std::int64_t row) { return {numbers_.data() + row * size_of(numbers_.dtype()), 1}; }
   Location only() { return {numbers_.data(), 0}; }
@@ -69,14 +74,27 @@ class TileRunner {
   void finish();  // when all units have run
 
  private:
+  // A value that lies in an array, so many bytes further from tile to tile.
+  struct Track {
+    std::size_t value;
+    std::byte* data;
+    std::int64_t step;
+  };
+  // What moves from tile to tile: evenly, or as its source knows.
+  struct Moving {
+    std::vector<Track> tracks;
+    std::vector<std::size_t> located;
+  };
+
   void run_tiles(std::int64_t begin, std::int64_t end, std::byte* totals);
   std::vector<Location> places(std::byte* scratch);
+  Moving follow(std::vector<Location>& at);
   bool is_streamed(const TileValue& result) const {
     return result.extent == Extent::full && results_[static_cast<std::size_t>(result.result)].streamed;
   }
   std::byte* target(const TileValue& value, std::int64_t begin, std::int64_t row) const;
-  void run_tile(std::int64_t begin, std::int64_t n, std::vector<Location>& at, const std::vector<Location>& scratch,
-                std::byte* totals);
+  void run_tile(std::int64_t tile, const Moving& moving, std::vector<Location>& at,
+                const std::vector<Location>& scratch, std::byte* totals);
   void execute(const TileInstruction& in, std::int64_t begin, std::int64_t n, std::int64_t rows,
                std::vector<Location>& at, std::byte* totals) const;
   void sum(const TileSum& sum, const std::byte* x, std::int64_t begin, std::int64_t n, std::byte* totals) const;

@@ -62,6 +62,33 @@ template <typename Op, int kWidth, typename T>
   }
 }
 
+template <typename Op, typename T>
+constexpr bool kIsExtreme = (std::is_same_v<Op, Max> || std::is_same_v<Op, Min>)&&std::is_floating_point_v<Block<T>>;
+
+// Lanes of x[0], x[kLanes], ... combined, from the identity on. Whether there is a NaN is looked at beside the largest
+// or smallest, for which the processor has an instruction that way.
+template <typename Op, int kLanes, typename T>
+[[gnu::always_inline]] inline void combine_extremes(std::int64_t size, const Stored<T>* x, Block<T>* lanes) {
+  using Flag = std::conditional_t<sizeof(Block<T>) == 8, std::int64_t, std::int32_t>;
+  const volatile Flag opaque = 0;
+  const Flag none = opaque;
+  Flag nan[kLanes];
+  for (int l = 0; l < kLanes; ++l) nan[l] = none;
+  for (std::int64_t i = 0; i < size; i += kLanes) {
+    for (int l = 0; l < kLanes; ++l) {
+      const auto v = load_block<T>(x + i + l);
+      if constexpr (std::is_same_v<Op, Max>)
+        lanes[l] = v > lanes[l] ? v : lanes[l];
+      else
+        lanes[l] = v < lanes[l] ? v : lanes[l];
+      nan[l] |= v != v ? Flag{-1} : Flag{0};
+    }
+  }
+  Flag any = 0;
+  for (int l = 0; l < kLanes; ++l) any |= nan[l];
+  if (any != 0) lanes[0] = std::numeric_limits<Block<T>>::quiet_NaN();
+}
+
 // total[0] combined with n elements side by side.
 template <typename Op, typename T>
 void reduce_run(std::int64_t n, const void* source, void* total) {
@@ -76,8 +103,12 @@ void reduce_run(std::int64_t n, const void* source, void* total) {
     const std::int64_t size = (n < kBlockSize ? n : kBlockSize) / kLanes * kLanes;
     Block<T> lanes[kLanes];
     for (int l = 0; l < kLanes; ++l) lanes[l] = identity;
-    for (std::int64_t i = 0; i < size; i += kLanes) {
-      for (int l = 0; l < kLanes; ++l) lanes[l] = Op::combine(lanes[l], load_block<T>(x + i + l));
+    if constexpr (kIsExtreme<Op, T>) {
+      combine_extremes<Op, kLanes, T>(size, x, lanes);
+    } else {
+      for (std::int64_t i = 0; i < size; i += kLanes) {
+        for (int l = 0; l < kLanes; ++l) lanes[l] = Op::combine(lanes[l], load_block<T>(x + i + l));
+      }
     }
     sum = Op::combine(sum, static_cast<Total<Op, T>>(fold_lanes<Op, kLanes>(lanes)));
     x += size;
@@ -87,13 +118,22 @@ void reduce_run(std::int64_t n, const void* source, void* total) {
   *static_cast<Total<Op, T>*>(total) = sum;
 }
 
-// total[0] plus the sum of products, each rounded: what reduce_run gives for the products, without storing them.
-void sum_products(std::int64_t n, const void* first, const void* second, void* total) {
-  const auto* a = static_cast<const float*>(first);
-  const auto* b = static_cast<const float*>(second);
+template <typename Op, typename T>
+void reduce_each(std::int64_t rows, std::int64_t n, const void* source, void* results) {
+  const auto* x = static_cast<const Stored<T>*>(source);
+  auto* y = static_cast<Stored<T>*>(results);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    auto total = Op::template identity<Total<Op, T>>();
+    reduce_run<Op, T>(n, x + row * n, &total);
+    store_totals<Op, T>(1, &total, y + row);
+  }
+}
+
+// The sum of products, each rounded: what reduce_run gives for the products, without storing them.
+float sum_products(std::int64_t n, const float* a, const float* b) {
   constexpr int kLanes = 32;
   constexpr std::int64_t kBlockSize = 4096;
-  auto sum = *static_cast<double*>(total);
+  double sum = 0;
   const volatile float opaque = 0;
   const float zero = opaque;
   while (n >= kLanes) {
@@ -109,7 +149,14 @@ void sum_products(std::int64_t n, const void* first, const void* second, void* t
     n -= size;
   }
   for (std::int64_t i = 0; i < n; ++i) sum += static_cast<double>(a[i] * b[i]);
-  *static_cast<double*>(total) = sum;
+  return static_cast<float>(sum);
+}
+
+void sum_products_each(std::int64_t rows, std::int64_t n, const void* first, const void* second, void* results) {
+  const auto* a = static_cast<const float*>(first);
+  const auto* b = static_cast<const float*>(second);
+  for (std::int64_t row = 0; row < rows; ++row)
+    static_cast<float*>(results)[row] = sum_products(n, a + row * n, b + row * n);
 }
 
 // totals[c] combined with `rows` elements that are `step` apart. Requires: columns <= kMaxColumns.
@@ -148,6 +195,7 @@ ReduceLoops loops_for() {
           .merge = &merge_totals<Op, T>,
           .store = &store_totals<Op, T>,
           .run = &reduce_run<Op, T>,
+          .each = &reduce_each<Op, T>,
           .rows = &reduce_rows<Op, T>};
 }
 

@@ -214,7 +214,7 @@ class Reduction {
 
 }  // namespace
 
-DotLoop dot_loop() { return BURN_BEST(sum_products); }
+DotLoop dot_loop() { return BURN_BEST(sum_products_each); }
 
 ReduceLoops reduce_loops(ir::ReduceFn fn, ir::DType dtype) { return BURN_BEST(find_loops)(fn, dtype); }
 

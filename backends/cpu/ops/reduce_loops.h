@@ -17,13 +17,16 @@ struct ReduceLoops {
   void (*merge)(std::int64_t n, const void* from, void* totals) = nullptr;
   void (*store)(std::int64_t n, const void* totals, void* result) = nullptr;
   void (*run)(std::int64_t n, const void* source, void* total) = nullptr;
+  // Rows of n elements, one after the other, each into its result.
+  void (*each)(std::int64_t rows, std::int64_t n, const void* source, void* results) = nullptr;
   void (*rows)(std::int64_t rows, std::int64_t step, std::int64_t columns, const void* source, void* totals) = nullptr;
 };
 
 ReduceLoops reduce_loops(ir::ReduceFn fn, ir::DType dtype);
 
-// Adds the products of f32 elements to a total of reduce_loops(sum, f32), each product rounded before it is added.
-using DotLoop = void (*)(std::int64_t n, const void* a, const void* b, void* total);
+// For rows of n elements of f32, the sum of their products, each rounded before it is added: what reduce_loops(sum,
+// f32) gives for the products.
+using DotLoop = void (*)(std::int64_t rows, std::int64_t n, const void* a, const void* b, void* results);
 DotLoop dot_loop();
 
 }  // namespace burn::backends::cpu
