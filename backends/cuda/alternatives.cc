@@ -29,8 +29,9 @@ class TrialEmitter final : public Emitter {
     commands_.push_back({Launch(sources_.size(), grid, arguments), 0});
     sources_.push_back(source);
   }
-  void launch(BlockKernel kernel, std::int64_t blocks, std::vector<Argument> arguments, std::vector<Address>) override {
-    launch(kernel.alone(), {.blocks = blocks}, std::move(arguments));
+  void launch(std::shared_ptr<const BlockKernel> kernel, std::int64_t blocks, std::vector<Argument> arguments,
+              std::vector<Address>) override {
+    launch(kernel->alone(), {.blocks = blocks}, std::move(arguments));
   }
   void call(LibraryCall call) override { commands_.push_back({std::move(call), 0}); }
   void fill_zero(const Address& where, std::size_t bytes) override { commands_.push_back({Fill{where, bytes}, 0}); }

@@ -13,7 +13,7 @@ namespace burn::backends::cuda {
 
 // What it takes to launch a kernel together with others of its kind (merge.h). Not kept after a program is lowered.
 struct MergeableLaunch {
-  BlockKernel kernel;
+  std::shared_ptr<const BlockKernel> kernel;
   std::vector<Argument> arguments;
   std::vector<Address> written;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -47,34 +48,38 @@ Result<std::unique_ptr<CudaExecutable>> CudaExecutable::make(const ir::Program& 
   return made;
 }
 
-// What each value is computed from, in the order of the program.
+// What each value is computed from, in the order of the program: a row of bits for each, inputs first, then checks.
 void CudaExecutable::find_dependencies() {
   const auto inputs = program_.inputs.size(), checks = lowered_.checks.size();
-  std::vector<std::vector<bool>> of_value(program_.values.size());
-  for (std::size_t n = 0; n < program_.nodes.size(); ++n) {
-    const auto& node = program_.nodes[n];
-    std::vector<bool> from(inputs + checks);
+  const auto words = (inputs + checks + 63) / 64;
+  std::vector<std::uint64_t> rows(program_.values.size() * words);
+  const auto row = [&](std::size_t value) { return rows.begin() + static_cast<std::ptrdiff_t>(value * words); };
+  const auto bit = [](std::size_t k) { return std::uint64_t{1} << (k % 64); };
+  for (const auto& node : program_.nodes) {
+    const auto made = row(node.first_value);
     for (const auto ref : program_.operands_of(node)) {
       const auto k = static_cast<std::size_t>(ref.index());
-      if (ref.is_input()) {
-        from[k] = true;
-      } else {
-        for (std::size_t i = 0; i < from.size(); ++i) from[i] = from[i] || of_value[k][i];
-      }
+      if (ref.is_input())
+        made[static_cast<std::ptrdiff_t>(k / 64)] |= bit(k);
+      else
+        std::transform(made, made + static_cast<std::ptrdiff_t>(words), row(k), made, std::bit_or());
     }
+    const auto number = static_cast<std::size_t>(&node - program_.nodes.data());
     for (std::size_t c = 0; c < checks; ++c) {
-      if (lowered_.checks[c].node == static_cast<std::int32_t>(n)) from[inputs + c] = true;
+      if (lowered_.checks[c].node == static_cast<std::int32_t>(number))
+        made[static_cast<std::ptrdiff_t>((inputs + c) / 64)] |= bit(inputs + c);
     }
-    for (std::uint32_t k = 0; k < node.value_count; ++k) of_value[node.first_value + k] = from;
+    for (std::uint32_t k = 1; k < node.value_count; ++k) std::copy_n(made, words, row(node.first_value + k));
   }
-  const auto cut = [](const std::vector<bool>& all, std::size_t begin, std::size_t end) {
-    return std::vector<bool>(all.begin() + static_cast<std::ptrdiff_t>(begin),
-                             all.begin() + static_cast<std::ptrdiff_t>(end));
+  const auto cut = [&](std::size_t value, std::size_t begin, std::size_t end) {
+    std::vector<bool> part(end - begin);
+    for (auto k = begin; k < end; ++k)
+      part[k - begin] = (row(value)[static_cast<std::ptrdiff_t>(k / 64)] & bit(k)) != 0;
+    return part;
   };
   for (const auto ref : program_.outputs) {
-    const auto& from = of_value[static_cast<std::size_t>(ref.index())];
-    inputs_of_.push_back(cut(from, 0, inputs));
-    checks_of_.push_back(cut(from, inputs, inputs + checks));
+    inputs_of_.push_back(cut(static_cast<std::size_t>(ref.index()), 0, inputs));
+    checks_of_.push_back(cut(static_cast<std::size_t>(ref.index()), inputs, inputs + checks));
   }
 }
 

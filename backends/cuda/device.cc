@@ -9,6 +9,7 @@
 
 #include "backends/cuda/cublas.h"
 #include "backends/cuda/cudnn.h"
+#include "backends/cuda/fused/group_memo.h"
 #include "backends/cuda/nvrtc.h"
 
 namespace burn::backends::cuda {
@@ -63,6 +64,7 @@ Status Device::start(int index) {
 }
 
 // The primary context stays: buffers may outlive their device, and the process shares it with other libraries.
+Device::Device() : groups_(std::make_unique<GroupMemo>()) {}
 Device::~Device() = default;
 
 Result<Kernel> Device::load(const std::string& code) {

@@ -16,6 +16,7 @@ namespace burn::backends::cuda {
 
 class CublasLt;
 class Cudnn;
+class GroupMemo;
 
 // Loaded for as long as the device is there.
 struct Kernel {
@@ -44,6 +45,9 @@ class Device {
   // One kernel per source, in their order; those that are not known yet are compiled side by side.
   Result<std::vector<Kernel>> kernels(std::span<const KernelSource> sources);
 
+  // The kernels of groups that were written before.
+  GroupMemo& groups() { return *groups_; }
+
   // What is chosen by timing on this device; null: nothing is, for there is no GPU or it is not wanted.
   Autotune* choices() { return choices_.get(); }
   // Opened at the first call. Errors: FAILED_PRECONDITION with what is missing.
@@ -51,7 +55,7 @@ class Device {
   Result<Cudnn*> cudnn();
 
  private:
-  Device() = default;
+  Device();
   Status start(int index);
   Result<Kernel> load(const std::string& code);
 
@@ -64,6 +68,7 @@ class Device {
   std::shared_ptr<DeviceMemory> memory_;
   std::mutex kernels_mutex_, libraries_mutex_;
   std::unordered_map<std::string, Kernel> kernels_;  // by text
+  std::unique_ptr<GroupMemo> groups_;
   std::unique_ptr<Autotune> choices_;
   std::unique_ptr<CublasLt> cublas_;
   std::unique_ptr<Cudnn> cudnn_;

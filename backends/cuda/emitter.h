@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -118,7 +119,7 @@ class Emitter {
   virtual Address scratch(std::size_t bytes) = 0;
   virtual void launch(const KernelSource& source, const Grid& grid, std::vector<Argument> arguments) = 0;
   // The same, of a kernel that may be merged with others; `written`: where it writes.
-  virtual void launch(BlockKernel kernel, std::int64_t blocks, std::vector<Argument> arguments,
+  virtual void launch(std::shared_ptr<const BlockKernel> kernel, std::int64_t blocks, std::vector<Argument> arguments,
                       std::vector<Address> written) = 0;
   virtual void call(LibraryCall call) = 0;
   virtual void fill_zero(const Address& where, std::size_t bytes) = 0;

@@ -120,7 +120,7 @@ Argument packed(std::span<const Command> launches, std::size_t most,
 }
 
 Command merge(Lowered& lowered, std::span<const Command> launches) {
-  const auto& kernel = std::get<Launch>(launches[0].what).mergeable->kernel;
+  const auto& kernel = *std::get<Launch>(launches[0].what).mergeable->kernel;
   const auto most = std::bit_ceil(launches.size());
   auto source = kernel.merged(most);
   const auto found = std::ranges::find(lowered.sources, source.text, &KernelSource::text);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -72,15 +73,14 @@ class ProgramEmitter final : public Emitter {
 
   void launch(const KernelSource& source, const Grid& grid, std::vector<Argument> arguments) override {
     if (grid.blocks == 0 || grid.blocks_y == 0) return;
-    const auto [found, is_new] = source_of_.try_emplace(source.text, lowered_.sources.size());
-    if (is_new) lowered_.sources.push_back(source);
-    lowered_.commands.push_back({Launch(found->second, grid, arguments), step_});
+    lowered_.commands.push_back({Launch(number_of(source), grid, arguments), step_});
   }
-  void launch(BlockKernel kernel, std::int64_t blocks, std::vector<Argument> arguments,
+  void launch(std::shared_ptr<const BlockKernel> kernel, std::int64_t blocks, std::vector<Argument> arguments,
               std::vector<Address> written) override {
     if (blocks == 0) return;
-    const auto source = kernel.alone();
-    launch(source, {.blocks = blocks}, arguments);
+    const auto [known, is_new] = number_of_kernel_.try_emplace(kernel, 0);
+    if (is_new) known->second = number_of(kernel->alone());
+    lowered_.commands.push_back({Launch(known->second, {.blocks = blocks}, arguments), step_});
     std::get<Launch>(lowered_.commands.back().what).mergeable = std::make_shared<const MergeableLaunch>(
         MergeableLaunch{std::move(kernel), std::move(arguments), std::move(written)});
   }
@@ -103,6 +103,13 @@ class ProgramEmitter final : public Emitter {
 
  private:
   static constexpr std::int32_t kNone = -1;
+
+  // Of the program's sources.
+  std::size_t number_of(const KernelSource& source) {
+    const auto [found, is_new] = source_of_.try_emplace(source.text, lowered_.sources.size());
+    if (is_new) lowered_.sources.push_back(source);
+    return found->second;
+  }
 
   Address add_check(std::int32_t node, std::function<Status(std::int64_t)> explain) {
     const auto check = static_cast<std::int64_t>(lowered_.checks.size());
@@ -285,7 +292,8 @@ class ProgramEmitter final : public Emitter {
   std::vector<Lifetime> lifetimes_;      // of blocks
   std::vector<std::int32_t> block_of_;   // per value
   std::vector<std::int32_t> output_of_;  // per value: the output that it is computed in
-  std::map<std::string, std::size_t> source_of_;
+  std::unordered_map<std::string, std::size_t> source_of_;
+  std::unordered_map<std::shared_ptr<const BlockKernel>, std::size_t> number_of_kernel_;
   std::map<std::int32_t, std::int32_t> last_read_;               // per input: the step
   std::map<std::int32_t, std::int32_t> made_at_;                 // per value: the step
   std::map<std::size_t, std::int32_t> made_at_output_;           // of outputs that are copied

@@ -1,5 +1,6 @@
 // Groups without rows: a thread computes one vector of elements.
 #include <algorithm>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -123,8 +124,9 @@ Status emit_elements(Emitter& emit, const GroupPlan& plan) {
   const std::int64_t vectors = (elements + width - 1) / width;
   auto arguments = printer.take_arguments();
   auto functions = printer.functions();
-  emit.launch(BlockKernel{std::move(functions), printer.take_parameters(), std::move(text)}, (vectors + 255) / 256,
-              std::move(arguments), std::move(written));
+  emit.launch(std::make_shared<const BlockKernel>(
+                  BlockKernel{std::move(functions), printer.take_parameters(), std::move(text)}),
+              (vectors + 255) / 256, std::move(arguments), std::move(written));
   return {};
 }
 

@@ -1,5 +1,7 @@
 #include "backends/cuda/fused/group_kernel.h"
 
+#include "backends/cuda/device.h"
+#include "backends/cuda/fused/group_memo.h"
 #include "backends/cuda/fused/walks.h"
 
 namespace burn::backends::cuda {
@@ -7,7 +9,18 @@ namespace burn::backends::cuda {
 Status emit_group(Emitter& emit, const ir::Program& program, const codegen::Group& group,
                   std::span<const ir::Ref> results) {
   const GroupPlan plan(emit, program, group, results);
-  return group.has_rows() ? emit_rows(emit, plan) : emit_elements(emit, plan);
+  const auto print = [&](Emitter& to) { return group.has_rows() ? emit_rows(to, plan) : emit_elements(to, plan); };
+  const auto key = GroupMemo::key(plan);
+  if (!key) return print(emit);
+  auto& memo = emit.device().groups();
+  if (const auto written = memo.find(*key)) {
+    emit_again(emit, plan, *written);
+    return {};
+  }
+  GroupRecorder recorder(emit, plan);
+  BURN_RETURN_IF_ERROR(print(recorder));
+  if (auto written = recorder.take()) memo.keep(*key, std::move(written));
+  return {};
 }
 
 Argument walk_argument(const WalkPlan& plan) {

@@ -146,6 +146,67 @@ TEST(CudaLaunches, OfFactorisationsCompile) {
   }
 }
 
+// Where a launch's text, size, parameters and addresses are the same, so is what it does.
+std::string text_of(const cuda::Lowered& lowered) {
+  std::string text;
+  for (const auto& command : lowered.commands) {
+    text += fmt::format("step {}", command.step);
+    if (const auto* launch = std::get_if<cuda::Launch>(&command.what)) {
+      text += fmt::format(" {}x{} threads {}\n{}", launch->grid.blocks, launch->grid.blocks_y, launch->grid.threads,
+                          lowered.sources[launch->source].text);
+      for (const auto& [at, address] : launch->addresses)
+        text += fmt::format("{}: {}.{}+{}\n", at, static_cast<int>(address.base), address.index, address.offset);
+      for (const auto byte : launch->parameters) text += fmt::format("{:02x}", static_cast<int>(byte));
+    }
+    text += "\n";
+  }
+  for (const auto& output : lowered.outputs) text += fmt::format("{} {}\n", output.shares_input, output.reuses_input);
+  return text;
+}
+
+// The second time it is taken from the device's memory of what was written.
+TEST(CudaLaunches, OfAGroupThatWasWrittenBeforeAreTheSame) {
+  const auto again = cuda::Device::for_compiling("sm_90");
+  std::size_t compared = 0;
+  for (const auto& entry : ir::catalogue()) {
+    for (const auto& sample : samples(entry.name)) {
+      const auto fresh = cuda::Device::for_compiling("sm_90");
+      const auto first = lower(*fresh, sample.program, true);
+      if (!first.ok()) continue;
+      ASSERT_TRUE(lower(*again, sample.program, true).ok());
+      const auto second = lower(*again, sample.program, true);
+      ASSERT_TRUE(second.ok());
+      EXPECT_EQ(text_of(*first), text_of(*second)) << entry.name << " " << sample.name;
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 100u);
+}
+
+// Two layers of one kind, and one that reads the same tensor twice: the same kernel, each with its own addresses.
+TEST(CudaLaunches, OfEqualGroupsHaveTheirOwnAddresses) {
+  const auto program = [](bool first, bool second) {
+    ir::ProgramBuilder builder;
+    std::vector<ir::Ref> inputs, outputs;
+    for (int k = 0; k < 3; ++k) inputs.push_back(builder.add_input({ir::DType::f32, {8, 100}}));
+    const auto layer = [&](ir::Ref x, ir::Ref y) {
+      const ir::Ref pair[] = {x, y};
+      const auto made = builder.add(ir::Pointwise{ir::PointwiseFn::sub}, pair)->result(0);
+      outputs.push_back(builder.add(ir::Reduce{ir::ReduceFn::sum, {1}}, {&made, 1})->result(0));
+    };
+    if (first) layer(inputs[0], inputs[1]);
+    if (second) layer(inputs[2], inputs[2]);
+    return builder.finish(outputs);
+  };
+  const auto used = cuda::Device::for_compiling("sm_90");
+  ASSERT_TRUE(lower(*used, program(true, false), true).ok());
+  for (const auto& wanted : {program(true, true), program(false, true)}) {
+    const auto first = lower(*cuda::Device::for_compiling("sm_90"), wanted, true), second = lower(*used, wanted, true);
+    ASSERT_TRUE(first.ok() && second.ok());
+    EXPECT_EQ(text_of(*first), text_of(*second));
+  }
+}
+
 // What is computed alike for several tensors, as an optimizer does, is one launch; one of them reads what another one
 // writes over: two.
 TEST(CudaLaunches, OfOneKindAreMergedWhereNothingOrdersThem) {
