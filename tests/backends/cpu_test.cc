@@ -211,6 +211,20 @@ TEST_F(CpuTest, FindsAnIndexOutsideInTheMiddleOfLongRows) {
   }
 }
 
+TEST_F(CpuTest, AnyIndexIsOutsideRowsOfNothing) {
+  const ir::Shape empty{40, 0}, shape{40, 3};
+  const auto x = program_.add_input({DType::f32, empty}), index = program_.add_input({DType::i64, shape}),
+             values = program_.add_input({DType::f32, shape});
+  const auto executable =
+      compile({add(ir::Gather{1}, {x, index}), add(ir::Scatter{1, ir::ScatterFn::add}, {x, index, values})});
+  const auto result = device_.run(executable, {.inputs = {*device_.upload(reference::Tensor({DType::f32, empty})),
+                                                          *device_.upload(reference::Tensor({DType::i64, shape})),
+                                                          *device_.upload(reference::Tensor({DType::f32, shape}))}});
+  ASSERT_TRUE(result.ok());
+  ASSERT_EQ(result->failures.size(), 2u);
+  for (const auto& failure : result->failures) EXPECT_EQ(failure->code(), StatusCode::out_of_range);
+}
+
 TEST_F(CpuTest, RefusesArgumentsThatDoNotFitTheProgram) {
   const auto x = program_.add_input({DType::f32, {10}});
   const auto executable = compile({add(PointwiseFn::add, {x, program_.add_scalar(DType::f32)})});

@@ -82,11 +82,17 @@ void with_combination(ir::ScatterFn fn, const Body& body) {
   }
 }
 
+std::int64_t rows_of(const Array& x) {
+  std::int64_t rows = 1;
+  for (int i = 0; i < x.rank() - 1; ++i) rows *= x.shape()[i];
+  return rows;
+}
+
 // Whether scatter_rows() takes it: rows enough for all threads, each without gaps.
 bool scatters_by_rows(const Array& x, const Array& index, const Array& values, int axis) {
   constexpr std::int64_t kLeastRows = 16;
   return axis == x.rank() - 1 && x.is_contiguous() && values.is_contiguous() && UncheckedIndex::takes(index) &&
-         x.num_elements() >= kLeastRows * x.shape().back();
+         rows_of(x) >= kLeastRows;
 }
 
 // Row by row: copied if x is somebody else's, its index checked, its values combined, all while it is in the nearest
@@ -94,11 +100,10 @@ bool scatters_by_rows(const Array& x, const Array& index, const Array& values, i
 template <typename Op, typename T>
 void scatter_rows(const Array& x, const Array& index, const Array& values, UncheckedIndex& unchecked, Array& y) {
   const auto size = x.shape().back(), count = index.shape().back();
-  const auto rows = size == 0 ? 0 : x.num_elements() / size;
   const bool copies = x.data() != y.data();
   const auto* from = x.as<T>();
   T* to = y.as<T>();
-  parallel_for(rows, kGrain / (size + count + 1) + 1, [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(rows_of(x), kGrain / (size + count + 1) + 1, [&](std::int64_t begin, std::int64_t end) {
     for (auto row = begin; row < end; ++row) {
       T* target = to + row * size;
       if (copies) std::copy_n(from + row * size, size, target);
