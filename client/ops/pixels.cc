@@ -1,7 +1,5 @@
 #include "client/ops/pixels.h"
 
-#include <vector>
-
 namespace burn::client {
 
 using Padding = GridSamplePaddingMode;
@@ -54,30 +52,20 @@ Term at_pixels(const Term& planes, std::int64_t h, std::int64_t w, const Term& y
 Term between_pixels(const Term& planes, std::int64_t h, std::int64_t w, const Term& y, const Term& x) {
   const auto& site = planes.site();
   const auto m = planes.value().dim(0), c = planes.value().dim(1), count = y.value().dim(2);
-  // The four pixels around each place, as [m, 4, count]: 0 and 1 in the upper row, 2 and 3 in the lower one.
-  const auto corner = [&](std::int64_t first, std::int64_t second, std::int64_t third, std::int64_t fourth) {
-    const std::int64_t steps[] = {first, second, third, fourth};
-    std::vector<Value> numbers;
-    for (const auto step : steps)
-      numbers.push_back(filled(place_of(planes), {1, 1, 1}, step, planes.value().dtype(), site));
-    return planes.with(concat(numbers, 1, site));
-  };
-  const Term right = corner(0, 1, 0, 1), below = corner(0, 0, 1, 1);
   const Term top = floor(y).detach(), left = floor(x).detach();
-  // 1 - rest of the nearer one, rest of the one a step further.
-  const auto share = [](const Term& rest, const Term& step) { return (step * 2.0 - 1.0) * rest + (1.0 - step); };
-  const Term weight = share(y - top, below) * share(x - left, right);
-  const Term rows = top + below, columns = left + right;
-  const Term index = to_index(rows, h) * static_cast<double>(w) + to_index(columns, w);
-  const Term seen = bool_and(is_inside(rows, h), is_inside(columns, w));
-  const auto spread = [&](const Term& v) {  // [m, 4, count] -> [m, c, 4, count]
-    return planes.with(expand(unsqueeze(v, ir::Dims{1}, site), {m, c, 4, count}, site));
-  };
-  const Value all = expand(reshape(index, {m, 1, 4 * count}, site), {m, c, 4 * count}, site);
-  const Term values = planes.with(reshape(gather(planes, 2, all, site), {m, c, 4, count}, site));
+  const Term down = y - top, right = x - left;  // the shares of the pixels one step further
+  const ir::Shape shape{m, c, count};
+  const auto spread = [&](const Term& v) { return planes.with(expand(v, shape, site)); };
   // Not a product with 0: what is outside counts as 0 also where the pixel read in its place is infinite.
-  const Term products = select(spread(seen), values * spread(weight), values.literal(0));
-  return planes.with(reshape(reduce(ir::ReduceFn::sum, products, ir::Dims{2}, site), {m, c, count}, site));
+  const auto corner = [&](const Term& row, const Term& column, const Term& weight) {
+    const Term index = to_index(row, h) * static_cast<double>(w) + to_index(column, w);
+    const Term values = planes.with(gather(planes, 2, expand(index, shape, site), site));
+    const Term seen = bool_and(is_inside(row, h), is_inside(column, w));
+    return select(spread(seen), values * spread(weight), values.literal(0));
+  };
+  const Term below = top + 1.0, next = left + 1.0, up = 1.0 - down, before = 1.0 - right;
+  return corner(top, left, up * before) + corner(top, next, up * right) + corner(below, left, down * before) +
+         corner(below, next, down * right);
 }
 
 }  // namespace burn::client

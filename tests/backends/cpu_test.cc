@@ -192,6 +192,39 @@ TEST_F(CpuTest, ChecksTheIndexBeforeItWritesAnything) {
   EXPECT_THAT(read(target, 4), ::testing::ElementsAre(1, 2, 3, 4));
 }
 
+TEST_F(CpuTest, FindsAnIndexOutsideInTheMiddleOfLongRows) {
+  const ir::Shape shape{40, 3000};
+  const auto x = program_.add_input({DType::f32, shape}), index = program_.add_input({DType::i64, shape});
+  const auto executable =
+      compile({add(ir::Gather{1}, {x, index}), add(ir::Scatter{1, ir::ScatterFn::add}, {x, index, x})});
+  const auto data = *device_.upload(reference::Tensor({DType::f32, shape}));
+  for (const std::int64_t bad : {std::int64_t{3000}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::min(),
+                                 std::numeric_limits<std::int64_t>::max()}) {
+    reference::Tensor places({DType::i64, shape});
+    places.set(std::size_t{37} * 3000 + 2900, bad);
+    const auto result = device_.run(executable, {.inputs = {data, *device_.upload(places)}});
+    ASSERT_TRUE(result.ok());
+    ASSERT_EQ(result->failures.size(), 2u);
+    const auto message = "index " + std::to_string(bad) + " is outside 0..2999";
+    EXPECT_THAT(result->failures[0]->message(), HasSubstr("gather: " + message));
+    EXPECT_THAT(result->failures[1]->message(), HasSubstr("scatter: " + message));
+  }
+}
+
+TEST_F(CpuTest, AnyIndexIsOutsideRowsOfNothing) {
+  const ir::Shape empty{40, 0}, shape{40, 3};
+  const auto x = program_.add_input({DType::f32, empty}), index = program_.add_input({DType::i64, shape}),
+             values = program_.add_input({DType::f32, shape});
+  const auto executable =
+      compile({add(ir::Gather{1}, {x, index}), add(ir::Scatter{1, ir::ScatterFn::add}, {x, index, values})});
+  const auto result = device_.run(executable, {.inputs = {*device_.upload(reference::Tensor({DType::f32, empty})),
+                                                          *device_.upload(reference::Tensor({DType::i64, shape})),
+                                                          *device_.upload(reference::Tensor({DType::f32, shape}))}});
+  ASSERT_TRUE(result.ok());
+  ASSERT_EQ(result->failures.size(), 2u);
+  for (const auto& failure : result->failures) EXPECT_EQ(failure->code(), StatusCode::out_of_range);
+}
+
 TEST_F(CpuTest, RefusesArgumentsThatDoNotFitTheProgram) {
   const auto x = program_.add_input({DType::f32, {10}});
   const auto executable = compile({add(PointwiseFn::add, {x, program_.add_scalar(DType::f32)})});

@@ -95,6 +95,21 @@ std::vector<Sample> line_samples(const std::function<ir::Op(std::int64_t axis, i
   return all;
 }
 
+// Lines that are long enough for other ways than short ones.
+template <typename Op>
+void add_long_lines(std::vector<Sample>& all, std::span<const DType> types, std::span<const ir::Shape> shapes,
+                    const Op& op, Values values, double slack) {
+  for (const auto dtype : types) {
+    for (const auto& shape : shapes) {
+      SampleBuilder sample(title(dtype, to_string(ir::Op{op}), "long " + to_string(shape)));
+      const auto first = sample.add(op, {sample.input({dtype, shape}, values)});
+      std::vector<ir::Ref> results;
+      for (int k = 0; k < ir::result_count(ir::Op{op}); ++k) results.push_back(first.result(k));
+      all.push_back(sample.finish(std::move(results), slack));
+    }
+  }
+}
+
 std::vector<Sample> top_k_samples() {
   std::vector<Sample> all;
   const auto add = [&](const ir::TensorType& type, const ir::TopK& op, View view, Values values) {
@@ -112,6 +127,12 @@ std::vector<Sample> top_k_samples() {
     }
   }
   add({DType::f32, {300, 400}}, {0, 20, true}, View::plain, Values::positive);
+  // Few of many, among them many that are equal; and so many that all are sorted.
+  for (const auto dtype : dtypes()) {
+    for (const std::int64_t k : {1, 5, 40, 300})
+      add({dtype, {3, 700}}, {1, k, k != 5}, View::plain, k == 40 ? Values::ordinary : Values::special);
+    add({dtype, {600, 3}}, {0, 7, true}, View::strided, Values::special);
+  }
   return all;
 }
 
@@ -189,14 +210,25 @@ std::vector<Sample> axis_samples(std::string_view op) {
         2, no_bool, false, 1);
   }
   if (op == "scan") {
-    return line_samples(
+    auto all = line_samples(
         [](auto axis, int v) {
           return ir::Scan{kReduceFns[v], axis};
         },
         4, [](int v, DType dtype) { return takes(kReduceFns[v], dtype); }, true, kSumSlack);
+    const DType types[] = {DType::f32, DType::f64, DType::i32};
+    const ir::Shape shapes[] = {{40000}, {2, 33000}, {5, 1003}};  // in blocks with a rest, in blocks, in one
+    add_long_lines(all, types, shapes, ir::Scan{ReduceFn::max, 0}, Values::ordinary, kSumSlack);
+    for (const auto& shape : shapes)
+      add_long_lines(all, types, std::span(&shape, 1), ir::Scan{ReduceFn::sum, shape.rank() - 1}, Values::positive,
+                     kSumSlack);
+    return all;
   }
   if (op == "sort") {
-    return line_samples([](auto axis, int v) { return ir::Sort{axis, v == 1}; }, 2, any, true, 1);
+    auto all = line_samples([](auto axis, int v) { return ir::Sort{axis, v == 1}; }, 2, any, true, 1);
+    const ir::Shape shapes[] = {{3, 500}, {2, 1300}};
+    for (const bool descending : {false, true})
+      add_long_lines(all, dtypes(), shapes, ir::Sort{1, descending}, Values::special, 1);
+    return all;
   }
   return {};
 }

@@ -1,9 +1,8 @@
 #include <new>
 #include <unordered_map>
 
-#include <dnnl.hpp>
-
 #include "backends/cpu/ops/conv.h"
+#include "backends/cpu/ops/onednn.h"
 #include "backends/cpu/parallel.h"
 
 namespace burn::backends::cpu {
@@ -11,12 +10,6 @@ namespace {
 
 using Descriptor = dnnl::memory::desc;
 using Sizes = dnnl::memory::dims;
-
-const dnnl::engine& cpu_engine() {
-  static const auto* engine =
-      new dnnl::engine(dnnl::engine::kind::cpu, 0);  // never destroyed: oneDNN may end before us
-  return *engine;
-}
 
 Sizes sizes(const ir::Dims& dims) { return {dims.begin(), dims.end()}; }
 
@@ -44,12 +37,6 @@ Descriptor row_major(const Sizes& dims) {
 
 Descriptor free_choice(const Sizes& dims) {
   return {dims, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any};
-}
-
-dnnl::primitive_attr own_scratchpad() {
-  dnnl::primitive_attr attributes;
-  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);  // so that runs may overlap
-  return attributes;
 }
 
 // An operand or the result: as it lies in the program, and as the primitive wants it.

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "backends/cpu/ops/matrices.h"
+#include "backends/cpu/vector/elimination.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -65,14 +66,18 @@ Status lu(Run& run, std::span<Array> operands, std::span<Array> results, const i
           const ir::TensorType& sign_type) {
   const MatrixBatch batch(operands[0].shape());
   BURN_RETURN_IF_ERROR(check_lapack_sizes(batch));
-  BURN_TRY(Array y, by_columns(run, operands[0]));
+  const bool is_small = std::max(batch.rows, batch.columns) <= kMostForElimination;
+  BURN_TRY(Array y, is_small ? writable(run, std::exchange(operands[0], Array())) : by_columns(run, operands[0]));
   BURN_TRY(Array permutation, run.allocate(permutation_type));
   BURN_TRY(Array sign, run.allocate(sign_type));
   dispatch_real(y.dtype(), [&]<typename T>() {
     for_each_matrix(batch, [&](std::int64_t k) {
       std::vector<Int> pivots(static_cast<std::size_t>(batch.least()));
-      if (batch.size() > 0)
-        lapack::getrf(to_int(batch.rows), to_int(batch.columns), y.as<T>() + k * batch.size(), pivots.data());
+      T* matrix = y.as<T>() + k * batch.size();
+      if (batch.size() > 0 && is_small)
+        elimination<T>().eliminate(batch.rows, batch.columns, matrix, pivots.data(), 0, nullptr);
+      else if (batch.size() > 0)
+        lapack::getrf(to_int(batch.rows), to_int(batch.columns), matrix, pivots.data());
       auto* rows = permutation.as<std::int64_t>() + k * batch.rows;
       std::iota(rows, rows + batch.rows, std::int64_t{0});
       bool is_odd = false;
@@ -85,7 +90,7 @@ Status lu(Run& run, std::span<Array> operands, std::span<Array> results, const i
       sign.as<T>()[k] = is_odd ? T{-1} : T{1};
     });
   });
-  results[0] = transposed(y);
+  results[0] = is_small ? std::move(y) : transposed(y);
   results[1] = std::move(permutation);
   results[2] = std::move(sign);
   return {};

@@ -10,54 +10,77 @@
 #include "backends/cpu/ops/fft_plan.h"
 #include "backends/cpu/ops/lines.h"
 #include "backends/cpu/run.h"
+#include "backends/cpu/vector/fft_loops.h"
 
 namespace burn::backends::cpu {
 namespace {
 
-// Made by the first run, after it has the memory for its results: a length off the wire may be any.
+// e^(-2 pi i k / n) for the first half of the circle.
 template <typename T>
-class LazyPlan {
+struct Turns {
+  std::vector<T> cos, sin;
+
+  explicit Turns(std::int64_t n) {
+    for (std::int64_t k = 0; k <= n / 2; ++k) {
+      const double angle = 2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n);
+      cos.push_back(static_cast<T>(std::cos(angle)));
+      sin.push_back(static_cast<T>(-std::sin(angle)));
+    }
+  }
+};
+
+// Made by the first run, after it has the memory for its results: a length off the wire may be any.
+template <typename Table>
+class Lazy {
  public:
-  const FftPlan<T>& of(std::int64_t n) {
-    std::call_once(once_, [&] { plan_ = std::make_unique<const FftPlan<T>>(n); });
-    return *plan_;
+  const Table& of(std::int64_t n) {
+    std::call_once(once_, [&] { table_ = std::make_unique<const Table>(n); });
+    return *table_;
   }
 
  private:
   std::once_flag once_;
-  std::unique_ptr<const FftPlan<T>> plan_;
+  std::unique_ptr<const Table> table_;
 };
 
+template <typename T>
+struct Tables {
+  Lazy<FftPlan<T>> plan;
+  Lazy<Turns<T>> turns;
+};
 struct Plans {
-  LazyPlan<float> f32;
-  LazyPlan<double> f64;
+  Tables<float> f32;
+  Tables<double> f64;
 
   template <typename T>
-  const FftPlan<T>& of(std::int64_t n) {
+  Tables<T>& of() {
     if constexpr (std::is_same_v<T, float>)
-      return f32.of(n);
+      return f32;
     else
-      return f64.of(n);
+      return f64;
   }
 };
 
-// Lines that stay together in the caches. Half of one at least fills a vector.
-std::int64_t width_of(const Lines& lines, std::int64_t n, std::size_t element) {
+// How many lines to transform side by side: so many as stay in the caches, unless the plan wants them one by one. Half
+// of them at least fill a vector.
+template <typename T>
+std::int64_t width_of(const Lines& lines, const FftPlan<T>& plan) {
   constexpr std::int64_t kCache = 256 * 1024;  // bytes
   constexpr std::int64_t kMost = 16;
-  const auto fit = kCache / (4 * std::max<std::int64_t>(n, 1) * static_cast<std::int64_t>(element));
+  if (lines.inner == 1 && plan.wants_one()) return 1;
+  const auto fit = kCache / (4 * std::max<std::int64_t>(plan.size(), 1) * static_cast<std::int64_t>(sizeof(T)));
   return std::clamp<std::int64_t>(std::min(fit, lines.count()), 1, kMost);
 }
 
-// Calls body(first line, lines, room) for a few lines at a time, on several threads. `n`: the length that is
-// transformed, `room`: numbers for each.
+// Calls body(first line, lines, room) for a few lines at a time, on several threads. The room is what the plan wants,
+// after `numbers` for each line.
 template <typename T, typename Body>
-Status for_lines(Run& run, const Lines& lines, std::int64_t n, const FftPlan<T>& plan, const Body& body) {
-  const auto width = width_of(lines, n, sizeof(T));
+Status for_lines(Run& run, const Lines& lines, const FftPlan<T>& plan, std::int64_t numbers, const Body& body) {
+  const auto width = width_of(lines, plan);
   const auto blocks = (lines.count() + width - 1) / width;
   const auto parts = std::min<std::int64_t>(blocks, 4 * thread_count());
-  const auto per_part = plan.room(width) + 2 * n * width;
-  const auto grain = std::max<std::int64_t>(1, kGrain / (16 * n * width + 1));
+  const auto per_part = apart(plan.room(width) + apart(numbers * width));
+  const auto grain = std::max<std::int64_t>(1, kGrain / (8 * lines.size * width + 1));
   BURN_TRY(const auto room, run.pool.allocate(static_cast<std::size_t>(parts * per_part) * sizeof(T)));
   const auto blocks_per_part = (blocks + parts - 1) / std::max<std::int64_t>(1, parts);
   parallel_for(parts, std::max<std::int64_t>(1, grain / std::max<std::int64_t>(1, blocks_per_part)),
@@ -74,21 +97,47 @@ Status for_lines(Run& run, const Lines& lines, std::int64_t n, const FftPlan<T>&
   return {};
 }
 
-// Elements [0, n) of `width` lines from x, element j of line v to [j * width + v]; `step` elements apart there.
-template <typename T>
-void load(const Lines& lines, std::int64_t first, std::int64_t width, std::int64_t n, const T* x, T* to) {
-  for (std::int64_t v = 0; v < width; ++v) {
-    const T* line = x + lines.start(first + v);
-    for (std::int64_t j = 0; j < n; ++j) to[j * width + v] = line[j * lines.inner];
+// Calls body(v, count) for lines [first + v, first + v + count) that lie side by side.
+template <typename Body>
+void side_by_side(const Lines& lines, std::int64_t first, std::int64_t width, const Body& body) {
+  for (std::int64_t v = 0; v < width;) {
+    const auto count = std::min(width - v, lines.inner - (first + v) % lines.inner);
+    body(v, count);
+    v += count;
   }
 }
 
+// n elements of `width` lines from x, the one at `offset` and every step-th after it: element j of line v to
+// [j * width + v].
 template <typename T>
-void store(const Lines& lines, std::int64_t first, std::int64_t width, std::int64_t n, const T* from, T* y) {
-  for (std::int64_t v = 0; v < width; ++v) {
-    T* line = y + lines.start(first + v);
-    for (std::int64_t j = 0; j < n; ++j) line[j * lines.inner] = from[j * width + v];
+void load(const Lines& lines, std::int64_t first, std::int64_t width, std::int64_t n, const T* x, T* to,
+          std::int64_t offset = 0, std::int64_t step = 1) {
+  if (lines.inner == 1 && width == 1 && step == 1) {
+    std::copy_n(x + lines.start(first) + offset, n, to);
+    return;
   }
+  if (lines.inner == 1 && step == 1)
+    return fft_loops<T>().transpose(width, n, x + lines.start(first) + offset, lines.size, to, width);
+  side_by_side(lines, first, width, [&](std::int64_t v, std::int64_t count) {
+    const T* from = x + lines.start(first + v) + offset * lines.inner;
+    for (std::int64_t j = 0; j < n; ++j) std::copy_n(from + j * step * lines.inner, count, to + j * width + v);
+  });
+}
+
+// Back, to all of the lines or every step-th.
+template <typename T>
+void store(const Lines& lines, std::int64_t first, std::int64_t width, std::int64_t n, const T* from, T* y,
+           std::int64_t offset = 0, std::int64_t step = 1) {
+  if (lines.inner == 1 && width == 1 && step == 1) {
+    std::copy_n(from, n, y + lines.start(first) + offset);
+    return;
+  }
+  if (lines.inner == 1 && step == 1)
+    return fft_loops<T>().transpose(n, width, from, width, y + lines.start(first) + offset, lines.size);
+  side_by_side(lines, first, width, [&](std::int64_t v, std::int64_t count) {
+    T* to = y + lines.start(first + v) + offset * lines.inner;
+    for (std::int64_t j = 0; j < n; ++j) std::copy_n(from + j * width + v, count, to + j * step * lines.inner);
+  });
 }
 
 template <typename Body>
@@ -105,60 +154,47 @@ Status transform(const ir::Fft& op, Plans& plans, Run& run, std::span<Array> ope
   const Lines lines(re.shape(), op.axis);
   const auto n = lines.size;
   return dispatch_real(re.dtype(), [&]<typename T>() {
-    const auto& plan = plans.of<T>(n);
-    return for_lines<T>(run, lines, n, plan, [&](std::int64_t first, std::int64_t width, T* room) {
-      T *a = room, *b = a + n * width, *rest = b + n * width;
-      load(lines, first, width, n, re.as<T>(), a);
-      load(lines, first, width, n, im.as<T>(), b);
-      plan.run(op.inverse ? b : a, op.inverse ? a : b, width, rest);
-      store(lines, first, width, n, a, results[0].as<T>());
-      store(lines, first, width, n, b, results[1].as<T>());
+    const auto& plan = plans.of<T>().plan.of(n);
+    return for_lines<T>(run, lines, plan, 2 * apart(n), [&](std::int64_t first, std::int64_t width, T* room) {
+      const Parts<T> x{room, room + apart(n * width)};
+      load(lines, first, width, n, re.as<T>(), x.re);
+      load(lines, first, width, n, im.as<T>(), x.im);
+      T* rest = x.im + apart(n * width);
+      const auto y = op.inverse ? plan.run(x.swapped(), width, rest).swapped() : plan.run(x, width, rest);
+      store(lines, first, width, n, y.re, results[0].as<T>());
+      store(lines, first, width, n, y.im, results[1].as<T>());
     });
   });
 }
 
-// e^(-2 pi i k / n) for the first half of the circle.
+// FftLoops::untangle of several side by side.
 template <typename T>
-struct Turns {
-  std::vector<T> cos, sin;
-
-  explicit Turns(std::int64_t n) {
-    for (std::int64_t k = 0; k <= n / 2; ++k) {
-      const double angle = 2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n);
-      cos.push_back(static_cast<T>(std::cos(angle)));
-      sin.push_back(static_cast<T>(-std::sin(angle)));
-    }
-  }
-};
-
-// An even number of real ones is half as many complex ones: z[j] = x[2j] + i x[2j + 1]. From their transform Z that of
-// x: with Z[h] = Z[0], X[k] = (Z[k] + conj Z[h - k]) / 2 - i e^(-2 pi i k / n) (Z[k] - conj Z[h - k]) / 2.
-template <typename T>
-void untangle(std::int64_t h, std::int64_t width, const Turns<T>& turns, const T* zr, const T* zi, T* xr, T* xi) {
+void untangle(std::int64_t h, std::int64_t width, const Turns<T>& turns, Parts<T> z, Parts<T> x) {
+  if (width == 1) return fft_loops<T>().untangle(h, turns.cos.data(), turns.sin.data(), z.re, z.im, x.re, x.im);
   for (std::int64_t k = 0; k <= h; ++k) {
     const T c = turns.cos[static_cast<std::size_t>(k)] / 2, w = turns.sin[static_cast<std::size_t>(k)] / 2;
     const auto at = k % h * width, other = (h - k) % h * width;
     for (std::int64_t v = 0; v < width; ++v) {
-      const T ar = zr[at + v], ai = zi[at + v], br = zr[other + v], bi = -zi[other + v];
+      const T ar = z.re[at + v], ai = z.im[at + v], br = z.re[other + v], bi = -z.im[other + v];
       const T dr = ar - br, di = ai - bi;
-      xr[k * width + v] = (ar + br) / 2 + (c * di + w * dr);
-      xi[k * width + v] = (ai + bi) / 2 - (c * dr - w * di);
+      x.re[k * width + v] = (ar + br) / 2 + (c * di + w * dr);
+      x.im[k * width + v] = (ai + bi) / 2 - (c * dr - w * di);
     }
   }
 }
 
-// Back: Z[k] = X[k] + conj X[h - k] + i e^(2 pi i k / n) (X[k] - conj X[h - k]).
 template <typename T>
-void tangle(std::int64_t h, std::int64_t width, const Turns<T>& turns, const T* xr, const T* xi, T* zr, T* zi) {
+void tangle(std::int64_t h, std::int64_t width, const Turns<T>& turns, Parts<T> x, Parts<T> z) {
+  if (width == 1) return fft_loops<T>().tangle(h, turns.cos.data(), turns.sin.data(), x.re, x.im, z.re, z.im);
   for (std::int64_t k = 0; k < h; ++k) {
     const T c = turns.cos[static_cast<std::size_t>(k)], w = -turns.sin[static_cast<std::size_t>(k)];
     const auto at = k * width, other = (h - k) * width;
     const T keep = k == 0 ? 0 : 1;  // the ends are real
     for (std::int64_t v = 0; v < width; ++v) {
-      const T ar = xr[at + v], ai = keep * xi[at + v], br = xr[other + v], bi = -keep * xi[other + v];
+      const T ar = x.re[at + v], ai = keep * x.im[at + v], br = x.re[other + v], bi = -keep * x.im[other + v];
       const T dr = ar - br, di = ai - bi;
-      zr[at + v] = ar + br - (c * di + w * dr);
-      zi[at + v] = ai + bi + (c * dr - w * di);
+      z.re[at + v] = ar + br - (c * di + w * dr);
+      z.im[at + v] = ai + bi + (c * dr - w * di);
     }
   }
 }
@@ -174,33 +210,32 @@ Status real_transform(std::int64_t axis, const ir::TensorType& type, Plans& plan
   return dispatch_real(x.dtype(), [&]<typename T>() -> Status {
     T *re = results[0].as<T>(), *im = results[1].as<T>();
     if (n % 2 != 0) {
-      const auto& plan = plans.of<T>(n);
-      return for_lines<T>(run, lines, n, plan, [&](std::int64_t first, std::int64_t width, T* room) {
-        T *a = room, *b = a + n * width;
-        load(lines, first, width, n, x.as<T>(), a);
-        std::fill_n(b, n * width, T{0});
-        plan.run(a, b, width, b + n * width);
-        store(spectra, first, width, half, a, re);
-        store(spectra, first, width, half, b, im);
+      const auto& plan = plans.of<T>().plan.of(n);
+      return for_lines<T>(run, lines, plan, 2 * apart(n), [&](std::int64_t first, std::int64_t width, T* room) {
+        const Parts<T> z{room, room + apart(n * width)};
+        load(lines, first, width, n, x.as<T>(), z.re);
+        std::fill_n(z.im, n * width, T{0});
+        const auto y = plan.run(z, width, z.im + apart(n * width));
+        store(spectra, first, width, half, y.re, re);
+        store(spectra, first, width, half, y.im, im);
       });
     }
     const auto h = n / 2;
-    const auto& plan = plans.of<T>(h);
-    const Turns<T> turns(n);
-    return for_lines<T>(run, lines, n + 1, plan, [&](std::int64_t first, std::int64_t width, T* room) {
-      T *a = room, *b = a + h * width, *rest = room + 2 * (n + 1) * width;
-      for (std::int64_t v = 0; v < width; ++v) {
-        const T* line = x.as<T>() + lines.start(first + v);
-        for (std::int64_t j = 0; j < h; ++j) {
-          a[j * width + v] = line[2 * j * lines.inner];
-          b[j * width + v] = line[(2 * j + 1) * lines.inner];
-        }
+    const auto& plan = plans.of<T>().plan.of(h);
+    const auto& turns = plans.of<T>().turns.of(n);
+    return for_lines<T>(run, lines, plan, 4 * apart(half), [&](std::int64_t first, std::int64_t width, T* room) {
+      const auto step = apart(half * width);
+      const Parts<T> z{room, room + step}, y{room + 2 * step, room + 3 * step};
+      T* rest = room + 4 * step;
+      if (lines.inner == 1 && width == 1) {
+        fft_loops<T>().split(h, x.as<T>() + lines.start(first), z.re, z.im);
+      } else {
+        load(lines, first, width, h, x.as<T>(), z.re, 0, 2);
+        load(lines, first, width, h, x.as<T>(), z.im, 1, 2);
       }
-      plan.run(a, b, width, rest);
-      T *c = b + h * width, *d = c + half * width;
-      untangle(h, width, turns, a, b, c, d);
-      store(spectra, first, width, half, c, re);
-      store(spectra, first, width, half, d, im);
+      untangle(h, width, turns, plan.run(z, width, rest), y);
+      store(spectra, first, width, half, y.re, re);
+      store(spectra, first, width, half, y.im, im);
     });
   });
 }
@@ -215,39 +250,36 @@ Result<Array> inverse_real_transform(std::int64_t axis, const ir::TensorType& ty
   const auto n = lines.size, half = n / 2 + 1;
   BURN_RETURN_IF_ERROR(dispatch_real(type.dtype, [&]<typename T>() -> Status {
     if (n % 2 != 0) {
-      const auto& plan = plans.of<T>(n);
-      return for_lines<T>(run, lines, n, plan, [&](std::int64_t first, std::int64_t width, T* room) {
-        T *a = room, *b = a + n * width;
-        load(spectra, first, width, half, re.as<T>(), a);
-        load(spectra, first, width, half, im.as<T>(), b);
-        std::fill_n(b, width, T{0});
+      const auto& plan = plans.of<T>().plan.of(n);
+      return for_lines<T>(run, lines, plan, 2 * apart(n), [&](std::int64_t first, std::int64_t width, T* room) {
+        const Parts<T> z{room, room + apart(n * width)};
+        load(spectra, first, width, half, re.as<T>(), z.re);
+        load(spectra, first, width, half, im.as<T>(), z.im);
+        std::fill_n(z.im, width, T{0});
         for (auto k = half; k < n; ++k) {
           for (std::int64_t v = 0; v < width; ++v) {
-            a[k * width + v] = a[(n - k) * width + v];
-            b[k * width + v] = -b[(n - k) * width + v];
+            z.re[k * width + v] = z.re[(n - k) * width + v];
+            z.im[k * width + v] = -z.im[(n - k) * width + v];
           }
         }
-        plan.run(b, a, width, b + n * width);
-        store(lines, first, width, n, a, y.as<T>());
+        store(lines, first, width, n, plan.run(z.swapped(), width, z.im + apart(n * width)).swapped().re, y.as<T>());
       });
     }
     const auto h = n / 2;
-    const auto& plan = plans.of<T>(h);
-    const Turns<T> turns(n);
-    return for_lines<T>(run, lines, n + 1, plan, [&](std::int64_t first, std::int64_t width, T* room) {
-      T *a = room, *b = a + half * width, *c = b + half * width, *d = c + h * width;
-      T* rest = room + 2 * (n + 1) * width;
-      load(spectra, first, width, half, re.as<T>(), a);
-      load(spectra, first, width, half, im.as<T>(), b);
-      tangle(h, width, turns, a, b, c, d);
-      plan.run(d, c, width, rest);
-      for (std::int64_t v = 0; v < width; ++v) {
-        T* line = y.as<T>() + lines.start(first + v);
-        for (std::int64_t j = 0; j < h; ++j) {
-          line[2 * j * lines.inner] = c[j * width + v];
-          line[(2 * j + 1) * lines.inner] = d[j * width + v];
-        }
-      }
+    const auto& plan = plans.of<T>().plan.of(h);
+    const auto& turns = plans.of<T>().turns.of(n);
+    return for_lines<T>(run, lines, plan, 4 * apart(half), [&](std::int64_t first, std::int64_t width, T* room) {
+      const auto step = apart(half * width);
+      const Parts<T> x{room, room + step}, z{room + 2 * step, room + 3 * step};
+      T* rest = room + 4 * step;
+      load(spectra, first, width, half, re.as<T>(), x.re);
+      load(spectra, first, width, half, im.as<T>(), x.im);
+      tangle(h, width, turns, x, z);
+      const auto line = plan.run(z.swapped(), width, rest).swapped();
+      if (lines.inner == 1 && width == 1)
+        return fft_loops<T>().join(h, line.re, line.im, y.as<T>() + lines.start(first));
+      store(lines, first, width, h, line.re, y.as<T>(), 0, 2);
+      store(lines, first, width, h, line.im, y.as<T>(), 1, 2);
     });
   }));
   return y;

@@ -4,6 +4,9 @@
 #include <bit>
 #include <cmath>
 #include <numbers>
+#include <utility>
+
+#include "backends/cpu/vector/fft_loops.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -47,68 +50,32 @@ std::int64_t largest_prime_factor(std::int64_t n) {
   return std::max(largest, n);
 }
 
-// One pass over rows of `s` elements: factor rows of x, m apart, become factor rows of y, side by side, and the shorter
-// transforms' twiddles are multiplied in (Stockham's order, which needs no reordering).
-template <typename T, int kFactor>
-void pass_of(std::int64_t m, std::int64_t s, const T* cos, const T* sin, const T* xr, const T* xi, T* yr, T* yi) {
-  constexpr T kHalf = T(0.5), kSin3 = T(0.86602540378443864676);
-  constexpr T kCos5 = T(0.30901699437494742410), kCos5b = T(-0.80901699437494742410), kSin5 = T(0.95105651629515357212),
-              kSin5b = T(0.58778525229247312917);
-  for (std::int64_t p = 0; p < m; ++p) {
-    const T *ar[kFactor], *ai[kFactor];
-    T *br[kFactor], *bi[kFactor], wr[kFactor], wi[kFactor];
-    for (int j = 0; j < kFactor; ++j) {
-      ar[j] = xr + s * (p + m * j);
-      ai[j] = xi + s * (p + m * j);
-      br[j] = yr + s * (kFactor * p + j);
-      bi[j] = yi + s * (kFactor * p + j);
-      wr[j] = cos[kFactor * p + j];
-      wi[j] = sin[kFactor * p + j];
-    }
-    const auto store = [&](int k, std::int64_t q, T re, T im) {
-      br[k][q] = re * wr[k] - im * wi[k];
-      bi[k][q] = re * wi[k] + im * wr[k];
-    };
-#pragma GCC ivdep
-    for (std::int64_t q = 0; q < s; ++q) {
-      if constexpr (kFactor == 2) {
-        br[0][q] = ar[0][q] + ar[1][q];
-        bi[0][q] = ai[0][q] + ai[1][q];
-        store(1, q, ar[0][q] - ar[1][q], ai[0][q] - ai[1][q]);
-      } else if constexpr (kFactor == 3) {
-        const T sr = ar[1][q] + ar[2][q], si = ai[1][q] + ai[2][q];
-        const T dr = kSin3 * (ar[1][q] - ar[2][q]), di = kSin3 * (ai[1][q] - ai[2][q]);
-        const T mr = ar[0][q] - kHalf * sr, mi = ai[0][q] - kHalf * si;
-        br[0][q] = ar[0][q] + sr;
-        bi[0][q] = ai[0][q] + si;
-        store(1, q, mr + di, mi - dr);
-        store(2, q, mr - di, mi + dr);
-      } else if constexpr (kFactor == 4) {
-        const T pr = ar[0][q] + ar[2][q], pi = ai[0][q] + ai[2][q], qr = ar[0][q] - ar[2][q], qi = ai[0][q] - ai[2][q];
-        const T rr = ar[1][q] + ar[3][q], ri = ai[1][q] + ai[3][q], tr = ar[1][q] - ar[3][q], ti = ai[1][q] - ai[3][q];
-        br[0][q] = pr + rr;
-        bi[0][q] = pi + ri;
-        store(1, q, qr + ti, qi - tr);
-        store(2, q, pr - rr, pi - ri);
-        store(3, q, qr - ti, qi + tr);
-      } else {
-        const T sr = ar[1][q] + ar[4][q], si = ai[1][q] + ai[4][q], dr = ar[1][q] - ar[4][q], di = ai[1][q] - ai[4][q];
-        const T tr = ar[2][q] + ar[3][q], ti = ai[2][q] + ai[3][q], er = ar[2][q] - ar[3][q], ei = ai[2][q] - ai[3][q];
-        const T mr = ar[0][q] + kCos5 * sr + kCos5b * tr, mi = ai[0][q] + kCos5 * si + kCos5b * ti;
-        const T nr = ar[0][q] + kCos5b * sr + kCos5 * tr, ni = ai[0][q] + kCos5b * si + kCos5 * ti;
-        const T ur = kSin5 * dr + kSin5b * er, ui = kSin5 * di + kSin5b * ei;
-        const T vr = kSin5b * dr - kSin5 * er, vi = kSin5b * di - kSin5 * ei;
-        br[0][q] = ar[0][q] + sr + tr;
-        bi[0][q] = ai[0][q] + si + ti;
-        store(1, q, mr + ui, mi - ur);
-        store(2, q, nr + vi, ni - vr);
-        store(3, q, nr - vi, ni + vr);
-        store(4, q, mr - ui, mi + ur);
-      }
-    }
-  }
+// The factor of the next pass.
+std::int64_t next_factor(std::int64_t n) {
+  if (n % 8 == 0 && n != 16) return 8;
+  if (n % 4 == 0) return 4;
+  std::int64_t factor = 2;
+  while (n % factor != 0) ++factor;
+  return factor;
 }
 
+// The rows of a matrix of n numbers whose rows and columns fill vectors: 0 if there is none. The best is the one
+// closest to square of those that leave the least over.
+std::int64_t rows_of_matrix(std::int64_t n) {
+  constexpr std::int64_t kLeast = 256, kVector = 16;
+  if (n < kLeast) return 0;
+  std::int64_t best = 0, left_over = kVector * kVector;
+  for (std::int64_t rows = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n))); rows >= kVector / 2; --rows) {
+    if (n % rows != 0) continue;
+    const auto rest = std::max(rows % kVector, n / rows % kVector);
+    if (rest < left_over) best = rows;
+    left_over = std::min(left_over, rest);
+    if (left_over == 0 || rows * 8 < n / rows) break;
+  }
+  return best;
+}
+
+// As FftLoops::Pass for a factor that has none.
 template <typename T>
 void pass_of_any(std::int64_t factor, std::int64_t m, std::int64_t s, const T* cos, const T* sin, const T* root_cos,
                  const T* root_sin, const T* xr, const T* xi, T* yr, T* yi) {
@@ -141,30 +108,44 @@ void pass_of_any(std::int64_t factor, std::int64_t m, std::int64_t s, const T* c
 
 template <typename T>
 FftPlan<T>::FftPlan(std::int64_t n) : n_(n) {
-  if (largest_prime_factor(n) <= kLargestFactor)
-    add_passes();
-  else
+  if (largest_prime_factor(n) > kLargestFactor)
     make_chirp(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(2 * n - 1))));
+  else
+    passes_ = passes_of(n);
+  if (const auto rows = rows_of_matrix(n); rows > 0 && !chirp_) make_matrix(rows);
 }
 
 template <typename T>
-void FftPlan<T>::add_passes() {
-  auto left = n_;
-  while (left > 1) {
-    std::int64_t factor = left % 4 == 0 ? 4 : 2;
-    while (left % factor != 0) ++factor;
-    Pass pass{factor, left, {}, {}, {}, {}};
+typename FftPlan<T>::Passes FftPlan<T>::passes_of(std::int64_t n) {
+  Passes passes;
+  while (n > 1) {
+    const auto factor = next_factor(n);
+    Pass pass{factor, n, {}, {}, {}, {}};
     const auto table = [](std::vector<T>& cos, std::vector<T>& sin, Angle angle) {
       cos.push_back(static_cast<T>(angle.cos));
       sin.push_back(static_cast<T>(angle.sin));
     };
-    for (std::int64_t p = 0; p < left / factor; ++p) {
-      for (std::int64_t k = 0; k < factor; ++k) table(pass.cos, pass.sin, root(p * k, left));
+    for (std::int64_t p = 0; p < n / factor; ++p) {
+      for (std::int64_t k = 0; k < factor; ++k) table(pass.cos, pass.sin, root(p * k, n));
     }
     for (std::int64_t k = 0; k < factor; ++k) table(pass.root_cos, pass.root_sin, root(k, factor));
-    passes_.push_back(std::move(pass));
-    left /= factor;
+    passes.push_back(std::move(pass));
+    n /= factor;
   }
+  return passes;
+}
+
+template <typename T>
+void FftPlan<T>::make_matrix(std::int64_t rows) {
+  Matrix matrix{rows, n_ / rows, passes_of(rows), passes_of(n_ / rows), {}, {}};
+  for (std::int64_t k = 0; k < rows; ++k) {
+    for (std::int64_t j = 0; j < matrix.columns; ++j) {
+      const auto angle = root(k * j, n_);
+      matrix.cos.push_back(static_cast<T>(angle.cos));
+      matrix.sin.push_back(static_cast<T>(angle.sin));
+    }
+  }
+  matrix_ = std::make_unique<const Matrix>(std::move(matrix));
 }
 
 template <typename T>
@@ -183,88 +164,109 @@ void FftPlan<T>::make_chirp(std::int64_t length) {
     re[i] = re[(whole - i) % whole] = angle.cos / static_cast<double>(length);
     im[i] = im[(whole - i) % whole] = -angle.sin / static_cast<double>(length);
   }
-  exact.run(re.data(), im.data(), 1, room.data());
-  chirp_ =
-      std::make_unique<const Chirp>(Chirp{FftPlan(length), std::move(cos), std::move(sin),
-                                          std::vector<T>(re.begin(), re.end()), std::vector<T>(im.begin(), im.end())});
+  const auto response = exact.run({re.data(), im.data()}, 1, room.data());
+  chirp_ = std::make_unique<const Chirp>(Chirp{FftPlan(length), std::move(cos), std::move(sin),
+                                               std::vector<T>(response.re, response.re + length),
+                                               std::vector<T>(response.im, response.im + length)});
+}
+
+template <typename T>
+bool FftPlan<T>::wants_one() const {
+  return chirp_ ? chirp_->convolution.wants_one() : matrix_ != nullptr;
 }
 
 template <typename T>
 std::int64_t FftPlan<T>::room(std::int64_t width) const {
-  if (!chirp_) return 2 * n_ * width;
-  return 2 * chirp_->convolution.size() * width + chirp_->convolution.room(width);
+  if (!chirp_) return 2 * apart(n_ * width);
+  return 2 * apart(chirp_->convolution.size() * width) + chirp_->convolution.room(width);
 }
 
-template <typename T>
-void FftPlan<T>::run(T* re, T* im, std::int64_t width, T* room) const {
-  if (chirp_)
-    convolve(re, im, width, room);
-  else
-    run_passes(re, im, width, room);
-}
+namespace {
 
-template <typename T>
-void FftPlan<T>::run_passes(T* re, T* im, std::int64_t width, T* room) const {
-  T *from_re = re, *from_im = im, *to_re = room, *to_im = room + n_ * width;
-  auto s = width;
-  for (const auto& pass : passes_) {
+// All passes, of signals `s` side by side. x becomes the result and y room, or the other way round. The turn: FftLoops.
+template <typename T, typename Passes>
+void run_passes(const Passes& passes, std::int64_t s, const T* turn_cos, const T* turn_sin, Parts<T>& x, Parts<T>& y) {
+  const auto& loops = fft_loops<T>();
+  for (const auto& pass : passes) {
     const auto m = pass.size / pass.factor;
-    const auto *cos = pass.cos.data(), *sin = pass.sin.data();
+    const bool is_last = m == 1;
+    const auto run = [&](typename FftLoops<T>::Pass loop) {
+      loop(m, s, pass.cos.data(), pass.sin.data(), is_last ? turn_cos : nullptr, is_last ? turn_sin : nullptr, x.re,
+           x.im, y.re, y.im);
+    };
     switch (pass.factor) {
       case 2:
-        pass_of<T, 2>(m, s, cos, sin, from_re, from_im, to_re, to_im);
+        run(loops.pass_of_2);
         break;
       case 3:
-        pass_of<T, 3>(m, s, cos, sin, from_re, from_im, to_re, to_im);
+        run(loops.pass_of_3);
         break;
       case 4:
-        pass_of<T, 4>(m, s, cos, sin, from_re, from_im, to_re, to_im);
+        run(loops.pass_of_4);
         break;
       case 5:
-        pass_of<T, 5>(m, s, cos, sin, from_re, from_im, to_re, to_im);
+        run(loops.pass_of_5);
+        break;
+      case 8:
+        run(loops.pass_of_8);
         break;
       default:
-        pass_of_any<T>(pass.factor, m, s, cos, sin, pass.root_cos.data(), pass.root_sin.data(), from_re, from_im, to_re,
-                       to_im);
+        pass_of_any<T>(pass.factor, m, s, pass.cos.data(), pass.sin.data(), pass.root_cos.data(), pass.root_sin.data(),
+                       x.re, x.im, y.re, y.im);
+        if (is_last && turn_cos != nullptr) loops.turn(pass.factor * s, turn_cos, turn_sin, y.re, y.im, y.re, y.im);
     }
-    std::swap(from_re, to_re);
-    std::swap(from_im, to_im);
+    std::swap(x, y);
     s *= pass.factor;
   }
-  if (from_re == re) return;
-  std::copy_n(from_re, n_ * width, re);
-  std::copy_n(from_im, n_ * width, im);
+}
+
+}  // namespace
+
+template <typename T>
+Parts<T> FftPlan<T>::run(Parts<T> x, std::int64_t width, T* room) const {
+  if (chirp_) return convolve(x, width, room);
+  Parts<T> y{room, room + apart(n_ * width)};
+  if (!matrix_ || width > 1) {
+    run_passes<T>(passes_, width, nullptr, nullptr, x, y);
+  } else {
+    const auto& m = *matrix_;
+    run_passes<T>(m.of_columns, m.columns, m.cos.data(), m.sin.data(), x, y);
+    fft_loops<T>().transpose(m.rows, m.columns, x.re, m.columns, y.re, m.rows);
+    fft_loops<T>().transpose(m.rows, m.columns, x.im, m.columns, y.im, m.rows);
+    std::swap(x, y);
+    run_passes<T>(m.of_rows, m.rows, nullptr, nullptr, x, y);
+  }
+  return x;
 }
 
 // y[k] = w[k] sum over j of (x[j] w[j]) conj(w[k - j]), for j k = (j^2 + k^2 - (k - j)^2) / 2.
 template <typename T>
-void FftPlan<T>::convolve(T* re, T* im, std::int64_t width, T* room) const {
+Parts<T> FftPlan<T>::convolve(Parts<T> x, std::int64_t width, T* room) const {
   const auto length = chirp_->convolution.size();
-  T *ar = room, *ai = ar + length * width, *rest = ai + length * width;
-  const auto turned = [&](const T* xr, const T* xi, T* yr, T* yi) {
-    for (std::int64_t j = 0; j < n_; ++j) {
-      const T c = chirp_->cos[static_cast<std::size_t>(j)], w = chirp_->sin[static_cast<std::size_t>(j)];
+  const Parts<T> padded{room, room + apart(length * width)};
+  T* rest = padded.im + apart(length * width);
+  const auto turn = [width](std::int64_t n, const std::vector<T>& cos, const std::vector<T>& sin, Parts<T> from,
+                            Parts<T> to) {
+    if (width == 1) return fft_loops<T>().turn(n, cos.data(), sin.data(), from.re, from.im, to.re, to.im);
+    for (std::int64_t j = 0; j < n; ++j) {
+      const T c = cos[static_cast<std::size_t>(j)], w = sin[static_cast<std::size_t>(j)];
       for (auto q = j * width; q < (j + 1) * width; ++q) {
-        const T a = xr[q], b = xi[q];
-        yr[q] = a * c - b * w;
-        yi[q] = a * w + b * c;
+        const T a = from.re[q], b = from.im[q];
+        to.re[q] = a * c - b * w;
+        to.im[q] = a * w + b * c;
       }
     }
   };
-  turned(re, im, ar, ai);
-  std::fill(ar + n_ * width, ar + length * width, T{0});
-  std::fill(ai + n_ * width, ai + length * width, T{0});
-  chirp_->convolution.run(ar, ai, width, rest);
-  for (std::int64_t j = 0; j < length; ++j) {
-    const T c = chirp_->response_re[static_cast<std::size_t>(j)], w = chirp_->response_im[static_cast<std::size_t>(j)];
-    for (auto q = j * width; q < (j + 1) * width; ++q) {
-      const T a = ar[q], b = ai[q];
-      ar[q] = a * c - b * w;
-      ai[q] = a * w + b * c;
-    }
-  }
-  chirp_->convolution.run(ai, ar, width, rest);  // backwards
-  turned(ar, ai, re, im);
+  turn(n_, chirp_->cos, chirp_->sin, x, padded);
+  std::fill(padded.re + n_ * width, padded.re + length * width, T{0});
+  std::fill(padded.im + n_ * width, padded.im + length * width, T{0});
+  const auto spectrum = chirp_->convolution.run(padded, width, rest);
+  turn(length, chirp_->response_re, chirp_->response_im, spectrum, spectrum);
+  // Backwards. What is not where the result of the first is, is room for the second.
+  const bool in_place = spectrum.re == padded.re;
+  const auto result = chirp_->convolution.run(spectrum.swapped(), width, in_place ? rest : padded.re).swapped();
+  turn(n_, chirp_->cos, chirp_->sin, result, x);
+  return x;
 }
 
 template class FftPlan<float>;

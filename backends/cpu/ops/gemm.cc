@@ -11,6 +11,7 @@
 #include <dnnl.h>
 #include <fmt/format.h>
 
+#include "backends/cpu/ops/openblas.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/tuning.h"
 
@@ -38,6 +39,10 @@ void call_blas(const Product<T>& p) {
                 i(p.a.stride), p.b.data, i(p.b.stride), p.beta, p.c, i(p.c_stride));
   }
 }
+
+// OpenBLAS picks its kernels by the processor's model when it is loaded. One that is newer than the library gets those
+// of its first processors, a fifth of the speed; it has better ones that such a processor runs. This looks before main.
+[[maybe_unused]] const bool kernels_are_chosen = choose_openblas_kernels();
 
 // False: oneDNN does not take it.
 bool call_onednn(const Product<float>& p) {
@@ -70,17 +75,6 @@ void multiply_plainly(const Product<T>& p) {
   }
 }
 
-// Rows [row, row + rows) and columns [column, column + columns) of the result.
-template <typename T>
-Product<T> part(Product<T> p, std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns) {
-  p.a.data += row * (p.a.transposed ? 1 : p.a.stride);
-  p.b.data += column * (p.b.transposed ? p.b.stride : 1);
-  p.c += row * p.c_stride + column;
-  p.m = rows;
-  p.n = columns;
-  return p;
-}
-
 // Into how many bands of rows to cut, of `parts` pieces in all: the one with the least to read.
 std::int64_t row_bands(std::int64_t m, std::int64_t n, std::int64_t parts) {
   std::int64_t best = 1;
@@ -110,7 +104,7 @@ void multiply_parts(const Product<T>& p, std::int64_t parts, std::int64_t bands,
     for (auto i = begin; i < end; ++i) {
       const auto row = i / stripes * rows, column = i % stripes * columns;
       if (row >= p.m || column >= p.n) continue;
-      multiply_here(part(p, row, std::min(rows, p.m - row), column, std::min(columns, p.n - column)), library);
+      multiply_here(part_of(p, row, std::min(rows, p.m - row), column, std::min(columns, p.n - column)), library);
     }
   });
 }
@@ -123,28 +117,34 @@ std::uint64_t size_class(std::int64_t size) {
   return static_cast<std::uint64_t>(width) << 2 | (static_cast<std::uint64_t>(top) & 3);
 }
 
-constexpr double kWorthTiming = 1 << 15;  // multiply-adds
+}  // namespace
 
-double work_of(double m, double n, double k) { return m * n * k; }
-
-// autotune().choose with a key for products of this class, remembered where no lock is needed. run(i) gives a Status.
-template <typename T, typename Run>
-int tuned(const Product<T>& p, std::int64_t batch, std::span<const std::string_view> names, const Run& run) {
-  static std::array<std::atomic<std::uint64_t>, 1024> known{};  // code and choice + 1; the last writer of a place stays
-  const std::uint64_t code = size_class(p.m) | size_class(p.n) << 8 | size_class(p.k) << 16 | size_class(batch) << 24 |
-                             static_cast<std::uint64_t>(p.a.transposed) << 32 |
-                             static_cast<std::uint64_t>(p.b.transposed) << 33 |
-                             static_cast<std::uint64_t>(names.size()) << 34;
-  auto& place = known[(code * 0x9e3779b97f4a7c15u) >> 54];
-  if (const auto entry = place.load(std::memory_order_relaxed); entry >> 8 == code)
-    return static_cast<int>(entry & 255) - 1;
-  const auto key = fmt::format("matmul f32 {:x} of {}", code, names.size());
-  const int chosen = autotune().choose(key, names, run);
-  place.store(code << 8 | static_cast<std::uint64_t>(chosen + 1), std::memory_order_relaxed);
-  return chosen;
+template <typename T>
+ProductCode product_code(const Product<T>& p, std::int64_t batch, int kind, std::size_t ways) {
+  return size_class(p.m) | size_class(p.n) << 8 | size_class(p.k) << 16 | size_class(batch) << 24 |
+         static_cast<std::uint64_t>(p.a.transposed) << 32 | static_cast<std::uint64_t>(p.b.transposed) << 33 |
+         static_cast<std::uint64_t>(ways) << 34 | static_cast<std::uint64_t>(kind) << 40;
 }
 
+namespace {
+// Code and choice + 1; the last writer of a place stays.
+std::atomic<std::uint64_t>& place_of(ProductCode code) {
+  static std::array<std::atomic<std::uint64_t>, 1024> known{};
+  return known[(code * 0x9e3779b97f4a7c15u) >> 54];
+}
 }  // namespace
+
+int known_choice(ProductCode code) {
+  const auto entry = place_of(code).load(std::memory_order_relaxed);
+  return entry >> 8 == code ? static_cast<int>(entry & 255) - 1 : kNoChoiceYet;
+}
+
+int make_choice(ProductCode code, std::span<const std::string_view> names, const std::function<Status(int)>& run) {
+  const int chosen = autotune().choose(
+      fmt::format("matmul {} {:x} of {}", code >> 40 == 0 ? "f32" : "16-bit", code, names.size()), names, run);
+  place_of(code).store(code << 8 | static_cast<std::uint64_t>(chosen + 1), std::memory_order_relaxed);
+  return chosen;
+}
 
 template <typename T>
 void multiply_here(const Product<T>& p, [[maybe_unused]] Library library) {
@@ -160,7 +160,7 @@ void multiply_here(const Product<T>& p, [[maybe_unused]] Library library) {
 
 template <typename T>
 void multiply(const Product<T>& p) {
-  const double work = work_of(static_cast<double>(p.m), static_cast<double>(p.n), static_cast<double>(p.k));
+  const double work = work_of(p);
   const auto parts = std::max<std::int64_t>(
       1, std::min<std::int64_t>(thread_count(), static_cast<std::int64_t>(std::min(work / kSmall, 1e6))));
   const auto bands = row_bands(p.m, p.n, parts);
@@ -178,7 +178,7 @@ void multiply(const Product<T>& p) {
       const auto run_once = [&](int i) {
         return i >= 2 && cuts[i / 2] == bands ? unimplemented("as the first") : run(i);
       };
-      (void)run(tuned(p, 1, std::span(kNames).first(parts == 1 ? 2 : 6), run_once));
+      (void)run(choose_product(p, 1, 0, std::span(kNames).first(parts == 1 ? 2 : 6), run_once));
       return;
     }
   }
@@ -188,9 +188,9 @@ void multiply(const Product<T>& p) {
 template <typename T>
 Library library_for_batch(const Product<T>& p, std::int64_t batch, const std::function<void(Library)>& run) {
   if constexpr (!std::is_same_v<T, float>) return Library::openblas;
-  const double work = work_of(static_cast<double>(p.m), static_cast<double>(p.n), static_cast<double>(p.k));
+  const double work = work_of(p);
   if (work * static_cast<double>(batch) < kWorthTiming) return Library::openblas;
-  return static_cast<Library>(tuned(p, batch, kLibraryNames, [&](int i) {
+  return static_cast<Library>(choose_product(p, batch, 0, kLibraryNames, [&](int i) {
     run(static_cast<Library>(i));
     return Status{};
   }));
@@ -200,6 +200,7 @@ Library library_for_batch(const Product<T>& p, std::int64_t batch, const std::fu
   template void multiply<T>(const Product<T>&);               \
   template void multiply_here<T>(const Product<T>&, Library); \
   template Library library_for_batch<T>(const Product<T>&, std::int64_t, const std::function<void(Library)>&);
+template ProductCode product_code(const Product<std::uint16_t>&, std::int64_t, int, std::size_t);
 BURN_INSTANTIATE(float)
 BURN_INSTANTIATE(double)
 BURN_INSTANTIATE(std::int64_t)

@@ -11,6 +11,8 @@
 #include <span>
 #include <string_view>
 
+#include "base/status.h"
+
 namespace burn::backends::cpu {
 
 // A matrix that BLAS can read in place: rows `stride` elements apart, or columns if transposed.
@@ -31,6 +33,42 @@ struct Product {
   std::int64_t c_stride;
   T alpha = 1, beta = 0;
 };
+
+// Rows [row, row + rows) and columns [column, column + columns) of the result.
+template <typename T>
+Product<T> part_of(Product<T> p, std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns) {
+  p.a.data += row * (p.a.transposed ? 1 : p.a.stride);
+  p.b.data += column * (p.b.transposed ? p.b.stride : 1);
+  p.c += row * p.c_stride + column;
+  p.m = rows;
+  p.n = columns;
+  return p;
+}
+
+// Choices among ways to compute products of one class of sizes: see choose_product().
+using ProductCode = std::uint64_t;
+inline constexpr int kNoChoiceYet = -2;
+template <typename T>
+ProductCode product_code(const Product<T>& product, std::int64_t batch, int kind, std::size_t ways);
+int known_choice(ProductCode code);  // takes no lock
+int make_choice(ProductCode code, std::span<const std::string_view> names, const std::function<Status(int)>& run);
+
+// Which of `names` for `batch` products like this one, by timing, once for each class of sizes: run(i) computes them
+// all with the i-th and gives a Status. `kind`: of dtype and choice, below 64.
+template <typename T, typename Run>
+int choose_product(const Product<T>& product, std::int64_t batch, int kind, std::span<const std::string_view> names,
+                   const Run& run) {
+  const auto code = product_code(product, batch, kind, names.size());
+  const int known = known_choice(code);
+  return known != kNoChoiceYet ? known : make_choice(code, names, run);
+}
+
+// Multiply-adds from which on the difference is worth timing.
+inline constexpr double kWorthTiming = 1 << 15;
+template <typename T>
+double work_of(const Product<T>& p) {
+  return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+}
 
 // T: float, double, or an integer, whose operands are never transposed.
 template <typename T>

@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <mutex>
 #include <optional>
 
 #include "backends/cpu/loops.h"
 #include "backends/cpu/ops/cast.h"
 #include "backends/cpu/ops/copy.h"
 #include "backends/cpu/ops/gemm.h"
+#include "backends/cpu/ops/half_products.h"
 #include "ir/dispatch.h"
 
 namespace burn::backends::cpu {
@@ -55,8 +57,10 @@ bool merge_batch(Array& a, Array& b, Array& c) {
   return true;
 }
 
-template <typename T>
-void multiply_batch(const Array& a, const Array& b, Array& c) {
+// The products of a batch: body is called with the first of them, their number, and each(begin, end, multiply), which
+// calls multiply(product) for a range of them.
+template <typename T, typename Body>
+void with_products(const Array& a, const Array& b, Array& c, const Body& body) {
   const int last = c.rank() - 1;
   const auto m = c.shape()[last - 1], n = c.shape()[last], k = a.shape()[last];
   const Form a_form = blas_form(a).value_or(Form{k, false}), b_form = blas_form(b).value_or(Form{n, false});
@@ -85,43 +89,105 @@ void multiply_batch(const Array& a, const Array& b, Array& c) {
       }
     });
   };
-  // Either whole products side by side, or one after the other on all threads.
-  if (nest.total >= thread_count()) {
-    const auto grain = kGrain / (m * n * std::max<std::int64_t>(k / 8, 1) + 1) + 1;
+  body(product(0, 0, 0), nest.total, each);
+}
+
+// Multiply-adds of 8 are like an element of simple work.
+template <typename T>
+std::int64_t grain_of(const Product<T>& p) {
+  return kGrain / (p.m * p.n * std::max<std::int64_t>(p.k / 8, 1) + 1) + 1;
+}
+
+template <typename T>
+void multiply_batch(const Array& a, const Array& b, Array& c) {
+  with_products<T>(a, b, c, [](const Product<T>& first, std::int64_t count, const auto& each) {
+    // Either whole products side by side, or one after the other on all threads.
+    if (count < thread_count()) return each(0, count, [](const Product<T>& p) { multiply(p); });
     const auto run = [&](Library library) {
-      parallel_for(nest.total, grain, [&](std::int64_t begin, std::int64_t end) {
+      parallel_for(count, grain_of(first), [&](std::int64_t begin, std::int64_t end) {
         each(begin, end, [&](const Product<T>& p) { multiply_here(p, library); });
       });
     };
-    run(library_for_batch<T>(product(0, 0, 0), nest.total, run));
-  } else {
-    each(0, nest.total, [](const Product<T>& p) { multiply(p); });
-  }
+    run(library_for_batch<T>(first, count, run));
+  });
+}
+
+// All products of 16-bit floats as they are.
+Status multiply_half_batch(Run& run, ir::DType dtype, const Array& a, const Array& b, Array& c, HalfCut cut) {
+  std::mutex mutex;
+  Status status;
+  const auto keep = [&](Status result) {
+    if (result.ok()) return;
+    const std::lock_guard lock(mutex);
+    status = std::move(result);
+  };
+  with_products<std::uint16_t>(a, b, c, [&](const HalfProduct& first, std::int64_t count, const auto& each) {
+    if (count < thread_count())
+      return each(0, count, [&](const HalfProduct& p) { keep(multiply_half(run, dtype, p, cut)); });
+    parallel_for(count, grain_of(first), [&](std::int64_t begin, std::int64_t end) {
+      each(begin, end, [&](const HalfProduct& p) { keep(multiply_half_here(run, dtype, p)); });
+    });
+  });
+  return status;
 }
 
 void fill_zero(Array& x) { std::fill_n(x.data(), x.num_bytes(), std::byte{0}); }
+
+// The product in the type that it is computed in, by the libraries for that.
+Result<Array> product(Run& run, std::span<Array> operands, const ir::TensorType& type) {
+  const auto dtype = compute_dtype(type.dtype);
+  BURN_TRY(Array y, run.allocate({dtype, type.shape}));
+  BURN_TRY(Array a, multipliable(run, operands[0], dtype));
+  BURN_TRY(Array b, multipliable(run, operands[1], dtype));
+  Array c = y;
+  merge_batch(a, b, c);
+  ir::dispatch(dtype, [&]<typename T>() {
+    if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) multiply_batch<T>(a, b, c);
+  });
+  return cast(run, y, type.dtype);
+}
+
+// Of 16-bit floats: in f32, or as they are, whatever is faster for such sizes.
+Result<Array> half_product(Run& run, std::span<Array> operands, const ir::TensorType& type) {
+  static constexpr std::string_view kWays[] = {"in f32", "as they are by rows", "as they are by columns"};
+  BURN_TRY(Array y, run.allocate(type));
+  BURN_TRY(Array a, multipliable(run, operands[0], type.dtype));
+  BURN_TRY(Array b, multipliable(run, operands[1], type.dtype));
+  Array c = y;
+  merge_batch(a, b, c);
+  const auto compute = [&](int way) -> Status {
+    if (way > 0) return multiply_half_batch(run, type.dtype, a, b, c, way == 1 ? HalfCut::rows : HalfCut::columns);
+    BURN_TRY(y, product(run, operands, type));
+    return {};
+  };
+  int way = 0;
+  with_products<std::uint16_t>(a, b, c, [&](const HalfProduct& first, std::int64_t count, const auto&) {
+    if (work_of(first) * static_cast<double>(count) < kWorthTiming) return;
+    way = choose_product(first, count, type.dtype == ir::DType::bf16 ? 1 : 2, kWays, compute);
+  });
+  auto status = compute(std::max(way, 0));
+  // Of a class of sizes that oneDNN has a kernel for, it may not have one for all.
+  if (!status.ok() && way > 0) status = compute(0);
+  BURN_RETURN_IF_ERROR(status);
+  return y;
+}
 
 }  // namespace
 
 namespace kernels {
 
 Result<Kernel> prepare(const ir::MatMul&, const Signature& signature) {
-  return Kernel([type = signature.result](Run& run, std::span<Array> operands) -> Result<Array> {
-    const auto dtype = compute_dtype(type.dtype);
-    BURN_TRY(Array y, run.allocate({dtype, type.shape}));
-    if (y.num_elements() == 0) return cast(run, y, type.dtype);
+  const auto dtype = signature.result.dtype;
+  const bool is_half = dtype == ir::DType::bf16 || dtype == ir::DType::f16;
+  return Kernel([is_half, type = signature.result](Run& run, std::span<Array> operands) -> Result<Array> {
+    if (ir::num_elements(type.shape) == 0) return run.allocate(type);
     if (operands[0].num_elements() == 0) {  // k is 0
+      BURN_TRY(Array y, run.allocate(type));
       fill_zero(y);
-      return cast(run, y, type.dtype);
+      return y;
     }
-    BURN_TRY(Array a, multipliable(run, operands[0], dtype));
-    BURN_TRY(Array b, multipliable(run, operands[1], dtype));
-    Array c = y;
-    merge_batch(a, b, c);
-    ir::dispatch(dtype, [&]<typename T>() {
-      if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) multiply_batch<T>(a, b, c);
-    });
-    return cast(run, y, type.dtype);
+    if (is_half && has_half_products(type.dtype)) return half_product(run, operands, type);
+    return product(run, operands, type);
   });
 }
 

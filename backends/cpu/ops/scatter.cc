@@ -65,22 +65,65 @@ void scatter(const Layout& layout, const std::int64_t* index, const T* values, T
       grain);
 }
 
-template <typename T>
-void scatter(ir::ScatterFn fn, const Layout& layout, const Array& index, const Array& values, Array& y) {
-  const auto with = [&]<typename Op>() { scatter<Op>(layout, index.as<std::int64_t>(), values.as<T>(), y.as<T>()); };
+// Calls body with the type of the function: body.template operator()<Op>().
+template <typename Body>
+void with_combination(ir::ScatterFn fn, const Body& body) {
   switch (fn) {
     case ir::ScatterFn::assign:
-      return with.template operator()<Assign>();
+      return body.template operator()<Assign>();
     case ir::ScatterFn::add:
-      return with.template operator()<Sum>();
+      return body.template operator()<Sum>();
     case ir::ScatterFn::mul:
-      return with.template operator()<Prod>();
+      return body.template operator()<Prod>();
     case ir::ScatterFn::max:
-      return with.template operator()<Max>();
+      return body.template operator()<Max>();
     case ir::ScatterFn::min:
-      return with.template operator()<Min>();
+      return body.template operator()<Min>();
   }
 }
+
+std::int64_t rows_of(const Array& x) {
+  std::int64_t rows = 1;
+  for (int i = 0; i < x.rank() - 1; ++i) rows *= x.shape()[i];
+  return rows;
+}
+
+// Whether scatter_rows() takes it: rows enough for all threads, each without gaps.
+bool scatters_by_rows(const Array& x, const Array& index, const Array& values, int axis) {
+  constexpr std::int64_t kLeastRows = 16;
+  return axis == x.rank() - 1 && x.is_contiguous() && values.is_contiguous() && UncheckedIndex::takes(index) &&
+         rows_of(x) >= kLeastRows;
+}
+
+// Row by row: copied if x is somebody else's, its index checked, its values combined, all while it is in the nearest
+// cache.
+template <typename Op, typename T>
+void scatter_rows(const Array& x, const Array& index, const Array& values, UncheckedIndex& unchecked, Array& y) {
+  const auto size = x.shape().back(), count = index.shape().back();
+  const bool copies = x.data() != y.data();
+  const auto* from = x.as<T>();
+  T* to = y.as<T>();
+  parallel_for(rows_of(x), kGrain / (size + count + 1) + 1, [&](std::int64_t begin, std::int64_t end) {
+    for (auto row = begin; row < end; ++row) {
+      T* target = to + row * size;
+      if (copies) std::copy_n(from + row * size, size, target);
+      const auto* position = index.as<std::int64_t>() + row * count;
+      const T* value = values.as<T>() + row * count;
+      unchecked.each_block(count, position, [&](std::int64_t first, std::int64_t n) {
+        for (auto i = first; i < first + n; ++i) update<Op>(target[position[i]], value[i]);
+      });
+    }
+  });
+}
+
+template <typename T>
+struct StoredAs {
+  using type = T;
+};
+template <>
+struct StoredAs<bool> {
+  using type = std::uint8_t;
+};
 
 }  // namespace
 
@@ -88,7 +131,6 @@ namespace kernels {
 
 Result<Kernel> prepare(const ir::Scatter& op, const Signature&) {
   return Kernel([axis = static_cast<int>(op.axis), fn = op.fn](Run& run, std::span<Array> operands) -> Result<Array> {
-    BURN_TRY(const Array index, checked_index(run, operands[1], operands[0].shape()[axis]));
     // Of 16-bit floats many small numbers would not add up: they do in f32, rounded at the end.
     const auto dtype = operands[0].dtype();
     const bool accumulates = fn == ir::ScatterFn::add || fn == ir::ScatterFn::mul;
@@ -96,14 +138,30 @@ Result<Kernel> prepare(const ir::Scatter& op, const Signature&) {
     if (held != dtype) {
       BURN_TRY(operands[0], cast(run, operands[0], held));
     }
-    BURN_TRY(Array y, writable(run, operands[0]));
     BURN_TRY(const Array values, cast(run, operands[2], held));
+    if (scatters_by_rows(operands[0], operands[1], values, axis)) {
+      const Array& x = operands[0];
+      Array y = x;
+      if (!may_overwrite(x)) {
+        BURN_TRY(y, run.allocate(x.type()));
+      }
+      UncheckedIndex unchecked(x.shape().back());
+      ir::dispatch(held, [&]<typename T>() {
+        with_combination(fn, [&]<typename Op>() {
+          scatter_rows<Op, typename StoredAs<T>::type>(x, operands[1], values, unchecked, y);
+        });
+      });
+      if (unchecked.has_failed()) return checked_index(run, operands[1], x.shape().back()).status();
+      return cast(run, y, dtype);
+    }
+    BURN_TRY(const Array index, checked_index(run, operands[1], operands[0].shape()[axis]));
+    BURN_TRY(Array y, writable(run, operands[0]));
     const auto layout = make_layout(y, index, values, axis);
-    ir::dispatch(y.dtype(), [&]<typename T>() {
-      if constexpr (std::is_same_v<T, bool>)
-        scatter<std::uint8_t>(fn, layout, index, values, y);
-      else
-        scatter<T>(fn, layout, index, values, y);
+    ir::dispatch(held, [&]<typename T>() {
+      using Stored = typename StoredAs<T>::type;
+      with_combination(fn, [&]<typename Op>() {
+        scatter<Op>(layout, index.as<std::int64_t>(), values.as<Stored>(), y.as<Stored>());
+      });
     });
     return cast(run, y, dtype);
   });

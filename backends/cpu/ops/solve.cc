@@ -1,9 +1,12 @@
 // Systems of linear equations and what comes of their elimination: Solve, SolveTriangular, Det.
+#include <array>
+#include <utility>
 #include <vector>
 
 #include <cblas.h>
 
 #include "backends/cpu/ops/matrices.h"
+#include "backends/cpu/vector/elimination.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -17,10 +20,31 @@ MatrixBatch work_of(const MatrixBatch& matrices, std::int64_t columns) {
   return work;
 }
 
+// Small matrices: elimination where they lie, with the right-hand sides along.
+Result<Array> solve_small(Run& run, std::span<Array> operands) {
+  const MatrixBatch batch(operands[0].shape()), sides(operands[1].shape());
+  BURN_TRY(Array x, writable(run, std::exchange(operands[1], Array())));
+  BURN_TRY(Array a, writable(run, std::exchange(operands[0], Array())));
+  FirstFailure failure;
+  dispatch_real(x.dtype(), [&]<typename T>() {
+    const auto& loops = elimination<T>();
+    for_each_matrix(work_of(batch, sides.columns), [&](std::int64_t k) {
+      std::array<Int, kMostForElimination> pivots;
+      T *matrix = a.as<T>() + k * batch.size(), *result = x.as<T>() + k * sides.size();
+      const auto zero = loops.eliminate(batch.rows, batch.columns, matrix, pivots.data(), sides.columns, result);
+      if (zero != 0) return failure.found(k, zero - 1);
+      loops.substitute(batch.rows, matrix, sides.columns, result);
+    });
+  });
+  if (failure.any()) return singular_matrix(failure.of(batch));
+  return x;
+}
+
 Result<Array> solve(Run& run, std::span<Array> operands) {
   const MatrixBatch batch(operands[0].shape()), sides(operands[1].shape());
   BURN_RETURN_IF_ERROR(check_lapack_sizes(batch));
   BURN_RETURN_IF_ERROR(check_lapack_sizes(sides));
+  if (!batch.is_empty() && batch.rows <= kMostForElimination) return solve_small(run, operands);
   BURN_TRY(Array x, by_columns(run, operands[1]));
   if (batch.is_empty()) return transposed(x);
   BURN_TRY(Array a, by_columns(run, operands[0]));
@@ -67,11 +91,15 @@ Result<Array> solve_triangular(const ir::SolveTriangular& op, Run& run, std::spa
   return x;
 }
 
-// The product of the pivots, in double: what they grow to on the way need not fit a float.
+// Of a matrix or its transpose: the product of the pivots, in double: what they grow to on the way need not fit a
+// float.
 template <typename T>
 T determinant(Int n, T* a) {
   std::vector<Int> pivots(static_cast<std::size_t>(n));
-  if (n > 0) lapack::getrf(n, n, a, pivots.data());
+  if (n > kMostForElimination)
+    lapack::getrf(n, n, a, pivots.data());
+  else if (n > 0)
+    elimination<T>().eliminate(n, n, a, pivots.data(), 0, nullptr);
   double product = 1;
   for (Int i = 0; i < n; ++i) {
     const double pivot = a[i + std::int64_t{i} * n];
@@ -83,7 +111,7 @@ T determinant(Int n, T* a) {
 Result<Array> det(Run& run, std::span<Array> operands, const ir::TensorType& type) {
   const MatrixBatch batch(operands[0].shape());
   BURN_RETURN_IF_ERROR(check_lapack_sizes(batch));
-  BURN_TRY(Array a, by_columns(run, operands[0]));
+  BURN_TRY(Array a, writable(run, std::exchange(operands[0], Array())));
   BURN_TRY(Array y, run.allocate(type));
   dispatch_real(type.dtype, [&]<typename T>() {
     for_each_matrix(batch, [&](std::int64_t k) {
