@@ -4,14 +4,20 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <deque>
+#include <exception>
+#include <limits>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include <omp.h>
 
+#include "backends/interrupt.h"
 #include "base/fork.h"
+#include "base/machine.h"
 #include "base/settings.h"
 
 namespace burn::backends::cpu {
@@ -19,9 +25,12 @@ namespace {
 
 constexpr int kMaxThreads = 1024;
 
+// Of OpenMP only what the user said: it does not know of a control group's quota.
+int default_threads() { return std::getenv("OMP_NUM_THREADS") ? omp_get_max_threads() : usable_cores(); }
+
 int configured_threads() {
   const auto wanted = numeric_setting(Setting::num_threads).value_or(0);
-  const auto threads = wanted > 0 ? wanted : static_cast<std::uint64_t>(omp_get_max_threads());
+  const auto threads = wanted > 0 ? wanted : static_cast<std::uint64_t>(default_threads());
   return static_cast<int>(std::clamp<std::uint64_t>(threads, 1, kMaxThreads));
 }
 
@@ -46,19 +55,47 @@ bool spin_until(const Changed& changed) {
   return false;
 }
 
+// Calls body for [begin, end), with a look at whether the run is to end before every so many grains of it.
+void in_bounded_steps(std::int64_t begin, std::int64_t end, std::int64_t grain, detail::PartBody body,
+                      const void* context) {
+  constexpr std::int64_t kGrainsAtOnce = 64;  // a few milliseconds of simple work
+  const auto most =
+      std::clamp<std::int64_t>(grain, 1, std::numeric_limits<std::int64_t>::max() / kGrainsAtOnce) * kGrainsAtOnce;
+  while (end - begin > most) {
+    throw_if_interrupted();
+    const auto next = begin + (end - begin >= 2 * most ? most : (end - begin) / 2);
+    body(context, begin, next);
+    begin = next;
+  }
+  throw_if_interrupted();
+  body(context, begin, end);
+}
+
 // One parallel_for. Lives on its caller's stack until the last part is done.
 struct Job {
-  std::int64_t n, parts;
+  std::int64_t n, parts, grain;
   detail::PartBody body;
   const void* context;
-  std::int64_t taken = 0;                    // guarded by Workers::mutex_
-  std::atomic<std::int64_t> unfinished = 0;  // changed under Workers::mutex_
+  const Interrupt* interrupt = InterruptScope::current();  // its caller's
+  std::int64_t taken = 0;                                  // guarded by Workers::mutex_
+  std::atomic<std::int64_t> unfinished = 0;                // changed under Workers::mutex_
+  std::atomic<bool> has_failed = false;                    // what is not begun yet is left out
+  std::exception_ptr failure = nullptr;  // the first; guarded by Workers::mutex_ until nothing is unfinished
 
-  void run_part(std::int64_t part) const {
+  // What the part throws; nothing for one that went well.
+  std::exception_ptr run_part(std::int64_t part) {
+    if (has_failed.load(std::memory_order_relaxed)) return nullptr;
+    const InterruptScope scope(interrupt);
     // Written so that no product leaves 64 bits.
     const auto size = n / parts, rest = n % parts;
     const auto begin = part * size + std::min(part, rest);
-    body(context, begin, begin + size + (part < rest ? 1 : 0));
+    try {
+      in_bounded_steps(begin, begin + size + (part < rest ? 1 : 0), grain, body, context);
+      return nullptr;
+    } catch (...) {
+      has_failed.store(true, std::memory_order_relaxed);
+      return std::current_exception();
+    }
   }
 };
 
@@ -70,11 +107,15 @@ class Workers {
     return workers.get([] { return std::make_unique<Workers>(thread_count() - 1); });
   }
 
+  // Where the system has no more threads, those there are do.
   explicit Workers(int count) {
-    for (int i = 0; i < count; ++i) std::thread([this] { serve(); }).detach();
+    try {
+      for (int i = 0; i < count; ++i) std::thread([this] { serve(); }).detach();
+    } catch (const std::system_error&) {
+    }
   }
 
-  // Runs every part, together with whichever workers come by.
+  // Runs every part, together with whichever workers come by. Throws what a part threw, when none is at it any more.
   void run(Job& job) {
     job.unfinished = job.parts;
     std::unique_lock lock(mutex_);
@@ -88,9 +129,11 @@ class Workers {
     while (job.taken < job.parts) work_on(job, lock);
     lock.unlock();
     const auto is_done = [&] { return job.unfinished.load(std::memory_order_acquire) == 0; };
-    if (spin_until(is_done)) return;
-    lock.lock();
-    done_.wait(lock, is_done);
+    if (!spin_until(is_done)) {
+      lock.lock();
+      done_.wait(lock, is_done);
+    }
+    if (job.failure) std::rethrow_exception(job.failure);
   }
 
  private:
@@ -98,7 +141,8 @@ class Workers {
     omp_set_num_threads(1);
     std::unique_lock lock(mutex_);
     while (true) {
-      while (!open_.empty()) work_on(*open_.front(), lock);
+      // A part of each job in turn: a large one does not keep a pool from a small one.
+      for (std::size_t turn = 0; !open_.empty(); ++turn) work_on(*open_[turn % open_.size()], lock);
       const auto seen = arrivals_.load(std::memory_order_relaxed);
       lock.unlock();
       spin_until([&] { return arrivals_.load(std::memory_order_acquire) != seen; });
@@ -115,9 +159,10 @@ class Workers {
     if (job.taken == job.parts) std::erase(open_, &job);
     lock.unlock();
     is_working = true;
-    job.run_part(part);
+    auto failure = job.run_part(part);
     is_working = false;
     lock.lock();
+    if (failure && !job.failure) job.failure = std::move(failure);
     // After this the job may be gone, unless this is its caller.
     if (job.unfinished.fetch_sub(1, std::memory_order_release) == 1) done_.notify_all();
   }
@@ -149,10 +194,10 @@ void parallel_for(std::int64_t n, std::int64_t grain, PartBody body, const void*
   // More parts than threads: who is early takes one more.
   constexpr std::int64_t kPartsPerThread = 4;
   const auto threads = thread_count();
-  if (threads == 1 || is_working) return body(context, 0, n);
+  if (is_working) return body(context, 0, n);
   const auto parts = std::min(threads * kPartsPerThread, n / std::max<std::int64_t>(grain, 1));
-  if (parts <= 1) return body(context, 0, n);
-  Job job{.n = n, .parts = parts, .body = body, .context = context};
+  if (threads == 1 || parts <= 1) return in_bounded_steps(0, n, grain, body, context);
+  Job job{.n = n, .parts = parts, .grain = grain, .body = body, .context = context};
   Workers::instance().run(job);
 }
 
