@@ -68,23 +68,27 @@ int Autotune::choose_timed(std::string_view key, std::span<const std::string_vie
   }
   if (entries_.size() >= kMaxKeys)
     std::erase_if(entries_, [](const auto& entry) { return !entry.second.name.empty(); });
-  entries_[std::string(key)] = {};
+  const auto mine = entries_.insert_or_assign(std::string(key), Entry{}).first;
+  // Others wait for this key. Whatever becomes of the candidates, or of the memory to note the best of them in, they go
+  // on: with the choice, or one of them tries again.
+  struct Release {
+    Autotune& tuner;
+    std::unique_lock<std::mutex>& lock;
+    const decltype(entries_)::iterator entry;
+    ~Release() {
+      if (!lock.owns_lock()) lock.lock();
+      if (!is_decided) tuner.entries_.erase(entry);
+      lock.unlock();
+      tuner.decided_.notify_all();
+    }
+    bool is_decided = false;
+  } release{*this, lock, mine};
   lock.unlock();
-  int chosen = 0;
-  try {
-    chosen = fastest(static_cast<int>(names.size()), seconds);
-  } catch (...) {  // others wait for this key: one of them tries again
-    lock.lock();
-    entries_.erase(entries_.find(key));
-    lock.unlock();
-    decided_.notify_all();
-    throw;
-  }
+  const int chosen = fastest(static_cast<int>(names.size()), seconds);
   lock.lock();
-  entries_[std::string(key)] = {std::string(names[static_cast<std::size_t>(chosen)])};
+  mine->second.name = names[static_cast<std::size_t>(chosen)];
+  release.is_decided = true;
   save();
-  lock.unlock();
-  decided_.notify_all();
   return chosen;
 }
 

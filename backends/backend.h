@@ -2,6 +2,7 @@
 // implement, its Stream six.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -48,6 +49,16 @@ class Backend {
   // Gives memory that no buffer uses, and that none has used for so long, back to the system, until at most `keep`
   // bytes of it are left. How many bytes that was. Takes its time; runs may go on beside it.
   virtual std::uint64_t trim(std::uint64_t /*keep*/, std::chrono::milliseconds /*unused_for*/) { return 0; }
+
+  // Counts memory of the host that is neither buffer nor block, before it is taken: what a worker's sessions keep of
+  // queues, programs and tables. Buffers of a device that computes in host memory are of the same account.
+  // Errors: RESOURCE_EXHAUSTED, and nothing is counted.
+  virtual Status take_host(std::uint64_t bytes);
+  virtual void give_host(std::uint64_t bytes) { host_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
+  std::uint64_t host_bytes() const { return host_bytes_.load(std::memory_order_relaxed); }
+
+ protected:
+  std::atomic<std::uint64_t> host_bytes_ = 0;  // taken
 };
 
 }  // namespace burn::backends

@@ -1,6 +1,7 @@
 // The order in which a device works for one session: everything that moves bytes or computes goes through a stream.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -17,11 +18,32 @@ namespace burn::backends {
 // stream that made it.
 class Buffer {
  public:
+  // What somebody pays for the memory, for as long as it is there.
+  class Charge {
+   public:
+    virtual ~Charge() = default;
+
+   private:
+    friend class Buffer;
+    std::unique_ptr<Charge> next_;
+  };
+
   Buffer() = default;
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
-  virtual ~Buffer() = default;
+  virtual ~Buffer() {
+    while (charges_) charges_ = std::move(charges_->next_);  // one by one: there may be any number
+  }
   virtual std::size_t size() const = 0;  // bytes, at least what was asked for
+
+  // Ends with the buffer. From one thread at a time: that of the stream's calls.
+  void keep(std::unique_ptr<Charge> charge) {
+    charge->next_ = std::move(charges_);
+    charges_ = std::move(charge);
+  }
+
+ private:
+  std::unique_ptr<Charge> charges_;
 };
 using BufferPtr = std::shared_ptr<Buffer>;
 
@@ -47,6 +69,8 @@ struct RunArgs {
   std::uint64_t random_offset = 0;
   std::optional<std::uint64_t> program;  // what failures of this run call it: "program 7: gather: ..."
   std::uint64_t serial = 0;              // which run it is to whoever is told of failures that are found later
+  // After which the run ends with DEADLINE_EXCEEDED, where the backend can end one; 0: never.
+  std::chrono::milliseconds time_limit{0};
 };
 
 // What a run made, or will have made.
@@ -99,6 +123,9 @@ class Stream {
   virtual Result<RunResult> run(const std::shared_ptr<Executable>& executable, RunArgs args) = 0;
   // Done when everything before is.
   virtual void synchronize(Done done) = 0;
+  // From any thread: what is asked of the stream from now on may be refused with CANCELLED, and a run that is under way
+  // ends so as soon as it can, within milliseconds where the host computes. For good.
+  virtual void interrupt() {}
 };
 
 }  // namespace burn::backends

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <google/protobuf/arena.h>
@@ -150,10 +151,39 @@ using Quiet = pb::LogSilencer;
 struct Quiet {};
 #endif
 
-Result<Frame> assemble(std::string_view header, SharedBytes payload) {
+// A part of a frame that is to be kept: alone, if the rest of the frame, which nobody counts, is much larger.
+SharedBytes kept(SharedBytes part, std::size_t whole) {
+  constexpr std::size_t kSlack = std::size_t{4} << 10;
+  if (part.empty() || whole <= 2 * part.size() + kSlack) return part;
+  const auto bytes = part.span();
+  return SharedBytes::own(std::vector<std::byte>(bytes.begin(), bytes.end()));
+}
+
+// The body; a program in it now, or later: then `owner` keeps its bytes.
+Result<Body> read_any_body(const Envelope& envelope, Programs programs, const SharedBytes& owner) {
+  if (envelope.field != v1::Envelope::kDefineFieldNumber) return read_body(envelope.field, envelope.body);
+  if (envelope.body.size() > kMaxListBytes) return too_large(envelope.body.size(), kMaxListBytes);
+  std::string_view encoded;
+  BURN_TRY(auto define, read_define(envelope.body, &encoded));
+  if (programs == Programs::later) {
+    const auto* begin = reinterpret_cast<const std::byte*>(encoded.data());
+    define.encoded = kept(owner.slice(static_cast<std::size_t>(begin - owner.data()), encoded.size()), owner.size());
+    return Body{std::move(define)};
+  }
+  bool sound = true;
+  auto [program, invalid, output_count] = read_program(encoded, nullptr, sound);
+  if (!sound) return invalid_argument("it is malformed");
+  define.program = std::move(program);
+  define.invalid = std::move(invalid);
+  define.output_count = output_count;
+  return Body{std::move(define)};
+}
+
+// `owner`: of the header's bytes.
+Result<Frame> assemble(std::string_view header, SharedBytes payload, Programs programs, const SharedBytes& owner) {
   [[maybe_unused]] const Quiet quiet;
   BURN_TRY(const auto envelope, read_envelope(header));
-  auto body = read_body(envelope.field, envelope.body);
+  auto body = read_any_body(envelope, programs, owner);
   if (!body.ok()) return body.status().with_context("bad frame");
   if (auto status = check_payload(*body, payload.size()); !status.ok()) return status.with_context(name(*body));
   return Frame{envelope.seq, *std::move(body), std::move(payload)};
@@ -169,19 +199,28 @@ EncodedFrame encode(const Frame& frame) {
   return {assemble(frame.seq, field, *body, frame.payload.size()), frame.payload};
 }
 
-Result<Frame> decode(const SharedBytes& bytes) {
+Result<Frame> decode(const SharedBytes& bytes, Programs programs) {
   if (bytes.size() > kMaxFrameBytes) {
     return invalid_argument(fmt::format("a frame of {} bytes; at most {} may be", bytes.size(), kMaxFrameBytes));
   }
   BURN_TRY(const auto parts, split({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
-  return assemble(parts.header, bytes.slice(parts.payload_begin, bytes.size() - parts.payload_begin));
+  auto payload = kept(bytes.slice(parts.payload_begin, bytes.size() - parts.payload_begin), bytes.size());
+  return assemble(parts.header, std::move(payload), programs, bytes);
 }
 
 Result<Frame> decode(const SharedBytes& head, SharedBytes payload) {
   const auto parts =
       split_head({reinterpret_cast<const char*>(head.data()), head.size()}, head.size() + payload.size());
   if (!parts || parts->payload_begin != head.size()) return invalid_argument("a frame in parts that do not fit");
-  return assemble(parts->header, std::move(payload));
+  return assemble(parts->header, std::move(payload), Programs::now, head);
+}
+
+ReadProgram read_program(const SharedBytes& encoded, const std::function<Status(const ProgramSize&)>& admit) {
+  [[maybe_unused]] const Quiet quiet;
+  bool sound = true;
+  auto read = read_program({reinterpret_cast<const char*>(encoded.data()), encoded.size()}, admit, sound);
+  if (!sound) return {nullptr, invalid_argument("the program is malformed"), read.output_count};
+  return read;
 }
 
 std::optional<ChunkHead> peek_chunk(std::span<const std::byte> head, std::uint64_t frame_bytes) {

@@ -13,10 +13,8 @@ using google::protobuf::Arena;
 using google::protobuf::MessageLite;
 using google::protobuf::RepeatedField;
 
-// Bodies larger than this cannot be meant: a frame's bulk is its payload. What protobuf makes of a hostile body in
-// memory is a small multiple of it.
-constexpr std::size_t kMaxListBytes = std::size_t{16} << 20;   // programs and lists of ids
-constexpr std::size_t kMaxSmallBytes = std::size_t{64} << 10;  // the others
+constexpr std::size_t kMaxRunBytes = 28 * kMaxIds + 1024;      // three lists: 10 bytes an id, 8 a scalar
+constexpr std::size_t kMaxSmallBytes = std::size_t{64} << 10;  // what has no lists
 constexpr int kMaxDevices = 256;
 
 template <typename Message>
@@ -161,7 +159,15 @@ Result<Body> from_wire(const v1::Hello& hello) {
                     hello.token().substr(0, kMaxTextBytes), hello.device()}};
 }
 
+Status check_ids(int count, std::string_view of_what) {
+  if (static_cast<std::size_t>(count) <= kMaxIds) return {};
+  return invalid_argument(fmt::format("{} {}; at most {} may be in one frame", count, of_what, kMaxIds));
+}
+
 Result<Body> from_wire(const v1::Run& run) {
+  BURN_RETURN_IF_ERROR(check_ids(run.inputs_size(), "inputs"));
+  BURN_RETURN_IF_ERROR(check_ids(run.scalars_size(), "scalars"));
+  BURN_RETURN_IF_ERROR(check_ids(run.release_size(), "tensors to release"));
   return Body{RunProgram{Run{run.program(), to_vector(run.inputs()), run.first_output(), to_vector(run.scalars()),
                              run.seed(), run.random_offset(), to_vector(run.release())}}};
 }
@@ -173,7 +179,10 @@ Result<Body> from_wire(const v1::Write& write) {
 
 Result<Body> from_wire(const v1::Chunk& chunk) { return Body{Chunk{chunk.key(), chunk.offset()}}; }
 Result<Body> from_wire(const v1::Read& read) { return Body{Read{read.request(), read.id()}}; }
-Result<Body> from_wire(const v1::Release& release) { return Body{Release{to_vector(release.ids())}}; }
+Result<Body> from_wire(const v1::Release& release) {
+  BURN_RETURN_IF_ERROR(check_ids(release.ids_size(), "tensors to release"));
+  return Body{Release{to_vector(release.ids())}};
+}
 Result<Body> from_wire(const v1::Sync& sync) { return Body{Sync{sync.request()}}; }
 Result<Body> from_wire(const v1::Credit& credit) { return Body{Credit{credit.bytes()}}; }
 Result<Body> from_wire(const v1::Close& close) { return Body{Close{from_wire(close.status())}}; }
@@ -217,19 +226,17 @@ const MessageLite* make_body(const Body& body, Arena& arena) {
   return std::visit([&](const auto& kind) -> const MessageLite* { return to_wire(kind, arena); }, body);
 }
 
+Status too_large(std::size_t bytes, std::size_t limit) {
+  return invalid_argument(fmt::format("it has {} bytes, at most {} may be", bytes, limit));
+}
+
 Result<Body> read_body(int field, std::string_view bytes) {
-  const bool is_list = field == v1::Envelope::kDefineFieldNumber || field == v1::Envelope::kRunFieldNumber ||
-                       field == v1::Envelope::kReleaseFieldNumber;
-  const auto limit = is_list ? kMaxListBytes : kMaxSmallBytes;
-  if (bytes.size() > limit)
-    return invalid_argument(fmt::format("it has {} bytes, at most {} may be", bytes.size(), limit));
+  const bool is_list = field == v1::Envelope::kRunFieldNumber || field == v1::Envelope::kReleaseFieldNumber;
+  const auto limit = is_list ? kMaxRunBytes : kMaxSmallBytes;
+  if (bytes.size() > limit) return too_large(bytes.size(), limit);
   switch (field) {
     case v1::Envelope::kHelloFieldNumber:
       return read_as<v1::Hello>(bytes);
-    case v1::Envelope::kDefineFieldNumber: {
-      BURN_TRY(auto define, read_define(bytes));
-      return Body{std::move(define)};
-    }
     case v1::Envelope::kRunFieldNumber:
       return read_as<v1::Run>(bytes);
     case v1::Envelope::kWriteFieldNumber:

@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "ir/program.h"
+#include "proto/codec.h"
 #include "proto/message.h"
 
 namespace google::protobuf {
@@ -27,11 +28,16 @@ namespace burn::proto {
 inline constexpr std::size_t kMaxTextBytes =
     4096;  // messages, paths; longer ones are cut when sent and refused when read
 
+// Bodies larger than this cannot be meant: a frame's bulk is its payload. What protobuf makes of a hostile body in
+// memory is a small multiple of it.
+inline constexpr std::size_t kMaxListBytes = std::size_t{16} << 20;  // programs
+Status too_large(std::size_t bytes, std::size_t limit);
+
 inline constexpr std::size_t kArenaBytes = 4096;  // what a message may take on the stack before it allocates
 
 // The generated message of a body, owned by the arena.
 const google::protobuf::MessageLite* make_body(const Body& body, google::protobuf::Arena& arena);
-// Reads the body that field `field` of an Envelope holds.
+// Reads the body that field `field` of an Envelope holds; of a DefineProgram everything but the program.
 Result<Body> read_body(int field, std::string_view bytes);
 
 // The text as proto3 wants it: valid UTF-8, at most kMaxTextBytes.
@@ -42,8 +48,10 @@ Result<ir::TensorType> from_wire(const v1::TensorType& type);
 
 void to_wire(const ir::Program& program, v1::Program* out);
 
-// Reads a DefineProgram. Errors: only for bytes that are none.
-Result<DefineProgram> read_define(std::string_view bytes);
+// Reads a DefineProgram but for the program, of which it says where it stands. Errors: bytes that are none.
+Result<DefineProgram> read_define(std::string_view bytes, std::string_view* program);
+// Reads a Program. False in `sound`: the bytes are none.
+ReadProgram read_program(std::string_view bytes, const std::function<Status(const ProgramSize&)>& admit, bool& sound);
 
 // Reads a length and moves behind that many bytes of `whole`, which the stream reads: those bytes, or nothing if there
 // are fewer.

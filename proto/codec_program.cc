@@ -18,7 +18,7 @@ using google::protobuf::io::CodedInputStream;
 constexpr std::size_t kMaxInputBytes = 256;                    // one Input on the wire
 constexpr std::size_t kMaxNodeBytes = std::size_t{256} << 10;  // one Node: a concat of many
 constexpr int kMaxAttrs = 32;
-constexpr std::size_t kMaxInputs = ir::ProgramBuilder::kMaxNodes;
+constexpr std::size_t kMaxInputs = kMaxIds;  // a run names them all
 constexpr std::size_t kMaxSiteFiles = 4096;
 
 // --- to the wire -----------------------------------------------------------------------------------------------------
@@ -155,6 +155,7 @@ class ProgramReader {
   }
 
   std::size_t output_count() const { return outputs_.size(); }
+  ProgramSize size() const { return {builder_.program().inputs.size(), nodes_, outputs_.size(), 0}; }
 
  private:
   static Status too_many(std::string_view what, std::size_t limit) {
@@ -229,23 +230,10 @@ bool read_ids(CodedInputStream& in, std::vector<ProgramId>& ids) {
   if (!in.ReadVarint32(&length)) return false;
   const auto limit = in.PushLimit(static_cast<int>(length));
   while (in.BytesUntilLimit() > 0) {
-    if (!in.ReadVarint64(&ids.emplace_back())) return false;
+    if (ids.size() >= kMaxIds || !in.ReadVarint64(&ids.emplace_back())) return false;
   }
   in.PopLimit(limit);
   return true;
-}
-
-// The inner result: a program, or what is wrong with it.
-Status read_program(std::string_view bytes, DefineProgram& define, bool& sound) {
-  ProgramReader reader;
-  auto status = reader.read_frame(bytes, sound);
-  if (sound && status.ok()) status = reader.read_nodes(bytes, sound);
-  define.output_count = reader.output_count();
-  BURN_RETURN_IF_ERROR(status);
-  if (!sound) return {};
-  BURN_TRY(auto program, reader.finish());
-  define.program = std::make_shared<const ir::Program>(std::move(program));
-  return {};
 }
 
 }  // namespace
@@ -269,12 +257,11 @@ void to_wire(const ir::Program& program, v1::Program* out) {
   for (const auto ref : program.outputs) out->add_outputs(ref.code());
 }
 
-Result<DefineProgram> read_define(std::string_view bytes) {
+Result<DefineProgram> read_define(std::string_view bytes, std::string_view* program) {
   DefineProgram define;
-  bool sound = true;
   CodedInputStream in{reinterpret_cast<const std::uint8_t*>(bytes.data()), static_cast<int>(bytes.size())};
   const auto malformed = [] { return invalid_argument("it is malformed"); };
-  std::optional<std::string_view> program;
+  std::optional<std::string_view> found;
   while (in.CurrentPosition() < static_cast<int>(bytes.size())) {
     const auto tag = in.ReadTag();
     const auto field = WireFormatLite::GetTagFieldNumber(tag);
@@ -283,20 +270,40 @@ Result<DefineProgram> read_define(std::string_view bytes) {
     if (field == v1::DefineProgram::kIdFieldNumber && type == WireFormatLite::WIRETYPE_VARINT) {
       if (!in.ReadVarint64(&define.id)) return malformed();
     } else if (field == v1::DefineProgram::kProgramFieldNumber && type == WireFormatLite::WIRETYPE_LENGTH_DELIMITED) {
-      program = read_block(in, bytes);
-      if (!program) return malformed();
+      found = read_block(in, bytes);
+      if (!found) return malformed();
     } else if (field == v1::DefineProgram::kForgetFieldNumber && type == WireFormatLite::WIRETYPE_LENGTH_DELIMITED) {
       if (!read_ids(in, define.forget)) return malformed();
     } else if (field == v1::DefineProgram::kForgetFieldNumber && type == WireFormatLite::WIRETYPE_VARINT) {
-      if (!in.ReadVarint64(&define.forget.emplace_back())) return malformed();  // not packed, as a parser must accept
+      // Not packed, as a parser must accept.
+      if (define.forget.size() >= kMaxIds || !in.ReadVarint64(&define.forget.emplace_back())) return malformed();
     } else if (!WireFormatLite::SkipField(&in, tag)) {
       return malformed();
     }
   }
-  if (!program) return invalid_argument("it has no program");
-  define.invalid = read_program(*program, define, sound);
-  if (!sound) return malformed();
+  if (!found) return invalid_argument("it has no program");
+  *program = *found;
   return define;
+}
+
+ReadProgram read_program(std::string_view bytes, const std::function<Status(const ProgramSize&)>& admit, bool& sound) {
+  ReadProgram read;
+  ProgramReader reader;
+  read.invalid = reader.read_frame(bytes, sound);
+  read.output_count = reader.output_count();
+  if (sound && read.invalid.ok() && admit) {
+    auto size = reader.size();
+    size.bytes = bytes.size();
+    read.invalid = admit(size);
+  }
+  if (sound && read.invalid.ok()) read.invalid = reader.read_nodes(bytes, sound);
+  if (!sound || !read.invalid.ok()) return read;
+  auto program = reader.finish();
+  if (program.ok())
+    read.program = std::make_shared<const ir::Program>(*std::move(program));
+  else
+    read.invalid = program.status();
+  return read;
 }
 
 }  // namespace burn::proto

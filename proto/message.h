@@ -24,7 +24,8 @@ inline constexpr std::size_t kChunkBytes = std::size_t{1} << 20;  // payload of 
 inline constexpr std::size_t kInlineBytes = std::size_t{64}
                                             << 10;  // tensors up to this travel inside their Write / Data
 inline constexpr std::size_t kMaxFrameBytes = std::size_t{64}
-                                              << 20;  // no frame is larger; checked before it is believed
+                                              << 20;          // no frame is larger; checked before it is believed
+inline constexpr std::size_t kMaxIds = std::size_t{1} << 16;  // in one list of a frame: inputs, scalars, releases
 inline constexpr std::uint64_t kInitialCredit = std::uint64_t{8}
                                                 << 20;  // bulk bytes a client may have under way unasked
 
@@ -47,6 +48,7 @@ struct DefineProgram {
   // fail.
   Status invalid = {};
   std::size_t output_count = 0;  // of an invalid program: how many outputs its runs would have
+  SharedBytes encoded = {};      // of frames decoded with Programs::later: the program, for read_program()
 };
 
 struct RunProgram {

@@ -29,6 +29,11 @@ class ServedSession : public Session {
   // the tensor.
   virtual Result<std::unique_ptr<Upload>> begin_upload(TensorId id, const ir::TensorType& type) = 0;
 
+  // Takes a turn like define(), for a program as it came off the wire (proto::DefineProgram::encoded): it is read when
+  // its turn comes, by whoever executes the session's calls, and at the session's cost. What cannot be read is a
+  // program that is refused. Errors besides those of any call: RESOURCE_EXHAUSTED, more waits than a session may have
+  // waiting.
+  virtual Status define_encoded(ProgramId id, SharedBytes program, std::vector<ProgramId> forget) = 0;
   // Takes a turn like define(), for a program that could not even be read: its runs fail with `why`, and so do their
   // outputs.
   virtual Status define_invalid(ProgramId id, std::size_t output_count, Status why, std::vector<ProgramId> forget) = 0;
@@ -44,6 +49,7 @@ class ServedSession : public Session {
   struct Stats {
     std::uint64_t programs = 0, runs = 0;
     std::uint64_t bytes = 0, peak_bytes = 0;  // of tensors, as their types say
+    std::uint64_t host_bytes = 0;             // of calls that wait, programs with their plans, and tables
   };
   virtual Stats stats() const = 0;
 };

@@ -1,20 +1,32 @@
-// How much memory a session's tensors may take, counted by their types: asked before anything is allocated.
+// The account of one session: what its tensors take, counted by their types, and what else it makes the worker keep:
+// calls that wait, programs and their plans, tables. Asked before anything is allocated or decoded.
+//
+// Above it stands the worker's: tensors lie in the device's memory, which all sessions share and whose limit the
+// backend keeps; the rest is counted with Backend::take_host(), against the memory of the process.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <utility>
 
-#include <fmt/format.h>
-
+#include "backends/backend.h"
 #include "base/status.h"
 
 namespace burn::session {
 
-// Thread-safe. Outlives its shares.
+// Thread-safe. Outlives its shares; whoever cannot promise that holds it by a shared_ptr.
 class Budget {
  public:
-  explicit Budget(std::uint64_t limit) : limit_(limit) {}
+  // What every session has for its calls and tables, and nobody counts.
+  static constexpr std::uint64_t kFree = std::uint64_t{64} << 10;
+
+  // `backend`: whose memory the host's part is counted with; null: nobody's. Outlives the host's shares.
+  explicit Budget(std::uint64_t limit, backends::Backend* backend = nullptr) : limit_(limit), backend_(backend) {}
+  ~Budget() { give_granted(granted_); }
+  Budget(const Budget&) = delete;
+  Budget& operator=(const Budget&) = delete;
 
   // A part of the budget, given back at the end of its life.
   class Share {
@@ -30,32 +42,83 @@ class Budget {
     ~Share() {
       if (budget_) budget_->in_use_ -= bytes_;
     }
+    std::uint64_t bytes() const { return budget_ ? bytes_ : 0; }
 
    private:
     Budget* budget_ = nullptr;
     std::uint64_t bytes_ = 0;
   };
 
-  Result<Share> take(std::uint64_t bytes) {
-    auto in_use = in_use_.load();
-    do {
-      if (bytes > limit_ - in_use) {
-        return resource_exhausted(
-            fmt::format("{} bytes more than the {} in use exceed what a session may hold, {}", bytes, in_use, limit_));
-      }
-    } while (!in_use_.compare_exchange_weak(in_use, in_use + bytes));
-    auto peak = peak_.load(std::memory_order_relaxed);
-    while (peak < in_use + bytes && !peak_.compare_exchange_weak(peak, in_use + bytes)) {
-    }
-    return Share{this, bytes};
-  }
+  // Of tensors. Errors: RESOURCE_EXHAUSTED with the numbers.
+  Result<Share> take(std::uint64_t bytes);
 
-  std::uint64_t in_use() const { return in_use_; }
+  // The same of the host's memory.
+  class HostShare {
+   public:
+    HostShare() = default;
+    HostShare(HostShare&& other) noexcept
+        : budget_(std::exchange(other.budget_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+    HostShare& operator=(HostShare&& other) noexcept {
+      std::swap(budget_, other.budget_);
+      std::swap(bytes_, other.bytes_);
+      return *this;
+    }
+    ~HostShare() {
+      if (budget_ && bytes_ > 0) budget_->give_host(bytes_);
+    }
+    // So many bytes from now on. Errors: RESOURCE_EXHAUSTED; it is then what it was.
+    Status resize(Budget& budget, std::uint64_t bytes);
+    std::uint64_t bytes() const { return bytes_; }
+
+   private:
+    Budget* budget_ = nullptr;
+    std::uint64_t bytes_ = 0;
+  };
+  Result<HostShare> take_host_share(std::uint64_t bytes) {
+    HostShare share;
+    BURN_RETURN_IF_ERROR(share.resize(*this, bytes));
+    return share;
+  }
+  Status take_host(std::uint64_t bytes);
+  void give_host(std::uint64_t bytes);
+  // Counts what is too little to be refused.
+  void add_host(std::uint64_t bytes) { host_.fetch_add(bytes, std::memory_order_relaxed); }
+
+  std::uint64_t limit() const { return limit_; }
+  std::uint64_t in_use() const { return in_use_; }  // by tensors
   std::uint64_t peak() const { return peak_; }
+  std::uint64_t host() const { return host_.load(std::memory_order_relaxed); }
 
  private:
+  std::uint64_t counted_host() const {
+    const auto host = this->host();
+    return host > kFree ? host - kFree : 0;
+  }
+  Status refuse(std::uint64_t host) const;
+  Status grow_granted(std::uint64_t host);
+  void shrink_granted();
+  void give_granted(std::uint64_t bytes) {
+    if (backend_ && bytes > 0) backend_->give_host(bytes);
+  }
+
   const std::uint64_t limit_;
+  backends::Backend* const backend_;
   std::atomic<std::uint64_t> in_use_ = 0, peak_ = 0;
+  // Of the host: what is taken; and what the worker's account has granted for it, which goes in large steps, so that
+  // sessions do not meet there for every call.
+  std::atomic<std::uint64_t> host_ = 0, granted_ = 0;
+  std::mutex granting_;
+};
+
+// A share that lives as long as a buffer does: somebody reads a tensor that its session has released.
+class BufferCharge final : public backends::Buffer::Charge {
+ public:
+  BufferCharge(std::shared_ptr<Budget> budget, Budget::Share share)
+      : budget_(std::move(budget)), share_(std::move(share)) {}
+
+ private:
+  const std::shared_ptr<Budget> budget_;  // outlives the share
+  const Budget::Share share_;
 };
 
 }  // namespace burn::session

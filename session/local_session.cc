@@ -2,98 +2,47 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <deque>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include <fmt/format.h>
 
-#include "base/overloaded.h"
 #include "proto/message.h"
+#include "session/call_queue.h"
 #include "session/callback_scope.h"
+#include "session/guarded.h"
 #include "session/live_sessions.h"
+#include "session/perform_call.h"
+#include "session/session_info.h"
 #include "session/state.h"
-#include "session/version.h"
 
 namespace burn::session {
 namespace {
-
-struct DefineCall {
-  proto::ProgramId id;
-  std::shared_ptr<const ir::Program> program;
-  std::vector<proto::ProgramId> forget;
-};
-struct InvalidCall {
-  proto::ProgramId id;
-  std::size_t output_count;
-  Status why;
-  std::vector<proto::ProgramId> forget;
-};
-struct WriteCall {
-  proto::TensorId id;
-  proto::HostTensor tensor;
-};
-struct UploadCall {
-  proto::TensorId id;
-  ir::TensorType type;
-  std::shared_ptr<StagedUpload> upload;
-  Budget::Share share;
-  Status failed;
-};
-struct ReleaseCall {
-  std::vector<proto::TensorId> ids;
-};
-struct ReadCall {
-  proto::TensorId id;
-  proto::Session::ReadCallback done;
-};
-struct SyncCall {
-  proto::Session::SyncCallback done;
-};
-using Call = std::variant<DefineCall, InvalidCall, proto::Run, WriteCall, UploadCall, ReleaseCall, ReadCall, SyncCall>;
-
-// The client's end of an upload.
-class UploadHandle final : public LocalSession::Upload {
- public:
-  explicit UploadHandle(std::shared_ptr<StagedUpload> upload) : upload_(std::move(upload)) {}
-  ~UploadHandle() override { upload_->finish(); }
-  Status fill(std::uint64_t offset, std::span<const std::byte> bytes) override { return upload_->fill(offset, bytes); }
-  std::shared_ptr<std::byte> destination(std::uint64_t offset, std::size_t size) override {
-    return upload_->destination(offset, size);
-  }
-  bool complete() const override { return upload_->complete(); }
-
- private:
-  const std::shared_ptr<StagedUpload> upload_;
-};
 
 class QueuedSession final : public LocalSession {
  public:
   QueuedSession(std::shared_ptr<Worker> worker, const Quotas& quotas, Execution execution)
       : worker_(std::move(worker)),
-        quotas_(quotas),
         execution_(execution),
-        budget_(std::min(quotas.tensor_bytes, worker_->backend().limits().memory_bytes)),
+        info_(describe_session(*worker_, quotas)),
+        budget_(std::make_shared<Budget>(std::min(quotas.tensor_bytes, worker_->backend().limits().memory_bytes),
+                                         &worker_->backend())),
         stream_(worker_->backend(), signal_, this),
-        state_(worker_, quotas_, budget_, stream_),
-        most_waiting_bytes_(std::max<std::uint64_t>(quotas.waiting_bytes, quotas.in_flight * proto::kInlineBytes)),
-        progress_batch_(std::clamp<std::uint64_t>(quotas.in_flight / 2, 1, kProgressBatch)) {
-    static std::atomic<std::uint64_t> counter = 0;
-    const auto limits = worker_->backend().limits();
-    info_.server = kServerName;
-    info_.session = fmt::format("s-{}", ++counter);
-    info_.devices = {std::string{worker_->backend().name()}};
-    info_.max_tensor_bytes = std::min(limits.max_buffer_bytes, std::min(quotas.tensor_bytes, limits.memory_bytes));
-    info_.max_in_flight = quotas.in_flight;
-    info_.bulk_credit = proto::kInitialCredit;
-    info_.max_programs = quotas.programs;
-    info_.max_program_entries = quotas.program_entries;
+        state_(worker_, quotas, budget_, stream_),
+        progress_batch_(std::clamp<std::uint64_t>(quotas.in_flight / 2, 1, kProgressBatch)),
+        calls_(quotas, *budget_) {
     if (!stream_.status().ok()) {
       end_ = stream_.status().with_context(info_.devices.front());
       closing_ = true;
     }
     worker_->count_session(+1);
-    executor_ = std::thread{[this] { execute(); }};
+    try {
+      executor_ = std::thread{[this] { execute(); }};
+    } catch (const std::system_error& failure) {  // the system has no more threads: health() says so
+      end_ = resource_exhausted(fmt::format("no thread to be had for the session: {}", failure.what()));
+      closing_ = true;
+    }
     executor_id_ = executor_.get_id();
     LiveSessions::instance().add(*this);
   }
@@ -113,6 +62,9 @@ class QueuedSession final : public LocalSession {
                 std::vector<proto::ProgramId> forget) override {
     return enqueue(DefineCall{id, std::move(program), std::move(forget)});
   }
+  Status define_encoded(proto::ProgramId id, SharedBytes program, std::vector<proto::ProgramId> forget) override {
+    return enqueue(EncodedCall{id, std::move(program), std::move(forget)});
+  }
   Status define_invalid(proto::ProgramId id, std::size_t output_count, Status why,
                         std::vector<proto::ProgramId> forget) override {
     return enqueue(InvalidCall{id, output_count, std::move(why), std::move(forget)});
@@ -125,11 +77,11 @@ class QueuedSession final : public LocalSession {
 
   void read(proto::TensorId id, ReadCallback done) override {
     Call call{ReadCall{id, std::move(done)}};
-    if (!try_enqueue(call)) std::get<ReadCall>(call).done(end_);
+    if (const auto status = try_enqueue(call); !status.ok()) std::get<ReadCall>(call).done(status);
   }
   void sync(SyncCallback done) override {
     Call call{SyncCall{std::move(done)}};
-    if (!try_enqueue(call)) std::get<SyncCall>(call).done(end_);
+    if (const auto status = try_enqueue(call); !status.ok()) std::get<SyncCall>(call).done(status);
   }
 
   Result<std::unique_ptr<Upload>> begin_upload(proto::TensorId id, const ir::TensorType& type) override {
@@ -147,7 +99,7 @@ class QueuedSession final : public LocalSession {
     progress_ = std::move(callback);
   }
 
-  Stats stats() const override { return {programs_, runs_, budget_.in_use(), budget_.peak()}; }
+  Stats stats() const override { return {programs_, runs_, budget_->in_use(), budget_->peak(), budget_->host()}; }
 
   void pause() override {
     if (execution_ == Execution::by_quick_callers) return;  // a server's, which may be waiting for its client
@@ -166,6 +118,7 @@ class QueuedSession final : public LocalSession {
     work_.notify_all();
     room_.notify_all();
     signal_->close();
+    stream_.interrupt();
   }
   void close() override {
     begin_close();
@@ -174,61 +127,42 @@ class QueuedSession final : public LocalSession {
   }
 
  private:
-  Status enqueue(Call call) { return try_enqueue(call) ? Status{} : end_; }
+  Status enqueue(Call call) { return try_enqueue(call); }
 
-  // Takes the call unless the session is closed. Waits for room, but not in a callback: it may be what makes the room.
-  bool try_enqueue(Call& call) {
+  // Takes the call unless the session is closed, or has no memory for it. Waits for room, but not in a callback: it may
+  // be what makes the room.
+  Status try_enqueue(Call& call) {
     LiveSessions::pause_at_end();
     const std::uint64_t bytes = written_by(call);
     std::unique_lock lock{mutex_};
     if (std::exchange(paused_, false)) work_.notify_one();
     if (!is_on_own_thread()) {
-      room_.wait(lock, [&] { return closing_ || has_room(bytes); });
+      room_.wait(lock, [&] { return closing_ || calls_.has_room(bytes); });
     }
-    if (closing_) return false;
-    if (may_execute_here() && is_quick(call)) {
+    if (closing_) return end_;
+    if (may_execute_here() && !stream_.is_behind() && is_quick(call, state_)) {
       execute(call, lock);
       if (calls_.empty()) {
         report(lock);
       } else {
         work_.notify_one();  // others came meanwhile and left it to us
       }
-      return true;
+      return {};
     }
-    calls_.push_back(std::move(call));
-    waiting_bytes_ += bytes;
+    if (auto status = calls_.admit(call); !status.ok()) {
+      const auto* write = std::get_if<WriteCall>(&call);
+      if (!write) return status;
+      call = UploadCall{write->id, write->tensor.type, nullptr, {}, std::move(status)};  // it fails alone
+      calls_.admit_small(call);
+    }
+    calls_.push(std::move(call));
     if (calls_.size() == 1) work_.notify_one();
-    return true;
-  }
-
-  static std::uint64_t written_by(const Call& call) {
-    const auto* write = std::get_if<WriteCall>(&call);
-    return write ? write->tensor.bytes.size() : 0;
-  }
-
-  // Requires: the lock. One tensor may always wait, whatever its size.
-  bool has_room(std::uint64_t bytes) const {
-    return calls_.size() < quotas_.in_flight &&
-           (bytes == 0 || waiting_bytes_ == 0 || waiting_bytes_ + bytes <= most_waiting_bytes_);
+    return {};
   }
 
   // Requires: the lock. Then nobody but the caller touches what is the executor's.
   bool may_execute_here() const {
     return execution_ == Execution::by_quick_callers && !executing_ && calls_.empty() && !is_on_own_thread();
-  }
-
-  bool is_quick(const Call& call) const {
-    if (stream_.is_behind()) return false;  // would wait
-    return std::visit(
-        Overloaded{
-            [](const DefineCall&) { return false; },  // compiles
-            [&](const proto::Run& run) { return state_.is_quick(run); },
-            [](const WriteCall& write) { return write.tensor.bytes.size() <= proto::kInlineBytes; },
-            [](const ReleaseCall& release) { return release.ids.size() <= SessionState::kMaxQuickReleases; },
-            [&](const ReadCall& read) { return state_.is_quick_read(read.id); },
-            [](const auto&) { return true; },
-        },
-        call);
   }
 
   // Room for the tensor, in the budget and in memory.
@@ -238,7 +172,7 @@ class QueuedSession final : public LocalSession {
       return resource_exhausted(fmt::format("tensor {}: {} has {} bytes, at most {} may be", call.id,
                                             ir::to_string(call.type), bytes, info_.max_tensor_bytes));
     }
-    BURN_TRY(call.share, budget_.take(bytes));
+    BURN_TRY(call.share, budget_->take(bytes));
     BURN_TRY(call.upload, StagedUpload::create(signal_, worker_->backend(), bytes));
     return {};
   }
@@ -249,14 +183,12 @@ class QueuedSession final : public LocalSession {
       if (calls_.empty() && !executing_) report(lock);
       work_.wait(lock, [&] { return !executing_ && (closing_ || (!calls_.empty() && !paused_)); });
       if (closing_) break;
-      auto call = std::move(calls_.front());
-      calls_.pop_front();
-      const std::uint64_t bytes = written_by(call);
-      waiting_bytes_ -= bytes;
-      if (calls_.size() + 1 >= quotas_.in_flight || bytes > 0) room_.notify_all();
+      bool makes_room = false;
+      auto call = calls_.pop(&makes_room);
+      if (makes_room) room_.notify_all();
       execute(call, lock);
     }
-    const auto rest = std::exchange(calls_, {});
+    const auto rest = calls_.clear();
     lock.unlock();
     stream_.close();  // these answers come first
     for (const auto& call : rest) {
@@ -270,9 +202,10 @@ class QueuedSession final : public LocalSession {
   void execute(Call& call, std::unique_lock<std::mutex>& lock) {
     executing_ = true;
     lock.unlock();
-    perform(call);
+    auto broken = performed([&] { perform(call); });
     { const Call done = std::move(call); }  // what it holds is freed outside the lock
     lock.lock();
+    if (!broken.ok()) break_off(std::move(broken));
     ++executed_;
     if (executed_ - reported_ >= progress_batch_) report_now(lock);
     executing_ = false;
@@ -294,40 +227,40 @@ class QueuedSession final : public LocalSession {
     const auto progress = progress_;
     const auto executed = executed_;
     lock.unlock();
-    progress(executed);
+    auto broken = performed([&] { progress(executed); });
     lock.lock();
+    if (!broken.ok()) break_off(std::move(broken));
+  }
+
+  // No exception leaves a thread of the worker: what the calls do not take for their own failure, for want of memory
+  // to say so, ends the session and nobody else.
+  template <typename Body>
+  static Status performed(const Body& body) {
+    return guarded([&]() -> Status {
+      body();
+      return {};
+    });
+  }
+  // Requires: the lock.
+  void break_off(Status why) {
+    if (closing_) return;
+    end_ = why.with_context("the session has ended");
+    closing_ = true;
+    work_.notify_all();
+    room_.notify_all();
   }
 
   void perform(Call& call) {
+    if (std::holds_alternative<DefineCall>(call) || std::holds_alternative<EncodedCall>(call)) ++programs_;
+    if (std::holds_alternative<proto::Run>(call)) ++runs_;
     stream_.wait_for_device();
-    std::visit(Overloaded{
-                   [&](ReadCall& read) { state_.read(read.id, std::move(read.done)); },
-                   [&](SyncCall& sync) { stream_.sync(std::move(sync.done)); },
-                   [&](auto& other) { change(other); },
-               },
-               call);
+    perform_call(call, state_, stream_);
   }
-
-  void change(DefineCall& call) {
-    ++programs_;
-    state_.define(call.id, std::move(call.program), call.forget);
-  }
-  void change(InvalidCall& call) { state_.define_invalid(call.id, call.output_count, call.why, call.forget); }
-  void change(proto::Run& run) {
-    ++runs_;
-    state_.run(run);
-  }
-  void change(WriteCall& call) { state_.write(call.id, call.tensor); }
-  void change(UploadCall& call) {
-    state_.begin_upload(call.id, call.type, std::move(call.upload), std::move(call.share), std::move(call.failed));
-  }
-  void change(ReleaseCall& call) { state_.release(call.ids); }
 
   const std::shared_ptr<Worker> worker_;
-  const Quotas quotas_;
   const Execution execution_;
-  proto::SessionInfo info_;
-  Budget budget_;
+  const proto::SessionInfo info_;
+  const std::shared_ptr<Budget> budget_;
   const std::shared_ptr<SessionSignal> signal_ = std::make_shared<SessionSignal>();
   Status end_ = cancelled("the session is closed");  // what calls are told then
 
@@ -335,15 +268,13 @@ class QueuedSession final : public LocalSession {
   SessionStream stream_;
   SessionState state_;
   std::uint64_t executed_ = 0, reported_ = 0;
-  const std::uint64_t most_waiting_bytes_;
   const std::uint64_t progress_batch_;
 
   std::atomic<std::uint64_t> programs_ = 0, runs_ = 0;
 
   mutable std::mutex mutex_;
   std::condition_variable work_, room_;
-  std::deque<Call> calls_;
-  std::uint64_t waiting_bytes_ = 0;  // of tensors to be written, among the calls
+  CallQueue calls_;
   std::function<void(std::uint64_t)> progress_;
   bool executing_ = false;  // somebody is
   bool paused_ = false;     // nobody is to begin, until there is another call

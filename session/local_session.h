@@ -2,6 +2,7 @@
 // several sessions share. burn-server puts one behind each connection; burn::local hands it to the client directly.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -18,8 +19,14 @@ struct Quotas {
   std::uint64_t tensor_bytes = std::uint64_t{1} << 40;
   std::uint64_t tensors = 1 << 20;
   std::uint64_t programs = 1 << 16;
-  std::uint64_t program_entries = 1 << 22;  // nodes, inputs and operands of all its programs
-  std::uint64_t in_flight = 1024;           // ordered calls waiting; one more blocks its caller
+  std::uint64_t program_entries = 1 << 22;              // nodes, inputs and operands of all its programs
+  std::uint64_t in_flight = 1024;                       // ordered calls waiting; one more blocks its caller
+  std::uint64_t queue_bytes = std::uint64_t{64} << 20;  // of calls waiting, beside what is to be written
+  // What one run may compute, as ir::estimated_work() has it: a program beyond it is refused. The default takes a core
+  // most of a day.
+  double program_work = 0x1p46;
+  // After which a run ends with DEADLINE_EXCEEDED, where the device can end one (not on GPUs); 0: never.
+  std::chrono::milliseconds run_timeout{0};
   // Bytes of tensors waiting to be written; a write() of more blocks its caller, if any wait. Counts as at least what
   // in_flight small tensors may have (proto::kInlineBytes each): a connection does not wait for those.
   std::uint64_t waiting_bytes = std::uint64_t{256} << 20;
@@ -47,12 +54,18 @@ class Worker {
   struct Stats {
     std::uint64_t plans = 0, plan_bytes = 0, plan_hits = 0, plan_misses = 0;
     std::uint64_t runs = 0, sessions = 0;
+    std::uint64_t memory_limit = 0, memory_in_use = 0, memory_reserved = 0;  // of the device, all sessions' buffers
+    std::uint64_t host_bytes = 0;        // counted beside buffers: calls that wait, programs, plans, tables
+    std::uint64_t runs_interrupted = 0;  // by their session's end or for their time
+    std::uint64_t programs_refused = 0;  // they could not be read, were too large, or did not compile
   };
   virtual Stats stats() const = 0;
 
   // For sessions: what stats() counts.
   virtual void count_session(int change) = 0;
   virtual void count_run() = 0;
+  virtual void count_interrupted_run() = 0;
+  virtual void count_refused_program() = 0;
 };
 
 class LocalSession : public proto::ServedSession {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/sites.h"
 #include "session/guarded.h"
 
 namespace burn::session {
@@ -22,14 +23,16 @@ Result<PlanPtr> compiled(const PlanCache::Compile& compile) {
 
 Result<PlanPtr> PlanCache::get(const std::shared_ptr<const ir::Program>& program, const Compile& compile) {
   std::promise<Result<PlanPtr>> promise;
+  const Key key{program->hash, ir::sites_hash(*program)};
   {
     std::unique_lock lock{mutex_};
-    const auto [known, is_new] = entries_.try_emplace(program->hash);
+    const auto [known, is_new] = entries_.try_emplace(key);
     if (!is_new) {
       const auto entry = known->second;
       lock.unlock();
       // Sessions need not trust each other, and somebody may have made two programs with one hash.
-      const bool same = entry.program == program || ir::same(*entry.program, *program);
+      const bool same =
+          entry.program == program || (ir::same(*entry.program, *program) && ir::same_sites(*entry.program, *program));
       lock.lock();
       ++(same ? hits_ : misses_);
       lock.unlock();
@@ -39,7 +42,7 @@ Result<PlanPtr> PlanCache::get(const std::shared_ptr<const ir::Program>& program
     known->second = {program, promise.get_future().share()};
   }
   auto plan = compiled(compile);
-  settle(program, plan);
+  settle(key, *program, plan);
   promise.set_value(plan);
   return plan;
 }
@@ -51,10 +54,10 @@ Result<PlanPtr> PlanCache::wait_for(const Entry& entry) {
 }
 
 // The entry of a program that has been compiled: it counts from now on, or is forgotten.
-void PlanCache::settle(const std::shared_ptr<const ir::Program>& program, const Result<PlanPtr>& plan) {
-  const auto bytes = plan.ok() ? (*plan)->executable()->memory_bytes() + ir::memory_bytes(*program) : 0;
+void PlanCache::settle(const Key& key, const ir::Program& program, const Result<PlanPtr>& plan) {
+  const auto bytes = plan.ok() ? (*plan)->executable()->memory_bytes() + ir::memory_bytes(program) : 0;
   const std::lock_guard lock{mutex_};
-  const auto entry = entries_.find(program->hash);
+  const auto entry = entries_.find(key);
   if (!plan.ok()) {
     entries_.erase(entry);
     return;

@@ -1,5 +1,6 @@
-// Compiled programs by hash, shared between sessions and bounded by what they take. The least recently used ones go
-// first.
+// Compiled programs by hash and call sites, shared between sessions and bounded by what they take. The least recently
+// used ones go first. A plan's errors name call sites, which are their user's own: who wrote the same elsewhere gets
+// another plan.
 #pragma once
 
 #include <atomic>
@@ -63,13 +64,18 @@ class PlanCache {
     PlanPtr plan = {};  // once it is compiled
     std::size_t bytes = 0;
   };
-  struct HashOf {
-    std::size_t operator()(const ir::ProgramHash& hash) const { return hash.low; }
+  struct Key {
+    ir::ProgramHash program;
+    std::uint64_t sites = 0;
+    friend bool operator==(const Key&, const Key&) = default;
   };
-  using Entries = std::unordered_map<ir::ProgramHash, Entry, HashOf>;
+  struct HashOf {
+    std::size_t operator()(const Key& key) const { return key.program.low ^ key.sites; }
+  };
+  using Entries = std::unordered_map<Key, Entry, HashOf>;
 
   Result<PlanPtr> wait_for(const Entry& entry);
-  void settle(const std::shared_ptr<const ir::Program>& program, const Result<PlanPtr>& plan);
+  void settle(const Key& key, const ir::Program& program, const Result<PlanPtr>& plan);
   void evict(const Plan* newest);
 
   const PlanCapacity capacity_;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "ir/work.h"
+
 namespace burn::session {
 namespace {
 
@@ -18,20 +20,24 @@ Status SessionPrograms::define(proto::ProgramId id, std::shared_ptr<const ir::Pr
   if (!program) return define_invalid(id, 0, invalid_argument("there is no program"), forgotten);
   forget(forgotten);
   forget({&id, 1});
-  const auto entries = ir::num_entries(*program);
-  if (auto refused = check_quotas(entries); !refused.ok()) {
-    return keep_invalid(id, program->outputs.size(), refused.with_context(here(id)));
-  }
-  auto plan = worker_->compile(program);
-  // For want of memory alone a program is not wrong: its runs try again.
-  if (!plan.ok() && plan.status().code() != StatusCode::resource_exhausted) {
-    return keep_invalid(id, program->outputs.size(), plan.status().with_context(here(id)));
-  }
-  entries_ += entries;
-  const auto status = plan.status().ok() ? Status{} : plan.status().with_context(here(id));
-  const auto outputs = program->outputs.size();
-  programs_.insert_or_assign(id, SessionProgram{std::move(program), {}, outputs, plan.ok() ? *plan : nullptr});
-  return status;
+  auto share = charge({program->inputs.size(), program->nodes.size(), program->outputs.size(), 0});
+  if (!share.ok()) return keep_invalid(id, program->outputs.size(), share.status().with_context(here(id)));
+  return keep(id, std::move(program), *std::move(share));
+}
+
+Status SessionPrograms::define_encoded(proto::ProgramId id, const SharedBytes& encoded,
+                                       std::span<const proto::ProgramId> forgotten) {
+  forget(forgotten);
+  forget({&id, 1});
+  Budget::HostShare share;
+  const auto admit = [&](const proto::ProgramSize& size) -> Status {
+    BURN_RETURN_IF_ERROR(check_quotas(size.nodes + size.inputs));  // and operands, when they are known
+    BURN_TRY(share, charge(size));
+    return {};
+  };
+  auto read = proto::read_program(encoded, admit);
+  if (!read.program) return keep_invalid(id, read.output_count, read.invalid.with_context(here(id)));
+  return keep(id, std::move(read.program), std::move(share));
 }
 
 Status SessionPrograms::define_invalid(proto::ProgramId id, std::size_t output_count, const Status& why,
@@ -41,11 +47,42 @@ Status SessionPrograms::define_invalid(proto::ProgramId id, std::size_t output_c
   return keep_invalid(id, output_count, why.with_context(here(id)));
 }
 
+Status SessionPrograms::keep(proto::ProgramId id, std::shared_ptr<const ir::Program> program, Budget::HostShare share) {
+  const auto entries = ir::num_entries(*program);
+  const auto refuse = [&](const Status& why) {
+    return keep_invalid(id, program->outputs.size(), why.with_context(here(id)));
+  };
+  if (auto refused = check_quotas(entries); !refused.ok()) return refuse(refused);
+  if (const auto work = ir::estimated_work(*program); work > quotas_.program_work) {
+    return refuse(resource_exhausted(
+        fmt::format("a run would compute about {:.2g} numbers, at most {:.2g} may be", work, quotas_.program_work)));
+  }
+  auto plan = worker_->compile(program);
+  // For want of memory alone a program is not wrong: its runs try again.
+  if (!plan.ok() && plan.status().code() != StatusCode::resource_exhausted) return refuse(plan.status());
+  entries_ += entries;
+  const auto status = plan.status().ok() ? Status{} : plan.status().with_context(here(id));
+  const auto outputs = program->outputs.size();
+  programs_.insert_or_assign(
+      id, SessionProgram{std::move(program), {}, outputs, std::move(share), plan.ok() ? *plan : nullptr});
+  return status;
+}
+
 // As many invalid ones are kept as others may be: whoever makes more of them learns it from the sync only.
 Status SessionPrograms::keep_invalid(proto::ProgramId id, std::size_t output_count, Status why) {
-  if (programs_.size() / 2 < quotas_.programs)
-    programs_.insert_or_assign(id, SessionProgram{nullptr, why, output_count, {}});
+  worker_->count_refused_program();
+  if (programs_.size() / 2 >= quotas_.programs) return why;
+  auto share = budget_.take_host_share(sizeof(SessionProgram) + why.message().size());
+  if (share.ok()) programs_.insert_or_assign(id, SessionProgram{nullptr, why, output_count, *std::move(share), {}});
   return why;
+}
+
+// Measured: a program of small ops has about 300 bytes a node, its plan and kernels about 1,300; an encoded input, of
+// which a program has a copy or two, some 100.
+Result<Budget::HostShare> SessionPrograms::charge(const proto::ProgramSize& size) const {
+  constexpr std::uint64_t kNodeBytes = 1600, kInputBytes = 256, kOutputBytes = 64;
+  return budget_.take_host_share(kNodeBytes * size.nodes + kInputBytes * size.inputs + kOutputBytes * size.outputs +
+                                 size.bytes / 2);
 }
 
 Status SessionPrograms::check_quotas(std::size_t entries) const {

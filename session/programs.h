@@ -9,6 +9,8 @@
 #include <span>
 #include <unordered_map>
 
+#include "proto/codec.h"
+#include "session/budget.h"
 #include "session/local_session.h"
 #include "session/plan_cache.h"
 
@@ -18,16 +20,21 @@ struct SessionProgram {
   std::shared_ptr<const ir::Program> ir;  // null: invalid
   Status invalid;                         // why its runs fail
   std::size_t output_count = 0;
-  std::weak_ptr<Plan> plan;
+  Budget::HostShare share = {};  // of the program and the plan that is made of it
+  std::weak_ptr<Plan> plan = {};
   std::chrono::nanoseconds took = std::chrono::nanoseconds::max();  // its last run that went well
 };
 
 class SessionPrograms {
  public:
-  SessionPrograms(std::shared_ptr<Worker> worker, const Quotas& quotas) : worker_(std::move(worker)), quotas_(quotas) {}
+  // `budget` outlives it: programs are charged to it before they are read and compiled, by what they and their plans
+  // will take.
+  SessionPrograms(std::shared_ptr<Worker> worker, const Quotas& quotas, Budget& budget)
+      : worker_(std::move(worker)), quotas_(quotas), budget_(budget) {}
 
   // Makes `program` known as `id`, instead of what was known so; the programs `forget` are not known any more. A
   // program that is refused, or does not compile, is known as invalid: its runs fail for that reason.
+  Status define_encoded(proto::ProgramId id, const SharedBytes& program, std::span<const proto::ProgramId> forget);
   Status define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
                 std::span<const proto::ProgramId> forget);
   Status define_invalid(proto::ProgramId id, std::size_t output_count, const Status& why,
@@ -41,10 +48,14 @@ class SessionPrograms {
  private:
   void forget(std::span<const proto::ProgramId> ids);
   Status check_quotas(std::size_t entries) const;
+  // Room for a program of that size and its plan.
+  Result<Budget::HostShare> charge(const proto::ProgramSize& size) const;
+  Status keep(proto::ProgramId id, std::shared_ptr<const ir::Program> program, Budget::HostShare share);
   Status keep_invalid(proto::ProgramId id, std::size_t output_count, Status why);
 
   const std::shared_ptr<Worker> worker_;
   const Quotas quotas_;
+  Budget& budget_;
   std::unordered_map<proto::ProgramId, SessionProgram> programs_;
   std::size_t entries_ = 0;  // of all programs that are not invalid
 };

@@ -1,8 +1,9 @@
 // What one session owns, and what its calls do to it. Everything here happens on the session's executor thread.
 //
 // What fails is kept for the next sync. Failed steps of runs and failed writes also leave the reason in the tensors
-// they would have made, so that whoever needs one of those fails for the same, first reason; a read that says so has
-// reported it. Where the device finds a failure later, the reason lies in its buffer, to the same effect.
+// they would have made (PoisonedTensors), so that whoever needs one of those fails for the same, first reason; a read
+// that says so has reported it. Where the device finds a failure later, the reason lies in its buffer, to the same
+// effect.
 #pragma once
 
 #include <memory>
@@ -11,6 +12,7 @@
 
 #include "session/budget.h"
 #include "session/local_session.h"
+#include "session/poison.h"
 #include "session/programs.h"
 #include "session/stream.h"
 #include "session/upload.h"
@@ -19,11 +21,13 @@ namespace burn::session {
 
 class SessionState {
  public:
-  // `budget` and `stream` outlive the state.
-  SessionState(std::shared_ptr<Worker> worker, const Quotas& quotas, Budget& budget, SessionStream& stream);
+  // `stream` outlives the state.
+  SessionState(std::shared_ptr<Worker> worker, const Quotas& quotas, std::shared_ptr<Budget> budget,
+               SessionStream& stream);
 
   void define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
               std::span<const proto::ProgramId> forget);
+  void define_encoded(proto::ProgramId id, const SharedBytes& program, std::span<const proto::ProgramId> forget);
   void define_invalid(proto::ProgramId id, std::size_t output_count, const Status& why,
                       std::span<const proto::ProgramId> forget);
   void run(const proto::Run& run);
@@ -55,23 +59,32 @@ class SessionState {
   Status try_run(const proto::Run& run, SessionProgram& program, Plan::Clock::time_point now);
   Status check_inputs(const proto::Run& run, const ir::Program& program);
   Status check_releases(const proto::Run& run);
-  Status check_outputs(const proto::Run& run, std::size_t count) const;
+  Status check_outputs(const proto::Run& run, std::size_t count);
   Result<std::vector<Budget::Share>> take_shares(const ir::Program& program);
   Status bind_inputs(const proto::Run& run, const ir::Program& program, backends::RunArgs& args);
   void keep_outputs(const proto::Run& run, const ir::Program& program, std::vector<Budget::Share> shares,
                     backends::RunResult result);
   backends::BufferPtr buffer_of(Tensor& tensor);
   Result<Tensor> make(proto::TensorId id, const proto::HostTensor& tensor);
-  Status check_room(std::size_t tensors) const;  // for so many more
-  bool is_awaited(proto::TensorId id) const;     // its numbers are still on their way
-  void poison(proto::TensorId id, Failure why);
+  Status check_room(std::size_t entries);     // for so many more
+  bool is_awaited(proto::TensorId id) const;  // its numbers are still on their way
+  bool is_known(proto::TensorId id) const { return tensors_.contains(id) || poisoned_.find(id) != nullptr; }
+  // Those of the ids that nothing is known by.
+  void poison(proto::TensorId first, std::uint64_t count, const Failure& why);
+  void poison_range(proto::TensorId first, std::uint64_t count, const Failure& why);
   bool drop(proto::TensorId id);
+  void keep_charged(const backends::BufferPtr& buffer, long ours, Budget::Share share) const;
+  std::size_t entries() const { return tensors_.size() + poisoned_.ranges(); }
+  Status grow_table(std::size_t entries);
+  void shrink_table();
 
   const std::shared_ptr<Worker> worker_;
   const Quotas quotas_;
-  Budget& budget_;
+  const std::shared_ptr<Budget> budget_;  // outlives whatever is charged to it
   SessionStream& stream_;
+  Budget::HostShare table_;  // of what the tensors take beside their numbers
   std::unordered_map<proto::TensorId, Tensor> tensors_;
+  PoisonedTensors poisoned_;
   SessionPrograms programs_;
   std::uint64_t run_serial_ = 0;
 };

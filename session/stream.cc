@@ -133,6 +133,15 @@ void SessionStream::wait_for_device() {
   waiting_ = false;
 }
 
-void SessionStream::close() { stream_.reset(); }
+void SessionStream::close() {
+  std::unique_ptr<backends::Stream> ended;  // its end takes time, and calls back
+  const std::lock_guard lock{ending_};
+  ended = std::move(stream_);
+}
+
+void SessionStream::interrupt() {
+  const std::lock_guard lock{ending_};
+  if (stream_) stream_->interrupt();
+}
 
 }  // namespace burn::session

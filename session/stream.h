@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 
 #include "backends/backend.h"
 #include "proto/session.h"
@@ -55,6 +56,8 @@ class SessionStream {
 
   // Waits for what the device is at, and answers what is left with CANCELLED. Idempotent.
   void close();
+  // From any thread: a run that is under way ends as soon as it can, and what follows may be refused.
+  void interrupt();
 
  private:
   struct Position {
@@ -73,6 +76,7 @@ class SessionStream {
   std::atomic<std::uint64_t> done_calls_ = 0, done_bytes_ = 0;
   std::atomic<bool> waiting_ = false;
   Status status_;
+  std::mutex ending_;                         // of the stream, and of who interrupts it
   std::unique_ptr<backends::Stream> stream_;  // its callbacks use all of the above
 };
 

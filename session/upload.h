@@ -9,6 +9,7 @@
 
 #include "backends/backend.h"
 #include "base/status.h"
+#include "proto/served_session.h"
 #include "session/signal.h"
 
 namespace burn::session {
@@ -46,6 +47,21 @@ class StagedUpload {
   backends::HostBlockPtr staging_;  // null once taken or dropped
   std::size_t filled_ = 0;
   std::atomic<bool> ended_ = false;  // complete, or given up
+};
+
+// The client's end of an upload.
+class UploadHandle final : public proto::ServedSession::Upload {
+ public:
+  explicit UploadHandle(std::shared_ptr<StagedUpload> upload) : upload_(std::move(upload)) {}
+  ~UploadHandle() override { upload_->finish(); }
+  Status fill(std::uint64_t offset, std::span<const std::byte> bytes) override { return upload_->fill(offset, bytes); }
+  std::shared_ptr<std::byte> destination(std::uint64_t offset, std::size_t size) override {
+    return upload_->destination(offset, size);
+  }
+  bool complete() const override { return upload_->complete(); }
+
+ private:
+  const std::shared_ptr<StagedUpload> upload_;
 };
 
 }  // namespace burn::session

@@ -1,16 +1,24 @@
+#include <algorithm>
 #include <atomic>
 
 #include "backends/plan/decompose.h"
+#include "base/machine.h"
 #include "session/local_session.h"
 #include "session/plan_cache.h"
 
 namespace burn::session {
 namespace {
 
+// In a small container plans are not to take what tensors need.
+PlanCapacity within_memory(PlanCapacity plans) {
+  plans.bytes = std::min<std::size_t>(plans.bytes, usable_memory() / 8);
+  return plans;
+}
+
 class DeviceWorker final : public Worker {
  public:
   DeviceWorker(std::unique_ptr<backends::Backend> backend, const IdleMemory& idle, const PlanCapacity& plans)
-      : backend_(std::move(backend)), plans_(plans), housekeeper_(*backend_, idle) {}
+      : backend_(std::move(backend)), plans_(within_memory(plans)), housekeeper_(*backend_, idle) {}
 
   backends::Backend& backend() override { return *backend_; }
 
@@ -23,15 +31,29 @@ class DeviceWorker final : public Worker {
 
   Stats stats() const override {
     const auto plans = plans_.stats();
-    return {plans.plans, plans.bytes, plans.hits, plans.misses, runs_, housekeeper_.sessions()};
+    const auto memory = backend_->memory();
+    return {.plans = plans.plans,
+            .plan_bytes = plans.bytes,
+            .plan_hits = plans.hits,
+            .plan_misses = plans.misses,
+            .runs = runs_,
+            .sessions = housekeeper_.sessions(),
+            .memory_limit = backend_->limits().memory_bytes,
+            .memory_in_use = memory.in_use,
+            .memory_reserved = memory.reserved,
+            .host_bytes = backend_->host_bytes(),
+            .runs_interrupted = interrupted_,
+            .programs_refused = refused_};
   }
   void count_session(int change) override { housekeeper_.count_session(change); }
   void count_run() override { runs_.fetch_add(1, std::memory_order_relaxed); }
+  void count_interrupted_run() override { interrupted_.fetch_add(1, std::memory_order_relaxed); }
+  void count_refused_program() override { refused_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
   const std::unique_ptr<backends::Backend> backend_;  // outlives the plans
   PlanCache plans_;
-  std::atomic<std::uint64_t> runs_ = 0;
+  std::atomic<std::uint64_t> runs_ = 0, interrupted_ = 0, refused_ = 0;
   Housekeeper housekeeper_;
 };
 

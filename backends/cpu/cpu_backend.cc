@@ -38,6 +38,16 @@ class CpuBackend final : public Backend {
     return pool_->trim(keep, unused_for);
   }
 
+  Status take_host(std::uint64_t bytes) override {
+    BURN_RETURN_IF_ERROR(pool_->take_beside(bytes));
+    host_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+    return {};
+  }
+  void give_host(std::uint64_t bytes) override {
+    pool_->give_beside(bytes);
+    Backend::give_host(bytes);
+  }
+
  private:
   std::shared_ptr<Pool> pool_;
 };

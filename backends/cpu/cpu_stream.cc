@@ -38,7 +38,8 @@ Result<BufferPtr> CpuStream::clone(const BufferPtr& buffer) {
 Result<RunResult> CpuStream::run(const std::shared_ptr<Executable>& executable, RunArgs args) {
   const auto program = args.program;
   const auto known = args.failures;
-  auto result = static_cast<CpuExecutable&>(*executable).run(std::move(args));
+  interrupt_.begin_run(args.time_limit);
+  auto result = static_cast<CpuExecutable&>(*executable).run(std::move(args), interrupt_);
   if (result.ok()) name_program(result->failures, known, program);
   return result;
 }

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "backends/cpu/memory.h"
+#include "backends/interrupt.h"
 
 namespace burn::backends::cpu {
 
@@ -28,11 +29,13 @@ class CpuStream final : public Stream {
   Result<BufferPtr> clone(const BufferPtr& buffer) override;
   Result<RunResult> run(const std::shared_ptr<Executable>& executable, RunArgs args) override;
   void synchronize(Done done) override { done({}); }
+  void interrupt() override { interrupt_.request(); }
 
  private:
   Result<BufferPtr> copy_of(std::span<const std::byte> bytes);
 
   const std::shared_ptr<Pool> pool_;
+  Interrupt interrupt_;
 };
 
 }  // namespace burn::backends::cpu

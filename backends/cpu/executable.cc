@@ -86,13 +86,19 @@ void CpuExecutable::find_neighbours() {
   }
 }
 
-Result<RunResult> CpuExecutable::run(RunArgs args) const {
+Result<RunResult> CpuExecutable::run(RunArgs args, const Interrupt& interrupt) const {
+  const InterruptScope scope(&interrupt);
   return without_exceptions([&]() -> Result<RunResult> {
     BURN_RETURN_IF_ERROR(check_args(program_, args, "cpu", [](const Buffer& buffer) {
       return dynamic_cast<const CpuBuffer*>(&buffer) != nullptr;
     }));
     const LibraryThreads alone(1);
-    return Execution(program_, plan_, stages_, *pool_, args).run();
+    try {
+      throw_if_interrupted();
+      return Execution(program_, plan_, stages_, *pool_, args).run();
+    } catch (const Interrupted&) {
+      return interrupt.why();
+    }
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include "backends/cpu/memory.h"
 #include "backends/cpu/stage.h"
+#include "backends/interrupt.h"
 
 namespace burn::backends::cpu {
 
@@ -15,8 +16,8 @@ class CpuExecutable final : public Executable {
   static Result<std::unique_ptr<CpuExecutable>> make(std::shared_ptr<const ir::Program> program,
                                                      std::shared_ptr<Pool> pool);
 
-  // As Stream::run(), which is done when it returns.
-  Result<RunResult> run(RunArgs args) const;
+  // As Stream::run(), which is done when it returns. Errors besides: why it was interrupted.
+  Result<RunResult> run(RunArgs args, const Interrupt& interrupt) const;
   std::size_t memory_bytes() const override;
 
  private:

@@ -6,6 +6,7 @@
 
 #include "backends/cpu/ops/copy.h"
 #include "backends/failures.h"
+#include "backends/interrupt.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -64,6 +65,7 @@ void Execution::fail(ir::Ref ref, Failure why) {
 
 RunResult Execution::run() {
   for (std::size_t position = 0; position < stages_.size(); position += stages_[position].together) {
+    throw_if_interrupted();
     if (stages_[position].fused) {
       run_groups(position, stages_[position].together);
     } else {

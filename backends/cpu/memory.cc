@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
-#include <fstream>
+#include <cstring>
 #include <new>
 #include <utility>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "base/pages.h"
 
@@ -21,10 +20,6 @@ constexpr bool kKeepsBlocks = false;
 #else
 constexpr bool kKeepsBlocks = true;
 #endif
-
-std::uint64_t machine_memory() {
-  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE));
-}
 
 // Sizes come in classes, eight per power of two, so at most an eighth of a block lies idle. The first eight are
 // multiples of the alignment.
@@ -63,13 +58,6 @@ constexpr std::uint64_t kTrimmedAtOnce = std::uint64_t{64} << 20;  // before oth
 
 }  // namespace
 
-std::uint64_t system_memory() {
-  std::uint64_t memory = machine_memory(), share = 0;
-  // A file that is not there or says "max" sets no limit.
-  if (std::ifstream file{"/sys/fs/cgroup/memory.max"}; file >> share) memory = std::min(memory, share);
-  return memory;
-}
-
 Pool::Pool(const Config& config) : config_(config), stretch_began_(coarse_milliseconds()) {}
 
 Pool::~Pool() { drop_coldest(0); }
@@ -78,9 +66,10 @@ Result<CpuBufferPtr> Pool::allocate(std::size_t bytes) {
   constexpr std::size_t kSane = std::size_t{1} << 62;  // beyond it sizes would overflow
   auto buffer = std::make_shared<CpuBuffer>(shared_from_this(), bytes);
   if (bytes < kSane) buffer->data_ = take(size_class(bytes));
+  if (buffer->data_ && config_.fill) std::memset(buffer->data_, *config_.fill, class_bytes(size_class(bytes)));
   if (buffer->data_) return buffer;
   return resource_exhausted(
-      fmt::format("out of memory: {} bytes wanted, {} of {} in use", bytes, stats().in_use, config_.limit));
+      fmt::format("out of memory: {} bytes wanted, {} of {} in use", bytes, taken(), config_.limit));
 }
 
 std::byte* Pool::take(std::size_t size_class) {
@@ -93,8 +82,8 @@ std::byte* Pool::take(std::size_t size_class) {
     idle.pop_back();
     idle_bytes_ -= bytes;
   } else {
-    if (stats_.in_use > config_.limit || bytes > config_.limit - stats_.in_use) return nullptr;
-    if (bytes > config_.limit - stats_.reserved) drop_coldest(config_.limit - stats_.in_use - bytes);
+    if (bytes > room()) return nullptr;
+    if (bytes + idle_bytes_ > room()) drop_coldest(room() - bytes);
     block = new_block(bytes);
     if (!block) return nullptr;
     stats_.reserved += bytes;
@@ -105,6 +94,27 @@ std::byte* Pool::take(std::size_t size_class) {
     stats_.peak = std::max(stats_.peak, stats_.in_use);
   }
   return block;
+}
+
+std::uint64_t Pool::room() const {
+  const auto taken = stats_.in_use + beside_;
+  return taken < config_.limit ? config_.limit - taken : 0;
+}
+
+Status Pool::take_beside(std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (bytes > room()) {
+    return resource_exhausted(fmt::format("out of memory: {} bytes wanted beside tensors, {} of {} in use", bytes,
+                                          stats_.in_use + beside_, config_.limit));
+  }
+  if (bytes + idle_bytes_ > room()) drop_coldest(room() - bytes);
+  beside_ += bytes;
+  return {};
+}
+
+void Pool::give_beside(std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  beside_ -= bytes;
 }
 
 void Pool::give_back(std::byte* block, std::size_t size_class) {
@@ -180,6 +190,11 @@ std::uint64_t Pool::trim(std::uint64_t keep, std::chrono::milliseconds unused_fo
     if (some == 0) return freed;
     freed += some;
   }
+}
+
+std::uint64_t Pool::taken() const {
+  const std::lock_guard lock(mutex_);
+  return stats_.in_use + beside_;
 }
 
 MemoryStats Pool::stats() const {

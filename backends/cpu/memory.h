@@ -7,14 +7,13 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "backends/backend.h"
+#include "base/machine.h"
 
 namespace burn::backends::cpu {
-
-// The memory this process may use: the machine's, or its control group's share of it.
-std::uint64_t system_memory();
 
 class CpuBuffer;
 
@@ -27,8 +26,9 @@ class CpuBuffer;
 class Pool : public std::enable_shared_from_this<Pool> {
  public:
   struct Config {
-    std::uint64_t limit = system_memory();  // bytes reserved at most
-    std::uint64_t idle_limit = limit;       // of these, bytes kept for reuse at most
+    std::uint64_t limit = usable_memory();   // bytes reserved at most
+    std::uint64_t idle_limit = limit;        // of these, bytes kept for reuse at most
+    std::optional<unsigned char> fill = {};  // of tests: what every block is full of when it is handed out
   };
 
   static constexpr std::size_t kAlignment = 64;  // a cache line, and the widest vector
@@ -41,11 +41,17 @@ class Pool : public std::enable_shared_from_this<Pool> {
   // Contents are undefined. Errors: RESOURCE_EXHAUSTED with the numbers.
   Result<std::shared_ptr<CpuBuffer>> allocate(std::size_t bytes);
 
+  // Counts memory beside the pool's that is of the same limit, before it is taken; blocks that lie idle make room for
+  // it. Errors: RESOURCE_EXHAUSTED, and nothing is counted.
+  Status take_beside(std::uint64_t bytes);
+  void give_beside(std::uint64_t bytes);
+
   // As Backend::trim(). To be called every few seconds: what "lately" is goes by its calls, too.
   std::uint64_t trim(std::uint64_t keep, std::chrono::milliseconds unused_for);
 
   const Config& config() const { return config_; }
   MemoryStats stats() const;
+  std::uint64_t taken() const;  // of the limit: in use, here and beside
 
  private:
   friend class CpuBuffer;
@@ -57,6 +63,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
   using IdleOfOneSize = std::vector<Idle>;  // in the order in which they came back; the last one goes first
 
   std::byte* take(std::size_t size_class);  // null: no memory
+  std::uint64_t room() const;               // for blocks beside those in use. Requires: mutex_ is held.
   void give_back(std::byte* block, std::size_t size_class);
 
   // These require: mutex_ is held.
@@ -70,6 +77,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
   mutable std::mutex mutex_;
   std::array<IdleOfOneSize, 64 * 8> idle_;  // by size class
   std::uint64_t idle_bytes_ = 0;
+  std::uint64_t beside_ = 0;
   std::uint64_t recent_peak_ = 0, former_peak_ = 0;  // highest in_use in this stretch of time and the one before
   std::int64_t stretch_began_;
   MemoryStats stats_;

@@ -4,13 +4,17 @@
 // busy machine makes it slower but never makes it wait for a thread that does not get to run. How a range is cut
 // follows from its size and thread_count() alone, and kernels combine partial results in a fixed order: results are the
 // same from run to run.
+//
+// A body may throw: what is not begun is left out, and the caller gets the first exception when nobody is at work on
+// the job any more. So an allocation that fails on a thread of the pool fails one run, and a run that is to end
+// (backends/interrupt.h) ends between two parts, or within one, after at most 64 grains of it.
 #pragma once
 
 #include <cstdint>
 
 namespace burn::backends::cpu {
 
-// BURN_NUM_THREADS, or else what OpenMP would use (OMP_NUM_THREADS, or else the cores this process may run on).
+// BURN_NUM_THREADS, or else OMP_NUM_THREADS, or else the cores that affinity and control groups leave to this process.
 int thread_count();
 
 // While it lives, OpenBLAS and oneDNN use `threads` threads of their own (OpenMP's) when called from this thread. Ours
@@ -35,7 +39,7 @@ void parallel_for(std::int64_t n, std::int64_t grain, PartBody body, const void*
 }  // namespace detail
 
 // Calls body(begin, end) for parts of [0, n) that have at least `grain` items. Inside another parallel_for it is one
-// call. The body does not throw.
+// call.
 template <typename Body>
 void parallel_for(std::int64_t n, std::int64_t grain, const Body& body) {
   if (n <= 0) return;

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <limits>
+#include <system_error>
 #include <thread>
+#include <utility>
 
 #include <omp.h>
 
@@ -35,6 +38,27 @@ bool spin_until(const Changed& changed) {
 
 }  // namespace
 
+void Job::run(std::int64_t begin, std::int64_t end) const {
+  constexpr std::int64_t kGrainsAtOnce = 64;  // a few milliseconds of simple work
+  const auto most =
+      std::clamp<std::int64_t>(grain, 1, std::numeric_limits<std::int64_t>::max() / kGrainsAtOnce) * kGrainsAtOnce;
+  while (end - begin > most) {
+    throw_if_interrupted();
+    const auto next = begin + (end - begin >= 2 * most ? most : (end - begin) / 2);
+    body(context, begin, next);
+    begin = next;
+  }
+  throw_if_interrupted();
+  body(context, begin, end);
+}
+
+void Job::run_part(std::int64_t part) const {
+  // Written so that no product leaves 64 bits.
+  const auto size = n / parts, rest = n % parts;
+  const auto begin = part * size + std::min(part, rest);
+  run(begin, begin + size + (part < rest ? 1 : 0));
+}
+
 bool Workers::is_working() { return is_at_work; }
 
 Workers& Workers::instance() {
@@ -48,7 +72,10 @@ Workers::Workers(int count)
       boards_(std::make_unique<Board[]>(kMostOpen)) {
   const auto shares = static_cast<std::size_t>(std::min(count + 1, kMostShares));
   for (int b = 0; b < kMostOpen; ++b) boards_[b].shares = std::vector<Share>(shares);
-  for (int i = 0; i < count; ++i) std::thread([this, i] { serve(i); }).detach();
+  try {
+    for (int i = 0; i < count; ++i) std::thread([this, i] { serve(i); }).detach();
+  } catch (const std::system_error&) {  // who is not there hears no bell, and the others take its shares
+  }
 }
 
 void Workers::run(const Job& job) {
@@ -58,6 +85,7 @@ void Workers::run(const Job& job) {
     return;
   }
   board->job = job;
+  board->has_failed.store(false, std::memory_order_relaxed);
   const auto shares = std::min<std::int64_t>(job.parts, static_cast<std::int64_t>(board->shares.size()));
   board->share_count = static_cast<std::int32_t>(shares);
   for (std::int64_t s = 0; s < shares; ++s) {
@@ -81,7 +109,9 @@ void Workers::run(const Job& job) {
     board->done.wait(lock, is_done);
     board->is_awaited = false;
   }
+  const auto failure = std::exchange(board->failure, nullptr);
   board->is_claimed.store(false, std::memory_order_release);
+  if (failure) std::rethrow_exception(failure);
 }
 
 Workers::Board* Workers::claim() {
@@ -153,9 +183,7 @@ bool Workers::work_on_any(int index, unsigned& turn) {
 bool Workers::work_on(Board& board, std::int32_t share, bool gives_way) {
   bool worked = false;
   for (auto part = take(board, share); part >= 0; part = gives_way ? -1 : take(board, share)) {
-    is_at_work = true;
-    board.job.run_part(part);
-    is_at_work = false;
+    run_part(board, part);
     worked = true;
     if (board.unfinished.fetch_sub(1) == 1 && board.is_awaited) {
       {
@@ -165,6 +193,19 @@ bool Workers::work_on(Board& board, std::int32_t share, bool gives_way) {
     }
   }
   return worked;
+}
+
+void Workers::run_part(Board& board, std::int64_t part) {
+  if (board.has_failed.load(std::memory_order_relaxed)) return;
+  const InterruptScope scope(board.job.interrupt);
+  is_at_work = true;
+  try {
+    board.job.run_part(part);
+  } catch (...) {
+    const std::lock_guard lock(board.mutex);
+    if (!board.has_failed.exchange(true)) board.failure = std::current_exception();
+  }
+  is_at_work = false;
 }
 
 // A part of the share, or else of the next one that has some; -1: all are taken.

@@ -8,9 +8,12 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <vector>
+
+#include "backends/interrupt.h"
 
 namespace burn::backends::cpu {
 
@@ -18,16 +21,14 @@ namespace burn::backends::cpu {
 struct Job {
   using Body = void (*)(const void* context, std::int64_t begin, std::int64_t end);
 
-  std::int64_t n, parts;
+  std::int64_t n, parts, grain;
   Body body;
   const void* context;
+  const Interrupt* interrupt = InterruptScope::current();  // its caller's
 
-  void run_part(std::int64_t part) const {
-    // Written so that no product leaves 64 bits.
-    const auto size = n / parts, rest = n % parts;
-    const auto begin = part * size + (part < rest ? part : rest);
-    body(context, begin, begin + size + (part < rest ? 1 : 0));
-  }
+  // Items [begin, end), with a look at whether the run is to end before every so many grains of it.
+  void run(std::int64_t begin, std::int64_t end) const;
+  void run_part(std::int64_t part) const;
 };
 
 // Thread-safe.
@@ -36,9 +37,11 @@ class Workers {
   // Its threads sleep until the process ends, and so it is never destroyed.
   static Workers& instance();
 
+  // Where the system has no more threads, those there are do.
   explicit Workers(int count);
 
-  // Runs every part, together with whichever threads come by; returns when the last is done.
+  // Runs every part, together with whichever threads come by; returns when the last is done. What is not begun when one
+  // throws is left out, and the caller gets the first exception.
   void run(const Job& job);
 
   // Whether the calling thread is at work on a part.
@@ -60,6 +63,8 @@ class Workers {
     std::atomic<std::int32_t> visitors = 0;
     std::atomic<std::int32_t> invited = 0;  // shares whose threads were called
     std::atomic<std::int64_t> unfinished = 0;
+    std::atomic<bool> has_failed = false;
+    std::exception_ptr failure;            // the first; under the mutex until nothing is unfinished
     std::atomic<bool> is_awaited = false;  // its caller sleeps until nothing is unfinished
     std::mutex mutex;
     std::condition_variable done;
@@ -79,6 +84,7 @@ class Workers {
   [[noreturn]] void serve(int index);
   bool work_on_any(int index, unsigned& turn);
   bool work_on(Board& board, std::int32_t share, bool gives_way);
+  static void run_part(Board& board, std::int64_t part);
   std::int64_t take(Board& board, std::int32_t share);
   std::int32_t share_of(int worker, const Board& board) const;
   void invite(Board& board);

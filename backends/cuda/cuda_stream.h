@@ -1,6 +1,7 @@
 // A stream of a CUDA device: enqueues, and answers from a thread of its own.
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include "backends/cuda/completions.h"
@@ -24,6 +25,8 @@ class CudaStream final : public Stream {
   Result<BufferPtr> clone(const BufferPtr& buffer) override;
   Result<RunResult> run(const std::shared_ptr<Executable>& executable, RunArgs args) override;
   void synchronize(Done done) override;
+  // What has been launched is done all the same: a run is refused, not ended.
+  void interrupt() override { interrupted_.store(true, std::memory_order_relaxed); }
 
  private:
   CudaStream(std::shared_ptr<Device> device, std::shared_ptr<PinnedPool> pinned, FailureSink sink, CUstream stream);
@@ -65,6 +68,7 @@ class CudaStream final : public Stream {
   Graphs graphs_;
   Kernel mover_;  // of Transfers; compiled for the first run
   const bool uses_graphs_;
+  std::atomic<bool> interrupted_ = false;
   Completions completions_;
 };
 

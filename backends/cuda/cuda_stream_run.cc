@@ -53,6 +53,7 @@ Result<CUdeviceptr> CudaStream::Region::at_least(StreamMemory& memory, std::size
 Result<RunResult> CudaStream::run(const std::shared_ptr<Executable>& executable, RunArgs args) {
   const auto& program = static_cast<const CudaExecutable&>(*executable);
   BURN_RETURN_IF_ERROR(program.check_args(args));
+  if (interrupted_.load(std::memory_order_relaxed)) return cancelled("the run was cancelled: its session ends");
   device_->make_current();
   for (std::size_t i = 0; i < args.inputs.size(); ++i) {  // what is known by now of what the device found
     if (!args.inputs[i]) continue;

@@ -1,6 +1,8 @@
 // Host memory that the device copies from and to by itself.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -9,6 +11,7 @@
 
 #include "backends/backend.h"
 #include "backends/cuda/driver.h"
+#include "base/machine.h"
 
 namespace burn::backends::cuda {
 
@@ -33,9 +36,14 @@ class PinnedPool : public std::enable_shared_from_this<PinnedPool> {
   void release(void* block);
 
   const CUcontext context_;
+  // Of the memory that the process may use, three quarters; what else sessions keep has the fourth
+  // (Backend::take_host).
+  const std::uint64_t limit_ = usable_memory() / 4 * 3;
+  const std::size_t most_idle_ = std::min<std::size_t>(kMostIdle, usable_memory() / 16);
   std::mutex mutex_;
   std::map<std::size_t, std::vector<void*>> idle_;  // by size
   std::size_t idle_bytes_ = 0;
+  std::uint64_t taken_bytes_ = 0;
 };
 
 class PinnedBlock final : public HostBlock {

@@ -64,7 +64,7 @@ void Connection::log_end(const Status& why) const {
 // --- receiving --------------------------------------------------------------------------------------------
 
 void Connection::on_frame(SharedBytes bytes) {
-  if (!ended_) serve(proto::decode(bytes));
+  if (!ended_) serve(proto::decode(bytes, proto::Programs::later));  // this thread serves others, too
 }
 
 proto::ReceiveSpace Connection::receive_space(std::span<const std::byte> head, std::uint64_t size) {
@@ -140,9 +140,8 @@ Status Connection::dispatch(proto::Frame frame) {
 
 // These fail only when the session is closed: then the connection is, too.
 Status Connection::perform(proto::Frame&, proto::DefineProgram& define) {
-  auto& [id, program, forget, invalid, output_count] = define;
-  if (!program) return session_->define_invalid(id, output_count, std::move(invalid), std::move(forget));
-  return session_->define(id, std::move(program), std::move(forget));
+  if (!define.program) return session_->define_encoded(define.id, std::move(define.encoded), std::move(define.forget));
+  return session_->define(define.id, std::move(define.program), std::move(define.forget));
 }
 
 Status Connection::perform(proto::Frame&, proto::RunProgram& run) { return session_->run(std::move(run.run)); }

@@ -4,10 +4,13 @@
 #include <atomic>
 #include <chrono>
 #include <fstream>
+#include <new>
 #include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "backends/interrupt.h"
 
 namespace burn::backends {
 namespace {
@@ -113,6 +116,35 @@ TEST_F(Tuning, OneKeyIsTimedByOneThread) {
   }
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(most, 1);
+}
+
+TEST_F(Tuning, ACandidateThatThrowsLeavesTheKeyToWhoeverWaits) {
+  Autotune tuner({});
+  std::atomic<bool> is_timed = false;
+  std::thread waits([&] {
+    while (!is_timed) std::this_thread::yield();
+    EXPECT_EQ(choose(tuner), 1);  // waits for the first to be done with the key, then tries itself
+  });
+  const auto fails = [&] {
+    tuner.choose("key", kNames, [&](int) -> Status {
+      is_timed = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      throw std::bad_alloc();
+    });
+  };
+  EXPECT_THROW(fails(), std::bad_alloc);
+  waits.join();
+  runs_ = 0;
+  EXPECT_EQ(choose(tuner), 1);
+  EXPECT_EQ(runs_, 0);  // it is known
+}
+
+// What ends a run (backends/interrupt.h) is no std::exception.
+TEST_F(Tuning, ARunThatEndsWhileItTimesLeavesTheKeyToOthers) {
+  Autotune tuner({});
+  const auto ends = [&] { tuner.choose("key", kNames, [](int) -> Status { throw Interrupted{}; }); };
+  EXPECT_THROW(ends(), Interrupted);
+  EXPECT_EQ(choose(tuner), 1);
 }
 
 TEST(AutotuneFile, IsNamedByDeviceAndVersionInPlainLetters) {

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <sched.h>
+
+#include "backends/interrupt.h"
+#include "base/machine.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -34,9 +36,7 @@ TEST(ThreadCount, IsNotWhatALibraryMayUseForTheMoment) {
   const LibraryThreads alone(1);
   const char* wanted = std::getenv("BURN_NUM_THREADS");
   if (wanted || std::getenv("OMP_NUM_THREADS")) GTEST_SKIP() << "the number is given";
-  cpu_set_t cores;
-  ASSERT_EQ(::sched_getaffinity(0, sizeof(cores), &cores), 0);
-  EXPECT_EQ(thread_count(), CPU_COUNT(&cores));
+  EXPECT_EQ(thread_count(), usable_cores());
 }
 
 TEST(ParallelFor, KeepsPartsAsLargeAsTheGrain) {
@@ -75,6 +75,59 @@ TEST(ParallelFor, ServesManyCallersAtTheSameTime) {
   }
   for (auto& caller : callers) caller.join();
   EXPECT_EQ(wrong, 0);
+}
+
+TEST(ParallelFor, HandsWhatAPartThrowsToItsCaller) {
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<int> begun = 0, ended = 0;
+    const auto fails = [&] {
+      parallel_for(1000, 1, [&](std::int64_t begin, std::int64_t) {
+        ++begun;
+        const bool is_bad = begin > 0;
+        ++ended;
+        if (is_bad) throw std::bad_alloc{};
+      });
+    };
+    EXPECT_THROW(fails(), std::bad_alloc);
+    EXPECT_EQ(begun, ended);
+  }
+  EXPECT_EQ(visits(100, 1), std::vector<int>(100, 1));  // the pool is as it was
+}
+
+TEST(ParallelFor, EndsSoonWhenItsRunIsToEnd) {
+  Interrupt interrupt;
+  const InterruptScope scope(&interrupt);
+  std::atomic<std::int64_t> done = 0;
+  const auto endless = [&] {
+    parallel_for(std::int64_t{1} << 60, 1 << 10, [&](std::int64_t begin, std::int64_t end) {
+      done += end - begin;
+      interrupt.request();
+    });
+  };
+  EXPECT_THROW(endless(), Interrupted);
+  EXPECT_LE(done, std::int64_t{thread_count()} * 64 * 1024 * 2);
+}
+
+TEST(ParallelFor, EndsWhenItsTimeIsOver) {
+  Interrupt interrupt;
+  interrupt.begin_run(std::chrono::milliseconds(30));
+  const InterruptScope scope(&interrupt);
+  EXPECT_THROW(parallel_for(std::int64_t{1} << 60, 1, [](std::int64_t, std::int64_t) {}), Interrupted);
+  EXPECT_EQ(interrupt.why().code(), StatusCode::deadline_exceeded);
+  interrupt.begin_run(std::chrono::milliseconds(0));
+  parallel_for(100, 1, [](std::int64_t, std::int64_t) {});
+}
+
+// Whoever else computes goes on.
+TEST(ParallelFor, AnInterruptIsItsCallersOwn) {
+  Interrupt interrupt;
+  interrupt.request();
+  std::thread other([&] {
+    const InterruptScope scope(&interrupt);
+    for (int i = 0; i < 100; ++i) EXPECT_THROW(parallel_for(1000, 1, [](std::int64_t, std::int64_t) {}), Interrupted);
+  });
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(visits(1000, 1), std::vector<int>(1000, 1));
+  other.join();
 }
 
 }  // namespace

@@ -104,7 +104,96 @@ TEST(HostileFrame, BodiesHaveLimits) {
   frame.mutable_header()->mutable_hello()->set_token(std::string(100'000, 'x'));
   EXPECT_SAYS(status_of(frame), invalid_argument, "at most 65536");
   frame.mutable_header()->mutable_release()->mutable_ids()->Resize(17 << 20, 1);
+  EXPECT_SAYS(status_of(frame), invalid_argument, "at most 1836032");
+  frame.Clear();
+  frame.mutable_header()->mutable_define()->mutable_program()->add_site_files(std::string(17 << 20, 'x'));
   EXPECT_SAYS(status_of(frame), invalid_argument, "at most 16777216");
+}
+
+TEST(HostileFrame, ListsOfIdsHaveLimits) {
+  const auto most = static_cast<int>(kMaxIds);
+  v1::Frame frame;
+  auto* run = frame.mutable_header()->mutable_run();
+  run->mutable_inputs()->Resize(most, 1);
+  run->mutable_release()->Resize(most, 1);
+  run->mutable_scalars()->Resize(most, 1);
+  EXPECT_TRUE(status_of(frame).ok());
+  run->add_inputs(1);
+  EXPECT_SAYS(status_of(frame), invalid_argument, "65537 inputs; at most 65536");
+  run->mutable_inputs()->Clear();
+  run->add_release(1);
+  EXPECT_SAYS(status_of(frame), invalid_argument, "65537 tensors to release; at most 65536");
+  run->mutable_release()->Clear();
+  run->add_scalars(1);
+  EXPECT_SAYS(status_of(frame), invalid_argument, "65537 scalars; at most 65536");
+  frame.mutable_header()->mutable_release()->mutable_ids()->Resize(most + 1, 1);
+  EXPECT_SAYS(status_of(frame), invalid_argument, "65537 tensors to release; at most 65536");
+  auto* define = frame.mutable_header()->mutable_define();
+  define->mutable_program();
+  define->mutable_forget()->Resize(most + 1, 1);
+  EXPECT_SAYS(status_of(frame), invalid_argument, "malformed");
+}
+
+// --- programs that are read later ------------------------------------------------------------------------------------
+
+DefineProgram define_later(const std::string& bytes) {
+  auto decoded = decode(shared(bytes), Programs::later);
+  EXPECT_TRUE(decoded.ok());
+  return decoded.ok() ? std::get<DefineProgram>(decoded->body) : DefineProgram{};
+}
+
+TEST(LaterProgram, IsLeftAsItIsUntilItIsRead) {
+  const auto later = define_later(to_string(encode({1, DefineProgram{9, sample_program(), {4, 300}}, {}})));
+  EXPECT_EQ(later.id, 9u);
+  EXPECT_EQ(later.forget, (std::vector<ProgramId>{4, 300}));
+  EXPECT_EQ(later.program, nullptr);
+  ProgramSize seen;
+  const auto read = read_program(later.encoded, [&](const ProgramSize& size) {
+    seen = size;
+    return Status{};
+  });
+  ASSERT_NE(read.program, nullptr) << read.invalid.to_string();
+  EXPECT_TRUE(ir::same(*read.program, *sample_program()));
+  EXPECT_EQ(seen.nodes, sample_program()->nodes.size());
+  EXPECT_EQ(seen.inputs, sample_program()->inputs.size());
+  EXPECT_EQ(seen.outputs, sample_program()->outputs.size());
+  EXPECT_EQ(seen.bytes, later.encoded.size());
+}
+
+TEST(LaterProgram, IsNotReadByWhoHasNoRoomForIt) {
+  const auto later = define_later(to_string(encode({1, DefineProgram{9, sample_program()}, {}})));
+  const auto read = read_program(later.encoded, [](const ProgramSize&) { return resource_exhausted("too large"); });
+  EXPECT_EQ(read.program, nullptr);
+  EXPECT_SAYS(read.invalid, resource_exhausted, "too large");
+  EXPECT_EQ(read.output_count, sample_program()->outputs.size());
+}
+
+TEST(LaterProgram, ThatIsNoneIsInvalid) {
+  v1::Frame frame;
+  auto* define = frame.mutable_header()->mutable_define();
+  define->mutable_program()->add_site_files("here");
+  auto bytes = frame.SerializeAsString();
+  bytes[bytes.find("here") - 1] = 100;  // longer than there is
+  const auto later = define_later(bytes);
+  EXPECT_SAYS(read_program(later.encoded).invalid, invalid_argument, "the program is malformed");
+}
+
+// What is kept of a frame is charged by its size: the rest of the frame must not hang on it.
+TEST(LaterProgram, KeepsNothingOfALargerFrame) {
+  v1::Frame frame;
+  ASSERT_TRUE(frame.ParseFromString(to_string(encode({1, DefineProgram{9, sample_program()}, {}}))));
+  const auto varint = [](std::size_t value) {
+    std::string bytes;
+    for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(value | 0x80);
+    return bytes + static_cast<char>(value);
+  };
+  constexpr std::size_t kMore = 1 << 20;  // in field 501
+  const auto header = frame.header().SerializeAsString() + "\xaa\x1f" + varint(kMore) + std::string(kMore, 'x');
+  const auto whole = shared("\x0a" + varint(header.size()) + header);
+  const auto decoded = decode(whole, Programs::later);
+  ASSERT_TRUE(decoded.ok()) << decoded.status().to_string();
+  const auto* kept = std::get<DefineProgram>(decoded->body).encoded.data();
+  EXPECT_TRUE(kept < whole.data() || kept >= whole.data() + whole.size());
 }
 
 TEST(HostileTensor, ShapesHaveEightDimsAtMost) {

@@ -1,13 +1,16 @@
 #include "backends/cpu/fused/tile_runner.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
 
 #include "backends/cpu/memory.h"
 #include "backends/cpu/ops/random.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/vector/stream.h"
+#include "backends/interrupt.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -29,20 +32,42 @@ void with_word(std::int64_t size, const Body& body) {
   }
 }
 
-// A thread's scratch; grows to what the largest tile has wanted.
-std::byte* thread_scratch(std::size_t bytes) {
-  struct Free {
-    void operator()(std::byte* p) const { std::free(p); }
-  };
-  thread_local std::unique_ptr<std::byte, Free> block;
-  thread_local std::size_t size = 0;
-  if (size < bytes) {
-    size = (bytes + Pool::kAlignment - 1) / Pool::kAlignment * Pool::kAlignment;
-    block.reset(static_cast<std::byte*>(std::aligned_alloc(Pool::kAlignment, size)));
-    if (!block) std::abort();  // a few megabytes at most, on a thread that has no way to say so
+struct Free {
+  void operator()(std::byte* p) const { std::free(p); }
+};
+
+// Scratch for tiles. What is usual belongs to the thread and stays for the next run; more than that, which groups of
+// very many values want, is of the pool, where it is counted, and goes back: else every thread would keep the largest
+// there ever was.
+class Scratch {
+ public:
+  // Throws std::bad_alloc, which fails the run.
+  Scratch(std::size_t bytes, Pool& pool) {
+    static constexpr std::size_t kKept = std::size_t{1} << 20;
+    thread_local std::unique_ptr<std::byte, Free> kept;
+    thread_local std::size_t kept_size = 0;
+    if (bytes > kKept) {
+      auto own = pool.allocate(bytes);
+      if (!own.ok()) throw std::bad_alloc();
+      own_ = *std::move(own);
+      block_ = own_->data();
+      return;
+    }
+    if (kept_size < bytes) {
+      kept_size = 0;
+      const auto size = (bytes + Pool::kAlignment - 1) / Pool::kAlignment * Pool::kAlignment;
+      kept.reset(static_cast<std::byte*>(std::aligned_alloc(Pool::kAlignment, size)));
+      if (!kept) throw std::bad_alloc();
+      kept_size = size;
+    }
+    block_ = kept.get();
   }
-  return block.get();
-}
+  std::byte* block() const { return block_; }
+
+ private:
+  CpuBufferPtr own_;
+  std::byte* block_ = nullptr;
+};
 
 }  // namespace
 
@@ -110,11 +135,17 @@ void TileRunner::finish() {
 }
 
 void TileRunner::run_tiles(std::int64_t begin, std::int64_t end, std::byte* totals) {
-  std::vector<Location> at = places(thread_scratch(static_cast<std::size_t>(
-      code_.scratch_stride() * code_.full_bytes + code_.row_scratch_stride() * code_.row_bytes)));
+  const Scratch own(static_cast<std::size_t>(code_.scratch_stride() * code_.full_bytes +
+                                             code_.row_scratch_stride() * code_.row_bytes),
+                    *pool_);
+  std::vector<Location> at = places(own.block());
   const std::vector<Location> scratch = at;
   const Moving moving = follow(at);
-  for (auto tile = begin; tile < end; ++tile) run_tile(tile, moving, at, scratch, totals);
+  InterruptMeter meter;  // a unit may be any number of tiles
+  for (auto tile = begin; tile < end; ++tile) {
+    meter.add(code_.tile);
+    run_tile(tile, moving, at, scratch, totals);
+  }
   if (code_.is_large) finish_streaming();
 }
 

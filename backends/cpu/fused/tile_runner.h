@@ -64,7 +64,8 @@ class TileRunner {
         results_(std::move(results)),
         totals_(std::move(totals)),
         seed_(run.seed),
-        random_offset_(run.random_offset) {}
+        random_offset_(run.random_offset),
+        pool_(&run.pool) {}
 
   const TileCode& code() const { return code_; }
   static std::int64_t total_bytes(const TileCode& code) {
@@ -107,6 +108,7 @@ class TileRunner {
   std::vector<TileTarget> results_;
   CpuBufferPtr totals_;
   std::uint64_t seed_, random_offset_;
+  Pool* pool_;  // of scratch that is larger than usual
 };
 
 }  // namespace burn::backends::cpu

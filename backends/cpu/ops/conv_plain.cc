@@ -5,6 +5,7 @@
 
 #include "backends/cpu/ops/conv.h"
 #include "backends/cpu/parallel.h"
+#include "backends/interrupt.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -44,6 +45,7 @@ struct Sides {
 template <typename Body>
 void for_each_row(const Sides& sides, const Body& body) {
   const auto& [d, h, w] = sides.side;
+  InterruptMeter meter;
   for (std::int64_t kd = 0; kd < d.kernel; ++kd) {
     for (std::int64_t kh = 0; kh < h.kernel; ++kh) {
       for (std::int64_t kw = 0; kw < w.kernel; ++kw) {
@@ -52,6 +54,7 @@ void for_each_row(const Sides& sides, const Body& body) {
         if (n <= 0) continue;
         for (auto od = d.begin(kd); od < d.end(kd); ++od) {
           for (auto oh = h.begin(kh); oh < h.end(kh); ++oh) {
+            meter.add(n);
             const auto input = (d.first_input(od, kd) * h.input + h.first_input(oh, kh)) * w.input;
             const auto output = (od * h.output + oh) * w.output;
             body(n, input + w.first_input(begin, kw), w.stride, element, output + begin);

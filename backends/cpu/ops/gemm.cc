@@ -14,6 +14,7 @@
 #include "backends/cpu/ops/openblas.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/tuning.h"
+#include "backends/interrupt.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -57,8 +58,10 @@ void multiply_plainly(const Product<T>& p) {
   const auto at = [](const Matrix<T>& x, std::int64_t i, std::int64_t j) {
     return x.transposed ? x.data[j * x.stride + i] : x.data[i * x.stride + j];
   };
+  InterruptMeter meter;
   for (std::int64_t i = 0; i < p.m; ++i) {
     T* row = p.c + i * p.c_stride;
+    meter.add(p.k * p.n);
     if (p.beta == 0)
       std::fill_n(row, p.n, T{0});
     else
@@ -91,6 +94,20 @@ std::int64_t row_bands(std::int64_t m, std::int64_t n, std::int64_t parts) {
   return best;
 }
 
+// A library cannot be interrupted: what would take it longer than some tenths of a second is given to it in bands.
+template <typename T>
+void multiply_in_steps(const Product<T>& p, Library library) {
+  constexpr double kAtOnce = 8e9;  // multiply-adds
+  constexpr std::int64_t kLeastRows = 256;
+  const double work = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+  const auto steps = static_cast<std::int64_t>(std::min(work / kAtOnce, 1e9)) + 1;
+  const auto rows = std::max(kLeastRows, (p.m / steps + 15) / 16 * 16);
+  for (std::int64_t row = 0; row < p.m; row += rows) {
+    throw_if_interrupted();
+    multiply_here(part_of(p, row, std::min(rows, p.m - row), 0, p.n), library);
+  }
+}
+
 // Every thread one part of the result, in `bands` bands of rows.
 template <typename T>
 void multiply_parts(const Product<T>& p, std::int64_t parts, std::int64_t bands, Library library) {
@@ -104,7 +121,7 @@ void multiply_parts(const Product<T>& p, std::int64_t parts, std::int64_t bands,
     for (auto i = begin; i < end; ++i) {
       const auto row = i / stripes * rows, column = i % stripes * columns;
       if (row >= p.m || column >= p.n) continue;
-      multiply_here(part_of(p, row, std::min(rows, p.m - row), column, std::min(columns, p.n - column)), library);
+      multiply_in_steps(part_of(p, row, std::min(rows, p.m - row), column, std::min(columns, p.n - column)), library);
     }
   });
 }

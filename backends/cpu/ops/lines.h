@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "backends/cpu/parallel.h"
+#include "backends/interrupt.h"
 #include "ir/shape.h"
 
 namespace burn::backends::cpu {
@@ -23,7 +24,11 @@ struct Lines {
   template <typename Body>
   void for_each(const Body& body) const {
     parallel_for(count(), kGrain / (4 * (size + 1)) + 1, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t k = begin; k < end; ++k) body(k);
+      InterruptMeter meter;
+      for (std::int64_t k = begin; k < end; ++k) {
+        meter.add(size);
+        body(k);
+      }
     });
   }
 };

@@ -5,6 +5,7 @@
 #include "backends/cpu/ops/copy.h"
 #include "backends/cpu/ops/windows.h"
 #include "backends/cpu/parallel.h"
+#include "backends/interrupt.h"
 #include "ir/dispatch.h"
 
 namespace burn::backends::cpu {
@@ -29,9 +30,12 @@ Status for_each_plane(Run& run, const Windows& windows, std::int64_t planes, con
 // Calls body(y_row, height window, depth window) for every row of the output plane.
 template <typename Body>
 void for_each_row(const Windows& windows, const Body& body) {
+  InterruptMeter meter;
   for (std::int64_t d = 0; d < windows.outputs(0); ++d) {
     for (std::int64_t h = 0; h < windows.outputs(1); ++h) {
-      body((d * windows.outputs(1) + h) * windows.outputs(2), windows.at(0, d), windows.at(1, h));
+      const auto &depth = windows.at(0, d), &height = windows.at(1, h);
+      meter.add((depth.end - depth.begin) * (height.end - height.begin) * windows.input[2]);
+      body((d * windows.outputs(1) + h) * windows.outputs(2), depth, height);
     }
   }
 }
@@ -48,6 +52,7 @@ void for_each_input_row(const Windows& windows, const Window& depth, const Windo
 template <typename T>
 void mean_plane(const Windows& windows, const T* x, T* y, T* row) {
   const auto width = windows.input[2];
+  InterruptMeter meter;
   for_each_row(windows, [&](std::int64_t at, const Window& depth, const Window& height) {
     std::fill_n(row, width, T{0});
     for_each_input_row(windows, depth, height, [&](std::int64_t offset) {
@@ -55,6 +60,7 @@ void mean_plane(const Windows& windows, const T* x, T* y, T* row) {
     });
     for (std::int64_t i = 0; i < windows.outputs(2); ++i) {
       const Window& window = windows.at(2, i);
+      meter.add(window.end - window.begin);
       T sum = 0;
       for (auto k = window.begin; k < window.end; ++k) sum += row[k];
       y[at + i] = sum / static_cast<T>(depth.divisor * height.divisor * window.divisor);
@@ -65,11 +71,13 @@ void mean_plane(const Windows& windows, const T* x, T* y, T* row) {
 template <typename T>
 void spread_plane(const Windows& windows, const T* grad, T* x, T* row) {
   const auto width = windows.input[2];
+  InterruptMeter meter;
   std::fill_n(x, windows.input_plane(), T{0});
   for_each_row(windows, [&](std::int64_t at, const Window& depth, const Window& height) {
     std::fill_n(row, width, T{0});
     for (std::int64_t i = 0; i < windows.outputs(2); ++i) {
       const Window& window = windows.at(2, i);
+      meter.add(window.end - window.begin);
       const T share = grad[at + i] / static_cast<T>(depth.divisor * height.divisor * window.divisor);
       for (auto k = window.begin; k < window.end; ++k) row[k] += share;
     }
@@ -131,8 +139,11 @@ void max_of_windows(const Windows& windows, std::int64_t planes, const T* x, T* 
   parallel_for(planes, kGrain / (4 * windows.output_plane()) + 1, [&](std::int64_t begin, std::int64_t end) {
     for (auto plane = begin; plane < end; ++plane) {
       const T* image = x + plane * windows.input_plane();
+      InterruptMeter meter;
       for_each_row(windows, [&](std::int64_t at, const Window& depth, const Window& height) {
+        const auto rows = (depth.end - depth.begin) * (height.end - height.begin);
         for (std::int64_t i = 0; i < windows.outputs(2); ++i) {
+          meter.add(rows * (windows.at(2, i).end - windows.at(2, i).begin));
           const auto to = plane * windows.output_plane() + at + i;
           positions[to] = position_of_max(windows, image, depth, height, windows.at(2, i));
           values[to] = image[positions[to]];

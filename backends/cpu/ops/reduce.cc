@@ -5,6 +5,7 @@
 #include "backends/cpu/ops/copy.h"
 #include "backends/cpu/ops/reduce_loops.h"
 #include "backends/cpu/parallel.h"
+#include "backends/interrupt.h"
 #include "ir/dispatch.h"
 
 namespace burn::backends::cpu {
@@ -178,12 +179,21 @@ class Reduction {
 
     const std::span outer(reduced.data(), reduced.size() - 1);
     const Loop inner = reduced.back();
+    InterruptMeter meter;  // a view may repeat its numbers 2^50 times
+    const auto add_rows = [&](const Piece& piece, const std::byte* from) {
+      constexpr std::int64_t kAtOnce = std::int64_t{1} << 26;  // elements
+      const auto most = std::max<std::int64_t>(1, kAtOnce / piece.columns);
+      for (std::int64_t row = 0; row < inner.size; row += most) {
+        const auto rows = std::min(most, inner.size - row);
+        meter.add(rows * piece.columns);
+        loops_.rows(rows, inner.stride, piece.columns, from + row * inner.stride * element_size_, piece.total);
+      }
+    };
     const auto add = [&](const Piece& piece, std::int64_t offset) {
       const std::byte* from = x + (piece.offset + offset) * element_size_;
-      if (layout_.rows)
-        loops_.rows(inner.size, inner.stride, piece.columns, from, piece.total);
-      else
-        loops_.run(inner.size, from, piece.total);
+      if (layout_.rows) return add_rows(piece, from);
+      meter.add(inner.size);
+      loops_.run(inner.size, from, piece.total);
     };
     // In the order in which the elements lie in memory.
     const bool outer_first = !outer.empty() && !layout_.kept.empty() && outer[0].stride > layout_.kept[0].stride;

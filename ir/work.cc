@@ -1,0 +1,90 @@
+#include "ir/work.h"
+
+#include <algorithm>
+#include <variant>
+
+namespace burn::ir {
+namespace {
+
+constexpr double kMultiplyAdd = 1.0 / 16;
+
+double size(const TensorType& type) {
+  double count = 1;
+  for (const auto dim : type.shape) count *= static_cast<double>(dim);
+  return count;
+}
+double product(const Dims& dims) {
+  double count = 1;
+  for (const auto dim : dims) count *= static_cast<double>(dim);
+  return count;
+}
+double last(const TensorType& type, int from_the_end = 1) {
+  const int axis = type.shape.rank() - from_the_end;
+  return axis >= 0 ? static_cast<double>(type.shape[axis]) : 1;
+}
+// Of [n, c, in...]: the elements of one plane.
+double plane(const TensorType& type) {
+  double count = 1;
+  for (int i = 2; i < type.shape.rank(); ++i) count *= static_cast<double>(type.shape[i]);
+  return count;
+}
+
+// One node.
+struct Cost {
+  const Program& program;
+  const Node& node;
+
+  const TensorType& operand(std::size_t i) const { return program.type_of(program.operands_of(node)[i]); }
+  const TensorType& result() const { return program.type_of(node); }
+
+  double largest() const {
+    double most = 0;
+    for (const auto& made : program.results_of(node)) most = std::max(most, size(made.type));
+    for (const auto ref : program.operands_of(node)) most = std::max(most, size(program.type_of(ref)));
+    return most;
+  }
+
+  double operator()(const Reshape&) const { return 0; }
+  double operator()(const Permute&) const { return 0; }
+  double operator()(const Expand&) const { return 0; }
+  double operator()(const Slice&) const { return 0; }
+
+  double operator()(const MatMul&) const { return size(result()) * last(operand(0)) * kMultiplyAdd + largest(); }
+  // Every output meets the channels of its group in every element of the kernel.
+  double operator()(const Conv&) const {
+    const auto& weight = operand(1);
+    return size(result()) * size(weight) / std::max(1.0, static_cast<double>(weight.shape[0])) * kMultiplyAdd;
+  }
+  double operator()(const ConvInputGrad&) const {
+    const auto& weight = operand(1);
+    return size(operand(0)) * size(weight) / std::max(1.0, static_cast<double>(weight.shape[0])) * kMultiplyAdd;
+  }
+  double operator()(const ConvWeightGrad&) const {
+    return size(operand(1)) * static_cast<double>(result().shape[1]) * plane(result()) * kMultiplyAdd;
+  }
+  double operator()(const AvgPool& op) const { return size(result()) * product(op.kernel) + largest(); }
+  double operator()(const AvgPoolGrad& op) const { return size(operand(0)) * product(op.kernel) + largest(); }
+  double operator()(const MaxPool& op) const { return size(result()) * product(op.kernel) + largest(); }
+  // q, k, v: every row of q meets every row of k, once in its width and once in v's.
+  double operator()(const Attention&) const {
+    return size(operand(0)) * last(operand(1), 2) * 2 * kMultiplyAdd + largest();
+  }
+  double operator()(const AttentionGrad&) const {
+    return size(operand(0)) * last(operand(1), 2) * 5 * kMultiplyAdd + largest();
+  }
+
+  template <typename Kind>
+  double operator()(const Kind&) const {
+    return largest();
+  }
+};
+
+}  // namespace
+
+double estimated_work(const Program& program) {
+  double work = 0;
+  for (const auto& node : program.nodes) work += std::visit(Cost{program, node}, node.op);
+  return work;
+}
+
+}  // namespace burn::ir

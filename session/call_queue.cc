@@ -1,0 +1,59 @@
+#include "session/call_queue.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace burn::session {
+namespace {
+
+// What waits of small calls is not refused, nor the first of any calls: a session that has no memory left must be able
+// to release some, and to be told so by the calls that need it.
+constexpr std::uint64_t kSmall = std::uint64_t{4} << 10;
+constexpr std::uint64_t kAlways = std::uint64_t{1} << 20;
+
+}  // namespace
+
+CallQueue::CallQueue(const Quotas& quotas, Budget& budget)
+    : in_flight_(quotas.in_flight),
+      most_waiting_bytes_(std::max<std::uint64_t>(quotas.waiting_bytes, quotas.in_flight * proto::kInlineBytes)),
+      most_held_bytes_(quotas.queue_bytes),
+      budget_(budget) {}
+
+Status CallQueue::admit(const Call& call) {
+  const auto held = held_by(call), charged = held + written_by(call);
+  if (held > kSmall && held_bytes_ + held > most_held_bytes_) {
+    return resource_exhausted(
+        fmt::format("{} bytes of calls wait, {} more exceed what may, {}", held_bytes_, held, most_held_bytes_));
+  }
+  const bool is_free = held <= kSmall || held_bytes_ + held <= kAlways;
+  if (!is_free || charged - held > kSmall) return budget_.take_host(charged);
+  budget_.add_host(charged);
+  return {};
+}
+
+void CallQueue::push(Call call) {
+  waiting_bytes_ += written_by(call);
+  held_bytes_ += held_by(call);
+  calls_.push_back(std::move(call));
+}
+
+Call CallQueue::pop(bool* makes_room) {
+  auto call = std::move(calls_.front());
+  calls_.pop_front();
+  const auto written = written_by(call), held = held_by(call);
+  waiting_bytes_ -= written;
+  held_bytes_ -= held;
+  budget_.give_host(written + held);
+  *makes_room = calls_.size() + 1 >= in_flight_ || written > 0;
+  return call;
+}
+
+std::deque<Call> CallQueue::clear() {
+  budget_.give_host(waiting_bytes_ + held_bytes_);
+  waiting_bytes_ = held_bytes_ = 0;
+  return std::exchange(calls_, {});
+}
+
+}  // namespace burn::session

@@ -1,0 +1,16 @@
+// What a call does to a session's state, and whether it takes long.
+#pragma once
+
+#include "session/calls.h"
+#include "session/state.h"
+#include "session/stream.h"
+
+namespace burn::session {
+
+// Of whoever executes the session's calls.
+void perform_call(Call& call, SessionState& state, SessionStream& stream);
+
+// Whether the call would be over at once, as far as the last such call tells. Requires: the device is not behind.
+bool is_quick(const Call& call, const SessionState& state);
+
+}  // namespace burn::session

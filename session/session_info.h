@@ -1,0 +1,12 @@
+// What a session says of itself and its limits.
+#pragma once
+
+#include "proto/session.h"
+#include "session/local_session.h"
+
+namespace burn::session {
+
+// A new session's, with a name that no other of this process has.
+proto::SessionInfo describe_session(Worker& worker, const Quotas& quotas);
+
+}  // namespace burn::session

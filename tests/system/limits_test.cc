@@ -1,0 +1,264 @@
+// A worker of little memory, and clients that ask for more than there is, or for what would never end: they are told
+// so, the worker and everybody else on it live, and what was taken comes back.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <future>
+#include <string>
+#include <thread>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "net/remote/remote_session.h"
+#include "tests/server/process.h"
+#include "tests/session/expect_fails.h"
+#include "tests/session/programs.h"
+#include "tests/system/resident.h"
+
+namespace burn {
+namespace {
+
+using session::f32;
+using session::ProgramPtr;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kReservesAddresses = true;  // more than any limit that this test would set
+#else
+constexpr bool kReservesAddresses = false;
+#endif
+
+// burn-server with an address space of so many bytes; 0: any.
+class LimitedWorker {
+ public:
+  explicit LimitedWorker(std::uint64_t address_space = 0)
+      : process_({"/bin/sh", "-c",
+                  fmt::format("{} exec {} --device cpu --ws 127.0.0.1:0 --grpc off --log-level warning",
+                              address_space ? fmt::format("ulimit -v {};", address_space >> 10) : "", BURN_SERVER)}) {
+    const std::string line = process_.read_line(), said = "listening ";
+    BURN_CHECK(line.starts_with(said), "the worker does not start");
+    url_ = line.substr(said.size());
+  }
+
+  std::unique_ptr<proto::Session> connect() const { return value_or_throw(net::connect(url_)); }
+  server::Process& process() { return process_; }
+
+ private:
+  server::Process process_;
+  std::string url_;
+};
+
+Status sync(proto::Session& session) {
+  std::promise<Status> done;
+  session.sync([&](Status status) { done.set_value(std::move(status)); });
+  return done.get_future().get();
+}
+Result<proto::HostTensor> read(proto::Session& session, proto::TensorId id) {
+  std::promise<Result<proto::HostTensor>> done;
+  session.read(id, [&](auto tensor) { done.set_value(std::move(tensor)); });
+  return done.get_future().get();
+}
+void expect_works(proto::Session& session, proto::TensorId id = 1'000'000) {
+  EXPECT_TRUE(session.define(1000, session::add_program({2}), {}).ok());
+  EXPECT_TRUE(session.write(id, session::tensor({2}, {1, 2})).ok());
+  EXPECT_TRUE(session.run({.program = 1000, .inputs = {id, id}, .first_output = id + 1}).ok());
+  const auto sum = read(session, id + 1);
+  ASSERT_TRUE(sum.ok()) << sum.status().to_string();
+  EXPECT_EQ(session::values(*sum), (std::vector<float>{2, 4}));
+}
+
+// The sum of 2^44 numbers, which are 4096.
+ProgramPtr endless() {
+  ir::ProgramBuilder builder;
+  const auto x = builder.add_input(f32({1, 4096}));
+  const auto wide = value_or_throw(builder.add(ir::Expand{{std::int64_t{1} << 32, 4096}}, {&x, 1}));
+  const auto sum = value_or_throw(builder.add(ir::Reduce{ir::ReduceFn::sum, {0, 1}}, {&wide, 1}));
+  return std::make_shared<const ir::Program>(builder.finish({sum}));
+}
+void start_endless(proto::Session& session) {
+  EXPECT_TRUE(session.define(1, endless(), {}).ok());
+  EXPECT_TRUE(session.write(1, session::tensor({1, 4096}, std::vector<float>(4096, 1))).ok());
+  EXPECT_TRUE(session.run({.program = 1, .inputs = {1}, .first_output = 2}).ok());
+}
+
+// Processor time of a process so far.
+double processor_seconds(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string word;
+  double user = 0, system = 0;
+  for (int i = 1; i <= 13; ++i) file >> word;
+  file >> user >> system;
+  return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+}
+
+TEST(LimitedMemory, UploadsBeyondItAreRefusedAndTheWorkerLives) {
+  if (kReservesAddresses) GTEST_SKIP() << "sanitizers want an address space of their own";
+  LimitedWorker worker(2048 * kMiB);  // of which half may be used, and three quarters of that by tensors
+  auto other = worker.connect();
+  expect_works(*other);
+  const double before = test::resident_mib(worker.process().id());
+  {
+    const auto greedy = worker.connect();
+    constexpr std::int64_t kCount = 16 << 20;  // 64 MiB
+    const std::vector<float> numbers(kCount, 1);
+    const auto bytes = SharedBytes::own(numbers);
+    for (proto::TensorId id = 1; id <= 24; ++id) EXPECT_TRUE(greedy->write(id, {f32({kCount}), bytes}).ok());
+    EXPECT_FAILS(sync(*greedy), resource_exhausted, "");
+    EXPECT_TRUE(read(*greedy, 1).ok());
+    EXPECT_FAILS(read(*greedy, 24).status(), resource_exhausted, "");
+    expect_works(*other, 2'000'000);  // little is left, and little is wanted
+    EXPECT_TRUE(greedy->release({1, 2, 3, 4}).ok());
+    (void)sync(*greedy);
+    EXPECT_TRUE(greedy->write(100, {f32({kCount}), bytes}).ok());
+    EXPECT_TRUE(read(*greedy, 100).ok());
+    // Results for which there is no room are refused like uploads.
+    EXPECT_TRUE(greedy->define(1, session::add_program({kCount}), {}).ok());
+    for (proto::TensorId id = 200; id < 220; ++id)
+      EXPECT_TRUE(greedy->run({.program = 1, .inputs = {100, 100}, .first_output = id}).ok());
+    EXPECT_FAILS(read(*greedy, 219).status(), resource_exhausted, "");
+  }
+  expect_works(*other, 3'000'000);
+  other.reset();
+  const auto until = Clock::now() + seconds{20};
+  while (test::resident_mib(worker.process().id()) > before + 200 && Clock::now() < until)
+    std::this_thread::sleep_for(milliseconds{100});
+  EXPECT_LT(test::resident_mib(worker.process().id()), before + 200);
+}
+
+TEST(EndlessRun, ItsClientLeavesAndTheWorkerIsIdle) {
+  LimitedWorker worker;
+  const auto other = worker.connect();
+  {
+    const auto hog = worker.connect();
+    start_endless(*hog);
+    std::this_thread::sleep_for(milliseconds{300});
+    expect_works(*other);
+  }
+  // Gone within seconds, whatever else this machine does: then no processor time is used any more.
+  const auto until = Clock::now() + seconds{30};
+  double used = 1;
+  while (used > 0.1 && Clock::now() < until) {
+    const double before = processor_seconds(worker.process().id());
+    std::this_thread::sleep_for(milliseconds{500});
+    used = processor_seconds(worker.process().id()) - before;
+  }
+  EXPECT_LT(used, 0.1);
+  expect_works(*other, 2'000'000);
+}
+
+TEST(EndlessRun, TheWorkerEndsOnASignalAllTheSame) {
+  LimitedWorker worker;
+  const auto hog = worker.connect();
+  start_endless(*hog);
+  std::this_thread::sleep_for(milliseconds{300});
+  const auto begin = Clock::now();
+  worker.process().send(SIGTERM);
+  EXPECT_EQ(worker.process().wait(), 0);
+  EXPECT_LT(Clock::now() - begin, seconds{40});  // the time to drain, and some
+}
+
+TEST(EndlessRun, OfAbsurdSizeIsRefusedAtOnce) {
+  LimitedWorker worker;
+  const auto session = worker.connect();
+  ir::ProgramBuilder builder;
+  const auto x = builder.add_input(f32({1}));
+  const auto wide = value_or_throw(builder.add(ir::Expand{{std::int64_t{1} << 50}}, {&x, 1}));
+  const auto sum = value_or_throw(builder.add(ir::Reduce{ir::ReduceFn::sum, {0}}, {&wide, 1}));
+  EXPECT_TRUE(session->define(1, std::make_shared<const ir::Program>(builder.finish({sum})), {}).ok());
+  EXPECT_TRUE(session->write(1, session::tensor({1}, {1})).ok());
+  EXPECT_TRUE(session->run({.program = 1, .inputs = {1}, .first_output = 2}).ok());
+  EXPECT_FAILS(read(*session, 2).status(), resource_exhausted, "a run would compute about 1.1e+15 numbers");
+}
+
+// 400,000 nodes, of which the last one reads what is not there: all of them are read before anybody knows.
+ProgramPtr large_and_wrong() {
+  ir::ProgramBuilder builder;
+  auto x = builder.add_input(f32({1}));
+  for (int i = 0; i < 400'000; ++i) {
+    const ir::Ref both[] = {x, x};
+    x = value_or_throw(builder.add(ir::Pointwise{ir::PointwiseFn::add}, both));
+  }
+  auto program = builder.finish({x});
+  program.operands.back() = ir::Ref::value(1 << 29);
+  return std::make_shared<const ir::Program>(std::move(program));
+}
+
+double percentile(std::vector<double> values, double part) {
+  std::ranges::sort(values);
+  return values[static_cast<std::size_t>(static_cast<double>(values.size() - 1) * part)];
+}
+
+// Times of small runs, there and back, in milliseconds.
+std::vector<double> round_trips(proto::Session& session, int count) {
+  std::vector<double> times;
+  for (int i = 0; i < count; ++i) {
+    const auto begin = Clock::now();
+    expect_works(session, 10'000'000 + 2 * static_cast<proto::TensorId>(i));
+    times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
+    EXPECT_TRUE(session
+                    .release({10'000'000 + 2 * static_cast<proto::TensorId>(i),
+                              10'000'001 + 2 * static_cast<proto::TensorId>(i)})
+                    .ok());
+  }
+  return times;
+}
+
+TEST(LargePrograms, OfOneSessionDoNotStopAnother) {
+  LimitedWorker worker;
+  const auto program = large_and_wrong();
+  std::atomic<bool> done = false;
+  std::vector<std::thread> attackers;
+  for (int i = 0; i < 2; ++i) {
+    attackers.emplace_back([&] {
+      const auto session = worker.connect();
+      while (!done) {
+        EXPECT_TRUE(session->define(1, program, {}).ok());
+        EXPECT_FAILS(sync(*session), invalid_argument, "there is no operand");
+      }
+    });
+  }
+  const auto session = worker.connect();
+  const auto times = round_trips(*session, 300);
+  done = true;
+  for (auto& attacker : attackers) attacker.join();
+  fmt::print("beside large programs: median {:.2f} ms, 99% {:.2f} ms, longest {:.2f} ms\n", percentile(times, 0.5),
+             percentile(times, 0.99), percentile(times, 1));
+  EXPECT_LT(percentile(times, 0.99), 2000);  // it was 19,900 once; alone it is less than one
+}
+
+// Long runs of one session, one after the other, beside short ones of another.
+TEST(LongRuns, DoNotStarveShortOnes) {
+  LimitedWorker worker;
+  const auto small = worker.connect();
+  const auto alone = round_trips(*small, 300);
+  std::atomic<bool> done = false;
+  std::atomic<int> runs = 0;
+  std::thread hog([&] {
+    constexpr std::int64_t kCount = 8 << 20;
+    const auto session = worker.connect();
+    EXPECT_TRUE(session->define(1, session::add_program({kCount}), {}).ok());
+    EXPECT_TRUE(session->write(1, session::tensor({kCount}, std::vector<float>(kCount, 1))).ok());
+    for (proto::TensorId id = 2; !done; ++id) {
+      EXPECT_TRUE(
+          session->run({.program = 1, .inputs = {1, 1}, .first_output = id, .release = {id - 1 > 1 ? id - 1 : 0}})
+              .ok());
+      if (id % 8 == 0) (void)sync(*session);
+      ++runs;
+    }
+  });
+  while (runs < 8) std::this_thread::yield();
+  const auto beside = round_trips(*small, 300);
+  done = true;
+  hog.join();
+  fmt::print("alone: median {:.2f} ms, 99% {:.2f} ms; beside long runs: median {:.2f} ms, 99% {:.2f} ms\n",
+             percentile(alone, 0.5), percentile(alone, 0.99), percentile(beside, 0.5), percentile(beside, 0.99));
+  EXPECT_LT(percentile(beside, 0.5), 1000);  // the figure that counts is in docs/perf.md: machines of tests are busy
+}
+
+}  // namespace
+}  // namespace burn
