@@ -14,7 +14,12 @@ using Clock = std::chrono::steady_clock;
 // one took less. The time of a step is that between marks, which is short where the device waits for us: then more are
 // let ahead at the next mark, twice as many at most, until the device no longer waits.
 struct Pacer::Shared {
-  explicit Shared(std::chrono::nanoseconds trip) : round_trip(trip) {}
+  explicit Shared(std::chrono::nanoseconds trip)
+      : ahead(std::clamp<std::uint64_t>(kMostAhead + trip / kLikelyStep, kMostAhead, kMostAtFirst)), round_trip(trip) {}
+
+  // Before anything is measured.
+  static constexpr std::chrono::milliseconds kLikelyStep{4};
+  static constexpr std::uint64_t kMostAtFirst = 40;
 
   void mark(std::uint64_t step, Clock::time_point asked);
   void adapt(std::uint64_t steps, Clock::duration took);
@@ -22,7 +27,7 @@ struct Pacer::Shared {
   std::mutex mutex;
   std::condition_variable came;
   std::uint64_t begun = 0, done = 0;  // steps
-  std::uint64_t ahead = kMostAhead;
+  std::uint64_t ahead;
   Clock::duration round_trip;
   Status failure;
 

@@ -51,6 +51,7 @@ struct Flow {
 struct Link {
   std::array<Flow, 2> flows;
   std::uint64_t bytes_left = UINT64_MAX;  // before it is cut
+  bool stalled = false;
   bool over = false;
 };
 
@@ -80,10 +81,14 @@ class Proxy::Loop {
         cut_all_ = wanted;
         for (; !links_.empty(); ++proxy_.cuts_) end(links_.begin(), true);
       }
+      if (const auto wanted = proxy_.stall_those_.load(); stall_those_ != wanted) {
+        stall_those_ = wanted;
+        for (auto& link : links_) link.stalled = true;
+      }
       wait();
       accept();
       for (auto link = links_.begin(); link != links_.end();) {
-        if (!proxy_.stalled_) forward(*link);
+        if (!proxy_.stalled_ && !link->stalled) forward(*link);
         link = link->over ? end(link, false) : std::next(link);
       }
     }
@@ -97,7 +102,7 @@ class Proxy::Loop {
     const auto now = Clock::now();
     int patience = 20;  // ms; then the switches are looked at again
     for (const auto& link : links_) {
-      if (proxy_.stalled_) break;
+      if (proxy_.stalled_ || link.stalled) continue;
       for (const auto& flow : link.flows) {
         if (!flow.ended && flow.waiting < kMostWaiting) waiting.push_back({flow.from, POLLIN, 0});
         if (flow.is_due(now)) {
@@ -195,7 +200,7 @@ class Proxy::Loop {
   int listening_ = -1;
   std::uint16_t port_ = 0;
   Links links_;
-  std::uint32_t seed_ = 0, cut_all_ = 0;
+  std::uint32_t seed_ = 0, cut_all_ = 0, stall_those_ = 0;
   std::minstd_rand random_;
 };
 

@@ -29,6 +29,8 @@ class Proxy {
   void cut() { ++cut_all_; }
   // Nothing is forwarded, and nobody is told: a pulled cable. What is under way stays so.
   void stall(bool wanted) { stalled_ = wanted; }
+  // The same for the connections that there are, and for good: later ones have another way.
+  void stall_those() { ++stall_those_; }
   // Who comes is let in and thrown out.
   void refuse(bool wanted) { refusing_ = wanted; }
 
@@ -41,7 +43,7 @@ class Proxy {
 
   std::atomic<std::int64_t> delay_ms_ = 0;
   std::atomic<std::uint64_t> mean_ = 0, cuts_left_ = 0, cuts_ = 0, connections_ = 0, bytes_ = 0;
-  std::atomic<std::uint32_t> seed_ = 1, cut_all_ = 0;
+  std::atomic<std::uint32_t> seed_ = 1, cut_all_ = 0, stall_those_ = 0;
   std::atomic<bool> stalled_ = false, refusing_ = false, finished_ = false;
   std::unique_ptr<Loop> loop_;
   std::thread thread_;

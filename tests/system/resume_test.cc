@@ -159,7 +159,86 @@ TEST_P(Resume, ClosingEndsTheSessionAtOnce) {
   EXPECT_EQ(worker_.session_counts().resumes, 1u);
 }
 
+TEST_P(Resume, MoreStepsAreAheadOfADeviceThatIsFarAway) {
+  proxy_.delay(20ms);
+  const Device device = Device::new_session(url());
+  auto x = Tensor<1>::zeros({4}, device);
+  for (int step = 0; step < 400; ++step) {
+    device.state()->pace();
+    x = x + 1;
+    device.flush();
+  }
+  EXPECT_GT(device.state()->steps_ahead(), 2 * client::Pacer::kMostAhead);
+  EXPECT_LE(device.state()->steps_ahead(), client::Pacer::kMostAheadFarAway);
+  EXPECT_EQ(x.to_data().to_vec<float>()[3], 400.0f);
+}
+
 INSTANTIATE_TEST_SUITE_P(OverTcp, Resume, ::testing::Values("ws", "grpc"), test::kSchemeName);
+
+// Both transports at once, as it takes half a minute.
+TEST(PulledCable, IsNoticedByTheClientWhichGoesOnOverAnotherConnection) {
+  const server::Server worker({.device = "cpu", .ws = "127.0.0.1:0", .grpc = "127.0.0.1:0"});
+  std::vector<std::thread> threads;
+  for (const std::string scheme : {"ws", "grpc"}) {
+    threads.emplace_back([&worker, scheme] {
+      Proxy proxy{worker.urls().at(index_of(scheme)).substr(scheme.size() + 3)};
+      const Device device = Device::new_session(scheme + "://" + proxy.address());
+      const auto x = Tensor<1>::from_data({1, 2}, device);
+      device.sync();
+      proxy.stall_those();
+      std::this_thread::sleep_for(100ms);
+      const auto start = std::chrono::steady_clock::now();
+      EXPECT_EQ((x + 1).to_data().to_vec<float>()[1], 3.0f) << scheme;
+      EXPECT_GT(std::chrono::steady_clock::now() - start, 5s) << scheme;  // the cable was pulled
+      EXPECT_LT(std::chrono::steady_clock::now() - start, 60s)
+          << scheme;  // 40 s, as docs/sessions.md says, and a slow machine
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(worker.session_counts().resumes, 2u);
+}
+
+// Answers whatever is read with the same numbers.
+class LyingSession final : public proto::Session {
+ public:
+  explicit LyingSession(proto::HostTensor answer) : answer_(std::move(answer)) {}
+  const proto::SessionInfo& info() const override { return info_; }
+  Status define(proto::ProgramId, std::shared_ptr<const ir::Program>, std::vector<proto::ProgramId>) override {
+    return {};
+  }
+  Status run(proto::Run) override { return {}; }
+  Status write(proto::TensorId, proto::HostTensor) override { return {}; }
+  Status release(std::vector<proto::TensorId>) override { return {}; }
+  void read(proto::TensorId, ReadCallback done) override { done(answer_); }
+  void sync(SyncCallback done) override { done({}); }
+  void close() override {}
+
+ private:
+  const proto::SessionInfo info_{.server = "liar", .session = "s", .devices = {"cpu"}, .max_tensor_bytes = 1 << 30};
+  const proto::HostTensor answer_;
+};
+
+TEST(LyingSession, AnAnswerThatIsNotTheTensorIsAnError) {
+  const auto bytes = [](std::size_t size) { return SharedBytes::own(std::vector<std::byte>(size)); };
+  const ir::TensorType asked{ir::DType::f32, {4}};
+  for (const auto& [type, size] : std::vector<std::pair<ir::TensorType, std::size_t>>{{asked, 0},
+                                                                                      {asked, 15},
+                                                                                      {asked, 17},
+                                                                                      {{ir::DType::f32, {1}}, 4},
+                                                                                      {{ir::DType::f32, {5}}, 20},
+                                                                                      {{ir::DType::i32, {4}}, 16},
+                                                                                      {{ir::DType::f64, {4}}, 32},
+                                                                                      {{ir::DType::f32, {2, 2}}, 16},
+                                                                                      {{ir::DType::f32, {0}}, 0}}) {
+    const auto device =
+        Device::from_session("liar://", std::make_unique<LyingSession>(proto::HostTensor{type, bytes(size)}));
+    const auto x = Tensor<1>::from_data({1, 2, 3, 4}, device);
+    EXPECT_THAT(test::error_of([&] { (void)x.to_data(); }), HasSubstr("liar:// answers a read of f32[4] with "));
+  }
+  const auto device =
+      Device::from_session("liar://", std::make_unique<LyingSession>(proto::HostTensor{asked, bytes(16)}));
+  EXPECT_EQ(Tensor<1>::from_data({1, 2, 3, 4}, device).to_data().to_vec<float>().size(), 4u);
+}
 
 class StoppedWorker : public ::testing::TestWithParam<const char*> {};
 
