@@ -13,8 +13,9 @@ using google::protobuf::Arena;
 using google::protobuf::MessageLite;
 using google::protobuf::RepeatedField;
 
-constexpr std::size_t kMaxRunBytes = 28 * kMaxIds + 1024;      // three lists: 10 bytes an id, 8 a scalar
-constexpr std::size_t kMaxSmallBytes = std::size_t{64} << 10;  // what has no lists
+constexpr std::size_t kMaxRunBytes = 28 * kMaxIds + 1024;        // three lists: 10 bytes an id, 8 a scalar
+constexpr std::size_t kMaxWelcomeBytes = std::size_t{16} << 20;  // lists uploads; of a server
+constexpr std::size_t kMaxSmallBytes = std::size_t{64} << 10;    // what has no lists
 constexpr int kMaxDevices = 256;
 
 template <typename Message>
@@ -36,6 +37,15 @@ v1::Hello* to_wire(const Hello& hello, Arena& arena) {
   out->set_client(wire_text(hello.client));
   out->set_token(wire_text(hello.token));
   out->set_device(hello.device);
+  out->set_lease_seconds(hello.lease_seconds);
+  if (const auto& resume = hello.resume) {
+    auto* wire = out->mutable_resume();
+    wire->set_session(wire_text(resume->session));
+    wire->set_secret(resume->secret);
+    wire->set_answers(resume->answers);
+    wire->set_downloads(resume->downloads);
+    wire->set_offset(resume->offset);
+  }
   return out;
 }
 
@@ -78,6 +88,7 @@ v1::Read* to_wire(const Read& read, Arena& arena) {
   auto* out = make<v1::Read>(arena);
   out->set_request(read.request);
   out->set_id(read.id);
+  out->set_answers(read.answers);
   return out;
 }
 
@@ -90,12 +101,15 @@ v1::Release* to_wire(const Release& release, Arena& arena) {
 v1::Sync* to_wire(const Sync& sync, Arena& arena) {
   auto* out = make<v1::Sync>(arena);
   out->set_request(sync.request);
+  out->set_answers(sync.answers);
   return out;
 }
 
 v1::Credit* to_wire(const Credit& credit, Arena& arena) {
   auto* out = make<v1::Credit>(arena);
   out->set_bytes(credit.bytes);
+  out->set_answers(credit.answers);
+  out->set_downloads(credit.downloads);
   return out;
 }
 
@@ -117,6 +131,18 @@ v1::Welcome* to_wire(const Welcome& welcome, Arena& arena) {
   out->set_bulk_credit(welcome.info.bulk_credit);
   out->set_max_programs(welcome.info.max_programs);
   out->set_max_program_entries(welcome.info.max_program_entries);
+  out->set_lease_seconds(welcome.lease_seconds);
+  out->set_secret(welcome.secret);
+  if (const auto& resumed = welcome.resumed) {
+    auto* wire = out->mutable_resumed();
+    wire->set_received(resumed->received);
+    wire->set_executed(resumed->executed);
+    for (const auto& [key, offset] : resumed->uploads) {
+      auto* upload = wire->add_uploads();
+      upload->set_key(key);
+      upload->set_offset(offset);
+    }
+  }
   return out;
 }
 
@@ -155,8 +181,18 @@ std::vector<T> to_vector(const RepeatedField<T>& values) {
 }
 
 Result<Body> from_wire(const v1::Hello& hello) {
-  return Body{Hello{hello.version(), hello.fingerprint(), hello.client().substr(0, kMaxTextBytes),
-                    hello.token().substr(0, kMaxTextBytes), hello.device()}};
+  Hello body{hello.version(),
+             hello.fingerprint(),
+             hello.client().substr(0, kMaxTextBytes),
+             hello.token().substr(0, kMaxTextBytes),
+             hello.device(),
+             hello.lease_seconds()};
+  if (hello.has_resume()) {
+    const auto& resume = hello.resume();
+    body.resume = Resume{resume.session().substr(0, kMaxTextBytes), resume.secret().substr(0, kMaxTextBytes),
+                         resume.answers(), resume.downloads(), resume.offset()};
+  }
+  return Body{std::move(body)};
 }
 
 Status check_ids(int count, std::string_view of_what) {
@@ -178,18 +214,21 @@ Result<Body> from_wire(const v1::Write& write) {
 }
 
 Result<Body> from_wire(const v1::Chunk& chunk) { return Body{Chunk{chunk.key(), chunk.offset()}}; }
-Result<Body> from_wire(const v1::Read& read) { return Body{Read{read.request(), read.id()}}; }
+Result<Body> from_wire(const v1::Read& read) { return Body{Read{read.request(), read.id(), read.answers()}}; }
 Result<Body> from_wire(const v1::Release& release) {
   BURN_RETURN_IF_ERROR(check_ids(release.ids_size(), "tensors to release"));
   return Body{Release{to_vector(release.ids())}};
 }
-Result<Body> from_wire(const v1::Sync& sync) { return Body{Sync{sync.request()}}; }
-Result<Body> from_wire(const v1::Credit& credit) { return Body{Credit{credit.bytes()}}; }
+Result<Body> from_wire(const v1::Sync& sync) { return Body{Sync{sync.request(), sync.answers()}}; }
+Result<Body> from_wire(const v1::Credit& credit) {
+  return Body{Credit{credit.bytes(), credit.answers(), credit.downloads()}};
+}
 Result<Body> from_wire(const v1::Close& close) { return Body{Close{from_wire(close.status())}}; }
 
 Result<Body> from_wire(const v1::Welcome& welcome) {
   if (welcome.devices_size() > kMaxDevices) return invalid_argument(fmt::format("{} devices", welcome.devices_size()));
-  Welcome body{welcome.version(), welcome.fingerprint(), {}};
+  Welcome body{welcome.version(), welcome.fingerprint(), {}, welcome.lease_seconds()};
+  body.secret = welcome.secret().substr(0, kMaxTextBytes);
   body.info.server = welcome.server().substr(0, kMaxTextBytes);
   body.info.session = welcome.session().substr(0, kMaxTextBytes);
   body.info.devices.assign(welcome.devices().begin(), welcome.devices().end());
@@ -198,6 +237,11 @@ Result<Body> from_wire(const v1::Welcome& welcome) {
   body.info.bulk_credit = welcome.bulk_credit();
   body.info.max_programs = welcome.max_programs();
   body.info.max_program_entries = welcome.max_program_entries();
+  if (welcome.has_resumed()) {
+    body.resumed.emplace(Resumed{welcome.resumed().received(), welcome.resumed().executed(), {}});
+    for (const auto& upload : welcome.resumed().uploads())
+      body.resumed->uploads.push_back({upload.key(), upload.offset()});
+  }
   return Body{std::move(body)};
 }
 
@@ -232,7 +276,8 @@ Status too_large(std::size_t bytes, std::size_t limit) {
 
 Result<Body> read_body(int field, std::string_view bytes) {
   const bool is_list = field == v1::Envelope::kRunFieldNumber || field == v1::Envelope::kReleaseFieldNumber;
-  const auto limit = is_list ? kMaxRunBytes : kMaxSmallBytes;
+  const bool is_welcome = field == v1::Envelope::kWelcomeFieldNumber;
+  const auto limit = is_list ? kMaxRunBytes : is_welcome ? kMaxWelcomeBytes : kMaxSmallBytes;
   if (bytes.size() > limit) return too_large(bytes.size(), limit);
   switch (field) {
     case v1::Envelope::kHelloFieldNumber:

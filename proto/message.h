@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -26,17 +27,33 @@ inline constexpr std::size_t kInlineBytes = std::size_t{64}
 inline constexpr std::size_t kMaxFrameBytes = std::size_t{64}
                                               << 20;          // no frame is larger; checked before it is believed
 inline constexpr std::size_t kMaxIds = std::size_t{1} << 16;  // in one list of a frame: inputs, scalars, releases
+inline constexpr std::size_t kSecretBytes = 16;               // of a session with a lease
+// A client that wants its session kept confirms at least so often.
+inline constexpr std::uint64_t kConfirmAnswers = 64;
+inline constexpr std::uint64_t kConfirmBytes = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t kInitialCredit = std::uint64_t{8}
                                                 << 20;  // bulk bytes a client may have under way unasked
 
 // --- from the client -------------------------------------------------------------------------------------------------
 
+// A session goes on: which, and what of it has come to the client.
+struct Resume {
+  std::string session;
+  std::string secret;
+  std::uint64_t answers = 0;    // Data and Done
+  std::uint64_t downloads = 0;  // in full
+  std::uint64_t offset = 0;     // bytes of the next download
+  friend bool operator==(const Resume&, const Resume&) = default;
+};
+
 struct Hello {
   std::uint32_t version = kProtocolVersion;
-  std::uint64_t fingerprint = 0;  // ir::op_set_fingerprint()
-  std::string client;             // "burn-cpp 0.1.0", for logs
-  std::string token;              // who is asking; empty: nobody in particular
-  std::uint32_t device = 0;       // which of the worker's devices is meant, as Welcome lists them
+  std::uint64_t fingerprint = 0;      // ir::op_set_fingerprint()
+  std::string client;                 // "burn-cpp 0.1.0", for logs
+  std::string token;                  // who is asking; empty: nobody in particular
+  std::uint32_t device = 0;           // which of the worker's devices is meant, as Welcome lists them
+  std::uint32_t lease_seconds = 0;    // how long the session should outlive a connection at most
+  std::optional<Resume> resume = {};  // not a new session
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 
@@ -74,6 +91,7 @@ struct Chunk {
 struct Read {
   std::uint64_t request = 0;
   TensorId id = 0;
+  std::uint64_t answers = 0;  // that have come so far
   friend bool operator==(const Read&, const Read&) = default;
 };
 
@@ -84,12 +102,14 @@ struct Release {
 
 struct Sync {
   std::uint64_t request = 0;
+  std::uint64_t answers = 0;  // that have come so far
   friend bool operator==(const Sync&, const Sync&) = default;
 };
 
 // The sender of the Chunks may have this many more bytes under way. Both directions.
 struct Credit {
   std::uint64_t bytes = 0;
+  std::uint64_t answers = 0, downloads = 0;  // from the client: that have come so far
   friend bool operator==(const Credit&, const Credit&) = default;
 };
 
@@ -101,10 +121,21 @@ struct Close {
 
 // --- from the server -------------------------------------------------------------------------------------------------
 
+// What of a session has come to the server.
+struct Resumed {
+  std::uint64_t received = 0;  // ordered frames
+  std::uint64_t executed = 0;
+  std::vector<Chunk> uploads;  // the bytes there are of each that is not whole
+  friend bool operator==(const Resumed&, const Resumed&) = default;
+};
+
 struct Welcome {
   std::uint32_t version = kProtocolVersion;
   std::uint64_t fingerprint = 0;
   SessionInfo info;
+  std::uint32_t lease_seconds = 0;  // how long the session outlives a connection
+  std::string secret = {};          // to resume it with
+  std::optional<Resumed> resumed = {};
   friend bool operator==(const Welcome&, const Welcome&) = default;
 };
 

@@ -86,6 +86,10 @@ int main(int argc, char** argv) {
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 60))  // -1 would be read as very much
       ->capture_default_str();
+  app.add_option("--session-lease", options.session_lease,
+                 "Seconds that a session waits for its client to come back when the connection is lost; 0: it ends")
+      ->check(CLI::Range(0, 86'400))
+      ->capture_default_str();
   bool only_checks = false;
   app.add_flag("--check", only_checks,
                "Says what there is on this machine and what is missing; fails if --device cannot be served");

@@ -32,7 +32,8 @@ class Server::Impl final : public net::Acceptor {
  public:
   explicit Impl(const ServerOptions& options)
       : options_(options),
-        host_(std::make_shared<WorkerHost>(open(options), session::Quotas{.tensor_bytes = options.session_bytes})) {
+        host_(std::make_shared<WorkerHost>(open(options), session::Quotas{.tensor_bytes = options.session_bytes},
+                                           seconds{options.session_lease})) {
     reaper_ = std::thread{[this] { reap(); }};
     try {
       listen();
@@ -68,6 +69,12 @@ class Server::Impl final : public net::Acceptor {
     }
     return all;
   }
+  SessionCounts session_counts() const {
+    const auto leases = host_->leases().counts();
+    SessionCounts counts{.resumes = leases.resumes, .duplicates = leases.duplicates, .lost = leases.lost};
+    for (const auto& worker : host_->workers()) counts.runs += worker->stats().runs;
+    return counts;
+  }
   std::size_t connections() const {
     const std::lock_guard lock{mutex_};
     return open_.size() + ended_.size() + disposing_;
@@ -87,6 +94,7 @@ class Server::Impl final : public net::Acceptor {
     changed_.wait_for(lock, kFarewell, [&] { return open_.empty(); });
     lock.unlock();
     listeners_.clear();  // ends the connections that are left
+    end_sessions(host_->leases().take_all(), "the server is shutting down");
     lock.lock();
     finished_ = true;
     lock.unlock();
@@ -144,8 +152,16 @@ class Server::Impl final : public net::Acceptor {
       }
       const auto strangers = find_strangers();
       lock.unlock();
+      end_sessions(host_->leases().take_expired(), "its client has not come back");
       for (const auto& stranger : strangers) stranger->end({StatusCode::deadline_exceeded, "there was no hello"});
       lock.lock();
+    }
+  }
+
+  void end_sessions(const std::vector<std::shared_ptr<net::ServedConversation>>& sessions, std::string_view why) const {
+    for (const auto& session : sessions) {
+      host_->log(net::Severity::info, net::describe_end(*session, why));
+      session->dispose();
     }
   }
 
@@ -183,6 +199,7 @@ Server::~Server() {
 std::string Server::url() const { return impl_->urls().front(); }
 const std::vector<std::string>& Server::urls() const { return impl_->urls(); }
 std::size_t Server::connections() const { return impl_->connections(); }
+Server::SessionCounts Server::session_counts() const { return impl_->session_counts(); }
 std::uint64_t Server::memory_in_use() const { return impl_->memory().in_use; }
 std::uint64_t Server::memory_idle() const {
   const auto memory = impl_->memory();

@@ -18,6 +18,7 @@ struct ServerOptions {
   std::size_t max_connections = 1024;                    // per listener
   std::uint64_t session_bytes = std::uint64_t{1} << 40;  // of one client's tensors; never more than the device has
   std::uint64_t idle_memory = std::uint64_t{64} << 20;   // bytes kept for reuse when there are no sessions
+  int session_lease = 30;                                // seconds that sessions may outlive their connections; 0: none
   int hello_seconds = 10;                                // for a client to introduce itself
   int drain_seconds = 5;                                 // for stop() to let clients' work be finished
 };
@@ -35,6 +36,13 @@ class Server {
   std::string url() const;                       // the first of urls()
   const std::vector<std::string>& urls() const;  // "ws://127.0.0.1:3000", with the ports that were really bound
   std::size_t connections() const;
+  struct SessionCounts {
+    std::uint64_t runs = 0;
+    std::uint64_t resumes = 0;     // sessions that went on over another connection
+    std::uint64_t duplicates = 0;  // frames that came twice, and were dropped
+    std::size_t lost = 0;          // sessions without a connection now
+  };
+  SessionCounts session_counts() const;
   std::uint64_t memory_in_use() const;  // of all devices, in bytes
   std::uint64_t memory_idle() const;    // kept for reuse beside that
 

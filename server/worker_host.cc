@@ -4,7 +4,9 @@
 
 namespace burn::server {
 
-WorkerHost::WorkerHost(Workers workers, const session::Quotas& quotas) : workers_(std::move(workers)), quotas_(quotas) {
+WorkerHost::WorkerHost(Workers workers, const session::Quotas& quotas, std::chrono::seconds lease)
+    : workers_(std::move(workers)), quotas_(quotas) {
+  leases().set_limit(lease);
   for (const auto& worker : workers_) devices_.emplace_back(worker->backend().name());
 }
 

@@ -1,6 +1,7 @@
 // Serves sessions on the devices of this process: one worker each.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,7 +15,8 @@ class WorkerHost final : public net::SessionHost {
  public:
   using Workers = std::vector<std::shared_ptr<session::Worker>>;
   // `quotas`: of each session.
-  WorkerHost(Workers workers, const session::Quotas& quotas);
+  // `lease`: how long they may outlive their connections.
+  WorkerHost(Workers workers, const session::Quotas& quotas, std::chrono::seconds lease = std::chrono::seconds{0});
 
   const Workers& workers() const { return workers_; }
 

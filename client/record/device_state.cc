@@ -17,6 +17,11 @@ std::size_t most_hashed_bytes(const proto::Session& session) {
                                               : std::numeric_limits<std::size_t>::max();
 }
 
+std::chrono::nanoseconds round_trip(const proto::Session& session) {
+  const auto* remote = dynamic_cast<const net::RemoteSession*>(&session);
+  return remote ? remote->round_trip() : std::chrono::nanoseconds{0};
+}
+
 }  // namespace
 
 Guarded::Guarded(DeviceState& device, proto::Session& session)
@@ -47,7 +52,7 @@ DeviceState::DeviceState(std::string url, std::unique_ptr<proto::Session> sessio
     : handle_(std::move(url), std::move(session)),
       guarded_(*this, handle_.unchecked()),
       most_hashed_bytes_(most_hashed_bytes(handle_.unchecked())),
-      pacer_(handle_.unchecked()) {}
+      pacer_(handle_.unchecked(), round_trip(handle_.unchecked())) {}
 
 DeviceState::~DeviceState() { handle_.unchecked().close(); }
 

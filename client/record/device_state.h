@@ -78,6 +78,7 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
     handle_.check_process();
     pacer_.step();
   }
+  std::uint64_t steps_ahead() const { return pacer_.ahead(); }  // that it may be behind now
   Status take_paced_failure() { return pacer_.take_failure(); }
 
   DeviceStats stats();

@@ -1,40 +1,89 @@
 #include "client/record/pacer.h"
 
 #include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <mutex>
 #include <utility>
 
 namespace burn::client {
 
+using Clock = std::chrono::steady_clock;
+
+// How far ahead is enough follows from two measurements. The round trip is what the handshake took, or a mark since, if
+// one took less. The time of a step is that between marks, which is short where the device waits for us: then more are
+// let ahead at the next mark, twice as many at most, until the device no longer waits.
 struct Pacer::Shared {
+  explicit Shared(std::chrono::nanoseconds trip)
+      : ahead(std::clamp<std::uint64_t>(kMostAhead + trip / kLikelyStep, kMostAhead, kMostAtFirst)), round_trip(trip) {}
+
+  // Before anything is measured.
+  static constexpr std::chrono::milliseconds kLikelyStep{4};
+  static constexpr std::uint64_t kMostAtFirst = 40;
+
+  void mark(std::uint64_t step, Clock::time_point asked);
+  void adapt(std::uint64_t steps, Clock::duration took);
+
   std::mutex mutex;
   std::condition_variable came;
   std::uint64_t begun = 0, done = 0;  // steps
+  std::uint64_t ahead;
+  Clock::duration round_trip;
   Status failure;
+
+  // The last marks, in a ring: one by itself says little, as several may arrive together.
+  struct Mark {
+    std::uint64_t step = 0;
+    Clock::time_point at;
+  };
+  static constexpr std::size_t kMarks = 4;
+  std::array<Mark, kMarks> marks;
+  std::size_t count = 0;
 };
 
-Pacer::Pacer(proto::Session& session) : session_(session), shared_(std::make_shared<Shared>()) {}
+void Pacer::Shared::mark(std::uint64_t step, Clock::time_point asked) {
+  const auto now = Clock::now();
+  done = std::max(done, step);
+  if (round_trip == Clock::duration::zero()) return;  // in this process
+  round_trip = std::min(round_trip, now - asked);
+  const Mark first = marks[count % kMarks];
+  marks[count % kMarks] = {step, now};
+  if (++count > kMarks && step > first.step) adapt(step - first.step, now - first.at);
+}
+
+void Pacer::Shared::adapt(std::uint64_t steps, Clock::duration took) {
+  const auto a_step = std::max<std::int64_t>(took.count() / static_cast<std::int64_t>(steps), 1);
+  const auto in_two_trips = static_cast<std::uint64_t>(2 * round_trip.count() / a_step);
+  ahead = std::clamp(kMostAhead + in_two_trips, kMostAhead, std::min(2 * ahead, kMostAheadFarAway));
+}
+
+Pacer::Pacer(proto::Session& session, std::chrono::nanoseconds round_trip)
+    : session_(session), shared_(std::make_shared<Shared>(round_trip)) {}
 
 void Pacer::step() {
   std::unique_lock lock(shared_->mutex);
   const auto step = shared_->begun++;  // so many are before it
   if (step != 0 && step % kMarkEvery == 0) {
     lock.unlock();
-    session_.sync([shared = shared_, step](Status status) {
+    session_.sync([shared = shared_, step, asked = Clock::now()](Status status) {
       const std::lock_guard inner(shared->mutex);
-      shared->done = std::max(shared->done, step);
+      shared->mark(step, asked);
       if (shared->failure.ok()) shared->failure = std::move(status);
       shared->came.notify_all();
     });
     lock.lock();
   }
-  shared_->came.wait(lock, [&] { return step - shared_->done <= kMostAhead; });
+  shared_->came.wait(lock, [&] { return step - shared_->done <= shared_->ahead; });
 }
 
 Status Pacer::take_failure() {
   const std::lock_guard lock(shared_->mutex);
   return std::exchange(shared_->failure, {});
+}
+
+std::uint64_t Pacer::ahead() const {
+  const std::lock_guard lock(shared_->mutex);
+  return shared_->ahead;
 }
 
 }  // namespace burn::client

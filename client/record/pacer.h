@@ -1,6 +1,7 @@
 // Keeps whoever feeds a device from running ahead of it without bound: batches that wait there take memory.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 
@@ -12,16 +13,20 @@ namespace burn::client {
 // Thread-safe.
 class Pacer {
  public:
-  // Steps that may be under way: enough to hide a network's latency and to upload for one while others run.
+  // Steps that may be under way on a device that is near: enough to upload for one while others run.
   static constexpr std::uint64_t kMostAhead = 8;
+  // And on one that is far: as many as it does during two round trips beside those, but no more than this.
+  static constexpr std::uint64_t kMostAheadFarAway = 256;
 
-  explicit Pacer(proto::Session& session);
+  // `round_trip`: what the connection's is, as far as is known.
+  explicit Pacer(proto::Session& session, std::chrono::nanoseconds round_trip = std::chrono::nanoseconds{0});
 
-  // One step more. Waits until no more than kMostAhead of those before it are unfinished; at once when the session is
+  // One step more. Waits until no more than ahead() of those before it are unfinished; at once when the session is
   // broken.
   void step();
   // The first failure that the session told here instead of to the next sync.
   Status take_failure();
+  std::uint64_t ahead() const;
 
  private:
   struct Shared;

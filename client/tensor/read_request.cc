@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "base/fork.h"
 #include "client/record/device_state.h"
@@ -33,7 +35,8 @@ ReadRequest::Open& ReadRequest::open() {
   return all;
 }
 
-ReadRequest::ReadRequest(std::shared_ptr<DeviceState> device) : device_(std::move(device)) {
+ReadRequest::ReadRequest(std::shared_ptr<DeviceState> device, const ir::TensorType& type)
+    : device_(std::move(device)), type_(type) {
   Open& all = open();
   const std::lock_guard lock(all.mutex);
   after_ = std::exchange(all.first, this);
@@ -56,7 +59,13 @@ void ReadRequest::answer(Result<proto::HostTensor> tensor) {
   std::optional<TensorData> data;
   std::exception_ptr failure;
   try {
-    data = TensorData::from_host(value_or_throw(std::move(tensor)));
+    auto numbers = value_or_throw(std::move(tensor));
+    if (numbers.type != type_ || numbers.bytes.size() != type_.num_bytes()) {
+      throw Error(StatusCode::data_loss,
+                  fmt::format("{} answers a read of {} with {} and {} bytes", device_->url(), ir::to_string(type_),
+                              ir::to_string(numbers.type), numbers.bytes.size()));
+    }
+    data = TensorData::from_host(std::move(numbers));
   } catch (...) {
     failure = std::current_exception();
   }

@@ -15,13 +15,14 @@ class DeviceState;
 // the answer is an error, as nobody is there to give another. Thread-safe; the future is taken once.
 class ReadRequest {
  public:
-  explicit ReadRequest(std::shared_ptr<DeviceState> device);
+  // `type`: what the tensor is.
+  ReadRequest(std::shared_ptr<DeviceState> device, const ir::TensorType& type);
   ReadRequest(const ReadRequest&) = delete;
   ReadRequest& operator=(const ReadRequest&) = delete;
   ~ReadRequest();
 
   std::future<TensorData> future() { return promise_.get_future(); }
-  // At most once, from any thread.
+  // At most once, from any thread. What is not such a tensor is an error: a server may say anything.
   void answer(Result<proto::HostTensor> tensor);
 
  private:
@@ -31,6 +32,7 @@ class ReadRequest {
   void leave();  // that list. Requires: its mutex
 
   std::shared_ptr<DeviceState> device_;
+  const ir::TensorType type_;
   std::promise<TensorData> promise_;
   ReadRequest *before_ = nullptr, *after_ = nullptr;  // in the list
   bool is_open_ = true;                               // in it

@@ -49,7 +49,7 @@ std::future<TensorData> to_data_async(const Value& value) {
   proto::Session& session = value.device()->session();
   const proto::Burst burst{session};  // the run that makes it, and the question
   const auto id = value.device()->materialise(*value.storage());
-  const auto request = std::make_shared<ReadRequest>(value.device());
+  const auto request = std::make_shared<ReadRequest>(value.device(), value.type());
   auto future = request->future();
   session.read(id, [request](Result<proto::HostTensor> tensor) { request->answer(std::move(tensor)); });
   return future;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -115,6 +116,19 @@ Result<Endpoint> parse_url(const std::string& url) {
   if (!where.ok()) return bad_url(url, where.status().message());
   if (where->port == 0) return bad_url(url, "port 0 cannot be connected to");
   return endpoint;
+}
+
+bool is_gone_for_good(const std::string& url, const Status& failure) {
+  const auto endpoint = parse_url(url);
+  if (!endpoint.ok() || failure.code() != StatusCode::unavailable) return false;
+  const auto says = [&](int error) { return failure.message().ends_with(errno_text(error)); };
+  const bool is_path =
+      endpoint->scheme == Endpoint::Scheme::unix_socket || endpoint->scheme == Endpoint::Scheme::grpc_unix;
+  if (is_path) return says(ECONNREFUSED) || says(ENOENT);
+  const auto where = parse_host_port(endpoint->address);
+  const bool is_here =
+      where.ok() && (where->host == "localhost" || where->host == "::1" || where->host.starts_with("127."));
+  return is_here && says(ECONNREFUSED);
 }
 
 Result<std::shared_ptr<proto::Channel>> connect_channel(const std::string& url,

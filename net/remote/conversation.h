@@ -1,4 +1,6 @@
-// The client's half of burn.v1 on one channel: hello, numbering, window, credit, answers, and the one end it has.
+// The client's half of burn.v1: hello, numbering, window, credit, answers, and the one end it has. It takes place on
+// one channel after the other: when one is lost, and the session has a lease, a thread made for it dials again, and
+// what was not confirmed is sent again.
 //
 // Two kinds of threads meet here: callers, who may wait for the window, and the channel's thread, which never waits. It
 // runs the callbacks, so what callbacks call must not wait either: what they send beyond the window is kept until there
@@ -15,9 +17,11 @@
 #include <optional>
 #include <string>
 
+#include "net/remote/ordered_frames.h"
 #include "net/remote/remote_session.h"
 #include "net/remote/requests.h"
 #include "net/remote/upload_queue.h"
+#include "net/remote/watchdog.h"
 #include "proto/channel.h"
 
 namespace burn::net {
@@ -30,8 +34,12 @@ using ChannelFactory = std::function<Result<std::shared_ptr<proto::Channel>>(std
 Result<std::unique_ptr<RemoteSession>> connect_over(const ChannelFactory& factory, const std::string& url,
                                                     const ConnectOptions& options = {});
 
+using Clock = std::chrono::steady_clock;
+
 // Thread-safe, except that start() comes first.
-class Conversation final : public proto::ChannelHandler, public std::enable_shared_from_this<Conversation> {
+class Conversation final : public proto::ChannelHandler,
+                           public Watched,
+                           public std::enable_shared_from_this<Conversation> {
  public:
   // Upload bytes that may wait here for credit; beyond it write() waits.
   static constexpr std::uint64_t kMaxWaitingBytes = std::uint64_t{64} << 20;
@@ -39,12 +47,14 @@ class Conversation final : public proto::ChannelHandler, public std::enable_shar
   // too.
   static constexpr std::uint64_t kMaxUnexecutedBytes = std::uint64_t{256} << 20;
 
-  // `device`: which of the server's it is about.
-  explicit Conversation(std::string url, std::uint32_t device = 0) : url_(std::move(url)), device_(device) {}
+  // Bytes of ordered frames that may be kept until they are executed; beyond it calls wait.
+  static constexpr std::uint64_t kMaxKeptBytes = std::uint64_t{64} << 20;
+
+  // `device`: which of the server's it is about. `dial`: makes further channels.
+  Conversation(std::string url, std::uint32_t device, ChannelFactory dial, const ConnectOptions& options);
 
   // Sends Hello on the new channel and waits for Welcome.
-  Status start(std::shared_ptr<proto::Channel> channel, const ConnectOptions& options,
-               std::chrono::steady_clock::time_point deadline);
+  Status start(std::shared_ptr<proto::Channel> channel, Clock::time_point deadline);
 
   // Sends an ordered frame when it is within the window. `upload`: the chunks that belong to it, if it is a Write.
   Status send(proto::Body body, SharedBytes payload = {}, SharedBytes upload = {});
@@ -60,30 +70,38 @@ class Conversation final : public proto::ChannelHandler, public std::enable_shar
   const proto::SessionInfo& info() const { return info_; }
   WireStats stats() const;
   Status health() const;
+  std::chrono::nanoseconds round_trip() const { return std::chrono::nanoseconds{round_trip_}; }
 
   void on_frame(SharedBytes bytes) override;
   proto::ReceiveSpace receive_space(std::span<const std::byte> head, std::uint64_t size) override;
   void on_frame_in_place(SharedBytes head, SharedBytes rest) override;
   void on_closed(Status why) override;
+  void look(Clock::time_point now) override;
 
  private:
-  struct Ordered {
-    std::uint64_t seq = 0;
-    proto::EncodedFrame frame;
-    std::optional<proto::TensorId> upload_id;
-    SharedBytes upload;
-  };
-
   void on_any_frame(Result<proto::Frame> frame, std::size_t bytes);
   Status dispatch(proto::Frame frame);
   Status on_welcome(const proto::Welcome& welcome);
+  Status begin(const proto::Welcome& welcome);  // these two with the lock held
+  Status go_on(const proto::Welcome& welcome);
+  Status on_close(const Status& why);
   Status on_ack(std::uint64_t seq);
   Status on_chunk(const proto::Chunk& chunk, std::span<const std::byte> bytes);
   Status complete(Result<Completion> completion);
+  void confirm(std::uint64_t bytes, bool at_once);
   void end(const Status& why);
+  void end_without_channel(const Status& why);
+
+  // The thread that dials again, and what it does until `deadline` at most.
+  void redial();
+  Status try_again(Clock::time_point deadline);
 
   // With the lock held.
-  std::uint64_t unacknowledged() const { return last_seq_ - acknowledged_; }
+  bool can_resume() const { return lease_.count() > 0; }
+  bool start_redialling();
+  Status acknowledged(std::uint64_t seq);
+  bool is_waiting() const;
+  proto::Hello hello() const;
   bool has_room(std::uint64_t upload_bytes) const;
   Status send_locked(std::unique_lock<std::mutex>& lock, proto::Body body, SharedBytes payload, SharedBytes upload);
   void send_what_fits();
@@ -91,26 +109,46 @@ class Conversation final : public proto::ChannelHandler, public std::enable_shar
 
   const std::string url_;
   const std::uint32_t device_;
-  proto::SessionInfo info_;  // set by the welcome
+  const ChannelFactory dial_;
+  const ConnectOptions options_;
+  const std::chrono::seconds answer_timeout_;  // 0: none
+  proto::SessionInfo info_;                    // set by the first welcome
   Requests requests_;
-  std::uint64_t consumed_ = 0;  // bytes of downloads not yet granted again; of the channel's thread
+  std::atomic<std::int64_t> round_trip_ = 0;  // in ns
+
+  // Of the channel's thread:
+  std::uint64_t consumed_ = 0;           // bytes of downloads not yet granted again
+  std::uint64_t confirmed_answers_ = 0;  // in a frame of their own
+  std::uint64_t unconfirmed_bytes_ = 0;  // of answers since
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;  // the window, the uploads, and the stages below
   std::shared_ptr<proto::Channel> channel_;
-  std::deque<Ordered> waiting_;  // numbered, beyond the window
+  OrderedFrames frames_;
   UploadQueue uploads_;
   std::deque<std::pair<std::uint64_t, std::uint64_t>> unexecuted_;  // the seq and bytes of uploads not acknowledged
   std::uint64_t unexecuted_bytes_ = 0;
-  std::uint64_t last_seq_ = 0;
-  std::uint64_t acknowledged_ = 0;
-  bool welcome_ = false;
+  Clock::time_point hello_at_;
+  bool welcome_ = false;          // on this channel
   std::optional<Status> broken_;  // why everything fails from now on
   bool closed_ = false;           // the channel is gone and every callback has been called
 
+  // A lost connection:
+  std::chrono::seconds lease_{0};  // 0: the session ends with it
+  proto::Resume session_;          // which it is
+  bool redialling_ = false;        // a thread is at it
+  bool link_lost_ = false;         // since that thread last asked
+  Status lost_why_;
+  Clock::time_point lost_at_;
+
+  // Of the watchdog's thread, but for the first:
+  std::atomic<bool> progress_ = false;  // since it last looked
+  bool was_waiting_ = false;
+  Clock::time_point progress_at_;
+
   struct {
     std::atomic<std::uint64_t> frames_sent = 0, bytes_sent = 0, frames_received = 0, bytes_received = 0;
-    std::atomic<std::uint64_t> programs_sent = 0, runs_sent = 0;
+    std::atomic<std::uint64_t> programs_sent = 0, runs_sent = 0, resumes = 0, frames_resent = 0;
   } counts_;
 };
 

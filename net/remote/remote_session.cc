@@ -1,5 +1,6 @@
 #include "net/remote/remote_session.h"
 
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +10,16 @@
 
 namespace burn::net {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A connection may be lost before there is a session to come back to.
+constexpr auto kFirstPause = std::chrono::milliseconds{10}, kLastPause = std::chrono::milliseconds{80};
+bool may_try_again(const std::string& url, const Result<std::unique_ptr<RemoteSession>>& session,
+                   const ConnectOptions& options) {
+  return !session.ok() && session.status().code() == StatusCode::unavailable && options.lease_seconds > 0 &&
+         !is_gone_for_good(url, session.status());
+}
 
 class ConversationSession final : public RemoteSession {
  public:
@@ -36,6 +47,7 @@ class ConversationSession final : public RemoteSession {
 
   WireStats wire_stats() const override { return conversation_->stats(); }
   bool is_shared_memory() const override { return is_shared_memory_; }
+  std::chrono::nanoseconds round_trip() const override { return conversation_->round_trip(); }
 
  private:
   const std::shared_ptr<Conversation> conversation_;
@@ -63,19 +75,26 @@ Result<std::unique_ptr<RemoteSession>> connect_over(const ChannelFactory& factor
   const auto timeout = std::chrono::seconds{options.timeout_seconds};
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   const auto endpoint = parse_url(url);  // a factory may know URLs of its own, which name no device
-  const auto conversation = std::make_shared<Conversation>(url, endpoint.ok() ? endpoint->device : 0);
+  const auto conversation = std::make_shared<Conversation>(url, endpoint.ok() ? endpoint->device : 0, factory, options);
   BURN_TRY(auto channel, factory(conversation, timeout));
   auto session =
       std::make_unique<ConversationSession>(conversation, channel->is_shared_memory());  // closes without a welcome
-  BURN_RETURN_IF_ERROR(conversation->start(std::move(channel), options, deadline));
+  BURN_RETURN_IF_ERROR(conversation->start(std::move(channel), deadline));
   return std::unique_ptr<RemoteSession>(std::move(session));
 }
 
 Result<std::unique_ptr<RemoteSession>> connect(const std::string& url, const ConnectOptions& options) {
-  const auto factory = [&url](std::shared_ptr<proto::ChannelHandler> handler, std::chrono::milliseconds timeout) {
+  const auto factory = [url](std::shared_ptr<proto::ChannelHandler> handler, std::chrono::milliseconds timeout) {
     return connect_channel(url, std::move(handler), timeout);
   };
-  return connect_over(factory, url, options);
+  const auto deadline = Clock::now() + std::chrono::seconds{options.timeout_seconds};
+  auto session = connect_over(factory, url, options);
+  for (auto pause = kFirstPause; pause <= kLastPause && may_try_again(url, session, options); pause *= 2) {
+    if (Clock::now() + pause >= deadline) break;
+    std::this_thread::sleep_for(pause);
+    session = connect_over(factory, url, options);
+  }
+  return session;
 }
 
 }  // namespace burn::net

@@ -2,8 +2,11 @@
 // requests.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/status.h"
@@ -12,17 +15,28 @@
 namespace burn::net {
 
 struct ConnectOptions {
-  int timeout_seconds = 10;  // to connect and be welcomed
+  int timeout_seconds = 10;  // to connect and be welcomed, and for each try to come back
   std::string token;
+  // How long the session is to outlive a lost connection: as long as the server lends at most. 0: not at all.
+  std::uint32_t lease_seconds = std::numeric_limits<std::uint32_t>::max();
+  // After so many seconds without an answer or any other progress the session is given up, although the server is
+  // there; 0: never. Nothing: as BURN_ANSWER_TIMEOUT says.
+  std::optional<std::uint64_t> answer_timeout_seconds = std::nullopt;
 };
 
 // What went over the wire so far. Counts whole frames of burn.v1, without the transport's own framing.
 struct WireStats {
   std::uint64_t frames_sent = 0, bytes_sent = 0;
   std::uint64_t frames_received = 0, bytes_received = 0;
-  std::uint64_t programs_sent = 0, runs_sent = 0;
+  std::uint64_t programs_sent = 0, runs_sent = 0;  // each once, however often it was sent again
+  std::uint64_t resumes = 0;                       // connections that the session has outlived
+  std::uint64_t frames_resent = 0;                 // ordered ones, that a lost connection had swallowed
 };
 
+// A session outlives its connection for as long as the server lends (docs/sessions.md): meanwhile calls are kept, and
+// wait when there are many, and answers come later; what was sent and not confirmed is sent again, and nothing is done
+// twice. If it cannot go on everything that is open fails with UNAVAILABLE and the reason.
+//
 // Calls wait while info().max_in_flight of them are not executed; write() also while much data waits for credit, or is
 // there and waits for its turn. From a callback nothing waits: what is beyond the window is sent when there is room,
 // and close() returns at once.
@@ -31,6 +45,8 @@ class RemoteSession : public proto::Session {
   virtual WireStats wire_stats() const = 0;
   // Whether the server is on this host and bytes go to it through memory (proto::Channel::is_shared_memory).
   virtual bool is_shared_memory() const = 0;
+  // What the handshake took, which is a round trip and hardly more.
+  virtual std::chrono::nanoseconds round_trip() const = 0;
 };
 
 // Connects to "ws://host:port", "grpc://host:port", "unix:path" or "grpc+unix:path" and says hello; to the server's

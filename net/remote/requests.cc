@@ -54,12 +54,14 @@ Result<Completion> Requests::on_data(const proto::Data& data, const SharedBytes&
   const std::uint64_t size = data.type.num_bytes();
   if (size > max_bytes) return invalid_argument(fmt::format("a tensor of {} bytes; it may have {}", size, max_bytes));
   if (payload.size() == size) {
+    ++answers_;
     auto read = std::get<ReadCallback>(take(data.request).callback);
     return complete(std::move(read), proto::HostTensor{data.type, aligned(payload, size_of(data.type.dtype))});
   }
   if (!payload.empty()) {
     return invalid_argument(fmt::format("{} bytes for a tensor of {}", payload.size(), size));
   }
+  ++answers_;
   request->download = {data.type, size, 0, host_block(size)};
   return Completion{};
 }
@@ -77,7 +79,10 @@ Result<Completion> Requests::on_chunk(const proto::Chunk& chunk, std::span<const
   std::byte* const target = download.bytes ? download.bytes.get() + download.received : nullptr;
   if (target && bytes.data() != target) std::memcpy(target, bytes.data(), bytes.size());
   download.received += bytes.size();
+  offset_ = download.received;
   if (download.received < download.size) return Completion{};
+  offset_ = 0;
+  ++downloads_;
 
   Request done = take(chunk.key);
   Download whole = std::move(done.download);
@@ -103,7 +108,13 @@ Result<Completion> Requests::on_done(const proto::Done& done) {
   if (std::holds_alternative<ReadCallback>(request->callback) && done.status.ok()) {
     return invalid_argument(fmt::format("request {} is a read; it is answered with data", done.request));
   }
+  ++answers_;
   return fail(take(done.request), done.status);
+}
+
+std::size_t Requests::size() const {
+  const std::lock_guard lock(mutex_);
+  return requests_.size();
 }
 
 std::vector<Completion> Requests::fail_all(const Status& why) {

@@ -1,6 +1,7 @@
 // Questions that the server has not answered yet, and the tensors that come as answers.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -40,6 +41,12 @@ class Requests {
 
   std::vector<Completion> fail_all(const Status& why);
 
+  std::size_t size() const;  // questions that are open
+  // How much has come: Data and Done, downloads in full, and bytes of the next download. The first two from any thread.
+  std::uint64_t answers() const { return answers_; }
+  std::uint64_t downloads() const { return downloads_; }
+  std::uint64_t offset() const { return offset_; }
+
  private:
   // A tensor that comes in chunks, put where it stays.
   struct Download {
@@ -57,9 +64,11 @@ class Requests {
   Request take(std::uint64_t id);
   static Completion fail(Request request, const Status& why);
 
-  std::mutex mutex_;                           // over the map; an entry belongs to the channel's thread
+  mutable std::mutex mutex_;                   // over the map; an entry belongs to the channel's thread
   std::map<std::uint64_t, Request> requests_;  // in the order they were asked
   std::uint64_t last_id_ = 0;
+  std::atomic<std::uint64_t> answers_ = 0, downloads_ = 0;
+  std::uint64_t offset_ = 0;
 };
 
 }  // namespace burn::net

@@ -1,37 +1,82 @@
 #include "net/remote/upload_queue.h"
 
 #include <limits>
+#include <unordered_map>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace burn::net {
 
-void UploadQueue::add(proto::TensorId id, SharedBytes bytes) {
+void UploadQueue::start(std::uint64_t credit) {
+  credit_ = credit;
+  piece_ = std::min<std::uint64_t>(credit, proto::kChunkBytes);
+  total_sent_ = total_granted_ = 0;
+}
+
+void UploadQueue::add(std::uint64_t seq, proto::TensorId id, SharedBytes bytes) {
   waiting_ += bytes.size();
-  uploads_.push_back({id, std::move(bytes)});
+  uploads_.push_back({seq, id, std::move(bytes)});
 }
 
 Status UploadQueue::grant(std::uint64_t bytes) {
   constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   if (bytes > kMost - credit_) return {StatusCode::out_of_range, "more credit than 63 bits hold"};
   credit_ += bytes;
+  total_granted_ += bytes;
+  let_go();
   return {};
 }
 
+void UploadQueue::let_go() {
+  for (; sent_ > 0 && (!holds_ || uploads_.front().end <= total_granted_); --sent_) uploads_.pop_front();
+}
+
 std::optional<proto::Frame> UploadQueue::next() {
-  if (uploads_.empty()) return std::nullopt;
-  Waiting& upload = uploads_.front();
+  if (sent_ == uploads_.size()) return std::nullopt;
+  Upload& upload = uploads_[sent_];
   const std::uint64_t size = std::min(piece_, upload.bytes.size() - upload.sent);
   if (size > credit_) return std::nullopt;
   proto::Frame frame{0, proto::Chunk{upload.id, upload.sent}, upload.bytes.slice(upload.sent, size)};
   credit_ -= size;
   waiting_ -= size;
   upload.sent += size;
-  if (upload.sent == upload.bytes.size()) uploads_.pop_front();
+  total_sent_ += size;
+  if (upload.sent == upload.bytes.size()) {
+    upload.end = total_sent_;
+    ++sent_;
+    if (!holds_) let_go();
+  }
   return frame;
+}
+
+Status UploadQueue::resume(std::uint64_t credit, std::span<const proto::Chunk> received, std::uint64_t received_seq) {
+  std::unordered_map<proto::TensorId, std::uint64_t> offsets;
+  for (const auto& chunk : received) offsets.emplace(chunk.key, chunk.offset);
+  std::deque<Upload> rest;
+  std::uint64_t waiting = 0;
+  for (auto& upload : uploads_) {
+    if (upload.seq > received_seq) continue;  // comes again with its Write
+    const auto found = offsets.find(upload.id);
+    if (found == offsets.end()) continue;  // is whole
+    if (found->second >= upload.bytes.size()) {
+      return invalid_argument(fmt::format("{} bytes of tensor {}, which has {}, and is said not to be whole",
+                                          found->second, upload.id, upload.bytes.size()));
+    }
+    upload.sent = found->second;
+    waiting += upload.bytes.size() - upload.sent;
+    rest.push_back(std::move(upload));
+  }
+  uploads_ = std::move(rest);
+  waiting_ = waiting;
+  sent_ = 0;
+  start(credit);
+  return {};
 }
 
 void UploadQueue::clear() {
   uploads_.clear();
+  sent_ = 0;
   waiting_ = 0;
 }
 

@@ -1,10 +1,12 @@
-// Tensors on their way to the server, cut into chunks as its credit allows.
+// Tensors on their way to the server, cut into chunks as its credit allows. If the session can be resumed they are held
+// until the server has all of them.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <span>
 
 #include "base/bytes.h"
 #include "base/status.h"
@@ -16,29 +18,43 @@ namespace burn::net {
 class UploadQueue {
  public:
   UploadQueue() = default;
-  explicit UploadQueue(std::uint64_t credit)
-      : credit_(credit), piece_(std::min<std::uint64_t>(credit, proto::kChunkBytes)) {}
+  // `holds`: until the server has them.
+  explicit UploadQueue(std::uint64_t credit, bool holds = false) : holds_(holds) { start(credit); }
 
-  // Requires: its Write is sent; bytes is not empty.
-  void add(proto::TensorId id, SharedBytes bytes);
+  // Requires: its Write, the ordered frame `seq`, is sent; bytes is not empty.
+  void add(std::uint64_t seq, proto::TensorId id, SharedBytes bytes);
   // Errors: OUT_OF_RANGE when the sum leaves 63 bits.
   Status grant(std::uint64_t bytes);
   // The next chunk, if there is one and all of it fits into the credit.
   std::optional<proto::Frame> next();
+  // Goes on over another connection: what has come of the tensors that are not whole, and the last ordered frame that
+  // has. Errors: INVALID_ARGUMENT for more than a tensor has.
+  Status resume(std::uint64_t credit, std::span<const proto::Chunk> received, std::uint64_t received_seq);
   void clear();
 
   std::uint64_t waiting_bytes() const { return waiting_; }  // not yet handed out by next()
+  std::size_t held() const { return uploads_.size(); }      // tensors
 
  private:
-  struct Waiting {
+  struct Upload {
+    std::uint64_t seq = 0;
     proto::TensorId id = 0;
     SharedBytes bytes;
     std::uint64_t sent = 0;
+    std::uint64_t end = 0;  // once all of it is sent: how many bytes were by then
   };
-  std::deque<Waiting> uploads_;
+
+  void start(std::uint64_t credit);
+  void let_go();
+
+  bool holds_ = false;
+  std::deque<Upload> uploads_;  // the first sent_ of them are sent
+  std::size_t sent_ = 0;
   std::uint64_t waiting_ = 0;
   std::uint64_t credit_ = 0;
   std::uint64_t piece_ = 0;  // chunks are this large: never more than the credit can become
+  // Of this connection, in bytes: what was sent, and what the server has consumed, as it grants that again.
+  std::uint64_t total_sent_ = 0, total_granted_ = 0;
 };
 
 }  // namespace burn::net

@@ -1,6 +1,6 @@
 #include "net/serve/bulk.h"
 
-#include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -33,7 +33,9 @@ Status BulkReceiver::receive(const proto::Chunk& chunk, std::span<const std::byt
   consumed_ += bytes.size();
   received += bytes.size();
   if (upload) BURN_RETURN_IF_ERROR(upload->fill(chunk.offset, bytes));
-  if (received == size) incoming_.erase(found);
+  if (received < size) return {};
+  has_ended_large_one_ |= size > proto::kChunkBytes;
+  incoming_.erase(found);
   return {};
 }
 
@@ -46,48 +48,20 @@ std::shared_ptr<std::byte> BulkReceiver::destination(const proto::Chunk& chunk, 
 }
 
 std::uint64_t BulkReceiver::take_grant() {
-  if (consumed_ < proto::kChunkBytes) return 0;
+  if (consumed_ < proto::kChunkBytes && !has_ended_large_one_) return 0;
+  has_ended_large_one_ = false;
   credit_ += consumed_;
   return std::exchange(consumed_, 0);
 }
 
-void BulkSender::add(std::uint64_t key, SharedBytes bytes) {
-  const std::lock_guard lock{mutex_};
-  outgoing_.push_back({key, std::move(bytes)});
-  send_what_fits();
-}
-
-Status BulkSender::grant(std::uint64_t bytes) {
-  const std::lock_guard lock{mutex_};
-  if (bytes > kMaxCredit - credit_) {
-    return invalid_argument(fmt::format("credit for {} bytes; at most {} may be", bytes, kMaxCredit - credit_));
-  }
-  credit_ += bytes;
-  send_what_fits();
-  return {};
-}
-
-void BulkSender::send_what_fits() {
-  while (!outgoing_.empty()) {
-    auto& [key, bytes, sent] = outgoing_.front();
-    const auto size = std::min(proto::kChunkBytes, bytes.size() - sent);
-    if (size > credit_) return;
-    channel_.send(proto::encode({0, proto::Chunk{key, sent}, bytes.slice(sent, size)}), proto::Lane::bulk);
-    credit_ -= size;
-    sent += size;
-    if (sent == bytes.size()) outgoing_.pop_front();
-  }
-}
-
-void BulkSender::clear() {
-  std::deque<Outgoing> dropped;  // freed outside the lock
-  const std::lock_guard lock{mutex_};
-  dropped.swap(outgoing_);
-}
-
-std::size_t BulkSender::waiting() const {
-  const std::lock_guard lock{mutex_};
-  return outgoing_.size();
+std::vector<proto::Chunk> BulkReceiver::restart() {
+  credit_ = initial_credit_;
+  consumed_ = 0;
+  has_ended_large_one_ = false;
+  std::vector<proto::Chunk> received;
+  received.reserve(incoming_.size());
+  for (const auto& [id, incoming] : incoming_) received.push_back({id, incoming.received});
+  return received;
 }
 
 }  // namespace burn::net

@@ -1,14 +1,13 @@
 #include "net/serve/connection.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "ir/catalogue.h"
 
 namespace burn::net {
 namespace {
-
-// Answers that a client leaves lying. Chunks are not among the problems: they need its credit.
-constexpr std::size_t kMaxBacklogBytes = std::size_t{256} << 20;
 
 // "0: cpu, 1: null"
 std::string list(const std::vector<std::string>& names) {
@@ -23,42 +22,90 @@ Connection::Connection(std::shared_ptr<proto::Channel> channel, std::shared_ptr<
     : channel_(std::move(channel)),
       host_(std::move(host)),
       ended_callback_(std::move(ended)),
-      peer_(channel_->peer()),
-      receiver_(proto::kInitialCredit),
-      sender_(*channel_, proto::kInitialCredit) {}
+      peer_(channel_->peer()) {}
 
 Connection::~Connection() { dispose(); }
 
+std::shared_ptr<proto::Channel> Connection::channel() const {
+  const std::lock_guard lock{channel_mutex_};
+  return channel_;
+}
+
 void Connection::dispose() {
-  if (session_) session_->close();
-  sender_.clear();
+  std::shared_ptr<proto::Channel> channel;  // dropped outside the lock
+  {
+    const std::lock_guard lock{channel_mutex_};
+    channel = std::move(channel_);
+  }
+  if (conversation_ && !superseded_ && conversation_->is_over()) conversation_->dispose();
 }
 
 void Connection::on_closed(Status why) {
-  if (session_) session_->begin_close();
-  if (!ended_.exchange(true)) log_end(why);
-  if (ended_callback_) ended_callback_(shared_from_this());
+  const bool was_ended = ended_.exchange(true);
+  if (conversation_ && conversation_->leave(*this, was_ended) && !was_ended) log_loss(why);
+  if (!conversation_ && !was_ended) log_end(why);
+  tell_ended();
 }
 
+void Connection::tell_ended() {
+  if (!told_.exchange(true) && ended_callback_) ended_callback_(shared_from_this());
+}
+
+void Connection::supersede() {
+  superseded_ = true;
+  ended_ = true;
+  tell_ended();
+}
+
+bool Connection::is_caught_up() const { return !welcome_ || conversation_->is_caught_up(); }
+
 bool Connection::is_idle() const {
-  return is_caught_up() && unanswered_ == 0 && sender_.waiting() == 0 && channel_->queued_bytes() == 0;
+  const auto channel = this->channel();
+  return (!welcome_ || conversation_->is_idle()) && (!channel || channel->queued_bytes() == 0);
+}
+
+void Connection::drain() {
+  draining_ = true;
+  if (welcome_) conversation_->drain();
 }
 
 void Connection::end(const Status& why) {
   if (ended_.exchange(true)) return;
   log_end(why);
-  channel_->send(proto::encode({0, proto::Close{why}, {}}), proto::Lane::control);
-  channel_->close();
+  if (const auto channel = this->channel()) {
+    channel->send(proto::encode({0, proto::Close{why}, {}}), proto::Lane::control);
+    channel->close();
+  }
+  end_session();
+}
+
+// Not only the connection: a Close of either side is its end.
+void Connection::end_session() {
+  if (welcome_ && conversation_->leave(*this, true)) host_->leases().remove(*conversation_);
 }
 
 void Connection::log_end(const Status& why) const {
   const auto reason = why.ok() ? std::string{"the client left"} : why.to_string();
   if (!welcome_)
     return host_->log(Severity::info, fmt::format("connection from {} closed before its hello: {}", peer_, reason));
-  const auto stats = session_->stats();
+  host_->log(Severity::info, describe_end(*conversation_, reason));
+}
+
+void Connection::log_loss(const Status& why) const {
+  const auto lease = conversation_->terms().lease;
+  if (lease.count() == 0) return log_end(why);
   host_->log(Severity::info,
-             fmt::format("session {} closed: {}; {} programs, {} runs, peak {:.1f} MiB", session_->info().session,
-                         reason, stats.programs, stats.runs, static_cast<double>(stats.peak_bytes) / (1 << 20)));
+             fmt::format("session {} lost its connection from {}: {}; it is kept for {} s", conversation_->terms().name,
+                         peer_, why.ok() ? "closed" : why.to_string(), lease.count()));
+}
+
+std::string describe_end(const ServedConversation& conversation, std::string_view reason) {
+  const auto counts = conversation.counts();
+  const auto& stats = counts.session;
+  auto line = fmt::format("session {} closed: {}; {} programs, {} runs, peak {:.1f} MiB", conversation.terms().name,
+                          reason, stats.programs, stats.runs, static_cast<double>(stats.peak_bytes) / (1 << 20));
+  if (counts.resumes == 0) return line;
+  return line + fmt::format("; resumed {} times, {} frames dropped that came twice", counts.resumes, counts.duplicates);
 }
 
 // --- receiving --------------------------------------------------------------------------------------------
@@ -68,10 +115,10 @@ void Connection::on_frame(SharedBytes bytes) {
 }
 
 proto::ReceiveSpace Connection::receive_space(std::span<const std::byte> head, std::uint64_t size) {
-  if (ended_ || !session_) return {};
+  if (ended_ || !conversation_) return {};
   const auto chunk = proto::peek_chunk(head, size);
   if (!chunk) return {};
-  auto bytes = receiver_.destination(chunk->chunk, chunk->payload_size);
+  auto bytes = conversation_->destination(*this, *chunk);
   if (!bytes) return {};
   const std::span rest{bytes.get(), chunk->payload_size};
   return {chunk->payload_begin, std::move(bytes), rest};
@@ -84,13 +131,17 @@ void Connection::on_frame_in_place(SharedBytes head, SharedBytes rest) {
 void Connection::serve(Result<proto::Frame> decoded) {
   if (!decoded.ok()) return end(decoded.status());
   auto frame = *std::move(decoded);
-  if (!session_) return handshake(frame.body);
-  const bool ordered = proto::is_ordered(frame.body);
-  if (ordered && draining_) return;
+  if (!conversation_) return handshake(frame.body);
+  if (const auto* close = std::get_if<proto::Close>(&frame.body)) return on_goodbye(close->status);
   const auto kind = proto::name(frame.body);
-  auto status = ordered ? take_turn(frame) : Status{};
-  if (status.ok()) status = dispatch(std::move(frame));
+  const auto status = conversation_->on_frame(*this, std::move(frame));
   if (!status.ok()) end(status.with_context(kind));
+}
+
+void Connection::on_goodbye(const Status& why) {
+  if (!ended_.exchange(true)) log_end(why);
+  end_session();
+  if (const auto channel = this->channel()) channel->close();
 }
 
 void Connection::handshake(const proto::Body& body) {
@@ -101,119 +152,46 @@ void Connection::handshake(const proto::Body& body) {
     return end(failed_precondition(
         fmt::format("client speaks protocol {}, this server {}", hello->version, proto::kProtocolVersion)));
   }
+  if (hello->resume) return come_back(*hello->resume);
   const auto& names = host_->devices();
   if (hello->device >= names.size()) {
     return end(not_found(fmt::format("there is no device {} here: the worker has {}", hello->device, list(names))));
   }
-  session_ = host_->open_session(hello->device);
-  if (const auto health = session_->health(); !health.ok()) return end(health);
-  session_->on_progress([this](std::uint64_t executed) { acknowledge(executed); });
-  auto info = session_->info();
-  max_in_flight_ = info.max_in_flight;
-  info.devices = names;
-  host_->log(Severity::info, fmt::format("session {} opened from {} ({}) on {}", info.session, peer_, hello->client,
-                                         names[hello->device]));
-  const auto fingerprint = ir::op_set_fingerprint();
-  if (hello->fingerprint != 0 && hello->fingerprint != fingerprint) {
+  auto terms = host_->leases().terms(hello->lease_seconds);
+  if (!terms.ok()) return end(terms.status());
+  auto session = host_->open_session(hello->device);
+  if (const auto health = session->health(); !health.ok()) return end(health);
+  conversation_ = std::make_shared<ServedConversation>(std::move(session), *std::move(terms));
+  const auto& name = conversation_->terms().name;
+  host_->log(Severity::info,
+             fmt::format("session {} opened from {} ({}) on {}", name, peer_, hello->client, names[hello->device]));
+  if (hello->fingerprint != 0 && hello->fingerprint != ir::op_set_fingerprint()) {
     host_->log(Severity::warning, fmt::format("session {}: the client's op set ({:016x}) differs from ours ({:016x})",
-                                              info.session, hello->fingerprint, fingerprint));
+                                              name, hello->fingerprint, ir::op_set_fingerprint()));
   }
+  if (conversation_->terms().lease.count() > 0) host_->leases().add(conversation_);
   welcome_ = true;
-  send(proto::Welcome{proto::kProtocolVersion, fingerprint, info});
+  conversation_->begin(shared_from_this(), welcome());
+  if (draining_) conversation_->drain();
 }
 
-Status Connection::take_turn(const proto::Frame& frame) {
-  const auto due = received_ + 1;
-  if (frame.seq != due) return invalid_argument(fmt::format("frame {} where {} is due", frame.seq, due));
-  if (due - acknowledged_ > max_in_flight_) {
-    return resource_exhausted(fmt::format("frame {} while {} is the last acknowledged; at most {} may be under way",
-                                          due, acknowledged_.load(), max_in_flight_));
-  }
-  received_ = due;
-  return {};
+void Connection::come_back(const proto::Resume& resume) {
+  auto conversation = host_->leases().find(resume);
+  if (!conversation.ok()) return end(conversation.status());
+  conversation_ = *std::move(conversation);
+  welcome_ = true;
+  const auto status = conversation_->resume(shared_from_this(), welcome(), resume);
+  if (!status.ok()) return end(status);
+  host_->log(Severity::info, fmt::format("session {} goes on from {}", conversation_->terms().name, peer_));
 }
 
-Status Connection::dispatch(proto::Frame frame) {
-  auto body = std::move(frame.body);
-  return std::visit([&](auto& kind) { return perform(frame, kind); }, body);
-}
-
-// These fail only when the session is closed: then the connection is, too.
-Status Connection::perform(proto::Frame&, proto::DefineProgram& define) {
-  if (!define.program) return session_->define_encoded(define.id, std::move(define.encoded), std::move(define.forget));
-  return session_->define(define.id, std::move(define.program), std::move(define.forget));
-}
-
-Status Connection::perform(proto::Frame&, proto::RunProgram& run) { return session_->run(std::move(run.run)); }
-
-Status Connection::perform(proto::Frame& frame, proto::Write& write) {
-  const auto bytes = write.type.num_bytes();
-  if (frame.payload.size() == bytes) return session_->write(write.id, {write.type, std::move(frame.payload)});
-  // A tensor that the session does not take fails alone; its chunks come all the same.
-  auto upload = session_->begin_upload(write.id, write.type);
-  return receiver_.announce(write.id, bytes, upload.ok() ? *std::move(upload) : nullptr);
-}
-
-Status Connection::perform(proto::Frame& frame, proto::Chunk& chunk) {
-  BURN_RETURN_IF_ERROR(receiver_.receive(chunk, frame.payload.span()));
-  if (const auto grant = receiver_.take_grant()) send(proto::Credit{grant});
-  return {};
-}
-
-Status Connection::perform(proto::Frame&, proto::Read& read) {
-  if (sender_.waiting() > max_in_flight_) return resource_exhausted("the client does not take what it asked for");
-  ++unanswered_;
-  session_->read(read.id, [this, request = read.request](auto tensor) {
-    answer(request, std::move(tensor));
-    --unanswered_;
-  });
-  return {};
-}
-
-Status Connection::perform(proto::Frame&, proto::Release& release) { return session_->release(std::move(release.ids)); }
-
-Status Connection::perform(proto::Frame&, proto::Sync& sync) {
-  ++unanswered_;
-  session_->sync([this, request = sync.request](Status status) {
-    send(proto::Done{request, std::move(status)});
-    --unanswered_;
-  });
-  return {};
-}
-
-Status Connection::perform(proto::Frame&, proto::Credit& credit) { return sender_.grant(credit.bytes); }
-
-Status Connection::perform(proto::Frame&, proto::Close& close) {
-  if (!ended_.exchange(true)) log_end(close.status);
-  channel_->close();
-  return {};
-}
-
-template <typename Other>
-Status Connection::perform(proto::Frame&, Other&) {
-  return invalid_argument("a client may not send this now");
-}
-
-// --- what it is told -------------------------------------------------------------------------------------------------
-
-void Connection::answer(std::uint64_t request, Result<proto::HostTensor> tensor) {
-  if (!tensor.ok()) return send(proto::Done{request, tensor.status()});
-  auto& [type, bytes] = *tensor;
-  if (bytes.size() <= proto::kInlineBytes) return send(proto::Data{request, type}, std::move(bytes));
-  send(proto::Data{request, type});
-  if (!ended_) sender_.add(request, std::move(bytes));
-}
-
-void Connection::acknowledge(std::uint64_t executed) {
-  acknowledged_ = executed;  // before the client may know
-  send(proto::Ack{executed});
-}
-
-void Connection::send(proto::Body body, SharedBytes payload) {
-  if (ended_) return;
-  if (channel_->queued_bytes() > kMaxBacklogBytes)
-    return end(resource_exhausted("the client does not read its answers"));
-  channel_->send(proto::encode({0, std::move(body), std::move(payload)}), proto::Lane::control);
+proto::Welcome Connection::welcome() const {
+  proto::Welcome welcome{proto::kProtocolVersion, ir::op_set_fingerprint(), conversation_->info()};
+  welcome.info.session = conversation_->terms().name;
+  welcome.info.devices = host_->devices();
+  welcome.lease_seconds = static_cast<std::uint32_t>(conversation_->terms().lease.count());
+  welcome.secret = conversation_->terms().secret;
+  return welcome;
 }
 
 }  // namespace burn::net

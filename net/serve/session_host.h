@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "net/serve/leases.h"
 #include "proto/served_session.h"
 
 namespace burn::net {
@@ -28,6 +29,12 @@ class SessionHost {
   virtual std::unique_ptr<proto::ServedSession> open_session(std::size_t device) = 0;
   // A line for the operator.
   virtual void log(Severity severity, std::string_view line) = 0;
+
+  // Sessions that outlive their connections: none before a limit is set.
+  Leases& leases() { return leases_; }
+
+ private:
+  Leases leases_;
 };
 
 }  // namespace burn::net

@@ -46,9 +46,9 @@ void tune_grpc(const std::function<void(const char* name, int value)>& set) {
   set(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kPieceBytes);
   set(GRPC_ARG_HTTP2_WRITE_BUFFER_SIZE, kPieceBytes);
   set(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, static_cast<int>(proto::kInitialCredit));
-  // The probe would widen that window, and the blocks gRPC reads into with it. But more than the credit is never under
-  // way.
-  set(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+  // That is a stream's. The connection's window begins with 64 KiB, which far away is one batch per round trip; only the
+  // probe widens it.
+  set(GRPC_ARG_HTTP2_BDP_PROBE, 1);
 }
 
 namespace {

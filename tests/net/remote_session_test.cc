@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <numeric>
+#include <thread>
 
 #include <gmock/gmock.h>
 
@@ -328,6 +329,41 @@ TEST_F(RemoteSessionTest, FailsEverythingOnceWhenTheConnectionIsLost) {
   session->close();
   EXPECT_EQ(read.calls(), 1);
   EXPECT_EQ(sync.calls(), 1);
+}
+
+TEST_F(RemoteSessionTest, GivesUpAServerThatIsThereAndDoesNotAnswer) {
+  server_.options.answer_timeout_seconds = 1;
+  const auto session = server_.welcome(kInfo);
+  ReadOutcome read;
+  SyncOutcome sync;
+  session->read(1, read.callback());
+  session->sync(sync.callback());
+  server_.expect<proto::Read>();
+  server_.expect<proto::Sync>();
+  server_.send(proto::Ack{2});  // it is there
+  for (const Status& status : {read.get().status(), sync.get()}) {
+    EXPECT_EQ(status.code(), StatusCode::deadline_exceeded);
+    EXPECT_THAT(status.message(), HasSubstr("has not answered for 1 s (BURN_ANSWER_TIMEOUT)"));
+  }
+  server_.expect<proto::Close>();
+  EXPECT_EQ(session->health().code(), StatusCode::deadline_exceeded);
+}
+
+TEST_F(RemoteSessionTest, WaitsForAServerThatGetsOnAndWhenNothingIsAsked) {
+  server_.options.answer_timeout_seconds = 1;
+  const auto session = server_.welcome(kInfo);
+  ReadOutcome read;
+  session->read(1, read.callback());
+  const auto request = server_.expect<proto::Read>().request;
+  server_.send(proto::Ack{1});
+  server_.send(proto::Data{request, bytes_type(300'000)});
+  for (int i = 0; i < 3; ++i) {  // longer than the timeout in all
+    std::this_thread::sleep_for(400ms);
+    server_.send(proto::Chunk{request, static_cast<std::uint64_t>(i) * 100'000}, counting(100'000).bytes);
+  }
+  EXPECT_TRUE(read.get().ok());
+  std::this_thread::sleep_for(1500ms);
+  EXPECT_TRUE(session->health().ok());
 }
 
 TEST_F(RemoteSessionTest, SaysWhyTheServerClosed) {

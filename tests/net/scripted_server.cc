@@ -57,8 +57,9 @@ std::future<Result<std::unique_ptr<net::RemoteSession>>> ScriptedServer::connect
     state->gate.open(std::move(handler));
     return Result<std::shared_ptr<proto::Channel>>(std::make_shared<Pipe>(state));
   };
-  return std::async(std::launch::async,
-                    [=] { return net::connect_over(factory, "test://server", {.timeout_seconds = timeout_seconds}); });
+  net::ConnectOptions with = options;
+  with.timeout_seconds = timeout_seconds;
+  return std::async(std::launch::async, [=] { return net::connect_over(factory, "test://server", with); });
 }
 
 std::unique_ptr<net::RemoteSession> ScriptedServer::welcome(const proto::SessionInfo& info) {

@@ -51,7 +51,8 @@ class ScriptedServer {
   void close(Status why = {});
 
   bool closed_by_client() const;
-  bool closes_at_once = true;  // answers the client's close() like a transport; from a thread of its own
+  net::ConnectOptions options;  // but for the timeout
+  bool closes_at_once = true;   // answers the client's close() like a transport; from a thread of its own
 
  private:
   class Pipe;

@@ -62,6 +62,8 @@ std::vector<NamedFrame> sample_frames() {
   const Run run{9, {1, 2, 300, 1 << 20}, 70000, {0x3ff0000000000000, 0, ~std::uint64_t{0}}, 42, 17, {300}};
   const ir::TensorType type{ir::DType::f32, {2, 3}};
   const Status bad{StatusCode::invalid_argument, "matmul: k differs (at mlp.cc:41)"};
+  const std::string secret = "0123456789abcdef";
+  const Resume resume{"s-00ff", secret, 9, 2, 4096};
   return {
       {"hello", {0, Hello{2, 0x0123456789abcdef, "burn-cpp 0.1.0", "secret"}, {}}},
       {"define", {1, DefineProgram{9, sample_program()}, {}}},
@@ -81,6 +83,13 @@ std::vector<NamedFrame> sample_frames() {
       {"define_language", {1, DefineProgram{10, language_program()}, {}}},
       {"welcome_programs", {0, Welcome{2, 0x0123456789abcdef, info_with_programs()}, {}}},
       {"hello_device", {0, Hello{1, 0x0123456789abcdef, "burn-cpp 0.1.0", "secret", 3}, {}}},
+      {"hello_lease", {0, Hello{2, 0, "burn-cpp 0.1.0", "", 0, 30}, {}}},
+      {"hello_resume", {0, Hello{2, 0, "burn-cpp 0.1.0", "", 0, 30, resume}, {}}},
+      {"welcome_lease", {0, Welcome{2, 0, sample_info(), 30, secret}, {}}},
+      {"welcome_resumed", {0, Welcome{2, 0, sample_info(), 30, secret, Resumed{70, 68, {{5, 1 << 20}, {6, 0}}}}, {}}},
+      {"read_confirms", {4, Read{11, 5, 8}, {}}},
+      {"sync_confirms", {6, Sync{12, 9}, {}}},
+      {"credit_confirms", {0, Credit{0, 64, 2}, {}}},
   };
 }
 

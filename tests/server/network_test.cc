@@ -77,7 +77,10 @@ class Socket {
 
 class NetworkTest : public testing::Test {
  protected:
-  NetworkTest() { options_.drain_seconds = 5; }
+  NetworkTest() {
+    options_.drain_seconds = 5;
+    options_.session_lease = 1;  // so long a killed client leaves something behind
+  }
   Server& server() {
     if (!server_) server_ = std::make_unique<Server>(options_);
     return *server_;
@@ -180,6 +183,7 @@ TEST_F(NetworkTest, TenClientsAtOnce) {
   EXPECT_TRUE(is_empty());
 }
 
+// Once its lease is over.
 TEST_F(NetworkTest, AKilledClientLeavesNothingBehind) {
   for (const auto& url : server().urls()) {
     SCOPED_TRACE(url);

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "client/record/pacer.h"
+
 namespace burn::train {
 namespace {
 
 // Steps that may be under way on the device: enough to hide a network's latency, few enough for their batches' memory.
-constexpr std::size_t kMaxStepsAhead = 16;
+constexpr std::size_t kMaxStepsAhead = client::Pacer::kMostAheadFarAway;  // the pacer lets nobody go further
 
 }  // namespace
 

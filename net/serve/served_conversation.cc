@@ -1,0 +1,234 @@
+#include "net/serve/served_conversation.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace burn::net {
+
+ServedConversation::ServedConversation(std::unique_ptr<proto::ServedSession> session, Terms terms)
+    : terms_(std::move(terms)),
+      session_(std::move(session)),
+      max_in_flight_(session_->info().max_in_flight),
+      answers_(terms_.lease.count() > 0),
+      receiver_(proto::kInitialCredit) {
+  session_->on_progress([this](std::uint64_t executed) { acknowledge(executed); });
+}
+
+ServedConversation::~ServedConversation() { dispose(); }
+
+bool ServedConversation::is_secret(const std::string& secret) const {
+  if (secret.size() != terms_.secret.size()) return false;
+  unsigned char differs = 0;
+  for (std::size_t i = 0; i < secret.size(); ++i) {
+    differs |= static_cast<unsigned char>(secret[i]) ^ static_cast<unsigned char>(terms_.secret[i]);
+  }
+  return differs == 0 && !secret.empty();
+}
+
+// --- connections -----------------------------------------------------------------------------------------------------
+
+void ServedConversation::begin(std::shared_ptr<ServedLink> link, proto::Welcome welcome) {
+  auto channel = link->channel();
+  {
+    const std::lock_guard lock{linking_};
+    link_ = std::move(link);
+  }
+  answers_.connect(std::move(channel), std::move(welcome));
+}
+
+Status ServedConversation::resume(std::shared_ptr<ServedLink> link, proto::Welcome welcome, const proto::Resume& seen) {
+  auto channel = link->channel();
+  std::shared_ptr<ServedLink> old;
+  // Dropped outside the locks: that waits for its handler, which may wait for us.
+  std::shared_ptr<proto::Channel> old_channel;
+  Status fits;
+  {
+    const std::lock_guard receiving{receiving_};
+    {
+      const std::lock_guard lock{linking_};
+      if (is_over_) return not_found(fmt::format("session {} is over", terms_.name));
+      old = std::exchange(link_, std::move(link));
+      lost_at_.reset();
+    }
+    old_channel = answers_.disconnect();
+    ++resumes_;
+    fits = answers_.resume(seen);
+    if (fits.ok()) {
+      welcome.resumed = proto::Resumed{received_, acknowledged_, receiver_.restart()};
+      answers_.connect(std::move(channel), std::move(welcome));
+    }
+  }
+  if (old) old->supersede();
+  return fits;
+}
+
+bool ServedConversation::leave(const ServedLink& link, bool for_good) {
+  std::shared_ptr<ServedLink> left;  // dropped outside the locks
+  std::shared_ptr<proto::Channel> channel;
+  const std::lock_guard lock{linking_};
+  if (link_.get() != &link) return false;
+  left = std::exchange(link_, nullptr);
+  channel = answers_.disconnect();
+  lost_at_ = Clock::now();
+  if (for_good || terms_.lease.count() == 0) is_over_ = true;
+  if (is_over_) session_->begin_close();
+  return true;
+}
+
+std::optional<ServedConversation::Clock::time_point> ServedConversation::lost_at() const {
+  const std::lock_guard lock{linking_};
+  return lost_at_;
+}
+
+bool ServedConversation::is_over() const {
+  const std::lock_guard lock{linking_};
+  return is_over_;
+}
+
+bool ServedConversation::end_if_lost() {
+  const std::lock_guard lock{linking_};
+  if (link_) return false;
+  is_over_ = true;
+  session_->begin_close();
+  return true;
+}
+
+void ServedConversation::begin_end() {
+  const std::lock_guard lock{linking_};
+  is_over_ = true;
+  session_->begin_close();
+}
+
+void ServedConversation::dispose() {
+  begin_end();
+  session_->close();
+  answers_.clear();
+}
+
+bool ServedConversation::is_idle() const { return is_caught_up() && unanswered_ == 0 && answers_.is_sent(); }
+
+ServedConversation::Counts ServedConversation::counts() const { return {resumes_, duplicates_, session_->stats()}; }
+
+// --- receiving -------------------------------------------------------------------------------------------------------
+
+Status ServedConversation::on_frame(const ServedLink& link, proto::Frame frame) {
+  const std::lock_guard receiving{receiving_};
+  {
+    const std::lock_guard lock{linking_};
+    if (link_.get() != &link) return {};
+  }
+  if (proto::is_ordered(frame.body)) {
+    if (draining_) return {};
+    bool is_duplicate = false;
+    BURN_RETURN_IF_ERROR(take_turn(frame, &is_duplicate));
+    if (is_duplicate) return {};
+  }
+  auto body = std::move(frame.body);
+  return std::visit([&](auto& kind) { return perform(frame, kind); }, body);
+}
+
+std::shared_ptr<std::byte> ServedConversation::destination(const ServedLink& link, const proto::ChunkHead& chunk) {
+  const std::lock_guard receiving{receiving_};
+  {
+    const std::lock_guard lock{linking_};
+    if (link_.get() != &link) return nullptr;
+  }
+  return receiver_.destination(chunk.chunk, chunk.payload_size);
+}
+
+Status ServedConversation::take_turn(const proto::Frame& frame, bool* is_duplicate) {
+  const auto due = received_ + 1;
+  if (frame.seq < due && frame.seq != 0 && resumes_ > 0) {
+    ++duplicates_;
+    *is_duplicate = true;
+    return {};
+  }
+  if (frame.seq != due) return invalid_argument(fmt::format("frame {} where {} is due", frame.seq, due));
+  if (due - acknowledged_ > max_in_flight_) {
+    return resource_exhausted(fmt::format("frame {} while {} is the last acknowledged; at most {} may be under way",
+                                          due, acknowledged_.load(), max_in_flight_));
+  }
+  received_ = due;
+  return {};
+}
+
+// These fail only when the session is closed: then the connection is, too.
+Status ServedConversation::perform(proto::Frame&, proto::DefineProgram& define) {
+  if (!define.program) return session_->define_encoded(define.id, std::move(define.encoded), std::move(define.forget));
+  return session_->define(define.id, std::move(define.program), std::move(define.forget));
+}
+
+Status ServedConversation::perform(proto::Frame&, proto::RunProgram& run) { return session_->run(std::move(run.run)); }
+
+Status ServedConversation::perform(proto::Frame& frame, proto::Write& write) {
+  const auto bytes = write.type.num_bytes();
+  if (frame.payload.size() == bytes) return session_->write(write.id, {write.type, std::move(frame.payload)});
+  // A tensor that the session does not take fails alone; its chunks come all the same.
+  auto upload = session_->begin_upload(write.id, write.type);
+  return receiver_.announce(write.id, bytes, upload.ok() ? *std::move(upload) : nullptr);
+}
+
+Status ServedConversation::perform(proto::Frame& frame, proto::Chunk& chunk) {
+  BURN_RETURN_IF_ERROR(receiver_.receive(chunk, frame.payload.span()));
+  if (const auto grant = receiver_.take_grant()) return answers_.tell(proto::Credit{grant});
+  return {};
+}
+
+Status ServedConversation::perform(proto::Frame&, proto::Read& read) {
+  if (answers_.downloads() > max_in_flight_) return resource_exhausted("the client does not take what it asked for");
+  BURN_RETURN_IF_ERROR(answers_.confirm(read.answers));
+  ++unanswered_;
+  session_->read(read.id, [this, request = read.request](auto tensor) {
+    answer(request, std::move(tensor));
+    --unanswered_;
+  });
+  return {};
+}
+
+Status ServedConversation::perform(proto::Frame&, proto::Release& release) {
+  return session_->release(std::move(release.ids));
+}
+
+Status ServedConversation::perform(proto::Frame&, proto::Sync& sync) {
+  BURN_RETURN_IF_ERROR(answers_.confirm(sync.answers));
+  ++unanswered_;
+  session_->sync([this, request = sync.request](Status status) {
+    check(answers_.answer(proto::Done{request, std::move(status)}));
+    --unanswered_;
+  });
+  return {};
+}
+
+Status ServedConversation::perform(proto::Frame&, proto::Credit& credit) { return answers_.on_credit(credit); }
+
+template <typename Other>
+Status ServedConversation::perform(proto::Frame&, Other&) {
+  return invalid_argument("a client may not send this now");
+}
+
+// --- what it is told -------------------------------------------------------------------------------------------------
+
+void ServedConversation::answer(std::uint64_t request, Result<proto::HostTensor> tensor) {
+  if (!tensor.ok()) return check(answers_.answer(proto::Done{request, tensor.status()}));
+  check(answers_.answer(proto::Data{request, tensor->type}, std::move(tensor->bytes)));
+}
+
+void ServedConversation::acknowledge(std::uint64_t executed) {
+  acknowledged_ = executed;  // before the client may know
+  check(answers_.tell(proto::Ack{executed}));
+}
+
+void ServedConversation::check(const Status& said) {
+  if (said.ok()) [[likely]]
+    return;
+  std::shared_ptr<ServedLink> link;
+  {
+    const std::lock_guard lock{linking_};
+    link = link_;
+  }
+  if (link) return link->end(said);
+  begin_end();
+}
+
+}  // namespace burn::net
