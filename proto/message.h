@@ -25,6 +25,7 @@ inline constexpr std::size_t kInlineBytes = std::size_t{64}
                                             << 10;  // tensors up to this travel inside their Write / Data
 inline constexpr std::size_t kMaxFrameBytes = std::size_t{64}
                                               << 20;  // no frame is larger; checked before it is believed
+inline constexpr std::size_t kMaxHelloBytes = std::size_t{64} << 10;  // nor is any before the session is there
 inline constexpr std::uint64_t kInitialCredit = std::uint64_t{8}
                                                 << 20;  // bulk bytes a client may have under way unasked
 

@@ -3,6 +3,8 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "base/one_line.h"
+
 namespace burn::server {
 namespace {
 
@@ -20,9 +22,10 @@ spdlog::logger& logger() {
 
 }  // namespace
 
-void log_debug(std::string_view line) { logger().debug(line); }
-void log_info(std::string_view line) { logger().info(line); }
-void log_warning(std::string_view line) { logger().warn(line); }
+// Whatever a client has put into it, a line is one line.
+void log_debug(std::string_view line) { logger().debug(one_line(line)); }
+void log_info(std::string_view line) { logger().info(one_line(line)); }
+void log_warning(std::string_view line) { logger().warn(one_line(line)); }
 
 bool set_log_level(std::string_view level) {
   const auto parsed = spdlog::level::from_str(std::string{level});

@@ -1,8 +1,10 @@
 #include "server/server.h"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <mutex>
 #include <thread>
 #include <unordered_set>
@@ -12,8 +14,10 @@
 #include "backends/registry.h"
 #include "base/error.h"
 #include "base/fork.h"
+#include "net/listen/headroom.h"
 #include "net/listen/listener.h"
 #include "net/serve/connection.h"
+#include "server/gate.h"
 #include "server/log.h"
 #include "server/worker_host.h"
 
@@ -32,9 +36,13 @@ class Server::Impl final : public net::Acceptor {
  public:
   explicit Impl(const ServerOptions& options)
       : options_(options),
-        host_(std::make_shared<WorkerHost>(open(options), session::Quotas{.tensor_bytes = options.session_bytes})) {
+        gate_(std::make_shared<Gate>(options.token_file,
+                                     net::with_room_for_operators(options.sessions, options.sessions_per_peer))),
+        host_(std::make_shared<WorkerHost>(open(options), quotas(options), gate_)) {
+    throw_if_error(gate_->tokens().reload());
     reaper_ = std::thread{[this] { reap(); }};
     try {
+      doorkeeper_ = std::thread{[this] { keep_door(); }};
       listen();
     } catch (...) {
       stop();
@@ -59,6 +67,7 @@ class Server::Impl final : public net::Acceptor {
   // In the child of a fork() there are no threads to serve anybody, or to be waited for.
   bool is_of_parent() const { return forks_ != fork_count(); }
   const std::vector<std::string>& urls() const { return urls_; }
+  Gate& gate() { return *gate_; }
   backends::MemoryStats memory() const {
     backends::MemoryStats all;
     for (const auto& worker : host_->workers()) {
@@ -92,6 +101,7 @@ class Server::Impl final : public net::Acceptor {
     lock.unlock();
     changed_.notify_all();
     reaper_.join();
+    if (doorkeeper_.joinable()) doorkeeper_.join();
   }
 
  private:
@@ -104,8 +114,34 @@ class Server::Impl final : public net::Acceptor {
     return workers;
   }
 
+  static session::Quotas quotas(const ServerOptions& options) {
+    return {.tensor_bytes = options.session_bytes, .programs = options.programs, .run_timeout = options.run_timeout};
+  }
+
+  // Connections of all listeners: some more than sessions, for those who are not in yet or are on their way out, but
+  // not more than there are descriptors for. gRPC's take two each, and have places of their own at both of its sockets.
+  net::PlaceLimits connection_limits() const {
+    constexpr std::size_t kKept = 64;  // for plug-ins, caches, and what devices open
+    const std::size_t each = 1 + (options_.grpc.empty() ? 0 : 2) + (options_.grpc_unix_path.empty() ? 0 : 2);
+    const auto free = net::free_descriptors();
+    const std::size_t fit = std::max<std::size_t>((free > kKept ? free - kKept : 0) / each, 4);
+    const std::size_t wanted =
+        options_.max_connections > 0 ? options_.max_connections : options_.sessions + options_.sessions / 4 + 16;
+    if (wanted > fit) {
+      log_info(fmt::format("connections are limited to {}, not {}: there are descriptors for no more (ulimit -n)", fit,
+                           wanted));
+    }
+    const auto all = std::min(wanted, fit);
+    return net::with_room_for_operators(
+        all, std::min(options_.sessions_per_peer + 16, std::max<std::size_t>(all * 3 / 4, 1)));
+  }
+
   void listen() {
-    const net::ListenOptions options{.max_connections = options_.max_connections};
+    const net::ListenOptions options{
+        .places = std::make_shared<net::Places>("connections", connection_limits()),
+        .loopback_only = !options_.insecure && !gate_->tokens().are_asked_for(),
+        .origins = options_.allow_origins,
+    };
     const auto add = [&](const std::string& address, auto listen_on) {
       if (address.empty()) return;
       listeners_.push_back(value_or_throw(listen_on(address, *this, options)));
@@ -126,12 +162,11 @@ class Server::Impl final : public net::Acceptor {
     }
   }
 
-  // The thread that waits for what others must not wait for: the end of sessions. Also shows the door to whoever does
-  // not introduce himself.
+  // The thread that waits for what others must not wait for: the end of sessions.
   void reap() {
     std::unique_lock lock{mutex_};
     while (!finished_ || !ended_.empty()) {
-      changed_.wait_for(lock, seconds{1}, [&] { return finished_ || !ended_.empty(); });
+      changed_.wait(lock, [&] { return finished_ || !ended_.empty(); });
       while (!ended_.empty()) {
         auto connection = std::move(ended_.front());
         ended_.pop_front();
@@ -142,10 +177,23 @@ class Server::Impl final : public net::Acceptor {
         lock.lock();
         --disposing_;
       }
-      const auto strangers = find_strangers();
-      lock.unlock();
-      for (const auto& stranger : strangers) stranger->end({StatusCode::deadline_exceeded, "there was no hello"});
-      lock.lock();
+    }
+  }
+
+  // Shows the door to whoever does not introduce himself. Not a part of the above, which a session may keep waiting.
+  void keep_door() {
+    std::unique_lock lock{mutex_};
+    while (!finished_) {
+      try {
+        const auto strangers = find_strangers();
+        lock.unlock();
+        for (const auto& stranger : strangers) stranger->end({StatusCode::deadline_exceeded, "there was no hello"});
+      } catch (const std::exception&) {  // no memory: in a second again
+      }
+      if (!lock) lock.lock();
+      // Nobody's time is over sooner than this after there was nobody.
+      const auto period = open_.empty() ? seconds{std::max(options_.hello_seconds, 1)} : seconds{1};
+      changed_.wait_for(lock, period, [&] { return finished_; });
     }
   }
 
@@ -161,6 +209,7 @@ class Server::Impl final : public net::Acceptor {
 
   const std::uint32_t forks_ = (watch_forks(), fork_count());
   const ServerOptions options_;
+  const std::shared_ptr<Gate> gate_;
   const std::shared_ptr<WorkerHost> host_;
   std::vector<std::string> urls_;
 
@@ -172,7 +221,7 @@ class Server::Impl final : public net::Acceptor {
   bool stopping_ = false, finished_ = false;
 
   std::mutex stop_mutex_;
-  std::thread reaper_;
+  std::thread reaper_, doorkeeper_;
   std::vector<std::unique_ptr<net::Listener>> listeners_;
 };
 
@@ -183,6 +232,8 @@ Server::~Server() {
 std::string Server::url() const { return impl_->urls().front(); }
 const std::vector<std::string>& Server::urls() const { return impl_->urls(); }
 std::size_t Server::connections() const { return impl_->connections(); }
+std::size_t Server::sessions() const { return impl_->gate().sessions(); }
+Status Server::reload_tokens() { return impl_->gate().tokens().reload(); }
 std::uint64_t Server::memory_in_use() const { return impl_->memory().in_use; }
 std::uint64_t Server::memory_idle() const {
   const auto memory = impl_->memory();

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include <fmt/format.h>
@@ -93,7 +94,12 @@ class QueuedSession final : public LocalSession {
       closing_ = true;
     }
     worker_->count_session(+1);
-    executor_ = std::thread{[this] { execute(); }};
+    try {
+      executor_ = std::thread{[this] { execute(); }};
+    } catch (const std::system_error& error) {  // the system gives no thread: nothing is executed, and nothing taken
+      end_ = resource_exhausted(fmt::format("there is no thread for another session: {}", error.what()));
+      closing_ = true;
+    }
     executor_id_ = executor_.get_id();
     LiveSessions::instance().add(*this);
   }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/settings.h"
 #include "net/dial/connect.h"
 #include "net/remote/conversation.h"
 
@@ -75,7 +76,10 @@ Result<std::unique_ptr<RemoteSession>> connect(const std::string& url, const Con
   const auto factory = [&url](std::shared_ptr<proto::ChannelHandler> handler, std::chrono::milliseconds timeout) {
     return connect_channel(url, std::move(handler), timeout);
   };
-  return connect_over(factory, url, options);
+  if (!options.token.empty()) return connect_over(factory, url, options);
+  ConnectOptions with_token = options;
+  with_token.token = setting(Setting::token);
+  return connect_over(factory, url, with_token);
 }
 
 }  // namespace burn::net

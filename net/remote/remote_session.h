@@ -13,7 +13,7 @@ namespace burn::net {
 
 struct ConnectOptions {
   int timeout_seconds = 10;  // to connect and be welcomed
-  std::string token;
+  std::string token;         // for a server that asks for one; empty: the setting BURN_TOKEN
 };
 
 // What went over the wire so far. Counts whole frames of burn.v1, without the transport's own framing.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/one_line.h"
 #include "ir/catalogue.h"
 
 namespace burn::net {
@@ -105,14 +106,17 @@ void Connection::handshake(const proto::Body& body) {
   if (hello->device >= names.size()) {
     return end(not_found(fmt::format("there is no device {} here: the worker has {}", hello->device, list(names))));
   }
+  auto admitted = host_->admit(*hello, peer_);
+  if (!admitted.ok()) return end(admitted.status());
+  admission_ = *std::move(admitted);
   session_ = host_->open_session(hello->device);
   if (const auto health = session_->health(); !health.ok()) return end(health);
   session_->on_progress([this](std::uint64_t executed) { acknowledge(executed); });
   auto info = session_->info();
   max_in_flight_ = info.max_in_flight;
   info.devices = names;
-  host_->log(Severity::info, fmt::format("session {} opened from {} ({}) on {}", info.session, peer_, hello->client,
-                                         names[hello->device]));
+  host_->log(Severity::info, fmt::format("session {} opened from {} ({}) on {}", info.session, peer_,
+                                         quoted(hello->client), names[hello->device]));
   const auto fingerprint = ir::op_set_fingerprint();
   if (hello->fingerprint != 0 && hello->fingerprint != fingerprint) {
     host_->log(Severity::warning, fmt::format("session {}: the client's op set ({:016x}) differs from ours ({:016x})",

@@ -26,6 +26,7 @@ class Connection : public proto::ChannelHandler, public std::enable_shared_from_
 
   // From the channel.
   void on_frame(SharedBytes frame) override;
+  std::size_t max_frame_bytes() const override { return session_ ? proto::kMaxFrameBytes : proto::kMaxHelloBytes; }
   proto::ReceiveSpace receive_space(std::span<const std::byte> head, std::uint64_t size) override;
   void on_frame_in_place(SharedBytes head, SharedBytes rest) override;
   void on_closed(Status why) override;
@@ -74,6 +75,7 @@ class Connection : public proto::ChannelHandler, public std::enable_shared_from_
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   const std::string peer_;
 
+  SessionHost::Admission admission_;               // outlives the session
   std::unique_ptr<proto::ServedSession> session_;  // set by the hello, before welcome_
   std::uint64_t max_in_flight_ = 0;                // the session's
   BulkReceiver receiver_;                          // of the channel's thread
