@@ -72,7 +72,7 @@ int stop(burn::server::Server& server, std::chrono::seconds drain) {
 int serve(const burn::server::ServerOptions& options) {
   burn::throw_if_error(burn::check_settings());
   const auto signals = hold_signals();
-  burn::net::raise_descriptor_limit();
+  burn::net::make_room();
   burn::server::Server server{options};
   for (const auto& url : server.urls()) std::printf("listening %s\n", url.c_str());
   std::fflush(stdout);

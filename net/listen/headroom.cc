@@ -6,6 +6,7 @@
 #include <memory>
 #include <system_error>
 
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -39,11 +40,13 @@ std::size_t free_descriptors() {
   return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 
-void raise_descriptor_limit() {
+void make_room() {
   rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
-  limit.rlim_cur = limit.rlim_max;
-  (void)::setrlimit(RLIMIT_NOFILE, &limit);  // where that is refused, connections are limited by what there is
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+    limit.rlim_cur = limit.rlim_max;
+    (void)::setrlimit(RLIMIT_NOFILE, &limit);  // where that is refused, connections are limited by what there is
+  }
+  if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) ::mallopt(M_ARENA_MAX, 2);
 }
 
 }  // namespace burn::net

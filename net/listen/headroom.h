@@ -12,7 +12,8 @@ bool has_memory_for_more();
 // Descriptors that may still be opened under the limit of this process.
 std::size_t free_descriptors();
 
-// Raises the limit of open descriptors as far as the system lets us. For the start of a program.
-void raise_descriptor_limit();
+// For the start of a program: raises the limit of open descriptors as far as the system lets us, and where the address
+// space is limited has threads share their heaps, which reserve 64 MiB each.
+void make_room();
 
 }  // namespace burn::net
