@@ -132,8 +132,10 @@ class Server::Impl final : public net::Acceptor {
                            wanted));
     }
     const auto all = std::min(wanted, fit);
-    return net::with_room_for_operators(
-        all, std::min(options_.sessions_per_peer + 16, std::max<std::size_t>(all * 3 / 4, 1)));
+    // Where one peer may not have all sessions, it may not have all connections either.
+    const bool are_shared = options_.sessions_per_peer < options_.sessions;
+    const auto most = are_shared ? std::max<std::size_t>(all * 3 / 4, 1) : all;
+    return net::with_room_for_operators(all, std::min(options_.sessions_per_peer + 16, most));
   }
 
   void listen() {

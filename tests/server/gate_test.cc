@@ -248,6 +248,16 @@ TEST(BurnServerGate, WhatAClientSaysStaysWithinItsLine) {
   EXPECT_NE(log.find("bye\\n2026"), std::string::npos) << log;
 }
 
+TEST(BurnServerGate, ALogThatNobodyReadsStopsNobody) {
+  Running worker{{}};
+  for (int i = 0; i < 800; ++i) {  // of some 200 bytes each, into a pipe of 64 KiB
+    const auto status = try_to_connect(worker.urls[0]);
+    ASSERT_TRUE(status.ok()) << i << ": " << status.to_string();
+  }
+  worker.stop();
+  EXPECT_EQ(worker.exit_code, 0);
+}
+
 TEST(BurnServerGate, AStrangerSaysLittle) {
   Running worker{{}};
   const auto peer = test::RawSocket::connect(test::address_of(worker.urls[0]));
