@@ -16,7 +16,7 @@ using namespace burn::net;
 
 namespace {
 
-constexpr std::size_t kMostBytes = 200'000;
+constexpr std::size_t kMostBytes = 70'000;
 
 void shake_hands(std::string_view text) {
   const std::vector<std::string> origins = {"https://example.org"};

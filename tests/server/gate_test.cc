@@ -269,6 +269,30 @@ TEST(BurnServerGate, AStrangerSaysLittle) {
   EXPECT_NE(answer.find("a frame of more than 65536 bytes"), std::string::npos) << answer;
 }
 
+// --- the end ---------------------------------------------------------------------------------------------------------
+
+TEST(BurnServerGate, EndsAlsoWhenASessionDoesNot) {
+  constexpr std::int64_t kSize = 2048;
+  Running worker{{"--drain-timeout", "1"}};
+  auto session = net::connect(worker.urls[0]);
+  ASSERT_TRUE(session.ok()) << session.status().to_string();
+  ir::ProgramBuilder builder;
+  auto x = builder.add_input({ir::DType::f32, {kSize, kSize}});
+  for (int i = 0; i < 4000; ++i) {  // minutes
+    const ir::Ref operands[] = {x, x};
+    x = *builder.add(ir::MatMul{}, operands);
+  }
+  EXPECT_TRUE((*session)->define(1, std::make_shared<const ir::Program>(builder.finish({x})), {}).ok());
+  const ir::TensorType type{ir::DType::f32, {kSize, kSize}};
+  EXPECT_TRUE((*session)->write(1, {type, SharedBytes::own(std::vector<std::uint8_t>(type.num_bytes()))}).ok());
+  EXPECT_TRUE((*session)->run({.program = 1, .inputs = {1}, .first_output = 2}).ok());
+  std::this_thread::sleep_for(500ms);  // for it to begin
+  const auto begin = std::chrono::steady_clock::now();
+  worker.stop();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 20s);
+  EXPECT_TRUE(worker.exit_code == 0 || worker.exit_code == 1) << worker.exit_code;
+}
+
 // --- what the system does not give -----------------------------------------------------------------------------------
 
 void expect_alive(const std::string& url) {
