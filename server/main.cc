@@ -143,7 +143,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option(
          "--drain-timeout", options.drain_seconds,
-         "Seconds for running work to be finished after SIGTERM; 6 seconds later at the latest the process ends")
+         "Seconds for running work to be finished after SIGTERM; 5 seconds later at the latest the process ends")
       ->check(CLI::Range(0, 1 << 20))
       ->capture_default_str();
   app.add_option(
