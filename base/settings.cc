@@ -39,6 +39,7 @@ bool is_understood(const SettingInfo& row, std::string_view text) {
     case SettingInfo::Kind::number:
       return parse_number<std::uint64_t>(text).has_value();
     case SettingInfo::Kind::folder:
+    case SettingInfo::Kind::text:
       return true;
   }
   return false;

@@ -19,7 +19,7 @@ enum class Setting : std::uint8_t {
 };
 
 struct SettingInfo {
-  enum class Kind : std::uint8_t { choice, number, folder };
+  enum class Kind : std::uint8_t { choice, number, folder, text };
 
   Kind kind;
   std::string_view variable;  // "BURN_FUSION"

@@ -28,6 +28,8 @@ class ChannelHandler {
  public:
   virtual ~ChannelHandler() = default;
   virtual void on_frame(SharedBytes frame) = 0;
+  // What a frame may have at most now; a transport that knows sizes beforehand refuses a larger one unseen.
+  virtual std::size_t max_frame_bytes() const { return kMaxFrameBytes; }
   // A large frame of `size` bytes begins with `head`. Where its end should be put, or nowhere: then on_frame gets all
   // of it.
   virtual ReceiveSpace receive_space(std::span<const std::byte> /*head*/, std::uint64_t /*size*/) { return {}; }

@@ -27,7 +27,8 @@ inline constexpr std::size_t kInlineBytes = std::size_t{64}
 inline constexpr std::size_t kMaxFrameBytes = std::size_t{64}
                                               << 20;          // no frame is larger; checked before it is believed
 inline constexpr std::size_t kMaxIds = std::size_t{1} << 16;  // in one list of a frame: inputs, scalars, releases
-inline constexpr std::size_t kSecretBytes = 16;               // of a session with a lease
+inline constexpr std::size_t kMaxHelloBytes = std::size_t{64} << 10;  // nor is any before the session is there
+inline constexpr std::size_t kSecretBytes = 16;                       // of a session with a lease
 // A client that wants its session kept confirms at least so often.
 inline constexpr std::uint64_t kConfirmAnswers = 64;
 inline constexpr std::uint64_t kConfirmBytes = std::uint64_t{1} << 20;

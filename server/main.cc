@@ -1,15 +1,21 @@
 // burn-server: a worker as a program. Says on stdout where it listens, logs to stderr, ends on SIGTERM or SIGINT.
+#include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
+#include <future>
 #include <string>
+#include <thread>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/settings.h"
+#include "net/listen/headroom.h"
 #include "server/check.h"
 #include "server/log.h"
 #include "server/server.h"
@@ -23,6 +29,7 @@ sigset_t hold_signals() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   return signals;
@@ -37,20 +44,48 @@ int next_signal(const sigset_t& signals) {
 
 std::string unless_off(const std::string& address) { return address == "off" ? "" : address; }
 
+void reload_tokens(burn::server::Server& server, const std::string& file) {
+  const auto read = server.reload_tokens();
+  if (read.ok()) return burn::server::log_info(fmt::format("signal {}: {} is read again", SIGHUP, file));
+  burn::server::log_warning(fmt::format("signal {}: the tokens stay what they were: {}", SIGHUP, read.message()));
+}
+
+// What a session is at may not be to be stopped: then the process ends all the same, kGrace after the drain's time.
+constexpr auto kGrace = std::chrono::seconds{5};
+
+int stop(burn::server::Server& server, std::chrono::seconds drain) {
+  std::promise<void> stopped;
+  auto done = stopped.get_future();
+  std::thread stopping{[&] {
+    server.stop();
+    stopped.set_value();
+  }};
+  if (done.wait_for(drain + kGrace) != std::future_status::ready) {
+    burn::server::log_warning(fmt::format("{} sessions do not end; the process does", server.sessions()));
+    std::_Exit(EXIT_FAILURE);
+  }
+  stopping.join();
+  burn::server::log_info("done");
+  return EXIT_SUCCESS;
+}
+
 int serve(const burn::server::ServerOptions& options) {
   burn::throw_if_error(burn::check_settings());
   const auto signals = hold_signals();
+  burn::net::make_room();
   burn::server::Server server{options};
   for (const auto& url : server.urls()) std::printf("listening %s\n", url.c_str());
   std::fflush(stdout);
   burn::server::log_info(fmt::format("{} on {} is ready", burn::session::kServerName, options.device));
 
-  const auto signal = next_signal(signals);
+  auto signal = next_signal(signals);
+  while (signal == SIGHUP && !options.token_file.empty()) {
+    reload_tokens(server, options.token_file);
+    signal = next_signal(signals);
+  }
   burn::server::log_info(fmt::format("signal {}: shutting down; another one ends it at once", signal));
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);  // their default is the end
-  server.stop();
-  burn::server::log_info("done");
-  return EXIT_SUCCESS;
+  return stop(server, std::chrono::seconds{options.drain_seconds});
 }
 
 int check(const std::string& devices) {
@@ -90,6 +125,40 @@ int main(int argc, char** argv) {
                  "Seconds that a session waits for its client to come back when the connection is lost; 0: it ends")
       ->check(CLI::Range(0, 86'400))
       ->capture_default_str();
+  const CLI::Range count{std::uint64_t{1}, std::uint64_t{1} << 24};
+  app.add_option("--sessions", options.sessions, "Sessions at once; unix sockets have a few more, for operators")
+      ->check(count)
+      ->capture_default_str();
+  app.add_option("--sessions-per-peer", options.sessions_per_peer,
+                 "Sessions at once from one address; does not hold for unix sockets")
+      ->check(count)
+      ->capture_default_str();
+  app.add_option("--session-memory", options.session_bytes,
+                 "Bytes (or 512M, 2G) of tensors that a session may have; never more than the device has")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 60))
+      ->capture_default_str();
+  app.add_option("--programs", options.programs, "Programs that a session may have defined at a time")
+      ->check(count)
+      ->capture_default_str();
+  double run_seconds = 0;
+  app.add_option("--run-timeout", run_seconds, "Seconds that one run of a program may take; 0: as long as it likes")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  app.add_option(
+         "--drain-timeout", options.drain_seconds,
+         "Seconds for running work to be finished after SIGTERM; 5 seconds later at the latest the process ends")
+      ->check(CLI::Range(0, 1 << 20))
+      ->capture_default_str();
+  app.add_option(
+      "--token-file", options.token_file,
+      "PATH of a file with a token on each line, one of which clients have to know (BURN_TOKEN); read again on "
+      "SIGHUP");
+  app.add_flag("--insecure", options.insecure,
+               "Without a token file, listen also on addresses that other machines can reach");
+  app.add_option("--allow-origin", options.allow_origins,
+                 "ORIGIN of a page that may connect from a browser (https://example.org; *: any); may be said again")
+      ->take_all();
   bool only_checks = false;
   app.add_flag("--check", only_checks,
                "Says what there is on this machine and what is missing; fails if --device cannot be served");
@@ -97,6 +166,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   options.ws = unless_off(options.ws);
   options.grpc = unless_off(options.grpc);
+  options.run_timeout = std::chrono::milliseconds{static_cast<std::int64_t>(std::ceil(run_seconds * 1e3))};
 
   if (!burn::server::set_log_level(level)) {
     std::fprintf(stderr, "burn-server: no log level \"%s\"\n", level.c_str());
@@ -106,7 +176,7 @@ int main(int argc, char** argv) {
   try {
     if (only_checks) return check(options.device);
     return serve(options);
-  } catch (const burn::Error& error) {
+  } catch (const std::exception& error) {
     std::fprintf(stderr, "burn-server: %s\n", error.what());
     return EXIT_FAILURE;
   }

@@ -1,19 +1,25 @@
 #include "server/server.h"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <exception>
+#include <iterator>
 #include <mutex>
 #include <thread>
 #include <unordered_set>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "backends/registry.h"
 #include "base/error.h"
 #include "base/fork.h"
+#include "net/listen/headroom.h"
 #include "net/listen/listener.h"
 #include "net/serve/connection.h"
+#include "server/gate.h"
 #include "server/log.h"
 #include "server/worker_host.h"
 
@@ -32,10 +38,13 @@ class Server::Impl final : public net::Acceptor {
  public:
   explicit Impl(const ServerOptions& options)
       : options_(options),
-        host_(std::make_shared<WorkerHost>(open(options), session::Quotas{.tensor_bytes = options.session_bytes},
-                                           seconds{options.session_lease})) {
+        gate_(std::make_shared<Gate>(options.token_file,
+                                     net::with_room_for_operators(options.sessions, options.sessions_per_peer))),
+        host_(std::make_shared<WorkerHost>(open(options), quotas(options), seconds{options.session_lease}, gate_)) {
+    throw_if_error(gate_->tokens().reload());
     reaper_ = std::thread{[this] { reap(); }};
     try {
+      doorkeeper_ = std::thread{[this] { keep_door(); }};
       listen();
     } catch (...) {
       stop();
@@ -60,6 +69,7 @@ class Server::Impl final : public net::Acceptor {
   // In the child of a fork() there are no threads to serve anybody, or to be waited for.
   bool is_of_parent() const { return forks_ != fork_count(); }
   const std::vector<std::string>& urls() const { return urls_; }
+  Gate& gate() { return *gate_; }
   backends::MemoryStats memory() const {
     backends::MemoryStats all;
     for (const auto& worker : host_->workers()) {
@@ -100,6 +110,7 @@ class Server::Impl final : public net::Acceptor {
     lock.unlock();
     changed_.notify_all();
     reaper_.join();
+    if (doorkeeper_.joinable()) doorkeeper_.join();
   }
 
  private:
@@ -112,8 +123,36 @@ class Server::Impl final : public net::Acceptor {
     return workers;
   }
 
+  static session::Quotas quotas(const ServerOptions& options) {
+    return {.tensor_bytes = options.session_bytes, .programs = options.programs, .run_timeout = options.run_timeout};
+  }
+
+  // Connections of all listeners: some more than sessions, for those who are not in yet or are on their way out, but
+  // not more than there are descriptors for. gRPC's take two each, and have places of their own at both of its sockets.
+  net::PlaceLimits connection_limits() const {
+    constexpr std::size_t kKept = 64;  // for plug-ins, caches, and what devices open
+    const std::size_t each = 1 + (options_.grpc.empty() ? 0 : 2) + (options_.grpc_unix_path.empty() ? 0 : 2);
+    const auto free = net::free_descriptors();
+    const std::size_t fit = std::max<std::size_t>((free > kKept ? free - kKept : 0) / each, 4);
+    const std::size_t wanted =
+        options_.max_connections > 0 ? options_.max_connections : options_.sessions + options_.sessions / 4 + 16;
+    if (wanted > fit) {
+      log_info(fmt::format("connections are limited to {}, not {}: there are descriptors for no more (ulimit -n)", fit,
+                           wanted));
+    }
+    const auto all = std::min(wanted, fit);
+    // Where one peer may not have all sessions, it may not have all connections either.
+    const bool are_shared = options_.sessions_per_peer < options_.sessions;
+    const auto most = are_shared ? std::max<std::size_t>(all * 3 / 4, 1) : all;
+    return net::with_room_for_operators(all, std::min(options_.sessions_per_peer + 16, most));
+  }
+
   void listen() {
-    const net::ListenOptions options{.max_connections = options_.max_connections};
+    const net::ListenOptions options{
+        .places = std::make_shared<net::Places>("connections", connection_limits()),
+        .loopback_only = !options_.insecure && !gate_->tokens().are_asked_for(),
+        .origins = options_.allow_origins,
+    };
     const auto add = [&](const std::string& address, auto listen_on) {
       if (address.empty()) return;
       listeners_.push_back(value_or_throw(listen_on(address, *this, options)));
@@ -134,12 +173,11 @@ class Server::Impl final : public net::Acceptor {
     }
   }
 
-  // The thread that waits for what others must not wait for: the end of sessions. Also shows the door to whoever does
-  // not introduce himself.
+  // The thread that waits for what others must not wait for: the end of sessions.
   void reap() {
     std::unique_lock lock{mutex_};
-    while (!finished_ || !ended_.empty()) {
-      changed_.wait_for(lock, seconds{1}, [&] { return finished_ || !ended_.empty(); });
+    while (!finished_ || !ended_.empty() || !expired_.empty()) {
+      changed_.wait(lock, [&] { return finished_ || !ended_.empty() || !expired_.empty(); });
       while (!ended_.empty()) {
         auto connection = std::move(ended_.front());
         ended_.pop_front();
@@ -150,11 +188,33 @@ class Server::Impl final : public net::Acceptor {
         lock.lock();
         --disposing_;
       }
-      const auto strangers = find_strangers();
+      const auto expired = std::exchange(expired_, {});
       lock.unlock();
-      end_sessions(host_->leases().take_expired(), "its client has not come back");
-      for (const auto& stranger : strangers) stranger->end({StatusCode::deadline_exceeded, "there was no hello"});
+      end_sessions(expired, "its client has not come back");
       lock.lock();
+    }
+  }
+
+  // Shows the door to whoever does not introduce himself, and finds sessions whose lease is over. Not a part of the
+  // above, which a session may keep waiting.
+  void keep_door() {
+    std::unique_lock lock{mutex_};
+    while (!finished_) {
+      try {
+        const auto strangers = find_strangers();
+        lock.unlock();
+        for (const auto& stranger : strangers) stranger->end({StatusCode::deadline_exceeded, "there was no hello"});
+        auto expired = host_->leases().take_expired();
+        lock.lock();
+        std::ranges::move(expired, std::back_inserter(expired_));
+        if (!expired_.empty()) changed_.notify_all();
+      } catch (const std::exception&) {  // no memory: in a second again
+      }
+      if (!lock) lock.lock();
+      // Nobody's time is over sooner than this after there was nobody.
+      const bool is_quiet = open_.empty() && host_->leases().counts().lost == 0;
+      const auto period = is_quiet ? seconds{std::max(options_.hello_seconds, 1)} : seconds{1};
+      changed_.wait_for(lock, period, [&] { return finished_; });
     }
   }
 
@@ -177,18 +237,20 @@ class Server::Impl final : public net::Acceptor {
 
   const std::uint32_t forks_ = (watch_forks(), fork_count());
   const ServerOptions options_;
+  const std::shared_ptr<Gate> gate_;
   const std::shared_ptr<WorkerHost> host_;
   std::vector<std::string> urls_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::unordered_set<std::shared_ptr<net::Connection>> open_;
-  std::deque<std::shared_ptr<net::Connection>> ended_;  // to be disposed of
+  std::deque<std::shared_ptr<net::Connection>> ended_;             // to be disposed of
+  std::vector<std::shared_ptr<net::ServedConversation>> expired_;  // likewise
   std::size_t disposing_ = 0;
   bool stopping_ = false, finished_ = false;
 
   std::mutex stop_mutex_;
-  std::thread reaper_;
+  std::thread reaper_, doorkeeper_;
   std::vector<std::unique_ptr<net::Listener>> listeners_;
 };
 
@@ -200,6 +262,8 @@ std::string Server::url() const { return impl_->urls().front(); }
 const std::vector<std::string>& Server::urls() const { return impl_->urls(); }
 std::size_t Server::connections() const { return impl_->connections(); }
 Server::SessionCounts Server::session_counts() const { return impl_->session_counts(); }
+std::size_t Server::sessions() const { return impl_->gate().sessions(); }
+Status Server::reload_tokens() { return impl_->gate().tokens().reload(); }
 std::uint64_t Server::memory_in_use() const { return impl_->memory().in_use; }
 std::uint64_t Server::memory_idle() const {
   const auto memory = impl_->memory();

@@ -2,10 +2,14 @@
 // around it.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include "base/status.h"
 
 namespace burn::server {
 
@@ -13,21 +17,34 @@ struct ServerOptions {
   std::string device = "cpu";         // or several: "cpu,null", "cuda:0,1"; clients name one by its place in the list
   std::string ws = "127.0.0.1:3000";  // HOST:PORT; port 0: any free one; empty: not offered
   std::string grpc;
-  std::string unix_path;                                 // WebSocket over a unix socket
-  std::string grpc_unix_path;                            // gRPC over another
-  std::size_t max_connections = 1024;                    // per listener
-  std::uint64_t session_bytes = std::uint64_t{1} << 40;  // of one client's tensors; never more than the device has
-  std::uint64_t idle_memory = std::uint64_t{64} << 20;   // bytes kept for reuse when there are no sessions
-  int session_lease = 30;                                // seconds that sessions may outlive their connections; 0: none
-  int hello_seconds = 10;                                // for a client to introduce itself
-  int drain_seconds = 5;                                 // for stop() to let clients' work be finished
+  std::string unix_path;       // WebSocket over a unix socket
+  std::string grpc_unix_path;  // gRPC over another
+
+  // Who may come; docs/security.md.
+  std::string token_file;                  // of tokens, one of which a client has to know; empty: everybody may come
+  bool insecure = false;                   // without tokens, listen also where other machines can reach it
+  std::vector<std::string> allow_origins;  // of pages that may connect in a browser: "https://example.org", "*"
+  std::size_t sessions = 1024;             // at once, of all clients
+  std::size_t sessions_per_peer = 256;     // of one address; not of unix sockets
+  std::size_t max_connections = 0;         // of all listeners; 0: as sessions, and what descriptors are there for
+
+  // What a session may have.
+  std::uint64_t session_bytes = std::uint64_t{1} << 40;  // of tensors; never more than the device has
+  std::uint64_t programs = 1 << 16;                      // known at a time
+  std::chrono::milliseconds run_timeout{0};              // for one run; 0: as long as it likes
+
+  std::uint64_t idle_memory = std::uint64_t{64} << 20;  // bytes kept for reuse when there are no sessions
+  int session_lease = 30;                               // seconds that sessions may outlive their connections; 0: none
+  int hello_seconds = 10;                               // for a client to introduce itself
+  int drain_seconds = 5;                                // for stop() to let clients' work be finished
 };
 
 // Serves from construction to stop(). Thread-safe.
 class Server {
  public:
   // Throws Error: NOT_FOUND for a device that is not to be had, with those that are; UNAVAILABLE for an address in use;
-  // INVALID_ARGUMENT for one that makes no sense, or for none at all.
+  // INVALID_ARGUMENT for one that makes no sense, or for none at all; FAILED_PRECONDITION for one that other machines
+  // can reach, without a token file or `insecure`.
   explicit Server(const ServerOptions& options = {});
   ~Server();  // stop()
   Server(const Server&) = delete;
@@ -43,11 +60,16 @@ class Server {
     std::size_t lost = 0;          // sessions without a connection now
   };
   SessionCounts session_counts() const;
+  std::size_t sessions() const;
   std::uint64_t memory_in_use() const;  // of all devices, in bytes
   std::uint64_t memory_idle() const;    // kept for reuse beside that
 
+  // Reads ServerOptions::token_file again; who is in stays in. Errors: as the constructor's, and the tokens stay.
+  Status reload_tokens();
+
   // Accepts nobody any more, lets what clients have sent be executed and answered for up to drain_seconds, tells them
-  // that the server is shutting down, and closes. Idempotent.
+  // that the server is shutting down, and closes. Waits for what is being executed, however long it takes; who cannot,
+  // ends the process, as burn-server does. Idempotent.
   void stop();
 
  private:

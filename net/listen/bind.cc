@@ -10,6 +10,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "net/listen/peer.h"
+
 namespace burn::net {
 namespace {
 
@@ -33,6 +35,8 @@ int bind_and_listen(int fd, const sockaddr* address, socklen_t size) {
   return 0;
 }
 
+bool is_loopback(const sockaddr* address) { return Peer::of(to_string(address)).where == Peer::Where::loopback; }
+
 // Whether somebody accepts connections there.
 bool is_served(const sockaddr_un& address) {
   const UniqueFd probe{::socket(AF_UNIX, kSocketFlags, 0)};
@@ -42,7 +46,7 @@ bool is_served(const sockaddr_un& address) {
 
 }  // namespace
 
-Result<BoundSocket> bind_tcp(const std::string& address) {
+Result<BoundSocket> bind_tcp(const std::string& address, bool loopback_only) {
   BURN_TRY(const HostPort where, parse_host_port(address));
   addrinfo hints{};
   hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
@@ -52,6 +56,9 @@ Result<BoundSocket> bind_tcp(const std::string& address) {
   if (failed != 0) return cannot_listen(address, ::gai_strerror(failed));
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> addresses{found, &::freeaddrinfo};
 
+  if (loopback_only && !is_loopback(addresses->ai_addr)) {
+    return failed_precondition("other machines can reach " + address + ", and no token is asked for");
+  }
   UniqueFd fd{::socket(addresses->ai_family, kSocketFlags, 0)};
   if (!fd) return cannot_listen(address, errno_text(errno));
   const int on = 1;  // a server that restarts takes its port back at once

@@ -16,7 +16,7 @@ struct BoundSocket {
 };
 
 // Errors: as in listener.h.
-Result<BoundSocket> bind_tcp(const std::string& address);
+Result<BoundSocket> bind_tcp(const std::string& address, bool loopback_only = false);
 Result<BoundSocket> bind_unix(const std::string& path);
 
 }  // namespace burn::net

@@ -3,13 +3,14 @@
 #include <climits>
 #include <cstdlib>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/grpcpp.h>
+#include <unistd.h>
 
+#include "net/listen/accept_loop.h"
 #include "net/listen/bind.h"
 #include "net/listen/grpc_stream.h"
 #include "net/listen/listener.h"
@@ -20,7 +21,9 @@
 namespace burn::net {
 namespace {
 
-constexpr int kThreads = 2;  // they move bytes and decode; the work is done elsewhere
+constexpr int kThreads = 2;       // they move bytes and decode; the work is done elsewhere
+constexpr int kMostStreams = 64;  // at once on a connection; a client of ours has one
+constexpr const char* kUnixScheme = "grpc+unix:";
 
 // By default all threads that wait within gRPC share one epoll set, and whoever finds an event that is not his wakes
 // whom it is for: several more changes of threads for a message. With poll each waits for its own connections.
@@ -29,43 +32,71 @@ Status start_grpc() {
   return keep_grpc_running();
 }
 
+// Of connections, of which each may have a few calls; somewhat more than of calls, so that the one too many is told.
+std::shared_ptr<Places> connection_places(const PlaceLimits& calls) {
+  PlaceLimits limits = calls;
+  const std::size_t more = std::min<std::size_t>(calls.all / 4 + 1, 16);
+  limits.all += more;
+  limits.per_peer += more;
+  return std::make_shared<Places>("connections", limits);
+}
+
+// Accepts by itself (accept_loop.h): gRPC's own listener stops for good when it finds no descriptor, counts nothing,
+// and does not say why it cannot bind.
 class GrpcListener final : public Listener {
  public:
   GrpcListener(Acceptor& acceptor, const ListenOptions& options)
-      : connections_(std::make_shared<OpenConnections>(options.max_connections)),
-        calls_{service_, acceptor, connections_} {}
+      : options_(options),
+        connections_(std::make_shared<OpenConnections>(places_of(options))),
+        calls_({.service = service_,
+                .acceptor = acceptor,
+                .connections = connections_,
+                .watches = std::make_shared<Places>("watches of health", PlaceLimits{.all = 256, .per_peer = 64}),
+                .count = [this](const std::string& peer) { return accepting_->count_call(peer); },
+                .end_timeout = std::chrono::seconds{options.handshake_timeout_seconds},
+                .stall_timeout = std::chrono::seconds{options.idle_timeout_seconds}}) {}
 
-  Status start(const std::string& address, const ListenOptions& options);
-  Status start_unix(const std::string& path, const ListenOptions& options);
+  // `scheme`: "grpc://".
+  Status start(BoundSocket socket, const std::string& scheme);
 
   ~GrpcListener() override {
-    if (!server_) return;
-    connections_->close(unavailable("the server is shutting down"));
-    server_->Shutdown(std::chrono::system_clock::now());  // later, it would wait for connections that say nothing
-    for (const auto& loop : loops_) loop->stop();         // not before: a server still uses its queues
+    if (accepting_) accepting_->stop();
+    if (server_) {
+      connections_->close(unavailable("the server is shutting down"));
+      server_->Shutdown(std::chrono::system_clock::now());  // later, it would wait for connections that say nothing
+    }
+    for (const auto& loop : loops_) loop->stop();  // not before: a server still uses its queues
+    if (!unix_path_.empty()) ::unlink(unix_path_.c_str());
   }
 
   std::string url() const override { return url_; }
 
-  // gRPC keeps the socket until its end; calls are refused.
+  // The socket stays, for those who ask for our health; calls are refused.
   void stop_accepting() override { connections_->stop(); }
 
  private:
-  // The port that was bound; nothing if it could not be.
-  std::optional<int> serve(const std::string& address, const ListenOptions& options);
+  void hand_over(UniqueFd socket);
 
+  const ListenOptions options_;
   const std::shared_ptr<OpenConnections> connections_;
   grpc::AsyncGenericService service_;
   GrpcCalls calls_;
-  std::string url_;
+  std::string url_, unix_path_;
   std::vector<std::shared_ptr<GrpcLoop>> loops_;
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> door_;
   std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<AcceptLoop> accepting_;
 };
 
 void set_limits(grpc::ServerBuilder& builder, const ListenOptions& options) {
   const int half_idle_ms = std::max(1, options.idle_timeout_seconds * 1000 / 2);
   builder.SetMaxReceiveMessageSize(static_cast<int>(std::min<std::size_t>(options.max_frame_bytes, INT_MAX)));
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // a port in use is an error, not half of the clients
+  // A message that says it is packed is not unpacked: what would come out is limited by nothing.
+  for (const auto packed : {GRPC_COMPRESS_DEFLATE, GRPC_COMPRESS_GZIP}) {
+    builder.SetCompressionAlgorithmSupportStatus(packed, false);
+  }
+  builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMostStreams);
   tune_grpc([&](const char* name, int value) { builder.AddChannelArgument(name, value); });
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, options.handshake_timeout_seconds * 1000);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, options.idle_timeout_seconds * 1000);
@@ -76,40 +107,36 @@ void set_limits(grpc::ServerBuilder& builder, const ListenOptions& options) {
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1000);
 }
 
-Status GrpcListener::start(const std::string& address, const ListenOptions& options) {
-  // Bound once by ourselves, for the address to be a numeric one, and for a sentence when that fails: gRPC gives none.
-  BURN_TRY(BoundSocket probe, bind_tcp(address));
-  probe.fd = {};
-  BURN_TRY(const HostPort wanted, parse_host_port(address));
-  BURN_TRY(HostPort bound, parse_host_port(probe.address));
-  bound.port = wanted.port;  // if that is 0, gRPC picks one
-  const auto port = serve(to_string(bound), options);
-  if (!port) return unavailable("cannot listen on " + address + ": gRPC could not bind it");
-  bound.port = static_cast<std::uint16_t>(*port);
-  url_ = "grpc://" + to_string(bound);
-  return ok_status();
-}
-
-Status GrpcListener::start_unix(const std::string& path, const ListenOptions& options) {
-  BURN_TRY(BoundSocket probe, bind_unix(path));  // gRPC would replace anything that has the name
-  probe.fd = {};
-  if (!serve("unix:" + path, options)) return unavailable("cannot listen on " + path + ": gRPC could not bind it");
-  url_ = "grpc+unix:" + path;
-  return ok_status();
-}
-
-std::optional<int> GrpcListener::serve(const std::string& address, const ListenOptions& options) {
+Status GrpcListener::start(BoundSocket socket, const std::string& scheme) {
+  const std::string where = scheme + socket.address;
   grpc::EnableDefaultHealthCheckService(false);  // grpc_health.h
   grpc::ServerBuilder builder;
-  set_limits(builder, options);
-  int port = 0;
-  builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
+  set_limits(builder, options_);
+  door_ = builder.experimental().AddExternalConnectionAcceptor(
+      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, grpc::InsecureServerCredentials());
   builder.RegisterAsyncGenericService(&service_);
   for (int i = 0; i < kThreads; ++i) loops_.push_back(std::make_shared<GrpcLoop>(builder.AddCompletionQueue()));
   server_ = builder.BuildAndStart();
-  if (!server_) return std::nullopt;
-  for (const auto& loop : loops_) take_calls(calls_, loop);
-  return port;
+  if (!server_) return unavailable("cannot listen on " + socket.address + ": gRPC does not start");
+  url_ = where;
+  if (scheme == kUnixScheme) unix_path_ = socket.address;
+  // Asked to count calls as soon as there are any.
+  BURN_TRY(accepting_, AcceptLoop::start(std::move(socket.fd), connection_places(places_of(options_)->limits()),
+                                         {.accepted = [this](UniqueFd client) { hand_over(std::move(client)); },
+                                          .tick =
+                                              [this] {
+                                                connections_->tick();
+                                                calls_.take_owed();
+                                              }}));
+  for (const auto& loop : loops_) calls_.take(loop);
+  return ok_status();
+}
+
+void GrpcListener::hand_over(UniqueFd socket) {
+  tune_accepted(socket.get(), std::chrono::seconds{std::max(1, options_.idle_timeout_seconds / 2)});
+  grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+  connection.fd = socket.release();
+  door_->HandleNewConnection(&connection);
 }
 
 }  // namespace
@@ -117,16 +144,18 @@ std::optional<int> GrpcListener::serve(const std::string& address, const ListenO
 Result<std::unique_ptr<Listener>> listen_grpc(const std::string& address, Acceptor& acceptor,
                                               const ListenOptions& options) {
   BURN_RETURN_IF_ERROR(start_grpc());
+  BURN_TRY(BoundSocket socket, bind_tcp(address, options.loopback_only));
   auto listener = std::make_unique<GrpcListener>(acceptor, options);
-  BURN_RETURN_IF_ERROR(listener->start(address, options));
+  BURN_RETURN_IF_ERROR(listener->start(std::move(socket), "grpc://"));
   return std::unique_ptr<Listener>(std::move(listener));
 }
 
 Result<std::unique_ptr<Listener>> listen_grpc_unix(const std::string& path, Acceptor& acceptor,
                                                    const ListenOptions& options) {
   BURN_RETURN_IF_ERROR(start_grpc());
+  BURN_TRY(BoundSocket socket, bind_unix(path));
   auto listener = std::make_unique<GrpcListener>(acceptor, options);
-  BURN_RETURN_IF_ERROR(listener->start_unix(path, options));
+  BURN_RETURN_IF_ERROR(listener->start(std::move(socket), kUnixScheme));
   return std::unique_ptr<Listener>(std::move(listener));
 }
 

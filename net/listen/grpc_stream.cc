@@ -1,6 +1,7 @@
 #include "net/listen/grpc_stream.h"
 
 #include <atomic>
+#include <exception>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include "net/listen/grpc_health.h"
 #include "net/transport/grpc_sender.h"
 #include "net/transport/handler_gate.h"
+#include "net/transport/stall_watch.h"
 
 namespace burn::net {
 namespace {
@@ -54,8 +56,13 @@ class Stream final : public GrpcSender, public Abortable, public std::enable_sha
     const std::lock_guard lock(lock_);
     if (done_) return;
     if (!why_) why_ = std::move(why);
-    if (started_) call_->context.TryCancel();  // on_over follows
+    if (arrived_) call_->context.TryCancel();  // on_over follows
   }
+
+  // Ends a stream whose client takes nothing: after its end, or while much waits for it.
+  void tick() override;
+  // A reaction has thrown.
+  void fail(Status why) { abort(std::move(why)); }
 
   const std::string& peer() const { return peer_; }
 
@@ -76,8 +83,10 @@ class Stream final : public GrpcSender, public Abortable, public std::enable_sha
   void ended();
 
   void start();
+  void refuse(const Status& why) { finish({static_cast<grpc::StatusCode>(why.code()), why.message()}); }
   void send_health(ServingStatus status);
   void read_into(GrpcTag& tag);
+  void read_on();
   void write_next() override;
   void finish(grpc::Status status);
   void answer(grpc::Status status);  // Requires: the lock, as does
@@ -89,6 +98,7 @@ class Stream final : public GrpcSender, public Abortable, public std::enable_sha
   std::unique_ptr<Call> call_;
   std::string peer_;
   OpenConnections::Lease lease_;
+  Place watch_;
   HandlerGate gate_;
   std::shared_ptr<Stream> self_;  // gRPC's share
   grpc::ByteBuffer incoming_;
@@ -104,7 +114,10 @@ class Stream final : public GrpcSender, public Abortable, public std::enable_sha
   std::atomic<int> due_ = 0;                     // of these, but for written_, which finished_ waits for
 
   // Under the lock:
+  bool arrived_ = false;  // there is a call
   bool started_ = false;
+  bool pausing_ = false;  // nothing is read while answers wait
+  StallWatch stall_;
   bool writing_ = false;                // gRPC has outgoing_
   std::optional<grpc::Status> answer_;  // to finish with; nothing is written any more
   bool cancelled_ = false;              // by the peer or the transport, unless it was us
@@ -113,30 +126,36 @@ class Stream final : public GrpcSender, public Abortable, public std::enable_sha
 };
 
 void Stream::wait() {
-  self_ = shared_from_this();
   auto* queue = static_cast<grpc::ServerCompletionQueue*>(loop_->queue());
   const std::lock_guard lock(lock_);
   call_->context.AsyncNotifyWhenDone(over_.hand_over());
   ++due_;
-  calls_.service.RequestCall(&call_->context, &call_->stream, queue, queue, called_.hand_over());
+  self_ = shared_from_this();
+  calls_.parts().service.RequestCall(&call_->context, &call_->stream, queue, queue, called_.hand_over());
 }
 
 void Stream::on_called(bool ok) {
   if (!ok) return;  // the server is shut down; on_over is not due
   ++due_;
-  take_calls(calls_, loop_);
+  {
+    const std::lock_guard lock(lock_);
+    arrived_ = true;
+  }
+  calls_.take(loop_);
+  peer_ = peer_name(call_->context.peer());
+  if (!calls_.parts().count(peer_)) return refuse(resource_exhausted("too many calls on one connection"));
   const std::string& method = call_->context.method();
   if (method == kHealthCheck || method == kHealthWatch) return read_into(asked_);
   if (method != kGrpcMethod) return finish({grpc::StatusCode::UNIMPLEMENTED, "unknown method " + method});
-  lease_ = calls_.connections->take();
-  if (!lease_) return finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "the server takes no further connection"});
-  calls_.connections->put(lease_, weak_from_this());
+  auto lease = calls_.parts().connections->take(Peer::of(peer_));
+  if (!lease.ok()) return refuse(lease.status());
+  lease_ = *std::move(lease);
+  calls_.parts().connections->put(lease_, weak_from_this());
   start();
 }
 
 void Stream::start() {
-  peer_ = peer_name(call_->context.peer());
-  auto handler = calls_.acceptor.accept(std::make_shared<GrpcChannel<Stream>>(self_));
+  auto handler = calls_.parts().acceptor.accept(std::make_shared<GrpcChannel<Stream>>(self_));
   bool refused = handler == nullptr;
   gate_.open(std::move(handler));
   {
@@ -162,10 +181,15 @@ void Stream::read_into(GrpcTag& tag) {
 
 void Stream::on_asked(bool ok) {
   if (!ok) return finish({grpc::StatusCode::INVALID_ARGUMENT, "a health check without a request"});
-  const auto status = health_of(incoming_, !calls_.connections->is_stopped());
+  const auto status = health_of(incoming_, !calls_.parts().connections->is_stopped());
   const bool is_check = call_->context.method() == kHealthCheck;
   if (is_check && status == ServingStatus::service_unknown)
     return finish({grpc::StatusCode::NOT_FOUND, "unknown service"});
+  if (!is_check) {
+    auto place = calls_.parts().watches->take(Peer::of(peer_));
+    if (!place.ok()) return refuse(place.status());
+    watch_ = *std::move(place);
+  }
   send_health(status);
   if (is_check) finish(grpc::Status::OK);  // a watch goes on until the client or the server has enough of it
 }
@@ -186,6 +210,16 @@ void Stream::on_read(bool ok) {
   Status status = deliver(&incoming_, gate_);
   end_burst();
   if (!status.ok()) return abort(std::move(status));
+  read_on();
+}
+
+// More, unless the client is to take its answers first; then whoever writes the last of them reads on.
+void Stream::read_on() {
+  {
+    const std::lock_guard lock(lock_);
+    pausing_ = queue_.bytes() > kMostWaitingBytes;
+    if (pausing_) return;
+  }
   read_into(read_);
 }
 
@@ -193,12 +227,30 @@ void Stream::on_written(bool ok) {
   const auto self = shared_from_this();  // the end may come as soon as the lock is released
   {
     const std::lock_guard lock(lock_);
+    stall_.took(outgoing_.Length());
     outgoing_.Clear();
     queue_.written();
     writing_ = false;
     if (answer_) return finish_when_written();
+    if (pausing_ && ok && queue_.bytes() <= kMostWaitingBytes / 2) {
+      pausing_ = false;
+      ++due_;
+      call_->stream.Read(&incoming_, read_.hand_over());
+    }
   }
   if (ok) pump();  // if not, on_over follows
+}
+
+void Stream::tick() {
+  const auto now = StallWatch::Clock::now();
+  const std::lock_guard lock(lock_);
+  if (done_ || why_ || !arrived_) return;
+  const bool is_ending = answer_ || queue_.is_closed();
+  const auto& parts = calls_.parts();
+  const auto patience = is_ending ? parts.end_timeout : parts.stall_timeout;
+  if (!stall_.is_stalled(now, is_ending, is_ending || pausing_, patience)) return;
+  why_ = unavailable(std::string{kDoesNotRead});
+  call_->context.TryCancel();  // on_over follows
 }
 
 void Stream::write_next() {
@@ -258,6 +310,7 @@ void Stream::ended() {
   }
   call.reset();
   lease_.reset();
+  watch_.reset();
   gate_.closed(std::move(why));
   use_.reset();
   self_.reset();
@@ -265,8 +318,23 @@ void Stream::ended() {
 
 }  // namespace
 
-void take_calls(GrpcCalls& calls, std::shared_ptr<GrpcLoop> loop) {
-  std::make_shared<Stream>(calls, std::move(loop))->wait();
+void GrpcCalls::take(const std::shared_ptr<GrpcLoop>& loop) noexcept {
+  try {
+    std::make_shared<Stream>(*this, loop)->wait();
+  } catch (const std::exception&) {
+    const std::lock_guard lock{mutex_};
+    owed_.push_back(loop);
+  }
+}
+
+void GrpcCalls::take_owed() {
+  std::vector<std::shared_ptr<GrpcLoop>> owed;
+  owed.reserve(kMostLoops);
+  {
+    const std::lock_guard lock{mutex_};
+    owed.swap(owed_);
+  }
+  for (const auto& loop : owed) take(loop);
 }
 
 }  // namespace burn::net

@@ -1,7 +1,13 @@
 // Calls of Connect over gRPC, each a proto::Channel.
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "net/listen/listener.h"
 #include "net/listen/open_connections.h"
@@ -14,14 +20,34 @@ class AsyncGenericService;
 namespace burn::net {
 
 // Who serves calls. Outlives the loops that take them.
-struct GrpcCalls {
-  grpc::AsyncGenericService& service;
-  Acceptor& acceptor;
-  const std::shared_ptr<OpenConnections> connections;
-};
+class GrpcCalls {
+ public:
+  struct Parts {
+    grpc::AsyncGenericService& service;
+    Acceptor& acceptor;
+    std::shared_ptr<OpenConnections> connections;
+    std::shared_ptr<Places> watches;                     // of health, which last
+    std::function<bool(const std::string& peer)> count;  // AcceptLoop::count_call
+    std::chrono::milliseconds end_timeout{};             // for a client to take the end of a stream
+    std::chrono::milliseconds stall_timeout{};           // for a client to take anything of much that waits for it
+  };
 
-// Takes the next call and all that follow until the server is shut down, and serves them on `loop`, whose queue is the
-// server's. The loop is to be stopped when nothing is called any more; channels may keep it beyond that.
-void take_calls(GrpcCalls& calls, std::shared_ptr<GrpcLoop> loop);
+  explicit GrpcCalls(Parts parts) : parts_(std::move(parts)) { owed_.reserve(kMostLoops); }
+
+  const Parts& parts() const { return parts_; }
+
+  // Takes the next call and all that follow until the server is shut down, and serves them on `loop`, whose queue is
+  // the server's. The loop is to be stopped when nothing is called any more; channels may keep it beyond that.
+  void take(const std::shared_ptr<GrpcLoop>& loop) noexcept;
+  // Tries again where there was no memory to take the next call. Requires: the server is not shut down.
+  void take_owed();
+
+ private:
+  static constexpr std::size_t kMostLoops = 64;
+
+  const Parts parts_;
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<GrpcLoop>> owed_;
+};
 
 }  // namespace burn::net

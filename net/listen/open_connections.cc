@@ -1,24 +1,31 @@
 #include "net/listen/open_connections.h"
 
 #include <utility>
-#include <vector>
+
+#include "net/listen/headroom.h"
 
 namespace burn::net {
 
-OpenConnections::Lease OpenConnections::take() {
-  std::lock_guard lock(mutex_);
-  if (stopped_ || open_.size() >= limit_) return nullptr;
-  const std::uint64_t key = ++last_key_;
-  open_.try_emplace(key);
-  return {new std::uint64_t{key}, [self = shared_from_this()](const std::uint64_t* lease) {
-            self->give_back(*lease);
-            delete lease;
-          }};
+Result<OpenConnections::Lease> OpenConnections::take(const Peer& peer) {
+  std::unique_lock lock(mutex_);
+  if (stopped_) return unavailable("the server is shutting down");
+  lock.unlock();
+  if (!has_memory_for_more()) return resource_exhausted("the worker has no memory for another connection");
+  BURN_TRY(auto place, places_->take(peer));
+  auto number = std::make_unique<std::uint64_t>();
+  lock.lock();
+  *number = ++last_key_;
+  open_.try_emplace(*number, Entry{std::move(place), {}});
+  lock.unlock();
+  return Lease{number.release(), [self = shared_from_this()](const std::uint64_t* lease) {
+                 self->give_back(*lease);
+                 delete lease;
+               }};
 }
 
 void OpenConnections::put(const Lease& lease, std::weak_ptr<Abortable> connection) {
   std::lock_guard lock(mutex_);
-  if (const auto it = open_.find(*lease); it != open_.end()) it->second = std::move(connection);
+  if (const auto it = open_.find(*lease); it != open_.end()) it->second.connection = std::move(connection);
 }
 
 void OpenConnections::stop() {
@@ -31,21 +38,33 @@ bool OpenConnections::is_stopped() const {
   return stopped_;
 }
 
-void OpenConnections::close(const Status& why) {
-  std::vector<std::shared_ptr<Abortable>> open;  // dropped outside the lock: that may give a place back
-  {
-    std::lock_guard lock(mutex_);
-    stopped_ = true;
-    for (const auto& [key, weak] : open_) {
-      if (auto connection = weak.lock()) open.push_back(std::move(connection));
-    }
+// Those are dropped outside the lock: that may give a place back.
+std::vector<std::shared_ptr<Abortable>> OpenConnections::open() const {
+  std::vector<std::shared_ptr<Abortable>> open;
+  std::lock_guard lock(mutex_);
+  open.reserve(open_.size());
+  for (const auto& [key, entry] : open_) {
+    if (auto connection = entry.connection.lock()) open.push_back(std::move(connection));
   }
-  for (const auto& connection : open) connection->abort(why);
+  return open;
+}
+
+void OpenConnections::tick() {
+  for (const auto& connection : open()) connection->tick();
+}
+
+void OpenConnections::close(const Status& why) {
+  stop();
+  for (const auto& connection : open()) connection->abort(why);
 }
 
 void OpenConnections::give_back(std::uint64_t key) {
+  Entry over;  // its place goes outside the lock
   std::lock_guard lock(mutex_);
-  open_.erase(key);
+  if (const auto it = open_.find(key); it != open_.end()) {
+    over = std::move(it->second);
+    open_.erase(it);
+  }
 }
 
 }  // namespace burn::net

@@ -5,8 +5,10 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
 #include "base/status.h"
+#include "net/listen/places.h"
 #include "net/transport/abortable.h"
 
 namespace burn::net {
@@ -17,12 +19,15 @@ class OpenConnections : public std::enable_shared_from_this<OpenConnections> {
   // One place; free again when the last copy is dropped.
   using Lease = std::shared_ptr<const std::uint64_t>;
 
-  explicit OpenConnections(std::size_t limit) : limit_(limit) {}
+  // `places`: may be other listeners', too.
+  explicit OpenConnections(std::shared_ptr<Places> places) : places_(std::move(places)) {}
 
-  // Null: all places are taken, or no more are given.
-  Lease take();
+  // Errors: RESOURCE_EXHAUSTED when there is no place for this peer; UNAVAILABLE when no more are given.
+  Result<Lease> take(const Peer& peer);
   // Says who has the place.
   void put(const Lease& lease, std::weak_ptr<Abortable> connection);
+  // Lets each of them see to its deadlines.
+  void tick();
   // Gives no more leases,
   void stop();
   bool is_stopped() const;
@@ -30,11 +35,17 @@ class OpenConnections : public std::enable_shared_from_this<OpenConnections> {
   void close(const Status& why);
 
  private:
-  void give_back(std::uint64_t key);
+  struct Entry {
+    Place place;
+    std::weak_ptr<Abortable> connection;
+  };
 
-  const std::size_t limit_;
+  void give_back(std::uint64_t key);
+  std::vector<std::shared_ptr<Abortable>> open() const;
+
+  const std::shared_ptr<Places> places_;
   mutable std::mutex mutex_;
-  std::unordered_map<std::uint64_t, std::weak_ptr<Abortable>> open_;
+  std::unordered_map<std::uint64_t, Entry> open_;
   std::uint64_t last_key_ = 0;
   bool stopped_ = false;
 };

@@ -1,5 +1,6 @@
 #include <cerrno>
 #include <chrono>
+#include <exception>
 #include <future>
 #include <utility>
 
@@ -33,8 +34,9 @@ class WebSocketListener final : public Listener {
         options_{.max_frame_bytes = options.max_frame_bytes,
                  .handshake_timeout = std::chrono::seconds{options.handshake_timeout_seconds},
                  .idle_timeout = std::chrono::seconds{options.idle_timeout_seconds},
-                 .shared_memory = options.shared_memory},
-        connections_(std::make_shared<OpenConnections>(options.max_connections)),
+                 .shared_memory = options.shared_memory,
+                 .origins = options.origins},
+        connections_(std::make_shared<OpenConnections>(places_of(options))),
         threads_(std::make_unique<IoThreads>(kThreads)),
         loop_(threads_->first()),
         socket_(*loop_, socket.fd.release()),
@@ -78,7 +80,10 @@ class WebSocketListener final : public Listener {
     for (;;) {
       UniqueFd client{::accept4(socket_.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
       if (client) {
-        serve(std::move(client));
+        try {
+          serve(std::move(client));
+        } catch (const std::exception&) {  // no memory for it: it is closed
+        }
       } else if (errno == EAGAIN) {
         return wait_for_client();
       } else if (errno != ECONNABORTED && errno != EINTR) {  // out of file descriptors, most likely
@@ -89,8 +94,9 @@ class WebSocketListener final : public Listener {
   }
 
   void serve(UniqueFd client) {
-    const auto lease = connections_->take();
-    if (!lease) return;
+    const auto taken = connections_->take(Peer::of(peer_name(client.get())));
+    if (!taken.ok()) return;
+    const auto& lease = *taken;
     auto accept = [this](std::shared_ptr<proto::Channel> channel) { return acceptor_.accept(std::move(channel)); };
     connections_->put(lease, serve_websocket(threads_->next(), std::move(client), options_, accept, lease));
   }
@@ -127,7 +133,7 @@ class UnixListener final : public Listener {
 
 Result<std::unique_ptr<Listener>> listen_websocket(const std::string& address, Acceptor& acceptor,
                                                    const ListenOptions& options) {
-  BURN_TRY(BoundSocket socket, bind_tcp(address));
+  BURN_TRY(BoundSocket socket, bind_tcp(address, options.loopback_only));
   return std::unique_ptr<Listener>(std::make_unique<WebSocketListener>(std::move(socket), "ws://", acceptor, options));
 }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/settings.h"
 #include "net/dial/connect.h"
 #include "net/remote/conversation.h"
 
@@ -87,12 +88,14 @@ Result<std::unique_ptr<RemoteSession>> connect(const std::string& url, const Con
   const auto factory = [url](std::shared_ptr<proto::ChannelHandler> handler, std::chrono::milliseconds timeout) {
     return connect_channel(url, std::move(handler), timeout);
   };
+  ConnectOptions with_token = options;
+  if (options.token.empty()) with_token.token = setting(Setting::token);
   const auto deadline = Clock::now() + std::chrono::seconds{options.timeout_seconds};
-  auto session = connect_over(factory, url, options);
+  auto session = connect_over(factory, url, with_token);
   for (auto pause = kFirstPause; pause <= kLastPause && may_try_again(url, session, options); pause *= 2) {
     if (Clock::now() + pause >= deadline) break;
     std::this_thread::sleep_for(pause);
-    session = connect_over(factory, url, options);
+    session = connect_over(factory, url, with_token);
   }
   return session;
 }

@@ -16,7 +16,7 @@ namespace burn::net {
 
 struct ConnectOptions {
   int timeout_seconds = 10;  // to connect and be welcomed, and for each try to come back
-  std::string token;
+  std::string token;         // for a server that asks for one; empty: the setting BURN_TOKEN
   // How long the session is to outlive a lost connection: as long as the server lends at most. 0: not at all.
   std::uint32_t lease_seconds = std::numeric_limits<std::uint32_t>::max();
   // After so many seconds without an answer or any other progress the session is given up, although the server is

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/one_line.h"
 #include "ir/catalogue.h"
 
 namespace burn::net {
@@ -152,19 +153,25 @@ void Connection::handshake(const proto::Body& body) {
     return end(failed_precondition(
         fmt::format("client speaks protocol {}, this server {}", hello->version, proto::kProtocolVersion)));
   }
-  if (hello->resume) return come_back(*hello->resume);
+  if (hello->resume) {
+    const auto known = host_->authenticate(*hello);
+    return known.ok() ? come_back(*hello->resume) : end(known);
+  }
   const auto& names = host_->devices();
   if (hello->device >= names.size()) {
     return end(not_found(fmt::format("there is no device {} here: the worker has {}", hello->device, list(names))));
   }
+  auto admitted = host_->admit(*hello, peer_);
+  if (!admitted.ok()) return end(admitted.status());
   auto terms = host_->leases().terms(hello->lease_seconds);
   if (!terms.ok()) return end(terms.status());
+  terms->admission = *std::move(admitted);
   auto session = host_->open_session(hello->device);
   if (const auto health = session->health(); !health.ok()) return end(health);
   conversation_ = std::make_shared<ServedConversation>(std::move(session), *std::move(terms));
   const auto& name = conversation_->terms().name;
-  host_->log(Severity::info,
-             fmt::format("session {} opened from {} ({}) on {}", name, peer_, hello->client, names[hello->device]));
+  host_->log(Severity::info, fmt::format("session {} opened from {} ({}) on {}", name, peer_, quoted(hello->client),
+                                         names[hello->device]));
   if (hello->fingerprint != 0 && hello->fingerprint != ir::op_set_fingerprint()) {
     host_->log(Severity::warning, fmt::format("session {}: the client's op set ({:016x}) differs from ours ({:016x})",
                                               name, hello->fingerprint, ir::op_set_fingerprint()));

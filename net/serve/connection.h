@@ -30,6 +30,7 @@ class Connection : public proto::ChannelHandler, public ServedLink, public std::
 
   // From the channel.
   void on_frame(SharedBytes frame) override;
+  std::size_t max_frame_bytes() const override { return conversation_ ? proto::kMaxFrameBytes : proto::kMaxHelloBytes; }
   proto::ReceiveSpace receive_space(std::span<const std::byte> head, std::uint64_t size) override;
   void on_frame_in_place(SharedBytes head, SharedBytes rest) override;
   void on_closed(Status why) override;

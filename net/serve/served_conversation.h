@@ -36,7 +36,8 @@ class ServedConversation {
   struct Terms {
     std::string name;  // for logs, and to come back
     std::string secret;
-    std::chrono::seconds lease{0};  // without a connection; 0: it ends with that
+    std::chrono::seconds lease{0};                    // without a connection; 0: it ends with that
+    std::shared_ptr<const void> admission = nullptr;  // of the host, until the session's memory is free
   };
 
   ServedConversation(std::unique_ptr<proto::ServedSession> session, Terms terms);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "net/serve/leases.h"
+#include "proto/message.h"
 #include "proto/served_session.h"
 
 namespace burn::net {
@@ -25,6 +26,13 @@ class SessionHost {
 
   // Names of what a client's hello may choose from, by position: "cpu", "cuda:0". At least one.
   virtual const std::vector<std::string>& devices() const = 0;
+  // What a client is let in with; dropped when its session is gone.
+  using Admission = std::shared_ptr<const void>;
+  // Whether a client from `peer` (Channel::peer) that says this may have a session. Asked before anything is made for
+  // it. Errors: UNAUTHENTICATED, RESOURCE_EXHAUSTED; the client is told, and its connection ends.
+  virtual Result<Admission> admit(const proto::Hello& /*hello*/, const std::string& /*peer*/) { return Admission{}; }
+  // Whether it may come back to a session that it has. Errors: UNAUTHENTICATED.
+  virtual Status authenticate(const proto::Hello& /*hello*/) { return {}; }
   // Never null; a session that cannot be had says why by its health(). Requires: device < devices().size().
   virtual std::unique_ptr<proto::ServedSession> open_session(std::size_t device) = 0;
   // A line for the operator.

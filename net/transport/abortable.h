@@ -10,6 +10,8 @@ class Abortable {
   virtual ~Abortable() = default;
   // Ends the connection at once; its handler is told `why`. Thread-safe; returns before it is done.
   virtual void abort(Status why) = 0;
+  // Called about once a second, for deadlines that the transport does not keep by itself. Thread-safe.
+  virtual void tick() {}
 };
 
 }  // namespace burn::net

@@ -5,8 +5,11 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <memory>
 #include <thread>
+
+#include "base/status.h"
 
 namespace grpc {
 class CompletionQueue;
@@ -54,7 +57,15 @@ class GrpcOp final : public GrpcTag {
   GrpcOp(Owner* owner, void (Owner::*reaction)(bool ok), Where where = Where::on_loop)
       : GrpcTag(where), owner_(owner), reaction_(reaction) {}
   void run(bool ok) override {
-    (owner_->*reaction_)(ok);
+    if constexpr (requires { owner_->fail(Status{}); }) {  // an owner that ends alone where there is no memory
+      try {
+        (owner_->*reaction_)(ok);
+      } catch (const std::exception& error) {
+        owner_->fail(Status{StatusCode::resource_exhausted, error.what()});
+      }
+    } else {
+      (owner_->*reaction_)(ok);
+    }
     if (where() == Where::on_loop) owner_->ended();
   }
 

@@ -19,6 +19,11 @@ class HandlerGate {
     if (!shut_) handler_ = std::move(handler);
   }
 
+  std::size_t max_frame_bytes() {
+    std::lock_guard lock(mutex_);
+    return handler_ ? handler_->max_frame_bytes() : 0;
+  }
+
   void frame(SharedBytes bytes) {
     std::lock_guard lock(mutex_);
     const auto handler = handler_;  // the call may shut the gate

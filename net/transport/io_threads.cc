@@ -1,5 +1,7 @@
 #include "net/transport/io_threads.h"
 
+#include <exception>
+
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -9,6 +11,21 @@ namespace burn::net {
 
 namespace asio = boost::asio;
 
+namespace {
+
+// What a callback throws is that callback's; the loop goes on for the others.
+void run(IoContext& context) {
+  for (;;) {
+    try {
+      context.run();
+      return;
+    } catch (const std::exception&) {
+    }
+  }
+}
+
+}  // namespace
+
 IoThreads::IoThreads(int threads) {
   // The handshake needs it (ws_handshake.cc). What OpenSSL notes about the thread that starts it is freed with nothing
   // but the process: so the caller's thread does, and not one of these, which end.
@@ -17,7 +34,7 @@ IoThreads::IoThreads(int threads) {
   for (int i = 0; i < threads; ++i) {
     auto context = std::make_shared<IoContext>(1);  // 1: a hint that one thread runs it
     auto work = std::make_shared<Guard>(asio::make_work_guard(*context));
-    loops_.push_back({context, work, std::thread([context] { context->run(); })});
+    loops_.push_back({context, work, std::thread([context] { run(*context); })});
   }
 }
 

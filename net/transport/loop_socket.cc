@@ -3,6 +3,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <exception>
 #include <utility>
 
 #include <boost/asio/basic_waitable_timer.hpp>
@@ -46,6 +47,18 @@ auto unless_closed(Callback callback) {
 
 }  // namespace
 
+// A callback that throws is the end of its socket and of nothing else on the loop.
+template <typename Callback>
+auto LoopSocket::guarded(Callback callback) {
+  return [self = shared_from_this(), callback = std::move(callback)] {
+    try {
+      callback();
+    } catch (const std::exception& error) {
+      if (self->failed_) self->failed_(error.what());
+    }
+  };
+}
+
 bool LoopSocket::Transfer::would_block() const { return error == EAGAIN || error == EINTR; }
 
 LoopSocket::LoopSocket(std::shared_ptr<IoContext> loop, UniqueFd socket)
@@ -58,19 +71,21 @@ LoopSocket::LoopSocket(std::shared_ptr<IoContext> loop, UniqueFd socket)
 
 LoopSocket::~LoopSocket() = default;
 
-void LoopSocket::post(std::function<void()> work) { asio::post(*loop_, std::move(work)); }
-void LoopSocket::dispatch(std::function<void()> work) { asio::dispatch(*loop_, std::move(work)); }
+void LoopSocket::post(std::function<void()> work) { asio::post(*loop_, guarded(std::move(work))); }
+void LoopSocket::dispatch(std::function<void()> work) { asio::dispatch(*loop_, guarded(std::move(work))); }
 
 void LoopSocket::wait_readable(std::function<void()> ready) {
   if (!waits_) return;
-  if (!shared_) return waits_->descriptor.async_wait(Waits::Descriptor::wait_read, unless_closed(std::move(ready)));
+  if (!shared_)
+    return waits_->descriptor.async_wait(Waits::Descriptor::wait_read, unless_closed(guarded(std::move(ready))));
   readable_ = std::move(ready);
   look();
 }
 
 void LoopSocket::wait_writable(std::function<void()> ready) {
   if (!waits_) return;
-  if (!shared_) return waits_->descriptor.async_wait(Waits::Descriptor::wait_write, unless_closed(std::move(ready)));
+  if (!shared_)
+    return waits_->descriptor.async_wait(Waits::Descriptor::wait_write, unless_closed(guarded(std::move(ready))));
   writable_ = std::move(ready);
   look();
 }
@@ -78,7 +93,7 @@ void LoopSocket::wait_writable(std::function<void()> ready) {
 void LoopSocket::wait_for(Clock::duration duration, std::function<void()> over) {
   if (!waits_) return;
   waits_->timer.expires_after(duration);
-  waits_->timer.async_wait(unless_closed(std::move(over)));
+  waits_->timer.async_wait(unless_closed(guarded(std::move(over))));
 }
 
 LoopSocket::Transfer LoopSocket::read(std::span<iovec> parts) {
@@ -191,12 +206,12 @@ void LoopSocket::look() {
 
 void LoopSocket::listen_for_bell() {
   if (std::exchange(is_listening_, true)) return;
-  waits_->descriptor.async_wait(Waits::Descriptor::wait_read, unless_closed([self = shared_from_this()] {
+  waits_->descriptor.async_wait(Waits::Descriptor::wait_read, unless_closed(guarded([self = shared_from_this()] {
                                   self->is_listening_ = false;
                                   if (!self->waits_) return;  // closed since it rang
                                   self->shared_->on_bell();
                                   self->look();
-                                }));
+                                })));
 }
 
 }  // namespace burn::net

@@ -37,6 +37,10 @@ class LoopSocket : public std::enable_shared_from_this<LoopSocket> {
 
   const std::string& peer() const { return peer_; }
 
+  // Called on the loop's thread when a callback has thrown, as it does where there is no memory: this socket's owner
+  // alone is to end. Before the first callback.
+  void on_failure(std::function<void(const char* why)> failed) { failed_ = std::move(failed); }
+
   void post(std::function<void()> work);      // later
   void dispatch(std::function<void()> work);  // now, if this is the loop's thread
 
@@ -68,12 +72,15 @@ class LoopSocket : public std::enable_shared_from_this<LoopSocket> {
  private:
   struct Waits;
 
+  template <typename Callback>
+  auto guarded(Callback callback);
   Transfer receive(std::span<iovec> parts);
   void look();
   void listen_for_bell();
 
   const std::shared_ptr<IoContext> loop_;
   const std::string peer_;
+  std::function<void(const char* why)> failed_;
   std::unique_ptr<Waits> waits_;
   bool awaits_descriptor_ = false;
   UniqueFd descriptor_;

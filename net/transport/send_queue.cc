@@ -3,11 +3,16 @@
 #include <utility>
 
 namespace burn::net {
+namespace {
+
+std::size_t cost(const proto::EncodedFrame& frame) { return frame.size() + SendQueue::kFrameBytes; }
+
+}  // namespace
 
 bool SendQueue::push(proto::EncodedFrame frame, proto::Lane lane) {
   const std::lock_guard lock(mutex_);
   if (closed_) return false;
-  waiting_ += frame.size();
+  waiting_ += cost(frame);
   lanes_[static_cast<std::size_t>(lane)].push_back(std::move(frame));
   return bursts_ == 0 && !std::exchange(pumping_, true);
 }
@@ -58,8 +63,8 @@ SendQueue::Next SendQueue::next(bool stay) {
     if (lane.empty()) continue;
     Next next{.frame = std::move(lane.front())};
     lane.pop_front();
-    writing_ += next.frame->size();
-    waiting_ -= next.frame->size();
+    writing_ += cost(*next.frame);
+    waiting_ -= cost(*next.frame);
     return next;
   }
   pumping_ = stay || closed_;  // once closed there is nothing to start the pump for
@@ -69,6 +74,11 @@ SendQueue::Next SendQueue::next(bool stay) {
 void SendQueue::written() {
   const std::lock_guard lock(mutex_);
   writing_ = 0;
+}
+
+bool SendQueue::is_closed() const {
+  const std::lock_guard lock(mutex_);
+  return closed_;
 }
 
 std::size_t SendQueue::bytes() const {

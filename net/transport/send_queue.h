@@ -41,8 +41,13 @@ class SendQueue {
   // What next() gave so far has left the process.
   void written();
 
-  // Of the frames waiting, and of those being written.
+  // Of the frames waiting, and of those being written: what they take of memory, more than what they have to say.
   std::size_t bytes() const;
+  // close() was called, or discard().
+  bool is_closed() const;
+
+  // What a frame takes beside its bytes: its place in a lane, and a block for its header.
+  static constexpr std::size_t kFrameBytes = 160;
 
  private:
   bool start_pump();  // Requires: the lock.

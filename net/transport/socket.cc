@@ -53,6 +53,10 @@ std::string to_string(const sockaddr* address) {
   }
   if (address->sa_family == AF_INET6) {
     const auto* v6 = reinterpret_cast<const sockaddr_in6*>(address);
+    if (IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr)) {  // of a socket that takes both: the peer has but one name
+      ::inet_ntop(AF_INET, v6->sin6_addr.s6_addr + 12, text.data(), text.size());
+      return to_string(HostPort{text.data(), ntohs(v6->sin6_port)});
+    }
     ::inet_ntop(AF_INET6, &v6->sin6_addr, text.data(), text.size());
     return to_string(HostPort{text.data(), ntohs(v6->sin6_port)});
   }
@@ -78,6 +82,13 @@ void tune_stream(int fd) {
   if (::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0) return;  // its buffers grow by themselves
   const int buffer = 1 << 20;
   ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &buffer, sizeof buffer);
+}
+
+void tune_accepted(int fd, std::chrono::milliseconds patience) {
+  const int on = 1, milliseconds = static_cast<int>(patience.count());
+  // Not of unix sockets, which have neither.
+  (void)::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  (void)::setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
 }
 
 }  // namespace burn::net

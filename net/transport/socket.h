@@ -1,6 +1,7 @@
 // Plain sockets: what both ends need before bytes flow. No state; thread-safe.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -50,5 +51,7 @@ std::string errno_text(int error);
 
 // Of TCP small messages leave at once; unix sockets, which never wait with them, take a chunk at a time.
 void tune_stream(int fd);
+// Of TCP: the same, and a peer that confirms nothing for `patience` is gone.
+void tune_accepted(int fd, std::chrono::milliseconds patience);
 
 }  // namespace burn::net

@@ -1,6 +1,8 @@
 #include "net/transport/websocket.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <exception>
 #include <future>
 #include <optional>
 #include <utility>
@@ -9,6 +11,7 @@
 
 #include "net/transport/handler_gate.h"
 #include "net/transport/loop_socket.h"
+#include "net/transport/stall_watch.h"
 #include "net/transport/ws_inbox.h"
 #include "net/transport/ws_sender.h"
 #include "net/transport/ws_upgrade.h"
@@ -62,9 +65,10 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
  public:
   Connection(std::shared_ptr<IoContext> loop, UniqueFd socket, const WebSocketOptions& options, Role role)
       : options_(options),
+        role_(role),
         socket_(std::make_shared<LoopSocket>(std::move(loop), std::move(socket))),
         sender_(std::make_shared<ws::Sender>(socket_, role)),
-        upgrade_(*socket_, role, options.shared_memory),
+        upgrade_(*socket_, role, options.shared_memory, options.origins),
         inbox_(
             role == Role::server ? Role::client : Role::server, options.max_frame_bytes,
             [this](std::span<const std::byte> head, std::uint64_t size) { return gate_.receive_space(head, size); }) {}
@@ -89,6 +93,7 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   void start();
   void read();
   void on_readable();
+  bool pauses_for_answers();
   void digest();
   void take_events();
   void shake_hands();
@@ -96,11 +101,13 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   void on_event(const ws::Inbox::Event& event);
   void on_close_frame(const ws::CloseReason& reason);
   void turn_away(Status why);
+  void fail(const char* why);
   void finish(Status why);
   void tick_later();
   void tick();
 
   const WebSocketOptions options_;
+  const Role role_;
   const std::shared_ptr<LoopSocket> socket_;
   const std::shared_ptr<ws::Sender> sender_;
   HandlerGate gate_;
@@ -109,7 +116,9 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   ws::Upgrade upgrade_;
   ws::Inbox inbox_;
   Clock::time_point last_received_;
-  std::optional<Clock::time_point> close_sent_at_;  // when it was first seen to be sent
+  bool is_paused_ = false;  // nothing is read while answers wait
+  StallWatch stall_;
+  std::uint64_t written_bytes_ = 0;  // that stall_ knows of
   std::shared_ptr<const void> lease_;
   // Until the handshake is done. A server's:
   Accept accept_;
@@ -158,6 +167,9 @@ std::future<Status> Connection::open(const std::string& host, std::shared_ptr<pr
 
 void Connection::start() {
   if (stage_ == Stage::finished) return;
+  socket_->on_failure([weak = weak_from_this()](const char* why) {
+    if (const auto self = weak.lock()) self->fail(why);
+  });
   socket_->wait_for(options_.handshake_timeout,
                     [self = shared_from_this()] { self->finish(unavailable("the peer does not answer")); });
   read();
@@ -180,6 +192,7 @@ void Connection::enter() {
   auto handler = std::exchange(accept_, nullptr)(std::make_shared<WebSocketChannel>(shared_from_this()));
   if (!handler) return turn_away(unavailable("refused"));
   gate_.open(std::move(handler));
+  inbox_.set_max_message_bytes(0);  // until the handler says more
 }
 
 // --- receiving -------------------------------------------------------------------------------------------------------
@@ -190,7 +203,7 @@ void Connection::read() {
 
 void Connection::on_readable() {
   for (int i = 0; i < kReadsPerTurn; ++i) {
-    if (stage_ == Stage::finished) return;
+    if (stage_ == Stage::finished || pauses_for_answers()) return;
     std::array<iovec, 2> parts;
     for (std::size_t k = 0; const auto space : inbox_.space()) parts[k++] = {space.data(), space.size()};
     const auto got = socket_->read(parts);
@@ -205,6 +218,21 @@ void Connection::on_readable() {
   if (stage_ != Stage::finished) read();
 }
 
+// Who asks and does not read is not asked what else he wants. Only by a server: if both ends waited so, they would for
+// ever.
+bool Connection::pauses_for_answers() {
+  if (stage_ != Stage::open || role_ != Role::server || sender_->queued_bytes() <= kMostWaitingBytes) return false;
+  is_paused_ = true;
+  tick_later();
+  sender_->when_drained(kMostWaitingBytes / 2, [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (!self || !std::exchange(self->is_paused_, false)) return;
+    self->last_received_ = Clock::now();  // it was us who did not listen
+    self->on_readable();
+  });
+  return true;
+}
+
 // What is answered on the spot leaves in one piece, after all of it is received.
 void Connection::digest() {
   if (stage_ == Stage::handshake) shake_hands();
@@ -215,6 +243,9 @@ void Connection::digest() {
 
 void Connection::take_events() {
   while (stage_ == Stage::open) {
+    if (inbox_.max_message_bytes() < options_.max_frame_bytes) {
+      inbox_.set_max_message_bytes(std::min(options_.max_frame_bytes, gate_.max_frame_bytes()));
+    }
     const auto event = inbox_.next();
     if (!event.ok()) return turn_away(event.status().with_context("the peer sent"));
     if (!*event) return;
@@ -252,6 +283,16 @@ void Connection::turn_away(Status why) {
   gate_.closed(std::move(why));
 }
 
+// Something has thrown. The peer learns it if there is memory to say it with.
+void Connection::fail(const char* why) {
+  const auto status = resource_exhausted(why);
+  try {
+    if (stage_ == Stage::open) return turn_away(status);
+  } catch (const std::exception&) {
+  }
+  finish(status);
+}
+
 void Connection::finish(Status why) {
   if (std::exchange(stage_, Stage::finished) == Stage::finished) return;
   sender_->discard();
@@ -271,20 +312,27 @@ void Connection::abort(Status why) {
 }
 
 void Connection::tick_later() {
-  socket_->wait_for(options_.idle_timeout / 4, [weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->tick();
-  });
+  const bool is_urgent = is_paused_ || sender_->is_closing();
+  const Clock::duration period = options_.idle_timeout / 4;
+  socket_->wait_for(is_urgent ? std::min<Clock::duration>(period, std::chrono::seconds{1}) : period,
+                    [weak = weak_from_this()] {
+                      if (const auto self = weak.lock()) self->tick();
+                    });
 }
 
 void Connection::tick() {
   if (stage_ != Stage::open) return;
   const auto now = Clock::now();
-  if (sender_->sent_close()) {
-    if (!close_sent_at_) close_sent_at_ = now;
-    if (now - *close_sent_at_ >= options_.handshake_timeout) return finish(ok_status());
+  const auto written = sender_->written_bytes();
+  stall_.took(written - std::exchange(written_bytes_, written));
+  const bool is_ending = sender_->is_closing();
+  const auto patience = is_ending ? options_.handshake_timeout : options_.idle_timeout;
+  if (stall_.is_stalled(now, is_ending, is_ending || is_paused_, patience)) {
+    return finish(sender_->sent_close() ? ok_status() : unavailable(std::string{kDoesNotRead}));
   }
   const auto silence = now - last_received_;
-  if (silence >= options_.idle_timeout && !socket_->has_input()) return finish(unavailable("the peer does not answer"));
+  if (!is_paused_ && silence >= options_.idle_timeout && !socket_->has_input())
+    return finish(unavailable("the peer does not answer"));
   if (silence >= options_.idle_timeout / 2) sender_->send_control(Opcode::ping, "");
   tick_later();
 }

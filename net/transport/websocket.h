@@ -2,7 +2,9 @@
 // through shared memory between the ends of a unix socket.
 //
 // A channel's socket belongs to one event loop, on whose thread its handler is called; send() and close() only queue
-// and wake that thread. Silent peers are pinged after half the idle timeout and dropped after all of it.
+// and wake that thread. Silent peers are pinged after half the idle timeout and dropped after all of it. From one that
+// does not read its answers nothing is read (stall_watch.h), and after the idle timeout it is dropped, as is one that
+// does not take the end within the handshake's.
 #pragma once
 
 #include <chrono>
@@ -10,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
 #include "net/transport/abortable.h"
@@ -23,7 +26,8 @@ struct WebSocketOptions {
   std::size_t max_frame_bytes = proto::kMaxFrameBytes;  // a larger message from the peer ends the connection
   std::chrono::milliseconds handshake_timeout{10'000};
   std::chrono::milliseconds idle_timeout{30'000};
-  bool shared_memory = true;  // on a unix socket, if the peer wants it, too; see ws_upgrade.h
+  bool shared_memory = true;              // on a unix socket, if the peer wants it, too; see ws_upgrade.h
+  std::vector<std::string> origins = {};  // a server's: of pages that may connect, see ws_origin.h
 };
 
 // Server: shakes hands on a socket that was just accepted, then asks `accept` who serves it (null: nobody, it is

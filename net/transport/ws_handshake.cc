@@ -11,6 +11,7 @@
 #include <openssl/sha.h>
 
 #include "net/transport/shared_memory.h"
+#include "net/transport/ws_origin.h"
 
 namespace burn::net::ws {
 namespace {
@@ -57,7 +58,8 @@ std::size_t http_header_size(std::string_view bytes) {
   return end == std::string_view::npos ? 0 : end + 4;
 }
 
-Answer answer_upgrade(std::string_view request, const std::function<bool()>& share_memory) {
+Answer answer_upgrade(std::string_view request, const std::function<bool()>& share_memory,
+                      std::span<const std::string> origins) {
   http::request_parser<http::empty_body> parser;
   if (!parse(parser, request)) return refuse("400 Bad Request", "this is not HTTP");
   const auto& message = parser.get();
@@ -67,6 +69,19 @@ Answer answer_upgrade(std::string_view request, const std::function<bool()>& sha
   const auto key = message[http::field::sec_websocket_key];
   if (message[http::field::sec_websocket_version] != "13" || key.empty()) {
     return refuse("400 Bad Request", "WebSocket version 13 is spoken here, with a key");
+  }
+  if (message.count(http::field::origin) > 1 || message.count(http::field::host) > 1) {
+    return refuse("400 Bad Request", "Origin and Host are said once");
+  }
+  const auto text = [&](http::field field) {
+    const auto value = message[field];
+    return std::string_view{value.data(), value.size()};
+  };
+  if (message.count(http::field::origin) == 1 && text(http::field::origin).empty()) {
+    return refuse("403 Forbidden", "an empty Origin");
+  }
+  if (!may_connect(text(http::field::origin), text(http::field::host), origins)) {
+    return refuse("403 Forbidden", "pages of this origin may not connect (burn-server --allow-origin)");
   }
   const bool shares = share_memory && message[kSharedMemory] == SharedMemory::kVersion && share_memory();
   return {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: " +

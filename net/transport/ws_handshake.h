@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,8 +21,9 @@ struct Answer {
   Status status;     // not ok: then close
 };
 // The server's side. `request` is a whole header. `share_memory` is called if the client asks for shared memory:
-// whether it gets some.
-Answer answer_upgrade(std::string_view request, const std::function<bool()>& share_memory = {});
+// whether it gets some. `origins`: of pages that may connect, beside those of ws_origin.h.
+Answer answer_upgrade(std::string_view request, const std::function<bool()>& share_memory = {},
+                      std::span<const std::string> origins = {});
 
 // The client's side: 16 random bytes in base64; the request; whether the response accepts it.
 std::string make_key();

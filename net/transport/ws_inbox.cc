@@ -79,7 +79,7 @@ Status Inbox::begin_frame(const Header& header) {
   if ((header.opcode == Opcode::continuation) != message_.open) {
     return invalid_argument(message_.open ? "a message within a message" : "a continuation of nothing");
   }
-  if (header.length > max_message_bytes_ - message_.size) {
+  if (header.length > max_message_bytes_ - std::min(message_.size, max_message_bytes_)) {
     return resource_exhausted("a frame of more than " + std::to_string(max_message_bytes_) + " bytes");
   }
   const bool may_have_space = is_worth_a_space(header);

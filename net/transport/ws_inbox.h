@@ -33,6 +33,10 @@ class Inbox {
   // `count` bytes were put there.
   void advance(std::size_t count);
 
+  std::size_t max_message_bytes() const { return max_message_bytes_; }
+  // For messages that have not begun.
+  void set_max_message_bytes(std::size_t bytes) { max_message_bytes_ = bytes; }
+
   // Before the first frame: the bytes so far, and forgetting the first of them.
   std::string_view text() const;
   void skip(std::size_t count) { begin_ += count; }
@@ -72,7 +76,7 @@ class Inbox {
   Event take_control(const Header& header);
 
   const Role from_;
-  const std::size_t max_message_bytes_;
+  std::size_t max_message_bytes_;
   const FindSpace find_space_;
   std::vector<std::byte> buffer_;
   std::size_t begin_ = 0, end_ = 0;

@@ -74,6 +74,7 @@ void Sender::pump() {
 // Requires: the outbox is empty. False: there is nothing to write, and the pump is idle.
 bool Sender::fill_outbox() {
   queue_.written();
+  if (is_drain_awaited_.load(std::memory_order_relaxed)) look_if_drained();
   do {
     {
       const std::lock_guard lock(urgent_mutex_);
@@ -100,6 +101,27 @@ bool Sender::fill_outbox() {
   return false;
 }
 
+void Sender::when_drained(std::size_t bytes, std::function<void()> drained) {
+  {
+    const std::lock_guard lock(drain_mutex_);
+    drain_bytes_ = bytes;
+    drained_ = std::move(drained);
+    is_drain_awaited_ = true;
+  }
+  look_if_drained();  // the last may have been written before we asked
+}
+
+void Sender::look_if_drained() {
+  std::function<void()> drained;
+  {
+    const std::lock_guard lock(drain_mutex_);
+    if (!is_drain_awaited_ || queue_.bytes() > drain_bytes_) return;
+    is_drain_awaited_ = false;
+    drained = std::exchange(drained_, nullptr);
+  }
+  socket_->post(std::move(drained));
+}
+
 bool Sender::has_urgent() {
   const std::lock_guard lock(urgent_mutex_);
   return !urgent_.empty();
@@ -110,6 +132,7 @@ LoopSocket::Transfer Sender::write_outbox() {
   const std::size_t count = outbox_.parts(parts);
   const auto written = socket_->write(std::span(parts).first(count));
   outbox_.consume(written.bytes);
+  written_bytes_.fetch_add(written.bytes, std::memory_order_relaxed);
   return written;
 }
 

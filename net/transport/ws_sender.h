@@ -5,6 +5,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -40,6 +42,13 @@ class Sender : public std::enable_shared_from_this<Sender> {
   void discard() { queue_.discard(); }
 
   std::size_t queued_bytes() const { return queue_.bytes(); }
+  // close() was called, or what waited was dropped: there is nothing more to come than the end.
+  bool is_closing() const { return queue_.is_closed(); }
+  // Bytes that the socket took so far.
+  std::uint64_t written_bytes() const { return written_bytes_.load(std::memory_order_relaxed); }
+
+  // Calls `drained` once, on the loop's thread, when no more than `bytes` wait.
+  void when_drained(std::size_t bytes, std::function<void()> drained);
 
  private:
   void pump_here();
@@ -48,11 +57,18 @@ class Sender : public std::enable_shared_from_this<Sender> {
   bool fill_outbox();
   bool has_urgent();
   LoopSocket::Transfer write_outbox();
+  void look_if_drained();
 
   const std::shared_ptr<LoopSocket> socket_;
   const Role role_;
   SendQueue queue_;
   std::atomic<bool> sent_close_ = false;
+
+  std::atomic<std::uint64_t> written_bytes_ = 0;
+  std::atomic<bool> is_drain_awaited_ = false;
+  std::mutex drain_mutex_;
+  std::size_t drain_bytes_ = 0;
+  std::function<void()> drained_;
 
   Outbox outbox_;  // of whoever has the pump
 

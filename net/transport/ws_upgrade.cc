@@ -13,10 +13,11 @@ constexpr char kInMemory = 'm', kOnSocket = 's';
 
 }  // namespace
 
-Upgrade::Upgrade(LoopSocket& socket, Role role, bool may_share_memory)
+Upgrade::Upgrade(LoopSocket& socket, Role role, bool may_share_memory, std::span<const std::string> origins)
     : socket_(socket),
       role_(role),
-      may_share_memory_(may_share_memory && shared_memory_is_wanted() && socket.is_unix()) {}
+      may_share_memory_(may_share_memory && shared_memory_is_wanted() && socket.is_unix()),
+      origins_(origins.begin(), origins.end()) {}
 
 void Upgrade::ask(const std::string& host) {
   key_ = make_key();
@@ -46,7 +47,7 @@ Status Upgrade::answer(std::string_view request) {
     if (memory.ok()) offered_.emplace(*std::move(memory));
     return memory.ok();
   };
-  const Answer answer = answer_upgrade(request, share_memory);
+  const Answer answer = answer_upgrade(request, share_memory, origins_);
   write(answer.text, descriptor);
   return answer.status;
 }

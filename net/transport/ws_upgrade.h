@@ -8,7 +8,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
 #include "net/transport/loop_socket.h"
@@ -21,7 +23,8 @@ namespace burn::net::ws {
 // Of one side; for the loop's thread.
 class Upgrade {
  public:
-  Upgrade(LoopSocket& socket, Role role, bool may_share_memory);
+  // `origins`: of a server, of pages that may connect.
+  Upgrade(LoopSocket& socket, Role role, bool may_share_memory, std::span<const std::string> origins = {});
 
   // The client's opening.
   void ask(const std::string& host);
@@ -41,6 +44,7 @@ class Upgrade {
   LoopSocket& socket_;
   const Role role_;
   const bool may_share_memory_;
+  const std::vector<std::string> origins_;
   bool shares_memory_ = false;
   std::string key_;                      // a client's
   std::optional<SharedMemory> offered_;  // a server's, until the client has chosen

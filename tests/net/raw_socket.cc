@@ -1,6 +1,7 @@
 #include "tests/net/raw_socket.h"
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
@@ -24,15 +25,35 @@ sockaddr_in loopback(std::uint16_t port) {
 
 }  // namespace
 
-RawSocket RawSocket::connect(const std::string& address) {
-  const auto where = net::parse_host_port(address);
+RawSocket RawSocket::connect(const std::string& address, int receive_bytes, const char* from) {
   net::UniqueFd fd{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-  const sockaddr_in to = loopback(where->port);
-  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) {
+  if (receive_bytes > 0) ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes);
+  if (from) {
+    sockaddr_in ours = loopback(0);
+    ::inet_pton(AF_INET, from, &ours.sin_addr);
+    if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&ours), sizeof ours) != 0) std::perror(from);
+  }
+  if (!connect(fd, address)) {
     std::perror(address.c_str());
     std::abort();
   }
   return RawSocket{std::move(fd)};
+}
+
+bool RawSocket::connect(const net::UniqueFd& socket, const std::string& address) {
+  const auto where = net::parse_host_port(address);
+  const sockaddr_in to = loopback(where->port);
+  return ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0;
+}
+
+void RawSocket::write_some(std::string_view bytes) const {
+  (void)!::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+bool RawSocket::is_open() const {
+  char byte;
+  const auto n = ::recv(fd_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return n > 0 || (n < 0 && errno == EAGAIN);
 }
 
 bool RawSocket::write(std::string_view bytes) const {

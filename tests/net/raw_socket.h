@@ -17,10 +17,16 @@ namespace burn::test {
 class RawSocket {
  public:
   // `address` is "127.0.0.1:3000"; ends the test program if nobody listens.
-  static RawSocket connect(const std::string& address);
+  // `receive_bytes`: of its buffer; 0: as the system has it. `from`: our own address, "127.0.0.2".
+  static RawSocket connect(const std::string& address, int receive_bytes = 0, const char* from = nullptr);
+  // The same with a socket that is there already; false if nobody listens.
+  static bool connect(const net::UniqueFd& socket, const std::string& address);
   explicit RawSocket(net::UniqueFd fd) : fd_(std::move(fd)) {}
 
-  bool write(std::string_view bytes) const;  // false: the peer is gone
+  bool write(std::string_view bytes) const;       // false: the peer is gone
+  void write_some(std::string_view bytes) const;  // what the system takes at once
+  bool is_open() const;                           // the peer has not closed, or has said something
+  int descriptor() const { return fd_.get(); }
   // What comes until the peer closes, or the time is over; `closed` says which.
   std::string read_until_closed(std::chrono::milliseconds patience, bool* closed) const;
   std::string read_some(std::size_t limit = 4096) const;  // blocks; empty: closed

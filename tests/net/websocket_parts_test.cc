@@ -67,7 +67,9 @@ TEST(WsHandshake, AnswersTheExampleOfTheStandard) {
       "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nOrigin: http://example.com\r\nSec-WebSocket-Version: 13\r\n\r\n";
   EXPECT_EQ(http_header_size(request + "more"), request.size());
   EXPECT_EQ(http_header_size(request.substr(0, request.size() - 1)), 0u);
-  const Answer answer = answer_upgrade(request);
+  EXPECT_THAT(answer_upgrade(request).text, HasSubstr("HTTP/1.1 403 Forbidden\r\n"));
+  const std::vector<std::string> origins = {"http://example.com"};
+  const Answer answer = answer_upgrade(request, {}, origins);
   EXPECT_TRUE(answer.status.ok());
   EXPECT_THAT(answer.text, HasSubstr("Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"));
   EXPECT_TRUE(check_upgrade(answer.text, "dGhlIHNhbXBsZSBub25jZQ==").ok());

@@ -1,0 +1,186 @@
+#include "net/listen/accept_loop.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <exception>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "net/listen/headroom.h"
+
+namespace burn::net {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr auto kPause = milliseconds{100};  // before another try when accepting failed
+constexpr auto kTick = milliseconds{1000};
+constexpr int kAcceptsPerTurn = 64;
+
+}  // namespace
+
+Result<std::unique_ptr<AcceptLoop>> AcceptLoop::start(UniqueFd listening, std::shared_ptr<Places> places,
+                                                      Reactions reactions) {
+  UniqueFd poll{::epoll_create1(EPOLL_CLOEXEC)}, bell{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  if (!poll || !bell) return unavailable("cannot wait for connections: " + errno_text(errno));
+  std::unique_ptr<AcceptLoop> loop{
+      new AcceptLoop{std::move(listening), std::move(poll), std::move(bell), std::move(places), std::move(reactions)}};
+  if (!loop->watch(loop->bell_.get(), EPOLLIN) || !loop->watch(loop->listening_.get(), EPOLLIN)) {
+    return unavailable("cannot wait for connections: " + errno_text(errno));
+  }
+  try {
+    loop->thread_ = std::thread{[self = loop.get()] { self->run(); }};
+  } catch (const std::system_error& error) {
+    return unavailable(std::string{"cannot start a thread: "} + error.what());
+  }
+  return loop;
+}
+
+AcceptLoop::AcceptLoop(UniqueFd listening, UniqueFd poll, UniqueFd bell, std::shared_ptr<Places> places,
+                       Reactions reactions)
+    : listening_(std::move(listening)),
+      poll_(std::move(poll)),
+      bell_(std::move(bell)),
+      places_(std::move(places)),
+      reactions_(std::move(reactions)) {}
+
+AcceptLoop::~AcceptLoop() { stop(); }
+
+void AcceptLoop::stop() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock{mutex_};
+    stopping_ = true;
+  }
+  ::eventfd_write(bell_.get(), 1);
+  thread_.join();
+}
+
+bool AcceptLoop::watch(int fd, unsigned events) const {
+  epoll_event event{};
+  event.events = events;
+  event.data.fd = fd;
+  return ::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+// While there are no descriptors the socket stays ready: it is left alone for a moment, not asked again and again.
+void AcceptLoop::listen(bool wanted) {
+  epoll_event event{};
+  if (wanted) event.events = EPOLLIN;
+  event.data.fd = listening_.get();
+  (void)::epoll_ctl(poll_.get(), EPOLL_CTL_MOD, listening_.get(), &event);
+}
+
+void AcceptLoop::run() {
+  auto next_tick = Clock::now() + kTick;
+  std::array<epoll_event, 64> events;
+  while (true) {
+    const bool is_paused = paused_until_ != Clock::time_point{};
+    const auto wake = is_paused ? std::min(paused_until_, next_tick) : next_tick;
+    const auto wait = std::chrono::ceil<milliseconds>(wake - Clock::now()).count();
+    const int count = ::epoll_wait(poll_.get(), events.data(), static_cast<int>(events.size()),
+                                   static_cast<int>(std::clamp<std::int64_t>(wait, 0, kTick.count())));
+    {
+      const std::lock_guard lock{mutex_};
+      if (stopping_) return;
+    }
+    for (int i = 0; i < count; ++i) {
+      const int fd = events[static_cast<std::size_t>(i)].data.fd;
+      if (fd == listening_.get()) {
+        accept_all();
+      } else if (fd != bell_.get()) {
+        forget(fd);
+      }
+    }
+    const auto now = Clock::now();
+    if (is_paused && now >= paused_until_) {
+      paused_until_ = {};
+      listen(true);
+    }
+    if (now < next_tick) continue;
+    next_tick = now + kTick;
+    try {
+      reactions_.tick();
+    } catch (const std::exception&) {  // no memory: in a second again
+    }
+  }
+}
+
+void AcceptLoop::accept_all() {
+  for (int i = 0; i < kAcceptsPerTurn; ++i) {
+    UniqueFd client{::accept4(listening_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
+    if (client) {
+      try {
+        serve(std::move(client));
+      } catch (const std::exception&) {  // no memory for it: it is closed
+      }
+    } else if (errno == EAGAIN) {
+      return;
+    } else if (errno != ECONNABORTED && errno != EINTR) {  // out of file descriptors, most likely
+      listen(false);
+      paused_until_ = Clock::now() + kPause;
+      return;
+    }
+  }
+}
+
+void AcceptLoop::serve(UniqueFd client) {
+  std::string peer = peer_name(client.get());
+  auto place = places_->take(Peer::of(peer));
+  if (!place.ok() || !has_memory_for_more()) return;
+  UniqueFd ours{::fcntl(client.get(), F_DUPFD_CLOEXEC, 0)};
+  if (!ours) return;
+  const int fd = ours.get();
+  keep(std::move(ours), *std::move(place), std::move(peer));
+  // Nothing is asked for: that both directions are shut down is always told.
+  if (!watch(fd, EPOLLET)) return forget(fd);
+  reactions_.accepted(std::move(client));
+}
+
+void AcceptLoop::keep(UniqueFd ours, Place place, std::string peer) {
+  const int fd = ours.get();
+  const std::lock_guard lock{mutex_};
+  const bool is_named = !peer.starts_with("unix");
+  if (is_named) by_peer_.insert_or_assign(peer, fd);
+  try {
+    open_.insert_or_assign(fd, Connection{std::move(ours), std::move(place), peer, kCallBurst, Clock::now()});
+  } catch (...) {
+    if (is_named) by_peer_.erase(peer);
+    throw;
+  }
+}
+
+void AcceptLoop::forget(int fd) {
+  Connection over;  // its place goes outside the lock
+  const std::lock_guard lock{mutex_};
+  const auto it = open_.find(fd);
+  if (it == open_.end()) return;
+  (void)::epoll_ctl(poll_.get(), EPOLL_CTL_DEL, fd, nullptr);  // to close one of two descriptors does not
+  if (const auto named = by_peer_.find(it->second.peer); named != by_peer_.end() && named->second == fd) {
+    by_peer_.erase(named);
+  }
+  over = std::move(it->second);
+  open_.erase(it);
+}
+
+bool AcceptLoop::count_call(const std::string& peer) {
+  const std::lock_guard lock{mutex_};
+  const auto named = by_peer_.find(peer);
+  if (named == by_peer_.end()) return true;
+  auto& connection = open_.at(named->second);
+  const auto now = Clock::now();
+  const double seconds = std::chrono::duration<double>(now - std::exchange(connection.counted, now)).count();
+  connection.calls = std::min(kCallBurst, connection.calls + seconds * kCallsPerSecond) - 1;
+  if (connection.calls >= 0) return true;
+  ::shutdown(connection.socket.get(), SHUT_RDWR);
+  return false;
+}
+
+}  // namespace burn::net

@@ -1,0 +1,80 @@
+// A thread that accepts connections for a transport which takes sockets over and says no more of them (gRPC): it counts
+// them until they are over, ends those who open calls without end, and goes on when there are no descriptors for a
+// while.
+//
+// A second descriptor of each socket is kept, and closed when both directions are shut down: the transport does that at
+// the end of a connection, whoever ended it.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_map>
+
+#include "net/listen/places.h"
+#include "net/transport/socket.h"
+
+namespace burn::net {
+
+class AcceptLoop {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // Calls that a connection may open: so many at once, and so many more each second. A client of ours opens one, a
+  // prober one every few seconds.
+  static constexpr double kCallBurst = 512, kCallsPerSecond = 64;
+
+  struct Reactions {
+    std::function<void(UniqueFd socket)> accepted;  // non-blocking; on the loop's thread
+    std::function<void()> tick;                     // about once a second, on the loop's thread
+  };
+
+  // Errors: UNAVAILABLE when the system has nothing to wait with, or no thread.
+  static Result<std::unique_ptr<AcceptLoop>> start(UniqueFd listening, std::shared_ptr<Places> places,
+                                                   Reactions reactions);
+  ~AcceptLoop();  // stop()
+  AcceptLoop(const AcceptLoop&) = delete;
+  AcceptLoop& operator=(const AcceptLoop&) = delete;
+
+  // Waits for the thread; nothing is accepted any more. Sockets that were handed on live on.
+  void stop();
+  // A call has come from this peer ("127.0.0.1:40312", which names its connection). False: it has opened too many, and
+  // its connection is being ended. Of peers that are not known, as those of unix sockets, nothing is counted.
+  // Thread-safe.
+  bool count_call(const std::string& peer);
+
+ private:
+  struct Connection {
+    UniqueFd socket;  // ours, of two
+    Place place;
+    std::string peer;
+    double calls = kCallBurst;  // that may still be opened, at `counted`
+    Clock::time_point counted;
+  };
+
+  AcceptLoop(UniqueFd listening, UniqueFd poll, UniqueFd bell, std::shared_ptr<Places> places, Reactions reactions);
+
+  void run();
+  void accept_all();
+  void serve(UniqueFd client);
+  void keep(UniqueFd ours, Place place, std::string peer);
+  void forget(int fd);
+  bool watch(int fd, unsigned events) const;
+  void listen(bool wanted);
+
+  const UniqueFd listening_, poll_, bell_;
+  const std::shared_ptr<Places> places_;
+  const Reactions reactions_;
+  Clock::time_point paused_until_{};  // of the thread
+
+  std::mutex mutex_;
+  std::unordered_map<int, Connection> open_;      // by our descriptor
+  std::unordered_map<std::string, int> by_peer_;  // those whose peer names them
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace burn::net

@@ -1,0 +1,52 @@
+#include "net/listen/headroom.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
+#include <malloc.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace burn::net {
+namespace {
+
+// A thread's stack and arena, a socket's buffers, the largest frame.
+constexpr std::uint64_t kReserve = std::uint64_t{160} << 20;
+
+}  // namespace
+
+bool has_memory_for_more() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return true;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::fopen("/proc/self/statm", "re"), &std::fclose};
+  unsigned long pages = 0;
+  if (!file || std::fscanf(file.get(), "%lu", &pages) != 1) return true;
+  const auto used = std::uint64_t{pages} * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return used + kReserve < limit.rlim_cur;
+}
+
+std::size_t free_descriptors() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
+  std::error_code why;
+  std::size_t used = 0;
+  for (auto it = std::filesystem::directory_iterator{"/proc/self/fd", why}; !why && it != decltype(it){};
+       it.increment(why)) {
+    ++used;
+  }
+  return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+}
+
+void make_room() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+    limit.rlim_cur = limit.rlim_max;
+    (void)::setrlimit(RLIMIT_NOFILE, &limit);  // where that is refused, connections are limited by what there is
+  }
+  if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) ::mallopt(M_ARENA_MAX, 2);
+}
+
+}  // namespace burn::net

@@ -1,0 +1,19 @@
+// Whether this process can bear another client, asked before one is taken.
+#pragma once
+
+#include <cstddef>
+
+namespace burn::net {
+
+// False when less than a reserve is left of an address space that is limited (ulimit -v): what is left is for those who
+// are there. Libraries that end the process where there is no memory, as gRPC does, are not to come to that.
+bool has_memory_for_more();
+
+// Descriptors that may still be opened under the limit of this process.
+std::size_t free_descriptors();
+
+// For the start of a program: raises the limit of open descriptors as far as the system lets us, and where the address
+// space is limited has threads share their heaps, which reserve 64 MiB each.
+void make_room();
+
+}  // namespace burn::net

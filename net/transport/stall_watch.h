@@ -1,0 +1,49 @@
+// Whether a peer takes what is sent to it, as a transport that only sees its own writes can tell.
+//
+// Answers that wait are memory that a peer who asks and does not read makes us keep. So nothing more is read from it
+// while more than kMostWaitingBytes wait, and one that then takes less than kLeastBytes within the time given, or does
+// not take its end, is cut off.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace burn::net {
+
+inline constexpr std::size_t kMostWaitingBytes = std::size_t{16} << 20;
+inline constexpr std::string_view kDoesNotRead = "the peer does not read what it asked for";
+
+// Not thread-safe.
+class StallWatch {
+ public:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::uint64_t kLeastBytes = std::uint64_t{64} << 10;
+
+  // The peer's side has room for these now.
+  void took(std::uint64_t bytes) { taken_ += bytes; }
+
+  // To be asked about once a second. `is_waiting`: more than we want to keep waits for it; `is_ending`: there is an end
+  // for it to take, for which what it takes before does not count.
+  bool is_stalled(Clock::time_point now, bool is_ending, bool is_waiting, Clock::duration patience) {
+    if (!is_waiting) {
+      since_.reset();
+      return false;
+    }
+    if (!since_ || is_ending != was_ending_ || (!is_ending && taken_ - taken_then_ >= kLeastBytes)) {
+      since_ = now;
+      taken_then_ = taken_;
+      was_ending_ = is_ending;
+    }
+    return now - *since_ >= patience;
+  }
+
+ private:
+  std::uint64_t taken_ = 0, taken_then_ = 0;
+  std::optional<Clock::time_point> since_;
+  bool was_ending_ = false;
+};
+
+}  // namespace burn::net

@@ -1,0 +1,167 @@
+// A server that says what it likes, to a client that asks for things: every question is answered once, with a tensor
+// that is all there or with why not, and nothing is read beyond what came. The input is read as a list of steps.
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "net/remote/conversation.h"
+#include "net/transport/handler_gate.h"
+#include "tests/proto/frames.h"
+
+using namespace burn;
+
+namespace {
+
+class Input {
+ public:
+  Input(const std::uint8_t* data, std::size_t size) : at_(data), end_(data + size) {}
+  bool empty() const { return at_ == end_; }
+  std::uint8_t byte() { return empty() ? 0 : *at_++; }
+  // A small number mostly, any sometimes.
+  std::uint64_t number() {
+    const auto first = byte();
+    if (first < 0xf8) return first % 16;
+    std::uint64_t value = 0;
+    for (int i = 0; i < (first & 7) + 1; ++i) value = (value << 8) | byte();
+    return value;
+  }
+  std::string text() {
+    std::string bytes;
+    for (auto size = byte(); size > 0; --size) bytes += static_cast<char>(byte());
+    return bytes;
+  }
+
+ private:
+  const std::uint8_t* at_;
+  const std::uint8_t* const end_;
+};
+
+// Takes everything and says nothing.
+class DeafChannel final : public proto::Channel {
+ public:
+  explicit DeafChannel(std::shared_ptr<net::HandlerGate> gate) : gate_(std::move(gate)) {}
+  ~DeafChannel() override { gate_->shut(); }
+  void send(proto::EncodedFrame, proto::Lane) override {}
+  void close() override {}
+  std::size_t queued_bytes() const override { return 0; }
+  std::string peer() const override { return "fuzz"; }
+
+ private:
+  const std::shared_ptr<net::HandlerGate> gate_;
+};
+
+ir::TensorType type_of(Input& in) {
+  static const ir::TensorType types[] = {{ir::DType::f32, {2}},     {ir::DType::f32, {0}},
+                                         {ir::DType::f32, {}},      {ir::DType::bool_, {3}},
+                                         {ir::DType::f32, {20000}}, {ir::DType::f32, {std::int64_t{1} << 38}}};
+  return types[in.byte() % std::size(types)];
+}
+
+SharedBytes zeros(std::size_t size) { return SharedBytes::own(std::vector<std::uint8_t>(size)); }
+
+proto::Frame frame_of(Input& in) {
+  const auto seq = in.byte() < 250 ? 0 : in.number();
+  switch (in.byte() % 10) {
+    case 0:
+      return {seq, proto::Ack{in.number()}, {}};
+    case 1: {
+      const auto type = type_of(in);
+      return {seq, proto::Data{in.number(), type}, type.num_bytes() < 100 ? zeros(type.num_bytes()) : SharedBytes{}};
+    }
+    case 2:
+      return {seq, proto::Data{in.number(), type_of(in)}, zeros(in.byte())};
+    case 3:
+    case 4:
+      return {seq, proto::Chunk{in.number(), in.number() * 40000}, zeros(1 + (in.byte() % 4) * 39999)};
+    case 5:
+      return {seq, proto::Done{in.number(), in.byte() % 2 ? Status{} : data_loss(in.text())}, {}};
+    case 6:
+      return {seq, proto::Credit{in.number()}, {}};
+    case 7:
+      return {seq, proto::Close{in.byte() % 2 ? Status{} : unavailable(in.text())}, {}};
+    case 8:
+      return {seq, proto::Welcome{static_cast<std::uint32_t>(in.number()), 0, {.max_in_flight = in.number()}}, {}};
+    default:
+      return {seq, proto::Sync{in.number()}, {}};
+  }
+}
+
+struct Questions {
+  int asked = 0, answered = 0;
+
+  auto read() {
+    ++asked;
+    return [this](Result<proto::HostTensor> tensor) {
+      ++answered;
+      if (!tensor.ok()) return;
+      const auto bytes = tensor->bytes.span();
+      const std::vector<std::byte> copy(bytes.begin(), bytes.end());  // all of it is there
+    };
+  }
+  auto sync() {
+    ++asked;
+    return [this](Status) { ++answered; };
+  }
+};
+
+// Fewer than would have to wait for the window.
+void talk(Input& in, proto::Session& session, net::HandlerGate& gate, Questions& questions) {
+  for (int i = 0; i < 500 && !in.empty(); ++i) {
+    switch (in.byte() % 16) {
+      case 0:
+        (void)session.write(1 + in.number(), {{ir::DType::f32, {2}}, zeros(8)});
+        break;
+      case 1:
+        (void)session.write(1 + in.number(), {{ir::DType::f32, {20000}}, zeros(80000)});
+        break;
+      case 2:
+        (void)session.define(in.number(), proto::sample_program(), {});
+        break;
+      case 3:
+        (void)session.release({in.number()});
+        break;
+      case 4:
+      case 5:
+        session.read(in.number(), questions.read());
+        break;
+      case 6:
+        session.sync(questions.sync());
+        break;
+      case 7:
+        gate.frame(proto::shared(in.text()));
+        break;
+      default:
+        gate.frame(proto::shared(proto::to_string(proto::encode(frame_of(in)))));
+    }
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size > 4096) return 0;
+  Input in{data, size};
+  const auto gate = std::make_shared<net::HandlerGate>();
+  const auto factory = [&](std::shared_ptr<proto::ChannelHandler> handler, auto) {
+    gate->open(std::move(handler));
+    const proto::SessionInfo info{.server = "fuzz",
+                                  .session = "s",
+                                  .devices = {"cpu"},
+                                  .max_tensor_bytes = 1 << 20,
+                                  .max_in_flight = 1024,
+                                  .bulk_credit = 1 << 20};
+    gate->frame(
+        proto::shared(proto::to_string(proto::encode({0, proto::Welcome{proto::kProtocolVersion, 0, info}, {}}))));
+    return Result<std::shared_ptr<proto::Channel>>(std::make_shared<DeafChannel>(gate));
+  };
+  Questions questions;
+  auto session = net::connect_over(factory, "fuzz://server", {.timeout_seconds = 1});
+  if (!session.ok()) std::abort();
+  talk(in, **session, *gate, questions);
+  gate->closed(unavailable("the end"));
+  session->reset();
+  if (questions.asked != questions.answered) std::abort();
+  return 0;
+}
