@@ -22,7 +22,7 @@ class Budget {
   // What every session has for its calls and tables, and nobody counts.
   static constexpr std::uint64_t kFree = std::uint64_t{64} << 10;
 
-  // `backend`: whose memory the host's part is counted with; null: nobody's. Outlives the host's shares.
+  // `backend`: whose memory the host's part is counted with; null: nobody's. Outlives it, or until leave_backend().
   explicit Budget(std::uint64_t limit, backends::Backend* backend = nullptr) : limit_(limit), backend_(backend) {}
   ~Budget() { give_granted(granted_); }
   Budget(const Budget&) = delete;
@@ -81,6 +81,12 @@ class Budget {
   }
   Status take_host(std::uint64_t bytes);
   void give_host(std::uint64_t bytes);
+  // The session ends: from now on nothing of the host is taken, and the backend may go. Tensors' shares may live on.
+  void leave_backend() {
+    const std::lock_guard lock{granting_};
+    give_granted(granted_.exchange(0));
+    backend_ = nullptr;
+  }
   // Counts what is too little to be refused.
   void add_host(std::uint64_t bytes) { host_.fetch_add(bytes, std::memory_order_relaxed); }
 
@@ -102,7 +108,7 @@ class Budget {
   }
 
   const std::uint64_t limit_;
-  backends::Backend* const backend_;
+  backends::Backend* backend_;  // null: left; under granting_
   std::atomic<std::uint64_t> in_use_ = 0, peak_ = 0;
   // Of the host: what is taken; and what the worker's account has granted for it, which goes in large steps, so that
   // sessions do not meet there for every call.

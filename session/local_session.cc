@@ -49,6 +49,7 @@ class QueuedSession final : public LocalSession {
   ~QueuedSession() override {
     LiveSessions::instance().remove(*this);
     QueuedSession::close();
+    budget_->leave_backend();  // what is still being read keeps the budget
     worker_->count_session(-1);
   }
 

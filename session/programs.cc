@@ -77,8 +77,8 @@ Status SessionPrograms::keep_invalid(proto::ProgramId id, std::size_t output_cou
   return why;
 }
 
-// Measured: a program of small ops has about 300 bytes a node, its plan and kernels about 1,300; an encoded input, of
-// which a program has a copy or two, some 100.
+// Estimates, on the large side: a node of a program is about 350 bytes with its operands and results, and about 1,250
+// more in a plan with its kernels.
 Result<Budget::HostShare> SessionPrograms::charge(const proto::ProgramSize& size) const {
   constexpr std::uint64_t kNodeBytes = 1600, kInputBytes = 256, kOutputBytes = 64;
   return budget_.take_host_share(kNodeBytes * size.nodes + kInputBytes * size.inputs + kOutputBytes * size.outputs +

@@ -230,12 +230,16 @@ TEST_F(AccountTest, AReleasedTensorCountsAsLongAsSomebodyReadsIt) {
   EXPECT_EQ(session_->stats().bytes, 0u);
 }
 
-TEST_F(AccountTest, WhatIsReadMayOutliveItsSession) {
+TEST_F(AccountTest, WhatIsReadMayOutliveItsSessionAndTheWorker) {
+  define(1, chain(2000));  // so that the worker has granted something
   write(1, {4}, {1, 2, 3, 4});
   const auto answer = read(1);
   EXPECT_TRUE(session_->release({1}).ok());
   EXPECT_TRUE(sync().ok());
+  EXPECT_GT(worker_->stats().host_bytes, 0u);
   session_.reset();
+  EXPECT_EQ(worker_->stats().host_bytes, 0u);
+  worker_.reset();
   EXPECT_EQ(values(*answer), (std::vector<float>{1, 2, 3, 4}));
 }
 

@@ -257,7 +257,7 @@ TEST(LongRuns, DoNotStarveShortOnes) {
   hog.join();
   fmt::print("alone: median {:.2f} ms, 99% {:.2f} ms; beside long runs: median {:.2f} ms, 99% {:.2f} ms\n",
              percentile(alone, 0.5), percentile(alone, 0.99), percentile(beside, 0.5), percentile(beside, 0.99));
-  EXPECT_LT(percentile(beside, 0.5), 1000);  // the figure that counts is in docs/perf.md: machines of tests are busy
+  EXPECT_LT(percentile(beside, 0.5), 1000);  // docs/tenants.md has the figures: machines of tests are busy
 }
 
 }  // namespace
