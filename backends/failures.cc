@@ -43,8 +43,12 @@ Status at_node(const Status& status, std::string_view op, std::string_view site)
           fmt::format("{}: {}{}", op, status.message(), site.empty() ? "" : fmt::format(" (at {})", site))};
 }
 
+std::string_view called_name(const ir::Node& node) {
+  return node.site.op != nullptr ? std::string_view{node.site.op} : ir::name(node.op);
+}
+
 Status at_node(const Status& status, const ir::Node& node) {
-  return at_node(status, ir::name(node.op), to_string(node.site));
+  return at_node(status, called_name(node), to_string(node.site));
 }
 
 Status index_outside(std::int64_t index, std::int64_t size) {

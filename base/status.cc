@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "base/error.h"
+
 namespace burn {
 
 std::string_view name(StatusCode code) {
@@ -39,5 +41,7 @@ Status internal_error(std::string message) { return {StatusCode::internal, std::
 Status unavailable(std::string message) { return {StatusCode::unavailable, std::move(message)}; }
 Status cancelled(std::string message) { return {StatusCode::cancelled, std::move(message)}; }
 Status data_loss(std::string message) { return {StatusCode::data_loss, std::move(message)}; }
+
+void throw_failure(const Status& status) { throw Error(status); }
 
 }  // namespace burn

@@ -67,6 +67,8 @@ Status unavailable(std::string message);
 Status cancelled(std::string message);
 Status data_loss(std::string message);
 
+[[noreturn]] void throw_failure(const Status& status);  // as a burn::Error
+
 // A T or the Status that says why there is none. The names are std::expected's where it has them.
 template <typename T>
 class [[nodiscard]] Result {
@@ -80,9 +82,10 @@ class [[nodiscard]] Result {
   Status status() const { return ok() ? Status{} : std::get<1>(state_); }
 
   // Requires: ok().
-  T& value() & { return std::get<0>(state_); }
-  const T& value() const& { return std::get<0>(state_); }
-  T&& value() && { return std::get<0>(std::move(state_)); }
+  // Where there is none, value() and what stands for it throw the Status as a burn::Error.
+  T& value() & { return check(), std::get<0>(state_); }
+  const T& value() const& { return check(), std::get<0>(state_); }
+  T&& value() && { return check(), std::get<0>(std::move(state_)); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
@@ -90,6 +93,11 @@ class [[nodiscard]] Result {
   const T* operator->() const { return &value(); }
 
  private:
+  void check() const {
+    if (!ok()) [[unlikely]]
+      throw_failure(std::get<1>(state_));
+  }
+
   std::variant<T, Status> state_;
 };
 

@@ -11,6 +11,7 @@
 #include "client/gradients.h"
 #include "client/tensor/functions.h"
 #include "client/tensor/linalg.h"
+#include "client/tensor/named.h"
 #include "client/tensor/pending_reads.h"
 #include "client/tensor/print.h"
 #include "client/tensor/signal.h"

@@ -42,8 +42,10 @@ void dropped(TapeNode& node) {
 
 void throw_empty(const std::string& what, const ir::CallSite& site) {
   throw Error(StatusCode::failed_precondition,
-              (what.empty() ? "" : what + ": ") +
-                  "the tensor is empty: default-constructed or moved from; assign one to it first" + at_site(site));
+              as_called((what.empty() ? "" : what + ": ") +
+                            "the tensor is empty: default-constructed or moved from; assign one to it first",
+                        site) +
+                  at_site(site));
 }
 
 Value require_grad(const Value& value) {

@@ -12,6 +12,8 @@ using Loc = std::source_location;
 
 // The IR's form of it; the names live as long as the process.
 inline ir::CallSite at(const Loc& where) { return {where.file_name(), where.line()}; }
+// With the name of what the user called, a literal: errors name it in place of the op that it is made of.
+inline ir::CallSite at(const Loc& where, const char* called) { return {where.file_name(), where.line(), called}; }
 
 // An operand of an operator together with where it stands: operators take no defaulted arguments, but converting one
 // does.

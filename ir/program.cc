@@ -1,6 +1,7 @@
 #include "ir/program.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <ranges>
 #include <string_view>
@@ -75,6 +76,13 @@ std::string to_string(Ref ref) { return fmt::format("{}{}", ref.is_input() ? "in
 std::string list(std::span<const Ref> refs) {
   const auto texts = refs | std::views::transform([](Ref ref) { return to_string(ref); });
   return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+// Cheap, for it happens with every op that a user calls: the multiplier is that of 64-bit Fibonacci hashing.
+std::uint64_t with_site(std::uint64_t key, const CallSite& site) {
+  const auto at = reinterpret_cast<std::uintptr_t>(site.file) ^ (std::uint64_t{site.line} << 48) ^
+                  std::rotl(std::uint64_t{reinterpret_cast<std::uintptr_t>(site.op)}, 24);
+  return (std::rotl(key, 5) ^ at) * 0x9E3779B97F4A7C15u;
 }
 
 // Blocks of four numbers that an op takes from the random stream: those of the whole value, whatever box it draws.
@@ -197,6 +205,7 @@ Result<Ref> ProgramBuilder::append(const Kind& kind, std::span<const TensorType*
   input_bytes.put(static_cast<std::uint8_t>(recompute));
   state_ = input_bytes.hash();
 
+  program_.site_key = with_site(program_.site_key, site);
   constexpr bool kEffect = has_effect<Kind>();
   if constexpr (kEffect) ++program_.effect_count;
   const auto node = static_cast<std::int32_t>(program_.nodes.size());
@@ -269,6 +278,7 @@ void ProgramBuilder::clear() {
   program_.random_blocks = 0;
   program_.effect_count = 0;
   program_.hash = {};
+  program_.site_key = 0;
 }
 
 Program ProgramBuilder::take() {

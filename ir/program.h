@@ -41,6 +41,8 @@ class Ref {
 struct CallSite {
   const char* file = nullptr;  // null: unknown
   std::uint32_t line = 0;
+  const char* op =
+      nullptr;  // what was called, where that is not the node's op: sum_dim of a reduce; null: the node's op
 };
 std::string to_string(const CallSite& site);  // "model.cc:41"
 
@@ -84,6 +86,9 @@ struct Program {
   std::int64_t random_blocks = 0;  // how far a run moves the random stream: blocks of four numbers
   std::int32_t effect_count = 0;   // nodes with an effect: such a program is run for more than its outputs
   ProgramHash hash;
+  // Which call sites its nodes have, by the addresses of their names: two programs of one process with the same hash
+  // and the same key were called from the same lines. For whoever keeps programs that errors name the lines of.
+  std::uint64_t site_key = 0;
   std::shared_ptr<const void> site_files;  // keeps the CallSites' names alive where they were decoded
 
   std::span<const Ref> operands_of(const Node& node) const {

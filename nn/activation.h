@@ -13,12 +13,12 @@ namespace burn::activation {
     return Tensor<D>{client::name arguments};        \
   }
 #define BURN_ACTIVATION_PLAIN(name) \
-  BURN_ACTIVATION(name, (const Tensor<D>& x, Loc where = Loc::current()), (x.value(), at(where)))
+  BURN_ACTIVATION(name, (const Tensor<D>& x, Loc where = Loc::current()), (x.value(), at(where, #name)))
 #define BURN_ACTIVATION_DIM(name) \
-  BURN_ACTIVATION(name, (const Tensor<D>& x, int dim, Loc where = Loc::current()), (x.value(), dim, at(where)))
+  BURN_ACTIVATION(name, (const Tensor<D>& x, int dim, Loc where = Loc::current()), (x.value(), dim, at(where, #name)))
 #define BURN_ACTIVATION_NUMBER(name, number, fallback)                                              \
   BURN_ACTIVATION(name, (const Tensor<D>& x, double number = fallback, Loc where = Loc::current()), \
-                  (x.value(), number, at(where)))
+                  (x.value(), number, at(where, #name)))
 
 template <int D>
 Tensor<D> relu(const Tensor<D>& x, Loc where = Loc::current()) {
@@ -57,15 +57,15 @@ BURN_ACTIVATION_NUMBER(celu, alpha, 1)
 BURN_ACTIVATION_NUMBER(thresholded_relu, alpha, 1)
 
 BURN_ACTIVATION(hardtanh, (const Tensor<D>& x, double low = -1, double high = 1, Loc where = Loc::current()),
-                (x.value(), low, high, at(where)))
+                (x.value(), low, high, at(where, "hardtanh")))
 BURN_ACTIVATION(hard_sigmoid, (const Tensor<D>& x, double alpha = 0.2, double beta = 0.5, Loc where = Loc::current()),
-                (x.value(), alpha, beta, at(where)))
+                (x.value(), alpha, beta, at(where, "hard_sigmoid")))
 BURN_ACTIVATION(threshold, (const Tensor<D>& x, double threshold, double value, Loc where = Loc::current()),
-                (x.value(), threshold, value, at(where)))
+                (x.value(), threshold, value, at(where, "threshold")))
 BURN_ACTIVATION(shrink, (const Tensor<D>& x, double lambda = 0.5, double bias = 0, Loc where = Loc::current()),
-                (x.value(), lambda, bias, at(where)))
+                (x.value(), lambda, bias, at(where, "shrink")))
 BURN_ACTIVATION(prelu, (const Tensor<D>& x, const Tensor<1>& alpha, Loc where = Loc::current()),
-                (x.value(), alpha.value(), at(where)))
+                (x.value(), alpha.value(), at(where, "prelu")))
 
 template <int D>
 Tensor<D> hard_shrink(const Tensor<D>& x, double lambda = 0.5, Loc where = Loc::current()) {

@@ -18,7 +18,7 @@ struct Embedding {
   // Shapes: [...] -> [..., d_model]. An index outside the table is an error of the run.
   template <int D>
   Tensor<D + 1> forward(const Tensor<D, Int>& indices, Loc where = Loc::current()) const {
-    return Tensor<D + 1>{run(indices.value(), at(where))};
+    return Tensor<D + 1>{run(indices.value(), at(where, "embedding"))};
   }
   template <int D>
   Tensor<D + 1> operator()(const Tensor<D, Int>& indices, Loc where = Loc::current()) const {

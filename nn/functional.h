@@ -26,7 +26,7 @@ Tensor<D> attention(const Tensor<D>& query, const Tensor<D>& key, const Tensor<D
                     const std::optional<Tensor<D>>& bias = std::nullopt, const AttentionOptions& options = {},
                     Loc where = Loc::current()) {
   return Tensor<D>{client::attention(query.value(), key.value(), value.value(), mask ? &mask->value() : nullptr,
-                                     bias ? &bias->value() : nullptr, options, at(where))};
+                                     bias ? &bias->value() : nullptr, options, at(where, "attention"))};
 }
 
 // The same by way of all scores: slower, for comparison.
@@ -37,7 +37,7 @@ Tensor<D> attention_fallback(const Tensor<D>& query, const Tensor<D>& key, const
                              Loc where = Loc::current()) {
   return Tensor<D>{client::attention_fallback(query.value(), key.value(), value.value(),
                                               mask ? &mask->value() : nullptr, bias ? &bias->value() : nullptr, options,
-                                              at(where))};
+                                              at(where, "attention_fallback"))};
 }
 
 // x weight + bias. A weight is [d_input, d_output], or, with LinearLayout::col, [d_output, d_input], as PyTorch and
@@ -45,7 +45,8 @@ Tensor<D> attention_fallback(const Tensor<D>& query, const Tensor<D>& key, const
 template <int D>
 Tensor<D> linear(const Tensor<D>& x, const Tensor<2>& weight, const std::optional<Tensor<1>>& bias = std::nullopt,
                  LinearLayout layout = LinearLayout::row, Loc where = Loc::current()) {
-  return Tensor<D>{client::linear(x.value(), weight.value(), bias ? &bias->value() : nullptr, at(where), layout)};
+  return Tensor<D>{
+      client::linear(x.value(), weight.value(), bias ? &bias->value() : nullptr, at(where, "linear"), layout)};
 }
 
 }  // namespace module

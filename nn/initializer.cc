@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "client/tensor/linalg.h"
 #include "nn/checks.h"
 
 namespace burn::nn {
@@ -25,6 +26,27 @@ double kaiming_deviation(const Initializer& config, const Fans& fans) {
 
 double xavier_deviation(const Initializer& config, const Fans& fans) {
   return config.gain * std::sqrt(2 / (fan_of(config, "fan-in", fans.in) + fan_of(config, "fan-out", fans.out)));
+}
+
+// Q of the QR decomposition of normal numbers, as a matrix with at least as many rows as columns; Q is unique (and then
+// uniform among the orthogonal matrices) where R's diagonal is positive, so the signs go to Q (Mezzadri,
+// arXiv:math-ph/0609050).
+client::Value draw_orthogonal(const ir::Shape& shape, double gain, const TensorOptions& options,
+                              const client::Site& site) {
+  const auto dtype = options.dtype.value_or(DType::f32);
+  if (shape.rank() < 2) {
+    detail::reject("Initializer", "orthogonal is for two dims or more, the tensor is " + ir::to_string({dtype, shape}));
+  }
+  const auto rows = shape[0], columns = rows == 0 ? 0 : ir::num_elements(shape) / rows;
+  if (rows == 0 || columns == 0) return client::filled(options.place(), shape, 0, dtype, site);
+  const bool is_wide = rows < columns;
+  const ir::Shape tall = is_wide ? ir::Shape{columns, rows} : ir::Shape{rows, columns};
+  const auto computed_in = dtype == DType::f64 ? DType::f64 : DType::f32;
+  const auto [q, r] = linalg::qr(
+      Tensor<2>{client::random(tall, Distribution::normal(0, 1), {options.device, computed_in}, site)}, true);
+  const Tensor<1> signs = (linalg::diag(r) >= 0).to_float(computed_in) * 2 - 1;
+  const Tensor<2> found = q * signs.unsqueeze<2>() * gain;
+  return client::cast(client::reshape((is_wide ? found.t() : found).value(), shape, site), dtype, site);
 }
 
 // The uniform distribution of this deviation around 0.
@@ -65,10 +87,10 @@ constexpr std::array<Kind, 9> kKinds = {{
 }};
 
 Recipe recipe_of(const Initializer& config, const Fans& fans) {
-  std::string known;
+  std::string known = "orthogonal";
   for (const auto& kind : kKinds) {
     if (config.kind == kind.name) return kind.recipe(config, fans);
-    known += (known.empty() ? "" : ", ") + std::string{kind.name};
+    known += ", " + std::string{kind.name};
   }
   detail::reject("Initializer", "there is no kind \"" + config.kind + "\"; there are: " + known);
 }
@@ -78,6 +100,7 @@ Recipe recipe_of(const Initializer& config, const Fans& fans) {
 client::Value Initializer::draw(const ir::Shape& shape, const TensorOptions& options,
                                 std::optional<std::int64_t> fan_in, std::optional<std::int64_t> fan_out,
                                 const client::Site& site) const {
+  if (kind == "orthogonal") return draw_orthogonal(shape, gain, options, site);
   const auto recipe = recipe_of(*this, {fan_in, fan_out});
   const auto dtype = options.dtype.value_or(DType::f32);
   if (recipe.number) return client::filled(options.place(), shape, *recipe.number, dtype, site);

@@ -17,7 +17,7 @@ struct Initializer {
   double value = 0;                // constant
   double min = 0, max = 1;         // uniform: in [min, max)
   double mean = 0, deviation = 1;  // normal
-  double gain = 1;                 // kaiming and xavier
+  double gain = 1;                 // kaiming, xavier and orthogonal
   bool fan_out_only = false;       // kaiming: scaled by the fan-out instead of the fan-in
   BURN_CONFIG(Initializer, kind, value, min, max, mean, deviation, gain, fan_out_only)
 
@@ -38,10 +38,13 @@ struct Initializer {
   // Glorot and Bengio 2010. As above with sqrt(2 / (fan-in + fan-out)) in the place of 1 / sqrt(fan).
   static Initializer xavier_uniform(double gain = 1) { return {.kind = "xavier_uniform", .gain = gain}; }
   static Initializer xavier_normal(double gain = 1) { return {.kind = "xavier_normal", .gain = gain}; }
+  // Saxe et al., arXiv:1312.6120: the first dim's slices are orthogonal to each other (or, where they are more than
+  // their size, the columns of the matrix that they make), each of length gain. For tensors of two dims or more.
+  static Initializer orthogonal(double gain = 1) { return {.kind = "orthogonal", .gain = gain}; }
 
   // A tensor of these dims: on an autodiff device, not yet tracked (Param does that). fan_in and fan_out count the
   // inputs and the outputs that one output and one input are connected to. Errors: an unknown kind; one that scales by
-  // a fan that is not given.
+  // a fan that is not given; orthogonal vectors of one dim.
   template <int D>
   Tensor<D> init(const Dims<D>& dims, const TensorOptions& options, std::optional<std::int64_t> fan_in = std::nullopt,
                  std::optional<std::int64_t> fan_out = std::nullopt, Loc where = Loc::current()) const {

@@ -17,7 +17,7 @@ struct Linear {
   // Shapes: [..., d_input] -> [..., d_output]. Errors: another last dim.
   template <int D>
   Tensor<D> forward(const Tensor<D>& x, Loc where = Loc::current()) const {
-    return Tensor<D>{apply(x.value(), at(where))};
+    return Tensor<D>{apply(x.value(), at(where, "linear"))};
   }
   template <int D>
   Tensor<D> operator()(const Tensor<D>& x, Loc where = Loc::current()) const {

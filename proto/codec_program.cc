@@ -209,8 +209,10 @@ class ProgramReader {
   }
 
   ir::CallSite site_of(const v1::Node& node) const {
-    if (node.site_file() == 0 || node.site_file() > files_->size()) return {};
-    return {(*files_)[node.site_file() - 1].c_str(), node.site_line()};
+    const auto text = [&](std::uint32_t index_plus_one) {
+      return index_plus_one == 0 || index_plus_one > files_->size() ? nullptr : (*files_)[index_plus_one - 1].c_str();
+    };
+    return {text(node.site_file()), node.site_line(), text(node.site_op())};
   }
 
   ir::ProgramBuilder builder_;
@@ -252,6 +254,7 @@ void to_wire(const ir::Program& program, v1::Program* out) {
     for (const auto& attr : ir::changed_attrs_of(node.op)) to_wire(attr, wire->add_attrs());
     wire->set_site_file(files.index_plus_one(node.site.file));
     if (wire->site_file() != 0) wire->set_site_line(node.site.line);
+    wire->set_site_op(files.index_plus_one(node.site.op));
     wire->set_recompute(node.recompute);
   }
   for (const auto ref : program.outputs) out->add_outputs(ref.code());

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdint>
+#include <ctime>
 #include <new>
 #include <string>
 #include <system_error>
@@ -64,6 +66,27 @@ fs::path beside(const fs::path& path) {
   return path.parent_path() / fmt::format(".{}.{}-{}.tmp", path.filename().native(), ::getpid(), counter++);
 }
 
+// A file that would grow past RLIMIT_FSIZE gives EFBIG, as a full disk gives ENOSPC, and not a signal that ends the
+// process.
+class NoFileSizeSignal {
+ public:
+  NoFileSizeSignal() {
+    sigemptyset(&signal_);
+    sigaddset(&signal_, SIGXFSZ);
+    ::pthread_sigmask(SIG_BLOCK, &signal_, &before_);
+  }
+  NoFileSizeSignal(const NoFileSizeSignal&) = delete;
+  NoFileSizeSignal& operator=(const NoFileSizeSignal&) = delete;
+  ~NoFileSizeSignal() {
+    const timespec at_once{};
+    if (sigismember(&before_, SIGXFSZ) == 0) ::sigtimedwait(&signal_, nullptr, &at_once);  // one that write() has left
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  sigset_t signal_{}, before_{};
+};
+
 // 0 or the system's error number.
 int write_all(int file, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
@@ -121,6 +144,7 @@ void write_file(const fs::path& path, std::span<const std::span<const std::byte>
   Descriptor file(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (file.get() < 0) fail_if(errno);
   Unfinished unfinished(name);
+  const NoFileSizeSignal quiet;
   for (const auto part : parts) fail_if(write_all(file.get(), part));
   if (::fsync(file.get()) != 0 || !file.close()) fail_if(errno);
   if (::rename(name.c_str(), path.c_str()) != 0) fail_if(errno);

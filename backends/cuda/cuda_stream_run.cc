@@ -236,7 +236,7 @@ void CudaStream::watch_checks(const CudaExecutable& executable, const RunArgs& a
     std::vector<CheckText> texts;
     for (const auto& check : checks) {
       const auto& node = executable.program().nodes[static_cast<std::size_t>(check.node)];
-      texts.push_back({std::string(ir::name(node.op)), to_string(node.site), check.explain, args.program});
+      texts.push_back({std::string(called_name(node)), to_string(node.site), check.explain, args.program});
     }
     completions_.add([report, found = std::move(found), texts = std::move(texts), sink = sink_,
                       serial = args.serial](const Status& device) {

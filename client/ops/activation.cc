@@ -178,15 +178,16 @@ Value prelu(const Value& value, const Value& alpha, const Site& site) {
 Value threshold(const Value& value, double threshold, double replacement, const Site& site) {
   fail_if_empty(value, "threshold", site);
   const Term x{value, site};
-  return select(x > threshold, x, replacement);
+  return select(x <= threshold, replacement, x);  // NaN stays
 }
 
 Value thresholded_relu(const Value& x, double alpha, const Site& site) { return threshold(x, alpha, 0, site); }
 
 Value shrink(const Value& value, double lambda, double bias, const Site& site) {
   fail_if_empty(value, "shrink", site);
-  return in_compute_dtype(
-      value, site, [&](const Term& x) { return select(x > lambda, x - bias, select(x < -lambda, x + bias, 0.0)); });
+  return in_compute_dtype(value, site, [&](const Term& x) {
+    return select(x > lambda, x - bias, select(x < -lambda, x + bias, x * 0.0));
+  });  // NaN stays
 }
 
 Value glu(const Value& x, std::int64_t axis, const Site& site) {

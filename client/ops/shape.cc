@@ -188,6 +188,12 @@ Value slice_assign(const Value& x, std::span<const Range> ranges, const Value& v
 
 Value narrow(const Value& x, std::int64_t axis, std::int64_t start, std::int64_t length, const Site& site) {
   std::vector<Range> ranges(static_cast<std::size_t>(normalize_axis(axis, x, "narrow", site)) + 1);
+  const auto size = x.dim(static_cast<int>(ranges.size()) - 1);
+  if (start < 0 || length < 0 || start > size || length > size - start) {
+    fail("narrow: " + std::to_string(length) + " elements from " + std::to_string(start) + " on are outside dim " +
+             std::to_string(axis) + " of " + ir::to_string(x.type()),
+         site);
+  }
   ranges.back() = {start, start + length, 1};
   return slice(x, ranges, site);
 }

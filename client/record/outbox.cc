@@ -11,10 +11,13 @@ namespace {
 constexpr std::uint64_t kReleaseAtBytes = std::uint64_t{16} << 20;
 constexpr std::size_t kReleaseAtCount = 256;
 
+// The same ops called from other lines are another program: errors name the lines.
+ir::ProgramHash key_of(const ir::Program& program) { return {program.hash.low ^ program.site_key, program.hash.high}; }
+
 }  // namespace
 
 Status Outbox::define(ir::ProgramBuilder& sealed, proto::Run& run) {
-  if (const auto known = programs_.find(sealed.program().hash)) {
+  if (const auto known = programs_.find(key_of(sealed.program()))) {
     run.program = *known;
     sealed.clear();  // keeps its memory for the next program, which is most likely the same again
     return {};
@@ -23,16 +26,16 @@ Status Outbox::define(ir::ProgramBuilder& sealed, proto::Run& run) {
 }
 
 Status Outbox::define(const std::shared_ptr<const ir::Program>& program, proto::Run& run) {
-  if (const auto known = programs_.find(program->hash)) {
+  if (const auto known = programs_.find(key_of(*program))) {
     run.program = *known;
     return {};
   }
-  auto added = programs_.add(program->hash, ir::num_entries(*program));
+  auto added = programs_.add(key_of(*program), ir::num_entries(*program));
   run.program = added.id;
   programs_defined_ += 1;
   auto status = session_.define(added.id, program, added.forgotten);
   if (status.ok()) return {};
-  programs_.take_back(program->hash, std::move(added.forgotten));
+  programs_.take_back(key_of(*program), std::move(added.forgotten));
   for (std::size_t i = 0; i < run.inputs.size(); ++i) {  // nobody else will take what was given away
     if (program->inputs[i].donated) releases_.push_back(run.inputs[i]);
   }

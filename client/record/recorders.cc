@@ -24,7 +24,7 @@ std::uint64_t random_seed() { return (std::uint64_t{std::random_device{}()} << 3
   for (const auto& device : {a, b}) {
     if (const Status health = device->health(); !health.ok()) why += "; " + health.message();
   }
-  throw Error(StatusCode::invalid_argument, why + at_site(site));
+  throw Error(StatusCode::invalid_argument, as_called(std::move(why), site) + at_site(site));
 }
 
 }  // namespace
@@ -138,7 +138,7 @@ ir::Ref Recorders::append(Recorder& recorder, const ir::Op& op, std::span<const 
   }
   const auto ref = recorder.builder.add(op, refs.span(), site, RecordingAgain::is_active());
   if (!ref.ok()) [[unlikely]]
-    throw Error(ref.status().code(), ref.status().message() + at_site(site));
+    throw Error(ref.status().code(), as_called(ref.status().message(), site) + at_site(site));
   return *ref;
 }
 

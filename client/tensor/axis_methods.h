@@ -26,21 +26,22 @@ class AxisMethods {
 
  public:
   // --- reductions ----------------------------------------------------------------------------------------------------
-#define BURN_REDUCE(name, fn)                                                                               \
-  burn::Tensor<1, K> name(Loc where = Loc::current()) const                                                 \
-    requires Numeric<K>                                                                                     \
-  {                                                                                                         \
-    return burn::Tensor<1, K>{client::reduce_all(fn, value(), at(where))};                                  \
-  }                                                                                                         \
-  Tensor name##_dim(int dim, Loc where = Loc::current()) const                                              \
-    requires Numeric<K>                                                                                     \
-  {                                                                                                         \
-    return Tensor{client::reduce(fn, value(), {dim}, at(where))};                                           \
-  }                                                                                                         \
-  Tensor name##_dims(const Axes& dims, Loc where = Loc::current()) const                                    \
-    requires Numeric<K>                                                                                     \
-  {                                                                                                         \
-    return Tensor{client::reduce(fn, value(), client::dims_of(dims, #name "_dims", at(where)), at(where))}; \
+#define BURN_REDUCE(name, fn)                                                                                 \
+  burn::Tensor<1, K> name(Loc where = Loc::current()) const                                                   \
+    requires Numeric<K>                                                                                       \
+  {                                                                                                           \
+    return burn::Tensor<1, K>{client::reduce_all(fn, value(), at(where, #name))};                             \
+  }                                                                                                           \
+  Tensor name##_dim(int dim, Loc where = Loc::current()) const                                                \
+    requires Numeric<K>                                                                                       \
+  {                                                                                                           \
+    return Tensor{client::reduce(fn, value(), {dim}, at(where, #name "_dim"))};                               \
+  }                                                                                                           \
+  Tensor name##_dims(const Axes& dims, Loc where = Loc::current()) const                                      \
+    requires Numeric<K>                                                                                       \
+  {                                                                                                           \
+    return Tensor{client::reduce(fn, value(), client::dims_of(dims, #name "_dims", at(where, #name "_dims")), \
+                                 at(where, #name "_dims"))};                                                  \
   }
   BURN_REDUCE(sum, Red::sum)
   BURN_REDUCE(prod, Red::prod)
@@ -57,42 +58,48 @@ class AxisMethods {
   burn::Tensor<1, K> mean(Loc where = Loc::current()) const
     requires Numeric<K>
   {
-    return burn::Tensor<1, K>{client::mean_all(value(), at(where))};
+    return burn::Tensor<1, K>{client::mean_all(value(), at(where, "mean"))};
   }
   Tensor mean_dim(int dim, Loc where = Loc::current()) const
     requires Numeric<K>
   {
-    return Tensor{client::mean(value(), {dim}, at(where))};
+    return Tensor{client::mean(value(), {dim}, at(where, "mean_dim"))};
   }
   Tensor mean_dims(const Axes& dims, Loc where = Loc::current()) const
     requires Numeric<K>
   {
-    return Tensor{client::mean(value(), client::dims_of(dims, "mean_dims", at(where)), at(where))};
+    return Tensor{
+        client::mean(value(), client::dims_of(dims, "mean_dims", at(where, "mean_dims")), at(where, "mean_dims"))};
   }
   // The largest |x|.
   burn::Tensor<1, K> max_abs(Loc where = Loc::current()) const
     requires Numeric<K>
   {
-    return burn::Tensor<1, K>{client::max_abs_all(value(), at(where))};
+    return burn::Tensor<1, K>{client::max_abs_all(value(), at(where, "max_abs"))};
   }
   Tensor max_abs_dim(int dim, Loc where = Loc::current()) const
     requires Numeric<K>
   {
-    return Tensor{client::max_abs(value(), {dim}, at(where))};
+    return Tensor{client::max_abs(value(), {dim}, at(where, "max_abs_dim"))};
   }
   Tensor max_abs_dims(const Axes& dims, Loc where = Loc::current()) const
     requires Numeric<K>
   {
-    return Tensor{client::max_abs(value(), client::dims_of(dims, "max_abs_dims", at(where)), at(where))};
+    return Tensor{client::max_abs(value(), client::dims_of(dims, "max_abs_dims", at(where, "max_abs_dims")),
+                                  at(where, "max_abs_dims"))};
   }
   // Whether one, or every, element is not 0.
-  Truth any(Loc where = Loc::current()) const { return Truth{client::reduce_all(Red::max, as_bool(where), at(where))}; }
-  Truth all(Loc where = Loc::current()) const { return Truth{client::reduce_all(Red::min, as_bool(where), at(where))}; }
+  Truth any(Loc where = Loc::current()) const {
+    return Truth{client::reduce_all(Red::max, as_bool(where), at(where, "any"))};
+  }
+  Truth all(Loc where = Loc::current()) const {
+    return Truth{client::reduce_all(Red::min, as_bool(where), at(where, "all"))};
+  }
   burn::Tensor<D, Bool> any_dim(int dim, Loc where = Loc::current()) const {
-    return burn::Tensor<D, Bool>{client::reduce(Red::max, as_bool(where), {dim}, at(where))};
+    return burn::Tensor<D, Bool>{client::reduce(Red::max, as_bool(where), {dim}, at(where, "any_dim"))};
   }
   burn::Tensor<D, Bool> all_dim(int dim, Loc where = Loc::current()) const {
-    return burn::Tensor<D, Bool>{client::reduce(Red::min, as_bool(where), {dim}, at(where))};
+    return burn::Tensor<D, Bool>{client::reduce(Red::min, as_bool(where), {dim}, at(where, "all_dim"))};
   }
 
   // --- statistics ----------------------------------------------------------------------------------------------------
@@ -100,12 +107,12 @@ class AxisMethods {
   Tensor var(int dim, Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
-    return Tensor{client::var(value(), {dim}, 1, at(where))};
+    return Tensor{client::var(value(), {dim}, 1, at(where, "var"))};
   }
   Tensor var_bias(int dim, Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
-    return Tensor{client::var(value(), {dim}, 0, at(where))};
+    return Tensor{client::var(value(), {dim}, 0, at(where, "var_bias"))};
   }
   std::pair<Tensor, Tensor> var_mean(int dim, Loc where = Loc::current()) const
     requires std::same_as<K, Float>
@@ -121,96 +128,97 @@ class AxisMethods {
   Tensor median(int dim, Loc where = Loc::current()) const
     requires Numeric<K>
   {
-    return Tensor{client::median(value(), dim, at(where)).values};
+    return Tensor{client::median(value(), dim, at(where, "median")).values};
   }
   std::pair<Tensor, Indices> median_with_indices(int dim, Loc where = Loc::current()) const
     requires Numeric<K>
   {
-    return with_indices(client::median(value(), dim, at(where)));
+    return with_indices(client::median(value(), dim, at(where, "median_with_indices")));
   }
   // Covariance of the variables along the other dim, of observations along `dim`: [variables, variables].
   Tensor cov(int dim, std::int64_t correction = 1, Loc where = Loc::current()) const
     requires(D >= 2 && std::same_as<K, Float>)
   {
-    return Tensor{client::cov(value(), dim, correction, at(where))};
+    return Tensor{client::cov(value(), dim, correction, at(where, "cov"))};
   }
   // log(sum(exp(x))), and of the elements up to each.
   Tensor logsumexp(int dim, Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
-    return Tensor{client::logsumexp(value(), dim, at(where))};
+    return Tensor{client::logsumexp(value(), dim, at(where, "logsumexp"))};
   }
   Tensor logcumsumexp(int dim, Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
-    return Tensor{client::logcumsumexp(value(), dim, at(where))};
+    return Tensor{client::logcumsumexp(value(), dim, at(where, "logcumsumexp"))};
   }
   // Classes drawn from weights along the last dim (which need not sum to 1), with replacement: [..., samples].
   Indices categorical(std::int64_t samples, Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
-    return Indices{client::categorical(value(), samples, at(where))};
+    return Indices{client::categorical(value(), samples, at(where, "categorical"))};
   }
   // The same; without replacement, each class comes at most once, and those of weight 0 last.
   Indices multinomial(std::int64_t samples, bool replacement = false, Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
-    return replacement ? categorical(samples, where) : Indices{client::draw_distinct(value(), samples, at(where))};
+    return replacement ? categorical(samples, where)
+                       : Indices{client::draw_distinct(value(), samples, at(where, "multinomial"))};
   }
 
   // --- orders: the first of equals, NaN as the largest ---------------------------------------------------------------
   Indices argmax(int dim, Loc where = Loc::current()) const {
-    return Indices{client::arg_reduce(ir::ArgFn::max, value(), dim, at(where))};
+    return Indices{client::arg_reduce(ir::ArgFn::max, value(), dim, at(where, "argmax"))};
   }
   Indices argmin(int dim, Loc where = Loc::current()) const {
-    return Indices{client::arg_reduce(ir::ArgFn::min, value(), dim, at(where))};
+    return Indices{client::arg_reduce(ir::ArgFn::min, value(), dim, at(where, "argmin"))};
   }
   std::pair<Tensor, Indices> max_dim_with_indices(int dim, Loc where = Loc::current()) const
     requires Numeric<K>
   {
-    return with_indices(client::extreme_with_indices(ir::ArgFn::max, value(), dim, at(where)));
+    return with_indices(client::extreme_with_indices(ir::ArgFn::max, value(), dim, at(where, "max_dim_with_indices")));
   }
   std::pair<Tensor, Indices> min_dim_with_indices(int dim, Loc where = Loc::current()) const
     requires Numeric<K>
   {
-    return with_indices(client::extreme_with_indices(ir::ArgFn::min, value(), dim, at(where)));
+    return with_indices(client::extreme_with_indices(ir::ArgFn::min, value(), dim, at(where, "min_dim_with_indices")));
   }
   Tensor sort(int dim, Loc where = Loc::current()) const {
-    return Tensor{client::sort(value(), dim, false, at(where)).values};
+    return Tensor{client::sort(value(), dim, false, at(where, "sort")).values};
   }
   Tensor sort_descending(int dim, Loc where = Loc::current()) const {
-    return Tensor{client::sort(value(), dim, true, at(where)).values};
+    return Tensor{client::sort(value(), dim, true, at(where, "sort_descending")).values};
   }
   // Sorted, and where each element was.
   std::pair<Tensor, Indices> sort_with_indices(int dim, Loc where = Loc::current()) const {
-    return with_indices(client::sort(value(), dim, false, at(where)));
+    return with_indices(client::sort(value(), dim, false, at(where, "sort_with_indices")));
   }
   std::pair<Tensor, Indices> sort_descending_with_indices(int dim, Loc where = Loc::current()) const {
-    return with_indices(client::sort(value(), dim, true, at(where)));
+    return with_indices(client::sort(value(), dim, true, at(where, "sort_descending_with_indices")));
   }
   Indices argsort(int dim, Loc where = Loc::current()) const {
-    return Indices{client::sort(value(), dim, false, at(where)).indices};
+    return Indices{client::sort(value(), dim, false, at(where, "argsort")).indices};
   }
   Indices argsort_descending(int dim, Loc where = Loc::current()) const {
-    return Indices{client::sort(value(), dim, true, at(where)).indices};
+    return Indices{client::sort(value(), dim, true, at(where, "argsort_descending")).indices};
   }
   // The k largest, in descending order.
   Tensor topk(std::int64_t k, int dim, Loc where = Loc::current()) const {
-    return Tensor{client::top_k(value(), dim, k, true, at(where)).values};
+    return Tensor{client::top_k(value(), dim, k, true, at(where, "topk")).values};
   }
   std::pair<Tensor, Indices> topk_with_indices(std::int64_t k, int dim, Loc where = Loc::current()) const {
-    return with_indices(client::top_k(value(), dim, k, true, at(where)));
+    return with_indices(client::top_k(value(), dim, k, true, at(where, "topk_with_indices")));
   }
   Indices argtopk(std::int64_t k, int dim, Loc where = Loc::current()) const {
-    return Indices{client::top_k(value(), dim, k, true, at(where)).indices};
+    return Indices{client::top_k(value(), dim, k, true, at(where, "argtopk")).indices};
   }
 
   // --- running combinations: y[i] of x[0] to x[i] --------------------------------------------------------------------
-#define BURN_SCAN(name, fn)                                   \
-  Tensor name(int dim, Loc where = Loc::current()) const      \
-    requires Numeric<K>                                       \
-  {                                                           \
-    return Tensor{client::scan(fn, value(), dim, at(where))}; \
+#define BURN_SCAN(name, fn)                                          \
+  Tensor name(int dim, Loc where = Loc::current()) const             \
+    requires Numeric<K>                                              \
+  {                                                                  \
+    return Tensor{client::scan(fn, value(), dim, at(where, #name))}; \
   }
   BURN_SCAN(cumsum, Red::sum)
   BURN_SCAN(cumprod, Red::prod)

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "client/fail.h"
 #include "proto/session.h"
 
 namespace burn {
@@ -149,8 +150,8 @@ Status TensorData::dtype_status(ir::DType wanted) const {
                                             ", but the data are " + to_string(type_) + "; convert<T>() converts"};
 }
 
-void TensorData::check_dtype(ir::DType wanted) const {
-  if (auto status = dtype_status(wanted); !status.ok()) throw Error(std::move(status));
+void TensorData::check_dtype(ir::DType wanted, const Loc& where) const {
+  if (const auto status = dtype_status(wanted); !status.ok()) client::fail(status.message(), at(where));
 }
 
 std::byte* TensorData::writable_bytes() {

@@ -15,6 +15,7 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
+#include "client/where.h"
 #include "ir/dispatch.h"
 #include "ir/shape.h"
 
@@ -82,36 +83,36 @@ class TensorData {
 
   // The elements in place. Errors: T does not store dtype().
   template <Element T>
-  std::span<const T> as_slice() const {
-    check_dtype(ir::kDTypeOf<T>);
+  std::span<const T> as_slice(Loc where = Loc::current()) const {
+    check_dtype(ir::kDTypeOf<T>, where);
     return {reinterpret_cast<const T*>(bytes_.data()), num_elements()};
   }
 
   template <Element T>
-  std::span<const T> view() const {
-    return as_slice<T>();
+  std::span<const T> view(Loc where = Loc::current()) const {
+    return as_slice<T>(where);
   }
   // The same to write to; copies of this keep what they have. Valid until this is copied or assigned to. A bool must
   // stay 0 or 1. Errors: T does not store dtype().
   template <Element T>
-  std::span<T> as_mut_slice() {
-    check_dtype(ir::kDTypeOf<T>);
+  std::span<T> as_mut_slice(Loc where = Loc::current()) {
+    check_dtype(ir::kDTypeOf<T>, where);
     return {reinterpret_cast<T*>(writable_bytes()), num_elements()};
   }
   template <Element T>
-  std::span<T> mut_view() {
-    return as_mut_slice<T>();
+  std::span<T> mut_view(Loc where = Loc::current()) {
+    return as_mut_slice<T>(where);
   }
 
   // A copy of the elements. Errors: T does not store dtype().
   template <Element T>
-  std::vector<T> to_vec() const {
-    const auto values = as_slice<T>();
+  std::vector<T> to_vec(Loc where = Loc::current()) const {
+    const auto values = as_slice<T>(where);
     return {values.begin(), values.end()};
   }
   template <Element T>
-  std::vector<T> into_vec() const {
-    return to_vec<T>();
+  std::vector<T> into_vec(Loc where = Loc::current()) const {
+    return to_vec<T>(where);
   }
   template <Element T>
   Result<std::vector<T>> try_to_vec() const {
@@ -182,7 +183,7 @@ class TensorData {
   static SharedBytes own(const std::vector<bool>& values);
   static std::size_t checked_count(const ir::Shape& shape);
 
-  void check_dtype(ir::DType wanted) const;
+  void check_dtype(ir::DType wanted, const Loc& where) const;
   Status dtype_status(ir::DType wanted) const;
   void check_range(double low, double high, bool is_closed) const;
   std::byte* writable_bytes();

@@ -29,7 +29,7 @@ class ElementMethods {
     requires(detail::takes<K>(ir::PointwiseClass::kind))                                                     \
   {                                                                                                          \
     return burn::Tensor<D, detail::PointwiseKind<ir::PointwiseClass::kind, K>>{                              \
-        client::pointwise(Fn::name, value(), at(where))};                                                    \
+        client::pointwise(Fn::name, value(), at(where, #name))};                                             \
   }
 #define P2(name, method, kind, ...)                                                                                    \
   burn::Tensor<D, detail::PointwiseKind<ir::PointwiseClass::kind, K>> method(const Tensor& other,                      \
@@ -37,14 +37,14 @@ class ElementMethods {
     requires(detail::takes<K>(ir::PointwiseClass::kind))                                                               \
   {                                                                                                                    \
     return burn::Tensor<D, detail::PointwiseKind<ir::PointwiseClass::kind, K>>{                                        \
-        client::pointwise(Fn::name, value(), other.value(), at(where))};                                               \
+        client::pointwise(Fn::name, value(), other.value(), at(where, #method))};                                      \
   }                                                                                                                    \
   burn::Tensor<D, detail::PointwiseKind<ir::PointwiseClass::kind, K>> method(Scalar other, Loc where = Loc::current()) \
       const                                                                                                            \
     requires(detail::takes<K>(ir::PointwiseClass::kind))                                                               \
   {                                                                                                                    \
     return burn::Tensor<D, detail::PointwiseKind<ir::PointwiseClass::kind, K>>{                                        \
-        client::pointwise(Fn::name, value(), other, at(where))};                                                       \
+        client::pointwise(Fn::name, value(), other, at(where, #method))};                                              \
   }
 #define P3(...)  // mask_where and mask_fill in index_methods.h
 #include "ir/pointwise.def"
@@ -86,19 +86,19 @@ class ElementMethods {
   Tensor cross(const Tensor& other, int dim, Loc where = Loc::current()) const
     requires Numeric<K>
   {
-    return Tensor{client::cross(value(), other.value(), dim, at(where))};
+    return Tensor{client::cross(value(), other.value(), dim, at(where, "cross"))};
   }
   // [n], [n] -> [1]
   burn::Tensor<1, K> dot(const Tensor& other, Loc where = Loc::current()) const
     requires(D == 1 && Numeric<K>)
   {
-    return burn::Tensor<1, K>{client::dot(value(), other.value(), at(where))};
+    return burn::Tensor<1, K>{client::dot(value(), other.value(), at(where, "dot"))};
   }
 
   Tensor square(Loc where = Loc::current()) const
     requires Numeric<K>
   {
-    return Tensor{client::pointwise(Fn::mul, value(), value(), at(where))};
+    return Tensor{client::pointwise(Fn::mul, value(), value(), at(where, "square"))};
   }
   // Within [low, high]; of integers, the whole numbers there.
   Tensor clamp(Scalar low, Scalar high, Loc where = Loc::current()) const
@@ -111,19 +111,19 @@ class ElementMethods {
   burn::Tensor<D, Bool> is_finite(Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
-    return burn::Tensor<D, Bool>{client::is_finite(value(), at(where))};
+    return burn::Tensor<D, Bool>{client::is_finite(value(), at(where, "is_finite"))};
   }
   Truth contains_nan(Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
-    return Truth{client::reduce_all(ir::ReduceFn::max, is_nan(where).value(), at(where))};
+    return Truth{client::reduce_all(ir::ReduceFn::max, is_nan(where).value(), at(where, "contains_nan"))};
   }
   // |x - y| <= atol + rtol |y|, or equal infinities; NaN is close to nothing.
   burn::Tensor<D, Bool> is_close(const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
                                  Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
-    return burn::Tensor<D, Bool>{client::is_close(value(), other.value(), rtol, atol, at(where))};
+    return burn::Tensor<D, Bool>{client::is_close(value(), other.value(), rtol, atol, at(where, "is_close"))};
   }
   // Reads: one round trip.
   bool all_close(const Tensor& other, double rtol = 1e-5, double atol = 1e-8, Loc where = Loc::current()) const
@@ -135,18 +135,18 @@ class ElementMethods {
   // --- dtypes --------------------------------------------------------------------------------------------------------
   // To a dtype of the same kind; to_int(), to_float() and to_bool() change the kind.
   Tensor cast(DType dtype, Loc where = Loc::current()) const {
-    return Tensor{client::cast(value(), dtype, at(where)), "cast", where};
+    return Tensor{client::cast(value(), dtype, at(where, "cast")), "cast", where};
   }
   burn::Tensor<D, Int> to_int(Loc where = Loc::current()) const { return to_int(DType::i64, where); }
   burn::Tensor<D, Int> to_int(DType dtype, Loc where = Loc::current()) const {
-    return burn::Tensor<D, Int>{client::cast(value(), dtype, at(where)), "to_int", where};
+    return burn::Tensor<D, Int>{client::cast(value(), dtype, at(where, "to_int")), "to_int", where};
   }
   burn::Tensor<D, Float> to_float(Loc where = Loc::current()) const { return to_float(DType::f32, where); }
   burn::Tensor<D, Float> to_float(DType dtype, Loc where = Loc::current()) const {
-    return burn::Tensor<D, Float>{client::cast(value(), dtype, at(where)), "to_float", where};
+    return burn::Tensor<D, Float>{client::cast(value(), dtype, at(where, "to_float")), "to_float", where};
   }
   burn::Tensor<D, Bool> to_bool(Loc where = Loc::current()) const {
-    return burn::Tensor<D, Bool>{client::cast(value(), DType::bool_, at(where))};
+    return burn::Tensor<D, Bool>{client::cast(value(), DType::bool_, at(where, "to_bool"))};
   }
 
  private:

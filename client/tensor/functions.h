@@ -36,7 +36,7 @@ std::array<Tensor<static_cast<int>(N), K>, N> meshgrid(const std::array<Tensor<1
   std::array<client::Value, N> values;
   for (std::size_t i = 0; i < N; ++i) values[i] = axes[i].value();
   const auto grids = client::meshgrid(values, options.indexing == Indexing::cartesian,
-                                      options.sparsity == Sparsity::sparse, at(where));
+                                      options.sparsity == Sparsity::sparse, at(where, "meshgrid"));
   std::array<Tensor<static_cast<int>(N), K>, N> result;
   for (std::size_t i = 0; i < N; ++i) result[i] = Tensor<static_cast<int>(N), K>{grids[i]};
   return result;
@@ -78,7 +78,7 @@ Tensor<D + 1, Int> cartesian_grid(const std::array<std::int64_t, D>& shape, cons
 // Reads both in one round trip. Errors (thrown): their shapes differ.
 template <int D>
 void check_closeness(const Tensor<D>& output, const Tensor<D>& expected, Loc where = Loc::current()) {
-  client::check_closeness(output.value(), expected.value(), at(where));
+  client::check_closeness(output.value(), expected.value(), at(where, "check_closeness"));
 }
 
 }  // namespace burn

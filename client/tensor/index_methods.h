@@ -32,21 +32,21 @@ class IndexMethods {
  public:
   // --- ranges --------------------------------------------------------------------------------------------------------
   Tensor slice(const std::vector<Range>& ranges, Loc where = Loc::current()) const {
-    return Tensor{client::slice(value(), ranges, at(where))};
+    return Tensor{client::slice(value(), ranges, at(where, "slice"))};
   }
   Tensor slice_dim(int dim, const Range& range, Loc where = Loc::current()) const {
-    return Tensor{client::slice_dim(value(), dim, range, "slice_dim", at(where))};
+    return Tensor{client::slice_dim(value(), dim, range, "slice_dim", at(where, "slice_dim"))};
   }
   Tensor slice_assign(const std::vector<Range>& ranges, const Tensor& values, Loc where = Loc::current()) const {
-    return Tensor{client::slice_assign(value(), ranges, values.value(), at(where))};
+    return Tensor{client::slice_assign(value(), ranges, values.value(), at(where, "slice_assign"))};
   }
   Tensor slice_fill(const std::vector<Range>& ranges, Scalar number, Loc where = Loc::current()) const {
-    return Tensor{client::slice_fill(value(), ranges, number, at(where))};
+    return Tensor{client::slice_fill(value(), ranges, number, at(where, "slice_fill"))};
   }
   // The part at `index` of `dim`, which goes: select_dim<1>(0, -1) of a matrix is its last row.
   template <int E = (D > 1 ? D - 1 : 1)>
   burn::Tensor<E, K> select_dim(int dim, std::int64_t index, Loc where = Loc::current()) const {
-    return burn::Tensor<E, K>{client::select_dim(value(), dim, index, at(where)), "select_dim", where};
+    return burn::Tensor<E, K>{client::select_dim(value(), dim, index, at(where, "select_dim")), "select_dim", where};
   }
   // x[i] is x.select_dim(0, i); of a vector a tensor of one element.
   burn::Tensor<(D > 1 ? D - 1 : 1), K> operator[](Located<std::int64_t> index) const {
@@ -55,62 +55,64 @@ class IndexMethods {
 
   // --- tensors of indices (i32 or i64) -------------------------------------------------------------------------------
   Tensor gather(int dim, const burn::Tensor<D, Int>& indices, Loc where = Loc::current()) const {
-    return Tensor{client::gather(value(), dim, indices.value(), at(where))};
+    return Tensor{client::gather(value(), dim, indices.value(), at(where, "gather"))};
   }
   // `values` combined with what is at the indices; duplicates accumulate.
   Tensor scatter(int dim, const burn::Tensor<D, Int>& indices, const Tensor& values,
                  IndexingUpdateOp update = IndexingUpdateOp::add, Loc where = Loc::current()) const {
-    return Tensor{client::scatter(value(), dim, indices.value(), values.value(), update, at(where))};
+    return Tensor{client::scatter(value(), dim, indices.value(), values.value(), update, at(where, "scatter"))};
   }
   Tensor select(int dim, const Vector& indices, Loc where = Loc::current()) const {
-    return Tensor{client::select_rows(value(), dim, indices.value(), at(where))};
+    return Tensor{client::select_rows(value(), dim, indices.value(), at(where, "select"))};
   }
   Tensor select_assign(int dim, const Vector& indices, const Tensor& values,
                        IndexingUpdateOp update = IndexingUpdateOp::add, Loc where = Loc::current()) const {
-    return Tensor{client::select_assign(value(), dim, indices.value(), values.value(), update, at(where))};
+    return Tensor{
+        client::select_assign(value(), dim, indices.value(), values.value(), update, at(where, "select_assign"))};
   }
   // [..., n, ...] at indices of any shape: [..., *indices, ...]
   template <int I>
   burn::Tensor<D + I - 1, K> take(int dim, const burn::Tensor<I, Int>& indices, Loc where = Loc::current()) const
     requires(D + I - 1 <= ir::kMaxRank)
   {
-    return burn::Tensor<D + I - 1, K>{client::take(value(), dim, indices.value(), at(where))};
+    return burn::Tensor<D + I - 1, K>{client::take(value(), dim, indices.value(), at(where, "take"))};
   }
   // indices [*batch, k]: each row is a place in the first k dims. -> [*batch, *shape[k:]]
   template <int E, int I>
   burn::Tensor<E, K> gather_nd(const burn::Tensor<I, Int>& indices, Loc where = Loc::current()) const {
-    return burn::Tensor<E, K>{client::gather_nd(value(), indices.value(), at(where)), "gather_nd", where};
+    return burn::Tensor<E, K>{client::gather_nd(value(), indices.value(), at(where, "gather_nd")), "gather_nd", where};
   }
   template <int I, int V>
   Tensor scatter_nd(const burn::Tensor<I, Int>& indices, const burn::Tensor<V, K>& values,
                     IndexingUpdateOp update = IndexingUpdateOp::add, Loc where = Loc::current()) const {
-    return Tensor{client::scatter_nd(value(), indices.value(), values.value(), update, at(where))};
+    return Tensor{client::scatter_nd(value(), indices.value(), values.value(), update, at(where, "scatter_nd"))};
   }
   // Classes along a new last dim: 1 at the class, 0 elsewhere.
   template <int E = D + 1>
   burn::Tensor<E, K> one_hot(std::int64_t classes, Loc where = Loc::current()) const
     requires Numeric<K>
   {
-    return burn::Tensor<E, K>{client::one_hot(value(), classes, at(where))};
+    return burn::Tensor<E, K>{client::one_hot(value(), classes, at(where, "one_hot"))};
   }
   // The new dim at `axis` (of the result); a negative class counts from the end.
   burn::Tensor<D + 1, K> one_hot_fill(std::int64_t classes, Scalar on, Scalar off, int axis,
                                       Loc where = Loc::current()) const
     requires Numeric<K>
   {
-    return burn::Tensor<D + 1, K>{client::one_hot_fill(value(), classes, on, off, axis, at(where))};
+    return burn::Tensor<D + 1, K>{client::one_hot_fill(value(), classes, on, off, axis, at(where, "one_hot_fill"))};
   }
 
   // --- masks ---------------------------------------------------------------------------------------------------------
   // `other` where the mask holds, this elsewhere.
   Tensor mask_where(const burn::Tensor<D, Bool>& mask, const Tensor& other, Loc where = Loc::current()) const {
-    return Tensor{client::select(mask.value(), other.value(), value(), at(where))};
+    return Tensor{client::select(mask.value(), other.value(), value(), at(where, "mask_where"))};
   }
   Tensor mask_fill(const burn::Tensor<D, Bool>& mask, Scalar number, Loc where = Loc::current()) const {
     const client::Value& x = value();
-    client::fail_if_empty(x, "mask_fill", at(where));
-    return Tensor{
-        client::select(mask.value(), client::scalar(client::place_of(x), number, x.dtype(), at(where)), x, at(where))};
+    client::fail_if_empty(x, "mask_fill", at(where, "mask_fill"));
+    return Tensor{client::select(mask.value(),
+                                 client::scalar(client::place_of(x), number, x.dtype(), at(where, "mask_fill")), x,
+                                 at(where, "mask_fill"))};
   }
   // The elements where the mask holds, in row-major order. Like nonzero() and argwhere(): how many they are is read
   // from the device first, one round trip. The async forms ask at once and wait in get(), where the rest is recorded.
@@ -127,27 +129,29 @@ class IndexMethods {
   Places argwhere(Loc where = Loc::current()) const
     requires std::same_as<K, Bool>
   {
-    return Places{client::argwhere(client::find(value(), "argwhere", at(where)))};
+    return Places{client::argwhere(client::find(value(), "argwhere", at(where, "argwhere")))};
   }
   std::future<Places> argwhere_async(Loc where = Loc::current()) const
     requires std::same_as<K, Bool>
   {
-    return std::async(std::launch::deferred, [found = client::find(value(), "argwhere", at(where))]() mutable {
-      return Places{client::argwhere(std::move(found))};
-    });
+    return std::async(std::launch::deferred,
+                      [found = client::find(value(), "argwhere", at(where, "argwhere_async"))]() mutable {
+                        return Places{client::argwhere(std::move(found))};
+                      });
   }
   // The same, one vector for each dim.
   std::vector<Vector> nonzero(Loc where = Loc::current()) const
     requires std::same_as<K, Bool>
   {
-    return client::tensors_of<Vector>(client::nonzero(client::find(value(), "nonzero", at(where))));
+    return client::tensors_of<Vector>(client::nonzero(client::find(value(), "nonzero", at(where, "nonzero"))));
   }
   std::future<std::vector<Vector>> nonzero_async(Loc where = Loc::current()) const
     requires std::same_as<K, Bool>
   {
-    return std::async(std::launch::deferred, [found = client::find(value(), "nonzero", at(where))]() mutable {
-      return client::tensors_of<Vector>(client::nonzero(std::move(found)));
-    });
+    return std::async(std::launch::deferred,
+                      [found = client::find(value(), "nonzero", at(where, "nonzero_async"))]() mutable {
+                        return client::tensors_of<Vector>(client::nonzero(std::move(found)));
+                      });
   }
 
  private:

@@ -15,7 +15,7 @@ namespace burn::linalg {
 
 template <int D>
 Tensor<D> vector_norm(const Tensor<D>& x, double p, int dim, Loc where = Loc::current()) {
-  return Tensor<D>{client::vector_norm(x.value(), p, dim, at(where))};
+  return Tensor<D>{client::vector_norm(x.value(), p, dim, at(where, "vector_norm"))};
 }
 template <int D>
 Tensor<D> lp_norm(const Tensor<D>& x, double p, int dim, Loc where = Loc::current()) {
@@ -43,42 +43,42 @@ Tensor<D> min_abs_norm(const Tensor<D>& x, int dim, Loc where = Loc::current()) 
 }
 template <int D>
 Tensor<D> vector_normalize(const Tensor<D>& x, double p, int dim, double eps = 1e-12, Loc where = Loc::current()) {
-  return Tensor<D>{client::vector_normalize(x.value(), p, dim, eps, at(where))};
+  return Tensor<D>{client::vector_normalize(x.value(), p, dim, eps, at(where, "vector_normalize"))};
 }
 template <int D>
 Tensor<D> cosine_similarity(const Tensor<D>& a, const Tensor<D>& b, int dim, double eps = 1e-8,
                             Loc where = Loc::current()) {
-  return Tensor<D>{client::cosine_similarity(a.value(), b.value(), dim, eps, at(where))};
+  return Tensor<D>{client::cosine_similarity(a.value(), b.value(), dim, eps, at(where, "cosine_similarity"))};
 }
 
 // [..., n, m] -> [..., min(n, m)]
 template <int D, Kind K>
   requires(D >= 2)
 Tensor<D - 1, K> diag(const Tensor<D, K>& x, Loc where = Loc::current()) {
-  return Tensor<D - 1, K>{client::diag(x.value(), at(where))};
+  return Tensor<D - 1, K>{client::diag(x.value(), at(where, "diag"))};
 }
 // [..., n, m] -> [..., 1]
 template <int D, Kind K>
   requires(D >= 2 && Numeric<K>)
 Tensor<D - 1, K> trace(const Tensor<D, K>& x, Loc where = Loc::current()) {
-  return Tensor<D - 1, K>{client::trace(x.value(), at(where))};
+  return Tensor<D - 1, K>{client::trace(x.value(), at(where, "trace"))};
 }
 // [..., i], [..., j] -> [..., i, j]
 template <int D, Kind K>
   requires Numeric<K>
 Tensor<D + 1, K> outer(const Tensor<D, K>& a, const Tensor<D, K>& b, Loc where = Loc::current()) {
-  return Tensor<D + 1, K>{client::outer(a.value(), b.value(), -1, at(where))};
+  return Tensor<D + 1, K>{client::outer(a.value(), b.value(), -1, at(where, "outer"))};
 }
 template <int D, Kind K>
   requires Numeric<K>
 Tensor<D + 1, K> outer_dim(const Tensor<D, K>& a, const Tensor<D, K>& b, int dim, Loc where = Loc::current()) {
-  return Tensor<D + 1, K>{client::outer(a.value(), b.value(), dim, at(where))};
+  return Tensor<D + 1, K>{client::outer(a.value(), b.value(), dim, at(where, "outer_dim"))};
 }
 // [..., n, k], [..., k] -> [..., n]
 template <int D, Kind K>
   requires(D >= 2 && Numeric<K>)
 Tensor<D - 1, K> matvec(const Tensor<D, K>& matrix, const Tensor<D - 1, K>& vector, Loc where = Loc::current()) {
-  return Tensor<D - 1, K>{client::matvec(matrix.value(), vector.value(), at(where))};
+  return Tensor<D - 1, K>{client::matvec(matrix.value(), vector.value(), at(where, "matvec"))};
 }
 
 // --- factorisations --------------------------------------------------------------------------------------------------
@@ -88,12 +88,12 @@ Tensor<D - 1, K> matvec(const Tensor<D, K>& matrix, const Tensor<D - 1, K>& vect
 template <int D>
   requires(D >= 2)
 std::tuple<Tensor<D>, Tensor<D>, Tensor<D>> lu(const Tensor<D>& x, Loc where = Loc::current()) {
-  auto parts = client::lu(x.value(), at(where));
+  auto parts = client::lu(x.value(), at(where, "lu"));
   return {Tensor<D>{std::move(parts.p)}, Tensor<D>{std::move(parts.l)}, Tensor<D>{std::move(parts.u)}};
 }
 // The same of one matrix, packed: U on and above the diagonal, L below it; and p with x[p[i]] = (L U)[i].
 inline std::pair<Tensor<2>, Tensor<1, Int>> lu_decomposition(const Tensor<2>& x, Loc where = Loc::current()) {
-  auto parts = client::lu_decomposition(x.value(), at(where));
+  auto parts = client::lu_decomposition(x.value(), at(where, "lu_decomposition"));
   return {Tensor<2>{std::move(parts.lu)}, Tensor<1, Int>{std::move(parts.permutation)}};
 }
 // Q, R with x = Q R: [..., n, m] -> [..., n, k], [..., k, m]; k = min(n, m) if reduced, else n. R's diagonal is not
@@ -101,7 +101,7 @@ inline std::pair<Tensor<2>, Tensor<1, Int>> lu_decomposition(const Tensor<2>& x,
 template <int D>
   requires(D >= 2)
 std::pair<Tensor<D>, Tensor<D>> qr(const Tensor<D>& x, bool reduced = true, Loc where = Loc::current()) {
-  auto parts = client::qr(x.value(), reduced, at(where));
+  auto parts = client::qr(x.value(), reduced, at(where, "qr"));
   return {Tensor<D>{std::move(parts.q)}, Tensor<D>{std::move(parts.r)}};
 }
 // L, lower triangular, with x = L L^T; only the lower triangle of x is read. A matrix that is not positive definite is
@@ -109,7 +109,7 @@ std::pair<Tensor<D>, Tensor<D>> qr(const Tensor<D>& x, bool reduced = true, Loc 
 template <int D>
   requires(D >= 2)
 Tensor<D> cholesky(const Tensor<D>& x, Loc where = Loc::current()) {
-  return Tensor<D>{client::cholesky(x.value(), at(where))};
+  return Tensor<D>{client::cholesky(x.value(), at(where, "cholesky"))};
 }
 // U, S, V^T with x = U diag(S) V^T: [..., n, m] -> [..., n, k], [..., k], [..., k, m], k = min(n, m); S descends. The
 // gradient is that of what does not depend on the vectors' signs; equal singular values leave the gradient of U and V
@@ -117,21 +117,21 @@ Tensor<D> cholesky(const Tensor<D>& x, Loc where = Loc::current()) {
 template <int D>
   requires(D >= 2)
 std::tuple<Tensor<D>, Tensor<D - 1>, Tensor<D>> svd(const Tensor<D>& x, Loc where = Loc::current()) {
-  auto parts = client::svd(x.value(), at(where));
+  auto parts = client::svd(x.value(), at(where, "svd"));
   return {Tensor<D>{std::move(parts.u)}, Tensor<D - 1>{std::move(parts.s)}, Tensor<D>{std::move(parts.vt)}};
 }
 // The singular values alone, descending: [..., min(n, m)].
 template <int D>
   requires(D >= 2)
 Tensor<D - 1> svdvals(const Tensor<D>& x, Loc where = Loc::current()) {
-  return Tensor<D - 1>{client::svd(x.value(), at(where)).s};
+  return Tensor<D - 1>{client::svd(x.value(), at(where, "svdvals")).s};
 }
 // Of symmetric matrices, of which only the lower triangle is read: eigenvalues, ascending, [..., n], and eigenvectors
 // as columns, [..., n, n].
 template <int D>
   requires(D >= 2)
 std::pair<Tensor<D - 1>, Tensor<D>> eigh(const Tensor<D>& x, Loc where = Loc::current()) {
-  auto parts = client::eigh(x.value(), at(where));
+  auto parts = client::eigh(x.value(), at(where, "eigh"));
   return {Tensor<D - 1>{std::move(parts.values)}, Tensor<D>{std::move(parts.vectors)}};
 }
 
@@ -142,7 +142,7 @@ std::pair<Tensor<D - 1>, Tensor<D>> eigh(const Tensor<D>& x, Loc where = Loc::cu
 template <int D>
   requires(D >= 2)
 Tensor<D> solve(const Tensor<D>& a, const Tensor<D>& b, Loc where = Loc::current()) {
-  return Tensor<D>{client::solve(a.value(), b.value(), at(where))};
+  return Tensor<D>{client::solve(a.value(), b.value(), at(where, "solve"))};
 }
 // The same with the upper (or lower) triangle of a; `unit`: with ones on its diagonal, whatever is there. Division by 0
 // is that of floats.
@@ -150,22 +150,22 @@ template <int D>
   requires(D >= 2)
 Tensor<D> solve_triangular(const Tensor<D>& a, const Tensor<D>& b, bool upper, bool unit = false,
                            Loc where = Loc::current()) {
-  return Tensor<D>{client::solve_triangular(a.value(), b.value(), !upper, unit, at(where))};
+  return Tensor<D>{client::solve_triangular(a.value(), b.value(), !upper, unit, at(where, "solve_triangular"))};
 }
 // A singular matrix is an error, reported at the next read as one of solve.
 template <int D>
   requires(D >= 2)
 Tensor<D> inverse(const Tensor<D>& x, Loc where = Loc::current()) {
-  return Tensor<D>{client::inverse(x.value(), at(where))};
+  return Tensor<D>{client::inverse(x.value(), at(where, "inverse"))};
 }
 // [..., n, n] -> [...]; of a single matrix [1]. Its gradient is right for singular matrices, too.
 template <int D>
   requires(D >= 3)
 Tensor<D - 2> det(const Tensor<D>& x, Loc where = Loc::current()) {
-  return Tensor<D - 2>{client::det(x.value(), at(where))};
+  return Tensor<D - 2>{client::det(x.value(), at(where, "det"))};
 }
 inline Tensor<1> det(const Tensor<2>& x, Loc where = Loc::current()) {
-  return Tensor<1>{client::reshape(client::det(x.value(), at(where)), ir::Shape{1}, at(where))};
+  return Tensor<1>{client::reshape(client::det(x.value(), at(where, "det")), ir::Shape{1}, at(where, "det"))};
 }
 
 }  // namespace burn::linalg

@@ -104,6 +104,9 @@ Value uniform_integers(const Place& place, const ir::Shape& shape, const Distrib
 }
 
 Value normal(const Place& place, const ir::Shape& shape, const Distribution& d, ir::DType dtype, const Site& site) {
+  if (!(d.b.as_double() >= 0)) {
+    fail("random: normal with a deviation of " + std::to_string(d.b.as_double()) + ", which must be at least 0", site);
+  }
   const bool is_whole = ir::is_integer(dtype);
   const auto drawn_as = ir::is_floating(dtype) ? ir::compute_dtype(dtype) : ir::DType::f64;
   const Value x =

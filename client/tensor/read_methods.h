@@ -71,7 +71,7 @@ class ReadMethods {
   }
   template <Arithmetic T = typename K::Element>
   std::future<T> into_scalar_async(Loc where = Loc::current()) const {
-    client::check_single(value(), at(where));
+    client::check_single(value(), at(where, "into_scalar_async"));
     return std::async(std::launch::deferred, [data = client::to_data_async(value())]() mutable -> T {
       return client::wait_for(std::move(data)).template to_vec_as<T>()[0];
     });

@@ -29,7 +29,7 @@ struct StftOptions {
 template <int D>
 std::pair<Tensor<D>, Tensor<D>> rfft(const Tensor<D>& x, int dim, std::optional<std::int64_t> n = std::nullopt,
                                      Loc where = Loc::current()) {
-  auto y = client::rfft(x.value(), dim, n, at(where));
+  auto y = client::rfft(x.value(), dim, n, at(where, "rfft"));
   return {Tensor<D>{std::move(y.re)}, Tensor<D>{std::move(y.im)}};
 }
 // The inverse: `n` real numbers, or 2 (size - 1), scaled by 1 / n. The imaginary parts of bin 0 and, of an even n, of
@@ -37,13 +37,13 @@ std::pair<Tensor<D>, Tensor<D>> rfft(const Tensor<D>& x, int dim, std::optional<
 template <int D>
 Tensor<D> irfft(const Tensor<D>& re, const Tensor<D>& im, int dim, std::optional<std::int64_t> n = std::nullopt,
                 Loc where = Loc::current()) {
-  return Tensor<D>{client::irfft(re.value(), im.value(), dim, n, at(where))};
+  return Tensor<D>{client::irfft(re.value(), im.value(), dim, n, at(where, "irfft"))};
 }
 // All n of complex numbers.
 template <int D>
 std::pair<Tensor<D>, Tensor<D>> cfft(const Tensor<D>& re, const Tensor<D>& im, int dim,
                                      std::optional<std::int64_t> n = std::nullopt, Loc where = Loc::current()) {
-  auto y = client::cfft(re.value(), im.value(), dim, n, at(where));
+  auto y = client::cfft(re.value(), im.value(), dim, n, at(where, "cfft"));
   return {Tensor<D>{std::move(y.re)}, Tensor<D>{std::move(y.im)}};
 }
 
@@ -51,13 +51,14 @@ std::pair<Tensor<D>, Tensor<D>> cfft(const Tensor<D>& re, const Tensor<D>& im, i
 // [win_length], none: ones.
 inline Tensor<4> stft(const Tensor<2>& x, const std::optional<Tensor<1>>& window, const StftOptions& options,
                       Loc where = Loc::current()) {
-  return Tensor<4>{client::stft(x.value(), window ? &window->value() : nullptr, options.shape(), at(where))};
+  return Tensor<4>{client::stft(x.value(), window ? &window->value() : nullptr, options.shape(), at(where, "stft"))};
 }
 // Back: frames added where they overlap, divided by the sum of the squared windows there (at least 1e-10); cut or
 // padded with zeros to `length`.
 inline Tensor<2> istft(const Tensor<4>& x, const std::optional<Tensor<1>>& window, std::optional<std::int64_t> length,
                        const StftOptions& options, Loc where = Loc::current()) {
-  return Tensor<2>{client::istft(x.value(), window ? &window->value() : nullptr, length, options.shape(), at(where))};
+  return Tensor<2>{
+      client::istft(x.value(), window ? &window->value() : nullptr, length, options.shape(), at(where, "istft"))};
 }
 
 namespace detail {
@@ -72,18 +73,21 @@ inline Tensor<1> window(std::vector<double> numbers, const TensorOptions& option
 // 0.5 - 0.5 cos(2 pi k / N), N = size or size - 1
 inline Tensor<1> hann_window(std::int64_t size, bool periodic, const TensorOptions& options,
                              Loc where = Loc::current()) {
-  return detail::window(client::cosine_window(size, periodic, 0.5, 0.5, 0, "hann_window", at(where)), options);
+  return detail::window(client::cosine_window(size, periodic, 0.5, 0.5, 0, "hann_window", at(where, "hann_window")),
+                        options);
 }
 // 25/46 - 21/46 cos(2 pi k / N)
 inline Tensor<1> hamming_window(std::int64_t size, bool periodic, const TensorOptions& options,
                                 Loc where = Loc::current()) {
-  return detail::window(client::cosine_window(size, periodic, 25.0 / 46, 21.0 / 46, 0, "hamming_window", at(where)),
-                        options);
+  return detail::window(
+      client::cosine_window(size, periodic, 25.0 / 46, 21.0 / 46, 0, "hamming_window", at(where, "hamming_window")),
+      options);
 }
 // 0.42 - 0.5 cos(2 pi k / N) + 0.08 cos(4 pi k / N)
 inline Tensor<1> blackman_window(std::int64_t size, bool periodic, const TensorOptions& options,
                                  Loc where = Loc::current()) {
-  return detail::window(client::cosine_window(size, periodic, 0.42, 0.5, 0.08, "blackman_window", at(where)), options);
+  return detail::window(
+      client::cosine_window(size, periodic, 0.42, 0.5, 0.08, "blackman_window", at(where, "blackman_window")), options);
 }
 
 }  // namespace burn::signal

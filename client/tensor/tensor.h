@@ -82,13 +82,16 @@ class Tensor : public detail::ElementMethods<D, K>,
     return from_data(data, options, where);
   }
   static Tensor full(const Dims<D>& dims, Scalar value, const TensorOptions& options, Loc where = Loc::current()) {
-    return Tensor{client::full(options.place(), dims, value, options.dtype.value_or(K::kDefault), at(where))};
+    return Tensor{client::full(options.place(), dims, value, options.dtype.value_or(K::kDefault), at(where, "full")),
+                  "full", where};
   }
   static Tensor zeros(const Dims<D>& dims, const TensorOptions& options, Loc where = Loc::current()) {
-    return Tensor{client::filled(options.place(), dims, 0, options.dtype.value_or(K::kDefault), at(where))};
+    return Tensor{client::filled(options.place(), dims, 0, options.dtype.value_or(K::kDefault), at(where, "zeros")),
+                  "zeros", where};
   }
   static Tensor ones(const Dims<D>& dims, const TensorOptions& options, Loc where = Loc::current()) {
-    return Tensor{client::filled(options.place(), dims, 1, options.dtype.value_or(K::kDefault), at(where))};
+    return Tensor{client::filled(options.place(), dims, 1, options.dtype.value_or(K::kDefault), at(where, "ones")),
+                  "ones", where};
   }
   static Tensor empty(const Dims<D>& dims, const TensorOptions& options, Loc where = Loc::current()) {
     return zeros(dims, options, where);
@@ -102,34 +105,40 @@ class Tensor : public detail::ElementMethods<D, K>,
   }
   static Tensor full_like(const Tensor& x, Scalar value, Loc where = Loc::current()) {
     const auto& like = x.held("full_like", where);
-    return Tensor{client::full(client::place_of(like), like.shape(), value, like.dtype(), at(where))};
+    return Tensor{client::full(client::place_of(like), like.shape(), value, like.dtype(), at(where, "full_like"))};
   }
   static Tensor random(const Dims<D>& dims, const Distribution& distribution, const TensorOptions& options,
                        Loc where = Loc::current()) {
-    return Tensor{client::random(dims, distribution, {options.device, options.dtype.value_or(K::kDefault)}, at(where))};
+    return Tensor{
+        client::random(dims, distribution, {options.device, options.dtype.value_or(K::kDefault)}, at(where, "random")),
+        "random", where};
   }
   Tensor random_like(const Distribution& distribution, Loc where = Loc::current()) const {
     const auto& like = held("random_like", where);
-    return Tensor{client::random(like.shape(), distribution, {device(), like.dtype()}, at(where))};
+    return Tensor{client::random(like.shape(), distribution, {device(), like.dtype()}, at(where, "random_like"))};
   }
   static Tensor arange(std::int64_t start, std::int64_t end, const TensorOptions& options, Loc where = Loc::current())
     requires(D == 1 && Numeric<K>)
   {
-    return arange_step(start, end, 1, options, where);
+    return Tensor{
+        client::arange(options.place(), start, end, 1, options.dtype.value_or(K::kDefault), at(where, "arange")),
+        "arange", where};
   }
   static Tensor arange_step(std::int64_t start, std::int64_t end, std::int64_t step, const TensorOptions& options,
                             Loc where = Loc::current())
     requires(D == 1 && Numeric<K>)
   {
-    return Tensor{client::arange(options.place(), start, end, step, options.dtype.value_or(K::kDefault), at(where))};
+    return Tensor{client::arange(options.place(), start, end, step, options.dtype.value_or(K::kDefault),
+                                 at(where, "arange_step")),
+                  "arange_step", where};
   }
   static Tensor eye(std::int64_t size, const TensorOptions& options, Loc where = Loc::current())
     requires(D == 2 && Numeric<K>)
   {
-    const auto rows = client::arange(options.place(), 0, size, 1, DType::i64, at(where));
-    const auto same = client::pointwise(Fn::equal, client::reshape(rows, {size, 1}, at(where)),
-                                        client::reshape(rows, {1, size}, at(where)), at(where));
-    return Tensor{client::cast(same, options.dtype.value_or(K::kDefault), at(where))};
+    const auto rows = client::arange(options.place(), 0, size, 1, DType::i64, at(where, "eye"));
+    const auto same = client::pointwise(Fn::equal, client::reshape(rows, {size, 1}, at(where, "eye")),
+                                        client::reshape(rows, {1, size}, at(where, "eye")), at(where, "eye"));
+    return Tensor{client::cast(same, options.dtype.value_or(K::kDefault), at(where, "eye"))};
   }
 
   // Masks over the last two dims: false on the part that tril(offset) or triu(offset) keeps, or on the diagonal
@@ -138,19 +147,21 @@ class Tensor : public detail::ElementMethods<D, K>,
                           Loc where = Loc::current())
     requires(D >= 2 && std::same_as<K, Bool>)
   {
-    return Tensor{client::diagonal_mask(options.place(), dims, Fn::greater, offset, "tril_mask", at(where))};
+    return Tensor{
+        client::diagonal_mask(options.place(), dims, Fn::greater, offset, "tril_mask", at(where, "tril_mask"))};
   }
   static Tensor triu_mask(const Dims<D>& dims, std::int64_t offset, const TensorOptions& options,
                           Loc where = Loc::current())
     requires(D >= 2 && std::same_as<K, Bool>)
   {
-    return Tensor{client::diagonal_mask(options.place(), dims, Fn::lower, offset, "triu_mask", at(where))};
+    return Tensor{client::diagonal_mask(options.place(), dims, Fn::lower, offset, "triu_mask", at(where, "triu_mask"))};
   }
   static Tensor diag_mask(const Dims<D>& dims, std::int64_t offset, const TensorOptions& options,
                           Loc where = Loc::current())
     requires(D >= 2 && std::same_as<K, Bool>)
   {
-    return Tensor{client::diagonal_mask(options.place(), dims, Fn::not_equal, offset, "diag_mask", at(where))};
+    return Tensor{
+        client::diagonal_mask(options.place(), dims, Fn::not_equal, offset, "diag_mask", at(where, "diag_mask"))};
   }
   // [*dims, E - 1]: at [i, j, ...] the numbers i, j, ...
   template <int E>
@@ -158,7 +169,7 @@ class Tensor : public detail::ElementMethods<D, K>,
                                        Loc where = Loc::current())
     requires std::same_as<K, Int>
   {
-    const Tensor<E, Int> grid{client::cartesian_grid(options.place(), dims, at(where))};
+    const Tensor<E, Int> grid{client::cartesian_grid(options.place(), dims, at(where, "cartesian_grid"))};
     return options.dtype ? grid.cast(*options.dtype, where) : grid;
   }
 
@@ -193,7 +204,7 @@ class Tensor : public detail::ElementMethods<D, K>,
   // The same numbers on another device, by way of this process. A tracked tensor only changes between a device and its
   // autodiff(); gradients do not travel: detach() it first.
   Tensor to_device(const Device& device, Loc where = Loc::current()) const {
-    return Tensor{client::to_device(value_, device, at(where))};
+    return Tensor{client::to_device(value_, device, at(where, "to_device"))};
   }
 
   friend std::ostream& operator<<(std::ostream& out, Located<Tensor> x) {
@@ -206,7 +217,7 @@ class Tensor : public detail::ElementMethods<D, K>,
   Tensor grid_sample_2d(const Tensor& grid, const GridSampleOptions& options = {}, Loc where = Loc::current()) const
     requires(D == 4 && std::same_as<K, Float>)
   {
-    return Tensor{client::grid_sample_2d(value_, grid.value(), options, at(where))};
+    return Tensor{client::grid_sample_2d(value_, grid.value(), options, at(where, "grid_sample_2d"))};
   }
 
   // --- gradients: on a device.autodiff() -----------------------------------------------------------------------------
@@ -233,21 +244,22 @@ class Tensor : public detail::ElementMethods<D, K>,
   Gradients backward(const BackwardOptions& options = {}, Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
-    return client::backward(held("backward", where), options, at(where));
+    return client::backward(held("backward", where), options, at(where, "backward"));
   }
   // The same of sum(this * gradient).
   Gradients backward(const Tensor& gradient, const BackwardOptions& options = {}, Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
     return client::backward(held("backward", where), gradient.held("backward: the gradient", where), options,
-                            at(where));
+                            at(where, "backward"));
   }
   // What backward passes that come by this tensor, or begin at it, do for memory (autodiff/checkpointing.h). Says so of
   // its copies, too. Errors: no gradient flows through it.
   Tensor with_gradient_checkpointing_strategy(GradientCheckpointingStrategy strategy, Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
-    client::set_checkpointing(held("with_gradient_checkpointing_strategy", where), strategy, at(where));
+    client::set_checkpointing(held("with_gradient_checkpointing_strategy", where), strategy,
+                              at(where, "with_gradient_checkpointing_strategy"));
     return *this;
   }
   // The gradient of this leaf, on the inner device.

@@ -33,7 +33,9 @@ std::int64_t dim_size(const Value& value, int dim, const char* op, const Site& s
   return value.dim(normalize_axis(dim, value, op, site));
 }
 
-void check_single(const Value& value, const Site& site) {
+void check_single(const Value& value, const Site& called) {
+  const Site site{called.file,
+                  called.line};  // item() and the others come by the asynchronous form, which nobody called
   fail_if_empty(value, "into_scalar", site);
   if (value.type().num_elements() != 1)
     fail("into_scalar: " + ir::to_string(value.type()) + " has more or less than one element", site);

@@ -71,7 +71,8 @@ Result<TypeList> infer(const TopK& op, Operands in) {
   BURN_RETURN_IF_ERROR(check_axis(op.kName, op.axis, *in[0]));
   TensorType values = *in[0];
   auto& size = values.shape[static_cast<int>(op.axis)];
-  if (op.k < 0 || op.k > size) return fail("top_k: {} of axis {} of {}", op.k, op.axis, to_string(*in[0]));
+  if (op.k < 0 || op.k > size)
+    return fail("top_k: {} of the {} elements along axis {} of {}", op.k, size, op.axis, to_string(*in[0]));
   size = op.k;
   return types_of(values, TensorType{DType::i64, values.shape});
 }

@@ -77,7 +77,13 @@ Status check_conv(const Kind& op, const ConvSizes& sizes) {
   if (op.groups < 1 || c_in < 1 || c_out < 1 || c_in % op.groups != 0 || c_out % op.groups != 0) {
     return fail("{}: {} groups do not divide {} input and {} output channels", op.kName, op.groups, c_in, c_out);
   }
-  if (weight[1] != c_in / op.groups || output[1] != c_out || output[0] != input[0]) {
+  if (weight[1] != c_in / op.groups) {
+    return fail(
+        "{}: the input has {} channels, {} in each of {} groups; the weight takes {}: input {}, weight {} do not "
+        "belong together",
+        op.kName, c_in, c_in / op.groups, op.groups, weight[1], to_string(input), to_string(weight));
+  }
+  if (output[1] != c_out || output[0] != input[0]) {
     return fail("{}: input {}, weight {} and output {} do not belong together with {} groups", op.kName,
                 to_string(input), to_string(weight), to_string(output), op.groups);
   }

@@ -28,13 +28,13 @@ client::Value detail::layer_norm(const client::Value& x, const client::Value& ga
 }
 
 Tensor<3> embedding(const Tensor<2>& weights, const Tensor<2, Int>& indices, Loc where) {
-  return Tensor<3>{nn::detail::embedding(weights.value(), indices.value(), at(where))};
+  return Tensor<3>{nn::detail::embedding(weights.value(), indices.value(), at(where, "embedding"))};
 }
 
 Tensor<1> ctc_loss(const Tensor<3>& log_probs, const Tensor<2, Int>& targets, const Tensor<1, Int>& input_lengths,
                    const Tensor<1, Int>& target_lengths, std::int64_t blank, Loc where) {
   return Tensor<1>{client::ctc_loss(log_probs.value(), targets.value(), input_lengths.value(), target_lengths.value(),
-                                    blank, at(where))};
+                                    blank, at(where, "ctc_loss"))};
 }
 
 }  // namespace burn::module

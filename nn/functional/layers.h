@@ -20,8 +20,8 @@ template <int D>
 Tensor<D> batch_norm(const Tensor<D>& x, const Tensor<1>& gamma, const Tensor<1>& beta, const Tensor<1>& mean,
                      const Tensor<1>& var, double epsilon = 1e-5, Loc where = Loc::current()) {
   static_assert(D >= 2, "there is no channel in a tensor of rank 1");
-  return Tensor<D>{
-      detail::batch_norm(x.value(), gamma.value(), beta.value(), mean.value(), var.value(), epsilon, at(where))};
+  return Tensor<D>{detail::batch_norm(x.value(), gamma.value(), beta.value(), mean.value(), var.value(), epsilon,
+                                      at(where, "batch_norm"))};
 }
 
 // gamma (x - mean) / sqrt(var + epsilon) + beta over the last dim, with its biased variance. Shapes: x [..., d], gamma
@@ -29,7 +29,8 @@ Tensor<D> batch_norm(const Tensor<D>& x, const Tensor<1>& gamma, const Tensor<1>
 template <int D>
 Tensor<D> layer_norm(const Tensor<D>& x, const Tensor<1>& gamma, const std::optional<Tensor<1>>& beta = std::nullopt,
                      double epsilon = 1e-5, Loc where = Loc::current()) {
-  return Tensor<D>{detail::layer_norm(x.value(), gamma.value(), beta ? &beta->value() : nullptr, epsilon, at(where))};
+  return Tensor<D>{
+      detail::layer_norm(x.value(), gamma.value(), beta ? &beta->value() : nullptr, epsilon, at(where, "layer_norm"))};
 }
 
 // Rows of a table. Shapes: weights [v, d], indices [n, m] -> [n, m, d]. An index outside 0 .. v - 1 is an error of

@@ -84,7 +84,7 @@ Term without_pads(const Term& per_sample, const std::vector<std::int64_t>& pad_t
 }  // namespace
 
 Tensor<1> CrossEntropyLoss::forward(const Tensor<2>& x, const Tensor<1, Int>& targets, Loc where) const {
-  const auto site = at(where);
+  const auto site = at(where, "cross_entropy");
   check_operands(*this, x.value(), targets.value(), site);
   const Value column = client::unsqueeze(targets.value(), {1}, site);  // [batch, 1]
   return Tensor<1>{client::in_wide_dtype(x.value(), site, [&](const Term& wide) {

@@ -56,7 +56,8 @@ namespace burn::loss {
 template <int D>
 Tensor<1> cross_entropy_with_logits(const Tensor<D>& logits, const Tensor<D>& target_probs,
                                     Loc where = Loc::current()) {
-  return Tensor<1>{nn::detail::cross_entropy_with_logits(logits.value(), target_probs.value(), at(where))};
+  return Tensor<1>{nn::detail::cross_entropy_with_logits(logits.value(), target_probs.value(),
+                                                         at(where, "cross_entropy_with_logits"))};
 }
 
 }  // namespace burn::loss

@@ -271,6 +271,29 @@ TEST(EveryFunction, OfSeveralTensors) {
   EXPECT_EQ(sizes(grid::meshgrid_stack(std::array{x, y}, grid::IndexPos::first)), (Sizes{2, 2, 2}));
 }
 
+TEST(EveryMethod, ThatSamplesAnImageOrSparesMemory) {
+  const auto image = Tensor<4>::ones({1, 1, 2, 2}, "cpu");
+  EXPECT_EQ(sizes(image.grid_sample_2d(Tensor<4>::zeros({1, 3, 1, 2}, "cpu"), {})), (Sizes{1, 1, 3, 1}));
+  const auto x = Tensor<1>::ones({2}, Device{"cpu"}.autodiff()).require_grad();
+  const auto loss = (x * x).sum().with_gradient_checkpointing_strategy(GradientCheckpointingStrategy::balanced);
+  EXPECT_EQ(x.grad(loss.backward())->sum().item(), 4);
+}
+
+TEST(EveryMethod, OfNamedTensors) {
+  const auto n = named<"batch", "time">(Tensor<2>::ones({2, 3}, "cpu"));
+  EXPECT_EQ(n.into_tensor().sum().item(), 6);
+  EXPECT_EQ(n.dim<"time">(), 3);
+  const auto m = n.rename<"batch", "other">().swap_dims<"other", "time">();
+  EXPECT_EQ(sizes(n.matmul(m).tensor()), (Sizes{2, 2}));
+  EXPECT_EQ(sizes(n.permute<"time", "batch">().tensor()), (Sizes{3, 2}));
+  EXPECT_EQ(sizes(n.reshape<"all">({-1}).tensor()), (Sizes{6}));
+  EXPECT_EQ(sizes(n.sum_dim<"time">().tensor()), (Sizes{2, 1}));
+  EXPECT_EQ(sizes(n.sum_dims_squeeze<"time">().tensor()), (Sizes{2}));
+  EXPECT_EQ(sizes(n.softmax<"time">().tensor()), (Sizes{2, 3}));
+  const auto running = n.map_dim<"time">([](const auto& x, int dim) { return x.cumsum(dim); });
+  EXPECT_EQ(sizes(running.tensor()), (Sizes{2, 3}));
+}
+
 TEST(EveryMethod, OfTensorData) {
   auto data = TensorData(std::vector{1.f, 2.f}, {2});
   EXPECT_EQ(TensorData::from_bytes(data.into_bytes(), {2}, DType::f32), data);

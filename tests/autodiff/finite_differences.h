@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -30,7 +32,9 @@ inline TensorData spread(const ir::Shape& shape, double low, double high, int sa
 }
 
 // Compares the gradient of sum(f(inputs) * weights), the weights being spread too, with differences.
-inline void expect_gradients(const Function& f, const std::vector<TensorData>& inputs, double tolerance = 1e-6) {
+// `may_be_flat`: an input without a gradient is one that nothing depends on.
+inline void expect_gradients(const Function& f, const std::vector<TensorData>& inputs, double tolerance = 1e-6,
+                             bool may_be_flat = false) {
   const Device cpu{"cpu"};
   const Device ad = cpu.autodiff();
   const ir::CallSite site{};
@@ -42,7 +46,8 @@ inline void expect_gradients(const Function& f, const std::vector<TensorData>& i
     const auto weights = value_of(weights_data, Device{out.device(), out.is_autodiff()});
     return client::reduce_all(ir::ReduceFn::sum, client::pointwise(ir::PointwiseFn::mul, out, weights, site), site);
   };
-  const auto gradients = client::backward(weighted_sum(y), {}, site);
+  std::optional<Gradients> gradients;
+  if (y.is_tracked() || !may_be_flat) gradients = client::backward(weighted_sum(y), {}, site);
   const auto evaluate = [&](std::size_t which, std::size_t element, double by) {
     std::vector<client::Value> values;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -54,14 +59,41 @@ inline void expect_gradients(const Function& f, const std::vector<TensorData>& i
   };
   constexpr double kStep = 1e-5;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const auto gradient = gradients.get(leaves[i]);
-    ASSERT_TRUE(gradient.has_value()) << "no gradient for input " << i;
-    ASSERT_EQ(gradient->shape(), inputs[i].shape());
-    const auto got = client::to_data(*gradient).to_vec<double>();
+    const auto gradient = gradients ? gradients->get(leaves[i]) : std::nullopt;
+    if (!may_be_flat) ASSERT_TRUE(gradient.has_value()) << "no gradient for input " << i;
+    if (gradient) ASSERT_EQ(gradient->shape(), inputs[i].shape());
+    const auto got =
+        gradient ? client::to_data(*gradient).to_vec<double>() : std::vector<double>(inputs[i].num_elements());
     for (std::size_t k = 0; k < got.size(); ++k) {
       const double want = (evaluate(i, k, kStep) - evaluate(i, k, -kStep)) / (2 * kStep);
       EXPECT_NEAR(got[k], want, tolerance * std::max(1.0, std::abs(want))) << "input " << i << ", element " << k;
     }
+  }
+}
+
+// The gradient of sum(f(inputs)^2) in one input, as a function of them all. The square: what f is linear in has a
+// second derivative then, too.
+inline Function gradient_of(const Function& f, std::size_t which) {
+  return [f, which](const std::vector<client::Value>& inputs) {
+    const ir::CallSite site{};
+    const bool is_tracked = inputs[0].is_tracked();
+    auto leaves = inputs;
+    if (!is_tracked) {  // of a plain value there is no tape: what differences are taken of is computed on one as well
+      for (auto& leaf : leaves) leaf = client::require_grad(leaf.from_inner());
+    }
+    const auto y = f(leaves);
+    const auto total = client::reduce_all(ir::ReduceFn::sum, client::pointwise(ir::PointwiseFn::mul, y, y, site), site);
+    const auto gradient = client::backward(total, {.create_graph = is_tracked}, site).get(leaves[which]);
+    return is_tracked ? *gradient : gradient->inner();
+  };
+}
+
+// First and second order: the gradients of f, and theirs, in every pair of inputs.
+inline void expect_both_orders(const Function& f, const std::vector<TensorData>& inputs, double tolerance = 1e-6) {
+  expect_gradients(f, inputs, tolerance);
+  for (std::size_t which = 0; which < inputs.size() && !::testing::Test::HasFatalFailure(); ++which) {
+    SCOPED_TRACE("the gradient of input " + std::to_string(which));
+    expect_gradients(gradient_of(f, which), inputs, std::max(10 * tolerance, 2e-5), true);
   }
 }
 

@@ -38,13 +38,13 @@ TEST_P(EveryPointwise, HasTheGradientThatDifferencesGive) {
   const auto [low, high] = domain(fn);
   const ir::Shape shape{2, 3};
   if (row.arity == 1) {
-    test::expect_gradients([&](const Values& x) { return client::pointwise(fn, x[0], kSite); },
-                           {test::spread(shape, low, high)});
+    test::expect_both_orders([&](const Values& x) { return client::pointwise(fn, x[0], kSite); },
+                             {test::spread(shape, low, high)});
   } else if (row.arity == 2) {
-    test::expect_gradients([&](const Values& x) { return client::pointwise(fn, x[0], x[1], kSite); },
-                           {test::spread(shape, low, high), test::spread(shape, low, high, 1)});
+    test::expect_both_orders([&](const Values& x) { return client::pointwise(fn, x[0], x[1], kSite); },
+                             {test::spread(shape, low, high), test::spread(shape, low, high, 1)});
   } else {
-    test::expect_gradients(
+    test::expect_both_orders(
         [&](const Values& x) {
           return client::select(client::pointwise(Fn::greater, x[0].inner(), 0.0, kSite), x[0], x[1], kSite);
         },
@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(Table, EveryPointwise, ::testing::Range(0, ir::pointwis
                          [](const auto& info) { return std::string{ir::name(static_cast<Fn>(info.param))}; });
 
 TEST(Rules, AScalarThatStandsForEveryElementGetsTheSum) {
-  test::expect_gradients(
+  test::expect_both_orders(
       [](const Values& x) {
         const auto scalar = client::reshape(x[1], {}, kSite);
         return client::pointwise(Fn::mul, x[0], scalar, kSite);
@@ -65,45 +65,45 @@ TEST(Rules, AScalarThatStandsForEveryElementGetsTheSum) {
 }
 
 TEST(Rules, BroadcastOperandsGetTheSumOverTheirRepeats) {
-  test::expect_gradients([](const Values& x) { return client::pointwise(Fn::mul, x[0], x[1], kSite); },
-                         {test::spread({2, 1, 3}, -1, 1), test::spread({1, 4, 1}, 1, 2)});
+  test::expect_both_orders([](const Values& x) { return client::pointwise(Fn::mul, x[0], x[1], kSite); },
+                           {test::spread({2, 1, 3}, -1, 1), test::spread({1, 4, 1}, 1, 2)});
 }
 
 TEST(Rules, Reductions) {
   for (const auto fn : {Red::sum, Red::prod, Red::max, Red::min}) {
     for (const auto& axes : {ir::Dims{0}, ir::Dims{1}, ir::Dims{0, 2}, ir::Dims{0, 1, 2}}) {
-      test::expect_gradients([&](const Values& x) { return client::reduce(fn, x[0], axes, kSite); },
-                             {test::spread({2, 3, 2}, 0.5, 2)});
+      test::expect_both_orders([&](const Values& x) { return client::reduce(fn, x[0], axes, kSite); },
+                               {test::spread({2, 3, 2}, 0.5, 2)});
     }
   }
 }
 
 TEST(Rules, AProductWithAZeroInItHasAGradient) {
-  test::expect_gradients([](const Values& x) { return client::reduce(Red::prod, x[0], {0}, kSite); },
-                         {TensorData(std::vector<double>{2, 0, 3}, {3})});
+  test::expect_both_orders([](const Values& x) { return client::reduce(Red::prod, x[0], {0}, kSite); },
+                           {TensorData(std::vector<double>{2, 0, 3}, {3})});
 }
 
 TEST(Rules, Scans) {
   for (const auto fn : {Red::sum, Red::prod, Red::max, Red::min}) {
     for (const std::int64_t axis : {0, 1}) {
-      test::expect_gradients([&](const Values& x) { return client::scan(fn, x[0], axis, kSite); },
-                             {test::spread({3, 4}, 0.5, 2)});
+      test::expect_both_orders([&](const Values& x) { return client::scan(fn, x[0], axis, kSite); },
+                               {test::spread({3, 4}, 0.5, 2)});
     }
   }
 }
 
 TEST(Rules, MatrixProducts) {
-  test::expect_gradients([](const Values& x) { return client::matmul(x[0], x[1], kSite); },
-                         {test::spread({2, 3}, -1, 1), test::spread({3, 4}, -1, 1, 1)});
-  test::expect_gradients([](const Values& x) { return client::matmul(x[0], x[1], kSite); },
-                         {test::spread({2, 1, 2, 3}, -1, 1), test::spread({1, 3, 3, 2}, -1, 1, 1)});
+  test::expect_both_orders([](const Values& x) { return client::matmul(x[0], x[1], kSite); },
+                           {test::spread({2, 3}, -1, 1), test::spread({3, 4}, -1, 1, 1)});
+  test::expect_both_orders([](const Values& x) { return client::matmul(x[0], x[1], kSite); },
+                           {test::spread({2, 1, 2, 3}, -1, 1), test::spread({1, 3, 3, 2}, -1, 1, 1)});
 }
 
 TEST(Rules, Attention) {
   const auto q = test::spread({2, 1, 3, 4}, -1, 1), k = test::spread({2, 2, 5, 4}, -1, 1, 1),
              v = test::spread({1, 2, 5, 3}, -1, 1, 2);
   for (const bool is_causal : {false, true}) {
-    test::expect_gradients(
+    test::expect_both_orders(
         [&](const Values& x) {
           return client::attention(x[0], x[1], x[2], nullptr, nullptr, {.is_causal = is_causal}, kSite);
         },
@@ -116,12 +116,12 @@ TEST(Rules, Attention) {
     return client::attention(x[0], x[1], x[2], &mask, nullptr, {.scale = 0.3}, kSite);
   };
   const auto scores = test::spread({1, 2, 3, 5}, -1, 1, 3);
-  test::expect_gradients(masked, {q, k, v});
+  test::expect_both_orders(masked, {q, k, v});
   // A bias that wants its gradient has one, by way of the scores; so does a softcap.
-  test::expect_gradients(
+  test::expect_both_orders(
       [](const Values& x) { return client::attention(x[0], x[1], x[2], nullptr, &x[3], {.is_causal = true}, kSite); },
       {q, k, v, scores});
-  test::expect_gradients(
+  test::expect_both_orders(
       [](const Values& x) { return client::attention(x[0], x[1], x[2], nullptr, &x[3], {.softcap = 1.5}, kSite); },
       {q, k, v, scores});
 }
@@ -131,7 +131,7 @@ TEST(Rules, TheStatisticsOfAttentionHaveAGradient) {
   const auto q = test::spread({2, 3, 4}, -1, 1), k = test::spread({2, 5, 4}, -1, 1, 1),
              v = test::spread({2, 5, 3}, -1, 1, 2);
   for (const std::size_t wanted : {0, 1, 2}) {
-    test::expect_gradients(
+    test::expect_both_orders(
         [&](const Values& x) {
           auto results = client::apply_all(ir::Attention{0.4, true}, x, kSite);
           if (wanted < 2) return results[wanted];
@@ -145,7 +145,8 @@ TEST(Rules, Sorts) {
   const auto x = test::spread({3, 4}, -1, 1, 1);
   for (const std::int64_t axis : {0, 1}) {
     for (const bool descending : {false, true}) {
-      test::expect_gradients([&](const Values& v) { return client::sort(v[0], axis, descending, kSite).values; }, {x});
+      test::expect_both_orders([&](const Values& v) { return client::sort(v[0], axis, descending, kSite).values; },
+                               {x});
     }
   }
 }
@@ -154,13 +155,14 @@ TEST(Rules, TopK) {
   const auto x = test::spread({3, 4}, -1, 1, 1);
   for (const std::int64_t axis : {0, 1}) {
     for (const bool largest : {false, true}) {
-      test::expect_gradients([&](const Values& v) { return client::top_k(v[0], axis, 2, largest, kSite).values; }, {x});
+      test::expect_both_orders([&](const Values& v) { return client::top_k(v[0], axis, 2, largest, kSite).values; },
+                               {x});
     }
   }
 }
 
 TEST(Rules, ResultsThatAreNoFloatsAreNotTracked) {
-  test::expect_gradients(
+  test::expect_both_orders(
       [](const Values& v) {
         const auto [values, indices] = client::sort(v[0], 0, false, kSite);
         EXPECT_FALSE(indices.is_tracked());
@@ -191,17 +193,17 @@ TEST(Rules, TheGradientOfAttentionCanBeDifferentiated) {
 }
 
 TEST(Rules, ConvolutionsOfEveryRankWithStridesPadsDilationsAndGroups) {
-  test::expect_gradients(
+  test::expect_both_orders(
       [](const Values& x) {
         return client::conv(x[0], x[1], nullptr, {{2}, {1}, {0}, {2}, 1}, kSite);
       },
       {test::spread({2, 2, 9}, -1, 1), test::spread({3, 2, 3}, -1, 1, 1)});
-  test::expect_gradients(
+  test::expect_both_orders(
       [](const Values& x) {
         return client::conv(x[0], x[1], &x[2], {{1, 2}, {1, 0}, {0, 1}, {1, 1}, 2}, kSite);
       },
       {test::spread({2, 4, 4, 5}, -1, 1), test::spread({2, 2, 3, 2}, -1, 1, 1), test::spread({2}, -1, 1, 2)});
-  test::expect_gradients(
+  test::expect_both_orders(
       [](const Values& x) {
         return client::conv(x[0], x[1], nullptr, {{1, 1, 1}, {0, 0, 0}, {0, 0, 0}, {1, 1, 1}, 1}, kSite);
       },
@@ -209,7 +211,7 @@ TEST(Rules, ConvolutionsOfEveryRankWithStridesPadsDilationsAndGroups) {
 }
 
 TEST(Rules, TransposedConvolutions) {
-  test::expect_gradients(
+  test::expect_both_orders(
       [](const Values& x) {
         return client::conv_transpose(x[0], x[1], nullptr, {{2, 1}, {1, 0}, {1, 0}, {1, 1}, 1}, {1, 0}, kSite);
       },
@@ -217,17 +219,17 @@ TEST(Rules, TransposedConvolutions) {
 }
 
 TEST(Rules, Pools) {
-  test::expect_gradients(
+  test::expect_both_orders(
       [](const Values& x) {
         return client::avg_pool(x[0], {{2, 3}, {1, 2}, {1, 1}, false, true}, kSite);
       },
       {test::spread({1, 2, 4, 5}, -1, 1)});
-  test::expect_gradients(
+  test::expect_both_orders(
       [](const Values& x) {
         return client::adaptive_avg_pool(x[0], {3, 2}, kSite);
       },
       {test::spread({2, 1, 5, 4}, -1, 1)});
-  test::expect_gradients(
+  test::expect_both_orders(
       [](const Values& x) {
         return client::max_pool(x[0], {{2, 2}, {2, 1}, {1, 0}, {1, 1}, false}, kSite);
       },
@@ -236,24 +238,24 @@ TEST(Rules, Pools) {
 
 TEST(Rules, ShapesAndViews) {
   const auto x = test::spread({2, 3, 4}, -1, 1);
-  test::expect_gradients([](const Values& v) { return client::reshape(v[0], {6, 4}, kSite); }, {x});
-  test::expect_gradients([](const Values& v) { return client::permute(v[0], {2, 0, 1}, kSite); }, {x});
-  test::expect_gradients([](const Values& v) { return client::expand(v[0], {5, 2, 3, 4}, kSite); }, {x});
-  test::expect_gradients(
+  test::expect_both_orders([](const Values& v) { return client::reshape(v[0], {6, 4}, kSite); }, {x});
+  test::expect_both_orders([](const Values& v) { return client::permute(v[0], {2, 0, 1}, kSite); }, {x});
+  test::expect_both_orders([](const Values& v) { return client::expand(v[0], {5, 2, 3, 4}, kSite); }, {x});
+  test::expect_both_orders(
       [](const Values& v) {
         const std::array ranges{client::Range{1, 2, 1}, client::Range{0, std::nullopt, 2},
                                 client::Range{0, std::nullopt, -1}};
         return client::slice(v[0], ranges, kSite);
       },
       {x});
-  test::expect_gradients(
+  test::expect_both_orders(
       [](const Values& v) {
         const std::array ranges{client::Range{0, 1, 1}, client::Range{1, 3, 1}};
         return client::slice_assign(v[0], ranges, v[1], kSite);
       },
       {x, test::spread({1, 2, 4}, -1, 1, 1)});
-  test::expect_gradients([](const Values& v) { return client::concat(v, 1, kSite); },
-                         {x, test::spread({2, 1, 4}, -1, 1, 1)});
+  test::expect_both_orders([](const Values& v) { return client::concat(v, 1, kSite); },
+                           {x, test::spread({2, 1, 4}, -1, 1, 1)});
 }
 
 TEST(Rules, GatherAndScatter) {
@@ -261,19 +263,19 @@ TEST(Rules, GatherAndScatter) {
     return client::from_data(TensorData(std::move(numbers), shape), {Device{like.device(), like.is_autodiff()}},
                              DType::i64);
   };
-  test::expect_gradients(
+  test::expect_both_orders(
       [&](const Values& v) {
         return client::gather(v[0], 1, index(v[0], {0, 2, 2, 1}, {2, 2}), kSite);
       },
       {test::spread({2, 3}, -1, 1)});
-  test::expect_gradients(
+  test::expect_both_orders(
       [&](const Values& v) {
         return client::select_rows(v[0], 0, index(v[0], {1, 1, 0}, {3}), kSite);
       },
       {test::spread({2, 3}, -1, 1)});
   for (const auto fn :
        {ir::ScatterFn::add, ir::ScatterFn::assign, ir::ScatterFn::mul, ir::ScatterFn::max, ir::ScatterFn::min}) {
-    test::expect_gradients(
+    test::expect_both_orders(
         [&](const Values& v) {
           return client::scatter(v[0], 1, index(v[0], {0, 2, 1, 0}, {2, 2}), v[1], fn, kSite);
         },
@@ -283,10 +285,10 @@ TEST(Rules, GatherAndScatter) {
 
 TEST(Rules, CompositesNeedNoRuleOfTheirOwn) {
   const auto x = test::spread({2, 4}, -2, 2);
-  test::expect_gradients([](const Values& v) { return client::softmax(v[0], 1, kSite); }, {x});
-  test::expect_gradients([](const Values& v) { return client::log_softmax(v[0], 0, kSite); }, {x});
-  test::expect_gradients([](const Values& v) { return client::gelu(v[0], kSite); }, {x});
-  test::expect_gradients([](const Values& v) { return client::var(v[0], {1}, 1, kSite); }, {x});
+  test::expect_both_orders([](const Values& v) { return client::softmax(v[0], 1, kSite); }, {x});
+  test::expect_both_orders([](const Values& v) { return client::log_softmax(v[0], 0, kSite); }, {x});
+  test::expect_both_orders([](const Values& v) { return client::gelu(v[0], kSite); }, {x});
+  test::expect_both_orders([](const Values& v) { return client::var(v[0], {1}, 1, kSite); }, {x});
 }
 
 }  // namespace

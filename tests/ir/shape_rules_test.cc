@@ -158,8 +158,8 @@ TEST(ShapeRules, TopKTakesNoMoreThanThereIs) {
   const TensorType x{f32, {2, 3}};
   EXPECT_EQ(inferred(TopK{1, 3}, {x}), "f32[2, 3], i64[2, 3]");
   EXPECT_EQ(inferred(TopK{0, 0}, {x}), "f32[0, 3], i64[0, 3]");
-  EXPECT_EQ(inferred(TopK{1, 4}, {x}), "top_k: 4 of axis 1 of f32[2, 3]");
-  EXPECT_EQ(inferred(TopK{1, -1}, {x}), "top_k: -1 of axis 1 of f32[2, 3]");
+  EXPECT_EQ(inferred(TopK{1, 4}, {x}), "top_k: 4 of the 3 elements along axis 1 of f32[2, 3]");
+  EXPECT_EQ(inferred(TopK{1, -1}, {x}), "top_k: -1 of the 3 elements along axis 1 of f32[2, 3]");
   EXPECT_THAT(inferred(TopK{2, 1}, {x}), HasSubstr("out of range"));
 }
 

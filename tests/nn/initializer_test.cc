@@ -65,6 +65,20 @@ TEST(Initializer, DrawsFromItsDistribution) {
   expect_uniform(nn::default_initializer(), 1 / std::sqrt(48.0));
 }
 
+TEST(Initializer, DrawsOrthogonalRowsOrColumnsOfTheLengthOfItsGain) {
+  // x x^T where the rows are fewer, x^T x where the columns are.
+  const auto wide = Initializer::orthogonal(2).init<3>({4, 3, 5}, cpu()).reshape<2>({4, 15});
+  EXPECT_TRUE(wide.matmul(wide.t()).all_close(Tensor<2>::eye(4, cpu()) * 4, 1e-5, 1e-4));
+  const auto tall = Initializer::orthogonal().init<2>({7, 3}, cpu());
+  EXPECT_TRUE(tall.t().matmul(tall).all_close(Tensor<2>::eye(3, cpu()), 1e-5, 1e-5));
+  const auto half = Initializer::orthogonal().init<2>({3, 3}, {cpu(), DType::f16});
+  EXPECT_EQ(half.dtype(), DType::f16);
+  // Either sign comes out: the decomposition's own habit would leave one.
+  const auto firsts = test::values(Initializer::orthogonal().init<2>({64, 64}, cpu()));
+  EXPECT_GT(std::ranges::count_if(firsts, [](auto x) { return x > 0; }), 64 * 20);
+  EXPECT_EQ((Initializer::orthogonal().init<2>({0, 3}, cpu()).dims()[0]), 0);
+}
+
 TEST(Initializer, RepeatsWithTheSeedOnAnAutodiffDeviceToo) {
   cpu().seed(3);
   const auto a = nn::LinearConfig{.d_input = 4, .d_output = 4}.init(cpu());
@@ -75,10 +89,13 @@ TEST(Initializer, RepeatsWithTheSeedOnAnAutodiffDeviceToo) {
 }
 
 TEST(Initializer, RefusesWhatItCannotMake) {
-  EXPECT_EQ(error_of([] { (void)Initializer{.kind = "orthogonal"}.init<1>({1}, cpu()); }),
-            "Initializer: there is no kind \"orthogonal\"; there are: constant, ones, zeros, uniform, normal, "
-            "kaiming_uniform, "
-            "kaiming_normal, xavier_uniform, xavier_normal");
+  EXPECT_EQ(
+      error_of([] { (void)Initializer{.kind = "diagonal"}.init<1>({1}, cpu()); }),
+      "Initializer: there is no kind \"diagonal\"; there are: orthogonal, constant, ones, zeros, uniform, normal, "
+      "kaiming_uniform, "
+      "kaiming_normal, xavier_uniform, xavier_normal");
+  EXPECT_EQ(error_of([] { (void)Initializer::orthogonal().init<1>({4}, cpu()); }),
+            "Initializer: orthogonal is for two dims or more, the tensor is f32[4]");
   EXPECT_EQ(error_of([] { (void)Initializer::kaiming_uniform().init<1>({1}, cpu()); }),
             "Initializer: kaiming_uniform scales by the fan-in, which is not given");
   EXPECT_EQ(error_of([] { (void)Initializer::kaiming_normal(1, true).init<1>({1}, cpu(), 4, 0); }),

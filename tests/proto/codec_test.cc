@@ -54,6 +54,18 @@ TEST(Codec, EmptyBodiesComeBackToo) {
   }
 }
 
+TEST(Codec, CallSitesKeepTheNameOfWhatWasCalled) {
+  ir::ProgramBuilder builder;
+  const auto x = builder.add_input({ir::DType::f32, {2, 3}});
+  const auto y = *builder.add(ir::Reduce{ir::ReduceFn::sum, {0}}, std::array{x}, {"model.cc", 41, "sum_dim"});
+  const auto z = *builder.add(ir::Reduce{ir::ReduceFn::sum, {1}}, std::array{y}, {"model.cc", 42});
+  const auto back = round_trip(std::make_shared<const ir::Program>(builder.finish({z})));
+  ASSERT_EQ(back->nodes.size(), 2u);
+  EXPECT_STREQ(back->nodes[0].site.op, "sum_dim");
+  EXPECT_EQ(to_string(back->nodes[0].site), "model.cc:41");
+  EXPECT_EQ(back->nodes[1].site.op, nullptr);
+}
+
 TEST(Codec, ProgramsComeBackWithTheSameHash) {
   const auto program = sample_program();
   const auto back = round_trip(program);

@@ -3,11 +3,14 @@
 
 #include <array>
 #include <cmath>
+#include <fstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "base/error.h"
+#include "tests/support/error_of.h"
 #include "tests/support/temp_folder.h"
 #include "tests/train/epoch_history.h"
 #include "train/checkpoint/strategy.h"
@@ -81,6 +84,100 @@ TEST(Checkpoints, AHalfWrittenOneIsNotSeen) {
   std::filesystem::create_directories(folder / "checkpoint/.epoch-2.new");  // the machine stopped while writing
   EXPECT_EQ(store.load(std::nullopt).state.epoch, 1);
   store.save(checkpoint(2));
+  EXPECT_EQ(store.load(std::nullopt).state.epoch, 2);
+}
+
+void overwrite(const std::filesystem::path& path, const std::string& text, std::size_t at = 0) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(at));
+  file << text;
+}
+
+TEST(Checkpoints, ThatAreDamagedGiveWayToTheNewestThatIsWhole) {
+  const test::TempFolder folder;
+  const CheckpointStore store{folder.path()};
+  for (int epoch = 1; epoch <= 4; ++epoch) store.save(checkpoint(epoch));
+  store.save(checkpoint(5, true));
+  const auto model_of = [&](const char* name) { return folder / "checkpoint" / name / "model.safetensors"; };
+  overwrite(model_of("interrupted"), "x", std::filesystem::file_size(model_of("interrupted")) - 1);  // one bit of it
+  std::filesystem::resize_file(model_of("epoch-4"), 20);
+  std::filesystem::remove(folder / "checkpoint/epoch-3/state.json");
+
+  std::vector<std::string> warnings;
+  const auto loaded = store.load(std::nullopt, [&](const std::string& why) { warnings.push_back(why); });
+  EXPECT_EQ(loaded.state.epoch, 2);
+  EXPECT_EQ(loaded.model.get("weight").to_vec<float>()[0], 2.0f);
+  ASSERT_EQ(warnings.size(), 3u);
+  EXPECT_THAT(warnings[0], HasSubstr("interrupted/model.safetensors is damaged: its checksum"));
+  EXPECT_THAT(warnings[1], HasSubstr("epoch-4/model.safetensors is damaged: it has 20 bytes"));
+  EXPECT_THAT(warnings[2], HasSubstr("epoch-3/state.json is damaged: it is gone"));
+  // Whoever asks for one by its epoch gets it or nothing.
+  EXPECT_THAT(test::error_of([&] { (void)store.load(4); }), HasSubstr("epoch-4/model.safetensors is damaged"));
+}
+
+TEST(Checkpoints, OfWhichNoneIsWholeAreAnErrorThatSaysSoOfEach) {
+  const test::TempFolder folder;
+  const CheckpointStore store{folder.path()};
+  for (int epoch = 1; epoch <= 2; ++epoch) store.save(checkpoint(epoch));
+  for (const auto* name : {"epoch-1", "epoch-2"}) overwrite(folder / "checkpoint" / name / "scheduler.json", "!");
+  const auto message = test::error_of([&] { (void)store.load(std::nullopt); });
+  EXPECT_THAT(message, HasSubstr("is whole"));
+  EXPECT_THAT(message, HasSubstr("epoch-1/scheduler.json"));
+  EXPECT_THAT(message, HasSubstr("epoch-2/scheduler.json"));
+}
+
+TEST(Checkpoints, WithoutChecksumsAreReadAsTheyAre) {
+  const test::TempFolder folder;
+  const CheckpointStore store{folder.path()};
+  store.save(checkpoint(1));
+  std::filesystem::remove(folder / "checkpoint/epoch-1/checksums");
+  EXPECT_EQ(store.load(std::nullopt).state.epoch, 1);
+}
+
+TEST(Checkpoints, ThatCountWhatCannotBeAreRefused) {
+  const test::TempFolder folder;
+  const CheckpointStore store{folder.path()};
+  store.save(checkpoint(1));
+  const auto refused = [&](const TrainingState& state) {
+    std::filesystem::remove(folder / "checkpoint/epoch-1/checksums");
+    state.save(folder / "checkpoint/epoch-1/state.json");
+    return test::error_of([&] { (void)store.load(1); });
+  };
+  EXPECT_THAT(refused({.epoch = INT64_MAX}), HasSubstr("the epoch is 9223372036854775807"));
+  EXPECT_THAT(refused({.epoch = -1}), HasSubstr("the epoch is -1"));
+  EXPECT_THAT(refused({.epoch = 2}), HasSubstr("it is of epoch 2, in the folder of epoch 1"));
+  EXPECT_THAT(refused({.epoch = 1, .batches = -3}), HasSubstr("the number of batches is -3"));
+  EXPECT_THAT(refused({.epoch = 1, .items = INT64_MAX}), HasSubstr("the number of items is"));
+  std::filesystem::create_directories(folder / "checkpoint/epoch-9223372036854775807");
+  EXPECT_THAT(store.epochs(), ElementsAre(1));
+}
+
+// A file that may not grow stands for a disk that is full.
+TEST(Checkpoints, ThatDoNotFitOnTheDiskLeaveTheFormerOnesAndNothingElse) {
+  const test::TempFolder folder;
+  const CheckpointStore store{folder.path()};
+  store.save(checkpoint(1));
+  auto large = checkpoint(2);
+  large.model.insert("large", TensorData::zeros({1 << 18}));
+  const rlimit small{1 << 16, RLIM_INFINITY};
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const auto message = test::error_of([&] { store.save(large); });
+  const auto again = test::error_of([&] {
+    auto other = large;  // in the place of one that is there
+    other.state.epoch = 1;
+    store.save(other);
+  });
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_THAT(message, HasSubstr("model.safetensors: File too large"));
+  EXPECT_THAT(again, HasSubstr("model.safetensors: File too large"));
+  std::vector<std::string> left;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "checkpoint"))
+    left.push_back(entry.path().filename().string());
+  EXPECT_THAT(left, ElementsAre("epoch-1"));
+  EXPECT_EQ(store.load(std::nullopt).model.get("weight").to_vec<float>()[0], 1.0f);
+  store.save(large);  // there is room again
   EXPECT_EQ(store.load(std::nullopt).state.epoch, 2);
 }
 

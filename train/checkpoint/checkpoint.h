@@ -3,11 +3,12 @@
 //   <artifact_dir>/checkpoint/epoch-3/{model,optimizer,metrics}.safetensors, {scheduler,state}.json
 //   <artifact_dir>/checkpoint/interrupted/...    the moment at which a training was told to stop
 //
-// A folder is there complete or not at all.
+// A folder is there complete or not at all; "checksums" in it says what its files were when they were written.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -50,13 +51,16 @@ class CheckpointStore {
   void save(const Checkpoint& checkpoint) const;
   // Removes the checkpoints of all other epochs.
   void keep_only(std::span<const std::int64_t> epochs) const;
-  // Without an epoch: the latest, be it of an epoch or of an interruption. Errors: NOT_FOUND, saying which there are.
-  Checkpoint load(std::optional<std::int64_t> epoch) const;
+  // Without an epoch: the latest that is whole, be it of an epoch or of an interruption; `warn` is called with a
+  // sentence for each newer one that is damaged, which names the file. Errors: NOT_FOUND, saying which there are;
+  // DATA_LOSS for the one that was asked for, or where none is whole.
+  Checkpoint load(std::optional<std::int64_t> epoch, const std::function<void(const std::string&)>& warn = {}) const;
   Record load_model(std::int64_t epoch) const;  // the same, of the model alone
   std::vector<std::int64_t> epochs() const;     // that have a checkpoint, ascending
 
  private:
   std::filesystem::path find(std::int64_t epoch) const;
+  Checkpoint read_epoch(std::int64_t epoch) const;
   std::filesystem::path folder_of(std::int64_t epoch) const { return folder_ / ("epoch-" + std::to_string(epoch)); }
   std::filesystem::path interrupted() const { return folder_ / "interrupted"; }
 

@@ -111,7 +111,9 @@ void Engine::start_afresh() {
 }
 
 void Engine::resume(const Resume& from) {
-  const auto checkpoint = checkpoints_.load(from.epoch);
+  const auto checkpoint = checkpoints_.load(from.epoch, [&](const std::string& why) {
+    renderer_->message("resume: " + why + "; going on from an older one");
+  });
   const auto& state = checkpoint.state;
   check_metrics(state, train_metrics_);
   nn::detail::load_record(work_.model(), checkpoint.model, "the model");

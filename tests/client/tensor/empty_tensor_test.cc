@@ -67,7 +67,7 @@ TEST_F(EmptyTensor, IsNoOperandOfAnOp) {
   expect_error("cast", [&] { (void)empty.to_int(); });
   expect_error("cast", [&] { (void)empty_ints.to_float(); });
   expect_error("select", [&] { (void)x.mask_where(empty_bools, x); });
-  expect_error("select: operand 2 of 3", [&] { (void)x.mask_where(x.greater(1), empty); });
+  expect_error("mask_where: operand 2 of 3", [&] { (void)x.mask_where(x.greater(1), empty); });
   expect_error("mask_fill", [&] { (void)empty.mask_fill(x.greater(1), 0); });
   expect_error("select", [&] { (void)x.mask_fill(empty_bools, 0); });
 }
@@ -87,7 +87,7 @@ TEST_F(EmptyTensor, HasNoShapeToChange) {
   expect_error("slice_assign: the values", [&] { (void)x.slice_assign({s(0, 1)}, empty); });
   expect_error("narrow", [&] { (void)empty.narrow(0, 0, 1); });
   expect_error("cat", [&] { (void)Tensor<2>::cat({empty}, 0); });
-  expect_error("concat: operand 2 of 2", [&] { (void)Tensor<2>::cat({x, empty}, 0); });
+  expect_error("cat: operand 2 of 2", [&] { (void)Tensor<2>::cat({x, empty}, 0); });
   expect_error("stack", [&] { (void)Tensor<2>::stack({x, empty}, 0); });
 }
 
