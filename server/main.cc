@@ -141,7 +141,7 @@ int main(int argc, char** argv) {
   app.add_option("--programs", options.programs, "Programs that a session may have defined at a time")
       ->check(count)
       ->capture_default_str();
-  double run_seconds = 0;
+  double run_seconds = 600;
   app.add_option("--run-timeout", run_seconds, "Seconds that one run of a program may take; 0: as long as it likes")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();

@@ -31,7 +31,7 @@ struct ServerOptions {
   // What a session may have.
   std::uint64_t session_bytes = std::uint64_t{1} << 40;  // of tensors; never more than the device has
   std::uint64_t programs = 1 << 16;                      // known at a time
-  std::chrono::milliseconds run_timeout{0};              // for one run; 0: as long as it likes
+  std::chrono::milliseconds run_timeout{600'000};        // for one run; 0: as long as it likes
 
   std::uint64_t idle_memory = std::uint64_t{64} << 20;  // bytes kept for reuse when there are no sessions
   int session_lease = 30;                               // seconds that sessions may outlive their connections; 0: none

@@ -30,7 +30,6 @@ struct Quotas {
   // Bytes of tensors waiting to be written; a write() of more blocks its caller, if any wait. Counts as at least what
   // in_flight small tensors may have (proto::kInlineBytes each): a connection does not wait for those.
   std::uint64_t waiting_bytes = std::uint64_t{256} << 20;
-  std::chrono::milliseconds run_timeout{0};  // that one run may take; 0: as long as it likes
 };
 
 // How many compiled programs a worker keeps, and how many bytes of them and their programs together.

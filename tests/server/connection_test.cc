@@ -183,7 +183,7 @@ TEST_F(ConnectionTest, WhatOnlyAServerSaysEndsIt) {
 }
 
 TEST_F(ConnectionTest, TheWindowIsKept) {
-  Gate gate;
+  session::Gate gate;
   device_->on_run = [&](const ir::Program&) {
     gate.pass();
     return Status{};
@@ -214,7 +214,7 @@ TEST_F(ConnectionTest, AClientThatDoesNotReadIsDropped) {
 // --- the end ---------------------------------------------------------------------------------------------------------
 
 TEST_F(ConnectionTest, TheEndFreesEverything) {
-  Gate gate;
+  session::Gate gate;
   device_->on_run = [&](const ir::Program&) {
     gate.pass();
     return Status{};
@@ -248,7 +248,7 @@ TEST_F(ConnectionTest, AClientMayLeavePolitely) {
 }
 
 TEST_F(ConnectionTest, DrainingFinishesWhatHasCome) {
-  Gate gate;
+  session::Gate gate;
   device_->on_run = [&](const ir::Program&) {
     gate.pass();
     return Status{};

@@ -143,7 +143,7 @@ TEST_F(ResumeTest, AnswersThatWereNotConfirmedComeAgainAndTensorsAreStillThere) 
 }
 
 TEST_F(ResumeTest, AnAnswerThatComesWhileNobodyIsThereIsKept) {
-  Gate gate;
+  session::Gate gate;
   device_->on_run = [&](const ir::Program&) {
     gate.pass();
     return Status{};
