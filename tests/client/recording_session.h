@@ -38,6 +38,9 @@ class RecordingSession : public proto::Session {
   Status run(proto::Run run) override {
     const std::lock_guard lock(told_->mutex);
     for (const auto id : run.release) told_->released.push_back(id);
+    const auto& program = *told_->programs.at(run.program);
+    for (std::size_t k = 0; k < program.outputs.size(); ++k)
+      types_[run.first_output + k] = program.type_of(program.outputs[k]);
     told_->runs.push_back(std::move(run));
     return ok_status();
   }
@@ -52,13 +55,15 @@ class RecordingSession : public proto::Session {
     told_->released.insert(told_->released.end(), ids.begin(), ids.end());
     return ok_status();
   }
-  // Every tensor reads as one f32 zero.
+  // Every tensor reads as zeros.
   void read(proto::TensorId id, ReadCallback done) override {
+    ir::TensorType type{ir::DType::f32, {1}};
     {
       const std::lock_guard lock(told_->mutex);
       told_->read.push_back(id);
+      if (const auto known = types_.find(id); known != types_.end()) type = known->second;
     }
-    done(proto::HostTensor{{ir::DType::f32, {1}}, SharedBytes::own(std::vector<float>{0})});
+    done(proto::HostTensor{type, SharedBytes::own(std::vector<std::byte>(type.num_bytes()))});
   }
   void sync(SyncCallback done) override { done(ok_status()); }
   void close() override {

@@ -101,7 +101,7 @@ TEST(Embedding, StartsNormal) {
 TEST(Embedding, AnIndexOutsideTheTableIsAnErrorOfTheRun) {
   const Device own = Device::new_session("cpu");
   const auto y = embedding(own)(Tensor<1, Int>::from_data({3}, own));
-  EXPECT_EQ(error_of([&] { (void)y.to_data(); }), "program 1: gather: index 3 is outside 0..2");
+  EXPECT_EQ(error_of([&] { (void)y.to_data(); }), "program 1: embedding: index 3 is outside 0..2");
 }
 
 // Values of PyTorch 1.13.

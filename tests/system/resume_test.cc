@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
 #include "client/record/device_state.h"
 #include "net/remote/remote_session.h"
@@ -248,6 +249,7 @@ TEST_P(StoppedWorker, GoesOn) {
   const auto x = Tensor<1>::from_data({1, 2}, device);
   device.sync();
   ::kill(worker.process(), SIGSTOP);
+  ASSERT_EQ(::waitpid(worker.process(), nullptr, WUNTRACED), worker.process());  // it has stopped
   auto later = (x + 1).to_data_async();
   EXPECT_EQ(later.wait_for(10s), std::future_status::timeout);
   ::kill(worker.process(), SIGCONT);

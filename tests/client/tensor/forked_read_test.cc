@@ -44,7 +44,7 @@ TEST(ForkedRead, IsAnErrorInTheChildAndAnsweredInTheParent) {
   int status = -1;
   ::waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
-  for (auto& done : asked) done(proto::HostTensor{{ir::DType::f32, {1}}, SharedBytes::own(std::vector<float>{7})});
+  for (auto& done : asked) done(proto::HostTensor{{ir::DType::f32, {2}}, SharedBytes::own(std::vector<float>{7, 8})});
   for (auto& numbers : waiting) EXPECT_EQ(numbers.get().to_vec<float>()[0], 7.0f);
 }
 
