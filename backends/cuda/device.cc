@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <optional>
+#include <system_error>
 #include <thread>
 
 #include <fmt/format.h>
@@ -91,11 +92,15 @@ Result<std::vector<Kernel>> Device::kernels(std::span<const KernelSource> source
   const auto work = [&] {
     for (auto i = next++; i < missing.size(); i = next++) codes[i] = cached_kernel(missing[i], architecture_);
   };
-  std::vector<std::thread> helpers;
-  const auto threads = std::min<std::size_t>({missing.size(), std::thread::hardware_concurrency(), 16});
-  for (std::size_t i = 1; i < threads; ++i) helpers.emplace_back(work);
-  work();
-  for (auto& helper : helpers) helper.join();
+  {
+    std::vector<std::jthread> helpers;
+    const auto threads = std::min<std::size_t>({missing.size(), std::thread::hardware_concurrency(), 16});
+    try {
+      for (std::size_t i = 1; i < threads; ++i) helpers.emplace_back(work);
+    } catch (const std::system_error&) {  // the system has no more threads: those there are compile
+    }
+    work();
+  }
 
   const std::lock_guard lock(kernels_mutex_);
   for (std::size_t i = 0; i < missing.size(); ++i) {
