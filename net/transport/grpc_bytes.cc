@@ -25,8 +25,8 @@ constexpr int kPieceBytes = 1 << 20;  // HTTP/2 splits messages, by default into
 // gRPC reads into blocks of up to 4 MiB that it frees at once. By default malloc gives such blocks back to the system,
 // and the next read faults their pages in again, which costs twice what moving the bytes does.
 void let_malloc_keep_read_blocks() {
-  ::mallopt(M_MMAP_THRESHOLD, 32 << 20);
-  ::mallopt(M_TRIM_THRESHOLD, 64 << 20);
+  ::mallopt(M_MMAP_THRESHOLD, 32 << 20);  // NOLINT(concurrency-mt-unsafe)
+  ::mallopt(M_TRIM_THRESHOLD, 64 << 20);  // NOLINT(concurrency-mt-unsafe)
 }
 
 }  // namespace
@@ -46,8 +46,8 @@ void tune_grpc(const std::function<void(const char* name, int value)>& set) {
   set(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kPieceBytes);
   set(GRPC_ARG_HTTP2_WRITE_BUFFER_SIZE, kPieceBytes);
   set(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, static_cast<int>(proto::kInitialCredit));
-  // That is a stream's. The connection's window begins with 64 KiB, which far away is one batch per round trip; only the
-  // probe widens it.
+  // That is a stream's. The connection's window begins with 64 KiB, which far away is one batch per round trip; only
+  // the probe widens it.
   set(GRPC_ARG_HTTP2_BDP_PROBE, 1);
 }
 
