@@ -8,35 +8,14 @@
 
 #include "net/remote/conversation.h"
 #include "net/transport/handler_gate.h"
+#include "tests/fuzz/input.h"
 #include "tests/proto/frames.h"
 
 using namespace burn;
 
 namespace {
 
-class Input {
- public:
-  Input(const std::uint8_t* data, std::size_t size) : at_(data), end_(data + size) {}
-  bool empty() const { return at_ == end_; }
-  std::uint8_t byte() { return empty() ? 0 : *at_++; }
-  // A small number mostly, any sometimes.
-  std::uint64_t number() {
-    const auto first = byte();
-    if (first < 0xf8) return first % 16;
-    std::uint64_t value = 0;
-    for (int i = 0; i < (first & 7) + 1; ++i) value = (value << 8) | byte();
-    return value;
-  }
-  std::string text() {
-    std::string bytes;
-    for (auto size = byte(); size > 0; --size) bytes += static_cast<char>(byte());
-    return bytes;
-  }
-
- private:
-  const std::uint8_t* at_;
-  const std::uint8_t* const end_;
-};
+using fuzz::Input;
 
 // Takes everything and says nothing.
 class DeafChannel final : public proto::Channel {
@@ -142,7 +121,7 @@ void talk(Input& in, proto::Session& session, net::HandlerGate& gate, Questions&
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size > 4096) return 0;
-  Input in{data, size};
+  Input in{data, size, 16};
   const auto gate = std::make_shared<net::HandlerGate>();
   const auto factory = [&](std::shared_ptr<proto::ChannelHandler> handler, auto) {
     gate->open(std::move(handler));

@@ -6,6 +6,7 @@
 
 #include "net/serve/connection.h"
 #include "server/worker_host.h"
+#include "tests/fuzz/input.h"
 #include "tests/proto/frames.h"
 #include "tests/server/fake_channel.h"
 #include "tests/session/fake_backend.h"
@@ -16,36 +17,7 @@ namespace burn::server {
 using namespace session;
 namespace {
 
-// Numbers from the input; zeros behind its end.
-class Input {
- public:
-  Input(const std::uint8_t* data, std::size_t size) : at_(data), end_(data + size) {}
-
-  bool empty() const { return at_ == end_; }
-  std::uint8_t byte() { return empty() ? 0 : *at_++; }
-  // A small number mostly, so that ids meet; any number sometimes.
-  std::uint64_t number() {
-    const auto first = byte();
-    if (first < 0xf8) return first % 12;
-    std::uint64_t value = 0;
-    for (int i = 0; i < (first & 7) + 1; ++i) value = (value << 8) | byte();
-    return value;
-  }
-  std::vector<std::uint64_t> numbers() {
-    std::vector<std::uint64_t> values(byte() % 4);
-    for (auto& value : values) value = number();
-    return values;
-  }
-  std::string text() {
-    std::string bytes;
-    for (auto size = byte(); size > 0; --size) bytes += static_cast<char>(byte());
-    return bytes;
-  }
-
- private:
-  const std::uint8_t* at_;
-  const std::uint8_t* const end_;
-};
+using fuzz::Input;
 
 ir::TensorType type_of(Input& in) {
   static const ir::TensorType types[] = {f32({2}),
@@ -138,7 +110,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size > 4096) return 0;
   static const auto device = std::make_shared<FakeDevice>();
   static const auto worker = Worker::create(make_fake_backend(device));
-  Input in{data, size};
+  Input in{data, size, 12};
   const Quotas quotas{.tensor_bytes = 1 << 22, .tensors = 16, .programs = 8, .program_entries = 36, .in_flight = 16};
   {
     const auto host = std::make_shared<WorkerHost>(WorkerHost::Workers{worker}, quotas);
