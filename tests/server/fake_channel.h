@@ -8,6 +8,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "proto/channel.h"
@@ -45,6 +50,20 @@ class FakeChannel final : public proto::Channel {
     auto first = std::move(sent_.front());
     sent_.pop_front();
     return first;
+  }
+  // The next frame that is no Ack, which must be a Kind.
+  template <typename Kind>
+  Kind expect(SharedBytes* payload = nullptr) {
+    while (auto sent = next()) {
+      if (std::holds_alternative<proto::Ack>(sent->frame.body) && !std::is_same_v<Kind, proto::Ack>) continue;
+      if (payload) *payload = sent->frame.payload;
+      if (auto* kind = std::get_if<Kind>(&sent->frame.body)) return std::move(*kind);
+      ADD_FAILURE() << "the server said " << proto::name(sent->frame.body);
+      if (auto* close = std::get_if<proto::Close>(&sent->frame.body)) ADD_FAILURE() << close->status.to_string();
+      return {};
+    }
+    ADD_FAILURE() << "the server says nothing";
+    return {};
   }
   bool is_closed() const {
     const std::lock_guard lock{mutex_};

@@ -47,15 +47,7 @@ class Line {
   // The next frame that is no Ack, which must be a Kind.
   template <typename Kind>
   Kind expect(SharedBytes* payload = nullptr) {
-    while (auto sent = channel_->next()) {
-      if (std::holds_alternative<proto::Ack>(sent->frame.body) && !std::is_same_v<Kind, proto::Ack>) continue;
-      if (payload) *payload = sent->frame.payload;
-      if (auto* kind = std::get_if<Kind>(&sent->frame.body)) return std::move(*kind);
-      ADD_FAILURE() << "the server said " << proto::name(sent->frame.body);
-      return {};
-    }
-    ADD_FAILURE() << "the server says nothing";
-    return {};
+    return channel_->expect<Kind>(payload);
   }
   bool is_silent() {
     while (const auto sent = channel_->next(30ms)) {
