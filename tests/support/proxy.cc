@@ -77,13 +77,13 @@ class Proxy::Loop {
 
   void run() {
     while (!proxy_.finished_) {
-      if (const auto wanted = proxy_.cut_all_.load(); cut_all_ != wanted) {
-        cut_all_ = wanted;
+      if (const auto wanted = proxy_.cut_all_.load(); proxy_.cut_all_applied_ != wanted) {
         for (; !links_.empty(); ++proxy_.cuts_) end(links_.begin(), true);
+        applied(proxy_.cut_all_applied_, wanted);
       }
-      if (const auto wanted = proxy_.stall_those_.load(); stall_those_ != wanted) {
-        stall_those_ = wanted;
+      if (const auto wanted = proxy_.stall_those_.load(); proxy_.stall_those_applied_ != wanted) {
         for (auto& link : links_) link.stalled = true;
+        applied(proxy_.stall_those_applied_, wanted);
       }
       wait();
       accept();
@@ -96,6 +96,11 @@ class Proxy::Loop {
 
  private:
   using Links = std::list<Link>;
+
+  static void applied(Count& count, std::uint32_t wanted) {
+    count = wanted;
+    count.notify_all();
+  }
 
   void wait() {
     std::vector<pollfd> waiting{{listening_, POLLIN, 0}};
@@ -200,7 +205,7 @@ class Proxy::Loop {
   int listening_ = -1;
   std::uint16_t port_ = 0;
   Links links_;
-  std::uint32_t seed_ = 0, cut_all_ = 0, stall_those_ = 0;
+  std::uint32_t seed_ = 0;
   std::minstd_rand random_;
 };
 
@@ -213,6 +218,11 @@ Proxy::~Proxy() {
 }
 
 std::string Proxy::address() const { return "127.0.0.1:" + std::to_string(loop_->port()); }
+
+void Proxy::apply(Count& wanted, const Count& applied) {
+  const auto mine = ++wanted;
+  for (auto done = applied.load(); done < mine; done = applied.load()) applied.wait(done);
+}
 
 void Proxy::cut_randomly(std::uint64_t mean, std::uint64_t cuts, std::uint32_t seed) {
   mean_ = mean;

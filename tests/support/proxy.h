@@ -25,12 +25,12 @@ class Proxy {
   void delay(std::chrono::milliseconds each_way) { delay_ms_ = each_way.count(); }
   // Each connection is cut after a random number of bytes, `mean` on average; at most `cuts` of them from now on.
   void cut_randomly(std::uint64_t mean, std::uint64_t cuts, std::uint32_t seed = 1);
-  // All that there are, now.
-  void cut() { ++cut_all_; }
+  // All that there are; none of them forwards anything once this returns.
+  void cut() { apply(cut_all_, cut_all_applied_); }
   // Nothing is forwarded, and nobody is told: a pulled cable. What is under way stays so.
   void stall(bool wanted) { stalled_ = wanted; }
   // The same for the connections that there are, and for good: later ones have another way.
-  void stall_those() { ++stall_those_; }
+  void stall_those() { apply(stall_those_, stall_those_applied_); }
   // Who comes is let in and thrown out.
   void refuse(bool wanted) { refusing_ = wanted; }
 
@@ -40,10 +40,15 @@ class Proxy {
 
  private:
   class Loop;
+  using Count = std::atomic<std::uint32_t>;
+
+  // Waits for the loop to have done what is asked for.
+  static void apply(Count& wanted, const Count& applied);
 
   std::atomic<std::int64_t> delay_ms_ = 0;
   std::atomic<std::uint64_t> mean_ = 0, cuts_left_ = 0, cuts_ = 0, connections_ = 0, bytes_ = 0;
-  std::atomic<std::uint32_t> seed_ = 1, cut_all_ = 0, stall_those_ = 0;
+  std::atomic<std::uint32_t> seed_ = 1;
+  Count cut_all_ = 0, cut_all_applied_ = 0, stall_those_ = 0, stall_those_applied_ = 0;
   std::atomic<bool> stalled_ = false, refusing_ = false, finished_ = false;
   std::unique_ptr<Loop> loop_;
   std::thread thread_;
