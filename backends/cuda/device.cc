@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <optional>
 #include <system_error>
 #include <thread>
@@ -90,7 +91,13 @@ Result<std::vector<Kernel>> Device::kernels(std::span<const KernelSource> source
   std::vector<Result<std::string>> codes(missing.size(), Result<std::string>(std::string()));
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
-    for (auto i = next++; i < missing.size(); i = next++) codes[i] = cached_kernel(missing[i], architecture_);
+    for (auto i = next++; i < missing.size(); i = next++) {
+      try {
+        codes[i] = cached_kernel(missing[i], architecture_);
+      } catch (const std::exception& failure) {  // it would end the process, on a thread of ours
+        codes[i] = resource_exhausted(fmt::format("CUDA: a kernel is not compiled: {}", failure.what()));
+      }
+    }
   };
   {
     std::vector<std::jthread> helpers;

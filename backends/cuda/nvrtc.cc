@@ -91,13 +91,11 @@ void write_file(const std::filesystem::path& path, const std::string& bytes) {
   std::filesystem::create_directories(path.parent_path(), ignored);
   auto temporary = path;
   temporary += fmt::format(".{}.{}", getpid(), static_cast<const void*>(&bytes));
-  {
-    std::ofstream file(temporary, std::ios::binary);
-    file << bytes;
-    if (!file.good()) return;
-  }
-  std::filesystem::rename(temporary, path, ignored);
-  if (ignored) std::filesystem::remove(temporary, ignored);
+  std::ofstream file(temporary, std::ios::binary);
+  file << bytes;
+  file.close();
+  if (file.good()) std::filesystem::rename(temporary, path, ignored);
+  if (!file.good() || ignored) std::filesystem::remove(temporary, ignored);
 }
 
 constexpr std::string_view kElfMagic{"\177ELF", 4};

@@ -34,7 +34,11 @@ IoThreads::IoThreads(int threads) {
   for (int i = 0; i < threads; ++i) {
     auto context = std::make_shared<IoContext>(1);  // 1: a hint that one thread runs it
     auto work = std::make_shared<Guard>(asio::make_work_guard(*context));
-    loops_.push_back({context, work, std::thread([context] { run(*context); })});
+    try {
+      loops_.push_back({context, work, std::thread([context] { run(*context); })});
+    } catch (const std::exception&) {  // the system has no more threads: those there are do it
+      if (loops_.empty()) throw;
+    }
   }
 }
 

@@ -18,6 +18,7 @@ using IoContext = boost::asio::io_context;
 
 class IoThreads {
  public:
+  // Fewer where the system has no more. Throws std::system_error where there is not one.
   explicit IoThreads(int threads);
   IoThreads(const IoThreads&) = delete;
   IoThreads& operator=(const IoThreads&) = delete;
