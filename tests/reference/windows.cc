@@ -27,19 +27,19 @@ template <typename Op, typename Body>
 void for_each_product(const Op& op, const ir::Shape& input, const ir::Shape& weight, const ir::Shape& output,
                       const Body& body) {
   const auto out_per_group = weight[0] / op.groups;
+  ir::Shape window = weight;  // [1, c_in / groups, kernel...]
+  window[0] = 1;
   for_each_index(output, [&](const ir::Dims& to) {
-    const auto group = to[1] / out_per_group;
-    ir::Shape window = weight;  // [1, c_in / groups, kernel...]
-    window[0] = 1;
-    for_each_index(window, [&](ir::Dims element) {
-      element[0] = to[1];
-      ir::Dims at = spatial_part(to);
-      for (int i = 0; i < at.rank(); ++i) {
-        at[i] = at[i] * op.stride[i] - op.pad_begin[i] + element[i + 2] * op.dilation[i];
+    const auto channel = to[1] / out_per_group * weight[1];
+    const auto result = position(output, to), filter = static_cast<std::size_t>(to[1] * ir::num_elements(window));
+    for_each_index(window, [&](const ir::Dims& element) {
+      ir::Dims from = to;  // [n, channel, spatial...]
+      from[1] = channel + element[1];
+      for (int i = 2; i < from.rank(); ++i) {
+        from[i] = to[i] * op.stride[i - 2] - op.pad_begin[i - 2] + element[i] * op.dilation[i - 2];
+        if (from[i] < 0 || from[i] >= input[i]) return;
       }
-      if (!is_inside(at, spatial_part(input))) return;
-      const auto from = image_index(to[0], group * weight[1] + element[1], at);
-      body(position(input, from), position(weight, element), position(output, to));
+      body(position(input, from), filter + position(window, element), result);
     });
   });
 }
