@@ -85,7 +85,10 @@ class Argument {
   Argument(const Address& address) : address_(address), bytes_(8) {}  // NOLINT: implicit on purpose
   template <typename T>
     requires std::is_trivially_copyable_v<T>
-  Argument(const T& value) : bytes_(sizeof value) {  // NOLINT: implicit on purpose
+  Argument(T value) : bytes_(sizeof value) {  // NOLINT: implicit on purpose
+#if __has_builtin(__builtin_clear_padding)
+    __builtin_clear_padding(&value);  // equal arguments have equal bytes
+#endif
     std::memcpy(bytes_.data(), &value, sizeof value);
   }
 

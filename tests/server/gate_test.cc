@@ -13,6 +13,7 @@
 #include "tests/net/raw_socket.h"
 #include "tests/proto/frames.h"
 #include "tests/server/process.h"
+#include "tests/support/sanitized.h"
 
 namespace burn::server {
 namespace {
@@ -320,9 +321,7 @@ TEST(BurnServerGate, LivesWithFewDescriptors) {
 }
 
 TEST(BurnServerGate, LivesWithLittleMemory) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer needs more";
-#endif
+  if (test::kSanitized) GTEST_SKIP() << "a sanitizer needs more";
   Running worker{{"--sessions", "1000", "--sessions-per-peer", "1000"},
                  {"/usr/bin/prlimit", fmt::format("--as={}", std::uint64_t{1536} << 20)}};
   int refused = 0;

@@ -12,6 +12,7 @@
 #include "burn/burn.h"
 #include "client/record/device_state.h"
 #include "server/server.h"
+#include "tests/support/sanitized.h"
 #include "tests/system/worker.h"
 
 // The child of a fork() gives its parent's objects up on purpose: at its end they are no leaks.
@@ -180,9 +181,8 @@ TEST_P(Fork, AChildOpensDevicesOfItsOwn) {
 }
 
 TEST_P(Fork, ManyTimesWhileOtherThreadsCompute) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer's allocator may be locked for ever in a child that was made while others allocate";
-#endif
+  if (test::kSanitized)
+    GTEST_SKIP() << "a sanitizer's allocator may be locked for ever in a child that was made while others allocate";
   std::atomic<bool> is_over = false;
   std::vector<std::thread> busy;
   for (int i = 0; i < 2; ++i) {

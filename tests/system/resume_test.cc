@@ -11,6 +11,7 @@
 #include "net/remote/remote_session.h"
 #include "tests/support/error_of.h"
 #include "tests/support/proxy.h"
+#include "tests/support/sanitized.h"
 #include "tests/system/digits_training.h"
 #include "tests/system/worker.h"
 
@@ -18,14 +19,9 @@ namespace burn {
 namespace {
 
 using namespace std::chrono_literals;
+using test::kSanitized;
 using test::Proxy;
 using testing::HasSubstr;
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
 
 std::size_t index_of(const std::string& scheme) { return scheme == "grpc" ? 1 : 0; }
 
