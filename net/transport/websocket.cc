@@ -115,10 +115,11 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   Stage stage_ = Stage::handshake;
   ws::Upgrade upgrade_;
   ws::Inbox inbox_;
-  Clock::time_point last_received_;
-  bool is_paused_ = false;  // nothing is read while answers wait
+  Clock::time_point last_seen_;  // when the peer was: it sent something, or took what was sent
+  bool is_paused_ = false;       // nothing is read while answers wait
   StallWatch stall_;
   std::uint64_t written_bytes_ = 0;  // that stall_ knows of
+  std::uint64_t written_then_ = 0;   // when the peer was last seen to take something
   std::shared_ptr<const void> lease_;
   // Until the handshake is done. A server's:
   Accept accept_;
@@ -183,7 +184,7 @@ void Connection::shake_hands() {
 
 void Connection::enter() {
   stage_ = Stage::open;
-  last_received_ = Clock::now();
+  last_seen_ = Clock::now();
   tick_later();
   if (opened_) {
     gate_.open(std::exchange(handler_, nullptr));
@@ -209,7 +210,7 @@ void Connection::on_readable() {
     const auto got = socket_->read(parts);
     if (got.would_block()) break;
     if (got.bytes == 0) return finish(sender_->sent_close() ? ok_status() : gone(got.error));
-    last_received_ = Clock::now();
+    last_seen_ = Clock::now();
     if (stage_ == Stage::lingering) continue;  // read, so that the peer gets to read
     inbox_.advance(got.bytes);
     digest();
@@ -227,7 +228,7 @@ bool Connection::pauses_for_answers() {
   sender_->when_drained(kMostWaitingBytes / 2, [weak = weak_from_this()] {
     const auto self = weak.lock();
     if (!self || !std::exchange(self->is_paused_, false)) return;
-    self->last_received_ = Clock::now();  // it was us who did not listen
+    self->last_seen_ = Clock::now();  // it was us who did not listen
     self->on_readable();
   });
   return true;
@@ -325,12 +326,17 @@ void Connection::tick() {
   const auto now = Clock::now();
   const auto written = sender_->written_bytes();
   stall_.took(written - std::exchange(written_bytes_, written));
+  // Who takes this much is there, even if an answer to our ping is long in coming: behind megabytes, on a slow line.
+  if (written - written_then_ >= StallWatch::kLeastBytes) {
+    written_then_ = written;
+    last_seen_ = now;
+  }
   const bool is_ending = sender_->is_closing();
   const auto patience = is_ending ? options_.handshake_timeout : options_.idle_timeout;
   if (stall_.is_stalled(now, is_ending, is_ending || is_paused_, patience)) {
     return finish(sender_->sent_close() ? ok_status() : unavailable(std::string{kDoesNotRead}));
   }
-  const auto silence = now - last_received_;
+  const auto silence = now - last_seen_;
   if (!is_paused_ && silence >= options_.idle_timeout && !socket_->has_input())
     return finish(unavailable("the peer does not answer"));
   if (silence >= options_.idle_timeout / 2) sender_->send_control(Opcode::ping, "");

@@ -126,13 +126,33 @@ TEST_P(DoesNotRead, IsServedOnWhenHeReadsAfterAll) {
   std::this_thread::sleep_for(300ms);
   std::size_t bytes = 0;
   while (bytes < std::size_t{kQuestions} * (64 << 10)) {
-    const auto some = peer.read_some(1 << 20);
+    const auto some = peer.read_some(64 << 10);
     if (some.empty()) break;
     bytes += some.size();
   }
   asking.join();
   EXPECT_GE(bytes, std::size_t{kQuestions} * (64 << 10));
   EXPECT_EQ(served->frame_count(), static_cast<std::size_t>(kQuestions));
+}
+
+// Its answers to pings would come after megabytes.
+TEST_P(DoesNotRead, IsThereAsLongAsItTakesSomething) {
+  if (GetParam() == Transport::grpc) GTEST_SKIP() << "its window would have to be opened by hand";
+  serve({.idle_timeout_seconds = 2});
+  const RawSocket peer = connect();
+  constexpr std::size_t kAnswers = 200, kBytes = kAnswers * (64 << 10);
+  for (std::size_t i = 0; i < kAnswers; ++i) peer.write(question());
+  std::size_t bytes = 0, since_nap = 0;
+  while (bytes < kBytes) {  // for 5 s
+    const auto some = peer.read_some(64 << 10);
+    if (some.empty()) break;
+    bytes += some.size();
+    since_nap += some.size();
+    if (since_nap < (256 << 10)) continue;
+    since_nap = 0;
+    std::this_thread::sleep_for(100ms);
+  }
+  EXPECT_GE(bytes, kBytes);
 }
 
 }  // namespace
