@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "net/listen/headroom.h"
+#include "net/listen/received_bytes.h"
 
 namespace burn::net {
 namespace {
@@ -23,6 +24,7 @@ using std::chrono::milliseconds;
 constexpr auto kPause = milliseconds{100};  // before another try when accepting failed
 constexpr auto kTick = milliseconds{1000};
 constexpr int kAcceptsPerTurn = 64;
+constexpr auto kFarewell = milliseconds{1000};  // for a peer to read why he is refused
 
 }  // namespace
 
@@ -63,6 +65,13 @@ void AcceptLoop::stop() {
   thread_.join();
 }
 
+bool AcceptLoop::watch_again(int fd, unsigned events) const {
+  epoll_event event{};
+  event.events = events;
+  event.data.fd = fd;
+  return ::epoll_ctl(poll_.get(), EPOLL_CTL_MOD, fd, &event) == 0;
+}
+
 bool AcceptLoop::watch(int fd, unsigned events) const {
   epoll_event event{};
   event.events = events;
@@ -71,12 +80,7 @@ bool AcceptLoop::watch(int fd, unsigned events) const {
 }
 
 // While there are no descriptors the socket stays ready: it is left alone for a moment, not asked again and again.
-void AcceptLoop::listen(bool wanted) {
-  epoll_event event{};
-  if (wanted) event.events = EPOLLIN;
-  event.data.fd = listening_.get();
-  (void)::epoll_ctl(poll_.get(), EPOLL_CTL_MOD, listening_.get(), &event);
-}
+void AcceptLoop::listen(bool wanted) { (void)watch_again(listening_.get(), wanted ? unsigned{EPOLLIN} : 0U); }
 
 void AcceptLoop::run() {
   auto next_tick = Clock::now() + kTick;
@@ -96,7 +100,8 @@ void AcceptLoop::run() {
       if (fd == listening_.get()) {
         accept_all();
       } else if (fd != bell_.get()) {
-        forget(fd);
+        const bool is_over = (events[static_cast<std::size_t>(i)].events & (EPOLLHUP | EPOLLERR)) != 0;
+        is_over ? forget(fd) : look_at(fd);
       }
     }
     const auto now = Clock::now();
@@ -106,6 +111,7 @@ void AcceptLoop::run() {
     }
     if (now < next_tick) continue;
     next_tick = now + kTick;
+    end_overdue();
     try {
       reactions_.tick();
     } catch (const std::exception&) {  // no memory: in a second again
@@ -139,8 +145,8 @@ void AcceptLoop::serve(UniqueFd client) {
   if (!ours) return;
   const int fd = ours.get();
   keep(std::move(ours), *std::move(place), std::move(peer));
-  // Nothing is asked for: that both directions are shut down is always told.
-  if (!watch(fd, EPOLLET)) return forget(fd);
+  // That both directions are shut down is always told.
+  if (!watch(fd, EPOLLIN | EPOLLET)) return forget(fd);
   reactions_.accepted(std::move(client));
 }
 
@@ -150,7 +156,8 @@ void AcceptLoop::keep(UniqueFd ours, Place place, std::string peer) {
   const bool is_named = !peer.starts_with("unix");
   if (is_named) by_peer_.insert_or_assign(peer, fd);
   try {
-    open_.insert_or_assign(fd, Connection{std::move(ours), std::move(place), peer, kCallBurst, Clock::now()});
+    open_.insert_or_assign(
+        fd, Connection{.socket = std::move(ours), .place = std::move(place), .peer = peer, .counted = Clock::now()});
   } catch (...) {
     if (is_named) by_peer_.erase(peer);
     throw;
@@ -170,17 +177,78 @@ void AcceptLoop::forget(int fd) {
   open_.erase(it);
 }
 
+AcceptLoop::Connection* AcceptLoop::find(const std::string& peer) {
+  const auto named = by_peer_.find(peer);
+  return named == by_peer_.end() ? nullptr : &open_.at(named->second);
+}
+
 bool AcceptLoop::count_call(const std::string& peer) {
   const std::lock_guard lock{mutex_};
-  const auto named = by_peer_.find(peer);
-  if (named == by_peer_.end()) return true;
-  auto& connection = open_.at(named->second);
+  auto* connection = find(peer);
+  if (!connection) return true;
   const auto now = Clock::now();
-  const double seconds = std::chrono::duration<double>(now - std::exchange(connection.counted, now)).count();
-  connection.calls = std::min(kCallBurst, connection.calls + seconds * kCallsPerSecond) - 1;
-  if (connection.calls >= 0) return true;
-  ::shutdown(connection.socket.get(), SHUT_RDWR);
+  const double seconds = std::chrono::duration<double>(now - std::exchange(connection->counted, now)).count();
+  connection->calls = std::min(kCallBurst, connection->calls + seconds * kCallsPerSecond) - 1;
+  if (connection->calls >= 0) return true;
+  ::shutdown(connection->socket.get(), SHUT_RDWR);
   return false;
+}
+
+void AcceptLoop::stranger_came(const std::string& peer) {
+  const std::lock_guard lock{mutex_};
+  auto* connection = find(peer);
+  if (!connection || connection->strangers++ > 0 || !connection->is_known) return;
+  const auto received = received_bytes(connection->socket.get());
+  if (!received) return;
+  connection->allowance.begin(Allowance::kBesideSessions, *received, Clock::now());
+  set_watched(*connection, true);
+}
+
+void AcceptLoop::stranger_left(const std::string& peer, bool is_known) {
+  const std::lock_guard lock{mutex_};
+  auto* connection = find(peer);
+  if (!connection || connection->strangers == 0) return;  // another one, from the same port
+  connection->is_known |= is_known;
+  if (--connection->strangers == 0 && connection->is_known) set_watched(*connection, false);
+}
+
+void AcceptLoop::set_watched(Connection& connection, bool wanted) const {
+  if (connection.is_watched == wanted) return;
+  if (watch_again(connection.socket.get(), wanted ? EPOLLIN | EPOLLET : EPOLLET)) connection.is_watched = wanted;
+}
+
+// Something has come on a connection.
+void AcceptLoop::look_at(int fd) {
+  std::string peer;
+  {
+    const std::lock_guard lock{mutex_};
+    const auto it = open_.find(fd);
+    if (it == open_.end() || !it->second.is_watched) return;
+    auto& connection = it->second;
+    const auto received = received_bytes(fd);
+    if (!received) return set_watched(connection, false);  // a unix socket
+    const auto verdict = connection.allowance.count(*received, Clock::now());
+    if (verdict == Allowance::Verdict::fine) return;
+    if (!connection.is_known) {
+      if (verdict == Allowance::Verdict::absurd) ::shutdown(fd, SHUT_RDWR);
+      if (std::exchange(connection.ends_at, Clock::now() + kFarewell)) return;
+    }
+    peer = connection.peer;
+  }
+  try {
+    reactions_.too_much(peer);
+  } catch (const std::exception&) {  // no memory to tell him
+    const std::lock_guard lock{mutex_};
+    if (const auto it = open_.find(fd); it != open_.end()) ::shutdown(fd, SHUT_RDWR);
+  }
+}
+
+void AcceptLoop::end_overdue() {
+  const auto now = Clock::now();
+  const std::lock_guard lock{mutex_};
+  for (const auto& [fd, connection] : open_) {
+    if (connection.ends_at && *connection.ends_at <= now) ::shutdown(fd, SHUT_RDWR);
+  }
 }
 
 }  // namespace burn::net

@@ -1,6 +1,6 @@
 // A thread that accepts connections for a transport which takes sockets over and says no more of them (gRPC): it counts
-// them until they are over, ends those who open calls without end, and goes on when there are no descriptors for a
-// while.
+// them until they are over, ends those who open calls without end or send much before anybody knows them, and goes on
+// when there are no descriptors for a while.
 //
 // A second descriptor of each socket is kept, and closed when both directions are shut down: the transport does that at
 // the end of a connection, whoever ended it.
@@ -10,10 +10,12 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <unordered_map>
 
+#include "net/listen/allowance.h"
 #include "net/listen/places.h"
 #include "net/transport/socket.h"
 
@@ -30,6 +32,9 @@ class AcceptLoop {
   struct Reactions {
     std::function<void(UniqueFd socket)> accepted;  // non-blocking; on the loop's thread
     std::function<void()> tick;                     // about once a second, on the loop's thread
+    // Strangers on the connection of this peer have sent more than they may. If nobody is known there it is ended a
+    // second later. On the loop's thread.
+    std::function<void(const std::string& peer)> too_much;
   };
 
   // Errors: UNAVAILABLE when the system has nothing to wait with, or no thread.
@@ -45,6 +50,11 @@ class AcceptLoop {
   // its connection is being ended. Of peers that are not known, as those of unix sockets, nothing is counted.
   // Thread-safe.
   bool count_call(const std::string& peer);
+  // The same of calls whose client is not known yet. What comes on a connection is counted (allowance.h) until somebody
+  // on it is known, and later while there are strangers beside him. Each call of stranger_came() is followed by one of
+  // stranger_left(); `is_known`: he has become one whom we know. Thread-safe.
+  void stranger_came(const std::string& peer);
+  void stranger_left(const std::string& peer, bool is_known);
 
  private:
   struct Connection {
@@ -53,6 +63,11 @@ class AcceptLoop {
     std::string peer;
     double calls = kCallBurst;  // that may still be opened, at `counted`
     Clock::time_point counted;
+    Allowance allowance;
+    int strangers = 0;  // calls
+    bool is_known = false;
+    bool is_watched = true;
+    std::optional<Clock::time_point> ends_at;
   };
 
   AcceptLoop(UniqueFd listening, UniqueFd poll, UniqueFd bell, std::shared_ptr<Places> places, Reactions reactions);
@@ -63,6 +78,11 @@ class AcceptLoop {
   void keep(UniqueFd ours, Place place, std::string peer);
   void forget(int fd);
   bool watch(int fd, unsigned events) const;
+  bool watch_again(int fd, unsigned events) const;
+  void look_at(int fd);
+  void end_overdue();
+  Connection* find(const std::string& peer);  // Requires: the lock, as does
+  void set_watched(Connection& connection, bool wanted) const;
   void listen(bool wanted);
 
   const UniqueFd listening_, poll_, bell_;

@@ -52,7 +52,7 @@ class GrpcListener final : public Listener {
                 .acceptor = acceptor,
                 .connections = connections_,
                 .watches = std::make_shared<Places>("watches of health", PlaceLimits{.all = 256, .per_peer = 64}),
-                .count = [this](const std::string& peer) { return accepting_->count_call(peer); },
+                .accepting = [this]() -> AcceptLoop& { return *accepting_; },
                 .end_timeout = std::chrono::seconds{options.handshake_timeout_seconds},
                 .stall_timeout = std::chrono::seconds{options.idle_timeout_seconds}}) {}
 
@@ -126,8 +126,9 @@ Status GrpcListener::start(BoundSocket socket, const std::string& scheme) {
                                           .tick =
                                               [this] {
                                                 connections_->tick();
-                                                calls_.take_owed();
-                                              }}));
+                                                calls_.tick();
+                                              },
+                                          .too_much = [this](const std::string& peer) { calls_.turn_away(peer); }}));
   for (const auto& loop : loops_) calls_.take(loop);
   return ok_status();
 }

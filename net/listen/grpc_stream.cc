@@ -35,7 +35,7 @@ std::string peer_name(std::string uri) {
 
 // One call, from before it comes. Reactions run on the loop's thread; it lives until none is due and its channel is
 // gone.
-class Stream final : public GrpcSender, public Abortable, public std::enable_shared_from_this<Stream> {
+class Stream final : public GrpcSender, public Abortable, public Stranger, public std::enable_shared_from_this<Stream> {
  public:
   Stream(GrpcCalls& calls, std::shared_ptr<GrpcLoop> loop)
       : GrpcSender(*loop),
@@ -64,7 +64,8 @@ class Stream final : public GrpcSender, public Abortable, public std::enable_sha
   // A reaction has thrown.
   void fail(Status why) { abort(std::move(why)); }
 
-  const std::string& peer() const { return peer_; }
+  const std::string& peer() const override { return peer_; }
+  void turn_away(const Status& why) override { refuse(why); }
 
  private:
   friend GrpcOp<Stream>;
@@ -83,6 +84,10 @@ class Stream final : public GrpcSender, public Abortable, public std::enable_sha
   void ended();
 
   void start();
+  void meet(Strangers::Clock::time_point until);
+  void know(bool is_welcome);
+  void know_if_welcome();
+  Status check_first();
   void refuse(const Status& why) { finish({static_cast<grpc::StatusCode>(why.code()), why.message()}); }
   void send_health(ServingStatus status);
   void read_into(GrpcTag& tag);
@@ -98,6 +103,7 @@ class Stream final : public GrpcSender, public Abortable, public std::enable_sha
   std::unique_ptr<Call> call_;
   std::string peer_;
   OpenConnections::Lease lease_;
+  Strangers::Stay stranger_;  // until we know who is calling, or that he asks for our health
   Place watch_;
   HandlerGate gate_;
   std::shared_ptr<Stream> self_;  // gRPC's share
@@ -143,9 +149,14 @@ void Stream::on_called(bool ok) {
   }
   calls_.take(loop_);
   peer_ = peer_name(call_->context.peer());
-  if (!calls_.parts().count(peer_)) return refuse(resource_exhausted("too many calls on one connection"));
+  if (!calls_.parts().accepting().count_call(peer_)) {
+    return refuse(resource_exhausted("too many calls on one connection"));
+  }
   const std::string& method = call_->context.method();
-  if (method == kHealthCheck || method == kHealthWatch) return read_into(asked_);
+  if (method == kHealthCheck || method == kHealthWatch) {
+    meet(Strangers::Clock::now() + calls_.parts().end_timeout);
+    return read_into(asked_);
+  }
   if (method != kGrpcMethod) return finish({grpc::StatusCode::UNIMPLEMENTED, "unknown method " + method});
   auto lease = calls_.parts().connections->take(Peer::of(peer_));
   if (!lease.ok()) return refuse(lease.status());
@@ -155,13 +166,14 @@ void Stream::on_called(bool ok) {
 }
 
 void Stream::start() {
+  meet(Strangers::Clock::time_point::max());  // how long he may wait with his hello is the acceptor's
   auto handler = calls_.parts().acceptor.accept(std::make_shared<GrpcChannel<Stream>>(self_));
   bool refused = handler == nullptr;
   gate_.open(std::move(handler));
   {
     const std::lock_guard lock(lock_);
     started_ = true;
-    refused = refused || why_;
+    refused = refused || why_ || answer_;
     if (!refused) {
       call_->context.AddInitialMetadata(kGrpcOpenKey, "1");
       ++due_;
@@ -169,17 +181,42 @@ void Stream::start() {
     }
   }
   if (refused) return finish({grpc::StatusCode::UNAVAILABLE, "the server refuses"});
+  know_if_welcome();
   pump();  // what the handler had to say at once
   read_into(read_);
 }
 
+void Stream::meet(Strangers::Clock::time_point until) {
+  stranger_ = calls_.strangers().add(weak_from_this(), until);
+  calls_.parts().accepting().stranger_came(peer_);
+}
+
+void Stream::know(bool is_welcome) {
+  if (!std::exchange(stranger_, nullptr)) return;
+  calls_.parts().accepting().stranger_left(peer_, is_welcome);
+}
+
+void Stream::know_if_welcome() {
+  if (gate_.max_frame_bytes() >= proto::kMaxFrameBytes) know(true);
+}
+
+// What a stranger says is not looked at if it is larger than it may be.
+Status Stream::check_first() {
+  const std::size_t size = incoming_.Length(), limit = gate_.max_frame_bytes();
+  if (size <= limit) return {};
+  return resource_exhausted("a message of " + std::to_string(size) + " bytes; before the hello is accepted " +
+                            std::to_string(limit) + " may be");
+}
+
 void Stream::read_into(GrpcTag& tag) {
   const std::lock_guard lock(lock_);
+  if (answer_) return;
   ++due_;
   call_->stream.Read(&incoming_, tag.hand_over());
 }
 
 void Stream::on_asked(bool ok) {
+  know(false);
   if (!ok) return finish({grpc::StatusCode::INVALID_ARGUMENT, "a health check without a request"});
   const auto status = health_of(incoming_, !calls_.parts().connections->is_stopped());
   const bool is_check = call_->context.method() == kHealthCheck;
@@ -206,10 +243,14 @@ void Stream::on_opened(bool /*ok*/) {}  // if not, on_over follows
 
 void Stream::on_read(bool ok) {
   if (!ok) return finish(grpc::Status::OK);  // the client is through, or on_over says otherwise
+  if (stranger_) {
+    if (const Status status = check_first(); !status.ok()) return refuse(status);
+  }
   queue_.begin_burst();
   Status status = deliver(&incoming_, gate_);
   end_burst();
   if (!status.ok()) return abort(std::move(status));
+  if (stranger_) know_if_welcome();
   read_on();
 }
 
@@ -217,6 +258,7 @@ void Stream::on_read(bool ok) {
 void Stream::read_on() {
   {
     const std::lock_guard lock(lock_);
+    if (answer_ || queue_.is_closed()) return;  // what still comes is not wanted
     pausing_ = queue_.bytes() > kMostWaitingBytes;
     if (pausing_) return;
   }
@@ -270,7 +312,7 @@ void Stream::write_next() {
 void Stream::finish(grpc::Status status) {
   queue_.discard();
   const std::lock_guard lock(lock_);
-  if (!answer_) answer(std::move(status));
+  if (!answer_ && !done_) answer(std::move(status));
 }
 
 void Stream::answer(grpc::Status status) {
@@ -306,9 +348,12 @@ void Stream::ended() {
       why = *why_;
     } else if (cancelled_) {
       why = unavailable("the peer went away");
+    } else if (answer_ && !answer_->ok()) {
+      why = {static_cast<StatusCode>(answer_->error_code()), answer_->error_message()};
     }
   }
   call.reset();
+  know(false);
   lease_.reset();
   watch_.reset();
   gate_.closed(std::move(why));
@@ -327,7 +372,12 @@ void GrpcCalls::take(const std::shared_ptr<GrpcLoop>& loop) noexcept {
   }
 }
 
-void GrpcCalls::take_owed() {
+void GrpcCalls::turn_away(const std::string& peer) {
+  strangers_.turn_away(peer, resource_exhausted("more was sent before the hello was accepted than a hello may have"));
+}
+
+void GrpcCalls::tick() {
+  strangers_.tick();
   std::vector<std::shared_ptr<GrpcLoop>> owed;
   owed.reserve(kMostLoops);
   {

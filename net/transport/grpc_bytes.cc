@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <grpc/grpc.h>
-#include <grpcpp/impl/grpc_library.h>
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/slice.h>
 #include <malloc.h>
@@ -32,8 +31,6 @@ void let_malloc_keep_read_blocks() {
 }  // namespace
 
 Status keep_grpc_running() {
-  static const grpc::internal::GrpcLibraryInitializer
-      library;  // gRPC's own may not have had its turn among the static objects
   static const std::uint32_t since = (watch_forks(), let_malloc_keep_read_blocks(), grpc_init(), fork_count());
   if (since == fork_count()) return {};
   return failed_precondition(

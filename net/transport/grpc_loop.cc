@@ -1,11 +1,31 @@
 #include "net/transport/grpc_loop.h"
 
-#include <utility>
+#include <exception>
 
-#include <grpc/grpc.h>
+#include <grpc/support/time.h>
 #include <grpcpp/alarm.h>
 #include <grpcpp/completion_queue.h>
-#include <grpcpp/impl/codegen/completion_queue_tag.h>
+#include <grpcpp/support/time.h>
+
+namespace burn::net {
+namespace {
+
+// A deadline for whoever does not even want to look into the queue. With one that is merely over, gRPC polls the
+// sockets once, and hands out what comes for the loop: a system call for each operation that does not end at once, and
+// two changes of threads for an answer that is found that way.
+struct NoTime {};
+
+}  // namespace
+}  // namespace burn::net
+
+// The way that grpcpp/support/time.h offers for deadlines of one's own. gRPC asks for the time when it begins to wait,
+// and not if it need not.
+template <>
+class grpc::TimePoint<burn::net::NoTime> {
+ public:
+  explicit TimePoint(burn::net::NoTime /*deadline*/) {}
+  gpr_timespec raw_time() const { throw burn::net::NoTime{}; }
+};
 
 namespace burn::net {
 namespace {
@@ -53,26 +73,37 @@ void GrpcLoop::leave() {
   if (--uses_ == 0) queue_->Shutdown();
 }
 
-GrpcLoop::Shortcut::Shortcut(GrpcLoop& loop) : queue_(std::exchange(takes_no_shortcut, true) ? nullptr : loop.queue()) {
-  if (queue_) grpc_completion_queue_thread_local_cache_init(queue_->cq());
+// gRPC keeps the first completion that comes of `start` for whoever called DoThenAsyncNext, and wakes nobody for it.
+void GrpcLoop::start(const std::function<void()>& start) {
+  if (takes_no_shortcut) return start();
+  takes_no_shortcut = true;
+  void* tag = nullptr;
+  bool ok = false;
+  std::exception_ptr failure;
+  const auto guarded = [&]() noexcept {  // gRPC has no notion of exceptions
+    try {
+      start();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  };
+  bool has_ended = false;
+  try {
+    has_ended = queue_->DoThenAsyncNext(guarded, &tag, &ok, NoTime{}) == grpc::CompletionQueue::GOT_EVENT;
+  } catch (const NoTime&) {  // not yet: the loop's thread will hear of it
+  }
+  if (has_ended) react_here(tag, ok);
+  takes_no_shortcut = false;
+  if (failure) std::rethrow_exception(failure);
 }
 
-GrpcLoop::Shortcut::~Shortcut() {
-  if (!queue_) return;
-  void* tag = nullptr;
-  int success = 0;
-  if (grpc_completion_queue_thread_local_cache_flush(queue_->cq(), &tag, &success) != 0) {
-    bool ok = success != 0;  // as CompletionQueue::Next does with what it takes from the queue:
-    if (static_cast<grpc::internal::CompletionQueueTag*>(tag)->FinalizeResult(&tag, &ok)) {
-      GrpcTag& ours = GrpcTag::take_back(tag);
-      if (ours.where() == GrpcTag::Where::anywhere) {
-        ours.run(ok);
-      } else {
-        new Later(queue_, &ours, ok);
-      }
-    }
+void GrpcLoop::react_here(void* tag, bool ok) {
+  GrpcTag& ours = GrpcTag::take_back(tag);
+  if (ours.where() == GrpcTag::Where::anywhere) {
+    ours.run(ok);
+  } else {
+    new Later(queue_.get(), &ours, ok);
   }
-  takes_no_shortcut = false;
 }
 
 }  // namespace burn::net

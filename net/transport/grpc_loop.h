@@ -1,11 +1,13 @@
 // Where gRPC's completions are reacted to: a completion queue and the thread that empties it.
 //
-// gRPC also offers to call us back, but up to 1.51 it does so from threads of another pool, one change of threads per
-// completion.
+// Of the interfaces that gRPC publishes (grpcpp/, but not grpcpp/impl; scripts/check-layers holds us to that) this is
+// the asynchronous one over byte buffers. docs/adr/029-grpc-by-its-public-interface.md says why, and what newer
+// versions change.
 #pragma once
 
 #include <atomic>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <thread>
 
@@ -77,7 +79,6 @@ class GrpcOp final : public GrpcTag {
 class GrpcLoop {
  public:
   class Use;
-  class Shortcut;
 
   explicit GrpcLoop(std::unique_ptr<grpc::CompletionQueue> queue);
   GrpcLoop(const GrpcLoop&) = delete;
@@ -85,11 +86,16 @@ class GrpcLoop {
   ~GrpcLoop();
 
   grpc::CompletionQueue* queue() const { return queue_.get(); }
+  // Calls `start`. An operation that it starts may end at once, as most writes do. Then its tag is run here, if that
+  // may be anywhere: waking the loop's thread for it would take a core away from whoever has to answer. Requires: a
+  // Use, and no lock that a tag wants.
+  void start(const std::function<void()>& start);
   // Waits until nobody uses the loop and all operations have ended. Requires: not from its thread.
   void stop();
 
  private:
   void run();
+  void react_here(void* tag, bool ok);
   void leave();
 
   const std::unique_ptr<grpc::CompletionQueue> queue_;
@@ -108,19 +114,6 @@ class GrpcLoop::Use {
 
  private:
   GrpcLoop& loop_;
-};
-
-// An operation that this thread starts meanwhile may end at once, as most writes do. Then its tag is run here, at the
-// end, if that may be anywhere: waking the loop's thread for it would take a core away from whoever has to answer.
-class GrpcLoop::Shortcut {
- public:
-  explicit Shortcut(GrpcLoop& loop);
-  Shortcut(const Shortcut&) = delete;
-  Shortcut& operator=(const Shortcut&) = delete;
-  ~Shortcut();
-
- private:
-  grpc::CompletionQueue* const queue_;  // null: on a loop's thread, or within another
 };
 
 }  // namespace burn::net

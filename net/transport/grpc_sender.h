@@ -39,8 +39,7 @@ class GrpcSender {
   // Starts to write what is next, if that may be now. Called with the lock.
   virtual void write_next() = 0;
   void pump() {
-    const GrpcLoop::Shortcut shortcut(loop_);
-    lock_.pump();
+    loop_.start([this] { lock_.pump(); });
   }
 
   SendQueue queue_;

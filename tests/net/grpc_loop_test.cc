@@ -4,6 +4,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -44,25 +45,43 @@ TEST(GrpcLoop, ReactsOnItsThread) {
   EXPECT_NE(operation.ran_on.get_future().get(), std::this_thread::get_id());
 }
 
-TEST(GrpcLoop, ReactsWithinAShortcutToWhatEndsAtOnceAndMayRunAnywhere) {
+TEST(GrpcLoop, ReactsWhereItWasStartedToWhatEndsAtOnceAndMayRunAnywhere) {
   const auto loop = make_loop();
   Operation operation(GrpcTag::Where::anywhere);
-  {
-    const GrpcLoop::Shortcut shortcut(*loop);
-    const GrpcLoop::Shortcut inner(*loop);  // the outer one is in charge
-    operation.end_at_once(*loop);
-  }
+  loop->start([&] {
+    loop->start([&] { operation.end_at_once(*loop); });  // the outer one is in charge
+  });
   EXPECT_EQ(operation.ran_on.get_future().get(), std::this_thread::get_id());
 }
 
-TEST(GrpcLoop, KeepsOtherReactionsOnItsThreadWithinAShortcut) {
+TEST(GrpcLoop, KeepsOtherReactionsOnItsThread) {
   const auto loop = make_loop();
   Operation operation(GrpcTag::Where::on_loop);
-  {
-    const GrpcLoop::Shortcut shortcut(*loop);
-    operation.end_at_once(*loop);
-  }
+  loop->start([&] { operation.end_at_once(*loop); });
   EXPECT_NE(operation.ran_on.get_future().get(), std::this_thread::get_id());
+}
+
+TEST(GrpcLoop, LeavesWhatOthersStartedToItsThread) {
+  const auto loop = make_loop();
+  for (int i = 0; i < 100; ++i) {
+    Operation operation(GrpcTag::Where::anywhere);
+    operation.end_at_once(*loop);
+    loop->start([] {});
+    EXPECT_NE(operation.ran_on.get_future().get(), std::this_thread::get_id());
+  }
+}
+
+TEST(GrpcLoop, HandsOnWhatIsThrownWhereItStarts) {
+  const auto loop = make_loop();
+  Operation first(GrpcTag::Where::anywhere), second(GrpcTag::Where::anywhere);
+  const auto fail = [&] {
+    first.end_at_once(*loop);
+    throw std::bad_alloc{};
+  };
+  EXPECT_THROW(loop->start(fail), std::bad_alloc);
+  EXPECT_EQ(first.ran_on.get_future().get(), std::this_thread::get_id());
+  loop->start([&] { second.end_at_once(*loop); });
+  EXPECT_EQ(second.ran_on.get_future().get(), std::this_thread::get_id());
 }
 
 TEST(GrpcLoop, WaitsForItsUsersAndForWhatTheyStarted) {

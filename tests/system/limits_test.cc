@@ -1,7 +1,5 @@
 // A worker of little memory, and clients that ask for more than there is, or for what would never end: they are told
 // so, the worker and everybody else on it live, and what was taken comes back.
-#include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <fstream>
 #include <future>
@@ -173,91 +171,6 @@ TEST(EndlessRun, OfAbsurdSizeIsRefusedAtOnce) {
   EXPECT_TRUE(session->write(1, session::tensor({1}, {1})).ok());
   EXPECT_TRUE(session->run({.program = 1, .inputs = {1}, .first_output = 2}).ok());
   EXPECT_FAILS(read(*session, 2).status(), resource_exhausted, "a run would compute about 1.1e+15 numbers");
-}
-
-// 400,000 nodes, of which the last one reads what is not there: all of them are read before anybody knows.
-ProgramPtr large_and_wrong() {
-  ir::ProgramBuilder builder;
-  auto x = builder.add_input(f32({1}));
-  for (int i = 0; i < 400'000; ++i) {
-    const ir::Ref both[] = {x, x};
-    x = value_or_throw(builder.add(ir::Pointwise{ir::PointwiseFn::add}, both));
-  }
-  auto program = builder.finish({x});
-  program.operands.back() = ir::Ref::value(1 << 29);
-  return std::make_shared<const ir::Program>(std::move(program));
-}
-
-double percentile(std::vector<double> values, double part) {
-  std::ranges::sort(values);
-  return values[static_cast<std::size_t>(static_cast<double>(values.size() - 1) * part)];
-}
-
-// Times of small runs, there and back, in milliseconds.
-std::vector<double> round_trips(proto::Session& session, int count) {
-  std::vector<double> times;
-  for (int i = 0; i < count; ++i) {
-    const auto begin = Clock::now();
-    expect_works(session, 10'000'000 + 2 * static_cast<proto::TensorId>(i));
-    times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
-    EXPECT_TRUE(session
-                    .release({10'000'000 + 2 * static_cast<proto::TensorId>(i),
-                              10'000'001 + 2 * static_cast<proto::TensorId>(i)})
-                    .ok());
-  }
-  return times;
-}
-
-TEST(LargePrograms, OfOneSessionDoNotStopAnother) {
-  LimitedWorker worker;
-  const auto program = large_and_wrong();
-  std::atomic<bool> done = false;
-  std::vector<std::thread> attackers;
-  for (int i = 0; i < 2; ++i) {
-    attackers.emplace_back([&] {
-      const auto session = worker.connect();
-      while (!done) {
-        EXPECT_TRUE(session->define(1, program, {}).ok());
-        EXPECT_FAILS(sync(*session), invalid_argument, "there is no operand");
-      }
-    });
-  }
-  const auto session = worker.connect();
-  const auto times = round_trips(*session, 300);
-  done = true;
-  for (auto& attacker : attackers) attacker.join();
-  fmt::print("beside large programs: median {:.2f} ms, 99% {:.2f} ms, longest {:.2f} ms\n", percentile(times, 0.5),
-             percentile(times, 0.99), percentile(times, 1));
-  EXPECT_LT(percentile(times, 0.99), 2000);  // it was 19,900 once; alone it is less than one
-}
-
-// Long runs of one session, one after the other, beside short ones of another.
-TEST(LongRuns, DoNotStarveShortOnes) {
-  LimitedWorker worker;
-  const auto small = worker.connect();
-  const auto alone = round_trips(*small, 300);
-  std::atomic<bool> done = false;
-  std::atomic<int> runs = 0;
-  std::thread hog([&] {
-    constexpr std::int64_t kCount = 8 << 20;
-    const auto session = worker.connect();
-    EXPECT_TRUE(session->define(1, session::add_program({kCount}), {}).ok());
-    EXPECT_TRUE(session->write(1, session::tensor({kCount}, std::vector<float>(kCount, 1))).ok());
-    for (proto::TensorId id = 2; !done; ++id) {
-      EXPECT_TRUE(
-          session->run({.program = 1, .inputs = {1, 1}, .first_output = id, .release = {id - 1 > 1 ? id - 1 : 0}})
-              .ok());
-      if (id % 8 == 0) (void)sync(*session);
-      ++runs;
-    }
-  });
-  while (runs < 8) std::this_thread::yield();
-  const auto beside = round_trips(*small, 300);
-  done = true;
-  hog.join();
-  fmt::print("alone: median {:.2f} ms, 99% {:.2f} ms; beside long runs: median {:.2f} ms, 99% {:.2f} ms\n",
-             percentile(alone, 0.5), percentile(alone, 0.99), percentile(beside, 0.5), percentile(beside, 0.99));
-  EXPECT_LT(percentile(beside, 0.5), 1000);  // docs/tenants.md has the figures: machines of tests are busy
 }
 
 }  // namespace
