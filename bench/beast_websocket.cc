@@ -363,6 +363,7 @@ void Connection::finish(Status why) {
   queue_.discard();
   ErrorCode ignored;
   stream_.next_layer().close(ignored);
+  stream_.set_option({websocket::stream_base::none(), websocket::stream_base::none(), false});  // ends its timer, too
   timer_.cancel();
   lease_.reset();
   accept_ = nullptr;
