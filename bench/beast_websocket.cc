@@ -1,108 +1,63 @@
-// WebSocket channels over Boost.Beast: the same two functions as net/transport/websocket.cc has, for programs that link
-// this file instead. What ADR 026 measures; shared memory is left out.
+// WebSocket channels over Boost.Beast: the two functions of net/transport/websocket.h, for a benchmark that links this
+// file in the place of websocket.cc (ADR 026). It carries frames like a product's, received in place, with Beast's
+// limits and timeouts; what a server owes to strangers (origins, slow readers, messages in pieces) is left out.
 #include <array>
 #include <cstring>
-#include <exception>
 #include <future>
 #include <optional>
 #include <utility>
 
 #include <boost/asio/basic_stream_socket.hpp>
-#include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/read_until.hpp>
-#include <boost/asio/write.hpp>
-#include <boost/beast/core/stream_traits.hpp>
 #include <boost/beast/websocket/stream.hpp>
 #include <sys/socket.h>
 
 #include "net/transport/handler_gate.h"
 #include "net/transport/send_queue.h"
-#include "net/transport/stall_watch.h"
 #include "net/transport/websocket.h"
-#include "net/transport/ws_handshake.h"
 
 namespace burn::net {
 namespace {
 
 namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace websocket = beast::websocket;
+namespace websocket = boost::beast::websocket;
 using Accept = std::function<std::shared_ptr<proto::ChannelHandler>(std::shared_ptr<proto::Channel>)>;
-using Clock = std::chrono::steady_clock;
 using ErrorCode = boost::system::error_code;
-using Executor = IoContext::executor_type;
-using Socket = asio::basic_stream_socket<asio::generic::stream_protocol, Executor>;
+using Socket = asio::basic_stream_socket<asio::generic::stream_protocol, IoContext::executor_type>;
 using Stream = websocket::stream<Socket, /*deflateSupported=*/false>;
-using Timer = asio::basic_waitable_timer<Clock, asio::wait_traits<Clock>, Executor>;
 
 constexpr std::size_t kHeadBytes = 64, kMinInPlaceBytes = std::size_t{32} << 10;  // as in ws_inbox.h
 constexpr std::size_t kReadBuffer = 1536;                                         // of Beast's stream
-constexpr std::size_t kMostHeaderBytes = std::size_t{16} << 10;
 constexpr std::size_t kMaskedAtOnce = std::size_t{64} << 10;  // 16 to 256 KiB cost the same; Beast starts with 4
 
 Socket adopt(IoContext& loop, UniqueFd fd) {
   tune_stream(fd.get());
   int family = 0;
   socklen_t size = sizeof family;
-  ::getsockopt(fd.get(), SOL_SOCKET, SO_DOMAIN, &family, &size);
+  if (::getsockopt(fd.get(), SOL_SOCKET, SO_DOMAIN, &family, &size) != 0) family = AF_INET;
   return Socket{loop, asio::generic::stream_protocol(family, 0), fd.release()};
 }
 
 // Members belong to the loop's thread, unless they are thread-safe themselves.
 class Connection final : public Abortable, public std::enable_shared_from_this<Connection> {
- private:
-  // A callback for Beast; what it throws ends this connection only.
-  template <typename Callback>
-  auto guarded(Callback callback) {
-    return [self = shared_from_this(), callback = std::move(callback)](auto... results) {
-      try {
-        callback(results...);
-      } catch (const std::exception& error) {
-        self->finish(resource_exhausted(error.what()));
-      }
-    };
-  }
-  template <typename Work>
-  void on_loop(Work work) {
-    asio::dispatch(*loop_, guarded(std::move(work)));
-  }
-  void pump_if(bool is_idle) {
-    if (is_idle) on_loop([this] { pump(); });
-  }
-  void listen_for(Clock::duration idle) {
-    stream_.set_option(websocket::stream_base::timeout{options_.handshake_timeout, idle, true});
-  }
-  void end_after(Clock::duration time) {
-    timer_.expires_after(time);
-    timer_.async_wait(guarded([this](ErrorCode error) {
-      if (!error) finish(unavailable("the peer does not answer"));
-    }));
-  }
-
  public:
   Connection(const std::shared_ptr<IoContext>& loop, UniqueFd socket, const WebSocketOptions& options, bool is_server)
-      : options_(options),
-        is_server_(is_server),
-        loop_(loop),
-        peer_(peer_name(socket.get())),
-        stream_(adopt(*loop, std::move(socket))),
-        timer_(*loop) {
+      : options_(options), loop_(loop), peer_(peer_name(socket.get())), stream_(adopt(*loop, std::move(socket))) {
+    stream_.set_option({options_.handshake_timeout, options_.idle_timeout, true});
     stream_.binary(true);
     stream_.auto_fragment(false);
     stream_.secure_prng(false);
-    if (!is_server_) stream_.write_buffer_bytes(kMaskedAtOnce);
+    if (!is_server) stream_.write_buffer_bytes(kMaskedAtOnce);
   }
 
   std::future<Status> open(const std::string& host, std::shared_ptr<proto::ChannelHandler> handler) {
     handler_ = std::move(handler);
     auto opened = opened_.emplace().get_future();
-    on_loop([this, host] {
-      listen_for(options_.idle_timeout);
-      stream_.async_handshake(response_, host, "/", guarded([this](ErrorCode error) { shaken(error); }));
+    asio::dispatch(*loop_, [self = shared_from_this(), host] {
+      self->stream_.async_handshake(host, "/", [self](ErrorCode error) { self->shaken(error); });
     });
     return opened;
   }
@@ -110,22 +65,16 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   void serve(Accept accept, std::shared_ptr<const void> lease) {
     accept_ = std::move(accept);
     lease_ = std::move(lease);
-    on_loop([this] {
-      listen_for(options_.idle_timeout);
-      end_after(options_.handshake_timeout);
-      asio::async_read_until(stream_.next_layer(), asio::dynamic_buffer(request_, kMostHeaderBytes), "\r\n\r\n",
-                             guarded([this](ErrorCode error, std::size_t size) { requested(error, size); }));
+    asio::dispatch(*loop_, [self = shared_from_this()] {
+      self->stream_.async_accept([self](ErrorCode error) { self->shaken(error); });
     });
   }
 
-  // Thread-safe.
-  void send(proto::EncodedFrame frame, proto::Lane lane) { pump_if(queue_.push(std::move(frame), lane)); }
-  void begin_burst() { queue_.begin_burst(); }
-  void end_burst() { pump_if(queue_.end_burst()); }
-  void flush() { pump_if(queue_.flush()); }
-  void close() { pump_if(queue_.close()); }
-  std::size_t queued_bytes() const { return queue_.bytes(); }
+  SendQueue& queue() { return queue_; }
   const std::string& peer() const { return peer_; }
+  void pump_if(bool is_idle) {
+    if (is_idle) asio::dispatch(*loop_, [self = shared_from_this()] { self->pump(); });
+  }
   void detach() {
     gate_.shut();
     abort(cancelled("the channel was destroyed"));
@@ -136,41 +85,31 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   }
 
  private:
-  void requested(ErrorCode error, std::size_t size);
   void shaken(ErrorCode error);
   void read();
   void on_head(std::size_t count);
   void read_on();
   void on_message();
   void pump();
-  void hang_up(websocket::close_code code, std::string_view why);
-  Status reason_of(ErrorCode error) const;
   void broken(ErrorCode error);
-  void tick_later();
-  void tick();
   void finish(Status why);
 
   const WebSocketOptions options_;
-  const bool is_server_;
   const std::shared_ptr<IoContext> loop_;
   const std::string peer_;
   HandlerGate gate_;
   SendQueue queue_;
   Stream stream_;
-  Timer timer_;
+  bool is_closing_ = false, is_finished_ = false;
 
   std::array<std::byte, kReadBuffer> head_;
-  std::shared_ptr<std::byte[]> whole_;  // the message, unless it has a space
+  std::shared_ptr<std::byte[]> whole_;  // the message, or what comes before its space
   proto::ReceiveSpace space_;
-  std::size_t filled_ = 0, capacity_ = 0;
+  std::size_t filled_ = 0, size_ = 0;  // of the message
   proto::EncodedFrame sending_;
-  StallWatch stall_;
-  bool is_open_ = false, is_paused_ = false, is_closing_ = false, is_finished_ = false;
 
   std::shared_ptr<const void> lease_;
-  std::string request_;
   Accept accept_;
-  websocket::response_type response_;
   std::optional<std::promise<Status>> opened_;
   std::shared_ptr<proto::ChannelHandler> handler_;
 };
@@ -180,182 +119,96 @@ class BeastChannel final : public proto::Channel {
   explicit BeastChannel(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {}
   ~BeastChannel() override { connection_->detach(); }
 
-  void send(proto::EncodedFrame frame, proto::Lane lane) override { connection_->send(std::move(frame), lane); }
-  void begin_burst() override { connection_->begin_burst(); }
-  void end_burst() override { connection_->end_burst(); }
-  void flush() override { connection_->flush(); }
-  void close() override { connection_->close(); }
-  std::size_t queued_bytes() const override { return connection_->queued_bytes(); }
+  void send(proto::EncodedFrame frame, proto::Lane lane) override {
+    connection_->pump_if(connection_->queue().push(std::move(frame), lane));
+  }
+  void begin_burst() override { connection_->queue().begin_burst(); }
+  void end_burst() override { connection_->pump_if(connection_->queue().end_burst()); }
+  void flush() override { connection_->pump_if(connection_->queue().flush()); }
+  void close() override { connection_->pump_if(connection_->queue().close()); }
+  std::size_t queued_bytes() const override { return connection_->queue().bytes(); }
   std::string peer() const override { return connection_->peer(); }
 
  private:
   const std::shared_ptr<Connection> connection_;
 };
 
-// --- hello -----------------------------------------------------------------------------------------------------------
-
-void Connection::requested(ErrorCode error, std::size_t size) {
-  if (error) return finish(unavailable("the peer went away"));
-  auto answer = ws::answer_upgrade(std::string_view{request_}.substr(0, size), {}, options_.origins);
-  if (answer.status.ok()) {
-    return stream_.async_accept(asio::buffer(request_), guarded([this](ErrorCode failed) { shaken(failed); }));
-  }
-  const auto text = std::make_shared<std::string>(std::move(answer.text));
-  asio::async_write(stream_.next_layer(), asio::buffer(*text), guarded([this, text](ErrorCode, std::size_t) {
-                      ErrorCode ignored;
-                      stream_.next_layer().shutdown(Socket::shutdown_send, ignored);
-                      end_after(std::chrono::seconds{1});  // for the peer to read why
-                    }));
-}
-
 void Connection::shaken(ErrorCode error) {
-  if (is_finished_) return;
-  if (error) {
-    const bool declined = error == websocket::error::upgrade_declined;
-    return finish(declined ? unavailable("the server answers " + std::to_string(response_.result_int()) + " " +
-                                         std::string{response_.reason()})
-                           : reason_of(error));
-  }
-  is_open_ = true;
-  tick_later();
-  if (opened_) {
-    gate_.open(std::exchange(handler_, nullptr));
-    std::exchange(opened_, std::nullopt)->set_value(ok_status());
-  } else {
-    auto handler = std::exchange(accept_, nullptr)(std::make_shared<BeastChannel>(shared_from_this()));
-    if (!handler) return hang_up(websocket::close_code::policy_error, "refused");
-    gate_.open(std::move(handler));
-  }
+  if (error || is_finished_) return finish(unavailable("no handshake: " + error.message()));
+  if (accept_) handler_ = std::exchange(accept_, nullptr)(std::make_shared<BeastChannel>(shared_from_this()));
+  if (!handler_) return finish(unavailable("refused"));
+  gate_.open(std::exchange(handler_, nullptr));
+  if (opened_) std::exchange(opened_, std::nullopt)->set_value(ok_status());
   read();
 }
 
-// --- receiving -------------------------------------------------------------------------------------------------------
-
 void Connection::read() {
-  if (is_finished_ || is_closing_) return;
-  if (is_server_ && queue_.bytes() > kMostWaitingBytes) {  // who does not read is not asked what else he wants
-    is_paused_ = true;
-    listen_for(websocket::stream_base::none());
-    return tick_later();
-  }
   stream_.read_message_max(std::max<std::size_t>(std::min(options_.max_frame_bytes, gate_.max_frame_bytes()), 1));
-  stream_.async_read_some(asio::buffer(head_), guarded([this](ErrorCode error, std::size_t count) {
-                            return error ? broken(error) : on_head(count);
-                          }));
+  stream_.async_read_some(asio::buffer(head_), [self = shared_from_this()](ErrorCode error, std::size_t count) {
+    return error ? self->broken(error) : self->on_head(count);
+  });
 }
 
 void Connection::on_head(std::size_t count) {
-  if (stream_.got_text()) return hang_up(websocket::close_code::unknown_data, "a text message; frames are binary");
-  const std::size_t size = count + (stream_.is_message_done() ? 0 : stream_.read_size_hint());
-  if (size >= kMinInPlaceBytes && count >= kHeadBytes) space_ = gate_.receive_space(std::span(head_).first(64), size);
-  if (space_.begin == 0 || space_.begin > kHeadBytes || space_.bytes.size() != size - space_.begin) space_ = {};
   filled_ = count;
-  capacity_ = size;
-  whole_ = std::make_shared_for_overwrite<std::byte[]>(space_.begin > 0 ? space_.begin : size);
-  if (space_.begin > 0) {
-    std::memcpy(whole_.get(), head_.data(), space_.begin);
-    std::memcpy(space_.bytes.data(), head_.data() + space_.begin, count - space_.begin);
-  } else {
-    std::memcpy(whole_.get(), head_.data(), count);
+  size_ = count + (stream_.is_message_done() ? 0 : stream_.read_size_hint());
+  space_ = {};
+  if (size_ >= kMinInPlaceBytes && count >= kHeadBytes) {
+    space_ = gate_.receive_space(std::span(head_).first(kHeadBytes), size_);
+    if (space_.begin > kHeadBytes || space_.bytes.size() != size_ - space_.begin) space_ = {};
   }
+  const std::size_t here = space_.begin > 0 ? space_.begin : count;
+  whole_ = std::make_shared_for_overwrite<std::byte[]>(space_.begin > 0 ? space_.begin : size_);
+  std::memcpy(whole_.get(), head_.data(), here);
+  if (count > here) std::memcpy(space_.bytes.data(), head_.data() + here, count - here);
   stream_.is_message_done() ? on_message() : read_on();
 }
 
 void Connection::read_on() {
-  if (filled_ == capacity_) {  // in several frames after all
-    const std::size_t size = std::max(2 * capacity_, filled_ + stream_.read_size_hint());
-    auto larger = std::make_shared_for_overwrite<std::byte[]>(size);
-    std::memcpy(larger.get(), whole_.get(), space_.begin > 0 ? space_.begin : filled_);
-    if (space_.begin > 0) std::memcpy(larger.get() + space_.begin, space_.bytes.data(), space_.bytes.size());
-    whole_ = std::move(larger);
-    space_ = {};
-    capacity_ = size;
-  }
+  if (filled_ == size_) return finish(unimplemented("a message in pieces"));
   std::byte* const to = space_.begin > 0 ? space_.bytes.data() + (filled_ - space_.begin) : whole_.get() + filled_;
-  stream_.async_read_some(asio::buffer(to, capacity_ - filled_), guarded([this](ErrorCode error, std::size_t count) {
-                            if (error) return broken(error);
-                            filled_ += count;
-                            stream_.is_message_done() ? on_message() : read_on();
-                          }));
+  const auto received = [self = shared_from_this()](ErrorCode error, std::size_t count) {
+    if (error) return self->broken(error);
+    self->filled_ += count;
+    self->stream_.is_message_done() ? self->on_message() : self->read_on();
+  };
+  stream_.async_read_some(asio::buffer(to, size_ - filled_), received);
 }
 
 void Connection::on_message() {
   const std::span<const std::byte> bytes{whole_.get(), space_.begin > 0 ? space_.begin : filled_};
   SharedBytes content{std::move(whole_), bytes};
-  auto space = std::exchange(space_, {});
-  begin_burst();
-  if (space.begin > 0) {
-    gate_.frame_in_place(std::move(content), {std::move(space.owner), space.bytes});
+  queue_.begin_burst();
+  if (space_.begin > 0) {
+    gate_.frame_in_place(std::move(content), {std::move(space_.owner), space_.bytes});
   } else {
     gate_.frame(std::move(content));
   }
-  end_burst();
+  pump_if(queue_.end_burst());
   read();
 }
-
-// --- sending ---------------------------------------------------------------------------------------------------------
 
 void Connection::pump() {
   if (is_finished_) return;
   queue_.written();
-  if (is_paused_ && queue_.bytes() <= kMostWaitingBytes / 2) {
-    is_paused_ = false;
-    listen_for(options_.idle_timeout);
-    read();
-  }
   auto next = queue_.next();
-  if (next.finished) return hang_up(websocket::close_code::normal, "");
+  if (next.finished) {
+    is_closing_ = true;
+    return stream_.async_close(websocket::close_code::normal,
+                               [self = shared_from_this()](ErrorCode) { self->finish(ok_status()); });
+  }
   if (!next.frame) return;
   sending_ = *std::move(next.frame);
   const std::array<asio::const_buffer, 2> parts = {
       asio::buffer(sending_.header), asio::const_buffer{sending_.payload.data(), sending_.payload.size()}};
-  stream_.async_write(parts, guarded([this](ErrorCode error, std::size_t count) {
-                        stall_.took(count);
-                        if (!error) return pump();
-                        if (is_paused_) broken(error);  // else reading finds out why
-                      }));
-}
-
-// --- the end ---------------------------------------------------------------------------------------------------------
-
-void Connection::hang_up(websocket::close_code code, std::string_view why) {
-  if (is_finished_ || std::exchange(is_closing_, true)) return;
-  stream_.async_close({code, beast::string_view{why.data(), why.size()}}, guarded([this, code](ErrorCode) {
-                        finish(code == websocket::close_code::normal ? ok_status() : unavailable("turned away"));
-                      }));
-}
-
-Status Connection::reason_of(ErrorCode error) const {
-  if (error == websocket::error::message_too_big) return resource_exhausted("the peer sent a frame that is too large");
-  if (error == beast::error::timeout) return unavailable("the peer does not answer");
-  if (error != websocket::error::closed) return unavailable("the peer went away: " + error.message());
-  const auto& reason = stream_.reason();
-  const bool is_normal = reason.code == websocket::close_code::normal || reason.code == websocket::close_code::none ||
-                         reason.code == websocket::close_code::going_away;
-  return is_normal ? ok_status() : unavailable("the peer closed: " + std::string{reason.reason.c_str()});
+  stream_.async_write(parts, [self = shared_from_this()](ErrorCode error, std::size_t) {
+    if (!error) self->pump();  // else reading finds out why
+  });
 }
 
 void Connection::broken(ErrorCode error) {
-  if (!is_closing_) return finish(reason_of(error));
-  if (error != asio::error::operation_aborted) finish(ok_status());  // else the close says when it is over
-}
-
-void Connection::tick_later() {
-  timer_.expires_after(is_paused_ || queue_.is_closed() ? Clock::duration{std::chrono::seconds{1}}
-                                                        : options_.idle_timeout / 4);
-  timer_.async_wait(guarded([this](ErrorCode error) {
-    if (!error) tick();
-  }));
-}
-
-void Connection::tick() {
-  if (is_finished_) return;
-  const bool is_ending = queue_.is_closed();
-  const auto patience = is_ending ? options_.handshake_timeout : options_.idle_timeout;
-  if (stall_.is_stalled(Clock::now(), is_ending, is_ending || is_paused_, patience)) {
-    return finish(is_closing_ ? ok_status() : unavailable(std::string{kDoesNotRead}));
-  }
-  tick_later();
+  if (is_closing_ && error == asio::error::operation_aborted) return;  // the close says when it is over
+  finish(is_closing_ || error == websocket::error::closed ? ok_status() : unavailable(error.message()));
 }
 
 void Connection::finish(Status why) {
@@ -364,10 +217,7 @@ void Connection::finish(Status why) {
   ErrorCode ignored;
   stream_.next_layer().close(ignored);
   stream_.set_option({websocket::stream_base::none(), websocket::stream_base::none(), false});  // ends its timer, too
-  timer_.cancel();
   lease_.reset();
-  accept_ = nullptr;
-  handler_.reset();
   if (opened_) std::exchange(opened_, std::nullopt)->set_value(why);
   gate_.closed(std::move(why));
 }

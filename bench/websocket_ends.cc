@@ -65,7 +65,8 @@ struct End : proto::ChannelHandler {
     on_small(frame);
   }
   void on_bulk(std::size_t bytes) {
-    if ((received += bytes) < kBulk) return;
+    received += bytes;
+    if (received < kBulk) return;
     received = 0;
     on_all();
   }
@@ -145,7 +146,7 @@ class Bench {
   explicit Bench(const std::string& url) {
     auto channel = net::connect_channel(url, client_, std::chrono::seconds{10});
     if (!channel.ok()) std::fprintf(stderr, "%s\n", channel.status().to_string().c_str());
-    if (!channel.ok()) std::exit(1);
+    if (!channel.ok()) std::_Exit(1);
     channel_ = *std::move(channel);
   }
   ~Bench() { client_->is_over = true; }
@@ -175,6 +176,7 @@ class Bench {
       us.push_back(seconds_since(start) * 1e6);
     }
     std::sort(us.begin(), us.end());
+    row("ping_64b_p10", "us", us[us.size() / 10]);
     row("ping_64b_p50", "us", us[us.size() / 2]);
     row("ping_64b_p99", "us", us[us.size() * 99 / 100]);
   }
