@@ -44,8 +44,11 @@ Socket adopt(IoContext& loop, UniqueFd fd) {
 // Members belong to the loop's thread, unless they are thread-safe themselves.
 class Connection final : public Abortable, public std::enable_shared_from_this<Connection> {
  public:
-  Connection(const std::shared_ptr<IoContext>& loop, UniqueFd socket, const WebSocketOptions& options, bool is_server)
-      : options_(options), loop_(loop), peer_(peer_name(socket.get())), stream_(adopt(*loop, std::move(socket))) {
+  Connection(std::shared_ptr<IoContext> loop, UniqueFd socket, const WebSocketOptions& options, bool is_server)
+      : options_(options),
+        loop_(std::move(loop)),
+        peer_(peer_name(socket.get())),
+        stream_(adopt(*loop_, std::move(socket))) {
     stream_.set_option({options_.handshake_timeout, options_.idle_timeout, true});
     stream_.binary(true);
     stream_.auto_fragment(false);
@@ -85,6 +88,10 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   }
 
  private:
+  void tell_opener(const Status& status) {
+    if (opened_) opened_->set_value(status);
+    opened_.reset();
+  }
   void shaken(ErrorCode error);
   void read();
   void on_head(std::size_t count);
@@ -138,7 +145,7 @@ void Connection::shaken(ErrorCode error) {
   if (accept_) handler_ = std::exchange(accept_, nullptr)(std::make_shared<BeastChannel>(shared_from_this()));
   if (!handler_) return finish(unavailable("refused"));
   gate_.open(std::exchange(handler_, nullptr));
-  if (opened_) std::exchange(opened_, std::nullopt)->set_value(ok_status());
+  tell_opener(ok_status());
   read();
 }
 
@@ -218,7 +225,7 @@ void Connection::finish(Status why) {
   stream_.next_layer().close(ignored);
   stream_.set_option({websocket::stream_base::none(), websocket::stream_base::none(), false});  // ends its timer, too
   lease_.reset();
-  if (opened_) std::exchange(opened_, std::nullopt)->set_value(why);
+  tell_opener(why);
   gate_.closed(std::move(why));
 }
 
@@ -227,7 +234,7 @@ void Connection::finish(Status why) {
 std::weak_ptr<Abortable> serve_websocket(std::shared_ptr<IoContext> loop, UniqueFd socket,
                                          const WebSocketOptions& options, Accept accept,
                                          std::shared_ptr<const void> lease) {
-  auto connection = std::make_shared<Connection>(loop, std::move(socket), options, true);
+  auto connection = std::make_shared<Connection>(std::move(loop), std::move(socket), options, true);
   connection->serve(std::move(accept), std::move(lease));
   return connection;
 }
@@ -235,7 +242,7 @@ std::weak_ptr<Abortable> serve_websocket(std::shared_ptr<IoContext> loop, Unique
 Result<std::shared_ptr<proto::Channel>> open_websocket(std::shared_ptr<IoContext> loop, UniqueFd socket,
                                                        const std::string& host, const WebSocketOptions& options,
                                                        std::shared_ptr<proto::ChannelHandler> handler) {
-  auto connection = std::make_shared<Connection>(loop, std::move(socket), options, false);
+  auto connection = std::make_shared<Connection>(std::move(loop), std::move(socket), options, false);
   Status opened = connection->open(host, std::move(handler)).get();
   if (!opened.ok()) return opened;
   return std::shared_ptr<proto::Channel>(std::make_shared<BeastChannel>(std::move(connection)));
