@@ -1,0 +1,84 @@
+// Our outbox with random masks instead of masks of zeros, as RFC 6455 asks of clients, for the benchmark that links
+// this file in the place of net/transport/ws_outbox.cc: what masks cost (ADR 026). One connection a process.
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include <sys/uio.h>
+
+#include "net/transport/ws_outbox.h"
+
+namespace burn::net::ws {
+namespace {
+
+constexpr std::size_t kMaskedAtOnce = std::size_t{128} << 10;
+std::vector<std::byte> masked(kMaskedAtOnce);
+std::minstd_rand keys;  // what a key costs is nothing beside the bytes
+
+}  // namespace
+
+void Outbox::add(proto::EncodedFrame frame) {
+  Piece piece{make_header(Opcode::binary, frame.size(), from_), std::move(frame)};
+  if (from_ == Role::client) {
+    const std::uint32_t key = static_cast<std::uint32_t>(keys()) | 1U;
+    std::memcpy(piece.prefix.data() + piece.prefix.size() - 4, &key, 4);
+  }
+  bytes_ += piece.size();
+  pieces_.push_back(std::move(piece));
+}
+
+void Outbox::add_raw(std::string bytes) {
+  bytes_ += bytes.size();
+  pieces_.push_back({std::move(bytes), {}});
+}
+
+std::size_t Outbox::parts(std::span<iovec, kMaxParts> parts) const {
+  std::size_t count = 0, skip = gone_, used = 0;
+  for (const Piece& piece : pieces_) {
+    const bool masks = from_ == Role::client && piece.frame.size() > 0;
+    Mask mask{};
+    if (masks) std::memcpy(mask.data(), piece.prefix.data() + piece.prefix.size() - 4, 4);
+    std::uint64_t offset = 0;  // in the message
+    bool is_first = true;
+    const auto add = [&](const void* data, std::size_t size) {
+      const std::size_t skipped = std::min(skip, size);
+      skip -= skipped;
+      auto* from = const_cast<std::byte*>(static_cast<const std::byte*>(data)) + skipped;
+      std::size_t left = size - skipped;
+      if (masks && !is_first) {
+        left = std::min(left, masked.size() - used);
+        std::memcpy(masked.data() + used, from, left);
+        from = masked.data() + used;
+        unmask({from, left}, mask, offset + skipped);
+        used += left;
+        offset += size;
+      }
+      is_first = false;
+      if (left > 0) parts[count++] = {from, left};
+      return left == size - skipped;
+    };
+    if (count + 3 > kMaxParts || used == masked.size()) break;
+    if (!add(piece.prefix.data(), piece.prefix.size()) || !add(piece.frame.header.data(), piece.frame.header.size()) ||
+        !add(piece.frame.payload.data(), piece.frame.payload.size())) {
+      break;
+    }
+  }
+  return count;
+}
+
+void Outbox::consume(std::size_t count) {
+  bytes_ -= count;
+  gone_ += count;
+  while (!pieces_.empty() && gone_ >= pieces_.front().size()) {
+    gone_ -= pieces_.front().size();
+    pieces_.pop_front();
+  }
+}
+
+void Outbox::clear() {
+  pieces_.clear();
+  bytes_ = gone_ = 0;
+}
+
+}  // namespace burn::net::ws
