@@ -99,12 +99,11 @@ void for_each_slot(const Walk& walk, const std::function<void(const std::string&
 }
 
 Record record_of(const Walk& walk) {
-  // All reads are under way before the first is waited for.
-  std::vector<std::pair<std::string, std::future<TensorData>>> reads;
+  std::vector<Record::Read> reads;
   for_each_slot(
       walk, [&](const std::string& path, Slot& slot) { reads.emplace_back(path, client::to_data_async(slot.value)); });
   Record record;
-  for (auto& [path, data] : reads) record.insert(path, data.get());
+  record.insert_reads(std::move(reads));
   return record;
 }
 

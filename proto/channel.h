@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -27,6 +28,10 @@ struct ReceiveSpace {
 class ChannelHandler {
  public:
   virtual ~ChannelHandler() = default;
+  // What this side says first, if it knows that before it is asked anything. A transport that can say it while it
+  // connects asks for it then, from any thread, and sees to it that it comes before all else; so a round trip is saved.
+  // One that does not ask leaves it to be sent like everything else. The channel may still not come about.
+  virtual std::optional<EncodedFrame> greeting() { return std::nullopt; }
   virtual void on_frame(SharedBytes frame) = 0;
   // What a frame may have at most now; a transport that knows sizes beforehand refuses a larger one unseen.
   virtual std::size_t max_frame_bytes() const { return kMaxFrameBytes; }

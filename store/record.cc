@@ -1,11 +1,14 @@
 #include "store/record.h"
 
 #include <algorithm>
+#include <exception>
+#include <mutex>
 #include <span>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "client/tensor/functions.h"
 #include "store/file.h"
 #include "store/safetensors.h"
 
@@ -44,25 +47,71 @@ std::vector<Part> file_parts(const Record& record, std::string& header) {
   return parts;
 }
 
+void check_name(std::string_view name) {
+  if (name != kReservedName) return;
+  throw Error(StatusCode::invalid_argument, fmt::format("record: a tensor cannot be called {}", kReservedName));
+}
+
 }  // namespace
 
-void Record::insert(std::string name, TensorData data) {
-  if (name == kReservedName) {
-    throw Error(StatusCode::invalid_argument, fmt::format("record: a tensor cannot be called {}", kReservedName));
+// Thread-safe.
+class Record::Awaited {
+ public:
+  Awaited(Tensors tensors, std::vector<Read> reads) : tensors_(std::move(tensors)), reads_(std::move(reads)) {}
+
+  const Tensors& wait() {
+    const std::lock_guard lock(mutex_);
+    if (failure_) std::rethrow_exception(failure_);
+    try {
+      for (auto& [name, data] : reads_) tensors_.insert_or_assign(std::move(name), client::wait_for(std::move(data)));
+    } catch (...) {
+      failure_ = std::current_exception();
+      throw;
+    }
+    reads_.clear();
+    return tensors_;
   }
-  tensors_.insert_or_assign(std::move(name), std::move(data));
+
+ private:
+  std::mutex mutex_;
+  Tensors tensors_;  // constant when nothing is awaited any more
+  std::vector<Read> reads_;
+  std::exception_ptr failure_;
+};
+
+const Record::Tensors& Record::tensors() const { return awaited_ ? awaited_->wait() : tensors_; }
+
+Record::Tensors& Record::own_tensors() {
+  if (awaited_) {
+    tensors_ = awaited_->wait();
+    awaited_.reset();
+  }
+  return tensors_;
+}
+
+void Record::insert(std::string name, TensorData data) {
+  check_name(name);
+  own_tensors().insert_or_assign(std::move(name), std::move(data));
+}
+
+void Record::insert_reads(std::vector<Read> reads) {
+  for (const auto& [name, data] : reads) check_name(name);
+  own_tensors();
+  awaited_ = std::make_shared<Awaited>(std::exchange(tensors_, {}), std::move(reads));
 }
 
 bool Record::remove(std::string_view name) {
-  const auto found = tensors_.find(name);
-  if (found == tensors_.end()) return false;
-  tensors_.erase(found);
+  auto& tensors = own_tensors();
+  const auto found = tensors.find(name);
+  if (found == tensors.end()) return false;
+  tensors.erase(found);
   return true;
 }
 
 const TensorData* Record::find(std::string_view name) const {
-  const auto found = tensors_.find(name);
-  return found == tensors_.end() ? nullptr : &found->second;
+  const auto& all = tensors();
+  const auto found = all.find(name);
+  return found == all.end() ? nullptr : &found->second;
 }
 
 const TensorData& Record::get(std::string_view name) const {
@@ -78,7 +127,7 @@ const TensorData& Record::get(std::string_view name) const {
 
 std::vector<std::string> Record::names() const {
   std::vector<std::string> names;
-  for (const auto& [name, data] : tensors_) names.push_back(name);
+  for (const auto& [name, data] : tensors()) names.push_back(name);
   return names;
 }
 

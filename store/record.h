@@ -1,12 +1,19 @@
 // Named tensors and a few words about them, as they lie in a file: what modules and optimizers are saved as.
 //
 // A value: copies share the tensors' bytes. The file format is safetensors, which other frameworks read and write.
+//
+// A record of tensors that are on a device is there at once, while their numbers are still coming: whoever first looks
+// at it, or at a copy, waits for all of them. So records of a model and of its optimizer cost one round trip, and what
+// a program does in between costs none.
 #pragma once
 
 #include <filesystem>
+#include <future>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.h"
@@ -22,18 +29,22 @@ class Record {
   // Adds a tensor, or replaces the one of that name. Errors: the name "__metadata__", which the format keeps for
   // itself.
   void insert(std::string name, TensorData data);
+  // Adds tensors that are being read; does not wait. What goes wrong with one of them is thrown by whoever looks at the
+  // record: every time.
+  using Read = std::pair<std::string, std::future<TensorData>>;
+  void insert_reads(std::vector<Read> reads);
   bool remove(std::string_view name);
 
-  bool contains(std::string_view name) const { return tensors_.contains(name); }
+  bool contains(std::string_view name) const { return tensors().contains(name); }
   const TensorData* find(std::string_view name) const;  // nullptr when there is none
   // Errors: NOT_FOUND, saying which names there are.
   const TensorData& get(std::string_view name) const;
 
-  std::size_t size() const { return tensors_.size(); }
-  bool empty() const { return tensors_.empty(); }
+  std::size_t size() const { return tensors().size(); }
+  bool empty() const { return tensors().empty(); }
   std::vector<std::string> names() const;  // sorted
-  Tensors::const_iterator begin() const { return tensors_.begin(); }
-  Tensors::const_iterator end() const { return tensors_.end(); }
+  Tensors::const_iterator begin() const { return tensors().begin(); }
+  Tensors::const_iterator end() const { return tensors().end(); }
 
   Metadata& metadata() { return metadata_; }
   const Metadata& metadata() const { return metadata_; }
@@ -50,8 +61,14 @@ class Record {
   static Record from_bytes(const SharedBytes& bytes, std::string_view source = "record");
 
  private:
+  class Awaited;
+
+  const Tensors& tensors() const;  // all of them
+  Tensors& own_tensors();          // the same, which no copy has a part in
+
   Tensors tensors_;
   Metadata metadata_;
+  std::shared_ptr<Awaited> awaited_;  // instead of tensors_, while there are reads; shared by copies
 };
 
 }  // namespace burn

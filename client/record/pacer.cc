@@ -15,11 +15,12 @@ using Clock = std::chrono::steady_clock;
 // let ahead at the next mark, twice as many at most, until the device no longer waits.
 struct Pacer::Shared {
   explicit Shared(std::chrono::nanoseconds trip)
-      : ahead(std::clamp<std::uint64_t>(kMostAhead + trip / kLikelyStep, kMostAhead, kMostAtFirst)), round_trip(trip) {}
+      : ahead(std::clamp<std::uint64_t>(kMostAhead + 2 * trip / kLikelyStep, kMostAhead, kMostAtFirst)),
+        round_trip(trip) {}
 
-  // Before anything is measured.
+  // Before anything is measured. What large batches take of memory the session's credit bounds in any case.
   static constexpr std::chrono::milliseconds kLikelyStep{4};
-  static constexpr std::uint64_t kMostAtFirst = 40;
+  static constexpr std::uint64_t kMostAtFirst = kMostAheadFarAway / 2;
 
   void mark(std::uint64_t step, Clock::time_point asked);
   void adapt(std::uint64_t steps, Clock::duration took);

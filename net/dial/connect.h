@@ -25,8 +25,9 @@ struct Endpoint {
 Result<Endpoint> parse_url(const std::string& url);
 
 // Connects within `timeout` and returns the open channel; blocks. `handler` may be called before this returns, and is
-// called only if it succeeds. Thread-safe; not to be called from a handler. Errors: INVALID_ARGUMENT as above;
-// UNAVAILABLE ("cannot connect to ws://127.0.0.1:3000: Connection refused").
+// called only if it succeeds, but for its greeting(), which may be asked for more than once. Thread-safe; not to be
+// called from a handler. Errors: INVALID_ARGUMENT as above; UNAVAILABLE ("cannot connect to ws://127.0.0.1:3000:
+// Connection refused").
 Result<std::shared_ptr<proto::Channel>> connect_channel(const std::string& url,
                                                         std::shared_ptr<proto::ChannelHandler> handler,
                                                         std::chrono::milliseconds timeout);

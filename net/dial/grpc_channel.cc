@@ -122,7 +122,11 @@ std::future<Status> Stream::start() {
   return opened;
 }
 
-void Stream::on_started(bool /*ok*/) {
+// What is said first does not wait for the server's headers.
+void Stream::on_started(bool ok) {
+  if (ok && handler_) {
+    if (auto greeting = handler_->greeting()) queue_.push(*std::move(greeting), proto::Lane::control);  // pumped below
+  }
   {
     const std::lock_guard lock(lock_);
     writing_ = false;

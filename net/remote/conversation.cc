@@ -27,6 +27,7 @@ void Conversation::ask_read(proto::TensorId id, Requests::ReadCallback done) {
   std::unique_lock lock(mutex_);
   if (!broken_) {
     const std::uint64_t request = requests_.add(std::move(done));
+    last_question_ = frames_.next_seq();
     (void)send_locked(lock, proto::Read{request, id, requests_.answers()}, {},
                       {});  // if it breaks now, all requests fail
     return;
@@ -40,6 +41,7 @@ void Conversation::ask_sync(Requests::SyncCallback done) {
   std::unique_lock lock(mutex_);
   if (!broken_) {
     const std::uint64_t request = requests_.add(std::move(done));
+    last_question_ = frames_.next_seq();
     (void)send_locked(lock, proto::Sync{request, requests_.answers()}, {}, {});  // as above
     return;
   }
@@ -104,7 +106,10 @@ void Conversation::send_what_fits() {
 }
 
 void Conversation::transmit(proto::EncodedFrame frame, proto::Lane lane) {
-  if (!channel_) return;
+  if (!channel_) {
+    if (greeting_bytes_ > 0) unattached_.emplace_back(std::move(frame), lane);
+    return;
+  }
   counts_.frames_sent += 1;
   counts_.bytes_sent += frame.size();
   channel_->send(std::move(frame), lane);
@@ -133,6 +138,7 @@ void Conversation::on_any_frame(Result<proto::Frame> frame, std::size_t bytes) {
   counts_.frames_received += 1;
   counts_.bytes_received += bytes;
   const Status status = frame.ok() ? dispatch(*std::move(frame)) : frame.status();
+  in_frame_.store(false, std::memory_order_release);
   if (status.ok()) return;
   end(lost(url_, "the server broke the protocol: " + status.message()));
   const std::lock_guard lock(mutex_);
@@ -143,6 +149,7 @@ Status Conversation::dispatch(proto::Frame frame) {
   {
     const std::lock_guard lock(mutex_);
     if (broken_) return {};  // a Close was sent or received
+    in_frame_.store(true, std::memory_order_relaxed);
     const bool is_close = std::holds_alternative<proto::Close>(frame.body);
     if (!is_close && std::holds_alternative<proto::Welcome>(frame.body) == welcome_) {
       return invalid_argument(

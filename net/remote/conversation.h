@@ -16,6 +16,8 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "net/remote/ordered_frames.h"
 #include "net/remote/remote_session.h"
@@ -53,7 +55,7 @@ class Conversation final : public proto::ChannelHandler,
   // `device`: which of the server's it is about. `dial`: makes further channels.
   Conversation(std::string url, std::uint32_t device, ChannelFactory dial, const ConnectOptions& options);
 
-  // Sends Hello on the new channel and waits for Welcome.
+  // Sends Hello on the new channel, unless that was its greeting(), and waits for Welcome.
   Status start(std::shared_ptr<proto::Channel> channel, Clock::time_point deadline);
 
   // Sends an ordered frame when it is within the window. `upload`: the chunks that belong to it, if it is a Write.
@@ -64,7 +66,8 @@ class Conversation final : public proto::ChannelHandler,
   // What is sent between them may leave together.
   void begin_burst();
   void end_burst();
-  // Sends a Close and waits for the end, unless it is called from a callback.
+  // Sends a Close and waits for the end; not from a callback, and not if nothing is under way and the server is far:
+  // then it suffices that the Close has left.
   void close();
 
   const proto::SessionInfo& info() const { return info_; }
@@ -72,6 +75,7 @@ class Conversation final : public proto::ChannelHandler,
   Status health() const;
   std::chrono::nanoseconds round_trip() const { return std::chrono::nanoseconds{round_trip_}; }
 
+  std::optional<proto::EncodedFrame> greeting() override;
   void on_frame(SharedBytes bytes) override;
   proto::ReceiveSpace receive_space(std::span<const std::byte> head, std::uint64_t size) override;
   void on_frame_in_place(SharedBytes head, SharedBytes rest) override;
@@ -97,6 +101,11 @@ class Conversation final : public proto::ChannelHandler,
   Status try_again(Clock::time_point deadline);
 
   // With the lock held.
+  void attach(std::shared_ptr<proto::Channel> channel);
+  bool is_at_rest() const { return welcome_ && !broken_ && !is_waiting(); }
+  bool may_leave() const;
+  bool has_said_all() const;
+  bool watches_the_end();
   bool can_resume() const { return lease_.count() > 0; }
   bool start_redialling();
   Status acknowledged(std::uint64_t seq);
@@ -128,10 +137,19 @@ class Conversation final : public proto::ChannelHandler,
   UploadQueue uploads_;
   std::deque<std::pair<std::uint64_t, std::uint64_t>> unexecuted_;  // the seq and bytes of uploads not acknowledged
   std::uint64_t unexecuted_bytes_ = 0;
+  std::uint64_t last_question_ = 0;  // the seq of
   Clock::time_point hello_at_;
-  bool welcome_ = false;          // on this channel
-  std::optional<Status> broken_;  // why everything fails from now on
-  bool closed_ = false;           // the channel is gone and every callback has been called
+  std::size_t greeting_bytes_ = 0;  // of the hello that a transport has asked for
+  // What is to be sent on a channel whose transport has greeted, and which we are not yet given.
+  std::vector<std::pair<proto::EncodedFrame, proto::Lane>> unattached_;
+  bool welcome_ = false;                      // on this channel
+  std::optional<Status> broken_;              // why everything fails from now on
+  bool closed_ = false;                       // the channel is gone and every callback has been called
+  std::atomic<bool> in_frame_ = false;        // the channel's thread is at one, and in callbacks
+  std::optional<Clock::time_point> left_at_;  // when close() has not waited for the end
+  // The first channel, whose end may be heard of before start() has it.
+  enum class First : std::uint8_t { awaited, lost, attached };
+  First first_ = First::awaited;
 
   // A lost connection:
   std::chrono::seconds lease_{0};  // 0: the session ends with it

@@ -1,4 +1,4 @@
-// How a conversation begins, goes on over another connection, and ends.
+// How a conversation begins, and goes on over another connection.
 #include <algorithm>
 #include <random>
 #include <system_error>
@@ -16,8 +16,6 @@
 namespace burn::net {
 namespace {
 
-// How long closing may take. A peer that is there answers in a round trip.
-constexpr auto kCloseTimeout = std::chrono::seconds{2};
 constexpr std::uint64_t kAnswerTimeout = 600;  // seconds, where nobody says
 
 // Pauses between tries to come back: none at first, then ever longer ones, each by chance a little so, that many
@@ -71,12 +69,34 @@ proto::Hello Conversation::hello() const {
   return hello;
 }
 
+std::optional<proto::EncodedFrame> Conversation::greeting() {
+  const std::lock_guard lock(mutex_);
+  if (broken_) return std::nullopt;
+  auto frame = proto::encode({0, hello(), {}});
+  hello_at_ = Clock::now();
+  greeting_bytes_ = frame.size();
+  return frame;
+}
+
+// With a greeting the server may have answered already, and have been answered.
+void Conversation::attach(std::shared_ptr<proto::Channel> channel) {
+  channel_ = std::move(channel);
+  if (broken_) return;
+  if (const auto said = std::exchange(greeting_bytes_, 0); said > 0) {
+    counts_.frames_sent += 1;
+    counts_.bytes_sent += said;
+    for (auto& [frame, lane] : std::exchange(unattached_, {})) transmit(std::move(frame), lane);
+    return send_what_fits();
+  }
+  hello_at_ = Clock::now();
+  transmit(proto::encode({0, hello(), {}}), proto::Lane::control);
+}
+
 Status Conversation::start(std::shared_ptr<proto::Channel> channel, Clock::time_point deadline) {
   {
     std::unique_lock lock(mutex_);
-    channel_ = std::move(channel);
-    hello_at_ = Clock::now();
-    if (!broken_) transmit(proto::encode({0, hello(), {}}), proto::Lane::control);
+    // One that was lost in the meantime stays with the caller: a thread is dialling again.
+    if (std::exchange(first_, First::attached) == First::awaited) attach(std::move(channel));
     if (!changed_.wait_until(lock, deadline, [&] { return welcome_ || broken_; })) {
       broken_ = unavailable(fmt::format("{} does not complete the handshake", url_));
     }
@@ -137,6 +157,7 @@ void Conversation::on_closed(Status why) {
   std::shared_ptr<proto::Channel> channel;  // dropped outside the lock
   {
     const std::lock_guard lock(mutex_);
+    if (first_ == First::awaited) first_ = First::lost;
     channel = std::move(channel_);
     if (!broken_ && can_resume()) {
       if (std::exchange(welcome_, false)) lost_at_ = Clock::now();
@@ -206,6 +227,8 @@ Status Conversation::try_again(Clock::time_point deadline) {
   {
     const std::lock_guard lock(mutex_);
     link_lost_ = false;
+    greeting_bytes_ = 0;
+    unattached_.clear();
     channel = std::move(channel_);
   }
   channel.reset();  // nothing more comes of an earlier one
@@ -213,106 +236,13 @@ Status Conversation::try_again(Clock::time_point deadline) {
   std::unique_lock lock(mutex_);
   if (broken_) return *broken_;
   if (link_lost_) return lost_why_;
-  channel_ = channel;
-  hello_at_ = Clock::now();
-  transmit(proto::encode({0, hello(), {}}), proto::Lane::control);
+  attach(channel);
   const bool in_time = changed_.wait_until(lock, deadline, [&] { return welcome_ || broken_ || link_lost_; });
   if (broken_) return *broken_;
   if (link_lost_) return lost_why_;
   if (in_time) return {};
   channel_ = nullptr;
   return unavailable(fmt::format("{} does not complete the handshake", url_));
-}
-
-// --- the end ---------------------------------------------------------------------------------------------------------
-
-Status Conversation::on_close(const Status& why) {
-  const std::lock_guard lock(mutex_);
-  if (welcome_) {
-    broken_ = lost(url_, why.ok() ? "the server closed the session" : why.message());
-  } else if (can_resume()) {
-    broken_ = lost(url_, fmt::format("{}; the session cannot go on: {}", lost_why_.message(), why.message()));
-  } else {
-    broken_ = Status{why.ok() ? StatusCode::unavailable : why.code(), url_ + ": " + why.message()};
-  }
-  changed_.notify_all();
-  if (channel_) channel_->close();
-  return {};  // on_closed follows
-}
-
-void Conversation::end(const Status& why) {
-  Status cause;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!broken_) broken_ = why;
-    cause = *broken_;
-    frames_.clear();
-    uploads_.clear();
-    changed_.notify_all();
-  }
-  for (const Completion& completion : requests_.fail_all(cause)) completion();
-}
-
-// Requires: no frame comes any more.
-void Conversation::end_without_channel(const Status& why) {
-  end(why);
-  const std::lock_guard lock(mutex_);
-  closed_ = true;
-  changed_.notify_all();
-}
-
-void Conversation::close() {
-  std::unique_lock lock(mutex_);
-  if (!broken_) {
-    broken_ = unavailable(fmt::format("the session with {} is closed", url_));
-    changed_.notify_all();
-    transmit(proto::encode({0, proto::Close{}, {}}), proto::Lane::control);
-  }
-  if (channel_) channel_->close();
-  if (InCallback::is_inside()) return;
-  if (!changed_.wait_for(lock, kCloseTimeout, [&] { return closed_; })) {
-    auto channel = std::move(channel_);
-    lock.unlock();
-    channel.reset();  // no frame comes any more
-    end_without_channel(ok_status());
-  }
-}
-
-// --- a server that is there and does not answer ----------------------------------------------------------------------
-
-bool Conversation::is_waiting() const {
-  return requests_.size() > 0 || frames_.unacknowledged() > 0 || uploads_.waiting_bytes() > 0;
-}
-
-void Conversation::look(Clock::time_point now) {
-  const InCallback in_callback;
-  std::shared_ptr<proto::Channel> channel;
-  {
-    const std::lock_guard lock(mutex_);
-    const bool is_waiting = welcome_ && !broken_ && this->is_waiting();
-    if (progress_.exchange(false) || !is_waiting || !was_waiting_) progress_at_ = now;
-    was_waiting_ = is_waiting;
-    if (!is_waiting || now - progress_at_ < answer_timeout_) return;
-    broken_ = Status{StatusCode::deadline_exceeded,
-                     fmt::format("gave up on {}: it is there, but has not answered for {} s (BURN_ANSWER_TIMEOUT)",
-                                 url_, answer_timeout_.count())};
-    changed_.notify_all();
-    transmit(proto::encode({0, proto::Close{}, {}}), proto::Lane::control);
-    channel = std::move(channel_);
-  }
-  if (channel) channel->close();
-  channel.reset();
-  end_without_channel(ok_status());
-}
-
-Status Conversation::health() const {
-  const std::lock_guard lock(mutex_);
-  return broken_.value_or(ok_status());
-}
-
-WireStats Conversation::stats() const {
-  return {counts_.frames_sent,   counts_.bytes_sent, counts_.frames_received, counts_.bytes_received,
-          counts_.programs_sent, counts_.runs_sent,  counts_.resumes,         counts_.frames_resent};
 }
 
 }  // namespace burn::net

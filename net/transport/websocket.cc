@@ -5,7 +5,9 @@
 #include <exception>
 #include <future>
 #include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include <sys/uio.h>
 
@@ -160,7 +162,7 @@ std::future<Status> Connection::open(const std::string& host, std::shared_ptr<pr
   handler_ = std::move(handler);
   auto opened = opened_.emplace().get_future();
   socket_->post([self = shared_from_this(), host] {
-    self->upgrade_.ask(host);
+    if (self->handler_) self->upgrade_.ask(host, self->handler_->greeting());
     self->start();
   });
   return opened;
@@ -188,12 +190,17 @@ void Connection::enter() {
   tick_later();
   if (opened_) {
     gate_.open(std::exchange(handler_, nullptr));
+    if (auto greeting = upgrade_.take_unsaid()) sender_->send(*std::move(greeting), proto::Lane::control);
     return std::exchange(opened_, std::nullopt)->set_value(ok_status());
   }
   auto handler = std::exchange(accept_, nullptr)(std::make_shared<WebSocketChannel>(shared_from_this()));
   if (!handler) return turn_away(unavailable("refused"));
   gate_.open(std::move(handler));
   inbox_.set_max_message_bytes(0);  // until the handler says more
+  const auto hello = upgrade_.take_hello();
+  if (hello.empty()) return;
+  const auto bytes = std::as_bytes(std::span{hello});
+  gate_.frame(SharedBytes::own(std::vector<std::byte>(bytes.begin(), bytes.end())));  // within any handler's limit
 }
 
 // --- receiving -------------------------------------------------------------------------------------------------------

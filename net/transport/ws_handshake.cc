@@ -1,6 +1,7 @@
 #include "net/transport/ws_handshake.h"
 
 #include <array>
+#include <optional>
 #include <random>
 
 #include <boost/asio/buffer.hpp>
@@ -21,13 +22,33 @@ namespace http = boost::beast::http;
 
 constexpr const char* kSharedMemory = "Burn-Shared-Memory";
 
-std::string shared_memory_line() { return std::string{kSharedMemory} + ": " + SharedMemory::kVersion + "\r\n"; }
+constexpr const char* kHello = "Burn-Hello";
+constexpr std::string_view kTaken = "taken";
+
+std::string line(std::string_view name, std::string_view value) {
+  return std::string{name} + ": " + std::string{value} + "\r\n";
+}
+std::string shared_memory_line() { return line(kSharedMemory, SharedMemory::kVersion); }
 
 std::string base64(const unsigned char* bytes, std::size_t size) {
   std::string text(4 * ((size + 2) / 3) + 1, '\0');
   const int length = ::EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes, static_cast<int>(size));
   text.resize(static_cast<std::size_t>(length));
   return text;
+}
+
+// Nothing for what is no base64 or too long.
+std::optional<std::string> from_base64(std::string_view text) {
+  if (text.empty() || text.size() % 4 != 0 || text.size() > 4 * (kMaxEarlyBytes / 3 + 1)) return std::nullopt;
+  std::size_t padding = 0;
+  while (padding < 2 && text[text.size() - 1 - padding] == '=') ++padding;
+  std::string bytes(3 * (text.size() / 4), '\0');
+  const int size =
+      ::EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
+                        reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
+  if (size != static_cast<int>(bytes.size())) return std::nullopt;  // it has read other characters, or skipped some
+  bytes.resize(bytes.size() - padding);
+  return bytes;
 }
 
 // The proof that a server has read the key.
@@ -83,10 +104,17 @@ Answer answer_upgrade(std::string_view request, const std::function<bool()>& sha
   if (!may_connect(text(http::field::origin), text(http::field::host), origins)) {
     return refuse("403 Forbidden", "pages of this origin may not connect (burn-server --allow-origin)");
   }
+  std::string hello;
+  if (const auto early = message[kHello]; !early.empty()) {
+    auto bytes = from_base64({early.data(), early.size()});
+    if (!bytes || message.count(kHello) > 1) return refuse("400 Bad Request", "Burn-Hello is not one short message");
+    hello = *std::move(bytes);
+  }
   const bool shares = share_memory && message[kSharedMemory] == SharedMemory::kVersion && share_memory();
   return {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: " +
-              accept_of({key.data(), key.size()}) + "\r\n" + (shares ? shared_memory_line() : "") + "\r\n",
-          ok_status()};
+              accept_of({key.data(), key.size()}) + "\r\n" + (shares ? shared_memory_line() : "") +
+              (hello.empty() ? "" : line(kHello, kTaken)) + "\r\n",
+          ok_status(), std::move(hello)};
 }
 
 std::string make_key() {
@@ -96,10 +124,14 @@ std::string make_key() {
   return base64(bytes.data(), bytes.size());
 }
 
-std::string upgrade_request(const std::string& host, const std::string& key, bool asks_for_shared_memory) {
+std::string upgrade_request(const std::string& host, const std::string& key, bool asks_for_shared_memory,
+                            std::string_view hello) {
   return "GET / HTTP/1.1\r\nHost: " + host +
          "\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: " + key +
-         "\r\nSec-WebSocket-Version: 13\r\n" + (asks_for_shared_memory ? shared_memory_line() : "") + "\r\n";
+         "\r\nSec-WebSocket-Version: 13\r\n" + (asks_for_shared_memory ? shared_memory_line() : "") +
+         (hello.empty() ? ""
+                        : line(kHello, base64(reinterpret_cast<const unsigned char*>(hello.data()), hello.size()))) +
+         "\r\n";
 }
 
 Result<Upgraded> check_upgrade(std::string_view response, const std::string& key) {
@@ -112,7 +144,9 @@ Result<Upgraded> check_upgrade(std::string_view response, const std::string& key
   }
   if (message[http::field::sec_websocket_accept] != accept_of(key))
     return unavailable("the server is no WebSocket server");
-  return Upgraded{.shares_memory = message[kSharedMemory] == SharedMemory::kVersion};
+  const auto taken = message[kHello];
+  return Upgraded{.shares_memory = message[kSharedMemory] == SharedMemory::kVersion,
+                  .took_hello = std::string_view{taken.data(), taken.size()} == kTaken};
 }
 
 }  // namespace burn::net::ws

@@ -19,10 +19,12 @@ Upgrade::Upgrade(LoopSocket& socket, Role role, bool may_share_memory, std::span
       may_share_memory_(may_share_memory && shared_memory_is_wanted() && socket.is_unix()),
       origins_(origins.begin(), origins.end()) {}
 
-void Upgrade::ask(const std::string& host) {
+void Upgrade::ask(const std::string& host, std::optional<proto::EncodedFrame> greeting) {
   key_ = make_key();
   if (may_share_memory_) socket_.await_descriptor();
-  write(upgrade_request(host, key_, may_share_memory_));
+  greeting_ = std::move(greeting);
+  const bool is_early = greeting_ && greeting_->payload.empty() && greeting_->size() <= kMaxEarlyBytes;
+  write(upgrade_request(host, key_, may_share_memory_, is_early ? greeting_->header : std::string_view{}));
 }
 
 Result<bool> Upgrade::proceed(Inbox& inbox) {
@@ -47,7 +49,8 @@ Status Upgrade::answer(std::string_view request) {
     if (memory.ok()) offered_.emplace(*std::move(memory));
     return memory.ok();
   };
-  const Answer answer = answer_upgrade(request, share_memory, origins_);
+  Answer answer = answer_upgrade(request, share_memory, origins_);
+  hello_ = std::move(answer.hello);
   write(answer.text, descriptor);
   return answer.status;
 }
@@ -68,6 +71,7 @@ Result<bool> Upgrade::read_choice(Inbox& inbox) {
 
 Result<bool> Upgrade::accept(std::string_view response) {
   BURN_TRY(const Upgraded upgraded, check_upgrade(response, key_));
+  if (upgraded.took_hello) greeting_.reset();
   const UniqueFd descriptor = socket_.take_descriptor();
   if (!may_share_memory_ || !upgraded.shares_memory) return true;
   auto memory = SharedMemory::open(descriptor);

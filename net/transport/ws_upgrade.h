@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
@@ -17,6 +18,7 @@
 #include "net/transport/shared_memory.h"
 #include "net/transport/ws_frame.h"
 #include "net/transport/ws_inbox.h"
+#include "proto/codec.h"
 
 namespace burn::net::ws {
 
@@ -26,11 +28,14 @@ class Upgrade {
   // `origins`: of a server, of pages that may connect.
   Upgrade(LoopSocket& socket, Role role, bool may_share_memory, std::span<const std::string> origins = {});
 
-  // The client's opening.
-  void ask(const std::string& host);
+  // The client's opening. `greeting`: its first message, which travels with it if it is short.
+  void ask(const std::string& host, std::optional<proto::EncodedFrame> greeting);
   // After more has come in. True: hands are shaken, what follows in the inbox are frames. Errors: why they never will
   // be; a server has told the client.
   Result<bool> proceed(Inbox& inbox);
+  // Once hands are shaken. A client's greeting, if it is still to be sent; what a server has got of one.
+  std::optional<proto::EncodedFrame> take_unsaid() { return std::exchange(greeting_, std::nullopt); }
+  std::string take_hello() { return std::exchange(hello_, {}); }
   // For any thread, once hands are shaken.
   bool shares_memory() const { return shares_memory_; }
 
@@ -46,8 +51,10 @@ class Upgrade {
   const bool may_share_memory_;
   const std::vector<std::string> origins_;
   bool shares_memory_ = false;
-  std::string key_;                      // a client's
-  std::optional<SharedMemory> offered_;  // a server's, until the client has chosen
+  std::string key_;                              // a client's, as is
+  std::optional<proto::EncodedFrame> greeting_;  // until it is known that the server has it
+  std::string hello_;                            // a server's: what came with the request
+  std::optional<SharedMemory> offered_;          // a server's, until the client has chosen
 };
 
 }  // namespace burn::net::ws

@@ -47,6 +47,24 @@ TEST_P(EveryTransport, CarriesFramesOfEverySizeInOrderBothWays) {
   }
 }
 
+TEST_P(EveryTransport, SaysAGreetingOnceAndFirst) {
+  struct Greeter : Recorder {
+    explicit Greeter(std::size_t size) : size(size) {}
+    std::optional<proto::EncodedFrame> greeting() override { return frame("greeting", size); }
+    std::size_t size;
+  };
+  serve(echo_);
+  for (const std::size_t size : {std::size_t{0}, std::size_t{100}, std::size_t{30'000}}) {  // the last is no small talk
+    const auto client = std::make_shared<Greeter>(size);
+    const auto channel = connect(client);
+    channel->send(frame("then"), Lane::control);
+    ASSERT_TRUE(client->wait_for_frames(2));
+    EXPECT_TRUE(matches(client->frames()[0], "greeting", size)) << size;
+    EXPECT_EQ(text(client->frames()[1]), "then");
+    EXPECT_EQ(client->frame_count(), 2u);
+  }
+}
+
 TEST_P(EveryTransport, CarriesEmptyFrames) {
   serve(echo_);
   const auto client = std::make_shared<Recorder>();

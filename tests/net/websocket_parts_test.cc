@@ -85,6 +85,52 @@ TEST(WsHandshake, ClientAndServerAgree) {
   EXPECT_TRUE(check_upgrade(answer.text, key).ok());
 }
 
+TEST(WsHandshake, TakesTheFirstMessageWithTheRequest) {
+  const std::string key = make_key();
+  for (const std::size_t size : {1u, 2u, 3u, 100u, 3071u, 3072u}) {
+    std::string hello(size, '\0');
+    for (std::size_t i = 0; i < size; ++i) hello[i] = static_cast<char>(i * 37);
+    const Answer answer = answer_upgrade(upgrade_request("host:3000", key, false, hello));
+    EXPECT_TRUE(answer.status.ok()) << size;
+    EXPECT_EQ(answer.hello, hello);
+    const auto upgraded = check_upgrade(answer.text, key);
+    EXPECT_TRUE(upgraded.ok() && upgraded->took_hello) << size;
+  }
+}
+
+TEST(WsHandshake, AServerThatKnowsNothingOfTheFirstMessageHasNotTakenIt) {
+  const std::string key = make_key();
+  const Answer answer = answer_upgrade(upgrade_request("host:3000", key));
+  EXPECT_EQ(answer.hello, "");
+  const auto upgraded = check_upgrade(answer.text, key);
+  EXPECT_TRUE(upgraded.ok() && !upgraded->took_hello);
+}
+
+TEST(WsHandshake, RefusesAFirstMessageThatIsNone) {
+  const std::string good = upgrade_request("host:3000", make_key(), false, "hello!");
+  const auto with = [&](const std::string& text) {
+    std::string request = good;
+    return request.replace(request.find("aGVsbG8h"), 8, text);
+  };
+  EXPECT_EQ(answer_upgrade(with("aGVsbG8h")).hello, "hello!");
+  for (const std::string& text :
+       {std::string{"aGVsbG8"}, std::string{"aGVs*G8h"}, std::string{"===="}, std::string{"aG=sbG8h"},
+        std::string{"aGVsbG8h, aGVsbG8h"}, std::string{"aGVsbG8h\r\nBurn-Hello: aGVsbG8h"}, std::string(4104, 'A')}) {
+    const Answer answer = answer_upgrade(with(text));
+    EXPECT_FALSE(answer.status.ok()) << text;
+    EXPECT_THAT(answer.text, HasSubstr("400 Bad Request")) << text;
+    EXPECT_EQ(answer.hello, "");
+  }
+}
+
+TEST(WsHandshake, WhoMayNotConnectIsNotHeard) {
+  std::string request = upgrade_request("host:3000", make_key(), false, "hello!");
+  request.insert(request.size() - 2, "Origin: http://elsewhere.example\r\n");
+  const Answer answer = answer_upgrade(request);
+  EXPECT_FALSE(answer.status.ok());
+  EXPECT_EQ(answer.hello, "");
+}
+
 TEST(WsHandshake, RefusesWhatIsNotAnUpgrade) {
   EXPECT_THAT(answer_upgrade("GET / HTTP/1.1\r\nHost: x\r\n\r\n").text, HasSubstr("HTTP/1.1 426 Upgrade Required\r\n"));
   EXPECT_THAT(answer_upgrade("nonsense\r\n\r\n").text, HasSubstr("400 Bad Request"));

@@ -1,6 +1,9 @@
 #include "store/record.h"
 
+#include <chrono>
 #include <cstring>
+#include <exception>
+#include <future>
 #include <numeric>
 
 #include <gmock/gmock.h>
@@ -33,6 +36,40 @@ void expect_same(const Record& actual, const Record& expected) {
   ASSERT_EQ(actual.names(), expected.names());
   for (const auto& [name, data] : expected) EXPECT_EQ(actual.get(name), data) << name;
   EXPECT_EQ(actual.metadata(), expected.metadata());
+}
+
+std::vector<Record::Read> one_read(std::promise<TensorData>& numbers) {
+  std::vector<Record::Read> reads;
+  reads.emplace_back("awaited", numbers.get_future());
+  return reads;
+}
+
+TEST(Record, OfNumbersThatAreStillComingWaitsWhenItIsLookedAt) {
+  std::promise<TensorData> numbers;
+  Record record;
+  record.insert("here", TensorData(std::vector<float>{1}, {1}));
+  record.insert_reads(one_read(numbers));
+  const Record copy = record;
+  auto size = std::async(std::launch::async, [&] { return copy.size(); });
+  EXPECT_EQ(size.wait_for(std::chrono::milliseconds{20}), std::future_status::timeout);
+  numbers.set_value(TensorData(std::vector<float>{2}, {1}));
+  EXPECT_EQ(size.get(), 2u);
+  EXPECT_THAT(record.names(), ElementsAre("awaited", "here"));
+  EXPECT_EQ(record.get("awaited").to_vec<float>(), std::vector<float>{2});
+  EXPECT_TRUE(record.remove("here"));
+  EXPECT_EQ(record.size(), 1u);
+  EXPECT_EQ(copy.size(), 2u) << "a copy is a value of its own";
+}
+
+TEST(Record, OfNumbersThatDoNotComeSaysWhyToEverybody) {
+  std::promise<TensorData> numbers;
+  Record record;
+  record.insert_reads(one_read(numbers));
+  const Record copy = record;
+  numbers.set_exception(std::make_exception_ptr(Error(StatusCode::data_loss, "they are lost")));
+  EXPECT_THROW((void)record.size(), Error);
+  EXPECT_THROW((void)record.find("awaited"), Error);
+  EXPECT_THROW((void)copy.to_bytes(), Error);
 }
 
 TEST(Record, RoundTripsEveryTypeThroughAFile) {

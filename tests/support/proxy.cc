@@ -49,7 +49,9 @@ struct Flow {
 };
 
 struct Link {
-  std::array<Flow, 2> flows;
+  std::array<Flow, 2> flows;              // to the server, and from it
+  Clock::time_point heard;                // when there was last something from either
+  bool holding = false;                   // something from the server
   std::uint64_t bytes_left = UINT64_MAX;  // before it is cut
   bool stalled = false;
   bool over = false;
@@ -114,7 +116,7 @@ class Proxy::Loop {
           waiting.push_back({flow.to, POLLOUT, 0});
         } else if (!flow.pieces.empty()) {
           const auto until = std::chrono::ceil<std::chrono::milliseconds>(flow.pieces.front().due - now).count();
-          patience = std::min(patience, static_cast<int>(until));
+          patience = std::clamp(static_cast<int>(std::min<std::int64_t>(until, patience)), 0, patience);
         }
       }
     }
@@ -143,12 +145,22 @@ class Proxy::Loop {
   }
 
   void forward(Link& link) {
-    for (auto& flow : link.flows) {
-      read(link, flow);
-      write(link, flow);
-    }
+    for (auto& flow : link.flows) read(link, flow);
+    hold(link);
+    for (auto& flow : link.flows) write(link, flow);
     const auto is_done = [](const Flow& flow) { return flow.ended && flow.pieces.empty(); };
     link.over |= is_done(link.flows[0]) || is_done(link.flows[1]);
+  }
+
+  void hold(Link& link) {
+    const std::chrono::milliseconds silence{proxy_.silence_ms_};
+    auto& pieces = link.flows[1].pieces;
+    if (silence.count() == 0 || pieces.empty()) return;
+    const auto now = Clock::now();
+    const bool is_time = now - link.heard >= silence;
+    if (is_time && link.holding) ++proxy_.waits_;
+    link.holding = !is_time;
+    for (auto& piece : pieces) piece.due = is_time ? now : link.heard + silence;
   }
 
   void read(Link& link, Flow& flow) {
@@ -157,6 +169,7 @@ class Proxy::Loop {
     const auto got = ::recv(flow.from, bytes.data(), bytes.size(), MSG_DONTWAIT);
     if (got > 0) {
       bytes.resize(static_cast<std::size_t>(got));
+      link.heard = Clock::now();
       flow.waiting += bytes.size();
       flow.pieces.push_back({Clock::now() + std::chrono::milliseconds{proxy_.delay_ms_}, std::move(bytes)});
     } else if (got == 0) {

@@ -31,6 +31,10 @@ class Proxy {
   void stall(bool wanted) { stalled_ = wanted; }
   // The same for the connections that there are, and for good: later ones have another way.
   void stall_those() { apply(stall_those_, stall_those_applied_); }
+  // What the server says is held back until both sides have been silent for `silence`, and then comes all at once;
+  // zero: no more. So it takes as many times as the client waits for the server, however fast either of them is.
+  void hold_answers(std::chrono::milliseconds silence) { silence_ms_ = silence.count(); }
+  std::uint64_t waits() const { return waits_; }
   // Who comes is let in and thrown out.
   void refuse(bool wanted) { refusing_ = wanted; }
 
@@ -45,7 +49,8 @@ class Proxy {
   // Waits for the loop to have done what is asked for.
   static void apply(Count& wanted, const Count& applied);
 
-  std::atomic<std::int64_t> delay_ms_ = 0;
+  std::atomic<std::int64_t> delay_ms_ = 0, silence_ms_ = 0;
+  std::atomic<std::uint64_t> waits_ = 0;
   std::atomic<std::uint64_t> mean_ = 0, cuts_left_ = 0, cuts_ = 0, connections_ = 0, bytes_ = 0;
   std::atomic<std::uint32_t> seed_ = 1;
   Count cut_all_ = 0, cut_all_applied_ = 0, stall_those_ = 0, stall_those_applied_ = 0;

@@ -25,7 +25,7 @@ bool ends(Body&& body) {
   std::abort();  // the future's destructor would wait on
 }
 
-TEST(RunningAhead, TheLearnerSendsEveryStepOfAnEpochBeforeItsFirstReadIsAnswered) {
+TEST(RunningAhead, TheLearnerSendsAnEpochWithItsValidationBeforeItsFirstReadIsAnswered) {
   test::TempFolder folder;
   const auto server = std::make_shared<test::FakeServer>();
   const Device device = test::fake_device(server);
@@ -34,7 +34,7 @@ TEST(RunningAhead, TheLearnerSendsEveryStepOfAnEpochBeforeItsFirstReadIsAnswered
   device.flush();
   {
     const std::lock_guard lock(server->mutex);
-    server->answers_after = server->runs.size() + train_loader.size();  // not before the last step of the epoch is sent
+    server->answers_after = server->runs.size() + train_loader.size() + valid_loader.size();
   }
   EXPECT_TRUE(ends([&] {
     train::SupervisedTraining(folder / "run", train_loader, valid_loader)

@@ -1,6 +1,7 @@
 #include "train/learner/engine.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -141,10 +142,9 @@ void Engine::seed_epoch() {
 
 bool Engine::train_epoch() {
   if (!resumed_stream_) train_metrics_.reset();
-  Pass pass{
-      train_metrics_,
-      *renderer_,
-      {.epoch = epoch_, .epochs = options_.epochs, .split = Split::train, .total_items = work_.items(Split::train)}};
+  const Progress shown{
+      .epoch = epoch_, .epochs = options_.epochs, .split = Split::train, .total_items = work_.items(Split::train)};
+  Pass& pass = train_pass_.emplace(train_metrics_, *renderer_, shown);
   work_.begin(Split::train, epoch_, batches_, [this] { seed_epoch(); });
   bool stopped = false;
   while (!stopped) {
@@ -159,8 +159,8 @@ bool Engine::train_epoch() {
   if (accumulated_ > 0) apply_gradients();
   stream_ = device_.state()->random_stream();  // before batches that nobody takes are thrown away
   work_.end();
-  pass.finish();
-  train_seconds_ = pass.seconds();
+  pass.all_sent();
+  if (stopped) pass.finish();
   return !stopped;
 }
 
@@ -193,7 +193,8 @@ bool Engine::validate_epoch() {
   Pass pass{
       valid_metrics_,
       *renderer_,
-      {.epoch = epoch_, .epochs = options_.epochs, .split = Split::valid, .total_items = work_.items(Split::valid)}};
+      {.epoch = epoch_, .epochs = options_.epochs, .split = Split::valid, .total_items = work_.items(Split::valid)},
+      &*train_pass_};
   work_.begin(Split::valid, epoch_, 0, [] {});
   bool stopped = false;
   while (!stopped) {
@@ -207,7 +208,10 @@ bool Engine::validate_epoch() {
     stopped = options_.interrupter.should_stop();
   }
   work_.end();
+  pass.all_sent();
+  if (options_.checkpoints && !stopped) asked_ = ask_records();  // before the only wait of an epoch
   pass.finish();
+  train_seconds_ = train_pass_->seconds();
   valid_seconds_ = pass.seconds();
   return !stopped;
 }
@@ -261,8 +265,9 @@ void Engine::save(bool interrupted) {
                       .stream_seed = static_cast<std::int64_t>(stream_.seed),
                       .stream_offset = static_cast<std::int64_t>(stream_.offset),
                       .metrics = names(train_metrics_)};
-  checkpoint.model = nn::detail::record_of(work_.model());
-  checkpoint.optimizer = optimizer_.to_record(work_.model());
+  auto records = asked_ ? *std::exchange(asked_, std::nullopt) : ask_records();
+  checkpoint.model = std::move(records.model);
+  checkpoint.optimizer = std::move(records.optimizer);
   checkpoint.scheduler = scheduler_.to_record();
   checkpoint.metrics = to_record(history_);
   if (interrupted) save_gathered(train_metrics_, checkpoint.metrics);

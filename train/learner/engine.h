@@ -35,6 +35,11 @@ class Engine {
   void finish_epoch();
   void keep_best();
   std::optional<BestEpoch> find_best() const;
+  // What a checkpoint has from the device, asked for and on its way.
+  struct DeviceRecords {
+    Record model, optimizer;
+  };
+  DeviceRecords ask_records() { return {nn::detail::record_of(work_.model()), optimizer_.to_record(work_.model())}; }
   void save(bool interrupted);
   void tell_interruption(bool inside_epoch);
   void seed_epoch();
@@ -58,6 +63,8 @@ class Engine {
   std::int64_t accumulated_ = 0;                        // batches in it
   std::optional<client::RandomStream> resumed_stream_;  // where an interrupted epoch goes on
   client::RandomStream stream_;                         // after the last step
+  std::optional<Pass> train_pass_;                      // of this epoch: over at the latest when validation is
+  std::optional<DeviceRecords> asked_;                  // for the checkpoint at the end of the epoch
   double train_seconds_ = 0, valid_seconds_ = 0;
   std::vector<EpochResult> history_;
   std::int64_t resumed_from_ = 0;             // the epochs until this one are those of the folder's training

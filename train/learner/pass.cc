@@ -22,28 +22,41 @@ std::vector<ShownValue> shown_values(const metric::MetricSet& metrics) {
   return values;
 }
 
-Pass::Pass(metric::MetricSet& metrics, Renderer& renderer, Progress shown)
+Pass::Pass(metric::MetricSet& metrics, Renderer& renderer, Progress shown, Pass* before)
     : metrics_(metrics),
       renderer_(renderer),
       progress_(std::move(shown)),
       items_before_(metrics.items()),
-      start_(std::chrono::steady_clock::now()) {}
+      before_(before),
+      start_(Clock::now()) {}
 
 void Pass::batch_sent(const client::Value& measured, std::int64_t items) {
   metrics_.push(measured, items);
-  const auto items_shown = metrics_.items();
-  metrics_.take(kMaxStepsAhead);
-  if (metrics_.items() != items_shown) show();
+  advance(kMaxStepsAhead);
 }
+
+void Pass::all_sent() { all_sent_ = true; }
 
 void Pass::finish() {
-  metrics_.take(0);
-  show();
+  all_sent_ = true;
+  if (!is_over()) advance(0);
 }
 
-double Pass::seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+// Takes in what has come, until no more than `pending` batches are on their way.
+void Pass::advance(std::size_t pending) {
+  if (before_ != nullptr) {
+    if (!before_->is_over()) before_->advance(metrics_.pending() > pending || pending == 0 ? 0 : kMaxStepsAhead);
+    if (!before_->is_over()) return;
+    start_ = std::max(start_, *before_->end_);
+    before_ = nullptr;
+  }
+  const auto items_shown = metrics_.items();
+  metrics_.take(pending);
+  if (all_sent_ && metrics_.pending() == 0) end_ = Clock::now();
+  if (is_over() || metrics_.items() != items_shown) show();
 }
+
+double Pass::seconds() const { return std::chrono::duration<double>(end_.value_or(Clock::now()) - start_).count(); }
 
 void Pass::show() {
   auto& p = progress_;

@@ -27,7 +27,8 @@ class MetricSet {
   void take(std::size_t pending);
 
   const std::vector<std::unique_ptr<Metric>>& metrics() const { return metrics_; }
-  std::int64_t items() const { return items_; }  // taken in
+  std::int64_t items() const { return items_; }            // taken in
+  std::size_t pending() const { return pending_.size(); }  // batches on their way
   std::vector<double> values() const;
 
   std::vector<std::vector<double>> state() const;  // Requires: nothing on its way.

@@ -198,7 +198,7 @@ void ModuleOptimizer::captured_advance(std::span<const std::uint64_t> keys) {
 Record ModuleOptimizer::to_record(const nn::detail::Walk& module) const {
   Record record;
   record.metadata()[kNameKey] = rule_->name();
-  std::vector<std::pair<std::string, std::future<TensorData>>> reads;  // all are under way before one is waited for
+  std::vector<Record::Read> reads;
   nn::detail::for_each_slot(module, [&](const std::string& path, Slot& slot) {
     const auto found = states_.find(slot.id);
     if (found == states_.end()) return;
@@ -208,7 +208,7 @@ Record ModuleOptimizer::to_record(const nn::detail::Walk& module) const {
       reads.emplace_back(key(path, rule_->state_names()[i]), client::to_data_async(state.tensors[i]));
     }
   });
-  for (auto& [name, data] : reads) record.insert(name, data.get());
+  record.insert_reads(std::move(reads));
   return record;
 }
 

@@ -1,0 +1,147 @@
+// How a conversation ends: by either side, by a server that is there and does not answer, or by leaving.
+#include <exception>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "net/remote/conversation.h"
+#include "net/remote/in_callback.h"
+
+namespace burn::net {
+namespace {
+
+// How long closing may take. A peer that is there answers in a round trip.
+constexpr auto kCloseTimeout = std::chrono::seconds{2};
+// A server that is nearer than that is waited for in any case: it costs nothing, and leaves things tidy.
+constexpr auto kFarAway = std::chrono::milliseconds{5};
+// After the last answer, until the server has also said that it has executed the question.
+constexpr auto kLastAck = std::chrono::milliseconds{50};
+
+}  // namespace
+
+Status Conversation::on_close(const Status& why) {
+  const std::lock_guard lock(mutex_);
+  if (welcome_) {
+    broken_ = lost(url_, why.ok() ? "the server closed the session" : why.message());
+  } else if (can_resume()) {
+    broken_ = lost(url_, fmt::format("{}; the session cannot go on: {}", lost_why_.message(), why.message()));
+  } else {
+    broken_ = Status{why.ok() ? StatusCode::unavailable : why.code(), url_ + ": " + why.message()};
+  }
+  changed_.notify_all();
+  if (channel_) channel_->close();
+  return {};  // on_closed follows
+}
+
+void Conversation::end(const Status& why) {
+  Status cause;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!broken_) broken_ = why;
+    cause = *broken_;
+    frames_.clear();
+    uploads_.clear();
+    changed_.notify_all();
+  }
+  for (const Completion& completion : requests_.fail_all(cause)) completion();
+}
+
+// Requires: no frame comes any more.
+void Conversation::end_without_channel(const Status& why) {
+  end(why);
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  changed_.notify_all();
+}
+
+// Whether the way to the server is worth saving. Only with nothing under way: who is gone when answers come may tear
+// down the connection before his Close is through.
+bool Conversation::may_leave() const {
+  return channel_ && !channel_->is_shared_memory() && round_trip() >= kFarAway && requests_.size() == 0;
+}
+
+// A server that never closes is not waited for longer than if we did it here. False: there is no thread for that.
+bool Conversation::watches_the_end() {
+  try {
+    watch(weak_from_this(), kCloseTimeout);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+bool Conversation::has_said_all() const {
+  return !in_frame_.load(std::memory_order_acquire) && (!channel_ || channel_->queued_bytes() == 0);
+}
+
+void Conversation::close() {
+  constexpr auto kLook = std::chrono::milliseconds{1};
+  std::unique_lock lock(mutex_);
+  if (left_at_) return;
+  const bool is_callback = InCallback::is_inside();
+  bool leaves = !is_callback && !broken_ && may_leave();
+  if (leaves && last_question_ == frames_.last_seq()) {
+    changed_.wait_for(lock, kLastAck, [&] { return broken_ || is_at_rest(); });
+  }
+  leaves = leaves && is_at_rest() && watches_the_end();
+  if (!broken_) {
+    broken_ = unavailable(fmt::format("the session with {} is closed", url_));
+    changed_.notify_all();
+    transmit(proto::encode({0, proto::Close{}, {}}), proto::Lane::control);
+  }
+  if (channel_) channel_->close();
+  if (is_callback) return;
+  if (leaves) {
+    for (const auto deadline = Clock::now() + kCloseTimeout; !has_said_all() && Clock::now() < deadline;) {
+      changed_.wait_for(lock, kLook);
+    }
+    left_at_ = Clock::now();
+    return;
+  }
+  if (!changed_.wait_for(lock, kCloseTimeout, [&] { return closed_; })) {
+    auto channel = std::move(channel_);
+    lock.unlock();
+    channel.reset();  // no frame comes any more
+    end_without_channel(ok_status());
+  }
+}
+
+// --- a server that is there and does not answer ----------------------------------------------------------------------
+
+bool Conversation::is_waiting() const {
+  return requests_.size() > 0 || frames_.unacknowledged() > 0 || uploads_.waiting_bytes() > 0;
+}
+
+void Conversation::look(Clock::time_point now) {
+  const InCallback in_callback;
+  std::shared_ptr<proto::Channel> channel;
+  {
+    const std::lock_guard lock(mutex_);
+    if (left_at_ && now - *left_at_ >= kCloseTimeout) channel = std::move(channel_);
+    const bool is_waiting = welcome_ && !broken_ && this->is_waiting();
+    if (progress_.exchange(false) || !is_waiting || !was_waiting_) progress_at_ = now;
+    was_waiting_ = is_waiting;
+    if (!is_waiting || answer_timeout_.count() == 0 || now - progress_at_ < answer_timeout_) return;
+    broken_ = Status{StatusCode::deadline_exceeded,
+                     fmt::format("gave up on {}: it is there, but has not answered for {} s (BURN_ANSWER_TIMEOUT)",
+                                 url_, answer_timeout_.count())};
+    changed_.notify_all();
+    transmit(proto::encode({0, proto::Close{}, {}}), proto::Lane::control);
+    channel = std::move(channel_);
+  }
+  if (channel) channel->close();
+  channel.reset();
+  end_without_channel(ok_status());
+}
+
+Status Conversation::health() const {
+  const std::lock_guard lock(mutex_);
+  return broken_.value_or(ok_status());
+}
+
+WireStats Conversation::stats() const {
+  return {counts_.frames_sent,   counts_.bytes_sent, counts_.frames_received, counts_.bytes_received,
+          counts_.programs_sent, counts_.runs_sent,  counts_.resumes,         counts_.frames_resent};
+}
+
+}  // namespace burn::net
