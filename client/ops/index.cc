@@ -44,6 +44,7 @@ Value select_assign(const Value& x, std::int64_t axis, const Value& index, const
 
 Value one_hot(const Value& x, std::int64_t classes, const Site& site) {
   fail_if_empty(x, "one_hot", site);
+  if (classes < 0) fail("one_hot: " + std::to_string(classes) + " classes", site);
   const auto place = place_of(x);
   ir::Shape shape = x.shape();
   if (shape.rank() == ir::kMaxRank)
