@@ -34,6 +34,7 @@
 #include "nn/noise.h"
 #include "nn/padding.h"
 #include "nn/param.h"
+#include "nn/param_group.h"
 #include "nn/pool.h"
 #include "nn/positions.h"
 #include "nn/rearrange.h"
