@@ -32,6 +32,7 @@
 #include "nn/loss/reduction.h"
 #include "nn/module.h"
 #include "nn/noise.h"
+#include "nn/normalization.h"
 #include "nn/padding.h"
 #include "nn/param.h"
 #include "nn/param_group.h"
