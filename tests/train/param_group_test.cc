@@ -62,6 +62,18 @@ TEST(ParamGroup, IsFrozenAndRecordedAlone) {
               ElementsAre("head.bias", "head.weight"));
 }
 
+TEST(Gradients, AreTakenByTheModulesAndParametersNamed) {
+  const auto module = net();
+  const auto x = Tensor<2>::ones({1, 2}, Device{"cpu"}.autodiff());
+  auto gradients = module.forward(x).sum().backward();
+  const auto weight = GradientsParams::from_params(gradients, module, {module.head.weight.id()});
+  EXPECT_EQ(weight.size(), 1u);
+  EXPECT_TRUE(weight.get(module.head.weight).has_value());
+  EXPECT_EQ(GradientsParams::from_module(gradients, module.head).size(), 1u);  // the bias is left
+  EXPECT_EQ(GradientsParams::from_module(gradients, module.body).size(), 2u);
+  EXPECT_EQ(gradients.size(), 0u);
+}
+
 // One step of gradient 1 everywhere, of parameters that are 0: what is left of each is -rate, by its rule.
 class Step : public ::testing::Test {
  protected:
