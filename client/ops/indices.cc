@@ -103,8 +103,9 @@ Value one_hot_fill(const Value& x, std::int64_t classes, Scalar on, Scalar off, 
   const Value count = constant(place, classes, ir::DType::i64, site);
   const Value counted = select(pointwise(Fn::lower, ids, constant(place, 0, ir::DType::i64, site), site),
                                pointwise(Fn::add, ids, count, site), ids, site);
-  const Value numbers = reshape(arange(place, 0, classes, 1, ir::DType::i64, site), line, site);
-  const Value is_on = expand(pointwise(Fn::equal, counted, numbers, site), shape, site);
+  const Value all = arange(place, 0, classes, 1, ir::DType::i64, site);
+  const Value known = known_classes(counted, all, site);
+  const Value is_on = expand(pointwise(Fn::equal, known, reshape(all, line, site), site), shape, site);
   return select(is_on, scalar(place, on, x.dtype(), site), scalar(place, off, x.dtype(), site), site);
 }
 

@@ -151,6 +151,10 @@ const std::vector<Case> kFoundByTheWorker = {
     BAD("embedding", module::embedding(x(d), places(d, 7)).to_data(), "index 7 is outside 0..1"),
     BAD("embedding", (nn::EmbeddingConfig{.n_embedding = 3, .d_model = 2}.init(d)(places(d, 7)).to_data()), "index 7 is outside 0..2"),
     BAD("cross_entropy", nn::CrossEntropyLoss{}(x(d), (Tensor<1, Int>::full({2}, 7, d))).to_data(), "index 7 is outside 0..2"),
+    BAD("one_hot", at_index(d, 3).one_hot(3).to_data(), "index 3 is outside 0..2"),
+    BAD("one_hot", at_index(d, -1).one_hot(3).to_data(), "index -1 is outside 0..2"),
+    BAD("one_hot_fill", at_index(d, 3).one_hot_fill(3, 1, 0, -1).to_data(), "index 3 is outside 0..2"),
+    BAD("one_hot_fill", at_index(d, -4).one_hot_fill(3, 1, 0, -1).to_data(), "index -1 is outside 0..2"),
     // a matrix that has no inverse
     BAD("inverse", linalg::inverse(square(d)).to_data(), "2 x 2", "singular", "pivot 1 is 0"),
     BAD("solve", linalg::solve(square(d), square(d)).to_data(), "2 x 2", "singular"),
