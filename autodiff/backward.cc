@@ -183,8 +183,8 @@ Gradients backward(const Value& loss, const Value& gradient, const BackwardOptio
   const Autocast pause{ir::DType::f32};  // a gradient computes in the dtype of what it is the gradient of
   if (!loss.is_tracked()) {
     throw Error(StatusCode::failed_precondition, "backward: no tensor that requires a gradient leads to this " +
-                                                     ir::to_string(loss.type()) + at_site(site) +
-                                                     "; is the model on device.autodiff()?");
+                                                     ir::to_string(loss.type()) +
+                                                     "; is the model on device.autodiff()?" + at_site(site));
   }
   if (gradient.type() != loss.type()) {
     fail("backward: the gradient is " + ir::to_string(gradient.type()) + ", the tensor " + ir::to_string(loss.type()),

@@ -69,11 +69,11 @@ BURN_ACTIVATION(prelu, (const Tensor<D>& x, const Tensor<1>& alpha, Loc where = 
 
 template <int D>
 Tensor<D> hard_shrink(const Tensor<D>& x, double lambda = 0.5, Loc where = Loc::current()) {
-  return shrink(x, lambda, 0, where);
+  return Tensor<D>{client::shrink(x.value(), lambda, 0, at(where, "hard_shrink"))};
 }
 template <int D>
 Tensor<D> soft_shrink(const Tensor<D>& x, double lambda = 0.5, Loc where = Loc::current()) {
-  return shrink(x, lambda, lambda, where);
+  return Tensor<D>{client::shrink(x.value(), lambda, lambda, at(where, "soft_shrink"))};
 }
 
 #undef BURN_ACTIVATION_NUMBER

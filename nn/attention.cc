@@ -1,7 +1,9 @@
 #include "nn/attention.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "client/fail.h"
 #include "nn/activation.h"
 #include "nn/checks.h"
 
@@ -38,11 +40,36 @@ MultiHeadAttention MultiHeadAttentionConfig::init(const Device& device) const {
 }
 
 MhaOutput MultiHeadAttention::forward(const MhaInput& input, Loc where) const {
-  const Tensor<4> q = split_heads(query(input.query, where), n_heads, where);
-  const Tensor<4> k = split_heads(key(input.key, where), n_heads, where);
-  const Tensor<4> v = split_heads(value(input.value, where), n_heads, where);
-  const auto [batch, n, d] = input.query.dims();
-  const auto m = input.key.dims()[1];
+  return attend(query(input.query, where), key(input.key, where), value(input.value, where), input, where);
+}
+
+MhaOutput MultiHeadAttention::forward_next(const MhaInput& fresh, MhaCache& cache, Loc where) const {
+  const auto q = query(fresh.query, where);
+  const auto keep = [&](TensorCache<3>& kept, const Linear& linear, const Tensor<3>& x) {
+    const auto project = [&](const Tensor<3>& part) { return linear(part, where); };
+    return cache.is_cross ? kept.forward_full(x, project) : kept.append(project(x), where);
+  };
+  return attend(q, keep(cache.key, key, fresh.key), keep(cache.value, value, fresh.value), fresh, where);
+}
+
+MhaOutput MultiHeadAttention::forward_cache(const MhaInput& input, MhaCache& cache, Loc where) const {
+  const auto seen = cache.output.length(where), fresh = input.query.dim(1, where) - seen;
+  const auto rest = [&](const Tensor<3>& x) { return seen == 0 ? x : x.narrow(1, seen, fresh, where); };
+  MhaInput next = input;
+  next.query = rest(input.query);
+  if (!cache.is_cross) next.key = rest(input.key), next.value = rest(input.value);
+  if (input.mask_attn && seen > 0) next.mask_attn = input.mask_attn->narrow(1, seen, fresh, where);
+  auto output = forward_next(next, cache, where);
+  output.context = cache.output.append(output.context, where);
+  return output;
+}
+
+MhaOutput MultiHeadAttention::attend(const Tensor<3>& queries, const Tensor<3>& keys, const Tensor<3>& values,
+                                     const MhaInput& input, Loc where) const {
+  const Tensor<4> q = split_heads(queries, n_heads, where);
+  const Tensor<4> k = split_heads(keys, n_heads, where);
+  const Tensor<4> v = split_heads(values, n_heads, where);
+  const auto batch = queries.dim(0), n = queries.dim(1), m = keys.dim(1);
 
   std::optional<Tensor<4, Bool>> mask;
   if (input.mask_pad) mask = input.mask_pad->reshape<4>({batch, 1, 1, m}, where);
@@ -77,6 +104,29 @@ Tensor<3, Bool> generate_autoregressive_mask(std::int64_t batch, std::int64_t le
   return positions.reshape<3>({1, 1, length})
       .greater(positions.reshape<3>({1, length, 1}))
       .expand<3>({batch, length, length});
+}
+
+GeneratePaddingMask generate_padding_mask(std::int64_t pad_token, const std::vector<std::vector<std::int64_t>>& tokens,
+                                          const SeqLengthOption& length, const Device& device, Loc where) {
+  const auto site = at(where, "generate_padding_mask");
+  if (tokens.empty()) client::fail("generate_padding_mask: no sequence", site);
+  std::size_t size = 0;
+  for (const auto& sequence : tokens) size = std::max(size, sequence.size());
+  const auto least = std::min(length.max.value_or(0), length.fixed.value_or(0));
+  if (least < 0) client::fail("generate_padding_mask: a length of " + std::to_string(least), site);
+  if (length.max) size = std::min(size, static_cast<std::size_t>(*length.max));
+  if (length.fixed) size = static_cast<std::size_t>(*length.fixed);
+  std::vector<std::int64_t> all(tokens.size() * size, pad_token);
+  std::vector<bool> is_padding(all.size(), true);
+  for (std::size_t row = 0; row < tokens.size(); ++row) {
+    for (std::size_t i = 0; i < std::min(size, tokens[row].size()); ++i) {
+      all[row * size + i] = tokens[row][i];
+      is_padding[row * size + i] = false;
+    }
+  }
+  const ir::Shape shape{static_cast<std::int64_t>(tokens.size()), static_cast<std::int64_t>(size)};
+  return {.tensor = Tensor<2, Int>::from_data(TensorData(std::move(all), shape), device, where),
+          .mask = Tensor<2, Bool>::from_data(TensorData(std::move(is_padding), shape), device, where)};
 }
 
 }  // namespace burn::nn

@@ -1,8 +1,11 @@
 // Multi-head attention (Vaswani et al., arXiv:1706.03762) and the masks for it.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <vector>
 
+#include "nn/cache.h"
 #include "nn/dropout.h"
 #include "nn/functional.h"
 #include "nn/linear.h"
@@ -40,6 +43,19 @@ struct MultiHeadAttention {
   // Errors: another last dim, masks of another shape.
   MhaOutput forward(const MhaInput& input, Loc where = Loc::current()) const;
   MhaOutput operator()(const MhaInput& input, Loc where = Loc::current()) const { return forward(input, where); }
+
+  // One step of a generation. `input` is of the whole sequence so far (and of the memory, for a cache of cross
+  // attention); only queries that are new are computed, and the context of all of them is returned, their weights
+  // [batch, n_heads, new, m] alone. A position must not see later ones: is_causal, or a mask that says so. Errors: as
+  // forward(); fewer positions than the cache has.
+  MhaOutput forward_cache(const MhaInput& input, MhaCache& cache, Loc where = Loc::current()) const;
+  // The same of the new positions alone, in and out: query, key, value [batch, new, d_model], mask_pad [batch, m] of
+  // all keys, mask_attn [batch, new, m]. The cache's `output` stays as it is.
+  MhaOutput forward_next(const MhaInput& fresh, MhaCache& cache, Loc where = Loc::current()) const;
+
+ private:
+  // Queries [batch, n, d_model], keys and values [batch, m, d_model], projected.
+  MhaOutput attend(const Tensor<3>& q, const Tensor<3>& k, const Tensor<3>& v, const MhaInput& masks, Loc where) const;
 };
 
 struct MultiHeadAttentionConfig {
@@ -57,5 +73,22 @@ struct MultiHeadAttentionConfig {
 
 // [batch, length, length]: every position sees itself and what came before.
 Tensor<3, Bool> generate_autoregressive_mask(std::int64_t batch, std::int64_t length, const Device& device);
+
+// How long sequences of different lengths are made.
+struct SeqLengthOption {
+  std::optional<std::int64_t> max{}, fixed{};  // at most so long; exactly so long. Neither: as the longest
+  static SeqLengthOption no_max() { return {}; }
+  static SeqLengthOption at_most(std::int64_t length) { return {.max = length}; }
+  static SeqLengthOption exactly(std::int64_t length) { return {.fixed = length}; }
+};
+struct GeneratePaddingMask {
+  Tensor<2, Int> tensor;  // [batch, length]: the tokens, then the padding
+  Tensor<2, Bool> mask;   // [batch, length]: true where there is padding
+};
+// Sequences of tokens side by side, filled up with `pad_token`; what does not fit is cut off. Errors: no sequence; a
+// negative length.
+GeneratePaddingMask generate_padding_mask(std::int64_t pad_token, const std::vector<std::vector<std::int64_t>>& tokens,
+                                          const SeqLengthOption& length, const Device& device,
+                                          Loc where = Loc::current());
 
 }  // namespace burn::nn

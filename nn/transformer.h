@@ -48,6 +48,16 @@ struct TransformerEncoderInput {
   bool is_causal = false;                      // every position sees itself and what came before
 };
 
+// What a layer, and a whole encoder, keep between the steps of a generation: one for each sequence.
+struct TransformerEncoderLayerAutoregressiveCache {
+  MhaCache mha{};
+  TensorCache<3> output{};  // of the positions so far
+};
+struct TransformerEncoderAutoregressiveCache {
+  std::vector<TransformerEncoderLayerAutoregressiveCache> layers{};
+  TensorCache<3> output{};
+};
+
 // norm_first: x + attention(norm_2(x)), then x + feed_forward(norm_1(x)). Otherwise norm_1(x + attention(x)), then
 // norm_2(x + feed_forward(x)). The numbering is Burn's, and that of its records.
 struct TransformerEncoderLayer {
@@ -60,6 +70,17 @@ struct TransformerEncoderLayer {
 
   // Shapes: [batch, length, d_model] -> the same. Errors: another last dim, masks of another shape.
   Tensor<3> forward(const TransformerEncoderInput& input, Loc where = Loc::current()) const;
+  // One step of a generation: of the whole sequence so far only what is new is computed, and all of it is returned. A
+  // position must not see later ones: is_causal, or a mask_attn that says so. Errors: fewer positions than the cache
+  // has.
+  Tensor<3> forward_autoregressive_inference(const TransformerEncoderInput& input,
+                                             TransformerEncoderLayerAutoregressiveCache& cache,
+                                             Loc where = Loc::current()) const;
+  // The same of the new positions alone, in and out: mask_pad [batch, m] of all, mask_attn [batch, new, m].
+  Tensor<3> forward_next(const TransformerEncoderInput& fresh, MhaCache& cache, Loc where = Loc::current()) const;
+
+ private:
+  Tensor<3> run(const TransformerEncoderInput& input, MhaCache* cache, Loc where) const;
 };
 
 struct TransformerEncoder {
@@ -71,6 +92,16 @@ struct TransformerEncoder {
   Tensor<3> operator()(const TransformerEncoderInput& input, Loc where = Loc::current()) const {
     return forward(input, where);
   }
+
+  TransformerEncoderAutoregressiveCache new_autoregressive_cache() const {
+    TransformerEncoderAutoregressiveCache cache;
+    cache.layers.resize(layers.size());
+    return cache;
+  }
+  // As a layer. Errors: a cache of another encoder.
+  Tensor<3> forward_autoregressive_inference(const TransformerEncoderInput& input,
+                                             TransformerEncoderAutoregressiveCache& cache,
+                                             Loc where = Loc::current()) const;
 };
 
 struct TransformerEncoderConfig {

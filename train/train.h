@@ -3,6 +3,7 @@
 
 #include "train/learner/supervised_training.h"
 #include "train/lr/compose.h"
+#include "train/lr/module_lr.h"
 #include "train/lr/schedule.h"
 #include "train/metric/metric.h"
 #include "train/optim/optim.h"

@@ -246,9 +246,19 @@ Value tril(const Value& x, std::int64_t diagonal, const Site& site) {
   return triangle(x, Fn::lower_equal, diagonal, "tril", site);
 }
 
+Value eye(const Place& place, std::int64_t size, ir::DType dtype, const Site& site) {
+  if (size < 0) fail("eye: a size of " + std::to_string(size), site);
+  const Value numbers = arange(place, 0, size, 1, ir::DType::i64, site);
+  const Value same = pointwise(Fn::equal, reshape(numbers, {size, 1}, site), reshape(numbers, {1, size}, site), site);
+  return cast(same, dtype, site);
+}
+
 Value diagonal_mask(const Place& place, const ir::Shape& shape, Fn fn, std::int64_t offset, const char* op,
                     const Site& site) {
   if (shape.rank() < 2) fail(std::string{op} + ": " + ir::to_string(shape) + " is no matrix", site);
+  for (const auto size : shape) {
+    if (size < 0) fail(std::string{op} + ": " + ir::to_string(shape) + " has a size below 0", site);
+  }
   return expand(pointwise(fn, column_minus_row(place, shape, site), offset, site), shape, site);
 }
 

@@ -45,6 +45,7 @@ Value pad_as(const Value& x, const Padding& pads, PadKind kind, Scalar value, co
 Value triu(const Value& x, std::int64_t diagonal, const Site& site);
 Value tril(const Value& x, std::int64_t diagonal, const Site& site);
 // bool: true where `fn`(column - row, offset) over the last two dims of `shape`.
+Value eye(const Place& place, std::int64_t size, ir::DType dtype, const Site& site);
 Value diagonal_mask(const Place& place, const ir::Shape& shape, ir::PointwiseFn fn, std::int64_t offset, const char* op,
                     const Site& site);
 // i64 [*shape, rank]: at [i, j, ...] the numbers i, j, ...

@@ -28,7 +28,11 @@ Value filled(const Place& place, const ir::Shape& shape, Scalar value, ir::DType
 Value arange(const Place& place, std::int64_t start, std::int64_t end, std::int64_t step, ir::DType dtype,
              const Site& site) {
   if (step <= 0) fail("arange: step is " + std::to_string(step) + ", must be positive", site);
-  const std::int64_t size = end > start ? (end - start + step - 1) / step : 0;
+  const auto span = Scalar::Whole{end} - start;  // more than 64 bits where they are far apart
+  if (span > INT64_MAX) {
+    fail("arange: from " + std::to_string(start) + " to " + std::to_string(end) + " are too many numbers", site);
+  }
+  const auto size = span > 0 ? static_cast<std::int64_t>((span + step - 1) / step) : 0;
   // Floats are rounded once, from whole numbers: a position beyond 2^24 (256 in bf16) is none of theirs.
   const auto counted_as = ir::is_floating(dtype) && (step != 1 || start != 0) ? ir::DType::i64 : dtype;
   Value result{place.device->record(ir::Iota{counted_as, size}, {}, site), place.autodiff};

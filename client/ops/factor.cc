@@ -67,6 +67,7 @@ Value solve_by(const ir::Op& op, const char* name, const Value& a, const Value& 
 }  // namespace
 
 Value cholesky(const Value& x, const Site& site) {
+  fail_if_empty(x, "cholesky", site);
   return cast(apply(ir::Cholesky{}, square_matrices(x, "cholesky", site), site), x.dtype(), site);
 }
 
@@ -119,6 +120,7 @@ Value inverse(const Value& x, const Site& site) {
 }
 
 Value det(const Value& x, const Site& site) {
+  fail_if_empty(x, "det", site);
   return cast(apply(ir::Det{}, square_matrices(x, "det", site), site), x.dtype(), site);
 }
 

@@ -42,18 +42,24 @@ Value select_assign(const Value& x, std::int64_t axis, const Value& index, const
   return scatter(x, a, row_index(x, a, index, "select_assign", site), values, fn, site);
 }
 
+Value known_classes(const Value& ids, const Value& classes, const Site& site) {
+  return reshape(select_rows(classes, 0, reshape(ids, {ids.type().num_elements()}, site), site), ids.shape(), site);
+}
+
 Value one_hot(const Value& x, std::int64_t classes, const Site& site) {
   fail_if_empty(x, "one_hot", site);
-  const auto place = place_of(x);
+  if (classes < 0) fail("one_hot: " + std::to_string(classes) + " classes", site);
   ir::Shape shape = x.shape();
   if (shape.rank() == ir::kMaxRank)
     fail("one_hot: rank " + std::to_string(shape.rank() + 1) + " is above the largest", site);
   shape.push_back(classes);
   ir::Shape row = ir::Shape::filled(shape.rank(), 1);
   row[shape.rank() - 1] = classes;
-  const auto numbers = expand(reshape(arange(place, 0, classes, 1, ir::DType::i64, site), row, site), shape, site);
-  const auto ids = expand(unsqueeze(cast(x, ir::DType::i64, site), ir::Dims{x.rank()}, site), shape, site);
-  return cast(pointwise(ir::PointwiseFn::equal, ids, numbers, site), x.dtype(), site);
+  const Value all = arange(place_of(x), 0, classes, 1, ir::DType::i64, site);
+  const Value ids = known_classes(cast(x.detach(), ir::DType::i64, site), all, site);
+  return cast(pointwise(ir::PointwiseFn::equal, expand(unsqueeze(ids, ir::Dims{x.rank()}, site), shape, site),
+                        expand(reshape(all, row, site), shape, site), site),
+              x.dtype(), site);
 }
 
 }  // namespace burn::client

@@ -1,5 +1,7 @@
 #include "client/ops/indices.h"
 
+#include <algorithm>
+
 #include "client/fail.h"
 
 namespace burn::client {
@@ -31,21 +33,19 @@ Flat flat(const Value& x, const Value& indices, const char* op, const Site& site
   const int leading = static_cast<int>(k);
   if (batch + x.rank() - leading > ir::kMaxRank) fail(std::string{op} + ": rank too large: " + describe(), site);
 
-  const auto place = place_of(indices);
-  const auto number = [&](std::int64_t value) { return constant(place, value, ir::DType::i64, site); };
   const auto places = product(x.shape(), 0, leading), rows = product(indices.shape(), 0, batch);
   const Value columns = apply(ir::Reshape{{rows, k}}, cast(indices.detach(), ir::DType::i64, site), site);
-  // The place counted row-major. One that is outside in any dim must not look like another that is inside.
-  Value index, is_outside;
-  for (int i = 0; i < leading; ++i) {
+  // The place counted row-major. What each coordinate adds to it is looked up, so that one that is outside of its dim
+  // is found as that coordinate, and never passes for a place further on.
+  Value index = columns;
+  if (leading == 1) index = apply(ir::Reshape{{rows}}, columns, site);
+  for (int i = 0; i < leading && leading > 1; ++i) {
     const Value column = apply(ir::Reshape{{rows}}, narrow(columns, 1, i, 1, site), site);
-    const Value outside = pointwise(Fn::bool_or, pointwise(Fn::lower, column, number(0), site),
-                                    pointwise(Fn::greater_equal, column, number(x.dim(i)), site), site);
-    const Value scaled = pointwise(Fn::mul, column, number(product(x.shape(), i + 1, leading)), site);
-    index = i == 0 ? scaled : pointwise(Fn::add, index, scaled, site);
-    is_outside = i == 0 ? outside : pointwise(Fn::bool_or, is_outside, outside, site);
+    const auto stride = std::max<std::int64_t>(1, product(x.shape(), i + 1, leading));
+    const Value steps = arange(place_of(indices), 0, x.dim(i) * stride, stride, ir::DType::i64, site);
+    const Value added = select_rows(steps, 0, column, site);
+    index = i == 0 ? added : pointwise(Fn::add, index, added, site);
   }
-  index = leading == 1 ? index : select(is_outside, number(places), index, site);
 
   Flat result;
   result.inner = product(x.shape(), leading, x.rank());
@@ -103,8 +103,9 @@ Value one_hot_fill(const Value& x, std::int64_t classes, Scalar on, Scalar off, 
   const Value count = constant(place, classes, ir::DType::i64, site);
   const Value counted = select(pointwise(Fn::lower, ids, constant(place, 0, ir::DType::i64, site), site),
                                pointwise(Fn::add, ids, count, site), ids, site);
-  const Value numbers = reshape(arange(place, 0, classes, 1, ir::DType::i64, site), line, site);
-  const Value is_on = expand(pointwise(Fn::equal, counted, numbers, site), shape, site);
+  const Value all = arange(place, 0, classes, 1, ir::DType::i64, site);
+  const Value known = known_classes(counted, all, site);
+  const Value is_on = expand(pointwise(Fn::equal, known, reshape(all, line, site), site), shape, site);
   return select(is_on, scalar(place, on, x.dtype(), site), scalar(place, off, x.dtype(), site), site);
 }
 

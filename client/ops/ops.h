@@ -103,6 +103,8 @@ Value scatter(const Value& x, std::int64_t axis, const Value& index, const Value
 Value select_rows(const Value& x, std::int64_t axis, const Value& index, const Site& site);  // index [n]
 Value select_assign(const Value& x, std::int64_t axis, const Value& index, const Value& values, ir::ScatterFn fn,
                     const Site& site);
+// The same `ids`, each found among `classes` 0, 1, ... [n]: one that is not is an error of whatever reads the result.
+Value known_classes(const Value& ids, const Value& classes, const Site& site);
 Value one_hot(const Value& x, std::int64_t classes, const Site& site);
 
 // --- linear algebra and windows (linalg.cc, window.cc) ---------------------------------------------------------------

@@ -147,11 +147,22 @@ Value dot(const Value& x, const Value& y, const Site& site) {
       x, site, [&](const Term& a) { return reduce_all(Red::sum, a * a.with(to_compute_dtype(y, site)), site); });
 }
 
+namespace {
+
+// Weights to draw by: one that is negative or not a number is none, as no error could be told from here.
+Value drawable(const Value& weights, const Site& site) {
+  const Value wide = to_compute_dtype(weights.detach(), site);
+  const Value none = constant(place_of(wide), 0, wide.dtype(), site);
+  return select(pointwise(Fn::greater, wide, none, site), wide, none, site);
+}
+
+}  // namespace
+
 Value categorical(const Value& weights, std::int64_t samples, const Site& site) {
   check_weights(weights, samples, "categorical", site);
   // The first class at which the running sum passes a number drawn below the total. Rounding may draw the total itself;
   // then it is the last class that adds to it.
-  const Value wide = to_compute_dtype(weights.detach(), site);
+  const Value wide = drawable(weights, site);
   const int last = wide.rank() - 1;
   const Value sums = scan(Red::sum, wide, last, site);
   const Value total = narrow(sums, last, wide.dim(last) - 1, 1, site);
@@ -174,7 +185,7 @@ Value draw_distinct(const Value& weights, std::int64_t samples, const Site& site
          site);
   }
   // The order in which exponential clocks of these rates ring (Efraimidis and Spirakis, 2006).
-  const Term rate{to_compute_dtype(weights.detach(), site), site};
+  const Term rate{drawable(weights, site), site};
   const Term uniform = rate.with(uniform_like(rate, rate.value().shape(), site));
   const Term clock = max(-log1p(-uniform), rate.value().dtype() == ir::DType::f64 ? 1e-300 : 1e-30);
   return top_k(rate / clock, -1, samples, true, site).indices;

@@ -32,7 +32,7 @@ Value cross(const Value& x, const Value& y, std::int64_t dim, const Site& site);
 Value dot(const Value& x, const Value& y, const Site& site);  // [n], [n] -> [1]
 
 // Classes (i64 [..., samples]) drawn from weights [..., n] along the last dim, which need not sum to 1. With
-// replacement; a class of weight 0 is never drawn unless all are 0.
+// replacement; a class of weight 0 is never drawn unless all are 0. A weight below 0 or not a number counts as 0.
 Value categorical(const Value& weights, std::int64_t samples, const Site& site);
 // The same without replacement: each class at most once (samples <= n), those of weight 0 last.
 Value draw_distinct(const Value& weights, std::int64_t samples, const Site& site);

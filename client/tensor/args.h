@@ -75,19 +75,20 @@ struct NestedList<0, T> {
 
 template <int D, typename T>
 void flatten_list(const typename NestedList<D, T>::type& list, int depth, ir::Dims& shape, std::vector<T>& out,
-                  const Loc& where) {
+                  const char* what, const Loc& where) {
   const auto size = static_cast<std::int64_t>(list.size());
   if (shape.rank() == depth) shape.push_back(size);
   if (shape[depth] != size) {
-    throw Error(StatusCode::invalid_argument, "from_data: lists of different lengths, " + std::to_string(shape[depth]) +
-                                                  " and " + std::to_string(size) + ", at dim " + std::to_string(depth) +
-                                                  " (at " + ir::to_string(at(where)) + ")");
+    throw Error(StatusCode::invalid_argument, std::string{what} + ": lists of different lengths, " +
+                                                  std::to_string(shape[depth]) + " and " + std::to_string(size) +
+                                                  ", at dim " + std::to_string(depth) + " (at " +
+                                                  ir::to_string(at(where)) + ")");
   }
   for (const auto& item : list) {
     if constexpr (D == 1)
       out.push_back(item);
     else
-      flatten_list<D - 1, T>(item, depth + 1, shape, out, where);
+      flatten_list<D - 1, T>(item, depth + 1, shape, out, what, where);
   }
 }
 

@@ -53,7 +53,10 @@ class AxisMethods {
   burn::Tensor<E, K> sum_dims_squeeze(const Axes& dims, Loc where = Loc::current()) const
     requires Numeric<K>
   {
-    return sum_dims(dims, where).template squeeze_dims<E>(dims, where);
+    const auto site = at(where, "sum_dims_squeeze");
+    const auto axes = client::dims_of(dims, "sum_dims_squeeze", site);
+    return burn::Tensor<E, K>{client::squeeze(client::reduce(Red::sum, value(), axes, site), axes, site),
+                              "sum_dims_squeeze", where};
   }
   burn::Tensor<1, K> mean(Loc where = Loc::current()) const
     requires Numeric<K>
@@ -90,16 +93,16 @@ class AxisMethods {
   }
   // Whether one, or every, element is not 0.
   Truth any(Loc where = Loc::current()) const {
-    return Truth{client::reduce_all(Red::max, as_bool(where), at(where, "any"))};
+    return Truth{client::reduce_all(Red::max, as_bool(at(where, "any")), at(where, "any"))};
   }
   Truth all(Loc where = Loc::current()) const {
-    return Truth{client::reduce_all(Red::min, as_bool(where), at(where, "all"))};
+    return Truth{client::reduce_all(Red::min, as_bool(at(where, "all")), at(where, "all"))};
   }
   burn::Tensor<D, Bool> any_dim(int dim, Loc where = Loc::current()) const {
-    return burn::Tensor<D, Bool>{client::reduce(Red::max, as_bool(where), {dim}, at(where, "any_dim"))};
+    return burn::Tensor<D, Bool>{client::reduce(Red::max, as_bool(at(where, "any_dim")), {dim}, at(where, "any_dim"))};
   }
   burn::Tensor<D, Bool> all_dim(int dim, Loc where = Loc::current()) const {
-    return burn::Tensor<D, Bool>{client::reduce(Red::min, as_bool(where), {dim}, at(where, "all_dim"))};
+    return burn::Tensor<D, Bool>{client::reduce(Red::min, as_bool(at(where, "all_dim")), {dim}, at(where, "all_dim"))};
   }
 
   // --- statistics ----------------------------------------------------------------------------------------------------
@@ -117,12 +120,12 @@ class AxisMethods {
   std::pair<Tensor, Tensor> var_mean(int dim, Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
-    return {var(dim, where), mean_dim(dim, where)};
+    return moments(dim, 1, at(where, "var_mean"));
   }
   std::pair<Tensor, Tensor> var_mean_bias(int dim, Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
-    return {var_bias(dim, where), mean_dim(dim, where)};
+    return moments(dim, 0, at(where, "var_mean_bias"));
   }
   // The lower of the two middle elements where their count is even; NaN if there is any.
   Tensor median(int dim, Loc where = Loc::current()) const
@@ -162,8 +165,9 @@ class AxisMethods {
   Indices multinomial(std::int64_t samples, bool replacement = false, Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
-    return replacement ? categorical(samples, where)
-                       : Indices{client::draw_distinct(value(), samples, at(where, "multinomial"))};
+    const auto site = at(where, "multinomial");
+    return Indices{replacement ? client::categorical(value(), samples, site)
+                               : client::draw_distinct(value(), samples, site)};
   }
 
   // --- orders: the first of equals, NaN as the largest ---------------------------------------------------------------
@@ -228,7 +232,11 @@ class AxisMethods {
 
  private:
   const client::Value& value() const { return static_cast<const Tensor&>(*this).value(); }
-  client::Value as_bool(const Loc& where) const { return client::cast(value(), DType::bool_, at(where)); }
+  client::Value as_bool(const client::Site& site) const { return client::cast(value(), DType::bool_, site); }
+  // The variance and the mean.
+  std::pair<Tensor, Tensor> moments(int dim, std::int64_t correction, const client::Site& site) const {
+    return {Tensor{client::var(value(), {dim}, correction, site)}, Tensor{client::mean(value(), {dim}, site)}};
+  }
   static std::pair<Tensor, Indices> with_indices(client::Indexed found) {
     return {Tensor{std::move(found.values)}, Indices{std::move(found.indices)}};
   }

@@ -51,36 +51,36 @@ class ElementMethods {
 #undef P1
 #undef P2
 #undef P3
-  // The same functions under other names.
+  // The same functions under other names, which errors say.
   template <typename Other>
   Tensor powf(const Other& other, Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
-    return powi(other, where);
+    return Tensor{with(Fn::pow, other, at(where, "powf"))};
   }
   template <typename Other>
   Tensor clamp_min(const Other& other, Loc where = Loc::current()) const
     requires Numeric<K>
   {
-    return max_pair(other, where);
+    return Tensor{with(Fn::max, other, at(where, "clamp_min"))};
   }
   template <typename Other>
   Tensor clamp_max(const Other& other, Loc where = Loc::current()) const
     requires Numeric<K>
   {
-    return min_pair(other, where);
+    return Tensor{with(Fn::min, other, at(where, "clamp_max"))};
   }
 
   // Degrees as radians, and back.
   Tensor deg2rad(Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
-    return mul(std::numbers::pi / 180, where);
+    return Tensor{with(Fn::mul, std::numbers::pi / 180, at(where, "deg2rad"))};
   }
   Tensor rad2deg(Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
-    return mul(180 / std::numbers::pi, where);
+    return Tensor{with(Fn::mul, 180 / std::numbers::pi, at(where, "rad2deg"))};
   }
   // Along `dim`, which has 3 elements.
   Tensor cross(const Tensor& other, int dim, Loc where = Loc::current()) const
@@ -104,7 +104,8 @@ class ElementMethods {
   Tensor clamp(Scalar low, Scalar high, Loc where = Loc::current()) const
     requires Numeric<K>
   {
-    return clamp_min(low, where).clamp_max(high, where);
+    const auto site = at(where, "clamp");
+    return Tensor{client::pointwise(Fn::min, with(Fn::max, low, site), high, site)};
   }
 
   // --- tests ---------------------------------------------------------------------------------------------------------
@@ -116,7 +117,8 @@ class ElementMethods {
   Truth contains_nan(Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
-    return Truth{client::reduce_all(ir::ReduceFn::max, is_nan(where).value(), at(where, "contains_nan"))};
+    const auto site = at(where, "contains_nan");
+    return Truth{client::reduce_all(ir::ReduceFn::max, client::pointwise(Fn::is_nan, value(), site), site)};
   }
   // |x - y| <= atol + rtol |y|, or equal infinities; NaN is close to nothing.
   burn::Tensor<D, Bool> is_close(const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
@@ -129,7 +131,9 @@ class ElementMethods {
   bool all_close(const Tensor& other, double rtol = 1e-5, double atol = 1e-8, Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
-    return is_close(other, rtol, atol, where).all(where).template into_scalar<bool>(where);
+    const auto site = at(where, "all_close");
+    const auto close = client::is_close(value(), other.value(), rtol, atol, site);
+    return Truth{client::reduce_all(ir::ReduceFn::min, close, site)}.template into_scalar<bool>(where);
   }
 
   // --- dtypes --------------------------------------------------------------------------------------------------------
@@ -151,6 +155,12 @@ class ElementMethods {
 
  private:
   const client::Value& value() const { return static_cast<const Tensor&>(*this).value(); }
+  client::Value with(Fn fn, const Tensor& other, const client::Site& site) const {
+    return client::pointwise(fn, value(), other.value(), site);
+  }
+  client::Value with(Fn fn, Scalar other, const client::Site& site) const {
+    return client::pointwise(fn, value(), other, site);
+  }
 };
 
 }  // namespace detail

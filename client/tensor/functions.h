@@ -45,9 +45,12 @@ std::array<Tensor<static_cast<int>(N), K>, N> meshgrid(const std::array<Tensor<1
 template <Kind K, std::size_t N>
 Tensor<static_cast<int>(N) + 1, K> meshgrid_stack(const std::array<Tensor<1, K>, N>& axes,
                                                   IndexPos position = IndexPos::last, Loc where = Loc::current()) {
-  const auto grids = meshgrid(axes, {}, where);
-  return Tensor<static_cast<int>(N), K>::stack({grids.begin(), grids.end()},
-                                               position == IndexPos::first ? 0 : static_cast<int>(N), where);
+  std::array<client::Value, N> values;
+  for (std::size_t i = 0; i < N; ++i) values[i] = axes[i].value();
+  const auto site = at(where, "meshgrid_stack");
+  const auto grids = client::meshgrid(values, false, false, site);
+  return Tensor<static_cast<int>(N) + 1, K>{
+      client::stack(grids, position == IndexPos::first ? 0 : static_cast<int>(N), site)};
 }
 
 }  // namespace grid
@@ -65,6 +68,12 @@ template <int E, Kind K, int... Ds>
 Tensor<E, K> einsum(const Equation& equation, const Tensor<Ds, K>&... tensors) {
   const std::array<client::Value, sizeof...(Ds)> values{tensors.value()...};
   return Tensor<E, K>{client::einsum(equation.text, values, at(equation.where)), "einsum", equation.where};
+}
+// The same of operands whose number or ranks only the running program knows: einsum<2>(equation, {x.value(),
+// y.value()}).
+template <int E, Kind K = Float>
+Tensor<E, K> einsum(const Equation& equation, const std::vector<client::Value>& operands) {
+  return Tensor<E, K>{client::einsum(equation.text, operands, at(equation.where)), "einsum", equation.where};
 }
 
 // [*shape, rank]: at [i, j, ...] the numbers i, j, ...

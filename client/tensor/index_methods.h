@@ -117,13 +117,14 @@ class IndexMethods {
   // The elements where the mask holds, in row-major order. Like nonzero() and argwhere(): how many they are is read
   // from the device first, one round trip. The async forms ask at once and wait in get(), where the rest is recorded.
   burn::Tensor<1, K> mask_select(const burn::Tensor<D, Bool>& mask, Loc where = Loc::current()) const {
-    return burn::Tensor<1, K>{client::mask_select(value(), found_in(mask, where))};
+    return burn::Tensor<1, K>{client::mask_select(value(), found_in(mask, at(where, "mask_select")))};
   }
   std::future<burn::Tensor<1, K>> mask_select_async(const burn::Tensor<D, Bool>& mask,
                                                     Loc where = Loc::current()) const {
-    return std::async(std::launch::deferred, [x = value(), found = found_in(mask, where)]() mutable {
-      return burn::Tensor<1, K>{client::mask_select(x, std::move(found))};
-    });
+    return std::async(std::launch::deferred,
+                      [x = value(), found = found_in(mask, at(where, "mask_select_async"))]() mutable {
+                        return burn::Tensor<1, K>{client::mask_select(x, std::move(found))};
+                      });
   }
   // Where it is true: [n, D], one row for each place.
   Places argwhere(Loc where = Loc::current()) const
@@ -156,8 +157,8 @@ class IndexMethods {
 
  private:
   const client::Value& value() const { return static_cast<const Tensor&>(*this).value(); }
-  client::Found found_in(const burn::Tensor<D, Bool>& mask, const Loc& where) const {
-    return client::find(client::mask_over(mask.value(), value(), at(where)), "mask_select", at(where));
+  client::Found found_in(const burn::Tensor<D, Bool>& mask, const client::Site& site) const {
+    return client::find(client::mask_over(mask.value(), value(), site), "mask_select", site);
   }
 };
 

@@ -19,27 +19,29 @@ Tensor<D> vector_norm(const Tensor<D>& x, double p, int dim, Loc where = Loc::cu
 }
 template <int D>
 Tensor<D> lp_norm(const Tensor<D>& x, double p, int dim, Loc where = Loc::current()) {
-  return vector_norm(x, p, dim, where);
+  return Tensor<D>{client::vector_norm(x.value(), p, dim, at(where, "lp_norm"))};
 }
 template <int D>
 Tensor<D> l0_norm(const Tensor<D>& x, int dim, Loc where = Loc::current()) {
-  return vector_norm(x, 0, dim, where);
+  return Tensor<D>{client::vector_norm(x.value(), 0, dim, at(where, "l0_norm"))};
 }
 template <int D>
 Tensor<D> l1_norm(const Tensor<D>& x, int dim, Loc where = Loc::current()) {
-  return vector_norm(x, 1, dim, where);
+  return Tensor<D>{client::vector_norm(x.value(), 1, dim, at(where, "l1_norm"))};
 }
 template <int D>
 Tensor<D> l2_norm(const Tensor<D>& x, int dim, Loc where = Loc::current()) {
-  return vector_norm(x, 2, dim, where);
+  return Tensor<D>{client::vector_norm(x.value(), 2, dim, at(where, "l2_norm"))};
 }
 template <int D>
 Tensor<D> max_abs_norm(const Tensor<D>& x, int dim, Loc where = Loc::current()) {
-  return vector_norm(x, std::numeric_limits<double>::infinity(), dim, where);
+  return Tensor<D>{
+      client::vector_norm(x.value(), std::numeric_limits<double>::infinity(), dim, at(where, "max_abs_norm"))};
 }
 template <int D>
 Tensor<D> min_abs_norm(const Tensor<D>& x, int dim, Loc where = Loc::current()) {
-  return vector_norm(x, -std::numeric_limits<double>::infinity(), dim, where);
+  return Tensor<D>{
+      client::vector_norm(x.value(), -std::numeric_limits<double>::infinity(), dim, at(where, "min_abs_norm"))};
 }
 template <int D>
 Tensor<D> vector_normalize(const Tensor<D>& x, double p, int dim, double eps = 1e-12, Loc where = Loc::current()) {
@@ -152,7 +154,7 @@ Tensor<D> solve_triangular(const Tensor<D>& a, const Tensor<D>& b, bool upper, b
                            Loc where = Loc::current()) {
   return Tensor<D>{client::solve_triangular(a.value(), b.value(), !upper, unit, at(where, "solve_triangular"))};
 }
-// A singular matrix is an error, reported at the next read as one of solve.
+// A singular matrix is an error, reported at the next read.
 template <int D>
   requires(D >= 2)
 Tensor<D> inverse(const Tensor<D>& x, Loc where = Loc::current()) {

@@ -50,12 +50,12 @@ class ShapeMethods {
   Tensor transpose(Loc where = Loc::current()) const
     requires(D >= 2)
   {
-    return swap_dims(-2, -1, where);
+    return Tensor{client::swap_dims(value(), -2, -1, at(where, "transpose"))};
   }
   Tensor t(Loc where = Loc::current()) const
     requires(D >= 2)
   {
-    return swap_dims(-2, -1, where);
+    return Tensor{client::swap_dims(value(), -2, -1, at(where, "t"))};
   }
   Tensor swap_dims(int a, int b, Loc where = Loc::current()) const {
     return Tensor{client::swap_dims(value(), a, b, at(where, "swap_dims"))};
@@ -78,7 +78,7 @@ class ShapeMethods {
     return Tensor{client::roll(value(), shifts, dims, at(where, "roll"))};
   }
   Tensor roll_dim(std::int64_t shift, int dim, Loc where = Loc::current()) const {
-    return roll(Numbers{shift}, Numbers{dim}, where);
+    return Tensor{client::roll(value(), Numbers{shift}, Numbers{dim}, at(where, "roll_dim"))};
   }
   template <int E>
   burn::Tensor<E, K> flatten(int start, int end, Loc where = Loc::current()) const {

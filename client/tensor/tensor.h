@@ -53,48 +53,42 @@ class Tensor : public detail::ElementMethods<D, K>,
   // --- creation ------------------------------------------------------------------------------------------------------
   // In the data's dtype where it is of this kind, else in the kind's default; in options.dtype where that is given.
   static Tensor from_data(const TensorData& data, const TensorOptions& options, Loc where = Loc::current()) {
-    return Tensor{client::from_data(data, options, K::holds(data.dtype()) ? data.dtype() : K::kDefault), "from_data",
-                  where};
+    return uploaded(data, options, "from_data", where);
   }
   static Tensor from_data(const typename detail::NestedList<D, typename K::Element>::type& list,
                           const TensorOptions& options, Loc where = Loc::current()) {
-    ir::Dims shape;
-    std::vector<typename K::Element> values;
-    detail::flatten_list<D, typename K::Element>(list, 0, shape, values, where);
-    return from_data(TensorData(std::move(values), shape), options, where);
+    return from_list(list, options, "from_data", where);
   }
   // from_data() by the kind.
   static Tensor from_floats(const typename detail::NestedList<D, typename K::Element>::type& list,
                             const TensorOptions& options, Loc where = Loc::current())
     requires std::same_as<K, Float>
   {
-    return from_data(list, options, where);
+    return from_list(list, options, "from_floats", where);
   }
   static Tensor from_ints(const typename detail::NestedList<D, typename K::Element>::type& list,
                           const TensorOptions& options, Loc where = Loc::current())
     requires std::same_as<K, Int>
   {
-    return from_data(list, options, where);
+    return from_list(list, options, "from_ints", where);
   }
   static Tensor from_bool(const TensorData& data, const TensorOptions& options, Loc where = Loc::current())
     requires std::same_as<K, Bool>
   {
-    return from_data(data, options, where);
+    return uploaded(data, options, "from_bool", where);
   }
   static Tensor full(const Dims<D>& dims, Scalar value, const TensorOptions& options, Loc where = Loc::current()) {
     return Tensor{client::full(options.place(), dims, value, options.dtype.value_or(K::kDefault), at(where, "full")),
                   "full", where};
   }
   static Tensor zeros(const Dims<D>& dims, const TensorOptions& options, Loc where = Loc::current()) {
-    return Tensor{client::filled(options.place(), dims, 0, options.dtype.value_or(K::kDefault), at(where, "zeros")),
-                  "zeros", where};
+    return filled(dims, 0, options, "zeros", where);
   }
   static Tensor ones(const Dims<D>& dims, const TensorOptions& options, Loc where = Loc::current()) {
-    return Tensor{client::filled(options.place(), dims, 1, options.dtype.value_or(K::kDefault), at(where, "ones")),
-                  "ones", where};
+    return filled(dims, 1, options, "ones", where);
   }
   static Tensor empty(const Dims<D>& dims, const TensorOptions& options, Loc where = Loc::current()) {
-    return zeros(dims, options, where);
+    return filled(dims, 0, options, "empty", where);
   }
   static Tensor zeros_like(const Tensor& x, Loc where = Loc::current()) {
     return x.filled_like("zeros_like", 0, where);
@@ -135,10 +129,8 @@ class Tensor : public detail::ElementMethods<D, K>,
   static Tensor eye(std::int64_t size, const TensorOptions& options, Loc where = Loc::current())
     requires(D == 2 && Numeric<K>)
   {
-    const auto rows = client::arange(options.place(), 0, size, 1, DType::i64, at(where, "eye"));
-    const auto same = client::pointwise(Fn::equal, client::reshape(rows, {size, 1}, at(where, "eye")),
-                                        client::reshape(rows, {1, size}, at(where, "eye")), at(where, "eye"));
-    return Tensor{client::cast(same, options.dtype.value_or(K::kDefault), at(where, "eye"))};
+    return Tensor{client::eye(options.place(), size, options.dtype.value_or(K::kDefault), at(where, "eye")), "eye",
+                  where};
   }
 
   // Masks over the last two dims: false on the part that tril(offset) or triu(offset) keeps, or on the diagonal
@@ -169,8 +161,9 @@ class Tensor : public detail::ElementMethods<D, K>,
                                        Loc where = Loc::current())
     requires std::same_as<K, Int>
   {
-    const Tensor<E, Int> grid{client::cartesian_grid(options.place(), dims, at(where, "cartesian_grid"))};
-    return options.dtype ? grid.cast(*options.dtype, where) : grid;
+    const auto site = at(where, "cartesian_grid");
+    const auto grid = client::cartesian_grid(options.place(), dims, site);
+    return {options.dtype ? client::cast(grid, *options.dtype, site) : grid, "cartesian_grid", where};
   }
 
   // --- what it is ----------------------------------------------------------------------------------------------------
@@ -230,9 +223,10 @@ class Tensor : public detail::ElementMethods<D, K>,
   Tensor set_require_grad(bool requires_grad, Loc where = Loc::current()) const
     requires std::same_as<K, Float>
   {
-    return requires_grad ? require_grad(where) : detach(where);
+    const auto& x = held("set_require_grad", where);
+    return Tensor{requires_grad ? client::require_grad(x) : x.detach()};
   }
-  Tensor no_grad(Loc where = Loc::current()) const { return detach(where); }
+  Tensor no_grad(Loc where = Loc::current()) const { return Tensor{held("no_grad", where).detach()}; }
   bool is_require_grad() const { return value_.is_tracked() && client::is_leaf(value_); }
   Tensor detach(Loc where = Loc::current()) const { return Tensor{held("detach", where).detach()}; }
   Tensor inner(Loc where = Loc::current()) const { return Tensor{held("inner", where).inner()}; }
@@ -279,9 +273,24 @@ class Tensor : public detail::ElementMethods<D, K>,
     client::fail_if_empty(value_, what, at(where));
     return value_;
   }
+  static Tensor uploaded(const TensorData& data, const TensorOptions& options, const char* what, const Loc& where) {
+    return Tensor{client::from_data(data, options, K::holds(data.dtype()) ? data.dtype() : K::kDefault), what, where};
+  }
+  static Tensor from_list(const typename detail::NestedList<D, typename K::Element>::type& list,
+                          const TensorOptions& options, const char* what, const Loc& where) {
+    ir::Dims shape;
+    std::vector<typename K::Element> values;
+    detail::flatten_list<D, typename K::Element>(list, 0, shape, values, what, where);
+    return uploaded(TensorData(std::move(values), shape), options, what, where);
+  }
+  static Tensor filled(const Dims<D>& dims, int value, const TensorOptions& options, const char* what,
+                       const Loc& where) {
+    return Tensor{client::filled(options.place(), dims, value, options.dtype.value_or(K::kDefault), at(where, what)),
+                  what, where};
+  }
   Tensor filled_like(const char* what, int value, const Loc& where) const {
     const auto& like = held(what, where);
-    return Tensor{client::filled(client::place_of(like), like.shape(), value, like.dtype(), at(where))};
+    return Tensor{client::filled(client::place_of(like), like.shape(), value, like.dtype(), at(where, what))};
   }
   static std::optional<Tensor> wrap(const std::optional<client::Value>& value) {
     return value ? std::optional<Tensor>{Tensor{*value}} : std::nullopt;

@@ -24,10 +24,9 @@ std::pair<Tensor<D>, Tensor<D, Int>> pair_of(client::Indexed pooled) {
 template <int D, std::size_t N>
 std::pair<Tensor<D>, Tensor<D, Int>> max_pool(const Tensor<D>& x, const Sizes<N>& kernel, const Sizes<N>& stride,
                                               const Sizes<N>& padding, const Sizes<N>& dilation, bool ceil_mode,
-                                              const Loc& where) {
-  return pair_of<D>(
-      client::max_pool_with_indices(x.value(), {dims(kernel), dims(stride), dims(padding), dims(dilation), ceil_mode},
-                                    at(where, called<D>("max_pool1d", "max_pool2d", "max_pool3d"))));
+                                              const char* op, const Loc& where) {
+  return pair_of<D>(client::max_pool_with_indices(
+      x.value(), {dims(kernel), dims(stride), dims(padding), dims(dilation), ceil_mode}, at(where, op)));
 }
 
 template <int D, std::size_t N>
@@ -46,10 +45,9 @@ Tensor<D> adaptive_avg_pool(const Tensor<D>& x, const Sizes<N>& size, const Loc&
 }
 
 template <int D, std::size_t N>
-std::pair<Tensor<D>, Tensor<D, Int>> adaptive_max_pool(const Tensor<D>& x, const Sizes<N>& size, const Loc& where) {
-  return pair_of<D>(client::adaptive_max_pool(
-      x.value(), dims(size),
-      at(where, called<D>("adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d"))));
+std::pair<Tensor<D>, Tensor<D, Int>> adaptive_max_pool(const Tensor<D>& x, const Sizes<N>& size, const char* op,
+                                                       const Loc& where) {
+  return pair_of<D>(client::adaptive_max_pool(x.value(), dims(size), at(where, op)));
 }
 
 }  // namespace
@@ -57,30 +55,33 @@ std::pair<Tensor<D>, Tensor<D, Int>> adaptive_max_pool(const Tensor<D>& x, const
 std::pair<Tensor<3>, Tensor<3, Int>> max_pool1d_with_indices(const Tensor<3>& x, std::int64_t kernel_size,
                                                              std::int64_t stride, std::int64_t padding,
                                                              std::int64_t dilation, bool ceil_mode, Loc where) {
-  return max_pool(x, Sizes<1>{kernel_size}, Sizes<1>{stride}, Sizes<1>{padding}, Sizes<1>{dilation}, ceil_mode, where);
+  return max_pool(x, Sizes<1>{kernel_size}, Sizes<1>{stride}, Sizes<1>{padding}, Sizes<1>{dilation}, ceil_mode,
+                  "max_pool1d_with_indices", where);
 }
 std::pair<Tensor<4>, Tensor<4, Int>> max_pool2d_with_indices(const Tensor<4>& x, const Sizes<2>& kernel_size,
                                                              const Sizes<2>& stride, const Sizes<2>& padding,
                                                              const Sizes<2>& dilation, bool ceil_mode, Loc where) {
-  return max_pool(x, kernel_size, stride, padding, dilation, ceil_mode, where);
+  return max_pool(x, kernel_size, stride, padding, dilation, ceil_mode, "max_pool2d_with_indices", where);
 }
 std::pair<Tensor<5>, Tensor<5, Int>> max_pool3d_with_indices(const Tensor<5>& x, const Sizes<3>& kernel_size,
                                                              const Sizes<3>& stride, const Sizes<3>& padding,
                                                              const Sizes<3>& dilation, bool ceil_mode, Loc where) {
-  return max_pool(x, kernel_size, stride, padding, dilation, ceil_mode, where);
+  return max_pool(x, kernel_size, stride, padding, dilation, ceil_mode, "max_pool3d_with_indices", where);
 }
 
 Tensor<3> max_pool1d(const Tensor<3>& x, std::int64_t kernel_size, std::int64_t stride, std::int64_t padding,
                      std::int64_t dilation, bool ceil_mode, Loc where) {
-  return max_pool1d_with_indices(x, kernel_size, stride, padding, dilation, ceil_mode, where).first;
+  return max_pool(x, Sizes<1>{kernel_size}, Sizes<1>{stride}, Sizes<1>{padding}, Sizes<1>{dilation}, ceil_mode,
+                  "max_pool1d", where)
+      .first;
 }
 Tensor<4> max_pool2d(const Tensor<4>& x, const Sizes<2>& kernel_size, const Sizes<2>& stride, const Sizes<2>& padding,
                      const Sizes<2>& dilation, bool ceil_mode, Loc where) {
-  return max_pool2d_with_indices(x, kernel_size, stride, padding, dilation, ceil_mode, where).first;
+  return max_pool(x, kernel_size, stride, padding, dilation, ceil_mode, "max_pool2d", where).first;
 }
 Tensor<5> max_pool3d(const Tensor<5>& x, const Sizes<3>& kernel_size, const Sizes<3>& stride, const Sizes<3>& padding,
                      const Sizes<3>& dilation, bool ceil_mode, Loc where) {
-  return max_pool3d_with_indices(x, kernel_size, stride, padding, dilation, ceil_mode, where).first;
+  return max_pool(x, kernel_size, stride, padding, dilation, ceil_mode, "max_pool3d", where).first;
 }
 
 Tensor<4> max_pool2d_with_indices_backward(const Tensor<4>& x, const Sizes<2>& kernel_size, const Sizes<2>& stride,
@@ -137,24 +138,24 @@ Tensor<5> adaptive_avg_pool3d(const Tensor<5>& x, const Sizes<3>& output_size, L
 
 std::pair<Tensor<3>, Tensor<3, Int>> adaptive_max_pool1d_with_indices(const Tensor<3>& x, std::int64_t output_size,
                                                                       Loc where) {
-  return adaptive_max_pool(x, Sizes<1>{output_size}, where);
+  return adaptive_max_pool(x, Sizes<1>{output_size}, "adaptive_max_pool1d_with_indices", where);
 }
 std::pair<Tensor<4>, Tensor<4, Int>> adaptive_max_pool2d_with_indices(const Tensor<4>& x, const Sizes<2>& output_size,
                                                                       Loc where) {
-  return adaptive_max_pool(x, output_size, where);
+  return adaptive_max_pool(x, output_size, "adaptive_max_pool2d_with_indices", where);
 }
 std::pair<Tensor<5>, Tensor<5, Int>> adaptive_max_pool3d_with_indices(const Tensor<5>& x, const Sizes<3>& output_size,
                                                                       Loc where) {
-  return adaptive_max_pool(x, output_size, where);
+  return adaptive_max_pool(x, output_size, "adaptive_max_pool3d_with_indices", where);
 }
 Tensor<3> adaptive_max_pool1d(const Tensor<3>& x, std::int64_t output_size, Loc where) {
-  return adaptive_max_pool1d_with_indices(x, output_size, where).first;
+  return adaptive_max_pool(x, Sizes<1>{output_size}, "adaptive_max_pool1d", where).first;
 }
 Tensor<4> adaptive_max_pool2d(const Tensor<4>& x, const Sizes<2>& output_size, Loc where) {
-  return adaptive_max_pool2d_with_indices(x, output_size, where).first;
+  return adaptive_max_pool(x, output_size, "adaptive_max_pool2d", where).first;
 }
 Tensor<5> adaptive_max_pool3d(const Tensor<5>& x, const Sizes<3>& output_size, Loc where) {
-  return adaptive_max_pool3d_with_indices(x, output_size, where).first;
+  return adaptive_max_pool(x, output_size, "adaptive_max_pool3d", where).first;
 }
 
 }  // namespace burn::module

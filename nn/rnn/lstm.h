@@ -2,8 +2,11 @@
 #pragma once
 
 #include <optional>
+#include <ranges>
 #include <utility>
+#include <vector>
 
+#include "client/fail.h"
 #include "nn/activation_module.h"
 #include "nn/rnn/gate_controller.h"
 #include "nn/rnn/state.h"
@@ -30,6 +33,17 @@ struct Lstm {
   std::pair<Tensor<3>, LstmState<2>> forward(const Tensor<3>& x,
                                              const std::optional<LstmState<2>>& state = std::nullopt,
                                              Loc where = Loc::current()) const;
+  // The same of the steps of a sequence, each [batch, d_input], in the order of time. All of them are taken first.
+  // Errors: no step.
+  template <std::ranges::input_range Steps>
+  std::pair<Tensor<3>, LstmState<2>> forward_iter(Steps&& steps,
+                                                  const std::optional<LstmState<2>>& state = std::nullopt,
+                                                  Loc where = Loc::current()) const {
+    std::vector<Tensor<2>> all;
+    for (const Tensor<2>& step : steps) all.push_back(step);
+    if (all.empty()) client::fail("forward_iter: no step", at(where, "forward_iter"));
+    return forward(Tensor<2>::stack(all, batch_first ? 1 : 0, where), state, where);
+  }
 };
 
 struct LstmConfig {

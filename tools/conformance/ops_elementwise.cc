@@ -1,3 +1,8 @@
+#include <algorithm>
+#include <cctype>
+#include <sstream>
+#include <string>
+
 #include "tools/conformance/typed.h"
 
 namespace burn::conformance {
@@ -15,6 +20,28 @@ void add_rows(OpTable& t){
 #undef P1
 #undef P2
 #undef P3
+}
+
+// How many dims a sum's result has: a letter each behind the arrow, without one the letters that occur once; and the
+// most that "..." stands for in any operand.
+std::int64_t einsum_rank(const Call& c, const std::string& equation) {
+  const auto is_letter = [](char ch) { return std::isalpha(static_cast<unsigned char>(ch)) != 0; };
+  const auto arrow = equation.find("->");
+  const std::string left = equation.substr(0, arrow), right = arrow == std::string::npos ? "" : equation.substr(arrow);
+  std::int64_t rank = std::count_if(right.begin(), right.end(), is_letter);
+  if (arrow == std::string::npos) {
+    rank = std::count_if(left.begin(), left.end(),
+                         [&](char ch) { return is_letter(ch) && std::count(left.begin(), left.end(), ch) == 1; });
+  }
+  std::int64_t dots = 0;
+  std::istringstream operands(left);
+  std::string labels;
+  for (std::size_t i = 0; i < c.count() && std::getline(operands, labels, ','); ++i) {
+    if (labels.find("...") == std::string::npos) continue;
+    dots = std::max<std::int64_t>(dots, c.x(i).rank() - std::count_if(labels.begin(), labels.end(), is_letter));
+  }
+  const bool has_dots = arrow == std::string::npos || right.find("...") != std::string::npos;
+  return std::max<std::int64_t>(1, rank + (has_dots ? dots : 0));
 }
 
 // Kinds change, to whatever dtype the case names.
@@ -55,28 +82,11 @@ void add_elementwise(OpTable& t) {
 
   t["einsum"] = [](const Call& c) -> std::vector<Value> {
     const auto equation = c.text("equation");
-    const auto arrow = equation.find("->");
-    if (arrow == std::string::npos) refuse("an einsum without an arrow, whose rank the case does not say");
-    const auto labels = std::count_if(equation.begin() + static_cast<std::ptrdiff_t>(arrow) + 2, equation.end(),
-                                      [](char ch) { return std::isalpha(static_cast<unsigned char>(ch)); });
-    return ranked(std::max<std::int64_t>(1, labels), [&]<int E>() -> std::vector<Value> {
-      // The ranks of one to three operands, one after the other.
-      const auto with = [&](auto&& self, std::size_t i, const auto&... done) -> std::vector<Value> {
-        if (i == c.count()) {
-          if constexpr (sizeof...(done) > 0) return values(einsum<E>(std::string_view{equation}, done...));
-        }
-        if constexpr (sizeof...(done) < 3) {
-          const auto next = [&]<int... I>(std::integer_sequence<int, I...>) {
-            std::vector<Value> result;
-            (void)((c.x(i).rank() == I + 1 && (result = self(self, i + 1, done..., Tensor<I + 1>{c.x(i)}), true)) ||
-                   ...);
-            return result;
-          };
-          return next(std::make_integer_sequence<int, 4>{});
-        }
-        refuse("more than three operands");
-      };
-      return with(with, 0);
+    return ranked(einsum_rank(c, equation), [&]<int E>() -> std::vector<Value> {
+      std::vector<Value> operands;
+      for (std::size_t i = 0; i < c.count(); ++i) operands.push_back(c.x(i));
+      if (ir::is_integer(c.x(0).dtype())) return values(einsum<E, Int>(std::string_view{equation}, operands));
+      return values(einsum<E>(std::string_view{equation}, operands));
     });
   };
 }

@@ -10,6 +10,17 @@
 
 namespace burn::optim {
 
+GradientsParams GradientsParams::take(Gradients& gradients, const nn::detail::Walk& module,
+                                      const std::vector<ParamId>* only) {
+  GradientsParams result;
+  detail::visit_slots(module, [&](Slot& slot) {
+    if (!slot.is_trainable()) return;
+    if (only != nullptr && std::find(only->begin(), only->end(), slot.id) == only->end()) return;
+    if (auto gradient = gradients.remove(slot.value)) result.by_id_[slot.id] = gradient->inner();
+  });
+  return result;
+}
+
 GradientsParams GradientsParams::from_grads(Gradients gradients, const nn::detail::Walk& module,
                                             const client::Site& site) {
   GradientsParams result;

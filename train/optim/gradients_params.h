@@ -22,6 +22,17 @@ class GradientsParams {
     return from_grads(std::move(gradients), const_cast<M&>(module).walk(), at(where));
   }
   static GradientsParams from_grads(Gradients gradients, const nn::detail::Walk& module, const client::Site& site);
+  // The same, taken out of `gradients`, which keeps the others: for a loss through several modules, each with an
+  // optimizer of its own.
+  template <Module M>
+  static GradientsParams from_module(Gradients& gradients, const M& module) {
+    return take(gradients, const_cast<M&>(module).walk(), nullptr);
+  }
+  // Only those of the parameters named (ParamGroup::ids_from_module).
+  template <Module M>
+  static GradientsParams from_params(Gradients& gradients, const M& module, const std::vector<ParamId>& ids) {
+    return take(gradients, const_cast<M&>(module).walk(), &ids);
+  }
 
   std::optional<client::Value> get(ParamId id) const;
   std::optional<client::Value> remove(ParamId id);
@@ -58,6 +69,7 @@ class GradientsParams {
 
  private:
   friend class GradientsAccumulator;
+  static GradientsParams take(Gradients& gradients, const nn::detail::Walk& module, const std::vector<ParamId>* only);
   std::vector<ParamId> ids() const;  // sorted: what is recorded must not depend on the order of a hash table
 
   std::unordered_map<ParamId, client::Value> by_id_;

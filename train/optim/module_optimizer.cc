@@ -20,20 +20,23 @@ namespace {
 constexpr const char* kNameKey = "optimizer";
 constexpr const char* kStepName = "step";
 
-// The numbers of one step as scalars, made once for all parameters of a device and dtype that are at the same step.
+// The numbers of one step as scalars, made once for all parameters of a rule, rate, device and dtype that are at the
+// same step.
 class StepNumbers {
  public:
   // `host`: who answers for these numbers when a captured step is replayed.
-  StepNumbers(const TensorOptimizer& rule, Scalar lr, const client::CaptureHost& host)
-      : rule_(rule), lr_(lr), host_(host) {}
+  explicit StepNumbers(const client::CaptureHost& host) : host_(host) {}
 
   // For a parameter that is about to take its `step`-th step.
-  std::span<const client::Value> get(ParamId id, const client::Value& like, std::int64_t step) {
+  std::span<const client::Value> get(const TensorOptimizer& rule, Scalar lr, ParamId id, const client::Value& like,
+                                     std::int64_t step) {
     const auto same = [&](const Entry& entry) {
-      return entry.device == like.device().get() && entry.dtype == like.dtype() && entry.step == step;
+      return entry.device == like.device().get() && entry.dtype == like.dtype() && entry.step == step &&
+             entry.rule == &rule && entry.lr == std::bit_cast<std::uint64_t>(lr.as_double()) &&
+             entry.lr_source == lr.source();
     };
     auto found = std::find_if(entries_.begin(), entries_.end(), same);
-    if (found == entries_.end()) found = entries_.insert(entries_.end(), make(id, like, step));
+    if (found == entries_.end()) found = entries_.insert(entries_.end(), make(rule, lr, id, like, step));
     return found->values;
   }
 
@@ -54,22 +57,23 @@ class StepNumbers {
     client::DeviceState* device;  // that of a parameter, which the module holds
     ir::DType dtype;
     std::int64_t step;
+    const TensorOptimizer* rule;
+    std::uint64_t lr, lr_source;  // the rate's bits; which number of a captured step it is
     std::vector<client::Value> values;
   };
 
-  Entry make(ParamId id, const client::Value& like, std::int64_t step) const {
-    Entry entry{like.device().get(), like.dtype(), step, {}};
+  Entry make(const TensorOptimizer& rule, Scalar lr, ParamId id, const client::Value& like, std::int64_t step) const {
+    Entry entry{
+        like.device().get(), like.dtype(), step, &rule, std::bit_cast<std::uint64_t>(lr.as_double()), lr.source(), {}};
     const client::Place place{like.device()};
-    const auto numbers = rule_.numbers(lr_.as_double(), step);
-    if (auto* capture = client::CaptureLog::active()) capture->follow(host_, id, lr_, like.dtype(), numbers.size());
+    const auto numbers = rule.numbers(lr.as_double(), step);
+    if (auto* capture = client::CaptureLog::active()) capture->follow(host_, id, lr, like.dtype(), numbers.size());
     for (const double number : numbers) {
       entry.values.push_back(client::scalar(place, number, like.dtype()));
     }
     return entry;
   }
 
-  const TensorOptimizer& rule_;
-  const Scalar lr_;
   const client::CaptureHost& host_;
   std::vector<Entry> entries_;
 };
@@ -105,48 +109,86 @@ void undo_unless(const client::Value& condition, const client::Value& param, cli
 
 ModuleOptimizer::ModuleOptimizer(std::shared_ptr<const TensorOptimizer> rule,
                                  std::optional<GradientClippingConfig> clipping)
-    : rule_(std::move(rule)), clipping_(clipping) {
-  if (clipping_) check(*clipping_);
+    : members_{{ParamGroup::all(), std::move(rule), clipping}} {
+  if (clipping) check(*clipping);
 }
 
 ModuleOptimizer& ModuleOptimizer::with_grad_clipping(const GradientClippingConfig& clipping) {
   check(clipping);
-  clipping_ = clipping;
+  members_.front().clipping = clipping;
   return *this;
 }
 
-void ModuleOptimizer::step(Scalar lr, const nn::detail::Walk& module, GradientsParams gradients,
+ModuleOptimizer& ModuleOptimizer::with_group(ParamGroup group, const ModuleOptimizer& optimizer) {
+  const auto reject = [](const std::string& what) {
+    throw Error(StatusCode::failed_precondition, "with_group: " + what);
+  };
+  if (!states_.empty()) reject("this optimizer has taken a step already");
+  if (optimizer.members_.size() > 1) reject("the group's optimizer has groups itself");
+  if (!optimizer.states_.empty()) reject("the group's optimizer has taken a step already");
+  const auto& only = optimizer.members_.front();
+  members_.push_back({std::move(group), only.rule, only.clipping});
+  return *this;
+}
+
+std::size_t ModuleOptimizer::member_of(ParamId id, std::string_view path) const {
+  for (std::size_t i = members_.size() - 1; i > 0; --i) {
+    if (members_[i].group.matches(id, path)) return i;
+  }
+  return 0;
+}
+
+const TensorOptimizer& ModuleOptimizer::rule_of(ParamId id) const {
+  const auto found = member_of_.find(id);
+  return *members_[found == member_of_.end() ? 0 : found->second].rule;
+}
+
+std::string ModuleOptimizer::name() const {
+  std::string all;
+  for (const auto& member : members_) all += (all.empty() ? "" : "+") + std::string{member.rule->name()};
+  return all;
+}
+
+void ModuleOptimizer::step(const lr::ModuleLearningRate& lr, const nn::detail::Walk& module, GradientsParams gradients,
                            const client::Site& site) {
   const detail::Calling scope{site};
   struct Next {
     Slot* slot;
     client::Value value;
     TensorState state;
+    std::size_t member;
   };
   const Autocast pause{ir::DType::f32};
   client::Value condition = gradients.condition();
   if (condition.has_value()) condition = client::reshape(condition, ir::Shape{}, detail::here());
-  StepNumbers numbers{*rule_, lr, *this};
+  StepNumbers numbers{*this};
   std::vector<Next> next;  // all is recorded before anything is changed
   next.reserve(states_.size());
-  detail::visit_slots(module, [&](Slot& slot) {
+  const auto visit = [&](std::string_view path, Slot& slot) {
     if (!slot.is_trainable()) return;
     auto gradient = gradients.remove(slot.id);
     if (!gradient) return;
     // 16-bit floats are stepped in f32, and so is what is remembered of them: rounded once, as the new parameter.
     *gradient = client::to_compute_dtype(*gradient, detail::here());
-    if (clipping_) gradient = clip(*clipping_, *gradient);
+    const auto which = member_of(slot.id, path);
+    const auto& [group, rule, clipping] = members_[which];
+    if (clipping) gradient = clip(*clipping, *gradient);
     const auto known = states_.find(slot.id);
     TensorState state = known == states_.end() ? TensorState{} : known->second;
     const auto param = client::to_compute_dtype(slot.value.inner(), detail::here());
     follow(state.tensors, param.device());
-    const auto step_numbers = numbers.get(slot.id, param, ++state.step);
+    const auto step_numbers = numbers.get(*rule, lr.lr_from_param(slot.id, path), slot.id, param, ++state.step);
     const auto before = condition.has_value() ? state.tensors : std::vector<client::Value>{};
-    auto updated = rule_->update(step_numbers, param, *gradient, state.tensors);
+    auto updated = rule->update(step_numbers, param, *gradient, state.tensors);
     if (condition.has_value()) undo_unless(condition, param, updated, before, state.tensors);
     updated = client::cast(updated, slot.value.dtype(), detail::here());
-    next.push_back({&slot, client::require_grad(updated), std::move(state)});
-  });
+    next.push_back({&slot, client::require_grad(updated), std::move(state), which});
+  };
+  const bool has_groups = members_.size() > 1;
+  if (has_groups || lr.has_groups())
+    nn::detail::for_each_slot(module, visit);
+  else
+    detail::visit_slots(module, [&](Slot& slot) { visit({}, slot); });  // nobody asks for paths
   if (next.empty() && !gradients.empty()) {
     client::fail("step: none of the " + std::to_string(gradients.size()) +
                      " gradients belongs to a parameter of this module that is trained",
@@ -154,7 +196,8 @@ void ModuleOptimizer::step(Scalar lr, const nn::detail::Walk& module, GradientsP
   }
   std::vector<std::uint64_t> stepped;
   stepped.reserve(next.size());
-  for (auto& [slot, value, state] : next) {
+  for (auto& [slot, value, state, member] : next) {
+    if (has_groups) member_of_[slot->id] = member;
     slot->value = std::move(value);
     states_[slot->id] = std::move(state);
     stepped.push_back(slot->id);
@@ -170,13 +213,15 @@ void ModuleOptimizer::step(Scalar lr, const nn::detail::Walk& module, GradientsP
 // not.
 void ModuleOptimizer::list_captured(client::CaptureState& state) {
   state.host(*this);
-  state.word(reinterpret_cast<std::uintptr_t>(rule_.get()));
-  state.keep(rule_);
   const auto limit = [&](bool given, std::optional<double> value) {
     state.word(given && value ? std::bit_cast<std::uint64_t>(*value) : 0);
   };
-  limit(clipping_.has_value(), clipping_ ? clipping_->value : std::nullopt);
-  limit(clipping_.has_value(), clipping_ ? clipping_->norm : std::nullopt);
+  for (const auto& [group, rule, clipping] : members_) {
+    state.word(reinterpret_cast<std::uintptr_t>(rule.get()));
+    state.keep(rule);
+    limit(clipping.has_value(), clipping ? clipping->value : std::nullopt);
+    limit(clipping.has_value(), clipping ? clipping->norm : std::nullopt);
+  }
   state.word(states_.size());
   for (auto& [id, of_param] : states_) {
     if (state.device()) follow(of_param.tensors, state.device());
@@ -188,7 +233,7 @@ void ModuleOptimizer::list_captured(client::CaptureState& state) {
 
 std::vector<double> ModuleOptimizer::captured_numbers(std::uint64_t key, double lr) const {
   const auto found = states_.find(key);
-  return rule_->numbers(lr, found == states_.end() ? 1 : found->second.step + 1);
+  return rule_of(key).numbers(lr, found == states_.end() ? 1 : found->second.step + 1);
 }
 
 void ModuleOptimizer::captured_advance(std::span<const std::uint64_t> keys) {
@@ -197,15 +242,15 @@ void ModuleOptimizer::captured_advance(std::span<const std::uint64_t> keys) {
 
 Record ModuleOptimizer::to_record(const nn::detail::Walk& module) const {
   Record record;
-  record.metadata()[kNameKey] = rule_->name();
-  std::vector<Record::Read> reads;
+  record.metadata()[kNameKey] = name();
+  std::vector<Record::Read> reads;  // all are under way before one is waited for
   nn::detail::for_each_slot(module, [&](const std::string& path, Slot& slot) {
     const auto found = states_.find(slot.id);
     if (found == states_.end()) return;
     const auto& state = found->second;
     record.insert(key(path, kStepName), TensorData{std::vector<std::int64_t>{state.step}, {1}});
     for (std::size_t i = 0; i < state.tensors.size(); ++i) {
-      reads.emplace_back(key(path, rule_->state_names()[i]), client::to_data_async(state.tensors[i]));
+      reads.emplace_back(key(path, rule_of(slot.id).state_names()[i]), client::to_data_async(state.tensors[i]));
     }
   });
   record.insert_reads(std::move(reads));
@@ -214,18 +259,20 @@ Record ModuleOptimizer::to_record(const nn::detail::Walk& module) const {
 
 void ModuleOptimizer::load_record(const nn::detail::Walk& module, const Record& record) {
   const auto named = record.metadata().find(kNameKey);
-  const auto name = named == record.metadata().end() ? std::string{"unknown"} : named->second;
-  if (name != rule_->name()) {
+  const auto of_record = named == record.metadata().end() ? std::string{"unknown"} : named->second;
+  if (of_record != name()) {
     throw Error(StatusCode::invalid_argument,
-                "load_record: the record is of optimizer " + name + ", this one is " + std::string{rule_->name()});
+                "load_record: the record is of optimizer " + of_record + ", this one is " + name());
   }
   std::map<ParamId, TensorState> states;
+  std::map<ParamId, std::size_t> members;
   std::size_t used = 0;
   nn::detail::for_each_slot(module, [&](const std::string& path, Slot& slot) {
     auto state = state_of(path, slot, record);
     if (!state) return;
     used += 1 + state->tensors.size();
     states[slot.id] = *std::move(state);
+    if (members_.size() > 1) members[slot.id] = member_of(slot.id, path);
   });
   if (used != record.size()) {
     throw Error(StatusCode::invalid_argument, "load_record: " + std::to_string(record.size() - used) +
@@ -233,6 +280,7 @@ void ModuleOptimizer::load_record(const nn::detail::Walk& module, const Record& 
                                                   " tensors have no place in this optimizer of this module");
   }
   states_ = std::move(states);
+  member_of_ = std::move(members);
 }
 
 // Nothing where the record has none of it.
@@ -243,7 +291,7 @@ std::optional<TensorState> ModuleOptimizer::state_of(const std::string& path, co
   if (!ir::is_integer(step->dtype()) || step->num_elements() != 1) misfit(key(path, kStepName), *step, slot);
   TensorState state{step->convert<std::int64_t>().to_vec<std::int64_t>()[0], {}};
   const client::Place place{slot.value.device()};
-  for (const auto name : rule_->state_names()) {
+  for (const auto name : members_[member_of(slot.id, path)].rule->state_names()) {
     const auto& data = record.get(key(path, name));
     if (data.shape() != slot.value.shape() || !ir::is_floating(data.dtype())) misfit(key(path, name), data, slot);
     state.tensors.push_back(

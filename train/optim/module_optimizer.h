@@ -4,10 +4,13 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "client/capture/state.h"
 #include "nn/module.h"
 #include "store/record.h"
+#include "train/lr/module_lr.h"
 #include "train/optim/grad_clipping.h"
 #include "train/optim/gradients_params.h"
 #include "train/optim/tensor_optimizer.h"
@@ -29,14 +32,20 @@ class ModuleOptimizer : private client::CaptureHost {
   template <OptimizerConfig C>
   ModuleOptimizer(const C& config) : ModuleOptimizer(config.init()) {}  // NOLINT: a configuration is an optimizer
 
+  // Of all gradients; a group has the clipping of the optimizer that it was given.
   ModuleOptimizer& with_grad_clipping(const GradientClippingConfig& clipping);
+  // The parameters of a group are another optimizer's: AdamConfig{...} for all, and for "head" SgdConfig{...}. A
+  // parameter belongs to the last group that it is in. Before the first step. Errors (thrown): an optimizer that has
+  // groups itself, or has taken a step.
+  ModuleOptimizer& with_group(ParamGroup group, const ModuleOptimizer& optimizer);
 
   // Updates the parameters that have a gradient, in place, and sends what this thread has recorded: forward, backward
   // and step become one program. Nothing is waited for, but in the first step on another device, to which what is
   // remembered follows. In a captured step `lr` may be one of its numbers. Gradients with a condition that is false
   // change nothing on the device, but count as a step all the same. Errors (of the recording, of the rule; gradients of
   // which none belongs to the module): module and optimizer are as before.
-  void step(Scalar lr, const nn::detail::Walk& module, GradientsParams gradients, const client::Site& site = {});
+  void step(const lr::ModuleLearningRate& lr, const nn::detail::Walk& module, GradientsParams gradients,
+            const client::Site& site = {});
 
   // What is remembered, by the parameters' paths: "conv1.weight/moment_1", "conv1.weight/step".
   Record to_record(const nn::detail::Walk& module) const;
@@ -54,10 +63,19 @@ class ModuleOptimizer : private client::CaptureHost {
   std::vector<double> captured_numbers(std::uint64_t key, double lr) const override;
   void captured_advance(std::span<const std::uint64_t> keys) override;
   std::optional<TensorState> state_of(const std::string& path, const Slot& slot, const Record& record) const;
+  std::size_t member_of(ParamId id, std::string_view path) const;  // which of members_
+  const TensorOptimizer& rule_of(ParamId id) const;                // of a parameter that has taken a step
+  std::string name() const;                                        // of all rules: "adam", "adam+sgd"
 
-  std::shared_ptr<const TensorOptimizer> rule_;
-  std::optional<GradientClippingConfig> clipping_;
-  std::map<ParamId, TensorState> states_;  // ordered: a captured step meets them in the same order each time
+  // Who steps what: the first all that the others do not.
+  struct Member {
+    ParamGroup group;
+    std::shared_ptr<const TensorOptimizer> rule;
+    std::optional<GradientClippingConfig> clipping;
+  };
+  std::vector<Member> members_;
+  std::map<ParamId, std::size_t> member_of_{};  // of the parameters that have taken a step, where there are groups
+  std::map<ParamId, TensorState> states_;       // ordered: a captured step meets them in the same order each time
 };
 
 }  // namespace burn::optim

@@ -18,11 +18,11 @@ class Optimizer {
   // The module after one step, recorded and sent but not waited for. The module is taken by reference, because C++
   // leaves open which argument is made first: `net` must still be whole when from_grads looks at it. If the step throws
   // (a gradient of another shape or device), module and optimizer are as before.
-  M step(Scalar lr, M&& module, GradientsParams gradients, Loc where = Loc::current()) {
+  M step(const lr::ModuleLearningRate& lr, M&& module, GradientsParams gradients, Loc where = Loc::current()) {
     engine_.step(lr, module.walk(), std::move(gradients), at(where));
     return std::move(module);
   }
-  M step(Scalar lr, const M& module, GradientsParams gradients, Loc where = Loc::current()) {
+  M step(const lr::ModuleLearningRate& lr, const M& module, GradientsParams gradients, Loc where = Loc::current()) {
     M next = module;
     engine_.step(lr, next.walk(), std::move(gradients), at(where));
     return next;
@@ -30,6 +30,11 @@ class Optimizer {
 
   Optimizer& with_grad_clipping(const GradientClippingConfig& clipping) {
     engine_.with_grad_clipping(clipping);
+    return *this;
+  }
+  // See ModuleOptimizer::with_group.
+  Optimizer& with_group(ParamGroup group, const ModuleOptimizer& optimizer) {
+    engine_.with_group(std::move(group), optimizer);
     return *this;
   }
 

@@ -93,7 +93,7 @@ TEST(IntegerClamp, BoundsBeyondTheTypeBoundNothing) {
 TEST(IntegerClamp, KeepsWithinFractions) {
   EXPECT_THAT(values(ints({-3, 0, 1, 3}).clamp(-1.5, 2.5)), ElementsAre(-1, 0, 1, 2));
   EXPECT_THAT(test::error_of([] { (void)ints({1}).clamp_min(NAN); }),
-              HasSubstr("max_pair: nan is no whole number, the tensor is i64"));
+              HasSubstr("clamp_min: nan is no whole number, the tensor is i64"));
 }
 
 TEST(IntegerArithmetic, TakesWholeNumbersOnly) {

@@ -1,5 +1,5 @@
 // What a user gets for input that is wrong: the function that was called, what is wrong with which numbers, the line;
-// and that nothing else is lost.
+// and that nothing else is lost. In this process and on a worker.
 #include <functional>
 #include <string>
 #include <vector>
@@ -7,16 +7,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "client/tensor/functions.h"
-#include "client/tensor/linalg.h"
-#include "client/tensor/signal.h"
-#include "client/tensor/tensor.h"
+#include "burn/burn.h"
+#include "tests/support/delayed_backend.h"  // makes "delayed" known
 #include "tests/support/error_of.h"
+#include "tests/system/digits_training.h"
 
 namespace burn {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 using Index = std::int64_t;
 
@@ -36,9 +36,9 @@ struct Case {
 };
 
 // One line for each: the message must name it.
-#define BAD(function, call, ...)                                               \
-  Case {                                                                       \
-    __LINE__, [](const Device& d) { (void)(call); }, function, { __VA_ARGS__ } \
+#define BAD(function, call, ...)                                                                \
+  Case {                                                                                        \
+    __LINE__, []([[maybe_unused]] const Device& d) { (void)(call); }, function, { __VA_ARGS__ } \
   }
 
 // clang-format off
@@ -57,7 +57,7 @@ const std::vector<Case> kRefusedAtTheCall = {
     BAD("sum_dim", x(d).sum_dim(2), "dim 2", "rank 2"),
     BAD("sum_dim", x(d).sum_dim(-3), "dim -3", "rank 2"),
     BAD("sum_dims", x(d).sum_dims({0, 5}), "dim 5", "rank 2"),
-    BAD("sum_dims", x(d).sum_dims({0, -2}), "named twice"),
+    BAD("sum_dims", x(d).sum_dims({0, -2}), "dim -2 is named twice"),
     BAD("mean_dim", x(d).mean_dim(7), "dim 7", "rank 2"),
     BAD("var", x(d).var(-4), "dim -4", "rank 2"),
     BAD("any_dim", x(d).any_dim(2), "dim 2", "rank 2"),
@@ -66,6 +66,7 @@ const std::vector<Case> kRefusedAtTheCall = {
     BAD("cumsum", x(d).cumsum(2), "dim 2", "rank 2"),
     BAD("sort", x(d).sort(2), "dim 2", "rank 2"),
     BAD("topk", x(d).topk(1, -3), "dim -3", "rank 2"),
+    BAD("softmax", activation::softmax(x(d), 2), "dim 2", "rank 2"),
     BAD("logsumexp", x(d).logsumexp(3), "dim 3", "rank 2"),
     BAD("swap_dims", x(d).swap_dims(0, 2), "dim 2", "rank 2"),
     BAD("permute", x(d).permute({0, 2}), "dim 2", "rank 2"),
@@ -100,6 +101,8 @@ const std::vector<Case> kRefusedAtTheCall = {
     BAD("scatter", x(d).scatter(0, (Tensor<2, Int>::zeros({1, 3}, d)), y(d)), "f32[2, 4]", "i64[1, 3]"),
     BAD("select_assign", x(d).select_assign(0, at_index(d, 0), y(d)), "f32[2, 4]"),
     BAD("gather_nd", x(d).gather_nd<1>(Tensor<2, Int>::zeros({1, 3}, d)), "3 dims", "i64[1, 3]", "f32[2, 3]"),
+    BAD("conv2d", module::conv2d(Tensor<4>::ones({1, 3, 8, 8}, d), Tensor<4>::ones({4, 2, 3, 3}, d), std::nullopt, {}), "3 channels", "takes 2"),
+    BAD("linear", (nn::LinearConfig{.d_input = 4, .d_output = 2}.init(d)(x(d))), "f32[2, 3]", "4"),
     // tensors of two devices, two dtypes
     BAD("add", x(d) + Tensor<2>::ones({2, 3}, "null"), "different devices", "null"),
     BAD("matmul", x(d).matmul(Tensor<2>::ones({3, 3}, "null")), "different devices", "null"),
@@ -138,12 +141,20 @@ const std::vector<Case> kFoundByTheWorker = {
     BAD("gather", x(d).gather(1, places(d, -1)).to_data(), "index -1 is outside 0..2"),
     BAD("select", x(d).select(0, at_index(d, 5)).to_data(), "index 5 is outside 0..1"),
     BAD("select", x(d).select(0, at_index(d, -1)).to_data(), "index -1 is outside 0..1"),
+    BAD("take", x(d).take(0, at_index(d, 5)).to_data(), "index 5 is outside 0..1"),
     BAD("take", x(d).take(0, places(d, 5)).to_data(), "index 5 is outside 0..1"),
     BAD("scatter", x(d).scatter(1, places(d, 7), Tensor<2>::ones({2, 2}, d)).to_data(), "index 7 is outside 0..2"),
     BAD("select_assign", x(d).select_assign(0, at_index(d, 7), Tensor<2>::ones({1, 3}, d)).to_data(), "index 7 is outside 0..1"),
-    BAD("gather_nd", x(d).gather_nd<1>(places(d, 7)).to_data(), "outside"),
-    BAD("gather_nd", x(d).gather_nd<1>(places(d, -1)).to_data(), "outside"),
-    BAD("scatter_nd", x(d).scatter_nd(places(d, 7), Tensor<1>::ones({2}, d)).to_data(), "outside"),
+    BAD("gather_nd", x(d).gather_nd<1>(places(d, 7)).to_data(), "index 7 is outside 0..1"),
+    BAD("gather_nd", x(d).gather_nd<1>(places(d, -1)).to_data(), "index -1 is outside 0..1"),
+    BAD("scatter_nd", x(d).scatter_nd(places(d, 7), Tensor<1>::ones({2}, d)).to_data(), "index 7 is outside 0..1"),
+    BAD("embedding", module::embedding(x(d), places(d, 7)).to_data(), "index 7 is outside 0..1"),
+    BAD("embedding", (nn::EmbeddingConfig{.n_embedding = 3, .d_model = 2}.init(d)(places(d, 7)).to_data()), "index 7 is outside 0..2"),
+    BAD("cross_entropy", nn::CrossEntropyLoss{}(x(d), (Tensor<1, Int>::full({2}, 7, d))).to_data(), "index 7 is outside 0..2"),
+    BAD("one_hot", at_index(d, 3).one_hot(3).to_data(), "index 3 is outside 0..2"),
+    BAD("one_hot", at_index(d, -1).one_hot(3).to_data(), "index -1 is outside 0..2"),
+    BAD("one_hot_fill", at_index(d, 3).one_hot_fill(3, 1, 0, -1).to_data(), "index 3 is outside 0..2"),
+    BAD("one_hot_fill", at_index(d, -4).one_hot_fill(3, 1, 0, -1).to_data(), "index -1 is outside 0..2"),
     // a matrix that has no inverse
     BAD("inverse", linalg::inverse(square(d)).to_data(), "2 x 2", "singular", "pivot 1 is 0"),
     BAD("solve", linalg::solve(square(d), square(d)).to_data(), "2 x 2", "singular"),
@@ -151,11 +162,29 @@ const std::vector<Case> kFoundByTheWorker = {
 };
 // clang-format on
 
-class BadInput : public ::testing::Test {
+class BadInput : public ::testing::TestWithParam<const char*> {
  protected:
-  static Device device() { return Device{"cpu"}; }
+  static void SetUpTestSuite() {
+    server_ = new server::Server(test::on_every_transport());
+    delayed_ = new server::Server({.device = "delayed", .ws = "127.0.0.1:0"});
+  }
+  static void TearDownTestSuite() {
+    delete server_;
+    delete delayed_;
+  }
 
-  void expect_all(const std::vector<Case>& cases, bool of_known_programs = false) const {
+  // In this process, on a worker by a transport, or on one whose device finds out later.
+  Device device() const {
+    const std::string wanted = GetParam();
+    if (wanted == "delayed") return Device{delayed_->url()};
+    for (const auto& url : server_->urls()) {
+      if (wanted != "cpu" && url.starts_with(wanted + ":")) return Device{url};
+    }
+    EXPECT_EQ(wanted, "cpu");
+    return Device{"cpu"};
+  }
+
+  void expect_all(const std::vector<Case>& cases) const {
     const Device d = device();
     const auto kept = x(d) * 2;
     for (const auto& bad : cases) {
@@ -164,19 +193,21 @@ class BadInput : public ::testing::Test {
                   message.find(": " + bad.function + ": ") != std::string::npos)
           << "line " << bad.line << ": not by " << bad.function << ": " << message;
       for (const auto& part : bad.says) EXPECT_THAT(message, HasSubstr(part)) << "line " << bad.line;
-      // Of the same ops at two lines there is one plan, and it has one of the lines.
-      EXPECT_THAT(message, HasSubstr("bad_input_test.cc:" + (of_known_programs ? "" : std::to_string(bad.line) + ")")));
+      EXPECT_THAT(message, HasSubstr("bad_input_test.cc:" + std::to_string(bad.line) + ")"));
       EXPECT_EQ(Tensor<1>::ones({3}, d).sum().item(), 3) << "after line " << bad.line;
     }
     EXPECT_EQ(kept.sum().item(), 42);  // recorded before all of it
   }
+
+ private:
+  static inline server::Server *server_ = nullptr, *delayed_ = nullptr;
 };
 
-TEST_F(BadInput, IsRefusedAtTheCall) { expect_all(kRefusedAtTheCall); }
+TEST_P(BadInput, IsRefusedAtTheCall) { expect_all(kRefusedAtTheCall); }
 
-TEST_F(BadInput, ThatOnlyTheWorkerFindsIsReportedByTheNextRead) { expect_all(kFoundByTheWorker, true); }
+TEST_P(BadInput, ThatOnlyTheWorkerFindsIsReportedByTheNextRead) { expect_all(kFoundByTheWorker); }
 
-TEST_F(BadInput, LosesOnlyWhatIsComputedFromIt) {
+TEST_P(BadInput, LosesOnlyWhatIsComputedFromIt) {
   const Device d = device();
   const auto good = x(d) + 1;
   const auto bad = x(d).select(0, at_index(d, 9)) * 2;
@@ -189,7 +220,7 @@ TEST_F(BadInput, LosesOnlyWhatIsComputedFromIt) {
 }
 
 // float -> whole saturates, NaN is 0; whole -> narrower whole keeps the low bits, as in PyTorch (docs/dtypes.md).
-TEST_F(BadInput, NumbersBeyondADtypeAreCastAsDocumented) {
+TEST_P(BadInput, NumbersBeyondADtypeAreCastAsDocumented) {
   const Device d = device();
   const auto wide = Tensor<1>::from_data({3e9, -3e9, NAN, INFINITY}, d).to_int(DType::i32);
   EXPECT_EQ(wide.to_vec_as<std::int64_t>(), (std::vector<std::int64_t>{INT32_MAX, INT32_MIN, 0, INT32_MAX}));
@@ -200,6 +231,36 @@ TEST_F(BadInput, NumbersBeyondADtypeAreCastAsDocumented) {
   // On the host, whoever wants to know asks:
   EXPECT_THAT(test::error_of([&] { (void)whole.to_data().try_cast(DType::u8).value(); }), HasSubstr("u8"));
 }
+
+// A probability that is none: never drawn, and no error.
+TEST_P(BadInput, WeightsThatAreNoProbabilitiesAreNeverDrawn) {
+  const Device d = device();
+  const auto weights = Tensor<2>::from_data({{NAN, 2, -1, 3}, {0, -INFINITY, 1, NAN}}, d);
+  const auto drawn = weights.multinomial(50, true).to_vec_as<Index>(),
+             distinct = weights.multinomial(1).to_vec_as<Index>();
+  for (std::size_t i = 0; i < 50; ++i) {
+    EXPECT_TRUE(drawn[i] == 1 || drawn[i] == 3) << drawn[i];
+    EXPECT_EQ(drawn[50 + i], 2);
+  }
+  EXPECT_TRUE(distinct[0] == 1 || distinct[0] == 3) << distinct[0];
+  EXPECT_EQ(distinct[1], 2);
+}
+
+// The same ops called from two lines are one program, run twice: each error names its own line.
+TEST_P(BadInput, NamesTheLineOfTheCallThoughTheProgramIsKnown) {
+  const Device d = device();
+  const auto source = Tensor<1>::ones({17}, d);
+  for (int round = 0; round < 2; ++round) {
+    const auto first = __LINE__ + 1;
+    const auto one = test::error_of([&] { (void)source.select(0, at_index(d, 99)).to_data(); });
+    const auto two = test::error_of([&] { (void)source.select(0, at_index(d, 99)).to_data(); });
+    EXPECT_THAT(one, HasSubstr("bad_input_test.cc:" + std::to_string(first) + ")"));
+    EXPECT_THAT(two, HasSubstr("bad_input_test.cc:" + std::to_string(first + 1) + ")"));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, BadInput, ::testing::Values("cpu", "ws", "grpc", "unix", "delayed"),
+                         [](const auto& device) { return std::string{device.param}; });
 
 }  // namespace
 }  // namespace burn

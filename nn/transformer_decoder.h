@@ -1,0 +1,95 @@
+// The decoder of a transformer (Vaswani et al., arXiv:1706.03762): attends to what it has said so far and to a memory,
+// an encoder's result. A network without a memory is an encoder with a causal mask: nn/transformer.h.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "nn/transformer.h"
+
+namespace burn::nn {
+
+struct TransformerDecoderInput {
+  Tensor<3> target, memory;                           // [batch, n, d_model], [batch, m, d_model]
+  std::optional<Tensor<2, Bool>> target_mask_pad{};   // [batch, n], true: hidden
+  std::optional<Tensor<3, Bool>> target_mask_attn{};  // [batch, n, n], true: hidden
+  std::optional<Tensor<2, Bool>> memory_mask_pad{};   // [batch, m]
+  std::optional<Tensor<3, Bool>> memory_mask_attn{};  // [batch, n, m]
+  bool is_causal = false;                             // every target position sees itself and what came before
+};
+
+// What a layer, and a whole decoder, keep between the steps of a generation: one for each sequence.
+struct TransformerDecoderLayerAutoregressiveCache {
+  MhaCache self_attn = MhaCache::autoregressive();
+  MhaCache cross_attn = MhaCache::autoregressive_cross_attention();
+  TensorCache<3> output{};  // of the positions so far
+};
+struct TransformerDecoderAutoregressiveCache {
+  std::vector<TransformerDecoderLayerAutoregressiveCache> layers{};
+  TensorCache<3> output{};
+};
+
+// norm_first: x + self_attn(norm_3(x)), then x + cross_attn(norm_1(x), memory), then x + pwff(norm_2(x)). Otherwise
+// norm_1(x + self_attn(x)), norm_2(x + cross_attn(x, memory)), norm_3(x + pwff(x)). The numbering is Burn's, and that
+// of its records.
+struct TransformerDecoderLayer {
+  MultiHeadAttention cross_attn, self_attn;
+  PositionWiseFeedForward pwff;
+  LayerNorm norm_1, norm_2, norm_3;
+  Dropout dropout;
+  bool norm_first = false;
+  BURN_MODULE(TransformerDecoderLayer, cross_attn, self_attn, pwff, norm_1, norm_2, norm_3, dropout)
+
+  // Shapes: target [batch, n, d_model] -> the same. Errors: another last dim, masks of another shape.
+  Tensor<3> forward(const TransformerDecoderInput& input, Loc where = Loc::current()) const;
+  // One step of a generation: of the whole target so far only what is new is computed, and all of it is returned. A
+  // position must not see later ones: is_causal, or a target_mask_attn that says so. The memory is that of the first
+  // step. Errors: fewer positions than the cache has.
+  Tensor<3> forward_autoregressive_inference(const TransformerDecoderInput& input,
+                                             TransformerDecoderLayerAutoregressiveCache& cache,
+                                             Loc where = Loc::current()) const;
+  // The same of the new positions alone, in and out; masks [batch, new, ...] of them, target_mask_pad of all.
+  Tensor<3> forward_next(const TransformerDecoderInput& fresh, TransformerDecoderLayerAutoregressiveCache& cache,
+                         Loc where = Loc::current()) const;
+
+ private:
+  Tensor<3> run(const TransformerDecoderInput& input, TransformerDecoderLayerAutoregressiveCache* cache,
+                Loc where) const;
+};
+
+struct TransformerDecoder {
+  std::vector<TransformerDecoderLayer> layers;
+  BURN_MODULE(TransformerDecoder, layers)
+
+  // As a layer.
+  Tensor<3> forward(const TransformerDecoderInput& input, Loc where = Loc::current()) const;
+  Tensor<3> operator()(const TransformerDecoderInput& input, Loc where = Loc::current()) const {
+    return forward(input, where);
+  }
+
+  TransformerDecoderAutoregressiveCache new_autoregressive_cache() const {
+    TransformerDecoderAutoregressiveCache cache;
+    cache.layers.resize(layers.size());
+    return cache;
+  }
+  // As a layer. Errors: a cache of another decoder.
+  Tensor<3> forward_autoregressive_inference(const TransformerDecoderInput& input,
+                                             TransformerDecoderAutoregressiveCache& cache,
+                                             Loc where = Loc::current()) const;
+};
+
+struct TransformerDecoderConfig {
+  std::int64_t d_model = 0, d_ff = 0, n_heads = 0, n_layers = 0;
+  double dropout = 0.1;
+  bool norm_first = false, quiet_softmax = false;
+  Initializer initializer = default_initializer();
+  std::string activation = "gelu";
+  double layer_norm_eps = 1e-5;
+  BURN_CONFIG(TransformerDecoderConfig, d_model, d_ff, n_heads, n_layers, dropout, norm_first, quiet_softmax,
+              initializer, activation, layer_norm_eps)
+
+  TransformerDecoder init(const Device& device) const;  // Errors: sizes below 1, heads that do not divide d_model.
+  TransformerDecoderLayer init_layer(const Device& device) const;
+};
+
+}  // namespace burn::nn

@@ -1,0 +1,64 @@
+// Learning rates that differ between the parameters of a module.
+//
+//   lr::ModuleLrScheduler schedule{lr::Cosine{.initial = 1e-3, .steps = 1000}};
+//   schedule.with_group(ParamGroup::from_path("head"), lr::Constant{.rate = 1e-2});
+//   net = optim.step(schedule.step(), std::move(net), grads);
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/scalar.h"
+#include "nn/param_group.h"
+#include "train/lr/scheduler.h"
+
+namespace burn::lr {
+
+// The rates of one step: what an optimizer's step() takes. A number is the rate of every parameter.
+class ModuleLearningRate {
+ public:
+  ModuleLearningRate(Scalar base) : base_(base) {}  // NOLINT: implicit on purpose
+  template <Arithmetic T>
+  ModuleLearningRate(T base) : base_(base) {}  // NOLINT: implicit on purpose
+
+  // Another rate for the parameters of a group, in place of what groups before it said.
+  ModuleLearningRate& with_group(ParamGroup group, Scalar rate) {
+    groups_.emplace_back(std::move(group), rate);
+    return *this;
+  }
+  Scalar base() const { return base_; }
+  bool has_groups() const { return !groups_.empty(); }
+  Scalar lr_from_param(ParamId id, std::string_view path) const {
+    Scalar rate = base_;
+    for (const auto& [group, of_group] : groups_) {
+      if (group.matches(id, path)) rate = of_group;
+    }
+    return rate;
+  }
+
+ private:
+  Scalar base_;
+  std::vector<std::pair<ParamGroup, Scalar>> groups_;
+};
+
+// A schedule for all parameters, and others for groups of them; a parameter follows the last group that it is in. A
+// value; one thread at a time.
+class ModuleLrScheduler {
+ public:
+  explicit ModuleLrScheduler(Scheduler base) : base_(std::move(base)) {}
+  ModuleLrScheduler& with_group(ParamGroup group, Scheduler scheduler);
+
+  ModuleLearningRate step();  // the rates of the next step
+
+  // Where every schedule is, as JSON; the schedules themselves and their groups belong to the program. Errors (thrown):
+  // text that is no such record; one of another number of groups. Nothing is changed then.
+  std::string to_record() const;
+  void load_record(const std::string& json);
+
+ private:
+  Scheduler base_;
+  std::vector<std::pair<ParamGroup, Scheduler>> groups_;
+};
+
+}  // namespace burn::lr
