@@ -6,15 +6,25 @@
 #include <string>
 #include <vector>
 
+#include "bench/cpu_time.h"
 #include "client/device.h"
 
 namespace burn::bench {
 
+// The mean over all calls that were measured, warming up left out.
+struct CpuPerCall {
+  double calls = 0;
+  CpuSeconds cpu = {};
+  double nodes = 0;  // that were recorded on the device
+};
+
 // What a benchmark needs to know and how long it may take.
 struct Context {
   Device device;
-  double seconds = 1.0;  // of measuring, after warming up
-  bool gpu = false;      // sizes that fill a GPU
+  double seconds = 1.0;       // of measuring, after warming up
+  bool gpu = false;           // sizes that fill a GPU
+  pid_t server = 0;           // of the device, where its processor time is wanted
+  CpuPerCall* cpu = nullptr;  // set by what is measured with repeat(): null, or the last measurement
 };
 
 struct Benchmark {
@@ -48,5 +58,6 @@ void add_raw_sockets(std::vector<Benchmark>& list);  // raw_sockets.cc
 void add_steps(std::vector<Benchmark>& list);        // steps.cc
 void add_chargpt(std::vector<Benchmark>& list);      // chargpt.cc
 void add_gpt2(std::vector<Benchmark>& list);         // gpt2.cc
+void add_host(std::vector<Benchmark>& list);         // host.cc
 
 }  // namespace burn::bench

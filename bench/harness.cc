@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "bench/bench.h"
+#include "client/record/device_state.h"
 
 namespace burn::bench {
 
@@ -21,8 +22,17 @@ std::vector<double> repeat_batched(const Context& context, int inner, const std:
     return since(start) / inner;
   };
   for (int i = 0; i < kWarmUps; ++i) take();
+  const auto nodes = [&] { return static_cast<double>(context.device.state()->stats().nodes_recorded); };
+  const auto cpu = cpu_seconds(context.server);
+  const auto nodes_before = nodes();
   const auto start = Clock::now();
   while (samples.size() < kLeast || since(start) < context.seconds) samples.push_back(take());
+  if (context.cpu) {
+    const auto now = cpu_seconds(context.server);
+    const auto calls = static_cast<double>(samples.size()) * inner;
+    *context.cpu = {
+        calls, {(now.own - cpu.own) / calls, (now.server - cpu.server) / calls}, (nodes() - nodes_before) / calls};
+  }
   return samples;
 }
 

@@ -19,13 +19,19 @@ double quantile(const std::vector<double>& sorted, double q) {
   return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-std::string line(const Benchmark& benchmark, const std::string& device, std::vector<double> samples) {
+std::string line(const Benchmark& benchmark, const std::string& device, std::vector<double> samples,
+                 const CpuPerCall& cpu) {
   std::sort(samples.begin(), samples.end());
-  char text[512];
-  std::snprintf(text, sizeof(text),
-                R"({"bench":"%s","device":"%s","value":%.4g,"unit":"%s","better":"%s","n":%zu,"p10":%.4g,"p90":%.4g})",
-                benchmark.name.c_str(), device.c_str(), quantile(samples, 0.5), benchmark.unit.c_str(),
-                benchmark.better.c_str(), samples.size(), quantile(samples, 0.1), quantile(samples, 0.9));
+  char text[512], more[128] = "";
+  if (cpu.calls > 0) {
+    std::snprintf(more, sizeof(more), R"(,"cpu_us":%.4g,"server_cpu_us":%.4g,"nodes":%.4g)", cpu.cpu.own * 1e6,
+                  cpu.cpu.server * 1e6, cpu.nodes);
+  }
+  std::snprintf(
+      text, sizeof(text),
+      R"({"bench":"%s","device":"%s","value":%.4g,"unit":"%s","better":"%s","n":%zu,"p10":%.4g,"p90":%.4g%s})",
+      benchmark.name.c_str(), device.c_str(), quantile(samples, 0.5), benchmark.unit.c_str(), benchmark.better.c_str(),
+      samples.size(), quantile(samples, 0.1), quantile(samples, 0.9), more);
   return text;
 }
 
@@ -37,6 +43,7 @@ int main(int argc, char** argv) {
   std::string url = "cpu", json;
   std::vector<std::string> only;
   double seconds = 1.0;
+  pid_t server = 0;
   bool list_only = false, gpu = false;
   CLI::App app{"Measures a device; one JSON object a line", "burn-bench"};
   app.add_option("--device", url, "Device URL")->capture_default_str();
@@ -44,6 +51,7 @@ int main(int argc, char** argv) {
   app.add_option("--json", json, "Also append the lines to this file");
   app.add_option("--seconds", seconds, "Measuring time of each")->capture_default_str();
   app.add_flag("--gpu", gpu, "Sizes that fill a GPU; what cuda devices of this process get anyway");
+  app.add_option("--server-pid", server, "Whose processor time to tell, beside that of this process: cpu_us each call");
   app.add_flag("--list", list_only, "Print the names");
   CLI11_PARSE(app, argc, argv);
   gpu = gpu || url.starts_with("cuda");
@@ -57,6 +65,7 @@ int main(int argc, char** argv) {
   add_steps(list);
   add_chargpt(list);
   add_gpt2(list);
+  add_host(list);
   add_client(list);
   if (list_only) {
     for (const auto& benchmark : list) std::cout << benchmark.name << '\n';
@@ -75,7 +84,9 @@ int main(int argc, char** argv) {
     for (const auto& benchmark : list) {
       if (!only.empty() && std::find(only.begin(), only.end(), benchmark.name) == only.end()) continue;
       if (only.empty() && benchmark.gpu_only && !gpu) continue;
-      const auto text = line(benchmark, url, benchmark.run({device, seconds, gpu}));
+      CpuPerCall cpu;
+      auto samples = benchmark.run({device, seconds, gpu, server, &cpu});
+      const auto text = line(benchmark, url, std::move(samples), cpu);
       std::cout << text << std::endl;
       if (file) file << text << std::endl;
     }

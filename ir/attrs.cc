@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -35,7 +36,7 @@ AttrValue value_of(const Field& field) {
 
 // ---- AttrValue -> field; false: it does not fit
 
-bool read(const AttrValue& value, bool& field) {
+bool read(const AttrValueView& value, bool& field) {
   const auto* number = std::get_if<std::int64_t>(&value);
   if (!number || (*number != 0 && *number != 1)) return false;
   field = *number == 1;
@@ -44,15 +45,15 @@ bool read(const AttrValue& value, bool& field) {
 
 template <typename Enum>
   requires std::is_enum_v<Enum>
-bool read(const AttrValue& value, Enum& field) {
-  const auto* text = std::get_if<std::string>(&value);
+bool read(const AttrValueView& value, Enum& field) {
+  const auto* text = std::get_if<std::string_view>(&value);
   const auto parsed = text ? parse_enum<Enum>(*text) : std::nullopt;
   if (parsed) field = *parsed;
   return parsed.has_value();
 }
 
 template <typename Field>
-bool read(const AttrValue& value, Field& field) {
+bool read(const AttrValueView& value, Field& field) {
   const auto* same = std::get_if<Field>(&value);
   if (same) field = *same;
   return same != nullptr;
@@ -72,16 +73,16 @@ std::string_view wanted() {
     return "a number";
 }
 
-std::string shown(const AttrValue& value) {
-  if (const auto* text = std::get_if<std::string>(&value)) return quoted(*text);
+std::string shown(const AttrValueView& value) {
+  if (const auto* text = std::get_if<std::string_view>(&value)) return quoted(*text);
   if (const auto* dims = std::get_if<Dims>(&value)) return to_string(*dims);
   if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
   return std::to_string(std::get<std::int64_t>(value));
 }
 
 template <typename Field>
-Status read_attr(std::string_view op, std::string_view attr, std::span<const NamedAttr> attrs, Field& field) {
-  const NamedAttr* found = nullptr;
+Status read_attr(std::string_view op, std::string_view attr, std::span<const AttrView> attrs, Field& field) {
+  const AttrView* found = nullptr;
   for (const auto& candidate : attrs) {
     if (candidate.name != attr) continue;
     if (found) return invalid_argument(fmt::format("{}: attribute \"{}\" appears twice", op, attr));
@@ -95,8 +96,9 @@ Status read_attr(std::string_view op, std::string_view attr, std::span<const Nam
 }
 
 template <typename Kind>
-Result<Op> build(std::span<const NamedAttr> attrs) {
-  Kind kind;
+Result<Op> build(std::span<const AttrView> attrs) {
+  Result<Op> op{Op{std::in_place_type<Kind>}};  // filled in where it is: ops are large
+  auto& kind = std::get<Kind>(*op);
   for (const auto& given : attrs) {
     bool known = false;
     for_each_attr(kind, [&](std::string_view attr, auto&) { known = known || attr == given.name; });
@@ -108,8 +110,8 @@ Result<Op> build(std::span<const NamedAttr> attrs) {
   for_each_attr(kind, [&](std::string_view attr, auto& field) {
     if (status.ok()) status = read_attr(Kind::kName, attr, attrs, field);
   });
-  if (!status.ok()) return status;
-  return Op{kind};
+  if (!status.ok()) op = status;
+  return op;
 }
 
 template <typename Field>
@@ -141,27 +143,59 @@ std::vector<NamedAttr> attrs_of(const Op& op) {
 }
 
 std::vector<NamedAttr> changed_attrs_of(const Op& op) {
-  std::vector<NamedAttr> attrs;
+  class Collector final : public AttrSink {
+   public:
+    void attr(std::string_view name, std::int64_t value) override { attrs.push_back({std::string{name}, value}); }
+    void attr(std::string_view name, double value) override { attrs.push_back({std::string{name}, value}); }
+    void attr(std::string_view name, std::string_view value) override {
+      attrs.push_back({std::string{name}, std::string{value}});
+    }
+    void attr(std::string_view name, const Dims& values) override { attrs.push_back({std::string{name}, values}); }
+
+    std::vector<NamedAttr> attrs;
+  } collector;
+  each_changed_attr(op, collector);
+  return std::move(collector.attrs);
+}
+
+void each_changed_attr(const Op& op, AttrSink& sink) {
   std::visit(
-      [&](const auto& kind) {
-        using Kind = std::remove_cvref_t<decltype(kind)>;
-        const Kind defaults;
-        [[maybe_unused]] const auto add = [&](const auto& attr) {
-          if (!same_bits(kind.*attr.member, defaults.*attr.member))
-            attrs.push_back({std::string{attr.name}, value_of(kind.*attr.member)});
+      [&]<typename Kind>(const Kind& kind) {
+        [[maybe_unused]] static constexpr Kind kDefaults{};
+        [[maybe_unused]] const auto give = [&](const auto& attr) {
+          const auto& field = kind.*attr.member;
+          using Field = std::remove_cvref_t<decltype(field)>;
+          if (same_bits(field, kDefaults.*attr.member)) return;
+          if constexpr (std::is_enum_v<Field>)
+            sink.attr(attr.name, name(field));
+          else if constexpr (std::is_same_v<Field, bool>)
+            sink.attr(attr.name, std::int64_t{field ? 1 : 0});
+          else
+            sink.attr(attr.name, field);
         };
-        std::apply([&](const auto&... attr) { (add(attr), ...); }, Kind::kAttrs);
+        std::apply([&](const auto&... attr) { (give(attr), ...); }, Kind::kAttrs);
       },
       op);
-  return attrs;
+}
+
+Result<Op> read_op(std::string_view kind_name, std::span<const AttrView> attrs) {
+  using Build = Result<Op> (*)(std::span<const AttrView>);
+  static const std::unordered_map<std::string_view, Build> by_name{
+#define OP(type) {type::kName, &build<type>},
+      BURN_OPS(OP)
+#undef OP
+  };
+  const auto found = by_name.find(kind_name);
+  if (found == by_name.end()) return unimplemented(fmt::format("op {}", quoted(kind_name)));
+  return found->second(attrs);
 }
 
 Result<Op> make_op(std::string_view kind_name, std::span<const NamedAttr> attrs) {
-#define OP(type) \
-  if (kind_name == type::kName) return build<type>(attrs);
-  BURN_OPS(OP)
-#undef OP
-  return unimplemented(fmt::format("op {}", quoted(kind_name)));
+  std::vector<AttrView> views;
+  views.reserve(attrs.size());
+  for (const auto& attr : attrs)
+    views.push_back({attr.name, std::visit([](const auto& value) { return AttrValueView{value}; }, attr.value)});
+  return read_op(kind_name, views);
 }
 
 std::size_t write_image(const Op& op, std::byte* out) {

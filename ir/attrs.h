@@ -22,6 +22,13 @@ struct NamedAttr {
   friend bool operator==(const NamedAttr&, const NamedAttr&) = default;
 };
 
+// The same where the texts are somebody else's: nothing is copied on the way from the wire to an op, or back.
+using AttrValueView = std::variant<std::int64_t, double, std::string_view, Dims>;
+struct AttrView {
+  std::string_view name;
+  AttrValueView value;
+};
+
 // The kName of the op's struct: what stands on the wire.
 std::string_view kind_name(const Op& op);
 
@@ -29,9 +36,21 @@ std::vector<NamedAttr> attrs_of(const Op& op);
 // Without those that have their defaults, bit for bit (-0.0 is not 0.0): what is sent.
 std::vector<NamedAttr> changed_attrs_of(const Op& op);
 
+// Takes attributes one by one.
+class AttrSink {
+ public:
+  virtual ~AttrSink() = default;
+  virtual void attr(std::string_view name, std::int64_t value) = 0;
+  virtual void attr(std::string_view name, double value) = 0;
+  virtual void attr(std::string_view name, std::string_view value) = 0;
+  virtual void attr(std::string_view name, const Dims& values) = 0;
+};
+void each_changed_attr(const Op& op, AttrSink& sink);
+
 // The op of that name with those attributes, each of the right type and at most once; absent ones have the default of
 // the op's struct.
 // Errors: UNIMPLEMENTED for an unknown op, INVALID_ARGUMENT for attributes that do not fit.
+Result<Op> read_op(std::string_view kind_name, std::span<const AttrView> attrs);
 Result<Op> make_op(std::string_view kind_name, std::span<const NamedAttr> attrs);
 
 // Appends a fixed, unambiguous byte image of the op, for hashing. At most kMaxOpImage bytes.

@@ -1,6 +1,7 @@
 #include "ir/pointwise.h"
 
 #include <array>
+#include <unordered_map>
 
 namespace burn::ir {
 namespace {
@@ -25,10 +26,13 @@ int pointwise_count() { return static_cast<int>(kRows.size()); }
 std::string_view name(PointwiseFn fn) { return row(fn).name; }
 
 std::optional<PointwiseFn> parse_pointwise(std::string_view text) {
-  for (std::size_t i = 0; i < kRows.size(); ++i) {
-    if (kRows[i].name == text) return static_cast<PointwiseFn>(i);
-  }
-  return std::nullopt;
+  static const auto by_name = [] {  // asked for most nodes of a program that is read
+    std::unordered_map<std::string_view, PointwiseFn> functions;
+    for (std::size_t i = 0; i < kRows.size(); ++i) functions.emplace(kRows[i].name, static_cast<PointwiseFn>(i));
+    return functions;
+  }();
+  const auto found = by_name.find(text);
+  return found == by_name.end() ? std::nullopt : std::optional{found->second};
 }
 
 }  // namespace burn::ir

@@ -34,9 +34,10 @@ constexpr int kFirstBody = v1::Envelope::kHelloFieldNumber;
 constexpr int kLastBody = v1::Envelope::kDoneFieldNumber;
 static_assert(kLastBody - kFirstBody + 1 == static_cast<int>(std::variant_size_v<Body>));
 
-// `Frame { header { seq, body }, payload }` up to the payload's first byte.
-std::string assemble(std::uint64_t seq, int field, const pb::MessageLite& body, std::size_t payload) {
-  const auto body_size = body.ByteSizeLong();
+// `Frame { header { seq, body }, payload }` up to the payload's first byte. `write` puts body_size bytes where it is
+// told and says where they end.
+template <typename Write>
+std::string assemble(std::uint64_t seq, int field, std::size_t body_size, std::size_t payload, Write&& write) {
   const auto tag = block_tag(field);
   const auto envelope_size = (seq ? 1 + CodedOutputStream::VarintSize64(seq) : 0) +
                              CodedOutputStream::VarintSize32(tag) + CodedOutputStream::VarintSize64(body_size) +
@@ -53,7 +54,7 @@ std::string assemble(std::uint64_t seq, int field, const pb::MessageLite& body, 
   }
   at = CodedOutputStream::WriteTagToArray(tag, at);
   at = CodedOutputStream::WriteVarint64ToArray(body_size, at);
-  at = body.SerializeWithCachedSizesToArray(at);
+  at = write(at);
   if (payload) {
     at = CodedOutputStream::WriteTagToArray(kPayloadTag, at);
     CodedOutputStream::WriteVarint64ToArray(payload, at);
@@ -192,11 +193,19 @@ Result<Frame> assemble(std::string_view header, SharedBytes payload, Programs pr
 }  // namespace
 
 EncodedFrame encode(const Frame& frame) {
+  const auto field = kFirstBody + static_cast<int>(frame.body.index());
+  if (const auto* define = std::get_if<DefineProgram>(&frame.body)) {
+    const auto body = write_define(*define);
+    auto header = assemble(frame.seq, field, body.size(), frame.payload.size(),
+                           [&](std::uint8_t* at) { return std::copy(body.begin(), body.end(), at); });
+    return {std::move(header), frame.payload};
+  }
   alignas(8) char first[kArenaBytes];  // bodies of everyday size are put together on the stack
   pb::Arena arena{first, sizeof(first)};
   const auto* body = make_body(frame.body, arena);
-  const auto field = kFirstBody + static_cast<int>(frame.body.index());
-  return {assemble(frame.seq, field, *body, frame.payload.size()), frame.payload};
+  auto header = assemble(frame.seq, field, body->ByteSizeLong(), frame.payload.size(),
+                         [&](std::uint8_t* at) { return body->SerializeWithCachedSizesToArray(at); });
+  return {std::move(header), frame.payload};
 }
 
 Result<Frame> decode(const SharedBytes& bytes, Programs programs) {

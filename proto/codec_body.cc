@@ -49,14 +49,6 @@ v1::Hello* to_wire(const Hello& hello, Arena& arena) {
   return out;
 }
 
-v1::DefineProgram* to_wire(const DefineProgram& define, Arena& arena) {
-  auto* out = make<v1::DefineProgram>(arena);
-  out->set_id(define.id);
-  if (define.program) proto::to_wire(*define.program, out->mutable_program());
-  out->mutable_forget()->Add(define.forget.begin(), define.forget.end());
-  return out;
-}
-
 v1::Run* to_wire(const RunProgram& body, Arena& arena) {
   const auto& run = body.run;
   auto* out = make<v1::Run>(arena);
@@ -267,7 +259,14 @@ Result<Body> read_as(std::string_view bytes) {
 }  // namespace
 
 const MessageLite* make_body(const Body& body, Arena& arena) {
-  return std::visit([&](const auto& kind) -> const MessageLite* { return to_wire(kind, arena); }, body);
+  return std::visit(
+      [&]<typename Kind>(const Kind& kind) -> const MessageLite* {
+        if constexpr (std::is_same_v<Kind, DefineProgram>)
+          return nullptr;
+        else
+          return to_wire(kind, arena);
+      },
+      body);
 }
 
 Status too_large(std::size_t bytes, std::size_t limit) {

@@ -1,12 +1,15 @@
 // What the files of the codec share. Names generated classes without including them: only codec*.cc do that.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/status.h"
+#include "ir/attrs.h"
 #include "ir/program.h"
 #include "proto/codec.h"
 #include "proto/message.h"
@@ -19,7 +22,6 @@ class CodedInputStream;
 }
 }  // namespace google::protobuf
 namespace burn::v1 {
-class Program;
 class TensorType;
 }  // namespace burn::v1
 
@@ -35,7 +37,7 @@ Status too_large(std::size_t bytes, std::size_t limit);
 
 inline constexpr std::size_t kArenaBytes = 4096;  // what a message may take on the stack before it allocates
 
-// The generated message of a body, owned by the arena.
+// The generated message of a body, owned by the arena. Null for a DefineProgram, which write_define() writes.
 const google::protobuf::MessageLite* make_body(const Body& body, google::protobuf::Arena& arena);
 // Reads the body that field `field` of an Envelope holds; of a DefineProgram everything but the program.
 Result<Body> read_body(int field, std::string_view bytes);
@@ -46,7 +48,13 @@ std::string wire_text(std::string_view text);
 void to_wire(const ir::TensorType& type, v1::TensorType* out);
 Result<ir::TensorType> from_wire(const v1::TensorType& type);
 
-void to_wire(const ir::Program& program, v1::Program* out);
+inline constexpr std::size_t kMaxSiteFiles = 4096;  // of a program
+
+// Reads an Attr; its texts are those of `bytes`.
+Result<ir::AttrView> read_attr(std::string_view bytes);
+
+// The bytes of a DefineProgram.
+std::string write_define(const DefineProgram& define);
 
 // Reads a DefineProgram but for the program, of which it says where it stands. Errors: bytes that are none.
 Result<DefineProgram> read_define(std::string_view bytes, std::string_view* program);

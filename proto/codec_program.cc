@@ -1,5 +1,4 @@
-#include <unordered_map>
-
+// Programs from the wire. By hand: a program that changes with every step is read with every step.
 #include <fmt/format.h>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/wire_format_lite.h>
@@ -7,6 +6,7 @@
 #include "ir/attrs.h"
 #include "proto/burn.pb.h"
 #include "proto/codec_internal.h"
+#include "proto/wire.h"
 
 namespace burn::proto {
 namespace {
@@ -17,95 +17,30 @@ using google::protobuf::io::CodedInputStream;
 
 constexpr std::size_t kMaxInputBytes = 256;                    // one Input on the wire
 constexpr std::size_t kMaxNodeBytes = std::size_t{256} << 10;  // one Node: a concat of many
-constexpr int kMaxAttrs = 32;
+constexpr std::size_t kMaxAttrs = 32;
 constexpr std::size_t kMaxInputs = kMaxIds;  // a run names them all
-constexpr std::size_t kMaxSiteFiles = 4096;
-
-// --- to the wire -----------------------------------------------------------------------------------------------------
-
-void to_wire(const ir::NamedAttr& attr, v1::Attr* out) {
-  out->set_name(attr.name);
-  if (const auto* number = std::get_if<std::int64_t>(&attr.value)) {
-    out->set_number(*number);
-  } else if (const auto* real = std::get_if<double>(&attr.value)) {
-    out->set_real(*real);
-  } else if (const auto* text = std::get_if<std::string>(&attr.value)) {
-    out->set_text(*text);
-  } else {
-    const auto& dims = std::get<ir::Dims>(attr.value);
-    out->mutable_numbers()->mutable_values()->Add(dims.begin(), dims.end());
-  }
-}
-
-// Numbers the files of call sites by first use. Sites of one file mostly share the pointer; texts are compared when
-// not.
-class SiteFiles {
- public:
-  explicit SiteFiles(v1::Program* program) : program_(program) {}
-
-  std::uint32_t index_plus_one(const char* file) {
-    if (!file) return 0;
-    const auto [seen, is_new] = by_pointer_.try_emplace(file, 0);
-    if (is_new) seen->second = add(file);
-    return seen->second;
-  }
-
- private:
-  std::uint32_t add(const char* file) {
-    const auto [known, is_new] = by_text_.try_emplace(file, static_cast<std::uint32_t>(by_text_.size() + 1));
-    if (known->second > kMaxSiteFiles) return 0;
-    if (is_new) program_->add_site_files(wire_text(file));
-    return known->second;
-  }
-
-  v1::Program* program_;
-  std::unordered_map<const char*, std::uint32_t> by_pointer_;
-  std::unordered_map<std::string_view, std::uint32_t> by_text_;
-};
 
 // --- from the wire ---------------------------------------------------------------------------------------------------
-
-Result<ir::NamedAttr> from_wire(const v1::Attr& attr) {
-  switch (attr.value_case()) {
-    case v1::Attr::kNumber:
-      return ir::NamedAttr{attr.name(), attr.number()};
-    case v1::Attr::kReal:
-      return ir::NamedAttr{attr.name(), attr.real()};
-    case v1::Attr::kText:
-      return ir::NamedAttr{attr.name(), attr.text()};
-    case v1::Attr::kNumbers: {
-      const auto& values = attr.numbers().values();
-      if (values.size() > ir::kMaxRank) {
-        return invalid_argument(
-            fmt::format("an attribute of {} numbers; at most {} may be", values.size(), ir::kMaxRank));
-      }
-      return ir::NamedAttr{
-          attr.name(), ir::Dims{std::span<const std::int64_t>{values.data(), static_cast<std::size_t>(values.size())}}};
-    }
-    case v1::Attr::VALUE_NOT_SET:
-      break;
-  }
-  return invalid_argument("an attribute without a value");
-}
 
 // The length-delimited fields of one message, in the order they come; other fields are skipped.
 // body(field, bytes) returns a Status; the first failure ends it. False in `sound`: the bytes are not a message.
 template <typename Body>
 Status each_block(std::string_view bytes, bool& sound, Body&& body) {
-  CodedInputStream in{reinterpret_cast<const std::uint8_t*>(bytes.data()), static_cast<int>(bytes.size())};
+  WireReader in{bytes};
   sound = false;
-  while (in.CurrentPosition() < static_cast<int>(bytes.size())) {
-    const auto tag = in.ReadTag();
-    if (tag == 0) return {};
-    if (WireFormatLite::GetTagWireType(tag) == WireFormatLite::WIRETYPE_LENGTH_DELIMITED) {
-      const auto block = read_block(in, bytes);
-      if (!block) return {};
-      if (auto status = body(WireFormatLite::GetTagFieldNumber(tag), *block); !status.ok()) {
-        sound = true;
-        return status;
-      }
-    } else if (!WireFormatLite::SkipField(&in, tag)) {
-      return {};
+  while (!in.at_end()) {
+    int field = 0;
+    auto type = WireType::varint;
+    if (!in.tag(field, type)) return {};
+    if (type != WireType::block) {
+      if (!in.skip(field, type)) return {};
+      continue;
+    }
+    std::string_view block;
+    if (!in.block(block)) return {};
+    if (auto status = body(field, block); !status.ok()) {
+      sound = true;
+      return status;
     }
   }
   sound = true;
@@ -174,45 +109,107 @@ class ProgramReader {
 
   // A list of sint32 in packed form, the only one written; each takes a byte at least.
   Status read_outputs(std::string_view bytes) {
-    CodedInputStream in{reinterpret_cast<const std::uint8_t*>(bytes.data()), static_cast<int>(bytes.size())};
-    while (in.CurrentPosition() < static_cast<int>(bytes.size())) {
-      std::uint32_t code = 0;
-      if (!in.ReadVarint32(&code)) return invalid_argument("malformed outputs");
+    for (WireReader in{bytes}; !in.at_end();) {
+      std::uint64_t code = 0;
+      if (!in.varint(code)) return invalid_argument("malformed outputs");
       if (outputs_.size() >= ir::ProgramBuilder::kMaxNodes) return too_many("outputs", ir::ProgramBuilder::kMaxNodes);
-      outputs_.push_back(ir::Ref::from_code(WireFormatLite::ZigZagDecode32(code)));
+      outputs_.push_back(ir::Ref::from_code(zigzag_decode32(code)));
     }
     return {};
   }
 
+  // What a Node says, its attributes still to be read.
+  struct NodeParts {
+    std::string_view op;
+    std::uint64_t site_file = 0, site_line = 0, site_op = 0, recompute = 0;
+  };
+
   Status read_node(std::string_view bytes) {
     const auto k = builder_.size();
-    if (bytes.size() > kMaxNodeBytes || !parse(node_, bytes))
+    NodeParts node;
+    if (bytes.size() > kMaxNodeBytes || !split_node(bytes, node))
       return invalid_argument(fmt::format("node {}: malformed", k));
-    const auto site = site_of(node_);
-    auto status = add_node(site);
-    if (status.ok()) return status;
+    const auto site = site_of(node);
+    auto status = add_node(node, site);
+    if (status.ok()) [[likely]]
+      return status;
     return status.with_context(site.file ? fmt::format("node {} at {}", k, ir::to_string(site))
                                          : fmt::format("node {}", k));
   }
 
-  Status add_node(const ir::CallSite& site) {
-    if (node_.attrs_size() > kMaxAttrs) return too_many("attributes to a node", kMaxAttrs);
-    attrs_.clear();
-    for (const auto& wire : node_.attrs()) {
-      BURN_TRY(auto attr, from_wire(wire));
-      attrs_.push_back(std::move(attr));
-    }
-    BURN_TRY(const auto op, ir::make_op(node_.op(), attrs_));
+  // Operands and attributes are left in operands_ and attr_blocks_.
+  bool split_node(std::string_view bytes, NodeParts& node) {
     operands_.clear();
-    for (const auto code : node_.operands()) operands_.push_back(ir::Ref::from_code(code));
-    return builder_.add(op, operands_, site, node_.recompute()).status();
+    attr_blocks_.clear();
+    WireReader in{bytes};
+    while (!in.at_end()) {
+      int field = 0;
+      auto type = WireType::varint;
+      std::string_view block;
+      if (!in.tag(field, type)) return false;
+      if (type == WireType::block) {
+        if (!in.block(block)) return false;
+        if (field == v1::Node::kOpFieldNumber)
+          node.op = block;
+        else if (field == v1::Node::kAttrsFieldNumber)
+          attr_blocks_.push_back(block);
+        else if (field == v1::Node::kOperandsFieldNumber && !read_operands(block))
+          return false;
+      } else if (auto* number = type == WireType::varint ? number_of(field, node) : nullptr) {
+        if (!in.varint(*number)) return false;
+      } else if (type == WireType::varint && field == v1::Node::kOperandsFieldNumber) {
+        std::uint64_t code = 0;  // not packed, as a parser must accept
+        if (!in.varint(code)) return false;
+        operands_.push_back(ir::Ref::from_code(zigzag_decode32(code)));
+      } else if (!in.skip(field, type)) {
+        return false;
+      }
+    }
+    return true;
   }
 
-  ir::CallSite site_of(const v1::Node& node) const {
-    const auto text = [&](std::uint32_t index_plus_one) {
-      return index_plus_one == 0 || index_plus_one > files_->size() ? nullptr : (*files_)[index_plus_one - 1].c_str();
+  static std::uint64_t* number_of(int field, NodeParts& node) {
+    switch (field) {
+      case v1::Node::kSiteFileFieldNumber:
+        return &node.site_file;
+      case v1::Node::kSiteLineFieldNumber:
+        return &node.site_line;
+      case v1::Node::kSiteOpFieldNumber:
+        return &node.site_op;
+      case v1::Node::kRecomputeFieldNumber:
+        return &node.recompute;
+      default:
+        return nullptr;
+    }
+  }
+
+  bool read_operands(std::string_view packed) {
+    std::uint64_t code = 0;
+    for (WireReader in{packed}; !in.at_end();) {
+      if (!in.varint(code)) return false;
+      operands_.push_back(ir::Ref::from_code(zigzag_decode32(code)));
+    }
+    return true;
+  }
+
+  Status add_node(const NodeParts& node, const ir::CallSite& site) {
+    if (attr_blocks_.size() > kMaxAttrs) return too_many("attributes to a node", kMaxAttrs);
+    attrs_.clear();
+    for (const auto block : attr_blocks_) {
+      BURN_TRY(attrs_.emplace_back(), read_attr(block));
+    }
+    const auto op = ir::read_op(node.op, attrs_);
+    if (!op.ok()) [[unlikely]]
+      return op.status();
+    return builder_.add(*op, operands_, site, node.recompute != 0).status();
+  }
+
+  ir::CallSite site_of(const NodeParts& node) const {
+    const auto text = [&](std::uint64_t index_plus_one) {
+      const auto index = static_cast<std::uint32_t>(index_plus_one);
+      return index == 0 || index > files_->size() ? nullptr : (*files_)[index - 1].c_str();
     };
-    return {text(node.site_file()), node.site_line(), text(node.site_op())};
+    return {text(node.site_file), static_cast<std::uint32_t>(node.site_line), text(node.site_op)};
   }
 
   ir::ProgramBuilder builder_;
@@ -221,8 +218,8 @@ class ProgramReader {
   std::shared_ptr<std::vector<std::string>> files_ = std::make_shared<std::vector<std::string>>();
   // Reused from part to part.
   v1::Input input_;
-  v1::Node node_;
-  std::vector<ir::NamedAttr> attrs_;
+  std::vector<std::string_view> attr_blocks_;
+  std::vector<ir::AttrView> attrs_;
   std::vector<ir::Ref> operands_;
 };
 
@@ -239,26 +236,6 @@ bool read_ids(CodedInputStream& in, std::vector<ProgramId>& ids) {
 }
 
 }  // namespace
-
-void to_wire(const ir::Program& program, v1::Program* out) {
-  for (const auto& input : program.inputs) {
-    auto* wire = out->add_inputs();
-    to_wire(input.type, wire->mutable_type());
-    wire->set_donated(input.donated);
-  }
-  SiteFiles files{out};
-  for (const auto& node : program.nodes) {
-    auto* wire = out->add_nodes();
-    wire->set_op(std::string{ir::kind_name(node.op)});
-    for (const auto ref : program.operands_of(node)) wire->add_operands(ref.code());
-    for (const auto& attr : ir::changed_attrs_of(node.op)) to_wire(attr, wire->add_attrs());
-    wire->set_site_file(files.index_plus_one(node.site.file));
-    if (wire->site_file() != 0) wire->set_site_line(node.site.line);
-    wire->set_site_op(files.index_plus_one(node.site.op));
-    wire->set_recompute(node.recompute);
-  }
-  for (const auto ref : program.outputs) out->add_outputs(ref.code());
-}
 
 Result<DefineProgram> read_define(std::string_view bytes, std::string_view* program) {
   DefineProgram define;

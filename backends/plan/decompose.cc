@@ -63,8 +63,10 @@ Ref Composer::filled(ir::DType dtype, double value, const ir::Shape& shape) {
 
 Result<std::shared_ptr<const ir::Program>> decompose(std::shared_ptr<const ir::Program> program,
                                                      const Backend& backend) {
-  const auto is_lacking = [&](const ir::Node& node) { return !supported(*program, backend, node).ok(); };
-  if (std::ranges::none_of(program->nodes, is_lacking)) return program;
+  std::vector<bool> is_lacking(program->nodes.size());
+  for (std::size_t n = 0; n < program->nodes.size(); ++n)
+    is_lacking[n] = !supported(*program, backend, program->nodes[n]).ok();
+  if (std::ranges::find(is_lacking, true) == is_lacking.end()) return program;
 
   Composer to(backend);
   for (const auto& input : program->inputs) {
@@ -74,9 +76,16 @@ Result<std::shared_ptr<const ir::Program>> decompose(std::shared_ptr<const ir::P
   std::vector<Ref> values;
   values.reserve(program->values.size());
   const auto here = [&](Ref ref) { return ref.is_input() ? ref : values[static_cast<std::size_t>(ref.index())]; };
-  for (const auto& node : program->nodes) {
-    std::vector<Ref> operands;
+  std::vector<Ref> operands;
+  for (std::size_t n = 0; n < program->nodes.size(); ++n) {
+    const auto& node = program->nodes[n];
+    operands.clear();
     for (const auto ref : program->operands_of(node)) operands.push_back(here(ref));
+    if (!is_lacking[n]) {  // nearly all of them: asked about once, and copied
+      BURN_TRY(const auto first, to.builder().add(node.op, operands, node.site, node.recompute));
+      for (std::uint32_t k = 0; k < node.value_count; ++k) values.push_back(first.result(static_cast<int>(k)));
+      continue;
+    }
     to.set_site(node.site);
     std::ranges::copy(to.add_all(node.op, operands, node.recompute), std::back_inserter(values));
     BURN_RETURN_IF_ERROR(to.status());

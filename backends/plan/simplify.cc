@@ -1,9 +1,11 @@
 #include "backends/plan/simplify.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
-#include <string>
-#include <unordered_map>
+#include <functional>
+#include <string_view>
+#include <vector>
 
 #include "ir/attrs.h"
 
@@ -24,14 +26,50 @@ std::vector<bool> live_nodes(const ir::Program& program) {
   return live;
 }
 
-// The op and its operands as bytes: equal bytes, equal results.
-std::string key_of(const ir::Op& op, std::span<const ir::Ref> operands) {
-  std::byte image[ir::kMaxOpImage];
-  const auto size = ir::write_image(op, image);
-  std::string key(reinterpret_cast<const char*>(image), size);
-  key.append(reinterpret_cast<const char*>(operands.data()), operands.size_bytes());
-  return key;
-}
+// Finds nodes of equal ops on equal operands: equal bytes, equal results. Asked about every node of every new program,
+// so all bytes lie in one place and nothing is allocated for a node.
+class EqualNodes {
+ public:
+  explicit EqualNodes(std::size_t nodes) : slots_(std::bit_ceil(2 * nodes + 1), kNone) { known_.reserve(nodes); }
+
+  // The first result of an equal node; `place`, which is remembered, where there is none yet.
+  ir::Ref find_or_add(const ir::Op& op, std::span<const ir::Ref> operands, ir::Ref place) {
+    const auto begin = bytes_.size();
+    bytes_.resize(begin + ir::kMaxOpImage + operands.size_bytes());
+    const auto size = ir::write_image(op, bytes_.data() + begin);
+    if (!operands.empty()) std::memcpy(bytes_.data() + begin + size, operands.data(), operands.size_bytes());
+    bytes_.resize(begin + size + operands.size_bytes());
+    const auto key = text(begin, bytes_.size());
+    const auto hash = std::hash<std::string_view>{}(key);
+    const auto mask = slots_.size() - 1;
+    auto slot = hash & mask;
+    for (; slots_[slot] != kNone; slot = (slot + 1) & mask) {
+      const auto& known = known_[slots_[slot]];
+      if (known.hash != hash || text(known.begin, known.end) != key) continue;
+      bytes_.resize(begin);
+      return known.place;
+    }
+    slots_[slot] = static_cast<std::uint32_t>(known_.size());
+    known_.push_back({begin, bytes_.size(), hash, place});
+    return place;
+  }
+
+ private:
+  static constexpr auto kNone = static_cast<std::uint32_t>(-1);
+  struct Known {
+    std::size_t begin = 0, end = 0;  // of its bytes
+    std::size_t hash = 0;
+    ir::Ref place;
+  };
+
+  std::string_view text(std::size_t begin, std::size_t end) const {
+    return {reinterpret_cast<const char*>(bytes_.data()) + begin, end - begin};
+  }
+
+  std::vector<std::byte> bytes_;
+  std::vector<Known> known_;
+  std::vector<std::uint32_t> slots_;  // in known_, by hash; at most half of them taken
+};
 
 }  // namespace
 
@@ -55,10 +93,10 @@ ir::Program simplify(const ir::Program& program, bool merge_equal) {
 
   std::vector<ir::Ref> now(program.values.size());  // where a value went
   const auto moved = [&](ir::Ref ref) { return ref.is_input() ? ref : now[static_cast<std::size_t>(ref.index())]; };
-  std::unordered_map<std::string, ir::Ref> known;
+  EqualNodes known{merge_equal ? program.nodes.size() : 0};
   for (std::size_t i = 0; i < program.nodes.size(); ++i) {
     if (!live[i]) continue;
-    ir::Node node = program.nodes[i];
+    const auto& node = program.nodes[i];
     const auto begin = result.operands.size();
     for (const auto ref : program.operands_of(node)) result.operands.push_back(moved(ref));
     const auto first = static_cast<std::uint32_t>(result.values.size());
@@ -67,9 +105,9 @@ ir::Program simplify(const ir::Program& program, bool merge_equal) {
       for (std::uint32_t k = 0; k < node.value_count; ++k) now[node.first_value + k] = to.result(static_cast<int>(k));
     };
     if (merge_equal && !node.effect && !node.recompute) {
-      const auto [found, is_new] = known.try_emplace(key_of(node.op, std::span(result.operands).subspan(begin)), place);
-      if (!is_new && !has_output[i]) {  // outputs are distinct, so one stays a node of its own
-        moves_to(found->second);
+      const auto equal = known.find_or_add(node.op, std::span(result.operands).subspan(begin), place);
+      if (equal != place && !has_output[i]) {  // outputs are distinct, so one stays a node of its own
+        moves_to(equal);
         result.operands.resize(begin);
         continue;
       }
@@ -77,9 +115,9 @@ ir::Program simplify(const ir::Program& program, bool merge_equal) {
     moves_to(place);
     for (const auto& made : program.results_of(node))
       result.values.push_back({made.type, static_cast<std::int32_t>(result.nodes.size())});
-    node.operand_begin = static_cast<std::uint32_t>(begin);
-    node.first_value = first;
-    result.nodes.push_back(std::move(node));
+    auto& copy = result.nodes.emplace_back(node);
+    copy.operand_begin = static_cast<std::uint32_t>(begin);
+    copy.first_value = first;
   }
   for (const auto ref : program.outputs) result.outputs.push_back(moved(ref));
   return result;
