@@ -42,6 +42,7 @@ std::optional<std::string> from_base64(std::string_view text) {
   if (text.empty() || text.size() % 4 != 0 || text.size() > 4 * (kMaxEarlyBytes / 3 + 1)) return std::nullopt;
   std::size_t padding = 0;
   while (padding < 2 && text[text.size() - 1 - padding] == '=') ++padding;
+  if (text.find('=') < text.size() - padding) return std::nullopt;  // which OpenSSL would read as a zero
   std::string bytes(3 * (text.size() / 4), '\0');
   const int size =
       ::EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
