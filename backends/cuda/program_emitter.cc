@@ -26,7 +26,9 @@ class ProgramEmitter final : public Emitter {
         plan_(plan),
         views_(find_views(program)),
         block_of_(program.values.size(), kNone),
-        output_of_(program.values.size(), kNone) {}
+        output_of_(program.values.size(), kNone),
+        last_read_(program.inputs.size(), kNone),
+        made_at_(program.values.size(), kNone) {}
 
   Result<Lowered> run() {
     assign_outputs();
@@ -65,7 +67,7 @@ class ProgramEmitter final : public Emitter {
 
   View result(ir::Ref value) override {
     const auto& type = program_.type_of(value);
-    made_at_[value.index()] = step_;
+    made_at_[static_cast<std::size_t>(value.index())] = step_;
     return {storage(value), type.dtype, type.shape, ir::contiguous_strides(type.shape)};
   }
 
@@ -122,7 +124,7 @@ class ProgramEmitter final : public Emitter {
   std::int32_t& output_of(ir::Ref value) { return output_of_[static_cast<std::size_t>(value.index())]; }
 
   View input(ir::Ref ref, const ValueView& view, const ir::TensorType& type) {
-    last_read_[ref.index()] = step_;
+    last_read_[static_cast<std::size_t>(ref.index())] = step_;
     return {{Address::Base::input, ref.index(), view.offset * static_cast<std::int64_t>(ir::size_of(type.dtype))},
             type.dtype,
             type.shape,
@@ -226,7 +228,7 @@ class ProgramEmitter final : public Emitter {
       if (from.type.num_bytes() != program_.type_of(program_.outputs[k]).num_bytes() || from.type.num_bytes() == 0)
         return;
       const auto made = made_at(k, value_of_output[k]);
-      const auto read = last_read_.contains(i) ? last_read_.at(i) : kNone;
+      const auto read = last_read_[static_cast<std::size_t>(i)];
       if (in_place ? read > made : read >= made) return;
       output.reuses_input = i;
       taken[static_cast<std::size_t>(i)] = true;
@@ -248,7 +250,8 @@ class ProgramEmitter final : public Emitter {
     return values;
   }
   std::int32_t made_at(std::size_t output, std::int32_t value) const {
-    if (value != kNone && made_at_.contains(value)) return made_at_.at(value);
+    if (value != kNone && made_at_[static_cast<std::size_t>(value)] != kNone)
+      return made_at_[static_cast<std::size_t>(value)];
     const auto found = made_at_output_.find(output);
     return found == made_at_output_.end() ? kNone : found->second;
   }
@@ -294,8 +297,8 @@ class ProgramEmitter final : public Emitter {
   std::vector<std::int32_t> output_of_;  // per value: the output that it is computed in
   std::unordered_map<std::string, std::size_t> source_of_;
   std::unordered_map<std::shared_ptr<const BlockKernel>, std::size_t> number_of_kernel_;
-  std::map<std::int32_t, std::int32_t> last_read_;               // per input: the step
-  std::map<std::int32_t, std::int32_t> made_at_;                 // per value: the step
+  std::vector<std::int32_t> last_read_;                          // per input: the step, or kNone
+  std::vector<std::int32_t> made_at_;                            // per value: the step, or kNone
   std::map<std::size_t, std::int32_t> made_at_output_;           // of outputs that are copied
   std::vector<std::pair<std::int32_t, std::int32_t>> in_place_;  // input, value
   std::int32_t step_ = -1, node_ = 0;

@@ -204,7 +204,8 @@ ir::Program prepare(const ir::Program& program, const PlanOptions& options) {
   auto simple = simplify(program, options.merge_equal);
   if (!options.fusion || !options.recompute) return simple;
   Recomputation pass{simple, options};
-  return pass.find() ? simplify(pass.rewrite(), options.merge_equal) : simple;
+  if (!pass.find()) return simple;  // moved: programs are large
+  return simplify(pass.rewrite(), options.merge_equal);
 }
 
 }  // namespace burn::backends

@@ -10,7 +10,7 @@ using codegen::Member;
 GroupPlan::GroupPlan(Emitter& emit, const ir::Program& program, const codegen::Group& group,
                      std::span<const ir::Ref> results)
     : program_(program), group_(group) {
-  for (const auto& member : group.members) member_of_[member.node] = &member;
+  stages_.reserve(group.members.size());
   for (const auto& member : group.members) {
     const auto& op = node(member).op;
     const auto operands = program.operands_of(node(member));
@@ -26,14 +26,14 @@ GroupPlan::GroupPlan(Emitter& emit, const ir::Program& program, const codegen::G
       }
     }
     if (member.level == Level::column) stage = stage_of(operands[0]);  // summed where it is computed
-    stages_[member.node] = stage;
+    stages_.push_back(stage);
     last_stage_ = std::max(last_stage_, stage);
   }
   for (const auto ref : results) {
     GroupOperand write;
     write.ref = ref;
     write.view = emit.result(ref);
-    switch (member_of_.at(program.node_of(ref))->level) {
+    switch (member(ref)->level) {
       case Level::full:
         write.kind = GroupOperand::Kind::full;
         write.full_index = full_count_++;
@@ -53,7 +53,7 @@ GroupPlan::GroupPlan(Emitter& emit, const ir::Program& program, const codegen::G
 }
 
 void GroupPlan::add_read(Emitter& emit, ir::Ref ref, Level level) {
-  if (read_of_.contains(ref.code())) return;
+  if (this->read(ref)) return;
   GroupOperand read;
   read.ref = ref;
   if (const auto* constant = emit.constant(ref)) {
@@ -72,24 +72,24 @@ void GroupPlan::add_read(Emitter& emit, ir::Ref ref, Level level) {
       read.full_index = full_count_++;
     }
   }
-  read_of_[ref.code()] = reads_.size();
   reads_.push_back(read);
 }
 
 int GroupPlan::stage_of(ir::Ref ref) const {
   const auto* made = member(ref);
-  return made ? stages_.at(made->node) : 0;
+  return made ? stages_.at(static_cast<std::size_t>(made - group_.members.data())) : 0;
 }
 
 const GroupOperand* GroupPlan::read(ir::Ref ref) const {
-  const auto found = read_of_.find(ref.code());
-  return found == read_of_.end() ? nullptr : &reads_[found->second];
+  const auto found = std::ranges::find(reads_, ref, &GroupOperand::ref);
+  return found == reads_.end() ? nullptr : &*found;
 }
 
 const Member* GroupPlan::member(ir::Ref ref) const {
   if (ref.is_input()) return nullptr;
-  const auto found = member_of_.find(program_.node_of(ref));
-  return found == member_of_.end() ? nullptr : found->second;
+  const auto node = program_.node_of(ref);
+  const auto found = std::ranges::lower_bound(group_.members, node, {}, &Member::node);  // in the program's order
+  return found == group_.members.end() || found->node != node ? nullptr : &*found;
 }
 
 bool GroupPlan::is_full(ir::Ref ref) const {

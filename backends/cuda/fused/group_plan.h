@@ -2,7 +2,6 @@
 // be computed.
 #pragma once
 
-#include <map>
 #include <vector>
 
 #include "backends/cuda/fused/operands.h"
@@ -46,9 +45,7 @@ class GroupPlan {
   const ir::Program& program_;
   const codegen::Group& group_;
   std::vector<GroupOperand> reads_, writes_;
-  std::map<std::int32_t, std::size_t> read_of_;               // by ref code
-  std::map<std::int32_t, const codegen::Member*> member_of_;  // by node
-  std::map<std::int32_t, int> stages_;                        // by node
+  std::vector<int> stages_;  // per member
   int full_count_ = 0, row_count_ = 0, last_stage_ = 0;
 };
 
