@@ -75,7 +75,7 @@ void CpuExecutable::find_neighbours() {
   }
   for (std::size_t first = 0; first < stages_.size(); first += stages_[first].together) {
     if (!stages_[first].fused) continue;
-    const auto is_free = [&](const Step& step) {
+    const auto is_free = [&](const PlanStep& step) {
       return std::ranges::all_of(step.reads, [&](ir::Ref ref) {
         return ref.is_input() || step_of[static_cast<std::size_t>(ref.index())] < first;
       });

@@ -14,8 +14,8 @@ Result<Kernel> prepare_node(const ir::Program& program, const ir::Node& node) {
   return kernel;
 }
 
-Result<Stage> prepare_stage(const ir::Program& program, const Plan& plan, const Step& step) {
-  if (step.group == Step::kSingle) {
+Result<Stage> prepare_stage(const ir::Program& program, const Plan& plan, const PlanStep& step) {
+  if (step.group == PlanStep::kSingle) {
     BURN_TRY(auto kernel, prepare_node(program, program.nodes[static_cast<std::size_t>(step.node)]));
     return Stage{.kernel = std::move(kernel)};
   }

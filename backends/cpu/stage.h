@@ -20,7 +20,7 @@ struct Stage {
 };
 
 // Errors: UNIMPLEMENTED, naming the op and its call site.
-Result<Stage> prepare_stage(const ir::Program& program, const Plan& plan, const Step& step);
+Result<Stage> prepare_stage(const ir::Program& program, const Plan& plan, const PlanStep& step);
 Result<Kernel> prepare_node(const ir::Program& program, const ir::Node& node);
 
 }  // namespace burn::backends::cpu

@@ -256,13 +256,13 @@ class ProgramEmitter final : public Emitter {
     return found == made_at_output_.end() ? kNone : found->second;
   }
 
-  Status lower_step(const Step& step) {
-    if (step.product != Step::kNone) {
+  Status lower_step(const PlanStep& step) {
+    if (step.product != PlanStep::kNone) {
       const auto& product = plan_.products[static_cast<std::size_t>(step.product)];
       node_ = product.product;
       return at_node_if_error(lower_product(*this, program_, product));
     }
-    if (step.group != Step::kSingle) {
+    if (step.group != PlanStep::kSingle) {
       const auto& group = plan_.groups[static_cast<std::size_t>(step.group)];
       node_ = group.members[0].node;
       return at_node_if_error(emit_group(*this, program_, group, step.results));

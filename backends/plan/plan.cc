@@ -65,7 +65,7 @@ class Planner {
     for (std::size_t g = 0; g < plan_.groups.size(); ++g) read_from_outside(plan_.groups[g], plan_.steps[g]);
   }
 
-  void read_from_outside(const codegen::Group& group, Step& step) {
+  void read_from_outside(const codegen::Group& group, PlanStep& step) {
     std::vector<std::int32_t> inside;
     for (const auto& member : group.members) inside.push_back(member.node);
     for (const auto& member : group.members) {
@@ -122,7 +122,7 @@ class Planner {
     for (std::size_t s = 0; s < count; ++s) {
       if (waits_for[s] == 0) ready.push(static_cast<std::int32_t>(s));
     }
-    std::vector<Step> ordered;
+    std::vector<PlanStep> ordered;
     ordered.reserve(count);
     while (!ready.empty()) {
       const auto s = static_cast<std::size_t>(ready.top());
@@ -189,9 +189,9 @@ std::string to_string(const Plan& plan, const ir::Program& program) {
   for (std::size_t s = 0; s < plan.steps.size(); ++s) {
     const auto& step = plan.steps[s];
     std::string what, reads, results;
-    if (step.product != Step::kNone) {
+    if (step.product != PlanStep::kNone) {
       what = to_string(plan.products[static_cast<std::size_t>(step.product)], program);
-    } else if (step.group == Step::kSingle) {
+    } else if (step.group == PlanStep::kSingle) {
       what = to_string(program.nodes[static_cast<std::size_t>(step.node)].op);
     } else {
       const auto& group = plan.groups[static_cast<std::size_t>(step.group)];

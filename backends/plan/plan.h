@@ -44,7 +44,7 @@ struct ProductWithEpilogue {
 };
 
 // Nodes that run as one kernel: a single one, or a group; or as one call of a library.
-struct Step {
+struct PlanStep {
   static constexpr std::int32_t kSingle = -1, kNone = -1;
 
   std::int32_t group = kSingle;  // in Plan::groups
@@ -64,7 +64,7 @@ struct Plan {
 
   std::vector<codegen::Group> groups;
   std::vector<ProductWithEpilogue> products;
-  std::vector<Step> steps;
+  std::vector<PlanStep> steps;
   bool tf32 = false;  // f32 products and convolutions may be multiplied with ten bits of mantissa
   std::vector<std::int32_t> value_last_use;  // per value; kUnused also for those that live inside a group only
   std::vector<std::int32_t> input_last_use;  // per input

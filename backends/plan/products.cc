@@ -70,7 +70,7 @@ class Joiner {
   const ir::Op& op_of(std::size_t s) const {
     static const ir::Op other = ir::Reshape{};
     const auto& step = plan_.steps[s];
-    if (is_gone_[s] || step.group != Step::kSingle || step.product != Step::kNone) return other;
+    if (is_gone_[s] || step.group != PlanStep::kSingle || step.product != PlanStep::kNone) return other;
     const auto& node = program_.nodes[static_cast<std::size_t>(step.node)];
     return node.effect ? other : node.op;
   }

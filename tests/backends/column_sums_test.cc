@@ -11,19 +11,19 @@
 namespace burn::testing {
 namespace {
 
-using backends::Step;
+using backends::PlanStep;
 using ir::DType;
 using ir::PointwiseFn;
 using Writer = ColumnSumsWriter;
 
-std::vector<Step> steps_of(const ir::Program& program, std::int64_t min_summed_rows) {
+std::vector<PlanStep> steps_of(const ir::Program& program, std::int64_t min_summed_rows) {
   backends::PlanOptions options;
   options.limits.min_summed_rows = min_summed_rows;
-  std::vector<Step> steps;
+  std::vector<PlanStep> steps;
   const auto made = backends::simplify(program, true);
   const auto plan = backends::make_plan(made, options);
   for (const auto& step : plan.steps) {
-    if (step.group != Step::kSingle || std::holds_alternative<ir::Reduce>(made.maker_of(step.results[0]).op))
+    if (step.group != PlanStep::kSingle || std::holds_alternative<ir::Reduce>(made.maker_of(step.results[0]).op))
       steps.push_back(step);
   }
   return steps;

@@ -31,15 +31,15 @@ class FusionTest : public ::testing::Test {
   Ref number(double value) { return add(ir::Constant{DType::f32, 0, value}, {}); }
 
   // Steps that compute something: neither views nor numbers.
-  std::vector<backends::Step> work(std::vector<Ref> outputs) {
+  std::vector<backends::PlanStep> work(std::vector<Ref> outputs) {
     made_ = backends::simplify(program_.finish(std::move(outputs)), true);
     plan_ = make_plan(made_);
-    std::vector<backends::Step> steps;
+    std::vector<backends::PlanStep> steps;
     for (const auto& step : plan_.steps) {
       const auto& op = made_.maker_of(step.results[0]).op;
       const bool is_free = std::holds_alternative<ir::Constant>(op) || std::holds_alternative<ir::Expand>(op) ||
                            std::holds_alternative<ir::Reshape>(op) || std::holds_alternative<ir::Permute>(op);
-      if (step.group != backends::Step::kSingle || !is_free) steps.push_back(step);
+      if (step.group != backends::PlanStep::kSingle || !is_free) steps.push_back(step);
     }
     return steps;
   }
@@ -79,7 +79,7 @@ TEST_F(FusionTest, LeavesAReductionOfColumnsAlone) {
   const auto y = add(PointwiseFn::mul, {add(PointwiseFn::exp, {x}), x});
   const auto steps = work({add(ir::Reduce{ReduceFn::sum, {0}}, {y})});
   ASSERT_THAT(steps, SizeIs(2));
-  EXPECT_EQ(steps[1].group, backends::Step::kSingle);
+  EXPECT_EQ(steps[1].group, backends::PlanStep::kSingle);
 }
 
 TEST_F(FusionTest, KeepsApartWhatAProductStandsBetween) {

@@ -107,8 +107,8 @@ TEST(Simplify, KeepsEveryEffectInItsPlace) {
 std::vector<std::int32_t> order_of(const Plan& plan) {
   std::vector<std::int32_t> order;
   for (const auto& step : plan.steps) {
-    if (step.group == Step::kSingle) order.push_back(step.node);
-    if (step.group == Step::kSingle) continue;
+    if (step.group == PlanStep::kSingle) order.push_back(step.node);
+    if (step.group == PlanStep::kSingle) continue;
     for (const auto& member : plan.groups[static_cast<std::size_t>(step.group)].members) order.push_back(member.node);
   }
   return order;

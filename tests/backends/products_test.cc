@@ -14,7 +14,7 @@ namespace burn::testing {
 namespace {
 
 using backends::Plan;
-using backends::Step;
+using backends::PlanStep;
 using ir::DType;
 using ir::PointwiseFn;
 using ir::Ref;
@@ -44,7 +44,9 @@ class Products : public ::testing::Test {
     plan_ = make_plan(made_, options);
     return plan_;
   }
-  const Step& step_of(std::int32_t product) const { return *std::ranges::find(plan_.steps, product, &Step::product); }
+  const PlanStep& step_of(std::int32_t product) const {
+    return *std::ranges::find(plan_.steps, product, &PlanStep::product);
+  }
   std::string_view op(std::int32_t node) const { return ir::name(made_.nodes[static_cast<std::size_t>(node)].op); }
 
   ir::ProgramBuilder program_;
@@ -67,7 +69,7 @@ TEST_F(Products, TakeInABias) {
   EXPECT_EQ(made.last_use(x), &step - made.steps.data());
   // Neither is a step of its own.
   for (const auto& other : made.steps) {
-    if (other.group != Step::kSingle || other.product != Step::kNone) continue;
+    if (other.group != PlanStep::kSingle || other.product != PlanStep::kNone) continue;
     EXPECT_TRUE(op(other.node) != "matmul" && op(other.node) != "add");
   }
 }

@@ -24,7 +24,7 @@ bool is_costly(ir::PointwiseFn fn) {
 
 class Compiler {
  public:
-  Compiler(const ir::Program& program, const codegen::Group& group, const Step& step)
+  Compiler(const ir::Program& program, const codegen::Group& group, const PlanStep& step)
       : program_(program), group_(group), step_(step) {
     code_.domain = group.domain;
     code_.elements = ir::num_elements(group.domain);
@@ -324,7 +324,7 @@ class Compiler {
 
   const ir::Program& program_;
   const codegen::Group& group_;
-  const Step& step_;
+  const PlanStep& step_;
   TileCode code_;
   std::unordered_map<std::int32_t, std::int32_t> index_;  // from a ref's code to a value
   std::int64_t cost_ = 0;
@@ -333,7 +333,7 @@ class Compiler {
 
 }  // namespace
 
-Result<TileCode> compile_group(const ir::Program& program, const codegen::Group& group, const Step& step) {
+Result<TileCode> compile_group(const ir::Program& program, const codegen::Group& group, const PlanStep& step) {
   return Compiler(program, group, step).run();
 }
 

@@ -108,6 +108,6 @@ struct TileCode {
 void improve(TileCode& code, const ir::Program& program);
 
 // Errors: UNIMPLEMENTED where there is no loop.
-Result<TileCode> compile_group(const ir::Program& program, const codegen::Group& group, const Step& step);
+Result<TileCode> compile_group(const ir::Program& program, const codegen::Group& group, const PlanStep& step);
 
 }  // namespace burn::backends::cpu
