@@ -116,17 +116,16 @@ std::future<Status> Stream::start() {
   auto opened = opened_.emplace().get_future();
   call_ = stub_.PrepareCall(&context_, kGrpcMethod, loop().queue());
   due_ = 2;
+  // What is said first does not wait for the server's headers. Pumped when the call has started, be it before they
+  // come.
+  if (auto greeting = handler_->greeting()) queue_.push(*std::move(greeting), proto::Lane::control);
   const std::lock_guard lock(lock_);
   call_->StartCall(started_.hand_over());
   call_->ReadInitialMetadata(headers_.hand_over());
   return opened;
 }
 
-// What is said first does not wait for the server's headers.
-void Stream::on_started(bool ok) {
-  if (ok && handler_) {
-    if (auto greeting = handler_->greeting()) queue_.push(*std::move(greeting), proto::Lane::control);  // pumped below
-  }
+void Stream::on_started(bool /*ok*/) {
   {
     const std::lock_guard lock(lock_);
     writing_ = false;

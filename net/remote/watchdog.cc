@@ -44,8 +44,8 @@ class Watchdog {
       }
       const auto next = std::ranges::min_element(entries_, {}, &Entry::due);
       const auto now = Clock::now();
-      if (next->due > now) {
-        changed_.wait_until(lock, next->due);
+      if (const auto due = next->due; due > now) {
+        changed_.wait_until(lock, due);  // a copy: entries move when another is added
         continue;
       }
       next->due = now + next->interval;

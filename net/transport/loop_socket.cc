@@ -47,10 +47,13 @@ auto unless_closed(Callback callback) {
 
 }  // namespace
 
-// A callback that throws is the end of its socket and of nothing else on the loop.
+// A callback that throws is the end of its socket and of nothing else on the loop. The loop keeps what is to run on it,
+// also when it has ended and never will: that must not keep the socket, which keeps the loop.
 template <typename Callback>
 auto LoopSocket::guarded(Callback callback) {
-  return [self = shared_from_this(), callback = std::move(callback)] {
+  return [weak = weak_from_this(), callback = std::move(callback)] {
+    const auto self = weak.lock();
+    if (!self) return;
     try {
       callback();
     } catch (const std::exception& error) {
