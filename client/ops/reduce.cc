@@ -42,6 +42,7 @@ Value divide_by_count(const Value& sum, std::int64_t count, const Site& site) {
   return pointwise(ir::PointwiseFn::div, sum, constant(place_of(sum), count, sum.dtype(), site), site);
 }
 
+// Requires: axes of x.
 std::int64_t count_of(const Value& x, const ir::Dims& axes) {
   std::int64_t count = 1;
   for (const auto axis : axes) count *= x.dim(static_cast<int>(axis));
@@ -53,7 +54,8 @@ std::int64_t count_of(const Value& x, const ir::Dims& axes) {
 Value mean(const Value& value, const ir::Dims& axes, const Site& site) {
   fail_if_empty(value, "mean", site);
   return in_wide_dtype(value, site, [&](const Value& x) {
-    return divide_by_count(reduce(ir::ReduceFn::sum, x, axes, site), count_of(x, axes), site);
+    const Value sum = reduce(ir::ReduceFn::sum, x, axes, site);
+    return divide_by_count(sum, count_of(x, axes), site);
   });
 }
 
