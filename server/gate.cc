@@ -10,7 +10,7 @@ Status Gate::authenticate(const std::string& token) const {
           token.empty() ? "a token is asked for here (BURN_TOKEN)" : "this token is not known here"};
 }
 
-Result<net::Place> Gate::admit(const std::string& token, const std::string& peer) const {
+Result<net::Permit> Gate::admit(const std::string& token, const std::string& peer) const {
   BURN_RETURN_IF_ERROR(authenticate(token));
   if (!net::has_memory_for_more()) return resource_exhausted("the worker has no memory for another session");
   return sessions_->take(net::Peer::of(peer));

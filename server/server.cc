@@ -128,8 +128,9 @@ class Server::Impl final : public net::Acceptor {
   }
 
   // Connections of all listeners: some more than sessions, for those who are not in yet or are on their way out, but
-  // not more than there are descriptors for. gRPC's take two each, and have places of their own at both of its sockets.
-  net::PlaceLimits connection_limits() const {
+  // not more than there are descriptors for. gRPC's take two each, and have permits of their own at both of its
+  // sockets.
+  net::PermitLimits connection_limits() const {
     constexpr std::size_t kKept = 64;  // for plug-ins, caches, and what devices open
     const std::size_t each = 1 + (options_.grpc.empty() ? 0 : 2) + (options_.grpc_unix_path.empty() ? 0 : 2);
     const auto free = net::free_descriptors();
@@ -149,7 +150,7 @@ class Server::Impl final : public net::Acceptor {
 
   void listen() {
     const net::ListenOptions options{
-        .places = std::make_shared<net::Places>("connections", connection_limits()),
+        .permits = std::make_shared<net::PermitPool>("connections", connection_limits()),
         .loopback_only = !options_.insecure && !gate_->tokens().are_asked_for(),
         .origins = options_.allow_origins,
     };

@@ -28,12 +28,12 @@ constexpr auto kFarewell = milliseconds{1000};  // for a peer to read why he is 
 
 }  // namespace
 
-Result<std::unique_ptr<AcceptLoop>> AcceptLoop::start(UniqueFd listening, std::shared_ptr<Places> places,
+Result<std::unique_ptr<AcceptLoop>> AcceptLoop::start(UniqueFd listening, std::shared_ptr<PermitPool> permits,
                                                       Reactions reactions) {
   UniqueFd poll{::epoll_create1(EPOLL_CLOEXEC)}, bell{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   if (!poll || !bell) return unavailable("cannot wait for connections: " + errno_text(errno));
   std::unique_ptr<AcceptLoop> loop{
-      new AcceptLoop{std::move(listening), std::move(poll), std::move(bell), std::move(places), std::move(reactions)}};
+      new AcceptLoop{std::move(listening), std::move(poll), std::move(bell), std::move(permits), std::move(reactions)}};
   if (!loop->watch(loop->bell_.get(), EPOLLIN) || !loop->watch(loop->listening_.get(), EPOLLIN)) {
     return unavailable("cannot wait for connections: " + errno_text(errno));
   }
@@ -45,12 +45,12 @@ Result<std::unique_ptr<AcceptLoop>> AcceptLoop::start(UniqueFd listening, std::s
   return loop;
 }
 
-AcceptLoop::AcceptLoop(UniqueFd listening, UniqueFd poll, UniqueFd bell, std::shared_ptr<Places> places,
+AcceptLoop::AcceptLoop(UniqueFd listening, UniqueFd poll, UniqueFd bell, std::shared_ptr<PermitPool> permits,
                        Reactions reactions)
     : listening_(std::move(listening)),
       poll_(std::move(poll)),
       bell_(std::move(bell)),
-      places_(std::move(places)),
+      permits_(std::move(permits)),
       reactions_(std::move(reactions)) {}
 
 AcceptLoop::~AcceptLoop() { stop(); }
@@ -139,25 +139,25 @@ void AcceptLoop::accept_all() {
 
 void AcceptLoop::serve(UniqueFd client) {
   std::string peer = peer_name(client.get());
-  auto place = places_->take(Peer::of(peer));
-  if (!place.ok() || !has_memory_for_more()) return;
+  auto permit = permits_->take(Peer::of(peer));
+  if (!permit.ok() || !has_memory_for_more()) return;
   UniqueFd ours{::fcntl(client.get(), F_DUPFD_CLOEXEC, 0)};
   if (!ours) return;
   const int fd = ours.get();
-  keep(std::move(ours), *std::move(place), std::move(peer));
+  keep(std::move(ours), *std::move(permit), std::move(peer));
   // That both directions are shut down is always told.
   if (!watch(fd, EPOLLIN | EPOLLET)) return forget(fd);
   reactions_.accepted(std::move(client));
 }
 
-void AcceptLoop::keep(UniqueFd ours, Place place, std::string peer) {
+void AcceptLoop::keep(UniqueFd ours, Permit permit, std::string peer) {
   const int fd = ours.get();
   const std::lock_guard lock{mutex_};
   const bool is_named = !peer.starts_with("unix");
   if (is_named) by_peer_.insert_or_assign(peer, fd);
   try {
     open_.insert_or_assign(
-        fd, Connection{.socket = std::move(ours), .place = std::move(place), .peer = peer, .counted = Clock::now()});
+        fd, Connection{.socket = std::move(ours), .permit = std::move(permit), .peer = peer, .counted = Clock::now()});
   } catch (...) {
     if (is_named) by_peer_.erase(peer);
     throw;
@@ -165,7 +165,7 @@ void AcceptLoop::keep(UniqueFd ours, Place place, std::string peer) {
 }
 
 void AcceptLoop::forget(int fd) {
-  Connection over;  // its place goes outside the lock
+  Connection over;  // its permit goes outside the lock
   const std::lock_guard lock{mutex_};
   const auto it = open_.find(fd);
   if (it == open_.end()) return;

@@ -16,7 +16,7 @@
 #include <unordered_map>
 
 #include "net/listen/allowance.h"
-#include "net/listen/places.h"
+#include "net/listen/permits.h"
 #include "net/transport/socket.h"
 
 namespace burn::net {
@@ -38,7 +38,7 @@ class AcceptLoop {
   };
 
   // Errors: UNAVAILABLE when the system has nothing to wait with, or no thread.
-  static Result<std::unique_ptr<AcceptLoop>> start(UniqueFd listening, std::shared_ptr<Places> places,
+  static Result<std::unique_ptr<AcceptLoop>> start(UniqueFd listening, std::shared_ptr<PermitPool> permits,
                                                    Reactions reactions);
   ~AcceptLoop();  // stop()
   AcceptLoop(const AcceptLoop&) = delete;
@@ -59,7 +59,7 @@ class AcceptLoop {
  private:
   struct Connection {
     UniqueFd socket;  // ours, of two
-    Place place;
+    Permit permit;
     std::string peer;
     double calls = kCallBurst;  // that may still be opened, at `counted`
     Clock::time_point counted;
@@ -70,12 +70,13 @@ class AcceptLoop {
     std::optional<Clock::time_point> ends_at;
   };
 
-  AcceptLoop(UniqueFd listening, UniqueFd poll, UniqueFd bell, std::shared_ptr<Places> places, Reactions reactions);
+  AcceptLoop(UniqueFd listening, UniqueFd poll, UniqueFd bell, std::shared_ptr<PermitPool> permits,
+             Reactions reactions);
 
   void run();
   void accept_all();
   void serve(UniqueFd client);
-  void keep(UniqueFd ours, Place place, std::string peer);
+  void keep(UniqueFd ours, Permit permit, std::string peer);
   void forget(int fd);
   bool watch(int fd, unsigned events) const;
   bool watch_again(int fd, unsigned events) const;
@@ -86,7 +87,7 @@ class AcceptLoop {
   void listen(bool wanted);
 
   const UniqueFd listening_, poll_, bell_;
-  const std::shared_ptr<Places> places_;
+  const std::shared_ptr<PermitPool> permits_;
   const Reactions reactions_;
   Clock::time_point paused_until_{};  // of the thread
 

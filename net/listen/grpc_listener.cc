@@ -33,12 +33,12 @@ Status start_grpc() {
 }
 
 // Of connections, of which each may have a few calls; somewhat more than of calls, so that the one too many is told.
-std::shared_ptr<Places> connection_places(const PlaceLimits& calls) {
-  PlaceLimits limits = calls;
+std::shared_ptr<PermitPool> connection_permits(const PermitLimits& calls) {
+  PermitLimits limits = calls;
   const std::size_t more = std::min<std::size_t>(calls.all / 4 + 1, 16);
   limits.all += more;
   limits.per_peer += more;
-  return std::make_shared<Places>("connections", limits);
+  return std::make_shared<PermitPool>("connections", limits);
 }
 
 // Accepts by itself (accept_loop.h): gRPC's own listener stops for good when it finds no descriptor, counts nothing,
@@ -47,11 +47,11 @@ class GrpcListener final : public Listener {
  public:
   GrpcListener(Acceptor& acceptor, const ListenOptions& options)
       : options_(options),
-        connections_(std::make_shared<OpenConnections>(places_of(options))),
+        connections_(std::make_shared<OpenConnections>(permits_of(options))),
         calls_({.service = service_,
                 .acceptor = acceptor,
                 .connections = connections_,
-                .watches = std::make_shared<Places>("watches of health", PlaceLimits{.all = 256, .per_peer = 64}),
+                .watches = std::make_shared<PermitPool>("watches of health", PermitLimits{.all = 256, .per_peer = 64}),
                 .accepting = [this]() -> AcceptLoop& { return *accepting_; },
                 .end_timeout = std::chrono::seconds{options.handshake_timeout_seconds},
                 .stall_timeout = std::chrono::seconds{options.idle_timeout_seconds}}) {}
@@ -121,7 +121,7 @@ Status GrpcListener::start(BoundSocket socket, const std::string& scheme) {
   url_ = where;
   if (scheme == kUnixScheme) unix_path_ = socket.address;
   // Asked to count calls as soon as there are any.
-  BURN_TRY(accepting_, AcceptLoop::start(std::move(socket.fd), connection_places(places_of(options_)->limits()),
+  BURN_TRY(accepting_, AcceptLoop::start(std::move(socket.fd), connection_permits(permits_of(options_)->limits()),
                                          {.accepted = [this](UniqueFd client) { hand_over(std::move(client)); },
                                           .tick =
                                               [this] {

@@ -104,7 +104,7 @@ class Stream final : public GrpcSender, public Abortable, public Stranger, publi
   std::string peer_;
   OpenConnections::Lease lease_;
   Strangers::Stay stranger_;  // until we know who is calling, or that he asks for our health
-  Place watch_;
+  Permit watch_;
   HandlerGate gate_;
   std::shared_ptr<Stream> self_;  // gRPC's share
   grpc::ByteBuffer incoming_;
@@ -223,9 +223,9 @@ void Stream::on_asked(bool ok) {
   if (is_check && status == ServingStatus::service_unknown)
     return finish({grpc::StatusCode::NOT_FOUND, "unknown service"});
   if (!is_check) {
-    auto place = calls_.parts().watches->take(Peer::of(peer_));
-    if (!place.ok()) return refuse(place.status());
-    watch_ = *std::move(place);
+    auto permit = calls_.parts().watches->take(Peer::of(peer_));
+    if (!permit.ok()) return refuse(permit.status());
+    watch_ = *std::move(permit);
   }
   send_health(status);
   if (is_check) finish(grpc::Status::OK);  // a watch goes on until the client or the server has enough of it

@@ -28,7 +28,7 @@ class GrpcCalls {
     grpc::AsyncGenericService& service;
     Acceptor& acceptor;
     std::shared_ptr<OpenConnections> connections;
-    std::shared_ptr<Places> watches;  // of health, which last
+    std::shared_ptr<PermitPool> watches;  // of health, which last
     std::function<AcceptLoop&()> accepting;
     std::chrono::milliseconds end_timeout{};    // for a client to take the end of a stream, or to ask for our health
     std::chrono::milliseconds stall_timeout{};  // for a client to take anything of much that waits for it

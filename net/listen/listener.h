@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "net/listen/places.h"
+#include "net/listen/permits.h"
 #include "proto/channel.h"
 
 namespace burn::net {
@@ -21,18 +21,18 @@ class Acceptor {
 };
 
 struct ListenOptions {
-  std::size_t max_connections = 1024;  // further ones are closed at once
-  std::shared_ptr<Places> places;      // of connections, for several listeners; null: max_connections for this one
-  bool loopback_only = false;          // refuse addresses that other machines can reach
-  std::vector<std::string> origins;    // of pages that may connect to a WebSocket (ws_origin.h); "*": any
+  std::size_t max_connections = 1024;   // further ones are closed at once
+  std::shared_ptr<PermitPool> permits;  // of connections, for several listeners; null: max_connections for this one
+  bool loopback_only = false;           // refuse addresses that other machines can reach
+  std::vector<std::string> origins;     // of pages that may connect to a WebSocket (ws_origin.h); "*": any
   std::size_t max_frame_bytes = proto::kMaxFrameBytes;
   int handshake_timeout_seconds = 10;  // to complete the transport's own handshake (HTTP upgrade, HTTP/2 preface)
   int idle_timeout_seconds = 30;       // a silent peer is pinged, then dropped: half-open sockets do not stay
   bool shared_memory = true;           // offered to clients on a unix socket that ask for it
 };
 
-// options.places, or the listener's own.
-std::shared_ptr<Places> places_of(const ListenOptions& options);
+// options.permits, or the listener's own.
+std::shared_ptr<PermitPool> permits_of(const ListenOptions& options);
 
 // A listening socket. The destructor closes it and every channel it made, and waits for their threads.
 class Listener {

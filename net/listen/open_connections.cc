@@ -11,11 +11,11 @@ Result<OpenConnections::Lease> OpenConnections::take(const Peer& peer) {
   if (stopped_) return unavailable("the server is shutting down");
   lock.unlock();
   if (!has_memory_for_more()) return resource_exhausted("the worker has no memory for another connection");
-  BURN_TRY(auto place, places_->take(peer));
+  BURN_TRY(auto permit, permits_->take(peer));
   auto number = std::make_unique<std::uint64_t>();
   lock.lock();
   *number = ++last_key_;
-  open_.try_emplace(*number, Entry{std::move(place), {}});
+  open_.try_emplace(*number, Entry{std::move(permit), {}});
   lock.unlock();
   return Lease{number.release(), [self = shared_from_this()](const std::uint64_t* lease) {
                  self->give_back(*lease);
@@ -38,7 +38,7 @@ bool OpenConnections::is_stopped() const {
   return stopped_;
 }
 
-// Those are dropped outside the lock: that may give a place back.
+// Those are dropped outside the lock: that may give a permit back.
 std::vector<std::shared_ptr<Abortable>> OpenConnections::open() const {
   std::vector<std::shared_ptr<Abortable>> open;
   std::lock_guard lock(mutex_);
@@ -59,7 +59,7 @@ void OpenConnections::close(const Status& why) {
 }
 
 void OpenConnections::give_back(std::uint64_t key) {
-  Entry over;  // its place goes outside the lock
+  Entry over;  // its permit goes outside the lock
   std::lock_guard lock(mutex_);
   if (const auto it = open_.find(key); it != open_.end()) {
     over = std::move(it->second);

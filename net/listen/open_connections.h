@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "net/listen/places.h"
+#include "net/listen/permits.h"
 #include "net/transport/abortable.h"
 
 namespace burn::net {
@@ -16,15 +16,15 @@ namespace burn::net {
 // Thread-safe. Lives as long as the listener or any lease.
 class OpenConnections : public std::enable_shared_from_this<OpenConnections> {
  public:
-  // One place; free again when the last copy is dropped.
+  // One permit; free again when the last copy is dropped.
   using Lease = std::shared_ptr<const std::uint64_t>;
 
-  // `places`: may be other listeners', too.
-  explicit OpenConnections(std::shared_ptr<Places> places) : places_(std::move(places)) {}
+  // `permits`: may be other listeners', too.
+  explicit OpenConnections(std::shared_ptr<PermitPool> permits) : permits_(std::move(permits)) {}
 
-  // Errors: RESOURCE_EXHAUSTED when there is no place for this peer; UNAVAILABLE when no more are given.
+  // Errors: RESOURCE_EXHAUSTED when there is no permit for this peer; UNAVAILABLE when no more are given.
   Result<Lease> take(const Peer& peer);
-  // Says who has the place.
+  // Says who has the permit.
   void put(const Lease& lease, std::weak_ptr<Abortable> connection);
   // Lets each of them see to its deadlines.
   void tick();
@@ -36,14 +36,14 @@ class OpenConnections : public std::enable_shared_from_this<OpenConnections> {
 
  private:
   struct Entry {
-    Place place;
+    Permit permit;
     std::weak_ptr<Abortable> connection;
   };
 
   void give_back(std::uint64_t key);
   std::vector<std::shared_ptr<Abortable>> open() const;
 
-  const std::shared_ptr<Places> places_;
+  const std::shared_ptr<PermitPool> permits_;
   mutable std::mutex mutex_;
   std::unordered_map<std::uint64_t, Entry> open_;
   std::uint64_t last_key_ = 0;

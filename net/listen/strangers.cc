@@ -5,18 +5,18 @@
 namespace burn::net {
 
 Strangers::Stay Strangers::add(std::weak_ptr<Stranger> stranger, Clock::time_point until) {
-  struct Place {
-    ~Place() {
+  struct Registration {
+    ~Registration() {
       if (of) of->remove(entry);
     }
     Strangers* of = nullptr;
     std::list<Entry>::iterator entry{};
   };
-  auto place = std::make_shared<Place>();
+  auto registration = std::make_shared<Registration>();
   const std::lock_guard lock{mutex_};
-  place->entry = all_.insert(all_.end(), Entry{std::move(stranger), until});
-  place->of = this;
-  return place;
+  registration->entry = all_.insert(all_.end(), Entry{std::move(stranger), until});
+  registration->of = this;
+  return registration;
 }
 
 void Strangers::remove(std::list<Entry>::iterator entry) {

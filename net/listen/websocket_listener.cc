@@ -36,7 +36,7 @@ class WebSocketListener final : public Listener {
                  .idle_timeout = std::chrono::seconds{options.idle_timeout_seconds},
                  .shared_memory = options.shared_memory,
                  .origins = options.origins},
-        connections_(std::make_shared<OpenConnections>(places_of(options))),
+        connections_(std::make_shared<OpenConnections>(permits_of(options))),
         threads_(std::make_unique<IoThreads>(kThreads)),
         loop_(threads_->first()),
         socket_(*loop_, socket.fd.release()),

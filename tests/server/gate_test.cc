@@ -136,7 +136,8 @@ TEST(BurnServerGate, IsNotOpenToOtherMachinesWithoutATokenUnlessToldTo) {
   EXPECT_EQ(process.read_line().rfind("listening ", 0), 0u);
 }
 
-// --- places ----------------------------------------------------------------------------------------------------------
+// --- permits
+// ----------------------------------------------------------------------------------------------------------
 
 std::string hello(const std::string& client = "raw", const std::string& token = "") {
   const auto frame = proto::to_string(proto::encode({0, proto::Hello{.client = client, .token = token}, {}}));

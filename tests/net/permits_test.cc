@@ -1,4 +1,4 @@
-#include "net/listen/places.h"
+#include "net/listen/permits.h"
 
 #include <vector>
 
@@ -31,39 +31,43 @@ TEST(Peer, HasAllAddressesOfAnIpv6Network) {
   EXPECT_EQ(Peer::of("[fe80::1%eth0]:1").key, "fe80::");
 }
 
-// --- places ----------------------------------------------------------------------------------------------------------
+// --- permits
+// ----------------------------------------------------------------------------------------------------------
 
-std::shared_ptr<Places> sessions(const PlaceLimits& limits) { return std::make_shared<Places>("sessions", limits); }
+std::shared_ptr<PermitPool> sessions(const PermitLimits& limits) {
+  return std::make_shared<PermitPool>("sessions", limits);
+}
 
 const Peer kHere = Peer::of("127.0.0.1:1"), kOther = Peer::of("127.0.0.2:1"), kFar = Peer::of("10.0.0.7:1"),
            kUnix = Peer::of("unix:pid 1");
 
-TEST(Places, AreSoManyForAPeerAndSoManyInAll) {
-  const auto places = sessions({.all = 3, .per_peer = 2});
-  std::vector<Place> taken;
+TEST(PermitPool, GivesSoManyToAPeerAndSoManyInAll) {
+  const auto permits = sessions({.all = 3, .per_peer = 2});
+  std::vector<Permit> taken;
   for (const auto& peer : {kHere, kHere, kOther}) {
-    auto place = places->take(peer);
-    ASSERT_TRUE(place.ok()) << place.status().to_string();
-    taken.push_back(*std::move(place));
+    auto permit = permits->take(peer);
+    ASSERT_TRUE(permit.ok()) << permit.status().to_string();
+    taken.push_back(*std::move(permit));
   }
-  const auto full = places->take(kOther).status();
+  const auto full = permits->take(kOther).status();
   EXPECT_EQ(full.code(), StatusCode::resource_exhausted);
   EXPECT_EQ(full.message(), "there are 3 sessions, and at most 3 may be");
   taken.pop_back();
-  EXPECT_EQ(places->take(kHere).status().message(), "127.0.0.1 has 2 sessions, and at most 2 may be of one peer");
-  EXPECT_TRUE(places->take(kOther).ok());
-  EXPECT_EQ(places->taken(), 2u) << "it was given back at once";
+  EXPECT_EQ(permits->take(kHere).status().message(), "127.0.0.1 has 2 sessions, and at most 2 may be of one peer");
+  EXPECT_TRUE(permits->take(kOther).ok());
+  EXPECT_EQ(permits->taken(), 2u) << "it was given back at once";
   taken.clear();
-  EXPECT_EQ(places->taken(), 0u);
+  EXPECT_EQ(permits->taken(), 0u);
 }
 
-TEST(Places, AreKeptForOperators) {
+TEST(PermitPool, KeepsSomeForOperators) {
   const auto limits = with_room_for_operators(64, 64);
   EXPECT_EQ(limits.kept_local, 4u);
-  const auto places = sessions(limits);
-  std::vector<Place> taken;
+  const auto permits = sessions(limits);
+  std::vector<Permit> taken;
   const auto take_all = [&](const Peer& peer) {
-    for (auto place = places->take(peer); place.ok(); place = places->take(peer)) taken.push_back(*std::move(place));
+    for (auto permit = permits->take(peer); permit.ok(); permit = permits->take(peer))
+      taken.push_back(*std::move(permit));
     return taken.size();
   };
   EXPECT_EQ(take_all(kFar), 60u);
@@ -71,20 +75,20 @@ TEST(Places, AreKeptForOperators) {
   EXPECT_EQ(take_all(kUnix), 68u);
 }
 
-TEST(Places, OfASmallNumberAreAllThere) {
-  const auto places = sessions(with_room_for_operators(4, 100));
-  EXPECT_EQ(places->limits().per_peer, 4u);
-  std::vector<Place> taken;
-  for (int i = 0; i < 4; ++i) taken.push_back(*places->take(kFar));
-  EXPECT_FALSE(places->take(kFar).ok());
-  EXPECT_TRUE(places->take(kUnix).ok());
+TEST(PermitPool, OfASmallNumberGivesThemAll) {
+  const auto permits = sessions(with_room_for_operators(4, 100));
+  EXPECT_EQ(permits->limits().per_peer, 4u);
+  std::vector<Permit> taken;
+  for (int i = 0; i < 4; ++i) taken.push_back(*permits->take(kFar));
+  EXPECT_FALSE(permits->take(kFar).ok());
+  EXPECT_TRUE(permits->take(kUnix).ok());
 }
 
-TEST(Places, OutliveTheirOwner) {
-  auto places = sessions({.all = 1, .per_peer = 1});
-  auto place = *places->take(kHere);
-  places.reset();
-  place.reset();
+TEST(PermitPool, IsOutlivedByWhatItGave) {
+  auto permits = sessions({.all = 1, .per_peer = 1});
+  auto permit = *permits->take(kHere);
+  permits.reset();
+  permit.reset();
 }
 
 // --- pages -----------------------------------------------------------------------------------------------------------

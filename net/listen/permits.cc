@@ -1,4 +1,4 @@
-#include "net/listen/places.h"
+#include "net/listen/permits.h"
 
 #include <algorithm>
 
@@ -6,12 +6,12 @@
 
 namespace burn::net {
 
-PlaceLimits with_room_for_operators(std::size_t all, std::size_t per_peer) {
+PermitLimits with_room_for_operators(std::size_t all, std::size_t per_peer) {
   const std::size_t part = all / 16;
   return {all, std::min(per_peer, all), part, std::max<std::size_t>(part, 4)};
 }
 
-Result<Place> Places::take(const Peer& peer) {
+Result<Permit> PermitPool::take(const Peer& peer) {
   const bool is_unix = peer.where == Peer::Where::unix_socket;
   const std::lock_guard lock{mutex_};
   std::size_t limit = limits_.all;
@@ -26,31 +26,31 @@ Result<Place> Places::take(const Peer& peer) {
   }
   struct Taken {
     ~Taken() {
-      if (places) places->give_back(key);
+      if (permits) permits->give_back(key);
     }
-    std::shared_ptr<Places> places;
+    std::shared_ptr<PermitPool> permits;
     std::string key;
   };
-  auto place = std::make_shared<Taken>();
-  place->key = peer.key;
+  auto permit = std::make_shared<Taken>();
+  permit->key = peer.key;
   auto& theirs = by_peer_[peer.key];
-  place->places = shared_from_this();  // from here on nothing fails, and the place is counted
+  permit->permits = shared_from_this();  // from here on nothing fails, and the permit is counted
   ++theirs;
   ++taken_;
-  return Place{std::move(place)};
+  return Permit{std::move(permit)};
 }
 
-std::size_t Places::count_of(const std::string& key) const {
+std::size_t PermitPool::count_of(const std::string& key) const {
   const auto it = by_peer_.find(key);
   return it == by_peer_.end() ? 0 : it->second;
 }
 
-std::size_t Places::taken() const {
+std::size_t PermitPool::taken() const {
   const std::lock_guard lock{mutex_};
   return taken_;
 }
 
-void Places::give_back(const std::string& key) {
+void PermitPool::give_back(const std::string& key) {
   const std::lock_guard lock{mutex_};
   --taken_;
   if (const auto it = by_peer_.find(key); --it->second == 0) by_peer_.erase(it);

@@ -1,5 +1,5 @@
-// Places of which there are so many in all and so many for each peer, so that nobody takes them all: of connections,
-// and of sessions.
+// Permits, of which there are so many in all and so many for each peer, so that nobody takes them all: for connections,
+// and for sessions.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@
 
 namespace burn::net {
 
-// One of them; free again when the last copy is dropped, from whatever thread.
-using Place = std::shared_ptr<const void>;
+// One; free again when the last copy is dropped, from whatever thread.
+using Permit = std::shared_ptr<const void>;
 
-struct PlaceLimits {
+struct PermitLimits {
   std::size_t all = 0;
   std::size_t per_peer = 0;     // does not hold for unix sockets: there the file's permissions say who may come
   std::size_t kept_local = 0;   // of all, only for peers on this machine: an operator has to get in
@@ -25,25 +25,25 @@ struct PlaceLimits {
 
 // The sixteenth part of `all` is kept for whoever is on this machine, and as many again (at least four) for unix
 // sockets beyond it.
-PlaceLimits with_room_for_operators(std::size_t all, std::size_t per_peer);
+PermitLimits with_room_for_operators(std::size_t all, std::size_t per_peer);
 
-// Thread-safe. Lives as long as its owner or any place.
-class Places : public std::enable_shared_from_this<Places> {
+// Thread-safe. Lives as long as its owner or any permit.
+class PermitPool : public std::enable_shared_from_this<PermitPool> {
  public:
   // `what`: "sessions", for errors.
-  Places(std::string what, const PlaceLimits& limits) : what_(std::move(what)), limits_(limits) {}
+  PermitPool(std::string what, const PermitLimits& limits) : what_(std::move(what)), limits_(limits) {}
 
   // Errors: RESOURCE_EXHAUSTED with the limit that is met.
-  Result<Place> take(const Peer& peer);
+  Result<Permit> take(const Peer& peer);
   std::size_t taken() const;
-  const PlaceLimits& limits() const { return limits_; }
+  const PermitLimits& limits() const { return limits_; }
 
  private:
   std::size_t count_of(const std::string& key) const;  // Requires: the lock.
   void give_back(const std::string& key);
 
   const std::string what_;
-  const PlaceLimits limits_;
+  const PermitLimits limits_;
   mutable std::mutex mutex_;
   std::size_t taken_ = 0;
   std::unordered_map<std::string, std::size_t> by_peer_;
