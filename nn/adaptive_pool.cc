@@ -13,7 +13,9 @@ Layer make(const char* config, const std::array<std::int64_t, N>& output_size) {
 
 template <int D, std::size_t N>
 Tensor<D> pool(const Tensor<D>& x, const std::array<std::int64_t, N>& output_size, const Loc& where) {
-  return Tensor<D>{client::adaptive_avg_pool(x.value(), ir::Dims{std::span{output_size}}, at(where))};
+  static constexpr std::array kCalled{"adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"};
+  const auto site = at(where, kCalled[D - 3]);
+  return Tensor<D>{client::adaptive_avg_pool(x.value(), ir::Dims{std::span{output_size}}, site)};
 }
 
 }  // namespace

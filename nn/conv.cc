@@ -55,14 +55,17 @@ Layer make(const Spec<N>& spec, const Device& device) {
   return layer;
 }
 
+constexpr std::array kCalled{"conv1d", "conv2d", "conv3d"};
+
 template <int D, typename Layer>
 Tensor<D> convolve(const Layer& layer, const Tensor<D>& x, const Loc& where) {
-  client::fail_if_empty(x.value(), "conv", at(where));
-  const client::Value& weight = detail::held(layer.weight.slot(), "Conv: weight", at(where));
+  const auto site = at(where, kCalled[D - 3]);
+  client::fail_if_empty(x.value(), "conv", site);
+  const client::Value& weight = detail::held(layer.weight.slot(), "Conv: weight", site);
   if (const auto channels = weight.dim(1) * layer.groups; x.dim(1) != channels) {
     client::fail("conv: the layer takes " + std::to_string(channels) + " channels, the input is " +
                      ir::to_string(x.value().type()),
-                 at(where));
+                 site);
   }
   const auto padding = detail::resolve_padding(layer.padding.kind, layer.padding.begin, layer.padding.end, x.shape(),
                                                {weight.shape().span().subspan(2), layer.stride, layer.dilation});
@@ -71,8 +74,7 @@ Tensor<D> convolve(const Layer& layer, const Tensor<D>& x, const Loc& where) {
                          .pad_end = padding.end,
                          .dilation = ir::Dims{std::span{layer.dilation}},
                          .groups = layer.groups};
-  return Tensor<D>{
-      client::conv(x.value(), weight, layer.bias ? &layer.bias->slot().value : nullptr, options, at(where))};
+  return Tensor<D>{client::conv(x.value(), weight, layer.bias ? &layer.bias->slot().value : nullptr, options, site)};
 }
 
 }  // namespace

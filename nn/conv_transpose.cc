@@ -61,14 +61,17 @@ Layer make(const Spec<N>& spec, const Device& device) {
   return layer;
 }
 
+constexpr std::array kCalled{"conv_transpose1d", "conv_transpose2d", "conv_transpose3d"};
+
 template <int D, typename Layer>
 Tensor<D> convolve(const Layer& layer, const Tensor<D>& x, const Loc& where) {
-  client::fail_if_empty(x.value(), "conv_transpose", at(where));
-  const client::Value& weight = detail::held(layer.weight.slot(), "ConvTranspose: weight", at(where));
+  const auto site = at(where, kCalled[D - 3]);
+  client::fail_if_empty(x.value(), "conv_transpose", site);
+  const client::Value& weight = detail::held(layer.weight.slot(), "ConvTranspose: weight", site);
   if (x.dim(1) != weight.dim(0)) {
     client::fail("conv_transpose: the layer takes " + std::to_string(weight.dim(0)) + " channels, the input is " +
                      ir::to_string(x.value().type()),
-                 at(where));
+                 site);
   }
   const ir::Dims padding{std::span{layer.padding}};
   const ir::Conv options{.stride = ir::Dims{std::span{layer.stride}},
@@ -77,7 +80,7 @@ Tensor<D> convolve(const Layer& layer, const Tensor<D>& x, const Loc& where) {
                          .dilation = ir::Dims{std::span{layer.dilation}},
                          .groups = layer.groups};
   return Tensor<D>{client::conv_transpose(x.value(), weight, layer.bias ? &layer.bias->slot().value : nullptr, options,
-                                          ir::Dims{std::span{layer.padding_out}}, at(where))};
+                                          ir::Dims{std::span{layer.padding_out}}, site)};
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "nn/pool.h"
 
+#include <array>
 #include <limits>
 
 #include "client/ops/formula.h"
@@ -38,21 +39,23 @@ Value pad(const Value& x, const detail::Padding& padding, double number, const S
 
 template <int D, typename Layer>
 Tensor<D> max_pool(const Layer& layer, const Tensor<D>& x, const Loc& where) {
+  static constexpr std::array kCalled{"max_pool1d", "max_pool2d", "max_pool3d"};
+  const auto site = at(where, kCalled[D - 3]);
   const auto padding = padding_of(layer, x.value());
   ir::MaxPool op{.kernel = ir::Dims{std::span{layer.kernel_size}},
                  .stride = ir::Dims{std::span{layer.stride}},
                  .padding = padding.begin,
                  .dilation = ir::Dims{std::span{layer.dilation}},
                  .ceil_mode = layer.ceil_mode};
-  if (padding.is_symmetric()) return Tensor<D>{client::max_pool(x.value(), op, at(where))};
+  if (padding.is_symmetric()) return Tensor<D>{client::max_pool(x.value(), op, site)};
   op.padding = ir::Dims::filled(op.kernel.rank(), 0);
-  return Tensor<D>{
-      client::max_pool(pad(x.value(), padding, -std::numeric_limits<double>::infinity(), at(where)), op, at(where))};
+  return Tensor<D>{client::max_pool(pad(x.value(), padding, -std::numeric_limits<double>::infinity(), site), op, site)};
 }
 
 template <int D, typename Layer>
 Tensor<D> avg_pool(const Layer& layer, const Tensor<D>& x, const Loc& where) {
-  const auto site = at(where);
+  static constexpr std::array kCalled{"avg_pool1d", "avg_pool2d", "avg_pool3d"};
+  const auto site = at(where, kCalled[D - 3]);
   const auto padding = padding_of(layer, x.value());
   ir::AvgPool op{.kernel = ir::Dims{std::span{layer.kernel_size}},
                  .stride = ir::Dims{std::span{layer.stride}},

@@ -120,11 +120,12 @@ TEST(Conv, RefusesWhatDoesNotFit) {
             }),
             "Conv2dConfig: padding.begin[1] is -1, must be at least 0");
   const auto layer = Config{.channels = {2, 1}, .kernel_size = {2, 2}}.init(cpu());
-  EXPECT_EQ(error_of([&] { (void)layer(image()); }), "conv: the layer takes 2 channels, the input is f32[1, 1, 3, 3]");
+  EXPECT_EQ(error_of([&] { (void)layer(image()); }),
+            "conv2d: the layer takes 2 channels, the input is f32[1, 1, 3, 3]");
   EXPECT_EQ(error_of([&] {
               (void)layer(Tensor<4>::ones({1, 2, 1, 3}, cpu()));
             }),
-            "conv: kernel 2 with dilation 1 does not fit input size 1 with padding 0 and 0");
+            "conv2d: kernel 2 with dilation 1 does not fit input size 1 with padding 0 and 0");
 }
 
 // Every element of the input puts the kernel, scaled, where it stands.
@@ -167,7 +168,7 @@ TEST(ConvTranspose, HasTheRightGradients) {
 TEST(ConvTranspose, RefusesWhatDoesNotFit) {
   const nn::ConvTranspose2d layer{.weight = Tensor<4>::ones({2, 1, 2, 2}, cpu())};
   EXPECT_EQ(error_of([&] { (void)layer(image()); }),
-            "conv_transpose: the layer takes 2 channels, the input is f32[1, 1, 3, 3]");
+            "conv_transpose2d: the layer takes 2 channels, the input is f32[1, 1, 3, 3]");
   EXPECT_EQ(error_of([] {
               (void)nn::ConvTranspose1dConfig{.channels = {1, 1}, .kernel_size = 2, .padding_out = 1}.init(cpu());
             }),

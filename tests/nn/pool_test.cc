@@ -108,7 +108,7 @@ TEST(Pool, RefusesWhatDoesNotFit) {
             }),
             "AdaptiveAvgPool2dConfig: output_size[1] is 0, must be at least 1");
   EXPECT_EQ(error_of([] { (void)nn::MaxPool1dConfig{.kernel_size = 9}.init()(line()); }),
-            "max_pool: kernel 9 with dilation 1 does not fit input size 5 with padding 0 and 0");
+            "max_pool1d: kernel 9 with dilation 1 does not fit input size 5 with padding 0 and 0");
 }
 
 }  // namespace

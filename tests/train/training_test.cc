@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include "tests/support/error_of.h"
 #include "tests/support/temp_folder.h"
 #include "tests/train/tiny.h"
 
@@ -31,6 +32,7 @@ class Training : public ::testing::Test {
   test::TempFolder folder;
   Device device = Device::new_session("cpu");
   std::shared_ptr<StoppingRenderer> renderer = std::make_shared<StoppingRenderer>();
+  lr::ModuleLrScheduler schedule = lr::Cosine{.initial = 0.05, .steps = 20};  // each learner() begins with a copy
 
   auto training(std::size_t workers = 0) {
     const auto [train, valid] = test::tiny_loaders(device, workers);
@@ -44,7 +46,7 @@ class Training : public ::testing::Test {
   }
   train::Learner<test::TinyNet> learner() {
     device.seed(1);
-    return {test::TinyNet::init(device.autodiff()), optim::AdamConfig{}, lr::Cosine{.initial = 0.05, .steps = 20}};
+    return {test::TinyNet::init(device.autodiff()), optim::AdamConfig{}, schedule};
   }
   // Interrupted in an epoch once so many items of a split are done, and then resumed by another process, as it were.
   Result interrupt_and_resume(Split split, std::int64_t epoch, std::int64_t items) {
@@ -109,6 +111,23 @@ TEST_F(Training, ResumedAfterAnEpochGivesTheSameNumbers) {
   (void)training().epochs(2).launch(learner());
   device = Device::new_session("cpu");
   expect_same(training().resume(train::latest).launch(learner()), whole);
+}
+
+TEST_F(Training, TakesTheRatesOfGroupsAlsoWhenItIsResumed) {
+  schedule.with_group(ParamGroup::from_path("output"), lr::Exponential{.initial = 0.05, .gamma = 0.8})
+      .with_group(ParamGroup::from_path("output.bias"), 0.0);
+  const auto untrained = learner().model.into_record();
+  const auto whole = training().launch(learner());
+  EXPECT_EQ(whole.model.into_record().get("output.bias"), untrained.get("output.bias"));
+  EXPECT_NE(whole.model.into_record().get("output.weight"), untrained.get("output.weight"));
+  expect_same(interrupt_and_resume(Split::train, 3, 20), whole);
+}
+
+TEST_F(Training, DoesNotResumeWithGroupsThatTheCheckpointDoesNotHave) {
+  (void)training().epochs(1).launch(learner());
+  schedule.with_group(ParamGroup::from_path("output"), 0.1);
+  EXPECT_THAT(test::error_of([&] { (void)training().resume(train::latest).launch(learner()); }),
+              HasSubstr("the record of the learning rates"));
 }
 
 TEST_F(Training, ResumedFromAChosenEpochGivesTheSameNumbers) {

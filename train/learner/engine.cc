@@ -48,7 +48,8 @@ Device device_of(const nn::detail::Walk& model) {
   return *device;
 }
 
-Engine::Engine(const TrainingOptions& options, Work& work, optim::ModuleOptimizer& optimizer, lr::Scheduler& scheduler)
+Engine::Engine(const TrainingOptions& options, Work& work, optim::ModuleOptimizer& optimizer,
+               lr::ModuleLrScheduler& scheduler)
     : options_(options),
       work_(work),
       optimizer_(optimizer),

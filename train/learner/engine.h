@@ -10,7 +10,7 @@
 #include "train/learner/options.h"
 #include "train/learner/pass.h"
 #include "train/learner/work.h"
-#include "train/lr/scheduler.h"
+#include "train/lr/module_lr.h"
 #include "train/optim/module_optimizer.h"
 
 namespace burn::train {
@@ -18,7 +18,8 @@ namespace burn::train {
 // Used once, by one thread. What it is given outlives it.
 class Engine {
  public:
-  Engine(const TrainingOptions& options, Work& work, optim::ModuleOptimizer& optimizer, lr::Scheduler& scheduler);
+  Engine(const TrainingOptions& options, Work& work, optim::ModuleOptimizer& optimizer,
+         lr::ModuleLrScheduler& scheduler);
 
   // Errors: whatever goes wrong in a step, on the device, or on disk; the checkpoints written so far are then there.
   TrainingReport run();
@@ -47,7 +48,7 @@ class Engine {
   const TrainingOptions& options_;
   Work& work_;
   optim::ModuleOptimizer& optimizer_;
-  lr::Scheduler& scheduler_;
+  lr::ModuleLrScheduler& scheduler_;
   const Device device_;
   const std::shared_ptr<Renderer> renderer_;
   const CheckpointStore checkpoints_;

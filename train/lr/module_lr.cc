@@ -25,12 +25,15 @@ ModuleLearningRate ModuleLrScheduler::step() {
 }
 
 std::string ModuleLrScheduler::to_record() const {
+  if (groups_.empty()) return base_.to_record();
   ModuleSchedulerRecord record{.base = base_.to_record(), .groups = {}};
   for (const auto& [group, scheduler] : groups_) record.groups.push_back(scheduler.to_record());
   return record.to_json();
 }
 
 void ModuleLrScheduler::load_record(const std::string& json) {
+  const bool is_plain = json.find("\"groups\"") == std::string::npos;
+  if (groups_.empty() && is_plain) return base_.load_record(json);
   const auto record = ModuleSchedulerRecord::from_json(json, "the record of the learning rates");
   if (record.groups.size() != groups_.size()) {
     throw Error(StatusCode::invalid_argument, "load_record: the record has " + std::to_string(record.groups.size()) +

@@ -5,6 +5,7 @@
 //   net = optim.step(schedule.step(), std::move(net), grads);
 #pragma once
 
+#include <concepts>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,13 +47,18 @@ class ModuleLearningRate {
 // value; one thread at a time.
 class ModuleLrScheduler {
  public:
-  explicit ModuleLrScheduler(Scheduler base) : base_(std::move(base)) {}
+  // A scheduler, a schedule, or a number: the rate of every parameter.
+  template <typename S>
+    requires std::convertible_to<S, Scheduler>
+  ModuleLrScheduler(S base) : base_(std::move(base)) {}  // NOLINT: implicit on purpose
   ModuleLrScheduler& with_group(ParamGroup group, Scheduler scheduler);
 
-  ModuleLearningRate step();  // the rates of the next step
+  ModuleLearningRate step();                    // the rates of the next step
+  double last() const { return base_.last(); }  // of the last step, of a parameter in no group
 
-  // Where every schedule is, as JSON; the schedules themselves and their groups belong to the program. Errors (thrown):
-  // text that is no such record; one of another number of groups. Nothing is changed then.
+  // Where every schedule is, as JSON; the schedules themselves and their groups belong to the program. Without groups
+  // it is the record of the one schedule. Errors (thrown): text that is no such record; one of another number of
+  // groups. Nothing is changed then.
   std::string to_record() const;
   void load_record(const std::string& json);
 

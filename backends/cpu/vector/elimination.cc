@@ -37,7 +37,8 @@ class Row {
 
   HWY_INLINE T dot(const T* x, const T* y) const {
     const D d;
-    auto sum = hn::Mul(hn::MaskedLoad(mask_, d, x), hn::MaskedLoad(mask_, d, y));
+    // Not with an empty mask: the scalar form of a masked load reads the element all the same, and there may be none.
+    auto sum = head_ > 0 ? hn::Mul(hn::MaskedLoad(mask_, d, x), hn::MaskedLoad(mask_, d, y)) : hn::Zero(d);
     for (auto i = head_; i < n_; i += kLanes()) sum = hn::MulAdd(hn::LoadU(d, x + i), hn::LoadU(d, y + i), sum);
     return hn::GetLane(hn::SumOfLanes(d, sum));
   }
