@@ -64,7 +64,21 @@ class Source {
     std::fill_n(repeated_, hn::Lanes(F()), *x_);
     x_ = repeated_;
   }
-  HWY_INLINE V at(std::int64_t i) const { return hn::LoadU(F(), x_ + i * step_); }
+  // From the first vector on. A value of its own: what is behind a pointer is read again after each store.
+  class Cursor {
+   public:
+    Cursor(const float* x, std::int64_t step) : x_(x), step_(step) {}
+    HWY_INLINE V next() {
+      const V v = hn::LoadU(F(), x_);
+      x_ += step_;
+      return v;
+    }
+
+   private:
+    const float* x_;
+    std::int64_t step_;
+  };
+  Cursor begin() const { return {x_, step_ * static_cast<std::int64_t>(hn::Lanes(F()))}; }
   // The last n < Lanes elements, and zeros.
   V rest(std::int64_t i, std::int64_t n) const {
     if (step_ == 0) return hn::LoadU(F(), x_);
