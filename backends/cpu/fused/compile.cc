@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "backends/cpu/fused/tile_code.h"
+#include "backends/cpu/isa/isa.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/vector/stream.h"
 #include "ir/random_box.h"
@@ -12,11 +13,11 @@ namespace {
 using Kind = TileInstruction::Kind;
 
 // Of scratch and results. A good part of the first-level cache stays free, for what the processor fetches ahead while
-// a tile is computed: larger tiles make memory and arithmetic take turns.
-constexpr std::int64_t kTileBytes = 6 * 1024;
+// a tile is computed: larger tiles make memory and arithmetic take turns. With wider vectors the calls are what counts.
+constexpr std::int64_t kTileBytes = 6 * 1024, kWideTileBytes = 16 * 1024;
 // Long rows: several, so that what is computed once for each of them (a mean, a logarithm) is computed side by side,
 // and no row waits for its number.
-constexpr std::int64_t kRowTileBytes = 64 * 1024, kMostLongRows = 16;
+constexpr std::int64_t kRowTileBytes = 48 * 1024, kMostLongRows = 16;
 constexpr std::int64_t kSmallestTile = 256, kLargestTile = 4096;  // elements
 
 bool is_costly(ir::PointwiseFn fn) {
@@ -305,16 +306,24 @@ class Compiler {
   void choose_tile() {
     code_.cost = std::max<std::int64_t>(1, cost_ / 2);
     auto bytes = code_.full_bytes;  // per element
+    std::int64_t read_bytes = 0, most_read = 0;
     for (const auto& v : code_.values) {
-      if (v.result >= 0 && v.extent == Extent::full) bytes += static_cast<std::int64_t>(ir::size_of(v.stored));
+      const auto size = static_cast<std::int64_t>(ir::size_of(v.stored));
+      if (v.result >= 0 && v.extent == Extent::full) bytes += size;
+      if (v.scratch >= 0 && v.read >= 0) read_bytes += static_cast<std::int64_t>(ir::size_of(v.held));
+      if (v.read >= 0 && v.extent == Extent::full) most_read = std::max(most_read, size);
     }
     if (code_.has_long_rows()) {
+      // Reads are where they are, and all but one of them often the same for all rows.
+      bytes = std::max<std::int64_t>(bytes - read_bytes, 0) + most_read;
       const auto enough = code_.elements / code_.row_size / (4 * thread_count());  // for every thread to have some
       const auto rows = std::min(kRowTileBytes / std::max<std::int64_t>(bytes * code_.row_size, 1), enough);
       code_.tile = std::clamp<std::int64_t>(rows, 1, kMostLongRows) * code_.row_size;
       return;
     }
-    code_.tile = std::clamp(kTileBytes / std::max<std::int64_t>(bytes, 1), kSmallestTile, kLargestTile) / 64 * 64;
+    // Sums over tiles are the same on every machine.
+    const auto room = runs_v4() && code_.sums.empty() ? kWideTileBytes : kTileBytes;
+    code_.tile = std::clamp(room / std::max<std::int64_t>(bytes, 1), kSmallestTile, kLargestTile) / 64 * 64;
     if (code_.has_rows()) code_.tile = std::max<std::int64_t>(1, code_.tile / code_.row_size) * code_.row_size;
   }
 

@@ -75,7 +75,9 @@ struct Row {
   HWY_INLINE void four(std::int64_t i, Lanes& total) const {
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(F()));
     // A line for each vector of 64 bytes: a few in between cost nothing, where all of a row at once would wait.
-    for (std::int64_t k = 0; k < 4 * lanes; k += 16) hwy::Prefetch(a + i + k + ahead);
+    if constexpr (!std::is_same_v<Fn, AsItIs>) {
+      for (std::int64_t k = 0; k < 4 * lanes; k += 16) hwy::Prefetch(a + i + k + ahead);
+    }
     const Pack x = load_pack(a + i);
     const Pack v = anywhere<Fn>(Pack{First::of(x.a, second(i)), First::of(x.b, second(i + lanes)),
                                      First::of(x.c, second(i + 2 * lanes)), First::of(x.d, second(i + 3 * lanes))});
