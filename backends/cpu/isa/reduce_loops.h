@@ -74,13 +74,24 @@ template <typename Op, typename T>
     return a < b ? a : b;
 }
 
+// In halves, as vectors: GCC takes lane by lane what it unrolls.
 template <typename Op, int kWidth, typename T>
 [[gnu::always_inline]] inline T fold_extremes(T* lanes) {
-  if constexpr (kWidth > 1) {
-    for (int l = 0; l < kWidth / 2; ++l) lanes[l] = extreme<Op>(lanes[l + kWidth / 2], lanes[l]);
+  if constexpr (kWidth > 4) {
+    using Half [[gnu::vector_size(kWidth / 2 * sizeof(T))]] = T;
+    Half a, b;
+    __builtin_memcpy(&a, lanes, sizeof a);
+    __builtin_memcpy(&b, lanes + kWidth / 2, sizeof b);
+    if constexpr (std::is_same_v<Op, Max>)
+      a = b > a ? b : a;
+    else
+      a = b < a ? b : a;
+    __builtin_memcpy(lanes, &a, sizeof a);
     return fold_extremes<Op, kWidth / 2>(lanes);
   } else {
-    return lanes[0];
+    T best = lanes[0];
+    for (int l = 1; l < kWidth; ++l) best = extreme<Op>(lanes[l], best);
+    return best;
   }
 }
 

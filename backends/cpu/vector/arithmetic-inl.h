@@ -46,7 +46,13 @@ class DividedBy {
   HWY_INLINE V operator()(V x) const {
     const V q = hn::Mul(x, inverse_);
     const V corrected = hn::MulAdd(hn::NegMulAdd(q, divisor_, x), inverse_, q);
-    return hn::IfThenElse(hn::IsNaN(corrected), q, corrected);  // an infinite quotient leaves no rest to correct by
+    // An infinite quotient leaves no rest to correct by.
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+    const auto if_nan = _mm512_set1_epi32(0x11111100);  // by the class of the second: 0 the first, 1 the second
+    return V{_mm512_fixupimm_ps(q.raw, corrected.raw, if_nan, 0)};
+#else
+    return hn::IfThenElse(hn::IsNaN(corrected), q, corrected);
+#endif
   }
 
  private:
