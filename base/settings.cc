@@ -32,10 +32,20 @@ Overrides& overrides() {
 
 const SettingInfo& info(Setting which) { return kSettings[static_cast<std::size_t>(which)]; }
 
+// One of "this or that or those".
+bool is_among(std::string_view values, std::string_view text) {
+  constexpr std::string_view kOr = " or ";
+  for (auto end = values.find(kOr); end != values.npos; end = values.find(kOr)) {
+    if (text == values.substr(0, end)) return true;
+    values.remove_prefix(end + kOr.size());
+  }
+  return text == values;
+}
+
 bool is_understood(const SettingInfo& row, std::string_view text) {
   switch (row.kind) {
     case SettingInfo::Kind::choice:
-      return text == row.values || text == row.fallback || text == "on";
+      return is_among(row.values, text) || text == row.fallback || text == "on";
     case SettingInfo::Kind::number:
       return parse_number<std::uint64_t>(text).has_value();
     case SettingInfo::Kind::folder:

@@ -54,6 +54,17 @@ TEST(Settings, ThatAreMistypedAreAnErrorAndNotTheDefault) {
   EXPECT_TRUE(check_settings().ok());
 }
 
+TEST(Settings, OfSeveralChoicesTakeAnyOfThem) {
+  for (const char* level : {"baseline", "v3", "best"}) {
+    const With isa{"BURN_ISA", level};
+    EXPECT_TRUE(check_settings().ok()) << level;
+  }
+  for (const char* level : {"v4", "baseline or v3", "base", "or"}) {
+    const With isa{"BURN_ISA", level};
+    EXPECT_THAT(check_settings().message(), HasSubstr("may be baseline or v3")) << level;
+  }
+}
+
 TEST(Settings, AnOptionOverridesTheEnvironment) {
   const With isa{"BURN_ISA", "best"};
   override_setting(Setting::isa, "baseline");

@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "backends/cpu/fused/tile_code.h"
+#include "backends/cpu/isa/isa.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/vector/stream.h"
 #include "ir/random_box.h"
@@ -12,10 +13,12 @@ namespace {
 using Kind = TileInstruction::Kind;
 
 // Of scratch and results. A good part of the first-level cache stays free, for what the processor fetches ahead while
-// a tile is computed: larger tiles make memory and arithmetic take turns.
-constexpr std::int64_t kTileBytes = 6 * 1024;
+// a tile is computed: larger tiles make memory and arithmetic take turns. With wider vectors the calls are what counts.
+constexpr std::int64_t kTileBytes = 6 * 1024, kWideTileBytes = 16 * 1024;
+// Long rows: several, so that what is computed once for each of them (a mean, a logarithm) is computed side by side,
+// and no row waits for its number.
+constexpr std::int64_t kRowTileBytes = 48 * 1024, kMostLongRows = 16;
 constexpr std::int64_t kSmallestTile = 256, kLargestTile = 4096;  // elements
-constexpr std::int64_t kLongRow = 256;                            // rows from here on are worth a tile of their own
 
 bool is_costly(ir::PointwiseFn fn) {
   return ir::row(fn).kind == ir::PointwiseClass::floating && fn != ir::PointwiseFn::recip &&
@@ -34,14 +37,14 @@ class Compiler {
 
   Result<TileCode> run() {
     declare_values();
-    one_row_ = code_.has_rows() && code_.row_size >= kLongRow;
     for (const auto& member : group_.members) BURN_RETURN_IF_ERROR(translate(member));
     improve(code_, program_);
     code_.is_large = static_cast<std::size_t>(code_.elements * array_bytes()) > streamed_from_bytes();
     if (code_.is_large) choose_who_streams();
+    find_overwrites();
+    place_in_results();
     place_in_scratch();
     choose_tile();
-    find_overwrites();
     classify();
     choose_parts();
     return std::move(code_);
@@ -193,7 +196,7 @@ class Compiler {
 
   // A value that is written straight to its array needs no scratch; nor does a row's number in a tile of one row.
   bool needs_scratch(const TileValue& v) const {
-    if (v.extent == Extent::uniform || v.extent == Extent::total) return false;
+    if (v.extent == Extent::uniform || v.extent == Extent::total || v.lies_in >= 0) return false;
     if (v.read >= 0) return v.extent == Extent::full;  // used if the array does not lie well, which the run knows
     return v.result < 0 || v.held != v.stored || (code_.is_large && v.extent == Extent::full && !v.streams_itself);
   }
@@ -210,6 +213,39 @@ class Compiler {
     }
   }
 
+  // A value that is last read where a result is computed of it, element by element, may be in the result's place until
+  // then: what is written there anyway is fetched while there is something else to do, and the cache has less to hold.
+  void place_in_results() {
+    if (code_.is_large) return;  // results go past the caches
+    const auto& all = code_.instructions;
+    std::vector<std::int32_t> written(code_.values.size(), -1), last(code_.values.size(), -1);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      for (int k = 0; k < all[i].arity; ++k)
+        last[static_cast<std::size_t>(all[i].operands[k])] = static_cast<std::int32_t>(i);
+      const bool is_by_element = all[i].kind == Kind::pointwise || all[i].kind == Kind::row_sum;
+      const auto out = all[i].kind == Kind::row_sum ? all[i].stored : all[i].result;
+      if (is_by_element && out >= 0) written[static_cast<std::size_t>(out)] = static_cast<std::int32_t>(i);
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto& in = all[i];
+      const auto& result = value(in.result);
+      if (in.kind != Kind::pointwise || result.result < 0 || result.held != result.stored ||
+          result.extent != Extent::full)
+        continue;
+      const auto over = code_.overwrites[static_cast<std::size_t>(result.result)];
+      const auto free_from = over < 0 ? -1 : last[static_cast<std::size_t>(over)];
+      for (int k = 0; k < in.arity; ++k) {
+        const auto v = static_cast<std::size_t>(in.operands[k]);
+        auto& operand = code_.values[v];
+        const bool fits = operand.extent == Extent::full && operand.read < 0 && operand.result < 0 &&
+                          ir::size_of(operand.held) == ir::size_of(result.held);
+        if (!fits || written[v] < free_from || written[v] < 0 || last[v] != static_cast<std::int32_t>(i)) continue;
+        operand.lies_in = in.result;
+        break;
+      }
+    }
+  }
+
   // Linear scan: what is read for the last time makes room for what comes.
   void place_in_scratch() {
     const auto count = code_.values.size();
@@ -223,6 +259,7 @@ class Compiler {
       const auto& in = code_.instructions[i];
       for (int k = 0; k < in.arity; ++k) touch(in.operands[k], static_cast<std::int32_t>(i));
       touch(in.result, static_cast<std::int32_t>(i));
+      if (in.stored >= 0) touch(in.stored, static_cast<std::int32_t>(i));
     }
     // Values that a result is copied from at the end of the tile, and repeats that only point to their number, last.
     const auto end = static_cast<std::int32_t>(code_.instructions.size());
@@ -268,15 +305,25 @@ class Compiler {
 
   void choose_tile() {
     code_.cost = std::max<std::int64_t>(1, cost_ / 2);
-    if (one_row_) {
-      code_.tile = code_.row_size;
+    auto bytes = code_.full_bytes;  // per element
+    std::int64_t read_bytes = 0, most_read = 0;
+    for (const auto& v : code_.values) {
+      const auto size = static_cast<std::int64_t>(ir::size_of(v.stored));
+      if (v.result >= 0 && v.extent == Extent::full) bytes += size;
+      if (v.scratch >= 0 && v.read >= 0) read_bytes += static_cast<std::int64_t>(ir::size_of(v.held));
+      if (v.read >= 0 && v.extent == Extent::full) most_read = std::max(most_read, size);
+    }
+    if (code_.has_long_rows()) {
+      // Reads are where they are, and all but one of them often the same for all rows.
+      bytes = std::max<std::int64_t>(bytes - read_bytes, 0) + most_read;
+      const auto enough = code_.elements / code_.row_size / (4 * thread_count());  // for every thread to have some
+      const auto rows = std::min(kRowTileBytes / std::max<std::int64_t>(bytes * code_.row_size, 1), enough);
+      code_.tile = std::clamp<std::int64_t>(rows, 1, kMostLongRows) * code_.row_size;
       return;
     }
-    auto bytes = code_.full_bytes;  // per element
-    for (const auto& v : code_.values) {
-      if (v.result >= 0 && v.extent == Extent::full) bytes += static_cast<std::int64_t>(ir::size_of(v.stored));
-    }
-    code_.tile = std::clamp(kTileBytes / std::max<std::int64_t>(bytes, 1), kSmallestTile, kLargestTile) / 64 * 64;
+    // Sums over tiles are the same on every machine.
+    const auto room = runs_v4() && code_.sums.empty() ? kWideTileBytes : kTileBytes;
+    code_.tile = std::clamp(room / std::max<std::int64_t>(bytes, 1), kSmallestTile, kLargestTile) / 64 * 64;
     if (code_.has_rows()) code_.tile = std::max<std::int64_t>(1, code_.tile / code_.row_size) * code_.row_size;
   }
 
@@ -288,8 +335,10 @@ class Compiler {
       const auto& in = code_.instructions[i];
       for (int k = 0; k < in.arity; ++k)
         last_read[static_cast<std::size_t>(in.operands[k])] = static_cast<std::int32_t>(i);
-      if (written[static_cast<std::size_t>(in.result)] < 0)
-        written[static_cast<std::size_t>(in.result)] = static_cast<std::int32_t>(i);
+      for (const auto v : {in.result, in.stored}) {
+        if (v >= 0 && written[static_cast<std::size_t>(v)] < 0)
+          written[static_cast<std::size_t>(v)] = static_cast<std::int32_t>(i);
+      }
     }
     std::vector<bool> taken(code_.values.size());
     for (std::size_t v = 0; v < code_.values.size(); ++v) {
@@ -317,7 +366,7 @@ class Compiler {
       if (value.extent == Extent::total) continue;
       const bool is_read = value.read >= 0, is_written = value.result >= 0 && value.held == value.stored;
       if (is_read) code_.source_of[v] = source++;
-      if ((is_read && value.extent != Extent::uniform) || is_written) code_.moving.push_back(v);
+      if ((is_read && value.extent != Extent::uniform) || is_written || value.lies_in >= 0) code_.moving.push_back(v);
       if (value.result >= 0 && !is_written) code_.narrowed.push_back(v);
     }
   }
@@ -328,7 +377,6 @@ class Compiler {
   TileCode code_;
   std::unordered_map<std::int32_t, std::int32_t> index_;  // from a ref's code to a value
   std::int64_t cost_ = 0;
-  bool one_row_ = false;
 };
 
 }  // namespace

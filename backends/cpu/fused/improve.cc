@@ -20,6 +20,7 @@ class Improver {
     join_pairs([&](const In& first, const In& second, int) { return after(first, second); });
     join_pairs([&](const In& first, const In& second, int) { return dot(first, second); });
     join_pairs([&](const In& first, const In& second, int k) { return chain(first, second, k); });
+    sum_early();
   }
 
  private:
@@ -185,6 +186,38 @@ class Improver {
     both.operands[first.arity] = second.operands[1 - k];
     both.arity = static_cast<std::uint8_t>(first.arity + 1);
     return both;
+  }
+
+  // Rows are summed while they are computed.
+  void sum_early() {
+    count();
+    auto& all = code_.instructions;
+    for (auto& sum : all) {
+      const bool is_of_squares = sum.arity == 2 && sum.operands[0] == sum.operands[1];
+      const auto v = sum.operands[0];
+      const auto w = writer_[static_cast<std::size_t>(v)];
+      if (sum.kind != Kind::reduce || !sum.dot || (sum.arity == 2 && !is_of_squares) || w < 0) continue;
+      auto& writer = all[static_cast<std::size_t>(w)];
+      if (!is_row_by_row(writer)) continue;
+      const auto loop = row_sum_loop(writer.chain, is_of_squares ? Summed::squares : Summed::values);
+      if (!loop) continue;
+      const bool is_wanted = value(v).result >= 0 || readers_[static_cast<std::size_t>(v)] > sum.arity;
+      value(writer.operands[0]).wants_all = true;
+      writer.kind = Kind::row_sum;
+      writer.row_sum = loop;
+      writer.stored = is_wanted ? v : -1;
+      writer.result = sum.result;
+      sum.arity = 0;  // done
+    }
+    std::erase_if(all, [](const TileInstruction& in) { return in.kind == Kind::reduce && in.arity == 0; });
+  }
+
+  // What row_sum_loop asks of operands.
+  bool is_row_by_row(const TileInstruction& in) {
+    if (in.kind != Kind::pointwise || value(in.result).held != value(in.result).stored) return false;
+    const auto first = in.operands[0], w = writer_[static_cast<std::size_t>(first)];
+    return value(first).extent == Extent::full &&
+           (w < 0 || code_.instructions[static_cast<std::size_t>(w)].kind != Kind::repeat);
   }
 
   TileCode& code_;

@@ -13,6 +13,7 @@
 #include "backends/cpu/ops/pointwise_loops.h"
 #include "backends/cpu/ops/reduce_loops.h"
 #include "backends/cpu/vector/chain_loops.h"
+#include "backends/cpu/vector/row_sums.h"
 #include "backends/plan/plan.h"
 
 namespace burn::backends::cpu {
@@ -32,6 +33,7 @@ struct TileValue {
   std::int32_t read = -1, result = -1;  // which operand or result of the group it is, if any
   std::int64_t index_size = -1;         // a read that is an index, of something of this size; held as i64
   bool streams_itself = false;  // a result that its instruction, not a copy from scratch, writes past the caches
+  std::int32_t lies_in = -1;    // a result's value, in whose place it is until that is written over it
   std::int64_t scratch = -1;    // bytes per element of the tile (full) or per row (row) before it; -1: none
 };
 
@@ -44,6 +46,7 @@ struct TileInstruction {
     reduce,     // result[row] = all elements of the row combined; of two operands: their products summed
     repeat,     // result = operand[row] for every element of the row
     pick,       // result[row] = operand's element at index[row]
+    row_sum,    // result[row] = what is computed of the operands, which is also `stored`, summed
     sum,        // result[column], or the only result, += operand, from tile to tile
   };
   Kind kind = Kind::pointwise;
@@ -58,7 +61,9 @@ struct TileInstruction {
   CastLoop cast = nullptr, back = nullptr;  // back: from 16 bits, for round
   ReduceLoops reduce;
   DotLoop dot = nullptr;  // of a sum over f32
-  std::int32_t sum = -1;  // which of the code's sums
+  RowSumLoop row_sum = nullptr;
+  std::int32_t stored = -1;  // of row_sum: the value, where it is wanted for more than its sum
+  std::int32_t sum = -1;     // which of the code's sums
   ir::RandomFn random_fn = ir::RandomFn::uniform;
   std::uint64_t random_offset = 0;  // blocks, from the start of the program
   std::int64_t random_begin = 0;    // position in the whole value of the domain's first element
@@ -96,6 +101,11 @@ struct TileCode {
   bool has_rows() const { return row_size > 1; }
   std::int64_t tiles() const { return (elements + tile - 1) / tile; }
   std::int64_t rows_per_tile() const { return tile / row_size; }
+  // Rows worth a call each: a number for each row is read where it is, not written out for every element.
+  static constexpr std::int64_t kLongRow = 256;
+  bool has_long_rows() const { return row_size >= kLongRow; }
+  // Stretches of a tile that lie in arrays one by one.
+  std::int64_t rows_at_once() const { return has_long_rows() ? rows_per_tile() : 1; }
   // What threads take at a time: tiles, or parts of them.
   std::int64_t units() const { return sums.empty() ? tiles() : parts; }
   // How many elements (one for each row) apart values lie in scratch memory: so many that each is aligned, whatever is

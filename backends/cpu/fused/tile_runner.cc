@@ -97,12 +97,14 @@ Location TileSource::locate(std::int64_t begin, std::int64_t n, bool wants_all, 
   return {scratch, 1};
 }
 
-std::optional<std::int64_t> TileSource::step(std::int64_t n, bool wants_all) const {
+std::optional<TileSource::Even> TileSource::even(std::int64_t rows, std::int64_t n, bool wants_all) const {
   const auto stride = nest_.inner_strides()[0];
   if (converts_ || !(stride == 1 || (stride == 0 && !wants_all))) return std::nullopt;
-  if (nest_.rank == 1) return n * stride * size_;
-  if (nest_.rank == 2 && nest_.inner_size() == n) return nest_.strides[0][0] * size_;
-  return std::nullopt;
+  if (nest_.rank == 1) return Even{{data_, stride}, rows * n * stride * size_};
+  if (nest_.rank != 2 || nest_.inner_size() != n) return std::nullopt;
+  const auto row_step = nest_.strides[0][0] * size_;
+  if (rows == 1) return Even{{data_, stride}, row_step};
+  return Even{{data_, stride, row_step}, rows * row_step};
 }
 
 void TileRunner::run_units(std::int64_t begin, std::int64_t end) {
@@ -174,14 +176,17 @@ TileRunner::Moving TileRunner::follow(std::vector<Location>& at) {
     const bool is_full = value.extent == Extent::full;
     const auto per_tile = is_full ? code_.tile : code_.rows_per_tile();
     if (value.read < 0) {
-      if (is_streamed(value) && !value.streams_itself) continue;  // copied from the scratch
-      moving.tracks.push_back({v, target(value, 0, 0), per_tile * bytes_of(value.stored)});
+      const auto& place = value.lies_in >= 0 ? code_.values[static_cast<std::size_t>(value.lies_in)] : value;
+      if (is_streamed(place) && !place.streams_itself) continue;  // copied from the scratch
+      moving.tracks.push_back({v, target(place, 0, 0), per_tile * bytes_of(place.stored)});
     } else if (auto& source = sources_[code_.source_of[v]]; !is_full) {
       at[v] = source.row(0);
       moving.tracks.push_back({v, at[v].data, per_tile * bytes_of(value.held)});
-    } else if (const auto step = source.step(code_.tile, value.wants_all)) {
-      at[v] = source.first();
-      moving.tracks.push_back({v, at[v].data, *step});
+    } else if (const auto even =
+                   source.even(code_.rows_at_once(), code_.tile / code_.rows_at_once(), value.wants_all)) {
+      at[v] = even->first;
+      at[v].tile_step = even->step;
+      moving.tracks.push_back({v, at[v].data, even->step});
     } else {
       moving.located.push_back(v);
     }
@@ -209,7 +214,7 @@ void TileRunner::run_tile(std::int64_t tile, const Moving& moving, std::vector<L
   }
   for (const auto v : code_.moving) {
     const auto& value = code_.values[v];
-    if (value.read >= 0 || !is_streamed(value) || value.streams_itself) continue;
+    if (value.result < 0 || !is_streamed(value) || value.streams_itself) continue;
     stream_copy(target(value, begin, row), at[v].data, static_cast<std::size_t>(n * bytes_of(value.stored)));
   }
 }
@@ -219,22 +224,19 @@ void TileRunner::execute(const TileInstruction& in, std::int64_t begin, std::int
   const auto place = [&](std::int32_t v) -> Location& { return at[static_cast<std::size_t>(v)]; };
   const auto count = code_.values[static_cast<std::size_t>(in.result)].extent == Extent::full ? n : rows;
   switch (in.kind) {
-    case TileInstruction::Kind::pointwise: {
-      const void* from[TileInstruction::kMaxOperands];
-      std::int64_t strides[TileInstruction::kMaxOperands];
-      for (int k = 0; k < in.arity; ++k) {
-        from[k] = place(in.operands[k]).data;
-        strides[k] = place(in.operands[k]).stride;
-      }
-      const auto& result = code_.values[static_cast<std::size_t>(in.result)];
-      const auto loop = result.streams_itself && is_streamed(result) ? in.streaming_loop : in.loop;
-      return loop(count, place(in.result).data, from, strides);
-    }
+    case TileInstruction::Kind::pointwise:
+      return pointwise(in, count, rows, at);
     case TileInstruction::Kind::random:
       return random_floats(in.random_fn, seed_, random_offset_ + in.random_offset, in.random_begin + begin, n,
                            reinterpret_cast<float*>(place(in.result).data));
-    case TileInstruction::Kind::convert:
-      return in.cast(count, place(in.result).data, place(in.operands[0]).data, place(in.operands[0]).stride);
+    case TileInstruction::Kind::convert: {
+      const auto& from = place(in.operands[0]);
+      if (!from.row_step) return in.cast(count, place(in.result).data, from.data, from.stride);
+      const auto size = bytes_of(code_.values[static_cast<std::size_t>(in.result)].held) * code_.row_size;
+      for (std::int64_t row = 0; row < rows; ++row)
+        in.cast(code_.row_size, place(in.result).data + row * size, from.data + row * *from.row_step, from.stride);
+      return;
+    }
     case TileInstruction::Kind::round:
       in.cast(count, place(in.operands[1]).data, place(in.result).data, 1);
       return in.back(count, place(in.result).data, place(in.operands[1]).data, 1);
@@ -242,6 +244,8 @@ void TileRunner::execute(const TileInstruction& in, std::int64_t begin, std::int
       return sum(code_.sums[static_cast<std::size_t>(in.sum)], place(in.operands[0]).data, begin, n, totals);
     case TileInstruction::Kind::reduce:
       return reduce(in, rows, at);
+    case TileInstruction::Kind::row_sum:
+      return row_sum(in, rows, at);
     case TileInstruction::Kind::repeat:
       return repeat(in, rows, at);
     case TileInstruction::Kind::pick:
@@ -270,19 +274,84 @@ void TileRunner::sum(const TileSum& sum, const std::byte* x, std::int64_t begin,
   if (n > 0) add(1, 0, n);
 }
 
-void TileRunner::reduce(const TileInstruction& in, std::int64_t rows, const std::vector<Location>& at) const {
-  const std::byte* from = at[static_cast<std::size_t>(in.operands[0])].data;
+// In one call, or row by row where an operand is one number for each row, or rows that do not follow one another.
+void TileRunner::pointwise(const TileInstruction& in, std::int64_t count, std::int64_t rows,
+                           const std::vector<Location>& at) const {
+  const auto& result = code_.values[static_cast<std::size_t>(in.result)];
+  const auto loop = result.streams_itself && is_streamed(result) ? in.streaming_loop : in.loop;
   std::byte* to = at[static_cast<std::size_t>(in.result)].data;
-  if (in.arity == 2) return in.dot(rows, code_.row_size, from, at[static_cast<std::size_t>(in.operands[1])].data, to);
-  in.reduce.each(rows, code_.row_size, from, to);
+  const void* from[TileInstruction::kMaxOperands];
+  std::int64_t strides[TileInstruction::kMaxOperands];
+  std::int64_t steps[TileInstruction::kMaxOperands];
+  bool by_row = false;
+  for (int k = 0; k < in.arity; ++k) {
+    const auto& place = at[static_cast<std::size_t>(in.operands[k])];
+    from[k] = place.data;
+    strides[k] = place.stride;
+    by_row |= place.row_step.has_value();
+  }
+  if (!by_row) return loop(count, to, from, strides);
+  for (int k = 0; k < in.arity; ++k) {
+    const auto v = static_cast<std::size_t>(in.operands[k]);
+    steps[k] = at[v].row_step.value_or(at[v].stride * bytes_of(code_.values[v].held) * code_.row_size);
+  }
+  for (std::int64_t row = 0; row < rows; ++row) {
+    loop(code_.row_size, to, from, strides);
+    to += code_.row_size * bytes_of(result.held);
+    for (int k = 0; k < in.arity; ++k) from[k] = static_cast<const std::byte*>(from[k]) + steps[k];
+  }
+}
+
+void TileRunner::reduce(const TileInstruction& in, std::int64_t rows, const std::vector<Location>& at) const {
+  const auto n = code_.row_size;
+  std::byte* to = at[static_cast<std::size_t>(in.result)].data;
+  const std::byte* from[2];
+  std::int64_t steps[2];
+  bool by_row = false;
+  for (int k = 0; k < in.arity; ++k) {
+    const auto v = static_cast<std::size_t>(in.operands[k]);
+    from[k] = at[v].data;
+    steps[k] = at[v].row_step.value_or(n * bytes_of(code_.values[v].held));
+    by_row |= at[v].row_step.has_value();
+  }
+  const auto call = [&](std::int64_t count) {
+    if (in.arity == 2) return in.dot(count, n, from[0], from[1], to);
+    in.reduce.each(count, n, from[0], to);
+  };
+  if (!by_row) return call(rows);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    call(1);
+    to += bytes_of(code_.values[static_cast<std::size_t>(in.result)].held);
+    for (int k = 0; k < in.arity; ++k) from[k] += steps[k];
+  }
+}
+
+void TileRunner::row_sum(const TileInstruction& in, std::int64_t rows, const std::vector<Location>& at) const {
+  const auto& a = at[static_cast<std::size_t>(in.operands[0])];
+  const auto& b = at[static_cast<std::size_t>(in.operands[in.arity - 1])];  // a again, where there is only one
+  constexpr std::int64_t kSize = sizeof(float);
+  in.row_sum(
+      {.rows = rows,
+       .n = code_.row_size,
+       .a = a.data,
+       .b = b.data,
+       .b_stride = b.stride,
+       .ahead = a.tile_step,
+       .steps = {a.row_step.value_or(code_.row_size * kSize), b.row_step.value_or(code_.row_size * b.stride * kSize)},
+       .y = in.stored < 0 ? nullptr : reinterpret_cast<float*>(at[static_cast<std::size_t>(in.stored)].data),
+       .results = reinterpret_cast<float*>(at[static_cast<std::size_t>(in.result)].data)});
 }
 
 void TileRunner::repeat(const TileInstruction& in, std::int64_t rows, std::vector<Location>& at) const {
   const auto& from = at[static_cast<std::size_t>(in.operands[0])];
   auto& to = at[static_cast<std::size_t>(in.result)];
   const auto& value = code_.values[static_cast<std::size_t>(in.result)];
-  if (rows == 1 && !value.wants_all) {
+  if (!value.wants_all && rows == 1) {
     to = {from.data, 0};
+    return;
+  }
+  if (!value.wants_all && code_.has_long_rows()) {
+    to = {from.data, 0, bytes_of(value.held)};
     return;
   }
   with_word(bytes_of(value.held), [&]<typename T>(T) {
@@ -294,10 +363,13 @@ void TileRunner::repeat(const TileInstruction& in, std::int64_t rows, std::vecto
 
 void TileRunner::pick(const TileInstruction& in, std::int64_t rows, const std::vector<Location>& at) const {
   const auto* index = reinterpret_cast<const std::int64_t*>(at[static_cast<std::size_t>(in.operands[1])].data);
-  with_word(bytes_of(code_.values[static_cast<std::size_t>(in.result)].held), [&]<typename T>(T) {
-    const auto* x = reinterpret_cast<const T*>(at[static_cast<std::size_t>(in.operands[0])].data);
+  const auto size = bytes_of(code_.values[static_cast<std::size_t>(in.result)].held);
+  const auto& from = at[static_cast<std::size_t>(in.operands[0])];
+  const auto step = from.row_step.value_or(code_.row_size * size);
+  with_word(size, [&]<typename T>(T) {
     auto* y = reinterpret_cast<T*>(at[static_cast<std::size_t>(in.result)].data);
-    for (std::int64_t row = 0; row < rows; ++row) y[row] = x[row * code_.row_size + index[row]];
+    for (std::int64_t row = 0; row < rows; ++row)
+      y[row] = reinterpret_cast<const T*>(from.data + row * step)[index[row]];
   });
 }
 

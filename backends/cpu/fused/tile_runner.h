@@ -16,6 +16,8 @@ namespace burn::backends::cpu {
 struct Location {
   std::byte* data = nullptr;
   std::int64_t stride = 1;
+  std::optional<std::int64_t> row_step;  // bytes from row to row, where rows do not follow one another
+  std::int64_t tile_step = 0;            // bytes to where the next tile reads, if that is known
 };
 
 // An operand of the group as the tiles find it.
@@ -28,10 +30,13 @@ class TileSource {
 
   // The elements [begin, begin + n): in place, or copied to `scratch`.
   Location locate(std::int64_t begin, std::int64_t n, bool wants_all, std::byte* scratch);
-  // How many bytes further each tile of n elements is found than the one before, in place, at first(); nothing where
-  // that differs from tile to tile.
-  std::optional<std::int64_t> step(std::int64_t n, bool wants_all) const;
-  Location first() const { return {data_, nest_.inner_strides()[0]}; }
+  // Where the first tile is found, in place, and how many bytes further each of `rows` rows of n elements is than the
+  // one before; nothing where that differs from tile to tile.
+  struct Even {
+    Location first;
+    std::int64_t step = 0;  // bytes
+  };
+  std::optional<Even> even(std::int64_t rows, std::int64_t n, bool wants_all) const;
   // From the row's number on; or the only one.
   Location row(std::int64_t row) { return {numbers_.data() + row * size_of(numbers_.dtype()), 1}; }
   Location only() { return {numbers_.data(), 0}; }
@@ -99,7 +104,10 @@ class TileRunner {
   void execute(const TileInstruction& in, std::int64_t begin, std::int64_t n, std::int64_t rows,
                std::vector<Location>& at, std::byte* totals) const;
   void sum(const TileSum& sum, const std::byte* x, std::int64_t begin, std::int64_t n, std::byte* totals) const;
+  void pointwise(const TileInstruction& in, std::int64_t count, std::int64_t rows,
+                 const std::vector<Location>& at) const;
   void reduce(const TileInstruction& in, std::int64_t rows, const std::vector<Location>& at) const;
+  void row_sum(const TileInstruction& in, std::int64_t rows, const std::vector<Location>& at) const;
   void repeat(const TileInstruction& in, std::int64_t rows, std::vector<Location>& at) const;
   void pick(const TileInstruction& in, std::int64_t rows, const std::vector<Location>& at) const;
 

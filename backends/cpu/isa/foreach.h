@@ -16,10 +16,19 @@
 #include BURN_ISA_FILE
 #undef BURN_ISA
 
-#if BURN_HAS_V3
+#if BURN_HAS_LEVELS
 #pragma GCC push_options
 #pragma GCC target("avx,avx2,bmi,bmi2,f16c,fma,lzcnt,movbe")
 #define BURN_ISA v3
+#include BURN_ISA_FILE
+#undef BURN_ISA
+#pragma GCC pop_options
+
+// GCC would stay with vectors of 256 bits for a processor it is not told.
+#pragma GCC push_options
+#pragma GCC target( \
+        "avx,avx2,bmi,bmi2,f16c,fma,lzcnt,movbe,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,prefer-vector-width=512")
+#define BURN_ISA v4
 #include BURN_ISA_FILE
 #undef BURN_ISA
 #pragma GCC pop_options

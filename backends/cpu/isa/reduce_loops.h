@@ -62,31 +62,81 @@ template <typename Op, int kWidth, typename T>
   }
 }
 
+// Asks for what lies a page further on: the processor's own prefetchers stop where a page ends, and a pass that only
+// reads would wait there.
+template <int kCount, typename T>
+[[gnu::always_inline]] inline void ask_ahead(const Stored<T>* x) {
+  constexpr int kPage = 4096, kLine = 64;
+  const auto* bytes = reinterpret_cast<const char*>(x) + kPage;
+  for (int at = 0; at < kCount * static_cast<int>(sizeof(Stored<T>)); at += kLine) __builtin_prefetch(bytes + at);
+}
+
 template <typename Op, typename T>
 constexpr bool kIsExtreme = (std::is_same_v<Op, Max> || std::is_same_v<Op, Min>)&&std::is_floating_point_v<Block<T>>;
 
-// Lanes of x[0], x[kLanes], ... combined, from the identity on. Whether there is a NaN is looked at beside the largest
-// or smallest, for which the processor has an instruction that way.
+// Of two numbers that are none of them NaN: one instruction of the processor's.
+template <typename Op, typename T>
+[[gnu::always_inline]] inline T extreme(T a, T b) {
+  if constexpr (std::is_same_v<Op, Max>)
+    return a > b ? a : b;
+  else
+    return a < b ? a : b;
+}
+
+// In halves, as vectors: GCC takes lane by lane what it unrolls.
+template <typename Op, int kWidth, typename T>
+[[gnu::always_inline]] inline T fold_extremes(T* lanes) {
+  if constexpr (kWidth > 4) {
+    using Half [[gnu::vector_size(kWidth / 2 * sizeof(T))]] = T;
+    Half a, b;
+    __builtin_memcpy(&a, lanes, sizeof a);
+    __builtin_memcpy(&b, lanes + kWidth / 2, sizeof b);
+    if constexpr (std::is_same_v<Op, Max>)
+      a = b > a ? b : a;
+    else
+      a = b < a ? b : a;
+    __builtin_memcpy(lanes, &a, sizeof a);
+    return fold_extremes<Op, kWidth / 2>(lanes);
+  } else {
+    T best = lanes[0];
+    for (int l = 1; l < kWidth; ++l) best = extreme<Op>(lanes[l], best);
+    return best;
+  }
+}
+
+// The largest or smallest of x; NaN if there is one, which is looked for beside, two numbers at a time. What is no
+// number is never larger or smaller, so lanes have none.
 template <typename Op, int kLanes, typename T>
-[[gnu::always_inline]] inline void combine_extremes(std::int64_t size, const Stored<T>* x, Block<T>* lanes) {
+[[gnu::always_inline]] inline Block<T> extreme_of(std::int64_t size, const Stored<T>* x, Block<T> identity) {
   using Flag = std::conditional_t<sizeof(Block<T>) == 8, std::int64_t, std::int32_t>;
   const volatile Flag opaque = 0;
   const Flag none = opaque;
   Flag nan[kLanes];
+  Block<T> lanes[kLanes], others[kLanes];
   for (int l = 0; l < kLanes; ++l) nan[l] = none;
-  for (std::int64_t i = 0; i < size; i += kLanes) {
+  for (int l = 0; l < kLanes; ++l) lanes[l] = others[l] = identity;
+  std::int64_t i = 0;
+  for (; i + 2 * kLanes <= size; i += 2 * kLanes) {
+    ask_ahead<2 * kLanes, T>(x + i);
+    for (int l = 0; l < kLanes; ++l) {
+      const auto v = load_block<T>(x + i + l), w = load_block<T>(x + i + kLanes + l);
+      lanes[l] = extreme<Op>(v, lanes[l]);
+      others[l] = extreme<Op>(w, others[l]);
+      nan[l] |= __builtin_isunordered(v, w) ? Flag{-1} : Flag{0};
+    }
+  }
+  for (; i < size; i += kLanes) {
     for (int l = 0; l < kLanes; ++l) {
       const auto v = load_block<T>(x + i + l);
-      if constexpr (std::is_same_v<Op, Max>)
-        lanes[l] = v > lanes[l] ? v : lanes[l];
-      else
-        lanes[l] = v < lanes[l] ? v : lanes[l];
+      lanes[l] = extreme<Op>(v, lanes[l]);
       nan[l] |= v != v ? Flag{-1} : Flag{0};
     }
   }
   Flag any = 0;
   for (int l = 0; l < kLanes; ++l) any |= nan[l];
-  if (any != 0) lanes[0] = std::numeric_limits<Block<T>>::quiet_NaN();
+  if (any != 0) return std::numeric_limits<Block<T>>::quiet_NaN();
+  for (int l = 0; l < kLanes; ++l) lanes[l] = extreme<Op>(others[l], lanes[l]);
+  return fold_extremes<Op, kLanes>(lanes);
 }
 
 // total[0] combined with n elements side by side.
@@ -101,16 +151,17 @@ void reduce_run(std::int64_t n, const void* source, void* total) {
   const Block<T> identity = opaque;
   while (n >= kLanes) {
     const std::int64_t size = (n < kBlockSize ? n : kBlockSize) / kLanes * kLanes;
-    Block<T> lanes[kLanes];
-    for (int l = 0; l < kLanes; ++l) lanes[l] = identity;
     if constexpr (kIsExtreme<Op, T>) {
-      combine_extremes<Op, kLanes, T>(size, x, lanes);
+      sum = Op::combine(sum, static_cast<Total<Op, T>>(extreme_of<Op, kLanes, T>(size, x, identity)));
     } else {
+      Block<T> lanes[kLanes];
+      for (int l = 0; l < kLanes; ++l) lanes[l] = identity;
       for (std::int64_t i = 0; i < size; i += kLanes) {
+        ask_ahead<kLanes, T>(x + i);
         for (int l = 0; l < kLanes; ++l) lanes[l] = Op::combine(lanes[l], load_block<T>(x + i + l));
       }
+      sum = Op::combine(sum, static_cast<Total<Op, T>>(fold_lanes<Op, kLanes>(lanes)));
     }
-    sum = Op::combine(sum, static_cast<Total<Op, T>>(fold_lanes<Op, kLanes>(lanes)));
     x += size;
     n -= size;
   }

@@ -11,6 +11,7 @@
 #include <dnnl.h>
 #include <fmt/format.h>
 
+#include "backends/cpu/ops/half_products.h"
 #include "backends/cpu/ops/openblas.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/tuning.h"
@@ -78,22 +79,6 @@ void multiply_plainly(const Product<T>& p) {
   }
 }
 
-// Into how many bands of rows to cut, of `parts` pieces in all: the one with the least to read.
-std::int64_t row_bands(std::int64_t m, std::int64_t n, std::int64_t parts) {
-  std::int64_t best = 1;
-  double least = std::numeric_limits<double>::infinity();
-  for (std::int64_t bands = 1; bands <= parts; ++bands) {
-    if (parts % bands != 0) continue;
-    const double cost = static_cast<double>(m) / static_cast<double>(bands) +
-                        static_cast<double>(n) * static_cast<double>(bands) / static_cast<double>(parts);
-    if (cost < least) {
-      best = bands;
-      least = cost;
-    }
-  }
-  return best;
-}
-
 // A library cannot be interrupted: what would take it longer than some tenths of a second is given to it in bands.
 template <typename T>
 void multiply_in_steps(const Product<T>& p, Library library) {
@@ -136,6 +121,21 @@ std::uint64_t size_class(std::int64_t size) {
 
 }  // namespace
 
+std::int64_t row_bands(std::int64_t m, std::int64_t n, std::int64_t parts) {
+  std::int64_t best = 1;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::int64_t bands = 1; bands <= parts; ++bands) {
+    if (parts % bands != 0) continue;
+    const double cost = static_cast<double>(m) / static_cast<double>(bands) +
+                        static_cast<double>(n) * static_cast<double>(bands) / static_cast<double>(parts);
+    if (cost < least) {
+      best = bands;
+      least = cost;
+    }
+  }
+  return best;
+}
+
 template <typename T>
 ProductCode product_code(const Product<T>& p, std::int64_t batch, int kind, std::size_t ways) {
   return size_class(p.m) | size_class(p.n) << 8 | size_class(p.k) << 16 | size_class(batch) << 24 |
@@ -167,7 +167,8 @@ template <typename T>
 void multiply_here(const Product<T>& p, [[maybe_unused]] Library library) {
   if (p.m == 0 || p.n == 0) return;
   if constexpr (std::is_same_v<T, float>) {
-    if (p.k > 0 && library == Library::onednn && call_onednn(p)) return;
+    if (p.k > 0 && library == Library::generated && multiply_generated(p)) return;
+    if (p.k > 0 && library != Library::openblas && call_onednn(p)) return;
   }
   if constexpr (std::is_floating_point_v<T>) {
     if (p.k > 0 && fits_blas(p)) return call_blas(p);
@@ -183,19 +184,27 @@ void multiply(const Product<T>& p) {
   const auto bands = row_bands(p.m, p.n, parts);
   if constexpr (std::is_same_v<T, float>) {
     if (work >= kWorthTiming) {
-      // By the cut with the least to read, by rows alone, by columns alone: each with both libraries.
-      static constexpr std::string_view kNames[] = {
-          "openblas", "onednn", "openblas by rows", "onednn by rows", "openblas by columns", "onednn by columns"};
+      // By the cut with the least to read, by rows alone, by columns alone: each with every library.
+      static constexpr std::string_view kNames[] = {"openblas",
+                                                    "onednn",
+                                                    "onednn for its sizes",
+                                                    "openblas by rows",
+                                                    "onednn by rows",
+                                                    "onednn for its sizes by rows",
+                                                    "openblas by columns",
+                                                    "onednn by columns",
+                                                    "onednn for its sizes by columns"};
+      constexpr int kLibraries = std::size(kLibraryNames);
       const std::int64_t cuts[] = {bands, parts, 1};
       const auto run = [&](int i) {
-        const auto cut = cuts[i / 2];
-        multiply_parts(p, parts, cut, static_cast<Library>(i % 2));
+        multiply_parts(p, parts, cuts[i / kLibraries], static_cast<Library>(i % kLibraries));
         return Status{};
       };
       const auto run_once = [&](int i) {
-        return i >= 2 && cuts[i / 2] == bands ? unimplemented("as the first") : run(i);
+        return i >= kLibraries && cuts[i / kLibraries] == bands ? unimplemented("as the first") : run(i);
       };
-      (void)run(choose_product(p, 1, 0, std::span(kNames).first(parts == 1 ? 2 : 6), run_once));
+      (void)run(
+          choose_product(p, 1, 0, std::span(kNames).first(parts == 1 ? kLibraries : std::size(kNames)), run_once));
       return;
     }
   }

@@ -74,9 +74,13 @@ double work_of(const Product<T>& p) {
 template <typename T>
 void multiply(const Product<T>& product);
 
-// Whose kernel: of those that have one for T.
-enum class Library { openblas, onednn };
-inline constexpr std::string_view kLibraryNames[] = {"openblas", "onednn"};
+// Whose kernel: of those that have one for T. oneDNN has two ways for f32: its gemm, and kernels that it generates for
+// sizes that it is told beforehand (backends/cpu/ops/half_products.h).
+enum class Library { openblas, onednn, generated };
+inline constexpr std::string_view kLibraryNames[] = {"openblas", "onednn", "onednn for its sizes"};
+
+// Into how many bands of rows to cut a product of `parts` pieces in all: the one with the least to read.
+std::int64_t row_bands(std::int64_t m, std::int64_t n, std::int64_t parts);
 
 // On the calling thread alone.
 template <typename T>

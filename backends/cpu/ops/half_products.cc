@@ -1,6 +1,6 @@
 #include "backends/cpu/ops/half_products.h"
 
-#include <array>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -25,7 +25,8 @@ struct Sizes {
   bool a_transposed, b_transposed;
   auto operator<=>(const Sizes&) const = default;
 
-  explicit Sizes(ir::DType type, const HalfProduct& p)
+  template <typename T>
+  Sizes(ir::DType type, const Product<T>& p)
       : dtype(type),
         m(p.m),
         n(p.n),
@@ -39,7 +40,8 @@ struct Sizes {
 
 dnnl::memory::desc matrix(ir::DType dtype, std::int64_t rows, std::int64_t columns, std::int64_t stride,
                           bool transposed) {
-  const auto type = dtype == ir::DType::bf16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f16;
+  using Type = dnnl::memory::data_type;
+  const auto type = dtype == ir::DType::f32 ? Type::f32 : dtype == ir::DType::bf16 ? Type::bf16 : Type::f16;
   return {{rows, columns}, type, transposed ? dnnl::memory::dims{1, stride} : dnnl::memory::dims{stride, 1}};
 }
 
@@ -74,10 +76,9 @@ std::shared_ptr<const Primitive> primitive_for(const Sizes& sizes) {
   return known.emplace(sizes, std::move(made)).first->second;
 }
 
-Status execute(Run& run, const Primitive& primitive, const HalfProduct& p) {
+template <typename T>
+Status execute(const Primitive& primitive, const Product<T>& p, void* room) {
   const auto& description = primitive.description;
-  const auto scratch = description.scratchpad_desc();
-  BURN_TRY(const auto room, run.pool.allocate(scratch.get_size()));
   const auto memory = [](const dnnl::memory::desc& desc, const void* data) {
     return dnnl::memory(desc, cpu_engine(), const_cast<void*>(data));
   };
@@ -86,7 +87,7 @@ Status execute(Run& run, const Primitive& primitive, const HalfProduct& p) {
     primitive.matmul.execute(stream, {{DNNL_ARG_SRC, memory(description.src_desc(), p.a.data)},
                                       {DNNL_ARG_WEIGHTS, memory(description.weights_desc(), p.b.data)},
                                       {DNNL_ARG_DST, memory(description.dst_desc(), p.c)},
-                                      {DNNL_ARG_SCRATCHPAD, memory(scratch, room->data())}});
+                                      {DNNL_ARG_SCRATCHPAD, memory(description.scratchpad_desc(), room)}});
     stream.wait();
   } catch (const dnnl::error& error) {
     return internal_error(std::string("oneDNN: ") + error.what());
@@ -117,24 +118,53 @@ bool has_half_products(ir::DType dtype) {
 Status multiply_half_here(Run& run, ir::DType dtype, const HalfProduct& product) {
   const auto primitive = primitive_for(Sizes(dtype, product));
   if (!primitive) return unimplemented("oneDNN has no kernel for this product of 16-bit floats");
-  return execute(run, *primitive, product);
+  BURN_TRY(const auto room, run.pool.allocate(primitive->description.scratchpad_desc().get_size()));
+  return execute(*primitive, product, room->data());
+}
+
+bool multiply_generated(const Product<float>& product) {
+  if (product.alpha != 1 || product.beta != 0) return false;
+  const auto primitive = primitive_for(Sizes(ir::DType::f32, product));
+  if (!primitive) return false;
+  // Room of the thread's own: copies of blocks of an operand, some hundred KiB.
+  constexpr std::size_t kLine = 64, kMost = std::size_t{8} << 20;
+  const auto size = (primitive->description.scratchpad_desc().get_size() + kLine - 1) / kLine * kLine;
+  if (size > kMost) return false;
+  struct Free {
+    void operator()(std::byte* p) const { std::free(p); }
+  };
+  thread_local std::unique_ptr<std::byte, Free> room;
+  thread_local std::size_t room_size = 0;
+  if (room_size < size) {
+    room_size = 0;
+    room.reset(static_cast<std::byte*>(std::aligned_alloc(kLine, size)));
+    if (!room) return false;
+    room_size = size;
+  }
+  return execute(*primitive, product, room.get()).ok();
 }
 
 Status multiply_half(Run& run, ir::DType dtype, const HalfProduct& product, HalfCut cut) {
   constexpr std::int64_t kTile = 64, kSmall = 1 << 20;  // what kernels compute at once; not worth a second thread
-  const auto size = cut == HalfCut::rows ? product.m : product.n;
-  const auto most = std::min<std::int64_t>(thread_count(), (size + kTile - 1) / kTile);
   const auto work = static_cast<double>(product.m) * static_cast<double>(product.n) * static_cast<double>(product.k);
-  const auto parts = std::max<std::int64_t>(1, std::min(most, static_cast<std::int64_t>(std::min(work / kSmall, 1e6))));
-  const auto step = ((size + parts - 1) / parts + kTile - 1) / kTile * kTile;
+  const auto parts = std::max<std::int64_t>(
+      1, std::min<std::int64_t>(thread_count(), static_cast<std::int64_t>(std::min(work / kSmall, 1e6))));
+  const auto bands = cut == HalfCut::rows      ? parts
+                     : cut == HalfCut::columns ? 1
+                                               : row_bands(product.m, product.n, parts);
+  const auto stripes = parts / bands;
+  const auto step = [](std::int64_t size, std::int64_t pieces) {
+    return ((size + pieces - 1) / pieces + kTile - 1) / kTile * kTile;
+  };
+  const auto rows = step(product.m, bands), columns = step(product.n, stripes);
   std::mutex mutex;
   Status status;
   parallel_for(parts, 1, [&](std::int64_t begin, std::int64_t end) {
     for (auto i = begin; i < end; ++i) {
-      const auto first = i * step, count = std::min(step, size - first);
-      if (count <= 0) continue;
-      const auto part = cut == HalfCut::rows ? part_of(product, first, count, 0, product.n)
-                                             : part_of(product, 0, product.m, first, count);
+      const auto row = i / stripes * rows, column = i % stripes * columns;
+      if (row >= product.m || column >= product.n) continue;
+      const auto part =
+          part_of(product, row, std::min(rows, product.m - row), column, std::min(columns, product.n - column));
       if (auto result = multiply_half_here(run, dtype, part); !result.ok()) {
         const std::lock_guard lock(mutex);
         status = std::move(result);

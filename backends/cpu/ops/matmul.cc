@@ -149,14 +149,16 @@ Result<Array> product(Run& run, std::span<Array> operands, const ir::TensorType&
 
 // Of 16-bit floats: in f32, or as they are, whatever is faster for such sizes.
 Result<Array> half_product(Run& run, std::span<Array> operands, const ir::TensorType& type) {
-  static constexpr std::string_view kWays[] = {"in f32", "as they are by rows", "as they are by columns"};
+  static constexpr std::string_view kWays[] = {"in f32", "as they are by rows", "as they are by columns",
+                                               "as they are both ways"};
+  static constexpr HalfCut kCuts[] = {HalfCut::rows, HalfCut::columns, HalfCut::both};
   BURN_TRY(Array y, run.allocate(type));
   BURN_TRY(Array a, multipliable(run, operands[0], type.dtype));
   BURN_TRY(Array b, multipliable(run, operands[1], type.dtype));
   Array c = y;
   merge_batch(a, b, c);
   const auto compute = [&](int way) -> Status {
-    if (way > 0) return multiply_half_batch(run, type.dtype, a, b, c, way == 1 ? HalfCut::rows : HalfCut::columns);
+    if (way > 0) return multiply_half_batch(run, type.dtype, a, b, c, kCuts[way - 1]);
     BURN_TRY(y, product(run, operands, type));
     return {};
   };

@@ -94,9 +94,10 @@ class Reduction {
       each_tile(0, outputs, y, [](std::int64_t, std::int64_t, void*) {});
       return {};
     }
-    if (outputs < kManyOutputs && outputs * per_output >= 4 * kGrain)
+    if (outputs < (layout_.rows ? kManyColumns : kManyOutputs) && outputs * per_output >= 4 * kGrain)
       return run_in_parts(run, x, y, outputs, per_output);
-    parallel_for(outputs, std::max<std::int64_t>(1, kGrain / per_output), [&](std::int64_t begin, std::int64_t end) {
+    const auto grain = std::max(layout_.rows ? column_grain(outputs) : 1, kGrain / per_output);
+    parallel_for(outputs, grain, [&](std::int64_t begin, std::int64_t end) {
       each_tile(begin, end, y, [&](std::int64_t first, std::int64_t last, void* totals) {
         reduce(layout_.reduced, x, first, last, totals);
       });
@@ -106,7 +107,14 @@ class Reduction {
 
  private:
   static constexpr std::int64_t kManyOutputs = 64;  // enough to keep the threads busy
+  static constexpr std::int64_t kManyColumns = kMaxColumns;
   static_assert(kManyOutputs <= kMaxColumns);
+
+  // Columns that one thread combines at once, if it can be: of each row it reads that stretch and nothing else, and a
+  // line or two of every row come at a quarter of the speed of half a row.
+  static std::int64_t column_grain(std::int64_t columns) {
+    return std::clamp<std::int64_t>(columns / (2 * thread_count()), 64, 256);
+  }
 
   // Calls body(first, last, totals) for parts of the outputs [begin, end), and stores the totals.
   template <typename Body>

@@ -46,7 +46,13 @@ class DividedBy {
   HWY_INLINE V operator()(V x) const {
     const V q = hn::Mul(x, inverse_);
     const V corrected = hn::MulAdd(hn::NegMulAdd(q, divisor_, x), inverse_, q);
-    return hn::IfThenElse(hn::IsNaN(corrected), q, corrected);  // an infinite quotient leaves no rest to correct by
+    // An infinite quotient leaves no rest to correct by.
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+    const auto if_nan = _mm512_set1_epi32(0x11111100);  // by the class of the second: 0 the first, 1 the second
+    return V{_mm512_fixupimm_ps(q.raw, corrected.raw, if_nan, 0)};
+#else
+    return hn::IfThenElse(hn::IsNaN(corrected), q, corrected);
+#endif
   }
 
  private:
@@ -64,7 +70,21 @@ class Source {
     std::fill_n(repeated_, hn::Lanes(F()), *x_);
     x_ = repeated_;
   }
-  HWY_INLINE V at(std::int64_t i) const { return hn::LoadU(F(), x_ + i * step_); }
+  // From the first vector on. A value of its own: what is behind a pointer is read again after each store.
+  class Cursor {
+   public:
+    Cursor(const float* x, std::int64_t step) : x_(x), step_(step) {}
+    HWY_INLINE V next() {
+      const V v = hn::LoadU(F(), x_);
+      x_ += step_;
+      return v;
+    }
+
+   private:
+    const float* x_;
+    std::int64_t step_;
+  };
+  Cursor begin() const { return {x_, step_ * static_cast<std::int64_t>(hn::Lanes(F()))}; }
   // The last n < Lanes elements, and zeros.
   V rest(std::int64_t i, std::int64_t n) const {
     if (step_ == 0) return hn::LoadU(F(), x_);

@@ -32,8 +32,10 @@ HWY_INLINE void each_vector(std::int64_t n, float* y, const Source* x, const Com
   constexpr bool kHasThird = !std::is_same_v<Third, Stop>;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(f32));
   std::int64_t i = 0;
+  auto a = x[0].begin(), b = x[1].begin(), c = x[2].begin(), d = x[kHasThird ? 3 : 2].begin();
   for (; i + lanes <= n; i += lanes) {
-    hn::StoreU(compute(x[0].at(i), x[1].at(i), x[2].at(i), x[kHasThird ? 3 : 2].at(i)), f32, y + i);
+    const V va = a.next(), vb = b.next(), vc = c.next();
+    hn::StoreU(compute(va, vb, vc, kHasThird ? d.next() : vc), f32, y + i);
   }
   if (i == n) return;
   const auto left = n - i;

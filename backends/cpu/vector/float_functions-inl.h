@@ -43,7 +43,11 @@ struct VectorForm;
     }                                                   \
     static HWY_INLINE V any(V x) { return any_of_x; }   \
   }
+#if BURN_SCALES_ANYWHERE
+BURN_FUNCTION(exp, kEverywhere, scaled_exp(x), scaled_exp(x));
+#else
 BURN_FUNCTION(exp, kExpRange, fast_exp(x), exp(x));
+#endif
 BURN_FUNCTION(expm1, kEverywhere, map(x, [](V v) HWY_ATTR { return expm1(v); }), expm1(x));
 BURN_FUNCTION(log, kEverywhere, map(x, [](V v) HWY_ATTR { return log(v); }), log(x));
 BURN_FUNCTION(log1p, kEverywhere, map(x, [](V v) HWY_ATTR { return log1p(v); }), log1p(x));

@@ -86,6 +86,28 @@ HWY_INLINE V exp(V x) {
   return keep_nan(x, scale(e, k));
 }
 
+// AVX-512 multiplies by 2^k for any k in one instruction, rounding once: there is one way for all x.
+#undef BURN_SCALES_ANYWHERE
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+#define BURN_SCALES_ANYWHERE 1
+#else
+#define BURN_SCALES_ANYWHERE 0
+#endif
+
+#if BURN_SCALES_ANYWHERE
+HWY_INLINE V times_power(V x, V k) { return V{_mm512_scalef_ps(x.raw, k.raw)}; }
+HWY_INLINE Pack times_power(Pack x, Pack k) {
+  return {times_power(x.a, k.a), times_power(x.b, k.b), times_power(x.c, k.c), times_power(x.d, k.d)};
+}
+template <typename T>
+HWY_INLINE T scaled_exp(T x) {
+  const T bounded = max(constant<T>(-104), min(constant<T>(89), x));  // 0 and infinity lie beyond; NaN passes
+  const T bias = constant<T>(kRoundingBias);
+  const T k = sub(mul_add(bounded, constant<T>(1.4426950408889634), bias), bias);
+  return times_power(exp_near_zero(without_ln2(bounded, k)), k);
+}
+#endif
+
 // ln(x) = k ln(2) + ln(1 + f) with 1 + f between sqrt(1/2) and sqrt(2).
 HWY_INLINE V log(V x) {
   const I i;

@@ -52,8 +52,10 @@ template <typename Fn, typename First, typename Last, bool kPastCaches>
 void run_vectors(std::int64_t n, float* y, const float* x, V b, const Source* steps) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(F()));
   const auto finish = [](V v, V c, V d, V e) HWY_ATTR { return Last::of(hn::Mul(hn::Add(v, c), d), e); };
+  auto c = steps[0].begin(), d = steps[1].begin(), e = steps[2].begin();
   const auto put = [&](V v, std::int64_t i) HWY_ATTR {
-    store<kPastCaches>(finish(v, steps[0].at(i), steps[1].at(i), steps[2].at(i)), y + i);
+    const V vc = c.next(), vd = d.next(), ve = e.next();
+    store<kPastCaches>(finish(v, vc, vd, ve), y + i);
   };
   std::int64_t i = 0;
   for (; i + 4 * lanes <= n; i += 4 * lanes) {
