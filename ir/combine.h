@@ -53,6 +53,13 @@ struct Max {
   }
   template <typename T>
   BURN_ALWAYS_INLINE static constexpr T combine(T a, T b) {
+#ifdef __CUDACC_RTC__
+    if constexpr (std::is_same_v<T, float>) {  // one instruction instead of four
+      float y;
+      asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+      return y;
+    }
+#endif
     return a >= b || is_nan(a) ? a : b;
   }
 };
@@ -68,6 +75,13 @@ struct Min {
   }
   template <typename T>
   BURN_ALWAYS_INLINE static constexpr T combine(T a, T b) {
+#ifdef __CUDACC_RTC__
+    if constexpr (std::is_same_v<T, float>) {
+      float y;
+      asm("min.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+      return y;
+    }
+#endif
     return a <= b || is_nan(a) ? a : b;
   }
 };

@@ -12,7 +12,7 @@ namespace burn::backends::codegen {
 namespace {
 
 using Mask = Dependencies::Mask;
-constexpr std::int32_t kNone = -1;
+constexpr std::int32_t kNone = -1, kMany = -2;
 
 // The number of trailing elements that a reduction over `axes` combines, or nothing if it combines others as well.
 std::optional<std::int64_t> trailing_size(const ir::Shape& shape, const ir::Dims& axes) {
@@ -44,6 +44,7 @@ class Fuser {
   std::vector<Group> run() {
     for (std::int32_t n = 0; n < static_cast<std::int32_t>(program_.nodes.size()); ++n) place(n);
     for (std::int32_t n = 0; n < static_cast<std::int32_t>(program_.nodes.size()); ++n) take_sum(n);
+    if (limits_.takes_sources) take_sources();
     std::vector<Group> kept;
     for (auto& group : groups_) {
       const auto computes = [&](const Member& m) { return !std::holds_alternative<ir::Expand>(node(m.node).op); };
@@ -216,6 +217,89 @@ class Fuser {
     return fits && ir::num_elements(domain) / size >= limits_.min_summed_rows ? std::optional(size) : std::nullopt;
   }
 
+  // What was placed before anybody knew who would read it. If only one group reads the results of another, it may
+  // compute them itself: who read them on another way would have made a circle of the two already.
+  void take_sources() {
+    find_sole_readers();
+    std::vector<std::int32_t> sole(groups_.size(), kNone);
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      for (const auto& member : groups_[g].members) {
+        const auto reader = sole_reader_[static_cast<std::size_t>(member.node)];
+        if (reader == kNone) continue;  // the group itself
+        sole[g] = sole[g] == kNone || sole[g] == reader ? reader : kMany;
+      }
+    }
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      if (sole[g] >= 0) take_source(static_cast<std::int32_t>(g), sole[g]);
+    }
+  }
+
+  // Per node: the one group that reads its results, itself or by way of an Expand that makes a row of each.
+  void find_sole_readers() {
+    sole_reader_.assign(program_.nodes.size(), kNone);
+    const auto read = [&](ir::Ref ref, std::int32_t by) {
+      if (ref.is_input()) return;
+      const auto maker = static_cast<std::size_t>(program_.node_of(ref));
+      if (by >= 0 && group_of_[maker] == by) return;
+      auto& reader = sole_reader_[maker];
+      reader = reader == kNone || reader == by ? by : kMany;
+    };
+    for (const auto ref : program_.outputs) read(ref, kMany);
+    for (auto n = static_cast<std::int32_t>(program_.nodes.size()); n-- > 0;) {
+      auto by = group_of_[static_cast<std::size_t>(n)];
+      if (by == kNone) by = is_row_of_reader(n) ? sole_reader_[static_cast<std::size_t>(n)] : kMany;
+      for (const auto ref : program_.operands_of(node(n))) read(ref, by);
+    }
+  }
+
+  // An Expand that only one group reads, for each element of its domain a number of the row.
+  bool is_row_of_reader(std::int32_t n) const {
+    const auto by = sole_reader_[static_cast<std::size_t>(n)];
+    if (by < 0 || !std::holds_alternative<ir::Expand>(node(n).op)) return false;
+    const auto& group = groups_[static_cast<std::size_t>(by)];
+    return group.has_rows() && program_.type_of(node(n)).shape == group.domain &&
+           program_.type_of(program_.operands_of(node(n))[0]).shape == group.row_shape;
+  }
+
+  void take_source(std::int32_t from, std::int32_t into) {
+    auto& a = groups_[static_cast<std::size_t>(into)];
+    auto& b = groups_[static_cast<std::size_t>(from)];
+    if (b.members.empty() || a.members.empty() || b.has_rows() || from == into) return;
+    const bool is_full = b.domain == a.domain;
+    if (!is_full && !(a.has_rows() && b.domain == a.row_shape)) return;
+    const auto is_formula = [&](const Member& member) {
+      return member.level == Level::full && is_elementwise(node(member.node).op) && !node(member.node).recompute;
+    };
+    if (!std::ranges::all_of(b.members, is_formula)) return;
+    std::vector<Member> taken;
+    for (const auto& member : b.members) {
+      taken.push_back({member.node, is_full ? Level::full : Level::row});
+      if (indexes(a, member.node)) return;
+    }
+    for (std::int32_t n = b.members.front().node; n < a.members.back().node; ++n) {
+      if (group_of_[static_cast<std::size_t>(n)] != kNone || sole_reader_[static_cast<std::size_t>(n)] != into)
+        continue;
+      const auto operands = program_.operands_of(node(n));
+      if (operands.empty() || operands[0].is_input() || is_full || !is_row_of_reader(n)) continue;
+      if (group_of_[static_cast<std::size_t>(program_.node_of(operands[0]))] == from) taken.push_back({n, Level::full});
+    }
+    if (a.members.size() + taken.size() > limits_.max_members) return;
+    for (const auto& member : taken) group_of_[static_cast<std::size_t>(member.node)] = into;
+    a.members.insert(a.members.end(), taken.begin(), taken.end());
+    std::ranges::sort(a.members, {}, &Member::node);
+    b.members.clear();
+  }
+
+  // Whether a gather of the group finds its index in the node's result.
+  bool indexes(const Group& group, std::int32_t n) const {
+    return std::ranges::any_of(group.members, [&](const Member& member) {
+      const auto& reader = node(member.node);
+      if (!std::holds_alternative<ir::Gather>(reader.op)) return false;
+      const auto index = program_.operands_of(reader)[1];
+      return !index.is_input() && program_.node_of(index) == n;
+    });
+  }
+
   // Two groups that a node reads from become one, where nothing orders them.
   void merge(std::int32_t into, std::int32_t from) {
     auto& a = groups_[static_cast<std::size_t>(into)];
@@ -296,6 +380,7 @@ class Fuser {
   std::vector<std::int32_t> merged_into_;                       // per group
   std::vector<Mask> masks_;                                     // per node that is in no group
   std::vector<std::int32_t> group_of_;                          // per node
+  std::vector<std::int32_t> sole_reader_;                       // per node: a group, kNone or kMany
   std::unordered_map<std::int32_t, std::int32_t> last_reader_;  // by the code of what groups read from outside
   std::int32_t first_group_ = 0, first_of_epoch_ = 0;           // groups and nodes before these are closed
   std::int32_t last_effect_ = kNone;                            // a node that the next one with an effect follows

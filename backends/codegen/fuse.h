@@ -15,6 +15,7 @@ struct FuseLimits {
   std::int64_t max_summed_columns = 8192;  // columns of such sums: whoever sums has to have room for them
   bool sums_beside_rows = true;            // whether a group may have those and combine rows, too
   bool sums_all = false;                   // whether sums over the whole domain are
+  bool takes_sources = false;              // whether a group takes in what only it reads, also as numbers of its rows
   std::int64_t small_domain = 1 << 14;     // elements that one thread is done with at once, however few the rows
 };
 

@@ -17,6 +17,7 @@ PlanOptions plan_options() {
   auto options = PlanOptions::from_environment();
   options.limits.max_row_size = 1 << 18;
   options.limits.min_summed_rows = 512;
+  options.limits.takes_sources = true;
   options.epilogues = true;
   return options;
 }

@@ -33,6 +33,7 @@ std::shared_ptr<Device> Device::for_compiling(std::string architecture) {
   std::shared_ptr<Device> device(new Device);
   device->architecture_ = std::move(architecture);
   device->multiprocessors_ = 132;
+  device->shared_bytes_ = 228 << 10;
   return device;
 }
 
@@ -55,6 +56,7 @@ Status Device::start(int index) {
     return failed_precondition(fmt::format("cuda:{} ({}) is of architecture {}; sm_80 is the oldest that is supported",
                                            index, name_, architecture_));
   multiprocessors_ = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  shared_bytes_ = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
   std::size_t total = 0;
   BURN_RETURN_IF_ERROR(check(driver().cuDeviceTotalMem(&total, device_), "cuDeviceTotalMem"));
   total_bytes_ = total;
@@ -69,13 +71,19 @@ Status Device::start(int index) {
 Device::Device() : groups_(std::make_unique<GroupMemo>()) {}
 Device::~Device() = default;
 
-Result<Kernel> Device::load(const std::string& code) {
+Result<Kernel> Device::load(const std::string& text, const std::string& code) {
   make_current();
   CUmodule module = nullptr;
   BURN_RETURN_IF_ERROR(check(driver().cuModuleLoadData(&module, code.data()), "cuModuleLoadData"));
   Kernel kernel;
   BURN_RETURN_IF_ERROR(
       check(driver().cuModuleGetFunction(&kernel.function, module, "burn_kernel"), "cuModuleGetFunction"));
+  if (text.find("extern __shared__") != std::string::npos) {  // as much as two blocks may have; 48 KiB are given else
+    const auto half = static_cast<int>(shared_bytes_ / 2 - 1024);
+    BURN_RETURN_IF_ERROR(check(
+        driver().cuFuncSetAttribute(kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, half - 1024),
+        "cuFuncSetAttribute"));
+  }
   return kernel;
 }
 
@@ -113,7 +121,7 @@ Result<std::vector<Kernel>> Device::kernels(std::span<const KernelSource> source
   for (std::size_t i = 0; i < missing.size(); ++i) {
     BURN_RETURN_IF_ERROR(codes[i].status());
     if (kernels_.contains(missing[i])) continue;
-    BURN_TRY(auto kernel, load(*codes[i]));
+    BURN_TRY(auto kernel, load(missing[i], *codes[i]));
     kernels_.emplace(missing[i], kernel);
   }
   std::vector<Kernel> all;

@@ -36,6 +36,7 @@ class Device {
   const std::string& name() const { return name_; }
   const std::string& architecture() const { return architecture_; }  // "sm_90"
   int multiprocessors() const { return multiprocessors_; }
+  std::int64_t shared_bytes() const { return shared_bytes_; }  // of a multiprocessor
   std::uint64_t total_bytes() const { return total_bytes_; }
   CUcontext context() const { return context_; }
   // What the driver is called for from this thread is this device's from now on.
@@ -57,11 +58,12 @@ class Device {
  private:
   Device();
   Status start(int index);
-  Result<Kernel> load(const std::string& code);
+  Result<Kernel> load(const std::string& text, const std::string& code);
 
   int index_ = 0;
   std::string name_, architecture_;
   int multiprocessors_ = 0;
+  std::int64_t shared_bytes_ = 0;
   std::uint64_t total_bytes_ = 0;
   CUdevice device_ = 0;
   CUcontext context_ = nullptr;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -116,6 +117,9 @@ class Emitter {
   virtual View read(ir::Ref operand) = 0;
   // The constant that an operand is made of, every element of it; null: none. Reading it works as well, at a cost.
   virtual const ir::Constant* constant(ir::Ref operand) = 0;
+  // Where an operand's elements are no more than their positions in an Iota that nobody has in memory: the view of it,
+  // of which strides and address.offset count; nothing: read() it.
+  virtual std::optional<View> counted(ir::Ref) { return std::nullopt; }
   // A result to write, row-major. Every element must be written.
   virtual View result(ir::Ref value) = 0;
   // Memory for this step alone, undefined at first, aligned to 256 bytes.

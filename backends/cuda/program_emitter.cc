@@ -32,6 +32,7 @@ class ProgramEmitter final : public Emitter {
 
   Result<Lowered> run() {
     assign_outputs();
+    find_counted();
     for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
       step_ = static_cast<std::int32_t>(s);
       lowered_.steps.push_back({plan_.steps[s].reads, plan_.steps[s].results});
@@ -53,6 +54,14 @@ class ProgramEmitter final : public Emitter {
   const ir::Constant* constant(ir::Ref ref) override {
     const auto base = ref.is_input() ? ref : view_of(ref).base;
     return base.is_input() ? nullptr : std::get_if<ir::Constant>(&program_.maker_of(base).op);
+  }
+
+  std::optional<View> counted(ir::Ref ref) override {
+    if (ref.is_input()) return std::nullopt;
+    const auto& view = view_of(ref);
+    if (view.base.is_input() || !is_counted_[static_cast<std::size_t>(view.base.index())]) return std::nullopt;
+    const auto& type = program_.type_of(ref);
+    return View{{.offset = view.offset}, type.dtype, type.shape, view.strides};
   }
 
   View read(ir::Ref ref) override {
@@ -182,6 +191,40 @@ class ProgramEmitter final : public Emitter {
     }
   }
 
+  // Iotas that only formulas read, which have an element's position anyhow.
+  void find_counted() {
+    constexpr std::int64_t kMostOfF32 = 1 << 24;  // all whole numbers below are numbers of f32
+    is_counted_.assign(program_.values.size(), false);
+    for (const auto& made : program_.nodes) {
+      const auto* iota = std::get_if<ir::Iota>(&made.op);
+      const bool fits = iota && (iota->dtype == ir::DType::i64 || iota->dtype == ir::DType::i32 ||
+                                 (iota->dtype == ir::DType::f32 && iota->size <= kMostOfF32));
+      if (fits && iota->size > 0) is_counted_[made.first_value] = true;
+    }
+    const auto is_read = [&](ir::Ref ref) {  // from memory
+      if (ref.is_input()) return;
+      const auto base = view_of(ref).base;
+      if (!base.is_input()) is_counted_[static_cast<std::size_t>(base.index())] = false;
+    };
+    for (const auto& reader : program_.nodes) {
+      const auto made = ir::Ref::value(static_cast<std::int32_t>(reader.first_value));
+      const bool is_view = reader.value_count > 0 && view_of(made).base != made;
+      const bool is_formula =
+          std::holds_alternative<ir::Pointwise>(reader.op) || std::holds_alternative<ir::Cast>(reader.op);
+      if (!is_view && !is_formula) std::ranges::for_each(program_.operands_of(reader), is_read);
+    }
+    for (const auto& group : plan_.groups) {  // numbers of rows
+      for (const auto& member : group.members) {
+        if (member.level != codegen::Level::full)
+          std::ranges::for_each(program_.operands_of(node(member.node)), is_read);
+      }
+    }
+    std::ranges::for_each(program_.outputs, is_read);
+    for (const auto& product : plan_.products) {
+      if (product.kind == ProductWithEpilogue::Kind::bias) is_read(product.other);
+    }
+  }
+
   bool is_number(ir::Ref value) const {
     const auto& op = program_.maker_of(value).op;
     return std::holds_alternative<ir::Constant>(op) || std::holds_alternative<ir::Scalar>(op);
@@ -270,6 +313,7 @@ class ProgramEmitter final : public Emitter {
     node_ = step.node;
     const auto& here = node(step.node);
     if (is_number(step.results[0]) || view_of(step.results[0]).base != step.results[0]) return {};
+    if (is_counted_[static_cast<std::size_t>(step.results[0].index())]) return {};
     if (is_elementwise(here)) {
       codegen::Group group;
       group.domain = program_.type_of(here).shape;
@@ -295,6 +339,7 @@ class ProgramEmitter final : public Emitter {
   std::vector<Lifetime> lifetimes_;      // of blocks
   std::vector<std::int32_t> block_of_;   // per value
   std::vector<std::int32_t> output_of_;  // per value: the output that it is computed in
+  std::vector<bool> is_counted_;         // per value: an Iota that has no memory
   std::unordered_map<std::string, std::size_t> source_of_;
   std::unordered_map<std::shared_ptr<const BlockKernel>, std::size_t> number_of_kernel_;
   std::vector<std::int32_t> last_read_;                          // per input: the step, or kNone

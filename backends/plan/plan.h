@@ -34,13 +34,14 @@ struct PlanOptions {
 // if one came after the other.
 struct ProductWithEpilogue {
   enum class Kind : std::uint8_t {
-    bias,         // the neighbour adds a number for each column to the product, which nobody else reads
+    bias,         // the neighbour adds a number for each column to the product, or to a reshape of it with the same
+                  // columns, which nobody else reads
     first_sums,   // the neighbour sums the product's first operand [rows, inner] over inner: [1, rows]
     second_sums,  // the neighbour sums the product's second operand [inner, columns] over inner: [1, columns]
   };
   Kind kind = Kind::bias;
   std::int32_t product = -1, neighbour = -1;  // nodes
-  ir::Ref other;                              // bias: the operand of the sum that is not the product, of its shape
+  ir::Ref other;  // bias: the operand of the sum that is not the product, of the sum's shape
 };
 
 // Nodes that run as one kernel: a single one, or a group; or as one call of a library.

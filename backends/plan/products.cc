@@ -1,6 +1,7 @@
 #include "backends/plan/products.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <unordered_map>
 
@@ -68,7 +69,7 @@ class Joiner {
 
   // Of a step that is a single node without an effect, and has not been joined; else one that nobody looks for.
   const ir::Op& op_of(std::size_t s) const {
-    static const ir::Op other = ir::Reshape{};
+    static const ir::Op other = ir::Permute{};
     const auto& step = plan_.steps[s];
     if (is_gone_[s] || step.group != PlanStep::kSingle || step.product != PlanStep::kNone) return other;
     const auto& node = program_.nodes[static_cast<std::size_t>(step.node)];
@@ -102,28 +103,58 @@ class Joiner {
     return shape[last] == 1 || view.strides[last] == 1;
   }
 
+  // The step of the product that a value is, as it is or in another shape of the same columns, if nobody else reads it.
+  std::optional<std::size_t> product_of(ir::Ref value) const {
+    const auto columns = [&](ir::Ref ref) {
+      const auto& shape = program_.type_of(ref).shape;
+      return shape.rank() == 0 ? 1 : shape[shape.rank() - 1];
+    };
+    for (auto ref = value; !ref.is_input() && uses_[index(ref)] == 1 && columns(ref) == columns(value);) {
+      const auto at = static_cast<std::size_t>(made_at_[index(ref)]);
+      if (std::holds_alternative<ir::MatMul>(op_of(at))) return at;
+      if (!std::holds_alternative<ir::Reshape>(op_of(at)) || view_of(ref).base == ref) break;
+      ref = plan_.steps[at].reads[0];
+    }
+    return std::nullopt;
+  }
+
   void join_bias(std::size_t s) {
     const auto reads = plan_.steps[s].reads;
     for (std::size_t k = 0; k < 2; ++k) {
       const auto product = reads[k], other = reads[1 - k];
-      if (product.is_input() || uses_[index(product)] != 1) continue;
-      const auto at = static_cast<std::size_t>(made_at_[index(product)]);
-      if (!std::holds_alternative<ir::MatMul>(op_of(at))) continue;
+      const auto found = product_of(product);
+      if (!found) continue;
+      const auto at = *found;
       const auto &type = program_.type_of(product), &added = program_.type_of(other),
                  &sum = program_.type_of(plan_.steps[s].results[0]);
       if (type != added || type != sum || !is_row(other)) continue;
       // The sum's place, where the bias is there, too.
       auto from = plan_.steps[at].reads;
       from.push_back(other);
+      for (auto ref = product; static_cast<std::size_t>(made_at_[index(ref)]) != at;) {
+        const auto reshape = static_cast<std::size_t>(made_at_[index(ref)]);
+        ref = plan_.steps[reshape].reads[0];
+        is_gone_[reshape] = true;
+      }
       join({Kind::bias, plan_.steps[at].node, plan_.steps[s].node, other}, s, at, from, plan_.steps[s].results);
       return;
     }
   }
 
-  // Whether the sums of the columns of `x` are those of an operand over what a product adds up.
+  // Whether the sums of the columns of `x`, as rows and columns, are those of an operand over what a product adds up.
   bool is_summed(const Operand& operand, ir::Ref x) const {
-    const auto a = view_of(operand.ref), b = view_of(x);
-    const auto &a_shape = program_.type_of(operand.ref).shape, &b_shape = program_.type_of(x).shape;
+    const auto a = view_of(operand.ref);
+    auto b = view_of(x);
+    const auto& a_shape = program_.type_of(operand.ref).shape;
+    auto b_shape = program_.type_of(x).shape;
+    if (b_shape.rank() > 2) {
+      const auto columns = b_shape[b_shape.rank() - 1];
+      const ir::Shape as_matrix{ir::num_elements(b_shape) / std::max<std::int64_t>(columns, 1), columns};
+      const auto strides = reshaped_strides(b_shape, b.strides, as_matrix);
+      if (!strides) return false;
+      b.strides = *strides;
+      b_shape = as_matrix;
+    }
     const int inner = operand.is_first ? 1 : 0;
     const auto agrees = [&](int d, int of_x) {
       return a_shape[d] == b_shape[of_x] && (a_shape[d] == 1 || a.strides[d] == b.strides[of_x]);
@@ -134,7 +165,11 @@ class Joiner {
   void join_sums(std::size_t s, const ir::Reduce& reduce) {
     const auto x = plan_.steps[s].reads[0];
     const auto &type = program_.type_of(x), &sums = program_.type_of(plan_.steps[s].results[0]);
-    if (type.shape.rank() != 2 || reduce.axes.rank() != 1 || reduce.axes[0] != 0 || type.dtype != sums.dtype) return;
+    const int rank = type.shape.rank();
+    if (rank < 2 || reduce.axes.contains(rank - 1) || type.dtype != sums.dtype) return;
+    for (int d = 0; d < rank - 1; ++d) {
+      if (type.shape[d] != 1 && !reduce.axes.contains(d)) return;
+    }
     const auto found = operands_.find(view_of(x).base.code());
     if (found == operands_.end()) return;
     for (const auto& operand : std::span(found->second).first(std::min(found->second.size(), kMostLookedAt))) {

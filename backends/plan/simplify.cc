@@ -4,16 +4,19 @@
 #include <bit>
 #include <cstring>
 #include <functional>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
+#include "backends/plan/numbers.h"
 #include "ir/attrs.h"
 
 namespace burn::backends {
 namespace {
 
 // Operands come before their readers, so one walk backwards reaches everything an output or an effect needs.
-std::vector<bool> live_nodes(const ir::Program& program) {
+std::vector<bool> live_nodes(const ir::Program& program, const FoldedNumbers* folded) {
   std::vector<bool> live(program.nodes.size());
   const auto mark = [&](ir::Ref ref) {
     if (!ref.is_input()) live[static_cast<std::size_t>(program.node_of(ref))] = true;
@@ -21,7 +24,7 @@ std::vector<bool> live_nodes(const ir::Program& program) {
   std::ranges::for_each(program.outputs, mark);
   for (std::size_t i = program.nodes.size(); i-- > 0;) {
     if (program.nodes[i].effect) live[i] = true;
-    if (live[i]) std::ranges::for_each(program.operands_of(program.nodes[i]), mark);
+    if (live[i] && !(folded && folded->of_node(i))) std::ranges::for_each(program.operands_of(program.nodes[i]), mark);
   }
   return live;
 }
@@ -71,10 +74,33 @@ class EqualNodes {
   std::vector<std::uint32_t> slots_;  // in known_, by hash; at most half of them taken
 };
 
+// A number instead of what `like` computes, of its type. One node where equal numbers are there already.
+ir::Ref add_number(ir::Program& to, EqualNodes& known, const ir::Constant& number, const ir::Node& like,
+                   const ir::TensorType& type) {
+  const auto add = [&](const ir::Op& op, std::span<const ir::Ref> operands, const ir::TensorType& made) {
+    const auto place = ir::Ref::value(static_cast<std::int32_t>(to.values.size()));
+    if (const auto equal = known.find_or_add(op, operands, place); equal != place) return equal;
+    auto node = like;
+    node.op = op;
+    node.recompute = false;
+    node.operand_begin = static_cast<std::uint32_t>(to.operands.size());
+    node.operand_count = static_cast<decltype(node.operand_count)>(operands.size());
+    node.first_value = static_cast<std::uint32_t>(to.values.size());
+    to.operands.insert(to.operands.end(), operands.begin(), operands.end());
+    to.values.push_back({made, static_cast<std::int32_t>(to.nodes.size())});
+    to.nodes.push_back(node);
+    return place;
+  };
+  const auto alone = add(number, {}, {number.dtype, {}});
+  const ir::Ref operands[] = {alone};
+  return type.shape.rank() == 0 ? alone : add(ir::Expand{type.shape}, operands, type);
+}
+
 }  // namespace
 
 ir::Program simplify(const ir::Program& program, bool merge_equal) {
-  const auto live = live_nodes(program);
+  const auto folded = merge_equal ? std::optional<FoldedNumbers>(program) : std::nullopt;
+  const auto live = live_nodes(program, folded ? &*folded : nullptr);
   std::vector<bool> has_output(program.nodes.size());
   for (const auto ref : program.outputs) {
     if (!ref.is_input()) has_output[static_cast<std::size_t>(program.node_of(ref))] = true;
@@ -97,6 +123,10 @@ ir::Program simplify(const ir::Program& program, bool merge_equal) {
   for (std::size_t i = 0; i < program.nodes.size(); ++i) {
     if (!live[i]) continue;
     const auto& node = program.nodes[i];
+    if (const auto* number = folded ? folded->of_node(i) : nullptr) {
+      now[node.first_value] = add_number(result, known, *number, node, program.type_of(node));
+      continue;
+    }
     const auto begin = result.operands.size();
     for (const auto ref : program.operands_of(node)) result.operands.push_back(moved(ref));
     const auto first = static_cast<std::uint32_t>(result.values.size());

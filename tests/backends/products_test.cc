@@ -74,6 +74,24 @@ TEST_F(Products, TakeInABias) {
   }
 }
 
+TEST_F(Products, TakeInABiasOfTheirRowsInMoreDims) {
+  const auto x = input({64, 32}), w = input({32, 48}), bias = input({48});
+  const auto product = add(ir::Reshape{{4, 16, 48}}, {matmul(x, w)});
+  const auto rows = add(ir::Expand{{4, 16, 48}}, {add(ir::Reshape{{1, 1, 48}}, {bias})});
+  const auto& made = plan({add(ir::Permute{{1, 0, 2}}, {add(PointwiseFn::add, {product, rows})})});
+  ASSERT_THAT(made.products, SizeIs(1));
+  EXPECT_EQ(made.products[0].kind, Kind::bias);
+  for (const auto& step : made.steps) {
+    if (step.group == PlanStep::kSingle && step.product == PlanStep::kNone) EXPECT_NE(op(step.node), "matmul");
+  }
+}
+
+TEST_F(Products, WithOtherColumnsThanTheBiasStayAsTheyAre) {
+  const auto x = input({64, 32}), w = input({32, 48}), bias = input({24});
+  const auto product = add(ir::Reshape{{128, 24}}, {matmul(x, w)});
+  EXPECT_THAT(plan({add(PointwiseFn::add, {product, rows_of(bias, 128)})}).products, IsEmpty());
+}
+
 TEST_F(Products, TakeInABiasThatIsComputedLaterAndStandsFirst) {
   const auto x = input({64, 32}), w = input({32, 48});
   const auto product = matmul(x, w);

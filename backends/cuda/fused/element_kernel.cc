@@ -1,9 +1,12 @@
 // Groups without rows: a thread computes one vector of elements.
 #include <algorithm>
 #include <memory>
+#include <set>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "backends/cuda/fused/accuracy.h"
 #include "backends/cuda/fused/group_kernel.h"
 #include "backends/cuda/fused/print.h"
 #include "backends/cuda/fused/walks.h"
@@ -21,12 +24,21 @@ void allow_in_place(Emitter& emit, const GroupPlan& plan) {
                                  [&](const GroupOperand& read) { return same_memory(read.view.address, address); });
   };
   for (const auto& read : plan.reads()) {
-    if (read.kind != GroupOperand::Kind::full || !read.view.is_contiguous() || reads_of(read.view.address) != 1)
+    if (read.kind != GroupOperand::Kind::full || read.counts || !read.view.is_contiguous() ||
+        reads_of(read.view.address) != 1)
       continue;
     for (const auto& write : plan.writes()) {
       if (ir::size_of(write.view.dtype) == ir::size_of(read.view.dtype)) emit.allow_in_place(read.view, write.ref);
     }
   }
+}
+
+std::set<std::int32_t> coarse_members(const GroupPlan& plan) {
+  std::set<std::int32_t> members;
+  for (const auto& member : plan.group().members) members.insert(member.node);
+  std::vector<ir::Ref> seen;
+  for (const auto& write : plan.writes()) seen.push_back(write.ref);
+  return cuda::coarse_members(plan, members, seen);
 }
 
 }  // namespace
@@ -48,11 +60,18 @@ Status emit_elements(Emitter& emit, const GroupPlan& plan) {
     if (read.kind != GroupOperand::Kind::full) continue;
     const auto dtype = program.type_of(read.ref).dtype;
     const char* type = storage_type(dtype);
-    printer.parameter(fmt::format("const {}*", type), fmt::format("p{}", k), Argument(read.view));
+    if (!read.counts)
+      printer.parameter(fmt::format("const {}*", type), fmt::format("p{}", k), Argument(read.view));
+    else
+      printer.parameter("std::int64_t", fmt::format("i{}", k), Argument(read.view.address.offset));
     const auto at = is_linear ? std::string("first") : fmt::format("at.at[{}]", read.full_index);
     const auto full = static_cast<std::size_t>(read.full_index);
     const bool repeats = walk.strides[full][last] == 0;
     const bool packs = width > 1 && !repeats;
+    if (read.counts) {
+      loads += counted_read(printer, k, fmt::format("i{} + {}", k, at), packs ? "j" : "0");
+      continue;
+    }
     before += packs ? fmt::format("const auto l{0} = *reinterpret_cast<const Pack<{1}, {2}>*>(p{0} + {3});\n", k, type,
                                   width, at)
                     : fmt::format("const auto l{0} = p{0}[{1}];\n", k, at);
@@ -76,7 +95,9 @@ Status emit_elements(Emitter& emit, const GroupPlan& plan) {
   allow_in_place(emit, plan);
   const auto scalars = scalar_reads(printer);
   std::string body;
-  for (const auto& member : plan.group().members) body += printer.statement(member, "position");
+  const auto coarse = coarse_members(plan);
+  for (const auto& member : plan.group().members)
+    body += printer.statement(member, "position", coarse.contains(member.node));
   printer.parameter("std::int64_t", "count", Argument(elements));
   if (!is_linear) {
     printer.parameter(fmt::format("burn::cuda::Walk<{}>", plan.full_count()), "walk", walk_argument(walk));
@@ -89,7 +110,7 @@ Status emit_elements(Emitter& emit, const GroupPlan& plan) {
   text += scalars;
   const auto vector_body = [&](bool packed) {
     std::string part;
-    if (!is_linear) part += fmt::format("  const auto at = burn::cuda::offsets(walk, first);\n");
+    if (!is_linear) part += fmt::format("  const auto at = burn::cuda::offsets_in<{}>(walk, first);\n", walk.rank());
     part += before;
     if (packed) {
       part += fmt::format("  #pragma unroll\n  for (unsigned j = 0; j < {}; ++j) {{\n", width);
@@ -106,6 +127,10 @@ Status emit_elements(Emitter& emit, const GroupPlan& plan) {
     for (std::size_t k = 0; k < plan.reads().size(); ++k) {
       if (plan.reads()[k].kind != GroupOperand::Kind::full) continue;
       const auto dtype = program.type_of(plan.reads()[k].ref).dtype;
+      if (plan.reads()[k].counts) {
+        rest += counted_read(printer, k, fmt::format("i{} + i", k), "0");
+        continue;
+      }
       rest += fmt::format("const {} x{} = to_compute<{}>(p{}[i]);\n", compute_type(dtype), k, storage_type(dtype), k);
     }
     rest += "const std::uint64_t position = i;\n(void)position;\n" + body;

@@ -51,7 +51,7 @@ void put_memory(KeyWriter& key, const GroupPlan& plan, std::int32_t k) {
   key.put(view.dtype);
   key.put(view.shape.span());
   key.put(view.strides.span());
-  key.put(view.address.offset % kWidest);
+  key.put(operand(plan, k).counts ? view.address.offset : view.address.offset % kWidest);
   std::int32_t same = 0, beside = 0;
   while (!is_same(operand(plan, same).view.address, view.address)) ++same;
   while (operand(plan, beside).view.address.base != view.address.base ||
@@ -89,6 +89,7 @@ std::optional<std::string> GroupMemo::key(const GroupPlan& plan) {
   for (std::int32_t k = 0; k < operand_count(plan); ++k) {
     const auto& of = operand(plan, k);
     key.put(of.kind);
+    key.put(of.counts);
     if (of.kind == GroupOperand::Kind::constant) {
       key.put(ir::Op{of.constant});
       key.put(program.type_of(of.ref).dtype);

@@ -59,6 +59,10 @@ void GroupPlan::add_read(Emitter& emit, ir::Ref ref, Level level) {
   if (const auto* constant = emit.constant(ref)) {
     read.kind = GroupOperand::Kind::constant;
     read.constant = *constant;
+  } else if (const auto counted = level == Level::row ? std::nullopt : emit.counted(ref)) {
+    read.view = *counted;
+    read.counts = true;
+    read.full_index = full_count_++;
   } else {
     read.view = emit.read(ref);
     if (std::ranges::all_of(read.view.strides, [](std::int64_t stride) { return stride == 0; }) ||
@@ -143,7 +147,10 @@ WalkPlan GroupPlan::row_walk() const {
 std::vector<View> GroupPlan::full_views() const {
   std::vector<View> views(static_cast<std::size_t>(full_count_));
   const auto put = [&](const GroupOperand& operand) {
-    if (operand.kind == GroupOperand::Kind::full) views[static_cast<std::size_t>(operand.full_index)] = operand.view;
+    if (operand.kind != GroupOperand::Kind::full) return;
+    auto& view = views[static_cast<std::size_t>(operand.full_index)];
+    view = operand.view;
+    if (operand.counts) view.address = {}, view.dtype = ir::DType::u8;  // any vector of it will do
   };
   std::ranges::for_each(reads_, put);
   std::ranges::for_each(writes_, put);

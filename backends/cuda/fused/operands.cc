@@ -52,7 +52,9 @@ int vector_width(const WalkPlan& walk, std::span<const View> views, int most) {
     return true;
   };
   std::size_t widest = 1;
-  for (const auto& view : views) widest = std::max(widest, ir::size_of(view.dtype));
+  for (std::size_t k = 0; k < views.size(); ++k) {
+    if (walk.strides[k].back() != 0) widest = std::max(widest, ir::size_of(views[k].dtype));
+  }
   for (int width = std::min(most, static_cast<int>(16 / widest)); width > 1; width /= 2) {
     if (fits(width)) return width;
   }

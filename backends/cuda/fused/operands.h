@@ -35,6 +35,7 @@ struct GroupOperand {
   Kind kind = Kind::full;
   View view;              // not of constants
   ir::Constant constant;  // of constants
+  bool counts = false;    // full: no memory, the element at an offset is that offset (Emitter::counted)
   int full_index = -1;    // among the full ones, results included: its place in the walks
   int row_index = -1;     // among the row ones
 };

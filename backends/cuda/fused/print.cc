@@ -1,9 +1,11 @@
 #include "backends/cuda/fused/print.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
+#include "backends/cuda/fused/accuracy.h"
 #include "ir/random_box.h"
 
 namespace burn::backends::cuda {
@@ -31,19 +33,26 @@ std::string GroupPrinter::name(ir::Ref ref) const {
   return fmt::format("x{}", plan_.read(ref) - plan_.reads().data());
 }
 
-std::string GroupPrinter::statement(const codegen::Member& member, const std::string& position) {
+std::string GroupPrinter::statement(const codegen::Member& member, const std::string& position, bool coarse) {
   const auto& node = plan_.node(member);
   const auto operands = plan_.program().operands_of(node);
   const auto dtype = plan_.program().type_of(node).dtype;
   const auto index = static_cast<int>(&member - plan_.group().members.data());
   std::string value;
   if (const auto* pointwise = std::get_if<ir::Pointwise>(&node.op)) {
-    functions_.insert(pointwise->fn);
     const auto& row = ir::row(pointwise->fn);
     const auto& typed = operands[row.kind == ir::PointwiseClass::choose ? 1 : 0];
     std::string arguments;
     for (const auto ref : operands) arguments += (arguments.empty() ? "" : ", ") + name(ref);
-    value = fmt::format("row_{}<{}>({})", row.name, compute_type(plan_.program().type_of(typed).dtype), arguments);
+    const auto computed = ir::compute_dtype(plan_.program().type_of(typed).dtype);
+    const auto* function = coarse && computed == ir::DType::f32 ? coarse_function(pointwise->fn) : nullptr;
+    if (function) {
+      is_coarse_ = true;
+      value = fmt::format("burn::cuda::coarse::{}({})", function, arguments);
+    } else {
+      functions_.insert(pointwise->fn);
+      value = fmt::format("row_{}<{}>({})", row.name, compute_type(computed), arguments);
+    }
   } else if (std::holds_alternative<ir::Cast>(node.op)) {
     value = fmt::format("convert_number<{}>({})", compute_type(dtype), name(operands[0]));
   } else if (const auto* random_op = std::get_if<ir::Random>(&node.op)) {
@@ -68,6 +77,8 @@ std::string GroupPrinter::random(const ir::Random& op, const std::string& positi
 }
 
 std::string GroupPrinter::parameter(const std::string& type, const std::string& name, Argument argument) {
+  // A formula that is printed for several passes asks again.
+  if (std::ranges::find(parameters_, name, &BlockKernel::Parameter::name) != parameters_.end()) return name;
   parameters_.push_back({type, name});
   arguments_.push_back(std::move(argument));
   return name;
@@ -88,7 +99,8 @@ std::string GroupPrinter::bindings() {
 }
 
 std::string GroupPrinter::functions() const {
-  std::string text =
+  std::string text = is_coarse_ ? "#include \"backends/cuda/kernels/coarse.h\"\n" : "";
+  text +=
       "#include \"backends/cuda/kernels/random.h\"\n#include \"backends/cuda/kernels/row.h\"\nnamespace "
       "burn::ir::prelude {\n";
   text +=
@@ -99,6 +111,14 @@ std::string GroupPrinter::functions() const {
   return text;
 }
 
+std::string counted_read(const GroupPrinter& printer, std::size_t k, const std::string& offset, const std::string& j) {
+  const auto& read = printer.plan().reads()[k];
+  const auto* type = compute_type(read.view.dtype);
+  const auto* position = ir::is_floating(read.view.dtype) ? "int" : type;  // converted once for all of a vector
+  return fmt::format("const {0} x{1} = static_cast<{0}>(static_cast<{2}>({3})) + static_cast<{0}>({4});\n", type, k,
+                     position, offset, j);
+}
+
 std::string scalar_reads(GroupPrinter& printer) {
   std::string text;
   const auto& reads = printer.plan().reads();
@@ -107,10 +127,16 @@ std::string scalar_reads(GroupPrinter& printer) {
     const auto dtype = printer.plan().program().type_of(read.ref).dtype;
     if (read.kind == GroupOperand::Kind::constant) {
       const auto& number = read.constant;
-      const auto from = ir::is_floating(dtype)
-                            ? printer.parameter("double", fmt::format("c{}", k), Argument(number.real))
-                            : printer.parameter("std::int64_t", fmt::format("c{}", k), Argument(number.number));
-      const auto value = fmt::format("static_cast<{}>({})", compute_type(dtype), from);
+      const auto name = fmt::format("c{}", k);
+      std::string value;
+      if (ir::compute_dtype(dtype) == ir::DType::f32) {  // the device is slow at shortening doubles
+        const std::array<float, 2> padded{static_cast<float>(number.real), 0};
+        value = printer.parameter("burn::cuda::Number<float>", name, Argument(padded)) + ".value";
+      } else {
+        const auto from = ir::is_floating(dtype) ? printer.parameter("double", name, Argument(number.real))
+                                                 : printer.parameter("std::int64_t", name, Argument(number.number));
+        value = fmt::format("static_cast<{}>({})", compute_type(dtype), from);
+      }
       text += fmt::format(
           "const {} x{} = {};\n", compute_type(dtype), k,
           ir::compute_dtype(dtype) == dtype ? value : fmt::format("rounded<{}>({})", storage_type(dtype), value));

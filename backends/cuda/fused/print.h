@@ -18,8 +18,8 @@ class GroupPrinter {
   // "x3" for what is read, "v7" for what a member computes: variables of the compute type.
   std::string name(ir::Ref ref) const;
   // "const float v7 = mul(v5, x3);", for a member that is no reduction and no gather. `position`: of the element in the
-  // domain, an expression of type std::uint64_t.
-  std::string statement(const codegen::Member& member, const std::string& position);
+  // domain, an expression of type std::uint64_t. `coarse`: all of it is rounded to 16 bits (accuracy.h).
+  std::string statement(const codegen::Member& member, const std::string& position, bool coarse = false);
 
   // Adds a parameter to the kernel and returns its name.
   std::string parameter(const std::string& type, const std::string& name, Argument argument);
@@ -39,8 +39,13 @@ class GroupPrinter {
   std::set<ir::PointwiseFn> functions_;
   std::vector<BlockKernel::Parameter> parameters_;
   std::vector<Argument> arguments_;
-  bool has_bindings_ = false;
+  bool has_bindings_ = false, is_coarse_ = false;
 };
+
+// "const float x3 = ...;" of a read that counts: its element `j` after the one at an offset that is not negative. An
+// Iota of f32 has no number that f32 has not.
+std::string counted_read(const GroupPrinter& printer, std::size_t read, const std::string& offset,
+                         const std::string& j);
 
 // "x3" is declared from the parameters of constants and scalars: the lines for all of those that a group reads.
 std::string scalar_reads(GroupPrinter& printer);

@@ -5,19 +5,23 @@
 #include <fmt/format.h>
 
 #include "backends/cuda/device.h"
+#include "backends/cuda/fused/accuracy.h"
+#include "backends/cuda/fused/column_sums.h"
 #include "backends/cuda/fused/group_kernel.h"
 #include "backends/cuda/fused/print.h"
 #include "backends/cuda/fused/row_passes.h"
 #include "backends/cuda/fused/row_shape.h"
 #include "backends/cuda/fused/walks.h"
 #include "backends/cuda/lower/combine.h"
-#include "backends/cuda/lower/product.h"
 
 namespace burn::backends::cuda {
 namespace {
 
 using codegen::Level;
 using codegen::Member;
+
+constexpr int kSideBySide = 2;                // blocks with a row in shared memory
+constexpr std::int64_t kOwnShared = 2 << 10;  // bytes of shared memory of a block for other things
 
 class RowPrinter {
  public:
@@ -28,6 +32,14 @@ class RowPrinter {
         rows_(plan.row_walk()),
         inner_(plan.inner_walk()),
         held_(read_in_several_passes(plan)) {
+    for (std::size_t k = 0; k < plan.reads().size(); ++k) {
+      const auto& read = plan.reads()[k];
+      if (read.kind != GroupOperand::Kind::full) continue;
+      const auto& strides = inner_.strides[static_cast<std::size_t>(read.full_index)];
+      if (std::ranges::all_of(strides, [](std::int64_t stride) { return stride == 0; })) of_row_.insert(k);
+      if (read.counts) held_.erase(k);
+    }
+    for (const auto k : of_row_) held_.erase(k);
     auto views = plan.full_views();
     int width = vector_width(inner_, views, 8);
     if (plan.group().row_size % width != 0) width = 1;
@@ -39,13 +51,16 @@ class RowPrinter {
     for (const auto& member : plan.group().members) {
       if (member.level == Level::column) columns_.push_back(&member);
     }
-    shape_ = choose_row_shape(plan.group().row_size, width,
-                              {static_cast<int>(held_.size()), static_cast<int>(columns_.size())});
+    RowNeeds needs{.held = static_cast<int>(held_.size()), .columns = static_cast<int>(columns_.size())};
+    for (const auto k : held_) needs.held_bytes += static_cast<std::int64_t>(ir::size_of(dtype(plan.reads()[k].ref)));
+    needs.most_shared = emit.device().shared_bytes() / kSideBySide - kOwnShared;
+    shape_ = choose_row_shape(plan.group().row_size, width, needs);
   }
 
   Status emit() {
     const auto rows = ir::num_elements(plan_.group().domain) / plan_.group().row_size;
-    const int rows_per_block = shape_.rows_per_block(), resident = std::max(1, threads_under_way() / shape_.threads());
+    const int rows_per_block = shape_.rows_per_block(),
+              resident = shape_.in_shared ? kSideBySide : std::max(1, threads_under_way() / shape_.threads());
     std::int64_t blocks = (rows + rows_per_block - 1) / rows_per_block;
     // With sums of columns a block goes over many rows, and writes its part of the sums once.
     if (!columns_.empty()) blocks = std::min(blocks, std::int64_t{emit_.device().multiprocessors()} * resident);
@@ -59,13 +74,11 @@ class RowPrinter {
         printer_.functions() +
         fmt::format("extern \"C\" __global__ void __launch_bounds__({}, {}) burn_kernel({}) {{\n{}}}\n}}\n",
                     shape_.threads(), resident, printer_.parameters(), body)};
-    emit_.launch(source, {.blocks = blocks, .threads = shape_.threads()}, printer_.take_arguments());
-    for (std::size_t k = 0; k < columns_.size(); ++k) {
-      View sums = write_of(*columns_[k]).view;
-      sums.shape = {1, plan_.group().row_size};
-      sums.strides = ir::contiguous_strides(sums.shape);
-      BURN_RETURN_IF_ERROR(reduce(emit_, ir::Reduce{ir::ReduceFn::sum, {0}}, parts[k], sums));
-    }
+    emit_.launch(source, {.blocks = blocks, .threads = shape_.threads(), .shared_bytes = shared_bytes()},
+                 printer_.take_arguments());
+    std::vector<View> sums;
+    for (const auto* column : columns_) sums.push_back(write_of(*column).view);
+    if (!columns_.empty()) sum_lines(emit_, parts, sums);
     return {};
   }
 
@@ -79,6 +92,10 @@ class RowPrinter {
     for (std::size_t k = 0; k < plan_.reads().size(); ++k) {
       const auto& read = plan_.reads()[k];
       if (read.kind != GroupOperand::Kind::full && read.kind != GroupOperand::Kind::row) continue;
+      if (read.counts) {
+        printer_.parameter("const std::int64_t", fmt::format("i{}", k), Argument(read.view.address.offset));
+        continue;
+      }
       printer_.parameter(fmt::format("const {}*", storage_type(dtype(read.ref))), fmt::format("p{}", k),
                          Argument(read.view));
     }
@@ -154,15 +171,21 @@ class RowPrinter {
           fmt::format("  for (std::int64_t row = first_row; row < rows; row += std::int64_t{{gridDim.x}} * {}) {{\n",
                       shape_.rows_per_block());
     }
-    text += "  const auto base = burn::cuda::offsets(outer, row);\n";
+    text += fmt::format("  const auto base = burn::cuda::offsets_in<{}>(outer, row);\n", rows_.rank());
     for (std::size_t k = 0; k < plan_.reads().size(); ++k) {
       const auto& read = plan_.reads()[k];
       if (read.kind == GroupOperand::Kind::row) {
         text += fmt::format("  const {0} x{1} = to_compute<{2}>(p{1}[base.at[{3}]]);\n", compute_type(dtype(read.ref)),
                             k, storage_type(dtype(read.ref)), plan_.full_count() + read.row_index);
+      } else if (of_row_.contains(k) && read.counts) {
+        text += "  " + counted_read(printer_, k, fmt::format("i{} + base.at[{}]", k, read.full_index), "0");
+      } else if (of_row_.contains(k)) {
+        text += fmt::format("  const {} x{} = to_compute<{}>(p{}[base.at[{}]]);\n", compute_type(dtype(read.ref)), k,
+                            storage_type(dtype(read.ref)), k, read.full_index);
       }
     }
     if (shape_.vectors > 0) text += held_reads();
+    if (shape_.in_shared) text += shared_places();
     return text;
   }
 
@@ -177,6 +200,29 @@ class RowPrinter {
   }
 
   bool is_held(std::size_t k) const { return shape_.vectors > 0 && held_.contains(k); }
+  bool is_shared(std::size_t k) const { return shape_.in_shared && held_.contains(k); }
+
+  // Wide elements first, so that all are aligned.
+  std::string shared_places() const {
+    std::string text = "  extern __shared__ __align__(16) unsigned char burn_shared[];\n  auto* place = burn_shared;\n";
+    for (std::size_t size = sizeof(std::int64_t); size > 0; size /= 2) {
+      for (const auto k : held_) {
+        if (ir::size_of(dtype(plan_.reads()[k].ref)) != size) continue;
+        text += fmt::format(
+            "  auto* const m{0} = reinterpret_cast<Pack<{1}, {2}>*>(place);\n"
+            "  place += (row_size + {2} - 1) / {2} * sizeof(Pack<{1}, {2}>);\n",
+            k, storage_type(dtype(plan_.reads()[k].ref)), shape_.width);
+      }
+    }
+    return text;
+  }
+  int shared_bytes() const {
+    if (!shape_.in_shared) return 0;
+    std::int64_t bytes = 0;
+    for (const auto k : held_) bytes += static_cast<std::int64_t>(ir::size_of(dtype(plan_.reads()[k].ref)));
+    const auto vectors = (plan_.group().row_size + shape_.width - 1) / shape_.width;
+    return static_cast<int>(bytes * shape_.width * vectors);
+  }
 
   std::string held_reads() {
     std::string text, loads;
@@ -192,7 +238,8 @@ class RowPrinter {
   // The offset of element `c` of the row in a full operand.
   std::string element_offset(int full_index, const std::string& c) const {
     const auto base = fmt::format("base.at[{}]", full_index);
-    if (!is_plain()) return fmt::format("{} + burn::cuda::offsets(inner, {}).at[{}]", base, c, full_index);
+    if (!is_plain())
+      return fmt::format("{} + burn::cuda::offsets_in<{}>(inner, {}).at[{}]", base, inner_.rank(), c, full_index);
     return inner_.strides[static_cast<std::size_t>(full_index)][0] == 0 ? base : fmt::format("{} + {}", base, c);
   }
 
@@ -249,7 +296,8 @@ class RowPrinter {
                                            Argument(emit_.report_index(plan_.group().row_size, member.node)));
     return fmt::format(
         "  const std::int64_t index_{0} = static_cast<std::int64_t>({1});\n"
-        "  const bool inside_{0} = burn::cuda::index_is_inside(index_{0}, row_size, {2});\n",
+        "  const bool inside_{0} = burn::cuda::index_is_inside(index_{0}, row_size, {2});\n"
+        "  const int place_{0} = inside_{0} ? static_cast<int>(index_{0}) : -1;\n",
         v, printer_.name(operands[1]), report);
   }
 
@@ -258,6 +306,15 @@ class RowPrinter {
     const auto* read = plan_.read(operands[0]);
     const auto v = printer_.name(value_of(member));
     auto text = checked_index(member);
+    if (read->counts) {
+      auto element =
+          counted_read(printer_, static_cast<std::size_t>(read - plan_.reads().data()),
+                       fmt::format("i{} + {}", read - plan_.reads().data(),
+                                   element_offset(read->full_index, fmt::format("(inside_{0} ? index_{0} : 0)", v))),
+                       "0");
+      return text + fmt::format("  const {0} {1} = [&] {{ {2} return {3}; }}();\n", compute_type(dtype(operands[0])), v,
+                                element, printer_.name(operands[0]));
+    }
     if (read->kind != GroupOperand::Kind::full)
       return text +
              fmt::format("  const {} {} = {};\n", compute_type(dtype(operands[0])), v, printer_.name(operands[0]));
@@ -270,6 +327,7 @@ class RowPrinter {
   // Reductions whose operands are known, and the results that are.
   std::string pass(int stage) {
     std::string before, combine, after, stores, flush;
+    std::vector<ir::Ref> seen;  // as it is, by what combines elements or by who reads the results
     for (const auto& member : plan_.group().members) {
       if (member.level != Level::row || plan_.stage_of(value_of(member)) != stage + 1) continue;
       const auto& node = plan_.node(member);
@@ -283,10 +341,11 @@ class RowPrinter {
                                printer_.name(operand));
       } else if (std::holds_alternative<ir::Gather>(node.op) && plan_.member(operand)) {
         before += checked_index(member) + fmt::format("  {} sum_{}{{}};\n", type, v);
-        combine += fmt::format("if (c + j == index_{0}) sum_{0} = {1};\n", v, printer_.name(operand));
+        combine += fmt::format("if (c + j == place_{0}) sum_{0} = {1};\n", v, printer_.name(operand));
       } else {
         continue;
       }
+      seen.push_back(operand);
       const auto value = fmt::format("burn::cuda::reduce_row<kLanes, {}, {}>(sum_{})",
                                      reduce ? combine_type(reduce->fn) : "burn::ir::Sum", sites_++, v);
       after += fmt::format("  const {} {} = rounded<{}>({});\n", type, v, storage_type(dtype(operand)), value);
@@ -294,6 +353,7 @@ class RowPrinter {
     for (std::size_t k = 0; k < plan_.writes().size(); ++k) {
       const auto& write = plan_.writes()[k];
       if (write.kind != GroupOperand::Kind::full || plan_.stage_of(write.ref) != stage) continue;
+      seen.push_back(write.ref);
       const auto type = storage_type(dtype(write.ref));
       stores += fmt::format("s{}.lanes[j] = to_storage<{}>({});\n", k, type, printer_.name(write.ref));
       flush += fmt::format("*reinterpret_cast<Pack<{0}, {1}>*>(q{2} + {3}) = s{2};\n", type, shape_.width, k,
@@ -301,26 +361,42 @@ class RowPrinter {
     }
     for (const auto* column : columns_) {
       if (plan_.stage_of(value_of(*column)) != stage) continue;
+      seen.push_back(summed(*column));
       combine += fmt::format("column_{}[i].lanes[j] += {};\n", printer_.name(value_of(*column)),
                              printer_.name(summed(*column)));
     }
     if (combine.empty() && stores.empty()) return "";
-    return before + each_vector(pass_body(needs_of_pass(plan_, stage), combine, stores, flush)) + after;
+    return before + each_vector(pass_body(stage, seen, combine, stores, flush)) + after;
   }
 
-  std::string pass_body(const PassNeeds& needs, const std::string& combine, const std::string& stores,
+  std::string pass_body(int stage, std::span<const ir::Ref> seen, const std::string& combine, const std::string& stores,
                         const std::string& flush) {
+    const auto needs = needs_of_pass(plan_, stage);
+    const auto coarse = coarse_members(plan_, needs.members, seen);
     std::string body, element;
     for (const auto k : needs.reads) {
+      if (of_row_.contains(k)) continue;
+      if (const auto& read = plan_.reads()[k]; read.counts) {
+        const bool steps = inner_.strides[static_cast<std::size_t>(read.full_index)].back() != 0;
+        element += counted_read(printer_, k, fmt::format("i{} + {}", k, element_offset(read.full_index, "c")),
+                                steps ? "j" : "0");
+        continue;
+      }
       const auto type = storage_type(dtype(plan_.reads()[k].ref));
-      if (!is_held(k))
+      if (is_shared(k) && is_in_place_.contains(k)) {
+        body += fmt::format("const auto l{0} = m{0}[c / {1}];\n", k, shape_.width);
+      } else if (!is_held(k)) {
         body += fmt::format("Pack<{}, {}> l{};\n", type, shape_.width, k) + load(k, fmt::format("l{}", k));
+        if (is_shared(k)) body += fmt::format("m{0}[c / {1}] = l{0};\n", k, shape_.width);
+        if (is_shared(k)) is_in_place_.insert(k);
+      }
       element += fmt::format("const {0} x{1} = to_compute<{2}>(l{1}{3}.lanes[j]);\n",
                              compute_type(dtype(plan_.reads()[k].ref)), k, type, is_held(k) ? "[i]" : "");
     }
     for (const auto& member : plan_.group().members) {
       if (member.level == Level::full && needs.members.contains(member.node))
-        element += printer_.statement(member, "(static_cast<std::uint64_t>(row) * row_size + c + j)");
+        element += printer_.statement(member, "(static_cast<std::uint64_t>(row) * row_size + c + j)",
+                                      coarse.contains(member.node));
     }
     for (std::size_t k = 0; k < plan_.writes().size(); ++k) {
       if (stores.find(fmt::format("s{}.", k)) == std::string::npos) continue;
@@ -349,7 +425,9 @@ class RowPrinter {
   WalkPlan rows_, inner_;
   RowShape shape_;
   // What more than one pass looks at stays in registers, where there is room: positions of reads.
-  const std::set<std::size_t> held_;
+  std::set<std::size_t> held_;
+  std::set<std::size_t> of_row_;       // reads with one number for all elements of a row
+  std::set<std::size_t> is_in_place_;  // in shared memory by now
   std::vector<const Member*> columns_;
   int sites_ = 0;  // reductions printed so far
 };

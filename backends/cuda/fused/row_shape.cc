@@ -7,6 +7,7 @@ namespace burn::backends::cuda {
 
 RowShape choose_row_shape(std::int64_t row_size, int width, const RowNeeds& needs) {
   constexpr std::int64_t kVectors = 4, kMostVectors = 8, kMostHeld = 64, kMostLanes = 1024;
+  constexpr int kSharing = 512;
   RowShape shape{.width = width};
   const auto vectors = (row_size + width - 1) / width;
   const auto each_of = [&](std::int64_t lanes) { return (vectors + lanes - 1) / lanes; };
@@ -16,6 +17,10 @@ RowShape choose_row_shape(std::int64_t row_size, int width, const RowNeeds& need
   const auto wanted = std::bit_ceil(static_cast<std::uint64_t>((vectors + kVectors - 1) / kVectors));
   std::int64_t lanes = std::clamp<std::int64_t>(static_cast<std::int64_t>(wanted), 32, kMostLanes);
   const int kept = needs.held + needs.columns;
+  // Registers of one block would be full of such a row. Of two blocks, one computes while the other one reads.
+  if (lanes == kMostLanes && needs.columns == 0 && needs.held > 0 &&
+      vectors * width * needs.held_bytes <= needs.most_shared)
+    return {.width = width, .lanes = kSharing, .vectors = 0, .in_shared = true};
   if (fits(32, kept)) lanes = 32;  // nobody waits for other warps
   while (needs.columns > 0 && lanes < kMostLanes && !fits(lanes, kept)) lanes *= 2;
   shape.lanes = static_cast<int>(lanes);
@@ -24,7 +29,8 @@ RowShape choose_row_shape(std::int64_t row_size, int width, const RowNeeds& need
 }
 
 int threads_under_way(std::size_t bytes_kept) {
-  constexpr std::size_t kRegisters = 65536, kOthers = 24, kMost = 1536;
+  // What is under way between loads and stores takes as much again; with 24 for it, layer norm spilled.
+  constexpr std::size_t kRegisters = 65536, kOthers = 44, kMost = 1536;
   return static_cast<int>(std::min(kRegisters / (kOthers + bytes_kept / 4), kMost));
 }
 

@@ -6,9 +6,10 @@
 namespace burn::backends::cuda {
 
 struct RowShape {
-  int width = 1;    // elements of a vector
-  int lanes = 32;   // threads of a row: a warp, or a block
-  int vectors = 0;  // per thread, held in registers between passes; 0: they are read again in each pass
+  int width = 1;           // elements of a vector
+  int lanes = 32;          // threads of a row: a warp, or a block
+  int vectors = 0;         // per thread, held in registers between passes; 0: they are read again in each pass
+  bool in_shared = false;  // then from shared memory, where the first pass leaves them
 
   int rows_per_block() const { return lanes == 32 ? 4 : 1; }
   int threads() const { return lanes * rows_per_block(); }
@@ -16,8 +17,10 @@ struct RowShape {
 
 // What of a row registers are wanted for: elements that more than one pass looks at, and sums of columns.
 struct RowNeeds {
-  int held = 0;     // operands
-  int columns = 0;  // sums over all rows: these must have room
+  int held = 0;                  // operands
+  int columns = 0;               // sums over all rows: these must have room
+  std::int64_t held_bytes = 0;   // of an element of all those operands
+  std::int64_t most_shared = 0;  // bytes of shared memory that a block may have, if two are to run side by side
 };
 RowShape choose_row_shape(std::int64_t row_size, int width, const RowNeeds& needs);
 

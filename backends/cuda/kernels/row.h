@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backends/cuda/kernels/index.h"
+#include "backends/cuda/kernels/offsets.h"
 #include "backends/cuda/kernels/types.h"
 
 namespace burn::cuda {

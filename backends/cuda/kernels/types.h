@@ -63,6 +63,12 @@ BURN_ALWAYS_INLINE compute_t<T> rounded(compute_t<T> x) {
     return to_compute<T>(to_storage<T>(x));
 }
 
+// A parameter of a kernel that takes eight bytes.
+template <typename T>
+struct alignas(8) Number {
+  T value;
+};
+
 // So many elements in one access.
 template <typename T, int kCount>
 struct alignas(sizeof(T) * kCount) Pack {

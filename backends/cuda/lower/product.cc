@@ -29,10 +29,14 @@ View vector_of(const View& rows) {
   return vector;
 }
 
+// The sum may have the product's rows in more dims.
 Status add_bias(Emitter& emit, const ir::Program& program, const ProductWithEpilogue& what, const NodeInPlan& product,
                 const NodeInPlan& sum) {
+  auto into = emit.result(sum.result());
+  into.shape = emit.type_of(product.result()).shape;
+  into.strides = ir::contiguous_strides(into.shape);
   auto with_epilogue = multiply_with(emit, Epilogue::bias, emit.read(product.operand(0)), emit.read(product.operand(1)),
-                                     emit.result(sum.result()), vector_of(emit.read(what.other)));
+                                     into, vector_of(emit.read(what.other)));
   if (with_epilogue.ok()) return with_epilogue;
   BURN_RETURN_IF_ERROR(
       multiply(emit, emit.read(product.operand(0)), emit.read(product.operand(1)), emit.result(product.result())));

@@ -1,0 +1,20 @@
+// Which members of a group may be computed by shorter formulas (kernels/coarse.h), because all that becomes of their
+// numbers is rounded to 16 bits.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <span>
+
+#include "backends/cuda/fused/group_plan.h"
+
+namespace burn::backends::cuda {
+
+// Of the nodes in `members`. `seen`: what of them is written, or combined with others, as it is.
+std::set<std::int32_t> coarse_members(const GroupPlan& plan, const std::set<std::int32_t>& members,
+                                      std::span<const ir::Ref> seen);
+
+// The name of the shorter formula; null: there is none.
+const char* coarse_function(ir::PointwiseFn fn);
+
+}  // namespace burn::backends::cuda
