@@ -177,7 +177,8 @@ bool is_better(Emitter& emit, const Op& op, const NodeInPlan& at) {
 #define OP(type) template bool is_better(Emitter& emit, const ir::type& op, const NodeInPlan& at);
 OP(Cholesky)
 OP(Lu)
-OP(Qr) OP(Svd) OP(Eigh) OP(Solve) OP(SolveTriangular)
+OP(Qr)
+OP(Svd) OP(Eigh) OP(Solve) OP(SolveTriangular)
 #undef OP
 
     // Row by row, the lower triangle lies as the upper one does column by column.
