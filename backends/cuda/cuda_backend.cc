@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "backends/cuda/cuda_stream.h"
+#include "backends/cuda/libraries.h"
 #include "backends/cuda/lower/attention.h"
 
 namespace burn::backends::cuda {
@@ -25,14 +26,17 @@ class CudaBackend final : public Backend {
     return {account.in_use, account.reserved, account.peak};
   }
 
-  // All but what is made of others: attention that cuDNN does not take, of products and a softmax; Fourier transforms,
-  // of products; determinants, of factors.
+  // All but what is made of others: attention that cuDNN does not take, of products and a softmax; Fourier transforms
+  // without cuFFT, of products; determinants, of factors.
   Status supports(const ir::Op& op, std::span<const ir::TensorType* const> operands) const override {
     if (const auto* forward = std::get_if<ir::Attention>(&op)) return supports_attention(*device_, *forward, operands);
     if (const auto* grad = std::get_if<ir::AttentionGrad>(&op)) return supports_attention(*device_, *grad, operands);
     if (std::holds_alternative<ir::Fft>(op) || std::holds_alternative<ir::RealFft>(op) ||
-        std::holds_alternative<ir::InverseRealFft>(op) || std::holds_alternative<ir::Det>(op))
-      return unimplemented(fmt::format("CUDA: {} has no kernel", ir::name(op)));
+        std::holds_alternative<ir::InverseRealFft>(op)) {
+      if (const auto library = cufft_of(*device_); !library.ok())
+        return unimplemented(fmt::format("CUDA: {}: {}", ir::name(op), library.status().message()));
+    }
+    if (std::holds_alternative<ir::Det>(op)) return unimplemented(fmt::format("CUDA: {} has no kernel", ir::name(op)));
     return {};
   }
 

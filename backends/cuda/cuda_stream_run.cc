@@ -6,6 +6,7 @@
 
 #include "backends/cuda/capture.h"
 #include "backends/cuda/cuda_stream.h"
+#include "backends/cuda/libraries.h"
 #include "backends/failures.h"
 #include "backends/run_args.h"
 
@@ -213,6 +214,7 @@ Result<const CapturedRun*> CudaStream::graph_for(const CudaExecutable& executabl
   constexpr std::size_t kFewest = 3;  // commands that a graph is worth while for
   if (!uses_graphs_ || executable.lowered().commands.size() < kFewest) return nullptr;
   if (const auto* known = graphs_.find(executable.id(), memory)) return known;
+  if (!can_be_captured(executable.lowered().commands)) return nullptr;
   auto made = graphs_.prepare(executable.id(), memory);
   if (!made) return nullptr;
   BURN_RETURN_IF_ERROR(capture(executable, *made));

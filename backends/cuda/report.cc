@@ -6,6 +6,8 @@
 
 #include "backends/cuda/cublas.h"
 #include "backends/cuda/cudnn_api.h"
+#include "backends/cuda/cufft.h"
+#include "backends/cuda/cusolver.h"
 #include "backends/cuda/device.h"
 #include "backends/cuda/nvrtc.h"
 
@@ -36,6 +38,16 @@ std::string cublas_line() {
 std::string cudnn_line() {
   if (const auto status = load_cudnn(); !status.ok()) return "missing: " + status.message();
   return fmt::format("cuDNN {}", cudnn_version_text());
+}
+
+std::string cufft_line() {
+  const auto version = Cufft::find();
+  return version.ok() ? fmt::format("cuFFT {}", *version) : "missing: " + version.status().message();
+}
+
+std::string cusolver_line() {
+  const auto version = Solver::find();
+  return version.ok() ? fmt::format("cuSOLVER {}", *version) : "missing: " + version.status().message();
 }
 
 // Bytes that are free, or why that is not known. Needs a context, which goes again if nobody else has it.
@@ -73,7 +85,8 @@ std::string device_line(int index) {
 }  // namespace
 
 std::vector<std::string> report() {
-  std::vector<std::string> lines{driver_line(), nvrtc_line(), cublas_line(), cudnn_line()};
+  std::vector<std::string> lines{driver_line(), nvrtc_line(), cublas_line(),
+                                 cudnn_line(),  cufft_line(), cusolver_line()};
   for (int index = 0; index < device_count(); ++index) lines.push_back(device_line(index));
   return lines;
 }

@@ -55,6 +55,9 @@ Result<Array> cholesky(Run& run, std::span<Array> operands) {
     for_each_matrix(batch, [&](std::int64_t k) {
       T* a = y.as<T>() + k * n * n;
       if (const auto info = lapack::potrf(to_int(n), a); info != 0) return failure.found(k, info);
+      for (std::int64_t i = 0; i < n; ++i) {  // NaN is not positive either: LAPACK's say so, OpenBLAS's own does not
+        if (!(a[i * n + i] > T{0})) return failure.found(k, i + 1);
+      }
       for (std::int64_t i = 0; i < n; ++i) std::fill(a + i * n + i + 1, a + (i + 1) * n, T{0});
     });
   });

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "backends/cuda/libraries.h"
 #include "backends/cuda/nvrtc.h"
 #include "backends/cuda/program_emitter.h"
 #include "backends/plan/decompose.h"
@@ -40,11 +41,11 @@ Result<cuda::Lowered> lower(cuda::Device& device, const ir::Program& program, bo
   return cuda::lower_program(device, simple, backends::make_plan(simple, options));
 }
 
-// Of products and attention; or made of products before it is lowered.
+// Of products and attention; or made of factors before it is lowered.
 bool asks_a_library(const ir::Program& program) {
   return std::ranges::any_of(program.nodes, [](const ir::Node& node) {
     const auto name = ir::name(node.op);
-    return name == "matmul" || name == "det" || name.starts_with("attention") || name.ends_with("fft");
+    return name == "matmul" || name == "det" || name.starts_with("attention");
   });
 }
 
@@ -124,28 +125,35 @@ TEST_P(CudaKernels, OfEveryOpCompile) {
   EXPECT_EQ(complaints.substr(0, 4000), "");
 }
 
-// Their samples in the catalogue multiply what comes out, which wants a library.
+// Their samples in the catalogue multiply what comes out, which wants a library. Small ones are for blocks of our own,
+// large ones for a library, alone or all in one call.
 TEST(CudaLaunches, OfFactorisationsCompile) {
   const auto device = cuda::Device::for_compiling("sm_90");
-  const ir::Op ops[] = {ir::Cholesky{}, ir::Lu{}, ir::Qr{}, ir::Svd{}, ir::Eigh{}, ir::Solve{}, ir::SolveTriangular{}};
+  const ir::Op ops[] = {ir::Cholesky{}, ir::Lu{},   ir::Qr{},    ir::Qr{false},
+                        ir::Svd{},      ir::Eigh{}, ir::Solve{}, ir::SolveTriangular{}};
+  std::set<std::string> texts;
   for (const auto& op : ops) {
-    for (const auto dtype : {ir::DType::f32, ir::DType::f64}) {
-      ir::ProgramBuilder builder;
-      const auto x = builder.add_input({dtype, {2, 5, 5}});
-      const bool is_system = ir::name(op).starts_with("solve");
-      const ir::Ref operands[] = {x, x};
-      const auto y = *builder.add(op, std::span(operands, is_system ? 2 : 1));
-      std::vector<ir::Ref> outputs;
-      for (int k = 0; k < ir::result_count(op); ++k) outputs.push_back(y.result(k));
-      const auto lowered = lower(*device, builder.finish(outputs), true);
-      ASSERT_TRUE(lowered.ok()) << ir::name(op) << ": " << lowered.status().to_string();
-      ASSERT_FALSE(lowered->sources.empty());
-      for (const auto& source : lowered->sources) {
-        const auto code = cuda::compile_kernel(source.text, "sm_90");
-        EXPECT_TRUE(code.ok()) << ir::name(op) << ": " << code.status().to_string();
+    for (const auto& shape : {ir::Shape{2, 5, 5}, ir::Shape{1, 300, 300}, ir::Shape{20, 128, 128}}) {
+      for (const auto dtype : {ir::DType::f32, ir::DType::f64}) {
+        ir::ProgramBuilder builder;
+        const auto x = builder.add_input({dtype, shape});
+        const bool is_system = ir::name(op).starts_with("solve");
+        const ir::Ref operands[] = {x, x};
+        const auto y = *builder.add(op, std::span(operands, is_system ? 2 : 1));
+        std::vector<ir::Ref> outputs;
+        for (int k = 0; k < ir::result_count(op); ++k) outputs.push_back(y.result(k));
+        const auto lowered = lower(*device, builder.finish(outputs), true);
+        ASSERT_TRUE(lowered.ok()) << ir::name(op) << ": " << lowered.status().to_string();
+        const bool are_many = ir::name(op) == "cholesky" || ir::name(op) == "lu" || ir::name(op) == "solve";
+        const bool is_own = shape[1] == 5 || (shape[1] == 128 && !are_many);
+        EXPECT_EQ(cuda::can_be_captured(lowered->commands), is_own) << ir::name(op) << " " << shape[1];
+        for (const auto& source : lowered->sources) texts.insert(source.text);
       }
     }
   }
+  const std::vector<std::string> all(texts.begin(), texts.end());
+  const auto code = cuda::compile_kernel(together(all), "sm_90");
+  EXPECT_TRUE(code.ok()) << code.status().to_string();
 }
 
 // Where a launch's text, size, parameters and addresses are the same, so is what it does.
