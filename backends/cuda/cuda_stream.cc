@@ -42,6 +42,7 @@ CudaStream::~CudaStream() {
   graphs_.clear();
   arena_.buffer = bindings_.buffer = failures_.buffer = nullptr;
   memory_->close();
+  driver().cuStreamDestroy(stream_);
 }
 
 // --- bytes -----------------------------------------------------------------------------------------------------------

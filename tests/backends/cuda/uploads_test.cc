@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <random>
+#include <stdexcept>
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -38,15 +39,18 @@ class Uploads : public ::testing::TestWithParam<const char*> {
     ::unsetenv("BURN_COPY_STREAM");
   }
 
-  // The device does nothing that nobody waits for.
-  static void hold(bool is_held) {
+  // Of the simulated driver, beside what drivers have.
+  template <typename Function>
+  static Function* simulated(const char* name) {
     auto* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-    ASSERT_NE(library, nullptr);
-    auto* const function = reinterpret_cast<void (*)(bool)>(dlsym(library, "burn_hold_simulation"));
-    ASSERT_NE(function, nullptr) << "another driver than the simulated one";
-    function(is_held);
-    dlclose(library);
+    auto* const function = library ? reinterpret_cast<Function*>(dlsym(library, name)) : nullptr;
+    if (library) dlclose(library);
+    if (!function) throw std::runtime_error("another driver than the simulated one");
+    return function;
   }
+  // The device does nothing that nobody waits for.
+  static void hold(bool is_held) { simulated<void(bool)>("burn_hold_simulation")(is_held); }
+  static std::size_t streams() { return simulated<std::size_t()>("burn_simulated_streams")(); }
 
   Result<BufferPtr> upload(std::size_t bytes, std::uint32_t seed) {
     if (seed % 2 == 0) return stream_->upload(SharedBytes::own(pattern(bytes, seed)));
@@ -169,6 +173,18 @@ TEST_P(Uploads, OutliveTheirStream) {
   buffer.reset();
   EXPECT_EQ(backend_->memory().in_use, 0u);
   EXPECT_EQ(backend_->memory().reserved, 0u);
+}
+
+TEST_P(Uploads, LeaveNoStreamsBehind) {
+  const auto before = streams();
+  for (std::uint32_t k = 0; k < 10; ++k) {
+    stream_ = value_or_throw(backend_->open_stream([](std::uint64_t, const backends::Failure&) {}));
+    look_at(value_or_throw(stream_->clone(*upload(1000, k))), k);
+    expect_right();
+  }
+  EXPECT_EQ(streams(), before);
+  stream_.reset();
+  EXPECT_EQ(streams(), 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(, Uploads, ::testing::Values("on", "off"),

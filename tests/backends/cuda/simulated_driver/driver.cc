@@ -105,6 +105,11 @@ void burn_hold_simulation(bool is_held) {
   simulation().is_held = is_held;
 }
 
+std::size_t burn_simulated_streams() {
+  const std::lock_guard lock(simulation().mutex);
+  return simulation().streams.size();
+}
+
 CUresult cuGetErrorName(CUresult, const char** text) {
   *text = "SIMULATED";
   return CUDA_SUCCESS;
