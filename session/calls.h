@@ -8,6 +8,7 @@
 
 #include "proto/message.h"
 #include "session/budget.h"
+#include "session/preparation.h"
 #include "session/upload.h"
 
 namespace burn::session {
@@ -16,12 +17,14 @@ struct DefineCall {
   proto::ProgramId id;
   std::shared_ptr<const ir::Program> program;
   std::vector<proto::ProgramId> forget;
+  PreparationHolder ahead = {};
 };
 // A program as it came: it is read when its turn comes.
 struct EncodedCall {
   proto::ProgramId id;
   SharedBytes program;
   std::vector<proto::ProgramId> forget;
+  PreparationHolder ahead = {};
 };
 struct InvalidCall {
   proto::ProgramId id;

@@ -20,6 +20,9 @@
 namespace burn::session {
 namespace {
 
+// Among so many calls that wait, programs are prepared; further ones would only take threads from other sessions.
+constexpr std::size_t kPreparedCalls = 64;
+
 class QueuedSession final : public LocalSession {
  public:
   QueuedSession(std::shared_ptr<Worker> worker, const Quotas& quotas, Execution execution)
@@ -156,6 +159,7 @@ class QueuedSession final : public LocalSession {
       call = UploadCall{write->id, write->tensor.type, nullptr, {}, std::move(status)};  // it fails alone
       calls_.admit_small(call);
     }
+    if ((executing_ || !calls_.empty()) && calls_.size() < kPreparedCalls) prepare_ahead(call, state_);
     calls_.push(std::move(call));
     if (calls_.size() == 1) work_.notify_one();
     return {};

@@ -8,8 +8,12 @@ namespace burn::session {
 
 void perform_call(Call& call, SessionState& state, SessionStream& stream) {
   std::visit(Overloaded{
-                 [&](DefineCall& define) { state.define(define.id, std::move(define.program), define.forget); },
-                 [&](EncodedCall& define) { state.define_encoded(define.id, define.program, define.forget); },
+                 [&](DefineCall& define) {
+                   state.define(define.id, std::move(define.program), define.forget, define.ahead.take());
+                 },
+                 [&](EncodedCall& define) {
+                   state.define_encoded(define.id, define.program, define.forget, define.ahead.take());
+                 },
                  [&](InvalidCall& invalid) {
                    state.define_invalid(invalid.id, invalid.output_count, invalid.why, invalid.forget);
                  },
@@ -24,6 +28,15 @@ void perform_call(Call& call, SessionState& state, SessionStream& stream) {
                  [&](SyncCall& sync) { stream.sync(std::move(sync.done)); },
              },
              call);
+}
+
+void prepare_ahead(Call& call, const SessionState& state) {
+  auto& preparers = Preparers::instance();
+  if (!preparers.are_there()) return;
+  if (auto* define = std::get_if<DefineCall>(&call); define && define->program)
+    define->ahead = preparers.prepare([&state, program = define->program] { return state.prepare(program); });
+  if (auto* define = std::get_if<EncodedCall>(&call))
+    define->ahead = preparers.prepare([&state, encoded = define->program] { return state.prepare(encoded); });
 }
 
 bool is_quick(const Call& call, const SessionState& state) {

@@ -13,4 +13,7 @@ void perform_call(Call& call, SessionState& state, SessionStream& stream);
 // Whether the call would be over at once, as far as the last such call tells. Requires: the device is not behind.
 bool is_quick(const Call& call, const SessionState& state);
 
+// Begins with what a call that has to wait for its turn will need. The call ends before the state does.
+void prepare_ahead(Call& call, const SessionState& state);
+
 }  // namespace burn::session

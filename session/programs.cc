@@ -16,19 +16,22 @@ std::string here(proto::ProgramId id) { return fmt::format("program {}", id); }
 }  // namespace
 
 Status SessionPrograms::define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
-                               std::span<const proto::ProgramId> forgotten) {
+                               std::span<const proto::ProgramId> forgotten, std::optional<PreparedProgram> ahead) {
   if (!program) return define_invalid(id, 0, invalid_argument("there is no program"), forgotten);
   forget(forgotten);
   forget({&id, 1});
+  if (ahead) return keep(id, std::move(program), std::move(ahead->share), std::move(ahead->plan));
   auto share = charge({program->inputs.size(), program->nodes.size(), program->outputs.size(), 0});
   if (!share.ok()) return keep_invalid(id, program->outputs.size(), share.status().with_context(here(id)));
   return keep(id, std::move(program), *std::move(share));
 }
 
 Status SessionPrograms::define_encoded(proto::ProgramId id, const SharedBytes& encoded,
-                                       std::span<const proto::ProgramId> forgotten) {
+                                       std::span<const proto::ProgramId> forgotten,
+                                       std::optional<PreparedProgram> ahead) {
   forget(forgotten);
   forget({&id, 1});
+  if (ahead) return keep(id, std::move(ahead->program), std::move(ahead->share), std::move(ahead->plan));
   Budget::HostShare share;
   const auto admit = [&](const proto::ProgramSize& size) -> Status {
     BURN_RETURN_IF_ERROR(check_quotas(size.nodes + size.inputs));  // and operands, when they are known
@@ -47,17 +50,52 @@ Status SessionPrograms::define_invalid(proto::ProgramId id, std::size_t output_c
   return keep_invalid(id, output_count, why.with_context(here(id)));
 }
 
-Status SessionPrograms::keep(proto::ProgramId id, std::shared_ptr<const ir::Program> program, Budget::HostShare share) {
+// --- ahead of their turn ---------------------------------------------------------------------------------------------
+
+std::optional<PreparedProgram> SessionPrograms::prepare(const std::shared_ptr<const ir::Program>& program) const {
+  auto share = charge({program->inputs.size(), program->nodes.size(), program->outputs.size(), 0});
+  if (!share.ok() || ir::num_entries(*program) > quotas_.program_entries || !check_work(*program).ok()) return {};
+  auto plan = worker_->compile(program);
+  if (!plan.ok()) return {};
+  return PreparedProgram{program, *std::move(share), *std::move(plan)};
+}
+
+std::optional<PreparedProgram> SessionPrograms::prepare(const SharedBytes& encoded) const {
+  Budget::HostShare share;
+  const auto admit = [&](const proto::ProgramSize& size) -> Status {
+    if (size.nodes + size.inputs > quotas_.program_entries)
+      return too_many(quotas_.program_entries, "nodes and inputs");
+    BURN_TRY(share, charge(size));
+    return {};
+  };
+  const auto read = proto::read_program(encoded, admit);
+  if (!read.program || ir::num_entries(*read.program) > quotas_.program_entries || !check_work(*read.program).ok())
+    return {};
+  auto plan = worker_->compile(read.program);
+  if (!plan.ok()) return {};
+  return PreparedProgram{read.program, std::move(share), *std::move(plan)};
+}
+
+// --- in their turn ---------------------------------------------------------------------------------------------------
+
+Status SessionPrograms::check_work(const ir::Program& program) const {
+  const auto work = ir::estimated_work(program);
+  if (work <= quotas_.program_work) return {};
+  return resource_exhausted(
+      fmt::format("a run would compute about {:.2g} numbers, at most {:.2g} may be", work, quotas_.program_work));
+}
+
+Status SessionPrograms::keep(proto::ProgramId id, std::shared_ptr<const ir::Program> program, Budget::HostShare share,
+                             PlanPtr ready) {
   const auto entries = ir::num_entries(*program);
   const auto refuse = [&](const Status& why) {
     return keep_invalid(id, program->outputs.size(), why.with_context(here(id)));
   };
   if (auto refused = check_quotas(entries); !refused.ok()) return refuse(refused);
-  if (const auto work = ir::estimated_work(*program); work > quotas_.program_work) {
-    return refuse(resource_exhausted(
-        fmt::format("a run would compute about {:.2g} numbers, at most {:.2g} may be", work, quotas_.program_work)));
+  if (!ready) {
+    if (auto refused = check_work(*program); !refused.ok()) return refuse(refused);
   }
-  auto plan = worker_->compile(program);
+  auto plan = ready ? Result<PlanPtr>(std::move(ready)) : worker_->compile(program);
   // For want of memory alone a program is not wrong: its runs try again.
   if (!plan.ok() && plan.status().code() != StatusCode::resource_exhausted) return refuse(plan.status());
   entries_ += entries;

@@ -1,7 +1,7 @@
 // The programs of a session, by the client's names for them.
 //
 // A session keeps programs; their plans lie in the worker's cache and are compiled again if they have left it. Not
-// thread-safe: the executor's.
+// thread-safe: the executor's, but for prepare().
 #pragma once
 
 #include <chrono>
@@ -13,6 +13,7 @@
 #include "session/budget.h"
 #include "session/local_session.h"
 #include "session/plan_cache.h"
+#include "session/preparation.h"
 
 namespace burn::session {
 
@@ -33,10 +34,15 @@ class SessionPrograms {
       : worker_(std::move(worker)), quotas_(quotas), budget_(budget) {}
 
   // Makes `program` known as `id`, instead of what was known so; the programs `forget` are not known any more. A
-  // program that is refused, or does not compile, is known as invalid: its runs fail for that reason.
-  Status define_encoded(proto::ProgramId id, const SharedBytes& program, std::span<const proto::ProgramId> forget);
+  // program that is refused, or does not compile, is known as invalid: its runs fail for that reason. `ahead`: what
+  // prepare() made of the same program.
+  Status define_encoded(proto::ProgramId id, const SharedBytes& program, std::span<const proto::ProgramId> forget,
+                        std::optional<PreparedProgram> ahead = {});
   Status define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
-                std::span<const proto::ProgramId> forget);
+                std::span<const proto::ProgramId> forget, std::optional<PreparedProgram> ahead = {});
+  // From any thread, for as long as this is there. Nothing: the program will be refused, or there is no memory now.
+  std::optional<PreparedProgram> prepare(const std::shared_ptr<const ir::Program>& program) const;
+  std::optional<PreparedProgram> prepare(const SharedBytes& encoded) const;
   Status define_invalid(proto::ProgramId id, std::size_t output_count, const Status& why,
                         std::span<const proto::ProgramId> forget);
   SessionProgram* find(proto::ProgramId id);  // null: not known
@@ -50,7 +56,9 @@ class SessionPrograms {
   Status check_quotas(std::size_t entries) const;
   // Room for a program of that size and its plan.
   Result<Budget::HostShare> charge(const proto::ProgramSize& size) const;
-  Status keep(proto::ProgramId id, std::shared_ptr<const ir::Program> program, Budget::HostShare share);
+  Status keep(proto::ProgramId id, std::shared_ptr<const ir::Program> program, Budget::HostShare share,
+              PlanPtr plan = nullptr);
+  Status check_work(const ir::Program& program) const;
   Status keep_invalid(proto::ProgramId id, std::size_t output_count, Status why);
 
   const std::shared_ptr<Worker> worker_;

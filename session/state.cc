@@ -67,13 +67,13 @@ void SessionState::poison_range(proto::TensorId first, std::uint64_t count, cons
 // --- programs --------------------------------------------------------------------------------------------------------
 
 void SessionState::define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
-                          std::span<const proto::ProgramId> forget) {
-  stream_.note(guarded([&] { return programs_.define(id, std::move(program), forget); }));
+                          std::span<const proto::ProgramId> forget, std::optional<PreparedProgram> ahead) {
+  stream_.note(guarded([&] { return programs_.define(id, std::move(program), forget, std::move(ahead)); }));
 }
 
 void SessionState::define_encoded(proto::ProgramId id, const SharedBytes& program,
-                                  std::span<const proto::ProgramId> forget) {
-  stream_.note(guarded([&] { return programs_.define_encoded(id, program, forget); }));
+                                  std::span<const proto::ProgramId> forget, std::optional<PreparedProgram> ahead) {
+  stream_.note(guarded([&] { return programs_.define_encoded(id, program, forget, std::move(ahead)); }));
 }
 
 void SessionState::define_invalid(proto::ProgramId id, std::size_t output_count, const Status& why,

@@ -25,9 +25,15 @@ class SessionState {
   SessionState(std::shared_ptr<Worker> worker, const Quotas& quotas, std::shared_ptr<Budget> budget,
                SessionStream& stream);
 
-  void define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
-              std::span<const proto::ProgramId> forget);
-  void define_encoded(proto::ProgramId id, const SharedBytes& program, std::span<const proto::ProgramId> forget);
+  void define(proto::ProgramId id, std::shared_ptr<const ir::Program> program, std::span<const proto::ProgramId> forget,
+              std::optional<PreparedProgram> ahead = {});
+  void define_encoded(proto::ProgramId id, const SharedBytes& program, std::span<const proto::ProgramId> forget,
+                      std::optional<PreparedProgram> ahead = {});
+  // What a definition will need, ahead of its turn, on any thread; nothing: its turn will tell why.
+  std::optional<PreparedProgram> prepare(const std::shared_ptr<const ir::Program>& program) const {
+    return programs_.prepare(program);
+  }
+  std::optional<PreparedProgram> prepare(const SharedBytes& encoded) const { return programs_.prepare(encoded); }
   void define_invalid(proto::ProgramId id, std::size_t output_count, const Status& why,
                       std::span<const proto::ProgramId> forget);
   void run(const proto::Run& run);

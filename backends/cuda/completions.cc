@@ -6,9 +6,23 @@
 #include <sys/prctl.h>
 
 namespace burn::backends::cuda {
+namespace {
 
-Completions::Completions(CUcontext context, CUstream stream)
-    : context_(context), stream_(stream), thread_([this] { work(); }) {}
+// About a microsecond. A question takes the driver's lock, which the thread that enqueues wants, too.
+void pause_between_questions() {
+  for (int i = 0; i < 16; ++i) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#else
+    std::this_thread::yield();
+#endif
+  }
+}
+
+}  // namespace
+
+Completions::Completions(CUcontext context, CUstream stream, std::shared_ptr<Events> events)
+    : context_(context), stream_(stream), events_(std::move(events)), thread_([this] { work(); }) {}
 
 Completions::~Completions() {
   {
@@ -17,47 +31,36 @@ Completions::~Completions() {
   }
   changed_.notify_one();
   thread_.join();
-  for (auto* event : free_events_) driver().cuEventDestroy(event);
 }
 
-CUevent Completions::take_event() {
+void Completions::add(Body body, Result<Event> event) {
+  bool is_first = false;
   {
     const std::lock_guard lock(mutex_);
-    if (!free_events_.empty()) {
-      auto* event = free_events_.back();
-      free_events_.pop_back();
-      return event;
-    }
+    is_first = items_.empty();
+    items_.push_back({std::move(event), std::move(body)});
   }
-  CUevent event = nullptr;
-  driver().cuEventCreate(&event, CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC);
-  return event;
-}
-
-void Completions::add(Body body) {
-  auto* event = take_event();
-  driver().cuEventRecord(event, stream_);
-  {
-    const std::lock_guard lock(mutex_);
-    items_.push_back({event, std::move(body)});
-  }
-  changed_.notify_one();
+  if (is_first) changed_.notify_one();  // who has others before it is awake
 }
 
 // What is short is waited for in a loop, as waking a thread takes longer; what is longer is looked at now and then, for
 // the driver's own waiting takes some 50 us to wake up; what is long must not keep a core from others.
-Status Completions::wait(CUevent event) {
+Status Completions::wait(const Result<Event>& event) {
   constexpr std::chrono::microseconds kInLoop(200), kPolled(20'000);
   constexpr std::chrono::microseconds kNap(10);
+  BURN_RETURN_IF_ERROR(event.status());
   const auto start = std::chrono::steady_clock::now();
   while (true) {
-    const auto result = driver().cuEventQuery(event);
+    const auto result = driver().cuEventQuery(event->get());
     if (result != CUDA_ERROR_NOT_READY) return check(result, "what the device was to do");
     const auto waited = std::chrono::steady_clock::now() - start;
     if (waited > kPolled) break;
-    if (waited > kInLoop) std::this_thread::sleep_for(kNap);
+    if (waited > kInLoop)
+      std::this_thread::sleep_for(kNap);
+    else
+      pause_between_questions();
   }
-  return check(driver().cuEventSynchronize(event), "what the device was to do");
+  return check(driver().cuEventSynchronize(event->get()), "what the device was to do");
 }
 
 void Completions::work() {
@@ -72,8 +75,8 @@ void Completions::work() {
     lock.unlock();
     item.body(wait(item.event));
     item.body = nullptr;  // what it keeps is freed without the lock
+    item.event = Event();
     lock.lock();
-    free_events_.push_back(item.event);
   }
 }
 

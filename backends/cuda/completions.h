@@ -1,14 +1,14 @@
-// What is to happen on the host when the device has come so far: a thread that waits for a stream's events in order.
+// What is to happen on the host when the device has come so far: a thread that waits for events in order.
 #pragma once
 
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
-#include <vector>
 
-#include "backends/cuda/driver.h"
+#include "backends/cuda/events.h"
 
 namespace burn::backends::cuda {
 
@@ -17,30 +17,31 @@ class Completions {
  public:
   using Body = std::function<void(const Status& device)>;  // the failure of the device itself, if it has one
 
-  Completions(CUcontext context, CUstream stream);
+  Completions(CUcontext context, CUstream stream, std::shared_ptr<Events> events);
   Completions(const Completions&) = delete;
   Completions& operator=(const Completions&) = delete;
   ~Completions();  // after the last one
 
   // When everything that is enqueued on the stream by now is done.
-  void add(Body body);
+  void add(Body body) { add(std::move(body), events_->record(stream_)); }
+  // When an event is, which may be one of another stream.
+  void add(Body body, Result<Event> event);
 
  private:
   struct Item {
-    CUevent event;
+    Result<Event> event;
     Body body;
   };
 
   void work();
-  static Status wait(CUevent event);
-  CUevent take_event();
+  static Status wait(const Result<Event>& event);
 
   const CUcontext context_;
   const CUstream stream_;
+  const std::shared_ptr<Events> events_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Item> items_;
-  std::vector<CUevent> free_events_;
   bool is_ending_ = false;
   std::thread thread_;
 };

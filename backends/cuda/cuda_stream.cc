@@ -1,5 +1,6 @@
 #include "backends/cuda/cuda_stream.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -14,11 +15,17 @@ Result<std::unique_ptr<CudaStream>> CudaStream::open(std::shared_ptr<Device> dev
   CUstream stream = nullptr;
   BURN_RETURN_IF_ERROR(
       check(driver().cuStreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING, 0), "cuStreamCreate"));
-  return std::unique_ptr<CudaStream>(new CudaStream(std::move(device), std::move(pinned), std::move(sink), stream));
+  auto events = std::make_shared<Events>(device->context());
+  std::unique_ptr<Uploads> uploads;
+  if (!is_off(Setting::copy_stream)) {
+    BURN_TRY(uploads, Uploads::open(*device, events, stream));
+  }
+  return std::unique_ptr<CudaStream>(new CudaStream(std::move(device), std::move(pinned), std::move(sink), stream,
+                                                    std::move(events), std::move(uploads)));
 }
 
 CudaStream::CudaStream(std::shared_ptr<Device> device, std::shared_ptr<PinnedPool> pinned, FailureSink sink,
-                       CUstream stream)
+                       CUstream stream, std::shared_ptr<Events> events, std::unique_ptr<Uploads> uploads)
     : device_(std::move(device)),
       pinned_(std::move(pinned)),
       sink_(std::move(sink)),
@@ -26,7 +33,8 @@ CudaStream::CudaStream(std::shared_ptr<Device> device, std::shared_ptr<PinnedPoo
       memory_(device_->memory()->open_stream()),
       graphs_(*memory_),
       uses_graphs_(!is_off(Setting::graphs)),
-      completions_(device_->context(), stream) {}
+      uploads_(std::move(uploads)),
+      completions_(device_->context(), stream, std::move(events)) {}
 
 CudaStream::~CudaStream() {
   device_->make_current();
@@ -34,6 +42,7 @@ CudaStream::~CudaStream() {
   graphs_.clear();
   arena_.buffer = bindings_.buffer = failures_.buffer = nullptr;
   memory_->close();
+  driver().cuStreamDestroy(stream_);
 }
 
 // --- bytes -----------------------------------------------------------------------------------------------------------
@@ -48,6 +57,11 @@ Result<BufferPtr> CudaStream::upload(HostBlockPtr block) {
   const auto bytes = block->bytes();
   if (!dynamic_cast<PinnedBlock*>(block.get())) return upload(SharedBytes(block, bytes));
   device_->make_current();
+  if (uploads_) {
+    BURN_TRY(auto copy, uploads_->copy(bytes));
+    completions_.add([block = std::move(block)](const Status&) {}, std::move(copy.done));  // until it is copied
+    return BufferPtr(std::move(copy.buffer));
+  }
   BURN_TRY(auto buffer, memory_->allocate(bytes.size()));
   if (!bytes.empty()) {
     BURN_RETURN_IF_ERROR(
@@ -55,6 +69,15 @@ Result<BufferPtr> CudaStream::upload(HostBlockPtr block) {
     completions_.add([block = std::move(block)](const Status&) {});  // until it is copied
   }
   return BufferPtr(std::move(buffer));
+}
+
+Status CudaStream::begin_use(std::span<const BufferPtr> buffers) {
+  if (!uploads_) return {};
+  std::uint64_t last = 0;
+  for (const auto& buffer : buffers) {
+    if (buffer && uploads_->owns(cuda(buffer))) last = std::max(last, cuda(buffer).upload);
+  }
+  return uploads_->begin_use(last);
 }
 
 void CudaStream::download(BufferPtr buffer, std::size_t size, Downloaded done) {
@@ -68,9 +91,12 @@ void CudaStream::download(BufferPtr buffer, std::size_t size, Downloaded done) {
   auto block = pinned_->allocate(size);
   if (!block.ok()) return fail(block.status());
   if (size > 0) {
-    const auto copied =
-        check(driver().cuMemcpyDtoHAsync((*block)->bytes().data(), cuda(buffer).address(), size, stream_), "download");
-    if (!copied.ok()) return fail(copied);
+    auto copied = begin_use(std::span(&buffer, 1));
+    if (copied.ok()) {
+      copied = check(driver().cuMemcpyDtoHAsync((*block)->bytes().data(), cuda(buffer).address(), size, stream_),
+                     "download");
+    }
+    if (!copied.ok()) return fail(std::move(copied));
   }
   completions_.add([buffer = std::move(buffer), block = *block, done = std::move(done)](const Status& device) {
     if (!device.ok()) return done({}, std::make_shared<const Status>(device));
@@ -84,6 +110,7 @@ Result<BufferPtr> CudaStream::clone(const BufferPtr& buffer) {
   BURN_TRY(auto copy, memory_->allocate(buffer->size()));
   copy->outcome = cuda(buffer).outcome;
   if (buffer->size() > 0) {
+    BURN_RETURN_IF_ERROR(begin_use(std::span(&buffer, 1)));
     BURN_RETURN_IF_ERROR(
         check(driver().cuMemcpyDtoDAsync(copy->address(), cuda(buffer).address(), buffer->size(), stream_), "clone"));
   }

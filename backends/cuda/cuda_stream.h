@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <span>
 
 #include "backends/cuda/completions.h"
 #include "backends/cuda/cuda_executable.h"
@@ -10,6 +11,7 @@
 #include "backends/cuda/graphs.h"
 #include "backends/cuda/outcome.h"
 #include "backends/cuda/pinned.h"
+#include "backends/cuda/uploads.h"
 
 namespace burn::backends::cuda {
 
@@ -29,7 +31,14 @@ class CudaStream final : public Stream {
   void interrupt() override { interrupted_.store(true, std::memory_order_relaxed); }
 
  private:
-  CudaStream(std::shared_ptr<Device> device, std::shared_ptr<PinnedPool> pinned, FailureSink sink, CUstream stream);
+  CudaStream(std::shared_ptr<Device> device, std::shared_ptr<PinnedPool> pinned, FailureSink sink, CUstream stream,
+             std::shared_ptr<Events> events, std::unique_ptr<Uploads> uploads);
+
+  // Before anything is enqueued that uses these.
+  Status begin_use(std::span<const BufferPtr> buffers);
+  bool is_own(const CudaBuffer& buffer) const {
+    return buffer.memory() == memory_.get() || (uploads_ && uploads_->owns(buffer));
+  }
 
   // Memory that every run uses in turn: it grows to what the largest program wants.
   struct Region {
@@ -54,7 +63,7 @@ class CudaStream final : public Stream {
   Result<const CapturedRun*> graph_for(const CudaExecutable& executable, const RunMemory& memory);
   Status capture(const CudaExecutable& executable, CapturedRun& run);
   // `found`: pinned memory, which the device fills in.
-  void watch_checks(const CudaExecutable& executable, const RunArgs& args, RunResult& result,
+  void watch_checks(const std::shared_ptr<Executable>& executable, const RunArgs& args, RunResult& result,
                     std::shared_ptr<PinnedBlock> found);
   void inherit_outcomes(const CudaExecutable& executable, const RunArgs& args, const std::shared_ptr<Report>& report,
                         RunResult& result);
@@ -68,6 +77,7 @@ class CudaStream final : public Stream {
   Graphs graphs_;
   Kernel mover_;  // of Transfers; compiled for the first run
   const bool uses_graphs_;
+  const std::unique_ptr<Uploads> uploads_;  // null: they are copied in the order of the computation
   std::atomic<bool> interrupted_ = false;
   Completions completions_;
 };

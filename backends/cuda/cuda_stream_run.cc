@@ -15,16 +15,14 @@ namespace {
 
 constexpr std::size_t kCheckBytes = 16;  // of what a check finds: the index and whether it is wrong
 
-struct CheckText {
-  std::string op, site;
-  std::function<Status(std::int64_t)> explain;
-  std::optional<std::uint64_t> program;
-
-  Status failure(std::int64_t found) const {
-    const auto status = at_node(explain(found), op, site);
-    return program ? status.with_context(fmt::format("program {}", *program)) : status;
-  }
-};
+// Of what a check found.
+Status failure_of(const CudaExecutable& executable, std::size_t check, std::int64_t found,
+                  std::optional<std::uint64_t> run_of) {
+  const auto& it = executable.lowered().checks[check];
+  const auto& node = executable.program().nodes[static_cast<std::size_t>(it.node)];
+  const auto status = at_node(it.explain(found), called_name(node), to_string(node.site));
+  return run_of ? status.with_context(fmt::format("program {}", *run_of)) : status;
+}
 
 Status enqueue(const CudaExecutable& executable, const RunMemory& memory, CUstream stream,
                const std::vector<bool>& left_out) {
@@ -67,6 +65,7 @@ Result<RunResult> CudaStream::run(const std::shared_ptr<Executable>& executable,
   RunResult result{{}, spread(program.program(), args.failures)};
   result.failures.resize(program.program().outputs.size());
   BURN_RETURN_IF_ERROR(stand_in_for_failed(program, args));
+  BURN_RETURN_IF_ERROR(begin_use(args.inputs));
 
   const auto buffers = output_buffers(program, args, result);
   const auto left_out = fail_without_memory(program, buffers, result);
@@ -90,7 +89,7 @@ Result<RunResult> CudaStream::run(const std::shared_ptr<Executable>& executable,
     const auto found_at = found ? reinterpret_cast<CUdeviceptr>(found->bytes().data()) : 0;
     BURN_RETURN_IF_ERROR(launch(program, args, memory, found_at, left_out));
     result.outputs = buffers;
-    watch_checks(program, args, result, std::move(found));
+    watch_checks(executable, args, result, std::move(found));
   }
   result.outputs.resize(program.program().outputs.size());
   for (std::size_t k = 0; k < result.outputs.size(); ++k) {
@@ -141,7 +140,7 @@ std::vector<BufferPtr> CudaStream::output_buffers(const CudaExecutable& executab
     }
     if (source.reuses_input >= 0) {
       const auto& input = args.inputs[static_cast<std::size_t>(source.reuses_input)];
-      if (input.use_count() == 1 && input->size() == type.num_bytes() && cuda(input).memory() == memory_.get()) {
+      if (input.use_count() == 1 && input->size() == type.num_bytes() && is_own(cuda(input))) {
         buffers[k] = input;
         continue;
       }
@@ -228,38 +227,32 @@ Status CudaStream::capture(const CudaExecutable& executable, CapturedRun& run) {
 
 // --- what the device finds out ---------------------------------------------------------------------------------------
 
-void CudaStream::watch_checks(const CudaExecutable& executable, const RunArgs& args, RunResult& result,
+void CudaStream::watch_checks(const std::shared_ptr<Executable>& executable, const RunArgs& args, RunResult& result,
                               std::shared_ptr<PinnedBlock> found) {
-  const auto& checks = executable.lowered().checks;
+  const auto& program = static_cast<const CudaExecutable&>(*executable);
+  const auto count = program.lowered().checks.size();
   std::shared_ptr<Report> report;
-  if (!checks.empty()) {
-    report = std::make_shared<Report>(checks.size());
-    // What a failure says is put together here: the program need not be there any more when it is wanted.
-    std::vector<CheckText> texts;
-    for (const auto& check : checks) {
-      const auto& node = executable.program().nodes[static_cast<std::size_t>(check.node)];
-      texts.push_back({std::string(called_name(node)), to_string(node.site), check.explain, args.program});
-    }
-    completions_.add([report, found = std::move(found), texts = std::move(texts), sink = sink_,
+  if (count > 0) {
+    report = std::make_shared<Report>(count);
+    completions_.add([report, found = std::move(found), executable, run_of = args.program, sink = sink_,
                       serial = args.serial](const Status& device) {
-      for (std::size_t c = 0; c < texts.size(); ++c) {
-        Status status = device;
-        if (status.ok()) {
-          std::int64_t index_and_flag[2];
-          std::memcpy(index_and_flag, found->bytes().data() + kCheckBytes * c, sizeof index_and_flag);
-          if (index_and_flag[1] == 0) continue;
-          status = texts[c].failure(index_and_flag[0]);
-        }
-        const auto failure = std::make_shared<const Status>(std::move(status));
-        report->set_failure(c, failure);
+      const auto& made_of = static_cast<const CudaExecutable&>(*executable);
+      bool is_sound = device.ok();
+      for (std::size_t c = 0; c < report->size(); ++c) {
+        std::int64_t index_and_flag[2] = {};
+        std::memcpy(index_and_flag, found->bytes().data() + kCheckBytes * c, sizeof index_and_flag);
+        if (device.ok() && index_and_flag[1] == 0) continue;
+        auto status = device.ok() ? failure_of(made_of, c, index_and_flag[0], run_of) : device;
+        report->set_failure(c, std::make_shared<const Status>(std::move(status)));
+        is_sound = false;
       }
       report->publish();
-      for (std::size_t c = 0; c < texts.size(); ++c) {
+      for (std::size_t c = 0; !is_sound && c < report->size(); ++c) {
         if (report->failure(c)) sink(serial, report->failure(c));
       }
     });
   }
-  inherit_outcomes(executable, args, report, result);
+  inherit_outcomes(program, args, report, result);
 }
 
 void CudaStream::inherit_outcomes(const CudaExecutable& executable, const RunArgs& args,

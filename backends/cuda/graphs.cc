@@ -106,7 +106,29 @@ const CapturedRun* Graphs::keep(std::uint64_t program, std::unique_ptr<CapturedR
   of.runs_since_capture = 0;
   if (of.captured.size() == kMostOfOne) of.captured.pop_back();
   of.captured.push_front(std::move(captured));
+  bound_slots(program);
   return of.captured.front().get();
+}
+
+// Programs that were not run for the longest time lose their graphs first; the newest keeps its own.
+void Graphs::bound_slots(std::uint64_t newest) {
+  const auto bytes_of = [](const OfProgram& of) {
+    std::size_t bytes = 0;
+    for (const auto& captured : of.captured) bytes += captured->slots_->size();
+    return bytes;
+  };
+  std::size_t bytes = 0;
+  for (const auto& entry : programs_) bytes += bytes_of(entry.second);
+  while (bytes > kMostSlotBytesOfAll) {
+    const auto age = [&](const auto& entry) {  // those without slots have nothing to give
+      const bool may_go = entry.first != newest && bytes_of(entry.second) > 0;
+      return may_go ? entry.second.last_use : ~std::uint64_t{0};
+    };
+    const auto oldest = std::ranges::min_element(programs_, {}, age);
+    if (age(*oldest) == ~std::uint64_t{0}) return;
+    bytes -= bytes_of(oldest->second);
+    programs_.erase(oldest);
+  }
 }
 
 // The program that was not run for the longest time makes room.

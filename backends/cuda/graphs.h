@@ -70,7 +70,8 @@ class Graphs {
   void clear() { programs_.clear(); }
 
  private:
-  static constexpr std::size_t kMostPrograms = 64, kMostOfOne = 4, kMostSlotBytes = std::size_t{8} << 20;
+  static constexpr std::size_t kMostPrograms = 64, kMostOfOne = 4, kMostSlotBytes = std::size_t{32} << 20,
+                               kMostSlotBytesOfAll = std::size_t{256} << 20;
   // What has lain still for so many runs is expected to stay.
   static constexpr int kRunsToSettle = 8;
 
@@ -84,6 +85,7 @@ class Graphs {
   };
 
   OfProgram& of(std::uint64_t program);
+  void bound_slots(std::uint64_t newest);
   static void note(OfProgram& of, const RunMemory& run);
 
   StreamMemory& memory_;

@@ -1,6 +1,7 @@
 #include "backends/cuda/memory.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,11 @@ namespace {
 
 constexpr std::size_t kSmallest = 512;  // block
 constexpr std::size_t kMostBytes = std::size_t{1} << 48;
+
+Status check_size(std::size_t bytes) {
+  if (bytes <= kMostBytes) return {};
+  return resource_exhausted(fmt::format("out of memory: {} bytes are more than any device has", bytes));
+}
 
 }  // namespace
 
@@ -23,8 +29,8 @@ void MemoryAccount::take(std::uint64_t bytes) {
 
 // --- of the device ---------------------------------------------------------------------------------------------------
 
-std::shared_ptr<StreamMemory> DeviceMemory::open_stream() {
-  auto memory = std::make_shared<StreamMemory>(shared_from_this());
+std::shared_ptr<StreamMemory> DeviceMemory::open_stream(std::shared_ptr<const std::atomic<std::uint64_t>> uses) {
+  auto memory = std::make_shared<StreamMemory>(shared_from_this(), std::move(uses));
   const std::lock_guard lock(mutex_);
   std::erase_if(streams_, [](const auto& stream) { return stream.expired(); });
   streams_.push_back(memory);
@@ -52,25 +58,57 @@ std::uint64_t DeviceMemory::trim(std::uint64_t keep, std::chrono::milliseconds u
 // --- of a stream -----------------------------------------------------------------------------------------------------
 
 Result<CudaBufferPtr> StreamMemory::allocate(std::size_t bytes) {
-  if (bytes > kMostBytes)
-    return resource_exhausted(fmt::format("out of memory: {} bytes are more than any device has", bytes));
+  BURN_RETURN_IF_ERROR(check_size(bytes));
+  BURN_TRY(const auto block, take(bytes));
+  return buffer(block, bytes);
+}
+
+Result<StreamMemory::Taken> StreamMemory::allocate_oldest(std::size_t bytes, std::uint64_t done,
+                                                          std::size_t most_busy_bytes) {
+  constexpr std::size_t kFewest = 2;
+  BURN_RETURN_IF_ERROR(check_size(bytes));
+  const auto block_size = block_size_of(bytes, kSmallest);
+  std::optional<Idle> found;
+  if (bytes > 0) {
+    const std::lock_guard lock(mutex_);
+    if (const auto idle = idle_.find(block_size); idle != idle_.end() && !idle->second.empty()) {
+      auto& blocks = idle->second;
+      const bool are_many = blocks.size() >= kFewest && blocks.size() >= most_busy_bytes / block_size;
+      if (blocks.front().last_use <= done || are_many) {
+        found = blocks.front();
+        blocks.pop_front();
+      }
+    }
+  }
+  if (found) return Taken{buffer(found->block, bytes), found->last_use};
   CUdeviceptr block = 0;
   if (bytes > 0) {
-    BURN_TRY(block, take(block_size_of(bytes, kSmallest)));
+    BURN_TRY(block, take_new(bytes));
   }
+  return Taken{buffer(block, bytes), 0};
+}
+
+CudaBufferPtr StreamMemory::buffer(CUdeviceptr block, std::size_t bytes) {
   device_->account().take(bytes);
   return std::make_shared<CudaBuffer>(shared_from_this(), block, bytes);
 }
 
-Result<CUdeviceptr> StreamMemory::take(std::size_t block_size) {
+Result<CUdeviceptr> StreamMemory::take(std::size_t bytes) {
+  if (bytes == 0) return CUdeviceptr{0};
   {
     const std::lock_guard lock(mutex_);
-    if (const auto found = idle_.find(block_size); found != idle_.end() && !found->second.empty()) {
+    if (const auto found = idle_.find(block_size_of(bytes, kSmallest));
+        found != idle_.end() && !found->second.empty()) {
       const auto block = found->second.back().block;
       found->second.pop_back();
       return block;
     }
   }
+  return take_new(bytes);
+}
+
+Result<CUdeviceptr> StreamMemory::take_new(std::size_t bytes) {
+  const auto block_size = block_size_of(bytes, kSmallest);
   driver().cuCtxSetCurrent(device_->context());
   CUdeviceptr block = 0;
   auto result = driver().cuMemAlloc(&block, block_size);
@@ -93,7 +131,7 @@ void StreamMemory::give_back(CUdeviceptr block, std::size_t block_size) {
   {
     const std::lock_guard lock(mutex_);
     if (!is_closed_) {
-      idle_[block_size].push_back({block, std::chrono::steady_clock::now()});
+      idle_[block_size].push_back({block, std::chrono::steady_clock::now(), uses_ ? uses_->load() : 0});
       return;
     }
   }

@@ -20,6 +20,7 @@ class Report {
   // Null: the check found nothing. Requires: is_known().
   const Failure& failure(std::size_t check) const { return failures_[check]; }
 
+  std::size_t size() const { return failures_.size(); }  // checks
   void set_failure(std::size_t check, Failure failure) { failures_[check] = std::move(failure); }
   void publish() { is_known_.store(true, std::memory_order_release); }
 

@@ -65,8 +65,9 @@ Status Transfers::launch(const Kernel& kernel, CUstream stream) const {
     batch.words_to = words_to_ + 8 * word;
     piece += batch.piece_count;
     word += batch.word_count;
-    constexpr std::size_t kBytesOfBlock = 4 * 16 * kThreads;
-    const auto blocks = static_cast<unsigned>(std::clamp<std::size_t>(largest / kBytesOfBlock, 1, 64));
+    // A vector for each thread: a batch of a few hundred KiB takes as long as one access.
+    constexpr std::size_t kBytesOfBlock = 16 * kThreads, kMostBlocks = 512;
+    const auto blocks = static_cast<unsigned>(std::clamp<std::size_t>(largest / kBytesOfBlock, 1, kMostBlocks));
     void* parameters[] = {&batch};
     BURN_RETURN_IF_ERROR(check(driver().cuLaunchKernel(kernel.function, blocks, std::max(1U, batch.piece_count), 1,
                                                        kThreads, 1, 1, 0, stream, parameters, nullptr),

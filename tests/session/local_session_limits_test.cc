@@ -153,6 +153,7 @@ TEST_F(LocalSessionTest, APlanThatLeftTheCacheIsMadeAgain) {
   worker_ = Worker::create(make_fake_backend(device_), {}, {.plans = 1});
   reopen({});
   define(1, add_program({2}));
+  ASSERT_TRUE(sync().ok());  // or the second might be compiled before it
   define(2, add_program({1}));
   write(1, {2}, {1, 2});
   for (proto::TensorId output = 2; output < 5; ++output) {

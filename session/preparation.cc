@@ -1,0 +1,96 @@
+#include "session/preparation.h"
+
+#include <algorithm>
+#include <exception>
+#include <system_error>
+
+#include "base/fork.h"
+#include "base/machine.h"
+#include "base/settings.h"
+
+namespace burn::session {
+namespace {
+
+std::size_t wanted_threads() {
+  constexpr std::uint64_t kMost = 64;
+  if (const auto set = numeric_setting(Setting::plan_threads)) return std::min(*set, kMost);
+  return static_cast<std::size_t>(std::clamp(usable_cores() / 4, 0, 4));
+}
+
+}  // namespace
+
+void Preparation::perform() {
+  {
+    const std::lock_guard lock{mutex_};
+    if (state_ != State::waiting) return;
+    state_ = State::working;
+  }
+  std::optional<PreparedProgram> made;
+  try {
+    made = job_();
+  } catch (const std::exception&) {  // the executor meets it again, and knows whom to tell
+    made.reset();
+  }
+  {
+    const std::lock_guard lock{mutex_};
+    made_ = std::move(made);
+    state_ = State::over;
+  }
+  is_over_.notify_all();
+}
+
+std::optional<PreparedProgram> Preparation::take() {
+  std::unique_lock lock{mutex_};
+  if (state_ == State::waiting) state_ = State::over;
+  is_over_.wait(lock, [&] { return state_ == State::over; });
+  job_ = nullptr;
+  return std::exchange(made_, std::nullopt);
+}
+
+Preparers::Preparers() : Preparers(wanted_threads()) {}
+
+Preparers::Preparers(std::size_t threads) {
+  try {
+    while (threads_.size() < threads) threads_.emplace_back([this] { work(); });
+  } catch (const std::system_error&) {  // the system has no more: it goes with fewer
+  }
+}
+
+Preparers::~Preparers() {
+  {
+    const std::lock_guard lock{mutex_};
+    is_ending_ = true;
+  }
+  changed_.notify_all();
+  for (auto& thread : threads_) thread.join();
+}
+
+Preparers& Preparers::instance() {
+  static auto& instances = *new OnePerProcess<Preparers>;  // sessions may end after everything static has
+  return instances.get();
+}
+
+PreparationHolder Preparers::prepare(Preparation::Job job) {
+  auto preparation = std::make_shared<Preparation>(std::move(job));
+  {
+    const std::lock_guard lock{mutex_};
+    waiting_.push_back(preparation);
+  }
+  changed_.notify_one();
+  return PreparationHolder{std::move(preparation)};
+}
+
+void Preparers::work() {
+  std::unique_lock lock{mutex_};
+  while (true) {
+    changed_.wait(lock, [&] { return is_ending_ || !waiting_.empty(); });
+    if (is_ending_) return;
+    const auto next = std::move(waiting_.front());
+    waiting_.pop_front();
+    lock.unlock();
+    next->perform();
+    lock.lock();
+  }
+}
+
+}  // namespace burn::session
