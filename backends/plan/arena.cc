@@ -12,6 +12,10 @@ struct Taken {
   std::int32_t first, last;
 };
 
+std::uint64_t aligned(std::uint64_t bytes) {
+  return (bytes + ArenaPlan::kAlignment - 1) / ArenaPlan::kAlignment * ArenaPlan::kAlignment;
+}
+
 }  // namespace
 
 ArenaPlan plan_arena(std::span<const Lifetime> lifetimes) {
@@ -24,7 +28,7 @@ ArenaPlan plan_arena(std::span<const Lifetime> lifetimes) {
   std::vector<Taken> taken;  // by where it begins
   for (const auto i : order) {
     const auto& life = lifetimes[i];
-    const auto bytes = (life.bytes + ArenaPlan::kAlignment - 1) / ArenaPlan::kAlignment * ArenaPlan::kAlignment;
+    const auto bytes = aligned(life.bytes);
     if (bytes == 0) continue;
     std::uint64_t begin = 0;
     for (const auto& other : taken) {
@@ -36,6 +40,17 @@ ArenaPlan plan_arena(std::span<const Lifetime> lifetimes) {
     taken.insert(std::ranges::upper_bound(taken, begin, {}, &Taken::begin), mine);
     plan.offsets[i] = static_cast<std::int64_t>(begin);
     plan.bytes = std::max(plan.bytes, mine.end);
+  }
+  return plan;
+}
+
+ArenaPlan plan_arena(std::span<const Lifetime> lifetimes, std::uint64_t most_apart) {
+  ArenaPlan plan;
+  plan.offsets.reserve(lifetimes.size());
+  for (const auto& life : lifetimes) {
+    if (life.bytes > most_apart || plan.bytes + aligned(life.bytes) > most_apart) return plan_arena(lifetimes);
+    plan.offsets.push_back(static_cast<std::int64_t>(plan.bytes));
+    plan.bytes += aligned(life.bytes);
   }
   return plan;
 }

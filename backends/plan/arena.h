@@ -24,4 +24,8 @@ struct ArenaPlan {
 // and within a few percent of the most bytes that live at once.
 ArenaPlan plan_arena(std::span<const Lifetime> lifetimes);
 
+// The same, but where that takes no more than `most_apart` bytes no two share any: what uses them need not wait for
+// what used the same bytes for something else.
+ArenaPlan plan_arena(std::span<const Lifetime> lifetimes, std::uint64_t most_apart);
+
 }  // namespace burn::backends
