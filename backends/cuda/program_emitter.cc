@@ -42,7 +42,7 @@ class ProgramEmitter final : public Emitter {
     fill_outputs();
     reuse_inputs();
     merge_launches(lowered_, lifetimes_);
-    lowered_.arena = is_off(Setting::graph_branches) ? plan_arena(lifetimes_) : plan_arena(lifetimes_, kMostApart);
+    lowered_.arena = is_off(Setting::graph_branches) ? plan_arena(lifetimes_) : plan_arena(lifetimes_, kApart);
     for (const auto& block : lifetimes_) lowered_.block_bytes.push_back(block.bytes);
     lowered_.output_of = std::move(output_of_);
     return std::move(lowered_);
@@ -112,9 +112,10 @@ class ProgramEmitter final : public Emitter {
 
  private:
   static constexpr std::int32_t kNone = -1;
-  // Arenas of so many bytes or fewer give each block bytes of its own, so that what is independent may run at the same
-  // time. It all stays in a GPU's cache, so that little would be gained by using the same bytes again.
-  static constexpr std::uint64_t kMostApart = std::uint64_t{16} << 20;
+  // What is independent may run at the same time if it is given bytes of its own. Small arenas stay in a GPU's cache as
+  // they are, so that little would be gained by using the same bytes again. A product beside the next one in a
+  // network's way back is two or three steps away from it.
+  static constexpr Apart kApart{.most = std::uint64_t{16} << 20, .steps = 4, .extra = std::uint64_t{64} << 20};
 
   // --- what commands use ---
 

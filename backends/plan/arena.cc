@@ -1,6 +1,7 @@
 #include "backends/plan/arena.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace burn::backends {
@@ -44,15 +45,23 @@ ArenaPlan plan_arena(std::span<const Lifetime> lifetimes) {
   return plan;
 }
 
-ArenaPlan plan_arena(std::span<const Lifetime> lifetimes, std::uint64_t most_apart) {
+ArenaPlan plan_arena(std::span<const Lifetime> lifetimes, const Apart& apart) {
   ArenaPlan plan;
   plan.offsets.reserve(lifetimes.size());
+  bool is_small = true;
   for (const auto& life : lifetimes) {
-    if (life.bytes > most_apart || plan.bytes + aligned(life.bytes) > most_apart) return plan_arena(lifetimes);
+    is_small = life.bytes <= apart.most && plan.bytes + aligned(life.bytes) <= apart.most;
+    if (!is_small) break;
     plan.offsets.push_back(static_cast<std::int64_t>(plan.bytes));
     plan.bytes += aligned(life.bytes);
   }
-  return plan;
+  if (is_small) return plan;
+  plan = plan_arena(lifetimes);
+  if (apart.steps == 0) return plan;
+  std::vector<Lifetime> longer(lifetimes.begin(), lifetimes.end());
+  for (auto& life : longer) life.last += std::min(apart.steps, std::numeric_limits<std::int32_t>::max() - life.last);
+  auto later = plan_arena(longer);
+  return later.bytes <= plan.bytes + apart.extra ? later : plan;
 }
 
 }  // namespace burn::backends
