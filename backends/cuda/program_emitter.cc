@@ -138,10 +138,13 @@ class ProgramEmitter final : public Emitter {
     return address;
   }
 
+  // What did not come from to_read() is taken to be written.
   void add_use(const Address& address, std::vector<Use>& uses) const {
     if (address.base == Address::Base::none || address.base == Address::Base::bindings) return;  // nobody writes these
     const auto is_this = [&](const Address& other) { return is_same(address, other); };
-    uses.push_back({address, address.base == Address::Base::failures || std::ranges::any_of(written_, is_this)});
+    const bool is_read_only = address.base != Address::Base::failures && std::ranges::any_of(of_step_, is_this) &&
+                              std::ranges::none_of(written_, is_this);
+    uses.push_back({address, !is_read_only});
   }
   std::vector<Use> uses_of(std::span<const Address> addresses) const {
     std::vector<Use> uses;
