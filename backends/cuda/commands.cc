@@ -59,18 +59,21 @@ CUdeviceptr Bindings::at(const Address& address) const {
   return 0;
 }
 
+Status enqueue(const Command& command, std::span<const Kernel> kernels, const Bindings& bindings, CUstream stream) {
+  return std::visit(Overloaded{[&](const Launch& what) { return launch(what, kernels, bindings, stream); },
+                               [&](const Fill& what) {
+                                 return check(driver().cuMemsetD8Async(bindings.at(what.where), 0, what.bytes, stream),
+                                              "cuMemsetD8Async");
+                               },
+                               [&](const LibraryCall& call) { return call(bindings, stream); }},
+                    command.what);
+}
+
 Status enqueue(std::span<const Command> commands, std::span<const Kernel> kernels, const Bindings& bindings,
                CUstream stream, const std::vector<bool>& left_out) {
   for (const auto& command : commands) {
     if (!left_out.empty() && left_out[static_cast<std::size_t>(command.step)]) continue;
-    BURN_RETURN_IF_ERROR(
-        std::visit(Overloaded{[&](const Launch& what) { return launch(what, kernels, bindings, stream); },
-                              [&](const Fill& what) {
-                                return check(driver().cuMemsetD8Async(bindings.at(what.where), 0, what.bytes, stream),
-                                             "cuMemsetD8Async");
-                              },
-                              [&](const LibraryCall& call) { return call(bindings, stream); }},
-                   command.what));
+    BURN_RETURN_IF_ERROR(enqueue(command, kernels, bindings, stream));
   }
   return {};
 }

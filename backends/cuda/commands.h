@@ -35,10 +35,19 @@ struct Fill {  // with zeros
   std::size_t bytes = 0;
 };
 
+// A value, or scratch memory, that a command uses.
+struct Use {
+  Address where;
+  bool is_written = false;  // or read only
+};
+
 struct Command {
   std::variant<Launch, Fill, LibraryCall> what;
-  std::int32_t step = 0;  // of the plan
+  std::int32_t step = 0;       // of the plan
+  std::vector<Use> uses = {};  // all memory that other commands may write
 };
+
+Status enqueue(const Command& command, std::span<const Kernel> kernels, const Bindings& bindings, CUstream stream);
 
 // Enqueues the commands, but those of the steps that are marked. `kernels`: by Launch::source.
 Status enqueue(std::span<const Command> commands, std::span<const Kernel> kernels, const Bindings& bindings,

@@ -33,6 +33,8 @@ CudaStream::CudaStream(std::shared_ptr<Device> device, std::shared_ptr<PinnedPoo
       memory_(device_->memory()->open_stream()),
       graphs_(*memory_),
       uses_graphs_(!is_off(Setting::graphs)),
+      uses_branches_(!is_off(Setting::graph_branches)),
+      times_branches_(!is_on(Setting::graph_branches)),
       uploads_(std::move(uploads)),
       completions_(device_->context(), stream, std::move(events)) {}
 

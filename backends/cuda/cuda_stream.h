@@ -60,7 +60,7 @@ class CudaStream final : public Stream {
   Status launch(const CudaExecutable& executable, const RunArgs& args, const RunMemory& memory, CUdeviceptr found,
                 const std::vector<bool>& left_out);
   // Null: one by one.
-  Result<const CapturedRun*> graph_for(const CudaExecutable& executable, const RunMemory& memory);
+  Result<CapturedRun*> graph_for(const CudaExecutable& executable, const RunMemory& memory);
   Status capture(const CudaExecutable& executable, CapturedRun& run);
   // `found`: pinned memory, which the device fills in.
   void watch_checks(const std::shared_ptr<Executable>& executable, const RunArgs& args, RunResult& result,
@@ -76,7 +76,7 @@ class CudaStream final : public Stream {
   Region arena_, bindings_, failures_;
   Graphs graphs_;
   Kernel mover_;  // of Transfers; compiled for the first run
-  const bool uses_graphs_;
+  const bool uses_graphs_, uses_branches_, times_branches_;
   const std::unique_ptr<Uploads> uploads_;  // null: they are copied in the order of the computation
   std::atomic<bool> interrupted_ = false;
   Completions completions_;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "backends/cuda/bound_run.h"
 #include "backends/cuda/capture.h"
 #include "backends/cuda/cuda_stream.h"
 #include "backends/cuda/libraries.h"
@@ -26,17 +27,8 @@ Status failure_of(const CudaExecutable& executable, std::size_t check, std::int6
 
 Status enqueue(const CudaExecutable& executable, const RunMemory& memory, CUstream stream,
                const std::vector<bool>& left_out) {
-  std::vector<CUdeviceptr> inputs, outputs;
-  for (const auto& input : memory.inputs) inputs.push_back(input.address);
-  for (const auto& output : memory.outputs) outputs.push_back(output.address);
-  Bindings at;
-  at.inputs = inputs;
-  at.outputs = outputs;
-  at.blocks = executable.lowered().arena.offsets;
-  at.arena = memory.arena;
-  at.bindings = memory.bindings;
-  at.failures = memory.failures;
-  return cuda::enqueue(executable.lowered().commands, executable.kernels(), at, stream, left_out);
+  const BoundRun at(executable.lowered(), memory);
+  return cuda::enqueue(executable.lowered().commands, executable.kernels(), at.bindings(), stream, left_out);
 }
 
 }  // namespace
@@ -190,7 +182,7 @@ Status CudaStream::launch(const CudaExecutable& executable, const RunArgs& args,
     BURN_TRY(const auto kernels, device_->kernels(std::span(&Transfers::source(), 1)));
     mover_ = kernels[0];
   }
-  const CapturedRun* captured = nullptr;
+  CapturedRun* captured = nullptr;
   if (left_out.empty()) {
     BURN_TRY(captured, graph_for(executable, memory));
   }
@@ -204,15 +196,14 @@ Status CudaStream::launch(const CudaExecutable& executable, const RunArgs& args,
     captured->add_copies_out(memory, after);
   }
   BURN_RETURN_IF_ERROR(before.launch(mover_, stream_));
-  BURN_RETURN_IF_ERROR(captured ? check(driver().cuGraphLaunch(captured->graph, stream_), "cuGraphLaunch")
-                                : enqueue(executable, memory, stream_, left_out));
+  BURN_RETURN_IF_ERROR(captured ? captured->graph.launch(stream_) : enqueue(executable, memory, stream_, left_out));
   return after.launch(mover_, stream_);
 }
 
-Result<const CapturedRun*> CudaStream::graph_for(const CudaExecutable& executable, const RunMemory& memory) {
+Result<CapturedRun*> CudaStream::graph_for(const CudaExecutable& executable, const RunMemory& memory) {
   constexpr std::size_t kFewest = 3;  // commands that a graph is worth while for
   if (!uses_graphs_ || executable.lowered().commands.size() < kFewest) return nullptr;
-  if (const auto* known = graphs_.find(executable.id(), memory)) return known;
+  if (auto* known = graphs_.find(executable.id(), memory)) return known;
   if (!can_be_captured(executable.lowered().commands)) return nullptr;
   auto made = graphs_.prepare(executable.id(), memory);
   if (!made) return nullptr;
@@ -221,7 +212,13 @@ Result<const CapturedRun*> CudaStream::graph_for(const CudaExecutable& executabl
 }
 
 Status CudaStream::capture(const CudaExecutable& executable, CapturedRun& run) {
-  BURN_TRY(run.graph, capture_graph(stream_, [&] { return enqueue(executable, run.memory(), stream_, {}); }));
+  if (uses_branches_) {
+    auto* const branches = capture_run_branches(executable.lowered(), executable.kernels(), run.memory(), stream_);
+    if (branches) run.graph.add(branches);
+    if (branches && !times_branches_) return {};
+  }
+  BURN_TRY(auto* const chain, capture_graph(stream_, [&] { return enqueue(executable, run.memory(), stream_, {}); }));
+  run.graph.add(chain);
   return {};
 }
 

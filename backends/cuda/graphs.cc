@@ -34,10 +34,6 @@ std::vector<int> aliases_of(const RunMemory& run) {
 
 // --- one graph -------------------------------------------------------------------------------------------------------
 
-CapturedRun::~CapturedRun() {
-  if (graph) driver().cuGraphExecDestroy(graph);
-}
-
 bool CapturedRun::fits(const RunMemory& run) const {
   if (run.arena != memory_.arena || run.bindings != memory_.bindings || run.failures != memory_.failures) return false;
   for (std::size_t k = 0; k < has_slot_.size(); ++k) {
@@ -64,7 +60,7 @@ void CapturedRun::add_copies_out(const RunMemory& run, Transfers& after) const {
 
 // --- all of them -----------------------------------------------------------------------------------------------------
 
-const CapturedRun* Graphs::find(std::uint64_t program, const RunMemory& run) {
+CapturedRun* Graphs::find(std::uint64_t program, const RunMemory& run) {
   auto& of = this->of(program);
   note(of, run);
   const auto found = std::ranges::find_if(of.captured, [&](const auto& captured) { return captured->fits(run); });
@@ -101,7 +97,7 @@ std::unique_ptr<CapturedRun> Graphs::prepare(std::uint64_t program, const RunMem
   return captured;
 }
 
-const CapturedRun* Graphs::keep(std::uint64_t program, std::unique_ptr<CapturedRun> captured) {
+CapturedRun* Graphs::keep(std::uint64_t program, std::unique_ptr<CapturedRun> captured) {
   auto& of = this->of(program);
   of.runs_since_capture = 0;
   if (of.captured.size() == kMostOfOne) of.captured.pop_back();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "backends/cuda/driver.h"
+#include "backends/cuda/graph_race.h"
 #include "backends/cuda/memory.h"
 #include "backends/cuda/transfers.h"
 
@@ -35,7 +36,6 @@ class CapturedRun {
   CapturedRun() = default;
   CapturedRun(const CapturedRun&) = delete;
   CapturedRun& operator=(const CapturedRun&) = delete;
-  ~CapturedRun();
 
   // Whether it does what a run with this memory is to do.
   bool fits(const RunMemory& run) const;
@@ -44,7 +44,7 @@ class CapturedRun {
   void add_copies_in(const RunMemory& run, Transfers& before) const;
   void add_copies_out(const RunMemory& run, Transfers& after) const;
 
-  CUgraphExec graph = nullptr;
+  GraphRace graph;
 
  private:
   friend class Graphs;
@@ -62,11 +62,11 @@ class Graphs {
   Graphs& operator=(const Graphs&) = delete;
 
   // The graph that does such a run; null: there is none. Notes the run.
-  const CapturedRun* find(std::uint64_t program, const RunMemory& run);
+  CapturedRun* find(std::uint64_t program, const RunMemory& run);
   // Where the run that find() was asked for should be captured: what to fill in the graph of. Null: not yet, as too
   // much of its memory moves.
   std::unique_ptr<CapturedRun> prepare(std::uint64_t program, const RunMemory& run);
-  const CapturedRun* keep(std::uint64_t program, std::unique_ptr<CapturedRun> captured);
+  CapturedRun* keep(std::uint64_t program, std::unique_ptr<CapturedRun> captured);
   void clear() { programs_.clear(); }
 
  private:

@@ -132,7 +132,9 @@ Command merge(Lowered& lowered, std::span<const Command> launches) {
   const std::vector<Argument> arguments{packed(launches, most, addresses)};
   Launch launch(index, grid, arguments);
   launch.addresses = std::move(addresses);
-  return {std::move(launch), launches[0].step};
+  std::vector<Use> uses;
+  for (const auto& command : launches) uses.insert(uses.end(), command.uses.begin(), command.uses.end());
+  return {std::move(launch), launches[0].step, std::move(uses)};
 }
 
 // Sources that nothing launches any more are not to be compiled.

@@ -8,11 +8,13 @@
 #include <fmt/format.h>
 
 #include "backends/cuda/fused/group_kernel.h"
+#include "backends/cuda/known_call.h"
 #include "backends/cuda/lower/lower.h"
 #include "backends/cuda/lower/product.h"
 #include "backends/cuda/merge.h"
 #include "backends/failures.h"
 #include "backends/plan/views.h"
+#include "base/settings.h"
 #include "ir/random_box.h"
 
 namespace burn::backends::cuda {
@@ -34,14 +36,15 @@ class ProgramEmitter final : public Emitter {
     assign_outputs();
     find_counted();
     for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
-      step_ = static_cast<std::int32_t>(s);
+      begin_step(static_cast<std::int32_t>(s));
       lowered_.steps.push_back({plan_.steps[s].reads, plan_.steps[s].results});
       BURN_RETURN_IF_ERROR(lower_step(plan_.steps[s]));
     }
     fill_outputs();
     reuse_inputs();
     merge_launches(lowered_, lifetimes_);
-    lowered_.arena = plan_arena(lifetimes_);
+    lowered_.arena = is_off(Setting::graph_branches) ? plan_arena(lifetimes_) : plan_arena(lifetimes_, kApart);
+    for (const auto& block : lifetimes_) lowered_.block_bytes.push_back(block.bytes);
     lowered_.output_of = std::move(output_of_);
     return std::move(lowered_);
   }
@@ -77,27 +80,31 @@ class ProgramEmitter final : public Emitter {
   View result(ir::Ref value) override {
     const auto& type = program_.type_of(value);
     made_at_[static_cast<std::size_t>(value.index())] = step_;
-    return {storage(value), type.dtype, type.shape, ir::contiguous_strides(type.shape)};
+    return {to_write(storage(value)), type.dtype, type.shape, ir::contiguous_strides(type.shape)};
   }
 
-  Address scratch(std::size_t bytes) override { return {Address::Base::block, new_block(bytes), 0}; }
+  Address scratch(std::size_t bytes) override { return to_write({Address::Base::block, new_block(bytes), 0}); }
 
   void launch(const KernelSource& source, const Grid& grid, std::vector<Argument> arguments) override {
     if (grid.blocks == 0 || grid.blocks_y == 0) return;
-    lowered_.commands.push_back({Launch(number_of(source), grid, arguments), step_});
+    lowered_.commands.push_back({Launch(number_of(source), grid, arguments), step_, uses_of(arguments)});
   }
   void launch(std::shared_ptr<const BlockKernel> kernel, std::int64_t blocks, std::vector<Argument> arguments,
               std::vector<Address> written) override {
     if (blocks == 0) return;
     const auto [known, is_new] = number_of_kernel_.try_emplace(kernel, 0);
     if (is_new) known->second = number_of(kernel->alone());
-    lowered_.commands.push_back({Launch(known->second, {.blocks = blocks}, arguments), step_});
+    lowered_.commands.push_back({Launch(known->second, {.blocks = blocks}, arguments), step_, uses_of(arguments)});
     std::get<Launch>(lowered_.commands.back().what).mergeable = std::make_shared<const MergeableLaunch>(
         MergeableLaunch{std::move(kernel), std::move(arguments), std::move(written)});
   }
-  void call(LibraryCall call) override { lowered_.commands.push_back({std::move(call), step_}); }
+  void call(LibraryCall call) override {
+    const auto* known = call.target<KnownCall>();
+    auto uses = uses_of(known ? known->used : of_step_);
+    lowered_.commands.push_back({std::move(call), step_, std::move(uses)});
+  }
   void fill_zero(const Address& where, std::size_t bytes) override {
-    if (bytes > 0) lowered_.commands.push_back({Fill{where, bytes}, step_});
+    if (bytes > 0) lowered_.commands.push_back({Fill{where, bytes}, step_, {{where, true}}});
   }
 
   Address report_index(std::int64_t size, std::int32_t node) override {
@@ -114,6 +121,53 @@ class ProgramEmitter final : public Emitter {
 
  private:
   static constexpr std::int32_t kNone = -1;
+  // What is independent may run at the same time if it is given bytes of its own. Small arenas stay in a GPU's cache as
+  // they are, so that little would be gained by using the same bytes again. A product beside the next one in a
+  // network's way back is two or three steps away from it.
+  static constexpr Apart kApart{.most = std::uint64_t{16} << 20, .steps = 4, .extra = std::uint64_t{64} << 20};
+
+  // --- what commands use ---
+
+  void begin_step(std::int32_t step) {
+    step_ = step;
+    of_step_.clear();
+    written_.clear();
+  }
+
+  static bool is_same(const Address& a, const Address& b) { return a.base == b.base && a.index == b.index; }
+
+  // A step writes what it has asked to write, and reads what else it has been given.
+  Address to_write(const Address& address) {
+    of_step_.push_back(address);
+    written_.push_back(address);
+    return address;
+  }
+  Address to_read(const Address& address) {
+    of_step_.push_back(address);
+    return address;
+  }
+
+  // What did not come from to_read() is taken to be written.
+  void add_use(const Address& address, std::vector<Use>& uses) const {
+    if (address.base == Address::Base::none || address.base == Address::Base::bindings) return;  // nobody writes these
+    const auto is_this = [&](const Address& other) { return is_same(address, other); };
+    const bool is_read_only = address.base != Address::Base::failures && std::ranges::any_of(of_step_, is_this) &&
+                              std::ranges::none_of(written_, is_this);
+    uses.push_back({address, !is_read_only});
+  }
+  std::vector<Use> uses_of(std::span<const Address> addresses) const {
+    std::vector<Use> uses;
+    uses.reserve(addresses.size());
+    for (const auto& address : addresses) add_use(address, uses);
+    return uses;
+  }
+  std::vector<Use> uses_of(std::span<const Argument> arguments) const {
+    std::vector<Use> uses;
+    for (const auto& argument : arguments) {
+      if (argument.is_address()) add_use(argument.address(), uses);
+    }
+    return uses;
+  }
 
   // Of the program's sources.
   std::size_t number_of(const KernelSource& source) {
@@ -125,7 +179,7 @@ class ProgramEmitter final : public Emitter {
   Address add_check(std::int32_t node, std::function<Status(std::int64_t)> explain) {
     const auto check = static_cast<std::int64_t>(lowered_.checks.size());
     lowered_.checks.push_back({node, std::move(explain)});
-    return {Address::Base::failures, 0, check * 16};
+    return to_read({Address::Base::failures, 0, check * 16});
   }
 
   const ir::Node& node(std::int32_t n) const { return program_.nodes[static_cast<std::size_t>(n)]; }
@@ -134,10 +188,8 @@ class ProgramEmitter final : public Emitter {
 
   View input(ir::Ref ref, const ValueView& view, const ir::TensorType& type) {
     last_read_[static_cast<std::size_t>(ref.index())] = step_;
-    return {{Address::Base::input, ref.index(), view.offset * static_cast<std::int64_t>(ir::size_of(type.dtype))},
-            type.dtype,
-            type.shape,
-            view.strides};
+    const auto offset = view.offset * static_cast<std::int64_t>(ir::size_of(type.dtype));
+    return {to_read({Address::Base::input, ref.index(), offset}), type.dtype, type.shape, view.strides};
   }
 
   std::int32_t new_block(std::size_t bytes) {
@@ -149,14 +201,14 @@ class ProgramEmitter final : public Emitter {
   Address storage(ir::Ref value) {
     if (const auto* scalar = std::get_if<ir::Scalar>(&program_.maker_of(value).op))
       return {Address::Base::bindings, 0, 16 + 8 * scalar->slot};
-    if (const auto output = output_of(value); output != kNone) return {Address::Base::output, output, 0};
+    if (const auto output = output_of(value); output != kNone) return to_read({Address::Base::output, output, 0});
     auto& block = block_of_[static_cast<std::size_t>(value.index())];
     if (block == kNone) {
       block = new_block(program_.type_of(value).num_bytes());
       if (const auto* made = constant(value)) fill_constant(*made, block);
     }
     lifetimes_[static_cast<std::size_t>(block)].last = step_;
-    return {Address::Base::block, block, 0};
+    return to_read({Address::Base::block, block, 0});
   }
 
   // A number in memory, for what reads no constants.
@@ -170,7 +222,7 @@ class ProgramEmitter final : public Emitter {
                     "to_storage<{}>(burn::ir::convert_number<compute_t<{}>>(x)); }}\n",
                     type, is_real ? "double" : "std::int64_t", type, type)};
     launch(source, {.blocks = 1, .threads = 1},
-           {Address{Address::Base::block, block, 0}, is_real ? Argument(constant.real) : Argument(constant.number)});
+           {to_write({Address::Base::block, block, 0}), is_real ? Argument(constant.real) : Argument(constant.number)});
   }
 
   // Values that outputs are, or that outputs see whole and row-major, are computed where the output is to be.
@@ -244,12 +296,10 @@ class ProgramEmitter final : public Emitter {
       if (lowered_.outputs[k].shares_input != kNone) continue;
       if (!base.is_input() && output_of(base) == static_cast<std::int32_t>(k)) continue;
       const auto& type = program_.type_of(ref);
-      ++step_;
+      begin_step(step_ + 1);
       lowered_.steps.push_back({{ref}, {}, static_cast<std::int32_t>(k)});
       made_at_output_[k] = step_;
-      copy(read(ref), {{Address::Base::output, static_cast<std::int32_t>(k), 0},
-                       type.dtype,
-                       type.shape,
+      copy(read(ref), {to_write({Address::Base::output, static_cast<std::int32_t>(k), 0}), type.dtype, type.shape,
                        ir::contiguous_strides(type.shape)});
     }
   }
@@ -346,6 +396,7 @@ class ProgramEmitter final : public Emitter {
   std::vector<std::int32_t> made_at_;                            // per value: the step, or kNone
   std::map<std::size_t, std::int32_t> made_at_output_;           // of outputs that are copied
   std::vector<std::pair<std::int32_t, std::int32_t>> in_place_;  // input, value
+  std::vector<Address> of_step_, written_;                       // what this step has been given, to write
   std::int32_t step_ = -1, node_ = 0;
 };
 

@@ -38,6 +38,7 @@ struct Lowered {
   std::vector<OutputSource> outputs;
   std::vector<std::int32_t> output_of;  // per value: the output that it is computed in, or -1
   ArenaPlan arena;
+  std::vector<std::uint64_t> block_bytes;  // what Address::Base::block counts, and ArenaPlan::offsets
   std::vector<std::pair<std::int32_t, std::int32_t>> merged;  // first and last steps that one launch does together
 };
 

@@ -1,6 +1,7 @@
 #include "backends/plan/arena.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace burn::backends {
@@ -11,6 +12,10 @@ struct Taken {
   std::uint64_t begin, end;
   std::int32_t first, last;
 };
+
+std::uint64_t aligned(std::uint64_t bytes) {
+  return (bytes + ArenaPlan::kAlignment - 1) / ArenaPlan::kAlignment * ArenaPlan::kAlignment;
+}
 
 }  // namespace
 
@@ -24,7 +29,7 @@ ArenaPlan plan_arena(std::span<const Lifetime> lifetimes) {
   std::vector<Taken> taken;  // by where it begins
   for (const auto i : order) {
     const auto& life = lifetimes[i];
-    const auto bytes = (life.bytes + ArenaPlan::kAlignment - 1) / ArenaPlan::kAlignment * ArenaPlan::kAlignment;
+    const auto bytes = aligned(life.bytes);
     if (bytes == 0) continue;
     std::uint64_t begin = 0;
     for (const auto& other : taken) {
@@ -38,6 +43,25 @@ ArenaPlan plan_arena(std::span<const Lifetime> lifetimes) {
     plan.bytes = std::max(plan.bytes, mine.end);
   }
   return plan;
+}
+
+ArenaPlan plan_arena(std::span<const Lifetime> lifetimes, const Apart& apart) {
+  ArenaPlan plan;
+  plan.offsets.reserve(lifetimes.size());
+  bool is_small = true;
+  for (const auto& life : lifetimes) {
+    is_small = life.bytes <= apart.most && plan.bytes + aligned(life.bytes) <= apart.most;
+    if (!is_small) break;
+    plan.offsets.push_back(static_cast<std::int64_t>(plan.bytes));
+    plan.bytes += aligned(life.bytes);
+  }
+  if (is_small) return plan;
+  plan = plan_arena(lifetimes);
+  if (apart.steps == 0) return plan;
+  std::vector<Lifetime> longer(lifetimes.begin(), lifetimes.end());
+  for (auto& life : longer) life.last += std::min(apart.steps, std::numeric_limits<std::int32_t>::max() - life.last);
+  auto later = plan_arena(longer);
+  return later.bytes <= plan.bytes + apart.extra ? later : plan;
 }
 
 }  // namespace burn::backends

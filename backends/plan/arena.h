@@ -24,4 +24,13 @@ struct ArenaPlan {
 // and within a few percent of the most bytes that live at once.
 ArenaPlan plan_arena(std::span<const Lifetime> lifetimes);
 
+// How much more memory it may take that steps need not wait for others that used the same bytes for something else.
+struct Apart {
+  std::uint64_t most = 0;   // bytes of an arena in which no two lifetimes share any
+  std::int32_t steps = 0;   // in larger ones: after which bytes are used again
+  std::uint64_t extra = 0;  // bytes that this may take beyond plan_arena() of the lifetimes as they are
+};
+
+ArenaPlan plan_arena(std::span<const Lifetime> lifetimes, const Apart& apart);
+
 }  // namespace burn::backends

@@ -6,6 +6,7 @@
 #include "backends/cuda/device.h"
 #include "backends/cuda/fused/operands.h"
 #include "backends/cuda/fused/walks.h"
+#include "backends/cuda/known_call.h"
 #include "backends/cuda/lower/lower.h"
 #include "backends/cuda/lower/product.h"
 
@@ -87,15 +88,16 @@ std::optional<Product> product_of(const Emitter& emit, const View& a, const View
 void call(Emitter& emit, const std::shared_ptr<const PreparedProduct>& prepared, const View& a, const View& b,
           const View& c, const Address& vector) {
   const auto workspace = emit.scratch(prepared->workspace_bytes());
-  emit.call(
-      [prepared, a = a.address, b = b.address, c = c.address, vector, workspace](const Bindings& at, CUstream stream) {
-        const ProductAddresses addresses{.a = at.at(a),
-                                         .b = at.at(b),
-                                         .c = at.at(c),
-                                         .vector = vector.base == Address::Base::none ? 0 : at.at(vector),
-                                         .workspace = at.at(workspace)};
-        return prepared->run(addresses, stream);
-      });
+  const auto run = [prepared, a = a.address, b = b.address, c = c.address, vector, workspace](const Bindings& at,
+                                                                                              CUstream stream) {
+    const ProductAddresses addresses{.a = at.at(a),
+                                     .b = at.at(b),
+                                     .c = at.at(c),
+                                     .vector = vector.base == Address::Base::none ? 0 : at.at(vector),
+                                     .workspace = at.at(workspace)};
+    return prepared->run(addresses, stream);
+  };
+  emit.call(KnownCall{{a.address, b.address, c.address, vector, workspace}, run});
 }
 
 }  // namespace
