@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/turns.h"
 #include "proto/message.h"
 #include "session/call_queue.h"
 #include "session/callback_scope.h"
@@ -183,6 +184,8 @@ class QueuedSession final : public LocalSession {
   }
 
   void execute() {
+    auto turns = Turns::usual;  // the thread that started this one may have others
+    ask_for(turns);
     std::unique_lock lock{mutex_};
     while (true) {
       if (calls_.empty() && !executing_) report(lock);
@@ -192,6 +195,9 @@ class QueuedSession final : public LocalSession {
       auto call = calls_.pop(&makes_room);
       if (makes_room) room_.notify_all();
       execute(call, lock);
+      // Who has little to do each time goes before whoever computes for long.
+      if (const auto fitting = state_.ran_long() ? Turns::usual : Turns::brief; fitting != turns)
+        ask_for(turns = fitting);
     }
     const auto rest = calls_.clear();
     lock.unlock();

@@ -48,6 +48,7 @@ class SessionState {
   static constexpr std::size_t kMaxQuickReleases = 64;  // tensors that are released at once
   bool is_quick(const proto::Run& run) const;
   bool is_quick_read(proto::TensorId id) const;
+  bool ran_long() const { return ran_long_; }  // the last run that was done
 
   void clear();  // frees everything
 
@@ -93,6 +94,7 @@ class SessionState {
   PoisonedTensors poisoned_;
   SessionPrograms programs_;
   std::uint64_t run_serial_ = 0;
+  bool ran_long_ = false;
 };
 
 }  // namespace burn::session

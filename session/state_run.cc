@@ -34,6 +34,7 @@ void SessionState::execute(const proto::Run& run, SessionProgram& program) {
   const auto status = guarded([&] { return try_run(run, program, start); });
   if (status.ok()) {
     program.took = Clock::now() - start;
+    ran_long_ = program.took > kQuick;
     return;
   }
   if (status.code() == StatusCode::cancelled || status.code() == StatusCode::deadline_exceeded)

@@ -12,6 +12,7 @@
 
 #include "backends/cpu/parallel.h"
 #include "base/fork.h"
+#include "base/turns.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -147,6 +148,7 @@ std::int32_t Workers::share_of(int worker, const Board& board) const {
 
 void Workers::serve(int index) {
   omp_set_num_threads(1);
+  ask_for(Turns::usual);
   auto& me = workers_[static_cast<std::size_t>(index)];
   unsigned turn = 0;
   while (true) {

@@ -29,6 +29,8 @@ Status bad_url(const std::string& url, std::string_view why) {
   return invalid_argument("device URL \"" + url + "\": " + std::string{why});
 }
 
+constexpr int kMostClientThreads = 4;  // a session's upload is not to be in the way of another's runs
+
 // Cuts "/K" off the end of `text`. Nothing: it ends in "/", and something that is no number follows.
 std::optional<std::uint32_t> take_device(std::string_view& text) {
   const auto slash = text.find('/');
@@ -38,11 +40,11 @@ std::optional<std::uint32_t> take_device(std::string_view& text) {
   return parse_number<std::uint32_t>(digits);
 }
 
-// One event loop for all channels of the process, there to its end: a channel may be dropped from the loop's own
+// The event loops for all channels of the process, there to its end: a channel may be dropped from the loop's own
 // thread.
 IoThreads& client_threads() {
   static auto& threads = *new OnePerProcess<IoThreads>;
-  return threads.get([] { return std::make_unique<IoThreads>(1); });
+  return threads.get([] { return std::make_unique<IoThreads>(kMostClientThreads); });
 }
 
 Result<std::shared_ptr<proto::Channel>> connect_websocket(UniqueFd socket, const std::string& host,

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -5,7 +6,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
@@ -41,17 +44,33 @@ std::shared_ptr<grpc::Channel> make_grpc_channel(const std::string& address) {
   return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
 }
 
-// All calls of the process: gRPC polls all its sockets as one, and a second thread would often be woken by the first.
-GrpcLoop& loop() {
-  static auto& loop = *new GrpcLoop(std::make_unique<grpc::CompletionQueue>());  // there to the end
-  return loop;
+// The loops of all calls of the process, there to its end: a session has one to itself while there are few, or its runs
+// would wait behind the megabytes of others, which gRPC moves without a pause.
+std::shared_ptr<GrpcLoop> next_loop() {
+  constexpr std::size_t kMost = 4;
+  static auto& mutex = *new std::mutex;
+  static auto& loops = *new std::vector<std::shared_ptr<GrpcLoop>>;
+  const auto users = [](const auto& loop) { return loop.use_count(); };
+  const std::lock_guard lock{mutex};
+  auto least = std::ranges::min_element(loops, {}, users);
+  if (loops.empty() || (users(*least) > 1 && loops.size() < kMost)) {
+    try {
+      loops.push_back(std::make_shared<GrpcLoop>(std::make_unique<grpc::CompletionQueue>()));
+      return loops.back();
+    } catch (const std::system_error&) {  // the system has no more threads
+      if (loops.empty()) throw;
+    }
+    least = std::ranges::min_element(loops, {}, users);
+  }
+  return *least;
 }
 
 // One call of Connect. Reactions run on the loop's thread; it lives until none is due and its channel is gone.
 class Stream final : public GrpcSender, public std::enable_shared_from_this<Stream> {
  public:
-  Stream(const std::string& address, std::shared_ptr<proto::ChannelHandler> handler)
-      : GrpcSender(loop()),
+  Stream(const std::string& address, std::shared_ptr<proto::ChannelHandler> handler, std::shared_ptr<GrpcLoop> loop)
+      : GrpcSender(*loop),
+        loop_(std::move(loop)),
         peer_(address),
         handler_(std::move(handler)),
         channel_(make_grpc_channel(address)),
@@ -84,6 +103,7 @@ class Stream final : public GrpcSender, public std::enable_shared_from_this<Stre
   void finish_when_written();  // Requires: the lock.
   void fail(const Status& why);
 
+  const std::shared_ptr<GrpcLoop> loop_;
   const std::string peer_;
   std::shared_ptr<proto::ChannelHandler> handler_;  // until the call is open
   std::shared_ptr<grpc::Channel> channel_;
@@ -114,7 +134,7 @@ class Stream final : public GrpcSender, public std::enable_shared_from_this<Stre
 std::future<Status> Stream::start() {
   self_ = shared_from_this();
   auto opened = opened_.emplace().get_future();
-  call_ = stub_.PrepareCall(&context_, kGrpcMethod, loop().queue());
+  call_ = stub_.PrepareCall(&context_, kGrpcMethod, loop_->queue());
   due_ = 2;
   // What is said first does not wait for the server's headers. Pumped when the call has started, be it before they
   // come.
@@ -219,7 +239,7 @@ void Stream::ended() {
 Result<std::shared_ptr<proto::Channel>> try_to_connect(const std::string& address,
                                                        std::shared_ptr<proto::ChannelHandler> handler,
                                                        Deadline deadline) {
-  const auto stream = std::make_shared<Stream>(address, std::move(handler));
+  const auto stream = std::make_shared<Stream>(address, std::move(handler), next_loop());
   std::future<Status> opened = stream->start();
   std::shared_ptr<proto::Channel> channel = std::make_shared<GrpcChannel<Stream>>(stream);
   if (opened.wait_until(deadline) != std::future_status::ready) return unavailable(errno_text(ETIMEDOUT));

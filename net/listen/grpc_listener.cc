@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <chrono>
 #include <climits>
-#include <cstdlib>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -21,16 +20,9 @@
 namespace burn::net {
 namespace {
 
-constexpr int kThreads = 2;       // they move bytes and decode; the work is done elsewhere
+constexpr int kThreads = 4;       // they move bytes and decode; gRPC deals connections to them in turn
 constexpr int kMostStreams = 64;  // at once on a connection; a client of ours has one
 constexpr const char* kUnixScheme = "grpc+unix:";
-
-// By default all threads that wait within gRPC share one epoll set, and whoever finds an event that is not his wakes
-// whom it is for: several more changes of threads for a message. With poll each waits for its own connections.
-Status start_grpc() {
-  [[maybe_unused]] static const int once = ::setenv("GRPC_POLL_STRATEGY", "poll", 0);  // 0: what the user chose stands
-  return keep_grpc_running();
-}
 
 // Of connections, of which each may have a few calls; somewhat more than of calls, so that the one too many is told.
 std::shared_ptr<PermitPool> connection_permits(const PermitLimits& calls) {
@@ -144,7 +136,7 @@ void GrpcListener::hand_over(UniqueFd socket) {
 
 Result<std::unique_ptr<Listener>> listen_grpc(const std::string& address, Acceptor& acceptor,
                                               const ListenOptions& options) {
-  BURN_RETURN_IF_ERROR(start_grpc());
+  BURN_RETURN_IF_ERROR(keep_grpc_running());
   BURN_TRY(BoundSocket socket, bind_tcp(address, options.loopback_only));
   auto listener = std::make_unique<GrpcListener>(acceptor, options);
   BURN_RETURN_IF_ERROR(listener->start(std::move(socket), "grpc://"));
@@ -153,7 +145,7 @@ Result<std::unique_ptr<Listener>> listen_grpc(const std::string& address, Accept
 
 Result<std::unique_ptr<Listener>> listen_grpc_unix(const std::string& path, Acceptor& acceptor,
                                                    const ListenOptions& options) {
-  BURN_RETURN_IF_ERROR(start_grpc());
+  BURN_RETURN_IF_ERROR(keep_grpc_running());
   BURN_TRY(BoundSocket socket, bind_unix(path));
   auto listener = std::make_unique<GrpcListener>(acceptor, options);
   BURN_RETURN_IF_ERROR(listener->start(std::move(socket), kUnixScheme));

@@ -23,7 +23,7 @@ namespace {
 namespace asio = boost::asio;
 using ErrorCode = boost::system::error_code;
 
-constexpr int kThreads = 2;                                    // they move bytes and decode; the work is done elsewhere
+constexpr int kMostThreads = 4;                                // they move bytes and decode; the work is done elsewhere
 constexpr auto kAcceptPause = std::chrono::milliseconds{100};  // before another try when accepting failed
 
 class WebSocketListener final : public Listener {
@@ -37,7 +37,7 @@ class WebSocketListener final : public Listener {
                  .shared_memory = options.shared_memory,
                  .origins = options.origins},
         connections_(std::make_shared<OpenConnections>(permits_of(options))),
-        threads_(std::make_unique<IoThreads>(kThreads)),
+        threads_(std::make_unique<IoThreads>(kMostThreads)),
         loop_(threads_->first()),
         socket_(*loop_, socket.fd.release()),
         pause_(*loop_) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -28,10 +29,17 @@ void let_malloc_keep_read_blocks() {
   ::mallopt(M_TRIM_THRESHOLD, 64 << 20);  // NOLINT(concurrency-mt-unsafe)
 }
 
+// By default all threads that wait within gRPC share one epoll set, and whoever finds an event that is not his wakes
+// whom it is for: several more changes of threads for a message. With poll each waits for its own connections.
+void let_each_wait_for_its_own() {
+  (void)::setenv("GRPC_POLL_STRATEGY", "poll", 0);  // NOLINT(concurrency-mt-unsafe); 0: what the user chose stands
+}
+
 }  // namespace
 
 Status keep_grpc_running() {
-  static const std::uint32_t since = (watch_forks(), let_malloc_keep_read_blocks(), grpc_init(), fork_count());
+  static const std::uint32_t since =
+      (watch_forks(), let_malloc_keep_read_blocks(), let_each_wait_for_its_own(), grpc_init(), fork_count());
   if (since == fork_count()) return {};
   return failed_precondition(
       "gRPC cannot be used in a process made by fork() from one that uses it; ws:// and unix: can, and so can gRPC "

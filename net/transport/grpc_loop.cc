@@ -7,6 +7,8 @@
 #include <grpcpp/completion_queue.h>
 #include <grpcpp/support/time.h>
 
+#include "base/turns.h"
+
 namespace burn::net {
 namespace {
 
@@ -64,6 +66,7 @@ void GrpcLoop::stop() {
 
 void GrpcLoop::run() {
   takes_no_shortcut = true;
+  ask_for(Turns::brief);
   void* tag = nullptr;
   bool ok = false;
   while (queue_->Next(&tag, &ok)) GrpcTag::take_back(tag).run(ok);

@@ -1,11 +1,14 @@
 #include "net/transport/io_threads.h"
 
+#include <algorithm>
 #include <exception>
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <openssl/crypto.h>
+
+#include "base/turns.h"
 
 namespace burn::net {
 
@@ -15,6 +18,7 @@ namespace {
 
 // What a callback throws is that callback's; the loop goes on for the others.
 void run(IoContext& context) {
+  ask_for(Turns::brief);
   for (;;) {
     try {
       context.run();
@@ -26,20 +30,11 @@ void run(IoContext& context) {
 
 }  // namespace
 
-IoThreads::IoThreads(int threads) {
+IoThreads::IoThreads(int most) : most_(most) {
   // The handshake needs it (ws_handshake.cc). What OpenSSL notes about the thread that starts it is freed with nothing
   // but the process: so the caller's thread does, and not one of these, which end.
   OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CONFIG, nullptr);
-  using Guard = asio::executor_work_guard<IoContext::executor_type>;
-  for (int i = 0; i < threads; ++i) {
-    auto context = std::make_shared<IoContext>(1);  // 1: a hint that one thread runs it
-    auto work = std::make_shared<Guard>(asio::make_work_guard(*context));
-    try {
-      loops_.push_back({context, work, std::thread([context] { run(*context); })});
-    } catch (const std::exception&) {  // the system has no more threads: those there are do it
-      if (loops_.empty()) throw;
-    }
-  }
+  start_one();
 }
 
 IoThreads::~IoThreads() {
@@ -47,8 +42,34 @@ IoThreads::~IoThreads() {
   for (Loop& loop : loops_) loop.thread.join();
 }
 
-const std::shared_ptr<IoContext>& IoThreads::next() {
-  return loops_[turn_.fetch_add(1, std::memory_order_relaxed) % loops_.size()].context;
+void IoThreads::start_one() {
+  using Guard = asio::executor_work_guard<IoContext::executor_type>;
+  loops_.reserve(loops_.size() + 1);              // what follows the thread's start must not fail
+  auto context = std::make_shared<IoContext>(1);  // 1: a hint that one thread runs it
+  auto work = std::make_shared<Guard>(asio::make_work_guard(*context));
+  std::thread thread{[context] { run(*context); }};
+  loops_.push_back({std::move(context), std::move(work), std::move(thread)});
+}
+
+// Whoever has a socket on the loop holds it.
+long IoThreads::users_of(const Loop& loop) { return loop.context.use_count(); }
+
+std::shared_ptr<IoContext> IoThreads::next() {
+  const std::lock_guard lock{mutex_};
+  const auto least = [&] { return std::ranges::min_element(loops_, {}, users_of); };
+  constexpr long kUnused = 2;  // we hold it, and so does its thread
+  if (users_of(*least()) > kUnused && std::ssize(loops_) < most_) {
+    try {
+      start_one();
+    } catch (const std::exception&) {  // the system has no more threads: those there are do it
+    }
+  }
+  return least()->context;
+}
+
+std::shared_ptr<IoContext> IoThreads::first() {
+  const std::lock_guard lock{mutex_};
+  return loops_.front().context;
 }
 
 void IoThreads::post(std::function<void()> work) { asio::post(*first(), std::move(work)); }

@@ -18,17 +18,19 @@ void Outbox::add_raw(std::string bytes) {
   pieces_.push_back({std::move(bytes), {}});
 }
 
-std::size_t Outbox::parts(std::span<iovec, kMaxParts> parts) const {
+std::size_t Outbox::parts(std::span<iovec, kMaxParts> parts, std::size_t most) const {
   std::size_t count = 0;
   std::size_t skip = gone_;
   const auto add = [&](const void* data, std::size_t size) {
     const std::size_t skipped = std::min(skip, size);
     skip -= skipped;
-    if (size == skipped) return;
-    parts[count++] = {const_cast<char*>(static_cast<const char*>(data)) + skipped, size - skipped};
+    const std::size_t taken = std::min(size - skipped, most);
+    if (taken == 0) return;
+    most -= taken;
+    parts[count++] = {const_cast<char*>(static_cast<const char*>(data)) + skipped, taken};
   };
   for (const Piece& piece : pieces_) {
-    if (count + 3 > kMaxParts) break;
+    if (count + 3 > kMaxParts || most == 0) break;
     add(piece.prefix.data(), piece.prefix.size());
     add(piece.frame.header.data(), piece.frame.header.size());
     add(piece.frame.payload.data(), piece.frame.payload.size());

@@ -25,9 +25,9 @@ class Outbox {
   bool is_enough() const { return bytes_ >= kEnoughBytes || pieces_.size() >= kEnoughPieces; }
   bool empty() const { return pieces_.empty(); }
 
-  // Fills `parts` from the front; returns how many.
+  // Fills `parts` with `most` bytes from the front, or what there is; returns how many.
   static constexpr std::size_t kMaxParts = 96;
-  std::size_t parts(std::span<iovec, kMaxParts> parts) const;
+  std::size_t parts(std::span<iovec, kMaxParts> parts, std::size_t most) const;
   // The first `count` bytes are gone.
   void consume(std::size_t count);
   void clear();

@@ -8,8 +8,8 @@
 namespace burn::net::ws {
 namespace {
 
-constexpr std::size_t kBytesPerTurn = std::size_t{4} << 20;  // before the loop's other work gets its turn
-constexpr std::size_t kMaxUrgentBytes = 4096;                // beyond it the peer pings, and does not read
+constexpr std::size_t kBytesPerTurn = std::size_t{256} << 10;  // before the loop's other work gets its turn
+constexpr std::size_t kMaxUrgentBytes = 4096;                  // beyond it the peer pings, and does not read
 
 }  // namespace
 
@@ -63,7 +63,7 @@ void Sender::pump() {
   for (std::size_t bytes = 0; !outbox_.empty() || fill_outbox();) {
     const auto written = write_outbox();
     bytes += written.bytes;
-    if (bytes > kBytesPerTurn) return socket_->post(again);
+    if (bytes >= kBytesPerTurn) return socket_->post(again);
     if (written.error == 0) continue;
     if (written.would_block()) return socket_->wait_writable(again);
     outbox_.clear();
@@ -129,7 +129,7 @@ bool Sender::has_urgent() {
 
 LoopSocket::Transfer Sender::write_outbox() {
   std::array<iovec, Outbox::kMaxParts> parts;
-  const std::size_t count = outbox_.parts(parts);
+  const std::size_t count = outbox_.parts(parts, kBytesPerTurn);
   const auto written = socket_->write(std::span(parts).first(count));
   outbox_.consume(written.bytes);
   written_bytes_.fetch_add(written.bytes, std::memory_order_relaxed);

@@ -1,0 +1,186 @@
+// How a connection begins, and what comes in.
+#include "net/transport/ws_connection.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include <sys/uio.h>
+
+namespace burn::net::ws {
+namespace {
+
+// Before the loop's other sockets get their turn.
+constexpr int kReadsPerTurn = 16;
+constexpr std::size_t kBytesPerTurn = std::size_t{256} << 10;
+
+// What may come before a hello is accepted: one, and as much again for what HTTP and pings take.
+constexpr std::size_t kMostOfAStranger = 2 * proto::kMaxHelloBytes;
+
+Status gone(int error) {
+  if (error == EPROTO) return unavailable("the peer broke the rules of the shared memory");
+  const bool plain = error == 0 || error == EPIPE || error == ECONNRESET;
+  return unavailable(plain ? "the peer went away" : errno_text(error));
+}
+
+}  // namespace
+
+// --- hello -----------------------------------------------------------------------------------------------------------
+
+void Connection::serve(Accept accept, std::shared_ptr<const void> lease) {
+  accept_ = std::move(accept);
+  lease_ = std::move(lease);
+  socket_->post([self = shared_from_this()] { self->start(); });
+}
+
+std::future<Status> Connection::open(const std::string& host, std::shared_ptr<proto::ChannelHandler> handler) {
+  handler_ = std::move(handler);
+  auto opened = opened_.emplace().get_future();
+  socket_->post([self = shared_from_this(), host] {
+    if (self->handler_) self->upgrade_.ask(host, self->handler_->greeting());
+    self->start();
+  });
+  return opened;
+}
+
+void Connection::start() {
+  if (stage_ == Stage::finished) return;
+  socket_->on_failure([weak = weak_from_this()](const char* why) {
+    if (const auto self = weak.lock()) self->fail(why);
+  });
+  socket_->wait_for(options_.handshake_timeout,
+                    [self = shared_from_this()] { self->finish(unavailable("the peer does not answer")); });
+  read();
+}
+
+void Connection::shake_hands() {
+  auto shaken = upgrade_.proceed(inbox_);
+  if (shaken.ok()) return *shaken ? enter() : void();
+  return opened_ ? finish(shaken.status()) : turn_away(shaken.status());
+}
+
+void Connection::enter() {
+  stage_ = Stage::open;
+  last_seen_ = Clock::now();
+  tick_later();
+  if (opened_) {
+    gate_.open(std::exchange(handler_, nullptr));
+    if (auto greeting = upgrade_.take_unsaid()) sender_->send(*std::move(greeting), proto::Lane::control);
+    return std::exchange(opened_, std::nullopt)->set_value(ok_status());
+  }
+  auto handler = std::exchange(accept_, nullptr)(std::make_shared<ConnectionChannel>(shared_from_this()));
+  if (!handler) return turn_away(unavailable("refused"));
+  gate_.open(std::move(handler));
+  inbox_.set_max_message_bytes(0);  // until the handler says more
+  const auto hello = upgrade_.take_hello();
+  if (hello.empty()) return;
+  const auto bytes = std::as_bytes(std::span{hello});
+  said_with_request_ = SharedBytes::own(std::vector<std::byte>(bytes.begin(), bytes.end()));
+  gate_.frame(said_with_request_);  // within any handler's limit
+}
+
+// A client that is not told that its first message has been taken, as somebody on the way drops headers that he does
+// not know, says it once more, as the first of the WebSocket: it has been heard.
+bool Connection::is_said_again(const SharedBytes& message) {
+  const auto said = std::exchange(said_with_request_, {});
+  return std::ranges::equal(said.span(), message.span());
+}
+
+// --- receiving -------------------------------------------------------------------------------------------------------
+
+void Connection::read() {
+  socket_->wait_readable([self = shared_from_this()] { self->on_readable(); });
+}
+
+void Connection::on_readable() {
+  std::size_t bytes = 0;
+  bool is_more = true;
+  for (int i = 0; is_more && i < kReadsPerTurn && bytes < kBytesPerTurn; ++i) {
+    if (stage_ == Stage::finished || pauses_for_answers()) return;
+    std::array<iovec, 2> parts;
+    std::size_t most = kBytesPerTurn;
+    for (std::size_t k = 0; const auto space : inbox_.space()) {
+      parts[k] = {space.data(), std::min(space.size(), most)};
+      most -= parts[k++].iov_len;
+    }
+    const auto got = socket_->read(parts);
+    is_more = got.is_more;
+    if (got.would_block()) break;
+    bytes += got.bytes;
+    if (got.bytes == 0) return finish(sender_->sent_close() ? ok_status() : gone(got.error));
+    last_seen_ = Clock::now();
+    if (stage_ == Stage::lingering) continue;  // read, so that the peer gets to read
+    inbox_.advance(got.bytes);
+    digest();
+    if (is_too_much_of_a_stranger(got.bytes)) {
+      turn_away(resource_exhausted("more came before the hello was accepted than a hello may have"));
+    }
+  }
+  if (stage_ == Stage::finished) return;
+  if (!is_more) return read();
+  socket_->post([self = shared_from_this()] { self->on_readable(); });
+}
+
+// Of messages that are no hello the first is refused; what else there is, pings and pieces without content, is counted.
+bool Connection::is_too_much_of_a_stranger(std::size_t more) {
+  if (role_ != Role::server || strange_bytes_ > kMostOfAStranger || stage_ == Stage::lingering) return false;
+  const auto most = std::min(options_.max_frame_bytes, proto::kMaxHelloBytes + 1);
+  const bool is_known = stage_ == Stage::open && inbox_.max_message_bytes() >= most;
+  if (is_known || stage_ == Stage::finished) return false;
+  strange_bytes_ += more;
+  return strange_bytes_ > kMostOfAStranger;
+}
+
+// Who asks and does not read is not asked what else he wants. Only by a server: if both ends waited so, they would for
+// ever.
+bool Connection::pauses_for_answers() {
+  if (stage_ != Stage::open || role_ != Role::server || sender_->queued_bytes() <= kMostWaitingBytes) return false;
+  is_paused_ = true;
+  tick_later();
+  sender_->when_drained(kMostWaitingBytes / 2, [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (!self || !std::exchange(self->is_paused_, false)) return;
+    self->last_seen_ = Clock::now();  // it was us who did not listen
+    self->on_readable();
+  });
+  return true;
+}
+
+// What is answered on the spot leaves in one piece, after all of it is received.
+void Connection::digest() {
+  if (stage_ == Stage::handshake) shake_hands();
+  sender_->begin_burst();
+  take_events();
+  sender_->end_burst();
+}
+
+void Connection::take_events() {
+  while (stage_ == Stage::open) {
+    if (inbox_.max_message_bytes() < options_.max_frame_bytes) {
+      inbox_.set_max_message_bytes(std::min(options_.max_frame_bytes, gate_.max_frame_bytes()));
+    }
+    const auto event = inbox_.next();
+    if (!event.ok()) return turn_away(event.status().with_context("the peer sent"));
+    if (!*event) return;
+    on_event(**event);
+  }
+}
+
+void Connection::on_event(const Inbox::Event& event) {
+  const std::string_view content{reinterpret_cast<const char*>(event.content.data()), event.content.size()};
+  switch (event.opcode) {
+    case Opcode::ping:
+      return sender_->send_control(Opcode::pong, content);
+    case Opcode::pong:
+      return;
+    case Opcode::close:
+      return on_close_frame(ws::decode_close(event.content.span()));
+    default:
+      if (!said_with_request_.empty() && is_said_again(event.content)) return;
+      return event.rest.empty() ? gate_.frame(event.content) : gate_.frame_in_place(event.content, event.rest);
+  }
+}
+
+}  // namespace burn::net::ws

@@ -1,0 +1,118 @@
+// A connection that speaks WebSocket, of either side: its handshake, its receiving half and its life.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "net/transport/handler_gate.h"
+#include "net/transport/loop_socket.h"
+#include "net/transport/stall_watch.h"
+#include "net/transport/websocket.h"
+#include "net/transport/ws_inbox.h"
+#include "net/transport/ws_sender.h"
+#include "net/transport/ws_upgrade.h"
+
+namespace burn::net::ws {
+
+// Members belong to the loop's thread, unless they are thread-safe themselves.
+class Connection final : public Abortable, public std::enable_shared_from_this<Connection> {
+ public:
+  using Clock = LoopSocket::Clock;
+  using Accept = std::function<std::shared_ptr<proto::ChannelHandler>(std::shared_ptr<proto::Channel>)>;
+
+  Connection(std::shared_ptr<IoContext> loop, UniqueFd socket, const WebSocketOptions& options, Role role)
+      : options_(options),
+        role_(role),
+        socket_(std::make_shared<LoopSocket>(std::move(loop), std::move(socket))),
+        sender_(std::make_shared<Sender>(socket_, role)),
+        upgrade_(*socket_, role, options.shared_memory, options.origins),
+        inbox_(
+            role == Role::server ? Role::client : Role::server, options.max_frame_bytes,
+            [this](std::span<const std::byte> head, std::uint64_t size) { return gate_.receive_space(head, size); }) {}
+
+  // Any thread, once.
+  void serve(Accept accept, std::shared_ptr<const void> lease);
+  std::future<Status> open(const std::string& host, std::shared_ptr<proto::ChannelHandler> handler);
+
+  // Any thread.
+  Sender& sender() { return *sender_; }
+  const std::string& peer() const { return socket_->peer(); }
+  bool shares_memory() const { return upgrade_.shares_memory(); }
+  void detach() {  // nobody listens any more
+    gate_.shut();
+    abort(cancelled("the channel was destroyed"));
+  }
+  void abort(Status why) override;
+
+ private:
+  enum class Stage { handshake, open, lingering, finished };
+
+  void start();
+  void read();
+  void on_readable();
+  bool pauses_for_answers();
+  bool is_too_much_of_a_stranger(std::size_t more);
+  void digest();
+  void take_events();
+  void shake_hands();
+  void enter();
+  bool is_said_again(const SharedBytes& message);
+  void on_event(const Inbox::Event& event);
+  void on_close_frame(const ws::CloseReason& reason);
+  void turn_away(Status why);
+  void fail(const char* why);
+  void finish(Status why);
+  void tick_later();
+  void tick();
+
+  const WebSocketOptions options_;
+  const Role role_;
+  const std::shared_ptr<LoopSocket> socket_;
+  const std::shared_ptr<Sender> sender_;
+  HandlerGate gate_;
+
+  Stage stage_ = Stage::handshake;
+  Upgrade upgrade_;
+  Inbox inbox_;
+  Clock::time_point last_seen_;  // when the peer was: it sent something, or took what was sent
+  bool is_paused_ = false;       // nothing is read while answers wait
+  StallWatch stall_;
+  std::uint64_t written_bytes_ = 0;  // that stall_ knows of
+  std::uint64_t written_then_ = 0;   // when the peer was last seen to take something
+  std::shared_ptr<const void> lease_;
+  std::size_t strange_bytes_ = 0;  // that came to a server before its handler took a hello
+  SharedBytes said_with_request_;  // until the first message has come
+  // Until the handshake is done. A server's:
+  Accept accept_;
+  // A client's:
+  std::optional<std::promise<Status>> opened_;
+  std::shared_ptr<proto::ChannelHandler> handler_;
+};
+
+class ConnectionChannel final : public proto::Channel {
+ public:
+  explicit ConnectionChannel(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {}
+  ~ConnectionChannel() override { connection_->detach(); }
+
+  void send(proto::EncodedFrame frame, proto::Lane lane) override {
+    connection_->sender().send(std::move(frame), lane);
+  }
+  void begin_burst() override { connection_->sender().begin_burst(); }
+  void end_burst() override { connection_->sender().end_burst(); }
+  void flush() override { connection_->sender().flush(); }
+  void close() override { connection_->sender().close(); }
+  std::size_t queued_bytes() const override { return connection_->sender().queued_bytes(); }
+  std::string peer() const override { return connection_->peer(); }
+  bool is_shared_memory() const override { return connection_->shares_memory(); }
+
+ private:
+  const std::shared_ptr<Connection> connection_;
+};
+
+}  // namespace burn::net::ws

@@ -1,0 +1,115 @@
+// How a connection ends, and how it is found that nobody is there any more.
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "net/transport/ws_connection.h"
+
+namespace burn::net::ws {
+namespace {
+
+constexpr auto kLinger = std::chrono::seconds{1};  // for a peer that is turned away to read why
+
+CloseCode close_code_of(const Status& broken) {
+  switch (broken.code()) {
+    case StatusCode::resource_exhausted:
+      return CloseCode::too_big;
+    case StatusCode::unimplemented:
+      return CloseCode::unsupported;
+    default:
+      return CloseCode::protocol_error;
+  }
+}
+
+Status status_of(const CloseReason& reason) {
+  switch (reason.code) {
+    case CloseCode::normal:
+    case CloseCode::going_away:
+    case CloseCode::none:
+      return ok_status();
+    case CloseCode::too_big:
+      return resource_exhausted("the peer closed: " + reason.text);
+    default:
+      return unavailable("the peer closed with code " + std::to_string(static_cast<int>(reason.code)) + ": " +
+                         reason.text);
+  }
+}
+
+}  // namespace
+
+// --- close -----------------------------------------------------------------------------------------------------------
+
+void Connection::on_close_frame(const CloseReason& reason) {
+  sender_->break_off(CloseCode::normal, "");
+  finish(sender_->sent_close() ? ok_status() : status_of(reason));
+}
+
+void Connection::turn_away(Status why) {
+  const bool shaken = stage_ == Stage::open;
+  stage_ = Stage::lingering;
+  if (shaken) sender_->break_off(close_code_of(why), why.message());
+  socket_->shutdown_writing();
+  socket_->wait_for(kLinger, [self = shared_from_this()] { self->finish(ok_status()); });
+  gate_.closed(std::move(why));
+}
+
+// Something has thrown. The peer learns it if there is memory to say it with.
+void Connection::fail(const char* why) {
+  const auto status = resource_exhausted(why);
+  try {
+    if (stage_ == Stage::open) return turn_away(status);
+  } catch (const std::exception&) {
+  }
+  finish(status);
+}
+
+void Connection::finish(Status why) {
+  if (std::exchange(stage_, Stage::finished) == Stage::finished) return;
+  sender_->discard();
+  socket_->close();
+  lease_.reset();
+  accept_ = nullptr;
+  handler_.reset();
+  if (opened_) std::exchange(opened_, std::nullopt)->set_value(why);
+  gate_.closed(std::move(why));
+}
+
+void Connection::abort(Status why) {
+  sender_->discard();
+  socket_->post([weak = weak_from_this(), why = std::move(why)] {
+    if (const auto self = weak.lock()) self->finish(why);
+  });
+}
+
+void Connection::tick_later() {
+  const bool is_urgent = is_paused_ || sender_->is_closing();
+  const Clock::duration period = options_.idle_timeout / 4;
+  socket_->wait_for(is_urgent ? std::min<Clock::duration>(period, std::chrono::seconds{1}) : period,
+                    [weak = weak_from_this()] {
+                      if (const auto self = weak.lock()) self->tick();
+                    });
+}
+
+void Connection::tick() {
+  if (stage_ != Stage::open) return;
+  const auto now = Clock::now();
+  const auto written = sender_->written_bytes();
+  stall_.took(written - std::exchange(written_bytes_, written));
+  // Who takes this much is there, even if an answer to our ping is long in coming: behind megabytes, on a slow line.
+  if (written - written_then_ >= StallWatch::kLeastBytes) {
+    written_then_ = written;
+    last_seen_ = now;
+  }
+  const bool is_ending = sender_->is_closing();
+  const auto patience = is_ending ? options_.handshake_timeout : options_.idle_timeout;
+  if (stall_.is_stalled(now, is_ending, is_ending || is_paused_, patience)) {
+    return finish(sender_->sent_close() ? ok_status() : unavailable(std::string{kDoesNotRead}));
+  }
+  const auto silence = now - last_seen_;
+  if (!is_paused_ && silence >= options_.idle_timeout && !socket_->has_input())
+    return finish(unavailable("the peer does not answer"));
+  if (silence >= options_.idle_timeout / 2) sender_->send_control(Opcode::ping, "");
+  tick_later();
+}
+
+}  // namespace burn::net::ws
