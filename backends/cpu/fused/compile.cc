@@ -41,11 +41,8 @@ class Compiler {
     improve(code_, program_);
     code_.is_large = static_cast<std::size_t>(code_.elements * array_bytes()) > streamed_from_bytes();
     if (code_.is_large) choose_who_streams();
-    find_overwrites();
-    place_in_results();
-    place_in_scratch();
+    place(code_, step_.reads.size(), step_.results.size());
     choose_tile();
-    classify();
     choose_parts();
     return std::move(code_);
   }
@@ -194,13 +191,6 @@ class Compiler {
     return bytes;
   }
 
-  // A value that is written straight to its array needs no scratch; nor does a row's number in a tile of one row.
-  bool needs_scratch(const TileValue& v) const {
-    if (v.extent == Extent::uniform || v.extent == Extent::total || v.lies_in >= 0) return false;
-    if (v.read >= 0) return v.extent == Extent::full;  // used if the array does not lie well, which the run knows
-    return v.result < 0 || v.held != v.stored || (code_.is_large && v.extent == Extent::full && !v.streams_itself);
-  }
-
   // A result that nobody in the group reads again need not pass through scratch, if its loop can write past the caches.
   void choose_who_streams() {
     for (const auto& in : code_.instructions) {
@@ -211,96 +201,6 @@ class Compiler {
                                        reader.operands + reader.arity;
                               });
     }
-  }
-
-  // A value that is last read where a result is computed of it, element by element, may be in the result's place until
-  // then: what is written there anyway is fetched while there is something else to do, and the cache has less to hold.
-  void place_in_results() {
-    if (code_.is_large) return;  // results go past the caches
-    const auto& all = code_.instructions;
-    std::vector<std::int32_t> written(code_.values.size(), -1), last(code_.values.size(), -1);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      for (int k = 0; k < all[i].arity; ++k)
-        last[static_cast<std::size_t>(all[i].operands[k])] = static_cast<std::int32_t>(i);
-      const bool is_by_element = all[i].kind == Kind::pointwise || all[i].kind == Kind::row_sum;
-      const auto out = all[i].kind == Kind::row_sum ? all[i].stored : all[i].result;
-      if (is_by_element && out >= 0) written[static_cast<std::size_t>(out)] = static_cast<std::int32_t>(i);
-    }
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const auto& in = all[i];
-      const auto& result = value(in.result);
-      if (in.kind != Kind::pointwise || result.result < 0 || result.held != result.stored ||
-          result.extent != Extent::full)
-        continue;
-      const auto over = code_.overwrites[static_cast<std::size_t>(result.result)];
-      const auto free_from = over < 0 ? -1 : last[static_cast<std::size_t>(over)];
-      for (int k = 0; k < in.arity; ++k) {
-        const auto v = static_cast<std::size_t>(in.operands[k]);
-        auto& operand = code_.values[v];
-        const bool fits = operand.extent == Extent::full && operand.read < 0 && operand.result < 0 &&
-                          ir::size_of(operand.held) == ir::size_of(result.held);
-        if (!fits || written[v] < free_from || written[v] < 0 || last[v] != static_cast<std::int32_t>(i)) continue;
-        operand.lies_in = in.result;
-        break;
-      }
-    }
-  }
-
-  // Linear scan: what is read for the last time makes room for what comes.
-  void place_in_scratch() {
-    const auto count = code_.values.size();
-    std::vector<std::int32_t> first(count, -1), last(count, -1);
-    const auto touch = [&](std::int32_t v, std::int32_t at) {
-      auto& begin = first[static_cast<std::size_t>(v)];
-      if (begin < 0) begin = value(v).read >= 0 ? 0 : at;
-      last[static_cast<std::size_t>(v)] = at;
-    };
-    for (std::size_t i = 0; i < code_.instructions.size(); ++i) {
-      const auto& in = code_.instructions[i];
-      for (int k = 0; k < in.arity; ++k) touch(in.operands[k], static_cast<std::int32_t>(i));
-      touch(in.result, static_cast<std::int32_t>(i));
-      if (in.stored >= 0) touch(in.stored, static_cast<std::int32_t>(i));
-    }
-    // Values that a result is copied from at the end of the tile, and repeats that only point to their number, last.
-    const auto end = static_cast<std::int32_t>(code_.instructions.size());
-    for (std::size_t v = 0; v < count; ++v) {
-      if (code_.values[v].result >= 0) last[v] = end;
-    }
-
-    struct Block {
-      std::int64_t offset, size;
-      std::int32_t free_from;
-    };
-    std::vector<Block> blocks;
-    for (std::int32_t at = 0; at <= end; ++at) {
-      for (std::size_t v = 0; v < count; ++v) {
-        auto& val = code_.values[v];
-        if (first[v] != at || !needs_scratch(val)) continue;
-        const auto size = static_cast<std::int64_t>(ir::size_of(val.held));
-        if (val.extent == Extent::row) {
-          val.scratch = code_.row_bytes;
-          code_.row_bytes += size;
-          continue;
-        }
-        auto block = std::ranges::find_if(blocks, [&](const Block& b) { return b.size == size && b.free_from <= at; });
-        if (block == blocks.end()) {
-          blocks.push_back({code_.full_bytes, size, 0});
-          code_.full_bytes += size;
-          block = blocks.end() - 1;
-        }
-        val.scratch = block->offset;
-        // In the instruction that reads it last, its place may already take the result; loops allow that.
-        block->free_from = std::max(last[v], at + 1);
-        if (is_read_beside(static_cast<std::int32_t>(v), last[v])) block->free_from = last[v] + 1;
-      }
-    }
-  }
-
-  // Whether the last instruction that reads v may not write over it: all but pointwise loops of one element size.
-  bool is_read_beside(std::int32_t v, std::int32_t at) {
-    if (at >= static_cast<std::int32_t>(code_.instructions.size())) return true;
-    const auto& in = code_.instructions[static_cast<std::size_t>(at)];
-    return in.kind != Kind::pointwise || ir::size_of(value(in.result).held) != ir::size_of(value(v).held);
   }
 
   void choose_tile() {
@@ -325,50 +225,6 @@ class Compiler {
     const auto room = runs_v4() && code_.sums.empty() ? kWideTileBytes : kTileBytes;
     code_.tile = std::clamp(room / std::max<std::int64_t>(bytes, 1), kSmallestTile, kLargestTile) / 64 * 64;
     if (code_.has_rows()) code_.tile = std::max<std::int64_t>(1, code_.tile / code_.row_size) * code_.row_size;
-  }
-
-  // A result may take the place of a read whose every element was read before, in this tile, when it is written.
-  void find_overwrites() {
-    code_.overwrites.assign(step_.results.size(), -1);
-    std::vector<std::int32_t> last_read(code_.values.size(), -1), written(code_.values.size(), -1);
-    for (std::size_t i = 0; i < code_.instructions.size(); ++i) {
-      const auto& in = code_.instructions[i];
-      for (int k = 0; k < in.arity; ++k)
-        last_read[static_cast<std::size_t>(in.operands[k])] = static_cast<std::int32_t>(i);
-      for (const auto v : {in.result, in.stored}) {
-        if (v >= 0 && written[static_cast<std::size_t>(v)] < 0)
-          written[static_cast<std::size_t>(v)] = static_cast<std::int32_t>(i);
-      }
-    }
-    std::vector<bool> taken(code_.values.size());
-    for (std::size_t v = 0; v < code_.values.size(); ++v) {
-      const auto& out = code_.values[v];
-      if (out.result < 0 || out.extent != Extent::full) continue;
-      for (std::size_t r = 0; r < step_.reads.size(); ++r) {
-        const auto& in = code_.values[r];
-        const bool fits = in.extent == Extent::full && ir::size_of(in.stored) == ir::size_of(out.stored);
-        if (!fits || taken[r] || last_read[r] > written[v]) continue;
-        // The instruction that reads it last writes the result itself, element by element, or comes after.
-        if (last_read[r] == written[v] &&
-            code_.instructions[static_cast<std::size_t>(written[v])].kind != Kind::pointwise)
-          continue;
-        code_.overwrites[static_cast<std::size_t>(out.result)] = static_cast<std::int32_t>(r);
-        taken[r] = true;
-        break;
-      }
-    }
-  }
-
-  void classify() {
-    code_.source_of.resize(code_.values.size());
-    for (std::size_t v = 0, source = 0; v < code_.values.size(); ++v) {
-      const auto& value = code_.values[v];
-      if (value.extent == Extent::total) continue;
-      const bool is_read = value.read >= 0, is_written = value.result >= 0 && value.held == value.stored;
-      if (is_read) code_.source_of[v] = source++;
-      if ((is_read && value.extent != Extent::uniform) || is_written || value.lies_in >= 0) code_.moving.push_back(v);
-      if (value.result >= 0 && !is_written) code_.narrowed.push_back(v);
-    }
   }
 
   const ir::Program& program_;

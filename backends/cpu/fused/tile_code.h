@@ -117,6 +117,10 @@ struct TileCode {
 // Rewrites instructions into fewer that compute the same, before scratch is handed out.
 void improve(TileCode& code, const ir::Program& program);
 
+// Says where values lie, of a group of so many reads and results, when its instructions are final and it is known
+// whether it is large and which results stream themselves.
+void place(TileCode& code, std::size_t reads, std::size_t results);
+
 // Errors: UNIMPLEMENTED where there is no loop.
 Result<TileCode> compile_group(const ir::Program& program, const codegen::Group& group, const PlanStep& step);
 
