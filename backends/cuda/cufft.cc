@@ -123,10 +123,15 @@ class Prepared final : public PreparedTransforms {
   std::size_t workspace_bytes() const override { return workspace_; }
 
   Status run(CUdeviceptr from, CUdeviceptr to, CUdeviceptr workspace, bool inverse, CUstream stream) const override {
-    const std::lock_guard lock(mutex_);  // stream and workspace are a part of the plan
-    BURN_RETURN_IF_ERROR(check(table.cufftSetStream(plan_, reinterpret_cast<cudaStream_t>(stream)), "cufftSetStream"));
-    if (workspace_ > 0)
+    const std::lock_guard lock(mutex_);  // stream and workspace are a part of the plan, and mostly those of before
+    if (!is_set_ || stream != last_stream_)
+      BURN_RETURN_IF_ERROR(
+          check(table.cufftSetStream(plan_, reinterpret_cast<cudaStream_t>(stream)), "cufftSetStream"));
+    last_stream_ = stream;
+    if (workspace_ > 0 && (!is_set_ || workspace != last_workspace_))
       BURN_RETURN_IF_ERROR(check(table.cufftSetWorkArea(plan_, pointer_to<void>(workspace)), "cufftSetWorkArea"));
+    last_workspace_ = workspace;
+    is_set_ = true;
     return check(execute(from, to, inverse ? CUFFT_INVERSE : CUFFT_FORWARD), "execution");
   }
 
@@ -154,6 +159,9 @@ class Prepared final : public PreparedTransforms {
   cufftType type_ = CUFFT_C2C;
   std::size_t workspace_ = 0;
   mutable std::mutex mutex_;
+  mutable bool is_set_ = false;  // the two below are the plan's
+  mutable CUstream last_stream_ = nullptr;
+  mutable CUdeviceptr last_workspace_ = 0;
 };
 
 }  // namespace
