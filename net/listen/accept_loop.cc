@@ -25,6 +25,7 @@ constexpr auto kPause = milliseconds{100};  // before another try when accepting
 constexpr auto kTick = milliseconds{1000};
 constexpr int kAcceptsPerTurn = 64;
 constexpr auto kFarewell = milliseconds{1000};  // for a peer to read why he is refused
+constexpr std::uint64_t kLeastArrival = 512;    // bytes that have been read before we could look
 
 }  // namespace
 
@@ -156,8 +157,11 @@ void AcceptLoop::keep(UniqueFd ours, Permit permit, std::string peer) {
   const bool is_named = !peer.starts_with("unix");
   if (is_named) by_peer_.insert_or_assign(peer, fd);
   try {
-    open_.insert_or_assign(
-        fd, Connection{.socket = std::move(ours), .permit = std::move(permit), .peer = peer, .counted = Clock::now()});
+    open_.insert_or_assign(fd, Connection{.socket = std::move(ours),
+                                          .permit = std::move(permit),
+                                          .peer = peer,
+                                          .counted = Clock::now(),
+                                          .is_named = is_named});
   } catch (...) {
     if (is_named) by_peer_.erase(peer);
     throw;
@@ -207,6 +211,13 @@ void AcceptLoop::stranger_came(const std::string& peer) {
 void AcceptLoop::stranger_left(const std::string& peer, bool is_known) {
   const std::lock_guard lock{mutex_};
   auto* connection = find(peer);
+  if (!connection && is_known && peer.starts_with("unix")) {
+    for (auto& [fd, other] : open_) {
+      if (other.is_named || other.ends_at) continue;
+      other.is_known = true;
+      set_watched(other, false);
+    }
+  }
   if (!connection || connection->strangers == 0) return;  // another one, from the same port
   connection->is_known |= is_known;
   if (--connection->strangers == 0 && connection->is_known) set_watched(*connection, false);
@@ -225,8 +236,9 @@ void AcceptLoop::look_at(int fd) {
     const auto it = open_.find(fd);
     if (it == open_.end() || !it->second.is_watched) return;
     auto& connection = it->second;
+    if (!connection.is_named) return look_at_nameless(connection);
     const auto received = received_bytes(fd);
-    if (!received) return set_watched(connection, false);  // a unix socket
+    if (!received) return set_watched(connection, false);
     const auto verdict = connection.allowance.count(*received, Clock::now());
     if (verdict == Allowance::Verdict::fine) return;
     if (!connection.is_known) {
@@ -241,6 +253,15 @@ void AcceptLoop::look_at(int fd) {
     const std::lock_guard lock{mutex_};
     if (const auto it = open_.find(fd); it != open_.end()) ::shutdown(fd, SHUT_RDWR);
   }
+}
+
+// He is not told: who else has no name would be.
+void AcceptLoop::look_at_nameless(Connection& connection) {
+  const int fd = connection.socket.get();
+  connection.estimated += std::max(unread_bytes(fd), kLeastArrival);
+  const auto verdict = connection.allowance.count(connection.estimated, Clock::now());
+  if (verdict == Allowance::Verdict::absurd) ::shutdown(fd, SHUT_RDWR);
+  if (verdict != Allowance::Verdict::fine && !connection.ends_at) connection.ends_at = Clock::now() + kFarewell;
 }
 
 void AcceptLoop::end_overdue() {

@@ -47,12 +47,15 @@ class AcceptLoop {
   // Waits for the thread; nothing is accepted any more. Sockets that were handed on live on.
   void stop();
   // A call has come from this peer ("127.0.0.1:40312", which names its connection). False: it has opened too many, and
-  // its connection is being ended. Of peers that are not known, as those of unix sockets, nothing is counted.
+  // its connection is being ended. Of peers without a name, as those of unix sockets, calls are not counted.
   // Thread-safe.
   bool count_call(const std::string& peer);
   // The same of calls whose client is not known yet. What comes on a connection is counted (allowance.h) until somebody
   // on it is known, and later while there are strangers beside him. Each call of stranger_came() is followed by one of
   // stranger_left(); `is_known`: he has become one whom we know. Thread-safe.
+  // On unix sockets nobody has a name, and the system does not count: when bytes come, those that lie there are taken
+  // for new, which is too many rather than too few, and whoever is too much is ended. When somebody there becomes known
+  // it may be on any of the connections that there are: they are not counted any more.
   void stranger_came(const std::string& peer);
   void stranger_left(const std::string& peer, bool is_known);
 
@@ -67,6 +70,8 @@ class AcceptLoop {
     int strangers = 0;  // calls
     bool is_known = false;
     bool is_watched = true;
+    bool is_named = true;
+    std::uint64_t estimated = 0;  // bytes, of one without a name
     std::optional<Clock::time_point> ends_at;
   };
 
@@ -81,6 +86,7 @@ class AcceptLoop {
   bool watch(int fd, unsigned events) const;
   bool watch_again(int fd, unsigned events) const;
   void look_at(int fd);
+  void look_at_nameless(Connection& connection);  // Requires: the lock.
   void end_overdue();
   Connection* find(const std::string& peer);  // Requires: the lock, as does
   void set_watched(Connection& connection, bool wanted) const;

@@ -59,6 +59,7 @@ Status Conversation::send_locked(std::unique_lock<std::mutex>& lock, proto::Body
   if (!ordered.upload.empty()) ordered.upload_id = std::get<proto::Write>(body).id;
   const bool is_run = std::holds_alternative<proto::RunProgram>(body);
   const bool is_program = std::holds_alternative<proto::DefineProgram>(body);
+  const bool is_release = std::holds_alternative<proto::Release>(body);
   ordered.frame = proto::encode({ordered.seq, std::move(body), std::move(payload)});
   if (ordered.frame.size() > proto::kMaxFrameBytes) {
     return resource_exhausted(
@@ -68,6 +69,7 @@ Status Conversation::send_locked(std::unique_lock<std::mutex>& lock, proto::Body
     unexecuted_.emplace_back(ordered.seq, ordered.upload.size());
     unexecuted_bytes_ += ordered.upload.size();
   }
+  if (!is_release) last_work_ = ordered.seq;
   counts_.runs_sent += is_run ? 1 : 0;
   counts_.programs_sent += is_program ? 1 : 0;
   frames_.add(std::move(ordered));

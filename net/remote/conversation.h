@@ -102,7 +102,7 @@ class Conversation final : public proto::ChannelHandler,
 
   // With the lock held.
   void attach(std::shared_ptr<proto::Channel> channel);
-  bool is_at_rest() const { return welcome_ && !broken_ && !is_waiting(); }
+  bool is_at_rest() const;
   bool may_leave() const;
   bool has_said_all() const;
   bool watches_the_end();
@@ -137,7 +137,7 @@ class Conversation final : public proto::ChannelHandler,
   UploadQueue uploads_;
   std::deque<std::pair<std::uint64_t, std::uint64_t>> unexecuted_;  // the seq and bytes of uploads not acknowledged
   std::uint64_t unexecuted_bytes_ = 0;
-  std::uint64_t last_question_ = 0;  // the seq of
+  std::uint64_t last_question_ = 0, last_work_ = 0;  // the seq of: work is all but releases
   Clock::time_point hello_at_;
   std::size_t greeting_bytes_ = 0;  // of the hello that a transport has asked for
   // What is to be sent on a channel whose transport has greeted, and which we are not yet given.

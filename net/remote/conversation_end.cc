@@ -60,6 +60,12 @@ bool Conversation::may_leave() const {
   return channel_ && !channel_->is_shared_memory() && round_trip() >= kFarAway && requests_.size() == 0;
 }
 
+// That it has heard what it need not keep any more is nothing to wait for.
+bool Conversation::is_at_rest() const {
+  return welcome_ && !broken_ && requests_.size() == 0 && uploads_.waiting_bytes() == 0 &&
+         frames_.acknowledged() >= last_work_;
+}
+
 // A server that never closes is not waited for longer than if we did it here. False: there is no thread for that.
 bool Conversation::watches_the_end() {
   try {
@@ -80,7 +86,7 @@ void Conversation::close() {
   if (left_at_) return;
   const bool is_callback = InCallback::is_inside();
   bool leaves = !is_callback && !broken_ && may_leave();
-  if (leaves && last_question_ == frames_.last_seq()) {
+  if (leaves && last_question_ == last_work_) {
     changed_.wait_for(lock, kLastAck, [&] { return broken_ || is_at_rest(); });
   }
   leaves = leaves && is_at_rest() && watches_the_end();

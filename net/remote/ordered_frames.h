@@ -26,6 +26,7 @@ class OrderedFrames {
 
   std::uint64_t last_seq() const { return last_seq_; }
   std::uint64_t next_seq() const { return last_seq_ + 1; }
+  std::uint64_t acknowledged() const { return acknowledged_; }
   std::uint64_t unacknowledged() const { return last_seq_ - acknowledged_; }
   std::size_t bytes() const { return bytes_; }  // of those that are here
 

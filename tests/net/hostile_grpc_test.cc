@@ -43,15 +43,6 @@ class HostileGrpc : public testing::Test {
   std::unique_ptr<net::Listener> listener_;
 };
 
-// Resident bytes of this process.
-std::size_t resident() {
-  std::FILE* file = std::fopen("/proc/self/statm", "r");
-  unsigned long all = 0, resident = 0;
-  EXPECT_EQ(std::fscanf(file, "%lu %lu", &all, &resident), 2);
-  std::fclose(file);
-  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-}
-
 // `bytes` zeros in gzip's format: a thousandth of them.
 std::string packed_zeros(std::size_t bytes) {
   z_stream stream{};

@@ -1,6 +1,8 @@
 // Peers that lie, fall silent or vanish must cost the server nothing but themselves.
+#include <future>
 #include <random>
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -184,6 +186,59 @@ TEST_P(HostileWebSocket, MessagesInPiecesAreJoined) {
     answer += more;
   }
   EXPECT_THAT(answer, HasSubstr(std::string{"\x8a\x04ping", 6}));
+}
+
+// Nobody is known here yet: a handler takes no more than a hello.
+struct Doubtful final : net::Acceptor {
+  struct Handler final : Recorder {
+    std::size_t max_frame_bytes() const override { return proto::kMaxHelloBytes; }
+    std::shared_ptr<proto::Channel> channel;
+  };
+  std::shared_ptr<proto::ChannelHandler> accept(std::shared_ptr<proto::Channel> channel) override {
+    auto handler = std::make_shared<Handler>();
+    handler->channel = std::move(channel);
+    accepted.set_value(handler);
+    return handler;
+  }
+  std::promise<std::shared_ptr<Handler>> accepted;
+};
+
+TEST(Strangers, MayNotSayMoreOverWebSocketThanAHelloTakes) {
+  for (const auto transport : {Transport::websocket, Transport::unix_without_memory}) {
+    Doubtful doubtful;
+    const auto listener = listen(transport, doubtful);
+    ASSERT_TRUE(listener.ok());
+    const std::string url = (*listener)->url();
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    auto socket = transport == Transport::websocket ? net::dial_tcp(*net::parse_host_port(address_of(url)), deadline)
+                                                    : net::dial_unix(url.substr(url.find('/')), deadline);
+    ASSERT_TRUE(socket.ok());
+    ASSERT_EQ(::fcntl(socket->get(), F_SETFL, 0), 0);  // it blocks
+    const RawSocket peer{*std::move(socket)};
+    ASSERT_THAT(peer.upgrade(), HasSubstr("101"));
+    const auto handler = doubtful.accepted.get_future().get();
+    const std::string pong = std::string{"\x8a\xfd\0\0\0\0", 6} + std::string(125, 'x');
+    for (std::size_t said = 0; said < proto::kMaxHelloBytes; said += pong.size()) ASSERT_TRUE(peer.write(pong));
+    EXPECT_EQ(handler->closed_count(), 0) << name(transport);
+    for (std::size_t said = 0; said < 2 * proto::kMaxHelloBytes; said += pong.size()) (void)peer.write(pong);
+    ASSERT_TRUE(handler->wait_until_closed()) << name(transport);
+    EXPECT_EQ(handler->why().code(), StatusCode::resource_exhausted) << handler->why().to_string();
+  }
+}
+
+// A proxy that drops headers it does not know leaves the client in doubt whether its first message was taken.
+TEST_P(HostileWebSocket, WhatWasSaidWithTheRequestMayBeSaidOnceMore) {
+  serve();
+  const RawSocket peer = connect();
+  ASSERT_THAT(peer.upgrade("Burn-Hello: aGVsbG8h\r\n"), HasSubstr("101"));
+  const std::string hello = std::string{"\x82\x86\0\0\0\0", 6} + "hello!",
+                    other = std::string{"\x82\x85\0\0\0\0", 6} + "other";
+  peer.write(hello + other + hello);
+  const auto served = echo_.client(0);
+  ASSERT_TRUE(served && served->wait_for_frames(3));
+  EXPECT_EQ(text(served->frames()[0]), "hello!");
+  EXPECT_EQ(text(served->frames()[1]), "other");
+  EXPECT_EQ(text(served->frames()[2]), "hello!") << "later it is a message like any other";
 }
 
 TEST_P(HostileWebSocket, PiecesDoNotAddUpToMoreThanAFrame) {

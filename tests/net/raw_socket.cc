@@ -96,15 +96,16 @@ void RawSocket::reset() {
   close();
 }
 
-std::string RawSocket::upgrade() const {
-  write(
+std::string RawSocket::upgrade(std::string_view more) const {
+  const std::string request =
       "GET / HTTP/1.1\r\nHost: test\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n");
+      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n";
+  write(request + std::string{more} + "\r\n");
   std::string answer;
   while (answer.find("\r\n\r\n") == std::string::npos) {
-    const std::string more = read_some(1);
-    if (more.empty()) break;
-    answer += more;
+    const std::string some = read_some(1);
+    if (some.empty()) break;
+    answer += some;
   }
   return answer.substr(0, answer.find('\r'));
 }

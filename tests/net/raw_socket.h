@@ -33,8 +33,8 @@ class RawSocket {
   void reset();                                           // closes with RST
   void close() { fd_ = {}; }
 
-  // Shakes hands for a WebSocket; returns the server's first line.
-  std::string upgrade() const;
+  // Shakes hands for a WebSocket; returns the server's first line. `more`: lines of headers.
+  std::string upgrade(std::string_view more = {}) const;
 
  private:
   net::UniqueFd fd_;

@@ -154,6 +154,14 @@ std::shared_ptr<proto::Channel> must_connect(const std::string& url, std::shared
   return *std::move(channel);
 }
 
+std::size_t resident() {
+  std::FILE* file = std::fopen("/proc/self/statm", "r");
+  unsigned long all = 0, resident = 0;
+  EXPECT_EQ(std::fscanf(file, "%lu %lu", &all, &resident), 2);
+  std::fclose(file);
+  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
 bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds patience) {
   const auto end = std::chrono::steady_clock::now() + patience;
   while (!condition()) {

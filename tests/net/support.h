@@ -97,6 +97,9 @@ Result<std::unique_ptr<net::Listener>> listen(Transport transport, net::Acceptor
 // Connects, or ends the test program.
 std::shared_ptr<proto::Channel> must_connect(const std::string& url, std::shared_ptr<proto::ChannelHandler> handler);
 
+// Resident bytes of this process.
+std::size_t resident();
+
 // Polls until it holds; false when it does not in time.
 bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds patience = kPatience);
 

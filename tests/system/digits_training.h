@@ -1,6 +1,7 @@
 // A small training of the digit classifier, for tests of what happens around it.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -66,12 +67,15 @@ inline std::vector<float> losses_on(const Device& device, int steps) {
 }
 
 // A server on every transport, on ports and a path of its own.
+// Each time at paths of its own: servers of several suites may be there at once.
 inline server::ServerOptions on_every_transport(const std::string& device = "cpu") {
+  static std::atomic<int> count = 0;
+  const auto path = "/tmp/burn-test-" + std::to_string(::getpid()) + "-" + std::to_string(++count);
   return {.device = device,
           .ws = "127.0.0.1:0",
           .grpc = "127.0.0.1:0",
-          .unix_path = "/tmp/burn-test-" + std::to_string(::getpid()) + ".sock",
-          .grpc_unix_path = "/tmp/burn-test-" + std::to_string(::getpid()) + "-grpc.sock"};
+          .unix_path = path + ".sock",
+          .grpc_unix_path = path + "-grpc.sock"};
 }
 
 }  // namespace burn::test

@@ -109,6 +109,20 @@ TEST_P(FarAway, ToLeaveIsNone) {
   EXPECT_EQ(worker_.session_counts().lost, 0u) << "the worker has been told";
 }
 
+// What is dropped at the end is much: it is released at once, and not with a next run.
+TEST_P(FarAway, ToLeaveWithTensorsIsNone) {
+  std::uint64_t before = 0;
+  {
+    const Device device = Device::new_session(url());
+    const auto much = Tensor<1>::zeros({16 << 20}, device) + 1;
+    EXPECT_EQ(much.sum().into_scalar<float>(), static_cast<float>(16 << 20));
+    before = proxy_.waits();
+  }
+  EXPECT_EQ(proxy_.waits(), before);
+  EXPECT_TRUE(eventually([&] { return worker_.sessions() == 0; }));
+  EXPECT_EQ(worker_.session_counts().lost, 0u) << "the worker has been told";
+}
+
 TEST_P(FarAway, WhoLeavesWithWorkUnderWayTellsTheWorker) {
   {
     const Device device = Device::new_session(url());
