@@ -42,13 +42,15 @@ std::vector<Bytes> train(TestDevice& device, const ir::Program& program) {
   for (std::size_t i = 2; i < program.inputs.size(); ++i) {
     const bool is_moment = i >= 8;
     const auto& type = program.inputs[i].type;
-    state.push_back(value_or_throw(device.upload(is_moment ? reference::Tensor(type) : numbers(type, int(i)))));
+    state.push_back(
+        value_or_throw(device.upload(is_moment ? reference::Tensor(type) : numbers(type, static_cast<int>(i)))));
   }
   std::vector<backends::BufferPtr> losses;
   for (int run = 0; run < kRuns; ++run) {
     backends::RunArgs args;
     for (std::size_t i = 0; i < 2; ++i)
-      args.inputs.push_back(value_or_throw(device.upload(numbers(program.inputs[i].type, run % 5 + 10 * int(i)))));
+      args.inputs.push_back(
+          value_or_throw(device.upload(numbers(program.inputs[i].type, run % 5 + 10 * static_cast<int>(i)))));
     for (auto& buffer : state) args.inputs.push_back(std::move(buffer));
     auto result = value_or_throw(device.run(executable, std::move(args)));
     losses.push_back(std::move(result.outputs[0]));
