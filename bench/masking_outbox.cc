@@ -33,7 +33,7 @@ void Outbox::add_raw(std::string bytes) {
   pieces_.push_back({std::move(bytes), {}});
 }
 
-std::size_t Outbox::parts(std::span<iovec, kMaxParts> parts) const {
+std::size_t Outbox::parts(std::span<iovec, kMaxParts> parts, std::size_t most) const {
   std::size_t count = 0, skip = gone_, used = 0;
   for (const Piece& piece : pieces_) {
     const bool masks = from_ == Role::client && piece.frame.size() > 0;
@@ -45,7 +45,7 @@ std::size_t Outbox::parts(std::span<iovec, kMaxParts> parts) const {
       const std::size_t skipped = std::min(skip, size);
       skip -= skipped;
       auto* from = const_cast<std::byte*>(static_cast<const std::byte*>(data)) + skipped;
-      std::size_t left = size - skipped;
+      std::size_t left = std::min(size - skipped, most);
       if (masks && !is_first) {
         left = std::min(left, masked.size() - used);
         std::memcpy(masked.data() + used, from, left);
@@ -55,10 +55,11 @@ std::size_t Outbox::parts(std::span<iovec, kMaxParts> parts) const {
         offset += size;
       }
       is_first = false;
+      most -= left;
       if (left > 0) parts[count++] = {from, left};
       return left == size - skipped;
     };
-    if (count + 3 > kMaxParts || used == masked.size()) break;
+    if (count + 3 > kMaxParts || used == masked.size() || most == 0) break;
     if (!add(piece.prefix.data(), piece.prefix.size()) || !add(piece.frame.header.data(), piece.frame.header.size()) ||
         !add(piece.frame.payload.data(), piece.frame.payload.size())) {
       break;
