@@ -105,7 +105,7 @@ std::string GroupPrinter::functions() const {
       "burn::ir::prelude {\n";
   text +=
       "using burn::cuda::half_t, burn::cuda::bfloat16_t, burn::cuda::rounded, burn::cuda::to_compute, "
-      "burn::cuda::to_storage, burn::cuda::Pack;\n";
+      "burn::cuda::to_storage, burn::cuda::Pack, burn::cuda::prefetch;\n";
   text += "using burn::ir::convert_number;\n";
   for (const auto fn : functions_) text += function(fn);
   return text;
