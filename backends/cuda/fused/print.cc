@@ -45,7 +45,8 @@ std::string GroupPrinter::statement(const codegen::Member& member, const std::st
     std::string arguments;
     for (const auto ref : operands) arguments += (arguments.empty() ? "" : ", ") + name(ref);
     const auto computed = ir::compute_dtype(plan_.program().type_of(typed).dtype);
-    const auto* function = coarse && computed == ir::DType::f32 ? coarse_function(pointwise->fn) : nullptr;
+    const auto* function =
+        coarse && computed == ir::DType::f32 ? coarse_function(plan_, member, pointwise->fn) : nullptr;
     if (function) {
       is_coarse_ = true;
       value = fmt::format("burn::cuda::coarse::{}({})", function, arguments);
