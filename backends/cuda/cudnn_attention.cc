@@ -62,7 +62,7 @@ void write_forward(DnnGraph& graph, const AttentionProblem& p, AttentionForm for
   const auto k = is_unified ? graph.memory(type, shapes.k, p.k)  // products want it as [d, m]
                             : graph.memory(type, exchanged(shapes.k), exchanged(p.k));
   const auto v = graph.memory(type, shapes.v, p.v);
-  const auto y = graph.memory(type, shapes.y, row_major(shapes.y));
+  const auto y = graph.memory(type, shapes.y, p.y);
   const auto statistics = graph.memory(CUDNN_DATA_FLOAT, shapes.row, row_major(shapes.row));
   const auto scale = graph.number(static_cast<float>(p.scale));
   if (is_unified) {
@@ -92,9 +92,9 @@ std::vector<std::size_t> write_backward(DnnGraph& graph, const AttentionProblem&
   const auto y = graph.memory(type, shapes.y, p.y);
   const auto statistics = graph.memory(CUDNN_DATA_FLOAT, shapes.row, row_major(shapes.row));
   const auto g = graph.memory(type, shapes.y, p.g);
-  const auto dq = graph.memory(type, shapes.q, row_major(shapes.q));
-  const auto dk = graph.memory(type, shapes.k, row_major(shapes.k));
-  const auto dv = graph.memory(type, shapes.v, row_major(shapes.v));
+  const auto dq = graph.memory(type, shapes.q, p.dq);
+  const auto dk = graph.memory(type, shapes.k, p.dk);
+  const auto dv = graph.memory(type, shapes.v, p.dv);
   const auto sums = graph.memory(CUDNN_DATA_FLOAT, shapes.row, row_major(shapes.row));  // in the workspace
   const auto scale = graph.number(static_cast<float>(p.scale));
 
@@ -137,14 +137,19 @@ void AttentionProblem::set_row_major() {
   q = row_major(shapes.q);
   k = row_major(shapes.k);
   v = row_major(shapes.v);
-  y = g = is_grad ? row_major(shapes.y) : DnnDims{};
+  y = row_major(shapes.y);
+  if (!is_grad) return;
+  g = y;
+  dq = q;
+  dk = k;
+  dv = v;
 }
 
 std::string to_string(const AttentionProblem& p) {
-  return fmt::format("{}{}{} {} [{}, {}, n {}, m {}, d {}, e {}] scale {}, strides q {} k {} v {} y {} g {}",
-                     p.causal ? "causal " : "", p.any_order ? "any order " : "",
-                     p.is_grad ? "attention_grad" : "attention", ir::name(p.dtype), p.batch, p.heads, p.n, p.m, p.d,
-                     p.e, p.scale, p.q, p.k, p.v, p.y, p.g);
+  return fmt::format(
+      "{}{}{} {} [{}, {}, n {}, m {}, d {}, e {}] scale {}, strides q {} k {} v {} y {} g {} dq {} dk {} dv {}",
+      p.causal ? "causal " : "", p.any_order ? "any order " : "", p.is_grad ? "attention_grad" : "attention",
+      ir::name(p.dtype), p.batch, p.heads, p.n, p.m, p.d, p.e, p.scale, p.q, p.k, p.v, p.y, p.g, p.dq, p.dk, p.dv);
 }
 
 Status check_attention(const AttentionProblem& p, std::size_t version, const std::string& architecture) {

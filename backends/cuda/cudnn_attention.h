@@ -11,7 +11,8 @@
 
 namespace burn::backends::cuda {
 
-// ir::Attention or ir::AttentionGrad on [batch, heads, rows, columns], without a mask or a bias. Results are row-major.
+// ir::Attention or ir::AttentionGrad on [batch, heads, rows, columns], without a mask or a bias. Statistics are
+// row-major.
 struct AttentionProblem {
   bool is_grad = false;
   ir::DType dtype = ir::DType::bf16;
@@ -20,10 +21,10 @@ struct AttentionProblem {
   double scale = 1;
   bool causal = false;
   bool any_order = false;  // the gradient of q is added up by whoever comes first: faster, with other bits each time
-  // In elements. y and g, the gradient of y, are operands of the gradient only.
-  DnnDims q{}, k{}, v{}, y{}, g{};
+  // In elements. g, the gradient of y, and the gradients of q, k and v are the gradient's only.
+  DnnDims q{}, k{}, v{}, y{}, g{}, dq{}, dk{}, dv{};
 
-  void set_row_major();  // of all operands
+  void set_row_major();  // of all
   friend bool operator==(const AttentionProblem&, const AttentionProblem&) = default;
 };
 std::string to_string(const AttentionProblem& problem);

@@ -44,11 +44,10 @@ std::vector<std::pair<std::int64_t, std::int64_t>> steps_between(const Attention
     return row_major({p.batch, p.heads, rows, columns});
   };
   const auto element = ir::size_of(p.dtype);
-  for (const auto& strides : {p.q, p.k, p.v}) add(strides, element);
-  add(p.is_grad ? p.y : of_rows(p.n, p.e), element);
+  for (const auto& strides : {p.q, p.k, p.v, p.y}) add(strides, element);
   add(of_rows(p.n, 1), sizeof(float));
   if (p.is_grad) {
-    for (const auto& strides : {p.g, of_rows(p.n, p.d), of_rows(p.m, p.d), of_rows(p.m, p.e)}) add(strides, element);
+    for (const auto& strides : {p.g, p.dq, p.dk, p.dv}) add(strides, element);
   }
   return steps;
 }

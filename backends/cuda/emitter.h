@@ -120,7 +120,13 @@ class Emitter {
   // Where an operand's elements are no more than their positions in an Iota that nobody has in memory: the view of it,
   // of which strides and address.offset count; nothing: read() it.
   virtual std::optional<View> counted(ir::Ref) { return std::nullopt; }
-  // A result to write, row-major. Every element must be written.
+  // Where a result of this step may be written instead, because its only reader copies it there; nothing: nowhere. What
+  // was written there is said so, and need not be copied any more.
+  virtual std::optional<View> place(ir::Ref) { return std::nullopt; }
+  virtual void set_in_place(ir::Ref) {}
+  virtual bool is_in_place(ir::Ref) { return false; }
+  // A result to write, row-major but for attention's, which may have its heads inside (program_emitter.cc). Every
+  // element must be written.
   virtual View result(ir::Ref value) = 0;
   // Memory for this step alone, undefined at first, aligned to 256 bytes.
   virtual Address scratch(std::size_t bytes) = 0;

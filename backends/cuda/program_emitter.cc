@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "backends/cuda/lower/lower.h"
 #include "backends/cuda/lower/product.h"
 #include "backends/cuda/merge.h"
+#include "backends/cuda/places.h"
 #include "backends/failures.h"
 #include "backends/plan/views.h"
 #include "base/settings.h"
@@ -26,7 +28,8 @@ class ProgramEmitter final : public Emitter {
       : device_(device),
         program_(program),
         plan_(plan),
-        views_(find_views(program)),
+        views_(find_views(program, layouts_of(program))),
+        places_(places_inside(program, views_)),
         block_of_(program.values.size(), kNone),
         output_of_(program.values.size(), kNone),
         last_read_(program.inputs.size(), kNone),
@@ -80,7 +83,20 @@ class ProgramEmitter final : public Emitter {
   View result(ir::Ref value) override {
     const auto& type = program_.type_of(value);
     made_at_[static_cast<std::size_t>(value.index())] = step_;
-    return {to_write(storage(value)), type.dtype, type.shape, ir::contiguous_strides(type.shape)};
+    return {to_write(storage(value)), type.dtype, type.shape, view_of(value).strides};
+  }
+
+  std::optional<View> place(ir::Ref value) override {
+    const auto found = places_.find(value.index());
+    if (found == places_.end()) return std::nullopt;
+    const auto& type = program_.type_of(value);
+    Address address = storage(found->second.whole);
+    address.offset += found->second.offset * static_cast<std::int64_t>(ir::size_of(type.dtype));
+    return View{to_write(address), type.dtype, type.shape, found->second.strides};
+  }
+  void set_in_place(ir::Ref value) override { in_place_values_.insert(value.index()); }
+  bool is_in_place(ir::Ref ref) override {
+    return !ref.is_input() && in_place_values_.contains(view_of(ref).base.index());
   }
 
   Address scratch(std::size_t bytes) override { return to_write({Address::Base::block, new_block(bytes), 0}); }
@@ -385,6 +401,8 @@ class ProgramEmitter final : public Emitter {
   const ir::Program& program_;
   const Plan& plan_;
   const std::vector<ValueView> views_;
+  const std::map<std::int32_t, PlaceInside> places_;
+  std::set<std::int32_t> in_place_values_;  // written at their place
   Lowered lowered_;
   std::vector<Lifetime> lifetimes_;      // of blocks
   std::vector<std::int32_t> block_of_;   // per value

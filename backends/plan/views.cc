@@ -97,7 +97,15 @@ class ViewRules {
 
 }  // namespace
 
-std::vector<ValueView> find_views(const ir::Program& program) {
+std::vector<ValueView> find_views(const ir::Program& program) { return find_views(program, {}); }
+
+std::vector<ValueView> find_views(const ir::Program& program, std::span<const ir::Dims> layouts) {
+  const auto own_strides = [&](ir::Ref ref) {
+    const auto& shape = program.type_of(ref).shape;
+    const auto index = static_cast<std::size_t>(ref.index());
+    const bool is_special = index < layouts.size() && layouts[index].rank() == shape.rank() && shape.rank() > 0;
+    return is_special ? layouts[index] : ir::contiguous_strides(shape);
+  };
   std::vector<ValueView> views;
   views.reserve(program.values.size());
   for (const auto& node : program.nodes) {
@@ -111,7 +119,7 @@ std::vector<ValueView> find_views(const ir::Program& program) {
     }
     for (std::uint32_t k = 0; k < node.value_count; ++k) {
       const auto ref = ir::Ref::value(static_cast<std::int32_t>(node.first_value + k));
-      views.push_back(view ? *view : ValueView{ref, 0, ir::contiguous_strides(program.type_of(ref).shape)});
+      views.push_back(view ? *view : ValueView{ref, 0, own_strides(ref)});
     }
   }
   return views;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "ir/program.h"
@@ -25,5 +26,8 @@ std::optional<ir::Dims> reshaped_strides(const ir::Shape& shape, const ir::Dims&
 // For every value of the program: permutes, expands and slices are views of their operand's base, reshapes are where
 // strides allow it; any other value is its own base.
 std::vector<ValueView> find_views(const ir::Program& program);
+// The same where some values that are their own base have strides of their own. `layouts`: per value; rank 0 of a value
+// of another rank: row-major.
+std::vector<ValueView> find_views(const ir::Program& program, std::span<const ir::Dims> layouts);
 
 }  // namespace burn::backends

@@ -1,11 +1,32 @@
 #include "backends/cuda/fused/accuracy.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace burn::backends::cuda {
 namespace {
 
 bool is_short(ir::DType dtype) { return dtype == ir::DType::f16 || dtype == ir::DType::bf16; }
+
+// Whether the group only adds the value, or its square, to numbers about as large as 1 or larger, so that what it is
+// near 0 is lost anyhow: as GELU and its gradient do with a tanh.
+bool stands_beside_one(const GroupPlan& plan, ir::Ref value) {
+  const auto is_large = [&](ir::Ref ref) {
+    const auto* read = plan.read(ref);
+    return read && read->kind == GroupOperand::Kind::constant && std::abs(read->constant.real) >= 0.5;
+  };
+  if (std::ranges::find(plan.writes(), value, &GroupOperand::ref) != plan.writes().end()) return false;
+  return std::ranges::all_of(plan.group().members, [&](const codegen::Member& member) {
+    const auto operands = plan.program().operands_of(plan.node(member));
+    if (std::ranges::find(operands, value) == operands.end()) return true;
+    const auto* function = std::get_if<ir::Pointwise>(&plan.node(member).op);
+    if (!function) return false;
+    if (function->fn == ir::PointwiseFn::add || function->fn == ir::PointwiseFn::sub)
+      return is_large(operands[operands[0] == value ? 1 : 0]);
+    return function->fn == ir::PointwiseFn::mul && operands[0] == operands[1] &&
+           stands_beside_one(plan, ir::Ref::value(static_cast<std::int32_t>(plan.node(member).first_value)));
+  });
+}
 
 }  // namespace
 
@@ -28,13 +49,15 @@ std::set<std::int32_t> coarse_members(const GroupPlan& plan, const std::set<std:
   return coarse;
 }
 
-const char* coarse_function(ir::PointwiseFn fn) {
+const char* coarse_function(const GroupPlan& plan, const codegen::Member& member, ir::PointwiseFn fn) {
   using enum ir::PointwiseFn;
   switch (fn) {
     case exp:
       return "exp";
     case tanh:
-      return "tanh";
+      return stands_beside_one(plan, ir::Ref::value(static_cast<std::int32_t>(plan.node(member).first_value)))
+                 ? "tanh_beside_one"
+                 : "tanh";
     case sigmoid:
       return "sigmoid";
     case div:

@@ -14,7 +14,7 @@ namespace burn::backends::cuda {
 std::set<std::int32_t> coarse_members(const GroupPlan& plan, const std::set<std::int32_t>& members,
                                       std::span<const ir::Ref> seen);
 
-// The name of the shorter formula; null: there is none.
-const char* coarse_function(ir::PointwiseFn fn);
+// The name of the shorter formula for a member's function; null: there is none.
+const char* coarse_function(const GroupPlan& plan, const codegen::Member& member, ir::PointwiseFn fn);
 
 }  // namespace burn::backends::cuda

@@ -45,7 +45,8 @@ std::string GroupPrinter::statement(const codegen::Member& member, const std::st
     std::string arguments;
     for (const auto ref : operands) arguments += (arguments.empty() ? "" : ", ") + name(ref);
     const auto computed = ir::compute_dtype(plan_.program().type_of(typed).dtype);
-    const auto* function = coarse && computed == ir::DType::f32 ? coarse_function(pointwise->fn) : nullptr;
+    const auto* function =
+        coarse && computed == ir::DType::f32 ? coarse_function(plan_, member, pointwise->fn) : nullptr;
     if (function) {
       is_coarse_ = true;
       value = fmt::format("burn::cuda::coarse::{}({})", function, arguments);
@@ -105,7 +106,7 @@ std::string GroupPrinter::functions() const {
       "burn::ir::prelude {\n";
   text +=
       "using burn::cuda::half_t, burn::cuda::bfloat16_t, burn::cuda::rounded, burn::cuda::to_compute, "
-      "burn::cuda::to_storage, burn::cuda::Pack;\n";
+      "burn::cuda::to_storage, burn::cuda::Pack, burn::cuda::prefetch;\n";
   text += "using burn::ir::convert_number;\n";
   for (const auto fn : functions_) text += function(fn);
   return text;

@@ -184,6 +184,7 @@ class RowPrinter {
                             storage_type(dtype(read.ref)), k, read.full_index);
       }
     }
+    if (!columns_.empty()) text += prefetches();
     if (shape_.vectors > 0) text += held_reads();
     if (shape_.in_shared) text += shared_places();
     return text;
@@ -222,6 +223,24 @@ class RowPrinter {
     for (const auto k : held_) bytes += static_cast<std::int64_t>(ir::size_of(dtype(plan_.reads()[k].ref)));
     const auto vectors = (plan_.group().row_size + shape_.width - 1) / shape_.width;
     return static_cast<int>(bytes * shape_.width * vectors);
+  }
+
+  // A block waits for a row's operands and for its sums, one after the other: the next row is on its way meanwhile.
+  std::string prefetches() const {
+    std::string text;
+    for (std::size_t k = 0; is_plain() && k < plan_.reads().size(); ++k) {
+      const auto& read = plan_.reads()[k];
+      if (read.kind != GroupOperand::Kind::full || read.counts || of_row_.contains(k)) continue;
+      const auto& strides = rows_.strides[static_cast<std::size_t>(read.full_index)];
+      if (std::ranges::all_of(strides, [](std::int64_t stride) { return stride == 0; })) continue;  // the same again
+      text += fmt::format("prefetch(p{} + next.at[{}] + c);\n", k, read.full_index);
+    }
+    if (text.empty()) return "";
+    const auto step = fmt::format("std::int64_t{{gridDim.x}} * {}", shape_.rows_per_block());
+    return fmt::format(
+               "  if (row + {0} < rows) {{\n  const auto next = burn::cuda::offsets_in<{1}>(outer, row + {0});\n", step,
+               rows_.rank()) +
+           each_vector(text) + "  }\n";
   }
 
   std::string held_reads() {

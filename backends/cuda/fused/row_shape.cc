@@ -24,7 +24,12 @@ RowShape choose_row_shape(std::int64_t row_size, int width, const RowNeeds& need
   if (fits(32, kept)) lanes = 32;  // nobody waits for other warps
   while (needs.columns > 0 && lanes < kMostLanes && !fits(lanes, kept)) lanes *= 2;
   shape.lanes = static_cast<int>(lanes);
-  if (fits(lanes, kept) || needs.columns > 0) shape.vectors = static_cast<int>(each_of(lanes));
+  if (fits(lanes, kept) || needs.columns > 0) {
+    shape.vectors = static_cast<int>(each_of(lanes));
+    // As many whole warps as have something to do: 768 elements are two vectors of four for each of 96 threads.
+    const auto busy = (vectors + shape.vectors - 1) / shape.vectors;
+    if (lanes > 32) shape.lanes = static_cast<int>((busy + 31) / 32 * 32);
+  }
   return shape;
 }
 

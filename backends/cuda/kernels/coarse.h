@@ -24,10 +24,14 @@ BURN_ALWAYS_INLINE float exp(float x) { return exp2(x * 1.4426950408889634f); }
 
 BURN_ALWAYS_INLINE float sigmoid(float x) { return reciprocal_of_normal(1.0f + exp2(x * -1.4426950408889634f)); }
 
-// 1 - 2 / (e^2x + 1), which is off by less than 2^-22; near 0, where that is much of the result, the first terms of its
-// series (the next one is x^6 17/315).
+// tanh as 1 - 2 / (e^2x + 1), which is off by less than 2^-22: for what adds it to a number about as large as 1.
+BURN_ALWAYS_INLINE float tanh_beside_one(float x) {
+  return fmaf(-2.0f, reciprocal_of_normal(exp2(x * 2.8853900817779268f) + 1.0f), 1.0f);
+}
+
+// The same; near 0, where that is much of the result, the first terms of its series (the next one is x^6 17/315).
 BURN_ALWAYS_INLINE float tanh(float x) {
-  const float far = fmaf(-2.0f, reciprocal_of_normal(exp2(x * 2.8853900817779268f) + 1.0f), 1.0f);
+  const float far = tanh_beside_one(x);
   const float square = x * x;
   const float near = x * fmaf(square, fmaf(square, 0.13333334f, -0.33333334f), 1.0f);
   return fabsf(x) < 0.125f ? near : far;

@@ -36,6 +36,12 @@ BURN_ALWAYS_INLINE T reduce_row(T x) {
   return x;
 }
 
+// Says that what lies there will be read soon.
+template <typename T>
+BURN_ALWAYS_INLINE void prefetch(const T* p) {
+  asm volatile("prefetch.L2 [%0];" ::"l"(p));
+}
+
 // "index 12 is outside": any thread's is as good as another's.
 BURN_ALWAYS_INLINE bool index_is_inside(std::int64_t index, std::int64_t size, std::int64_t* report) {
   if (index >= 0 && index < size) return true;

@@ -90,6 +90,7 @@ Result<std::shared_ptr<const PreparedAttention>> prepare(AttentionLibrary& libra
                                                          std::span<Operand> operands) {
   DnnDims* const strides[] = {&problem.q, &problem.k, &problem.v, &problem.y, &problem.g};
   bool all_row_major = true;
+  const auto own = problem;  // where results are to lie
   for (std::size_t i = 0; i < operands.size(); ++i) {
     if (const auto found = operands[i].strides())
       *strides[i] = *found;
@@ -101,7 +102,22 @@ Result<std::shared_ptr<const PreparedAttention>> prepare(AttentionLibrary& libra
   if (prepared.ok() || all_row_major) return prepared;
   for (auto& operand : operands) operand.copy();
   problem.set_row_major();
+  if (!problem.is_grad) problem.y = own.y;
+  problem.dq = own.dq, problem.dk = own.dk, problem.dv = own.dv;
   return library.prepare(problem);
+}
+
+// The strides of a result, if the library may write it so.
+std::optional<DnnDims> result_strides(const View& view, const DnnDims& sizes) {
+  const auto split = reshaped_strides(view.shape, view.strides, ir::Shape(std::span<const std::int64_t>(sizes)));
+  if (!split) return std::nullopt;
+  DnnDims strides{};
+  std::int64_t span = 1;
+  for (std::size_t i = 4; i-- > 0;) {
+    strides[i] = sizes[i] == 1 ? span : (*split)[static_cast<int>(i)];
+    span = std::max(span, strides[i] * sizes[i]);
+  }
+  return is_attendable(sizes, strides, view.address.offset) ? std::optional(strides) : std::nullopt;
 }
 
 void enqueue(Emitter& emit, std::shared_ptr<const PreparedAttention> prepared, std::vector<Address> memory) {
@@ -134,10 +150,24 @@ Status lower(Emitter& emit, const ir::Attention& op, const NodeInPlan& at) {
   Operand operands[] = {{emit, at.operand(0), {problem.batch, problem.heads, problem.n, problem.d}},
                         {emit, at.operand(1), keys},
                         {emit, at.operand(2), {problem.batch, problem.heads, problem.m, problem.e}}};
+  const auto y = emit.result(at.result());
+  auto into = y;
+  if (const auto strides = result_strides(y, {problem.batch, problem.heads, problem.n, problem.e})) {
+    auto wanted = problem;
+    wanted.y = *strides;
+    Operand read[] = {operands[0], operands[1], operands[2]};
+    if (auto prepared = prepare(library->attention(), wanted, read); prepared.ok()) {
+      enqueue(emit, *std::move(prepared),
+              {read[0].address(), read[1].address(), read[2].address(), y.address, emit.result(at.result(1)).address});
+      return {};
+    }
+  }
+  if (!y.is_contiguous()) into = emit.scratch_value({y.dtype, y.shape});  // no engine writes it as it is to lie
   BURN_TRY(auto prepared, prepare(library->attention(), problem, operands));
   enqueue(emit, std::move(prepared),
-          {operands[0].address(), operands[1].address(), operands[2].address(), emit.result(at.result()).address,
+          {operands[0].address(), operands[1].address(), operands[2].address(), into.address,
            emit.result(at.result(1)).address});
+  if (!y.is_contiguous()) emit.copy(into, y);
   return {};
 }
 
@@ -153,12 +183,37 @@ Status lower(Emitter& emit, const ir::AttentionGrad& op, const NodeInPlan& at) {
                         {emit, at.operand(2), values},
                         {emit, at.operand(3), results},
                         {emit, at.operand(5), results}};
-  BURN_TRY(auto prepared, prepare(library->attention(), problem, operands));
   const auto statistics = emit.contiguous(emit.read(at.operand(4)));
-  enqueue(emit, std::move(prepared),
-          {operands[0].address(), operands[1].address(), operands[2].address(), operands[3].address(),
-           statistics.address, operands[4].address(), emit.result(at.result()).address,
-           emit.result(at.result(1)).address, emit.result(at.result(2)).address});
+  const auto run = [&](std::shared_ptr<const PreparedAttention> prepared, std::span<const Operand> read,
+                       std::span<const Address> into) {
+    enqueue(emit, std::move(prepared),
+            {read[0].address(), read[1].address(), read[2].address(), read[3].address(), statistics.address,
+             read[4].address(), into[0], into[1], into[2]});
+  };
+  // All three where their reader wants them, or each for itself.
+  const DnnDims* const sizes[] = {&queries, &keys, &values};
+  auto placed = problem;
+  DnnDims* const strides[] = {&placed.dq, &placed.dk, &placed.dv};
+  std::vector<Address> places;
+  for (int k = 0; k < 3; ++k) {
+    const auto place = emit.place(at.result(k));
+    const auto found = place ? result_strides(*place, *sizes[k]) : std::nullopt;
+    if (!found) break;
+    *strides[k] = *found;
+    places.push_back(place->address);
+  }
+  if (places.size() == 3) {
+    Operand read[] = {operands[0], operands[1], operands[2], operands[3], operands[4]};
+    if (auto prepared = prepare(library->attention(), placed, read); prepared.ok()) {
+      run(*std::move(prepared), read, places);
+      for (int k = 0; k < 3; ++k) emit.set_in_place(at.result(k));
+      return {};
+    }
+  }
+  BURN_TRY(auto prepared, prepare(library->attention(), problem, operands));
+  const Address into[] = {emit.result(at.result()).address, emit.result(at.result(1)).address,
+                          emit.result(at.result(2)).address};
+  run(std::move(prepared), operands, into);
   return {};
 }
 

@@ -97,8 +97,10 @@ Status lower(Emitter& emit, const ir::Concat& op, const NodeInPlan& at) {
   const auto steps = ir::Dims::filled(to.rank(), 1);
   const int axis = static_cast<int>(op.axis);
   for (int k = 0; k < at.operand_count(); ++k) {
-    const auto part = emit.read(at.operand(k));
-    if (part.num_elements() > 0) emit.copy(part, part_of(to, starts, part.shape, steps));
+    auto part = View{{}, emit.type_of(at.operand(k)).dtype, emit.type_of(at.operand(k)).shape, {}};
+    if (!emit.is_in_place(at.operand(k))) part = emit.read(at.operand(k));
+    if (part.num_elements() > 0 && !emit.is_in_place(at.operand(k)))
+      emit.copy(part, part_of(to, starts, part.shape, steps));
     starts[axis] += part.shape[axis];
   }
   return {};

@@ -9,6 +9,8 @@
 #endif
 
 #include "backends/cuda/cudnn_attention.h"
+#include "backends/cuda/places.h"
+#include "ir/program.h"
 
 namespace burn::testing {
 namespace {
@@ -205,6 +207,49 @@ TEST_F(CudnnGraphs, OfSplitHeadsAreRecognised) {
   auto p = problem(true, true, 256, 256, 64, 64);
   for (auto* strides : {&p.q, &p.k, &p.v, &p.g}) *strides = {147456, 64, 576, 1};
   expect_engine(p, AttentionForm::composite);
+}
+
+// As GPT-2 has them: three side by side in rows, the result and its gradient with heads inside of rows.
+TEST_F(CudnnGraphs, OfResultsWhereTheyAreReadAreRecognised) {
+  auto forward = problem(false, true, 256, 256, 64, 64);
+  for (auto* strides : {&forward.q, &forward.k, &forward.v}) *strides = {147456, 64, 576, 1};
+  forward.y = {49152, 64, 192, 1};
+  expect_engine(forward, AttentionForm::composite);
+  auto p = problem(true, true, 256, 256, 64, 64);
+  for (auto* strides : {&p.q, &p.k, &p.v, &p.dq, &p.dk, &p.dv}) *strides = {147456, 64, 576, 1};
+  p.y = p.g = forward.y;
+  expect_engine(p, AttentionForm::composite);
+}
+
+TEST(AttentionPlaces, AreWhereTheirReadersWantThem) {
+  ir::ProgramBuilder builder;
+  const auto add = [&](const ir::Op& op, std::initializer_list<ir::Ref> from) {
+    return *builder.add(op, std::span(from.begin(), from.size()));
+  };
+  const ir::Shape heads{2, 3, 64, 8};
+  const auto input = [&](ir::DType dtype, const ir::Shape& shape) { return builder.add_input({dtype, shape}); };
+  const auto q = input(ir::DType::bf16, heads), k = input(ir::DType::bf16, heads), v = input(ir::DType::bf16, heads);
+  const auto y = add(ir::Attention{.scale = 1, .causal = true}, {q, k, v});
+  const auto rows = add(ir::Reshape{{2, 64, 24}}, {add(ir::Permute{{0, 2, 1, 3}}, {y})});
+  const auto g = input(ir::DType::bf16, heads);
+  const auto grads = add(ir::AttentionGrad{.scale = 1, .causal = true}, {q, k, v, y, y.result(1), g});
+  const auto inside = [&](ir::Ref grad) {
+    return add(ir::Reshape{{2, 64, 1, 3, 8}}, {add(ir::Permute{{0, 2, 1, 3}}, {grad})});
+  };
+  const auto whole = add(ir::Concat{2}, {inside(grads), inside(grads.result(1)), inside(grads.result(1))});
+  const auto program = builder.finish({add(ir::Pointwise{ir::PointwiseFn::neg}, {rows}),
+                                       add(ir::Pointwise{ir::PointwiseFn::neg}, {whole}), grads.result(2)});
+  const auto layouts = cuda::layouts_of(program);
+  const auto views = backends::find_views(program, layouts);
+  const auto& seen = views[static_cast<std::size_t>(rows.index())];  // a view now, not a copy
+  EXPECT_EQ(seen.base, y);
+  EXPECT_EQ(seen.strides, (ir::Dims{1536, 24, 1}));
+  const auto places = cuda::places_inside(program, views);
+  ASSERT_EQ(places.size(), 1u);  // the second is read twice, the third is an output
+  const auto& place = places.at(grads.index());
+  EXPECT_EQ(place.whole, whole);
+  EXPECT_EQ(place.offset, 0);
+  EXPECT_EQ(place.strides, (ir::Dims{4608, 8, 72, 1}));
 }
 
 TEST_F(CudnnGraphs, NameWhatIsWrongWithThem) {

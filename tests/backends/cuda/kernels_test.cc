@@ -278,6 +278,27 @@ TEST(CudaLaunches, ComputeCoarselyOnlyWhatIsRounded) {
   EXPECT_FALSE(has(kernel_of(ir::DType::f64, false), "coarse::tanh"));
 }
 
+// GELU adds 1 to a tanh: what that is near 0 is lost in any case.
+TEST(CudaLaunches, ComputeATanhBesideOneWithoutItsSeries) {
+  const auto device = cuda::Device::for_compiling("sm_90");
+  for (const double number : {1.0, 0.001}) {
+    ir::ProgramBuilder builder;
+    const auto add = [&](const ir::Op& op, std::initializer_list<ir::Ref> from) {
+      return *builder.add(op, std::span(from.begin(), from.size()));
+    };
+    const auto x = builder.add_input({ir::DType::f32, {64, 100}});
+    const auto y = add(ir::Pointwise{ir::PointwiseFn::tanh}, {x});
+    const auto one = add(ir::Expand{{64, 100}}, {add(ir::Constant{ir::DType::f32, 0, number}, {})});
+    const auto slope =
+        add(ir::Pointwise{ir::PointwiseFn::sub}, {one, add(ir::Pointwise{ir::PointwiseFn::mul}, {y, y})});
+    const auto z =
+        add(ir::Pointwise{ir::PointwiseFn::mul}, {add(ir::Pointwise{ir::PointwiseFn::add}, {y, one}), slope});
+    const auto lowered = *lower(*device, builder.finish({add(ir::Cast{ir::DType::bf16}, {z})}), true);
+    EXPECT_EQ(has(lowered, "coarse::tanh_beside_one("), number == 1.0);
+    EXPECT_TRUE(cuda::compile_kernel(lowered.sources[0].text, "sm_90").ok());
+  }
+}
+
 // The loss and the gradient of wide rows: exponentials that are added up, and that are rounded.
 TEST(CudaLaunches, KeepWideRowsInSharedMemoryAndCountPositions) {
   const auto device = cuda::Device::for_compiling("sm_90");
