@@ -1,45 +1,13 @@
 #include "backends/cuda/lower/linalg_library.h"
 
 #include "backends/cuda/libraries.h"
+#include "backends/cuda/lower/linalg_rule.h"
 #include "backends/cuda/lower/matrices.h"
 
 namespace burn::backends::cuda::by_library {
 namespace {
 
 using What = MatrixCall::What;
-
-// --- which way -------------------------------------------------------------------------------------------------------
-
-enum class Way : std::uint8_t { own, one_by_one, many };
-
-// A block of ours takes as long for one matrix as for a few hundred; calls of the library come one after the other, and
-// take long to start, so that they gain with a matrix's size and lose with their number.
-struct Rule {
-  std::int64_t smallest = 0;  // side from which a call is faster than a block
-  std::int64_t share = 1;     // so many elements of a side for each matrix, or there are too many for one by one
-  std::int64_t many = 0;      // side from which a call for all is faster; 0: there is no such call
-  std::int64_t most = 0;      // side up to which it is
-};
-
-Rule rule_of(const ir::Cholesky&) { return {.smallest = 64, .share = 64, .many = 64, .most = 1024}; }
-Rule rule_of(const ir::Lu&) { return {.smallest = 128, .share = 64, .many = 48, .most = 1024}; }
-Rule rule_of(const ir::Solve&) { return {.smallest = 128, .share = 64, .many = 48, .most = 1024}; }
-Rule rule_of(const ir::Qr&) { return {.smallest = 128, .share = 32}; }
-Rule rule_of(const ir::Svd&) { return {.smallest = 192, .share = 96}; }
-Rule rule_of(const ir::Eigh&) { return {.smallest = 96, .share = 32}; }
-Rule rule_of(const ir::SolveTriangular&) { return {.smallest = 128, .share = 16}; }
-
-template <typename Op>
-Way way_for(const Op& op, const MatrixBatch& batch) {
-  const auto rule = rule_of(op);
-  const auto side = batch.least();
-  if (side >= rule.smallest && batch.count <= std::max<std::int64_t>(side / rule.share, 1)) return Way::one_by_one;
-  if (rule.many > 0 && batch.rows == batch.columns && side >= rule.many && side <= rule.most && batch.count > 1)
-    return Way::many;
-  // What takes a multiprocessor seconds is never a block's.
-  constexpr std::int64_t kTooLarge = 1024;
-  return side >= kTooLarge ? Way::one_by_one : Way::own;
-}
 
 // --- how -------------------------------------------------------------------------------------------------------------
 
@@ -178,7 +146,9 @@ bool is_better(Emitter& emit, const Op& op, const NodeInPlan& at) {
 OP(Cholesky)
 OP(Lu)
 OP(Qr)
-OP(Svd) OP(Eigh) OP(Solve) OP(SolveTriangular)
+OP(Svd)
+OP(Eigh)
+OP(Solve) OP(SolveTriangular)
 #undef OP
 
     // Row by row, the lower triangle lies as the upper one does column by column.
