@@ -142,17 +142,18 @@ bool is_better(Emitter& emit, const Op& op, const NodeInPlan& at) {
   if (way_for(op, MatrixBatch(emit.type_of(at.operand(0)).shape)) == Way::own) return false;
   return is_for_compiling(emit.device()) || solver_of(emit.device()).ok();
 }
-#define OP(type) template bool is_better(Emitter& emit, const ir::type& op, const NodeInPlan& at);
-OP(Cholesky)
-OP(Lu)
-OP(Qr)
-OP(Svd)
-OP(Eigh)
-OP(Solve) OP(SolveTriangular)
+#define OP(type) template bool is_better(Emitter& emit, const ir::type& op, const NodeInPlan& at)
+OP(Cholesky);
+OP(Lu);
+OP(Qr);
+OP(Svd);
+OP(Eigh);
+OP(Solve);
+OP(SolveTriangular);
 #undef OP
 
-    // Row by row, the lower triangle lies as the upper one does column by column.
-    Status lower(Emitter& emit, const ir::Cholesky& op, const NodeInPlan& at) {
+// Row by row, the lower triangle lies as the upper one does column by column.
+Status lower(Emitter& emit, const ir::Cholesky& op, const NodeInPlan& at) {
   const View x = emit.read(at.operand(0)), y = emit.result(at.result());
   const MatrixBatch batch(x.shape);
   const bool are_many = way_for(op, batch) == Way::many;
