@@ -180,7 +180,8 @@ void each_changed_attr(const Op& op, AttrSink& sink) {
 
 Result<Op> read_op(std::string_view kind_name, std::span<const AttrView> attrs) {
   using Build = Result<Op> (*)(std::span<const AttrView>);
-  static const std::unordered_map<std::string_view, Build> by_name{
+  // Never destroyed: while the process exits, a session's thread may still read programs.
+  static const auto& by_name = *new std::unordered_map<std::string_view, Build>{
 #define OP(type) {type::kName, &build<type>},
       BURN_OPS(OP)
 #undef OP

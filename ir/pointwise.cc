@@ -26,9 +26,10 @@ int pointwise_count() { return static_cast<int>(kRows.size()); }
 std::string_view name(PointwiseFn fn) { return row(fn).name; }
 
 std::optional<PointwiseFn> parse_pointwise(std::string_view text) {
-  static const auto by_name = [] {  // asked for most nodes of a program that is read
-    std::unordered_map<std::string_view, PointwiseFn> functions;
-    for (std::size_t i = 0; i < kRows.size(); ++i) functions.emplace(kRows[i].name, static_cast<PointwiseFn>(i));
+  // Asked for most nodes of a program that is read; never destroyed, as that may go on while the process exits.
+  static const auto& by_name = *[] {
+    auto* functions = new std::unordered_map<std::string_view, PointwiseFn>;
+    for (std::size_t i = 0; i < kRows.size(); ++i) functions->emplace(kRows[i].name, static_cast<PointwiseFn>(i));
     return functions;
   }();
   const auto found = by_name.find(text);
