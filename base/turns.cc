@@ -23,14 +23,23 @@ static_assert(sizeof(Attributes) == 48);
 
 constexpr std::uint32_t kUsualPolicy = 0;  // SCHED_OTHER
 
+bool read_attributes(Attributes& now) {
+  return ::syscall(SYS_sched_getattr, 0, &now, sizeof now, 0) == 0 && now.policy == kUsualPolicy;
+}
+
 }  // namespace
 
 void ask_for(Turns turns) {
   Attributes now;
-  if (::syscall(SYS_sched_getattr, 0, &now, sizeof now, 0) != 0 || now.policy != kUsualPolicy) return;
+  if (!read_attributes(now)) return;
   now.size = sizeof now;
   now.runtime = turns == Turns::brief ? kBrief : 0;
   (void)::syscall(SYS_sched_setattr, 0, &now, 0);
+}
+
+bool are_turns_brief() {
+  Attributes now;
+  return read_attributes(now) && now.runtime == kBrief;
 }
 
 }  // namespace burn

@@ -13,4 +13,7 @@ enum class Turns { brief, usual };
 // for all, and where the system does not let threads say it nothing changes. A system call.
 void ask_for(Turns turns);
 
+// Whether the calling thread's turns are brief: false where the system does not grant it.
+bool are_turns_brief();
+
 }  // namespace burn

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/turns.h"
 #include "net/remote/remote_session.h"
 #include "tests/session/programs.h"
 #include "tests/support/sanitized.h"
@@ -191,6 +192,16 @@ class SmallRuns {
   proto::TensorId last_ = 1;
 };
 
+// Linux before 6.12 does not, and where a core is wanted by several the wait for it is milliseconds.
+bool grants_brief_turns() {
+  bool is_granted = false;
+  std::thread([&] {
+    ask_for(Turns::brief);
+    is_granted = are_turns_brief();
+  }).join();
+  return is_granted;
+}
+
 class Fairness : public testing::TestWithParam<std::tuple<std::size_t, const char*>> {};
 
 TEST_P(Fairness, OfTurnsForSmallRuns) {
@@ -224,6 +235,7 @@ TEST_P(Fairness, OfTurnsForSmallRuns) {
     if (percentile(beside, 0.99) <= limit) return;
     tries += line;
   }
+  if (!grants_brief_turns()) GTEST_SKIP() << "this system has turns of one length for all threads:\n" << tries;
   FAIL() << tries;
 }
 
