@@ -87,7 +87,8 @@ template <typename Op, typename T>
 template <typename Op, int kWidth, typename T>
 [[gnu::always_inline]] inline T fold_extremes(T* lanes) {
   if constexpr (kWidth > 4) {
-    using Half [[gnu::vector_size(kWidth / 2 * sizeof(T))]] = T;
+    // Aligned as its numbers: the address sanitizer's stack gives vectors of 64 bytes no more than that.
+    using Half [[gnu::vector_size(kWidth / 2 * sizeof(T)), gnu::aligned(alignof(T))]] = T;
     Half a, b;
     __builtin_memcpy(&a, lanes, sizeof a);
     __builtin_memcpy(&b, lanes + kWidth / 2, sizeof b);
