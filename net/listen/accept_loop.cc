@@ -26,6 +26,9 @@ constexpr auto kTick = milliseconds{1000};
 constexpr int kAcceptsPerTurn = 64;
 constexpr auto kFarewell = milliseconds{1000};  // for a peer to read why he is refused
 constexpr std::uint64_t kLeastArrival = 512;    // bytes that have been read before we could look
+// An estimate counts what lies unread again whenever more comes, so a busy server sees a few times of what was sent:
+// of the 64 KiB that HTTP/2 lets a client send before anybody reads.
+constexpr double kNamelessBurst = 4 * Allowance::kBurst;
 
 }  // namespace
 
@@ -157,11 +160,14 @@ void AcceptLoop::keep(UniqueFd ours, Permit permit, std::string peer) {
   const bool is_named = !peer.starts_with("unix");
   if (is_named) by_peer_.insert_or_assign(peer, fd);
   try {
-    open_.insert_or_assign(fd, Connection{.socket = std::move(ours),
-                                          .permit = std::move(permit),
-                                          .peer = peer,
-                                          .counted = Clock::now(),
-                                          .is_named = is_named});
+    auto& connection = open_
+                           .insert_or_assign(fd, Connection{.socket = std::move(ours),
+                                                            .permit = std::move(permit),
+                                                            .peer = peer,
+                                                            .counted = Clock::now(),
+                                                            .is_named = is_named})
+                           .first->second;
+    if (!is_named) connection.allowance.begin(kNamelessBurst, 0, Clock::now());
   } catch (...) {
     if (is_named) by_peer_.erase(peer);
     throw;

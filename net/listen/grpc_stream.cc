@@ -248,9 +248,9 @@ void Stream::on_read(bool ok) {
   }
   queue_.begin_burst();
   Status status = deliver(&incoming_, gate_);
+  if (stranger_ && status.ok()) know_if_welcome();  // before the welcome goes: what comes after it is not counted
   end_burst();
   if (!status.ok()) return abort(std::move(status));
-  if (stranger_) know_if_welcome();
   read_on();
 }
 
