@@ -108,7 +108,8 @@ reference::Tensor made(const Problem& p, Fill fill, unsigned seed = 1) {
       for (std::int64_t j = 0; j < p.columns; ++j) {
         const auto at = static_cast<std::size_t>((k * p.rows + i) * p.columns + j);
         if (fill == Fill::low_rank) {
-          x.set(at, u[static_cast<std::size_t>(i)] * v[static_cast<std::size_t>(j)] + (i % 2) * (j % 3));
+          x.set(at, u[static_cast<std::size_t>(i)] * v[static_cast<std::size_t>(j)] +
+                        static_cast<double>((i % 2) * (j % 3)));
           continue;
         }
         const bool mirrors = fill != Fill::random && j > i;
@@ -121,6 +122,16 @@ reference::Tensor made(const Problem& p, Fill fill, unsigned seed = 1) {
     }
   }
   return x;
+}
+
+// NaN above the diagonals of square matrices, for ops that do not read what lies there.
+void spoil_above_diagonal(reference::Tensor& x, const Problem& p) {
+  for (std::int64_t k = 0; k < p.count; ++k) {
+    for (std::int64_t i = 0; i < p.rows; ++i) {
+      for (std::int64_t j = i + 1; j < p.rows; ++j)
+        x.set(static_cast<std::size_t>((k * p.rows + i) * p.rows + j), std::nan(""));
+    }
+  }
 }
 
 std::vector<std::string> kinds() {
@@ -139,10 +150,12 @@ class Factors : public ::testing::TestWithParam<std::string> {
   Result<Outputs> run(const ir::Op& op, const std::vector<reference::Tensor>& inputs, bool transpose = false) {
     ir::ProgramBuilder builder;
     std::vector<ir::Ref> operands;
+    operands.reserve(inputs.size());
     for (const auto& input : inputs) operands.push_back(builder.add_input(input.type));
     if (transpose) operands[0] = builder.add(ir::Permute{{0, 2, 1}}, {&operands[0], 1})->result(0);
     const auto y = *builder.add(op, operands);
     std::vector<ir::Ref> outputs;
+    outputs.reserve(static_cast<std::size_t>(ir::result_count(op)));
     for (int k = 0; k < ir::result_count(op); ++k) outputs.push_back(y.result(k));
     return run_program(device_, builder.finish(outputs), inputs);
   }
@@ -195,12 +208,7 @@ TEST_P(Factors, CholeskyMultipliesToTheMatrix) {
     SCOPED_TRACE(p.text());
     auto x = made(p, Fill::positive);
     const auto whole = x;
-    for (std::int64_t k = 0; k < p.count; ++k) {  // what is above the diagonal is not read
-      for (std::int64_t i = 0; i < p.rows; ++i) {
-        for (std::int64_t j = i + 1; j < p.rows; ++j)
-          x.set(static_cast<std::size_t>((k * p.rows + i) * p.rows + j), std::nan(""));
-      }
-    }
+    spoil_above_diagonal(x, p);
     const auto y = results(ir::Cholesky{}, {x});
     ASSERT_EQ(y.size(), 1u);
     for (std::int64_t k = 0; k < p.count; ++k) {
@@ -311,12 +319,7 @@ TEST_P(Factors, EigenvectorsAreTurnedIntoMultiplesOfThemselves) {
     SCOPED_TRACE(p.text());
     auto x = made(p, Fill::symmetric);
     const auto whole = x;
-    for (std::int64_t k = 0; k < p.count; ++k) {  // what is above the diagonal is not read
-      for (std::int64_t i = 0; i < p.rows; ++i) {
-        for (std::int64_t j = i + 1; j < p.rows; ++j)
-          x.set(static_cast<std::size_t>((k * p.rows + i) * p.rows + j), std::nan(""));
-      }
-    }
+    spoil_above_diagonal(x, p);
     const auto y = results(ir::Eigh{}, {x});
     ASSERT_EQ(y.size(), 2u);
     for (std::int64_t k = 0; k < p.count; ++k) {
