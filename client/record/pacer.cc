@@ -12,7 +12,8 @@ using Clock = std::chrono::steady_clock;
 
 // How far ahead is enough follows from two measurements. The round trip is what the handshake took, or a mark since, if
 // one took less. The time of a step is that between marks, which is short where the device waits for us: then more are
-// let ahead at the next mark, twice as many at most, until the device no longer waits.
+// let ahead at the next mark, twice as many at most, until the device no longer waits. While no mark is under way
+// nobody knows what the device does: such a pause (a checkpoint, the end of an epoch) is no step's time.
 struct Pacer::Shared {
   explicit Shared(std::chrono::nanoseconds trip)
       : ahead(std::clamp<std::uint64_t>(kMostAhead + 2 * trip / kLikelyStep, kMostAhead, kMostAtFirst)),
@@ -27,7 +28,7 @@ struct Pacer::Shared {
 
   std::mutex mutex;
   std::condition_variable came;
-  std::uint64_t begun = 0, done = 0;  // steps
+  std::uint64_t begun = 0, asked = 0, done = 0;  // steps; asked, done: of the last mark that was asked for, that came
   std::uint64_t ahead;
   Clock::duration round_trip;
   Status failure;
@@ -65,6 +66,8 @@ void Pacer::step() {
   std::unique_lock lock(shared_->mutex);
   const auto step = shared_->begun++;  // so many are before it
   if (step != 0 && step % kMarkEvery == 0) {
+    if (shared_->done == shared_->asked) shared_->count = 0;
+    shared_->asked = step;
     lock.unlock();
     session_.sync([shared = shared_, step, asked = Clock::now()](Status status) {
       const std::lock_guard inner(shared->mutex);

@@ -1,0 +1,65 @@
+// How far a loop may run ahead of a device, as the device's marks come back.
+#include "client/record/pacer.h"
+
+#include <chrono>
+#include <deque>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "tests/client/recording_session.h"
+
+namespace burn::client {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Answers a mark when the test says so.
+class MarkingSession : public test::RecordingSession {
+ public:
+  MarkingSession() : RecordingSession(std::make_shared<test::Told>()) {}
+  void sync(SyncCallback done) override { marks_.push_back(std::move(done)); }
+  std::size_t under_way() const { return marks_.size(); }
+  void answer() {
+    auto done = std::move(marks_.front());
+    marks_.pop_front();
+    done(ok_status());
+  }
+
+ private:
+  std::deque<SyncCallback> marks_;
+};
+
+constexpr auto kRoundTrip = 100ms;
+
+// So many steps at once, then their marks one by one, as of a device far away that takes a moment for each four steps.
+void run_steps(Pacer& pacer, MarkingSession& session, int steps) {
+  for (int i = 0; i < steps; ++i) pacer.step();
+  std::this_thread::sleep_for(kRoundTrip);
+  while (session.under_way() > 0) {
+    std::this_thread::sleep_for(2ms);
+    session.answer();
+  }
+}
+
+TEST(Pacer, ALoopOnADeviceFarAwayIsLetAheadByWhatTheDeviceDoesInTwoRoundTrips) {
+  MarkingSession session;
+  Pacer pacer(session, kRoundTrip);
+  const auto at_first = pacer.ahead();
+  EXPECT_GT(at_first, Pacer::kMostAhead);
+  run_steps(pacer, session, 50);
+  EXPECT_GT(pacer.ahead(), at_first) << "a step takes half a millisecond";
+}
+
+TEST(Pacer, APauseOfTheProgramIsNoStepsTime) {
+  MarkingSession session;
+  Pacer pacer(session, kRoundTrip);
+  run_steps(pacer, session, 50);
+  const auto before = pacer.ahead();
+  std::this_thread::sleep_for(1s);  // a checkpoint is written
+  run_steps(pacer, session, 9);     // two marks: the window of four would reach back over the pause
+  EXPECT_EQ(pacer.ahead(), before);
+}
+
+}  // namespace
+}  // namespace burn::client
