@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/error_of.h"
 #include "tests/train/tiny.h"
 #include "tests/train/vectors.h"
 
@@ -264,6 +265,29 @@ TEST_F(Optimizer, ARecordThatDoesNotFitIsAnError) {
   EXPECT_THAT(message(adam, module), ::testing::HasSubstr("1 of the record's 4 tensors"));
   record.remove("weight/moment_2");
   EXPECT_NE(message(adam, module), "");
+}
+
+template <typename Config>
+std::string refused(const Config& config) {
+  return test::error_of([&] { (void)config.init(); });
+}
+
+TEST_F(Optimizer, NumbersThatMakeNoOptimizerAreRefused) {
+  using namespace optim;
+  EXPECT_EQ(refused(AdamConfig{.beta_1 = 1.5}), "AdamConfig: beta_1 is 1.5, must be at least 0 and below 1");
+  EXPECT_EQ(refused(AdamConfig{.beta_2 = 1}), "AdamConfig: beta_2 is 1, must be at least 0 and below 1");
+  EXPECT_EQ(refused(AdamConfig{.epsilon = -1e-8}), "AdamConfig: epsilon is -1e-08, must be at least 0 and finite");
+  EXPECT_EQ(refused(AdamWConfig{.weight_decay = NAN}),
+            "AdamWConfig: weight_decay is nan, must be at least 0 and finite");
+  EXPECT_EQ(refused(AdanConfig{.beta_3 = -0.1}), "AdanConfig: beta_3 is -0.1, must be at least 0 and below 1");
+  EXPECT_EQ(refused(RmsPropConfig{.alpha = 1}), "RmsPropConfig: alpha is 1, must be at least 0 and below 1");
+  EXPECT_EQ(refused(RmsPropConfig{.momentum = -1}), "RmsPropConfig: momentum is -1, must be at least 0 and finite");
+  EXPECT_EQ(refused(AdaGradConfig{.lr_decay = -1}), "AdaGradConfig: lr_decay is -1, must be at least 0 and finite");
+  EXPECT_EQ(refused(SgdConfig{.weight_decay = -1}), "SgdConfig: weight_decay is -1, must be at least 0 and finite");
+  EXPECT_EQ(refused(SgdConfig{.momentum = MomentumConfig{.momentum = -0.9}}),
+            "SgdConfig: momentum is -0.9, must be at least 0 and finite");
+  EXPECT_EQ(refused(MuonConfig{.ns_steps = 0}), "MuonConfig: ns_steps is 0, must be at least 1");
+  EXPECT_EQ(refused(MuonConfig{.epsilon = -1}), "MuonConfig: epsilon is -1, must be at least 0 and finite");
 }
 
 TEST_F(Optimizer, ConfigurationsAreJson) {
