@@ -53,6 +53,24 @@ TEST(CrossEntropy, PadsCountButDoNotContribute) {
   expect_near(weighted(logits(cpu()), targets), {(5 * nll(kFirst, 2) + 2 * nll(kThird, 1)) / 8});
 }
 
+TEST(CrossEntropy, PadsNeedNotBeClasses) {
+  const auto targets = classes({2, -100, 1}, ad());
+  const auto x = logits(ad()).require_grad();
+  const auto loss = nn::CrossEntropyLoss{.pad_tokens = {-100, 3}}(x, targets);
+  const auto gradients = loss.backward();
+  expect_near(loss, {(nll(kFirst, 2) + nll(kThird, 1)) / 3});
+  const auto of_pad = x.grad(gradients)->slice({s(1, 2)});
+  EXPECT_THAT(test::values(of_pad), Each(0));
+  const auto weighted = nn::CrossEntropyLossConfig{.pad_tokens = {-100}, .weights = {{1, 2, 5}}};
+  expect_near(weighted.init(ad())(x, targets), {(5 * nll(kFirst, 2) + 2 * nll(kThird, 1)) / 7});
+  const nn::CrossEntropyLoss smooth{.pad_tokens = {-100}, .smoothing = 0.3};
+  const std::vector<double> one = {1, 1, 1};
+  expect_near(smooth(x, targets), {(smoothed(kFirst, 2, 0.3, one) + smoothed(kThird, 1, 0.3, one)) / 3});
+  // Another number that is no class is an error, as ever.
+  EXPECT_THAT(error_of([&] { (void)nn::CrossEntropyLoss{.pad_tokens = {3}}(x, targets).to_data(); }),
+              ::testing::HasSubstr("index -100 is outside 0..2"));
+}
+
 TEST(CrossEntropy, SmoothsItsTargets) {
   const auto targets = classes({2, 0, 1}, cpu());
   const std::vector<double> one = {1, 1, 1}, weights = {1, 2, 5};
