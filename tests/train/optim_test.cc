@@ -139,7 +139,8 @@ TEST_F(Optimizer, MuonsStepIsNearlyOrthogonal) {
     const auto least = std::min(rows, columns);
     const auto got = square.to_data().to_vec<float>();
     double trace = 0;
-    for (int i = 0; i < least; ++i) trace += got[static_cast<std::size_t>(i * least + i)] / ratio;
+    for (int i = 0; i < least; ++i)
+      trace += got[static_cast<std::size_t>(i) * static_cast<std::size_t>(least + 1)] / ratio;
     EXPECT_NEAR(trace / least, 1, 0.4) << rows << "x" << columns;
   }
 }
@@ -294,6 +295,7 @@ TEST_F(Optimizer, ConfigurationsAreJson) {
   const optim::SgdConfig config{.momentum = optim::MomentumConfig{.nesterov = true},
                                 .grad_clipping = GradientClippingConfig{.norm = 2}};
   const auto loaded = optim::SgdConfig::from_json(config.to_json());
+  ASSERT_TRUE(loaded.momentum && loaded.grad_clipping);
   EXPECT_TRUE(loaded.momentum->nesterov);
   EXPECT_EQ(loaded.grad_clipping->norm, 2.0);
   EXPECT_FALSE(loaded.grad_clipping->value.has_value());

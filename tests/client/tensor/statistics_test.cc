@@ -160,7 +160,7 @@ TEST(Backward, OfMoreThanANumberNeedsTheGradient) {
   const auto x = Tensor<1>::from_data({1, 2}, Device{"cpu"}.autodiff()).require_grad();
   EXPECT_THAT(message_of([&] { (void)x.square().backward(); }), HasSubstr("f32[2] is not one number"));
   const auto gradients = x.square().backward(Tensor<1>::from_data({1, 10}, "cpu"));
-  EXPECT_THAT(values(*x.grad(gradients)), ElementsAre(2, 40));
+  EXPECT_THAT(values(x.grad(gradients).value_or(Tensor<1>{})), ElementsAre(2, 40));
   EXPECT_THAT(message_of([&] { (void)x.square().backward(Tensor<1>::ones({3}, "cpu")); }),
               HasSubstr("the gradient is f32[3]"));
 }
