@@ -295,10 +295,10 @@ TEST_F(Optimizer, ConfigurationsAreJson) {
   const optim::SgdConfig config{.momentum = optim::MomentumConfig{.nesterov = true},
                                 .grad_clipping = GradientClippingConfig{.norm = 2}};
   const auto loaded = optim::SgdConfig::from_json(config.to_json());
-  ASSERT_TRUE(loaded.momentum && loaded.grad_clipping);
-  EXPECT_TRUE(loaded.momentum->nesterov);
-  EXPECT_EQ(loaded.grad_clipping->norm, 2.0);
-  EXPECT_FALSE(loaded.grad_clipping->value.has_value());
+  EXPECT_TRUE(loaded.momentum.value_or(optim::MomentumConfig{}).nesterov);
+  const auto clipping = loaded.grad_clipping.value_or(GradientClippingConfig{});
+  EXPECT_EQ(clipping.norm, 2.0);
+  EXPECT_FALSE(clipping.value.has_value());
 }
 
 }  // namespace

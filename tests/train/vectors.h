@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
 #include "nn/config.h"
 
 namespace burn::test {
@@ -22,15 +21,9 @@ struct Vector {
   nn::detail::JsonReader params;
   double rtol = 0, atol = 0;
 
-  double number(const std::string& param) const { return at(param).number(); }
-  std::int64_t integer(const std::string& param) const { return at(param).integer(); }
-  bool flag(const std::string& param) const { return at(param).flag(); }
-
- private:
-  nn::detail::JsonReader at(const std::string& param) const {
-    if (const auto found = params.find(param)) return *found;
-    throw Error(StatusCode::not_found, id + " has no parameter " + param);
-  }
+  double number(const std::string& param) const { return params.find(param)->number(); }
+  std::int64_t integer(const std::string& param) const { return params.find(param)->integer(); }
+  bool flag(const std::string& param) const { return params.find(param)->flag(); }
 };
 
 // The cases of a file whose op begins so, but for those on views; none where the file is not there.
