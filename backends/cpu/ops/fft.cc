@@ -66,7 +66,7 @@ struct Plans {
 // of them at least fill a vector.
 template <typename T>
 std::int64_t width_of(const Lines& lines, const FftPlan<T>& plan) {
-  constexpr std::int64_t kCache = 256 * 1024;  // bytes
+  constexpr std::int64_t kCache = std::int64_t{256} * 1024;  // bytes
   constexpr std::int64_t kMost = 16;
   if (lines.inner == 1 && plan.wants_one()) return 1;
   const auto fit = kCache / (4 * std::max<std::int64_t>(plan.size(), 1) * static_cast<std::int64_t>(sizeof(T)));
