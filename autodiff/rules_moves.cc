@@ -44,15 +44,17 @@ OperandGradients rule(const ir::Concat& op, const TapedOp& s) {
 }
 
 // What lies where the index points, and zeros elsewhere, for an index with one number per line: a formula that is fused
-// with what surrounds it, where a scatter would need all of it in memory, zeros and all.
+// with what surrounds it, where a scatter would need all of it in memory, zeros and all. An index that points outside
+// is an error of it, as it is of the scatter: the gather that would say so is not run where nobody reads its result.
 Value at_index(const Value& g, const ir::Shape& shape, int axis, const Value& index, const ir::CallSite& site) {
   constexpr std::int64_t kExactInF32 = 1 << 24;
   const auto dtype = shape[axis] <= kExactInF32 ? ir::DType::f32 : ir::DType::i64;
   ir::Shape line = ir::Shape::filled(shape.rank(), 1);
   line[axis] = shape[axis];
   const auto place = client::place_of(g);
-  const Value position = client::reshape(client::arange(place, 0, shape[axis], 1, dtype, site), line, site);
-  const Value is_there = client::pointwise(Fn::equal, position, client::cast(index.inner(), dtype, site), site);
+  const Value positions = client::arange(place, 0, shape[axis], 1, dtype, site);
+  const Value known = client::known_classes(index.inner(), positions, site);
+  const Value is_there = client::pointwise(Fn::equal, client::reshape(positions, line, site), known, site);
   return client::select(is_there, g, client::filled(place, g.shape(), 0, g.dtype(), site), site);
 }
 

@@ -111,14 +111,12 @@ void to_json(JsonWriter& json, const T& value) {
       to_json(json, field);
     });
     json.end_object();
-  } else if constexpr (std::same_as<T, bool>) {
+  } else if constexpr (std::same_as<T, bool> || std::same_as<T, std::string>) {
     json.value(value);
   } else if constexpr (std::integral<T>) {
     json.value(static_cast<std::int64_t>(value));
   } else if constexpr (std::floating_point<T>) {
     json.value(static_cast<double>(value));
-  } else if constexpr (std::same_as<T, std::string>) {
-    json.value(value);
   } else if constexpr (std::is_enum_v<T>) {
     json.value(std::string{enum_names(value)[static_cast<std::size_t>(value)]});
   } else if constexpr (kIsOptionalField<T>) {

@@ -49,11 +49,20 @@ std::int64_t count_of(const Value& x, const ir::Dims& axes) {
   return count;
 }
 
+// The formula over x as wide as a mean needs it. That of whole numbers lies among them, though neither their sum nor
+// their count need be of their dtype.
+template <typename Formula>
+Value in_mean_dtype(const Value& x, const Site& site, Formula&& formula) {
+  if (!ir::is_integer(x.dtype()) || ir::size_of(x.dtype()) == ir::size_of(ir::DType::i64))
+    return in_wide_dtype(x, site, formula);
+  return cast(formula(cast(x, ir::DType::i64, site)), x.dtype(), site);
+}
+
 }  // namespace
 
 Value mean(const Value& value, const ir::Dims& axes, const Site& site) {
   fail_if_empty(value, "mean", site);
-  return in_wide_dtype(value, site, [&](const Value& x) {
+  return in_mean_dtype(value, site, [&](const Value& x) {
     const Value sum = reduce(ir::ReduceFn::sum, x, axes, site);
     return divide_by_count(sum, count_of(x, axes), site);
   });
@@ -61,7 +70,7 @@ Value mean(const Value& value, const ir::Dims& axes, const Site& site) {
 
 Value mean_all(const Value& value, const Site& site) {
   fail_if_empty(value, "mean", site);
-  return in_wide_dtype(value, site, [&](const Value& x) {
+  return in_mean_dtype(value, site, [&](const Value& x) {
     return divide_by_count(reduce_all(ir::ReduceFn::sum, x, site), x.type().num_elements(), site);
   });
 }

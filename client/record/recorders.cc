@@ -20,7 +20,8 @@ std::uint64_t random_seed() { return (std::uint64_t{std::random_device{}()} << 3
 
 [[noreturn]] void refuse_other_device(const ir::Op& op, const std::shared_ptr<DeviceState>& a,
                                       const std::shared_ptr<DeviceState>& b, const ir::CallSite& site) {
-  std::string why = std::string{ir::name(op)} + ": operands are on different devices, " + a->url() + " and " + b->url();
+  std::string why = std::string{ir::name(op)} + ": operands are on different devices, " + a->url() + " and " +
+                    (a->url() == b->url() ? "another session of it" : b->url());
   for (const auto& device : {a, b}) {
     if (const Status health = device->health(); !health.ok()) why += "; " + health.message();
   }

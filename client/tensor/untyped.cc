@@ -79,7 +79,8 @@ Value to_device(const Value& value, const Device& device, const Site& site) {
   }
   if (value.is_tracked()) {
     fail("to_device: " + ir::to_string(value.type()) + " requires a gradient, which does not travel from " +
-             value.device()->url() + " to " + device.url() + "; detach() it first",
+             value.device()->url() + " to " +
+             (value.device()->url() == device.url() ? "another session of it" : device.url()) + "; detach() it first",
          site);
   }
   return upload(place, to_data(value).host_tensor());

@@ -1,5 +1,8 @@
 #include "nn/loss/cross_entropy.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "client/fail.h"
 #include "client/ops/activation.h"
 #include "client/ops/formula.h"
@@ -68,17 +71,23 @@ Term smoothed(const CrossEntropyLoss& loss, double a, const Term& x, const Value
   return -(at_target(weighted) * (1 - a) + all * (a / static_cast<double>(weighted.value().dim(1))));
 }
 
-// 0 for samples with a pad token as their target.
-Term without_pads(const Term& per_sample, const std::vector<std::int64_t>& pad_tokens, const Value& column) {
-  if (pad_tokens.empty()) return per_sample;
-  const Term target = per_sample.with(column);
-  std::optional<Term> is_pad;
-  for (const auto token : pad_tokens) {
-    const Term is_this =
-        target == target.with(client::constant(client::place_of(column), token, column.dtype(), per_sample.site()));
-    is_pad = is_pad ? bool_or(*is_pad, is_this) : is_this;
+// Where the target is one of the tokens; nothing where there are none.
+std::optional<Value> is_one_of(const std::vector<std::int64_t>& tokens, const Value& column, const Site& site) {
+  std::optional<Value> found;
+  for (const auto token : tokens) {
+    const Value number = client::constant(client::place_of(column), token, column.dtype(), site);
+    const Value is_this = client::pointwise(ir::PointwiseFn::equal, column, number, site);
+    found = found ? client::pointwise(ir::PointwiseFn::bool_or, *found, is_this, site) : is_this;
   }
-  return select(*is_pad, 0.0, per_sample);
+  return found;
+}
+
+// The pad tokens that are no classes, as -100 is none.
+std::vector<std::int64_t> outside(const std::vector<std::int64_t>& pad_tokens, std::int64_t classes) {
+  std::vector<std::int64_t> result;
+  std::copy_if(pad_tokens.begin(), pad_tokens.end(), std::back_inserter(result),
+               [&](std::int64_t token) { return token < 0 || token >= classes; });
+  return result;
 }
 
 }  // namespace
@@ -87,14 +96,22 @@ Tensor<1> CrossEntropyLoss::forward(const Tensor<2>& x, const Tensor<1, Int>& ta
   const auto site = at(where, "cross_entropy");
   check_operands(*this, x.value(), targets.value(), site);
   const Value column = client::unsqueeze(targets.value(), {1}, site);  // [batch, 1]
+  const auto is_pad = is_one_of(pad_tokens, column, site);
+  // A pad that is no class is looked up as the first one, and has no weight.
+  const auto is_outside = is_one_of(outside(pad_tokens, x.value().dim(1)), column, site);
+  const auto unless_outside = [&](const Value& v) {
+    if (!is_outside) return v;
+    return client::select(*is_outside, client::constant(client::place_of(v), 0, v.dtype(), site), v, site);
+  };
+  const Value known = unless_outside(column);
   return Tensor<1>{client::in_wide_dtype(x.value(), site, [&](const Term& wide) {
-    const Term picked = smoothing ? smoothed(*this, *smoothing, wide, column, site) : plain(*this, wide, column, site);
-    const Term per_sample = without_pads(picked, pad_tokens, column);
+    const Term picked = smoothing ? smoothed(*this, *smoothing, wide, known, site) : plain(*this, wide, known, site);
+    const Term per_sample = is_pad ? select(wide.with(*is_pad), 0.0, picked) : picked;
     if (!weights) return wide.with(client::mean_all(per_sample, site));
-    const Value weight = client::to_compute_dtype(weights->slot().value, site);
-    const Term total = wide.with(client::reduce_all(ir::ReduceFn::sum, per_sample, site));
-    return total /
-           wide.with(client::reduce_all(ir::ReduceFn::sum, client::gather(weight, 0, targets.value(), site), site));
+    const Value weight = client::unsqueeze(client::to_compute_dtype(weights->slot().value, site), {1}, site);
+    const Value of_samples = unless_outside(client::gather(weight, 0, known, site));
+    return wide.with(client::reduce_all(ir::ReduceFn::sum, per_sample, site)) /
+           wide.with(client::reduce_all(ir::ReduceFn::sum, of_samples, site));
   })};
 }
 

@@ -15,8 +15,9 @@ namespace burn::nn {
 // of 0 counts as the smallest normal number).
 //
 // Weights: each sample counts weights[target] times, and the sum is divided by the sum of those. Pad tokens: samples
-// with such a target contribute nothing, but still count in what the sum is divided by. Smoothing by a: every class
-// gets a / classes of the target, its own class 1 - a more.
+// with such a target contribute nothing, but still count in what the sum is divided by. They need not be classes: -100
+// is looked up nowhere and has no weight. Smoothing by a: every class gets a / classes of the target, its own class
+// 1 - a more.
 struct CrossEntropyLoss {
   std::vector<std::int64_t> pad_tokens{};
   std::optional<RunningState<1>> weights{};  // [class]; no parameter, but it moves with the module

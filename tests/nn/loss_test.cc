@@ -16,6 +16,11 @@ Tensor<1, Int> classes(const std::vector<std::int64_t>& ids, const Device& devic
   return Tensor<1, Int>::from_data(TensorData(ids, {static_cast<std::int64_t>(ids.size())}), device);
 }
 
+template <int D>
+Tensor<D> gradient_of(const Tensor<D>& x, const Gradients& gradients) {
+  return x.grad(gradients).value_or(Tensor<D>{});
+}
+
 // -log softmax(row)[target], in doubles.
 double nll(const std::vector<double>& row, std::size_t target) {
   double sum = 0;
@@ -53,6 +58,24 @@ TEST(CrossEntropy, PadsCountButDoNotContribute) {
   expect_near(weighted(logits(cpu()), targets), {(5 * nll(kFirst, 2) + 2 * nll(kThird, 1)) / 8});
 }
 
+TEST(CrossEntropy, PadsNeedNotBeClasses) {
+  const auto targets = classes({2, -100, 1}, ad());
+  const auto x = logits(ad()).require_grad();
+  const auto loss = nn::CrossEntropyLoss{.pad_tokens = {-100, 3}}(x, targets);
+  const auto gradients = loss.backward();
+  expect_near(loss, {(nll(kFirst, 2) + nll(kThird, 1)) / 3});
+  const auto of_pad = gradient_of(x, gradients).slice({s(1, 2)});
+  EXPECT_THAT(test::values(of_pad), Each(0));
+  const auto weighted = nn::CrossEntropyLossConfig{.pad_tokens = {-100}, .weights = {{1, 2, 5}}};
+  expect_near(weighted.init(ad())(x, targets), {(5 * nll(kFirst, 2) + 2 * nll(kThird, 1)) / 7});
+  const nn::CrossEntropyLoss smooth{.pad_tokens = {-100}, .smoothing = 0.3};
+  const std::vector<double> one = {1, 1, 1};
+  expect_near(smooth(x, targets), {(smoothed(kFirst, 2, 0.3, one) + smoothed(kThird, 1, 0.3, one)) / 3});
+  // Another number that is no class is an error, as ever.
+  EXPECT_THAT(error_of([&] { (void)nn::CrossEntropyLoss{.pad_tokens = {3}}(x, targets).to_data(); }),
+              ::testing::HasSubstr("index -100 is outside 0..2"));
+}
+
 TEST(CrossEntropy, SmoothsItsTargets) {
   const auto targets = classes({2, 0, 1}, cpu());
   const std::vector<double> one = {1, 1, 1}, weights = {1, 2, 5};
@@ -74,7 +97,7 @@ TEST(CrossEntropy, TakesProbabilities) {
   const auto y = loss(certain, classes({0}, ad()));
   const auto gradients = y.backward();
   EXPECT_TRUE(std::isfinite(y.into_scalar<double>()));
-  for (const double g : test::values(*certain.grad(gradients))) EXPECT_TRUE(std::isfinite(g));
+  for (const double g : test::values(gradient_of(certain, gradients))) EXPECT_TRUE(std::isfinite(g));
 }
 
 TEST(CrossEntropy, HasTheRightGradients) {
@@ -95,7 +118,7 @@ TEST(CrossEntropy, OfLargeLogitsStaysFinite) {
   const auto loss = nn::CrossEntropyLoss{}(x, classes({1}, ad()));
   const auto gradients = loss.backward();
   expect_near(loss, {2e4});
-  expect_near(*x.grad(gradients), {1, -1});
+  expect_near(gradient_of(x, gradients), {1, -1});
 }
 
 TEST(CrossEntropy, WeightsMoveWithTheModuleButDoNotTrain) {
@@ -188,13 +211,14 @@ TEST(BinaryCrossEntropy, AtTheEdgesStaysFinite) {
   const auto loss = nn::BinaryCrossEntropyLoss{}(p, classes({0, 1, 1, 0}, ad()));
   const auto gradients = loss.backward();
   EXPECT_TRUE(std::isfinite(loss.into_scalar<double>()));
-  EXPECT_THAT(test::values(*p.grad(gradients)), Each(::testing::Truly([](double g) { return std::isfinite(g); })));
+  EXPECT_THAT(test::values(gradient_of(p, gradients)),
+              Each(::testing::Truly([](double g) { return std::isfinite(g); })));
 }
 
 TEST(BinaryCrossEntropy, OfAZeroLogitHasASlope) {
   const auto x = Tensor<1>::zeros({2}, ad()).require_grad();
   const auto gradients = nn::BinaryCrossEntropyLoss{.logits = true}(x, classes({1, 0}, ad())).backward();
-  expect_near(*x.grad(gradients), {-0.25, 0.25});
+  expect_near(gradient_of(x, gradients), {-0.25, 0.25});
 }
 
 TEST(BinaryCrossEntropy, RefusesWhatDoesNotFit) {

@@ -16,7 +16,6 @@ namespace burn {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 using Index = std::int64_t;
 
@@ -26,6 +25,11 @@ Tensor<2> none(const Device& d) { return Tensor<2>::zeros({0, 3}, d); }
 Tensor<2> square(const Device& d) { return Tensor<2>::from_data({{1, 2}, {2, 4}}, d); }  // singular
 Tensor<1, Int> at_index(const Device& d, Index i) { return Tensor<1, Int>::full({1}, i, d); }
 Tensor<2, Int> places(const Device& d, Index i) { return Tensor<2, Int>::full({2, 2}, i, d); }
+// The gradient of what `f` makes of a parameter, where nothing else is read.
+Tensor<2> slope(const Device& d, const std::function<Tensor<1>(const Tensor<2>&)>& f) {
+  const auto parameter = x(d.autodiff()).require_grad();
+  return parameter.grad(f(parameter).backward()).value_or(Tensor<2>{});
+}
 Tensor<1> tracked(const Device& d) { return Tensor<1>::ones({3}, d.autodiff()).require_grad(); }
 
 struct Case {
@@ -105,6 +109,8 @@ const std::vector<Case> kRefusedAtTheCall = {
     BAD("linear", (nn::LinearConfig{.d_input = 4, .d_output = 2}.init(d)(x(d))), "f32[2, 3]", "4"),
     // tensors of two devices, two dtypes
     BAD("add", x(d) + Tensor<2>::ones({2, 3}, "null"), "different devices", "null"),
+    BAD("add", x(d) + x(Device::new_session(d.url())), "different devices", " and another session of it"),
+    BAD("to_device", tracked(d).to_device(Device::new_session(d.url())), "requires a gradient", " to another session of it"),
     BAD("matmul", x(d).matmul(Tensor<2>::ones({3, 3}, "null")), "different devices", "null"),
     BAD("cat", (Tensor<2>::cat({x(d), Tensor<2>::ones({3, 3}, "null")}, 0)), "different devices", "null"),
     BAD("mask_where", x(d).mask_where(Tensor<2, Bool>::zeros({2, 3}, "null"), x(d)), "different devices", "null"),
@@ -155,6 +161,12 @@ const std::vector<Case> kFoundByTheWorker = {
     BAD("one_hot", at_index(d, -1).one_hot(3).to_data(), "index -1 is outside 0..2"),
     BAD("one_hot_fill", at_index(d, 3).one_hot_fill(3, 1, 0, -1).to_data(), "index 3 is outside 0..2"),
     BAD("one_hot_fill", at_index(d, -4).one_hot_fill(3, 1, 0, -1).to_data(), "index -1 is outside 0..2"),
+    // the same where only the gradient is read, as in a loop that looks at its loss now and then
+    BAD("select", slope(d, [](const auto& w) { return w.select(0, at_index(w.device(), 5)).sum(); }).to_data(), "index 5 is outside 0..1"),
+    BAD("gather", slope(d, [](const auto& w) { return w.gather(1, Tensor<2, Int>::full({2, 1}, -1, w.device())).sum(); }).to_data(), "index -1 is outside 0..2"),
+    BAD("gather", slope(d, [](const auto& w) { return w.gather(1, places(w.device(), 7)).sum(); }).to_data(), "index 7 is outside 0..2"),
+    BAD("cross_entropy", slope(d, [](const auto& w) { return nn::CrossEntropyLoss{}(w, (Tensor<1, Int>::full({2}, 7, w.device()))); }).to_data(), "index 7 is outside 0..2"),
+    BAD("cross_entropy", slope(d, [](const auto& w) { return nn::CrossEntropyLossConfig{.smoothing = 0.1}.init(w.device())(w, (Tensor<1, Int>::full({2}, 7, w.device()))); }).to_data(), "index 7 is outside 0..2"),
     // a matrix that has no inverse
     BAD("inverse", linalg::inverse(square(d)).to_data(), "2 x 2", "singular", "pivot 1 is 0"),
     BAD("solve", linalg::solve(square(d), square(d)).to_data(), "2 x 2", "singular"),

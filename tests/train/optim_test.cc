@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/error_of.h"
 #include "tests/train/tiny.h"
 #include "tests/train/vectors.h"
 
@@ -138,7 +139,8 @@ TEST_F(Optimizer, MuonsStepIsNearlyOrthogonal) {
     const auto least = std::min(rows, columns);
     const auto got = square.to_data().to_vec<float>();
     double trace = 0;
-    for (int i = 0; i < least; ++i) trace += got[static_cast<std::size_t>(i * least + i)] / ratio;
+    for (int i = 0; i < least; ++i)
+      trace += got[static_cast<std::size_t>(i) * static_cast<std::size_t>(least + 1)] / ratio;
     EXPECT_NEAR(trace / least, 1, 0.4) << rows << "x" << columns;
   }
 }
@@ -266,13 +268,37 @@ TEST_F(Optimizer, ARecordThatDoesNotFitIsAnError) {
   EXPECT_NE(message(adam, module), "");
 }
 
+template <typename Config>
+std::string refused(const Config& config) {
+  return test::error_of([&] { (void)config.init(); });
+}
+
+TEST_F(Optimizer, NumbersThatMakeNoOptimizerAreRefused) {
+  using namespace optim;
+  EXPECT_EQ(refused(AdamConfig{.beta_1 = 1.5}), "AdamConfig: beta_1 is 1.5, must be at least 0 and below 1");
+  EXPECT_EQ(refused(AdamConfig{.beta_2 = 1}), "AdamConfig: beta_2 is 1, must be at least 0 and below 1");
+  EXPECT_EQ(refused(AdamConfig{.epsilon = -1e-8}), "AdamConfig: epsilon is -1e-08, must be at least 0 and finite");
+  EXPECT_EQ(refused(AdamWConfig{.weight_decay = NAN}),
+            "AdamWConfig: weight_decay is nan, must be at least 0 and finite");
+  EXPECT_EQ(refused(AdanConfig{.beta_3 = -0.1}), "AdanConfig: beta_3 is -0.1, must be at least 0 and below 1");
+  EXPECT_EQ(refused(RmsPropConfig{.alpha = 1}), "RmsPropConfig: alpha is 1, must be at least 0 and below 1");
+  EXPECT_EQ(refused(RmsPropConfig{.momentum = -1}), "RmsPropConfig: momentum is -1, must be at least 0 and finite");
+  EXPECT_EQ(refused(AdaGradConfig{.lr_decay = -1}), "AdaGradConfig: lr_decay is -1, must be at least 0 and finite");
+  EXPECT_EQ(refused(SgdConfig{.weight_decay = -1}), "SgdConfig: weight_decay is -1, must be at least 0 and finite");
+  EXPECT_EQ(refused(SgdConfig{.momentum = MomentumConfig{.momentum = -0.9}}),
+            "SgdConfig: momentum is -0.9, must be at least 0 and finite");
+  EXPECT_EQ(refused(MuonConfig{.ns_steps = 0}), "MuonConfig: ns_steps is 0, must be at least 1");
+  EXPECT_EQ(refused(MuonConfig{.epsilon = -1}), "MuonConfig: epsilon is -1, must be at least 0 and finite");
+}
+
 TEST_F(Optimizer, ConfigurationsAreJson) {
   const optim::SgdConfig config{.momentum = optim::MomentumConfig{.nesterov = true},
                                 .grad_clipping = GradientClippingConfig{.norm = 2}};
   const auto loaded = optim::SgdConfig::from_json(config.to_json());
-  EXPECT_TRUE(loaded.momentum->nesterov);
-  EXPECT_EQ(loaded.grad_clipping->norm, 2.0);
-  EXPECT_FALSE(loaded.grad_clipping->value.has_value());
+  EXPECT_TRUE(loaded.momentum.value_or(optim::MomentumConfig{}).nesterov);
+  const auto clipping = loaded.grad_clipping.value_or(GradientClippingConfig{});
+  EXPECT_EQ(clipping.norm, 2.0);
+  EXPECT_FALSE(clipping.value.has_value());
 }
 
 }  // namespace

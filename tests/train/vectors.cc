@@ -10,8 +10,8 @@ using nn::detail::JsonReader;
 
 Vector::Array read_array(const JsonReader& json) {
   Vector::Array array;
-  nn::detail::from_json(*json.find("shape"), array.shape);
-  nn::detail::from_json(*json.find("data"), array.data);
+  nn::detail::from_json(member(json, "shape"), array.shape);
+  nn::detail::from_json(member(json, "data"), array.data);
   return array;
 }
 
@@ -22,7 +22,7 @@ std::vector<Vector::Array> read_arrays(const JsonReader& json) {
 }
 
 std::filesystem::path folder() {
-  const char* given = std::getenv("BURN_VECTORS_DIR");
+  const char* given = std::getenv("BURN_VECTORS_DIR");  // NOLINT(concurrency-mt-unsafe): nobody sets it
   return given != nullptr ? given : "../shared/vectors";
 }
 
@@ -33,15 +33,15 @@ std::vector<Vector> vectors_of(const std::string& file, const std::string& op_pr
   std::ifstream lines(folder() / file);
   for (std::string line; std::getline(lines, line);) {
     const auto json = JsonReader::parse(line, file);
-    const auto op = json.find("op")->string();
+    const auto op = member(json, "op").string();
     if (!op.starts_with(op_prefix) || json.find("views")) continue;  // strides are no matter of an optimizer
-    vectors.push_back({.id = json.find("id")->string(),
+    vectors.push_back({.id = member(json, "id").string(),
                        .op = op,
-                       .inputs = read_arrays(*json.find("inputs")),
-                       .outputs = read_arrays(*json.find("outputs")),
-                       .params = *json.find("params"),
-                       .rtol = json.find("rtol")->number(),
-                       .atol = json.find("atol")->number()});
+                       .inputs = read_arrays(member(json, "inputs")),
+                       .outputs = read_arrays(member(json, "outputs")),
+                       .params = member(json, "params"),
+                       .rtol = member(json, "rtol").number(),
+                       .atol = member(json, "atol").number()});
   }
   return vectors;
 }

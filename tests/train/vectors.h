@@ -6,9 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "nn/config.h"
 
 namespace burn::test {
+
+// Errors (thrown): the object has none of that name.
+inline nn::detail::JsonReader member(const nn::detail::JsonReader& json, const std::string& name) {
+  if (const auto found = json.find(name)) return *found;
+  throw Error(StatusCode::not_found, "a vector has no " + name);
+}
 
 struct Vector {
   struct Array {
@@ -21,9 +28,9 @@ struct Vector {
   nn::detail::JsonReader params;
   double rtol = 0, atol = 0;
 
-  double number(const std::string& param) const { return params.find(param)->number(); }
-  std::int64_t integer(const std::string& param) const { return params.find(param)->integer(); }
-  bool flag(const std::string& param) const { return params.find(param)->flag(); }
+  double number(const std::string& param) const { return member(params, param).number(); }
+  std::int64_t integer(const std::string& param) const { return member(params, param).integer(); }
+  bool flag(const std::string& param) const { return member(params, param).flag(); }
 };
 
 // The cases of a file whose op begins so, but for those on views; none where the file is not there.

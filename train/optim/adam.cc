@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "train/optim/math.h"
+#include "train/optim/ranges.h"
 
 namespace burn::optim {
 namespace {
@@ -62,14 +63,21 @@ class Adam : public TensorOptimizer {
   const WeightDecay decay_;
 };
 
+void check(const char* name, const AdamConfig& config) {
+  detail::check_rates(name, {{"beta_1", config.beta_1}, {"beta_2", config.beta_2}});
+  detail::check_not_negative(name, {{"epsilon", config.epsilon}, {"weight_decay", config.weight_decay}});
+}
+
 }  // namespace
 
 ModuleOptimizer AdamConfig::init() const {
+  check("AdamConfig", *this);
   return ModuleOptimizer{std::make_shared<Adam>(*this, WeightDecay::in_gradient), grad_clipping};
 }
 
 ModuleOptimizer AdamWConfig::init() const {
   const AdamConfig adam{beta_1, beta_2, epsilon, weight_decay, amsgrad, grad_clipping};
+  check("AdamWConfig", adam);
   return ModuleOptimizer{
       std::make_shared<Adam>(adam, cautious_weight_decay ? WeightDecay::cautious : WeightDecay::decoupled),
       grad_clipping};

@@ -7,6 +7,7 @@
 #include "client/fail.h"
 #include "client/ops/formula.h"
 #include "train/optim/math.h"
+#include "train/optim/ranges.h"
 
 namespace burn::optim {
 namespace {
@@ -71,6 +72,11 @@ class Muon : public TensorOptimizer {
 
 }  // namespace
 
-ModuleOptimizer MuonConfig::init() const { return ModuleOptimizer{std::make_shared<Muon>(*this), grad_clipping}; }
+ModuleOptimizer MuonConfig::init() const {
+  nn::detail::check_at_least("MuonConfig", "ns_steps", ns_steps, 1);
+  detail::check_not_negative("MuonConfig",
+                             {{"momentum", momentum.momentum}, {"epsilon", epsilon}, {"weight_decay", weight_decay}});
+  return ModuleOptimizer{std::make_shared<Muon>(*this), grad_clipping};
+}
 
 }  // namespace burn::optim

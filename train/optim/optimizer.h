@@ -53,7 +53,8 @@ class Optimizer {
 
 }  // namespace burn::optim
 
-// The end of an optimizer's configuration: its fields, and what it makes. The .cc file defines init().
+// The end of an optimizer's configuration: its fields, and what it makes. The .cc file defines init(). Errors: a number
+// out of range, by its name.
 #define BURN_OPTIMIZER_CONFIG(Type, ...)        \
   BURN_CONFIG(Type, __VA_ARGS__)                \
   ::burn::optim::ModuleOptimizer init() const;  \

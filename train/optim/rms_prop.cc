@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "train/optim/math.h"
+#include "train/optim/ranges.h"
 
 namespace burn::optim {
 namespace {
@@ -123,8 +124,21 @@ class Adan : public TensorOptimizer {
 
 }  // namespace
 
-ModuleOptimizer RmsPropConfig::init() const { return ModuleOptimizer{std::make_shared<RmsProp>(*this), grad_clipping}; }
-ModuleOptimizer AdaGradConfig::init() const { return ModuleOptimizer{std::make_shared<AdaGrad>(*this), grad_clipping}; }
-ModuleOptimizer AdanConfig::init() const { return ModuleOptimizer{std::make_shared<Adan>(*this), grad_clipping}; }
+ModuleOptimizer RmsPropConfig::init() const {
+  detail::check_rates("RmsPropConfig", {{"alpha", alpha}});
+  detail::check_not_negative("RmsPropConfig",
+                             {{"momentum", momentum}, {"epsilon", epsilon}, {"weight_decay", weight_decay}});
+  return ModuleOptimizer{std::make_shared<RmsProp>(*this), grad_clipping};
+}
+ModuleOptimizer AdaGradConfig::init() const {
+  detail::check_not_negative("AdaGradConfig",
+                             {{"lr_decay", lr_decay}, {"epsilon", epsilon}, {"weight_decay", weight_decay}});
+  return ModuleOptimizer{std::make_shared<AdaGrad>(*this), grad_clipping};
+}
+ModuleOptimizer AdanConfig::init() const {
+  detail::check_rates("AdanConfig", {{"beta_1", beta_1}, {"beta_2", beta_2}, {"beta_3", beta_3}});
+  detail::check_not_negative("AdanConfig", {{"epsilon", epsilon}, {"weight_decay", weight_decay}});
+  return ModuleOptimizer{std::make_shared<Adan>(*this), grad_clipping};
+}
 
 }  // namespace burn::optim

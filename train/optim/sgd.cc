@@ -3,6 +3,7 @@
 #include <array>
 
 #include "train/optim/math.h"
+#include "train/optim/ranges.h"
 
 namespace burn::optim {
 namespace {
@@ -43,6 +44,10 @@ class Sgd : public TensorOptimizer {
 
 }  // namespace
 
-ModuleOptimizer SgdConfig::init() const { return ModuleOptimizer{std::make_shared<Sgd>(*this), grad_clipping}; }
+ModuleOptimizer SgdConfig::init() const {
+  detail::check_not_negative("SgdConfig", {{"weight_decay", weight_decay}});
+  if (momentum) detail::check_not_negative("SgdConfig", {{"momentum", momentum->momentum}});
+  return ModuleOptimizer{std::make_shared<Sgd>(*this), grad_clipping};
+}
 
 }  // namespace burn::optim

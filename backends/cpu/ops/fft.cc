@@ -15,16 +15,17 @@
 namespace burn::backends::cpu {
 namespace {
 
-// e^(-2 pi i k / n) for the first half of the circle.
+// e^(-2 pi i k / n) for the first half of the circle, n even. From the nearer end, and the cosine from the quarter: the
+// sine of the far end is 0, as a real spectrum's last number is real.
 template <typename T>
 struct Turns {
   std::vector<T> cos, sin;
 
   explicit Turns(std::int64_t n) {
+    const double turn = 2 * std::numbers::pi / static_cast<double>(n);
     for (std::int64_t k = 0; k <= n / 2; ++k) {
-      const double angle = 2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n);
-      cos.push_back(static_cast<T>(std::cos(angle)));
-      sin.push_back(static_cast<T>(-std::sin(angle)));
+      cos.push_back(static_cast<T>(std::sin(turn * static_cast<double>(n - 4 * k) / 4)));
+      sin.push_back(static_cast<T>(-std::sin(turn * static_cast<double>(std::min(k, n / 2 - k)))));
     }
   }
 };
@@ -65,7 +66,7 @@ struct Plans {
 // of them at least fill a vector.
 template <typename T>
 std::int64_t width_of(const Lines& lines, const FftPlan<T>& plan) {
-  constexpr std::int64_t kCache = 256 * 1024;  // bytes
+  constexpr std::int64_t kCache = std::int64_t{256} * 1024;  // bytes
   constexpr std::int64_t kMost = 16;
   if (lines.inner == 1 && plan.wants_one()) return 1;
   const auto fit = kCache / (4 * std::max<std::int64_t>(plan.size(), 1) * static_cast<std::int64_t>(sizeof(T)));

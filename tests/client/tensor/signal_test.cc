@@ -45,6 +45,21 @@ TEST(Signal, AnImpulseIsSpreadAndAConstantIsOneNumber) {
   EXPECT_THAT(values(signal::rfft(Tensor<1>::ones({4}, device()), 0).first), ElementsAre(4, 0, 0));
 }
 
+// Exactly: the phase of a negative number is pi, and -pi where 1e-16 is left below it.
+TEST(Signal, TheEndsOfARealSpectrumAreReal) {
+  for (const auto dtype : {DType::f64, DType::f32}) {
+    for (const std::int64_t n : {2, 4, 6, 8, 10, 12, 64, 100}) {
+      for (const int dim : {1, 2}) {
+        const std::array<std::int64_t, 3> dims{3, dim == 1 ? n : 5, dim == 2 ? n : 5};
+        const auto im = signal::rfft(random<3>(dims, dtype), dim).second;
+        for (const auto end : {std::int64_t{0}, n / 2})
+          EXPECT_EQ(im.narrow(dim, end, 1).max_abs().into_scalar<double>(), 0)
+              << "bin " << end << " of " << n << ", dim " << dim;
+      }
+    }
+  }
+}
+
 // Every length, along every dim, there and back.
 TEST(Signal, InversesGiveBackWhatWasTransformed) {
   for (const std::int64_t n : {1, 2, 3, 7, 8, 15, 30, 31, 32, 37, 61, 64, 100, 101, 1000, 1009, 4096}) {

@@ -64,6 +64,21 @@ TEST(Statistics, HalfPrecisionAddsInSingle) {
   EXPECT_THAT(values(x.dot(x)), ElementsAre(4096));
 }
 
+TEST(Statistics, TheMeanOfNarrowIntegersIsAmongThem) {
+  const auto mean_of = [](std::int64_t number, std::int64_t count, DType dtype) {
+    return Tensor<1, Int>::full({count}, number, {"cpu", dtype}).mean().item();
+  };
+  EXPECT_EQ(mean_of(200, 1000, DType::u8), 200);  // neither sum nor count is a u8
+  EXPECT_EQ(mean_of(-100, 1000, DType::i8), -100);
+  EXPECT_EQ(mean_of(-30000, 70000, DType::i16), -30000);
+  EXPECT_EQ(mean_of(2'000'000'000, 3, DType::i32), 2'000'000'000);
+  EXPECT_EQ(mean_of(4'000'000'000, 3, DType::u32), 4'000'000'000);
+  const auto pixels = Tensor<2, Int>::from_ints({{250, 253}, {-7, 0}}, {"cpu", DType::i16});
+  EXPECT_THAT(pixels.mean_dim(1).to_vec_as<int>(), ElementsAre(251, -3));  // toward zero
+  EXPECT_EQ(pixels.mean_dims({0, 1}).item(), 124);
+  EXPECT_EQ(pixels.mean().dtype(), DType::i16);
+}
+
 TEST(Statistics, ClosenessTakesInfinitiesAsEqualAndNaNAsFar) {
   const auto x = Tensor<1>::from_data({1, kInf, NAN, kInf}, "cpu"),
              y = Tensor<1>::from_data({1.000001f, kInf, NAN, 1}, "cpu");
@@ -145,7 +160,7 @@ TEST(Backward, OfMoreThanANumberNeedsTheGradient) {
   const auto x = Tensor<1>::from_data({1, 2}, Device{"cpu"}.autodiff()).require_grad();
   EXPECT_THAT(message_of([&] { (void)x.square().backward(); }), HasSubstr("f32[2] is not one number"));
   const auto gradients = x.square().backward(Tensor<1>::from_data({1, 10}, "cpu"));
-  EXPECT_THAT(values(*x.grad(gradients)), ElementsAre(2, 40));
+  EXPECT_THAT(values(x.grad(gradients).value_or(Tensor<1>{})), ElementsAre(2, 40));
   EXPECT_THAT(message_of([&] { (void)x.square().backward(Tensor<1>::ones({3}, "cpu")); }),
               HasSubstr("the gradient is f32[3]"));
 }

@@ -1,0 +1,35 @@
+// Which numbers an optimizer's configuration may have, looked at by its init(). Each throws burn::Error:
+// "AdamConfig: beta_1 is 1.5, must be at least 0 and below 1".
+#pragma once
+
+#include <cmath>
+#include <initializer_list>
+#include <sstream>
+
+#include "nn/checks.h"
+
+namespace burn::optim::detail {
+
+struct Field {
+  const char* name;
+  double value;
+};
+
+inline void check_range(const char* config, const Field& field, double below, const char* range) {
+  if (field.value >= 0 && field.value < below) return;  // false for NaN
+  std::ostringstream text;
+  text << field.name << " is " << field.value << ", must be " << range;
+  nn::detail::reject(config, text.str());
+}
+
+// How much of a running mean stays from step to step: at 1 it would never hear of a gradient, and 1 - rate^step, which
+// corrects for the start, would be 0.
+inline void check_rates(const char* config, std::initializer_list<Field> fields) {
+  for (const auto& field : fields) check_range(config, field, 1, "at least 0 and below 1");
+}
+
+inline void check_not_negative(const char* config, std::initializer_list<Field> fields) {
+  for (const auto& field : fields) check_range(config, field, HUGE_VAL, "at least 0 and finite");
+}
+
+}  // namespace burn::optim::detail
