@@ -289,7 +289,7 @@ void Stream::answer(grpc::Status status) {
 }
 
 void Stream::finish_when_written() {
-  if (writing_) return;
+  if (writing_ || !answer_) return;
   call_->stream.Finish(*answer_, finished_.hand_over());
 }
 

@@ -45,7 +45,7 @@ Status Answers::answer(proto::Body body, SharedBytes bytes) {
   ++told_;
   const SharedBytes inside = is_download ? SharedBytes{} : bytes;
   if (holds_) BURN_RETURN_IF_ERROR(hold(body, inside));
-  const Status sent = send(body, inside);
+  Status sent = send(body, inside);
   if (!is_download) return sent;
   if (!holds_ && !channel_) return sent;  // nobody will ever ask for it
   downloads_.push_back({std::get<proto::Data>(body).request, told_, std::move(bytes)});
