@@ -75,7 +75,7 @@ void Watch::in_child() {
 
 }  // namespace
 
-void watch_forks() { (void)watch(); }
+void watch_forks() { (void)watch(); }  // its first call registers the handlers
 
 void keep_whole_over_forks(std::mutex& mutex) { watch().mutexes.add(&mutex); }
 

@@ -34,7 +34,7 @@ void ask_for(Turns turns) {
   if (!read_attributes(now)) return;
   now.size = sizeof now;
   now.runtime = turns == Turns::brief ? kBrief : 0;
-  (void)::syscall(SYS_sched_setattr, 0, &now, 0);
+  (void)::syscall(SYS_sched_setattr, 0, &now, 0);  // a wish: kernels that do not know it refuse
 }
 
 bool are_turns_brief() {

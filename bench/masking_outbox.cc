@@ -1,5 +1,6 @@
-// Our outbox with random masks instead of masks of zeros, as RFC 6455 asks of clients, for the benchmark that links
-// this file in the place of net/transport/ws_outbox.cc: what masks cost (ADR 026). One connection a process.
+// What our outbox puts on the wire, with random masks instead of masks of zeros, as RFC 6455 asks of clients: for the
+// benchmark that links this file in the place of net/transport/ws_outbox.cc, to see what masks cost (ADR 026). One
+// connection a process.
 #include <algorithm>
 #include <cstring>
 #include <random>
@@ -26,11 +27,6 @@ void Outbox::add(proto::EncodedFrame frame) {
   }
   bytes_ += piece.size();
   pieces_.push_back(std::move(piece));
-}
-
-void Outbox::add_raw(std::string bytes) {
-  bytes_ += bytes.size();
-  pieces_.push_back({std::move(bytes), {}});
 }
 
 std::size_t Outbox::parts(std::span<iovec, kMaxParts> parts, std::size_t most) const {
@@ -66,20 +62,6 @@ std::size_t Outbox::parts(std::span<iovec, kMaxParts> parts, std::size_t most) c
     }
   }
   return count;
-}
-
-void Outbox::consume(std::size_t count) {
-  bytes_ -= count;
-  gone_ += count;
-  while (!pieces_.empty() && gone_ >= pieces_.front().size()) {
-    gone_ -= pieces_.front().size();
-    pieces_.pop_front();
-  }
-}
-
-void Outbox::clear() {
-  pieces_.clear();
-  bytes_ = gone_ = 0;
 }
 
 }  // namespace burn::net::ws

@@ -31,7 +31,7 @@ class Scope {
   ~Scope() {
     if (ended_) return;
     try {
-      (void)end();
+      (void)end();   // a batch that was not made is followed by nothing
     } catch (...) {  // NOLINT: the batcher's exception is the one to report
     }
   }

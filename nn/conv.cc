@@ -1,57 +1,18 @@
 #include "nn/conv.h"
 
-#include <algorithm>
-#include <functional>
-#include <numeric>
-
 #include "client/fail.h"
 #include "nn/checks.h"
+#include "nn/conv_sizes.h"
 
 namespace burn::nn {
 namespace {
 
-template <std::size_t N>
-using Sizes = std::array<std::int64_t, N>;
-
-// The configuration of a convolution of any rank.
-template <std::size_t N>
-struct Spec {
-  const char* config;
-  Sizes<2> channels;
-  Sizes<N> kernel, stride, dilation;
-  std::int64_t groups;
-  PaddingConfig<N> padding;
-  bool bias;
-  Initializer initializer;
-
-  void check() const {
-    detail::check_at_least(config, "channels", channels, 1);
-    detail::check_at_least(config, "kernel_size", kernel, 1);
-    detail::check_at_least(config, "stride", stride, 1);
-    detail::check_at_least(config, "dilation", dilation, 1);
-    detail::check_at_least(config, "groups", groups, 1);
-    detail::check_padding(config, padding.kind, padding.begin, padding.end);
-    if (channels[0] % groups != 0 || channels[1] % groups != 0) {
-      detail::reject(config, std::to_string(groups) + " groups do not divide " + std::to_string(channels[0]) +
-                                 " input and " + std::to_string(channels[1]) + " output channels");
-    }
-  }
-};
-
-template <typename Layer, std::size_t N>
-Layer make(const Spec<N>& spec, const Device& device) {
-  spec.check();
-  constexpr int kRank = static_cast<int>(N) + 2;
-  const auto taps = std::accumulate(spec.kernel.begin(), spec.kernel.end(), std::int64_t{1}, std::multiplies<>{});
-  const auto fan_in = spec.channels[0] / spec.groups * taps, fan_out = spec.channels[1] / spec.groups * taps;
-  std::array<std::int64_t, N + 2> shape{spec.channels[1], spec.channels[0] / spec.groups};
-  std::copy(spec.kernel.begin(), spec.kernel.end(), shape.begin() + 2);
-  Layer layer{.weight = spec.initializer.template init<kRank>(shape, device, fan_in, fan_out),
-              .stride = spec.stride,
-              .dilation = spec.dilation,
-              .groups = spec.groups,
-              .padding = spec.padding};
-  if (spec.bias) layer.bias = spec.initializer.template init<1>({spec.channels[1]}, device, fan_in, fan_out);
+template <typename Layer, std::size_t N, typename Config>
+Layer make(const detail::ConvSizes<N>& sizes, const Config& config, const Device& device) {
+  sizes.check();
+  detail::check_padding(sizes.config, config.padding.kind, config.padding.begin, config.padding.end);
+  Layer layer{.stride = sizes.stride, .dilation = sizes.dilation, .groups = sizes.groups, .padding = config.padding};
+  detail::init_conv(layer, sizes, false, config.bias, config.initializer, device);
   return layer;
 }
 
@@ -80,26 +41,19 @@ Tensor<D> convolve(const Layer& layer, const Tensor<D>& x, const Loc& where) {
 }  // namespace
 
 Conv1d Conv1dConfig::init(const Device& device) const {
-  return make<Conv1d>(Spec<1>{"Conv1dConfig",
-                              {channels_in, channels_out},
-                              {kernel_size},
-                              {stride},
-                              {dilation},
-                              groups,
-                              padding,
-                              bias,
-                              initializer},
-                      device);
+  return make<Conv1d>(
+      detail::ConvSizes<1>{"Conv1dConfig", {channels_in, channels_out}, {kernel_size}, {stride}, {dilation}, groups},
+      *this, device);
 }
 
 Conv2d Conv2dConfig::init(const Device& device) const {
-  return make<Conv2d>(
-      Spec<2>{"Conv2dConfig", channels, kernel_size, stride, dilation, groups, padding, bias, initializer}, device);
+  return make<Conv2d>(detail::ConvSizes<2>{"Conv2dConfig", channels, kernel_size, stride, dilation, groups}, *this,
+                      device);
 }
 
 Conv3d Conv3dConfig::init(const Device& device) const {
-  return make<Conv3d>(
-      Spec<3>{"Conv3dConfig", channels, kernel_size, stride, dilation, groups, padding, bias, initializer}, device);
+  return make<Conv3d>(detail::ConvSizes<3>{"Conv3dConfig", channels, kernel_size, stride, dilation, groups}, *this,
+                      device);
 }
 
 Tensor<3> Conv1d::forward(const Tensor<3>& x, Loc where) const { return convolve(*this, x, where); }

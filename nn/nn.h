@@ -16,6 +16,7 @@
 #include "nn/distance.h"
 #include "nn/dropout.h"
 #include "nn/embedding.h"
+#include "nn/feed_forward.h"
 #include "nn/functional.h"
 #include "nn/group_norm.h"
 #include "nn/initializer.h"

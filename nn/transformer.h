@@ -2,44 +2,14 @@
 // language models.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "nn/attention.h"
+#include "nn/feed_forward.h"
 #include "nn/layer_norm.h"
+#include "nn/transformer_config.h"
 
 namespace burn::nn {
-
-// outer(dropout(activation(inner(x)))), the same for every position.
-struct PositionWiseFeedForward {
-  Linear linear_inner, linear_outer;
-  Dropout dropout;
-  std::string activation = "gelu";  // gelu, gelu_approximate, relu, silu
-  BURN_MODULE(PositionWiseFeedForward, linear_inner, linear_outer, dropout)
-
-  // Shapes: [..., d_model] -> the same. Errors: another last dim.
-  template <int D>
-  Tensor<D> forward(const Tensor<D>& x, Loc where = Loc::current()) const {
-    return Tensor<D>{run(x.value(), where)};
-  }
-  template <int D>
-  Tensor<D> operator()(const Tensor<D>& x, Loc where = Loc::current()) const {
-    return forward(x, where);
-  }
-
- private:
-  client::Value run(const client::Value& x, Loc where) const;
-};
-
-struct PositionWiseFeedForwardConfig {
-  std::int64_t d_model = 0, d_ff = 0;
-  double dropout = 0.1;
-  Initializer initializer = default_initializer();
-  std::string activation = "gelu";
-  BURN_CONFIG(PositionWiseFeedForwardConfig, d_model, d_ff, dropout, initializer, activation)
-
-  PositionWiseFeedForward init(const Device& device) const;  // Errors: sizes below 1, an unknown activation.
-};
 
 struct TransformerEncoderInput {
   Tensor<3> tensor;                            // [batch, length, d_model]
@@ -104,18 +74,10 @@ struct TransformerEncoder {
                                              Loc where = Loc::current()) const;
 };
 
-struct TransformerEncoderConfig {
-  std::int64_t d_model = 0, d_ff = 0, n_heads = 0, n_layers = 0;
-  double dropout = 0.1;
-  bool norm_first = false, quiet_softmax = false;
-  Initializer initializer = default_initializer();
-  std::string activation = "gelu";
-  double layer_norm_eps = 1e-5;
-  BURN_CONFIG(TransformerEncoderConfig, d_model, d_ff, n_heads, n_layers, dropout, norm_first, quiet_softmax,
-              initializer, activation, layer_norm_eps)
-
-  TransformerEncoder init(const Device& device) const;  // Errors: sizes below 1, heads that do not divide d_model.
-  TransformerEncoderLayer init_layer(const Device& device) const;
-};
+using TransformerEncoderConfig = TransformerConfig<TransformerEncoder>;
+template <>
+TransformerEncoder TransformerEncoderConfig::init(const Device& device) const;
+template <>
+TransformerEncoderLayer TransformerEncoderConfig::init_layer(const Device& device) const;
 
 }  // namespace burn::nn

@@ -18,33 +18,21 @@ TransformerDecoderInput fresh_part(const TransformerDecoderInput& input, std::in
 
 }  // namespace
 
+template <>
 TransformerDecoderLayer TransformerDecoderConfig::init_layer(const Device& device) const {
-  const MultiHeadAttentionConfig attention{.d_model = d_model,
-                                           .n_heads = n_heads,
-                                           .dropout = dropout,
-                                           .quiet_softmax = quiet_softmax,
-                                           .initializer = initializer};
-  const LayerNormConfig norm{.d_model = d_model, .epsilon = layer_norm_eps};
-  return {.cross_attn = attention.init(device),
-          .self_attn = attention.init(device),
-          .pwff = PositionWiseFeedForwardConfig{.d_model = d_model,
-                                                .d_ff = d_ff,
-                                                .dropout = dropout,
-                                                .initializer = initializer,
-                                                .activation = activation}
-                      .init(device),
-          .norm_1 = norm.init(device),
-          .norm_2 = norm.init(device),
-          .norm_3 = norm.init(device),
+  return {.cross_attn = attention().init(device),
+          .self_attn = attention().init(device),
+          .pwff = feed_forward().init(device),
+          .norm_1 = norm().init(device),
+          .norm_2 = norm().init(device),
+          .norm_3 = norm().init(device),
           .dropout = DropoutConfig{.prob = dropout}.init(),
           .norm_first = norm_first};
 }
 
+template <>
 TransformerDecoder TransformerDecoderConfig::init(const Device& device) const {
-  detail::check_at_least("TransformerDecoderConfig", "n_layers", n_layers, 1);
-  TransformerDecoder decoder;
-  for (std::int64_t i = 0; i < n_layers; ++i) decoder.layers.push_back(init_layer(device));
-  return decoder;
+  return detail::init_layers("TransformerDecoderConfig", *this, device);
 }
 
 Tensor<3> TransformerDecoderLayer::run(const TransformerDecoderInput& input,
@@ -98,20 +86,20 @@ Tensor<3> TransformerDecoderLayer::forward_autoregressive_inference(const Transf
 }
 
 Tensor<3> TransformerDecoder::forward(const TransformerDecoderInput& input, Loc where) const {
-  TransformerDecoderInput next = input;
-  for (const auto& layer : layers) next.target = layer.forward(next, where);
-  return next.target;
+  const auto step = [&](std::size_t i, const TransformerDecoderInput& next) { return layers[i].forward(next, where); };
+  return detail::through_layers(layers.size(), input, &TransformerDecoderInput::target, step);
 }
 
 Tensor<3> TransformerDecoder::forward_autoregressive_inference(const TransformerDecoderInput& input,
                                                                TransformerDecoderAutoregressiveCache& cache,
                                                                Loc where) const {
   detail::check_layers("forward_autoregressive_inference", cache.layers.size(), layers.size(), where);
-  auto next = fresh_part(input, cache.output.length(where), where);
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    next.target = layers[i].forward_next(next, cache.layers[i], where);
-  }
-  return cache.output.append(next.target, where);
+  const auto step = [&](std::size_t i, const TransformerDecoderInput& next) {
+    return layers[i].forward_next(next, cache.layers[i], where);
+  };
+  const auto fresh = fresh_part(input, cache.output.length(where), where);
+  return cache.output.append(detail::through_layers(layers.size(), fresh, &TransformerDecoderInput::target, step),
+                             where);
 }
 
 }  // namespace burn::nn

@@ -2,7 +2,6 @@
 // an encoder's result. A network without a memory is an encoder with a causal mask: nn/transformer.h.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "nn/transformer.h"
@@ -78,18 +77,10 @@ struct TransformerDecoder {
                                              Loc where = Loc::current()) const;
 };
 
-struct TransformerDecoderConfig {
-  std::int64_t d_model = 0, d_ff = 0, n_heads = 0, n_layers = 0;
-  double dropout = 0.1;
-  bool norm_first = false, quiet_softmax = false;
-  Initializer initializer = default_initializer();
-  std::string activation = "gelu";
-  double layer_norm_eps = 1e-5;
-  BURN_CONFIG(TransformerDecoderConfig, d_model, d_ff, n_heads, n_layers, dropout, norm_first, quiet_softmax,
-              initializer, activation, layer_norm_eps)
-
-  TransformerDecoder init(const Device& device) const;  // Errors: sizes below 1, heads that do not divide d_model.
-  TransformerDecoderLayer init_layer(const Device& device) const;
-};
+using TransformerDecoderConfig = TransformerConfig<TransformerDecoder>;
+template <>
+TransformerDecoder TransformerDecoderConfig::init(const Device& device) const;
+template <>
+TransformerDecoderLayer TransformerDecoderConfig::init_layer(const Device& device) const;
 
 }  // namespace burn::nn

@@ -257,6 +257,7 @@ class Server::Impl final : public net::Acceptor {
 
 Server::Server(const ServerOptions& options) : impl_(std::make_unique<Impl>(options)) {}
 Server::~Server() {
+  // In a forked child its threads are not there to be joined, nor its connections ours to close: it stays as it is.
   if (impl_->is_of_parent()) (void)impl_.release();
 }
 std::string Server::url() const { return impl_->urls().front(); }

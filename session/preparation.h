@@ -58,7 +58,7 @@ class PreparationHolder {
     std::swap(held_, other.held_);
     return *this;
   }
-  ~PreparationHolder() { (void)take(); }
+  ~PreparationHolder() { (void)take(); }  // waits for what is under way; nobody is left to want its result
 
   std::optional<PreparedProgram> take() { return held_ ? std::exchange(held_, nullptr)->take() : std::nullopt; }
 

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include <cudaTypedefs.h>
-#include <dlfcn.h>
 
 #include "backends/cuda/capture.h"
 
@@ -23,11 +22,10 @@ struct CaptureFunctions {
 const CaptureFunctions& functions() {
   static const CaptureFunctions found = [] {
     CaptureFunctions all;
-    void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);  // the driver's, which stays loaded
-    if (!library) return all;
-    all.get_info = reinterpret_cast<decltype(all.get_info)>(dlsym(library, "cuStreamGetCaptureInfo_v3"));
+    auto& library = driver_library();
+    all.get_info = reinterpret_cast<decltype(all.get_info)>(library.find("cuStreamGetCaptureInfo_v3"));
     all.set_dependencies =
-        reinterpret_cast<decltype(all.set_dependencies)>(dlsym(library, "cuStreamUpdateCaptureDependencies_v2"));
+        reinterpret_cast<decltype(all.set_dependencies)>(library.find("cuStreamUpdateCaptureDependencies_v2"));
     return all;
   }();
   return found;

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include "backends/cuda/trial.h"
@@ -21,29 +20,6 @@ struct Table {
 #undef FN
 };
 Table table;
-
-Status load() {
-  void* library = nullptr;
-  for (const auto* name : {"libcublasLt.so.13", "libcublasLt.so.12", "/usr/local/cuda/lib64/libcublasLt.so"}) {
-    library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (library) break;
-  }
-  if (!library)
-    return failed_precondition(
-        // NOLINTNEXTLINE(concurrency-mt-unsafe): glibc keeps one text for each thread
-        fmt::format("CUDA: libcublasLt, which multiplies matrices, is not there ({})", dlerror()));
-#define FN(name)                                                              \
-  table.name = reinterpret_cast<decltype(table.name)>(dlsym(library, #name)); \
-  if (!table.name) return failed_precondition("CUDA: libcublasLt has no " #name);
-  BURN_CUBLASLT(FN)
-#undef FN
-  return {};
-}
-
-Status load_once() {
-  static const Status loaded = load();
-  return loaded;
-}
 
 Status check(cublasStatus_t status, const char* what) {
   if (status == CUBLAS_STATUS_SUCCESS) return {};
@@ -297,14 +273,24 @@ class Prepared final : public PreparedProduct {
 
 }  // namespace
 
-Result<std::string> CublasLt::find() {
-  BURN_RETURN_IF_ERROR(load_once());
-  const auto number = table.cublasLtGetVersion();
-  return fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100);
+SharedLibrary& cublas_library() {
+#define FN(name) BURN_LIBRARY_FUNCTION(#name, table.name),
+  static auto& library = *new SharedLibrary({
+      .title = "cuBLASLt",
+      .file = "libcublasLt",
+      .releases = {{"libcublasLt.so.13"}, {"libcublasLt.so.12"}, {"/usr/local/cuda/lib64/libcublasLt.so"}},
+      .functions = {BURN_CUBLASLT(FN)},
+      .missing = "CUDA: libcublasLt, which multiplies matrices, is not there",
+      .lacking = "CUDA: libcublasLt has no",
+      .version = [] { return static_cast<int>(table.cublasLtGetVersion()); },
+      .written = version_by_ten_thousands,
+  });
+#undef FN
+  return library;
 }
 
 Result<std::unique_ptr<CublasLt>> CublasLt::open(const std::string& device) {
-  BURN_RETURN_IF_ERROR(load_once());
+  BURN_RETURN_IF_ERROR(cublas_library().load());
   std::unique_ptr<CublasLt> library(new CublasLt);
   BURN_RETURN_IF_ERROR(check(table.cublasLtCreate(&library->handle_), "cublasLtCreate"));
   library->choices_ = std::make_unique<Autotune>(autotune_file("cuda " + device + " cublas " + library->version()),
@@ -316,7 +302,7 @@ CublasLt::~CublasLt() {
   if (handle_) table.cublasLtDestroy(handle_);
 }
 
-std::string CublasLt::version() const { return std::to_string(table.cublasLtGetVersion()); }
+std::string CublasLt::version() const { return std::to_string(cublas_library().version()); }
 
 Result<std::shared_ptr<const PreparedProduct>> CublasLt::prepare(const Product& product) {
   const auto key =

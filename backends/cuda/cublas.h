@@ -10,6 +10,7 @@
 
 #include "backends/autotune.h"
 #include "backends/cuda/emitter.h"
+#include "backends/cuda/shared_library.h"
 
 namespace burn::backends::cuda {
 
@@ -70,14 +71,13 @@ class PreparedProduct {
   virtual Status run(const ProductAddresses& at, CUstream stream) const = 0;
 };
 
+SharedLibrary& cublas_library();
+
 class CublasLt {
  public:
   // For the current context, that of a device of this name. Errors: FAILED_PRECONDITION with what is missing.
   static Result<std::unique_ptr<CublasLt>> open(const std::string& device);
   ~CublasLt();
-
-  // Without a GPU: whether the library is there, and which one. Errors: FAILED_PRECONDITION with what is missing.
-  static Result<std::string> find();
 
   std::string version() const;
   static bool has(ir::DType dtype) { return ir::is_floating(dtype); }

@@ -61,8 +61,8 @@ class Prepared final : public PreparedConv {
     const void* alpha = is_double_ ? static_cast<const void*>(&one64) : &one;
     const void* beta = is_double_ ? static_cast<const void*>(&zero64) : &zero;
     const auto pointer = [](CUdeviceptr address) {
-      return reinterpret_cast<void*>(address);
-    };  // NOLINT: the driver's are numbers
+      return reinterpret_cast<void*>(address);  // NOLINT: the driver's are numbers
+    };
     const std::lock_guard lock(library_->mutex);
     auto* handle = library_->handle;
     BURN_RETURN_IF_ERROR(check(cudnn_api().cudnnSetStream(handle, stream), "stream"));
@@ -251,7 +251,7 @@ Status check_taken(const ConvProblem& problem) {
 }  // namespace
 
 Result<std::unique_ptr<Cudnn>> Cudnn::open() {
-  BURN_RETURN_IF_ERROR(load_cudnn());
+  BURN_RETURN_IF_ERROR(cudnn_library().load());
   std::unique_ptr<Cudnn> made(new Cudnn());
   made->handle_ = std::make_shared<CudnnHandle>();
   const auto status = check(cudnn_api().cudnnCreate(&made->handle_->handle), "a handle");
@@ -260,7 +260,7 @@ Result<std::unique_ptr<Cudnn>> Cudnn::open() {
   return made;
 }
 
-std::string Cudnn::version() const { return cudnn_version_text(); }
+std::string Cudnn::version() const { return cudnn_library().version_text(); }
 
 Result<std::vector<std::shared_ptr<const PreparedConv>>> Cudnn::prepare(const ConvProblem& problem) const {
   BURN_RETURN_IF_ERROR(check_taken(problem));

@@ -3,32 +3,12 @@
 #include <algorithm>
 #include <array>
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 namespace burn::backends::cuda {
 namespace {
 
 CudnnApi api;
-
-Status load() {
-  void* library = nullptr;
-  for (const auto* name : {"libcudnn.so.9", "/usr/local/cuda/lib64/libcudnn.so.9"}) {
-    library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (library) break;
-  }
-  if (!library)
-    return failed_precondition(
-        fmt::format("CUDA: libcudnn.so.9, which convolves and attends, is not there ({})",
-                    // NOLINTNEXTLINE(concurrency-mt-unsafe): glibc keeps one text for each thread
-                    dlerror()));
-#define FN(name)                                                          \
-  api.name = reinterpret_cast<decltype(api.name)>(dlsym(library, #name)); \
-  if (!api.name) return failed_precondition("CUDA: libcudnn.so.9 has no " #name);
-  BURN_CUDNN(FN)
-#undef FN
-  return {};
-}
 
 // What the library wrote down about the last failure of this thread, on one line.
 std::string last_words() {
@@ -41,23 +21,27 @@ std::string last_words() {
 
 }  // namespace
 
-Status load_cudnn() {
-  static const Status loaded = load();
-  return loaded;
+SharedLibrary& cudnn_library() {
+#define FN(name) BURN_LIBRARY_FUNCTION(#name, api.name),
+  static auto& library = *new SharedLibrary({
+      .title = "cuDNN",
+      .file = "libcudnn.so.9",
+      .releases = {{"libcudnn.so.9"}, {"/usr/local/cuda/lib64/libcudnn.so.9"}},
+      .functions = {BURN_CUDNN(FN)},
+      .missing = "CUDA: libcudnn.so.9, which convolves and attends, is not there",
+      .lacking = "CUDA: libcudnn.so.9 has no",
+      .version = [] { return static_cast<int>(api.cudnnGetVersion()); },
+      .written = version_by_ten_thousands,
+  });
+#undef FN
+  return library;
 }
 
 const CudnnApi& cudnn_api() { return api; }
 
-std::size_t cudnn_version() { return api.cudnnGetVersion(); }
-
-std::string cudnn_version_text() {
-  const auto number = cudnn_version();
-  return fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100);
-}
-
 Status check_cudnn(cudnnStatus_t status, std::string_view what) {
   if (status == CUDNN_STATUS_SUCCESS) return {};
-  auto message = fmt::format("cuDNN {}: {}: {}", cudnn_version_text(), what, api.cudnnGetErrorString(status));
+  auto message = fmt::format("cuDNN {}: {}: {}", cudnn_library().version_text(), what, api.cudnnGetErrorString(status));
   if (const auto words = last_words(); !words.empty()) message += fmt::format(" ({})", words);
   return CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_NOT_SUPPORTED ? unimplemented(message) : internal_error(message);
 }

@@ -8,6 +8,7 @@
 
 #include <cudnn.h>
 
+#include "backends/cuda/shared_library.h"
 #include "base/status.h"
 
 namespace burn::backends::cuda {
@@ -57,13 +58,9 @@ struct CudnnApi {
 };
 #pragma GCC diagnostic pop
 
-// Opens the library at the first call. Errors: FAILED_PRECONDITION with what is missing. Thread-safe.
-Status load_cudnn();
-// Requires: load_cudnn() said yes.
+SharedLibrary& cudnn_library();
+// Requires: cudnn_library().load() said yes.
 const CudnnApi& cudnn_api();
-// 91002 is 9.10.2.
-std::size_t cudnn_version();
-std::string cudnn_version_text();
 
 // UNIMPLEMENTED for what the library does not take, with its own words about why where it has any; else INTERNAL.
 Status check_cudnn(cudnnStatus_t status, std::string_view what);

@@ -152,7 +152,7 @@ std::string to_string(const AttentionProblem& p) {
       ir::name(p.dtype), p.batch, p.heads, p.n, p.m, p.d, p.e, p.scale, p.q, p.k, p.v, p.y, p.g, p.dq, p.dk, p.dv);
 }
 
-Status check_attention(const AttentionProblem& p, std::size_t version, const std::string& architecture) {
+Status check_attention(const AttentionProblem& p, int version, const std::string& architecture) {
   const auto no = [&](std::string_view why) {
     return unimplemented(fmt::format("cuDNN: {}: {}", p.is_grad ? "attention_grad" : "attention", why));
   };
@@ -160,7 +160,7 @@ Status check_attention(const AttentionProblem& p, std::size_t version, const std
   // A plan is made for each length, which takes long; a loop that generates has a new length at each step.
   constexpr std::int64_t kLeast = 64;
   if (p.n < kLeast || p.m < kLeast) return no("few queries or keys are left to products");
-  constexpr std::size_t kWithWideHeads = 91300;
+  constexpr int kWithWideHeads = 91300;
   const std::int64_t most = version < kWithWideHeads ? 128 : 256;  // where the architecture has them
   constexpr std::int64_t kVector = 8;
   for (const auto columns : {p.d, p.e}) {
@@ -173,7 +173,7 @@ Status check_attention(const AttentionProblem& p, std::size_t version, const std
   if (p.causal && p.n > p.m) return no("queries that see nothing");
   if (!(p.scale > 0) || !std::isfinite(p.scale))
     return no("takes positive scales");  // the largest score is found before
-  constexpr std::size_t kOldest = 91100, kWithAnyLength = 91501;
+  constexpr int kOldest = 91100, kWithAnyLength = 91501;
   if (version < kOldest) return no("cuDNN is older than 9.11");
   if (p.is_grad && version < kWithAnyLength && p.m % 128 != 0) return no("cuDNN 9.15.1 is the first for these lengths");
   if (p.is_grad && !p.any_order && !architecture.starts_with("sm_8") && architecture != "sm_90")

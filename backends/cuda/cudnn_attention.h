@@ -31,7 +31,7 @@ std::string to_string(const AttentionProblem& problem);
 
 // Whether graphs are made of it at all: dtypes, sizes, what the version of the library (91002: 9.10.2) and the
 // architecture ("sm_90") are known not to do. Errors: UNIMPLEMENTED with the reason.
-Status check_attention(const AttentionProblem& problem, std::size_t version, const std::string& architecture);
+Status check_attention(const AttentionProblem& problem, int version, const std::string& architecture);
 // Whether strides and addresses of an operand are such that engines read it: whole vectors of 16 bytes.
 bool is_attendable(const DnnDims& sizes, const DnnDims& strides, std::int64_t offset_bytes);
 

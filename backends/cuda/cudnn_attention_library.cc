@@ -20,9 +20,9 @@ struct NamedForm {
 
 // In the order in which they are tried.
 std::vector<NamedForm> forms_for(const AttentionProblem& problem) {
-  constexpr std::size_t kHasUnified = 91301;
+  constexpr int kHasUnified = 91301;
   std::vector<NamedForm> forms{{AttentionForm::composite, "composite"}};
-  if (!problem.is_grad && !problem.causal && cudnn_version() >= kHasUnified)
+  if (!problem.is_grad && !problem.causal && cudnn_library().version() >= kHasUnified)
     forms.push_back({AttentionForm::unified, "unified"});
   return forms;
 }
@@ -74,7 +74,7 @@ auto first_form(const AttentionProblem& problem, Try attempt) -> decltype(attemp
 }  // namespace
 
 Status AttentionLibrary::supports(const AttentionProblem& problem, const std::string& architecture) {
-  BURN_RETURN_IF_ERROR(check_attention(problem, cudnn_version(), architecture));
+  BURN_RETURN_IF_ERROR(check_attention(problem, cudnn_library().version(), architecture));
   const auto key = to_string(problem);
   const std::lock_guard lock(mutex_);
   if (const auto known = supported_.find(key); known != supported_.end()) return known->second;
@@ -112,8 +112,8 @@ Result<std::shared_ptr<const PreparedAttention>> AttentionLibrary::prepare(const
     made->workspace_bytes_ += rounded_up(bytes);
   }
   if (setting(Setting::trace).find("plan") != std::string::npos)
-    fmt::print(stderr, "cuDNN {}: {}: {}, {}, {} parts, {} bytes of workspace\n", cudnn_version_text(), key, form_name,
-               made->plan_->engine(), made->batch_parts_ * made->head_parts_, made->workspace_bytes());
+    fmt::print(stderr, "cuDNN {}: {}: {}, {}, {} parts, {} bytes of workspace\n", cudnn_library().version_text(), key,
+               form_name, made->plan_->engine(), made->batch_parts_ * made->head_parts_, made->workspace_bytes());
   make_room(prepared_);
   prepared_.emplace(key, made);
   return std::shared_ptr<const PreparedAttention>(std::move(made));

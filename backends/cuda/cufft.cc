@@ -1,6 +1,5 @@
 #include "backends/cuda/cufft.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 namespace burn::backends::cuda {
@@ -14,38 +13,6 @@ struct Table {
 #undef FN
 };
 Table table;
-
-int version() {
-  int number = 0;
-  return table.cufftGetVersion(&number) == CUFFT_SUCCESS ? number : 0;
-}
-
-Status load() {
-  constexpr int kOldest = 11000;  // CUDA 12's
-  void* library = nullptr;
-  for (const auto* name : {"libcufft.so.12", "libcufft.so.11", "/usr/local/cuda/lib64/libcufft.so"}) {
-    library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (library) break;
-  }
-  if (!library)
-    return failed_precondition(
-        // NOLINTNEXTLINE(concurrency-mt-unsafe): glibc keeps one text for each thread
-        fmt::format("CUDA: libcufft, for fast Fourier transforms, is not there ({})", dlerror()));
-#define FN(name)                                                              \
-  table.name = reinterpret_cast<decltype(table.name)>(dlsym(library, #name)); \
-  if (!table.name) return failed_precondition("CUDA: libcufft has no " #name);
-  BURN_CUFFT(FN)
-#undef FN
-  if (version() < kOldest)
-    return failed_precondition(
-        fmt::format("CUDA: libcufft is of version {}; {} is the oldest that is supported", version(), kOldest));
-  return {};
-}
-
-Status load_once() {
-  static const Status loaded = load();
-  return loaded;
-}
 
 const char* text_of(cufftResult result) {
   switch (result) {
@@ -166,14 +133,29 @@ class Prepared final : public PreparedTransforms {
 
 }  // namespace
 
-Result<std::string> Cufft::find() {
-  BURN_RETURN_IF_ERROR(load_once());
-  const auto number = version();
-  return fmt::format("{}.{}.{}", number / 1000, number / 100 % 10, number % 100);
+SharedLibrary& cufft_library() {
+#define FN(name) BURN_LIBRARY_FUNCTION(#name, table.name),
+  static auto& library = *new SharedLibrary({
+      .title = "cuFFT",
+      .file = "libcufft",
+      .releases = {{"libcufft.so.12"}, {"libcufft.so.11"}, {"/usr/local/cuda/lib64/libcufft.so"}},
+      .functions = {BURN_CUFFT(FN)},
+      .missing = "CUDA: libcufft, for fast Fourier transforms, is not there",
+      .lacking = "CUDA: libcufft has no",
+      .version =
+          [] {
+            int number = 0;
+            return table.cufftGetVersion(&number) == CUFFT_SUCCESS ? number : 0;
+          },
+      .oldest = 11000,  // CUDA 12's
+      .written = version_by_thousands,
+  });
+#undef FN
+  return library;
 }
 
 Result<std::unique_ptr<Cufft>> Cufft::open() {
-  BURN_RETURN_IF_ERROR(load_once());
+  BURN_RETURN_IF_ERROR(cufft_library().load());
   return std::unique_ptr<Cufft>(new Cufft);
 }
 

@@ -10,6 +10,7 @@
 #include <cufft.h>
 
 #include "backends/cuda/driver.h"
+#include "backends/cuda/shared_library.h"
 #include "ir/dtype.h"
 
 namespace burn::backends::cuda {
@@ -53,13 +54,13 @@ class PreparedTransforms {
   virtual Status run(CUdeviceptr from, CUdeviceptr to, CUdeviceptr workspace, bool inverse, CUstream stream) const = 0;
 };
 
+SharedLibrary& cufft_library();
+
 // Thread-safe.
 class Cufft {
  public:
   // For the current context. Errors: FAILED_PRECONDITION with what is missing.
   static Result<std::unique_ptr<Cufft>> open();
-  // Without a GPU: whether the library is there, and which one. Errors: FAILED_PRECONDITION with what is missing.
-  static Result<std::string> find();
 
   // Errors: UNIMPLEMENTED where the library does not do it; RESOURCE_EXHAUSTED.
   Result<std::shared_ptr<const PreparedTransforms>> prepare(const Transforms& transforms);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 namespace burn::backends::cuda {
@@ -52,57 +51,6 @@ struct Table {
 };
 #pragma GCC diagnostic pop
 Table table;
-
-// A pair of one CUDA release: cuSOLVER wants its own cuBLAS.
-struct Pair {
-  const char *cusolver, *cublas;
-};
-
-Status load() {
-  constexpr int kOldest = 11000;  // CUDA 12's
-  void *solver = nullptr, *blas = nullptr;
-  std::string why;
-  for (const auto& [solver_name, blas_name] :
-       {Pair{"libcusolver.so.12", "libcublas.so.13"}, Pair{"libcusolver.so.11", "libcublas.so.12"},
-        Pair{"/usr/local/cuda/lib64/libcusolver.so", "/usr/local/cuda/lib64/libcublas.so"}}) {
-    blas = dlopen(blas_name, RTLD_NOW | RTLD_LOCAL);
-    solver = blas ? dlopen(solver_name, RTLD_NOW | RTLD_LOCAL) : nullptr;
-    if (solver) break;
-    why = dlerror();  // NOLINT(concurrency-mt-unsafe): glibc keeps one text for each thread
-  }
-  if (!solver)
-    return failed_precondition(fmt::format("CUDA: libcusolver, which factors large matrices, is not there ({})", why));
-#define LOAD(place, library, name)                                 \
-  place = reinterpret_cast<decltype(place)>(dlsym(library, name)); \
-  if (!(place)) return failed_precondition("CUDA: libcusolver or libcublas has no " name);
-#define FN(name) LOAD(table.name, solver, #name)
-  BURN_CUSOLVER(FN)
-#undef FN
-#define FN(name) LOAD(table.name, blas, #name)
-  BURN_CUBLAS(FN)
-#undef FN
-#define TYPED(name)                                 \
-  LOAD(table.f32.name, solver, "cusolverDnS" #name) \
-  LOAD(table.f64.name, solver, "cusolverDnD" #name)
-  BURN_CUSOLVER_TYPED(TYPED)
-#undef TYPED
-#define TYPED(name)                           \
-  LOAD(table.f32.name, blas, "cublasS" #name) \
-  LOAD(table.f64.name, blas, "cublasD" #name)
-  BURN_CUBLAS_TYPED(TYPED)
-#undef TYPED
-#undef LOAD
-  int version = 0;
-  if (table.cusolverGetVersion(&version) != CUSOLVER_STATUS_SUCCESS || version < kOldest)
-    return failed_precondition(
-        fmt::format("CUDA: libcusolver is of version {}; {} is the oldest that is supported", version, kOldest));
-  return {};
-}
-
-Status load_once() {
-  static const Status loaded = load();
-  return loaded;
-}
 
 const char* text_of(cusolverStatus_t status) {
   switch (status) {
@@ -268,15 +216,38 @@ bool fits(const MatrixCall& call) {
 
 }  // namespace
 
-Result<std::string> Solver::find() {
-  BURN_RETURN_IF_ERROR(load_once());
-  int solver = 0;
-  BURN_RETURN_IF_ERROR(check(table.cusolverGetVersion(&solver), "cusolverGetVersion"));
-  return fmt::format("{}.{}.{}", solver / 1000, solver / 100 % 10, solver % 100);
+SharedLibrary& cusolver_library() {
+#define FN(name) BURN_LIBRARY_FUNCTION(#name, table.name),
+#define SOLVER_TYPED(name)                                    \
+  BURN_LIBRARY_FUNCTION("cusolverDnS" #name, table.f32.name), \
+      BURN_LIBRARY_FUNCTION("cusolverDnD" #name, table.f64.name),
+#define BLAS_TYPED(name) \
+  BURN_LIBRARY_FUNCTION("cublasS" #name, table.f32.name), BURN_LIBRARY_FUNCTION("cublasD" #name, table.f64.name),
+  static auto& library = *new SharedLibrary({
+      .title = "cuSOLVER",
+      .file = "libcusolver",
+      .releases = {{"libcublas.so.13", "libcusolver.so.12"},
+                   {"libcublas.so.12", "libcusolver.so.11"},
+                   {"/usr/local/cuda/lib64/libcublas.so", "/usr/local/cuda/lib64/libcusolver.so"}},
+      .functions = {BURN_CUSOLVER(FN) BURN_CUBLAS(FN) BURN_CUSOLVER_TYPED(SOLVER_TYPED) BURN_CUBLAS_TYPED(BLAS_TYPED)},
+      .missing = "CUDA: libcusolver, which factors large matrices, is not there",
+      .lacking = "CUDA: libcusolver or libcublas has no",
+      .version =
+          [] {
+            int number = 0;
+            return table.cusolverGetVersion(&number) == CUSOLVER_STATUS_SUCCESS ? number : 0;
+          },
+      .oldest = 11000,  // CUDA 12's
+      .written = version_by_thousands,
+  });
+#undef FN
+#undef SOLVER_TYPED
+#undef BLAS_TYPED
+  return library;
 }
 
 Result<std::unique_ptr<Solver>> Solver::open() {
-  BURN_RETURN_IF_ERROR(load_once());
+  BURN_RETURN_IF_ERROR(cusolver_library().load());
   std::unique_ptr<Solver> made(new Solver);
   BURN_RETURN_IF_ERROR(check(table.cusolverDnCreate(&made->handle_), "cusolverDnCreate"));
   BURN_RETURN_IF_ERROR(check(table.cublasCreate_v2(&made->blas_), "cublasCreate"));

@@ -10,6 +10,7 @@
 #include <cusolverDn.h>
 
 #include "backends/cuda/driver.h"
+#include "backends/cuda/shared_library.h"
 #include "ir/dtype.h"
 
 namespace burn::backends::cuda {
@@ -79,14 +80,14 @@ struct MatrixAddresses {
   CUdeviceptr workspace = 0;
 };
 
+SharedLibrary& cusolver_library();
+
 // Thread-safe: calls take turns, also on the device, for what the libraries keep for themselves is of one stream at a
 // time.
 class Solver {
  public:
   // For the current context. Errors: FAILED_PRECONDITION with what is missing.
   static Result<std::unique_ptr<Solver>> open();
-  // Without a GPU: whether the libraries are there, and which ones. Errors: FAILED_PRECONDITION with what is missing.
-  static Result<std::string> find();
   ~Solver();
 
   Result<std::size_t> workspace_bytes(const MatrixCall& call);

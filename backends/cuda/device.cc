@@ -23,7 +23,7 @@ int device_count() {
 
 Result<std::shared_ptr<Device>> Device::open(int index) {
   BURN_RETURN_IF_ERROR(load_driver().status());
-  BURN_RETURN_IF_ERROR(load_nvrtc());
+  BURN_RETURN_IF_ERROR(nvrtc_library().load());
   std::shared_ptr<Device> device(new Device);
   BURN_RETURN_IF_ERROR(device->start(index));
   return device;

@@ -1,6 +1,5 @@
 #include "backends/cuda/driver.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #define BURN_STRINGIFY_INNER(text) #text
@@ -12,17 +11,7 @@ namespace {
 Driver table;
 
 Status load() {
-  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): glibc keeps one text for each thread
-  if (!library) return failed_precondition(fmt::format("no CUDA here: the driver is not installed ({})", dlerror()));
-#define FN(name)                                                                                 \
-  table.name = reinterpret_cast<decltype(table.name)>(dlsym(library, BURN_STRINGIFY(name)));     \
-  if (!table.name) {                                                                             \
-    return failed_precondition(                                                                  \
-        fmt::format("no CUDA here: the driver is too old, it has no {}", BURN_STRINGIFY(name))); \
-  }
-  BURN_CUDA_DRIVER(FN)
-#undef FN
+  BURN_RETURN_IF_ERROR(driver_library().load());
   if (const auto result = table.cuInit(0); result != CUDA_SUCCESS) {
     const char* text = nullptr;
     table.cuGetErrorString(result, &text);
@@ -32,6 +21,26 @@ Status load() {
 }
 
 }  // namespace
+
+SharedLibrary& driver_library() {
+#define FN(name) BURN_LIBRARY_FUNCTION(BURN_STRINGIFY(name), table.name),
+  static auto& library = *new SharedLibrary({
+      .title = "driver",
+      .file = "libcuda",
+      .releases = {{"libcuda.so.1"}},
+      .functions = {BURN_CUDA_DRIVER(FN)},
+      .missing = "no CUDA here: the driver is not installed",
+      .lacking = "no CUDA here: the driver is too old, it has no",
+      .version =
+          [] {
+            int number = 0;
+            return table.cuDriverGetVersion(&number) == CUDA_SUCCESS ? number : 0;
+          },
+      .written = [](int version) { return fmt::format("{}.{}", version / 1000, version / 10 % 10); },
+  });
+#undef FN
+  return library;
+}
 
 Result<const Driver*> load_driver() {
   static const Status loaded = load();

@@ -5,6 +5,7 @@
 
 #include <cuda.h>
 
+#include "backends/cuda/shared_library.h"
 #include "base/status.h"
 
 namespace burn::backends::cuda {
@@ -60,6 +61,9 @@ struct Driver {
   BURN_CUDA_DRIVER(FN)
 #undef FN
 };
+
+// The library alone; not every function of it may be called before load_driver().
+SharedLibrary& driver_library();
 
 // Loaded and initialised once. Errors: FAILED_PRECONDITION, saying what is missing: the library, a function of it, or a
 // device.

@@ -4,7 +4,6 @@
 #include <fstream>
 #include <sstream>
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <nvrtc.h>
 #include <unistd.h>
@@ -30,28 +29,10 @@ struct Nvrtc {
 #define FN(name) decltype(&::name) name = nullptr;
   BURN_NVRTC(FN)
 #undef FN
-  int major = 0, minor = 0;
 };
-
 Nvrtc table;
 
-Status load() {
-  void* library = nullptr;
-  for (const auto* name : {"libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so"}) {
-    library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (library) break;
-  }
-  if (!library)
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): glibc keeps one text for each thread
-    return failed_precondition(fmt::format("CUDA: libnvrtc, which compiles kernels, is not there ({})", dlerror()));
-#define FN(name)                                                              \
-  table.name = reinterpret_cast<decltype(table.name)>(dlsym(library, #name)); \
-  if (!table.name) return failed_precondition("CUDA: libnvrtc has no " #name);
-  BURN_NVRTC(FN)
-#undef FN
-  table.nvrtcVersion(&table.major, &table.minor);
-  return {};
-}
+constexpr int kMajor = 1000;  // 13.0 is 13000
 
 // Destroys what it holds.
 class Compilation {
@@ -72,7 +53,8 @@ Status check(nvrtcResult result, const char* what) {
 
 // Everything that the machine code depends on, as a file name.
 std::string cache_key(const std::string& text, const std::string& architecture) {
-  auto all = fmt::format("{} {} {}\n{}", architecture, table.major, table.minor, text);
+  const auto version = nvrtc_library().version();
+  auto all = fmt::format("{} {} {}\n{}", architecture, version / kMajor, version % kMajor, text);
   for (const auto& header : kernel_headers()) all += header.text;
   const auto hash = XXH3_128bits(all.data(), all.size());
   return fmt::format("{:016x}{:016x}.cubin", hash.high64, hash.low64);
@@ -102,15 +84,28 @@ constexpr std::string_view kElfMagic{"\177ELF", 4};
 
 }  // namespace
 
-Status load_nvrtc() {
-  static const Status loaded = load();
-  return loaded;
+SharedLibrary& nvrtc_library() {
+#define FN(name) BURN_LIBRARY_FUNCTION(#name, table.name),
+  static auto& library = *new SharedLibrary({
+      .title = "NVRTC",
+      .file = "libnvrtc",
+      .releases = {{"libnvrtc.so.13"}, {"libnvrtc.so.12"}, {"/usr/local/cuda/lib64/libnvrtc.so"}},
+      .functions = {BURN_NVRTC(FN)},
+      .missing = "CUDA: libnvrtc, which compiles kernels, is not there",
+      .lacking = "CUDA: libnvrtc has no",
+      .version =
+          [] {
+            int major = 0, minor = 0;
+            return table.nvrtcVersion(&major, &minor) == NVRTC_SUCCESS ? major * kMajor + minor : 0;
+          },
+      .written = [](int version) { return fmt::format("{}.{}", version / kMajor, version % kMajor); },
+  });
+#undef FN
+  return library;
 }
 
-std::string nvrtc_version() { return fmt::format("{}.{}", table.major, table.minor); }
-
 Result<std::string> compile_kernel(const std::string& text, const std::string& architecture) {
-  BURN_RETURN_IF_ERROR(load_nvrtc());
+  BURN_RETURN_IF_ERROR(nvrtc_library().load());
   std::vector<const char*> names, texts;
   for (const auto& header : kernel_headers()) {
     names.push_back(header.name);
@@ -140,7 +135,7 @@ Result<std::string> compile_kernel(const std::string& text, const std::string& a
 }
 
 Result<std::string> cached_kernel(const std::string& text, const std::string& architecture) {
-  BURN_RETURN_IF_ERROR(load_nvrtc());
+  BURN_RETURN_IF_ERROR(nvrtc_library().load());
   const std::filesystem::path folder = cache_folder();
   if (folder.empty()) return compile_kernel(text, architecture);
   const auto path = folder / "kernels" / cache_key(text, architecture);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backends/cuda/shared_library.h"
 #include "base/status.h"
 
 namespace burn::backends::cuda {
@@ -17,12 +18,10 @@ struct Header {
 };
 std::span<const Header> kernel_headers();
 
-// Whether there is a compiler. Errors: FAILED_PRECONDITION, saying what is missing.
-Status load_nvrtc();
-std::string nvrtc_version();  // "13.0"
+SharedLibrary& nvrtc_library();
 
 // The machine code of a text for an architecture such as "sm_90". Errors: INTERNAL with the compiler's complaints;
-// load_nvrtc()'s. Thread-safe.
+// those of loading the library. Thread-safe.
 Result<std::string> compile_kernel(const std::string& text, const std::string& architecture);
 
 // The same, looked up first in the cache (BURN_CACHE, by content of text, headers, architecture and compiler).

@@ -16,38 +16,16 @@ namespace {
 
 std::string driver_line() {
   if (const auto loaded = load_driver(); !loaded.ok()) return loaded.status().message();
-  int version = 0;
-  driver().cuDriverGetVersion(&version);
   std::ifstream module("/sys/module/nvidia/version");
   std::string number;
   module >> number;
-  return fmt::format("driver {}, for CUDA up to {}.{}", number.empty() ? "of unknown version" : number, version / 1000,
-                     version / 10 % 100);
+  return fmt::format("driver {}, for CUDA up to {}", number.empty() ? "of unknown version" : number,
+                     driver_library().version_text());
 }
 
-std::string nvrtc_line() {
-  if (const auto status = load_nvrtc(); !status.ok()) return "missing: " + status.message();
-  return fmt::format("NVRTC {}", nvrtc_version());
-}
-
-std::string cublas_line() {
-  const auto version = CublasLt::find();
-  return version.ok() ? fmt::format("cuBLASLt {}", *version) : "missing: " + version.status().message();
-}
-
-std::string cudnn_line() {
-  if (const auto status = load_cudnn(); !status.ok()) return "missing: " + status.message();
-  return fmt::format("cuDNN {}", cudnn_version_text());
-}
-
-std::string cufft_line() {
-  const auto version = Cufft::find();
-  return version.ok() ? fmt::format("cuFFT {}", *version) : "missing: " + version.status().message();
-}
-
-std::string cusolver_line() {
-  const auto version = Solver::find();
-  return version.ok() ? fmt::format("cuSOLVER {}", *version) : "missing: " + version.status().message();
+std::string library_line(SharedLibrary& library) {
+  if (const auto& status = library.load(); !status.ok()) return "missing: " + status.message();
+  return fmt::format("{} {}", library.title(), library.version_text());
 }
 
 // Bytes that are free, or why that is not known. Needs a context, which goes again if nobody else has it.
@@ -85,8 +63,9 @@ std::string device_line(int index) {
 }  // namespace
 
 std::vector<std::string> report() {
-  std::vector<std::string> lines{driver_line(), nvrtc_line(), cublas_line(),
-                                 cudnn_line(),  cufft_line(), cusolver_line()};
+  std::vector<std::string> lines{driver_line()};
+  for (auto* library : {&nvrtc_library(), &cublas_library(), &cudnn_library(), &cufft_library(), &cusolver_library()})
+    lines.push_back(library_line(*library));
   for (int index = 0; index < device_count(); ++index) lines.push_back(device_line(index));
   return lines;
 }

@@ -31,6 +31,7 @@ std::shared_ptr<const ir::Program> giving_away(const ir::Program& program, const
     if (!donated.empty() && donated[i]) builder.donate(static_cast<std::int32_t>(i));
   }
   for (const auto& node : program.nodes) {
+    // Its values have the numbers that they had: all nodes are added in their order.
     (void)value_or_throw(builder.add(node.op, program.operands_of(node), node.site, node.recompute));
   }
   return std::make_shared<const ir::Program>(builder.finish(program.outputs));

@@ -109,7 +109,7 @@ Trained train(const Options& options, const std::string& text, std::ostream& out
     const auto tokens = bytes.to_int();
     auto loss = net.loss(tokens.narrow(1, 0, context), tokens.narrow(1, 1, context));
     auto gradients = GradientsParams::from_grads(loss.backward(), net);
-    (void)gradients.clip_norm(1);
+    (void)gradients.clip_norm(1);  // the norm that they had is not shown
     net = optim.step(lr, std::move(net), std::move(gradients));
     return loss;
   });

@@ -83,7 +83,8 @@ bool AcceptLoop::watch(int fd, unsigned events) const {
   return ::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-// While there are no descriptors the socket stays ready: it is left alone for a moment, not asked again and again.
+// While there are no descriptors the socket stays ready: it is left alone for a moment, not asked again and again. Of a
+// descriptor that is watched already this does not fail, for nothing new is wanted of the kernel.
 void AcceptLoop::listen(bool wanted) { (void)watch_again(listening_.get(), wanted ? unsigned{EPOLLIN} : 0U); }
 
 void AcceptLoop::run() {

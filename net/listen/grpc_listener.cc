@@ -11,7 +11,7 @@
 
 #include "net/listen/accept_loop.h"
 #include "net/listen/bind.h"
-#include "net/listen/grpc_stream.h"
+#include "net/listen/grpc_calls.h"
 #include "net/listen/listener.h"
 #include "net/listen/open_connections.h"
 #include "net/transport/grpc_bytes.h"

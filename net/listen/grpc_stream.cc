@@ -1,7 +1,6 @@
 #include "net/listen/grpc_stream.h"
 
 #include <atomic>
-#include <exception>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/server_context.h>
 
+#include "net/listen/grpc_caller.h"
 #include "net/listen/grpc_health.h"
 #include "net/transport/grpc_sender.h"
 #include "net/transport/handler_gate.h"
@@ -19,19 +19,6 @@
 
 namespace burn::net {
 namespace {
-
-// "ipv4:127.0.0.1:40312" and "ipv6:%5B::1%5D:40312" as others write them.
-std::string peer_name(std::string uri) {
-  const auto replace = [&uri](std::string_view what, std::string_view with) {
-    if (const auto at = uri.find(what); at != std::string::npos) uri.replace(at, what.size(), with);
-  };
-  for (const std::string_view scheme : {"ipv4:", "ipv6:"}) {
-    if (uri.starts_with(scheme)) uri.erase(0, scheme.size());
-  }
-  replace("%5B", "[");
-  replace("%5D", "]");
-  return uri;
-}
 
 // One call, from before it comes. Reactions run on the loop's thread; it lives until none is due and its channel is
 // gone.
@@ -42,7 +29,8 @@ class Stream final : public GrpcSender, public Abortable, public Stranger, publi
         calls_(calls),
         loop_(std::move(loop)),
         use_(std::in_place, *loop_),
-        call_(std::make_unique<Call>()) {}
+        call_(std::make_unique<Call>()),
+        caller_(calls) {}
 
   // Requires: once, after the constructor.
   void wait();
@@ -64,7 +52,7 @@ class Stream final : public GrpcSender, public Abortable, public Stranger, publi
   // A reaction has thrown.
   void fail(Status why) { abort(std::move(why)); }
 
-  const std::string& peer() const override { return peer_; }
+  const std::string& peer() const override { return caller_.peer(); }
   void turn_away(const Status& why) override { refuse(why); }
 
  private:
@@ -84,8 +72,6 @@ class Stream final : public GrpcSender, public Abortable, public Stranger, publi
   void ended();
 
   void start();
-  void meet(Strangers::Clock::time_point until);
-  void know(bool is_welcome);
   void know_if_welcome();
   Status check_first();
   void refuse(const Status& why) { finish({static_cast<grpc::StatusCode>(why.code()), why.message()}); }
@@ -101,10 +87,7 @@ class Stream final : public GrpcSender, public Abortable, public Stranger, publi
   const std::shared_ptr<GrpcLoop> loop_;
   std::optional<GrpcLoop::Use> use_;  // until done_, as are call_ and self_
   std::unique_ptr<Call> call_;
-  std::string peer_;
-  OpenConnections::Lease lease_;
-  Strangers::Stay stranger_;  // until we know who is calling, or that he asks for our health
-  Permit watch_;
+  GrpcCaller caller_;
   HandlerGate gate_;
   std::shared_ptr<Stream> self_;  // gRPC's share
   grpc::ByteBuffer incoming_;
@@ -148,25 +131,20 @@ void Stream::on_called(bool ok) {
     arrived_ = true;
   }
   calls_.take(loop_);
-  peer_ = peer_name(call_->context.peer());
-  if (!calls_.parts().accepting().count_call(peer_)) {
-    return refuse(resource_exhausted("too many calls on one connection"));
-  }
+  if (const auto status = caller_.arrive(call_->context.peer()); !status.ok()) return refuse(status);
   const std::string& method = call_->context.method();
   if (method == kHealthCheck || method == kHealthWatch) {
-    meet(Strangers::Clock::now() + calls_.parts().end_timeout);
+    caller_.meet(weak_from_this(), Strangers::Clock::now() + calls_.parts().end_timeout);
     return read_into(asked_);
   }
   if (method != kGrpcMethod) return finish({grpc::StatusCode::UNIMPLEMENTED, "unknown method " + method});
-  auto lease = calls_.parts().connections->take(Peer::of(peer_));
-  if (!lease.ok()) return refuse(lease.status());
-  lease_ = *std::move(lease);
-  calls_.parts().connections->put(lease_, weak_from_this());
+  if (const auto status = caller_.connect(weak_from_this()); !status.ok()) return refuse(status);
   start();
 }
 
 void Stream::start() {
-  meet(Strangers::Clock::time_point::max());  // how long he may wait with his hello is the acceptor's
+  // How long he may wait with his hello is the acceptor's.
+  caller_.meet(weak_from_this(), Strangers::Clock::time_point::max());
   auto handler = calls_.parts().acceptor.accept(std::make_shared<GrpcChannel<Stream>>(self_));
   bool refused = handler == nullptr;
   gate_.open(std::move(handler));
@@ -186,18 +164,8 @@ void Stream::start() {
   read_into(read_);
 }
 
-void Stream::meet(Strangers::Clock::time_point until) {
-  stranger_ = calls_.strangers().add(weak_from_this(), until);
-  calls_.parts().accepting().stranger_came(peer_);
-}
-
-void Stream::know(bool is_welcome) {
-  if (!std::exchange(stranger_, nullptr)) return;
-  calls_.parts().accepting().stranger_left(peer_, is_welcome);
-}
-
 void Stream::know_if_welcome() {
-  if (gate_.max_frame_bytes() >= proto::kMaxFrameBytes) know(true);
+  if (gate_.max_frame_bytes() >= proto::kMaxFrameBytes) caller_.know(true);
 }
 
 // What a stranger says is not looked at if it is larger than it may be.
@@ -216,16 +184,14 @@ void Stream::read_into(GrpcTag& tag) {
 }
 
 void Stream::on_asked(bool ok) {
-  know(false);
+  caller_.know(false);
   if (!ok) return finish({grpc::StatusCode::INVALID_ARGUMENT, "a health check without a request"});
   const auto status = health_of(incoming_, !calls_.parts().connections->is_stopped());
   const bool is_check = call_->context.method() == kHealthCheck;
   if (is_check && status == ServingStatus::service_unknown)
     return finish({grpc::StatusCode::NOT_FOUND, "unknown service"});
   if (!is_check) {
-    auto permit = calls_.parts().watches->take(Peer::of(peer_));
-    if (!permit.ok()) return refuse(permit.status());
-    watch_ = *std::move(permit);
+    if (const auto status = caller_.watch(); !status.ok()) return refuse(status);
   }
   send_health(status);
   if (is_check) finish(grpc::Status::OK);  // a watch goes on until the client or the server has enough of it
@@ -243,12 +209,13 @@ void Stream::on_opened(bool /*ok*/) {}  // if not, on_over follows
 
 void Stream::on_read(bool ok) {
   if (!ok) return finish(grpc::Status::OK);  // the client is through, or on_over says otherwise
-  if (stranger_) {
+  if (caller_.is_stranger()) {
     if (const Status status = check_first(); !status.ok()) return refuse(status);
   }
   queue_.begin_burst();
   Status status = deliver(&incoming_, gate_);
-  if (stranger_ && status.ok()) know_if_welcome();  // before the welcome goes: what comes after it is not counted
+  if (caller_.is_stranger() && status.ok())
+    know_if_welcome();  // before the welcome goes: what comes after it is not counted
   end_burst();
   if (!status.ok()) return abort(std::move(status));
   read_on();
@@ -322,7 +289,7 @@ void Stream::answer(grpc::Status status) {
 }
 
 void Stream::finish_when_written() {
-  if (writing_) return;
+  if (writing_ || !answer_) return;
   call_->stream.Finish(*answer_, finished_.hand_over());
 }
 
@@ -353,9 +320,7 @@ void Stream::ended() {
     }
   }
   call.reset();
-  know(false);
-  lease_.reset();
-  watch_.reset();
+  caller_.leave();
   gate_.closed(std::move(why));
   use_.reset();
   self_.reset();
@@ -363,28 +328,8 @@ void Stream::ended() {
 
 }  // namespace
 
-void GrpcCalls::take(const std::shared_ptr<GrpcLoop>& loop) noexcept {
-  try {
-    std::make_shared<Stream>(*this, loop)->wait();
-  } catch (const std::exception&) {
-    const std::lock_guard lock{mutex_};
-    owed_.push_back(loop);
-  }
-}
-
-void GrpcCalls::turn_away(const std::string& peer) {
-  strangers_.turn_away(peer, resource_exhausted("more was sent before the hello was accepted than a hello may have"));
-}
-
-void GrpcCalls::tick() {
-  strangers_.tick();
-  std::vector<std::shared_ptr<GrpcLoop>> owed;
-  owed.reserve(kMostLoops);
-  {
-    const std::lock_guard lock{mutex_};
-    owed.swap(owed_);
-  }
-  for (const auto& loop : owed) take(loop);
+void wait_for_call(GrpcCalls& calls, const std::shared_ptr<GrpcLoop>& loop) {
+  std::make_shared<Stream>(calls, loop)->wait();
 }
 
 }  // namespace burn::net

@@ -1,61 +1,13 @@
-// Calls of Connect over gRPC, each a proto::Channel.
+// One call of Connect over gRPC, from before it comes to its end.
 #pragma once
 
-#include <chrono>
-#include <functional>
 #include <memory>
-#include <mutex>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "net/listen/accept_loop.h"
-#include "net/listen/listener.h"
-#include "net/listen/open_connections.h"
-#include "net/listen/strangers.h"
-#include "net/transport/grpc_loop.h"
-
-namespace grpc {
-class AsyncGenericService;
-}
+#include "net/listen/grpc_calls.h"
 
 namespace burn::net {
 
-// Who serves calls. Outlives the loops that take them.
-class GrpcCalls {
- public:
-  struct Parts {
-    grpc::AsyncGenericService& service;
-    Acceptor& acceptor;
-    std::shared_ptr<OpenConnections> connections;
-    std::shared_ptr<PermitPool> watches;  // of health, which last
-    std::function<AcceptLoop&()> accepting;
-    std::chrono::milliseconds end_timeout{};    // for a client to take the end of a stream, or to ask for our health
-    std::chrono::milliseconds stall_timeout{};  // for a client to take anything of much that waits for it
-  };
-
-  explicit GrpcCalls(Parts parts) : parts_(std::move(parts)) { owed_.reserve(kMostLoops); }
-
-  const Parts& parts() const { return parts_; }
-
-  // Takes the next call and all that follow until the server is shut down, and serves them on `loop`, whose queue is
-  // the server's. The loop is to be stopped when nothing is called any more; channels may keep it beyond that.
-  void take(const std::shared_ptr<GrpcLoop>& loop) noexcept;
-  // Tries again where there was no memory to take the next call, and ends calls that do not say what they want.
-  // Requires: the server is not shut down.
-  void tick();
-  // Ends the calls of this peer that have not said so far who is calling.
-  void turn_away(const std::string& peer);
-
-  Strangers& strangers() { return strangers_; }
-
- private:
-  static constexpr std::size_t kMostLoops = 64;
-
-  const Parts parts_;
-  Strangers strangers_;
-  std::mutex mutex_;
-  std::vector<std::shared_ptr<GrpcLoop>> owed_;
-};
+// Waits for a call and serves it. Throws std::bad_alloc and the like where there is no room to wait in.
+void wait_for_call(GrpcCalls& calls, const std::shared_ptr<GrpcLoop>& loop);
 
 }  // namespace burn::net

@@ -28,8 +28,8 @@ void Conversation::ask_read(proto::TensorId id, Requests::ReadCallback done) {
   if (!broken_) {
     const std::uint64_t request = requests_.add(std::move(done));
     last_question_ = frames_.next_seq();
-    (void)send_locked(lock, proto::Read{request, id, requests_.answers()}, {},
-                      {});  // if it breaks now, all requests fail
+    // If it breaks now, all requests fail, and this one is among them.
+    (void)send_locked(lock, proto::Read{request, id, requests_.answers()}, {}, {});
     return;
   }
   const Status why = *broken_;

@@ -13,8 +13,8 @@ void Answers::connect(std::shared_ptr<proto::Channel> channel, const proto::Body
   const std::lock_guard lock{mutex_};
   channel_ = std::move(channel);
   credit_ = proto::kInitialCredit;
-  (void)send(welcome);
-  for (const auto& answer : unconfirmed_) (void)send(answer.body, answer.payload);  // they fitted before
+  put(welcome);
+  for (const auto& answer : unconfirmed_) put(answer.body, answer.payload);  // hold() saw to it that there are not many
   send_what_fits();
 }
 
@@ -45,7 +45,7 @@ Status Answers::answer(proto::Body body, SharedBytes bytes) {
   ++told_;
   const SharedBytes inside = is_download ? SharedBytes{} : bytes;
   if (holds_) BURN_RETURN_IF_ERROR(hold(body, inside));
-  const Status sent = send(body, inside);
+  Status sent = send(body, inside);
   if (!is_download) return sent;
   if (!holds_ && !channel_) return sent;  // nobody will ever ask for it
   downloads_.push_back({std::get<proto::Data>(body).request, told_, std::move(bytes)});
@@ -61,8 +61,12 @@ Status Answers::tell(const proto::Body& body) {
 Status Answers::send(const proto::Body& body, SharedBytes payload) {
   if (!channel_) return {};
   if (channel_->queued_bytes() > kMaxBacklogBytes) return resource_exhausted("the client does not read its answers");
-  channel_->send(proto::encode({0, body, std::move(payload)}), proto::Lane::control);
+  put(body, std::move(payload));
   return {};
+}
+
+void Answers::put(const proto::Body& body, SharedBytes payload) {
+  channel_->send(proto::encode({0, body, std::move(payload)}), proto::Lane::control);
 }
 
 void Answers::send_what_fits() {

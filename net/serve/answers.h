@@ -57,6 +57,7 @@ class Answers {
 
   // With the lock held.
   Status send(const proto::Body& body, SharedBytes payload = {});
+  void put(const proto::Body& body, SharedBytes payload = {});  // Requires: a channel. However much waits there.
   Status confirm_locked(std::uint64_t answers);
   Status confirm_downloads(std::uint64_t downloads);
   Status hold(const proto::Body& body, const SharedBytes& payload);

@@ -150,12 +150,15 @@ namespace {
 
 constexpr std::size_t kMinInPlaceBytes = std::size_t{32} << 10;
 
-SharedBytes to_shared_bytes(grpc::ByteBuffer* buffer) {
+Result<SharedBytes> to_shared_bytes(grpc::ByteBuffer* buffer) {
   auto slice = std::make_shared<grpc::Slice>();
-  if (!buffer->TrySingleSlice(slice.get()).ok()) (void)buffer->DumpToSingleSlice(slice.get());
+  if (!buffer->TrySingleSlice(slice.get()).ok()) {  // in several parts
+    if (const auto copied = buffer->DumpToSingleSlice(slice.get()); !copied.ok())
+      return data_loss("a message that gRPC does not give out: " + copied.error_message());
+  }
   buffer->Clear();
   const std::span bytes{reinterpret_cast<const std::byte*>(slice->begin()), slice->size()};
-  return {std::move(slice), bytes};
+  return SharedBytes{std::move(slice), bytes};
 }
 
 // Copies the message but for its first `skip` bytes, and the first to.size() of the rest.
@@ -188,7 +191,7 @@ bool deliver_in_place(grpc::ByteBuffer* buffer, HandlerGate& gate) {
 
 Status deliver(grpc::ByteBuffer* buffer, HandlerGate& gate) {
   if (deliver_in_place(buffer, gate)) return {};
-  const SharedBytes message = to_shared_bytes(buffer);
+  BURN_TRY(const SharedBytes message, to_shared_bytes(buffer));
   BURN_TRY(auto frames, unpack(message));
   for (SharedBytes& frame : frames) gate.frame(std::move(frame));
   return {};

@@ -86,7 +86,7 @@ void tune_stream(int fd) {
 
 void tune_accepted(int fd, std::chrono::milliseconds patience) {
   const int on = 1, milliseconds = static_cast<int>(patience.count());
-  // Not of unix sockets, which have neither.
+  // Unix sockets have neither and refuse; they need neither.
   (void)::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   (void)::setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
 }

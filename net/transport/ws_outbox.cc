@@ -13,11 +13,6 @@ void Outbox::add(proto::EncodedFrame frame) {
   pieces_.push_back(std::move(piece));
 }
 
-void Outbox::add_raw(std::string bytes) {
-  bytes_ += bytes.size();
-  pieces_.push_back({std::move(bytes), {}});
-}
-
 std::size_t Outbox::parts(std::span<iovec, kMaxParts> parts, std::size_t most) const {
   std::size_t count = 0;
   std::size_t skip = gone_;
@@ -36,20 +31,6 @@ std::size_t Outbox::parts(std::span<iovec, kMaxParts> parts, std::size_t most) c
     add(piece.frame.payload.data(), piece.frame.payload.size());
   }
   return count;
-}
-
-void Outbox::consume(std::size_t count) {
-  bytes_ -= count;
-  gone_ += count;
-  while (!pieces_.empty() && gone_ >= pieces_.front().size()) {
-    gone_ -= pieces_.front().size();
-    pieces_.pop_front();
-  }
-}
-
-void Outbox::clear() {
-  pieces_.clear();
-  bytes_ = gone_ = 0;
 }
 
 }  // namespace burn::net::ws

@@ -6,6 +6,7 @@
 #include <deque>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "net/transport/ws_frame.h"
 #include "proto/codec.h"
@@ -20,7 +21,10 @@ class Outbox {
   explicit Outbox(Role from) : from_(from) {}
 
   void add(proto::EncodedFrame frame);  // as one binary message
-  void add_raw(std::string bytes);
+  void add_raw(std::string bytes) {
+    bytes_ += bytes.size();
+    pieces_.push_back({std::move(bytes), {}});
+  }
   // Whether what is in here is worth a system call; a frame that is added now cannot be overtaken any more.
   bool is_enough() const { return bytes_ >= kEnoughBytes || pieces_.size() >= kEnoughPieces; }
   bool empty() const { return pieces_.empty(); }
@@ -29,8 +33,18 @@ class Outbox {
   static constexpr std::size_t kMaxParts = 96;
   std::size_t parts(std::span<iovec, kMaxParts> parts, std::size_t most) const;
   // The first `count` bytes are gone.
-  void consume(std::size_t count);
-  void clear();
+  void consume(std::size_t count) {
+    bytes_ -= count;
+    gone_ += count;
+    while (!pieces_.empty() && gone_ >= pieces_.front().size()) {
+      gone_ -= pieces_.front().size();
+      pieces_.pop_front();
+    }
+  }
+  void clear() {
+    pieces_.clear();
+    bytes_ = gone_ = 0;
+  }
 
  private:
   static constexpr std::size_t kEnoughBytes = std::size_t{64} << 10;

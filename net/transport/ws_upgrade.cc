@@ -85,8 +85,8 @@ void Upgrade::share(SharedMemory memory) {
   socket_.move_into(std::move(memory), role_ == Role::server);
 }
 
-// An empty socket takes it; from a full one nobody reads. A descriptor may not be let through, and is then lost on the
-// way.
+// An empty socket takes it; from a full one nobody reads, so that what is lost would not have been seen. A descriptor
+// may not be let through, and is then lost on the way.
 void Upgrade::write(std::string_view text, const UniqueFd& descriptor) {
   iovec part{const_cast<char*>(text.data()), text.size()};
   if (descriptor && socket_.write_with({&part, 1}, descriptor).error == 0) return;

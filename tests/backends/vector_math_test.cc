@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "backends/cpu/isa/isa.h"
 #include "backends/cpu/vector/chain_loops.h"
 #include "backends/cpu/vector/float_loops.h"
 #include "backends/cpu/vector/stream.h"
@@ -43,7 +44,8 @@ struct Function {
 class VectorMathTest : public ::testing::TestWithParam<Function> {
  protected:
   void SetUp() override {
-    if (!vector_loop(GetParam().fn, ir::DType::f32)) GTEST_SKIP() << "no wide vectors here";
+    if (!runs_v3()) GTEST_SKIP() << "no wide vectors here";
+    ASSERT_NE(vector_loop(GetParam().fn, ir::DType::f32), nullptr);
   }
 };
 
@@ -108,7 +110,7 @@ void expect_never_falls(ir::PointwiseFn fn, float from, float to) {
 }
 
 TEST(VectorErf, NeverFalls) {
-  if (!vector_loop(ir::PointwiseFn::erf, ir::DType::f32)) GTEST_SKIP() << "no wide vectors here";
+  if (!runs_v3()) GTEST_SKIP() << "no wide vectors here";
   for (const float start :
        {0.001f, 0.0625f, 0.4675f, 0.4999f, 0.9999f, 1.5f, 1.9175f, 1.9999f, 2.7f, 3.2f, 3.7f, 3.9f}) {
     expect_never_falls(ir::PointwiseFn::erf, start, start + 3e-4f * std::max(start, 0.1f));
@@ -118,7 +120,7 @@ TEST(VectorErf, NeverFalls) {
 }
 
 TEST(VectorErf, IsOneWhereItRoundsToIt) {
-  if (!vector_loop(ir::PointwiseFn::erf, ir::DType::f32)) GTEST_SKIP() << "no wide vectors here";
+  if (!runs_v3()) GTEST_SKIP() << "no wide vectors here";
   const std::vector<float> x{3.93f, 4, 10, 1e6f, 3e38f, kInfinity};
   EXPECT_EQ(values_of(ir::PointwiseFn::erf, x), std::vector<float>(x.size(), 1));
   std::vector<float> negative;
@@ -142,7 +144,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(VectorDivision, ByOneNumberRoundsLikeADivision) {
   const auto loop = vector_loop(PointwiseFn::div, ir::DType::f32);
-  if (!loop) GTEST_SKIP() << "no wide vectors here";
+  if (!runs_v3()) GTEST_SKIP() << "no wide vectors here";
+  ASSERT_NE(loop, nullptr);
   std::vector<float> x, y;
   for (int i = -3000; i < 3000; ++i) x.push_back(static_cast<float>(i) * 0.37f);
   x.insert(x.end(), {kInfinity, -kInfinity, kNan, 0.0f, 3e38f, 1e-30f});
@@ -187,7 +190,7 @@ TEST_P(FunctionChainTest, GivesWhatItsStepsGive) {
   const auto& [before, steps, exists] = GetParam();
   Chain chain{.function = PointwiseFn::tanh, .before = before, .steps = static_cast<int>(steps.size())};
   std::ranges::copy(steps, chain.fns);
-  if (!vector_loop(PointwiseFn::tanh, ir::DType::f32)) GTEST_SKIP() << "no wide vectors here";
+  if (!runs_v3()) GTEST_SKIP() << "no wide vectors here";
   for (const auto store : {Store::cached, Store::past_caches}) {
     const auto loop = function_chain_loop(chain, store);
     ASSERT_EQ(loop != nullptr, exists);

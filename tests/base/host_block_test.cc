@@ -11,6 +11,13 @@
 namespace burn {
 namespace {
 
+// The address sanitizer is to see the end of each block: they go back at once.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kKeepsBlocks = false;
+#else
+constexpr bool kKeepsBlocks = true;
+#endif
+
 TEST(HostBlock, IsAlignedAndWritableInAllSizes) {
   for (const std::size_t size : {0ul, 1ul, 4096ul, (4ul << 20) - 1, 4ul << 20, (9ul << 20) + 5}) {
     const auto block = host_block(size);
@@ -25,8 +32,9 @@ TEST(HostBlock, IsKeptForTheNextOfItsSize) {
   auto block = host_block(kSize);
   const auto* const first = block.get();
   block.reset();
-  if (kept_host_bytes() == 0) GTEST_SKIP() << "nothing is kept under this sanitizer";
+  if (!kKeepsBlocks) GTEST_SKIP() << "nothing is kept under this sanitizer";
   const std::size_t kept = kept_host_bytes();
+  ASSERT_GE(kept, kSize);
   block = host_block(kSize - 100);
   EXPECT_EQ(block.get(), first);
   EXPECT_EQ(kept_host_bytes(), kept - kSize);
@@ -46,8 +54,7 @@ TEST(HostBlock, GoesBackWhenItHasNotBeenUsedForAWhile) {
     const auto first = host_block(32ul << 20), second = host_block(64ul << 20);
     std::memset(first.get(), 1, 32ul << 20);
   }
-  const std::size_t kept = kept_host_bytes();
-  if (kept == 0) GTEST_SKIP() << "nothing is kept under this sanitizer";
+  if (!kKeepsBlocks) GTEST_SKIP() << "nothing is kept under this sanitizer";
   EXPECT_EQ(trim_host_blocks(0, std::chrono::seconds{60}), 0u);
   EXPECT_EQ(trim_host_blocks(40ul << 20, {}), 64ul << 20);  // which came back first
   EXPECT_EQ(kept_host_bytes(), 32ul << 20);

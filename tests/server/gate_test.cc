@@ -1,69 +1,15 @@
-// burn-server's gate: who is let in, how many, and what is written about them.
+// burn-server's gate: who is let in, and how many.
+#include "tests/server/gate.h"
+
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <thread>
 
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-#include <sys/stat.h>
-
-#include "net/remote/remote_session.h"
-#include "server/server.h"
 #include "tests/net/raw_socket.h"
-#include "tests/proto/frames.h"
-#include "tests/server/process.h"
-#include "tests/support/sanitized.h"
 
 namespace burn::server {
 namespace {
 
 using namespace std::chrono_literals;
-
-const std::string kToken = "0123456789abcdef0123456789abcdef", kOther = "fedcba9876543210fedcba9876543210";
-
-class TokenFile {
- public:
-  explicit TokenFile(const std::string& text) { write(text); }
-  ~TokenFile() { std::filesystem::remove(path_); }
-  const std::string& path() const { return path_; }
-  void write(const std::string& text) const {
-    std::ofstream{path_} << text;
-    ::chmod(path_.c_str(), 0600);
-  }
-
- private:
-  const std::string path_ = fmt::format("/tmp/burn-tokens-{}", ::getpid());
-};
-
-// Over WebSocket and gRPC.
-struct Running {
-  explicit Running(std::vector<std::string> more, std::vector<std::string> before = {}) {
-    std::vector<std::string> arguments = std::move(before);
-    for (const char* one :
-         {BURN_SERVER, "--device", "cpu", "--threads", "1", "--ws", "127.0.0.1:0", "--grpc", "127.0.0.1:0"})
-      arguments.emplace_back(one);
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    process.emplace(arguments);
-    for (auto& url : urls) url = process->read_line().substr(10);
-    for (const auto& one : more) has_unix = has_unix || one == "--unix";
-    if (has_unix) process->read_line();
-  }
-  std::string stop() {
-    process->send(SIGTERM);
-    exit_code = process->wait();
-    return process->read_errors();
-  }
-
-  std::optional<Process> process;
-  std::array<std::string, 2> urls;
-  bool has_unix = false;
-  int exit_code = -1;
-};
-
-Status try_to_connect(const std::string& url, const std::string& token = "") {
-  return net::connect(url, {.token = token}).status();
-}
 
 // --- tokens ----------------------------------------------------------------------------------------------------------
 
@@ -136,21 +82,7 @@ TEST(BurnServerGate, IsNotOpenToOtherMachinesWithoutATokenUnlessToldTo) {
   EXPECT_EQ(process.read_line().rfind("listening ", 0), 0u);
 }
 
-// --- permits
-// ----------------------------------------------------------------------------------------------------------
-
-std::string hello(const std::string& client = "raw", const std::string& token = "") {
-  const auto frame = proto::to_string(proto::encode({0, proto::Hello{.client = client, .token = token}, {}}));
-  std::string message{"\x82"};
-  if (frame.size() < 126) {
-    message += static_cast<char>(0x80 | frame.size());
-  } else {
-    message += static_cast<char>(0x80 | 126);
-    message += static_cast<char>(frame.size() >> 8);
-    message += static_cast<char>(frame.size());
-  }
-  return message + std::string(4, '\0') + frame;
-}
+// --- permits ---------------------------------------------------------------------------------------------------------
 
 TEST(BurnServerGate, OnePeerDoesNotTakeAllSessions) {
   const auto path = fmt::format("/tmp/burn-gate-{}.sock", ::getpid());
@@ -203,74 +135,6 @@ TEST(BurnServerGate, ASwarmFromOnePeerLocksNobodyOut) {
   }
 }
 
-// --- pages and logs --------------------------------------------------------------------------------------------------
-
-TEST(BurnServerGate, PagesOfOthersMayNotConnect) {
-  Running worker{{"--allow-origin", "https://example.org", "--allow-origin", "http://b.org:8080"}};
-  const auto answer_to = [&](const std::string& header) {
-    const auto peer = test::RawSocket::connect(test::address_of(worker.urls[0]));
-    peer.write("GET / HTTP/1.1\r\nHost: worker:3000\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" + header +
-               "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n");
-    return peer.read_some().substr(0, 12);
-  };
-  EXPECT_EQ(answer_to(""), "HTTP/1.1 101");
-  EXPECT_EQ(answer_to("Origin: https://example.org\r\n"), "HTTP/1.1 101");
-  EXPECT_EQ(answer_to("Origin: http://b.org:8080\r\n"), "HTTP/1.1 101");
-  for (const char* origin : {"http://evil.net", "null", "http://worker:3000", "https://example.org.evil.net", ""}) {
-    EXPECT_EQ(answer_to(fmt::format("Origin: {}\r\n", origin)), "HTTP/1.1 403") << origin;
-  }
-  EXPECT_EQ(answer_to("Origin: http://evil.net\r\nOrigin: https://example.org\r\n"), "HTTP/1.1 400");
-}
-
-TEST(BurnServerGate, WhatAClientSaysStaysWithinItsLine) {
-  Running worker{{}};
-  const auto say = [&](const std::string& bytes) {
-    const auto peer = test::RawSocket::connect(test::address_of(worker.urls[0]));
-    ASSERT_NE(peer.upgrade().find("101"), std::string::npos);
-    peer.write(bytes);
-    bool closed = false;
-    peer.read_until_closed(1s, &closed);
-  };
-  const std::string forged = "x\n2026-01-01T00:00:00.000 info session s-99 opened from 1.2.3.4\x1b[2K\"";
-  say(hello(forged));
-  // A close frame that says something, before and after the hello.
-  std::string reason{"\x03\xf3", 2};
-  reason += "bye\n2026-01-01T00:00:00.000 info forged";
-  std::string close{"\x88"};
-  close += static_cast<char>(0x80 | reason.size());
-  close += std::string(4, '\0') + reason;
-  say(close);
-  say(hello() + close);
-  const auto log = worker.stop();
-  EXPECT_NE(log.find("(\"x\\n2026-01-01T00:00:00.000 info session s-99 opened from 1.2.3.4\\x1b[2K\\\"\")"),
-            std::string::npos)
-      << log;
-  EXPECT_EQ(log.find("\n2026-01-01"), std::string::npos) << log;
-  EXPECT_EQ(log.find('\x1b'), std::string::npos);
-  EXPECT_NE(log.find("bye\\n2026"), std::string::npos) << log;
-}
-
-TEST(BurnServerGate, ALogThatNobodyReadsStopsNobody) {
-  Running worker{{}};
-  for (int i = 0; i < 800; ++i) {  // of some 200 bytes each, into a pipe of 64 KiB
-    const auto status = try_to_connect(worker.urls[0]);
-    ASSERT_TRUE(status.ok()) << i << ": " << status.to_string();
-  }
-  worker.stop();
-  EXPECT_EQ(worker.exit_code, 0);
-}
-
-TEST(BurnServerGate, AStrangerSaysLittle) {
-  Running worker{{}};
-  const auto peer = test::RawSocket::connect(test::address_of(worker.urls[0]));
-  ASSERT_NE(peer.upgrade().find("101"), std::string::npos);
-  peer.write(std::string{"\x82\xff\0\0\0\0\0\x10\0\0\0\0\0\0", 14});  // a message of a mebibyte begins
-  bool closed = false;
-  const auto answer = peer.read_until_closed(10s, &closed);
-  EXPECT_TRUE(closed);
-  EXPECT_NE(answer.find("a frame of more than 65536 bytes"), std::string::npos) << answer;
-}
-
 // --- the end ---------------------------------------------------------------------------------------------------------
 
 TEST(BurnServerGate, EndsAlsoWhenASessionDoesNot) {
@@ -293,79 +157,6 @@ TEST(BurnServerGate, EndsAlsoWhenASessionDoesNot) {
   worker.stop();
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 20s);
   EXPECT_TRUE(worker.exit_code == 0 || worker.exit_code == 1) << worker.exit_code;
-}
-
-// --- what the system does not give -----------------------------------------------------------------------------------
-
-void expect_alive(const std::string& url) {
-  Status status;
-  for (int i = 0; i < 500; ++i) {
-    status = try_to_connect(url);
-    if (status.ok()) return;
-    std::this_thread::sleep_for(20ms);
-  }
-  ADD_FAILURE() << url << ": " << status.to_string();
-}
-
-TEST(BurnServerGate, LivesWithFewDescriptors) {
-  Running worker{{}, {"/usr/bin/prlimit", "--nofile=128"}};
-  {
-    std::vector<test::RawSocket> crowd;
-    for (int round = 0; round < 400; ++round) {
-      for (const auto& url : worker.urls) crowd.push_back(test::RawSocket::connect(test::address_of(url)));
-    }
-    std::this_thread::sleep_for(500ms);
-  }
-  for (const auto& url : worker.urls) expect_alive(url);
-  worker.stop();
-  EXPECT_EQ(worker.exit_code, 0);
-}
-
-TEST(BurnServerGate, LivesWithLittleMemory) {
-  if (test::kSanitized) GTEST_SKIP() << "a sanitizer needs more";
-  Running worker{{"--sessions", "1000", "--sessions-per-peer", "1000"},
-                 {"/usr/bin/prlimit", fmt::format("--as={}", std::uint64_t{1536} << 20)}};
-  int refused = 0;
-  {
-    std::vector<std::unique_ptr<net::RemoteSession>> held;
-    for (int i = 0; i < 300; ++i) {
-      auto session = net::connect(worker.urls[static_cast<std::size_t>(i % 2)], {.timeout_seconds = 2});
-      if (session.ok()) held.push_back(*std::move(session));
-      refused += session.ok() ? 0 : 1;
-    }
-  }
-  EXPECT_GT(refused, 0);
-  for (const auto& url : worker.urls) expect_alive(url);
-  worker.stop();
-  EXPECT_EQ(worker.exit_code, 0);
-}
-
-TEST(BurnServerGate, LivesWithFewThreads) {
-  if (::getuid() != 0) GTEST_SKIP() << "the limit is of a user, and this one has other processes";
-  if (::access("/usr/bin/setpriv", X_OK) != 0) GTEST_SKIP() << "there is no setpriv";
-  // A user that nobody is.
-  const std::vector<std::string> before = {"/usr/bin/setpriv", "--reuid=64123", "--clear-groups", "/usr/bin/prlimit",
-                                           "--nproc=40"};
-  Process probe{{"/usr/bin/setpriv", "--reuid=64123", "--clear-groups", BURN_SERVER, "--version"}};
-  if (probe.read_line().empty()) GTEST_SKIP() << "another user cannot read the program";
-  Running worker{{}, before};
-  Status refused;
-  {
-    std::vector<std::unique_ptr<net::RemoteSession>> held;
-    for (int i = 0; i < 100; ++i) {
-      auto session = net::connect(worker.urls[static_cast<std::size_t>(i % 2)]);
-      if (session.ok()) {
-        held.push_back(*std::move(session));
-      } else {
-        refused = session.status();
-      }
-    }
-  }
-  EXPECT_EQ(refused.code(), StatusCode::resource_exhausted) << refused.to_string();
-  EXPECT_NE(refused.message().find("no thread"), std::string::npos) << refused.to_string();
-  for (const auto& url : worker.urls) expect_alive(url);
-  worker.stop();
-  if (!test::kSanitized) EXPECT_EQ(worker.exit_code, 0);  // the leak sanitizer wants one more process at the end
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ std::array<std::int64_t, D> exactly(const std::vector<std::int64_t>& numbers) {
 #define BURN_CALL(name, ...)                                        \
   t[name] = [](const Call& c) {                                     \
     return typed(c.x(), [&c](const auto& x) -> std::vector<Value> { \
-      (void)c;                                                      \
+      (void)c; /* many calls have nothing but x */                  \
       BURN_CALL_BODY(__VA_ARGS__)                                   \
     });                                                             \
   };

@@ -38,7 +38,8 @@ void check(const CheckpointStrategy& strategy, const metric::MetricSet& metrics)
     throw Error(StatusCode::invalid_argument,
                 fmt::format("checkpoints: KeepLast of {} epochs, must be 1 or more", last->epochs));
   }
-  if (const auto* best = std::get_if<KeepBest>(&strategy)) (void)find_metric("checkpoints", best->metric, metrics);
+  if (const auto* best = std::get_if<KeepBest>(&strategy))
+    (void)find_metric("checkpoints", best->metric, metrics);  // throws if there is none
   if (const auto* chosen = std::get_if<KeepChosen>(&strategy); chosen && !chosen->epochs) {
     throw Error(StatusCode::invalid_argument, "checkpoints: KeepChosen without a function");
   }

@@ -60,7 +60,7 @@ Engine::Engine(const TrainingOptions& options, Work& work, optim::ModuleOptimize
       train_metrics_(metrics_or_loss(options)),
       valid_metrics_(metrics_or_loss(options)),
       watched_(watched_metric(options, train_metrics_)) {
-  if (options_.early_stopping) (void)find_metric(*options_.early_stopping, train_metrics_);
+  if (options_.early_stopping) (void)find_metric(*options_.early_stopping, train_metrics_);  // throws if there is none
   if (!options_.checkpoints) return;
   strategies_ = *options_.checkpoints;
   const bool is_default = strategies_.empty();

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <new>
 
 #include "backends/cpu/memory.h"
-#include "backends/cpu/ops/random.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/vector/stream.h"
 #include "backends/interrupt.h"
@@ -16,21 +14,6 @@ namespace burn::backends::cpu {
 namespace {
 
 std::int64_t bytes_of(ir::DType dtype) { return static_cast<std::int64_t>(ir::size_of(dtype)); }
-
-// Calls body with an unsigned integer of the size: whoever only moves elements need not know what they are.
-template <typename Body>
-void with_word(std::int64_t size, const Body& body) {
-  switch (size) {
-    case 1:
-      return body(std::uint8_t{});
-    case 2:
-      return body(std::uint16_t{});
-    case 4:
-      return body(std::uint32_t{});
-    default:
-      return body(std::uint64_t{});
-  }
-}
 
 struct Free {
   void operator()(std::byte* p) const { std::free(p); }
@@ -170,7 +153,9 @@ void TileRunner::run_tile(std::int64_t tile, const Moving& moving, std::vector<L
   for (const auto& [v, data, step] : moving.tracks) at[v].data = data + tile * step;
   for (const auto v : moving.located)
     at[v] = sources_[code_.source_of[v]].locate(begin, n, code_.values[v].wants_all, scratch[v].data);
-  for (const auto& in : code_.instructions) execute(in, begin, n, rows, at, totals);
+  const TileInterpreter interpreter(code_, results_, seed_, random_offset_);
+  const Tile here{begin, n, rows, at, totals};
+  for (const auto& in : code_.instructions) interpreter.execute(in, here);
   for (const auto v : code_.narrowed) {
     const auto& value = code_.values[v];
     const auto count = value.extent == Extent::full ? n : rows;
@@ -181,160 +166,6 @@ void TileRunner::run_tile(std::int64_t tile, const Moving& moving, std::vector<L
     if (value.result < 0 || !is_streamed(value) || value.streams_itself) continue;
     stream_copy(target(value, begin, row), at[v].data, static_cast<std::size_t>(n * bytes_of(value.stored)));
   }
-}
-
-void TileRunner::execute(const TileInstruction& in, std::int64_t begin, std::int64_t n, std::int64_t rows,
-                         std::vector<Location>& at, std::byte* totals) const {
-  const auto place = [&](std::int32_t v) -> Location& { return at[static_cast<std::size_t>(v)]; };
-  const auto count = code_.values[static_cast<std::size_t>(in.result)].extent == Extent::full ? n : rows;
-  switch (in.kind) {
-    case TileInstruction::Kind::pointwise:
-      return pointwise(in, count, rows, at);
-    case TileInstruction::Kind::random:
-      return random_floats(in.random_fn, seed_, random_offset_ + in.random_offset, in.random_begin + begin, n,
-                           reinterpret_cast<float*>(place(in.result).data));
-    case TileInstruction::Kind::convert: {
-      const auto& from = place(in.operands[0]);
-      if (!from.row_step) return in.cast(count, place(in.result).data, from.data, from.stride);
-      const auto size = bytes_of(code_.values[static_cast<std::size_t>(in.result)].held) * code_.row_size;
-      for (std::int64_t row = 0; row < rows; ++row)
-        in.cast(code_.row_size, place(in.result).data + row * size, from.data + row * *from.row_step, from.stride);
-      return;
-    }
-    case TileInstruction::Kind::round:
-      in.cast(count, place(in.operands[1]).data, place(in.result).data, 1);
-      return in.back(count, place(in.result).data, place(in.operands[1]).data, 1);
-    case TileInstruction::Kind::sum:
-      return sum(code_.sums[static_cast<std::size_t>(in.sum)], place(in.operands[0]).data, begin, n, totals);
-    case TileInstruction::Kind::reduce:
-      return reduce(in, rows, at);
-    case TileInstruction::Kind::row_sum:
-      return row_sum(in, rows, at);
-    case TileInstruction::Kind::repeat:
-      return repeat(in, rows, at);
-    case TileInstruction::Kind::pick:
-      return pick(in, rows, at);
-  }
-}
-
-// The elements [begin, begin + n) of the domain, which are at x.
-void TileRunner::sum(const TileSum& sum, const std::byte* x, std::int64_t begin, std::int64_t n,
-                     std::byte* totals) const {
-  totals += sum.offset;
-  if (sum.numbers == 1) return sum.loops.run(n, x, totals);
-  const auto columns = sum.numbers;
-  const auto size = static_cast<std::int64_t>(sum.source_size);
-  const auto add = [&](std::int64_t rows, std::int64_t first, std::int64_t count) {
-    for (std::int64_t done = 0; done < count; done += kMaxColumns) {
-      sum.loops.rows(rows, columns, std::min(kMaxColumns, count - done), x + done * size,
-                     totals + (first + done) * static_cast<std::int64_t>(sum.loops.total_size));
-    }
-    x += rows * count * size;
-    n -= rows * count;
-  };
-  const auto first = begin % columns;  // a tile may begin and end within a row
-  if (first > 0) add(1, first, std::min(n, columns - first));
-  if (n >= columns) add(n / columns, 0, columns);
-  if (n > 0) add(1, 0, n);
-}
-
-// In one call, or row by row where an operand is one number for each row, or rows that do not follow one another.
-void TileRunner::pointwise(const TileInstruction& in, std::int64_t count, std::int64_t rows,
-                           const std::vector<Location>& at) const {
-  const auto& result = code_.values[static_cast<std::size_t>(in.result)];
-  const auto loop = result.streams_itself && is_streamed(result) ? in.streaming_loop : in.loop;
-  std::byte* to = at[static_cast<std::size_t>(in.result)].data;
-  const void* from[TileInstruction::kMaxOperands];
-  std::int64_t strides[TileInstruction::kMaxOperands];
-  std::int64_t steps[TileInstruction::kMaxOperands];
-  bool by_row = false;
-  for (int k = 0; k < in.arity; ++k) {
-    const auto& place = at[static_cast<std::size_t>(in.operands[k])];
-    from[k] = place.data;
-    strides[k] = place.stride;
-    by_row |= place.row_step.has_value();
-  }
-  if (!by_row) return loop(count, to, from, strides);
-  for (int k = 0; k < in.arity; ++k) {
-    const auto v = static_cast<std::size_t>(in.operands[k]);
-    steps[k] = at[v].row_step.value_or(at[v].stride * bytes_of(code_.values[v].held) * code_.row_size);
-  }
-  for (std::int64_t row = 0; row < rows; ++row) {
-    loop(code_.row_size, to, from, strides);
-    to += code_.row_size * bytes_of(result.held);
-    for (int k = 0; k < in.arity; ++k) from[k] = static_cast<const std::byte*>(from[k]) + steps[k];
-  }
-}
-
-void TileRunner::reduce(const TileInstruction& in, std::int64_t rows, const std::vector<Location>& at) const {
-  const auto n = code_.row_size;
-  std::byte* to = at[static_cast<std::size_t>(in.result)].data;
-  const std::byte* from[2];
-  std::int64_t steps[2];
-  bool by_row = false;
-  for (int k = 0; k < in.arity; ++k) {
-    const auto v = static_cast<std::size_t>(in.operands[k]);
-    from[k] = at[v].data;
-    steps[k] = at[v].row_step.value_or(n * bytes_of(code_.values[v].held));
-    by_row |= at[v].row_step.has_value();
-  }
-  const auto call = [&](std::int64_t count) {
-    if (in.arity == 2) return in.dot(count, n, from[0], from[1], to);
-    in.reduce.each(count, n, from[0], to);
-  };
-  if (!by_row) return call(rows);
-  for (std::int64_t row = 0; row < rows; ++row) {
-    call(1);
-    to += bytes_of(code_.values[static_cast<std::size_t>(in.result)].held);
-    for (int k = 0; k < in.arity; ++k) from[k] += steps[k];
-  }
-}
-
-void TileRunner::row_sum(const TileInstruction& in, std::int64_t rows, const std::vector<Location>& at) const {
-  const auto& a = at[static_cast<std::size_t>(in.operands[0])];
-  const auto& b = at[static_cast<std::size_t>(in.operands[in.arity - 1])];  // a again, where there is only one
-  constexpr std::int64_t kSize = sizeof(float);
-  in.row_sum(
-      {.rows = rows,
-       .n = code_.row_size,
-       .a = a.data,
-       .b = b.data,
-       .b_stride = b.stride,
-       .ahead = a.tile_step,
-       .steps = {a.row_step.value_or(code_.row_size * kSize), b.row_step.value_or(code_.row_size * b.stride * kSize)},
-       .y = in.stored < 0 ? nullptr : reinterpret_cast<float*>(at[static_cast<std::size_t>(in.stored)].data),
-       .results = reinterpret_cast<float*>(at[static_cast<std::size_t>(in.result)].data)});
-}
-
-void TileRunner::repeat(const TileInstruction& in, std::int64_t rows, std::vector<Location>& at) const {
-  const auto& from = at[static_cast<std::size_t>(in.operands[0])];
-  auto& to = at[static_cast<std::size_t>(in.result)];
-  const auto& value = code_.values[static_cast<std::size_t>(in.result)];
-  if (!value.wants_all && rows == 1) {
-    to = {from.data, 0};
-    return;
-  }
-  if (!value.wants_all && code_.has_long_rows()) {
-    to = {from.data, 0, bytes_of(value.held)};
-    return;
-  }
-  with_word(bytes_of(value.held), [&]<typename T>(T) {
-    const auto* x = reinterpret_cast<const T*>(from.data);
-    auto* y = reinterpret_cast<T*>(to.data);
-    for (std::int64_t row = 0; row < rows; ++row) std::fill_n(y + row * code_.row_size, code_.row_size, x[row]);
-  });
-}
-
-void TileRunner::pick(const TileInstruction& in, std::int64_t rows, const std::vector<Location>& at) const {
-  const auto* index = reinterpret_cast<const std::int64_t*>(at[static_cast<std::size_t>(in.operands[1])].data);
-  const auto size = bytes_of(code_.values[static_cast<std::size_t>(in.result)].held);
-  const auto& from = at[static_cast<std::size_t>(in.operands[0])];
-  const auto step = from.row_step.value_or(code_.row_size * size);
-  with_word(size, [&]<typename T>(T) {
-    auto* y = reinterpret_cast<T*>(at[static_cast<std::size_t>(in.result)].data);
-    for (std::int64_t row = 0; row < rows; ++row)
-      y[row] = reinterpret_cast<const T*>(from.data + row * step)[index[row]];
-  });
 }
 
 }  // namespace burn::backends::cpu

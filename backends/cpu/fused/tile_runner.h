@@ -2,61 +2,14 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <vector>
 
-#include "backends/cpu/array.h"
 #include "backends/cpu/fused/tile_code.h"
-#include "backends/cpu/loops.h"
+#include "backends/cpu/fused/tile_interpreter.h"
+#include "backends/cpu/fused/tile_source.h"
 #include "backends/cpu/run.h"
 
 namespace burn::backends::cpu {
-
-// Where a value is while a tile is computed; strides as in RunLoop.
-struct Location {
-  std::byte* data = nullptr;
-  std::int64_t stride = 1;
-  std::optional<std::int64_t> row_step;  // bytes from row to row, where rows do not follow one another
-  std::int64_t tile_step = 0;            // bytes to where the next tile reads, if that is known
-};
-
-// An operand of the group as the tiles find it.
-class TileSource {
- public:
-  // Elements of the domain. The array stays with the caller, so that a result may be written over it.
-  TileSource(Array& x, ir::DType held);
-  // One number per row, or only one, as held.
-  explicit TileSource(Array numbers) : numbers_(std::move(numbers)), nest_({}, {&numbers_.strides()}) {}
-
-  // The elements [begin, begin + n): in place, or copied to `scratch`.
-  Location locate(std::int64_t begin, std::int64_t n, bool wants_all, std::byte* scratch);
-  // Where the first tile is found, in place, and how many bytes further each of `rows` rows of n elements is than the
-  // one before; nothing where that differs from tile to tile.
-  struct Even {
-    Location first;
-    std::int64_t step = 0;  // bytes
-  };
-  std::optional<Even> even(std::int64_t rows, std::int64_t n, bool wants_all) const;
-  // From the row's number on; or the only one.
-  Location row(std::int64_t row) { return {numbers_.data() + row * size_of(numbers_.dtype()), 1}; }
-  Location only() { return {numbers_.data(), 0}; }
-
- private:
-  static std::int64_t size_of(ir::DType dtype) { return static_cast<std::int64_t>(ir::size_of(dtype)); }
-
-  Array numbers_;
-  std::byte* data_ = nullptr;
-  std::int64_t size_ = 0, held_size_ = 0;  // of an element, bytes
-  CastLoop copy_ = nullptr;                // from how it is stored to how it is held
-  bool converts_ = false;
-  LoopNest<1> nest_;
-};
-
-// Where a result goes.
-struct TileTarget {
-  std::byte* data = nullptr;
-  bool streamed = false;  // past the caches
-};
 
 // Different tiles may be run at the same time.
 class TileRunner {
@@ -95,21 +48,10 @@ class TileRunner {
   void run_tiles(std::int64_t begin, std::int64_t end, std::byte* totals);
   std::vector<Location> places(std::byte* scratch);
   Moving follow(std::vector<Location>& at);
-  bool is_streamed(const TileValue& result) const {
-    return result.extent == Extent::full && results_[static_cast<std::size_t>(result.result)].streamed;
-  }
   std::byte* target(const TileValue& value, std::int64_t begin, std::int64_t row) const;
   void run_tile(std::int64_t tile, const Moving& moving, std::vector<Location>& at,
                 const std::vector<Location>& scratch, std::byte* totals);
-  void execute(const TileInstruction& in, std::int64_t begin, std::int64_t n, std::int64_t rows,
-               std::vector<Location>& at, std::byte* totals) const;
-  void sum(const TileSum& sum, const std::byte* x, std::int64_t begin, std::int64_t n, std::byte* totals) const;
-  void pointwise(const TileInstruction& in, std::int64_t count, std::int64_t rows,
-                 const std::vector<Location>& at) const;
-  void reduce(const TileInstruction& in, std::int64_t rows, const std::vector<Location>& at) const;
-  void row_sum(const TileInstruction& in, std::int64_t rows, const std::vector<Location>& at) const;
-  void repeat(const TileInstruction& in, std::int64_t rows, std::vector<Location>& at) const;
-  void pick(const TileInstruction& in, std::int64_t rows, const std::vector<Location>& at) const;
+  bool is_streamed(const TileValue& result) const { return cpu::is_streamed(result, results_); }
 
   const TileCode& code_;
   std::vector<TileSource> sources_;  // by value; of the values that are reads

@@ -1,4 +1,4 @@
-#include "backends/cpu/fused/tile_runner.h"
+#include "backends/cpu/fused/tile_source.h"
 
 namespace burn::backends::cpu {
 namespace {

@@ -198,13 +198,13 @@ void multiply(const Product<T>& p) {
       const std::int64_t cuts[] = {bands, parts, 1};
       const auto run = [&](int i) {
         multiply_parts(p, parts, cuts[i / kLibraries], static_cast<Library>(i % kLibraries));
-        return Status{};
       };
       const auto run_once = [&](int i) {
-        return i >= kLibraries && cuts[i / kLibraries] == bands ? unimplemented("as the first") : run(i);
+        if (i >= kLibraries && cuts[i / kLibraries] == bands) return unimplemented("as the first");
+        run(i);
+        return Status{};
       };
-      (void)run(
-          choose_product(p, 1, 0, std::span(kNames).first(parts == 1 ? kLibraries : std::size(kNames)), run_once));
+      run(choose_product(p, 1, 0, std::span(kNames).first(parts == 1 ? kLibraries : std::size(kNames)), run_once));
       return;
     }
   }

@@ -13,6 +13,8 @@
 
 #include <hwy/highway.h>
 
+#include "ir/pointwise.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace burn::backends::cpu::HWY_NAMESPACE {
 
@@ -21,14 +23,22 @@ namespace hn = hwy::HWY_NAMESPACE;
 using F = hn::ScalableTag<float>;
 using V = hn::Vec<F>;
 
+// Steps of a chain.
 struct Add {
+  static constexpr auto kFn = ir::PointwiseFn::add;
   static HWY_INLINE V of(V a, V b) { return hn::Add(a, b); }
 };
 struct Sub {
+  static constexpr auto kFn = ir::PointwiseFn::sub;
   static HWY_INLINE V of(V a, V b) { return hn::Sub(a, b); }
 };
 struct Mul {
+  static constexpr auto kFn = ir::PointwiseFn::mul;
   static HWY_INLINE V of(V a, V b) { return hn::Mul(a, b); }
+};
+struct Div {
+  static constexpr auto kFn = ir::PointwiseFn::div;
+  static HWY_INLINE V of(V a, V b) { return hn::Div(a, b); }
 };
 
 // Division by the same number again and again: a product with its inverse, and one step of correction (Markstein),

@@ -10,7 +10,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "backends/cpu/vector/arithmetic-inl.h"
+#include "backends/cpu/vector/loop_choice-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace burn::backends::cpu::HWY_NAMESPACE {
@@ -18,9 +18,6 @@ namespace {
 
 struct SubFrom {
   static HWY_INLINE V of(V a, V b) { return hn::Sub(b, a); }
-};
-struct Div {
-  static HWY_INLINE V of(V a, V b) { return hn::Div(a, b); }
 };
 struct Stop {
   static HWY_INLINE V of(V a, V) { return a; }
@@ -75,16 +72,8 @@ void chain_run_divided(std::int64_t n, void* result, const void* const* operands
 // Calls found.operator()<Step>() for the step; null for functions that are no step.
 template <typename Found>
 RunLoop with_step(ir::PointwiseFn fn, bool swapped, const Found& found) {
-  switch (fn) {
-    case ir::PointwiseFn::add:
-      return found.template operator()<Add>();
-    case ir::PointwiseFn::sub:
-      return swapped ? found.template operator()<SubFrom>() : found.template operator()<Sub>();
-    case ir::PointwiseFn::mul:
-      return found.template operator()<Mul>();
-    default:
-      return nullptr;
-  }
+  if (fn == ir::PointwiseFn::sub && swapped) return found.template operator()<SubFrom>();
+  return loop_by_step<RunLoop>(fn, found);
 }
 
 template <typename First>
@@ -98,18 +87,8 @@ RunLoop with_first(const Chain& chain) {
 }
 
 RunLoop find_chain(const Chain& chain) {
-  switch (chain.fns[0]) {
-    case ir::PointwiseFn::add:
-      return with_first<Add>(chain);
-    case ir::PointwiseFn::sub:
-      return with_first<Sub>(chain);
-    case ir::PointwiseFn::mul:
-      return with_first<Mul>(chain);
-    case ir::PointwiseFn::div:
-      return with_first<Div>(chain);
-    default:
-      return nullptr;
-  }
+  if (chain.fns[0] == ir::PointwiseFn::div) return with_first<Div>(chain);
+  return loop_by_step<RunLoop>(chain.fns[0], [&]<typename First>() { return with_first<First>(chain); });
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "backends/cpu/isa/isa.h"
+#include "backends/cpu/vector/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/vector/elimination.cc"
@@ -213,11 +213,11 @@ HWY_EXPORT(of_double);
 
 template <>
 const Elimination<float>& elimination() {
-  return runs_v3() ? *HWY_DYNAMIC_DISPATCH(of_float)() : *HWY_STATIC_DISPATCH(of_float)();
+  return *BURN_BEST_VECTORS(of_float)();
 }
 template <>
 const Elimination<double>& elimination() {
-  return runs_v3() ? *HWY_DYNAMIC_DISPATCH(of_double)() : *HWY_STATIC_DISPATCH(of_double)();
+  return *BURN_BEST_VECTORS(of_double)();
 }
 
 }  // namespace burn::backends::cpu

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "backends/cpu/isa/isa.h"
+#include "backends/cpu/vector/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/vector/fft_loops.cc"
@@ -257,11 +257,11 @@ HWY_EXPORT(of_double);
 
 template <>
 const FftLoops<float>& fft_loops() {
-  return runs_v3() ? *HWY_DYNAMIC_DISPATCH(of_float)() : *HWY_STATIC_DISPATCH(of_float)();
+  return *BURN_BEST_VECTORS(of_float)();
 }
 template <>
 const FftLoops<double>& fft_loops() {
-  return runs_v3() ? *HWY_DYNAMIC_DISPATCH(of_double)() : *HWY_STATIC_DISPATCH(of_double)();
+  return *BURN_BEST_VECTORS(of_double)();
 }
 
 }  // namespace burn::backends::cpu

@@ -13,7 +13,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "backends/cpu/vector/float_functions-inl.h"
+#include "backends/cpu/vector/loop_choice-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace burn::backends::cpu::HWY_NAMESPACE {
@@ -92,7 +92,7 @@ void divide_run(std::int64_t n, void* result, const void* const* operands, const
 }
 
 // Fn(a First b) where b is one number and a is not; anything else takes two passes.
-template <typename First, ir::PointwiseFn kFirst, typename Fn>
+template <typename First, typename Fn>
 void run_after(std::int64_t n, void* result, const void* const* operands, const std::int64_t* strides) {
   auto* y = static_cast<float*>(result);
   const auto* x = static_cast<const float*>(operands[0]);
@@ -100,7 +100,7 @@ void run_after(std::int64_t n, void* result, const void* const* operands, const 
     const V b = hn::Set(F(), *static_cast<const float*>(operands[1]));
     return each_vector<Fn>(n, y, x, [b](V a) HWY_ATTR { return First::of(a, b); });
   }
-  static const RunLoop first = numeric_loop(kFirst, ir::DType::f32);
+  static const RunLoop first = numeric_loop(First::kFn, ir::DType::f32);
   first(n, result, operands, strides);
   contiguous_run<Fn>(n, y, y);
 }
@@ -122,72 +122,16 @@ void run_after_division(std::int64_t n, void* result, const void* const* operand
   contiguous_run<Fn>(n, y, y);
 }
 
-template <typename Fn>
-RunLoop loop_after(ir::PointwiseFn first) {
-  switch (first) {
-    case ir::PointwiseFn::add:
-      return &run_after<Add, ir::PointwiseFn::add, Fn>;
-    case ir::PointwiseFn::sub:
-      return &run_after<Sub, ir::PointwiseFn::sub, Fn>;
-    case ir::PointwiseFn::mul:
-      return &run_after<Mul, ir::PointwiseFn::mul, Fn>;
-    case ir::PointwiseFn::div:
-      return &run_after_division<Fn>;
-    default:
-      return nullptr;
-  }
-}
-
-template <ir::PointwiseFn kFn, int kForms>
-RunLoop loop_of() {
-  if constexpr ((kForms & ir::forms::alone) != 0)
-    return &unary_run<VectorForm<kFn>>;
-  else
-    return nullptr;
-}
-
-template <ir::PointwiseFn kFn, int kForms>
-RunLoop loop_after(ir::PointwiseFn first) {
-  if constexpr ((kForms & ir::forms::after) != 0)
-    return loop_after<VectorForm<kFn>>(first);
-  else
-    return nullptr;
-}
-
 RunLoop find_loop_after(ir::PointwiseFn first, ir::PointwiseFn fn) {
-  using namespace ir::forms;
-  switch (fn) {
-#define P1(name, forms, ...)  \
-  case ir::PointwiseFn::name: \
-    return loop_after<ir::PointwiseFn::name, (forms)>(first);
-#define P2(...)
-#define P3(...)
-#include "ir/pointwise.def"
-#undef P1
-#undef P2
-#undef P3
-    default:
-      return nullptr;
-  }
+  return loop_by_function<RunLoop, ir::forms::after>(fn, [first]<typename Fn>() -> RunLoop {
+    if (first == ir::PointwiseFn::div) return &run_after_division<Fn>;
+    return loop_by_step<RunLoop>(first, []<typename First>() -> RunLoop { return &run_after<First, Fn>; });
+  });
 }
 
 RunLoop find_loop(ir::PointwiseFn fn) {
-  using namespace ir::forms;
-  switch (fn) {
-#define P1(name, forms, ...)  \
-  case ir::PointwiseFn::name: \
-    return loop_of<ir::PointwiseFn::name, (forms)>();
-#define P2(...)
-#define P3(...)
-#include "ir/pointwise.def"
-#undef P1
-#undef P2
-#undef P3
-    case ir::PointwiseFn::div:
-      return &divide_run;
-    default:
-      return nullptr;
-  }
+  if (fn == ir::PointwiseFn::div) return &divide_run;
+  return loop_by_function<RunLoop, ir::forms::alone>(fn, []<typename Fn>() -> RunLoop { return &unary_run<Fn>; });
 }
 
 }  // namespace

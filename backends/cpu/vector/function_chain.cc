@@ -11,7 +11,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "backends/cpu/vector/float_functions-inl.h"
+#include "backends/cpu/vector/loop_choice-inl.h"
 
 #ifndef BURN_FUNCTION_PATTERN
 #define BURN_FUNCTION_PATTERN
@@ -43,10 +43,6 @@ struct FunctionPattern {
 HWY_BEFORE_NAMESPACE();
 namespace burn::backends::cpu::HWY_NAMESPACE {
 namespace {
-
-struct Div {
-  static HWY_INLINE V of(V a, V b) { return hn::Div(a, b); }
-};
 
 template <typename Fn, typename First, typename Last, bool kPastCaches>
 void run_vectors(std::int64_t n, float* y, const float* x, V b, const Source* steps) {
@@ -131,29 +127,8 @@ RunLoop loop_of(FunctionPattern pattern) {
   return kLoops[static_cast<std::size_t>(pattern.code())];
 }
 
-template <ir::PointwiseFn kFn, int kForms>
-RunLoop chain_of(FunctionPattern pattern) {
-  if constexpr ((kForms & ir::forms::chain) != 0)
-    return loop_of<VectorForm<kFn>>(pattern);
-  else
-    return nullptr;
-}
-
 RunLoop find_function_chain(ir::PointwiseFn fn, FunctionPattern pattern) {
-  using namespace ir::forms;
-  switch (fn) {
-#define P1(name, forms, ...)  \
-  case ir::PointwiseFn::name: \
-    return chain_of<ir::PointwiseFn::name, (forms)>(pattern);
-#define P2(...)
-#define P3(...)
-#include "ir/pointwise.def"
-#undef P1
-#undef P2
-#undef P3
-    default:
-      return nullptr;
-  }
+  return loop_by_function<RunLoop, ir::forms::chain>(fn, [&]<typename Fn>() { return loop_of<Fn>(pattern); });
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "backends/cpu/isa/isa.h"
+#include "backends/cpu/vector/dispatch.h"
 #include "ir/philox.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -77,8 +77,8 @@ void run(std::uint64_t seed, std::uint64_t first, int blocks, std::uint32_t* bit
       a.round(k0, k1);
       b.round(k0, k1);
     }
-    a.store(bits + 4 * i);
-    b.store(bits + 4 * (i + lanes));
+    a.store(bits + std::ptrdiff_t{4} * i);
+    b.store(bits + std::ptrdiff_t{4} * (i + lanes));
   }
 }
 
@@ -93,8 +93,7 @@ namespace burn::backends::cpu {
 HWY_EXPORT(run);
 
 void philox_bits(std::uint64_t seed, std::uint64_t first, int blocks, std::uint32_t* bits) {
-  if (runs_v3()) return HWY_DYNAMIC_DISPATCH(run)(seed, first, blocks, bits);
-  HWY_STATIC_DISPATCH(run)(seed, first, blocks, bits);
+  BURN_BEST_VECTORS(run)(seed, first, blocks, bits);
 }
 
 }  // namespace burn::backends::cpu

@@ -1,6 +1,6 @@
 #include "backends/cpu/vector/prefix_sums.h"
 
-#include "backends/cpu/isa/isa.h"
+#include "backends/cpu/vector/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/vector/prefix_sums.cc"
@@ -72,8 +72,7 @@ namespace burn::backends::cpu {
 HWY_EXPORT(run);
 
 double prefix_sums(std::int64_t n, double before, const float* x, float* y) {
-  if (runs_v3()) return HWY_DYNAMIC_DISPATCH(run)(n, before, x, y);
-  return HWY_STATIC_DISPATCH(run)(n, before, x, y);
+  return BURN_BEST_VECTORS(run)(n, before, x, y);
 }
 
 }  // namespace burn::backends::cpu

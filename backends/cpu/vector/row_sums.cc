@@ -13,7 +13,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "backends/cpu/vector/float_functions-inl.h"
+#include "backends/cpu/vector/loop_choice-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace burn::backends::cpu::HWY_NAMESPACE {
@@ -140,58 +140,29 @@ void sum_rows(const RowSumArgs& args) {
 
 template <typename First, typename Fn, Summed kSummed>
 void run(const RowSumArgs& args) {
-  if constexpr (std::is_same_v<First, Only>) {
-    return args.y ? sum_rows<First, Fn, kSummed, true, true>(args) : sum_rows<First, Fn, kSummed, false, true>(args);
-  } else if (args.b_stride == 0) {
-    return args.y ? sum_rows<First, Fn, kSummed, true, true>(args) : sum_rows<First, Fn, kSummed, false, true>(args);
-  } else {
-    return args.y ? sum_rows<First, Fn, kSummed, true, false>(args) : sum_rows<First, Fn, kSummed, false, false>(args);
+  if constexpr (!std::is_same_v<First, Only>) {
+    if (args.b_stride != 0)
+      return args.y ? sum_rows<First, Fn, kSummed, true, false>(args)
+                    : sum_rows<First, Fn, kSummed, false, false>(args);
   }
+  return args.y ? sum_rows<First, Fn, kSummed, true, true>(args) : sum_rows<First, Fn, kSummed, false, true>(args);
 }
 
 template <typename Fn, Summed kSummed>
-RowSumLoop with_step(ir::PointwiseFn first) {
-  switch (first) {
-    case ir::PointwiseFn::add:
-      return &run<Add, Fn, kSummed>;
-    case ir::PointwiseFn::sub:
-      return &run<Sub, Fn, kSummed>;
-    case ir::PointwiseFn::mul:
-      return &run<Mul, Fn, kSummed>;
-    default:
-      return nullptr;
-  }
-}
-
-template <ir::PointwiseFn kFn, int kForms>
-RowSumLoop of_function(std::optional<ir::PointwiseFn> before) {
-  if constexpr ((kForms & ir::forms::after) != 0) {
-    if (!before) return &run<Only, VectorForm<kFn>, Summed::values>;
-    return with_step<VectorForm<kFn>, Summed::values>(*before);
-  }
-  return nullptr;
+RowSumLoop after_step(ir::PointwiseFn first) {
+  return loop_by_step<RowSumLoop>(first, []<typename First>() -> RowSumLoop { return &run<First, Fn, kSummed>; });
 }
 
 RowSumLoop find_row_sum(const Chain& computed, Summed summed) {
   if constexpr (kIsWide) {
-    using namespace ir::forms;
     if (summed == Summed::squares) {
-      return computed.is_one_step() ? with_step<AsItIs, Summed::squares>(computed.fns[0]) : nullptr;
+      return computed.is_one_step() ? after_step<AsItIs, Summed::squares>(computed.fns[0]) : nullptr;
     }
     if (!computed.function || computed.steps > 0) return nullptr;
-    switch (*computed.function) {
-#define P1(name, forms, ...)  \
-  case ir::PointwiseFn::name: \
-    return of_function<ir::PointwiseFn::name, (forms)>(computed.before);
-#define P2(...)
-#define P3(...)
-#include "ir/pointwise.def"
-#undef P1
-#undef P2
-#undef P3
-      default:
-        return nullptr;
-    }
+    return loop_by_function<RowSumLoop, ir::forms::after>(*computed.function, [&]<typename Fn>() -> RowSumLoop {
+      if (!computed.before) return &run<Only, Fn, Summed::values>;
+      return after_step<Fn, Summed::values>(*computed.before);
+    });
   }
   return nullptr;
 }

@@ -21,7 +21,7 @@ using cuda::AttentionProblem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr std::size_t kVersion = 91900;
+constexpr int kVersion = 91900;
 
 AttentionProblem problem(bool is_grad, bool causal, std::int64_t n, std::int64_t m, std::int64_t d, std::int64_t e) {
   AttentionProblem p;
@@ -33,7 +33,7 @@ AttentionProblem problem(bool is_grad, bool causal, std::int64_t n, std::int64_t
   return p;
 }
 
-Status refusal(const AttentionProblem& p, std::size_t version = kVersion, const std::string& architecture = "sm_90") {
+Status refusal(const AttentionProblem& p, int version = kVersion, const std::string& architecture = "sm_90") {
   return cuda::check_attention(p, version, architecture);
 }
 
@@ -153,8 +153,10 @@ struct LeaksOfOthers {};
 class CudnnGraphs : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (const auto loaded = cuda::load_cudnn(); !loaded.ok()) GTEST_SKIP() << loaded.message();
-    if (cuda::cudnn_version() < 91900) GTEST_SKIP() << "cuDNN " << cuda::cudnn_version_text();
+    const auto& loaded = cuda::cudnn_library().load();
+    if (loaded.message().find("is not there") != std::string::npos) GTEST_SKIP() << loaded.message();
+    ASSERT_EQ(loaded, Status{});
+    if (cuda::cudnn_library().version() < 91900) GTEST_SKIP() << "cuDNN " << cuda::cudnn_library().version_text();
   }
 
   // Engines compile kernels, for which the library wants the driver's library, though no GPU. Without it there is no

@@ -1,0 +1,57 @@
+#include "net/listen/grpc_caller.h"
+
+#include <string_view>
+#include <utility>
+
+namespace burn::net {
+namespace {
+
+// "ipv4:127.0.0.1:40312" and "ipv6:%5B::1%5D:40312" as others write them.
+std::string peer_name(std::string uri) {
+  const auto replace = [&uri](std::string_view what, std::string_view with) {
+    if (const auto at = uri.find(what); at != std::string::npos) uri.replace(at, what.size(), with);
+  };
+  for (const std::string_view scheme : {"ipv4:", "ipv6:"}) {
+    if (uri.starts_with(scheme)) uri.erase(0, scheme.size());
+  }
+  replace("%5B", "[");
+  replace("%5D", "]");
+  return uri;
+}
+
+}  // namespace
+
+Status GrpcCaller::arrive(const std::string& uri) {
+  peer_ = peer_name(uri);
+  if (calls_.parts().accepting().count_call(peer_)) return {};
+  return resource_exhausted("too many calls on one connection");
+}
+
+Status GrpcCaller::connect(std::weak_ptr<Abortable> connection) {
+  BURN_TRY(lease_, calls_.parts().connections->take(Peer::of(peer_)));
+  calls_.parts().connections->put(lease_, std::move(connection));
+  return {};
+}
+
+Status GrpcCaller::watch() {
+  BURN_TRY(watch_, calls_.parts().watches->take(Peer::of(peer_)));
+  return {};
+}
+
+void GrpcCaller::meet(std::weak_ptr<Stranger> call, Strangers::Clock::time_point until) {
+  stranger_ = calls_.strangers().add(std::move(call), until);
+  calls_.parts().accepting().stranger_came(peer_);
+}
+
+void GrpcCaller::know(bool is_welcome) {
+  if (!std::exchange(stranger_, nullptr)) return;
+  calls_.parts().accepting().stranger_left(peer_, is_welcome);
+}
+
+void GrpcCaller::leave() {
+  know(false);
+  lease_.reset();
+  watch_.reset();
+}
+
+}  // namespace burn::net

@@ -1,0 +1,33 @@
+#include "net/listen/grpc_calls.h"
+
+#include <exception>
+
+#include "net/listen/grpc_stream.h"
+
+namespace burn::net {
+
+void GrpcCalls::take(const std::shared_ptr<GrpcLoop>& loop) noexcept {
+  try {
+    wait_for_call(*this, loop);
+  } catch (const std::exception&) {
+    const std::lock_guard lock{mutex_};
+    owed_.push_back(loop);
+  }
+}
+
+void GrpcCalls::turn_away(const std::string& peer) {
+  strangers_.turn_away(peer, resource_exhausted("more was sent before the hello was accepted than a hello may have"));
+}
+
+void GrpcCalls::tick() {
+  strangers_.tick();
+  std::vector<std::shared_ptr<GrpcLoop>> owed;
+  owed.reserve(kMostLoops);
+  {
+    const std::lock_guard lock{mutex_};
+    owed.swap(owed_);
+  }
+  for (const auto& loop : owed) take(loop);
+}
+
+}  // namespace burn::net
