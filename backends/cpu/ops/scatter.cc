@@ -133,6 +133,7 @@ Result<Kernel> prepare(const ir::Scatter& op, const Signature&) {
   return Kernel([axis = static_cast<int>(op.axis), fn = op.fn](Run& run, std::span<Array> operands) -> Result<Array> {
     // Of 16-bit floats many small numbers would not add up: they do in f32, rounded at the end.
     const auto dtype = operands[0].dtype();
+    if (operands[2].num_elements() == 0) return operands[0];  // of however many lines that are empty
     const bool accumulates = fn == ir::ScatterFn::add || fn == ir::ScatterFn::mul;
     const auto held = accumulates ? ir::compute_dtype(dtype) : dtype;
     if (held != dtype) {
