@@ -31,6 +31,10 @@ class FftPlan {
  public:
   explicit FftPlan(std::int64_t n);
 
+  // Bytes that a plan of this length keeps, and that there are at most while it is made.
+  static std::uint64_t kept_bytes(std::int64_t n);
+  static std::uint64_t needed_bytes(std::int64_t n);
+
   std::int64_t size() const { return n_; }
   bool wants_one() const;  // at a time
   // Numbers of room that run() wants, for this many signals.
