@@ -99,6 +99,7 @@ TEST(KeptTables, ThatWereInterruptedLeaveNothingBehind) {
 TEST(KeptTables, AreSharedByThreads) {
   const auto pool = small_pool();
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
       for (std::int64_t i = 0; i < 2000; ++i)

@@ -33,7 +33,7 @@ ir::Ref full(ir::ProgramBuilder& builder, const ir::Shape& shape, DType dtype = 
   return value_or_throw(builder.add(ir::Expand{shape}, {&x, 1}));
 }
 template <typename Op>
-ir::Ref first_of(ir::ProgramBuilder& builder, const Op& op, std::vector<ir::Ref> operands) {
+ir::Ref first_of(ir::ProgramBuilder& builder, const Op& op, const std::vector<ir::Ref>& operands) {
   return value_or_throw(builder.add(op, operands));
 }
 ir::Program sum_of(const Case& of) {

@@ -47,7 +47,7 @@ Result<std::shared_ptr<const FftPlan<T>>> plan_of(Run& run, std::int64_t n) {
 // of them at least fill a vector.
 template <typename T>
 std::int64_t width_of(const Lines& lines, const FftPlan<T>& plan) {
-  constexpr std::int64_t kCache = 256 * 1024;  // bytes
+  constexpr std::int64_t kCache = std::int64_t{256} * 1024;  // bytes
   constexpr std::int64_t kMost = 16;
   if (lines.inner == 1 && plan.wants_one()) return 1;
   const auto fit = kCache / (4 * std::max<std::int64_t>(plan.size(), 1) * static_cast<std::int64_t>(sizeof(T)));

@@ -185,7 +185,7 @@ struct Resize {
         height(input_height),
         width(input_width) {
     // Of a plane that fits into the cache all rows; of others so many that those they are made of do.
-    constexpr std::int64_t kCached = 64 * 1024;
+    constexpr std::int64_t kCached = std::int64_t{64} * 1024;
     block = std::clamp<std::int64_t>(kCached * rows.size() / (height * columns.size()), 1, rows.size());
     for (std::int64_t o = 0; o < rows.size(); o += block) {
       const auto [begin, end] = rows.reach(o, std::min(o + block, rows.size()));
