@@ -120,7 +120,7 @@ std::int64_t pass_numbers(std::int64_t n) {
   std::int64_t numbers = 0;
   while (n > 1) {
     const auto factor = next_factor(n);
-    numbers += 2 * (n + factor);
+    numbers += apart(n) + n + 2 * factor;
     n /= factor;
   }
   return numbers;
@@ -135,7 +135,8 @@ std::uint64_t FftPlan<T>::kept_bytes(std::int64_t n) {
   if (const auto length = convolution_length(n); length > 0)
     return kept_bytes(length) + static_cast<std::uint64_t>(2 * (n + length)) * sizeof(T);
   auto numbers = pass_numbers(n);
-  if (const auto rows = rows_of_matrix(n); rows > 0) numbers += pass_numbers(rows) + pass_numbers(n / rows) + 2 * n;
+  if (const auto rows = rows_of_matrix(n); rows > 0)
+    numbers += pass_numbers(rows) + pass_numbers(n / rows) + apart(n) + n;
   return static_cast<std::uint64_t>(numbers) * sizeof(T);
 }
 
@@ -163,18 +164,20 @@ typename FftPlan<T>::Passes FftPlan<T>::passes_of(std::int64_t n) {
   InterruptMeter meter;
   while (n > 1) {
     const auto factor = next_factor(n);
-    Pass pass{factor, n, {}, {}, {}, {}};
-    pass.cos.reserve(static_cast<std::size_t>(n));
-    pass.sin.reserve(static_cast<std::size_t>(n));
-    const auto table = [](std::vector<T>& cos, std::vector<T>& sin, Angle angle) {
-      cos.push_back(static_cast<T>(angle.cos));
-      sin.push_back(static_cast<T>(angle.sin));
-    };
+    Pass pass{factor, n, {}, {}, {}};
+    pass.roots = Roots<T>(n);
     for (std::int64_t p = 0; p < n / factor; ++p) {
       meter.add(factor * kRootUnits);
-      for (std::int64_t k = 0; k < factor; ++k) table(pass.cos, pass.sin, root(p * k, n));
+      for (std::int64_t k = 0; k < factor; ++k) {
+        const auto angle = root(p * k, n);
+        pass.roots.push_back(angle.cos, angle.sin);
+      }
     }
-    for (std::int64_t k = 0; k < factor; ++k) table(pass.root_cos, pass.root_sin, root(k, factor));
+    for (std::int64_t k = 0; k < factor; ++k) {
+      const auto angle = root(k, factor);
+      pass.root_cos.push_back(static_cast<T>(angle.cos));
+      pass.root_sin.push_back(static_cast<T>(angle.sin));
+    }
     passes.push_back(std::move(pass));
     n /= factor;
   }
@@ -183,16 +186,14 @@ typename FftPlan<T>::Passes FftPlan<T>::passes_of(std::int64_t n) {
 
 template <typename T>
 void FftPlan<T>::make_matrix(std::int64_t rows) {
-  Matrix matrix{rows, n_ / rows, passes_of(rows), passes_of(n_ / rows), {}, {}};
-  matrix.cos.reserve(static_cast<std::size_t>(n_));
-  matrix.sin.reserve(static_cast<std::size_t>(n_));
+  Matrix matrix{rows, n_ / rows, passes_of(rows), passes_of(n_ / rows), {}};
+  matrix.roots = Roots<T>(n_);
   InterruptMeter meter;
   for (std::int64_t k = 0; k < rows; ++k) {
     for (std::int64_t j = 0; j < matrix.columns; ++j) {
       meter.add(kRootUnits);
       const auto angle = root(k * j, n_);
-      matrix.cos.push_back(static_cast<T>(angle.cos));
-      matrix.sin.push_back(static_cast<T>(angle.sin));
+      matrix.roots.push_back(angle.cos, angle.sin);
     }
   }
   matrix_ = std::make_unique<const Matrix>(std::move(matrix));
@@ -243,7 +244,7 @@ void run_passes(const Passes& passes, std::int64_t s, const T* turn_cos, const T
     const auto m = pass.size / pass.factor;
     const bool is_last = m == 1;
     const auto run = [&](typename FftLoops<T>::Pass loop) {
-      loop(m, s, pass.cos.data(), pass.sin.data(), is_last ? turn_cos : nullptr, is_last ? turn_sin : nullptr, x.re,
+      loop(m, s, pass.roots.cos(), pass.roots.sin(), is_last ? turn_cos : nullptr, is_last ? turn_sin : nullptr, x.re,
            x.im, y.re, y.im);
     };
     switch (pass.factor) {
@@ -263,8 +264,8 @@ void run_passes(const Passes& passes, std::int64_t s, const T* turn_cos, const T
         run(loops.pass_of_8);
         break;
       default:
-        pass_of_any<T>(pass.factor, m, s, pass.cos.data(), pass.sin.data(), pass.root_cos.data(), pass.root_sin.data(),
-                       x.re, x.im, y.re, y.im);
+        pass_of_any<T>(pass.factor, m, s, pass.roots.cos(), pass.roots.sin(), pass.root_cos.data(),
+                       pass.root_sin.data(), x.re, x.im, y.re, y.im);
         if (is_last && turn_cos != nullptr) loops.turn(pass.factor * s, turn_cos, turn_sin, y.re, y.im, y.re, y.im);
     }
     std::swap(x, y);
@@ -282,7 +283,7 @@ Parts<T> FftPlan<T>::run(Parts<T> x, std::int64_t width, T* room) const {
     run_passes<T>(passes_, width, nullptr, nullptr, x, y);
   } else {
     const auto& m = *matrix_;
-    run_passes<T>(m.of_columns, m.columns, m.cos.data(), m.sin.data(), x, y);
+    run_passes<T>(m.of_columns, m.columns, m.roots.cos(), m.roots.sin(), x, y);
     fft_loops<T>().transpose(m.rows, m.columns, x.re, m.columns, y.re, m.rows);
     fft_loops<T>().transpose(m.rows, m.columns, x.im, m.columns, y.im, m.rows);
     std::swap(x, y);
