@@ -65,12 +65,31 @@ struct Cost {
   double operator()(const AvgPool& op) const { return size(result()) * product(op.kernel) + largest(); }
   double operator()(const AvgPoolGrad& op) const { return size(operand(0)) * product(op.kernel) + largest(); }
   double operator()(const MaxPool& op) const { return size(result()) * product(op.kernel) + largest(); }
-  // q, k, v: every row of q meets every row of k, once in its width and once in v's.
-  double operator()(const Attention&) const {
-    return size(operand(0)) * last(operand(1), 2) * 2 * kMultiplyAdd + largest();
+  // q, k, v: every row of q meets every row of k, once in its width and once in v's; and has a weight, however narrow
+  // they are.
+  double attention(double per_width, double rows) const {
+    const double width = (last(operand(0)) + last(operand(2))) / 2;
+    return rows * last(operand(1), 2) * (per_width * width * kMultiplyAdd + 1) + largest();
   }
-  double operator()(const AttentionGrad&) const {
-    return size(operand(0)) * last(operand(1), 2) * 5 * kMultiplyAdd + largest();
+  double operator()(const Attention&) const { return attention(2, size(program.results_of(node)[1].type)); }
+  double operator()(const AttentionGrad&) const { return attention(5, size(operand(4))); }
+
+  // A matrix [n, m] costs `passes` over it for each of its smaller side; what right-hand sides cost is said besides.
+  double factorisation(double passes) const {
+    const double least = std::min(last(operand(0)), last(operand(0), 2));
+    return passes * size(operand(0)) * least * kMultiplyAdd + largest();
+  }
+  double operator()(const Cholesky&) const { return factorisation(1.0 / 3); }
+  double operator()(const Lu&) const { return factorisation(1); }
+  double operator()(const Det&) const { return factorisation(1); }
+  double operator()(const Qr&) const { return factorisation(4); }
+  double operator()(const Svd&) const { return factorisation(20); }
+  double operator()(const Eigh&) const { return factorisation(10); }
+  double operator()(const Solve&) const {
+    return factorisation(1) + 2 * size(operand(1)) * last(operand(0)) * kMultiplyAdd;
+  }
+  double operator()(const SolveTriangular&) const {
+    return size(operand(1)) * last(operand(0)) * kMultiplyAdd + largest();
   }
 
   template <typename Kind>

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "backends/cpu/kept_tables.h"
 #include "base/pages.h"
 
 namespace burn::backends::cpu {
@@ -58,14 +59,27 @@ constexpr std::uint64_t kTrimmedAtOnce = std::uint64_t{64} << 20;  // before oth
 
 }  // namespace
 
-Pool::Pool(const Config& config) : config_(config), stretch_began_(coarse_milliseconds()) {}
+void BesidePool::shrink(std::uint64_t bytes) {
+  if (!pool_ || bytes >= bytes_) return;
+  pool_->give_beside(bytes_ - bytes);
+  bytes_ = bytes;
+}
 
-Pool::~Pool() { drop_coldest(0); }
+Pool::Pool(const Config& config)
+    : config_(config),
+      stretch_began_(coarse_milliseconds()),
+      tables_(std::make_unique<KeptTables>(*this, config.limit / 16)) {}
+
+Pool::~Pool() {
+  tables_->drop_all();
+  drop_coldest(0);
+}
 
 Result<CpuBufferPtr> Pool::allocate(std::size_t bytes) {
   constexpr std::size_t kSane = std::size_t{1} << 62;  // beyond it sizes would overflow
   auto buffer = std::make_shared<CpuBuffer>(shared_from_this(), bytes);
   if (bytes < kSane) buffer->data_ = take(size_class(bytes));
+  if (bytes < kSane && !buffer->data_ && tables_->drop_all() > 0) buffer->data_ = take(size_class(bytes));
   if (buffer->data_ && config_.fill) std::memset(buffer->data_, *config_.fill, class_bytes(size_class(bytes)));
   if (buffer->data_) return buffer;
   return resource_exhausted(
@@ -101,7 +115,17 @@ std::uint64_t Pool::room() const {
   return taken < config_.limit ? config_.limit - taken : 0;
 }
 
+Result<BesidePool> Pool::hold_beside(std::uint64_t bytes) {
+  BURN_RETURN_IF_ERROR(take_beside(bytes));
+  return BesidePool(*this, bytes);
+}
+
 Status Pool::take_beside(std::uint64_t bytes) {
+  auto status = try_take_beside(bytes);
+  return status.ok() || tables_->drop_all() == 0 ? status : try_take_beside(bytes);
+}
+
+Status Pool::try_take_beside(std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   if (bytes > room()) {
     return resource_exhausted(fmt::format("out of memory: {} bytes wanted beside tensors, {} of {} in use", bytes,
@@ -183,7 +207,7 @@ void Pool::forget_old_peak(std::int64_t now) {
 
 std::uint64_t Pool::trim(std::uint64_t keep, std::chrono::milliseconds unused_for) {
   const auto now = coarse_milliseconds();
-  for (std::uint64_t freed = 0;;) {
+  for (std::uint64_t freed = tables_->drop_unused(now - unused_for.count());;) {
     const std::lock_guard lock(mutex_);
     forget_old_peak(now);
     const auto some = drop_unused(keep, now - unused_for.count(), kTrimmedAtOnce);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "backends/backend.h"
@@ -16,6 +17,30 @@
 namespace burn::backends::cpu {
 
 class CpuBuffer;
+class KeptTables;
+class Pool;
+
+// Bytes counted beside a pool's blocks for as long as this lives, which is not longer than the pool.
+class BesidePool {
+ public:
+  BesidePool() = default;
+  BesidePool(Pool& pool, std::uint64_t bytes) : pool_(&pool), bytes_(bytes) {}
+  BesidePool(BesidePool&& other) noexcept
+      : pool_(std::exchange(other.pool_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  BesidePool& operator=(BesidePool&& other) noexcept {
+    std::swap(pool_, other.pool_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~BesidePool() { shrink(0); }
+
+  std::uint64_t bytes() const { return bytes_; }
+  void shrink(std::uint64_t bytes);
+
+ private:
+  Pool* pool_ = nullptr;
+  std::uint64_t bytes_ = 0;
+};
 
 // Hands out blocks and keeps those that come back for the next time. Thread-safe; lives as long as its last buffer.
 //
@@ -45,6 +70,10 @@ class Pool : public std::enable_shared_from_this<Pool> {
   // it. Errors: RESOURCE_EXHAUSTED, and nothing is counted.
   Status take_beside(std::uint64_t bytes);
   void give_beside(std::uint64_t bytes);
+  Result<BesidePool> hold_beside(std::uint64_t bytes);
+
+  // What kernels have made for some size, for all programs.
+  KeptTables& tables() { return *tables_; }
 
   // As Backend::trim(). To be called every few seconds: what "lately" is goes by its calls, too.
   std::uint64_t trim(std::uint64_t keep, std::chrono::milliseconds unused_for);
@@ -63,7 +92,8 @@ class Pool : public std::enable_shared_from_this<Pool> {
   using IdleOfOneSize = std::vector<Idle>;  // in the order in which they came back; the last one goes first
 
   std::byte* take(std::size_t size_class);  // null: no memory
-  std::uint64_t room() const;               // for blocks beside those in use. Requires: mutex_ is held.
+  Status try_take_beside(std::uint64_t bytes);
+  std::uint64_t room() const;  // for blocks beside those in use. Requires: mutex_ is held.
   void give_back(std::byte* block, std::size_t size_class);
 
   // These require: mutex_ is held.
@@ -81,6 +111,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
   std::uint64_t recent_peak_ = 0, former_peak_ = 0;  // highest in_use in this stretch of time and the one before
   std::int64_t stretch_began_;
   MemoryStats stats_;
+  const std::unique_ptr<KeptTables> tables_;  // goes first: what it keeps is counted here
 };
 
 class CpuBuffer final : public Buffer {

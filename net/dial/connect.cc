@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/fork.h"
+#include "base/one_line.h"
 #include "base/parse_number.h"
 #include "net/dial/transports.h"
 #include "net/transport/websocket.h"
@@ -139,7 +140,7 @@ Result<std::shared_ptr<proto::Channel>> connect_channel(const std::string& url,
   BURN_TRY(const Endpoint endpoint, parse_url(url));
   auto channel = connect_endpoint(endpoint, std::move(handler), std::chrono::steady_clock::now() + timeout);
   if (!channel.ok())
-    return Status{StatusCode::unavailable, "cannot connect to " + url + ": " + channel.status().message()};
+    return Status{StatusCode::unavailable, "cannot connect to " + url + ": " + one_line(channel.status().message())};
   return channel;
 }
 

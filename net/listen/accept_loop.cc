@@ -201,7 +201,7 @@ bool AcceptLoop::count_call(const std::string& peer) {
   const double seconds = std::chrono::duration<double>(now - std::exchange(connection->counted, now)).count();
   connection->calls = std::min(kCallBurst, connection->calls + seconds * kCallsPerSecond) - 1;
   if (connection->calls >= 0) return true;
-  ::shutdown(connection->socket.get(), SHUT_RDWR);
+  end_unread(connection->socket.get());
   return false;
 }
 
@@ -249,7 +249,7 @@ void AcceptLoop::look_at(int fd) {
     const auto verdict = connection.allowance.count(*received, Clock::now());
     if (verdict == Allowance::Verdict::fine) return;
     if (!connection.is_known) {
-      if (verdict == Allowance::Verdict::absurd) ::shutdown(fd, SHUT_RDWR);
+      if (verdict == Allowance::Verdict::absurd) end_unread(fd);
       if (std::exchange(connection.ends_at, Clock::now() + kFarewell)) return;
     }
     peer = connection.peer;
@@ -258,7 +258,7 @@ void AcceptLoop::look_at(int fd) {
     reactions_.too_much(peer);
   } catch (const std::exception&) {  // no memory to tell him
     const std::lock_guard lock{mutex_};
-    if (const auto it = open_.find(fd); it != open_.end()) ::shutdown(fd, SHUT_RDWR);
+    if (const auto it = open_.find(fd); it != open_.end()) end_unread(fd);
   }
 }
 
@@ -267,16 +267,30 @@ void AcceptLoop::look_at_nameless(Connection& connection) {
   const int fd = connection.socket.get();
   connection.estimated += std::max(unread_bytes(fd), kLeastArrival);
   const auto verdict = connection.allowance.count(connection.estimated, Clock::now());
-  if (verdict == Allowance::Verdict::absurd) ::shutdown(fd, SHUT_RDWR);
+  if (verdict == Allowance::Verdict::absurd) end_unread(fd);
   if (verdict != Allowance::Verdict::fine && !connection.ends_at) connection.ends_at = Clock::now() + kFarewell;
 }
 
 void AcceptLoop::end_overdue() {
   const auto now = Clock::now();
   const std::lock_guard lock{mutex_};
-  for (const auto& [fd, connection] : open_) {
-    if (connection.ends_at && *connection.ends_at <= now) ::shutdown(fd, SHUT_RDWR);
+  for (auto& [fd, connection] : open_) {
+    if ((connection.ends_at && *connection.ends_at <= now) || only_sends(connection)) end_unread(fd);
   }
+}
+
+// HTTP/2 answers frames of which nobody above it knows (pings, settings), and gRPC holds the answers as long as they
+// are not taken.
+bool AcceptLoop::only_sends(Connection& connection) {
+  if (!connection.is_named) return false;
+  const auto taken = taken_bytes(connection.socket.get());
+  const auto received = received_bytes(connection.socket.get());
+  if (!taken || !received) return false;
+  if (!taken->awaits_more || taken->taken != connection.taken) {
+    connection.taken = taken->taken;
+    connection.received_then = *received;
+  }
+  return *received - connection.received_then > kMostWhileTakingNothing;
 }
 
 }  // namespace burn::net

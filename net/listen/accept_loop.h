@@ -28,6 +28,8 @@ class AcceptLoop {
   // Calls that a connection may open: so many at once, and so many more each second. A client of ours opens one, a
   // prober one every few seconds.
   static constexpr double kCallBurst = 512, kCallsPerSecond = 64;
+  // Bytes that a peer may send while he takes nothing of what there is for him.
+  static constexpr std::uint64_t kMostWhileTakingNothing = std::uint64_t{8} << 20;
 
   struct Reactions {
     std::function<void(UniqueFd socket)> accepted;  // non-blocking; on the loop's thread
@@ -71,7 +73,9 @@ class AcceptLoop {
     bool is_known = false;
     bool is_watched = true;
     bool is_named = true;
-    std::uint64_t estimated = 0;  // bytes, of one without a name
+    std::uint64_t estimated = 0;      // bytes, of one without a name
+    std::uint64_t taken = 0;          // bytes of ours, when we last looked,
+    std::uint64_t received_then = 0;  // and bytes of his when that last changed
     std::optional<Clock::time_point> ends_at;
   };
 
@@ -88,6 +92,7 @@ class AcceptLoop {
   void look_at(int fd);
   void look_at_nameless(Connection& connection);  // Requires: the lock.
   void end_overdue();
+  static bool only_sends(Connection& connection);
   Connection* find(const std::string& peer);  // Requires: the lock, as does
   void set_watched(Connection& connection, bool wanted) const;
   void listen(bool wanted);

@@ -1,5 +1,6 @@
 #include "net/listen/received_bytes.h"
 
+#include <array>
 #include <cstddef>
 
 #include <linux/tcp.h>  // <netinet/tcp.h> of glibc ends before the field
@@ -20,6 +21,24 @@ std::optional<std::uint64_t> received_bytes(int socket) {
 std::uint64_t unread_bytes(int socket) {
   int count = 0;
   return ::ioctl(socket, FIONREAD, &count) == 0 && count > 0 ? static_cast<std::uint64_t>(count) : 0;
+}
+
+std::optional<TakenBytes> taken_bytes(int socket) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  int waiting = 0;
+  if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 || ::ioctl(socket, TIOCOUTQ, &waiting) != 0)
+    return std::nullopt;
+  if (size < offsetof(tcp_info, tcpi_bytes_acked) + sizeof info.tcpi_bytes_acked) return std::nullopt;
+  return TakenBytes{info.tcpi_bytes_acked, waiting > 0};
+}
+
+void end_unread(int socket) {
+  ::shutdown(socket, SHUT_RDWR);
+  constexpr int kMost = 4096;  // a socket's buffer has less
+  std::array<char, 16 << 10> nowhere;
+  for (int i = 0; i<kMost&& ::recv(socket, nowhere.data(), nowhere.size(), MSG_DONTWAIT)> 0; ++i) {
+  }
 }
 
 }  // namespace burn::net

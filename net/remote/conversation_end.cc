@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "net/remote/as_said.h"
 #include "net/remote/conversation.h"
 #include "net/remote/in_callback.h"
 
@@ -19,7 +20,8 @@ constexpr auto kLastAck = std::chrono::milliseconds{50};
 
 }  // namespace
 
-Status Conversation::on_close(const Status& why) {
+Status Conversation::on_close(const Status& said) {
+  const Status why = as_said(said);
   const std::lock_guard lock(mutex_);
   if (welcome_) {
     broken_ = lost(url_, why.ok() ? "the server closed the session" : why.message());

@@ -10,6 +10,7 @@
 #include "base/settings.h"
 #include "ir/catalogue.h"
 #include "net/dial/connect.h"
+#include "net/remote/as_said.h"
 #include "net/remote/conversation.h"
 #include "net/remote/in_callback.h"
 
@@ -152,8 +153,9 @@ Status Conversation::go_on(const proto::Welcome& welcome) {
 
 // --- another connection ----------------------------------------------------------------------------------------------
 
-void Conversation::on_closed(Status why) {
+void Conversation::on_closed(Status said) {
   const InCallback in_callback;
+  const Status why = as_said(said);
   std::shared_ptr<proto::Channel> channel;  // dropped outside the lock
   {
     const std::lock_guard lock(mutex_);

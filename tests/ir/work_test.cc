@@ -27,6 +27,27 @@ TEST(EstimatedWork, OfProductsIsCubic) {
   EXPECT_LE(work, 512.0 * 256 * 1024);
 }
 
+TEST(EstimatedWork, OfFactorisationsIsCubic) {
+  const auto work_of = [](const Op& op, std::size_t operands) {
+    ProgramBuilder builder;
+    const auto x = builder.add_input(f32({1000, 1000}));
+    const auto y = value_or_throw(builder.add(op, std::vector<Ref>(operands, x)));
+    return estimated_work(builder.finish({y}));
+  };
+  for (const Op& op : {Op{Cholesky{}}, Op{Lu{}}, Op{Qr{}}, Op{Svd{}}, Op{Eigh{}}, Op{Det{}}})
+    EXPECT_GE(work_of(op, 1), 1e9 / 3 / 16) << name(op);
+  for (const Op& op : {Op{Solve{}}, Op{SolveTriangular{}}}) EXPECT_GE(work_of(op, 2), 1e9 / 16) << name(op);
+  EXPECT_GE(work_of(Svd{}, 1), 10 * work_of(Lu{}, 1));
+}
+
+TEST(EstimatedWork, OfAttentionGrowsWithItsWeightsHoweverNarrowItIs) {
+  ProgramBuilder builder;
+  const Ref x[] = {builder.add_input(f32({1 << 20, 0})), builder.add_input(f32({1 << 20, 0})),
+                   builder.add_input(f32({1 << 20, 0}))};
+  const auto y = value_or_throw(builder.add(Attention{}, x));
+  EXPECT_GE(estimated_work(builder.finish({y})), static_cast<double>(std::int64_t{1} << 40));
+}
+
 TEST(EstimatedWork, AddsUpOverNodesAndIgnoresViews) {
   ProgramBuilder builder;
   auto x = builder.add_input(f32({100}));

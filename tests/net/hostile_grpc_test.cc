@@ -1,6 +1,7 @@
 // What HTTP/2 lets a peer do: message packing, calls without end, watches, and no descriptors for a while.
 #include <atomic>
 #include <thread>
+#include <vector>
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -126,6 +127,30 @@ TEST_F(HostileGrpc, WatchesAreCounted) {
     return http2::call(stream, kWatch) + http2::frame(http2::Type::data, http2::kEndStream, stream, question);
   });
   EXPECT_LT(resident(), before + kMostKept);
+  expect_alive();
+}
+
+// Each ping has an answer, which is held until it is taken.
+TEST_F(HostileGrpc, PingsWhoseAnswersNobodyReadsAreNotHeld) {
+  serve();
+  std::string pings;
+  for (int i = 0; i < 50'000; ++i) pings += http2::frame(http2::Type::ping, 0, 0, "12345678");
+  const auto before = resident();
+  std::vector<RawSocket> peers;
+  std::vector<std::thread> threads;
+  peers.reserve(16);
+  threads.reserve(16);
+  for (int i = 0; i < 16; ++i) peers.push_back(connect());
+  for (const auto& peer : peers) {
+    threads.emplace_back([&] {
+      int rounds = 0;
+      while (rounds < 40 && peer.write(pings)) ++rounds;
+      EXPECT_LT(rounds, 40);
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_LT(resident(), before + kMostKept);
+  peers.clear();
   expect_alive();
 }
 

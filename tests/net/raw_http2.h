@@ -13,7 +13,7 @@ inline std::string big_endian(std::uint32_t value, int bytes) {
   return out;
 }
 
-enum class Type : char { data = 0, headers = 1, reset = 3, settings = 4 };
+enum class Type : char { data = 0, headers = 1, reset = 3, settings = 4, ping = 6 };
 inline constexpr char kEndStream = 1, kEndHeaders = 4;
 
 inline std::string frame(Type type, char flags, std::uint32_t stream, std::string_view payload = {}) {

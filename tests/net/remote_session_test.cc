@@ -125,6 +125,19 @@ TEST_F(RemoteSessionTest, SaysWhyTheServerClosed) {
   EXPECT_TRUE(server_.closed_by_client());
 }
 
+TEST_F(RemoteSessionTest, WritesOutWhatWouldMoveACursorInWhatTheServerSays) {
+  const auto session = server_.welcome(kInfo);
+  ReadOutcome read;
+  SyncOutcome sync;
+  session->read(1, read.callback());
+  session->sync(sync.callback());
+  const auto request = server_.expect<proto::Read>().request;
+  server_.send(proto::Done{request, invalid_argument("\x1b[2Jall is well\n")});
+  EXPECT_EQ(read.get().status(), invalid_argument("\\x1b[2Jall is well\\n"));
+  server_.send(proto::Close{unavailable("\x1b[31mgone")});
+  EXPECT_EQ(sync.get(), unavailable("lost connection to test://server: \\x1b[31mgone"));
+}
+
 TEST_F(RemoteSessionTest, ClosesWithAGoodbyeAndFailsWhatIsOpen) {
   auto session = server_.welcome(kInfo);
   ReadOutcome read;

@@ -55,6 +55,34 @@ ProgramPtr pooling() {
   return std::make_shared<const ir::Program>(builder.finish({y}));
 }
 
+// The queries times the keys, whose rows are one number repeated; a bias, of one number, has ways of its own.
+ProgramPtr attention(std::int64_t keys, std::int64_t depth, bool with_bias) {
+  ir::ProgramBuilder builder;
+  constexpr std::int64_t kQueries = 1 << 16;
+  const auto x = builder.add_input(f32({1, 1}));
+  const auto wide = [&](std::int64_t rows, std::int64_t columns) {
+    return value_or_throw(builder.add(ir::Expand{{rows, columns}}, {&x, 1}));
+  };
+  std::vector<ir::Ref> operands{wide(kQueries, depth), wide(keys, depth), wide(keys, depth)};
+  if (with_bias) operands.push_back(wide(kQueries, keys));
+  const auto y = value_or_throw(builder.add(ir::Attention{}, operands));
+  return std::make_shared<const ir::Program>(builder.finish({y}));
+}
+
+// All into one line, which belongs to one thread.
+ProgramPtr scattering() {
+  ir::ProgramBuilder builder;
+  constexpr auto kMany = std::int64_t{1} << 44;
+  const auto x = builder.add_input(f32({1, 1}));
+  const auto index = value_or_throw(builder.add(ir::Cast{ir::DType::i64}, {&x, 1}));
+  const auto wide = [&](ir::Ref of, std::int64_t rows) {
+    return value_or_throw(builder.add(ir::Expand{{rows, 1}}, {&of, 1}));
+  };
+  const ir::Ref operands[] = {wide(x, 4), wide(index, kMany), wide(x, kMany)};
+  const auto y = value_or_throw(builder.add(ir::Scatter{.axis = 0, .fn = ir::ScatterFn::add}, operands));
+  return std::make_shared<const ir::Program>(builder.finish({y}));
+}
+
 std::vector<Endless> endless_programs() {
   constexpr auto kHuge = std::int64_t{1} << 32;
   return {
@@ -63,6 +91,9 @@ std::vector<Endless> endless_programs() {
       {"largest of columns", reduction(ir::ReduceFn::max, {1, 2}, {64, 1, 64}, {64, kHuge, 64})},
       {"fused", fused()},
       {"pool", pooling()},
+      {"scatter", scattering()},
+      {"attention with a bias", attention(std::int64_t{1} << 22, 8, true)},
+      {"attention without a depth", attention(std::int64_t{1} << 26, 0, false)},
   };
 }
 

@@ -5,6 +5,7 @@
 #include "backends/cpu/ops/attention.h"
 #include "backends/cpu/ops/attention_rows.h"
 #include "backends/cpu/ops/gemm.h"
+#include "backends/interrupt.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -110,6 +111,7 @@ void attend(const AttentionSizes& s, const AttentionHead<T>& head, std::int64_t 
     return;
   }
   for (std::int64_t first = 0; first < keys; first += step) {
+    throw_if_interrupted();
     const auto columns = std::min(step, keys - first);
     score(s, head, begin, rows, first, columns, scratch);
     for (std::int64_t r = 0; r < rows; ++r) {
@@ -145,6 +147,7 @@ void attend_back(const AttentionSizes& s, const AttentionHead<T>& head, const At
   T *p = scratch, *dp = scratch + kQueryBlock * step;
   const auto scale = static_cast<T>(s.scale);
   for (std::int64_t first = 0; first < keys; first += step) {
+    throw_if_interrupted();
     const auto columns = std::min(step, keys - first);
     score(s, head, begin, rows, first, columns, p);
     multiply_here(Product<T>{.m = rows,

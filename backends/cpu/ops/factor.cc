@@ -20,18 +20,19 @@ bool is_finite(const T* x, std::int64_t n) {
 
 // --- QR --------------------------------------------------------------------------------------------------------------
 
-// Of a matrix by columns: q [rows, k] by columns, r [k, columns] by rows, k >= min(rows, columns).
+// Of a matrix by columns: q [rows, k] by columns, r [k, columns] by rows, k >= min(rows, columns). Without room they
+// are left as they are.
 template <typename T>
-void qr_of(Int rows, Int columns, Int k, T* a, T* q, T* r) {
+void qr_of(Int rows, Int columns, Int k, T* a, T* q, T* r, lapack::Room<T> room) {
   const Int least = std::min(rows, columns);
-  std::vector<T> taus(static_cast<std::size_t>(least)), work;
-  if (least > 0) lapack::geqrf(rows, columns, a, taus.data(), work);
+  std::vector<T> taus(static_cast<std::size_t>(least));
+  if (least > 0 && lapack::geqrf(rows, columns, a, taus.data(), room) == lapack::kNoRoom) return;
   for (Int i = 0; i < k; ++i) {
     for (Int j = 0; j < columns; ++j)
       r[std::int64_t{i} * columns + j] = i <= j && i < least ? a[i + std::int64_t{j} * rows] : T{0};
   }
   std::copy_n(a, std::int64_t{rows} * std::min(k, columns), q);
-  if (rows > 0 && k > 0) lapack::orgqr(rows, k, least, q, taus.data(), work);
+  if (rows > 0 && k > 0 && lapack::orgqr(rows, k, least, q, taus.data(), room) == lapack::kNoRoom) return;
   for (Int i = 0; i < least; ++i) {  // the one with a diagonal that is not negative
     T* line = r + std::int64_t{i} * columns;
     if (!(line[i] < 0)) continue;
@@ -107,12 +108,15 @@ Status qr(Run& run, std::span<Array> operands, std::span<Array> results, const i
   BURN_TRY(Array q, run.allocate(transposed(q_type)));
   BURN_TRY(Array r, run.allocate(r_type));
   const auto k = q_type.shape.back();
+  WorkRoom room(run.pool);
   dispatch_real(a.dtype(), [&]<typename T>() {
+    if (q.num_elements() + r.num_elements() == 0) return;  // of however many matrices
     for_each_matrix(batch, [&](std::int64_t m) {
       qr_of(to_int(batch.rows), to_int(batch.columns), to_int(k), a.as<T>() + m * batch.size(),
-            q.as<T>() + m * batch.rows * k, r.as<T>() + m * k * batch.columns);
+            q.as<T>() + m * batch.rows * k, r.as<T>() + m * k * batch.columns, room.of_one<T>());
     });
   });
+  BURN_RETURN_IF_ERROR(room.status());
   results[0] = transposed(q);
   results[1] = std::move(r);
   return {};
@@ -121,11 +125,14 @@ Status qr(Run& run, std::span<Array> operands, std::span<Array> results, const i
 Status svd(Run& run, std::span<Array> operands, std::span<Array> results, const std::vector<ir::TensorType>& types) {
   const MatrixBatch batch(operands[0].shape());
   BURN_RETURN_IF_ERROR(check_lapack_sizes(batch));
+  const auto least = static_cast<double>(batch.least());
+  BURN_RETURN_IF_ERROR(check_lapack_work(batch, (4 * least + 7) * least));
   BURN_TRY(Array a, by_columns(run, operands[0]));
   BURN_TRY(Array u, run.allocate(transposed(types[0])));
   BURN_TRY(Array s, run.allocate(types[1]));
   BURN_TRY(Array vt, run.allocate(transposed(types[2])));
   const auto rows = batch.rows, columns = batch.columns, k = batch.least();
+  WorkRoom room(run.pool);
   FirstFailure failure;
   dispatch_real(a.dtype(), [&]<typename T>() {
     if (batch.is_empty()) return;
@@ -139,11 +146,12 @@ Status svd(Run& run, std::span<Array> operands, std::span<Array> results, const 
         std::fill_n(right, k * columns, kNan);
         return;
       }
-      std::vector<T> work;
-      if (const auto info = lapack::gesdd(to_int(rows), to_int(columns), from, values, left, right, work); info != 0)
-        failure.found(m, info);
+      auto work = room.of_one<T>();
+      const auto info = lapack::gesdd(to_int(rows), to_int(columns), from, values, left, right, work);
+      if (info != 0 && info != lapack::kNoRoom) failure.found(m, info);
     });
   });
+  BURN_RETURN_IF_ERROR(room.status());
   if (failure.any()) return not_converged(failure.of(batch));
   results[0] = transposed(u);
   results[1] = std::move(s);
@@ -154,9 +162,12 @@ Status svd(Run& run, std::span<Array> operands, std::span<Array> results, const 
 Status eigh(Run& run, std::span<Array> operands, std::span<Array> results, const ir::TensorType& values_type) {
   const MatrixBatch batch(operands[0].shape());
   BURN_RETURN_IF_ERROR(check_lapack_sizes(batch));
+  const auto size = static_cast<double>(batch.rows);
+  BURN_RETURN_IF_ERROR(check_lapack_work(batch, (2 * size + 6) * size + 1));
   BURN_TRY(Array a, by_columns(run, operands[0]));
   BURN_TRY(Array values, run.allocate(values_type));
   const auto n = batch.rows;
+  WorkRoom room(run.pool);
   FirstFailure failure;
   dispatch_real(a.dtype(), [&]<typename T>() {
     if (batch.is_empty()) return;
@@ -169,10 +180,12 @@ Status eigh(Run& run, std::span<Array> operands, std::span<Array> results, const
         std::fill_n(found, n, std::numeric_limits<T>::quiet_NaN());
         return;
       }
-      std::vector<T> work;
-      if (const auto info = lapack::syevd(to_int(n), matrix, found, work); info != 0) failure.found(k, info);
+      auto work = room.of_one<T>();
+      const auto info = lapack::syevd(to_int(n), matrix, found, work);
+      if (info != 0 && info != lapack::kNoRoom) failure.found(k, info);
     });
   });
+  BURN_RETURN_IF_ERROR(room.status());
   if (failure.any()) return not_converged(failure.of(batch));
   results[0] = std::move(values);
   results[1] = transposed(a);

@@ -2,15 +2,16 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <mutex>
 #include <numbers>
 #include <vector>
 
+#include "backends/cpu/kept_tables.h"
 #include "backends/cpu/ops/copy.h"
 #include "backends/cpu/ops/fft_plan.h"
 #include "backends/cpu/ops/lines.h"
 #include "backends/cpu/run.h"
 #include "backends/cpu/vector/fft_loops.h"
+#include "backends/interrupt.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -21,46 +22,27 @@ template <typename T>
 struct Turns {
   std::vector<T> cos, sin;
 
+  static std::uint64_t kept_bytes(std::int64_t n) { return static_cast<std::uint64_t>(n / 2 + 1) * 2 * sizeof(T); }
+  static std::uint64_t needed_bytes(std::int64_t n) { return kept_bytes(n); }
+
   explicit Turns(std::int64_t n) {
+    cos.reserve(static_cast<std::size_t>(n / 2 + 1));
+    sin.reserve(static_cast<std::size_t>(n / 2 + 1));
     const double turn = 2 * std::numbers::pi / static_cast<double>(n);
+    InterruptMeter meter;
     for (std::int64_t k = 0; k <= n / 2; ++k) {
+      meter.add(32);
       cos.push_back(static_cast<T>(std::sin(turn * static_cast<double>(n - 4 * k) / 4)));
       sin.push_back(static_cast<T>(-std::sin(turn * static_cast<double>(std::min(k, n / 2 - k)))));
     }
   }
 };
 
-// Made by the first run, after it has the memory for its results: a length off the wire may be any.
-template <typename Table>
-class Lazy {
- public:
-  const Table& of(std::int64_t n) {
-    std::call_once(once_, [&] { table_ = std::make_unique<const Table>(n); });
-    return *table_;
-  }
-
- private:
-  std::once_flag once_;
-  std::unique_ptr<const Table> table_;
-};
-
+// After the results have their memory: a length off the wire may be any.
 template <typename T>
-struct Tables {
-  Lazy<FftPlan<T>> plan;
-  Lazy<Turns<T>> turns;
-};
-struct Plans {
-  Tables<float> f32;
-  Tables<double> f64;
-
-  template <typename T>
-  Tables<T>& of() {
-    if constexpr (std::is_same_v<T, float>)
-      return f32;
-    else
-      return f64;
-  }
-};
+Result<std::shared_ptr<const FftPlan<T>>> plan_of(Run& run, std::int64_t n) {
+  return run.pool.tables().get<FftPlan<T>>(n);
+}
 
 // How many lines to transform side by side: so many as stay in the caches, unless the plan wants them one by one. Half
 // of them at least fill a vector.
@@ -91,6 +73,7 @@ Status for_lines(Run& run, const Lines& lines, const FftPlan<T>& plan, std::int6
                    const auto last = std::min(blocks, (part + 1) * blocks_per_part);
                    for (auto block = part * blocks_per_part; block < last; ++block) {
                      const auto first = block * width;
+                     throw_if_interrupted();
                      body(first, std::min(width, lines.count() - first), here);
                    }
                  }
@@ -146,7 +129,7 @@ Status dispatch_real(ir::DType dtype, const Body& body) {
   return dtype == ir::DType::f64 ? body.template operator()<double>() : body.template operator()<float>();
 }
 
-Status transform(const ir::Fft& op, Plans& plans, Run& run, std::span<Array> operands, std::span<Array> results) {
+Status transform(const ir::Fft& op, Run& run, std::span<Array> operands, std::span<Array> results) {
   BURN_TRY(const Array re, contiguous(run, operands[0]));
   BURN_TRY(const Array im, contiguous(run, operands[1]));
   BURN_TRY(results[0], run.allocate(re.type()));
@@ -154,8 +137,9 @@ Status transform(const ir::Fft& op, Plans& plans, Run& run, std::span<Array> ope
   if (re.num_elements() == 0) return {};
   const Lines lines(re.shape(), op.axis);
   const auto n = lines.size;
-  return dispatch_real(re.dtype(), [&]<typename T>() {
-    const auto& plan = plans.of<T>().plan.of(n);
+  return dispatch_real(re.dtype(), [&]<typename T>() -> Status {
+    BURN_TRY(const auto made, plan_of<T>(run, n));
+    const auto& plan = *made;
     return for_lines<T>(run, lines, plan, 2 * apart(n), [&](std::int64_t first, std::int64_t width, T* room) {
       const Parts<T> x{room, room + apart(n * width)};
       load(lines, first, width, n, re.as<T>(), x.re);
@@ -200,7 +184,7 @@ void tangle(std::int64_t h, std::int64_t width, const Turns<T>& turns, Parts<T> 
   }
 }
 
-Status real_transform(std::int64_t axis, const ir::TensorType& type, Plans& plans, Run& run, std::span<Array> operands,
+Status real_transform(std::int64_t axis, const ir::TensorType& type, Run& run, std::span<Array> operands,
                       std::span<Array> results) {
   BURN_TRY(const Array x, contiguous(run, operands[0]));
   BURN_TRY(results[0], run.allocate(type));
@@ -211,7 +195,8 @@ Status real_transform(std::int64_t axis, const ir::TensorType& type, Plans& plan
   return dispatch_real(x.dtype(), [&]<typename T>() -> Status {
     T *re = results[0].as<T>(), *im = results[1].as<T>();
     if (n % 2 != 0) {
-      const auto& plan = plans.of<T>().plan.of(n);
+      BURN_TRY(const auto made, plan_of<T>(run, n));
+      const auto& plan = *made;
       return for_lines<T>(run, lines, plan, 2 * apart(n), [&](std::int64_t first, std::int64_t width, T* room) {
         const Parts<T> z{room, room + apart(n * width)};
         load(lines, first, width, n, x.as<T>(), z.re);
@@ -222,8 +207,10 @@ Status real_transform(std::int64_t axis, const ir::TensorType& type, Plans& plan
       });
     }
     const auto h = n / 2;
-    const auto& plan = plans.of<T>().plan.of(h);
-    const auto& turns = plans.of<T>().turns.of(n);
+    BURN_TRY(const auto made, plan_of<T>(run, h));
+    BURN_TRY(const auto made_turns, run.pool.tables().get<Turns<T>>(n));
+    const auto& plan = *made;
+    const auto& turns = *made_turns;
     return for_lines<T>(run, lines, plan, 4 * apart(half), [&](std::int64_t first, std::int64_t width, T* room) {
       const auto step = apart(half * width);
       const Parts<T> z{room, room + step}, y{room + 2 * step, room + 3 * step};
@@ -241,7 +228,7 @@ Status real_transform(std::int64_t axis, const ir::TensorType& type, Plans& plan
   });
 }
 
-Result<Array> inverse_real_transform(std::int64_t axis, const ir::TensorType& type, Plans& plans, Run& run,
+Result<Array> inverse_real_transform(std::int64_t axis, const ir::TensorType& type, Run& run,
                                      std::span<Array> operands) {
   BURN_TRY(const Array re, contiguous(run, operands[0]));
   BURN_TRY(const Array im, contiguous(run, operands[1]));
@@ -251,7 +238,8 @@ Result<Array> inverse_real_transform(std::int64_t axis, const ir::TensorType& ty
   const auto n = lines.size, half = n / 2 + 1;
   BURN_RETURN_IF_ERROR(dispatch_real(type.dtype, [&]<typename T>() -> Status {
     if (n % 2 != 0) {
-      const auto& plan = plans.of<T>().plan.of(n);
+      BURN_TRY(const auto made, plan_of<T>(run, n));
+      const auto& plan = *made;
       return for_lines<T>(run, lines, plan, 2 * apart(n), [&](std::int64_t first, std::int64_t width, T* room) {
         const Parts<T> z{room, room + apart(n * width)};
         load(spectra, first, width, half, re.as<T>(), z.re);
@@ -267,8 +255,10 @@ Result<Array> inverse_real_transform(std::int64_t axis, const ir::TensorType& ty
       });
     }
     const auto h = n / 2;
-    const auto& plan = plans.of<T>().plan.of(h);
-    const auto& turns = plans.of<T>().turns.of(n);
+    BURN_TRY(const auto made, plan_of<T>(run, h));
+    BURN_TRY(const auto made_turns, run.pool.tables().get<Turns<T>>(n));
+    const auto& plan = *made;
+    const auto& turns = *made_turns;
     return for_lines<T>(run, lines, plan, 4 * apart(half), [&](std::int64_t first, std::int64_t width, T* room) {
       const auto step = apart(half * width);
       const Parts<T> x{room, room + step}, z{room + 2 * step, room + 3 * step};
@@ -291,22 +281,22 @@ Result<Array> inverse_real_transform(std::int64_t axis, const ir::TensorType& ty
 namespace kernels {
 
 Result<Kernel> prepare(const ir::Fft& op, const Signature&) {
-  return Kernel([op, plans = std::make_shared<Plans>()](Run& run, std::span<Array> operands, std::span<Array> results) {
-    return transform(op, *plans, run, operands, results);
+  return Kernel([op](Run& run, std::span<Array> operands, std::span<Array> results) {
+    return transform(op, run, operands, results);
   });
 }
 
 Result<Kernel> prepare(const ir::RealFft& op, const Signature& signature) {
-  return Kernel([axis = op.axis, type = signature.result, plans = std::make_shared<Plans>()](
-                    Run& run, std::span<Array> operands, std::span<Array> results) {
-    return real_transform(axis, type, *plans, run, operands, results);
-  });
+  return Kernel(
+      [axis = op.axis, type = signature.result](Run& run, std::span<Array> operands, std::span<Array> results) {
+        return real_transform(axis, type, run, operands, results);
+      });
 }
 
 Result<Kernel> prepare(const ir::InverseRealFft& op, const Signature& signature) {
-  return Kernel(
-      [axis = op.axis, type = signature.result, plans = std::make_shared<Plans>()](
-          Run& run, std::span<Array> operands) { return inverse_real_transform(axis, type, *plans, run, operands); });
+  return Kernel([axis = op.axis, type = signature.result](Run& run, std::span<Array> operands) {
+    return inverse_real_transform(axis, type, run, operands);
+  });
 }
 
 }  // namespace kernels

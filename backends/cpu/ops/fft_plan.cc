@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "backends/cpu/vector/fft_loops.h"
+#include "backends/interrupt.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -106,10 +107,52 @@ void pass_of_any(std::int64_t factor, std::int64_t m, std::int64_t s, const T* c
 
 }  // namespace
 
+namespace {
+
+// The length of the convolution of a transform that is made of one; 0: it is not.
+std::int64_t convolution_length(std::int64_t n) {
+  if (largest_prime_factor(n) <= kLargestFactor) return 0;
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(2 * n - 1)));
+}
+
+// Numbers in the tables of all passes.
+std::int64_t pass_numbers(std::int64_t n) {
+  std::int64_t numbers = 0;
+  while (n > 1) {
+    const auto factor = next_factor(n);
+    numbers += apart(n) + n + 2 * factor;
+    n /= factor;
+  }
+  return numbers;
+}
+
+constexpr std::int64_t kRootUnits = 32;  // of an InterruptMeter, for a sine and a cosine
+
+}  // namespace
+
+template <typename T>
+std::uint64_t FftPlan<T>::kept_bytes(std::int64_t n) {
+  if (const auto length = convolution_length(n); length > 0)
+    return kept_bytes(length) + static_cast<std::uint64_t>(2 * (n + length)) * sizeof(T);
+  auto numbers = pass_numbers(n);
+  if (const auto rows = rows_of_matrix(n); rows > 0)
+    numbers += pass_numbers(rows) + pass_numbers(n / rows) + apart(n) + n;
+  return static_cast<std::uint64_t>(numbers) * sizeof(T);
+}
+
+template <typename T>
+std::uint64_t FftPlan<T>::needed_bytes(std::int64_t n) {
+  const auto length = convolution_length(n);
+  if (length == 0) return kept_bytes(n);
+  // The response, in double, and its transform; apart() of each.
+  return kept_bytes(n) + FftPlan<double>::kept_bytes(length) +
+         static_cast<std::uint64_t>(4 * apart(length)) * sizeof(double);
+}
+
 template <typename T>
 FftPlan<T>::FftPlan(std::int64_t n) : n_(n) {
-  if (largest_prime_factor(n) > kLargestFactor)
-    make_chirp(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(2 * n - 1))));
+  if (const auto length = convolution_length(n); length > 0)
+    make_chirp(length);
   else
     passes_ = passes_of(n);
   if (const auto rows = rows_of_matrix(n); rows > 0 && !chirp_) make_matrix(rows);
@@ -118,17 +161,23 @@ FftPlan<T>::FftPlan(std::int64_t n) : n_(n) {
 template <typename T>
 typename FftPlan<T>::Passes FftPlan<T>::passes_of(std::int64_t n) {
   Passes passes;
+  InterruptMeter meter;
   while (n > 1) {
     const auto factor = next_factor(n);
-    Pass pass{factor, n, {}, {}, {}, {}};
-    const auto table = [](std::vector<T>& cos, std::vector<T>& sin, Angle angle) {
-      cos.push_back(static_cast<T>(angle.cos));
-      sin.push_back(static_cast<T>(angle.sin));
-    };
+    Pass pass{factor, n, {}, {}, {}};
+    pass.roots = Roots<T>(n);
     for (std::int64_t p = 0; p < n / factor; ++p) {
-      for (std::int64_t k = 0; k < factor; ++k) table(pass.cos, pass.sin, root(p * k, n));
+      meter.add(factor * kRootUnits);
+      for (std::int64_t k = 0; k < factor; ++k) {
+        const auto angle = root(p * k, n);
+        pass.roots.push_back(angle.cos, angle.sin);
+      }
     }
-    for (std::int64_t k = 0; k < factor; ++k) table(pass.root_cos, pass.root_sin, root(k, factor));
+    for (std::int64_t k = 0; k < factor; ++k) {
+      const auto angle = root(k, factor);
+      pass.root_cos.push_back(static_cast<T>(angle.cos));
+      pass.root_sin.push_back(static_cast<T>(angle.sin));
+    }
     passes.push_back(std::move(pass));
     n /= factor;
   }
@@ -137,12 +186,14 @@ typename FftPlan<T>::Passes FftPlan<T>::passes_of(std::int64_t n) {
 
 template <typename T>
 void FftPlan<T>::make_matrix(std::int64_t rows) {
-  Matrix matrix{rows, n_ / rows, passes_of(rows), passes_of(n_ / rows), {}, {}};
+  Matrix matrix{rows, n_ / rows, passes_of(rows), passes_of(n_ / rows), {}};
+  matrix.roots = Roots<T>(n_);
+  InterruptMeter meter;
   for (std::int64_t k = 0; k < rows; ++k) {
     for (std::int64_t j = 0; j < matrix.columns; ++j) {
+      meter.add(kRootUnits);
       const auto angle = root(k * j, n_);
-      matrix.cos.push_back(static_cast<T>(angle.cos));
-      matrix.sin.push_back(static_cast<T>(angle.sin));
+      matrix.roots.push_back(angle.cos, angle.sin);
     }
   }
   matrix_ = std::make_unique<const Matrix>(std::move(matrix));
@@ -155,8 +206,10 @@ void FftPlan<T>::make_chirp(std::int64_t length) {
   const FftPlan<double> exact(length);
   std::vector<double> re(whole), im(whole), room(static_cast<std::size_t>(exact.room(1)));
   std::vector<T> cos(size), sin(size);
+  InterruptMeter meter;
   std::int64_t square = 0;  // k^2 modulo 2 n
   for (std::int64_t k = 0; k < n_; square = (square + 2 * k + 1) % (2 * n_), ++k) {
+    meter.add(kRootUnits);
     const auto angle = root(square, 2 * n_);
     const auto i = static_cast<std::size_t>(k);
     cos[i] = static_cast<T>(angle.cos);
@@ -191,7 +244,7 @@ void run_passes(const Passes& passes, std::int64_t s, const T* turn_cos, const T
     const auto m = pass.size / pass.factor;
     const bool is_last = m == 1;
     const auto run = [&](typename FftLoops<T>::Pass loop) {
-      loop(m, s, pass.cos.data(), pass.sin.data(), is_last ? turn_cos : nullptr, is_last ? turn_sin : nullptr, x.re,
+      loop(m, s, pass.roots.cos(), pass.roots.sin(), is_last ? turn_cos : nullptr, is_last ? turn_sin : nullptr, x.re,
            x.im, y.re, y.im);
     };
     switch (pass.factor) {
@@ -211,8 +264,8 @@ void run_passes(const Passes& passes, std::int64_t s, const T* turn_cos, const T
         run(loops.pass_of_8);
         break;
       default:
-        pass_of_any<T>(pass.factor, m, s, pass.cos.data(), pass.sin.data(), pass.root_cos.data(), pass.root_sin.data(),
-                       x.re, x.im, y.re, y.im);
+        pass_of_any<T>(pass.factor, m, s, pass.roots.cos(), pass.roots.sin(), pass.root_cos.data(),
+                       pass.root_sin.data(), x.re, x.im, y.re, y.im);
         if (is_last && turn_cos != nullptr) loops.turn(pass.factor * s, turn_cos, turn_sin, y.re, y.im, y.re, y.im);
     }
     std::swap(x, y);
@@ -230,7 +283,7 @@ Parts<T> FftPlan<T>::run(Parts<T> x, std::int64_t width, T* room) const {
     run_passes<T>(passes_, width, nullptr, nullptr, x, y);
   } else {
     const auto& m = *matrix_;
-    run_passes<T>(m.of_columns, m.columns, m.cos.data(), m.sin.data(), x, y);
+    run_passes<T>(m.of_columns, m.columns, m.roots.cos(), m.roots.sin(), x, y);
     fft_loops<T>().transpose(m.rows, m.columns, x.re, m.columns, y.re, m.rows);
     fft_loops<T>().transpose(m.rows, m.columns, x.im, m.columns, y.im, m.rows);
     std::swap(x, y);

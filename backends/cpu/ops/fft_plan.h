@@ -25,11 +25,34 @@ struct Parts {
 // bytes apart do, in the cache and in the processor's order of loads and stores.
 constexpr std::int64_t apart(std::int64_t n) { return (n + 15) / 16 * 16 + 16; }
 
+// Cosines and sines, in two arrays that are apart().
+template <typename T>
+class Roots {
+ public:
+  Roots() = default;
+  explicit Roots(std::int64_t n) : step_(apart(n)), numbers_(static_cast<std::size_t>(step_ + n)) {}
+
+  void push_back(double cos, double sin) {
+    numbers_[static_cast<std::size_t>(size_)] = static_cast<T>(cos);
+    numbers_[static_cast<std::size_t>(step_ + size_++)] = static_cast<T>(sin);
+  }
+  const T* cos() const { return numbers_.data(); }
+  const T* sin() const { return numbers_.data() + step_; }
+
+ private:
+  std::int64_t step_ = 0, size_ = 0;
+  std::vector<T> numbers_;
+};
+
 // T: float or double. Tables are computed in double.
 template <typename T>
 class FftPlan {
  public:
   explicit FftPlan(std::int64_t n);
+
+  // Bytes that a plan of this length keeps, and that there are at most while it is made.
+  static std::uint64_t kept_bytes(std::int64_t n);
+  static std::uint64_t needed_bytes(std::int64_t n);
 
   std::int64_t size() const { return n_; }
   bool wants_one() const;  // at a time
@@ -42,14 +65,14 @@ class FftPlan {
  private:
   struct Pass {  // of a transform of length `size`: `factor` shorter ones
     std::int64_t factor, size;
-    std::vector<T> cos, sin;            // [size / factor, factor]: e^(-2 pi i p k / size)
+    Roots<T> roots;                     // [size / factor, factor]: e^(-2 pi i p k / size)
     std::vector<T> root_cos, root_sin;  // [factor]: e^(-2 pi i k / factor)
   };
   using Passes = std::vector<Pass>;
   struct Matrix {  // x[i columns + j] is element (i, j)
     std::int64_t rows, columns;
     Passes of_columns, of_rows;
-    std::vector<T> cos, sin;  // [rows, columns]: e^(-2 pi i k j / n), result k of column j
+    Roots<T> roots;  // [rows, columns]: e^(-2 pi i k j / n), result k of column j
   };
   struct Chirp {
     FftPlan convolution;                      // of a length that has small factors

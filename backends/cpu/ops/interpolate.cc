@@ -10,6 +10,7 @@
 #include "backends/cpu/ops/copy.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/run.h"
+#include "backends/interrupt.h"
 #include "ir/interpolation.h"
 
 #define BURN_ISA_FILE "backends/cpu/isa/resize_loops.h"
@@ -36,10 +37,41 @@ struct Table {
   }
 };
 
+constexpr std::int64_t kTapsUnits = 128;  // of an InterruptMeter, for the taps of one result
+
+std::int64_t most_taps(const ir::LineInterpolation& line) {
+  switch (line.mode) {
+    case ir::InterpolateMode::nearest:
+    case ir::InterpolateMode::nearest_exact:
+      return 1;
+    case ir::InterpolateMode::bilinear:
+      return 2;
+    case ir::InterpolateMode::bicubic:
+      return 4;
+    case ir::InterpolateMode::lanczos3:
+      break;
+  }
+  return ir::Taps::kMost;
+}
+
+// What the tables of one line take at most: the forward one, its transpose, and the middle of either.
+template <typename T>
+std::uint64_t table_bytes(const ir::LineInterpolation& line) {
+  constexpr std::uint64_t kTables = 3, kEntry = sizeof(std::int32_t) + sizeof(T);
+  const auto starts = static_cast<std::uint64_t>(2 * (line.input + 1) + line.output + 1);
+  return kTables * kEntry * static_cast<std::uint64_t>(line.output * most_taps(line)) + sizeof(std::int64_t) * starts;
+}
+
 template <typename T>
 Table<T> forward_table(const ir::LineInterpolation& line) {
   Table<T> table;
+  const auto entries = static_cast<std::size_t>(line.output * most_taps(line));
+  table.first.reserve(static_cast<std::size_t>(line.output) + 1);
+  table.index.reserve(entries);
+  table.weight.reserve(entries);
+  InterruptMeter meter;
   for (std::int64_t o = 0; o < line.output; ++o) {
+    meter.add(kTapsUnits);
     const auto taps = line.taps(o);
     for (int k = 0; k < taps.count; ++k) {
       table.index.push_back(static_cast<std::int32_t>(taps.index[k]));
@@ -86,8 +118,12 @@ struct Middle {
     if (taps < 1 || taps > kMostTaps) return;
     while (begin > 0 && taps_of(begin - 1) == taps) --begin;
     while (end < table.size() && taps_of(end) == taps) ++end;
+    index.reserve(static_cast<std::size_t>(taps * (end - begin)));
+    weight.reserve(static_cast<std::size_t>(taps * (end - begin)));
+    InterruptMeter meter;
     for (std::int64_t k = 0; k < taps; ++k) {
       for (auto o = begin; o < end; ++o) {
+        meter.add(1);
         const auto from = static_cast<std::size_t>(table.begin(o) + k);
         index.push_back(table.index[from]);
         weight.push_back(table.weight[from]);
@@ -149,7 +185,7 @@ struct Resize {
         height(input_height),
         width(input_width) {
     // Of a plane that fits into the cache all rows; of others so many that those they are made of do.
-    constexpr std::int64_t kCached = 64 * 1024;
+    constexpr std::int64_t kCached = std::int64_t{64} * 1024;
     block = std::clamp<std::int64_t>(kCached * rows.size() / (height * columns.size()), 1, rows.size());
     for (std::int64_t o = 0; o < rows.size(); o += block) {
       const auto [begin, end] = rows.reach(o, std::min(o + block, rows.size()));
@@ -179,6 +215,7 @@ Status resize(Run& run, const Resize<T>& how, const Array& x, Array& y) {
     for (auto part = begin; part < end; ++part) {
       T* buffer = reinterpret_cast<T*>(memory->data()) + part * how.scratch;
       for (auto at = blocks * part / parts; at < blocks * (part + 1) / parts; ++at) {
+        throw_if_interrupted();
         const auto plane = at / how.blocks();
         how.resize_block(x.as<T>() + plane * how.height * how.width,
                          y.as<T>() + plane * how.rows.size() * how.columns.size(), at % how.blocks(), buffer);
@@ -201,17 +238,21 @@ Kernel resize_kernel(const Op& op, const Signature& signature, bool backward) {
       const auto size = [](const Array& a, int from_end) {
         return a.rank() > from_end + 2 ? a.shape()[a.rank() - 1 - from_end] : 1;
       };
-      const auto table = [&](int from_end) -> Result<Table<T>> {
-        constexpr std::int64_t kMost = 1 << 24;
+      const auto line = [&](int from_end) -> ir::LineInterpolation {
         const auto from = size(x, from_end), to = size(y, from_end);
-        if (from > kMost || to > kMost) {
-          return resource_exhausted(fmt::format("a line of {} elements is at most {} long", std::max(from, to), kMost));
-        }
-        auto forward = forward_table<T>({op.mode, op.align_corners, backward ? to : from, backward ? from : to});
-        return backward ? transposed(forward, to) : std::move(forward);
+        return {op.mode, op.align_corners, backward ? to : from, backward ? from : to};
       };
-      BURN_TRY(auto rows, table(1));
-      BURN_TRY(auto columns, table(0));
+      const auto by_row = line(1), by_column = line(0);
+      constexpr std::int64_t kMost = 1 << 24;
+      const auto longest = std::max({by_row.input, by_row.output, by_column.input, by_column.output});
+      if (longest > kMost)
+        return resource_exhausted(fmt::format("a line of {} elements is at most {} long", longest, kMost));
+      BURN_TRY(const auto counted, run.pool.hold_beside(table_bytes<T>(by_row) + table_bytes<T>(by_column)));
+      const auto table = [&](const ir::LineInterpolation& of) {
+        auto forward = forward_table<T>(of);
+        return backward ? transposed(forward, of.input) : std::move(forward);
+      };
+      auto rows = table(by_row), columns = table(by_column);
       return resize(run, Resize<T>(std::move(rows), std::move(columns), size(x, 1), size(x, 0)), x, y);
     };
     BURN_RETURN_IF_ERROR(x.dtype() == ir::DType::f64 ? compute.template operator()<double>()

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <vector>
 
 using burn::backends::cpu::lapack::Int;
 
@@ -29,15 +30,16 @@ namespace {
 
 // Calls f(work, size, info) once for the size that it wants, and then with as much.
 template <typename T, typename F>
-Int with_work(std::vector<T>& work, const F& f) {
+Int with_work(Room<T>& room, const F& f) {
   Int info = 0, size = -1;
   T wanted = 0;
   f(&wanted, &size, &info);
   if (info != 0) return info;
   // A float may have rounded the number down.
   size = static_cast<Int>(std::max(1.0, static_cast<double>(wanted) * (1 + 1e-6) + 1));
-  if (work.size() < static_cast<std::size_t>(size)) work.resize(static_cast<std::size_t>(size));
-  f(work.data(), &size, &info);
+  T* work = room(static_cast<std::size_t>(size));
+  if (!work) return kNoRoom;
+  f(work, &size, &info);
   return info;
 }
 
@@ -62,29 +64,29 @@ Int with_work(std::vector<T>& work, const F& f) {
     letter##getrs_("N", &n, &columns, lu, &n, pivots, b, &n, &info, 1);                                             \
   }                                                                                                                 \
   template <>                                                                                                       \
-  void geqrf(Int rows, Int columns, T* a, T* taus, std::vector<T>& work) {                                          \
-    with_work(work,                                                                                                 \
-              [&](T* w, Int* size, Int* info) { letter##geqrf_(&rows, &columns, a, &rows, taus, w, size, info); }); \
+  Int geqrf(Int rows, Int columns, T* a, T* taus, Room<T>& room) {                                                  \
+    return with_work(                                                                                               \
+        room, [&](T* w, Int* size, Int* info) { letter##geqrf_(&rows, &columns, a, &rows, taus, w, size, info); }); \
   }                                                                                                                 \
   template <>                                                                                                       \
-  void orgqr(Int rows, Int columns, Int reflectors, T* a, const T* taus, std::vector<T>& work) {                    \
-    with_work(work, [&](T* w, Int* size, Int* info) {                                                               \
+  Int orgqr(Int rows, Int columns, Int reflectors, T* a, const T* taus, Room<T>& room) {                            \
+    return with_work(room, [&](T* w, Int* size, Int* info) {                                                        \
       letter##orgqr_(&rows, &columns, &reflectors, a, &rows, taus, w, size, info);                                  \
     });                                                                                                             \
   }                                                                                                                 \
   template <>                                                                                                       \
-  Int gesdd(Int rows, Int columns, T* a, T* s, T* u, T* vt, std::vector<T>& work) {                                 \
+  Int gesdd(Int rows, Int columns, T* a, T* s, T* u, T* vt, Room<T>& room) {                                        \
     const Int k = std::min(rows, columns);                                                                          \
     std::vector<Int> whole(8 * static_cast<std::size_t>(k));                                                        \
-    return with_work(work, [&](T* w, Int* size, Int* info) {                                                        \
+    return with_work(room, [&](T* w, Int* size, Int* info) {                                                        \
       letter##gesdd_("S", &rows, &columns, a, &rows, s, u, &rows, vt, &k, w, size, whole.data(), info, 1);          \
     });                                                                                                             \
   }                                                                                                                 \
   template <>                                                                                                       \
-  Int syevd(Int n, T* a, T* values, std::vector<T>& work) {                                                         \
+  Int syevd(Int n, T* a, T* values, Room<T>& room) {                                                                \
     std::vector<Int> whole(3 + 5 * static_cast<std::size_t>(n));                                                    \
     const Int count = static_cast<Int>(whole.size());                                                               \
-    return with_work(work, [&](T* w, Int* size, Int* info) {                                                        \
+    return with_work(room, [&](T* w, Int* size, Int* info) {                                                        \
       letter##syevd_("V", "L", &n, a, &n, values, w, size, whole.data(), &count, info, 1, 1);                       \
     });                                                                                                             \
   }

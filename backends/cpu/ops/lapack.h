@@ -3,13 +3,19 @@
 // function here explains; there are no other failures, for arguments are checked before. Thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <span>
-#include <vector>
+#include <functional>
+#include <limits>
 
 namespace burn::backends::cpu::lapack {
 
 using Int = std::int32_t;  // as Debian builds it
+
+// Gives room for so many numbers, which the next call may take back; null: there is none, and kNoRoom is the result.
+template <typename T>
+using Room = std::function<T*(std::size_t numbers)>;
+inline constexpr Int kNoRoom = std::numeric_limits<Int>::min();
 
 // The upper triangle of a becomes U with a = U^T U. Not 0: the order of a leading minor that is not positive.
 template <typename T>
@@ -25,18 +31,18 @@ void getrs(Int n, Int columns, const T* lu, const Int* pivots, T* b);
 
 // R in the upper triangle, reflectors below it; `taus`: min(rows, columns).
 template <typename T>
-void geqrf(Int rows, Int columns, T* a, T* taus, std::vector<T>& work);
+Int geqrf(Int rows, Int columns, T* a, T* taus, Room<T>& room);
 
 // The first `columns` columns of Q from `reflectors` of them.
 template <typename T>
-void orgqr(Int rows, Int columns, Int reflectors, T* a, const T* taus, std::vector<T>& work);
+Int orgqr(Int rows, Int columns, Int reflectors, T* a, const T* taus, Room<T>& room);
 
 // u: [rows, k], vt: [k, columns]; a is lost. Not 0: it did not converge.
 template <typename T>
-Int gesdd(Int rows, Int columns, T* a, T* s, T* u, T* vt, std::vector<T>& work);
+Int gesdd(Int rows, Int columns, T* a, T* s, T* u, T* vt, Room<T>& room);
 
 // Eigenvalues, ascending; a, whose lower triangle is read, becomes the eigenvectors. Not 0: it did not converge.
 template <typename T>
-Int syevd(Int n, T* a, T* values, std::vector<T>& work);
+Int syevd(Int n, T* a, T* values, Room<T>& room);
 
 }  // namespace burn::backends::cpu::lapack

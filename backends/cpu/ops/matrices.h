@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <mutex>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -55,6 +57,45 @@ inline Status check_lapack_sizes(const MatrixBatch& batch) {
   if (std::max(batch.rows, batch.columns) <= kMost) return {};
   return unimplemented(fmt::format("a matrix of {} x {}: LAPACK counts to {}", batch.rows, batch.columns, kMost));
 }
+
+// As many numbers to work with as LAPACK's 32 bits count: it finds its way in them by sums that would wrap.
+inline Status check_lapack_work(const MatrixBatch& batch, double numbers) {
+  constexpr double kMost = std::numeric_limits<lapack::Int>::max();
+  if (numbers <= kMost) return {};
+  return unimplemented(fmt::format("a matrix of {} x {} wants {:.0f} numbers to work with: LAPACK counts to {:.0f}",
+                                   batch.rows, batch.columns, numbers, kMost));
+}
+
+// What LAPACK works in, of the pool, for matrices that are worked on side by side.
+class WorkRoom {
+ public:
+  explicit WorkRoom(Pool& pool) : pool_(pool) {}
+
+  // For one of them, as long as the function lives.
+  template <typename T>
+  lapack::Room<T> of_one() {
+    return [this, block = CpuBufferPtr()](std::size_t numbers) mutable -> T* {
+      if (!block || block->size() < numbers * sizeof(T)) {
+        block.reset();
+        auto made = pool_.allocate(numbers * sizeof(T));
+        if (!made.ok()) {
+          const std::lock_guard lock(mutex_);
+          status_ = made.status();
+          return nullptr;
+        }
+        block = *std::move(made);
+      }
+      return reinterpret_cast<T*>(block->data());
+    };
+  }
+  // When all are done: not ok if there was too little for one.
+  const Status& status() const { return status_; }
+
+ private:
+  Pool& pool_;
+  std::mutex mutex_;
+  Status status_;
+};
 
 // The threads that the library may use for each matrix: all of them for a single large one.
 inline int threads_for(const MatrixBatch& batch) {

@@ -3,6 +3,7 @@
 #include "backends/cpu/ops/combine.h"
 #include "backends/cpu/ops/copy.h"
 #include "backends/cpu/ops/index.h"
+#include "backends/interrupt.h"
 #include "ir/dispatch.h"
 
 namespace burn::backends::cpu {
@@ -44,8 +45,10 @@ void scatter(const Layout& layout, const std::int64_t* index, const T* values, T
   layout.nest.for_all_runs(
       [&, y_step = y_step, index_step = index_step, values_step = values_step](std::int64_t n, const auto& at) {
         const bool by_rows = y_step == 1 && n > 1;
+        InterruptMeter meter;
         for (std::int64_t k = 0; k < (by_rows ? 1 : n); ++k) {
           for (std::int64_t i = 0; i < layout.size; ++i) {
+            meter.add(by_rows ? n : 1);
             const std::int64_t* position = index + at[1] + k * index_step + i * layout.index_stride;
             const T* from = values + at[2] + k * values_step + i * layout.values_stride;
             T* to = y + at[0] + k * y_step;
@@ -133,6 +136,7 @@ Result<Kernel> prepare(const ir::Scatter& op, const Signature&) {
   return Kernel([axis = static_cast<int>(op.axis), fn = op.fn](Run& run, std::span<Array> operands) -> Result<Array> {
     // Of 16-bit floats many small numbers would not add up: they do in f32, rounded at the end.
     const auto dtype = operands[0].dtype();
+    if (operands[2].num_elements() == 0) return operands[0];  // of however many lines that are empty
     const bool accumulates = fn == ir::ScatterFn::add || fn == ir::ScatterFn::mul;
     const auto held = accumulates ? ir::compute_dtype(dtype) : dtype;
     if (held != dtype) {
