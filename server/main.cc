@@ -12,6 +12,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/settings.h"
@@ -40,6 +41,14 @@ int next_signal(const sigset_t& signals) {
   while (sigwait(&signals, &signal) != 0) {
   }
   return signal;
+}
+
+// What is started before the first client comes: loops, timers and housekeeping of ours, and where gRPC is served its
+// own, some of which are one for each core of the machine.
+int threads_to_begin_with(const burn::server::ServerOptions& options) {
+  constexpr int kOurs = 10, kGrpc = 6;
+  const bool serves_grpc = !options.grpc.empty() || !options.grpc_unix_path.empty();
+  return kOurs + (serves_grpc ? kGrpc + static_cast<int>(::sysconf(_SC_NPROCESSORS_CONF)) : 0);
 }
 
 std::string unless_off(const std::string& address) { return address == "off" ? "" : address; }
@@ -73,6 +82,7 @@ int serve(const burn::server::ServerOptions& options) {
   burn::throw_if_error(burn::check_settings());
   const auto signals = hold_signals();
   burn::net::make_room();
+  burn::throw_if_error(burn::net::check_threads(threads_to_begin_with(options)));
   burn::server::Server server{options};
   for (const auto& url : server.urls()) std::printf("listening %s\n", url.c_str());
   std::fflush(stdout);

@@ -3,9 +3,13 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <latch>
 #include <memory>
 #include <system_error>
+#include <thread>
+#include <vector>
 
+#include <fmt/format.h>
 #include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -38,6 +42,24 @@ std::size_t free_descriptors() {
     ++used;
   }
   return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+}
+
+Status check_threads(int count) {
+  std::vector<std::thread> started;
+  started.reserve(static_cast<std::size_t>(count));
+  std::latch all_asked{1};
+  Status status;
+  try {
+    while (static_cast<int>(started.size()) < count) started.emplace_back([&] { all_asked.wait(); });
+  } catch (const std::system_error& error) {
+    status = resource_exhausted(fmt::format(
+        "{} threads are needed to begin with, and after {} there was none to be had: {}; the limit on processes and "
+        "threads (ulimit -u, pids.max, TasksMax) is too low",
+        count, started.size(), error.code().message()));
+  }
+  all_asked.count_down();
+  for (auto& thread : started) thread.join();
+  return status;
 }
 
 void make_room() {

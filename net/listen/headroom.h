@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include "base/status.h"
+
 namespace burn::net {
 
 // False when less than a reserve is left of an address space that is limited (ulimit -v): what is left is for those who
@@ -12,7 +14,11 @@ bool has_memory_for_more();
 // Descriptors that may still be opened under the limit of this process.
 std::size_t free_descriptors();
 
-// For the start of a program: raises the limit of open descriptors as far as the system lets us, and where the address
+// For the start of a program: whether the system lets it have so many more threads. gRPC ends the process or waits for
+// ever where one of its own cannot be started. Errors: RESOURCE_EXHAUSTED.
+Status check_threads(int count);
+
+// And: raises the limit of open descriptors as far as the system lets us, and where the address
 // space is limited has threads share their heaps, which reserve 64 MiB each.
 void make_room();
 
