@@ -1,5 +1,6 @@
 // What HTTP/2 lets a peer do: message packing, calls without end, watches, and no descriptors for a while.
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -79,9 +80,11 @@ TEST_F(HostileGrpc, APackedMessageIsNotUnpacked) {
   expect_alive();
 }
 
-// Writes calls until the server has had enough; how many that were.
+// Writes calls until the server has had enough, which the writer learns soon, whether or not there was room for what he
+// wrote; how many that were.
 template <typename Text>
 int write_calls(const RawSocket& peer, int count, Text text) {
+  const auto began = std::chrono::steady_clock::now();
   std::atomic<bool> is_done = false;
   std::thread reader{[&] {
     while (!is_done && !peer.read_some(65536).empty()) {
@@ -99,6 +102,7 @@ int write_calls(const RawSocket& peer, int count, Text text) {
   is_done = true;
   ::shutdown(peer.descriptor(), SHUT_RDWR);
   reader.join();
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 50s);
   return is_open ? count : written;
 }
 
