@@ -50,8 +50,8 @@ void chain_run(std::int64_t n, void* result, const void* const* operands, const 
     const float divisor = *static_cast<const float*>(operands[1]);
     if (strides[1] == 0 && DividedBy::takes(divisor)) {
       const DividedBy quotient(divisor);
-      return each_vector<Third>(n, y, x,
-                                [&](V a, V, V c, V d) HWY_ATTR { return Third::of(Second::of(quotient(a), c), d); });
+      return each_vector<Third>(
+          n, y, x, [quotient](V a, V, V c, V d) HWY_ATTR { return Third::of(Second::of(quotient(a), c), d); });
     }
   }
   each_vector<Third>(n, y, x, [](V a, V b, V c, V d) HWY_ATTR { return Third::of(Second::of(First::of(a, b), c), d); });
