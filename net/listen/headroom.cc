@@ -14,6 +14,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "net/transport/socket.h"
+
 namespace burn::net {
 namespace {
 
@@ -55,7 +57,7 @@ Status check_threads(int count) {
     status = resource_exhausted(fmt::format(
         "{} threads are needed to begin with, and after {} there was none to be had: {}; the limit on processes and "
         "threads (ulimit -u, pids.max, TasksMax) is too low",
-        count, started.size(), error.code().message()));
+        count, started.size(), errno_text(error.code().value())));
   }
   all_asked.count_down();
   for (auto& thread : started) thread.join();
