@@ -28,7 +28,7 @@ struct Pacer::Shared {
 
   std::mutex mutex;
   std::condition_variable came;
-  std::uint64_t begun = 0, asked = 0, done = 0;  // steps; asked, done: of the last mark that was asked for, that came
+  std::uint64_t begun = 0, done = 0;  // steps
   std::uint64_t ahead;
   Clock::duration round_trip;
   Status failure;
@@ -66,8 +66,7 @@ void Pacer::step() {
   std::unique_lock lock(shared_->mutex);
   const auto step = shared_->begun++;  // so many are before it
   if (step != 0 && step % kMarkEvery == 0) {
-    if (shared_->done == shared_->asked) shared_->count = 0;
-    shared_->asked = step;
+    if (shared_->done + kMarkEvery == step) shared_->count = 0;  // the mark before has come
     lock.unlock();
     session_.sync([shared = shared_, step, asked = Clock::now()](Status status) {
       const std::lock_guard inner(shared->mutex);
