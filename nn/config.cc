@@ -1,10 +1,12 @@
 #include "nn/config.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <boost/json.hpp>
 
 #include "base/error.h"
+#include "nn/json_value.h"
 #include "store/file.h"
 
 namespace burn::nn::detail {
@@ -29,6 +31,12 @@ struct JsonWriter::Impl {
       top.container.as_array().push_back(std::move(value));
     }
   }
+  // Of what comes next, as in "layers.rate".
+  std::string place() const {
+    std::string names;
+    for (const auto& at : open) names += at.container.is_object() ? (names.empty() ? "" : ".") + at.key : "[]";
+    return names.empty() ? "value" : names;
+  }
   void close() {
     auto done = std::move(open.back().container);
     open.pop_back();
@@ -44,7 +52,13 @@ void JsonWriter::end_object() { impl_->close(); }
 void JsonWriter::begin_array() { impl_->open.push_back({json::array{}, {}}); }
 void JsonWriter::end_array() { impl_->close(); }
 void JsonWriter::value(std::int64_t number) { impl_->put(number); }
-void JsonWriter::value(double number) { impl_->put(number); }
+void JsonWriter::value(double number) {
+  if (!std::isfinite(number)) {
+    throw Error(StatusCode::invalid_argument, "a configuration's " + impl_->place() + " is " + std::to_string(number) +
+                                                  ", which JSON has no word for");
+  }
+  impl_->put(number);
+}
 void JsonWriter::value(bool flag) { impl_->put(flag); }
 void JsonWriter::value(const std::string& text) { impl_->put(json::string{text}); }
 void JsonWriter::null() { impl_->put(nullptr); }
@@ -67,19 +81,9 @@ std::string list_of(std::span<const std::string_view> names) {
 }  // namespace
 
 JsonReader JsonReader::parse(std::string_view text, const std::string& source) {
-  boost::system::error_code error;
-  json::parse_options options;
-  options.max_depth = 64;
-  json::stream_parser parser({}, options);
-  const auto read = parser.write_some(text.data(), text.size(), error);
-  const bool goes_on = !error && text.find_first_not_of(" \t\r\n", read) != std::string_view::npos;
-  if (!error && !goes_on) parser.finish(error);  // an error where it ends too early
-  if (error || goes_on) {
-    throw Error(StatusCode::invalid_argument,
-                source + " is not JSON: " + (goes_on ? "there is more after its end" : error.message()) + " (line " +
-                    std::to_string(1 + std::ranges::count(text.substr(0, read), '\n')) + ")");
-  }
-  auto root = std::make_shared<json::value>(parser.release());
+  auto parsed = parse_json(text);
+  if (!parsed.ok()) throw Error(StatusCode::invalid_argument, source + " is not JSON: " + parsed.status().message());
+  auto root = std::make_shared<json::value>(*std::move(parsed));
   const void* value = root.get();
   return {std::move(root), value, source};
 }

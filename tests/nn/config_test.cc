@@ -1,6 +1,10 @@
 // Configurations as JSON: what is written, what is read, and what is refused with which words.
 #include "nn/config.h"
 
+#include <cmath>
+#include <limits>
+#include <random>
+
 #include "nn/nn.h"
 #include "tests/nn/nn_test.h"
 #include "tests/support/temp_folder.h"
@@ -84,6 +88,36 @@ TEST(Config, KeepsDefaultsOfMissingFields) {
 }
 
 TEST(Config, TakesWholeNumbersForFractions) { EXPECT_EQ(Everything::from_json(R"({"number": 3})").number, 3.0); }
+
+// To the last bit, however many digits there are: a rate that is saved and loaded is the same rate.
+TEST(Config, ReadsTheNearestNumberToWhatIsWritten) {
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 20000; ++i) {
+    const double number = std::ldexp(static_cast<double>(random() >> 11), static_cast<int>(random() % 200) - 150);
+    const auto json = Everything{.number = number}.to_json();
+    ASSERT_EQ(Everything::from_json(json).number, number) << json;
+  }
+  const auto number = [](const std::string& text) {
+    return Everything::from_json("{\"number\": " + text + "}").number;
+  };
+  EXPECT_EQ(number("18888888888888888888888888888888888888888888e-3"), 18888888888888888888888888888888888888888888e-3);
+  EXPECT_EQ(number("3E-4"), 3e-4);
+  EXPECT_EQ(number("-0.1e+1"), -1.0);
+  EXPECT_EQ(number("1e-400"), 0.0);
+  EXPECT_EQ(number("4.9e-324"), 4.9e-324);
+}
+
+TEST(Config, RefusesNumbersThatNoDoubleHolds) {
+  EXPECT_EQ(error_of([] { (void)Everything::from_json("{\n\"number\": 0.8e401}", "net.json"); }),
+            "net.json is not JSON: 0.8e401 is more than a number of 64 bits holds (line 2)");
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(error_of([=] { (void)Everything{.number = infinity}.to_json(); }),
+            "a configuration's number is inf, which JSON has no word for");
+  EXPECT_EQ(error_of([=] {
+              (void)Everything{.list = {1, -infinity}}.to_json();
+            }),
+            "a configuration's list[] is -inf, which JSON has no word for");
+}
 
 TEST(Config, RefusesWhatDoesNotFit) {
   const auto reading = [](const char* text) {
