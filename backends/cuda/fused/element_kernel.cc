@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "backends/cuda/device.h"
 #include "backends/cuda/fused/accuracy.h"
 #include "backends/cuda/fused/group_kernel.h"
 #include "backends/cuda/fused/print.h"
@@ -41,6 +42,21 @@ std::set<std::int32_t> coarse_members(const GroupPlan& plan) {
   return cuda::coarse_members(plan, members, seen);
 }
 
+// Vectors of one thread. With two, the second's operands are on their way while the first is computed, and numbers that
+// all elements share are read half as often; a kernel that only moves is faster with one, and so is a small tensor.
+int vectors_per_thread(const Device& device, const GroupPlan& plan, std::int64_t vectors) {
+  constexpr std::int64_t kBlocks = 64;  // of each multiprocessor, with one
+  constexpr int kMostReads = 2;
+  if (vectors < kBlocks * 256 * device.multiprocessors()) return 1;
+  const auto reads = std::ranges::count(plan.reads(), GroupOperand::Kind::full, &GroupOperand::kind);
+  const bool computes = std::ranges::any_of(plan.group().members, [&](const codegen::Member& member) {
+    const auto* function = std::get_if<ir::Pointwise>(&plan.node(member).op);
+    return function &&
+           (ir::row(function->fn).kind == ir::PointwiseClass::floating || function->fn == ir::PointwiseFn::div);
+  });
+  return computes && reads <= kMostReads ? 2 : 1;
+}
+
 }  // namespace
 
 Status emit_elements(Emitter& emit, const GroupPlan& plan) {
@@ -51,9 +67,11 @@ Status emit_elements(Emitter& emit, const GroupPlan& plan) {
   const auto views = plan.full_views();
   const bool is_linear = walk.is_linear();
   const int width = vector_width(walk, views, 8);
+  const std::int64_t vectors = (elements + width - 1) / width;
+  const int steps = is_linear && width > 1 ? vectors_per_thread(emit.device(), plan, vectors) : 1;
   GroupPrinter printer(emit, plan);
 
-  std::string loads, stores, before, after;
+  std::string loads, stores, before, after, early;
   const auto last = static_cast<std::size_t>(walk.rank() - 1);
   for (std::size_t k = 0; k < plan.reads().size(); ++k) {
     const auto& read = plan.reads()[k];
@@ -72,9 +90,17 @@ Status emit_elements(Emitter& emit, const GroupPlan& plan) {
       loads += counted_read(printer, k, fmt::format("i{} + {}", k, at), packs ? "j" : "0");
       continue;
     }
-    before += packs ? fmt::format("const auto l{0} = *reinterpret_cast<const Pack<{1}, {2}>*>(p{0} + {3});\n", k, type,
-                                  width, at)
-                    : fmt::format("const auto l{0} = p{0}[{1}];\n", k, at);
+    if (steps > 1) {
+      early += fmt::format(
+          "  Pack<{1}, {2}> e{0}[{3}];\n  #pragma unroll\n  for (int step = 0; step < {3}; ++step)\n"
+          "    e{0}[step] = *reinterpret_cast<const Pack<{1}, {2}>*>(p{0} + (begin + step * 256) * {2});\n",
+          k, type, width, steps);
+      before += fmt::format("const auto l{0} = e{0}[step];\n", k);
+    } else {
+      before += packs ? fmt::format("const auto l{0} = *reinterpret_cast<const Pack<{1}, {2}>*>(p{0} + {3});\n", k,
+                                    type, width, at)
+                      : fmt::format("const auto l{0} = p{0}[{1}];\n", k, at);
+    }
     loads += fmt::format("const {} x{} = to_compute<{}>(l{}{});\n", compute_type(dtype), k, type, k,
                          packs ? ".lanes[j]" : "");
   }
@@ -103,10 +129,15 @@ Status emit_elements(Emitter& emit, const GroupPlan& plan) {
     printer.parameter(fmt::format("burn::cuda::Walk<{}>", plan.full_count()), "walk", walk_argument(walk));
   }
 
-  // One vector per thread; what is left of a linear walk's last one, element by element.
+  // What is left of a linear walk's last vectors goes element by element.
   std::string text;
-  text += "  const std::uint64_t vector = std::uint64_t{block} * 256 + threadIdx.x;\n";
-  text += fmt::format("  const std::int64_t first = vector * {};\n  if (first >= count) return;\n", width);
+  if (steps > 1) {
+    text += fmt::format("  const std::uint64_t begin = std::uint64_t{{block}} * {} + threadIdx.x;\n", 256 * steps);
+    text += fmt::format("  if (begin * {} >= count) return;\n", width);
+  } else {
+    text += "  const std::uint64_t vector = std::uint64_t{block} * 256 + threadIdx.x;\n";
+    text += fmt::format("  const std::int64_t first = vector * {};\n  if (first >= count) return;\n", width);
+  }
   text += scalars;
   const auto vector_body = [&](bool packed) {
     std::string part;
@@ -138,20 +169,33 @@ Status emit_elements(Emitter& emit, const GroupPlan& plan) {
       const auto dtype = program.type_of(plan.writes()[k].ref).dtype;
       rest += fmt::format("q{}[i] = to_storage<{}>({});\n", k, storage_type(dtype), printer.name(plan.writes()[k].ref));
     }
-    text += fmt::format(
-        "  if (first + {} > count) {{\n  for (std::int64_t i = first; i < count; ++i) {{\n{}  }}\n  return;\n  }}\n",
-        width, rest);
+    if (steps > 1) {
+      text += fmt::format(
+          "  if ((begin + {0} * 256 + 1) * {1} > count) {{\n  for (int step = 0; step <= {0}; ++step) {{\n"
+          "  for (std::int64_t i = (begin + step * 256) * {1}, end = i + {1}; i < end && i < count; ++i) {{\n{2}  }}\n "
+          " }}\n"
+          "  return;\n  }}\n",
+          steps - 1, width, rest);
+    } else {
+      text += fmt::format(
+          "  if (first + {} > count) {{\n  for (std::int64_t i = first; i < count; ++i) {{\n{}  }}\n  return;\n  }}\n",
+          width, rest);
+    }
   }
-  text += vector_body(width > 1);
+  if (steps > 1) {
+    text += early + fmt::format("  #pragma unroll\n  for (int step = 0; step < {}; ++step) {{\n", steps);
+    text += fmt::format(
+        "  const std::uint64_t vector = begin + step * 256;\n  const std::int64_t first = vector * {};\n", width);
+  }
+  text += vector_body(width > 1) + (steps > 1 ? "  }\n" : "");
 
   std::vector<Address> written;
   for (const auto& write : plan.writes()) written.push_back(write.view.address);
-  const std::int64_t vectors = (elements + width - 1) / width;
   auto arguments = printer.take_arguments();
   auto functions = printer.functions();
   emit.launch(std::make_shared<const BlockKernel>(
                   BlockKernel{std::move(functions), printer.take_parameters(), std::move(text)}),
-              (vectors + 255) / 256, std::move(arguments), std::move(written));
+              (vectors + 256 * steps - 1) / (256 * steps), std::move(arguments), std::move(written));
   return {};
 }
 

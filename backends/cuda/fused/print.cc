@@ -47,7 +47,10 @@ std::string GroupPrinter::statement(const codegen::Member& member, const std::st
     const auto computed = ir::compute_dtype(plan_.program().type_of(typed).dtype);
     const auto* function =
         coarse && computed == ir::DType::f32 ? coarse_function(plan_, member, pointwise->fn) : nullptr;
-    if (function) {
+    if (pointwise->fn == ir::PointwiseFn::div && computed == ir::DType::f32 && !function &&
+        divisors_.contains(name(unexpanded(operands[1])))) {
+      value = fmt::format("d_{}.divide({})", name(unexpanded(operands[1])), name(operands[0]));
+    } else if (function) {
       is_coarse_ = true;
       value = fmt::format("burn::cuda::coarse::{}({})", function, arguments);
     } else {
@@ -63,6 +66,23 @@ std::string GroupPrinter::statement(const codegen::Member& member, const std::st
   }
   if (ir::compute_dtype(dtype) != dtype) value = fmt::format("rounded<{}>({})", storage_type(dtype), value);
   return fmt::format("const {} v{} = {};\n", compute_type(dtype), index, value);
+}
+
+ir::Ref GroupPrinter::unexpanded(ir::Ref ref) const {
+  const auto* member = plan_.member(ref);
+  const bool repeats = member && std::holds_alternative<ir::Expand>(plan_.node(*member).op);
+  return repeats ? plan_.program().operands_of(plan_.node(*member))[0] : ref;
+}
+
+std::string GroupPrinter::divisor(ir::Ref ref) {
+  if (plan_.is_full(ref) || ir::compute_dtype(plan_.program().type_of(ref).dtype) != ir::DType::f32) return "";
+  const bool is_one = std::ranges::any_of(plan_.group().members, [&](const codegen::Member& member) {
+    const auto* function = std::get_if<ir::Pointwise>(&plan_.node(member).op);
+    return member.level == codegen::Level::full && function && function->fn == ir::PointwiseFn::div &&
+           unexpanded(plan_.program().operands_of(plan_.node(member))[1]) == ref;
+  });
+  if (!is_one || !divisors_.insert(name(ref)).second) return "";
+  return fmt::format("const burn::cuda::Divisor d_{0}({0});\n", name(ref));
 }
 
 std::string GroupPrinter::random(const ir::Random& op, const std::string& position, int index) {
@@ -101,6 +121,7 @@ std::string GroupPrinter::bindings() {
 
 std::string GroupPrinter::functions() const {
   std::string text = is_coarse_ ? "#include \"backends/cuda/kernels/coarse.h\"\n" : "";
+  if (!divisors_.empty()) text += "#include \"backends/cuda/kernels/divisor.h\"\n";
   text +=
       "#include \"backends/cuda/kernels/random.h\"\n#include \"backends/cuda/kernels/row.h\"\nnamespace "
       "burn::ir::prelude {\n";
@@ -141,10 +162,12 @@ std::string scalar_reads(GroupPrinter& printer) {
       text += fmt::format(
           "const {} x{} = {};\n", compute_type(dtype), k,
           ir::compute_dtype(dtype) == dtype ? value : fmt::format("rounded<{}>({})", storage_type(dtype), value));
+      text += printer.divisor(read.ref);
     } else if (read.kind == GroupOperand::Kind::scalar) {
       const auto from =
           printer.parameter(fmt::format("const {}*", storage_type(dtype)), fmt::format("p{}", k), Argument(read.view));
       text += fmt::format("const {} x{} = to_compute<{}>(*{});\n", compute_type(dtype), k, storage_type(dtype), from);
+      text += printer.divisor(read.ref);
     }
   }
   return text;

@@ -21,6 +21,10 @@ class GroupPrinter {
   // domain, an expression of type std::uint64_t. `coarse`: all of it is rounded to 16 bits (accuracy.h).
   std::string statement(const codegen::Member& member, const std::string& position, bool coarse = false);
 
+  // "const burn::cuda::Divisor d_x3(x3);", for a number that all elements of a row, or all there are, are divided by
+  // and that has been declared; else nothing. Statements that follow make use of it.
+  std::string divisor(ir::Ref ref);
+
   // Adds a parameter to the kernel and returns its name.
   std::string parameter(const std::string& type, const std::string& name, Argument argument);
   std::string bindings();  // the parameter with seed, offset and scalars
@@ -32,11 +36,13 @@ class GroupPrinter {
   std::vector<Argument> take_arguments() { return std::move(arguments_); }
 
  private:
+  ir::Ref unexpanded(ir::Ref ref) const;  // what a member repeats
   std::string random(const ir::Random& op, const std::string& position, int index);
 
   Emitter& emit_;
   const GroupPlan& plan_;
   std::set<ir::PointwiseFn> functions_;
+  std::set<std::string> divisors_;  // names that have been declared
   std::vector<BlockKernel::Parameter> parameters_;
   std::vector<Argument> arguments_;
   bool has_bindings_ = false, is_coarse_ = false;

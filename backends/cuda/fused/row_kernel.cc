@@ -102,6 +102,7 @@ class RowPrinter {
       if (read.kind == GroupOperand::Kind::row) {
         text += fmt::format("  const {0} x{1} = to_compute<{2}>(p{1}[base.at[{3}]]);\n", compute_type(dtype(read.ref)),
                             k, storage_type(dtype(read.ref)), plan_.full_count() + read.row_index);
+        text += printer_.divisor(read.ref);
       } else if (layout_.is_of_row(k) && read.counts) {
         text += "  " + counted_read(printer_, k, fmt::format("i{} + base.at[{}]", k, read.full_index), "0");
       } else if (layout_.is_of_row(k)) {
@@ -123,7 +124,7 @@ class RowPrinter {
       const auto& node = plan_.node(member);
       if (std::holds_alternative<ir::Reduce>(node.op)) continue;
       if (!std::holds_alternative<ir::Gather>(node.op)) {
-        text += "  " + printer_.statement(member, "row");
+        text += "  " + printer_.statement(member, "row") + printer_.divisor(value_of(member));
       } else if (plan_.read(plan_.program().operands_of(node)[0])) {
         text += direct_gather(member);
       }
@@ -166,6 +167,40 @@ class RowPrinter {
                               layout_.element_offset(read->full_index, "index_" + v), type);
   }
 
+  // One element of values that are computed here, computed once more: cheaper than a look at each whether it is the
+  // one.
+  std::string picked(const Member& member) {
+    const auto operand = plan_.program().operands_of(plan_.node(member))[0];
+    const auto v = printer_.name(value_of(member));
+    const auto type = compute_type(dtype(operand));
+    const ir::Ref seen[] = {operand};
+    const auto needs = needs_of(plan_, operand);
+    const auto coarse = coarse_members(plan_, needs.members, seen);
+    std::string element;
+    for (const auto k : needs.reads) {
+      const auto& read = plan_.reads()[k];
+      if (layout_.is_of_row(k)) continue;
+      const auto at = layout_.element_offset(read.full_index, "c");
+      element += read.counts ? counted_read(printer_, k, fmt::format("i{} + {}", k, at), "0")
+                             : fmt::format("const {0} x{1} = to_compute<{2}>(p{1}[{3}]);\n",
+                                           compute_type(dtype(read.ref)), k, storage_type(dtype(read.ref)), at);
+    }
+    element += members_of(needs, "(static_cast<std::uint64_t>(row) * row_size + c)", coarse);
+    return checked_index(member) + fmt::format(
+                                       "  const {0} {1} = [&]() -> {0} {{\n  if (!inside_{1}) return {0}{{}};\n"
+                                       "  const int c = place_{1};\n{2}  return {3};\n  }}();\n",
+                                       type, v, element, printer_.name(operand));
+  }
+
+  std::string members_of(const PassNeeds& needs, const std::string& position, const std::set<std::int32_t>& coarse) {
+    std::string text;
+    for (const auto& member : plan_.group().members) {
+      if (member.level == Level::full && needs.members.contains(member.node))
+        text += printer_.statement(member, position, coarse.contains(member.node));
+    }
+    return text;
+  }
+
   // Reductions whose operands are known, and the results that are.
   std::string pass(int stage) {
     std::string before, combine, after, stores, flush;
@@ -181,16 +216,15 @@ class RowPrinter {
         before += fmt::format("  {0} sum_{1} = {2}::identity<{0}>();\n", type, v, combine_type(reduce->fn));
         combine += fmt::format("sum_{0} = {1}::combine<{2}>(sum_{0}, {3});\n", v, combine_type(reduce->fn), type,
                                printer_.name(operand));
-      } else if (std::holds_alternative<ir::Gather>(node.op) && plan_.member(operand)) {
-        before += checked_index(member) + fmt::format("  {} sum_{}{{}};\n", type, v);
-        combine += fmt::format("if (c + j == place_{0}) sum_{0} = {1};\n", v, printer_.name(operand));
       } else {
+        if (std::holds_alternative<ir::Gather>(node.op) && plan_.member(operand)) after += picked(member);
         continue;
       }
       seen.push_back(operand);
-      const auto value = fmt::format("burn::cuda::reduce_row<kLanes, {}, {}>(sum_{})",
-                                     reduce ? combine_type(reduce->fn) : "burn::ir::Sum", sites_++, v);
-      after += fmt::format("  const {} {} = rounded<{}>({});\n", type, v, storage_type(dtype(operand)), value);
+      const auto value =
+          fmt::format("burn::cuda::reduce_row<kLanes, {}, {}>(sum_{})", combine_type(reduce->fn), sites_++, v);
+      after += fmt::format("  const {} {} = rounded<{}>({});\n", type, v, storage_type(dtype(operand)), value) +
+               printer_.divisor(value_of(member));
     }
     for (std::size_t k = 0; k < plan_.writes().size(); ++k) {
       const auto& write = plan_.writes()[k];
@@ -202,7 +236,7 @@ class RowPrinter {
                            layout_.element_offset(write.full_index, "c"));
     }
     combine += columns_.additions(printer_, stage, seen);
-    if (combine.empty() && stores.empty()) return "";
+    if (combine.empty() && stores.empty()) return after;
     return before + layout_.each_vector(pass_body(stage, seen, combine, stores, flush)) + after;
   }
 
@@ -230,11 +264,7 @@ class RowPrinter {
       element += fmt::format("const {0} x{1} = to_compute<{2}>(l{1}{3}.lanes[j]);\n",
                              compute_type(dtype(plan_.reads()[k].ref)), k, type, layout_.is_held(k) ? "[i]" : "");
     }
-    for (const auto& member : plan_.group().members) {
-      if (member.level == Level::full && needs.members.contains(member.node))
-        element += printer_.statement(member, "(static_cast<std::uint64_t>(row) * row_size + c + j)",
-                                      coarse.contains(member.node));
-    }
+    element += members_of(needs, "(static_cast<std::uint64_t>(row) * row_size + c + j)", coarse);
     for (std::size_t k = 0; k < plan_.writes().size(); ++k) {
       if (stores.find(fmt::format("s{}.", k)) == std::string::npos) continue;
       body += fmt::format("Pack<{}, {}> s{};\n", storage_type(dtype(plan_.writes()[k].ref)), shape().width, k);

@@ -19,6 +19,12 @@ void need(const GroupPlan& plan, ir::Ref ref, PassNeeds& needs) {
 
 }  // namespace
 
+PassNeeds needs_of(const GroupPlan& plan, ir::Ref ref) {
+  PassNeeds needs;
+  need(plan, ref, needs);
+  return needs;
+}
+
 PassNeeds needs_of_pass(const GroupPlan& plan, int stage) {
   PassNeeds needs;
   for (const auto& member : plan.group().members) {
@@ -28,9 +34,7 @@ PassNeeds needs_of_pass(const GroupPlan& plan, int stage) {
     const bool is_combined = member.level == Level::row && made_in == stage + 1;
     if (!is_summed && !is_combined) continue;
     const auto operands = plan.program().operands_of(node);
-    const bool reduces = std::holds_alternative<ir::Reduce>(node.op);
-    const bool picks = std::holds_alternative<ir::Gather>(node.op) && plan.member(operands[0]);
-    if (reduces || picks) need(plan, operands[0], needs);
+    if (std::holds_alternative<ir::Reduce>(node.op)) need(plan, operands[0], needs);
   }
   for (const auto& write : plan.writes()) {
     if (write.kind == GroupOperand::Kind::full && plan.stage_of(write.ref) == stage) need(plan, write.ref, needs);

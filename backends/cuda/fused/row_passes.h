@@ -12,6 +12,8 @@ struct PassNeeds {
   std::set<std::int32_t> members;  // nodes with a value for each element
   std::set<std::size_t> reads;     // positions in the plan's
 };
+// Of one value.
+PassNeeds needs_of(const GroupPlan& plan, ir::Ref ref);
 // Of the pass of a stage: for the reductions that it makes, the results that it writes and the columns that it sums.
 PassNeeds needs_of_pass(const GroupPlan& plan, int stage);
 

@@ -6,7 +6,8 @@
 namespace burn::backends::cuda {
 
 RowShape choose_row_shape(std::int64_t row_size, int width, const RowNeeds& needs) {
-  constexpr std::int64_t kVectors = 4, kMostVectors = 8, kMostHeld = 64, kMostLanes = 1024;
+  constexpr std::int64_t kMostVectors = 8, kMostHeld = 64, kMostLanes = 1024;
+  constexpr std::int64_t kLongest = 2048;  // vectors of a row that lies in registers
   constexpr int kSharing = 512;
   RowShape shape{.width = width};
   const auto vectors = (row_size + width - 1) / width;
@@ -14,15 +15,21 @@ RowShape choose_row_shape(std::int64_t row_size, int width, const RowNeeds& need
   const auto fits = [&](std::int64_t lanes, int held) {
     return each_of(lanes) <= kMostVectors && each_of(lanes) * width * std::max(held, 1) <= kMostHeld;
   };
-  const auto wanted = std::bit_ceil(static_cast<std::uint64_t>((vectors + kVectors - 1) / kVectors));
-  std::int64_t lanes = std::clamp<std::int64_t>(static_cast<std::int64_t>(wanted), 32, kMostLanes);
+  const auto lanes_for = [&](std::int64_t of_thread) {
+    const auto wanted = std::bit_ceil(static_cast<std::uint64_t>((vectors + of_thread - 1) / of_thread));
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(wanted), 32, kMostLanes);
+  };
   const int kept = needs.held + needs.columns;
   // Registers of one block would be full of such a row. Of two blocks, one computes while the other one reads.
-  if (lanes == kMostLanes && needs.columns == 0 && needs.held > 0 &&
+  if (vectors > kLongest && needs.columns == 0 && needs.held > 0 &&
       vectors * width * needs.held_bytes <= needs.most_shared)
     return {.width = width, .lanes = kSharing, .vectors = 0, .in_shared = true};
-  if (fits(32, kept)) lanes = 32;  // nobody waits for other warps
-  while (needs.columns > 0 && lanes < kMostLanes && !fits(lanes, kept)) lanes *= 2;
+  // The more vectors a thread has, the more of the memory's bytes are under way in a multiprocessor; other operands and
+  // sums of columns want registers, too. In a warp nobody waits for other warps.
+  const std::int64_t most_lanes = needs.columns > 0 ? kMostLanes : lanes_for(kMostVectors / 2);
+  std::int64_t lanes = lanes_for(needs.columns + needs.others > 0 ? kMostVectors / 2 : kMostVectors);
+  if (fits(32, kept)) lanes = 32;
+  while (lanes < most_lanes && !fits(lanes, kept)) lanes *= 2;
   shape.lanes = static_cast<int>(lanes);
   if (fits(lanes, kept) || needs.columns > 0) {
     shape.vectors = static_cast<int>(each_of(lanes));
@@ -33,10 +40,11 @@ RowShape choose_row_shape(std::int64_t row_size, int width, const RowNeeds& need
   return shape;
 }
 
-int threads_under_way(std::size_t bytes_kept) {
+int threads_under_way(std::size_t bytes_kept, bool has_others) {
   // What is under way between loads and stores takes as much again; with 24 for it, layer norm spilled.
-  constexpr std::size_t kRegisters = 65536, kOthers = 44, kMost = 1536;
-  return static_cast<int>(std::min(kRegisters / (kOthers + bytes_kept / 4), kMost));
+  constexpr std::size_t kRegisters = 65536, kMost = 1536;
+  const std::size_t others = has_others ? 44 : 32;
+  return static_cast<int>(std::min(kRegisters / (others + bytes_kept / 4), kMost));
 }
 
 }  // namespace burn::backends::cuda

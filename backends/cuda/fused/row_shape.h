@@ -18,6 +18,7 @@ struct RowShape {
 // What of a row registers are wanted for: elements that more than one pass looks at, and sums of columns.
 struct RowNeeds {
   int held = 0;                  // operands
+  int others = 0;                // that one pass alone reads
   int columns = 0;               // sums over all rows: these must have room
   std::int64_t held_bytes = 0;   // of an element of all those operands
   std::int64_t most_shared = 0;  // bytes of shared memory that a block may have, if two are to run side by side
@@ -26,7 +27,7 @@ RowShape choose_row_shape(std::int64_t row_size, int width, const RowNeeds& need
 
 // Threads of a multiprocessor that registers should be left for, where a thread keeps so many bytes in them: without a
 // bound the compiler takes so many that memory is not kept busy; with too narrow a one, what is kept goes to memory and
-// back.
-int threads_under_way(std::size_t bytes_kept);
+// back. `has_others`: operands that are not kept, or sums of columns.
+int threads_under_way(std::size_t bytes_kept, bool has_others);
 
 }  // namespace burn::backends::cuda

@@ -156,6 +156,77 @@ TEST(CudaLaunches, OfFactorisationsCompile) {
   EXPECT_TRUE(code.ok()) << code.status().to_string();
 }
 
+// Samples are small; of a large tensor a thread has two vectors.
+TEST(CudaLaunches, OfLargeGroupsCompile) {
+  const auto device = cuda::Device::for_compiling("sm_90");
+  const ir::Shape shape{(std::int64_t{1} << 26) + 3};
+  ir::ProgramBuilder builder;
+  const auto add = [&](ir::PointwiseFn fn, std::initializer_list<ir::Ref> operands) {
+    return *builder.add(ir::Pointwise{fn}, std::span(operands.begin(), operands.size()));
+  };
+  const auto x = builder.add_input({ir::DType::f32, shape}), y = builder.add_input({ir::DType::bf16, shape});
+  const ir::Ref narrow[] = {y};
+  const auto wide = *builder.add(ir::Cast{ir::DType::f32}, narrow);
+  const auto program = builder.finish({add(ir::PointwiseFn::div, {add(ir::PointwiseFn::erf, {x}), wide})});
+  const auto lowered = lower(*device, program, true);
+  ASSERT_TRUE(lowered.ok()) << lowered.status().to_string();
+  ASSERT_EQ(lowered->commands.size(), 1u);
+  const std::int64_t vectors = (shape[0] + 3) / 4;
+  EXPECT_EQ(std::get<cuda::Launch>(lowered->commands[0].what).grid.blocks, (vectors + 511) / 512);
+  const auto code = cuda::compile_kernel(lowered->sources[0].text, "sm_90");
+  EXPECT_TRUE(code.ok()) << code.status().to_string();
+}
+
+// A softmax divides a row by one number, and a chain a tensor.
+TEST(CudaLaunches, DivideByTheSameNumberWithItsReciprocal) {
+  const auto device = cuda::Device::for_compiling("sm_90");
+  const ir::Shape shape{64, 100};
+  ir::ProgramBuilder builder;
+  const auto add = [&](const ir::Op& op, std::initializer_list<ir::Ref> operands) {
+    return *builder.add(op, std::span(operands.begin(), operands.size()));
+  };
+  const auto x = builder.add_input({ir::DType::f32, shape}), n = builder.add_input({ir::DType::f32, {1, 1}});
+  const auto sum = add(ir::Expand{shape}, {add(ir::Reduce{ir::ReduceFn::sum, ir::Dims{1}}, {x})});
+  const auto quotient = add(ir::Pointwise{ir::PointwiseFn::div}, {x, sum});
+  const auto program =
+      builder.finish({add(ir::Pointwise{ir::PointwiseFn::div}, {quotient, add(ir::Expand{shape}, {n})})});
+  const auto lowered = lower(*device, program, true);
+  ASSERT_TRUE(lowered.ok()) << lowered.status().to_string();
+  ASSERT_EQ(lowered->sources.size(), 1u);
+  const auto& text = lowered->sources[0].text;
+  std::size_t count = 0;
+  for (auto at = text.find(".divide("); at != std::string::npos; at = text.find(".divide(", at + 1)) ++count;
+  EXPECT_EQ(count, 2u) << text;
+  EXPECT_EQ(text.find("row_div"), std::string::npos) << text;
+}
+
+// By blocks that share the depth, where there are clusters.
+TEST(CudaLaunches, OfSmallProductsCompile) {
+  const auto device = cuda::Device::for_compiling("sm_90");
+  std::set<std::string> texts;
+  for (const std::int64_t columns : {10, 512}) {
+    for (int way = 0; way < 4; ++way) {
+      ir::ProgramBuilder builder;
+      const auto matrix = [&](std::int64_t rows, std::int64_t columns, bool is_across) {
+        if (!is_across) return builder.add_input({ir::DType::f32, {rows, columns}});
+        const ir::Ref x[] = {builder.add_input({ir::DType::f32, {columns, rows}})};
+        return *builder.add(ir::Permute{{1, 0}}, x);
+      };
+      const ir::Ref operands[] = {matrix(64, 784, way & 1), matrix(784, columns, way & 2)};
+      const auto lowered = lower(*device, builder.finish({*builder.add(ir::MatMul{}, operands)}), true);
+      ASSERT_TRUE(lowered.ok()) << lowered.status().to_string();
+      ASSERT_EQ(lowered->commands.size(), 1u);
+      const std::int64_t tiles = 2 * ((columns + 31) / 32);
+      EXPECT_EQ(std::get<cuda::Launch>(lowered->commands[0].what).grid.blocks, 8 * tiles);
+      texts.insert(lowered->sources[0].text);
+    }
+  }
+  EXPECT_EQ(texts.size(), 6u);  // of b by rows two, as ten columns are no vectors
+  const std::vector<std::string> all(texts.begin(), texts.end());
+  const auto code = cuda::compile_kernel(together(all), "sm_90");
+  EXPECT_TRUE(code.ok()) << code.status().to_string();
+}
+
 // Where a launch's text, size, parameters and addresses are the same, so is what it does.
 std::string text_of(const cuda::Lowered& lowered) {
   std::string text;
