@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <thread>
 
@@ -13,6 +14,7 @@
 #include "backends/cuda/cudnn.h"
 #include "backends/cuda/fused/group_memo.h"
 #include "backends/cuda/nvrtc.h"
+#include "base/parse_number.h"
 
 namespace burn::backends::cuda {
 
@@ -35,6 +37,10 @@ std::shared_ptr<Device> Device::for_compiling(std::string architecture) {
   device->multiprocessors_ = 132;
   device->shared_bytes_ = 228 << 10;
   return device;
+}
+
+int Device::compute_capability() const {
+  return parse_number<int>(std::string_view(architecture_).substr(std::string_view("sm_").size())).value_or(0);
 }
 
 Status Device::start(int index) {

@@ -35,6 +35,7 @@ class Device {
   int index() const { return index_; }
   const std::string& name() const { return name_; }
   const std::string& architecture() const { return architecture_; }  // "sm_90"
+  int compute_capability() const;                                    // 90
   int multiprocessors() const { return multiprocessors_; }
   std::int64_t shared_bytes() const { return shared_bytes_; }  // of a multiprocessor
   std::uint64_t total_bytes() const { return total_bytes_; }

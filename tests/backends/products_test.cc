@@ -298,6 +298,40 @@ TEST_P(ProductsOnGpu, WithNeighboursAreRightAtTheSizeOfAModel) {
   }
 }
 
+// y = a b + bias, where a and b may lie with rows and columns exchanged.
+Sample small_product(DType computed, const ir::Shape& sizes, bool a_across, bool b_across, bool has_bias) {
+  SampleBuilder sample("small product");
+  const auto m = sizes[0], k = sizes[1], n = sizes[2];
+  const auto input = [&](const ir::Shape& shape) {
+    const auto x = sample.input({DType::f32, shape});
+    return computed == DType::f32 ? x : sample.add(ir::Cast{computed}, {x});
+  };
+  const auto matrix = [&](std::int64_t rows, std::int64_t columns, bool is_across) {
+    return is_across ? sample.add(ir::Permute{{1, 0}}, {input({columns, rows})}) : input({rows, columns});
+  };
+  const auto product = sample.add(ir::MatMul{}, {matrix(m, k, a_across), matrix(k, n, !b_across)});
+  if (!has_bias) return sample.finish({product});
+  const auto rows = sample.add(ir::Expand{{m, n}}, {sample.add(ir::Reshape{{1, n}}, {input({n})})});
+  return sample.finish({sample.add(ir::Pointwise{PointwiseFn::add}, {product, rows})});
+}
+
+// Results that are few tiles of a deep product, with edges: whichever kernel is the fastest.
+TEST_P(ProductsOnGpu, OfFewResultsAreRight) {
+  for (const ir::Shape& sizes : {ir::Shape{64, 784, 512}, ir::Shape{64, 512, 10}, ir::Shape{33, 1000, 31},
+                                 ir::Shape{2, 4096, 40}, ir::Shape{100, 65, 70}, ir::Shape{64, 512, 512}}) {
+    for (int way = 0; way < 8; ++way) {
+      const bool a = way & 1, b = way & 2, bias = way & 4;
+      const auto got = run(small_product(DType::f32, sizes, a, b, bias));
+      const auto expected = run(small_product(DType::f64, sizes, a, b, bias));
+      ASSERT_EQ(got.size(), 1u);
+      ASSERT_EQ(expected.size(), 1u);
+      EXPECT_LT(relative_error(got[0], expected[0]), 2e-6)
+          << sizes[0] << "x" << sizes[1] << "x" << sizes[2] << ", way " << way;
+      EXPECT_EQ(run(small_product(DType::f32, sizes, a, b, bias))[0].bits, got[0].bits);
+    }
+  }
+}
+
 class Tf32 {
  public:
   Tf32() { ::setenv("BURN_TF32", "on", 1); }  // NOLINT(concurrency-mt-unsafe): no other thread reads it now

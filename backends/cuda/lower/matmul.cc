@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 
+#include "backends/cuda/alternatives.h"
 #include "backends/cuda/device.h"
 #include "backends/cuda/fused/operands.h"
 #include "backends/cuda/fused/walks.h"
 #include "backends/cuda/known_call.h"
 #include "backends/cuda/lower/lower.h"
 #include "backends/cuda/lower/product.h"
+#include "backends/cuda/lower/small_product.h"
 
 namespace burn::backends::cuda {
 namespace {
@@ -85,6 +87,14 @@ std::optional<Product> product_of(const Emitter& emit, const View& a, const View
   return product;
 }
 
+std::string text_of(const Product& product) {
+  const auto text = [](const Matrix& m) {
+    return fmt::format("{}x{} {} {} {}", m.rows, m.columns, m.row_stride, m.column_stride, m.alignment % 16 == 0);
+  };
+  return fmt::format("({}) ({}){}", text(product.a), text(product.b),
+                     product.epilogue == Epilogue::bias ? " + bias" : "");
+}
+
 void call(Emitter& emit, const std::shared_ptr<const PreparedProduct>& prepared, const View& a, const View& b,
           const View& c, const Address& vector) {
   const auto workspace = emit.scratch(prepared->workspace_bytes());
@@ -98,6 +108,35 @@ void call(Emitter& emit, const std::shared_ptr<const PreparedProduct>& prepared,
     return prepared->run(addresses, stream);
   };
   emit.call(KnownCall{{a.address, b.address, c.address, vector, workspace}, run});
+}
+
+Status call_library(Emitter& emit, const Product& product, const View& a, const View& b, const View& c,
+                    const Address& vector) {
+  BURN_TRY(auto* library, emit.device().cublas());
+  BURN_TRY(const auto prepared, library->prepare(product));
+  call(emit, prepared, a, b, c, vector);
+  return {};
+}
+
+// By the library or by a kernel of our own. The product is the same wherever its operands lie, but for how they are
+// aligned, which trials have no worse. `vector`: of a bias; else of no dims.
+Status multiply_fastest(Emitter& emit, const Product& product, const View& a, const View& b, const View& c,
+                        const std::optional<View>& vector) {
+  std::vector<View> operands{a, b};
+  if (vector) operands.push_back(*vector);
+  const auto bias = [has_bias = vector.has_value()](std::span<const View> from) {
+    return has_bias ? from[2].address : Address{};
+  };
+  const Alternative ways[] = {
+      {"library",
+       [&](Emitter& to, std::span<const View> from, std::span<const View> into) {
+         return call_library(to, product, from[0], from[1], into[0], bias(from));
+       }},
+      {"parts of the depth", [&](Emitter& to, std::span<const View> from, std::span<const View> into) {
+         multiply_small(to, product, from[0], from[1], into[0], bias(from));
+         return ok_status();
+       }}};
+  return emit_fastest(emit, "small product " + text_of(product), operands, {&c, 1}, ways);
 }
 
 }  // namespace
@@ -118,6 +157,7 @@ Status multiply(Emitter& emit, View a, View b, const View& c) {
     b = emit.contiguous(b);
     product = product_of(emit, a, b, c);
   }
+  if (product && is_small(emit.device(), *product)) return multiply_fastest(emit, *product, a, b, c, {});
   BURN_TRY(auto* library, emit.device().cublas());
   const auto prepared = product ? library->prepare(*product) : unimplemented("cuBLASLt: such a batch");
   if (!prepared.ok()) return multiply_plainly(emit, a, b, c);
@@ -135,10 +175,9 @@ Status multiply_with(Emitter& emit, Epilogue epilogue, const View& a, const View
   product->epilogue = epilogue;
   product->vector_alignment = alignment_of(vector.address);
   if (product->vector_alignment < kVectorLoad) return unimplemented("cuBLASLt: an epilogue in such a place");
-  BURN_TRY(auto* library, emit.device().cublas());
-  BURN_TRY(const auto prepared, library->prepare(*product));
-  call(emit, prepared, a, b, c, vector.address);
-  return {};
+  if (epilogue == Epilogue::bias && is_small(emit.device(), *product))
+    return multiply_fastest(emit, *product, a, b, c, vector);
+  return call_library(emit, *product, a, b, c, vector.address);
 }
 
 namespace lowering {

@@ -1,0 +1,17 @@
+// Products whose results are too few tiles to keep a GPU busy, by a kernel of our own that shares the depth between
+// blocks: one launch, where a library's split takes two and a workspace.
+#pragma once
+
+#include "backends/cuda/cublas.h"
+#include "backends/cuda/emitter.h"
+
+namespace burn::backends::cuda {
+
+// Whether it is worth a trial on this device.
+bool is_small(const Device& device, const Product& product);
+
+// Requires: is_small(), an epilogue that is none or a bias. `vector`: the bias.
+void multiply_small(Emitter& emit, const Product& product, const View& a, const View& b, const View& c,
+                    const Address& vector);
+
+}  // namespace burn::backends::cuda
