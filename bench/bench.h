@@ -24,6 +24,7 @@ struct Context {
   double seconds = 1.0;       // of measuring, after warming up
   bool gpu = false;           // sizes that fill a GPU
   pid_t server = 0;           // of the device, where its processor time is wanted
+  int inner = 0;              // calls of a sample, where a benchmark takes several; 0: as many as it says
   CpuPerCall* cpu = nullptr;  // set by what is measured with repeat(): null, or the last measurement
 };
 
@@ -40,7 +41,7 @@ struct Benchmark {
 std::vector<double> repeat(const Context& context, const std::function<void()>& body);
 
 // The same as one sample per `inner` calls, each sample being the seconds of one of them: for what is shorter than a
-// clock can tell, or overlaps with its neighbours. `settle` ends a sample (a sync).
+// clock can tell, or overlaps with its neighbours. `settle` ends a sample (a sync), whose time is shared by its calls.
 std::vector<double> repeat_batched(const Context& context, int inner, const std::function<void()>& body,
                                    const std::function<void()>& settle);
 

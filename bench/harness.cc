@@ -14,6 +14,7 @@ double since(Clock::time_point start) { return std::chrono::duration<double>(Clo
 std::vector<double> repeat_batched(const Context& context, int inner, const std::function<void()>& body,
                                    const std::function<void()>& settle) {
   constexpr int kWarmUps = 3, kLeast = 5;
+  if (context.inner > 0 && inner > 1) inner = context.inner;
   std::vector<double> samples;
   const auto take = [&] {
     const auto start = Clock::now();

@@ -44,12 +44,15 @@ int main(int argc, char** argv) {
   std::vector<std::string> only;
   double seconds = 1.0;
   pid_t server = 0;
+  int inner = 0;
   bool list_only = false, gpu = false;
   CLI::App app{"Measures a device; one JSON object a line", "burn-bench"};
   app.add_option("--device", url, "Device URL")->capture_default_str();
   app.add_option("--only", only, "Only these, separated by commas")->delimiter(',');
   app.add_option("--json", json, "Also append the lines to this file");
   app.add_option("--seconds", seconds, "Measuring time of each")->capture_default_str();
+  app.add_option("--inner", inner,
+                 "Calls between two syncs, where a benchmark has several (a training step: 10, on a GPU 100)");
   app.add_flag("--gpu", gpu, "Sizes that fill a GPU; what cuda devices of this process get anyway");
   app.add_option("--server-pid", server, "Whose processor time to tell, beside that of this process: cpu_us each call");
   app.add_flag("--list", list_only, "Print the names");
@@ -85,7 +88,7 @@ int main(int argc, char** argv) {
       if (!only.empty() && std::find(only.begin(), only.end(), benchmark.name) == only.end()) continue;
       if (only.empty() && benchmark.gpu_only && !gpu) continue;
       CpuPerCall cpu;
-      auto samples = benchmark.run({device, seconds, gpu, server, &cpu});
+      auto samples = benchmark.run({device, seconds, gpu, server, inner, &cpu});
       const auto text = line(benchmark, url, std::move(samples), cpu);
       std::cout << text << std::endl;
       if (file) file << text << std::endl;

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """The benchmarks of burn-bench in PyTorch, under the same names: one JSON object a line.
 
-Usage: torch_bench.py [--threads N] [--device cpu|cuda] [--mode eager|compile|graph|both] [--only NAME,..] [--seconds S] [--memory].
+Usage: torch_bench.py [--threads N] [--device cpu|cuda] [--mode eager|compile|graph|both] [--only NAME,..] [--seconds S] [--inner N] [--memory].
 On cuda the sizes are burn-bench's for GPUs. --mode is for the steps: torch.compile (of gpt2_step in its mode max-autotune), the whole
-step captured in a CUDA graph, or both. --memory adds the peak of what tensors took on the GPU, in GiB, to each line. Debian's python3-torch is enough; set LD_LIBRARY_PATH to the
-OpenMP flavour of OpenBLAS (scripts/bench does), or two thread pools fight for the cores.
+step captured in a CUDA graph, or both. --inner: calls between two syncs, where a benchmark has several (a step: 10, on
+cuda 100). --memory adds the peak of what tensors took on the GPU, in GiB, to each line. Debian's python3-torch is enough; set
+LD_LIBRARY_PATH to the OpenMP flavour of OpenBLAS (scripts/bench does), or two thread pools fight for the cores.
 """
 import argparse
 import json
@@ -20,14 +21,22 @@ from torch import nn
 
 GPU = False
 MODE = "eager"
+CALLS = 0
 
 
 def side():
     return 8192 if GPU else 1024
 
 
+def calls():
+    """Of a sample, for what takes a GPU some 100 us."""
+    return 32 if GPU else 4
+
+
 def repeat(body, seconds, inner=1):
     """Seconds of each call of `body`, as the mean over `inner` calls, after three samples to warm up."""
+    if CALLS and inner > 1:
+        inner = CALLS
     def take():
         start = time.perf_counter()
         for _ in range(inner):
@@ -64,28 +73,28 @@ def gelu(x):
 
 def gelu_custom(s):
     x = torch.randn(1 << (26 if GPU else 22))
-    return rate(repeat(lambda: gelu(x), s, 4), 2 * 4 * x.numel() / 1e9)
+    return rate(repeat(lambda: gelu(x), s, calls()), 2 * 4 * x.numel() / 1e9)
 
 
 def gelu_custom_backward(s):
     x = torch.randn(1 << (26 if GPU else 22), requires_grad=True)
-    return rate(repeat(lambda: torch.autograd.grad(gelu(x).sum(), x), s, 4), 3 * 4 * x.numel() / 1e9)
+    return rate(repeat(lambda: torch.autograd.grad(gelu(x).sum(), x), s, calls()), 3 * 4 * x.numel() / 1e9)
 
 
 def softmax(s):
     x = torch.randn(side(), side())
-    return rate(repeat(lambda: torch.softmax(x, 1), s, 16), 2 * 4 * x.numel() / 1e9)
+    return rate(repeat(lambda: torch.softmax(x, 1), s, 32 if GPU else 16), 2 * 4 * x.numel() / 1e9)
 
 
 def layer_norm(s):
     x, norm = torch.randn(side(), side()), nn.LayerNorm(side())
     with torch.no_grad():
-        return rate(repeat(lambda: norm(x), s, 16), 2 * 4 * x.numel() / 1e9)
+        return rate(repeat(lambda: norm(x), s, 32 if GPU else 16), 2 * 4 * x.numel() / 1e9)
 
 
 def cross_entropy(s):
     x, targets = torch.randn(side(), side()), torch.arange(side())
-    return rate(repeat(lambda: F.cross_entropy(x, targets), s, 16), 4 * x.numel() / 1e9)
+    return rate(repeat(lambda: F.cross_entropy(x, targets), s, 32 if GPU else 16), 4 * x.numel() / 1e9)
 
 
 def sum_dim0(s):
@@ -96,7 +105,7 @@ def sum_dim0(s):
 def matmul(dtype, n=1024):
     def run(s):
         a, b = torch.randn(n, n).to(dtype), torch.randn(n, n).to(dtype)
-        return rate(repeat(lambda: a @ b, s, 4), 2 * n**3 / 1e12)
+        return rate(repeat(lambda: a @ b, s, calls() if n == 1024 else 4), 2 * n**3 / 1e12)
     return run
 
 
@@ -212,8 +221,8 @@ def step(model, batch):
             loss().backward()
             optim.step()
         if not graph:
-            return micro(repeat(body, s, 10))
-        return micro(repeat(captured(body).replay, s, 10))
+            return micro(repeat(body, s, 100 if GPU else 10))
+        return micro(repeat(captured(body).replay, s, 100 if GPU else 10))
     return run
 
 
@@ -397,10 +406,11 @@ def main():
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--mode", default="eager", choices=["eager", "compile", "graph", "both"])
+    parser.add_argument("--inner", type=int, default=0)
     parser.add_argument("--memory", action="store_true")
     args = parser.parse_args()
-    global GPU, MODE
-    GPU, MODE = args.device == "cuda", args.mode
+    global GPU, MODE, CALLS
+    GPU, MODE, CALLS = args.device == "cuda", args.mode, args.inner
     if GPU:
         torch.set_default_device("cuda")
     torch.set_num_threads(args.threads)
