@@ -1,8 +1,10 @@
 // The calls of a session that wait for their turn, and how much may.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <variant>
 
 #include "base/status.h"
 #include "session/budget.h"
@@ -33,6 +35,14 @@ class CallQueue {
   // Requires: not empty. `makes_room`: somebody may have waited for it to go.
   Call pop(bool* makes_room);
   std::deque<Call> clear();
+
+  // Calls body(program) for the runs among the first so many calls.
+  template <typename Body>
+  void each_run(std::size_t most, const Body& body) const {
+    for (std::size_t i = 0; i < std::min(most, calls_.size()); ++i) {
+      if (const auto* run = std::get_if<proto::Run>(&calls_[i])) body(run->program);
+    }
+  }
 
   bool empty() const { return calls_.empty(); }
   std::size_t size() const { return calls_.size(); }

@@ -23,6 +23,8 @@ namespace {
 
 // Among so many calls that wait, programs are prepared; further ones would only take threads from other sessions.
 constexpr std::size_t kPreparedCalls = 64;
+// Of calls that wait, how many are looked through for runs whose plans have to be compiled again.
+constexpr std::size_t kRunsAhead = 8;
 
 class QueuedSession final : public LocalSession {
  public:
@@ -194,6 +196,7 @@ class QueuedSession final : public LocalSession {
       bool makes_room = false;
       auto call = calls_.pop(&makes_room);
       if (makes_room) room_.notify_all();
+      calls_.each_run(kRunsAhead, [&](proto::ProgramId id) { state_.prepare_run(id); });
       execute(call, lock);
       // Who has little to do each time goes before whoever computes for long.
       if (const auto fitting = state_.ran_long() ? Turns::usual : Turns::brief; fitting != turns)

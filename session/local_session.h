@@ -35,7 +35,7 @@ struct Quotas {
 // How many compiled programs a worker keeps, and how many bytes of them and their programs together.
 struct PlanCapacity {
   std::size_t plans = 4096;
-  std::size_t bytes = std::size_t{128} << 20;
+  std::size_t bytes = std::size_t{1} << 30;
 };
 
 class Plan;

@@ -60,6 +60,7 @@ class PreparationHolder {
   }
   ~PreparationHolder() { (void)take(); }  // waits for what is under way; nobody is left to want its result
 
+  bool is_there() const { return held_ != nullptr; }
   std::optional<PreparedProgram> take() { return held_ ? std::exchange(held_, nullptr)->take() : std::nullopt; }
 
  private:

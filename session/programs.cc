@@ -149,9 +149,24 @@ SessionProgram* SessionPrograms::find(proto::ProgramId id) {
   return const_cast<SessionProgram*>(std::as_const(*this).find(id));
 }
 
+void SessionPrograms::prepare_plan(SessionProgram& program) const {
+  auto& preparers = Preparers::instance();
+  if (!preparers.are_there() || !program.ir || program.ahead.is_there() || !program.plan.expired()) return;
+  program.ahead = preparers.prepare([worker = worker_, ir = program.ir]() -> std::optional<PreparedProgram> {
+    auto plan = worker->compile(ir);
+    if (!plan.ok()) return {};
+    return PreparedProgram{ir, {}, *std::move(plan)};
+  });
+}
+
 Result<PlanPtr> SessionPrograms::plan_of(SessionProgram& program) {
   BURN_RETURN_IF_ERROR(program.invalid);
+  auto ahead = program.ahead.take();
   if (auto plan = program.plan.lock()) return plan;
+  if (ahead && ahead->plan) {
+    program.plan = ahead->plan;
+    return std::move(ahead->plan);
+  }
   BURN_TRY(auto plan, worker_->compile(program.ir));
   program.plan = plan;
   return plan;

@@ -23,6 +23,7 @@ struct SessionProgram {
   std::size_t output_count = 0;
   Budget::HostShare share = {};  // of the program and the plan that is made of it
   std::weak_ptr<Plan> plan = {};
+  PreparationHolder ahead = {};                                     // of a plan that has left the cache
   std::chrono::nanoseconds took = std::chrono::nanoseconds::max();  // its last run that went well
 };
 
@@ -47,6 +48,8 @@ class SessionPrograms {
                         std::span<const proto::ProgramId> forget);
   SessionProgram* find(proto::ProgramId id);  // null: not known
   const SessionProgram* find(proto::ProgramId id) const;
+  // Its plan will be asked for soon: where it has left the cache, it is compiled again on another thread.
+  void prepare_plan(SessionProgram& program) const;
   // Errors: why the program is invalid, or does not compile now.
   Result<PlanPtr> plan_of(SessionProgram& program);
   void clear();

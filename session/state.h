@@ -34,6 +34,10 @@ class SessionState {
     return programs_.prepare(program);
   }
   std::optional<PreparedProgram> prepare(const SharedBytes& encoded) const { return programs_.prepare(encoded); }
+  // A run of the program waits for its turn.
+  void prepare_run(proto::ProgramId id) {
+    if (auto* program = programs_.find(id)) programs_.prepare_plan(*program);
+  }
   void define_invalid(proto::ProgramId id, std::size_t output_count, const Status& why,
                       std::span<const proto::ProgramId> forget);
   void run(const proto::Run& run);

@@ -9,9 +9,12 @@
 namespace burn::session {
 namespace {
 
-// In a small container plans are not to take what tensors need.
+// Where there is little memory plans are not to take what tensors need: at most an eighth of it, and of more than a
+// gigabyte a sixty-fourth. Those of a text of a thousand tokens, each with a program of its own, take a gigabyte.
 PlanCapacity within_memory(PlanCapacity plans) {
-  plans.bytes = std::min<std::size_t>(plans.bytes, usable_memory() / 8);
+  constexpr std::uint64_t kSure = std::uint64_t{128} << 20;
+  const auto usable = usable_memory();
+  plans.bytes = std::min<std::size_t>(plans.bytes, std::max(usable / 64, std::min(usable / 8, kSure)));
   return plans;
 }
 

@@ -160,6 +160,41 @@ TEST_F(PreparedSession, EndsWhileProgramsAreCompiled) {
   EXPECT_EQ(begun, at_end);
 }
 
+// A text of many tokens has a program for each length: written again, its plans may have left the cache, one after the
+// other. While one runs, those of the next are compiled.
+TEST_F(PreparedSession, PlansThatAreGoneAreCompiledBeforeTheirRuns) {
+  worker_ = Worker::create(make_fake_backend(device_), {}, {.plans = 1});
+  session_ = make_local_session(worker_);
+  std::atomic<std::thread::id> compiler, runner;
+  device_->on_compile = [&](const ir::Program& program) -> Status {
+    if (program.inputs[0].type.shape == ir::Shape{3}) compiler = std::this_thread::get_id();
+    return {};
+  };
+  define(2, add_program({2}));
+  define(3, add_program({3}));
+  ASSERT_TRUE(sync().ok());
+  hold();  // with the only plan that is kept
+  int before = 0;
+  device_->on_run = [&](const ir::Program& program) -> Status {
+    if (program.inputs[0].type.shape != ir::Shape{2}) return {};
+    runner = std::this_thread::get_id();
+    for (int i = 0; i < 5000 && device_->compiled <= before + 1; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return {};
+  };
+  before = device_->compiled;
+  write(10, {2}, {1, 2});
+  write(11, {3}, {1, 2, 3});
+  run({.program = 2, .inputs = {10, 10}, .first_output = 12});
+  run({.program = 3, .inputs = {11, 11}, .first_output = 13});
+  gate_.open();
+  EXPECT_THAT(values(value_or_throw(read(12))), ElementsAre(2, 4));
+  EXPECT_THAT(values(value_or_throw(read(13))), ElementsAre(2, 4, 6));
+  EXPECT_EQ(device_->compiled, before + 2);  // each once
+  EXPECT_NE(compiler.load(), runner.load());
+  EXPECT_TRUE(sync().ok());
+}
+
 TEST_F(PreparedSession, WhatPreparationsTakeIsCountedOnce) {
   define(1, add_program({1}));
   ASSERT_TRUE(sync().ok());
