@@ -12,13 +12,13 @@ std::vector<double> step(const Context& c, std::int64_t batch) {
   ad.seed(1);
   Net net = Net::init(ad);
   auto optim = optim::AdamConfig{}.init<Net>();
-  const auto [images_data, labels_data] = batch_data<Net>(batch);
+  const auto data = batch_data<Net>(batch);
   Tensor<1> loss;
   return microseconds(repeat_batched(
       c, c.gpu ? 100 : 10,
       [&] {
-        const auto images = Tensor<2>::from_data(images_data, ad);
-        const auto targets = Tensor<1, Int>::from_data(labels_data, ad);
+        const auto images = Tensor<2>::from_data(data.first, ad);
+        const auto targets = Tensor<1, Int>::from_data(data.second, ad);
         loss = train_step(net, optim, 1e-3, images, targets);
       },
       [&] { ad.sync(); }));

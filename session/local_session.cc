@@ -219,7 +219,7 @@ class QueuedSession final : public LocalSession {
     auto broken = performed([&] { perform(call); });
     { const Call done = std::move(call); }  // what it holds is freed outside the lock
     lock.lock();
-    if (!broken.ok()) break_off(std::move(broken));
+    if (!broken.ok()) break_off(broken);
     ++executed_;
     if (executed_ - reported_ >= progress_batch_) report_now(lock);
     executing_ = false;
@@ -243,7 +243,7 @@ class QueuedSession final : public LocalSession {
     lock.unlock();
     auto broken = performed([&] { progress(executed); });
     lock.lock();
-    if (!broken.ok()) break_off(std::move(broken));
+    if (!broken.ok()) break_off(broken);
   }
 
   // No exception leaves a thread of the worker: what the calls do not take for their own failure, for want of memory
@@ -256,7 +256,7 @@ class QueuedSession final : public LocalSession {
     });
   }
   // Requires: the lock.
-  void break_off(Status why) {
+  void break_off(const Status& why) {
     if (closing_) return;
     end_ = why.with_context("the session has ended");
     closing_ = true;

@@ -99,7 +99,7 @@ Status SessionPrograms::keep(proto::ProgramId id, std::shared_ptr<const ir::Prog
   // For want of memory alone a program is not wrong: its runs try again.
   if (!plan.ok() && plan.status().code() != StatusCode::resource_exhausted) return refuse(plan.status());
   entries_ += entries;
-  const auto status = plan.status().ok() ? Status{} : plan.status().with_context(here(id));
+  auto status = plan.status().ok() ? Status{} : plan.status().with_context(here(id));
   const auto outputs = program->outputs.size();
   programs_.insert_or_assign(
       id, SessionProgram{std::move(program), {}, outputs, std::move(share), plan.ok() ? *plan : nullptr});

@@ -11,7 +11,6 @@ namespace {
 
 using ir::DType;
 using ir::PointwiseFn;
-using ir::Ref;
 
 class LargeGroups : public ::testing::TestWithParam<backends::BackendKind> {
  protected:

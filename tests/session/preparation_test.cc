@@ -206,12 +206,12 @@ TEST_F(PreparedSession, WhatPreparationsTakeIsCountedOnce) {
   for (proto::ProgramId k = 2; k < 12; ++k) define(k, add_program({static_cast<std::int64_t>(k)}));
   gate_.open();
   ASSERT_TRUE(sync().ok());
-  EXPECT_LE(session_->stats().host_bytes, 13 * of_one + 64 * 1024);
+  EXPECT_LE(session_->stats().host_bytes, 13 * of_one + 65536);
   std::vector<proto::ProgramId> all(12);
   for (std::size_t k = 0; k < all.size(); ++k) all[k] = k + 1;
   define(100, add_program({1}), all);
   ASSERT_TRUE(sync().ok());
-  EXPECT_LE(session_->stats().host_bytes, 3 * of_one + 64 * 1024);
+  EXPECT_LE(session_->stats().host_bytes, 3 * of_one + 65536);
 }
 
 }  // namespace

@@ -42,6 +42,41 @@ std::set<std::int32_t> coarse_members(const GroupPlan& plan) {
   return cuda::coarse_members(plan, members, seen);
 }
 
+// Element `i` of a linear walk, without vectors.
+std::string element_by_itself(GroupPrinter& printer, const std::string& body) {
+  const auto& plan = printer.plan();
+  const auto& program = plan.program();
+  std::string text;
+  for (std::size_t k = 0; k < plan.reads().size(); ++k) {
+    if (plan.reads()[k].kind != GroupOperand::Kind::full) continue;
+    const auto dtype = program.type_of(plan.reads()[k].ref).dtype;
+    text += plan.reads()[k].counts ? counted_read(printer, k, fmt::format("i{} + i", k), "0")
+                                   : fmt::format("const {} x{} = to_compute<{}>(p{}[i]);\n", compute_type(dtype), k,
+                                                 storage_type(dtype), k);
+  }
+  text += "const std::uint64_t position = i;\n(void)position;\n" + body;
+  for (std::size_t k = 0; k < plan.writes().size(); ++k) {
+    const auto dtype = program.type_of(plan.writes()[k].ref).dtype;
+    text += fmt::format("q{}[i] = to_storage<{}>({});\n", k, storage_type(dtype), printer.name(plan.writes()[k].ref));
+  }
+  return text;
+}
+
+// The threads whose vectors are not whole do what is left of them one by one.
+std::string last_elements(int width, int steps, const std::string& element) {
+  if (steps == 1) {
+    return fmt::format(
+        "  if (first + {} > count) {{\n  for (std::int64_t i = first; i < count; ++i) {{\n{}  }}\n  return;\n  }}\n",
+        width, element);
+  }
+  return fmt::format(
+      "  if ((begin + {0} * 256 + 1) * {1} > count) {{\n  for (int step = 0; step <= {0}; ++step) {{\n"
+      "  for (std::int64_t i = (begin + step * 256) * {1}, end = i + {1}; i < end && i < count; ++i) {{\n{2}  }}\n  "
+      "}}\n"
+      "  return;\n  }}\n",
+      steps - 1, width, element);
+}
+
 // Vectors of one thread. With two, the second's operands are on their way while the first is computed, and numbers that
 // all elements share are read half as often; a kernel that only moves is faster with one, and so is a small tensor.
 int vectors_per_thread(const Device& device, const GroupPlan& plan, std::int64_t vectors) {
@@ -153,35 +188,7 @@ Status emit_elements(Emitter& emit, const GroupPlan& plan) {
     if (packed) part += "  }\n";
     return part + after;
   };
-  if (width > 1 && is_linear) {
-    std::string rest;  // the same, without vectors
-    for (std::size_t k = 0; k < plan.reads().size(); ++k) {
-      if (plan.reads()[k].kind != GroupOperand::Kind::full) continue;
-      const auto dtype = program.type_of(plan.reads()[k].ref).dtype;
-      if (plan.reads()[k].counts) {
-        rest += counted_read(printer, k, fmt::format("i{} + i", k), "0");
-        continue;
-      }
-      rest += fmt::format("const {} x{} = to_compute<{}>(p{}[i]);\n", compute_type(dtype), k, storage_type(dtype), k);
-    }
-    rest += "const std::uint64_t position = i;\n(void)position;\n" + body;
-    for (std::size_t k = 0; k < plan.writes().size(); ++k) {
-      const auto dtype = program.type_of(plan.writes()[k].ref).dtype;
-      rest += fmt::format("q{}[i] = to_storage<{}>({});\n", k, storage_type(dtype), printer.name(plan.writes()[k].ref));
-    }
-    if (steps > 1) {
-      text += fmt::format(
-          "  if ((begin + {0} * 256 + 1) * {1} > count) {{\n  for (int step = 0; step <= {0}; ++step) {{\n"
-          "  for (std::int64_t i = (begin + step * 256) * {1}, end = i + {1}; i < end && i < count; ++i) {{\n{2}  }}\n "
-          " }}\n"
-          "  return;\n  }}\n",
-          steps - 1, width, rest);
-    } else {
-      text += fmt::format(
-          "  if (first + {} > count) {{\n  for (std::int64_t i = first; i < count; ++i) {{\n{}  }}\n  return;\n  }}\n",
-          width, rest);
-    }
-  }
+  if (width > 1 && is_linear) text += last_elements(width, steps, element_by_itself(printer, body));
   if (steps > 1) {
     text += early + fmt::format("  #pragma unroll\n  for (int step = 0; step < {}; ++step) {{\n", steps);
     text += fmt::format(
@@ -189,13 +196,14 @@ Status emit_elements(Emitter& emit, const GroupPlan& plan) {
   }
   text += vector_body(width > 1) + (steps > 1 ? "  }\n" : "");
 
+  const std::int64_t of_block = std::int64_t{256} * steps;
   std::vector<Address> written;
   for (const auto& write : plan.writes()) written.push_back(write.view.address);
   auto arguments = printer.take_arguments();
   auto functions = printer.functions();
   emit.launch(std::make_shared<const BlockKernel>(
                   BlockKernel{std::move(functions), printer.take_parameters(), std::move(text)}),
-              (vectors + 256 * steps - 1) / (256 * steps), std::move(arguments), std::move(written));
+              (vectors + of_block - 1) / of_block, std::move(arguments), std::move(written));
   return {};
 }
 

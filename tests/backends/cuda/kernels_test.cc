@@ -141,6 +141,7 @@ TEST(CudaLaunches, OfFactorisationsCompile) {
         const ir::Ref operands[] = {x, x};
         const auto y = *builder.add(op, std::span(operands, is_system ? 2 : 1));
         std::vector<ir::Ref> outputs;
+        outputs.reserve(static_cast<std::size_t>(ir::result_count(op)));
         for (int k = 0; k < ir::result_count(op); ++k) outputs.push_back(y.result(k));
         const auto lowered = lower(*device, builder.finish(outputs), true);
         ASSERT_TRUE(lowered.ok()) << ir::name(op) << ": " << lowered.status().to_string();
