@@ -21,6 +21,8 @@ class Improver {
     join_pairs([&](const In& first, const In& second, int) { return dot(first, second); });
     join_pairs([&](const In& first, const In& second, int k) { return chain(first, second, k); });
     sum_early();
+    centre_early();
+    drop_unread();
   }
 
  private:
@@ -218,6 +220,51 @@ class Improver {
     const auto first = in.operands[0], w = writer_[static_cast<std::size_t>(first)];
     return value(first).extent == Extent::full &&
            (w < 0 || code_.instructions[static_cast<std::size_t>(w)].kind != Kind::repeat);
+  }
+
+  // The largest element of each row, or its mean, is combined by who then sums what is left of the row without it.
+  void centre_early() {
+    count();
+    auto& all = code_.instructions;
+    for (auto& sum : all) {
+      if (sum.kind != Kind::row_sum || sum.arity != 2) continue;
+      const auto* repeat = written_by(sum.operands[1]);
+      if (!repeat || repeat->kind != Kind::repeat) continue;
+      auto* last = written_by(repeat->operands[0]);
+      auto* const divided = last ? divided_sum(*last) : nullptr;
+      auto* const combined = divided ? divided : last;
+      if (!combined || combined->kind != Kind::reduce || combined->arity != 1 ||
+          combined->operands[0] != sum.operands[0])
+        continue;
+      const auto& reduce = std::get<ir::Reduce>(program_.nodes[static_cast<std::size_t>(combined->node)].op);
+      if (reduce.fn != (divided ? ir::ReduceFn::sum : ir::ReduceFn::max)) continue;
+      const auto loop = centred_sum_loop(sum.chain, divided ? Centre::mean : Centre::largest);
+      if (!loop) continue;
+      auto both = sum;
+      both.kind = Kind::centred_sum;
+      both.centred_sum = loop;
+      both.centre = last->result;
+      both.arity = divided ? 2 : 1;
+      if (divided) both.operands[1] = last->operands[1];
+      // In the first one's place: others may read the number before they read the sum.
+      last->arity = sum.arity = 0;
+      *combined = both;
+    }
+    std::erase_if(all, [](const TileInstruction& in) { return in.arity == 0 && in.kind != Kind::random; });
+  }
+
+  // What sums, where this divides the sum by one number and nobody else reads it.
+  TileInstruction* divided_sum(const TileInstruction& in) {
+    const auto v = in.operands[0];
+    const bool divides = in.chain.is_one_step() && in.chain.fns[0] == ir::PointwiseFn::div &&
+                         value(in.operands[1]).extent == Extent::uniform;
+    const bool is_only_here = readers_[static_cast<std::size_t>(v)] == 1 && value(v).result < 0;
+    return divides && is_only_here ? written_by(v) : nullptr;
+  }
+
+  TileInstruction* written_by(std::int32_t v) {
+    const auto w = writer_[static_cast<std::size_t>(v)];
+    return w < 0 ? nullptr : &code_.instructions[static_cast<std::size_t>(w)];
   }
 
   TileCode& code_;

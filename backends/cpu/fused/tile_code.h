@@ -12,6 +12,7 @@
 #include "backends/cpu/ops/cast.h"
 #include "backends/cpu/ops/pointwise_loops.h"
 #include "backends/cpu/ops/reduce_loops.h"
+#include "backends/cpu/vector/centred_sums.h"
 #include "backends/cpu/vector/chain_loops.h"
 #include "backends/cpu/vector/row_sums.h"
 #include "backends/plan/plan.h"
@@ -39,15 +40,16 @@ struct TileValue {
 
 struct TileInstruction {
   enum class Kind : std::uint8_t {
-    pointwise,  // result = loop(operands)
-    random,     // result = its part of the stream
-    convert,    // result = cast(operand)
-    round,      // result = operand as if stored in 16 bits; both are the same value
-    reduce,     // result[row] = all elements of the row combined; of two operands: their products summed
-    repeat,     // result = operand[row] for every element of the row
-    pick,       // result[row] = operand's element at index[row]
-    row_sum,    // result[row] = what is computed of the operands, which is also `stored`, summed
-    sum,        // result[column], or the only result, += operand, from tile to tile
+    pointwise,    // result = loop(operands)
+    random,       // result = its part of the stream
+    convert,      // result = cast(operand)
+    round,        // result = operand as if stored in 16 bits; both are the same value
+    reduce,       // result[row] = all elements of the row combined; of two operands: their products summed
+    repeat,       // result = operand[row] for every element of the row
+    pick,         // result[row] = operand's element at index[row]
+    row_sum,      // result[row] = what is computed of the operands, which is also `stored`, summed
+    centred_sum,  // the same of the first operand and `centre`[row], which is combined of that row (and the second)
+    sum,          // result[column], or the only result, += operand, from tile to tile
   };
   Kind kind = Kind::pointwise;
   std::uint8_t arity = 1;
@@ -62,7 +64,9 @@ struct TileInstruction {
   ReduceLoops reduce;
   DotLoop dot = nullptr;  // of a sum over f32
   RowSumLoop row_sum = nullptr;
-  std::int32_t stored = -1;  // of row_sum: the value, where it is wanted for more than its sum
+  CentredSumLoop centred_sum = nullptr;
+  std::int32_t stored = -1;  // of row_sum and centred_sum: the value, where it is wanted for more than its sum
+  std::int32_t centre = -1;  // of centred_sum: the value
   std::int32_t sum = -1;     // which of the code's sums
   ir::RandomFn random_fn = ir::RandomFn::uniform;
   std::uint64_t random_offset = 0;  // blocks, from the start of the program

@@ -44,6 +44,7 @@ class TileInterpreter {
   void pointwise(const TileInstruction& in, std::int64_t count, const Tile& tile) const;
   void reduce(const TileInstruction& in, const Tile& tile) const;
   void row_sum(const TileInstruction& in, const Tile& tile) const;
+  void centred_sum(const TileInstruction& in, const Tile& tile) const;
   void repeat(const TileInstruction& in, const Tile& tile) const;
   void pick(const TileInstruction& in, const Tile& tile) const;
 
