@@ -48,9 +48,7 @@ HWY_INLINE void each_vector(std::int64_t n, float* y, const float* x, const Befo
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(F()));
   for (; i + lanes <= n; i += lanes) hn::StoreU(anywhere<Fn>(before(hn::LoadU(F(), x + i))), F(), y + i);
   if (i == n) return;
-  HWY_ALIGN float rest[HWY_MAX_BYTES / sizeof(float)] = {};
-  std::copy_n(x + i, n - i, rest);
-  store_some(anywhere<Fn>(before(hn::Load(F(), rest))), n - i, y + i);
+  store_some(anywhere<Fn>(before(load_some(x + i, n - i))), n - i, y + i);
 }
 
 template <typename Fn>
