@@ -65,9 +65,10 @@ struct TileInstruction {
   DotLoop dot = nullptr;  // of a sum over f32
   RowSumLoop row_sum = nullptr;
   CentredSumLoop centred_sum = nullptr;
-  std::int32_t stored = -1;  // of row_sum and centred_sum: the value, where it is wanted for more than its sum
-  std::int32_t centre = -1;  // of centred_sum: the value
-  std::int32_t sum = -1;     // which of the code's sums
+  std::int32_t stored = -1;   // of row_sum and centred_sum: the value, where it is wanted for more than its sum
+  std::int32_t centre = -1;   // of centred_sum: the value
+  std::int32_t carried = -1;  // of centred_sum: which of the numbers that go from tile to tile
+  std::int32_t sum = -1;      // which of the code's sums
   ir::RandomFn random_fn = ir::RandomFn::uniform;
   std::uint64_t random_offset = 0;  // blocks, from the start of the program
   std::int64_t random_begin = 0;    // position in the whole value of the domain's first element
@@ -98,6 +99,7 @@ struct TileCode {
   std::vector<std::size_t> moving;       // values that lie elsewhere for every tile: in arrays
   std::vector<std::size_t> narrowed;     // results that are held wider than they are stored
   std::vector<TileSum> sums;
+  std::int32_t carried = 0;      // numbers that go from tile to tile
   std::int64_t total_bytes = 0;  // of a part's totals
   std::int64_t parts = 1;        // where there are sums
   bool is_large = false;         // results that take nobody's place are written past the caches

@@ -163,6 +163,9 @@ void TileInterpreter::centred_sum(const TileInstruction& in, const Tile& tile) c
                   .step = a.row_step.value_or(code_.row_size * static_cast<std::int64_t>(sizeof(float))),
                   .next_tile = a.tile_step,
                   .divisor = in.arity == 2 ? *floats(in.operands[1]) : 1,
+                  .carried = tile.carried + in.carried,
+                  .starts = tile.starts || a.tile_step == 0,
+                  .ends = tile.ends || a.tile_step == 0,
                   .y = in.stored < 0 ? nullptr : floats(in.stored),
                   .centres = floats(in.centre),
                   .results = floats(in.result)});

@@ -124,18 +124,19 @@ void sum_rows(const CentredSumArgs& args) {
   const auto* a = static_cast<const std::byte*>(args.a);
   const auto* after = reinterpret_cast<const float*>(a + args.next_tile);
   float* y = args.y;
-  float centre = Form::centre(args, static_cast<const float*>(args.a));
+  float centre = args.starts ? Form::centre(args, static_cast<const float*>(args.a)) : *args.carried;
   for (std::int64_t row = 0; row < args.rows; ++row, a += args.step) {
     const auto* x = reinterpret_cast<const float*>(a);
     const Row<Sub, typename Form::Fn, Form::kSummed, kStores, true> work{x, x, y, hn::Set(F(), centre)};
     float next = 0;
-    if (row + 1 < args.rows) {
-      const auto* next_row = reinterpret_cast<const float*>(a + args.step);
+    const bool is_last = row + 1 == args.rows;
+    if (!is_last || !args.ends) {
+      const auto* next_row = is_last ? after : reinterpret_cast<const float*>(a + args.step);
       typename Form::Beside beside(next_row);
       args.results[row] = work.sum(args.n, beside);
       next = Form::centre(args, next_row, beside);
     } else {
-      AskFor beside(after);
+      Nothing beside(x);
       args.results[row] = work.sum(args.n, beside);
     }
     Form::settle(args, y, centre, args.results[row]);
@@ -143,6 +144,7 @@ void sum_rows(const CentredSumArgs& args) {
     centre = next;
     if constexpr (kStores) y += args.n;
   }
+  if (!args.ends) *args.carried = centre;
 }
 
 template <typename Form>

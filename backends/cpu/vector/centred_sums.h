@@ -14,12 +14,15 @@ namespace burn::backends::cpu {
 // loops of the parts give one after the other.
 //
 // Rows of y follow one another; y may be null (then nothing is stored), and may be a itself. `next_tile` bytes after a
-// lie the rows that will be read next.
+// lie the rows that will be read next. Where they are read by the next call, `carried` takes the number of the first of
+// them from this one to that: `starts` says that there is none yet, `ends` that none will be asked for.
 struct CentredSumArgs {
   std::int64_t rows = 0, n = 0;
   const void* a = nullptr;
   std::int64_t step = 0, next_tile = 0;
   float divisor = 1;
+  float* carried = nullptr;
+  bool starts = true, ends = true;
   float* y = nullptr;
   float* centres = nullptr;
   float* results = nullptr;
