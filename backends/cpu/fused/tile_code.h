@@ -108,7 +108,7 @@ struct TileCode {
   std::int64_t tiles() const { return (elements + tile - 1) / tile; }
   std::int64_t rows_per_tile() const { return tile / row_size; }
   // Rows worth a call each: a number for each row is read where it is, not written out for every element.
-  static constexpr std::int64_t kLongRow = 256;
+  static constexpr std::int64_t kLongRow = 128;
   bool has_long_rows() const { return row_size >= kLongRow; }
   // Stretches of a tile that lie in arrays one by one.
   std::int64_t rows_at_once() const { return has_long_rows() ? rows_per_tile() : 1; }

@@ -132,20 +132,20 @@ struct Row {
     if constexpr (kStores) store_pack(v, y + i);
     total.add({summand(v.a), summand(v.b), summand(v.c), summand(v.d)});
   }
-  // The last n < 32 elements, one by one.
-  void rest(std::int64_t i, std::int64_t n, double& sum) const {
-    HWY_ALIGN float x[32] = {}, z[32] = {};
-    std::copy_n(a + i, n, x);
-    if constexpr (!kRepeats) std::copy_n(b + i, n, z);
-    for (int k = 0; k < 32; k += static_cast<int>(hn::Lanes(F()))) {
-      const V other = kRepeats ? repeated : hn::Load(F(), z + k);
-      hn::Store(anywhere<Fn>(First::of(hn::Load(F(), x + k), other)), F(), x + k);
+  // The sum and the last n < 32 elements, added one by one. All by value: what lies in memory for a call stays there.
+  static HWY_NOINLINE double with_rest(double sum, const float* a, const float* b, V repeated, float* y,
+                                       std::int64_t n) {
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(F()));
+    HWY_ALIGN float x[HWY_MAX_BYTES / sizeof(float)];
+    for (std::int64_t i = 0; i < n; i += lanes) {
+      const auto count = std::min(lanes, n - i);
+      const V other = kRepeats ? repeated : load_some(b + i, count);
+      const V v = anywhere<Fn>(First::of(load_some(a + i, count), other));
+      if constexpr (kStores) store_some(v, count, y + i);
+      hn::Store(summand(v), F(), x);
+      for (std::int64_t k = 0; k < count; ++k) sum += static_cast<double>(x[k]);
     }
-    for (std::int64_t k = 0; k < n; ++k) {
-      const float v = x[k];
-      sum += static_cast<double>(kSummed == Summed::squares ? v * v : v);
-      if constexpr (kStores) y[i + k] = v;
-    }
+    return sum;
   }
 
   template <typename Beside>
@@ -173,7 +173,7 @@ struct Row {
       beside.end_block();
     }
     if (i < n) {
-      rest(i, n - i, sum);
+      sum = with_rest(sum, a + i, kRepeats ? a : b + i, repeated, kStores ? y + i : y, n - i);
       beside.rest(i, n - i);
     }
     return static_cast<float>(sum);
