@@ -86,7 +86,7 @@ void divide_run(std::int64_t n, void* result, const void* const* operands, const
   }
   const DividedBy quotient(divisor);
   each_vector<AsItIs>(n, static_cast<float*>(result), static_cast<const float*>(operands[0]),
-                      [&](V x) HWY_ATTR { return quotient(x); });
+                      [quotient](V x) HWY_ATTR { return quotient(x); });
 }
 
 // Fn(a First b) where b is one number and a is not; anything else takes two passes.
@@ -114,7 +114,7 @@ void run_after_division(std::int64_t n, void* result, const void* const* operand
       return each_vector<Fn>(n, y, x, [inverse](V a) HWY_ATTR { return hn::Mul(a, inverse); });
     }
     const DividedBy quotient(divisor);
-    return each_vector<Fn>(n, y, x, [&](V a) HWY_ATTR { return quotient(a); });
+    return each_vector<Fn>(n, y, x, [quotient](V a) HWY_ATTR { return quotient(a); });
   }
   divide_run(n, result, operands, strides);
   contiguous_run<Fn>(n, y, y);
