@@ -18,6 +18,9 @@ constexpr std::int64_t kTileBytes = 6 * 1024, kWideTileBytes = 16 * 1024;
 // Long rows: several, so that what is computed once for each of them (a mean, a logarithm) is computed side by side,
 // and no row waits for its number.
 constexpr std::int64_t kRowTileBytes = 48 * 1024, kMostLongRows = 32;
+// Sums over that many columns want several rows at a time, which are added as they are before they are added to totals,
+// which are wider.
+constexpr std::int64_t kManyColumns = 128, kMostSummedRows = 64;
 constexpr std::int64_t kSmallestTile = 256, kLargestTile = 4096;  // elements
 
 bool is_costly(ir::PointwiseFn fn) {
@@ -220,10 +223,21 @@ class Compiler {
       code_.tile = even_rows(std::clamp<std::int64_t>(most, 1, kMostLongRows)) * code_.row_size;
       return;
     }
+    if (const auto columns = most_columns(); columns > kManyColumns && !code_.has_rows()) {
+      const auto rows = kRowTileBytes / std::max<std::int64_t>(bytes * columns, 1);
+      code_.tile = std::clamp<std::int64_t>(rows, 1, kMostSummedRows) * columns;
+      return;
+    }
     // Sums over tiles are the same on every machine.
     const auto room = runs_v4() && code_.sums.empty() ? kWideTileBytes : kTileBytes;
     code_.tile = std::clamp(room / std::max<std::int64_t>(bytes, 1), kSmallestTile, kLargestTile) / 64 * 64;
     if (code_.has_rows()) code_.tile = std::max<std::int64_t>(1, code_.tile / code_.row_size) * code_.row_size;
+  }
+
+  std::int64_t most_columns() const {
+    std::int64_t most = 0;
+    for (const auto& sum : code_.sums) most = std::max(most, sum.numbers);
+    return most;
   }
 
   // Rows of a tile, at most so many, of which all threads get about as many: what counts is who has most, a tile being
