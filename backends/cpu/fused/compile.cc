@@ -14,10 +14,10 @@ using Kind = TileInstruction::Kind;
 
 // Of scratch and results. A good part of the first-level cache stays free, for what the processor fetches ahead while
 // a tile is computed: larger tiles make memory and arithmetic take turns. With wider vectors the calls are what counts.
-constexpr std::int64_t kTileBytes = 6 * 1024, kWideTileBytes = 16 * 1024;
+constexpr std::int64_t kTileBytes = std::int64_t{6} << 10, kWideTileBytes = std::int64_t{16} << 10;
 // Long rows: several, so that what is computed once for each of them (a mean, a logarithm) is computed side by side,
 // and no row waits for its number.
-constexpr std::int64_t kRowTileBytes = 48 * 1024, kMostLongRows = 32;
+constexpr std::int64_t kRowTileBytes = std::int64_t{48} << 10, kMostLongRows = 32;
 // Sums over that many columns want several rows at a time, which are added as they are before they are added to totals,
 // which are wider.
 constexpr std::int64_t kManyColumns = 128, kMostSummedRows = 64;
@@ -114,7 +114,7 @@ class Compiler {
       in.kind = Kind::random;
       in.random_fn = random->fn;
       in.random_offset = static_cast<std::uint64_t>(random->offset);
-      in.random_begin = *ir::first_position(*random);
+      in.random_begin = ir::first_position(*random).value_or(0);  // groups take no others
       cost_ += 16;
     } else if (const auto* pointwise = std::get_if<ir::Pointwise>(&op)) {
       const auto& row = ir::row(pointwise->fn);

@@ -89,7 +89,7 @@ struct ExpBelow : VectorForm<ir::PointwiseFn::exp> {
 struct LargestAndExps {
   using Fn = ExpBelow;
   using Beside = LargestBeside;
-  static constexpr auto kSummed = Summed::values;
+  [[maybe_unused]] static constexpr auto kSummed = Summed::values;
 
   static float centre(const CentredSumArgs& args, const float* x) { return combined(ir::ReduceFn::max, args.n, x); }
   // Of two zeros, infinities and NaN the plain loop knows which it is.
@@ -108,7 +108,7 @@ struct LargestAndExps {
 struct MeanAndSquares {
   using Fn = AsItIs;
   using Beside = SumBeside;
-  static constexpr auto kSummed = Summed::squares;
+  [[maybe_unused]] static constexpr auto kSummed = Summed::squares;
 
   static float centre(const CentredSumArgs& args, const float* x) {
     return combined(ir::ReduceFn::sum, args.n, x) / args.divisor;
