@@ -53,9 +53,7 @@ void Job::run(std::int64_t begin, std::int64_t end) const {
   body(context, begin, end);
 }
 
-void Job::run_part(std::int64_t part) const {
-  run(begin_of(part), begin_of(part + 1));
-}
+void Job::run_part(std::int64_t part) const { run(begin_of(part), begin_of(part + 1)); }
 
 bool Workers::is_working() { return is_at_work; }
 

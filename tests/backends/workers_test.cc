@@ -60,6 +60,7 @@ TEST(Workers, HaveSharesThatDifferByOneItem) {
 TEST(Workers, ServeMoreCallersThanTheyHavePlacesFor) {
   std::atomic<std::int64_t> sum = 0;
   std::vector<std::thread> callers;
+  callers.reserve(48);
   for (int caller = 0; caller < 48; ++caller) {
     callers.emplace_back([&] {
       for (int round = 0; round < 100; ++round) run(64, 16, [&](std::int64_t i) { sum += i; });
@@ -72,6 +73,7 @@ TEST(Workers, ServeMoreCallersThanTheyHavePlacesFor) {
 TEST(Workers, HandTheFirstExceptionToTheCallerWhoseItIs) {
   std::atomic<int> wrong = 0;
   std::vector<std::thread> callers;
+  callers.reserve(6);
   for (int caller = 0; caller < 6; ++caller) {
     callers.emplace_back([&wrong, caller] {
       for (int round = 0; round < 200; ++round) {
