@@ -20,10 +20,10 @@ bool traces_plans() { return setting(Setting::trace).find("plan") != std::string
 
 PlanOptions plan_options() {
   auto options = PlanOptions::from_environment();
-  // Sums over rows cost nothing where a tile has several of them; a tile that is one row, or part of one, would add to
-  // its totals element by element, which is slower than a pass of its own over what the second cache still holds.
+  // Sums over rows cost little where a tile has several of them; one that is one row would add to its totals, which are
+  // wider, element by element, and that is slower than a pass of its own over what the second cache still holds.
   options.limits.min_summed_rows = 8;
-  options.limits.max_summed_columns = 128;
+  options.limits.max_summed_columns = 2048;
   options.limits.sums_beside_rows = false;
   options.limits.sums_all = true;
   options.limits.max_row_size = 1 << 16;  // longer than the first cache, not than the second: docs/perf.md

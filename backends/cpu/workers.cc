@@ -53,12 +53,7 @@ void Job::run(std::int64_t begin, std::int64_t end) const {
   body(context, begin, end);
 }
 
-void Job::run_part(std::int64_t part) const {
-  // Written so that no product leaves 64 bits.
-  const auto size = n / parts, rest = n % parts;
-  const auto begin = part * size + std::min(part, rest);
-  run(begin, begin + size + (part < rest ? 1 : 0));
-}
+void Job::run_part(std::int64_t part) const { run(begin_of(part), begin_of(part + 1)); }
 
 bool Workers::is_working() { return is_at_work; }
 

@@ -29,6 +29,10 @@ struct Job {
   // Items [begin, end), with a look at whether the run is to end before every so many grains of it.
   void run(std::int64_t begin, std::int64_t end) const;
   void run_part(std::int64_t part) const;
+
+  // Where a part begins, and the one before it ends. Parts with one item more than others lie evenly among them, so
+  // that a thread's share, which is several parts, has at most one more than another's. (No product leaves 64 bits.)
+  std::int64_t begin_of(std::int64_t part) const { return n / parts * part + n % parts * part / parts; }
 };
 
 // Thread-safe.

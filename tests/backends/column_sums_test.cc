@@ -110,6 +110,8 @@ TEST_P(ColumnSumsOn, AreRightOfActivations) {
   check(activation_program(2048, 96), 200);
   check(activation_program(1500, 33), 200);
   check(activation_program(512, 1024), 200);
+  check(activation_program(1001, 384), 200);
+  check(activation_program(75, 2048), 200);
   check(activation_program(513, 2100), 200);
 }
 

@@ -10,6 +10,7 @@
 #include "backends/cpu/vector/float_loops.h"
 #include "backends/cpu/vector/row_sums.h"
 #include "tests/backends/column_sums.h"
+#include "tests/backends/numbers.h"
 #include "tests/backends/test_device.h"
 
 namespace burn::testing {
@@ -19,14 +20,6 @@ using namespace backends::cpu;
 using ir::DType;
 using ir::PointwiseFn;
 using Writer = ColumnSumsWriter;
-
-std::vector<float> numbers(std::int64_t n, int salt) {
-  std::vector<float> x(static_cast<std::size_t>(n));
-  for (std::size_t i = 0; i < x.size(); ++i)
-    x[i] =
-        static_cast<float>(static_cast<int>((i * 7919 + static_cast<std::size_t>(salt) * 104729) % 2003) - 1001) / 250;
-  return x;
-}
 
 // Bit by bit what the parts give: rows of any length, with what is left over, over several blocks.
 class RowSums : public ::testing::TestWithParam<int> {
@@ -131,6 +124,43 @@ TEST_P(LongRows, AreRightOfNorms) {
                           w.expand(offset, shape)});
     check(w.finish(keeps_deviation ? std::vector{y, d} : std::vector{y}), 400);
   }
+}
+
+// The difference is divided for one result, and one of its readers; both of them may compute it again.
+TEST_P(LongRows, AreRightOfLayerNorms) {
+  for (const bool keeps_mean : {false, true}) {
+    Writer w;
+    const auto& shape = GetParam();
+    const auto x = w.input(DType::f32, shape), scale = w.input(DType::f32, {1, shape[1]});
+    const auto offset = w.input(DType::f32, {1, shape[1]}), count = w.input(DType::f32, {});
+    const auto mean = w.add(PointwiseFn::div, {w.sum(x, {1}), count});
+    const auto d = w.add(PointwiseFn::sub, {x, w.expand(mean, shape)});
+    const auto variance = w.add(PointwiseFn::div, {w.sum(w.add(PointwiseFn::mul, {d, d}), {1}), count});
+    const auto deviation = w.expand(w.add(PointwiseFn::sqrt, {variance}), shape);
+    const auto y = w.add(PointwiseFn::add,
+                         {w.add(PointwiseFn::mul, {w.add(PointwiseFn::div, {d, deviation}), w.expand(scale, shape)}),
+                          w.expand(offset, shape)});
+    check(w.finish(keeps_mean ? std::vector{y, mean} : std::vector{y}), 400);
+  }
+}
+
+TEST_P(LongRows, AreRightOfTheLogarithmOfASoftmax) {
+  Writer w;
+  const auto x = w.input(DType::f32, GetParam());
+  const auto d = w.add(PointwiseFn::sub, {x, along(w, ir::ReduceFn::max, x)});
+  const auto sum = w.sum(w.add(PointwiseFn::exp, {d}), {1});
+  check(w.finish({w.add(PointwiseFn::sub, {d, w.expand(w.add(PointwiseFn::log, {sum}), GetParam())})}), 400);
+}
+
+// A difference of a difference, both with several readers.
+TEST_P(LongRows, AreRightOfDifferencesOfDifferences) {
+  Writer w;
+  const auto x = w.input(DType::f32, GetParam());
+  const auto first = w.add(PointwiseFn::sub, {x, along(w, ir::ReduceFn::max, x)});
+  const auto second = w.add(PointwiseFn::sub, {first, along(w, ir::ReduceFn::min, first)});
+  const auto root =
+      w.expand(w.add(PointwiseFn::sqrt, {w.sum(w.add(PointwiseFn::mul, {second, second}), {1})}), GetParam());
+  check(w.finish({w.add(PointwiseFn::exp, {first}), w.add(PointwiseFn::div, {second, root})}), 400);
 }
 
 // Rows that are part of longer ones: they do not follow one another.

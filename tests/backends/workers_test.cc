@@ -41,10 +41,26 @@ TEST(Workers, RunEveryItemOnce) {
   }
 }
 
+TEST(Workers, HaveSharesThatDifferByOneItem) {
+  for (const std::int64_t n : {32, 33, 86, 94, 171, 1000}) {
+    for (const std::int64_t threads : {2, 7, 8}) {
+      const Job job{.n = n, .parts = 4 * threads, .grain = 1};
+      EXPECT_EQ(job.begin_of(0), 0);
+      EXPECT_EQ(job.begin_of(job.parts), n);
+      for (std::int64_t thread = 0; thread < threads; ++thread) {
+        const auto items = job.begin_of(4 * thread + 4) - job.begin_of(4 * thread);
+        EXPECT_GE(items, n / threads) << n << " items, thread " << thread << " of " << threads;
+        EXPECT_LE(items, n / threads + 1) << n << " items, thread " << thread << " of " << threads;
+      }
+    }
+  }
+}
+
 // More callers than there are places for jobs: the rest work alone.
 TEST(Workers, ServeMoreCallersThanTheyHavePlacesFor) {
   std::atomic<std::int64_t> sum = 0;
   std::vector<std::thread> callers;
+  callers.reserve(48);
   for (int caller = 0; caller < 48; ++caller) {
     callers.emplace_back([&] {
       for (int round = 0; round < 100; ++round) run(64, 16, [&](std::int64_t i) { sum += i; });
@@ -57,6 +73,7 @@ TEST(Workers, ServeMoreCallersThanTheyHavePlacesFor) {
 TEST(Workers, HandTheFirstExceptionToTheCallerWhoseItIs) {
   std::atomic<int> wrong = 0;
   std::vector<std::thread> callers;
+  callers.reserve(6);
   for (int caller = 0; caller < 6; ++caller) {
     callers.emplace_back([&wrong, caller] {
       for (int round = 0; round < 200; ++round) {

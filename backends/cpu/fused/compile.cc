@@ -14,10 +14,13 @@ using Kind = TileInstruction::Kind;
 
 // Of scratch and results. A good part of the first-level cache stays free, for what the processor fetches ahead while
 // a tile is computed: larger tiles make memory and arithmetic take turns. With wider vectors the calls are what counts.
-constexpr std::int64_t kTileBytes = 6 * 1024, kWideTileBytes = 16 * 1024;
+constexpr std::int64_t kTileBytes = std::int64_t{6} << 10, kWideTileBytes = std::int64_t{16} << 10;
 // Long rows: several, so that what is computed once for each of them (a mean, a logarithm) is computed side by side,
 // and no row waits for its number.
-constexpr std::int64_t kRowTileBytes = 48 * 1024, kMostLongRows = 16;
+constexpr std::int64_t kRowTileBytes = std::int64_t{48} << 10, kMostLongRows = 32;
+// Sums over that many columns want several rows at a time, which are added as they are before they are added to totals,
+// which are wider.
+constexpr std::int64_t kManyColumns = 128, kMostSummedRows = 64;
 constexpr std::int64_t kSmallestTile = 256, kLargestTile = 4096;  // elements
 
 bool is_costly(ir::PointwiseFn fn) {
@@ -111,7 +114,7 @@ class Compiler {
       in.kind = Kind::random;
       in.random_fn = random->fn;
       in.random_offset = static_cast<std::uint64_t>(random->offset);
-      in.random_begin = *ir::first_position(*random);
+      in.random_begin = ir::first_position(*random).value_or(0);  // groups take no others
       cost_ += 16;
     } else if (const auto* pointwise = std::get_if<ir::Pointwise>(&op)) {
       const auto& row = ir::row(pointwise->fn);
@@ -216,15 +219,41 @@ class Compiler {
     if (code_.has_long_rows()) {
       // Reads are where they are, and all but one of them often the same for all rows.
       bytes = std::max<std::int64_t>(bytes - read_bytes, 0) + most_read;
-      const auto enough = code_.elements / code_.row_size / (4 * thread_count());  // for every thread to have some
-      const auto rows = std::min(kRowTileBytes / std::max<std::int64_t>(bytes * code_.row_size, 1), enough);
-      code_.tile = std::clamp<std::int64_t>(rows, 1, kMostLongRows) * code_.row_size;
+      const auto most = kRowTileBytes / std::max<std::int64_t>(bytes * code_.row_size, 1);
+      code_.tile = even_rows(std::clamp<std::int64_t>(most, 1, kMostLongRows)) * code_.row_size;
+      return;
+    }
+    if (const auto columns = most_columns(); columns > kManyColumns && !code_.has_rows()) {
+      const auto rows = kRowTileBytes / std::max<std::int64_t>(bytes * columns, 1);
+      code_.tile = std::clamp<std::int64_t>(rows, 1, kMostSummedRows) * columns;
       return;
     }
     // Sums over tiles are the same on every machine.
     const auto room = runs_v4() && code_.sums.empty() ? kWideTileBytes : kTileBytes;
     code_.tile = std::clamp(room / std::max<std::int64_t>(bytes, 1), kSmallestTile, kLargestTile) / 64 * 64;
     if (code_.has_rows()) code_.tile = std::max<std::int64_t>(1, code_.tile / code_.row_size) * code_.row_size;
+  }
+
+  std::int64_t most_columns() const {
+    std::int64_t most = 0;
+    for (const auto& sum : code_.sums) most = std::max(most, sum.numbers);
+    return most;
+  }
+
+  // Rows of a tile, at most so many, of which all threads get about as many: what counts is who has most, a tile being
+  // worth a row by itself. Not less than half of the most, nor so many that a thread has less than four tiles.
+  std::int64_t even_rows(std::int64_t most) const {
+    const std::int64_t threads = thread_count(), rows = code_.elements / code_.row_size;
+    most = std::clamp<std::int64_t>(rows / (4 * threads), 1, most);
+    const auto time = [&](std::int64_t at_once) {
+      const auto tiles = (rows + at_once - 1) / at_once;
+      return (tiles + threads - 1) / threads * (at_once + 1);
+    };
+    auto best = most;
+    for (auto r = most - 1; r >= std::max<std::int64_t>(most / 2, 1); --r) {
+      if (time(r) < time(best)) best = r;
+    }
+    return best;
   }
 
   const ir::Program& program_;

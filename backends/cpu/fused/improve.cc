@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "backends/cpu/fused/tile_code.h"
+#include "backends/cpu/fused/tile_rewriter.h"
 #include "backends/cpu/vector/float_loops.h"
 
 namespace burn::backends::cpu {
@@ -9,43 +9,22 @@ namespace {
 
 using Kind = TileInstruction::Kind;
 
-class Improver {
+class Improver : TileRewriter {
  public:
-  Improver(TileCode& code, const ir::Program& program) : code_(code), program_(program) {}
+  using TileRewriter::TileRewriter;
 
   void run() {
     pick_early();
     drop_unread();
+    compute_differences_again(code_, program_);
     using In = TileInstruction;
     join_pairs([&](const In& first, const In& second, int) { return after(first, second); });
     join_pairs([&](const In& first, const In& second, int) { return dot(first, second); });
     join_pairs([&](const In& first, const In& second, int k) { return chain(first, second, k); });
-    sum_early();
+    sum_rows_early(code_, program_);
   }
 
  private:
-  TileValue& value(std::int32_t v) { return code_.values[static_cast<std::size_t>(v)]; }
-
-  // The function of a pointwise instruction over f32; nothing for others and for pairs.
-  std::optional<ir::PointwiseFn> fn_of(const TileInstruction& in, int arity) const {
-    const auto& node = program_.nodes[static_cast<std::size_t>(in.node)];
-    if (in.kind != Kind::pointwise || in.arity != arity || program_.type_of(node).dtype != ir::DType::f32)
-      return std::nullopt;
-    const auto* op = std::get_if<ir::Pointwise>(&node.op);
-    return op && ir::row(op->fn).arity == arity ? std::optional(op->fn) : std::nullopt;
-  }
-
-  // Per value: the instruction that writes it (-1: a read), and how many operands it is.
-  void count() {
-    writer_.assign(code_.values.size(), -1);
-    readers_.assign(code_.values.size(), 0);
-    for (std::size_t i = 0; i < code_.instructions.size(); ++i) {
-      const auto& in = code_.instructions[i];
-      writer_[static_cast<std::size_t>(in.result)] = static_cast<std::int32_t>(i);
-      for (int k = 0; k < in.arity; ++k) ++readers_[static_cast<std::size_t>(in.operands[k])];
-    }
-  }
-
   // One element of a computed row is computed from one element of each operand: the loss of a row does not need the
   // logarithm of every probability.
   void pick_early() {
@@ -93,18 +72,6 @@ class Improver {
     }
     step.result = result;
     code_.instructions.push_back(step);
-  }
-
-  // Instructions whose value nobody needs any more.
-  void drop_unread() {
-    count();
-    auto& all = code_.instructions;
-    for (std::size_t i = all.size(); i-- > 0;) {
-      const auto v = static_cast<std::size_t>(all[i].result);
-      if (readers_[v] > 0 || code_.values[v].result >= 0) continue;
-      for (int k = 0; k < all[i].arity; ++k) --readers_[static_cast<std::size_t>(all[i].operands[k])];
-      all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
-    }
   }
 
   // An instruction whose only reader is another one becomes a part of it, where `join(first, second, k)`, k being
@@ -188,41 +155,6 @@ class Improver {
     return both;
   }
 
-  // Rows are summed while they are computed.
-  void sum_early() {
-    count();
-    auto& all = code_.instructions;
-    for (auto& sum : all) {
-      const bool is_of_squares = sum.arity == 2 && sum.operands[0] == sum.operands[1];
-      const auto v = sum.operands[0];
-      const auto w = writer_[static_cast<std::size_t>(v)];
-      if (sum.kind != Kind::reduce || !sum.dot || (sum.arity == 2 && !is_of_squares) || w < 0) continue;
-      auto& writer = all[static_cast<std::size_t>(w)];
-      if (!is_row_by_row(writer)) continue;
-      const auto loop = row_sum_loop(writer.chain, is_of_squares ? Summed::squares : Summed::values);
-      if (!loop) continue;
-      const bool is_wanted = value(v).result >= 0 || readers_[static_cast<std::size_t>(v)] > sum.arity;
-      value(writer.operands[0]).wants_all = true;
-      writer.kind = Kind::row_sum;
-      writer.row_sum = loop;
-      writer.stored = is_wanted ? v : -1;
-      writer.result = sum.result;
-      sum.arity = 0;  // done
-    }
-    std::erase_if(all, [](const TileInstruction& in) { return in.kind == Kind::reduce && in.arity == 0; });
-  }
-
-  // What row_sum_loop asks of operands.
-  bool is_row_by_row(const TileInstruction& in) {
-    if (in.kind != Kind::pointwise || value(in.result).held != value(in.result).stored) return false;
-    const auto first = in.operands[0], w = writer_[static_cast<std::size_t>(first)];
-    return value(first).extent == Extent::full &&
-           (w < 0 || code_.instructions[static_cast<std::size_t>(w)].kind != Kind::repeat);
-  }
-
-  TileCode& code_;
-  const ir::Program& program_;
-  std::vector<std::int32_t> writer_, readers_;
   std::vector<const TileInstruction*> written_by_;  // per value, pointing into the instructions before
 };
 

@@ -31,7 +31,7 @@ class Placer {
       const auto& in = code_.instructions[i];
       for (int k = 0; k < in.arity; ++k)
         last_read[static_cast<std::size_t>(in.operands[k])] = static_cast<std::int32_t>(i);
-      for (const auto v : {in.result, in.stored}) {
+      for (const auto v : {in.result, in.stored, in.centre}) {
         if (v >= 0 && written[static_cast<std::size_t>(v)] < 0)
           written[static_cast<std::size_t>(v)] = static_cast<std::int32_t>(i);
       }
@@ -71,8 +71,9 @@ class Placer {
     for (std::size_t i = 0; i < all.size(); ++i) {
       for (int k = 0; k < all[i].arity; ++k)
         last[static_cast<std::size_t>(all[i].operands[k])] = static_cast<std::int32_t>(i);
-      const bool is_by_element = all[i].kind == Kind::pointwise || all[i].kind == Kind::row_sum;
-      const auto out = all[i].kind == Kind::row_sum ? all[i].stored : all[i].result;
+      const bool is_sum = all[i].kind == Kind::row_sum || all[i].kind == Kind::centred_sum;
+      const bool is_by_element = all[i].kind == Kind::pointwise || is_sum;
+      const auto out = is_sum ? all[i].stored : all[i].result;
       if (is_by_element && out >= 0) written[static_cast<std::size_t>(out)] = static_cast<std::int32_t>(i);
     }
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -109,6 +110,7 @@ class Placer {
       for (int k = 0; k < in.arity; ++k) touch(in.operands[k], static_cast<std::int32_t>(i));
       touch(in.result, static_cast<std::int32_t>(i));
       if (in.stored >= 0) touch(in.stored, static_cast<std::int32_t>(i));
+      if (in.centre >= 0) touch(in.centre, static_cast<std::int32_t>(i));
     }
     // Values that a result is copied from at the end of the tile, and repeats that only point to their number, last.
     const auto end = static_cast<std::int32_t>(code_.instructions.size());

@@ -12,6 +12,7 @@
 #include "backends/cpu/ops/cast.h"
 #include "backends/cpu/ops/pointwise_loops.h"
 #include "backends/cpu/ops/reduce_loops.h"
+#include "backends/cpu/vector/centred_sums.h"
 #include "backends/cpu/vector/chain_loops.h"
 #include "backends/cpu/vector/row_sums.h"
 #include "backends/plan/plan.h"
@@ -39,15 +40,16 @@ struct TileValue {
 
 struct TileInstruction {
   enum class Kind : std::uint8_t {
-    pointwise,  // result = loop(operands)
-    random,     // result = its part of the stream
-    convert,    // result = cast(operand)
-    round,      // result = operand as if stored in 16 bits; both are the same value
-    reduce,     // result[row] = all elements of the row combined; of two operands: their products summed
-    repeat,     // result = operand[row] for every element of the row
-    pick,       // result[row] = operand's element at index[row]
-    row_sum,    // result[row] = what is computed of the operands, which is also `stored`, summed
-    sum,        // result[column], or the only result, += operand, from tile to tile
+    pointwise,    // result = loop(operands)
+    random,       // result = its part of the stream
+    convert,      // result = cast(operand)
+    round,        // result = operand as if stored in 16 bits; both are the same value
+    reduce,       // result[row] = all elements of the row combined; of two operands: their products summed
+    repeat,       // result = operand[row] for every element of the row
+    pick,         // result[row] = operand's element at index[row]
+    row_sum,      // result[row] = what is computed of the operands, which is also `stored`, summed
+    centred_sum,  // the same of the first operand and `centre`[row], which is combined of that row (and the second)
+    sum,          // result[column], or the only result, += operand, from tile to tile
   };
   Kind kind = Kind::pointwise;
   std::uint8_t arity = 1;
@@ -62,8 +64,11 @@ struct TileInstruction {
   ReduceLoops reduce;
   DotLoop dot = nullptr;  // of a sum over f32
   RowSumLoop row_sum = nullptr;
-  std::int32_t stored = -1;  // of row_sum: the value, where it is wanted for more than its sum
-  std::int32_t sum = -1;     // which of the code's sums
+  CentredSumLoop centred_sum = nullptr;
+  std::int32_t stored = -1;   // of row_sum and centred_sum: the value, where it is wanted for more than its sum
+  std::int32_t centre = -1;   // of centred_sum: the value
+  std::int32_t carried = -1;  // of centred_sum: which of the numbers that go from tile to tile
+  std::int32_t sum = -1;      // which of the code's sums
   ir::RandomFn random_fn = ir::RandomFn::uniform;
   std::uint64_t random_offset = 0;  // blocks, from the start of the program
   std::int64_t random_begin = 0;    // position in the whole value of the domain's first element
@@ -94,6 +99,7 @@ struct TileCode {
   std::vector<std::size_t> moving;       // values that lie elsewhere for every tile: in arrays
   std::vector<std::size_t> narrowed;     // results that are held wider than they are stored
   std::vector<TileSum> sums;
+  std::int32_t carried = 0;      // numbers that go from tile to tile
   std::int64_t total_bytes = 0;  // of a part's totals
   std::int64_t parts = 1;        // where there are sums
   bool is_large = false;         // results that take nobody's place are written past the caches
@@ -102,7 +108,7 @@ struct TileCode {
   std::int64_t tiles() const { return (elements + tile - 1) / tile; }
   std::int64_t rows_per_tile() const { return tile / row_size; }
   // Rows worth a call each: a number for each row is read where it is, not written out for every element.
-  static constexpr std::int64_t kLongRow = 256;
+  static constexpr std::int64_t kLongRow = 128;
   bool has_long_rows() const { return row_size >= kLongRow; }
   // Stretches of a tile that lie in arrays one by one.
   std::int64_t rows_at_once() const { return has_long_rows() ? rows_per_tile() : 1; }

@@ -46,6 +46,8 @@ void TileInterpreter::execute(const TileInstruction& in, const Tile& tile) const
       return reduce(in, tile);
     case TileInstruction::Kind::row_sum:
       return row_sum(in, tile);
+    case TileInstruction::Kind::centred_sum:
+      return centred_sum(in, tile);
     case TileInstruction::Kind::repeat:
       return repeat(in, tile);
     case TileInstruction::Kind::pick:
@@ -148,6 +150,25 @@ void TileInterpreter::row_sum(const TileInstruction& in, const Tile& tile) const
        .steps = {a.row_step.value_or(code_.row_size * kSize), b.row_step.value_or(code_.row_size * b.stride * kSize)},
        .y = in.stored < 0 ? nullptr : reinterpret_cast<float*>(tile.at[static_cast<std::size_t>(in.stored)].data),
        .results = reinterpret_cast<float*>(tile.at[static_cast<std::size_t>(in.result)].data)});
+}
+
+void TileInterpreter::centred_sum(const TileInstruction& in, const Tile& tile) const {
+  const auto& a = tile.at[static_cast<std::size_t>(in.operands[0])];
+  const auto floats = [&](std::int32_t v) {
+    return reinterpret_cast<float*>(tile.at[static_cast<std::size_t>(v)].data);
+  };
+  in.centred_sum({.rows = tile.rows,
+                  .n = code_.row_size,
+                  .a = a.data,
+                  .step = a.row_step.value_or(code_.row_size * static_cast<std::int64_t>(sizeof(float))),
+                  .next_tile = a.tile_step,
+                  .divisor = in.arity == 2 ? *floats(in.operands[1]) : 1,
+                  .carried = tile.carried + in.carried,
+                  .starts = tile.starts || a.tile_step == 0,
+                  .ends = tile.ends || a.tile_step == 0,
+                  .y = in.stored < 0 ? nullptr : floats(in.stored),
+                  .centres = floats(in.centre),
+                  .results = floats(in.result)});
 }
 
 void TileInterpreter::repeat(const TileInstruction& in, const Tile& tile) const {

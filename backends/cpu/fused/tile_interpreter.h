@@ -23,8 +23,10 @@ inline bool is_streamed(const TileValue& result, std::span<const TileTarget> res
 // What is computed: elements [begin, begin + n) of the domain.
 struct Tile {
   std::int64_t begin = 0, n = 0, rows = 0;
-  std::vector<Location>& at;    // by value; what repeats a number may be found where that is
-  std::byte* totals = nullptr;  // of the group's sums, where there are any
+  std::vector<Location>& at;        // by value; what repeats a number may be found where that is
+  std::byte* totals = nullptr;      // of the group's sums, where there are any
+  float* carried = nullptr;         // by the instructions, from tile to tile
+  bool starts = true, ends = true;  // the first or last of tiles that follow one another
 };
 
 // A view of what outlives it. `random_offset`: of the run.
@@ -44,6 +46,7 @@ class TileInterpreter {
   void pointwise(const TileInstruction& in, std::int64_t count, const Tile& tile) const;
   void reduce(const TileInstruction& in, const Tile& tile) const;
   void row_sum(const TileInstruction& in, const Tile& tile) const;
+  void centred_sum(const TileInstruction& in, const Tile& tile) const;
   void repeat(const TileInstruction& in, const Tile& tile) const;
   void pick(const TileInstruction& in, const Tile& tile) const;
 

@@ -90,10 +90,13 @@ void TileRunner::run_tiles(std::int64_t begin, std::int64_t end, std::byte* tota
   std::vector<Location> at = places(own.block());
   const std::vector<Location> scratch = at;
   const Moving moving = follow(at);
+  std::vector<float> carried(static_cast<std::size_t>(code_.carried));
   InterruptMeter meter;  // a unit may be any number of tiles
   for (auto tile = begin; tile < end; ++tile) {
     meter.add(code_.tile);
-    run_tile(tile, moving, at, scratch, totals);
+    const auto first = tile * code_.tile, n = std::min(code_.tile, code_.elements - first);
+    const auto rows = n == code_.tile ? code_.rows_per_tile() : n / code_.row_size;
+    run_tile({first, n, rows, at, totals, carried.data(), tile == begin, tile + 1 == end}, tile, moving, scratch);
   }
   if (code_.is_large) finish_streaming();
 }
@@ -146,19 +149,18 @@ std::byte* TileRunner::target(const TileValue& value, std::int64_t begin, std::i
   return results_[static_cast<std::size_t>(value.result)].data + first * bytes_of(value.stored);
 }
 
-void TileRunner::run_tile(std::int64_t tile, const Moving& moving, std::vector<Location>& at,
-                          const std::vector<Location>& scratch, std::byte* totals) {
-  const auto begin = tile * code_.tile, n = std::min(code_.tile, code_.elements - begin);
-  const auto row = tile * code_.rows_per_tile(), rows = n == code_.tile ? code_.rows_per_tile() : n / code_.row_size;
+void TileRunner::run_tile(const Tile& here, std::int64_t tile, const Moving& moving,
+                          const std::vector<Location>& scratch) {
+  const auto begin = here.begin, n = here.n, row = tile * code_.rows_per_tile();
+  auto& at = here.at;
   for (const auto& [v, data, step] : moving.tracks) at[v].data = data + tile * step;
   for (const auto v : moving.located)
     at[v] = sources_[code_.source_of[v]].locate(begin, n, code_.values[v].wants_all, scratch[v].data);
   const TileInterpreter interpreter(code_, results_, seed_, random_offset_);
-  const Tile here{begin, n, rows, at, totals};
   for (const auto& in : code_.instructions) interpreter.execute(in, here);
   for (const auto v : code_.narrowed) {
     const auto& value = code_.values[v];
-    const auto count = value.extent == Extent::full ? n : rows;
+    const auto count = value.extent == Extent::full ? n : here.rows;
     cast_loop(value.held, value.stored)(count, target(value, begin, row), at[v].data, 1);
   }
   for (const auto v : code_.moving) {

@@ -49,8 +49,7 @@ class TileRunner {
   std::vector<Location> places(std::byte* scratch);
   Moving follow(std::vector<Location>& at);
   std::byte* target(const TileValue& value, std::int64_t begin, std::int64_t row) const;
-  void run_tile(std::int64_t tile, const Moving& moving, std::vector<Location>& at,
-                const std::vector<Location>& scratch, std::byte* totals);
+  void run_tile(const Tile& here, std::int64_t tile, const Moving& moving, const std::vector<Location>& scratch);
   bool is_streamed(const TileValue& result) const { return cpu::is_streamed(result, results_); }
 
   const TileCode& code_;

@@ -69,6 +69,17 @@ class DividedBy {
   V divisor_, inverse_;
 };
 
+// The first n < Lanes elements, and zeros.
+HWY_INLINE V load_some(const float* x, std::int64_t n) {
+#if HWY_MEM_OPS_MIGHT_FAULT
+  HWY_ALIGN float some[HWY_MAX_BYTES / sizeof(float)] = {};
+  std::copy_n(x, n, some);
+  return hn::Load(F(), some);
+#else
+  return hn::MaskedLoad(hn::FirstN(F(), static_cast<std::size_t>(n)), F(), x);
+#endif
+}
+
 // The vectors of an operand one after the other. A repeated number is read again and again from a vector full of it,
 // so that one loop serves all strides.
 class Source {
@@ -96,12 +107,7 @@ class Source {
   };
   Cursor begin() const { return {x_, step_ * static_cast<std::int64_t>(hn::Lanes(F()))}; }
   // The last n < Lanes elements, and zeros.
-  V rest(std::int64_t i, std::int64_t n) const {
-    if (step_ == 0) return hn::LoadU(F(), x_);
-    HWY_ALIGN float some[HWY_MAX_BYTES / sizeof(float)] = {};
-    std::copy_n(x_ + i, n, some);
-    return hn::Load(F(), some);
-  }
+  V rest(std::int64_t i, std::int64_t n) const { return step_ == 0 ? hn::LoadU(F(), x_) : load_some(x_ + i, n); }
 
  private:
   const float* x_ = nullptr;
@@ -124,9 +130,13 @@ HWY_INLINE void store(V v, float* y) {
 
 // The first n < Lanes elements.
 HWY_INLINE void store_some(V v, std::int64_t n, float* y) {
+#if HWY_MEM_OPS_MIGHT_FAULT
   HWY_ALIGN float some[HWY_MAX_BYTES / sizeof(float)];
   hn::Store(v, F(), some);
   std::copy_n(some, n, y);
+#else
+  hn::BlendedStore(v, hn::FirstN(F(), static_cast<std::size_t>(n)), F(), y);
+#endif
 }
 
 }  // namespace burn::backends::cpu::HWY_NAMESPACE

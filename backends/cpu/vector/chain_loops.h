@@ -7,10 +7,10 @@
 
 namespace burn::backends::cpu {
 
-// ((a f0 b) f1 c) f2 d, of one to three steps; where a step is swapped, its new operand comes first. Each step rounds.
-// With a function, a is fn(x), or fn(x before z).
+// (((a f0 b) f1 c) f2 d) f3 e, of one to four steps; where a step is swapped, its new operand comes first. Each step
+// rounds. With a function, a is fn(x), or fn(x before z).
 struct Chain {
-  static constexpr int kMaxSteps = 3;
+  static constexpr int kMaxSteps = 4;
 
   std::optional<ir::PointwiseFn> function, before;
   int steps = 0;
@@ -23,7 +23,8 @@ struct Chain {
 enum class Store { cached, past_caches };  // the latter needs finish_streaming()
 
 // Of no function. Operands have stride 0 or 1. Null unless the steps are two or three of add, sub and mul (the first
-// and the third also of div), and on machines without wide vectors.
+// and the third also of div), or those of a norm, (a - b) / c * d + e: the first two, three or all of them, with a
+// product or a quotient by c. Null on machines without wide vectors.
 RunLoop chain_loop(const Chain& chain);
 
 // Of a function and one to three steps: a sum, a product, and a product or a quotient, in this order. Here x has stride

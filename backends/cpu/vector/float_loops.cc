@@ -48,9 +48,7 @@ HWY_INLINE void each_vector(std::int64_t n, float* y, const float* x, const Befo
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(F()));
   for (; i + lanes <= n; i += lanes) hn::StoreU(anywhere<Fn>(before(hn::LoadU(F(), x + i))), F(), y + i);
   if (i == n) return;
-  HWY_ALIGN float rest[HWY_MAX_BYTES / sizeof(float)] = {};
-  std::copy_n(x + i, n - i, rest);
-  store_some(anywhere<Fn>(before(hn::Load(F(), rest))), n - i, y + i);
+  store_some(anywhere<Fn>(before(load_some(x + i, n - i))), n - i, y + i);
 }
 
 template <typename Fn>
@@ -88,7 +86,7 @@ void divide_run(std::int64_t n, void* result, const void* const* operands, const
   }
   const DividedBy quotient(divisor);
   each_vector<AsItIs>(n, static_cast<float*>(result), static_cast<const float*>(operands[0]),
-                      [&](V x) HWY_ATTR { return quotient(x); });
+                      [quotient](V x) HWY_ATTR { return quotient(x); });
 }
 
 // Fn(a First b) where b is one number and a is not; anything else takes two passes.
@@ -116,7 +114,7 @@ void run_after_division(std::int64_t n, void* result, const void* const* operand
       return each_vector<Fn>(n, y, x, [inverse](V a) HWY_ATTR { return hn::Mul(a, inverse); });
     }
     const DividedBy quotient(divisor);
-    return each_vector<Fn>(n, y, x, [&](V a) HWY_ATTR { return quotient(a); });
+    return each_vector<Fn>(n, y, x, [quotient](V a) HWY_ATTR { return quotient(a); });
   }
   divide_run(n, result, operands, strides);
   contiguous_run<Fn>(n, y, y);

@@ -37,16 +37,10 @@ HWY_INLINE V scale(V x, VI k) {
 
 HWY_INLINE V keep_nan(V x, V y) { return hn::IfThenElse(hn::IsNaN(x), x, y); }
 
-// e^r - 1 for |r| <= ln(2) / 2.
-template <typename T>
-HWY_INLINE T expm1_near_zero(T r) {
-  const T p = polynomial(r, 0.5, 0.166665181517601, 0.04166620597243309, 0.008368953131139278, 0.0013950602151453495);
-  return mul_add(mul(r, r), p, r);
-}
-
+// e^r for |r| <= ln(2) / 2.
 template <typename T>
 HWY_INLINE T exp_near_zero(T r) {
-  return add(expm1_near_zero(r), constant<T>(1));
+  return polynomial(r, 1, 1, 0.5, 0.166665181517601, 0.04166620597243309, 0.008368953131139278, 0.0013950602151453495);
 }
 
 // x - n ln(2), with ln(2) in two parts (Cody and Waite's reduction).
@@ -69,6 +63,20 @@ HWY_INLINE V add_to_exponent(V x, V lowest_bits) {
 HWY_INLINE Pack add_to_exponent(Pack x, Pack bits) {
   return {add_to_exponent(x.a, bits.a), add_to_exponent(x.b, bits.b), add_to_exponent(x.c, bits.c),
           add_to_exponent(x.d, bits.d)};
+}
+
+HWY_INLINE V power_of_lowest_bits(V x) { return hn::BitCast(F(), hn::ShiftLeft<23>(hn::BitCast(I(), x))); }
+HWY_INLINE Pack power_of_lowest_bits(Pack x) {
+  return map(x, [](V v) HWY_ATTR { return power_of_lowest_bits(v); });
+}
+
+// e^x as the product of the two, for x up to kExpRange and NaN; what is less than 2^-126 is 2^-126.
+template <typename T>
+HWY_INLINE void split_exp(T x, T& fraction, T& power) {
+  const T bounded = max(constant<T>(-87.3), x), bias = constant<T>(kRoundingBias + 127);
+  const T shifted = mul_add(bounded, constant<T>(1.4426950408889634), bias);
+  fraction = exp_near_zero(without_ln2(bounded, sub(shifted, bias)));
+  power = power_of_lowest_bits(shifted);
 }
 
 template <typename T>
@@ -99,12 +107,17 @@ HWY_INLINE V times_power(V x, V k) { return V{_mm512_scalef_ps(x.raw, k.raw)}; }
 HWY_INLINE Pack times_power(Pack x, Pack k) {
   return {times_power(x.a, k.a), times_power(x.b, k.b), times_power(x.c, k.c), times_power(x.d, k.d)};
 }
+// For x up to 89, and NaN.
 template <typename T>
-HWY_INLINE T scaled_exp(T x) {
-  const T bounded = max(constant<T>(-104), min(constant<T>(89), x));  // 0 and infinity lie beyond; NaN passes
+HWY_INLINE T scaled_exp_up_to_89(T x) {
+  const T bounded = max(constant<T>(-104), x);  // 0 lies beyond; NaN passes
   const T bias = constant<T>(kRoundingBias);
   const T k = sub(mul_add(bounded, constant<T>(1.4426950408889634), bias), bias);
   return times_power(exp_near_zero(without_ln2(bounded, k)), k);
+}
+template <typename T>
+HWY_INLINE T scaled_exp(T x) {
+  return scaled_exp_up_to_89(min(constant<T>(89), x));  // infinity lies beyond
 }
 #endif
 

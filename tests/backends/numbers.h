@@ -1,0 +1,19 @@
+// Numbers that tests of loops compute with.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace burn::testing {
+
+// Of both signs, up to 4, the same for the same salt.
+inline std::vector<float> numbers(std::int64_t n, int salt) {
+  std::vector<float> x(static_cast<std::size_t>(n));
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] =
+        static_cast<float>(static_cast<int>((i * 7919 + static_cast<std::size_t>(salt) * 104729) % 2003) - 1001) / 250;
+  return x;
+}
+
+}  // namespace burn::testing
