@@ -65,6 +65,11 @@ class FarAway : public ::testing::TestWithParam<Far> {
     return worker_.urls().at(scheme == "grpc" ? 1 : 0).substr(scheme.size() + 3);
   }
   std::string url() const { return GetParam().scheme + ("://" + proxy_.address()); }
+  Device connected() const {
+    const Device device = Device::new_session(url());
+    (void)device.info();
+    return device;
+  }
   bool eventually(const std::function<bool()>& condition) const {
     for (int i = 0; i < 3000 && !condition(); ++i) std::this_thread::sleep_for(10ms);
     return condition();
@@ -76,18 +81,33 @@ class FarAway : public ::testing::TestWithParam<Far> {
 
 TEST_P(FarAway, ToConnectIsOneRoundTrip) {
   const Device device = Device::new_session(url());
+  EXPECT_EQ(proxy_.waits(), 0u) << "the program goes on";
+  (void)device.info();
   EXPECT_LE(proxy_.waits(), GetParam().to_connect);
 }
 
-TEST_P(FarAway, AnEpochWithItsCheckpointIsOneMore) {
+TEST_P(FarAway, WhatIsComputedMeanwhileIsSentWithTheWelcome) {
   const Device device = Device::new_session(url());
+  const auto uploaded = Tensor<1>::from_data(TensorData::ones({1 << 16}), device);
+  auto sum = (uploaded + 1).sum();
+  for (int i = 0; i < 10; ++i) {
+    sum = sum + 1;
+    device.flush();
+  }
+  EXPECT_EQ(proxy_.waits(), 0u);
+  EXPECT_EQ(sum.into_scalar<float>(), static_cast<float>((2 << 16) + 10));
+  EXPECT_LE(proxy_.waits(), GetParam().to_connect + 1);
+}
+
+TEST_P(FarAway, AnEpochWithItsCheckpointIsOneMore) {
+  const Device device = connected();
   const auto before = proxy_.waits();
   train_epochs(device, 3);
   EXPECT_LE(proxy_.waits() - before, 4u) << "of three epochs; one more for a machine that is busy";
 }
 
 TEST_P(FarAway, ARecordComesWhileTheProgramGoesOn) {
-  const Device device = Device::new_session(url());
+  const Device device = connected();
   const auto net = test::TinyNet::init(device);
   const auto before = proxy_.waits();
   const Record first = net.into_record(), second = net.into_record();
@@ -100,7 +120,7 @@ TEST_P(FarAway, ARecordComesWhileTheProgramGoesOn) {
 TEST_P(FarAway, ToLeaveIsNone) {
   std::uint64_t before = 0;
   {
-    const Device device = Device::new_session(url());
+    const Device device = connected();
     EXPECT_EQ((Tensor<1>::from_data({1, 2}, device) + 1).sum().into_scalar<float>(), 5.0f);
     before = proxy_.waits();
   }
@@ -113,7 +133,7 @@ TEST_P(FarAway, ToLeaveIsNone) {
 TEST_P(FarAway, ToLeaveWithTensorsIsNone) {
   std::uint64_t before = 0;
   {
-    const Device device = Device::new_session(url());
+    const Device device = connected();
     const auto much = Tensor<1>::zeros({16 << 20}, device) + 1;
     EXPECT_EQ(much.sum().into_scalar<float>(), static_cast<float>(16 << 20));
     before = proxy_.waits();
@@ -125,13 +145,19 @@ TEST_P(FarAway, ToLeaveWithTensorsIsNone) {
 
 TEST_P(FarAway, WhoLeavesWithWorkUnderWayTellsTheWorker) {
   {
-    const Device device = Device::new_session(url());
+    const Device device = connected();
     auto x = Tensor<1>::from_data({1, 2}, device);
     for (int i = 0; i < 10; ++i) {
       x = x + 1;
       device.flush();
     }
   }
+  EXPECT_TRUE(eventually([&] { return worker_.sessions() == 0; }));
+  EXPECT_EQ(worker_.session_counts().lost, 0u);
+}
+
+TEST_P(FarAway, WhoLeavesBeforeItIsConnectedTellsTheWorker) {
+  { const auto x = Tensor<1>::from_data({1, 2}, Device::new_session(url())); }
   EXPECT_TRUE(eventually([&] { return worker_.sessions() == 0; }));
   EXPECT_EQ(worker_.session_counts().lost, 0u);
 }

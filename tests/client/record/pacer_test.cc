@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <deque>
+#include <optional>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -44,16 +45,29 @@ void run_steps(Pacer& pacer, MarkingSession& session, int steps) {
 
 TEST(Pacer, ALoopOnADeviceFarAwayIsLetAheadByWhatTheDeviceDoesInTwoRoundTrips) {
   MarkingSession session;
-  Pacer pacer(session, kRoundTrip);
+  Pacer pacer(session, [] { return kRoundTrip; });
   const auto at_first = pacer.ahead();
   EXPECT_GT(at_first, Pacer::kMostAhead);
   run_steps(pacer, session, 50);
   EXPECT_GT(pacer.ahead(), at_first) << "a step takes half a millisecond";
 }
 
+TEST(Pacer, ADeviceThatIsNotThereYetIsTakenForOneFarAwayUntilItIs) {
+  MarkingSession session;
+  std::optional<std::chrono::nanoseconds> trip;
+  Pacer pacer(session, [&] { return trip; });
+  const auto at_first = pacer.ahead();
+  EXPECT_GT(at_first, 2 * Pacer::kMostAhead);
+  for (std::uint64_t i = 0; i < at_first; ++i) pacer.step();  // without a wait
+  trip = 50us;
+  while (session.under_way() > 0) session.answer();
+  pacer.step();
+  EXPECT_EQ(pacer.ahead(), Pacer::kMostAhead);
+}
+
 TEST(Pacer, APauseOfTheProgramIsNoStepsTime) {
   MarkingSession session;
-  Pacer pacer(session, kRoundTrip);
+  Pacer pacer(session, [] { return kRoundTrip; });
   run_steps(pacer, session, 50);
   const auto before = pacer.ahead();
   std::this_thread::sleep_for(1s);  // a checkpoint is written
