@@ -2,6 +2,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
@@ -40,16 +41,24 @@ struct Far {
   std::uint64_t to_connect;
 };
 
-// An epoch is trained, validated and saved.
+// Each epoch is trained, validated and saved; then the model is tested and looked at.
 void train_epochs(const Device& device, int epochs) {
   const test::TempFolder folder;
   const auto [train_loader, valid_loader] = test::tiny_loaders(device);
+  Record record;
+  std::future<TensorData> tested;
   train::SupervisedTraining(folder / "run", train_loader, valid_loader)
       .metrics(metric::Loss{}, metric::Accuracy{})
       .renderer(std::make_shared<Quiet>())
       .checkpoints(train::KeepLast{2})
       .epochs(epochs)
-      .launch(train::Learner(test::TinyNet::init(device.autodiff()), optim::AdamConfig{}, 1e-3));
+      .launch(train::Learner(test::TinyNet::init(device.autodiff()), optim::AdamConfig{}, 1e-3),
+              [&, &valid = valid_loader](const test::TinyNet& net) {
+                record = net.into_record();
+                tested = net.valid().step(*valid.start(0)).loss.into_data_async();
+              });
+  EXPECT_EQ(tested.get().num_elements(), 1u);
+  EXPECT_EQ(record.size(), 4u);
   EXPECT_TRUE(std::filesystem::exists(folder / "run" / "checkpoint" / fmt::format("epoch-{}", epochs)));
 }
 
@@ -99,7 +108,7 @@ TEST_P(FarAway, WhatIsComputedMeanwhileIsSentWithTheWelcome) {
   EXPECT_LE(proxy_.waits(), GetParam().to_connect + 1);
 }
 
-TEST_P(FarAway, AnEpochWithItsCheckpointIsOneMore) {
+TEST_P(FarAway, AnEpochWithItsCheckpointAndTheTestAtTheEndIsOneMore) {
   const Device device = connected();
   const auto before = proxy_.waits();
   train_epochs(device, 3);
