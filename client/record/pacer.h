@@ -17,7 +17,7 @@ class Pacer {
  public:
   // Steps that may be under way on a device that is near: enough to upload for one while others run.
   static constexpr std::uint64_t kMostAhead = 8;
-  // And on one that is far: as many as it does during two round trips beside those, but no more than this.
+  // And on one that is far: as many as it does during eight round trips beside those, but no more than this.
   static constexpr std::uint64_t kMostAheadFarAway = 256;
 
   // What the connection's round trip is; nothing while it is not there yet.

@@ -131,7 +131,7 @@ const proto::SessionInfo* Conversation::known_info() const {
 }
 
 const proto::SessionInfo& Conversation::info() const {
-  static const proto::SessionInfo nothing;
+  static const auto& nothing = *new proto::SessionInfo;  // static objects may still ask
   if (const auto* known = known_info()) return *known;
   if (InCallback::is_inside()) return nothing;
   std::unique_lock lock(mutex_);

@@ -58,7 +58,7 @@ TEST_F(AtEnd, ItComesBeforeTheEpochIsOver) {
 TEST_F(AtEnd, ItChangesNothingOfTheTraining) {
   const auto without = training(2).launch(learner());
   const auto with = training(2).launch(learner(), [&](const test::TinyNet& net) {
-    const auto noise = Tensor<1>::random({4}, Distribution::standard(), device);
+    const auto noise = Tensor<1>::random({4}, Distribution::normal(0, 1), device);
     record = net.into_record();
     EXPECT_EQ(noise.to_data().num_elements(), 4u);
   });
