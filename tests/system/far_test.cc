@@ -75,7 +75,7 @@ class FarAway : public ::testing::TestWithParam<Far> {
   }
   std::string url() const { return GetParam().scheme + ("://" + proxy_.address()); }
   Device connected() const {
-    const Device device = Device::new_session(url());
+    Device device = Device::new_session(url());
     (void)device.info();
     return device;
   }
