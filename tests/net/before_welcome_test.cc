@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/net/remote_session.h"
+#include "tests/net/support.h"
 
 namespace burn::test {
 namespace {
@@ -115,6 +116,26 @@ TEST_F(BeforeWelcome, ABreachOfTheProtocolIsTheEnd) {
   server_.send(proto::Ack{0});
   EXPECT_THAT(read.get().status().message(), HasSubstr("the server broke the protocol: a ack before the welcome"));
   EXPECT_LT(std::chrono::steady_clock::now() - start, 1s);
+}
+
+// It is there, and no later try would make it another.
+TEST(Connect, DialsAServerThatBreaksTheProtocolBeforeItsWelcomeOnce) {
+  TestAcceptor acceptor{false};
+  acceptor.prepare = [](Served& served) {
+    served.frame_hook = [&served](const SharedBytes& /*hello*/) {
+      served.channel->send(proto::encode({0, proto::Ack{0}, {}}), proto::Lane::control);
+    };
+  };
+  for (const auto transport : {Transport::websocket, Transport::grpc}) {
+    const auto before = acceptor.client_count();
+    const auto listener = *listen(transport, acceptor);
+    const auto start = std::chrono::steady_clock::now();
+    const auto session = net::connect(listener->url());
+    ASSERT_FALSE(session.ok());
+    EXPECT_THAT(session.status().message(), HasSubstr("the server broke the protocol: "));
+    EXPECT_EQ(acceptor.client_count() - before, 1u);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 2s);
+  }
 }
 
 }  // namespace

@@ -12,7 +12,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "net/remote/remote_session.h"
 #include "tests/net/raw_socket.h"
 #include "tests/net/support.h"
 
@@ -65,26 +64,6 @@ TEST(Connect, ResolvesNames) {
     const auto colon = url.rfind(':');
     const std::string named = url.substr(0, url.find("://") + 3) + "localhost" + url.substr(colon);
     EXPECT_TRUE(connect_error(named).ok()) << named << ": " << connect_error(named).to_string();
-  }
-}
-
-// It is there, and no later try would make it another.
-TEST(Connect, DialsAServerThatBreaksTheProtocolOnce) {
-  TestAcceptor acceptor{false};
-  acceptor.prepare = [](Served& served) {
-    served.frame_hook = [&served](const SharedBytes& /*hello*/) {
-      served.channel->send(proto::encode({0, proto::Ack{0}, {}}), proto::Lane::control);
-    };
-  };
-  for (const auto transport : {Transport::websocket, Transport::grpc}) {
-    const auto before = acceptor.client_count();
-    const auto listener = *listen(transport, acceptor);
-    const auto start = std::chrono::steady_clock::now();
-    const auto session = net::connect(listener->url());
-    ASSERT_FALSE(session.ok());
-    EXPECT_THAT(session.status().message(), HasSubstr("the server broke the protocol: "));
-    EXPECT_EQ(acceptor.client_count() - before, 1u);
-    EXPECT_LT(std::chrono::steady_clock::now() - start, 2s);
   }
 }
 
