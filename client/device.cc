@@ -1,5 +1,6 @@
 #include "client/device.h"
 
+#include <chrono>
 #include <future>
 #include <map>
 #include <mutex>
@@ -32,10 +33,14 @@ OpenDevices& open_devices() {
   return devices.get();
 }
 
+// A server that is nearer is waited for, and what it objects to is an error at once; meanwhile one that is farther away
+// sets up the session while the program goes on.
+constexpr std::chrono::milliseconds kNear{10};
+
 void register_network_schemes() {
   for (const char* scheme : {"ws", "grpc", "unix", "grpc+unix"}) {
     proto::register_scheme(scheme, [](const std::string& url) -> Result<std::unique_ptr<proto::Session>> {
-      BURN_TRY(auto session, net::connect(url));
+      BURN_TRY(auto session, net::connect(url, {.welcome_wait = kNear}));
       return std::unique_ptr<proto::Session>{std::move(session)};
     });
   }
@@ -97,7 +102,12 @@ void Device::throw_moved_from() {
 }
 
 const std::string& Device::url() const { return state()->url(); }
-const proto::SessionInfo& Device::info() const { return state()->session().info(); }
+const proto::SessionInfo& Device::info() const {
+  const auto& session = state()->session();
+  const auto& info = session.info();
+  if (session.known_info() == nullptr) throw_if_error(session.health());
+  return info;
+}
 void Device::seed(std::uint64_t seed) const { state()->seed(seed); }
 void Device::flush() const { state()->flush(); }
 

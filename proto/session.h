@@ -67,7 +67,9 @@ class Session {
   Session& operator=(const Session&) = delete;
   virtual ~Session() = default;
 
+  // May wait for a peer that has not answered yet; of one that never does it is empty, and health() says why.
   virtual const SessionInfo& info() const = 0;
+  virtual const SessionInfo* known_info() const { return &info(); }  // null before; does not wait
   // Ok until the session is broken or closed, then why. Says what is known now and asks nobody; thread-safe.
   virtual Status health() const { return {}; }
 

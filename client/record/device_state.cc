@@ -1,6 +1,7 @@
 #include "client/record/device_state.h"
 
 #include <limits>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -11,13 +12,15 @@
 namespace burn::client {
 namespace {
 
+// Of an upload that is worth a digest.
 std::size_t most_hashed_bytes(const proto::Session& session) {
   const auto* remote = dynamic_cast<const net::RemoteSession*>(&session);
   return remote && remote->is_shared_memory() ? UploadTable::kMostBytesInMemory
                                               : std::numeric_limits<std::size_t>::max();
 }
 
-std::chrono::nanoseconds round_trip(const proto::Session& session) {
+std::optional<std::chrono::nanoseconds> round_trip(const proto::Session& session) {
+  if (session.known_info() == nullptr) return std::nullopt;
   const auto* remote = dynamic_cast<const net::RemoteSession*>(&session);
   return remote ? remote->round_trip() : std::chrono::nanoseconds{0};
 }
@@ -51,8 +54,7 @@ std::shared_ptr<DeviceState> DeviceState::create(std::string url, std::unique_pt
 DeviceState::DeviceState(std::string url, std::unique_ptr<proto::Session> session)
     : handle_(std::move(url), std::move(session)),
       guarded_(*this, handle_.unchecked()),
-      most_hashed_bytes_(most_hashed_bytes(handle_.unchecked())),
-      pacer_(handle_.unchecked(), round_trip(handle_.unchecked())) {}
+      pacer_(handle_.unchecked(), [&session = handle_.unchecked()] { return round_trip(session); }) {}
 
 DeviceState::~DeviceState() { handle_.unchecked().close(); }
 
@@ -136,7 +138,7 @@ Ptr<Storage> DeviceState::upload(proto::HostTensor tensor) {
   UploadTable::Key key;
   const std::size_t size = tensor.bytes.size();
   const bool is_worth_knowing =
-      guarded_.reuses_uploads && size >= UploadTable::kLeastBytes && size <= most_hashed_bytes_;
+      guarded_.reuses_uploads && size >= UploadTable::kLeastBytes && size <= most_hashed_bytes(handle_.unchecked());
   if (is_worth_knowing) key = guarded_.uploads.digest(tensor);
   Ptr<Storage> result;
   {

@@ -92,8 +92,7 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   const SessionHandle handle_;
   std::mutex mutex_;
   Guarded guarded_;
-  const std::size_t most_hashed_bytes_;  // of an upload that is worth a digest
-  Pacer pacer_;                          // has a lock of its own
+  Pacer pacer_;  // has a lock of its own
 };
 
 // Holds a device's lock, and gives what it guards. The last tensor may go meanwhile, and with it the last owner of the

@@ -30,6 +30,7 @@ Status Outbox::define(const std::shared_ptr<const ir::Program>& program, proto::
     run.program = *known;
     return {};
   }
+  if (!programs_.is_bounded()) bound_programs();
   auto added = programs_.add(key_of(*program), ir::num_entries(*program));
   run.program = added.id;
   programs_defined_ += 1;
@@ -40,6 +41,12 @@ Status Outbox::define(const std::shared_ptr<const ir::Program>& program, proto::
     if (program->inputs[i].donated) releases_.push_back(run.inputs[i]);
   }
   return status;
+}
+
+// Waits for what the session says of itself only when there are more programs than any bears.
+void Outbox::bound_programs() {
+  const auto* info = programs_.is_full() ? &session_.info() : session_.known_info();
+  if (info != nullptr) programs_.bound(*info);
 }
 
 void Outbox::send(proto::Run run, Status defined, std::size_t outputs) {

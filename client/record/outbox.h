@@ -18,7 +18,7 @@ namespace burn::client {
 
 class Outbox {
  public:
-  explicit Outbox(proto::Session& session) : session_(session), programs_(session.info()) {}
+  explicit Outbox(proto::Session& session) : session_(session) {}
 
   // Names the program of a run, which the session is told if it does not know it.
   Status define(const std::shared_ptr<const ir::Program>& program, proto::Run& run);
@@ -48,6 +48,7 @@ class Outbox {
 
  private:
   void throw_if_refused(proto::TensorId id) const;
+  void bound_programs();
 
   proto::Session& session_;
   ProgramTable programs_;

@@ -12,25 +12,28 @@ using Clock = std::chrono::steady_clock;
 
 // How far ahead is enough follows from two measurements. The round trip is what the handshake took, or a mark since, if
 // one took less. The time of a step is that between marks, which is short where the device waits for us: then more are
-// let ahead at the next mark, twice as many at most, until the device no longer waits. While no mark is under way
+// let ahead at the next mark, twice as many at most, until the device no longer waits. That is a round trip too late
+// for a loop of shorter steps that follows this one, so there is room for steps of a quarter of the time (what
+// validation takes beside training), in two round trips. While no mark is under way
 // nobody knows what the device does: such a pause (a checkpoint, the end of an epoch) is no step's time.
+//
+// A device that is not there yet is taken for one that is far away.
 struct Pacer::Shared {
-  explicit Shared(std::chrono::nanoseconds trip)
-      : ahead(std::clamp<std::uint64_t>(kMostAhead + 2 * trip / kLikelyStep, kMostAhead, kMostAtFirst)),
-        round_trip(trip) {}
-
   // Before anything is measured. What large batches take of memory the session's credit bounds in any case.
   static constexpr std::chrono::milliseconds kLikelyStep{4};
+  static constexpr int kTrips = 8;
   static constexpr std::uint64_t kMostAtFirst = kMostAheadFarAway / 2;
 
+  void begin(std::chrono::nanoseconds trip);
   void mark(std::uint64_t step, Clock::time_point asked);
   void adapt(std::uint64_t steps, Clock::duration took);
 
   std::mutex mutex;
   std::condition_variable came;
   std::uint64_t begun = 0, done = 0;  // steps
-  std::uint64_t ahead;
-  Clock::duration round_trip;
+  std::uint64_t ahead = kMostAtFirst;
+  bool is_measured = false;  // the round trip, by the handshake
+  Clock::duration round_trip{0};
   Status failure;
 
   // The last marks, in a ring: one by itself says little, as several may arrive together.
@@ -42,6 +45,12 @@ struct Pacer::Shared {
   std::array<Mark, kMarks> marks;
   std::size_t count = 0;
 };
+
+void Pacer::Shared::begin(std::chrono::nanoseconds trip) {
+  is_measured = true;
+  round_trip = trip;
+  ahead = std::clamp<std::uint64_t>(kMostAhead + kTrips * trip / kLikelyStep, kMostAhead, kMostAtFirst);
+}
 
 void Pacer::Shared::mark(std::uint64_t step, Clock::time_point asked) {
   const auto now = Clock::now();
@@ -55,15 +64,20 @@ void Pacer::Shared::mark(std::uint64_t step, Clock::time_point asked) {
 
 void Pacer::Shared::adapt(std::uint64_t steps, Clock::duration took) {
   const auto a_step = std::max<std::int64_t>(took.count() / static_cast<std::int64_t>(steps), 1);
-  const auto in_two_trips = static_cast<std::uint64_t>(2 * round_trip.count() / a_step);
-  ahead = std::clamp(kMostAhead + in_two_trips, kMostAhead, std::min(2 * ahead, kMostAheadFarAway));
+  const auto in_some_trips = static_cast<std::uint64_t>(kTrips * round_trip.count() / a_step);
+  ahead = std::clamp(kMostAhead + in_some_trips, kMostAhead, std::min(2 * ahead, kMostAheadFarAway));
 }
 
-Pacer::Pacer(proto::Session& session, std::chrono::nanoseconds round_trip)
-    : session_(session), shared_(std::make_shared<Shared>(round_trip)) {}
+Pacer::Pacer(proto::Session& session, RoundTrip round_trip)
+    : session_(session), round_trip_(std::move(round_trip)), shared_(std::make_shared<Shared>()) {
+  if (const auto trip = round_trip_()) shared_->begin(*trip);
+}
 
 void Pacer::step() {
   std::unique_lock lock(shared_->mutex);
+  if (!shared_->is_measured) {
+    if (const auto trip = round_trip_()) shared_->begin(*trip);
+  }
   const auto step = shared_->begun++;  // so many are before it
   if (step != 0 && step % kMarkEvery == 0) {
     if (shared_->done + kMarkEvery == step) shared_->count = 0;  // the mark before has come

@@ -3,7 +3,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 
 #include "base/status.h"
 #include "proto/session.h"
@@ -15,11 +17,13 @@ class Pacer {
  public:
   // Steps that may be under way on a device that is near: enough to upload for one while others run.
   static constexpr std::uint64_t kMostAhead = 8;
-  // And on one that is far: as many as it does during two round trips beside those, but no more than this.
+  // And on one that is far: as many as it does during eight round trips beside those, but no more than this.
   static constexpr std::uint64_t kMostAheadFarAway = 256;
 
-  // `round_trip`: what the connection's is, as far as is known.
-  explicit Pacer(proto::Session& session, std::chrono::nanoseconds round_trip = std::chrono::nanoseconds{0});
+  // What the connection's round trip is; nothing while it is not there yet.
+  using RoundTrip = std::function<std::optional<std::chrono::nanoseconds>()>;
+
+  Pacer(proto::Session& session, RoundTrip round_trip);
 
   // One step more. Waits until no more than ahead() of those before it are unfinished; at once when the session is
   // broken.
@@ -35,6 +39,7 @@ class Pacer {
   static constexpr std::uint64_t kMarkEvery = kMostAhead / 2;
 
   proto::Session& session_;
+  const RoundTrip round_trip_;
   const std::shared_ptr<Shared> shared_;  // with callbacks, which may come late
 };
 

@@ -7,15 +7,17 @@ namespace burn::client {
 namespace {
 
 // Half: programs that wait to be forgotten are known for a while longer.
-std::uint64_t bound(std::uint64_t most, std::uint64_t session_allows) {
+std::uint64_t half_of(std::uint64_t session_allows, std::uint64_t most) {
   return session_allows == 0 ? most : std::min(most, std::max<std::uint64_t>(session_allows / 2, 1));
 }
 
 }  // namespace
 
-ProgramTable::ProgramTable(const proto::SessionInfo& info)
-    : most_programs_(bound(kMostPrograms, info.max_programs)),
-      most_entries_(bound(kMostEntries, info.max_program_entries)) {}
+void ProgramTable::bound(const proto::SessionInfo& info) {
+  is_bounded_ = true;
+  most_programs_ = half_of(info.max_programs, kMostPrograms);
+  most_entries_ = half_of(info.max_program_entries, kMostEntries);
+}
 
 std::optional<proto::ProgramId> ProgramTable::find(const ir::ProgramHash& hash) {
   const auto known = by_hash_.find(hash);

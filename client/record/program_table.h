@@ -19,8 +19,16 @@ class ProgramTable {
   static constexpr std::uint64_t kMostPrograms = 4096;
   static constexpr std::uint64_t kMostEntries = 1 << 19;  // ir::num_entries of all programs: about 90 MiB on the worker
 
-  // Keeps to the half of what the session allows, and to the bounds above.
-  explicit ProgramTable(const proto::SessionInfo& info);
+  // Before it is known what the session allows, a loop defines its programs and goes on.
+  static constexpr std::uint64_t kAtFirst = 16;
+
+  // Keeps to kAtFirst programs, and
+  ProgramTable() = default;
+  // to the half of what the session allows, and to the bounds above.
+  explicit ProgramTable(const proto::SessionInfo& info) { bound(info); }
+  void bound(const proto::SessionInfo& info);
+  bool is_bounded() const { return is_bounded_; }
+  bool is_full() const { return programs_.size() >= most_programs_; }
 
   // The id of a program that the session knows; it counts as run.
   std::optional<proto::ProgramId> find(const ir::ProgramHash& hash);
@@ -47,7 +55,8 @@ class ProgramTable {
 
   void erase(Programs::iterator program);
 
-  const std::uint64_t most_programs_, most_entries_;
+  bool is_bounded_ = false;
+  std::uint64_t most_programs_ = kAtFirst, most_entries_ = kMostEntries;
   Programs programs_;  // most recently run first
   std::unordered_map<ir::ProgramHash, Programs::iterator, HashOfHash> by_hash_;
   std::uint64_t entries_ = 0;

@@ -1,3 +1,4 @@
+#include <future>
 #include <iostream>
 
 #include <fmt/format.h>
@@ -8,16 +9,15 @@
 namespace guide {
 namespace {
 
-// In percent, over the whole of a data set.
-double accuracy(const Net& net, const data::DataLoader<MnistBatch>& loader) {
+// How many of a data set the model gets right; its number is not waited for.
+Tensor<1> count_right(const Net& net, const data::DataLoader<MnistBatch>& loader) {
   const Net inference = net.valid();
   std::vector<Tensor<1>> right;
   for (auto it = loader.start(0); it != loader.end(); ++it) {
     const auto answers = inference.forward(it->images).argmax(1).squeeze_dim<1>(1);  // [batch]
     right.push_back(answers.equal(it->targets).to_float().sum());
   }
-  const auto count = static_cast<double>(loader.num_items());
-  return 100 * Tensor<1>::cat(right, 0).sum().into_scalar<double>() / count;
+  return Tensor<1>::cat(right, 0).sum();
 }
 
 }  // namespace
@@ -43,14 +43,20 @@ Ended train(const Options& options) {
                       .seed(options.seed)
                       .summary();
   if (options.resume) training.resume(train::latest);
-  const auto result = training.launch(train::Learner(config.init(device.autodiff()), optim::AdamConfig{}, options.lr));
+  Record record;
+  std::future<double> right;
+  const auto test = [&](const Net& net) {  // while the numbers of the last epoch are on their way
+    record = net.into_record();
+    right = count_right(net, test_loader).into_scalar_async<double>();
+  };
+  auto net = config.init(device.autodiff());
+  const auto result = training.launch(train::Learner(std::move(net), optim::AdamConfig{}, options.lr), test);
   if (result.interrupted()) return Ended::interrupted;
 
   config.save(options.artifacts / "net.json");
-  const auto record = result.model.into_record();  // on its way while the model is tested
-  const double right = accuracy(result.model, test_loader);
   record.save(options.artifacts / "model.safetensors");
-  std::cout << fmt::format("test accuracy: {:.1f} %\n", right);
+  const double share = right.get() / static_cast<double>(test_loader.num_items());
+  std::cout << fmt::format("test accuracy: {:.1f} %\n", 100 * share);
   return Ended::completed;
 }
 

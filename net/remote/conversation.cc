@@ -88,12 +88,14 @@ void Conversation::end_burst() {
 }
 
 bool Conversation::has_room(std::uint64_t upload_bytes) const {
-  if (frames_.unacknowledged() >= info_.max_in_flight || frames_.bytes() > kMaxKeptBytes) return false;
+  const std::uint64_t window = is_known_ ? info_.max_in_flight : kMaxBeforeWelcome;
+  if (frames_.unacknowledged() >= window || frames_.bytes() > kMaxKeptBytes) return false;
   if (upload_bytes == 0) return true;
   const auto fits = [&](std::uint64_t already, std::uint64_t most) {
     return already == 0 || already + upload_bytes <= most;
   };
-  return fits(uploads_.waiting_bytes(), kMaxWaitingBytes) && fits(unexecuted_bytes_, kMaxUnexecutedBytes);
+  return fits(uploads_.waiting_bytes(), kMaxWaitingBytes) &&
+         fits(unexecuted_bytes_, is_known_ ? kMaxUnexecutedBytes : kMaxWaitingBytes);
 }
 
 void Conversation::send_what_fits() {

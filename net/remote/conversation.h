@@ -1,6 +1,6 @@
 // The client's half of burn.v1: hello, numbering, window, credit, answers, and the one end it has. It takes place on
 // one channel after the other: when one is lost, and the session has a lease, a thread made for it dials again, and
-// what was not confirmed is sent again.
+// what was not confirmed is sent again. What is said before the first welcome is kept until then.
 //
 // Two kinds of threads meet here: callers, who may wait for the window, and the channel's thread, which never waits. It
 // runs the callbacks, so what callbacks call must not wait either: what they send beyond the window is kept until there
@@ -51,12 +51,16 @@ class Conversation final : public proto::ChannelHandler,
 
   // Bytes of ordered frames that may be kept until they are executed; beyond it calls wait.
   static constexpr std::uint64_t kMaxKeptBytes = std::uint64_t{64} << 20;
+  // Ordered frames that may be kept before the server has said how many it takes.
+  static constexpr std::uint64_t kMaxBeforeWelcome = 1024;
 
-  // `device`: which of the server's it is about. `dial`: makes further channels.
-  Conversation(std::string url, std::uint32_t device, ChannelFactory dial, const ConnectOptions& options);
+  // `device`: which of the server's it is about. `dial`: makes the channels. `tries_again`: if the first is lost before
+  // the welcome.
+  Conversation(std::string url, std::uint32_t device, ChannelFactory dial, const ConnectOptions& options,
+               bool tries_again);
 
-  // Sends Hello on the new channel, unless that was its greeting(), and waits for Welcome.
-  Status start(std::shared_ptr<proto::Channel> channel, Clock::time_point deadline);
+  // Dials, says hello and waits for the welcome, as long as the options say.
+  Status start();
 
   // Sends an ordered frame when it is within the window. `upload`: the chunks that belong to it, if it is a Write.
   Status send(proto::Body body, SharedBytes payload = {}, SharedBytes upload = {});
@@ -70,7 +74,9 @@ class Conversation final : public proto::ChannelHandler,
   // then it suffices that the Close has left.
   void close();
 
-  const proto::SessionInfo& info() const { return info_; }
+  const proto::SessionInfo& info() const;        // waits for the welcome, or that none will come: then of nothing
+  const proto::SessionInfo* known_info() const;  // null before
+  bool is_shared_memory() const { return is_shared_memory_; }
   WireStats stats() const;
   Status health() const;
   std::chrono::nanoseconds round_trip() const { return std::chrono::nanoseconds{round_trip_}; }
@@ -85,6 +91,7 @@ class Conversation final : public proto::ChannelHandler,
  private:
   void on_any_frame(Result<proto::Frame> frame, std::size_t bytes);
   Status dispatch(proto::Frame frame);
+  bool start_connecting();
   Status on_welcome(const proto::Welcome& welcome);
   Status begin(const proto::Welcome& welcome);  // these two with the lock held
   Status go_on(const proto::Welcome& welcome);
@@ -96,8 +103,10 @@ class Conversation final : public proto::ChannelHandler,
   void end(const Status& why);
   void end_without_channel(const Status& why);
 
-  // The thread that dials again, and what it does until `deadline` at most.
+  // The thread that dials for the first time, the one that dials again, and what both do until `deadline` at most.
+  void connect();
   void redial();
+  Status try_to_connect(Clock::time_point deadline);
   Status try_again(Clock::time_point deadline);
 
   // With the lock held.
@@ -108,6 +117,7 @@ class Conversation final : public proto::ChannelHandler,
   bool watches_the_end();
   bool can_resume() const { return lease_.count() > 0; }
   bool start_redialling();
+  void give_up(std::unique_lock<std::mutex>& lock);
   Status acknowledged(std::uint64_t seq);
   bool is_waiting() const;
   proto::Hello hello() const;
@@ -120,8 +130,11 @@ class Conversation final : public proto::ChannelHandler,
   const std::uint32_t device_;
   const ChannelFactory dial_;
   const ConnectOptions options_;
+  const bool tries_again_;
   const std::chrono::seconds answer_timeout_;  // 0: none
-  proto::SessionInfo info_;                    // set by the first welcome
+  proto::SessionInfo info_;                    // set by the first welcome, before
+  std::atomic<bool> is_known_ = false;         // this
+  std::atomic<bool> is_shared_memory_ = false;
   Requests requests_;
   std::atomic<std::int64_t> round_trip_ = 0;  // in ns
 
@@ -131,7 +144,7 @@ class Conversation final : public proto::ChannelHandler,
   std::uint64_t unconfirmed_bytes_ = 0;  // of answers since
 
   mutable std::mutex mutex_;
-  std::condition_variable changed_;  // the window, the uploads, and the stages below
+  mutable std::condition_variable changed_;  // the window, the uploads, and the stages below
   std::shared_ptr<proto::Channel> channel_;
   OrderedFrames frames_;
   UploadQueue uploads_;
@@ -147,15 +160,14 @@ class Conversation final : public proto::ChannelHandler,
   bool closed_ = false;                       // the channel is gone and every callback has been called
   std::atomic<bool> in_frame_ = false;        // the channel's thread is at one, and in callbacks
   std::optional<Clock::time_point> left_at_;  // when close() has not waited for the end
-  // The first channel, whose end may be heard of before start() has it.
-  enum class First : std::uint8_t { awaited, lost, attached };
-  First first_ = First::awaited;
+  bool connecting_ = true;                    // until the first welcome, or that none will come
+  bool closing_ = false;                      // close() was called
 
   // A lost connection:
   std::chrono::seconds lease_{0};  // 0: the session ends with it
   proto::Resume session_;          // which it is
   bool redialling_ = false;        // a thread is at it
-  bool link_lost_ = false;         // since that thread last asked
+  std::uint64_t losses_ = 0;       // of channels, before and after their welcome
   Status lost_why_;
   Clock::time_point lost_at_;
 

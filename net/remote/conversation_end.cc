@@ -86,6 +86,7 @@ void Conversation::close() {
   constexpr auto kLook = std::chrono::milliseconds{1};
   std::unique_lock lock(mutex_);
   if (left_at_) return;
+  closing_ = true;
   const bool is_callback = InCallback::is_inside();
   bool leaves = !is_callback && !broken_ && may_leave();
   if (leaves && last_question_ == last_work_) {

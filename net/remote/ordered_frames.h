@@ -21,7 +21,7 @@ struct OrderedFrame {
 // Not thread-safe.
 class OrderedFrames {
  public:
-  // From now on frames are kept. Requires: there was none.
+  // From now on frames are kept. Requires: none was sent.
   void keep() { keeps_ = true; }
 
   std::uint64_t last_seq() const { return last_seq_; }

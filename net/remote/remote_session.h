@@ -17,6 +17,9 @@ namespace burn::net {
 struct ConnectOptions {
   int timeout_seconds = 10;  // to connect and be welcomed, and for each try to come back
   std::string token;         // for a server that asks for one; empty: the setting BURN_TOKEN
+  // connect() returns after so long at the latest. What is called before the welcome is kept until then, and fails with
+  // what connect() would have said if none comes. Nothing: it waits for the welcome.
+  std::optional<std::chrono::milliseconds> welcome_wait = std::nullopt;
   // How long the session is to outlive a lost connection: as long as the server lends at most. 0: not at all.
   std::uint32_t lease_seconds = std::numeric_limits<std::uint32_t>::max();
   // After so many seconds without an answer or any other progress the session is given up, although the server is
@@ -43,9 +46,10 @@ struct WireStats {
 class RemoteSession : public proto::Session {
  public:
   virtual WireStats wire_stats() const = 0;
-  // Whether the server is on this host and bytes go to it through memory (proto::Channel::is_shared_memory).
+  // Whether the server is on this host and bytes go to it through memory (proto::Channel::is_shared_memory), as far as
+  // is known.
   virtual bool is_shared_memory() const = 0;
-  // What the handshake took, which is a round trip and hardly more.
+  // What the handshake took, which is a round trip and hardly more; 0 before the welcome.
   virtual std::chrono::nanoseconds round_trip() const = 0;
 };
 

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
@@ -40,16 +41,24 @@ struct Far {
   std::uint64_t to_connect;
 };
 
-// An epoch is trained, validated and saved.
+// Each epoch is trained, validated and saved; then the model is tested and looked at.
 void train_epochs(const Device& device, int epochs) {
   const test::TempFolder folder;
   const auto [train_loader, valid_loader] = test::tiny_loaders(device);
+  Record record;
+  std::future<TensorData> tested;
   train::SupervisedTraining(folder / "run", train_loader, valid_loader)
       .metrics(metric::Loss{}, metric::Accuracy{})
       .renderer(std::make_shared<Quiet>())
       .checkpoints(train::KeepLast{2})
       .epochs(epochs)
-      .launch(train::Learner(test::TinyNet::init(device.autodiff()), optim::AdamConfig{}, 1e-3));
+      .launch(train::Learner(test::TinyNet::init(device.autodiff()), optim::AdamConfig{}, 1e-3),
+              [&, &valid = valid_loader](const test::TinyNet& net) {
+                record = net.into_record();
+                tested = net.valid().step(*valid.start(0)).loss.into_data_async();
+              });
+  EXPECT_EQ(tested.get().num_elements(), 1u);
+  EXPECT_EQ(record.size(), 4u);
   EXPECT_TRUE(std::filesystem::exists(folder / "run" / "checkpoint" / fmt::format("epoch-{}", epochs)));
 }
 
@@ -65,6 +74,11 @@ class FarAway : public ::testing::TestWithParam<Far> {
     return worker_.urls().at(scheme == "grpc" ? 1 : 0).substr(scheme.size() + 3);
   }
   std::string url() const { return GetParam().scheme + ("://" + proxy_.address()); }
+  Device connected() const {
+    Device device = Device::new_session(url());
+    (void)device.info();
+    return device;
+  }
   bool eventually(const std::function<bool()>& condition) const {
     for (int i = 0; i < 3000 && !condition(); ++i) std::this_thread::sleep_for(10ms);
     return condition();
@@ -76,18 +90,33 @@ class FarAway : public ::testing::TestWithParam<Far> {
 
 TEST_P(FarAway, ToConnectIsOneRoundTrip) {
   const Device device = Device::new_session(url());
+  EXPECT_EQ(proxy_.waits(), 0u) << "the program goes on";
+  (void)device.info();
   EXPECT_LE(proxy_.waits(), GetParam().to_connect);
 }
 
-TEST_P(FarAway, AnEpochWithItsCheckpointIsOneMore) {
+TEST_P(FarAway, WhatIsComputedMeanwhileIsSentWithTheWelcome) {
   const Device device = Device::new_session(url());
+  const auto uploaded = Tensor<1>::from_data(TensorData::ones({1 << 16}), device);
+  auto sum = (uploaded + 1).sum();
+  for (int i = 0; i < 10; ++i) {
+    sum = sum + 1;
+    device.flush();
+  }
+  EXPECT_EQ(proxy_.waits(), 0u);
+  EXPECT_EQ(sum.into_scalar<float>(), static_cast<float>((2 << 16) + 10));
+  EXPECT_LE(proxy_.waits(), GetParam().to_connect + 1);
+}
+
+TEST_P(FarAway, AnEpochWithItsCheckpointAndTheTestAtTheEndIsOneMore) {
+  const Device device = connected();
   const auto before = proxy_.waits();
   train_epochs(device, 3);
   EXPECT_LE(proxy_.waits() - before, 4u) << "of three epochs; one more for a machine that is busy";
 }
 
 TEST_P(FarAway, ARecordComesWhileTheProgramGoesOn) {
-  const Device device = Device::new_session(url());
+  const Device device = connected();
   const auto net = test::TinyNet::init(device);
   const auto before = proxy_.waits();
   const Record first = net.into_record(), second = net.into_record();
@@ -100,7 +129,7 @@ TEST_P(FarAway, ARecordComesWhileTheProgramGoesOn) {
 TEST_P(FarAway, ToLeaveIsNone) {
   std::uint64_t before = 0;
   {
-    const Device device = Device::new_session(url());
+    const Device device = connected();
     EXPECT_EQ((Tensor<1>::from_data({1, 2}, device) + 1).sum().into_scalar<float>(), 5.0f);
     before = proxy_.waits();
   }
@@ -113,7 +142,7 @@ TEST_P(FarAway, ToLeaveIsNone) {
 TEST_P(FarAway, ToLeaveWithTensorsIsNone) {
   std::uint64_t before = 0;
   {
-    const Device device = Device::new_session(url());
+    const Device device = connected();
     const auto much = Tensor<1>::zeros({16 << 20}, device) + 1;
     EXPECT_EQ(much.sum().into_scalar<float>(), static_cast<float>(16 << 20));
     before = proxy_.waits();
@@ -125,13 +154,19 @@ TEST_P(FarAway, ToLeaveWithTensorsIsNone) {
 
 TEST_P(FarAway, WhoLeavesWithWorkUnderWayTellsTheWorker) {
   {
-    const Device device = Device::new_session(url());
+    const Device device = connected();
     auto x = Tensor<1>::from_data({1, 2}, device);
     for (int i = 0; i < 10; ++i) {
       x = x + 1;
       device.flush();
     }
   }
+  EXPECT_TRUE(eventually([&] { return worker_.sessions() == 0; }));
+  EXPECT_EQ(worker_.session_counts().lost, 0u);
+}
+
+TEST_P(FarAway, WhoLeavesBeforeItIsConnectedTellsTheWorker) {
+  { const auto x = Tensor<1>::from_data({1, 2}, Device::new_session(url())); }
   EXPECT_TRUE(eventually([&] { return worker_.sessions() == 0; }));
   EXPECT_EQ(worker_.session_counts().lost, 0u);
 }

@@ -64,12 +64,13 @@ Engine::Engine(const TrainingOptions& options, Work& work, optim::ModuleOptimize
   if (!options_.checkpoints) return;
   strategies_ = *options_.checkpoints;
   const bool is_default = strategies_.empty();
-  if (is_default) strategies_.push_back(KeepLast{});
+  if (is_default) strategies_.emplace_back(KeepLast{});
   if (is_default || options_.early_stopping) strategies_.push_back(watched_);
   for (const auto& strategy : strategies_) check(strategy, train_metrics_);
 }
 
-TrainingReport Engine::run() {
+TrainingReport Engine::run(std::function<void()> at_end) {
+  at_end_ = std::move(at_end);
   const optim::detail::Calling scope{options_.site};
   if (options_.resume)
     resume(*options_.resume);
@@ -77,6 +78,8 @@ TrainingReport Engine::run() {
     start_afresh();
   TrainingReport report;
   report.reason = train();
+  if (report.reason != StopReason::interrupted) call_at_end();
+  if (at_end_failed_) std::rethrow_exception(at_end_failed_);
   if (options_.summary && !history_.empty()) renderer_->summary(summarize(history_, train_metrics_));
   report.metrics = names(train_metrics_);
   report.best = find_best();
@@ -98,6 +101,15 @@ StopReason Engine::train() {
     if (has_enough()) return StopReason::stopped_early;
   }
   return StopReason::completed;
+}
+
+// It may be wrong about what is its own, and the last checkpoint is still to be written.
+void Engine::call_at_end() {
+  try {
+    if (const auto at_end = std::exchange(at_end_, nullptr)) at_end();
+  } catch (...) {
+    at_end_failed_ = std::current_exception();
+  }
 }
 
 bool Engine::has_enough() {
@@ -191,6 +203,7 @@ void Engine::apply_gradients() {
 
 bool Engine::validate_epoch() {
   valid_metrics_.reset();
+  if (options_.checkpoints) asked_ = ask_records();  // no validation changes them, and they come while it goes on
   Pass pass{
       valid_metrics_,
       *renderer_,
@@ -210,7 +223,7 @@ bool Engine::validate_epoch() {
   }
   work_.end();
   pass.all_sent();
-  if (options_.checkpoints && !stopped) asked_ = ask_records();  // before the only wait of an epoch
+  if (!stopped && epoch_ == options_.epochs) call_at_end();
   pass.finish();
   train_seconds_ = train_pass_->seconds();
   valid_seconds_ = pass.seconds();

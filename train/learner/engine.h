@@ -4,6 +4,9 @@
 // measure, and the optimizer. Nothing in the loop waits for the device but a bound on how far it may be behind.
 #pragma once
 
+#include <exception>
+#include <functional>
+
 #include "client/record/device_state.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/learner/metrics_log.h"
@@ -21,8 +24,10 @@ class Engine {
   Engine(const TrainingOptions& options, Work& work, optim::ModuleOptimizer& optimizer,
          lr::ModuleLrScheduler& scheduler);
 
+  // `at_end`: called once when the model is as it will be, unless the training was interrupted; before the numbers of
+  // the last epoch are waited for, if it is known to be the last. What it throws is thrown when all else is done.
   // Errors: whatever goes wrong in a step, on the device, or on disk; the checkpoints written so far are then there.
-  TrainingReport run();
+  TrainingReport run(std::function<void()> at_end = {});
 
  private:
   void start_afresh();
@@ -43,6 +48,7 @@ class Engine {
   DeviceRecords ask_records() { return {nn::detail::record_of(work_.model()), optimizer_.to_record(work_.model())}; }
   void save(bool interrupted);
   void tell_interruption(bool inside_epoch);
+  void call_at_end();
   void seed_epoch();
 
   const TrainingOptions& options_;
@@ -66,6 +72,8 @@ class Engine {
   client::RandomStream stream_;                         // after the last step
   std::optional<Pass> train_pass_;                      // of this epoch: over at the latest when validation is
   std::optional<DeviceRecords> asked_;                  // for the checkpoint at the end of the epoch
+  std::function<void()> at_end_;                        // until it is called
+  std::exception_ptr at_end_failed_;
   double train_seconds_ = 0, valid_seconds_ = 0;
   std::vector<EpochResult> history_;
   std::int64_t resumed_from_ = 0;             // the epochs until this one are those of the folder's training

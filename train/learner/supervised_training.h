@@ -7,8 +7,7 @@
 //                       .epochs(10)
 //                       .summary();
 //   auto result = training.launch(train::Learner(NetConfig{}.init(device), optim::AdamConfig{}, 1e-3));
-//   result.best().model;                                // as it was after the epoch with the best loss; result.model:
-//   the last
+//   result.best().model;  // as it was after the epoch with the best loss; result.model: the last
 //
 // The model has `step(const Batch&) const`, which returns one of the outputs of train/learner/output.h. It is called on
 // the model itself to train and on model.valid() to validate.
@@ -104,6 +103,15 @@ class SupervisedTraining {
   // Errors: as Engine::run.
   template <Module M>
   TrainingResult<M> launch(Learner<M> learner, Loc where = Loc::current()) const {
+    return launch(
+        std::move(learner), [](const M& /*last*/) {}, where);
+  }
+  // The same, and calls `at_end` with the model after its last step, before the numbers of the last epoch are waited
+  // for: what it computes and asks for (into_record(), into_data_async()) is on its way together with them. So a test
+  // on a device that is far away takes no round trip of its own. It is not called when the training is interrupted;
+  // what it throws is thrown when the last checkpoint is written.
+  template <Module M, std::invocable<const M&> AtEnd>
+  TrainingResult<M> launch(Learner<M> learner, AtEnd at_end, Loc where = Loc::current()) const {
     static_assert(kHasStep<M, Batch>,
                   "SupervisedTraining::launch: the model has no `step(const Batch&) const` for the loaders' batches");
     static_assert(!kHasStep<M, Batch> || TrainableOn<M, Batch>,
@@ -113,7 +121,8 @@ class SupervisedTraining {
       TrainingOptions options = options_;
       options.site = at(where);
       TypedWork<M, Batch> work{learner.model, train_, valid_};
-      auto report = Engine{options, work, learner.optimizer, learner.scheduler}.run();
+      auto report = Engine{options, work, learner.optimizer, learner.scheduler}.run(
+          [&] { at_end(std::as_const(learner.model)); });
       return {std::move(learner.model), std::move(report)};
     } else {
       return {std::move(learner.model), {}};

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <deque>
+#include <optional>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -33,27 +34,49 @@ class MarkingSession : public test::RecordingSession {
 constexpr auto kRoundTrip = 100ms;
 
 // So many steps at once, then their marks one by one, as of a device far away that takes a moment for each four steps.
-void run_steps(Pacer& pacer, MarkingSession& session, int steps) {
+void run_steps(Pacer& pacer, MarkingSession& session, int steps, std::chrono::milliseconds for_four = 2ms) {
   for (int i = 0; i < steps; ++i) pacer.step();
   std::this_thread::sleep_for(kRoundTrip);
   while (session.under_way() > 0) {
-    std::this_thread::sleep_for(2ms);
+    std::this_thread::sleep_for(for_four);
     session.answer();
   }
 }
 
-TEST(Pacer, ALoopOnADeviceFarAwayIsLetAheadByWhatTheDeviceDoesInTwoRoundTrips) {
+TEST(Pacer, ALoopOnADeviceFarAwayIsLetAheadByWhatTheDeviceDoesInEightRoundTrips) {
   MarkingSession session;
-  Pacer pacer(session, kRoundTrip);
+  Pacer pacer(session, [] { return kRoundTrip; });
   const auto at_first = pacer.ahead();
   EXPECT_GT(at_first, Pacer::kMostAhead);
   run_steps(pacer, session, 50);
   EXPECT_GT(pacer.ahead(), at_first) << "a step takes half a millisecond";
 }
 
+// Steps of 10 ms, 20 of them in two round trips. Those that follow, of a loop that validates, may take 2.5 ms.
+TEST(Pacer, ThereIsRoomForShorterStepsThatFollow) {
+  MarkingSession session;
+  Pacer pacer(session, [] { return kRoundTrip; });
+  run_steps(pacer, session, 60, 40ms);
+  EXPECT_GE(pacer.ahead(), 60u);
+  EXPECT_LE(pacer.ahead(), Pacer::kMostAhead + 80u);
+}
+
+TEST(Pacer, ADeviceThatIsNotThereYetIsTakenForOneFarAwayUntilItIs) {
+  MarkingSession session;
+  std::optional<std::chrono::nanoseconds> trip;
+  Pacer pacer(session, [&] { return trip; });
+  const auto at_first = pacer.ahead();
+  EXPECT_GT(at_first, 2 * Pacer::kMostAhead);
+  for (std::uint64_t i = 0; i < at_first; ++i) pacer.step();  // without a wait
+  trip = 50us;
+  while (session.under_way() > 0) session.answer();
+  pacer.step();
+  EXPECT_EQ(pacer.ahead(), Pacer::kMostAhead);
+}
+
 TEST(Pacer, APauseOfTheProgramIsNoStepsTime) {
   MarkingSession session;
-  Pacer pacer(session, kRoundTrip);
+  Pacer pacer(session, [] { return kRoundTrip; });
   run_steps(pacer, session, 50);
   const auto before = pacer.ahead();
   std::this_thread::sleep_for(1s);  // a checkpoint is written

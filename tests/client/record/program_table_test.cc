@@ -57,6 +57,19 @@ TEST(ProgramTable, TellsOfForgottenProgramsLaterIfTheSessionWasNotTold) {
   EXPECT_THAT(table.add(hash(3), 1).forgotten, ElementsAre(1));
 }
 
+TEST(ProgramTable, ThatKnowsNothingOfTheSessionTakesAFewProgramsAndKeepsToWhatItIsTold) {
+  ProgramTable table;
+  EXPECT_FALSE(table.is_bounded());
+  for (std::uint64_t k = 1; k <= ProgramTable::kAtFirst; ++k) {
+    EXPECT_FALSE(table.is_full());
+    EXPECT_THAT(table.add(hash(k), 1).forgotten, IsEmpty());
+  }
+  EXPECT_TRUE(table.is_full());
+  table.bound(session_of(2 * ProgramTable::kAtFirst - 2, 0));
+  EXPECT_TRUE(table.is_bounded());
+  EXPECT_THAT(table.add(hash(100), 1).forgotten, ElementsAre(1, 2));
+}
+
 // Refuses every program of more than one node, as a connection does with frames that are too large.
 class RefusingSession final : public test::RecordingSession {
  public:
