@@ -35,7 +35,7 @@ OpenDevices& open_devices() {
 
 // A server that is nearer is waited for, and what it objects to is an error at once; meanwhile one that is farther away
 // sets up the session while the program goes on.
-constexpr std::chrono::milliseconds kNear{10};
+constexpr std::chrono::milliseconds kNear{25};
 
 void register_network_schemes() {
   for (const char* scheme : {"ws", "grpc", "unix", "grpc+unix"}) {
