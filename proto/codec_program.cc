@@ -127,8 +127,11 @@ class ProgramReader {
   Status read_node(std::string_view bytes) {
     const auto k = builder_.size();
     NodeParts node;
-    if (bytes.size() > kMaxNodeBytes || !split_node(bytes, node))
-      return invalid_argument(fmt::format("node {}: malformed", k));
+    if (bytes.size() > kMaxNodeBytes) {
+      return resource_exhausted(fmt::format("node {} has {} bytes with its operands and attributes; at most {} may be",
+                                            k, bytes.size(), kMaxNodeBytes));
+    }
+    if (!split_node(bytes, node)) return invalid_argument(fmt::format("node {}: malformed", k));
     const auto site = site_of(node);
     auto status = add_node(node, site);
     if (status.ok()) [[likely]]

@@ -301,7 +301,8 @@ TEST(HostileProgram, CountsAreLimited) {
   EXPECT_SAYS(define(program).invalid, invalid_argument, "4096 site files");
   program.Clear();
   program.add_nodes()->set_op(std::string(300'000, 'x'));
-  EXPECT_SAYS(define(program).invalid, invalid_argument, "node 0: malformed");
+  EXPECT_SAYS(define(program).invalid, resource_exhausted,
+              "node 0 has 300004 bytes with its operands and attributes; at most 262144 may be");
 }
 
 TEST(HostileProgram, MayComeInAnyOrderOfFields) {
