@@ -90,11 +90,6 @@ class ColumnSumsOn : public ::testing::TestWithParam<backends::BackendKind> {
   }
 };
 
-std::vector<backends::BackendKind> computing_kinds() {
-  auto kinds = backends::backend_kinds();
-  std::erase_if(kinds, [](const auto& kind) { return !kind.computes; });
-  return kinds;
-}
 INSTANTIATE_TEST_SUITE_P(Backends, ColumnSumsOn, ::testing::ValuesIn(computing_kinds()),
                          [](const auto& info) { return info.param.name; });
 

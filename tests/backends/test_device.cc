@@ -86,4 +86,10 @@ Result<std::vector<reference::Tensor>> run_program(TestDevice& device, const ir:
   return outputs;
 }
 
+std::vector<backends::BackendKind> computing_kinds() {
+  auto kinds = backends::backend_kinds();
+  std::erase_if(kinds, [](const auto& kind) { return !kind.computes; });
+  return kinds;
+}
+
 }  // namespace burn::testing

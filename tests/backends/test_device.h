@@ -63,4 +63,7 @@ Result<std::vector<reference::Tensor>> run_program(TestDevice& device, const ir:
                                                    std::span<const reference::Tensor> inputs,
                                                    const reference::Bindings& bindings = {});
 
+// The backends of this machine that compute what they are given.
+std::vector<backends::BackendKind> computing_kinds();
+
 }  // namespace burn::testing
