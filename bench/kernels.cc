@@ -21,7 +21,7 @@ Tensor<2> matrix(const Device& device, std::int64_t rows, std::int64_t columns, 
 }
 
 // Calls of a sample for what takes a GPU some 100 us: fewer, and the sync at its end is a good part of it.
-int inner(const Context& c) { return c.gpu ? 32 : 4; }
+int calls(const Context& c, int on_cpu) { return c.gpu ? 32 : on_cpu; }
 
 // Repeats `step`, whose result is computed and thrown away: a device-side value is held until the next replaces it.
 template <typename Step>
@@ -51,7 +51,7 @@ std::vector<double> gelu_custom(const Context& c) {
   const auto size = long_vector(c);
   const auto x = Tensor<1>::random({size}, Distribution::normal(0, 1), c.device);
   c.device.sync();
-  return giga_per_second(time_kernel(c, inner(c), [&] { return gelu(x); }), 2.0 * 4 * static_cast<double>(size));
+  return giga_per_second(time_kernel(c, calls(c, 4), [&] { return gelu(x); }), 2.0 * 4 * static_cast<double>(size));
 }
 
 std::vector<double> gelu_custom_backward(const Context& c) {
@@ -59,27 +59,26 @@ std::vector<double> gelu_custom_backward(const Context& c) {
   const auto x = Tensor<1>::random({size}, Distribution::normal(0, 1), c.device.autodiff()).require_grad();
   const auto ones = Tensor<1>::ones_like(x.inner());
   c.device.sync();
-  return giga_per_second(time_kernel(c, inner(c), [&] { return *x.grad(gelu(x).backward(ones)); }),
+  return giga_per_second(time_kernel(c, calls(c, 4), [&] { return *x.grad(gelu(x).backward(ones)); }),
                          3.0 * 4 * static_cast<double>(size));
 }
 
 std::vector<double> softmax(const Context& c) {
   const auto x = matrix(c.device, side(c), side(c));
-  return giga_per_second(time_kernel(c, c.gpu ? 32 : 16, [&] { return activation::softmax(x, 1); }),
-                         2 * 4 * elements(c));
+  return giga_per_second(time_kernel(c, calls(c, 16), [&] { return activation::softmax(x, 1); }), 2 * 4 * elements(c));
 }
 
 std::vector<double> layer_norm(const Context& c) {
   const auto x = matrix(c.device, side(c), side(c));
   const auto norm = nn::LayerNormConfig{.d_model = side(c)}.init(c.device);
-  return giga_per_second(time_kernel(c, c.gpu ? 32 : 16, [&] { return norm(x); }), 2 * 4 * elements(c));
+  return giga_per_second(time_kernel(c, calls(c, 16), [&] { return norm(x); }), 2 * 4 * elements(c));
 }
 
 std::vector<double> cross_entropy(const Context& c) {
   const auto x = matrix(c.device, side(c), side(c));
   const auto targets = Tensor<1, Int>::arange(0, side(c), c.device);
   const nn::CrossEntropyLoss loss{};
-  return giga_per_second(time_kernel(c, c.gpu ? 32 : 16, [&] { return loss(x, targets); }), 4 * elements(c));
+  return giga_per_second(time_kernel(c, calls(c, 16), [&] { return loss(x, targets); }), 4 * elements(c));
 }
 
 std::vector<double> sum_dim0(const Context& c) {
@@ -90,7 +89,7 @@ std::vector<double> sum_dim0(const Context& c) {
 std::vector<double> matmul(const Context& c, std::int64_t size, DType dtype) {
   const auto a = matrix(c.device, size, size, dtype), b = matrix(c.device, size, size, dtype);
   const auto flops = 2.0 * static_cast<double>(size) * static_cast<double>(size) * static_cast<double>(size);
-  return tera_per_second(time_kernel(c, size == 1024 ? inner(c) : 4, [&] { return a.matmul(b); }), flops);
+  return tera_per_second(time_kernel(c, size == 1024 ? calls(c, 4) : 4, [&] { return a.matmul(b); }), flops);
 }
 
 struct ConvData {

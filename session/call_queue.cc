@@ -42,6 +42,7 @@ void CallQueue::push(Call call) {
 Call CallQueue::pop(bool* makes_room) {
   auto call = std::move(calls_.front());
   calls_.pop_front();
+  if (looked_at_ > 0) --looked_at_;
   const auto written = written_by(call), held = held_by(call);
   waiting_bytes_ -= written;
   held_bytes_ -= held;
@@ -53,6 +54,7 @@ Call CallQueue::pop(bool* makes_room) {
 std::deque<Call> CallQueue::clear() {
   budget_.give_host(waiting_bytes_ + held_bytes_);
   waiting_bytes_ = held_bytes_ = 0;
+  looked_at_ = 0;
   return std::exchange(calls_, {});
 }
 

@@ -36,11 +36,11 @@ class CallQueue {
   Call pop(bool* makes_room);
   std::deque<Call> clear();
 
-  // Calls body(program) for the runs among the first so many calls.
+  // Calls body(program) for the runs among the first so many calls, once for each.
   template <typename Body>
-  void each_run(std::size_t most, const Body& body) const {
-    for (std::size_t i = 0; i < std::min(most, calls_.size()); ++i) {
-      if (const auto* run = std::get_if<proto::Run>(&calls_[i])) body(run->program);
+  void look_ahead(std::size_t most, const Body& body) {
+    for (; looked_at_ < std::min(most, calls_.size()); ++looked_at_) {
+      if (const auto* run = std::get_if<proto::Run>(&calls_[looked_at_])) body(run->program);
     }
   }
 
@@ -51,6 +51,7 @@ class CallQueue {
   const std::uint64_t in_flight_, most_waiting_bytes_, most_held_bytes_;
   Budget& budget_;
   std::deque<Call> calls_;
+  std::size_t looked_at_ = 0;        // of the first calls
   std::uint64_t waiting_bytes_ = 0;  // of tensors to be written
   std::uint64_t held_bytes_ = 0;     // of everything else
 };

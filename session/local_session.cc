@@ -196,7 +196,7 @@ class QueuedSession final : public LocalSession {
       bool makes_room = false;
       auto call = calls_.pop(&makes_room);
       if (makes_room) room_.notify_all();
-      calls_.each_run(kRunsAhead, [&](proto::ProgramId id) { state_.prepare_run(id); });
+      calls_.look_ahead(kRunsAhead, [&](proto::ProgramId id) { state_.prepare_run(id); });
       execute(call, lock);
       // Who has little to do each time goes before whoever computes for long.
       if (const auto fitting = state_.ran_long() ? Turns::usual : Turns::brief; fitting != turns)

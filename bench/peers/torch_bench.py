@@ -28,9 +28,9 @@ def side():
     return 8192 if GPU else 1024
 
 
-def calls():
+def calls(on_cpu):
     """Of a sample, for what takes a GPU some 100 us."""
-    return 32 if GPU else 4
+    return 32 if GPU else on_cpu
 
 
 def repeat(body, seconds, inner=1):
@@ -73,28 +73,28 @@ def gelu(x):
 
 def gelu_custom(s):
     x = torch.randn(1 << (26 if GPU else 22))
-    return rate(repeat(lambda: gelu(x), s, calls()), 2 * 4 * x.numel() / 1e9)
+    return rate(repeat(lambda: gelu(x), s, calls(4)), 2 * 4 * x.numel() / 1e9)
 
 
 def gelu_custom_backward(s):
     x = torch.randn(1 << (26 if GPU else 22), requires_grad=True)
-    return rate(repeat(lambda: torch.autograd.grad(gelu(x).sum(), x), s, calls()), 3 * 4 * x.numel() / 1e9)
+    return rate(repeat(lambda: torch.autograd.grad(gelu(x).sum(), x), s, calls(4)), 3 * 4 * x.numel() / 1e9)
 
 
 def softmax(s):
     x = torch.randn(side(), side())
-    return rate(repeat(lambda: torch.softmax(x, 1), s, 32 if GPU else 16), 2 * 4 * x.numel() / 1e9)
+    return rate(repeat(lambda: torch.softmax(x, 1), s, calls(16)), 2 * 4 * x.numel() / 1e9)
 
 
 def layer_norm(s):
     x, norm = torch.randn(side(), side()), nn.LayerNorm(side())
     with torch.no_grad():
-        return rate(repeat(lambda: norm(x), s, 32 if GPU else 16), 2 * 4 * x.numel() / 1e9)
+        return rate(repeat(lambda: norm(x), s, calls(16)), 2 * 4 * x.numel() / 1e9)
 
 
 def cross_entropy(s):
     x, targets = torch.randn(side(), side()), torch.arange(side())
-    return rate(repeat(lambda: F.cross_entropy(x, targets), s, 32 if GPU else 16), 4 * x.numel() / 1e9)
+    return rate(repeat(lambda: F.cross_entropy(x, targets), s, calls(16)), 4 * x.numel() / 1e9)
 
 
 def sum_dim0(s):
@@ -105,7 +105,7 @@ def sum_dim0(s):
 def matmul(dtype, n=1024):
     def run(s):
         a, b = torch.randn(n, n).to(dtype), torch.randn(n, n).to(dtype)
-        return rate(repeat(lambda: a @ b, s, calls() if n == 1024 else 4), 2 * n**3 / 1e12)
+        return rate(repeat(lambda: a @ b, s, calls(4) if n == 1024 else 4), 2 * n**3 / 1e12)
     return run
 
 

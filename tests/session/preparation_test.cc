@@ -91,6 +91,16 @@ class PreparedSession : public LocalSessionTest {
   void await_compiled(int count) const {
     while (device_->compiled < count) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+  // Programs 2 and 3, which add 2 and 3 numbers, once the gate opens.
+  void run_both() {
+    write(10, {2}, {1, 2});
+    write(11, {3}, {1, 2, 3});
+    run({.program = 2, .inputs = {10, 10}, .first_output = 12});
+    run({.program = 3, .inputs = {11, 11}, .first_output = 13});
+    gate_.open();
+    EXPECT_THAT(values(value_or_throw(read(12))), ElementsAre(2, 4));
+    EXPECT_THAT(values(value_or_throw(read(13))), ElementsAre(2, 4, 6));
+  }
   static SharedBytes encoded(const ProgramPtr& program) {
     const auto frame = proto::encode({1, proto::DefineProgram{1, program}, {}});
     const auto text = frame.header;
@@ -106,13 +116,7 @@ TEST_F(PreparedSession, ProgramsThatWaitAreCompiledMeanwhile) {
   define(2, add_program({2}));
   EXPECT_TRUE(session_->define_encoded(3, encoded(add_program({3})), {}).ok());
   await_compiled(3);  // although the executor is held
-  write(10, {2}, {1, 2});
-  write(11, {3}, {1, 2, 3});
-  run({.program = 2, .inputs = {10, 10}, .first_output = 12});
-  run({.program = 3, .inputs = {11, 11}, .first_output = 13});
-  gate_.open();
-  EXPECT_THAT(values(value_or_throw(read(12))), ElementsAre(2, 4));
-  EXPECT_THAT(values(value_or_throw(read(13))), ElementsAre(2, 4, 6));
+  run_both();
   EXPECT_EQ(device_->compiled, 3);  // each once
   EXPECT_TRUE(sync().ok());
 }
@@ -183,13 +187,7 @@ TEST_F(PreparedSession, PlansThatAreGoneAreCompiledBeforeTheirRuns) {
     return {};
   };
   before = device_->compiled;
-  write(10, {2}, {1, 2});
-  write(11, {3}, {1, 2, 3});
-  run({.program = 2, .inputs = {10, 10}, .first_output = 12});
-  run({.program = 3, .inputs = {11, 11}, .first_output = 13});
-  gate_.open();
-  EXPECT_THAT(values(value_or_throw(read(12))), ElementsAre(2, 4));
-  EXPECT_THAT(values(value_or_throw(read(13))), ElementsAre(2, 4, 6));
+  run_both();
   EXPECT_EQ(device_->compiled, before + 2);  // each once
   EXPECT_NE(compiler.load(), runner.load());
   EXPECT_TRUE(sync().ok());
