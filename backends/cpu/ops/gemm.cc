@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "backends/cpu/ops/half_products.h"
+#include "backends/cpu/ops/integer_products.h"
 #include "backends/cpu/ops/openblas.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/tuning.h"
@@ -77,6 +78,25 @@ void multiply_plainly(const Product<T>& p) {
       }
     }
   }
+}
+
+// Of fewer columns most of what multiply_integers() computes at once would be for nothing.
+constexpr std::int64_t kFewestColumns = 4;
+
+// The bits of products and sums do not depend on signs.
+template <typename T>
+Product<std::make_unsigned_t<T>> as_unsigned(const Product<T>& p) {
+  using Unsigned = std::make_unsigned_t<T>;
+  const auto matrix = [](const Matrix<T>& x) {
+    return Matrix<Unsigned>{reinterpret_cast<const Unsigned*>(x.data), x.stride, x.transposed};
+  };
+  return {.m = p.m,
+          .n = p.n,
+          .k = p.k,
+          .a = matrix(p.a),
+          .b = matrix(p.b),
+          .c = reinterpret_cast<Unsigned*>(p.c),
+          .c_stride = p.c_stride};
 }
 
 // A library cannot be interrupted: what would take it longer than some tenths of a second is given to it in bands.
@@ -172,6 +192,8 @@ void multiply_here(const Product<T>& p, [[maybe_unused]] Library library) {
   }
   if constexpr (std::is_floating_point_v<T>) {
     if (p.k > 0 && fits_blas(p)) return call_blas(p);
+  } else {
+    if (p.k > 0 && p.n >= kFewestColumns && p.alpha == 1 && p.beta == 0) return multiply_integers(as_unsigned(p));
   }
   multiply_plainly(p);
 }

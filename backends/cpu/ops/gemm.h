@@ -1,4 +1,4 @@
-// Dense matrix products on several threads: OpenBLAS or oneDNN for f32, OpenBLAS for f64, plain loops for the rest.
+// Dense matrix products on several threads: OpenBLAS or oneDNN for f32, OpenBLAS for f64, loops of our own for integers.
 // Which of the two, and how a product is cut, is timed once for each class of sizes (backends/autotune.h); their sums
 // differ in the last digits.
 //
