@@ -186,10 +186,12 @@ HWY_INLINE T tanh(T x) {
 template <typename T>
 HWY_INLINE T erf(T x) {
   const T a = min(constant<T>(3.95), magnitude(x));
-  const T line = mul_add(a, constant<T>(0.025), constant<T>(0.1410473883152008));
   const T p = polynomial(sub(a, constant<T>(3)), 0.010002001284754524, -0.016089914957928914, 0.0012623791780659208,
                          0.0005612394837785763, -0.00017219480073329076, -2.464626569805953e-06, 4.800479318342747e-06);
-  T y = mul_add(a, line, mul(a, mul_add(a, p, constant<T>(6.567115490296871e-09))));
+  const T rest = mul(a, mul_add(a, p, constant<T>(6.567115490296871e-09)));
+  // Not sooner, or there would be more numbers at once than registers.
+  const T line = mul_add(a, constant<T>(0.025), constant<T>(0.1410473883152008));
+  T y = mul_add(a, line, rest);
   for (int k = 0; k < 3; ++k) y = neg_mul_add(y, y, add(y, y));
   return with_sign_of(x, y);
 }
