@@ -21,7 +21,8 @@ using namespace backends::cpu;
 using ir::DType;
 using ir::PointwiseFn;
 
-// Bit by bit what the parts give, NaN for NaN, whatever is in a row and wherever it is.
+// Bit by bit what the parts give, NaN for NaN, whatever is in a row and wherever it is; sums of exps that nobody keeps
+// have a shorter form of exp and differ in the last bits.
 class CentredSums : public ::testing::TestWithParam<int> {
  protected:
   static constexpr std::int64_t kRows = 5, kRowsAtOnce = 2, kGap = 3;
@@ -69,7 +70,7 @@ class CentredSums : public ::testing::TestWithParam<int> {
               .results = actual_sums.data() + row});
       }
       expect_same(actual_centres, centres, "centres");
-      expect_same(actual_sums, sums, "sums");
+      is_exp && !stores ? expect_close(actual_sums, sums) : expect_same(actual_sums, sums, "sums");
       if (stores) expect_same(actual, y, "values");
     }
   }
@@ -79,6 +80,16 @@ class CentredSums : public ::testing::TestWithParam<int> {
       const bool is_same = std::bit_cast<std::uint32_t>(actual[i]) == std::bit_cast<std::uint32_t>(expected[i]);
       ASSERT_TRUE(is_same || (std::isnan(actual[i]) && std::isnan(expected[i])))
           << what << " at " << i << ": " << actual[i] << " instead of " << expected[i];
+    }
+  }
+
+  static void expect_close(const std::vector<float>& actual, const std::vector<float>& expected) {
+    constexpr float kMost = 2.5e-7f;  // two bits
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      if (std::isfinite(expected[i]))
+        ASSERT_NEAR(actual[i], expected[i], kMost * std::abs(expected[i])) << "sums at " << i;
+      else
+        expect_same({actual[i]}, {expected[i]}, "sums");
     }
   }
 

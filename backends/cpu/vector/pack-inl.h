@@ -56,6 +56,7 @@ BURN_LIFT(max, Max)
     return {hn::Op(x.a, y.a, z.a), hn::Op(x.b, y.b, z.b), hn::Op(x.c, y.c, z.c), hn::Op(x.d, y.d, z.d)}; \
   }
 BURN_LIFT(mul_add, MulAdd)
+BURN_LIFT(mul_sub, MulSub)
 BURN_LIFT(neg_mul_add, NegMulAdd)
 #undef BURN_LIFT
 
