@@ -63,25 +63,26 @@ std::string element_by_itself(GroupPrinter& printer, const std::string& body) {
 }
 
 // The threads whose vectors are not whole do what is left of them one by one.
-std::string last_elements(int width, int steps, const std::string& element) {
+std::string last_elements(int width, int steps, const std::string& scalars, const std::string& element) {
   if (steps == 1) {
     return fmt::format(
-        "  if (first + {} > count) {{\n  for (std::int64_t i = first; i < count; ++i) {{\n{}  }}\n  return;\n  }}\n",
-        width, element);
+        "  if (first + {} > count) {{\n{}  for (std::int64_t i = first; i < count; ++i) {{\n{}  }}\n  return;\n  }}\n",
+        width, scalars, element);
   }
   return fmt::format(
-      "  if ((begin + {0} * 256 + 1) * {1} > count) {{\n  for (int step = 0; step <= {0}; ++step) {{\n"
+      "  if ((begin + {0} * 256 + 1) * {1} > count) {{\n{3}  for (int step = 0; step <= {0}; ++step) {{\n"
       "  for (std::int64_t i = (begin + step * 256) * {1}, end = i + {1}; i < end && i < count; ++i) {{\n{2}  }}\n  "
       "}}\n"
       "  return;\n  }}\n",
-      steps - 1, width, element);
+      steps - 1, width, element, scalars);
 }
 
-// Vectors of one thread. With two, the second's operands are on their way while the first is computed, and numbers that
-// all elements share are read half as often; a kernel that only moves is faster with one, and so is a small tensor.
+// Vectors of one thread. With several, the next one's operands are on their way while the first is computed, and
+// numbers that all elements share are read less often; a kernel that only moves is faster with one, and so is a small
+// tensor.
 int vectors_per_thread(const Device& device, const GroupPlan& plan, std::int64_t vectors) {
-  constexpr std::int64_t kBlocks = 64;  // of each multiprocessor, with one
-  constexpr int kMostReads = 2;
+  constexpr std::int64_t kBlocks = 64;             // of each multiprocessor, with one
+  constexpr int kMostReads = 2, kMostVectors = 4;  // of all operands
   if (vectors < kBlocks * 256 * device.multiprocessors()) return 1;
   const auto reads = std::ranges::count(plan.reads(), GroupOperand::Kind::full, &GroupOperand::kind);
   const bool computes = std::ranges::any_of(plan.group().members, [&](const codegen::Member& member) {
@@ -89,7 +90,7 @@ int vectors_per_thread(const Device& device, const GroupPlan& plan, std::int64_t
     return function &&
            (ir::row(function->fn).kind == ir::PointwiseClass::floating || function->fn == ir::PointwiseFn::div);
   });
-  return computes && reads <= kMostReads ? 2 : 1;
+  return computes && reads <= kMostReads ? kMostVectors / std::max(1, static_cast<int>(reads)) : 1;
 }
 
 }  // namespace
@@ -173,7 +174,6 @@ Status emit_elements(Emitter& emit, const GroupPlan& plan) {
     text += "  const std::uint64_t vector = std::uint64_t{block} * 256 + threadIdx.x;\n";
     text += fmt::format("  const std::int64_t first = vector * {};\n  if (first >= count) return;\n", width);
   }
-  text += scalars;
   const auto vector_body = [&](bool packed) {
     std::string part;
     if (!is_linear) part += fmt::format("  const auto at = burn::cuda::offsets_in<{}>(walk, first);\n", walk.rank());
@@ -188,9 +188,10 @@ Status emit_elements(Emitter& emit, const GroupPlan& plan) {
     if (packed) part += "  }\n";
     return part + after;
   };
-  if (width > 1 && is_linear) text += last_elements(width, steps, element_by_itself(printer, body));
+  if (width > 1 && is_linear) text += last_elements(width, steps, scalars, element_by_itself(printer, body));
+  text += early + scalars;  // by the time that the scalars are there, the vectors are on their way
   if (steps > 1) {
-    text += early + fmt::format("  #pragma unroll\n  for (int step = 0; step < {}; ++step) {{\n", steps);
+    text += fmt::format("  #pragma unroll\n  for (int step = 0; step < {}; ++step) {{\n", steps);
     text += fmt::format(
         "  const std::uint64_t vector = begin + step * 256;\n  const std::int64_t first = vector * {};\n", width);
   }
