@@ -187,17 +187,22 @@ Status CudaStream::launch(const CudaExecutable& executable, const RunArgs& args,
     BURN_TRY(captured, graph_for(executable, memory));
   }
   const auto check_bytes = kCheckBytes * executable.lowered().checks.size();
-  Transfers before, after;
-  before.store(memory.bindings, bound_words(executable, args));
-  before.zero(memory.failures, check_bytes);
-  after.copy(found, memory.failures, check_bytes);
-  if (captured) {
-    captured->add_copies_in(memory, before);
-    captured->add_copies_out(memory, after);
-  }
-  BURN_RETURN_IF_ERROR(before.launch(mover_, stream_));
-  BURN_RETURN_IF_ERROR(captured ? captured->graph.launch(stream_) : enqueue(executable, memory, stream_, left_out));
-  return after.launch(mover_, stream_);
+  const auto words = bound_words(executable, args);
+  const auto run = [&](CUgraphExec graph) -> Status {
+    Transfers before, after;
+    before.store(memory.bindings, words);
+    before.zero(memory.failures, check_bytes);
+    after.copy(found, memory.failures, check_bytes);
+    if (graph) {
+      captured->add_copies_in(memory, before);
+      captured->add_copies_out(memory, after);
+    }
+    BURN_RETURN_IF_ERROR(before.launch(mover_, stream_));
+    BURN_RETURN_IF_ERROR(graph ? check(driver().cuGraphLaunch(graph, stream_), "cuGraphLaunch")
+                               : enqueue(executable, memory, stream_, left_out));
+    return after.launch(mover_, stream_);
+  };
+  return captured ? captured->graph.enqueue(stream_, run) : run(nullptr);
 }
 
 Result<CapturedRun*> CudaStream::graph_for(const CudaExecutable& executable, const RunMemory& memory) {
@@ -212,6 +217,7 @@ Result<CapturedRun*> CudaStream::graph_for(const CudaExecutable& executable, con
 }
 
 Status CudaStream::capture(const CudaExecutable& executable, CapturedRun& run) {
+  constexpr std::size_t kFew = 8;  // commands that may be faster without
   if (uses_branches_) {
     auto* const branches = capture_run_branches(executable.lowered(), executable.kernels(), run.memory(), stream_);
     if (branches) run.graph.add(branches);
@@ -219,6 +225,7 @@ Status CudaStream::capture(const CudaExecutable& executable, CapturedRun& run) {
   }
   BURN_TRY(auto* const chain, capture_graph(stream_, [&] { return enqueue(executable, run.memory(), stream_, {}); }));
   run.graph.add(chain);
+  if (executable.lowered().commands.size() <= kFew) run.graph.add(nullptr);
   return {};
 }
 

@@ -1,7 +1,7 @@
 #include "backends/cuda/graph_race.h"
 
 #include <algorithm>
-#include <cassert>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -13,28 +13,25 @@ GraphRace::~GraphRace() {
   for (auto& runner : runners_) drop(runner);
 }
 
-void GraphRace::add(CUgraphExec graph) {
-  assert(count_ < 2);
-  runners_[static_cast<std::size_t>(count_++)].graph = graph;
-}
-
-Status GraphRace::launch(CUstream stream) {
-  if (count_ == 1) {
-    return check(driver().cuGraphLaunch(runners_[static_cast<std::size_t>(first_)].graph, stream), "cuGraphLaunch");
-  }
+Status GraphRace::enqueue(CUstream stream, const Run& run) {
+  if (runners_.size() == 1) return run(runners_.front().graph);
   for (auto& runner : runners_) BURN_RETURN_IF_ERROR(collect(runner));
   if (std::ranges::all_of(runners_, [](const Runner& runner) { return runner.times == kTimes; })) {
-    first_ = runners_[1].best < runners_[0].best ? 1 : 0;
-    count_ = 1;
-    if (setting(Setting::trace).find("plan") != std::string::npos)
-      fmt::print(stderr, "graph: {:.1f} us and {:.1f} us\n", 1e3 * runners_[0].best, 1e3 * runners_[1].best);
-    drop(runners_[static_cast<std::size_t>(1 - first_)]);
-    return launch(stream);
+    std::ranges::stable_sort(runners_, {}, &Runner::best);
+    if (setting(Setting::trace).find("plan") != std::string::npos) {
+      std::string times;
+      for (const auto& runner : runners_)
+        times += fmt::format(" {:.1f} us{}", 1e3 * runner.best, runner.graph ? "" : " without");
+      fmt::print(stderr, "graph:{}\n", times);
+    }
+    std::for_each(runners_.begin() + 1, runners_.end(), drop);
+    runners_.resize(1);
+    return run(runners_.front().graph);
   }
-  return launch_timed(runners_[turn_++ % 2], stream);
+  return enqueue_timed(runners_[turn_++ % runners_.size()], stream, run);
 }
 
-Status GraphRace::launch_timed(Runner& runner, CUstream stream) {
+Status GraphRace::enqueue_timed(Runner& runner, CUstream stream, const Run& run) {
   const auto& cuda = driver();
   const bool is_timed = !runner.is_running && runner.times < kTimes;
   if (is_timed) {
@@ -43,7 +40,7 @@ Status GraphRace::launch_timed(Runner& runner, CUstream stream) {
     if (!runner.end) BURN_RETURN_IF_ERROR(check(cuda.cuEventCreate(&runner.end, CU_EVENT_DEFAULT), "cuEventCreate"));
     BURN_RETURN_IF_ERROR(check(cuda.cuEventRecord(runner.begin, stream), "cuEventRecord"));
   }
-  BURN_RETURN_IF_ERROR(check(cuda.cuGraphLaunch(runner.graph, stream), "cuGraphLaunch"));
+  BURN_RETURN_IF_ERROR(run(runner.graph));
   if (!is_timed) return {};
   BURN_RETURN_IF_ERROR(check(cuda.cuEventRecord(runner.end, stream), "cuEventRecord"));
   runner.is_running = true;

@@ -1,14 +1,17 @@
-// One or two graphs that do the same: both are launched in turn and timed until it is known which is the faster.
+// Ways to do the same, by graphs or command by command: all are run in turn and timed until it is known which is the
+// fastest.
 #pragma once
 
-#include <array>
+#include <functional>
+#include <vector>
 
 #include "backends/cuda/driver.h"
 
 namespace burn::backends::cuda {
 
-// Branches use a GPU better that one kernel does not fill, and cost something where they meet: nobody knows which is
-// more before it has run. Runs are real ones, as what updates in place cannot be done twice. Of one thread at a time.
+// Branches use a GPU better that one kernel does not fill, and cost something where they meet; a graph of a few long
+// kernels costs more around it than it saves between them: nobody knows which is more before it has run. Runs are real
+// ones, as what updates in place cannot be done twice. Of one thread at a time.
 class GraphRace {
  public:
   GraphRace() = default;
@@ -16,10 +19,13 @@ class GraphRace {
   GraphRace& operator=(const GraphRace&) = delete;
   ~GraphRace();
 
-  // Takes the graph over. Requires: at most two, all before the first launch.
-  void add(CUgraphExec graph);
-  // One of them. Not waited for, also not to time it.
-  Status launch(CUstream stream);
+  // Enqueues a run with the graph; null: without one.
+  using Run = std::function<Status(CUgraphExec graph)>;
+
+  // One way more. Takes the graph over. Requires: nothing has run yet.
+  void add(CUgraphExec graph) { runners_.push_back({.graph = graph}); }
+  // By one of the ways. Not waited for, also not to time it. Requires: there is one.
+  Status enqueue(CUstream stream, const Run& run);
 
  private:
   static constexpr int kTimes = 12;  // that each is timed
@@ -32,14 +38,13 @@ class GraphRace {
     float best = 0;  // ms
   };
 
-  Status launch_timed(Runner& runner, CUstream stream);
+  Status enqueue_timed(Runner& runner, CUstream stream, const Run& run);
   // Looks at the clock of a run that is over.
   static Status collect(Runner& runner);
-  void drop(Runner& runner);
+  static void drop(Runner& runner);
 
-  std::array<Runner, 2> runners_;
-  int first_ = 0, count_ = 0;
-  unsigned turn_ = 0;
+  std::vector<Runner> runners_;
+  std::size_t turn_ = 0;
 };
 
 }  // namespace burn::backends::cuda

@@ -8,12 +8,12 @@
 #include <random>
 #include <stdexcept>
 
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include "backends/cuda/cuda_backend.h"
 #include "base/error.h"
 #include "base/settings.h"
+#include "tests/backends/cuda/simulated_driver/simulation.h"
 
 namespace burn::testing {
 namespace {
@@ -39,15 +39,6 @@ class Uploads : public ::testing::TestWithParam<const char*> {
     ::unsetenv("BURN_COPY_STREAM");
   }
 
-  // Of the simulated driver, beside what drivers have.
-  template <typename Function>
-  static Function* simulated(const char* name) {
-    auto* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-    auto* const function = library ? reinterpret_cast<Function*>(dlsym(library, name)) : nullptr;
-    if (library) dlclose(library);
-    if (!function) throw std::runtime_error("another driver than the simulated one");
-    return function;
-  }
   // The device does nothing that nobody waits for.
   static void hold(bool is_held) { simulated<void(bool)>("burn_hold_simulation")(is_held); }
   static std::size_t streams() { return simulated<std::size_t()>("burn_simulated_streams")(); }

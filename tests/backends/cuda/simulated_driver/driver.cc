@@ -1,6 +1,7 @@
 // A driver of CUDA without a GPU: device memory is the host's, streams are queues, and what is due is done in an order
 // that changes from run to run. Everything that events do not order happens in the order that hurts, sooner or later.
-// Kernels, graphs and modules are not to be had. It is a libcuda.so.1 of its own, found where the real one would be.
+// Kernels and modules are not to be had, and graphs do nothing but take their time. It is a libcuda.so.1 of its own,
+// found where the real one would be.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -21,18 +22,26 @@ constexpr std::size_t kMemoryBytes = std::size_t{256} << 20;
 
 struct Recorded {  // what an event stands for, from a call of cuEventRecord on
   bool is_done = false;
+  float time = 0;  // of its stream, then
 };
 
 struct Work {
   std::function<void()> body;
   std::shared_ptr<Recorded> after, done;  // either may be null
+  float ms = 0;
+};
+
+struct Stream {
+  std::deque<Work> works;
+  float time = 0;  // ms that its works took
 };
 
 struct Simulation {
   std::mutex mutex;
-  std::map<CUstream, std::deque<Work>> streams;
+  std::map<CUstream, Stream> streams;
   std::map<CUevent, std::shared_ptr<Recorded>> events;
   std::map<CUdeviceptr, std::size_t> blocks;
+  std::map<CUgraphExec, float> graphs;  // the ms that each takes
   std::size_t used = 0;
   std::uintptr_t last_handle = 0;
   bool is_held = false;  // does what somebody waits for, and nothing else
@@ -45,11 +54,13 @@ struct Simulation {
   }
 
   // One piece of work of a stream, if it has one that need not wait.
-  bool advance(std::deque<Work>& stream) {
-    if (stream.empty() || (stream.front().after && !stream.front().after->is_done)) return false;
-    if (stream.front().body) stream.front().body();
-    if (stream.front().done) stream.front().done->is_done = true;
-    stream.pop_front();
+  bool advance(Stream& stream) {
+    auto& works = stream.works;
+    if (works.empty() || (works.front().after && !works.front().after->is_done)) return false;
+    if (works.front().body) works.front().body();
+    stream.time += works.front().ms;
+    if (works.front().done) *works.front().done = {true, stream.time};
+    works.pop_front();
     return true;
   }
   // The device goes on by itself: any stream, any number of pieces. Mostly it is slow.
@@ -68,7 +79,7 @@ struct Simulation {
   }
   void finish() {
     advance_until([&] {
-      return std::all_of(streams.begin(), streams.end(), [](const auto& entry) { return entry.second.empty(); });
+      return std::all_of(streams.begin(), streams.end(), [](const auto& entry) { return entry.second.works.empty(); });
     });
   }
 };
@@ -88,7 +99,7 @@ CUresult locked(const Body& body) {
 
 CUresult enqueue(CUstream stream, std::function<void()> body) {
   return locked([&](Simulation& it) {
-    it.streams[stream].push_back({std::move(body), nullptr, nullptr});
+    it.streams[stream].works.push_back({std::move(body), nullptr, nullptr});
     return CUDA_SUCCESS;
   });
 }
@@ -108,6 +119,26 @@ void burn_hold_simulation(bool is_held) {
 std::size_t burn_simulated_streams() {
   const std::lock_guard lock(simulation().mutex);
   return simulation().streams.size();
+}
+
+// Something that takes so long.
+void burn_spend(CUstream stream, float ms) {
+  locked([&](Simulation& it) {
+    it.streams[stream].works.push_back({nullptr, nullptr, nullptr, ms});
+    return CUDA_SUCCESS;
+  });
+}
+
+CUgraphExec burn_make_graph(float ms) {
+  const std::lock_guard lock(simulation().mutex);
+  auto* const graph = reinterpret_cast<CUgraphExec>(++simulation().last_handle);
+  simulation().graphs[graph] = ms;
+  return graph;
+}
+
+std::size_t burn_simulated_graphs() {
+  const std::lock_guard lock(simulation().mutex);
+  return simulation().graphs.size();
 }
 
 CUresult cuGetErrorName(CUresult, const char** text) {
@@ -218,13 +249,13 @@ CUresult cuStreamDestroy(CUstream stream) {
 }
 CUresult cuStreamSynchronize(CUstream stream) {
   return locked([&](Simulation& it) {
-    it.advance_until([&] { return it.streams[stream].empty(); });
+    it.advance_until([&] { return it.streams[stream].works.empty(); });
     return CUDA_SUCCESS;
   });
 }
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
   return locked([&](Simulation& it) {
-    it.streams[stream].push_back({nullptr, it.events[event], nullptr});
+    it.streams[stream].works.push_back({nullptr, it.events[event], nullptr});
     return CUDA_SUCCESS;
   });
 }
@@ -242,7 +273,7 @@ CUresult cuEventDestroy(CUevent event) {
 CUresult cuEventRecord(CUevent event, CUstream stream) {
   return locked([&](Simulation& it) {
     it.events[event] = std::make_shared<Recorded>();
-    it.streams[stream].push_back({nullptr, nullptr, it.events[event]});
+    it.streams[stream].works.push_back({nullptr, nullptr, it.events[event]});
     return CUDA_SUCCESS;
   });
 }
@@ -258,7 +289,15 @@ CUresult cuEventSynchronize(CUevent event) {
     return CUDA_SUCCESS;
   });
 }
-CUresult cuEventElapsedTime(float*, CUevent, CUevent) { return CUDA_ERROR_NOT_SUPPORTED; }
+CUresult cuEventElapsedTime(float* ms, CUevent begin, CUevent end) {
+  return locked([&](Simulation& it) {
+    const auto &from = it.events[begin], &to = it.events[end];
+    if (!from || !to) return CUDA_ERROR_INVALID_HANDLE;
+    if (!from->is_done || !to->is_done) return CUDA_ERROR_NOT_READY;
+    *ms = to->time - from->time;
+    return CUDA_SUCCESS;
+  });
+}
 
 CUresult cuStreamBeginCapture(CUstream, CUstreamCaptureMode) { return CUDA_ERROR_NOT_SUPPORTED; }
 CUresult cuStreamEndCapture(CUstream, CUgraph*) { return CUDA_ERROR_NOT_SUPPORTED; }
@@ -271,8 +310,17 @@ CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsi
   return CUDA_ERROR_NOT_SUPPORTED;
 }
 CUresult cuGraphInstantiateWithFlags(CUgraphExec*, CUgraph, unsigned long long) { return CUDA_ERROR_NOT_SUPPORTED; }
-CUresult cuGraphExecDestroy(CUgraphExec) { return CUDA_ERROR_NOT_SUPPORTED; }
+CUresult cuGraphExecDestroy(CUgraphExec graph) {
+  return locked([&](Simulation& it) { return it.graphs.erase(graph) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE; });
+}
 CUresult cuGraphDestroy(CUgraph) { return CUDA_ERROR_NOT_SUPPORTED; }
-CUresult cuGraphLaunch(CUgraphExec, CUstream) { return CUDA_ERROR_NOT_SUPPORTED; }
+CUresult cuGraphLaunch(CUgraphExec graph, CUstream stream) {
+  return locked([&](Simulation& it) {
+    const auto found = it.graphs.find(graph);
+    if (found == it.graphs.end()) return CUDA_ERROR_INVALID_HANDLE;
+    it.streams[stream].works.push_back({nullptr, nullptr, nullptr, found->second});
+    return CUDA_SUCCESS;
+  });
+}
 
 }  // extern "C"
