@@ -1,5 +1,6 @@
 #include "backends/cuda/completions.h"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -43,24 +44,23 @@ void Completions::add(Body body, Result<Event> event) {
   if (is_first) changed_.notify_one();  // who has others before it is awake
 }
 
-// What is short is waited for in a loop, as waking a thread takes longer; what is longer is looked at now and then, for
-// the driver's own waiting takes some 50 us to wake up; what is long must not keep a core from others.
+// What is short is waited for in a loop, as waking a thread takes longer; what is longer is looked at after naps of a
+// 256th of the time that it has taken so far. Never by the driver's own waiting: that takes some 50 us to wake up, and
+// once it is used, every event that it could wait for is an interrupt, which the driver's thread for them handles.
 Status Completions::wait(const Result<Event>& event) {
-  constexpr std::chrono::microseconds kInLoop(200), kPolled(20'000);
-  constexpr std::chrono::microseconds kNap(10);
+  using std::chrono::microseconds;
+  constexpr microseconds kInLoop(200), kShortestNap(10), kLongestNap(1000);
   BURN_RETURN_IF_ERROR(event.status());
   const auto start = std::chrono::steady_clock::now();
   while (true) {
     const auto result = driver().cuEventQuery(event->get());
     if (result != CUDA_ERROR_NOT_READY) return check(result, "what the device was to do");
-    const auto waited = std::chrono::steady_clock::now() - start;
-    if (waited > kPolled) break;
+    const auto waited = std::chrono::duration_cast<microseconds>(std::chrono::steady_clock::now() - start);
     if (waited > kInLoop)
-      std::this_thread::sleep_for(kNap);
+      std::this_thread::sleep_for(std::clamp(waited / 256, kShortestNap, kLongestNap));
     else
       pause_between_questions();
   }
-  return check(driver().cuEventSynchronize(event->get()), "what the device was to do");
 }
 
 void Completions::work() {

@@ -44,7 +44,6 @@ namespace burn::backends::cuda {
   FN(cuEventDestroy)              \
   FN(cuEventRecord)               \
   FN(cuEventQuery)                \
-  FN(cuEventSynchronize)          \
   FN(cuEventElapsedTime)          \
   FN(cuModuleLoadData)            \
   FN(cuModuleUnload)              \

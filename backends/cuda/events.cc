@@ -17,8 +17,7 @@ Result<CUevent> Events::take() {
     }
   }
   CUevent event = nullptr;
-  BURN_RETURN_IF_ERROR(
-      check(driver().cuEventCreate(&event, CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC), "cuEventCreate"));
+  BURN_RETURN_IF_ERROR(check(driver().cuEventCreate(&event, CU_EVENT_DISABLE_TIMING), "cuEventCreate"));
   return event;
 }
 

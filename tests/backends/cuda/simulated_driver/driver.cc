@@ -283,12 +283,6 @@ CUresult cuEventQuery(CUevent event) {
     return !recorded || recorded->is_done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
   });
 }
-CUresult cuEventSynchronize(CUevent event) {
-  return locked([&](Simulation& it) {
-    it.advance_until([&] { return !it.events[event] || it.events[event]->is_done; });
-    return CUDA_SUCCESS;
-  });
-}
 CUresult cuEventElapsedTime(float* ms, CUevent begin, CUevent end) {
   return locked([&](Simulation& it) {
     const auto &from = it.events[begin], &to = it.events[end];
