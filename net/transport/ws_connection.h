@@ -69,7 +69,7 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   void fail(const char* why);
   void finish(Status why);
   void tick_later();
-  void tick();
+  void tick() override;
 
   const WebSocketOptions options_;
   const Role role_;

@@ -102,7 +102,9 @@ TEST(ApiNames, StandOnceInTheirSection) {
   std::set<std::string> seen;
   each_line([&](const std::string& line) {
     if (line.starts_with("## ")) seen.clear();
-    if (is_entry(line)) EXPECT_TRUE(seen.insert(parse(line).spelling).second) << line;
+    if (is_entry(line)) {
+      EXPECT_TRUE(seen.insert(parse(line).spelling).second) << line;
+    }
   });
 }
 

@@ -60,8 +60,12 @@ inline void expect_gradients(const Function& f, const std::vector<TensorData>& i
   constexpr double kStep = 1e-5;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const auto gradient = gradients ? gradients->get(leaves[i]) : std::nullopt;
-    if (!may_be_flat) ASSERT_TRUE(gradient.has_value()) << "no gradient for input " << i;
-    if (gradient) ASSERT_EQ(gradient->shape(), inputs[i].shape());
+    if (!may_be_flat) {
+      ASSERT_TRUE(gradient.has_value()) << "no gradient for input " << i;
+    }
+    if (gradient) {
+      ASSERT_EQ(gradient->shape(), inputs[i].shape());
+    }
     const auto got =
         gradient ? client::to_data(*gradient).to_vec<double>() : std::vector<double>(inputs[i].num_elements());
     for (std::size_t k = 0; k < got.size(); ++k) {

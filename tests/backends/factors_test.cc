@@ -89,7 +89,9 @@ TEST_P(Factors, QrMultipliesToTheMatrix) {
         ASSERT_LE(distance(q.times(r.times(v)), a.times(v)), p.tolerance(a.norm()) * 4) << k;
         expect_orthonormal_columns(q, p);
         for (std::int64_t i = 0; i < r.rows(); ++i) {
-          if (i < r.columns()) ASSERT_GE(r.at(i, i), 0);
+          if (i < r.columns()) {
+            ASSERT_GE(r.at(i, i), 0);
+          }
           for (std::int64_t j = 0; j < std::min(i, r.columns()); ++j) ASSERT_EQ(r.at(i, j), 0);
         }
       }
@@ -113,7 +115,9 @@ TEST_P(Factors, SvdMultipliesToTheMatrix) {
           const auto at = static_cast<std::size_t>(k * least + i);
           turned[static_cast<std::size_t>(i)] *= y[1].get<double>(at);
           ASSERT_GE(y[1].get<double>(at), 0);
-          if (i > 0) ASSERT_LE(y[1].get<double>(at), y[1].get<double>(at - 1));
+          if (i > 0) {
+            ASSERT_LE(y[1].get<double>(at), y[1].get<double>(at - 1));
+          }
         }
         ASSERT_LE(distance(u.times(turned), a.times(v)), p.tolerance(a.norm()) * 4) << k;
         expect_orthonormal_columns(u, p);
@@ -139,7 +143,9 @@ TEST_P(Factors, EigenvectorsAreTurnedIntoMultiplesOfThemselves) {
       for (std::int64_t i = 0; i < p.rows; ++i) {
         const auto at = static_cast<std::size_t>(k * p.rows + i);
         scaled[static_cast<std::size_t>(i)] *= y[0].get<double>(at);
-        if (i > 0) ASSERT_GE(y[0].get<double>(at), y[0].get<double>(at - 1));
+        if (i > 0) {
+          ASSERT_GE(y[0].get<double>(at), y[0].get<double>(at - 1));
+        }
       }
       ASSERT_LE(distance(a.times(v.times(w)), v.times(scaled)), p.tolerance(a.norm()) * 4) << k;
       expect_orthonormal_columns(v, p);

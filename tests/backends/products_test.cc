@@ -82,7 +82,9 @@ TEST_F(Products, TakeInABiasOfTheirRowsInMoreDims) {
   ASSERT_THAT(made.products, SizeIs(1));
   EXPECT_EQ(made.products[0].kind, Kind::bias);
   for (const auto& step : made.steps) {
-    if (step.group == PlanStep::kSingle && step.product == PlanStep::kNone) EXPECT_NE(op(step.node), "matmul");
+    if (step.group == PlanStep::kSingle && step.product == PlanStep::kNone) {
+      EXPECT_NE(op(step.node), "matmul");
+    }
   }
 }
 

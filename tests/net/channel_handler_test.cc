@@ -120,7 +120,9 @@ TEST_P(EveryHandler, MayTakeLargeFramesInPlace) {
   EXPECT_TRUE(matches(frames[3], "put-here", kLarge, 4));
   EXPECT_TRUE(client->is_in_place);
   EXPECT_LE(client->in_place, 3);
-  if (client->asked > 0) EXPECT_GE(client->in_place, 1);
+  if (client->asked > 0) {
+    EXPECT_GE(client->in_place, 1);
+  }
 }
 
 TEST_P(EveryHandler, HasWhatWasFlushedWithinABurst) {

@@ -85,7 +85,9 @@ TEST(BurnServerGate, LivesWithFewThreads) {
   EXPECT_NE(refused.message().find("no thread"), std::string::npos) << refused.to_string();
   for (const auto& url : worker.urls) expect_alive(url);
   worker.stop();
-  if (!test::kSanitized) EXPECT_EQ(worker.exit_code, 0);  // the leak sanitizer wants one more process at the end
+  if (!test::kSanitized) {
+    EXPECT_EQ(worker.exit_code, 0);  // the leak sanitizer wants one more process at the end
+  }
 }
 
 TEST(BurnServerGate, DoesNotBeginWithFewerThreadsThanItNeeds) {

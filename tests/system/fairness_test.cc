@@ -103,7 +103,9 @@ void define_a_wrong_one(proto::Session& session, proto::TensorId turn) {
 void upload_one(proto::Session& session, proto::TensorId turn) {
   static const auto bytes = SharedBytes::own(std::vector<float>(kMany, 1));
   EXPECT_TRUE(session.write(turn + 1, {f32({kMany}), bytes}).ok());
-  if (turn > 0) EXPECT_TRUE(session.release({turn}).ok());
+  if (turn > 0) {
+    EXPECT_TRUE(session.release({turn}).ok());
+  }
 }
 
 const std::vector<Neighbour>& neighbours() {

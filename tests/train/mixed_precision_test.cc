@@ -80,7 +80,9 @@ Outcome train(DType dtype, std::optional<optim::GradScalerConfig> scaling, bool 
     outcome.factors.push_back(scaler.factor().into_scalar<float>());
   }
   EXPECT_EQ(outcome.net.hidden.weight.val().dtype(), DType::f32);
-  if (is_captured) EXPECT_GT(captured.replayed(), 0U);
+  if (is_captured) {
+    EXPECT_GT(captured.replayed(), 0U);
+  }
   return outcome;
 }
 
