@@ -202,7 +202,10 @@ Status CudaStream::launch(const CudaExecutable& executable, const RunArgs& args,
                                : enqueue(executable, memory, stream_, left_out));
     return after.launch(mover_, stream_);
   };
-  return captured ? captured->graph.enqueue(stream_, run) : run(nullptr);
+  if (!captured) return run(nullptr);
+  BURN_RETURN_IF_ERROR(captured->graph.enqueue(stream_, run));
+  if (captured->graph.needs_no_graph()) captured->drop_slots();
+  return {};
 }
 
 Result<CapturedRun*> CudaStream::graph_for(const CudaExecutable& executable, const RunMemory& memory) {

@@ -2,6 +2,7 @@
 // fastest.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <vector>
 
@@ -26,16 +27,18 @@ class GraphRace {
   void add(CUgraphExec graph) { runners_.push_back({.graph = graph}); }
   // By one of the ways. Not waited for, also not to time it. Requires: there is one.
   Status enqueue(CUstream stream, const Run& run);
+  // Whether it is known that runs are faster without a graph.
+  bool needs_no_graph() const { return runners_.size() == 1 && !runners_.front().graph; }
 
  private:
-  static constexpr int kTimes = 12;  // that each is timed
+  static constexpr std::size_t kTimes = 12;  // that each is timed
 
   struct Runner {
     CUgraphExec graph = nullptr;
     CUevent begin = nullptr, end = nullptr;
     bool is_running = false;  // between the events
-    int times = 0;
-    float best = 0;  // ms
+    std::size_t times = 0;
+    std::array<float, kTimes> ms{};  // in order in the end
   };
 
   Status enqueue_timed(Runner& runner, CUstream stream, const Run& run);

@@ -110,7 +110,7 @@ CapturedRun* Graphs::keep(std::uint64_t program, std::unique_ptr<CapturedRun> ca
 void Graphs::bound_slots(std::uint64_t newest) {
   const auto bytes_of = [](const OfProgram& of) {
     std::size_t bytes = 0;
-    for (const auto& captured : of.captured) bytes += captured->slots_->size();
+    for (const auto& captured : of.captured) bytes += captured->slots_ ? captured->slots_->size() : 0;
     return bytes;
   };
   std::size_t bytes = 0;

@@ -43,6 +43,8 @@ class CapturedRun {
   const RunMemory& memory() const { return memory_; }
   void add_copies_in(const RunMemory& run, Transfers& before) const;
   void add_copies_out(const RunMemory& run, Transfers& after) const;
+  // Where no graph is needed any more that reads and writes them.
+  void drop_slots() { slots_ = nullptr; }
 
   GraphRace graph;
 
@@ -51,7 +53,7 @@ class CapturedRun {
   RunMemory memory_;
   std::vector<bool> has_slot_;  // inputs, then outputs
   std::vector<int> aliases_;    // per output: the input in whose memory it is, or -1
-  CudaBufferPtr slots_;
+  CudaBufferPtr slots_;         // null: dropped
 };
 
 // Of one stream, and of one thread at a time.

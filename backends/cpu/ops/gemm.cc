@@ -80,8 +80,13 @@ void multiply_plainly(const Product<T>& p) {
   }
 }
 
-// Of fewer columns most of what multiply_integers() computes at once would be for nothing.
-constexpr std::int64_t kFewestColumns = 4;
+// Of fewer columns most of what multiply_integers() computes at once would be for nothing; for fewer rows it copies the
+// second operand in vain.
+template <typename T>
+bool is_worth_panels(const Product<T>& p) {
+  constexpr std::int64_t kFewestColumns = 4, kFewestRows = sizeof(T) == 1 ? 2 : 8;
+  return p.k > 0 && p.n >= kFewestColumns && p.m >= kFewestRows && p.alpha == 1 && p.beta == 0;
+}
 
 // The bits of products and sums do not depend on signs.
 template <typename T>
@@ -193,7 +198,7 @@ void multiply_here(const Product<T>& p, [[maybe_unused]] Library library) {
   if constexpr (std::is_floating_point_v<T>) {
     if (p.k > 0 && fits_blas(p)) return call_blas(p);
   } else {
-    if (p.k > 0 && p.n >= kFewestColumns && p.alpha == 1 && p.beta == 0) return multiply_integers(as_unsigned(p));
+    if (is_worth_panels(p)) return multiply_integers(as_unsigned(p));
   }
   multiply_plainly(p);
 }

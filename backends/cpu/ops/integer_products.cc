@@ -46,6 +46,7 @@ void multiply_integers(const Product<T>& p) {
     const auto depths = std::min(kPanelDepth, p.k - depth);
     for (std::int64_t column = 0; column < p.n; column += Panel::kColumns) {
       const auto columns = std::min(Panel::kColumns, p.n - column);
+      meter.add(8 * depths);  // lines of b
       for (std::int64_t k = 0; k < depths; ++k) {
         const T* from = p.b.data + (depth + k) * p.b.stride + column;
         for (std::int64_t j = 0; j < columns; ++j) b[k * Panel::kColumns + j] = from[j];

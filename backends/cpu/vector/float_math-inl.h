@@ -71,7 +71,7 @@ HWY_INLINE Pack power_of_lowest_bits(Pack x) {
 }
 
 // e^x as the product of the two, for x up to kExpRange and NaN; what is less than 2^-126 is 2^-126. Of numbers near 0
-// within 1.1e-7, and within 2e-8 |x| more of others, whose e^x is less: for sums, in which the largest is 1.
+// within 1.7e-7, and within 2e-8 |x| more of others, whose e^x is less: for sums, in which the largest is 1.
 template <typename T>
 HWY_INLINE void split_exp(T x, T& fraction, T& power) {
   const T bounded = max(constant<T>(-87.3), x), bias = constant<T>(kRoundingBias + 127);

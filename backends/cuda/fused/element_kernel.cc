@@ -80,9 +80,10 @@ std::string last_elements(int width, int steps, const std::string& scalars, cons
 // Vectors of one thread. With several, the next one's operands are on their way while the first is computed, and
 // numbers that all elements share are read less often; a kernel that only moves is faster with one, and so is a small
 // tensor.
-int vectors_per_thread(const Device& device, const GroupPlan& plan, std::int64_t vectors) {
+int vectors_per_thread(const Device& device, const GroupPlan& plan, std::int64_t vectors, int width) {
   constexpr std::int64_t kBlocks = 64;             // of each multiprocessor, with one
   constexpr int kMostReads = 2, kMostVectors = 4;  // of all operands
+  constexpr int kMostElements = 16;                // beyond, the body has too many copies
   if (vectors < kBlocks * 256 * device.multiprocessors()) return 1;
   const auto reads = std::ranges::count(plan.reads(), GroupOperand::Kind::full, &GroupOperand::kind);
   const bool computes = std::ranges::any_of(plan.group().members, [&](const codegen::Member& member) {
@@ -90,7 +91,8 @@ int vectors_per_thread(const Device& device, const GroupPlan& plan, std::int64_t
     return function &&
            (ir::row(function->fn).kind == ir::PointwiseClass::floating || function->fn == ir::PointwiseFn::div);
   });
-  return computes && reads <= kMostReads ? kMostVectors / std::max(1, static_cast<int>(reads)) : 1;
+  if (!computes || reads > kMostReads) return 1;
+  return std::min(reads == 1 ? kMostVectors : kMostVectors / 2, kMostElements / width);
 }
 
 }  // namespace
@@ -104,7 +106,7 @@ Status emit_elements(Emitter& emit, const GroupPlan& plan) {
   const bool is_linear = walk.is_linear();
   const int width = vector_width(walk, views, 8);
   const std::int64_t vectors = (elements + width - 1) / width;
-  const int steps = is_linear && width > 1 ? vectors_per_thread(emit.device(), plan, vectors) : 1;
+  const int steps = is_linear && width > 1 ? vectors_per_thread(emit.device(), plan, vectors, width) : 1;
   GroupPrinter printer(emit, plan);
 
   std::string loads, stores, before, after, early;
