@@ -1,80 +1,14 @@
 #include "backends/cpu/ops/fft_plan.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <numbers>
 #include <utility>
 
+#include "backends/cpu/ops/fft_division.h"
 #include "backends/cpu/vector/fft_loops.h"
 #include "backends/interrupt.h"
 
 namespace burn::backends::cpu {
 namespace {
-
-constexpr std::int64_t kLargestFactor = 31;
-
-struct Angle {
-  double cos, sin;
-};
-
-// e^(-2 pi i part / whole), 0 <= part < whole; from an angle within an eighth of the circle, where nothing is lost.
-Angle root(std::int64_t part, std::int64_t whole) {
-  const auto eighth = static_cast<int>(8 * static_cast<double>(part) / static_cast<double>(whole));
-  const double turn = 2 * std::numbers::pi / static_cast<double>(whole);
-  const auto at = [&](std::int64_t p) { return turn * static_cast<double>(p); };
-  const auto quarters = [&](std::int64_t q) {  // how far past (or before) q quarters, in units of 1 / (4 whole)
-    return (4 * static_cast<double>(part) - static_cast<double>(q) * static_cast<double>(whole)) * turn / 4;
-  };
-  switch (eighth) {
-    case 0:
-      return {std::cos(at(part)), -std::sin(at(part))};
-    case 1:
-    case 2:
-      return {-std::sin(quarters(1)), -std::cos(quarters(1))};
-    case 3:
-    case 4:
-      return {-std::cos(quarters(2)), std::sin(quarters(2))};
-    case 5:
-    case 6:
-      return {std::sin(quarters(3)), std::cos(quarters(3))};
-    default:
-      return {std::cos(at(whole - part)), std::sin(at(whole - part))};
-  }
-}
-
-std::int64_t largest_prime_factor(std::int64_t n) {
-  std::int64_t largest = 1;
-  for (std::int64_t p = 2; p * p <= n; ++p) {
-    for (; n % p == 0; n /= p) largest = p;
-  }
-  return std::max(largest, n);
-}
-
-// The factor of the next pass.
-std::int64_t next_factor(std::int64_t n) {
-  if (n % 8 == 0 && n != 16) return 8;
-  if (n % 4 == 0) return 4;
-  std::int64_t factor = 2;
-  while (n % factor != 0) ++factor;
-  return factor;
-}
-
-// The rows of a matrix of n numbers whose rows and columns fill vectors: 0 if there is none. The best is the one
-// closest to square of those that leave the least over.
-std::int64_t rows_of_matrix(std::int64_t n) {
-  constexpr std::int64_t kLeast = 256, kVector = 16;
-  if (n < kLeast) return 0;
-  std::int64_t best = 0, left_over = kVector * kVector;
-  for (std::int64_t rows = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n))); rows >= kVector / 2; --rows) {
-    if (n % rows != 0) continue;
-    const auto rest = std::max(rows % kVector, n / rows % kVector);
-    if (rest < left_over) best = rows;
-    left_over = std::min(left_over, rest);
-    if (left_over == 0 || rows * 8 < n / rows) break;
-  }
-  return best;
-}
 
 // As FftLoops::Pass for a factor that has none.
 template <typename T>
@@ -103,16 +37,6 @@ void pass_of_any(std::int64_t factor, std::int64_t m, std::int64_t s, const T* c
       }
     }
   }
-}
-
-}  // namespace
-
-namespace {
-
-// The length of the convolution of a transform that is made of one; 0: it is not.
-std::int64_t convolution_length(std::int64_t n) {
-  if (largest_prime_factor(n) <= kLargestFactor) return 0;
-  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(2 * n - 1)));
 }
 
 // Numbers in the tables of all passes.
@@ -169,12 +93,12 @@ typename FftPlan<T>::Passes FftPlan<T>::passes_of(std::int64_t n) {
     for (std::int64_t p = 0; p < n / factor; ++p) {
       meter.add(factor * kRootUnits);
       for (std::int64_t k = 0; k < factor; ++k) {
-        const auto angle = root(p * k, n);
+        const auto angle = root_of_unity(p * k, n);
         pass.roots.push_back(angle.cos, angle.sin);
       }
     }
     for (std::int64_t k = 0; k < factor; ++k) {
-      const auto angle = root(k, factor);
+      const auto angle = root_of_unity(k, factor);
       pass.root_cos.push_back(static_cast<T>(angle.cos));
       pass.root_sin.push_back(static_cast<T>(angle.sin));
     }
@@ -192,7 +116,7 @@ void FftPlan<T>::make_matrix(std::int64_t rows) {
   for (std::int64_t k = 0; k < rows; ++k) {
     for (std::int64_t j = 0; j < matrix.columns; ++j) {
       meter.add(kRootUnits);
-      const auto angle = root(k * j, n_);
+      const auto angle = root_of_unity(k * j, n_);
       matrix.roots.push_back(angle.cos, angle.sin);
     }
   }
@@ -210,7 +134,7 @@ void FftPlan<T>::make_chirp(std::int64_t length) {
   std::int64_t square = 0;  // k^2 modulo 2 n
   for (std::int64_t k = 0; k < n_; square = (square + 2 * k + 1) % (2 * n_), ++k) {
     meter.add(kRootUnits);
-    const auto angle = root(square, 2 * n_);
+    const auto angle = root_of_unity(square, 2 * n_);
     const auto i = static_cast<std::size_t>(k);
     cos[i] = static_cast<T>(angle.cos);
     sin[i] = static_cast<T>(angle.sin);
