@@ -30,7 +30,7 @@ struct Context {
 
 struct Benchmark {
   std::string name;
-  std::string unit;    // "us", "GB/s", "TFLOP/s", "us/op", "tokens/s", "ms/token"
+  std::string unit;    // "us", "GB/s", "TFLOP/s", "TOP/s", "us/op", "tokens/s", "ms/token"
   std::string better;  // "lower" or "higher"
   // The samples, in `unit`.
   std::function<std::vector<double>(const Context&)> run;

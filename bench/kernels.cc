@@ -92,6 +92,15 @@ std::vector<double> matmul(const Context& c, std::int64_t size, DType dtype) {
   return tera_per_second(time_kernel(c, size == 1024 ? calls(c, 4) : 4, [&] { return a.matmul(b); }), flops);
 }
 
+std::vector<double> matmul_of_integers(const Context& c, DType dtype) {
+  constexpr std::int64_t kSize = 1024;
+  constexpr double kOps = 2.0 * kSize * kSize * kSize;
+  const auto numbers = Tensor<1, Int>::arange(0, kSize * kSize, c.device).remainder(100).reshape<2>({kSize, kSize});
+  const auto a = numbers.cast(dtype), b = (numbers.transpose() + 1).cast(dtype);
+  c.device.sync();
+  return tera_per_second(time_kernel(c, 4, [&] { return a.matmul(b); }), kOps);
+}
+
 struct ConvData {
   explicit ConvData(const Device& device)
       : x(Tensor<4>::random({32, 64, 56, 56}, Distribution::normal(0, 1), device)),
@@ -203,6 +212,10 @@ void add_kernels(std::vector<Benchmark>& list) {
       {"matmul_bf16_1024", "TFLOP/s", "higher", [](const Context& c) { return matmul(c, 1024, DType::bf16); }});
   list.push_back(
       {"matmul_bf16_8192", "TFLOP/s", "higher", [](const Context& c) { return matmul(c, 8192, DType::bf16); }, true});
+  list.push_back(
+      {"matmul_i8_1024", "TOP/s", "higher", [](const Context& c) { return matmul_of_integers(c, DType::i8); }});
+  list.push_back(
+      {"matmul_i32_1024", "TOP/s", "higher", [](const Context& c) { return matmul_of_integers(c, DType::i32); }});
   list.push_back({"conv2d_fwd", "TFLOP/s", "higher", conv2d_fwd});
   list.push_back({"conv2d_bwd", "TFLOP/s", "higher", conv2d_bwd});
   list.push_back({"interpolate", "GB/s", "higher", interpolate});

@@ -109,6 +109,14 @@ def matmul(dtype, n=1024):
     return run
 
 
+def matmul_of_integers(dtype, n=1024):
+    def run(s):
+        numbers = torch.arange(n * n).remainder(100).reshape(n, n)
+        a, b = numbers.to(dtype), (numbers.t() + 1).to(dtype).contiguous()
+        return rate(repeat(lambda: a @ b, s, 4), 2 * n**3 / 1e12)
+    return run
+
+
 def interpolate(s):
     x = torch.randn(8, 64, 128, 128)
     return rate(repeat(lambda: F.interpolate(x, scale_factor=2, mode="bilinear", align_corners=False), s), 4 * 5 * x.numel() / 1e9)
@@ -374,6 +382,8 @@ BENCHMARKS = {
     "matmul_f32_1024": ("TFLOP/s", matmul(torch.float32)),
     "matmul_bf16_1024": ("TFLOP/s", matmul(torch.bfloat16)),
     "matmul_bf16_8192": ("TFLOP/s", matmul(torch.bfloat16, 8192)),
+    "matmul_i8_1024": ("TOP/s", matmul_of_integers(torch.int8)),
+    "matmul_i32_1024": ("TOP/s", matmul_of_integers(torch.int32)),
     "conv2d_fwd": ("TFLOP/s", conv2d_fwd),
     "conv2d_bwd": ("TFLOP/s", conv2d_bwd),
     "sort": ("ms", tensor_op(lambda x: x.sort(1), ROWS)),
@@ -397,6 +407,7 @@ BENCHMARKS = {
     "gpt2_generate": ("ms/token", gpt2_generate),
 }
 GPU_ONLY = ("matmul_bf16_8192", "attention_bf16_fwd", "attention_bf16_bwd", "gpt2_step", "gpt2_generate")  # hopeless elsewhere: left out unless they are named
+CPU_ONLY = ("matmul_i8_1024", "matmul_i32_1024")  # CUDA's PyTorch has none
 
 
 def main():
@@ -419,7 +430,7 @@ def main():
     if unknown:
         sys.exit(f"torch_bench: no benchmark {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
     for name, (unit, run) in BENCHMARKS.items():
-        if only and name not in only or not only and name in GPU_ONLY and not GPU:
+        if only and name not in only or not only and name in (CPU_ONLY if GPU else GPU_ONLY):
             continue
         if not only and name == "gpt2_generate" and MODE in ("graph", "both"):
             continue

@@ -12,10 +12,16 @@ template <typename T, int kRows>
   constexpr int kLanes = BURN_ISA_BYTES / sizeof(Wide), kVectors = kPanelBytes / BURN_ISA_BYTES;
   Vector sums[kRows][kVectors] = {};
   const T* a = p.a + row * p.a_stride;
+  Wide widened[kRows][sizeof(T) == sizeof(Wide) ? 1 : kPanelDepth];  // what comes from memory is spread faster
+  if constexpr (sizeof(T) != sizeof(Wide)) {
+    for (int r = 0; r < kRows; ++r)
+      for (std::int64_t k = 0; k < p.depth; ++k) widened[r][k] = a[r * p.a_stride + k];
+  }
   const auto* b = reinterpret_cast<const Vector*>(p.b);
   for (std::int64_t k = 0; k < p.depth; ++k, b += kVectors) {
     for (int r = 0; r < kRows; ++r) {
-      const Vector x = Vector{} + static_cast<Wide>(a[r * p.a_stride + k]);
+      const Vector x =
+          Vector{} + (sizeof(T) == sizeof(Wide) ? static_cast<Wide>(a[r * p.a_stride + k]) : widened[r][k]);
       for (int v = 0; v < kVectors; ++v) sums[r][v] += x * b[v];
     }
   }
