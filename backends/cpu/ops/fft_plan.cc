@@ -22,14 +22,14 @@ void pass_of_any(std::int64_t factor, std::int64_t m, std::int64_t s, const T* c
       for (std::int64_t j = 0; j < factor; ++j) {
         const T *ar = xr + s * (p + m * j), *ai = xi + s * (p + m * j);
         const T c = root_cos[j * k % factor], w = root_sin[j * k % factor];
-#pragma GCC ivdep
+#pragma GCC ivdep  // NOLINT(clang-diagnostic-unknown-pragmas)
         for (std::int64_t q = 0; q < s; ++q) {
           br[q] += ar[q] * c - ai[q] * w;
           bi[q] += ar[q] * w + ai[q] * c;
         }
       }
       const T c = cos[factor * p + k], w = sin[factor * p + k];
-#pragma GCC ivdep
+#pragma GCC ivdep  // NOLINT(clang-diagnostic-unknown-pragmas)
       for (std::int64_t q = 0; q < s; ++q) {
         const T re = br[q], im = bi[q];
         br[q] = re * c - im * w;

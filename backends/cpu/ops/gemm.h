@@ -1,6 +1,6 @@
-// Dense matrix products on several threads: OpenBLAS or oneDNN for f32, OpenBLAS for f64, loops of our own for integers.
-// Which of the two, and how a product is cut, is timed once for each class of sizes (backends/autotune.h); their sums
-// differ in the last digits.
+// Dense matrix products on several threads: OpenBLAS or oneDNN for f32, OpenBLAS for f64, loops of our own for
+// integers. Which of the two, and how a product is cut, is timed once for each class of sizes (backends/autotune.h);
+// their sums differ in the last digits.
 //
 // Libraries are only called for one thread's part of a product: OpenBLAS' own threading serialises products of
 // different callers.
