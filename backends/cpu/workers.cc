@@ -19,23 +19,37 @@ namespace {
 
 thread_local bool is_at_work = false;
 
-// Looks for a change a little longer than the usual pause between two ops takes; a thread that slept would take as long
-// to wake.
-template <typename Changed>
-bool spin_until(const Changed& changed) {
-  using Clock = std::chrono::steady_clock;
-  constexpr auto kPatience = std::chrono::microseconds(30);
-  const auto deadline = Clock::now() + kPatience;
-  do {
-    for (int i = 0; i < 32; ++i) {
-      if (changed()) return true;
+using Clock = std::chrono::steady_clock;
+
+// How long a thread looks for a change before it sleeps: a little longer than the usual pause between two ops takes,
+// and up to a quarter of the time that it has worked, which it saves for longer pauses and for others that take longer.
+// Who sleeps takes as long to wake, up to 50 us on virtual machines.
+class Patience {
+ public:
+  void add_work(Clock::duration work) { saved_ = std::min<Clock::duration>(saved_ + work / 4, kMostSaved); }
+
+  template <typename Changed>
+  bool wait(const Changed& changed) {
+    const auto begin = Clock::now(), deadline = begin + kAlways + saved_;
+    auto now = begin;
+    bool is_so = false;
+    do {
+      for (int i = 0; i < 32 && !(is_so = changed()); ++i) {
 #if defined(__x86_64__)
-      __builtin_ia32_pause();
+        __builtin_ia32_pause();
 #endif
-    }
-  } while (Clock::now() < deadline);
-  return false;
-}
+      }
+      now = Clock::now();
+      if (!is_so && now - begin > kAlways) std::this_thread::yield();  // to whoever has something to do
+    } while (!is_so && now < deadline);
+    saved_ -= std::min(saved_, now - begin);
+    return is_so;
+  }
+
+ private:
+  static constexpr std::chrono::microseconds kAlways{30}, kMostSaved{300};
+  Clock::duration saved_{};
+};
 
 }  // namespace
 
@@ -96,10 +110,13 @@ void Workers::run(const Job& job) {
   open_.fetch_or(bit_of(*board));
   invite(*board);
 
+  Patience patience;
+  const auto begin = Clock::now();
   work_on(*board, 0, false);
+  patience.add_work(Clock::now() - begin);
   open_.fetch_and(~bit_of(*board));
   const auto is_done = [&] { return board->unfinished.load() == 0; };
-  if (!spin_until(is_done)) {
+  if (!patience.wait(is_done)) {
     std::unique_lock lock(board->mutex);
     board->is_awaited = true;
     board->done.wait(lock, is_done);
@@ -146,10 +163,16 @@ void Workers::serve(int index) {
   ask_for(Turns::usual);
   auto& me = workers_[static_cast<std::size_t>(index)];
   unsigned turn = 0;
+  Patience patience;
   while (true) {
     const auto seen = me.bell.load();
     const auto is_called = [&] { return me.bell.load() != seen; };
-    if (work_on_any(index, turn) || spin_until(is_called)) continue;
+    const auto begin = Clock::now();
+    if (work_on_any(index, turn)) {
+      patience.add_work(Clock::now() - begin);
+      continue;
+    }
+    if (patience.wait(is_called)) continue;
     std::unique_lock lock(me.mutex);
     me.is_asleep = true;
     me.wake.wait(lock, is_called);
