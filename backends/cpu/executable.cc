@@ -9,6 +9,7 @@
 
 #include "backends/cpu/execution.h"
 #include "backends/cpu/parallel.h"
+#include "backends/cpu/workers.h"
 #include "backends/plan/recompute.h"
 #include "backends/run_args.h"
 #include "base/settings.h"
@@ -93,6 +94,7 @@ Result<RunResult> CpuExecutable::run(RunArgs args, const Interrupt& interrupt) c
       return dynamic_cast<const CpuBuffer*>(&buffer) != nullptr;
     }));
     const LibraryThreads alone(1);
+    const RunUnderWay under_way;
     try {
       throw_if_interrupted();
       return Execution(program_, plan_, stages_, *pool_, args).run();

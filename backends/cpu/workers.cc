@@ -22,8 +22,9 @@ thread_local bool is_at_work = false;
 using Clock = std::chrono::steady_clock;
 
 // How long a thread looks for a change before it sleeps: a little longer than the usual pause between two ops takes,
-// and up to a quarter of the time that it has worked, which it saves for longer pauses and for others that take longer.
-// Who sleeps takes as long to wake, up to 50 us on virtual machines.
+// and up to a quarter of the time that it has worked, which it saves for longer pauses within a run and for others that
+// take longer; between runs who sends the next one may want the core. Who sleeps takes as long to wake, up to 50 us on
+// virtual machines.
 class Patience {
  public:
   void add_work(Clock::duration work) { saved_ = std::min<Clock::duration>(saved_ + work / 4, kMostSaved); }
@@ -40,7 +41,9 @@ class Patience {
 #endif
       }
       now = Clock::now();
-      if (!is_so && now - begin > kAlways) std::this_thread::yield();  // to whoever has something to do
+      if (is_so || now - begin <= kAlways) continue;
+      if (!RunUnderWay::is_any()) break;
+      std::this_thread::yield();  // to whoever has something to do
     } while (!is_so && now < deadline);
     saved_ -= std::min(saved_, now - begin);
     return is_so;

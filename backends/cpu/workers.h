@@ -35,6 +35,20 @@ struct Job {
   std::int64_t begin_of(std::int64_t part) const { return n / parts * part + n % parts * part / parts; }
 };
 
+// A run that has more jobs to come, as long as this lives: between two of them threads look longer for the next one.
+class RunUnderWay {
+ public:
+  RunUnderWay() { count_.fetch_add(1, std::memory_order_relaxed); }
+  ~RunUnderWay() { count_.fetch_sub(1, std::memory_order_relaxed); }
+  RunUnderWay(const RunUnderWay&) = delete;
+  RunUnderWay& operator=(const RunUnderWay&) = delete;
+
+  static bool is_any() { return count_.load(std::memory_order_relaxed) > 0; }
+
+ private:
+  alignas(64) static inline constinit std::atomic<int> count_ = 0;  // of the process
+};
+
 // Thread-safe.
 class Workers {
  public:
