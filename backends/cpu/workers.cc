@@ -31,26 +31,31 @@ class Patience {
 
   template <typename Changed>
   bool wait(const Changed& changed) {
-    const auto begin = Clock::now(), deadline = begin + kAlways + saved_;
-    auto now = begin;
-    bool is_so = false;
-    do {
-      for (int i = 0; i < 32 && !(is_so = changed()); ++i) {
-#if defined(__x86_64__)
-        __builtin_ia32_pause();
-#endif
-      }
-      now = Clock::now();
-      if (is_so || now - begin <= kAlways) continue;
-      if (!RunUnderWay::is_any()) break;
-      std::this_thread::yield();  // to whoever has something to do
-    } while (!is_so && now < deadline);
-    saved_ -= std::min(saved_, now - begin);
+    const auto begin = Clock::now();
+    const bool is_so = look(changed, begin);
+    saved_ -= std::min(saved_, Clock::now() - begin);
     return is_so;
   }
 
  private:
   static constexpr std::chrono::microseconds kAlways{30}, kMostSaved{300};
+
+  template <typename Changed>
+  bool look(const Changed& changed, Clock::time_point begin) const {
+    while (true) {
+      for (int i = 0; i < 32; ++i) {
+        if (changed()) return true;
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#endif
+      }
+      const auto looked = Clock::now() - begin;
+      if (looked < kAlways) continue;
+      if (looked >= kAlways + saved_ || !RunUnderWay::is_any()) return false;
+      std::this_thread::yield();  // to whoever has something to do
+    }
+  }
+
   Clock::duration saved_{};
 };
 

@@ -1,6 +1,7 @@
 // Runs of programs: what a run is given, its commands, and what the device finds out.
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -203,7 +204,7 @@ Status CudaStream::launch(const CudaExecutable& executable, const RunArgs& args,
     return after.launch(mover_, stream_);
   };
   if (!captured) return run(nullptr);
-  BURN_RETURN_IF_ERROR(captured->graph.enqueue(stream_, run));
+  BURN_RETURN_IF_ERROR(captured->graph.enqueue(stream_, std::ref(run)));
   if (captured->graph.needs_no_graph()) captured->drop_slots();
   return {};
 }

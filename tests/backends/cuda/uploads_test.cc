@@ -6,7 +6,6 @@
 #include <map>
 #include <mutex>
 #include <random>
-#include <stdexcept>
 
 #include <gtest/gtest.h>
 
