@@ -28,15 +28,15 @@ std::vector<std::uint32_t> pattern(std::size_t bytes, std::uint32_t seed) {
 class Uploads : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    ::setenv("BURN_COPY_STREAM", GetParam(), 1);
-    ::setenv("BURN_AUTOTUNE", "off", 1);
+    ::setenv("BURN_COPY_STREAM", GetParam(), 1);  // NOLINT(concurrency-mt-unsafe): no other thread reads it now
+    ::setenv("BURN_AUTOTUNE", "off", 1);          // NOLINT(concurrency-mt-unsafe): no other thread reads it now
     backend_ = value_or_throw(backends::cuda::open_cuda_backend(0));
     stream_ = value_or_throw(backend_->open_stream([](std::uint64_t, const backends::Failure&) {}));
   }
   void TearDown() override {
     hold(false);  // or what failed under it would wait for ever
     stream_.reset();
-    ::unsetenv("BURN_COPY_STREAM");
+    ::unsetenv("BURN_COPY_STREAM");  // NOLINT(concurrency-mt-unsafe): no other thread reads it now
   }
 
   // The device does nothing that nobody waits for.
@@ -53,7 +53,7 @@ class Uploads : public ::testing::TestWithParam<const char*> {
   // Counts those that are not what was uploaded, once the device has come so far.
   void look_at(const BufferPtr& buffer, std::uint32_t seed) {
     ++asked_;
-    stream_->download(buffer, buffer->size(), [this, seed](SharedBytes bytes, const backends::Failure& failure) {
+    stream_->download(buffer, buffer->size(), [this, seed](const SharedBytes& bytes, const backends::Failure& failure) {
       const auto expected = pattern(bytes.size(), seed);
       const std::lock_guard lock(mutex_);
       ++seen_;
