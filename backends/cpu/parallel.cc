@@ -1,6 +1,7 @@
 #include "backends/cpu/parallel.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 
 #include <omp.h>
@@ -40,11 +41,14 @@ LibraryThreads::~LibraryThreads() { omp_set_num_threads(before_); }
 namespace detail {
 
 void parallel_for(std::int64_t n, std::int64_t grain, PartBody body, const void* context) {
-  // More parts than threads: who is early takes one more.
-  constexpr std::int64_t kPartsPerThread = 4;
-  const auto threads = thread_count();
+  // More parts than threads: who is early takes more. The more threads, the longer the last one is waited for, and so
+  // the smaller the parts of long jobs.
+  constexpr std::int64_t kPartsOfThread = 4, kGrainsOfSmallPart = 4;
+  const std::int64_t threads = thread_count();
   if (Workers::is_working()) return body(context, 0, n);
-  const auto parts = std::min(threads * kPartsPerThread, n / std::max<std::int64_t>(grain, 1));
+  const auto grains = n / std::max<std::int64_t>(grain, 1), least = threads * kPartsOfThread;
+  const auto most = least * std::max<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(threads)) - 1, 1);
+  const auto parts = std::min(grains, std::clamp(grains / kGrainsOfSmallPart, least, most));
   const Job job{.n = n, .parts = parts, .grain = grain, .body = body, .context = context};
   if (threads == 1 || parts <= 1) return job.run(0, n);
   Workers::instance().run(job);

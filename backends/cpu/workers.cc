@@ -17,7 +17,7 @@
 namespace burn::backends::cpu {
 namespace {
 
-thread_local bool is_at_work = false;
+thread_local bool is_at_work = false, is_of_pool = false;
 
 using Clock = std::chrono::steady_clock;
 
@@ -75,9 +75,8 @@ void Job::run(std::int64_t begin, std::int64_t end) const {
   body(context, begin, end);
 }
 
-void Job::run_part(std::int64_t part) const { run(begin_of(part), begin_of(part + 1)); }
-
 bool Workers::is_working() { return is_at_work; }
+bool Workers::is_own_thread() { return is_of_pool; }
 
 Workers& Workers::instance() {
   static auto& workers = *new OnePerProcess<Workers>;
@@ -96,20 +95,39 @@ Workers::Workers(int count)
   }
 }
 
+Workers::Piece Workers::Deal::share(std::int64_t i) const {
+  const auto begin_of = [&](std::int64_t k) { return parts / shares * k + std::min(k, parts % shares); };
+  return {begin_of(i), begin_of(i + 1)};
+}
+
+// A quarter of what is left, or less where several threads have a share together.
+Workers::Deal Workers::deal(const Job& job) const {
+  const auto shares = std::min<std::int64_t>({job.parts, count_ + 1, kMostShares});
+  return {job.parts, shares, 4 * ((count_ + shares) / shares)};
+}
+
 void Workers::run(const Job& job) {
+  const Deal deal = this->deal(job);
   Board* board = claim();
   if (!board) {
-    for (std::int64_t part = 0; part < job.parts; ++part) job.run_part(part);
+    for (std::int64_t s = 0; s < deal.shares; ++s) {
+      for (auto [begin, end] = deal.share(s); begin < end;) {
+        const auto next = deal.end_of_piece(begin, end);
+        job.run_parts(begin, next);
+        begin = next;
+      }
+    }
     return;
   }
   board->job = job;
+  board->deal = deal;
   board->has_failed.store(false, std::memory_order_relaxed);
-  const auto shares = std::min<std::int64_t>(job.parts, static_cast<std::int64_t>(board->shares.size()));
-  board->share_count = static_cast<std::int32_t>(shares);
-  for (std::int64_t s = 0; s < shares; ++s) {
+  board->share_count = static_cast<std::int32_t>(deal.shares);
+  for (std::int64_t s = 0; s < deal.shares; ++s) {
     auto& share = board->shares[static_cast<std::size_t>(s)];
-    share.next.store(job.parts / shares * s + std::min(s, job.parts % shares), std::memory_order_relaxed);
-    share.end = job.parts / shares * (s + 1) + std::min(s + 1, job.parts % shares);
+    const auto [begin, end] = deal.share(s);
+    share.next.store(begin, std::memory_order_relaxed);
+    share.end = end;
   }
   board->unfinished.store(job.parts, std::memory_order_relaxed);
   // Callers side by side begin with threads of their own, one alone always with the same.
@@ -167,6 +185,7 @@ std::int32_t Workers::share_of(int worker, const Board& board) const {
 }
 
 void Workers::serve(int index) {
+  is_of_pool = true;
   omp_set_num_threads(1);
   ask_for(Turns::usual);
   auto& me = workers_[static_cast<std::size_t>(index)];
@@ -207,13 +226,14 @@ bool Workers::work_on_any(int index, unsigned& turn) {
   return worked;
 }
 
-// Takes parts until none is left; only one where others wait, too. Whether there was one.
+// Takes pieces until none is left; only one where others wait, too. Whether there was one.
 bool Workers::work_on(Board& board, std::int32_t share, bool gives_way) {
   bool worked = false;
-  for (auto part = take(board, share); part >= 0; part = gives_way ? -1 : take(board, share)) {
-    run_part(board, part);
+  for (auto piece = take(board, share); !piece.is_empty(); piece = gives_way ? Piece{} : take(board, share)) {
+    run_parts(board, piece);
     worked = true;
-    if (board.unfinished.fetch_sub(1) == 1 && board.is_awaited) {
+    const auto parts = piece.end - piece.begin;
+    if (board.unfinished.fetch_sub(parts) == parts && board.is_awaited) {
       {
         const std::lock_guard lock(board.mutex);
       }
@@ -223,12 +243,12 @@ bool Workers::work_on(Board& board, std::int32_t share, bool gives_way) {
   return worked;
 }
 
-void Workers::run_part(Board& board, std::int64_t part) {
+void Workers::run_parts(Board& board, Piece piece) {
   if (board.has_failed.load(std::memory_order_relaxed)) return;
   const InterruptScope scope(board.job.interrupt);
   is_at_work = true;
   try {
-    board.job.run_part(part);
+    board.job.run_parts(piece.begin, piece.end);
   } catch (...) {
     const std::lock_guard lock(board.mutex);
     if (!board.has_failed.exchange(true)) board.failure = std::current_exception();
@@ -236,15 +256,22 @@ void Workers::run_part(Board& board, std::int64_t part) {
   is_at_work = false;
 }
 
-// A part of the share, or else of the next one that has some; -1: all are taken.
-std::int64_t Workers::take(Board& board, std::int32_t share) {
-  for (std::int32_t k = 0; k < board.share_count; ++k) {
-    auto& from = board.shares[static_cast<std::size_t>((share + k) % board.share_count)];
-    if (from.next.load(std::memory_order_relaxed) >= from.end) continue;
-    const auto part = from.next.fetch_add(1, std::memory_order_relaxed);
-    if (part < from.end) return part;
+Workers::Piece Workers::take(const Deal& deal, Share& from) {
+  auto begin = from.next.load(std::memory_order_relaxed);
+  while (begin < from.end) {
+    const auto end = deal.end_of_piece(begin, from.end);
+    if (from.next.compare_exchange_weak(begin, end, std::memory_order_relaxed)) return {begin, end};
   }
-  return -1;
+  return {};
+}
+
+// Of the share, or else of the next one that has some; empty: all are taken.
+Workers::Piece Workers::take(Board& board, std::int32_t share) {
+  for (std::int32_t k = 0; k < board.share_count; ++k) {
+    const auto piece = take(board.deal, board.shares[static_cast<std::size_t>((share + k) % board.share_count)]);
+    if (!piece.is_empty()) return piece;
+  }
+  return {};
 }
 
 }  // namespace burn::backends::cpu

@@ -1,8 +1,10 @@
 // The pool of threads behind parallel_for: one for the whole process, shared by all who call.
 //
 // A job's parts are dealt to its threads in shares, the same way for every job of the same size, so that what a thread
-// has computed is in its own cache when the next op reads it. Who has finished its share takes from the others'. Only
-// the threads that a job has shares for are called, each by a bell of its own, so small jobs do not stir the rest.
+// has computed is in its own cache when the next op reads it. A quarter of what is left of a share is taken at once, so
+// the last pieces are small; who has finished its share takes from the others'. Cores of one machine differ in speed by
+// a fifth, and with even pieces of a quarter of a share eight threads waited for the last one a quarter of their time.
+// Only the threads that a job has shares for are called, each by a bell of its own, so small jobs do not stir the rest.
 #pragma once
 
 #include <atomic>
@@ -17,7 +19,7 @@
 
 namespace burn::backends::cpu {
 
-// One parallel_for: body(context, begin, end) for each of `parts` parts of [0, n).
+// One parallel_for: body(context, begin, end) for pieces of [0, n), each of which is some of its `parts` parts.
 struct Job {
   using Body = void (*)(const void* context, std::int64_t begin, std::int64_t end);
 
@@ -28,7 +30,7 @@ struct Job {
 
   // Items [begin, end), with a look at whether the run is to end before every so many grains of it.
   void run(std::int64_t begin, std::int64_t end) const;
-  void run_part(std::int64_t part) const;
+  void run_parts(std::int64_t first, std::int64_t end) const { run(begin_of(first), begin_of(end)); }
 
   // Where a part begins, and the one before it ends. Parts with one item more than others lie evenly among them, so
   // that a thread's share, which is several parts, has at most one more than another's. (No product leaves 64 bits.)
@@ -64,6 +66,8 @@ class Workers {
 
   // Whether the calling thread is at work on a part.
   static bool is_working();
+  // Whether it is one of the pool's.
+  static bool is_own_thread();
 
  private:
   static constexpr int kMostOpen = 32;    // jobs; one more is its caller's alone
@@ -72,6 +76,21 @@ class Workers {
   struct alignas(64) Share {
     std::atomic<std::int64_t> next = 0;
     std::int64_t end = 0;
+  };
+  // Parts [begin, end).
+  struct Piece {
+    std::int64_t begin = 0, end = 0;
+    bool is_empty() const { return begin == end; }
+  };
+  // How a job's parts are dealt out and taken, whoever takes them.
+  struct Deal {
+    std::int64_t parts, shares;
+    std::int64_t fraction;  // of what is left of a share, that one piece is
+
+    Piece share(std::int64_t i) const;
+    std::int64_t end_of_piece(std::int64_t begin, std::int64_t end) const {
+      return begin + (end - begin + fraction - 1) / fraction;
+    }
   };
 
   // What all who work on a job look at. Who enters is counted before it looks whether the job is still open, and no job
@@ -87,6 +106,7 @@ class Workers {
     std::mutex mutex;
     std::condition_variable done;
     Job job{};
+    Deal deal{};
     std::int32_t share_count = 0;
     std::int32_t first_worker = 0;  // who has the second share
     std::vector<Share> shares;
@@ -102,8 +122,10 @@ class Workers {
   [[noreturn]] void serve(int index);
   bool work_on_any(int index, unsigned& turn);
   bool work_on(Board& board, std::int32_t share, bool gives_way);
-  static void run_part(Board& board, std::int64_t part);
-  std::int64_t take(Board& board, std::int32_t share);
+  static void run_parts(Board& board, Piece piece);
+  Deal deal(const Job& job) const;
+  static Piece take(const Deal& deal, Share& from);
+  static Piece take(Board& board, std::int32_t share);
   std::int32_t share_of(int worker, const Board& board) const;
   void invite(Board& board);
   Board* claim();
