@@ -57,6 +57,24 @@ TEST_F(CpuTest, AnUploadedBlockIsTheBuffer) {
   EXPECT_EQ(buffer.use_count(), 1);
 }
 
+// Ways to compute it differ in the last bits.
+TEST_F(CpuTest, AProductWhoseWaysAreTimedIsThatOfLaterRuns) {
+  constexpr std::int64_t kSize = 200;
+  const auto x = program_.add_input({DType::bf16, {kSize, kSize}});
+  const auto executable = compile({add(ir::MatMul{}, {x, x})});
+  reference::Tensor numbers({DType::bf16, {kSize, kSize}});
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers.set(i, std::sin(0.37 * static_cast<double>(i % 1013)));
+  const auto input = *device_.upload(numbers);
+  std::vector<std::vector<std::byte>> results;
+  for (int run = 0; run < 3; ++run) {
+    const auto result = *device_.run(executable, {.inputs = {input}});
+    const auto bytes = *device_.download(result.outputs[0], 2 * kSize * kSize);
+    results.emplace_back(bytes.data(), bytes.data() + bytes.size());
+  }
+  EXPECT_EQ(results[0], results[1]);
+  EXPECT_EQ(results[1], results[2]);
+}
+
 TEST_F(CpuTest, WritesOverAnInputThatNobodyElseHolds) {
   const auto x = program_.add_input({DType::f32, {3}});
   const auto executable = compile({add(PointwiseFn::neg, {add(PointwiseFn::neg, {add(PointwiseFn::neg, {x})})})});

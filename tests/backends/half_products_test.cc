@@ -1,12 +1,22 @@
-// Products of 16-bit floats by oneDNN as they are, which are otherwise chosen by timing alone: against sums in double.
+// Products of 16-bit floats as they are, by oneDNN and by tiles of our own, which are otherwise chosen by timing alone:
+// against sums in double.
 #include "backends/cpu/ops/half_products.h"
 
+#include <array>
+#include <chrono>
 #include <cmath>
 #include <functional>
+#include <random>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include "backends/cpu/ops/dot_products.h"
+#include "backends/cpu/parallel.h"
+#include "backends/interrupt.h"
 #include "base/half.h"
 
 namespace burn::backends::cpu {
@@ -96,6 +106,150 @@ TEST_F(HalfProducts, InBandsOfRowsAndOfColumns) {
     for (const Case& c : {Case{300, 280, 64}, Case{257, 130, 500, false, true, 2}})
       expect_product(
           c, [cut](cpu::Run& run, const HalfProduct& p) { return multiply_half(run, ir::DType::bf16, p, cut); });
+  }
+}
+
+TEST(ProductsByTiles, AreThoseOfAnyInstructionsThatThisMachineHas) {
+  if (dot_tiles().empty()) GTEST_SKIP() << "no instructions for bf16 here";
+  for (const auto& tiles : dot_tiles()) {
+    SCOPED_TRACE(tiles.name);
+    const auto by_tiles = [&](cpu::Run&, const HalfProduct& p) { return multiply_by_tiles(tiles, p); };
+    for (const auto& c : kCases) expect_product(c, by_tiles);
+    for (const auto depth : {1, 2, 31, 32, 33, 64}) expect_product({31, 32, depth, false, false, 1}, by_tiles);
+    // More than the sums of one piece of the depth, and more than one task.
+    expect_product({70, 65, 2100, false, true}, by_tiles);
+    expect_product({300, 290, 1030, true, false, 2}, by_tiles);
+  }
+}
+
+TEST(ProductsByTiles, OfAnySizesAndStrides) {
+  std::mt19937 random(7);
+  const auto below = [&](std::int64_t end) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(end)); };
+  for (int i = 0; i < 60; ++i) {
+    const Case c{1 + below(150), 1 + below(150), 1 + below(150), below(2) == 1, below(2) == 1, below(4)};
+    for (const auto& tiles : dot_tiles()) {
+      SCOPED_TRACE(tiles.name);
+      expect_product(c, [&](cpu::Run&, const HalfProduct& p) { return multiply_by_tiles(tiles, p); });
+    }
+  }
+}
+
+// More rows than are packed at once, more than a cell has each way, and a depth in pieces; also by one thread alone, as
+// the products of a batch are.
+TEST(ProductsByTiles, OfMoreThanIsPackedAtOnce) {
+  for (const auto& tiles : dot_tiles()) {
+    SCOPED_TRACE(tiles.name);
+    const auto by_tiles = [&](cpu::Run&, const HalfProduct& p) { return multiply_by_tiles(tiles, p); };
+    for (const Case& c : {Case{600, 550, 40}, Case{290, 30, 1030, false, true}}) {
+      expect_product(c, by_tiles);
+      parallel_for(2, 1, [&](std::int64_t begin, std::int64_t) {
+        if (begin == 0) expect_product(c, by_tiles);
+      });
+    }
+  }
+}
+
+// Numbers that end where memory does.
+class Cornered {
+ public:
+  explicit Cornered(std::int64_t count) {
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    const auto used = static_cast<std::size_t>(count) * 2;
+    size_ = (used + page - 1) / page * page + page;
+    memory_ = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    auto* const end = static_cast<std::byte*>(memory_) + size_ - page;
+    ::mprotect(end, page, PROT_NONE);
+    data = reinterpret_cast<std::uint16_t*>(end - used);
+    for (std::int64_t i = 0; i < count; ++i) data[i] = BFloat16(number(i)).bits;
+  }
+  ~Cornered() { ::munmap(memory_, size_); }
+  Cornered(const Cornered&) = delete;
+  Cornered& operator=(const Cornered&) = delete;
+
+  std::uint16_t* data;
+
+ private:
+  void* memory_;
+  std::size_t size_;
+};
+
+TEST(ProductsByTiles, ReadAndWriteNothingBehindTheMatrices) {
+  for (const auto& [m, n, k] : {std::array{17, 23, 35}, {1, 1, 1}, {33, 50, 31}, {70, 15, 66}}) {
+    for (const bool a_transposed : {false, true}) {
+      for (const bool b_transposed : {false, true}) {
+        const Cornered a(m * k), b(k * n), c(m * n);
+        for (const auto& tiles : dot_tiles()) {
+          ASSERT_TRUE(multiply_by_tiles(tiles, {.m = m,
+                                                .n = n,
+                                                .k = k,
+                                                .a = {a.data, a_transposed ? m : k, a_transposed},
+                                                .b = {b.data, b_transposed ? k : n, b_transposed},
+                                                .c = c.data,
+                                                .c_stride = n})
+                          .ok());
+        }
+      }
+    }
+  }
+}
+
+TEST(ProductsByTiles, ThatAreInterruptedLeaveTheNextOnesAlone) {
+  for (const auto& tiles : dot_tiles()) {
+    SCOPED_TRACE(tiles.name);
+    const auto by_tiles = [&](cpu::Run&, const HalfProduct& p) { return multiply_by_tiles(tiles, p); };
+    const std::vector<std::uint16_t> ones(2000 * 2000, BFloat16(1).bits);
+    std::vector<std::uint16_t> y(2000 * 2000);
+    const HalfProduct p{.m = 2000,
+                        .n = 2000,
+                        .k = 2000,
+                        .a = {ones.data(), 2000, false},
+                        .b = {ones.data(), 2000, false},
+                        .c = y.data(),
+                        .c_stride = 2000};
+    Interrupt interrupt;
+    std::thread other([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      interrupt.request();
+    });
+    {
+      const InterruptScope scope(&interrupt);
+      EXPECT_THROW(
+          {
+            while (true) static_cast<void>(multiply_by_tiles(tiles, p));
+          },
+          Interrupted);
+    }
+    other.join();
+    for (const auto& c : kCases) expect_product(c, by_tiles);
+  }
+}
+
+TEST(ProductsByTiles, KeepInfinityAndNan) {
+  constexpr std::int64_t kSize = 40;
+  const auto bits = [](float x) { return BFloat16(x).bits; };
+  std::vector<std::uint16_t> a(kSize * kSize, bits(1)), b(kSize * kSize, bits(2)), y(kSize * kSize);
+  a[3 * kSize + 5] = bits(INFINITY);
+  a[7 * kSize] = bits(NAN);
+  a[9 * kSize] = bits(INFINITY), a[9 * kSize + 1] = bits(-INFINITY);
+  for (const auto& tiles : dot_tiles()) {
+    SCOPED_TRACE(tiles.name);
+    const HalfProduct p{.m = kSize,
+                        .n = kSize,
+                        .k = kSize,
+                        .a = {a.data(), kSize, false},
+                        .b = {b.data(), kSize, false},
+                        .c = y.data(),
+                        .c_stride = kSize};
+    ASSERT_TRUE(multiply_by_tiles(tiles, p).ok());
+    const auto at = [&](std::int64_t i) {
+      BFloat16 x;
+      x.bits = y[static_cast<std::size_t>(i * kSize + 39)];
+      return static_cast<float>(x);
+    };
+    EXPECT_EQ(at(0), 2 * kSize);
+    EXPECT_EQ(at(3), INFINITY);
+    EXPECT_TRUE(std::isnan(at(7)));
+    EXPECT_TRUE(std::isnan(at(9)));
   }
 }
 

@@ -1,10 +1,15 @@
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <optional>
+#include <string>
+
+#include <fmt/format.h>
 
 #include "backends/cpu/loops.h"
 #include "backends/cpu/ops/cast.h"
 #include "backends/cpu/ops/copy.h"
+#include "backends/cpu/ops/dot_products.h"
 #include "backends/cpu/ops/gemm.h"
 #include "backends/cpu/ops/half_products.h"
 #include "ir/dispatch.h"
@@ -112,8 +117,22 @@ void multiply_batch(const Array& a, const Array& b, Array& c) {
   });
 }
 
+// Ways to multiply 16-bit floats: in f32, or as they are, by oneDNN cut in three ways or by tiles of our own.
+constexpr int kInFloats = 0, kByRows = 1, kByTiles = 4;
+constexpr HalfCut kCuts[] = {HalfCut::rows, HalfCut::columns, HalfCut::both};  // from kByRows on
+
+std::span<const std::string_view> half_ways(ir::DType dtype) {
+  // The instructions are part of the name, as the choice is kept for other processes and sums differ.
+  static const std::string by_tiles =
+      dot_tiles().empty() ? "" : fmt::format("by tiles of {}", dot_tiles().front().name);
+  static const std::array<std::string_view, kByTiles + 1> ways{
+      "in f32", "as they are by rows", "as they are by columns", "as they are both ways", by_tiles};
+  const bool has_tiles = dtype == ir::DType::bf16 && !dot_tiles().empty();
+  return std::span(ways).first(has_tiles ? kByTiles + 1 : kByTiles);
+}
+
 // All products of 16-bit floats as they are.
-Status multiply_half_batch(Run& run, ir::DType dtype, const Array& a, const Array& b, Array& c, HalfCut cut) {
+Status multiply_half_batch(Run& run, ir::DType dtype, const Array& a, const Array& b, Array& c, int way) {
   std::mutex mutex;
   Status status;
   const auto keep = [&](Status result) {
@@ -122,10 +141,13 @@ Status multiply_half_batch(Run& run, ir::DType dtype, const Array& a, const Arra
     status = std::move(result);
   };
   with_products<std::uint16_t>(a, b, c, [&](const HalfProduct& first, std::int64_t count, const auto& each) {
-    if (count < thread_count())
-      return each(0, count, [&](const HalfProduct& p) { keep(multiply_half(run, dtype, p, cut)); });
+    const auto multiply = [&](const HalfProduct& p, bool here) {
+      if (way == kByTiles) return keep(multiply_by_tiles(dot_tiles().front(), p));
+      keep(here ? multiply_half_here(run, dtype, p) : multiply_half(run, dtype, p, kCuts[way - kByRows]));
+    };
+    if (count < thread_count()) return each(0, count, [&](const HalfProduct& p) { multiply(p, false); });
     parallel_for(count, grain_of(first), [&](std::int64_t begin, std::int64_t end) {
-      each(begin, end, [&](const HalfProduct& p) { keep(multiply_half_here(run, dtype, p)); });
+      each(begin, end, [&](const HalfProduct& p) { multiply(p, true); });
     });
   });
   return status;
@@ -149,29 +171,27 @@ Result<Array> product(Run& run, std::span<Array> operands, const ir::TensorType&
 
 // Of 16-bit floats: in f32, or as they are, whatever is faster for such sizes.
 Result<Array> half_product(Run& run, std::span<Array> operands, const ir::TensorType& type) {
-  static constexpr std::string_view kWays[] = {"in f32", "as they are by rows", "as they are by columns",
-                                               "as they are both ways"};
-  static constexpr HalfCut kCuts[] = {HalfCut::rows, HalfCut::columns, HalfCut::both};
   BURN_TRY(Array y, run.allocate(type));
   BURN_TRY(Array a, multipliable(run, operands[0], type.dtype));
   BURN_TRY(Array b, multipliable(run, operands[1], type.dtype));
   Array c = y;
   merge_batch(a, b, c);
+  std::optional<Array> in_floats;  // an array of its own
   const auto compute = [&](int way) -> Status {
-    if (way > 0) return multiply_half_batch(run, type.dtype, a, b, c, kCuts[way - 1]);
-    BURN_TRY(y, product(run, operands, type));
+    if (way != kInFloats) return multiply_half_batch(run, type.dtype, a, b, c, way);
+    BURN_TRY(in_floats, product(run, operands, type));
     return {};
   };
-  int way = 0;
+  int way = kInFloats;
   with_products<std::uint16_t>(a, b, c, [&](const HalfProduct& first, std::int64_t count, const auto&) {
     if (work_of(first) * static_cast<double>(count) < kWorthTiming) return;
-    way = choose_product(first, count, type.dtype == ir::DType::bf16 ? 1 : 2, kWays, compute);
+    const int kind = type.dtype == ir::DType::bf16 ? 1 : 2;
+    way = std::max(choose_product(first, count, kind, half_ways(type.dtype), compute), kInFloats);
   });
-  auto status = compute(std::max(way, 0));
-  // Of a class of sizes that oneDNN has a kernel for, it may not have one for all.
-  if (!status.ok() && way > 0) status = compute(0);
-  BURN_RETURN_IF_ERROR(status);
-  return y;
+  if (way != kInFloats && compute(way).ok()) return y;
+  // Of a class of sizes that oneDNN has a kernel for, it may not have one for all; tiles need some memory.
+  BURN_RETURN_IF_ERROR(compute(kInFloats));
+  return *std::move(in_floats);
 }
 
 }  // namespace
@@ -188,7 +208,8 @@ Result<Kernel> prepare(const ir::MatMul&, const Signature& signature) {
       fill_zero(y);
       return y;
     }
-    if (is_half && has_half_products(type.dtype)) return half_product(run, operands, type);
+    if (is_half && (has_half_products(type.dtype) || half_ways(type.dtype).size() > kByTiles))
+      return half_product(run, operands, type);
     return product(run, operands, type);
   });
 }

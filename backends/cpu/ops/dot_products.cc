@@ -1,0 +1,227 @@
+#include "backends/cpu/ops/dot_products.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "backends/cpu/ops/cast.h"
+#include "backends/cpu/parallel.h"
+#include "backends/cpu/workers.h"
+#include "backends/interrupt.h"
+
+namespace burn::backends::cpu {
+namespace {
+
+// What is packed at once: 1 MiB of the right operand and half of that of the left one, for the second cache.
+constexpr std::int64_t kMostSteps = 32, kMostRight = 16, kMostLeft = 8;  // panels
+constexpr std::int64_t kMostCell = kMostRight;                           // panels each way in a part of the result
+constexpr std::int64_t kBlock = kPanelLines * kPanelLines;
+
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+// Memory for what is packed, 1.5 MiB, and for the sums of a cell whose depth comes in several pieces, another one.
+class Room {
+ public:
+  // Null: there is no memory.
+  static std::unique_ptr<Room> make() {
+    std::unique_ptr<std::byte, Free> memory(static_cast<std::byte*>(std::aligned_alloc(4096, kBytes)));
+    return memory ? std::unique_ptr<Room>(new Room(std::move(memory))) : nullptr;
+  }
+
+  std::uint32_t* right() const { return reinterpret_cast<std::uint32_t*>(memory_.get()); }
+  std::uint32_t* left() const { return right() + kMostRight * kMostSteps * kStepPairs; }
+  float* sums() const { return reinterpret_cast<float*>(left() + kMostLeft * kMostSteps * kStepPairs); }
+
+  // What right() holds, by the number of its product, its first column and its depth.
+  struct Held {
+    std::uint64_t product = 0;
+    std::int64_t column = 0, depth = 0;
+    bool operator==(const Held&) const = default;
+  };
+  Held held;
+
+ private:
+  static constexpr std::size_t kBytes = sizeof(std::uint32_t) * kMostSteps * kStepPairs * (kMostRight + kMostLeft) +
+                                        sizeof(float) * kMostCell * kMostCell * kBlock;
+  struct Free {
+    void operator()(std::byte* p) const { std::free(p); }
+  };
+
+  explicit Room(std::unique_ptr<std::byte, Free> memory) : memory_(std::move(memory)) {}
+
+  std::unique_ptr<std::byte, Free> memory_;
+};
+
+// A room while a thread computes. A thread of the pool has its own, which stays in its cache from one product to the
+// next. Callers, of which there may be many, share a few.
+class RoomLease {
+ public:
+  RoomLease() : room_(Workers::is_own_thread() ? std::move(own()) : shared().take()) {
+    if (!room_) room_ = Room::make();
+  }
+  ~RoomLease() {
+    if (Workers::is_own_thread())
+      own() = std::move(room_);
+    else
+      shared().give_back(std::move(room_));
+  }
+  RoomLease(const RoomLease&) = delete;
+  RoomLease& operator=(const RoomLease&) = delete;
+
+  Room* room() const { return room_.get(); }  // null: there is no memory
+
+ private:
+  struct Shared {
+    static constexpr std::size_t kMost = 4;
+    std::mutex mutex;
+    std::vector<std::unique_ptr<Room>> rooms;
+
+    std::unique_ptr<Room> take() {
+      const std::lock_guard lock(mutex);
+      if (rooms.empty()) return nullptr;
+      auto room = std::move(rooms.back());
+      rooms.pop_back();
+      return room;
+    }
+    void give_back(std::unique_ptr<Room> room) {
+      const std::lock_guard lock(mutex);
+      if (room && rooms.size() < kMost) rooms.push_back(std::move(room));
+    }
+  };
+
+  static std::unique_ptr<Room>& own() {
+    thread_local std::unique_ptr<Room> room;
+    return room;
+  }
+  static Shared& shared() {
+    static auto& all = *new Shared;  // of threads that outlive us
+    return all;
+  }
+
+  std::unique_ptr<Room> room_;
+};
+
+// The thread's registers are in use for tiles as long as this lives.
+class UseOfTiles {
+ public:
+  explicit UseOfTiles(const DotTiles& tiles) : tiles_(tiles) { tiles_.begin(); }
+  ~UseOfTiles() { tiles_.end(); }
+  UseOfTiles(const UseOfTiles&) = delete;
+  UseOfTiles& operator=(const UseOfTiles&) = delete;
+
+ private:
+  const DotTiles& tiles_;
+};
+
+// Panels of rows and of columns of the result.
+struct Cell {
+  std::int64_t row, rows, column, columns;
+};
+
+// Computes cells, on one thread.
+class CellProduct {
+ public:
+  CellProduct(const DotTiles& tiles, const HalfProduct& product, std::uint64_t number, Room& room)
+      : tiles_(tiles), p_(product), number_(number), room_(room), use_(tiles) {}
+
+  void compute(const Cell& cell) {
+    const auto all_steps = ceil_div(p_.k, kStepDepth);
+    for (std::int64_t step = 0; step < all_steps; step += kMostSteps) {
+      const Depth depth{step * kStepDepth, std::min(kMostSteps, all_steps - step), step == 0,
+                        step + kMostSteps >= all_steps};
+      hold_right(cell.column, cell.columns, depth);
+      for (std::int64_t i = 0; i < cell.rows; i += kMostLeft)
+        multiply(cell, depth, i, std::min(kMostLeft, cell.rows - i));
+    }
+  }
+
+ private:
+  struct Depth {
+    std::int64_t at, steps;
+    bool is_first, is_last;
+  };
+
+  // Unless it is what the cell before had.
+  void hold_right(std::int64_t column, std::int64_t columns, const Depth& depth) {
+    const Room::Held wanted{number_, column, depth.at};
+    if (room_.held == wanted) return;
+    meter_.add(columns * depth.steps * kStepPairs / 16);
+    pack_right({p_.b.data, p_.b.stride, !p_.b.transposed, p_.n, p_.k},
+               {column * kPanelLines, columns, depth.at, depth.steps}, room_.right());
+    room_.held = wanted;
+  }
+
+  // Rows [first_row, first_row + rows) of a cell's panels by its columns, which are packed.
+  void multiply(const Cell& cell, const Depth& depth, std::int64_t first_row, std::int64_t rows) {
+    meter_.add(rows * depth.steps * kStepPairs / 16);
+    pack_left({p_.a.data, p_.a.stride, p_.a.transposed, p_.m, p_.k},
+              {(cell.row + first_row) * kPanelLines, rows, depth.at, depth.steps}, room_.left());
+    const bool keeps_sums = !depth.is_first || !depth.is_last;  // or they are needed for a moment only
+    for (std::int64_t j = 0; j < cell.columns; ++j) {
+      for (std::int64_t i = 0; i < rows; ++i) {
+        meter_.add(depth.steps * 64);
+        const auto place = j * cell.rows + first_row + i;
+        float* sums = room_.sums() + (keeps_sums ? place * kBlock : 0);
+        tiles_.multiply({.left = room_.left() + i * depth.steps * kStepPairs,
+                         .right = room_.right() + j * depth.steps * kStepPairs,
+                         .steps = depth.steps,
+                         .sums = sums,
+                         .adds = !depth.is_first});
+        if (depth.is_last) store((cell.row + first_row + i) * kPanelLines, (cell.column + j) * kPanelLines, sums);
+      }
+    }
+  }
+
+  // Writes a block of sums into the result, as far as that goes.
+  void store(std::int64_t row, std::int64_t column, const float* sums) {
+    const auto rows = std::min(kPanelLines, p_.m - row), columns = std::min(kPanelLines, p_.n - column);
+    for (std::int64_t i = 0; i < rows; ++i)
+      round_(columns, p_.c + (row + i) * p_.c_stride + column, sums + i * kPanelLines, 1);
+  }
+
+  const DotTiles& tiles_;
+  const HalfProduct& p_;
+  const std::uint64_t number_;
+  Room& room_;
+  const UseOfTiles use_;
+  const CastLoop round_ = cast_loop(ir::DType::f32, ir::DType::bf16);
+  InterruptMeter meter_;
+};
+
+}  // namespace
+
+// What two threads need is packed twice: so the result is cut into as many cells as there are threads, or more if these
+// would be too large, and then each into halves above each other, one of which another thread may be done with sooner.
+Status multiply_by_tiles(const DotTiles& tiles, const HalfProduct& p) {
+  static std::atomic<std::uint64_t> products = 0;
+  const auto number = ++products;
+  const auto rows = ceil_div(p.m, kPanelLines), columns = ceil_div(p.n, kPanelLines);
+  const auto threads = Workers::is_working() ? 1 : std::min<std::int64_t>(thread_count(), rows * columns);
+  const auto bands = row_bands(p.m, p.n, threads);
+  const bool is_halved = threads > 1 && p.k <= kMostSteps * kStepDepth;
+  const auto cell_columns = std::min(ceil_div(columns, threads / bands), kMostCell);
+  const auto cell_rows = ceil_div(std::min(ceil_div(rows, bands), kMostCell), is_halved ? 2 : 1);
+  const auto down = ceil_div(rows, cell_rows), across = ceil_div(columns, cell_columns);
+  std::mutex mutex;
+  Status status;
+  parallel_for(down * across, 1, [&](std::int64_t begin, std::int64_t end) {
+    const RoomLease lease;
+    if (!lease.room()) {
+      const std::lock_guard lock(mutex);
+      status = resource_exhausted("no memory to pack the operands of a product");
+      return;
+    }
+    CellProduct cells(tiles, p, number, *lease.room());
+    for (auto i = begin; i < end; ++i) {
+      const auto row = i % down * cell_rows, column = i / down * cell_columns;
+      cells.compute({row, std::min(cell_rows, rows - row), column, std::min(cell_columns, columns - column)});
+    }
+  });
+  return status;
+}
+
+}  // namespace burn::backends::cpu
