@@ -21,6 +21,7 @@ constexpr std::size_t kMaxLine = 512;
 int fastest(int count, const std::function<Result<double>(int)>& seconds_of) {
   constexpr int kRounds = 4;
   constexpr double kHopeless = 1.5, kPatience = 0.5;  // times the best; seconds
+  constexpr double kHopelessAtFirst = 4;              // when it has paid for memory and caches of its own
   std::vector<double> best(static_cast<std::size_t>(count), std::numeric_limits<double>::infinity());
   double spent = 0;
   const auto shortest = [&] { return std::min_element(best.begin(), best.end()); };
@@ -28,7 +29,8 @@ int fastest(int count, const std::function<Result<double>(int)>& seconds_of) {
   for (int round = 0; round < kRounds && (round < 2 || spent < kPatience); ++round) {
     for (int i = 0; i < count; ++i) {
       auto& mine = best[static_cast<std::size_t>(i)];
-      if (round > 0 && !(mine <= kHopeless * *shortest())) continue;
+      const auto hopeless = round > 1 ? kHopeless : kHopelessAtFirst;
+      if (round > 0 && !(mine <= hopeless * *shortest())) continue;
       const auto seconds = seconds_of(i);
       if (!seconds.ok()) continue;
       mine = std::min(mine, *seconds);

@@ -47,6 +47,18 @@ TEST_F(Tuning, TakesTheFastestThatWorksAndTimesItOnce) {
   EXPECT_EQ(runs_, runs);
 }
 
+TEST_F(Tuning, AFirstRunThatPaysForMemoryDoesNotDecide) {
+  Autotune tuner({});
+  constexpr std::string_view kTwo[] = {"steady", "cold at first"};
+  int cold_runs = 0;
+  EXPECT_EQ(tuner.choose_timed("key", kTwo,
+                               [&](int i) -> Result<double> {
+                                 if (i == 0) return 1e-3;
+                                 return ++cold_runs == 1 ? 3e-3 : 0.5e-3;
+                               }),
+            1);
+}
+
 TEST_F(Tuning, SwitchedOffTakesTheFirstWithoutRunningAnything) {
   Autotune tuner({}, false);
   EXPECT_EQ(choose(tuner), 0);
