@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.h"
@@ -123,6 +124,8 @@ class Stream {
   virtual Result<RunResult> run(const std::shared_ptr<Executable>& executable, RunArgs args) = 0;
   // Done when everything before is.
   virtual void synchronize(Done done) = 0;
+  // The same where nobody waits for it: it may be said a little later.
+  virtual void observe(Done done) { synchronize(std::move(done)); }
   // From any thread: what is asked of the stream from now on may be refused with CANCELLED, and a run that is under way
   // ends so as soon as it can, within milliseconds where the host computes. For good.
   virtual void interrupt() {}

@@ -159,4 +159,9 @@ int usable_cores(const std::string& root) {
   return quota > 0 ? std::min(cores, quota) : cores;
 }
 
+int cores_to_spare() {
+  static const int count = usable_cores() / 4;
+  return count;
+}
+
 }  // namespace burn

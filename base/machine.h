@@ -19,5 +19,8 @@ inline std::uint64_t usable_memory() { return usable_memory(memory_limit()); }
 int cpu_quota(const std::string& root = "");
 // Cores to compute on: those of the affinity, but no more than the quota is good for. At least 1.
 int usable_cores(const std::string& root = "");
+// Of these, those that threads may keep busy by looking for a change instead of sleeping, whose cores take some 50 us
+// to wake up on virtual machines: a quarter, rounded down. Asked once.
+int cores_to_spare();
 
 }  // namespace burn

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/fork.h"
+#include "client/patience.h"
 #include "client/record/device_state.h"
 #include "net/remote/remote_session.h"
 #include "proto/session_registry.h"
@@ -118,7 +119,10 @@ void Device::sync() const {
     state_->flush_all();
     state_->session().sync([&done](Status status) { done.set_value(std::move(status)); });
   }
-  const auto status = done.get_future().get();
+  auto answer = done.get_future();
+  // Elsewhere the threads that compute want this one's core.
+  if (state_->patience() > client::kPatience) client::look_for(answer, state_->patience());
+  const auto status = answer.get();
   throw_if_error(state_->take_paced_failure());  // earlier, if any
   throw_if_error(status);
 }

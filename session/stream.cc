@@ -108,7 +108,7 @@ void SessionStream::count(std::uint64_t bytes) {
   given_.calls += 1;
   given_.bytes += bytes;
   if (given_.calls - covered_.calls < kUncoveredCalls && given_.bytes - covered_.bytes < kUncoveredBytes) return;
-  stream_->synchronize([this, position = cover()](const Status& /*reached*/) { reach(position); });
+  stream_->observe([this, position = cover()](const Status& /*reached*/) { reach(position); });
 }
 
 SessionStream::Position SessionStream::cover() {

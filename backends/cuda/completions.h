@@ -1,6 +1,7 @@
 // What is to happen on the host when the device has come so far: a thread that waits for events in order.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -25,16 +26,20 @@ class Completions {
   // When everything that is enqueued on the stream by now is done.
   void add(Body body) { add(std::move(body), events_->record(stream_)); }
   // When an event is, which may be one of another stream.
-  void add(Body body, Result<Event> event);
+  void add(Body body, Result<Event> event) { add({std::move(event), std::move(body), false}); }
+  // The same for what somebody is waiting for.
+  void add_awaited(Body body) { add({events_->record(stream_), std::move(body), true}); }
 
  private:
   struct Item {
     Result<Event> event;
     Body body;
+    bool is_awaited;
   };
 
+  void add(Item item);
   void work();
-  static Status wait(const Result<Event>& event);
+  Status wait(const Result<Event>& event) const;
 
   const CUcontext context_;
   const CUstream stream_;
@@ -42,6 +47,7 @@ class Completions {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Item> items_;
+  std::atomic<int> awaited_ = 0;  // of the items and the one that is waited for
   bool is_ending_ = false;
   std::thread thread_;
 };

@@ -84,7 +84,7 @@ Status CudaStream::begin_use(std::span<const BufferPtr> buffers) {
 
 void CudaStream::download(BufferPtr buffer, std::size_t size, Downloaded done) {
   const auto fail = [&](Status status) {
-    completions_.add(
+    completions_.add_awaited(
         [done, failure = std::make_shared<const Status>(std::move(status))](const Status&) { done({}, failure); });
   };
   device_->make_current();
@@ -100,7 +100,7 @@ void CudaStream::download(BufferPtr buffer, std::size_t size, Downloaded done) {
     }
     if (!copied.ok()) return fail(std::move(copied));
   }
-  completions_.add([buffer = std::move(buffer), block = *block, done = std::move(done)](const Status& device) {
+  completions_.add_awaited([buffer = std::move(buffer), block = *block, done = std::move(done)](const Status& device) {
     if (!device.ok()) return done({}, std::make_shared<const Status>(device));
     if (auto failure = failure_of(buffer)) return done({}, failure);
     done(SharedBytes(block, block->bytes()), nullptr);
@@ -120,6 +120,11 @@ Result<BufferPtr> CudaStream::clone(const BufferPtr& buffer) {
 }
 
 void CudaStream::synchronize(Done done) {
+  device_->make_current();
+  completions_.add_awaited([done = std::move(done)](const Status& device) { done(device); });
+}
+
+void CudaStream::observe(Done done) {
   device_->make_current();
   completions_.add([done = std::move(done)](const Status& device) { done(device); });
 }

@@ -27,6 +27,7 @@ class CudaStream final : public Stream {
   Result<BufferPtr> clone(const BufferPtr& buffer) override;
   Result<RunResult> run(const std::shared_ptr<Executable>& executable, RunArgs args) override;
   void synchronize(Done done) override;
+  void observe(Done done) override;
   // What has been launched is done all the same: a run is refused, not ended.
   void interrupt() override { interrupted_.store(true, std::memory_order_relaxed); }
 

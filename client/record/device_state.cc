@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/machine.h"
+#include "client/patience.h"
 #include "client/record/capture_log.h"
 #include "net/remote/remote_session.h"
 
@@ -23,6 +25,12 @@ std::optional<std::chrono::nanoseconds> round_trip(const proto::Session& session
   if (session.known_info() == nullptr) return std::nullopt;
   const auto* remote = dynamic_cast<const net::RemoteSession*>(&session);
   return remote ? remote->round_trip() : std::chrono::nanoseconds{0};
+}
+
+// A GPU of this process needs none of its cores while it computes.
+std::chrono::microseconds patience_with(const std::string& url, const proto::Session& session) {
+  const bool is_remote = dynamic_cast<const net::RemoteSession*>(&session) != nullptr;
+  return !is_remote && url.starts_with("cuda") && cores_to_spare() > 0 ? kPatienceWithGpu : kPatience;
 }
 
 }  // namespace
@@ -53,6 +61,7 @@ std::shared_ptr<DeviceState> DeviceState::create(std::string url, std::unique_pt
 
 DeviceState::DeviceState(std::string url, std::unique_ptr<proto::Session> session)
     : handle_(std::move(url), std::move(session)),
+      patience_(patience_with(handle_.url(), handle_.unchecked())),
       guarded_(*this, handle_.unchecked()),
       pacer_(handle_.unchecked(), [&session = handle_.unchecked()] { return round_trip(session); }) {}
 

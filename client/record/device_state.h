@@ -4,6 +4,7 @@
 // digested, which never changes); docs/threads.md has the order of locks.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -50,6 +51,8 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   proto::Session& session() const { return handle_.session(); }
   Status health() const { return handle_.health(); }
   const SessionHandle& handle() const { return handle_; }
+  // How long to look for an answer before sleeping.
+  std::chrono::microseconds patience() const { return patience_; }
 
   // Appends a node to this thread's program. Throws what infer says. Requires: room for each of the op's results.
   void record(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site,
@@ -90,6 +93,7 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   DeviceState(std::string url, std::unique_ptr<proto::Session> session);
 
   const SessionHandle handle_;
+  const std::chrono::microseconds patience_;
   std::mutex mutex_;
   Guarded guarded_;
   Pacer pacer_;  // has a lock of its own

@@ -72,9 +72,10 @@ class ReadMethods {
   template <Arithmetic T = typename K::Element>
   std::future<T> into_scalar_async(Loc where = Loc::current()) const {
     client::check_single(value(), at(where, "into_scalar_async"));
-    return std::async(std::launch::deferred, [data = client::to_data_async(value())]() mutable -> T {
-      return client::wait_for(std::move(data)).template to_vec_as<T>()[0];
-    });
+    return std::async(std::launch::deferred,
+                      [data = client::to_data_async(value()), patience = client::patience_of(value())]() mutable -> T {
+                        return client::wait_for(std::move(data), patience).template to_vec_as<T>()[0];
+                      });
   }
 
   Result<TensorData> try_to_data(Loc where = Loc::current()) const {

@@ -12,8 +12,13 @@
 namespace burn::client {
 namespace {
 
-std::vector<std::future<TensorData>> ask(const std::vector<Value>& values) {
-  std::vector<std::future<TensorData>> asked;
+struct Asked {
+  std::future<TensorData> answer;
+  std::chrono::microseconds patience;
+};
+
+std::vector<Asked> ask(const std::vector<Value>& values) {
+  std::vector<Asked> asked;
   asked.reserve(values.size());
   std::deque<proto::Burst> bursts;  // what goes to one device leaves together
   std::vector<const DeviceState*> devices;
@@ -23,14 +28,14 @@ std::vector<std::future<TensorData>> ask(const std::vector<Value>& values) {
     devices.push_back(device);
     bursts.emplace_back(value.device()->session());
   }
-  for (const auto& value : values) asked.push_back(to_data_async(value));
+  for (const auto& value : values) asked.push_back({to_data_async(value), patience_of(value)});
   return asked;
 }
 
-std::vector<TensorData> wait_for_all(std::vector<std::future<TensorData>> asked) {
+std::vector<TensorData> wait_for_all(std::vector<Asked> asked) {
   std::vector<TensorData> data;
   data.reserve(asked.size());
-  for (auto& future : asked) data.push_back(wait_for(std::move(future)));
+  for (auto& [answer, patience] : asked) data.push_back(wait_for(std::move(answer), patience));
   return data;
 }
 

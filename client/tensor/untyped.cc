@@ -1,8 +1,6 @@
 #include "client/tensor/untyped.h"
 
-#include <chrono>
 #include <ostream>
-#include <thread>
 
 #include "base/error.h"
 #include "client/fail.h"
@@ -57,16 +55,12 @@ std::future<TensorData> to_data_async(const Value& value) {
   return future;
 }
 
-TensorData to_data(const Value& value) { return wait_for(to_data_async(value)); }
+TensorData to_data(const Value& value) { return wait_for(to_data_async(value), patience_of(value)); }
 
-TensorData wait_for(std::future<TensorData> data) {
-  // A small answer comes sooner than a sleeping thread wakes. Whoever else wants this core gets it in between.
-  constexpr auto kPatience = std::chrono::microseconds(200);
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
-  while (data.wait_for(std::chrono::seconds(0)) != std::future_status::ready &&
-         std::chrono::steady_clock::now() < deadline) {
-    std::this_thread::yield();
-  }
+std::chrono::microseconds patience_of(const Value& value) { return value.device()->patience(); }
+
+TensorData wait_for(std::future<TensorData> data, std::chrono::microseconds patience) {
+  look_for(data, patience);
   return data.get();
 }
 
