@@ -36,6 +36,7 @@ Status enqueue(const CudaExecutable& executable, const RunMemory& memory, CUstre
 
 Result<CUdeviceptr> CudaStream::Region::at_least(StreamMemory& memory, std::size_t bytes) {
   if (!buffer || buffer->size() < bytes) {
+    is_zero = false;
     buffer = nullptr;  // what runs still use of it is given to nobody but this stream
     BURN_TRY(buffer, memory.allocate(bytes));
   }
@@ -192,8 +193,9 @@ Status CudaStream::launch(const CudaExecutable& executable, const RunArgs& args,
   const auto run = [&](CUgraphExec graph) -> Status {
     Transfers before, after;
     before.store(memory.bindings, words);
-    before.zero(memory.failures, check_bytes);
-    after.copy(found, memory.failures, check_bytes);
+    if (check_bytes > 0 && !failures_.is_zero) before.zero(memory.failures, failures_.buffer->size());
+    after.take(found, memory.failures, check_bytes);
+    if (check_bytes > 0) failures_.is_zero = false;  // unless it gets to its end
     if (graph) {
       captured->add_copies_in(memory, before);
       captured->add_copies_out(memory, after);
@@ -201,7 +203,9 @@ Status CudaStream::launch(const CudaExecutable& executable, const RunArgs& args,
     BURN_RETURN_IF_ERROR(before.launch(mover_, stream_));
     BURN_RETURN_IF_ERROR(graph ? check(driver().cuGraphLaunch(graph, stream_), "cuGraphLaunch")
                                : enqueue(executable, memory, stream_, left_out));
-    return after.launch(mover_, stream_);
+    BURN_RETURN_IF_ERROR(after.launch(mover_, stream_));
+    if (check_bytes > 0) failures_.is_zero = true;
+    return {};
   };
   if (!captured) return run(nullptr);
   BURN_RETURN_IF_ERROR(captured->graph.enqueue(stream_, std::ref(run)));

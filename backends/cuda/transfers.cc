@@ -28,12 +28,17 @@ const KernelSource& Transfers::source() {
       "  if (blockIdx.y >= batch.piece_count) return;\n"
       "  const u64 bytes = batch.bytes[blockIdx.y], vectors = bytes / 16;\n"
       "  auto* to = reinterpret_cast<uint4*>(batch.to[blockIdx.y]);\n"
-      "  const auto* from = reinterpret_cast<const uint4*>(batch.from[blockIdx.y]);\n"
-      "  for (u64 i = blockIdx.x * 256 + threadIdx.x; i < vectors; i += gridDim.x * 256)\n"
+      "  auto* from = reinterpret_cast<uint4*>(batch.from[blockIdx.y] & ~u64{1});\n"
+      "  const bool is_taken = batch.from[blockIdx.y] & 1;\n"
+      "  for (u64 i = blockIdx.x * 256 + threadIdx.x; i < vectors; i += gridDim.x * 256) {\n"
       "    to[i] = from ? from[i] : uint4{};\n"
+      "    if (is_taken) from[i] = uint4{};\n"
+      "  }\n"
       "  const u64 rest = vectors * 16 + threadIdx.x;\n"
-      "  if (blockIdx.x == 0 && rest < bytes)\n"
+      "  if (blockIdx.x == 0 && rest < bytes) {\n"
       "    reinterpret_cast<char*>(to)[rest] = from ? reinterpret_cast<const char*>(from)[rest] : 0;\n"
+      "    if (is_taken) reinterpret_cast<char*>(from)[rest] = 0;\n"
+      "  }\n"
       "}\n"};
   return text;
 }

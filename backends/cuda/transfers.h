@@ -15,6 +15,8 @@ class Transfers {
   // Addresses are those of whole allocations, or multiples of 16 bytes in them; host memory has to be pinned.
   void copy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes);
   void zero(CUdeviceptr to, std::size_t bytes) { copy(to, 0, bytes); }
+  // Copies, and leaves zeros behind.
+  void take(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) { copy(to, from | kTaken, bytes); }
   // By value: the words need not lie still until the device has read them.
   void store(CUdeviceptr to, std::span<const std::uint64_t> words);
 
@@ -25,6 +27,8 @@ class Transfers {
   static const KernelSource& source();
 
  private:
+  static constexpr CUdeviceptr kTaken = 1;  // in an address, which are multiples of 16
+
   struct Piece {
     CUdeviceptr to, from;
     std::size_t bytes;

@@ -328,6 +328,34 @@ TEST_P(ComputingContract, FindsABadIndexInARunThatWasRepeatedOften) {
   device_.found();
 }
 
+// What programs with few indices to look at find is not what those with many found before them, nor the other way
+// round.
+TEST_P(ComputingContract, FindsABadIndexInTheRunThatHasIt) {
+  constexpr int kMany = 40;
+  Writer w;
+  const auto x = w.input(f32(3)), index = w.input({DType::i64, {1}}), last = w.input({DType::i64, {1}});
+  std::vector<ir::Ref> picked;
+  auto from = x;
+  for (int i = 0; i < kMany; ++i) {
+    from = w.add(PointwiseFn::add, {from, x});
+    picked.push_back(w.add(ir::Gather{0}, {from, i + 1 < kMany ? index : last}));
+  }
+  const auto many = compile(w.finish(picked)), one = compile(pick_program());
+  const auto number = [&](std::int64_t i) {
+    return value_or_throw(device_.stream().upload(SharedBytes::own(std::vector<std::int64_t>{i})));
+  };
+  const auto numbers_of_x = value_or_throw(upload({10, 20, 30}));
+  for (int run = 0; run < 12; ++run) {
+    const bool fails_many = run % 4 == 1, fails_one = run % 4 == 2;
+    const auto a = value_or_throw(device_.run(one, {.inputs = {numbers_of_x, number(fails_one ? 5 : 1)}}));
+    const auto b = value_or_throw(device_.run(many, {.inputs = {numbers_of_x, number(2), number(fails_many ? 7 : 0)}}));
+    EXPECT_EQ(failure_of(a, 0) != nullptr, fails_one) << "run " << run;
+    for (std::size_t k = 0; k < kMany; ++k)
+      EXPECT_EQ(failure_of(b, k) != nullptr, fails_many && k + 1 == kMany) << "run " << run << ", " << k;
+  }
+  device_.found();
+}
+
 TEST_P(ComputingContract, LeavesInputsThatOthersHoldAsTheyAre) {
   Writer w;
   const auto x = w.input({DType::f32, {2, 2}});
