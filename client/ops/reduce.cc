@@ -17,6 +17,12 @@ const Value& to_summand(ir::ReduceFn fn, const Value& x, Value& room, const Site
   return room;
 }
 
+ir::Dims all_axes(const Value& x) {
+  ir::Dims axes = ir::Dims::filled(x.rank(), 0);
+  std::iota(axes.begin(), axes.end(), 0);
+  return axes;
+}
+
 }  // namespace
 
 Value reduce(ir::ReduceFn fn, const Value& operand, const ir::Dims& axes, const Site& site) {
@@ -29,9 +35,7 @@ Value reduce_all(ir::ReduceFn fn, const Value& operand, const Site& site) {
   fail_if_empty(operand, "reduce", site);
   Value room;
   const Value& x = to_summand(fn, operand, room, site);
-  ir::Dims axes = ir::Dims::filled(x.rank(), 0);
-  std::iota(axes.begin(), axes.end(), 0);
-  const auto reduced = apply(ir::Reduce{fn, axes}, x, site);
+  const auto reduced = apply(ir::Reduce{fn, all_axes(x)}, x, site);
   return reshape(reduced, ir::Shape{1}, site);
 }
 
@@ -68,11 +72,10 @@ Value mean(const Value& value, const ir::Dims& axes, const Site& site) {
   });
 }
 
+// The shape is changed last: a sum and its division can be one kernel if nothing is between them.
 Value mean_all(const Value& value, const Site& site) {
   fail_if_empty(value, "mean", site);
-  return in_mean_dtype(value, site, [&](const Value& x) {
-    return divide_by_count(reduce_all(ir::ReduceFn::sum, x, site), x.type().num_elements(), site);
-  });
+  return reshape(mean(value, all_axes(value), site), ir::Shape{1}, site);
 }
 
 Value var(const Value& value, const ir::Dims& axes, std::int64_t correction, const Site& site) {
