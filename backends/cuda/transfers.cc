@@ -71,7 +71,7 @@ Status Transfers::launch(const Kernel& kernel, CUstream stream) const {
     piece += batch.piece_count;
     word += batch.word_count;
     // A vector for each thread: a batch of a few hundred KiB takes as long as one access.
-    constexpr std::size_t kBytesOfBlock = 16 * kThreads, kMostBlocks = 512;
+    constexpr std::size_t kBytesOfBlock = std::size_t{16} * kThreads, kMostBlocks = 512;
     const auto blocks = static_cast<unsigned>(std::clamp<std::size_t>(largest / kBytesOfBlock, 1, kMostBlocks));
     void* parameters[] = {&batch};
     BURN_RETURN_IF_ERROR(check(driver().cuLaunchKernel(kernel.function, blocks, std::max(1U, batch.piece_count), 1,

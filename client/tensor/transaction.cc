@@ -32,7 +32,7 @@ std::vector<Asked> ask(const std::vector<Value>& values) {
   return asked;
 }
 
-std::vector<TensorData> wait_for_all(std::vector<Asked> asked) {
+std::vector<TensorData> wait_for_all(std::vector<Asked>&& asked) {
   std::vector<TensorData> data;
   data.reserve(asked.size());
   for (auto& [answer, patience] : asked) data.push_back(wait_for(std::move(answer), patience));

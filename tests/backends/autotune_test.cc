@@ -22,7 +22,7 @@ class Tuning : public ::testing::Test {
   Tuning() : folder_(std::filesystem::path(::testing::TempDir()) / ("autotune" + std::to_string(::getpid()))) {
     std::filesystem::remove_all(folder_);
   }
-  ~Tuning() override { std::filesystem::remove_all(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   Status run(int i) {
     ++runs_;
@@ -115,6 +115,7 @@ TEST_F(Tuning, ForgetsBeforeItGrowsWithoutBound) {
 TEST_F(Tuning, OneKeyIsTimedByOneThread) {
   Autotune tuner({});
   std::vector<std::thread> threads;
+  threads.reserve(4);
   std::atomic<int> timing = 0, most = 0;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {

@@ -303,6 +303,7 @@ TEST_F(CpuTest, SharesAnExecutableBetweenThreads) {
 
   std::atomic<int> wrong = 0;
   std::vector<std::thread> threads;
+  threads.reserve(10);
   for (int t = 0; t < 10; ++t) {
     threads.emplace_back([&] {
       TestDevice device{backend};

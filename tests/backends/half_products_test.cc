@@ -174,7 +174,7 @@ class Cornered {
 };
 
 TEST(ProductsByTiles, ReadAndWriteNothingBehindTheMatrices) {
-  for (const auto& [m, n, k] : {std::array{17, 23, 35}, {1, 1, 1}, {33, 50, 31}, {70, 15, 66}}) {
+  for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{17, 23, 35}, {1, 1, 1}, {33, 50, 31}, {70, 15, 66}}) {
     for (const bool a_transposed : {false, true}) {
       for (const bool b_transposed : {false, true}) {
         const Cornered a(m * k), b(k * n), c(m * n);
@@ -197,15 +197,16 @@ TEST(ProductsByTiles, ThatAreInterruptedLeaveTheNextOnesAlone) {
   for (const auto& tiles : dot_tiles()) {
     SCOPED_TRACE(tiles.name);
     const auto by_tiles = [&](cpu::Run&, const HalfProduct& p) { return multiply_by_tiles(tiles, p); };
-    const std::vector<std::uint16_t> ones(2000 * 2000, BFloat16(1).bits);
-    std::vector<std::uint16_t> y(2000 * 2000);
-    const HalfProduct p{.m = 2000,
-                        .n = 2000,
-                        .k = 2000,
-                        .a = {ones.data(), 2000, false},
-                        .b = {ones.data(), 2000, false},
+    constexpr std::size_t kSize = 2000;
+    const std::vector<std::uint16_t> ones(kSize * kSize, BFloat16(1).bits);
+    std::vector<std::uint16_t> y(kSize * kSize);
+    const HalfProduct p{.m = kSize,
+                        .n = kSize,
+                        .k = kSize,
+                        .a = {ones.data(), kSize, false},
+                        .b = {ones.data(), kSize, false},
                         .c = y.data(),
-                        .c_stride = 2000};
+                        .c_stride = kSize};
     Interrupt interrupt;
     std::thread other([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));

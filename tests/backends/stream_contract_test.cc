@@ -57,7 +57,7 @@ class BackendContract : public ::testing::TestWithParam<backends::BackendKind> {
     std::ranges::copy(bytes.span(), std::as_writable_bytes(std::span(numbers)).begin());
     return numbers;
   }
-  std::shared_ptr<backends::Executable> compile(ir::Program program) {
+  std::shared_ptr<backends::Executable> compile(const ir::Program& program) {
     return value_or_throw(device_.compile(program));
   }
   // Why an output is not there, whenever it was found out; null: it is.
@@ -276,10 +276,11 @@ TEST_P(ComputingContract, RunsAProgramAgainAndAgainWithOperandsThatMove) {
   auto held = value_or_throw(upload(std::vector<float>(kSize, 0.0F)));
   std::vector<BufferPtr> losses, kept, batches;
   std::vector<double> expected_losses;
-  for (int run = 0; run < 60; ++run) {
+  for (std::int64_t run = 0; run < 60; ++run) {
     std::vector<float> numbers(kSize);
-    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>((i * 7 + 13 * run) % 32);
-    const auto at = static_cast<std::int64_t>(run * 17 % kSize);
+    for (std::int64_t i = 0; i < kSize; ++i)
+      numbers[static_cast<std::size_t>(i)] = static_cast<float>((i * 7 + 13 * run) % 32);
+    const auto at = run * 17 % kSize;
     const double step = run % 3 == 0 ? 0.5 : 0.25;
     const std::uint64_t scalar = std::bit_cast<std::uint64_t>(step);
     batches.push_back(value_or_throw(upload(numbers)));
@@ -375,6 +376,7 @@ TEST_P(ComputingContract, SharesAnExecutableBetweenStreams) {
       backend->compile(std::make_shared<const ir::Program>(w.finish({w.add(PointwiseFn::add, {x, x})}))));
   std::atomic<int> right = 0;
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       TestDevice device{backend};

@@ -176,11 +176,9 @@ Result<Array> half_product(Run& run, std::span<Array> operands, const ir::Tensor
   BURN_TRY(Array b, multipliable(run, operands[1], type.dtype));
   Array c = y;
   merge_batch(a, b, c);
-  std::optional<Array> in_floats;  // an array of its own
   const auto compute = [&](int way) -> Status {
     if (way != kInFloats) return multiply_half_batch(run, type.dtype, a, b, c, way);
-    BURN_TRY(in_floats, product(run, operands, type));
-    return {};
+    return product(run, operands, type).status();
   };
   int way = kInFloats;
   with_products<std::uint16_t>(a, b, c, [&](const HalfProduct& first, std::int64_t count, const auto&) {
@@ -190,8 +188,7 @@ Result<Array> half_product(Run& run, std::span<Array> operands, const ir::Tensor
   });
   if (way != kInFloats && compute(way).ok()) return y;
   // Of a class of sizes that oneDNN has a kernel for, it may not have one for all; tiles need some memory.
-  BURN_RETURN_IF_ERROR(compute(kInFloats));
-  return *std::move(in_floats);
+  return product(run, operands, type);
 }
 
 }  // namespace
