@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <deque>
+#include <future>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <random>
 
@@ -61,14 +63,12 @@ class Uploads : public ::testing::TestWithParam<const char*> {
     });
   }
   void synchronize() {
-    std::mutex done;
-    done.lock();
-    stream_->synchronize([&](const Status& status) {
+    const auto done = std::make_shared<std::promise<void>>();
+    stream_->synchronize([done](const Status& status) {
       EXPECT_TRUE(status.ok()) << status.to_string();
-      done.unlock();
+      done->set_value();
     });
-    done.lock();
-    done.unlock();
+    done->get_future().wait();
   }
   void expect_right() {
     synchronize();
