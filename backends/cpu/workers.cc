@@ -102,7 +102,7 @@ Workers::Piece Workers::Deal::share(std::int64_t i) const {
 
 // A quarter of what is left, or less where several threads have a share together.
 Workers::Deal Workers::deal(const Job& job) const {
-  const auto shares = std::min<std::int64_t>({job.parts, count_ + 1, kMostShares});
+  const auto shares = static_cast<std::int32_t>(std::min<std::int64_t>({job.parts, count_ + 1, kMostShares}));
   return {job.parts, shares, 4 * ((count_ + shares) / shares)};
 }
 
@@ -122,7 +122,6 @@ void Workers::run(const Job& job) {
   board->job = job;
   board->deal = deal;
   board->has_failed.store(false, std::memory_order_relaxed);
-  board->share_count = static_cast<std::int32_t>(deal.shares);
   for (std::int64_t s = 0; s < deal.shares; ++s) {
     auto& share = board->shares[static_cast<std::size_t>(s)];
     const auto [begin, end] = deal.share(s);
@@ -167,9 +166,9 @@ Workers::Board* Workers::claim() {
 // those go on.
 void Workers::invite(Board& board) {
   for (int woken = 0; woken < 2;) {
-    if (board.invited.load(std::memory_order_relaxed) >= board.share_count) return;
+    if (board.invited.load(std::memory_order_relaxed) >= board.deal.shares) return;
     const auto share = board.invited.fetch_add(1, std::memory_order_relaxed);
-    if (share >= board.share_count) return;
+    if (share >= board.deal.shares) return;
     auto& worker = workers_[static_cast<std::size_t>((board.first_worker + share - 1) % count_)];
     worker.bell.fetch_add(1);
     if (!worker.is_asleep) continue;
@@ -181,7 +180,7 @@ void Workers::invite(Board& board) {
 
 // invite()'s inverse; a thread without a share of its own begins with another's.
 std::int32_t Workers::share_of(int worker, const Board& board) const {
-  return ((worker - board.first_worker + count_) % count_ + 1) % board.share_count;
+  return ((worker - board.first_worker + count_) % count_ + 1) % board.deal.shares;
 }
 
 void Workers::serve(int index) {
@@ -267,8 +266,8 @@ Workers::Piece Workers::take(const Deal& deal, Share& from) {
 
 // Of the share, or else of the next one that has some; empty: all are taken.
 Workers::Piece Workers::take(Board& board, std::int32_t share) {
-  for (std::int32_t k = 0; k < board.share_count; ++k) {
-    const auto piece = take(board.deal, board.shares[static_cast<std::size_t>((share + k) % board.share_count)]);
+  for (std::int32_t k = 0; k < board.deal.shares; ++k) {
+    const auto piece = take(board.deal, board.shares[static_cast<std::size_t>((share + k) % board.deal.shares)]);
     if (!piece.is_empty()) return piece;
   }
   return {};

@@ -84,7 +84,8 @@ class Workers {
   };
   // How a job's parts are dealt out and taken, whoever takes them.
   struct Deal {
-    std::int64_t parts, shares;
+    std::int64_t parts;
+    std::int32_t shares;
     std::int64_t fraction;  // of what is left of a share, that one piece is
 
     Piece share(std::int64_t i) const;
@@ -107,7 +108,6 @@ class Workers {
     std::condition_variable done;
     Job job{};
     Deal deal{};
-    std::int32_t share_count = 0;
     std::int32_t first_worker = 0;  // who has the second share
     std::vector<Share> shares;
   };

@@ -35,7 +35,9 @@ class SpareCore {
 
   // False: there is none.
   bool take() {
-    if (!is_taken_) is_taken_ = ++taken_ <= cores_to_spare() || (--taken_, false);
+    if (is_taken_) return true;
+    is_taken_ = ++taken_ <= cores_to_spare();
+    if (!is_taken_) --taken_;
     return is_taken_;
   }
 

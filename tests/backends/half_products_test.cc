@@ -109,8 +109,17 @@ TEST_F(HalfProducts, InBandsOfRowsAndOfColumns) {
   }
 }
 
-TEST(ProductsByTiles, AreThoseOfAnyInstructionsThatThisMachineHas) {
-  if (dot_tiles().empty()) GTEST_SKIP() << "no instructions for bf16 here";
+class ProductsByTiles : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (dot_tiles().empty()) GTEST_SKIP() << "this processor has no instructions for bf16, or BURN_ISA leaves them out";
+  }
+  static HalfProduct square(std::int64_t size, const std::uint16_t* a, const std::uint16_t* b, std::uint16_t* c) {
+    return {.m = size, .n = size, .k = size, .a = {a, size, false}, .b = {b, size, false}, .c = c, .c_stride = size};
+  }
+};
+
+TEST_F(ProductsByTiles, AreThoseOfAnyInstructionsThatThisMachineHas) {
   for (const auto& tiles : dot_tiles()) {
     SCOPED_TRACE(tiles.name);
     const auto by_tiles = [&](cpu::Run&, const HalfProduct& p) { return multiply_by_tiles(tiles, p); };
@@ -122,7 +131,7 @@ TEST(ProductsByTiles, AreThoseOfAnyInstructionsThatThisMachineHas) {
   }
 }
 
-TEST(ProductsByTiles, OfAnySizesAndStrides) {
+TEST_F(ProductsByTiles, OfAnySizesAndStrides) {
   std::mt19937 random(7);
   const auto below = [&](std::int64_t end) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(end)); };
   for (int i = 0; i < 60; ++i) {
@@ -136,7 +145,7 @@ TEST(ProductsByTiles, OfAnySizesAndStrides) {
 
 // More rows than are packed at once, more than a cell has each way, and a depth in pieces; also by one thread alone, as
 // the products of a batch are.
-TEST(ProductsByTiles, OfMoreThanIsPackedAtOnce) {
+TEST_F(ProductsByTiles, OfMoreThanIsPackedAtOnce) {
   for (const auto& tiles : dot_tiles()) {
     SCOPED_TRACE(tiles.name);
     const auto by_tiles = [&](cpu::Run&, const HalfProduct& p) { return multiply_by_tiles(tiles, p); };
@@ -173,7 +182,7 @@ class Cornered {
   std::size_t size_;
 };
 
-TEST(ProductsByTiles, ReadAndWriteNothingBehindTheMatrices) {
+TEST_F(ProductsByTiles, ReadAndWriteNothingBehindTheMatrices) {
   for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{17, 23, 35}, {1, 1, 1}, {33, 50, 31}, {70, 15, 66}}) {
     for (const bool a_transposed : {false, true}) {
       for (const bool b_transposed : {false, true}) {
@@ -193,20 +202,14 @@ TEST(ProductsByTiles, ReadAndWriteNothingBehindTheMatrices) {
   }
 }
 
-TEST(ProductsByTiles, ThatAreInterruptedLeaveTheNextOnesAlone) {
+TEST_F(ProductsByTiles, ThatAreInterruptedLeaveTheNextOnesAlone) {
   for (const auto& tiles : dot_tiles()) {
     SCOPED_TRACE(tiles.name);
     const auto by_tiles = [&](cpu::Run&, const HalfProduct& p) { return multiply_by_tiles(tiles, p); };
     constexpr std::size_t kSize = 2000;
     const std::vector<std::uint16_t> ones(kSize * kSize, BFloat16(1).bits);
     std::vector<std::uint16_t> y(kSize * kSize);
-    const HalfProduct p{.m = kSize,
-                        .n = kSize,
-                        .k = kSize,
-                        .a = {ones.data(), kSize, false},
-                        .b = {ones.data(), kSize, false},
-                        .c = y.data(),
-                        .c_stride = kSize};
+    const auto p = square(kSize, ones.data(), ones.data(), y.data());
     Interrupt interrupt;
     std::thread other([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -216,7 +219,8 @@ TEST(ProductsByTiles, ThatAreInterruptedLeaveTheNextOnesAlone) {
       const InterruptScope scope(&interrupt);
       EXPECT_THROW(
           {
-            while (true) static_cast<void>(multiply_by_tiles(tiles, p));
+            while (multiply_by_tiles(tiles, p).ok()) {
+            }
           },
           Interrupted);
     }
@@ -225,7 +229,7 @@ TEST(ProductsByTiles, ThatAreInterruptedLeaveTheNextOnesAlone) {
   }
 }
 
-TEST(ProductsByTiles, KeepInfinityAndNan) {
+TEST_F(ProductsByTiles, KeepInfinityAndNan) {
   constexpr std::int64_t kSize = 40;
   const auto bits = [](float x) { return BFloat16(x).bits; };
   std::vector<std::uint16_t> a(kSize * kSize, bits(1)), b(kSize * kSize, bits(2)), y(kSize * kSize);
@@ -234,14 +238,7 @@ TEST(ProductsByTiles, KeepInfinityAndNan) {
   a[9 * kSize] = bits(INFINITY), a[9 * kSize + 1] = bits(-INFINITY);
   for (const auto& tiles : dot_tiles()) {
     SCOPED_TRACE(tiles.name);
-    const HalfProduct p{.m = kSize,
-                        .n = kSize,
-                        .k = kSize,
-                        .a = {a.data(), kSize, false},
-                        .b = {b.data(), kSize, false},
-                        .c = y.data(),
-                        .c_stride = kSize};
-    ASSERT_TRUE(multiply_by_tiles(tiles, p).ok());
+    ASSERT_TRUE(multiply_by_tiles(tiles, square(kSize, a.data(), b.data(), y.data())).ok());
     const auto at = [&](std::int64_t i) {
       BFloat16 x;
       x.bits = y[static_cast<std::size_t>(i * kSize + 39)];

@@ -1,7 +1,7 @@
 #include "backends/cpu/isa/dot_tiles.h"
 
 #include <algorithm>
-#include <array>
+#include <vector>
 
 #include "backends/cpu/isa/isa.h"
 
@@ -226,25 +226,19 @@ bool has_tiles() {
   return ::syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
-struct Found {
-  std::array<DotTiles, 2> tiles;
-  std::size_t count = 0;
-};
-
-Found find() {
-  Found found;
+std::vector<DotTiles> find() {
+  std::vector<DotTiles> found;
   if (!runs_v4()) return found;
-  if (has_tiles()) found.tiles[found.count++] = {"AMX", begin_tiles, multiply_tiles, end_tiles};
-  if (__builtin_cpu_supports("avx512bf16") != 0)
-    found.tiles[found.count++] = {"AVX-512", do_nothing, multiply_vectors, do_nothing};
+  if (has_tiles()) found.push_back({"AMX", begin_tiles, multiply_tiles, end_tiles});
+  if (__builtin_cpu_supports("avx512bf16") != 0) found.push_back({"AVX-512", do_nothing, multiply_vectors, do_nothing});
   return found;
 }
 
 }  // namespace
 
 std::span<const DotTiles> dot_tiles() {
-  static const Found found = find();
-  return std::span(found.tiles).first(found.count);
+  static const auto& found = *new std::vector(find());  // of threads that outlive us
+  return found;
 }
 
 void pack_left(const DotLines& lines, const PanelRange& range, std::uint32_t* packed) {
