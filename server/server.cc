@@ -16,6 +16,7 @@
 #include "backends/registry.h"
 #include "base/error.h"
 #include "base/fork.h"
+#include "base/thread.h"
 #include "net/listen/headroom.h"
 #include "net/listen/listener.h"
 #include "net/serve/connection.h"
@@ -42,9 +43,9 @@ class Server::Impl final : public net::Acceptor {
                                      net::with_room_for_operators(options.sessions, options.sessions_per_peer))),
         host_(std::make_shared<WorkerHost>(open(options), quotas(options), seconds{options.session_lease}, gate_)) {
     throw_if_error(gate_->tokens().reload());
-    reaper_ = std::thread{[this] { reap(); }};
+    reaper_ = start_thread("burn-reaper", [this] { reap(); });
     try {
-      doorkeeper_ = std::thread{[this] { keep_door(); }};
+      doorkeeper_ = start_thread("burn-door", [this] { keep_door(); });
       listen();
     } catch (...) {
       stop();

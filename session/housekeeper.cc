@@ -2,6 +2,7 @@
 
 #include "base/host_block.h"
 #include "base/pages.h"
+#include "base/thread.h"
 
 namespace burn::session {
 namespace {
@@ -12,7 +13,7 @@ constexpr std::uint64_t kWorthTrimming = std::uint64_t{64} << 20;
 }  // namespace
 
 Housekeeper::Housekeeper(backends::Backend& backend, const IdleMemory& policy) : backend_(backend), policy_(policy) {
-  thread_ = std::thread{[this] { work(); }};
+  thread_ = start_thread("burn-keeper", [this] { work(); });
 }
 
 Housekeeper::~Housekeeper() {

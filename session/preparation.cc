@@ -7,6 +7,7 @@
 #include "base/fork.h"
 #include "base/machine.h"
 #include "base/settings.h"
+#include "base/thread.h"
 
 namespace burn::session {
 namespace {
@@ -51,7 +52,7 @@ Preparers::Preparers() : Preparers(wanted_threads()) {}
 
 Preparers::Preparers(std::size_t threads) {
   try {
-    while (threads_.size() < threads) threads_.emplace_back([this] { work(); });
+    while (threads_.size() < threads) threads_.push_back(start_thread("burn-plan", [this] { work(); }));
   } catch (const std::system_error&) {  // the system has no more: it goes with fewer
   }
 }

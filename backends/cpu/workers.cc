@@ -12,6 +12,7 @@
 
 #include "backends/cpu/parallel.h"
 #include "base/fork.h"
+#include "base/thread.h"
 #include "base/turns.h"
 
 namespace burn::backends::cpu {
@@ -90,7 +91,7 @@ Workers::Workers(int count)
   const auto shares = static_cast<std::size_t>(std::min(count + 1, kMostShares));
   for (int b = 0; b < kMostOpen; ++b) boards_[b].shares = std::vector<Share>(shares);
   try {
-    for (int i = 0; i < count; ++i) std::thread([this, i] { serve(i); }).detach();
+    for (int i = 0; i < count; ++i) start_thread("burn-cpu", [this, i] { serve(i); }).detach();
   } catch (const std::system_error&) {  // who is not there hears no bell, and the others take its shares
   }
 }

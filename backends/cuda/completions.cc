@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 
 #include "base/machine.h"
+#include "base/thread.h"
 
 namespace burn::backends::cuda {
 namespace {
@@ -49,7 +50,10 @@ class SpareCore {
 }  // namespace
 
 Completions::Completions(CUcontext context, CUstream stream, std::shared_ptr<Events> events)
-    : context_(context), stream_(stream), events_(std::move(events)), thread_([this] { work(); }) {}
+    : context_(context),
+      stream_(stream),
+      events_(std::move(events)),
+      thread_(start_thread("burn-device", [this] { work(); })) {}
 
 Completions::~Completions() {
   {

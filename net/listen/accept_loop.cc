@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/thread.h"
 #include "net/listen/headroom.h"
 #include "net/listen/received_bytes.h"
 
@@ -42,7 +43,7 @@ Result<std::unique_ptr<AcceptLoop>> AcceptLoop::start(UniqueFd listening, std::s
     return unavailable("cannot wait for connections: " + errno_text(errno));
   }
   try {
-    loop->thread_ = std::thread{[self = loop.get()] { self->run(); }};
+    loop->thread_ = start_thread("burn-accept", [self = loop.get()] { self->run(); });
   } catch (const std::system_error& error) {
     return unavailable(std::string{"cannot start a thread: "} + error.what());
   }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/settings.h"
+#include "base/thread.h"
 #include "ir/catalogue.h"
 #include "net/dial/connect.h"
 #include "net/remote/conversation.h"
@@ -90,7 +91,7 @@ Status Conversation::start() {
 
 bool Conversation::start_connecting() {
   try {
-    std::thread([self = shared_from_this()] { self->connect(); }).detach();
+    start_thread("burn-dial", [self = shared_from_this()] { self->connect(); }).detach();
     return true;
   } catch (const std::system_error&) {
     return false;  // there are no more threads

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/thread.h"
 #include "net/dial/connect.h"
 #include "net/remote/as_said.h"
 #include "net/remote/conversation.h"
@@ -63,7 +64,7 @@ void Conversation::on_closed(Status said) {
 // The channel's thread carries everybody's answers: it must not wait for a connection.
 bool Conversation::start_redialling() {
   try {
-    std::thread([self = shared_from_this()] { self->redial(); }).detach();
+    start_thread("burn-dial", [self = shared_from_this()] { self->redial(); }).detach();
   } catch (const std::system_error&) {
     return false;  // there are no more threads
   }

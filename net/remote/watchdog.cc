@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/fork.h"
+#include "base/thread.h"
 
 namespace burn::net {
 namespace {
@@ -18,7 +19,7 @@ class Watchdog {
  public:
   // Is there to the end of the process.
   Watchdog() {
-    std::thread([this] { run(); }).detach();
+    start_thread("burn-watchdog", [this] { run(); }).detach();
   }
 
   void add(std::weak_ptr<Watched> watched, std::chrono::milliseconds interval) {

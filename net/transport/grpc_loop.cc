@@ -7,6 +7,7 @@
 #include <grpcpp/completion_queue.h>
 #include <grpcpp/support/time.h>
 
+#include "base/thread.h"
 #include "base/turns.h"
 
 namespace burn::net {
@@ -54,7 +55,7 @@ class Later final : public GrpcTag {
 }  // namespace
 
 GrpcLoop::GrpcLoop(std::unique_ptr<grpc::CompletionQueue> queue)
-    : queue_(std::move(queue)), thread_([this] { run(); }) {}
+    : queue_(std::move(queue)), thread_(start_thread("burn-grpc", [this] { run(); })) {}
 
 GrpcLoop::~GrpcLoop() { stop(); }
 

@@ -8,6 +8,7 @@
 #include <boost/asio/post.hpp>
 #include <openssl/crypto.h>
 
+#include "base/thread.h"
 #include "base/turns.h"
 
 namespace burn::net {
@@ -47,7 +48,7 @@ void IoThreads::start_one() {
   loops_.reserve(loops_.size() + 1);              // what follows the thread's start must not fail
   auto context = std::make_shared<IoContext>(1);  // 1: a hint that one thread runs it
   auto work = std::make_shared<Guard>(asio::make_work_guard(*context));
-  std::thread thread{[context] { run(*context); }};
+  std::thread thread = start_thread("burn-io", [context] { run(*context); });
   loops_.push_back({std::move(context), std::move(work), std::move(thread)});
 }
 
