@@ -25,9 +25,9 @@ class CudaExecutable final : public Executable {
   const std::vector<std::pair<std::int64_t, ir::DType>>& scalars() const { return scalars_; }
   bool reads_bindings() const { return !scalars_.empty() || program_.random_blocks > 0; }
 
-  // Whether an output is computed from an input, or from what a check looks at.
-  bool depends_on_input(std::size_t output, std::size_t input) const { return inputs_of_[output][input]; }
-  bool depends_on_check(std::size_t output, std::size_t check) const { return checks_of_[output][check]; }
+  // Marks the inputs that an output is computed from, and the checks that look at what it is computed from.
+  const std::vector<bool>& inputs_of(std::size_t output) const { return inputs_of_[output]; }
+  const std::vector<bool>& checks_of(std::size_t output) const { return checks_of_[output]; }
 
   // The steps that cannot be done where there is no memory for these outputs, and the outputs that are lost with them,
   // which are marked, too.

@@ -48,11 +48,16 @@ Result<RunResult> CudaStream::run(const std::shared_ptr<Executable>& executable,
   BURN_RETURN_IF_ERROR(program.check_args(args));
   if (interrupted_.load(std::memory_order_relaxed)) return cancelled("the run was cancelled: its session ends");
   device_->make_current();
+  const Outcome* sound = nullptr;                         // many inputs have the same
   for (std::size_t i = 0; i < args.inputs.size(); ++i) {  // what is known by now of what the device found
     if (!args.inputs[i]) continue;
-    if (auto failure = failure_of(args.inputs[i])) {
+    const auto* const outcome = cuda(args.inputs[i]).outcome.get();
+    if (outcome == nullptr || outcome == sound) continue;
+    if (auto failure = outcome->failure()) {
       if (args.failures.empty()) args.failures.resize(args.inputs.size());
       if (!args.failures[i]) args.failures[i] = std::move(failure);
+    } else {
+      sound = outcome;
     }
   }
   const auto known = args.failures;
@@ -269,30 +274,13 @@ void CudaStream::watch_checks(const std::shared_ptr<Executable>& executable, con
 
 void CudaStream::inherit_outcomes(const CudaExecutable& executable, const RunArgs& args,
                                   const std::shared_ptr<Report>& report, RunResult& result) {
-  const bool is_open =
-      std::ranges::any_of(args.inputs, [](const BufferPtr& input) { return cuda(input).outcome != nullptr; });
-  std::vector<std::shared_ptr<const Outcome>> outcomes(result.outputs.size());  // an output may be an input's buffer
-  for (std::size_t k = 0; k < result.outputs.size(); ++k) {
-    std::vector<Outcome::Entry> entries;
-    for (std::size_t i = 0; is_open && i < args.inputs.size(); ++i) {
-      const auto& outcome = cuda(args.inputs[i]).outcome;
-      if (!outcome || !executable.depends_on_input(k, i)) continue;
-      for (const auto& entry : outcome->entries()) {
-        const bool is_settled = entry.report->is_known() && !entry.report->failure(entry.check);
-        const auto is_same = [&](const Outcome::Entry& other) {
-          return other.report == entry.report && other.check == entry.check;
-        };
-        if (!is_settled && std::ranges::none_of(entries, is_same)) entries.push_back(entry);
-      }
-    }
-    for (std::size_t c = 0; report && c < executable.lowered().checks.size(); ++c) {
-      if (executable.depends_on_check(k, c)) entries.push_back({report, c});
-    }
-    if (!entries.empty()) outcomes[k] = std::make_shared<const Outcome>(std::move(entries));
-  }
+  std::vector<const Outcome*> of_inputs(args.inputs.size());
+  std::ranges::transform(args.inputs, of_inputs.begin(),
+                         [](const BufferPtr& input) { return cuda(input).outcome.get(); });
+  Inheritance inheritance(of_inputs, report);
   for (std::size_t k = 0; k < result.outputs.size(); ++k) {
     if (result.outputs[k] && executable.lowered().outputs[k].shares_input < 0)
-      cuda(result.outputs[k]).outcome = outcomes[k];
+      cuda(result.outputs[k]).outcome = inheritance.of(executable.inputs_of(k), executable.checks_of(k));
   }
 }
 

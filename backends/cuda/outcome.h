@@ -3,7 +3,10 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "backends/cuda/memory.h"
@@ -14,7 +17,9 @@ namespace burn::backends::cuda {
 // is_known().
 class Report {
  public:
-  explicit Report(std::size_t checks) : failures_(checks) {}
+  explicit Report(std::size_t checks) : number_(next_number_++), failures_(checks) {}
+
+  std::uint64_t number() const { return number_; }  // rises from run to run
 
   bool is_known() const { return is_known_.load(std::memory_order_acquire); }
   // Null: the check found nothing. Requires: is_known().
@@ -25,6 +30,9 @@ class Report {
   void publish() { is_known_.store(true, std::memory_order_release); }
 
  private:
+  static inline constinit std::atomic<std::uint64_t> next_number_ = 0;
+
+  const std::uint64_t number_;
   std::vector<Failure> failures_;
   std::atomic<bool> is_known_ = false;
 };
@@ -50,6 +58,34 @@ class Outcome {
 
  private:
   const std::vector<Entry> entries_;
+};
+
+// What a run's outputs hang on, given what its inputs do: outputs that are computed from the same have one outcome.
+// While the device is many runs behind, there is a check of each of them, which every parameter hangs on.
+class Inheritance {
+ public:
+  using OutcomePtr = std::shared_ptr<const Outcome>;
+
+  // `inputs`: their outcomes, null where there is none; not needed later. `report`: of the run's own checks; null: it
+  // has none.
+  Inheritance(std::span<const Outcome* const> inputs, std::shared_ptr<const Report> report);
+
+  // Of an output that is computed from the inputs and checks that are marked; null: there is nothing to wait for.
+  OutcomePtr of(const std::vector<bool>& inputs, const std::vector<bool>& checks);
+
+ private:
+  using Entries = std::vector<Outcome::Entry>;
+  struct Known {
+    std::vector<bool> sources, checks;
+    OutcomePtr outcome;
+  };
+
+  Entries entries_of(const std::vector<bool>& sources, const std::vector<bool>& checks) const;
+
+  const std::shared_ptr<const Report> report_;
+  std::vector<Entries> sources_;       // the different outcomes of the inputs: what is not settled of them
+  std::vector<std::ptrdiff_t> which_;  // of each input: which of them is its, or -1
+  std::vector<Known> known_;
 };
 
 // Why a buffer has not what it should, as far as that is known; null: nothing is.
