@@ -1,6 +1,7 @@
 #include "session/local_session.h"
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <system_error>
@@ -8,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/thread.h"
 #include "base/turns.h"
 #include "proto/message.h"
 #include "session/call_queue.h"
@@ -25,6 +27,8 @@ namespace {
 constexpr std::size_t kPreparedCalls = 64;
 // Of calls that wait, how many are looked through for runs whose plans have to be compiled again.
 constexpr std::size_t kRunsAhead = 8;
+// Without calls, after which progress is reported.
+constexpr std::chrono::microseconds kQuiet{200};
 
 class QueuedSession final : public LocalSession {
  public:
@@ -44,7 +48,7 @@ class QueuedSession final : public LocalSession {
     }
     worker_->count_session(+1);
     try {
-      executor_ = std::thread{[this] { execute(); }};
+      executor_ = start_thread("burn-session", [this] { execute(); });
     } catch (const std::system_error& failure) {  // the system has no more threads: health() says so
       end_ = resource_exhausted(fmt::format("no thread to be had for the session: {}", failure.what()));
       closing_ = true;
@@ -190,7 +194,7 @@ class QueuedSession final : public LocalSession {
     ask_for(turns);
     std::unique_lock lock{mutex_};
     while (true) {
-      if (calls_.empty() && !executing_) report(lock);
+      if (is_quiet(lock)) report(lock);
       work_.wait(lock, [&] { return !executing_ && (closing_ || (!calls_.empty() && !paused_)); });
       if (closing_) break;
       bool makes_room = false;
@@ -225,6 +229,14 @@ class QueuedSession final : public LocalSession {
     executing_ = false;
     if (closing_) work_.notify_one();
     if (paused_) room_.notify_all();
+  }
+
+  // Nothing to do, and for a while: a client that goes on at once is told with the next calls, as to tell it of each
+  // would take a tenth of a small step's time.
+  bool is_quiet(std::unique_lock<std::mutex>& lock) {
+    if (!progress_ || reported_ == executed_) return false;
+    work_.wait_for(lock, kQuiet, [&] { return closing_ || !calls_.empty(); });
+    return calls_.empty() && !executing_;
   }
 
   void report(std::unique_lock<std::mutex>& lock) {
