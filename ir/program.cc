@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include "base/error.h"
+#include "base/xxh3.h"
 #include "ir/attrs.h"
 #include "ir/op_copy.h"
 #include "ir/op_image.h"
@@ -18,22 +18,23 @@
 namespace burn::ir {
 namespace {
 
-using HashState = std::array<std::uint64_t, 2>;
-
-// What one step adds to a hash: bytes behind the state so far, hashed in one call.
-class HashInput {
+// A part of what a program's hash covers.
+class HashedPart {
  public:
-  explicit HashInput(const HashState& state) { put(state); }
+  explicit HashedPart(ImageHash& hash) : hash_(hash), end_(hash.begin_part()) {}
+  ~HashedPart() { hash_.end_part(end_); }
+  HashedPart(const HashedPart&) = delete;
+  HashedPart& operator=(const HashedPart&) = delete;
 
   template <typename T>
   void put(const T& value) {
     static_assert(std::is_trivially_copyable_v<T> && std::has_unique_object_representations_v<T>);
-    std::memcpy(bytes_ + size_, &value, sizeof(T));
-    size_ += sizeof(T);
+    std::memcpy(end_, &value, sizeof(T));
+    end_ += sizeof(T);
   }
   template <typename Kind>
   void put_op(const Kind& kind) {
-    size_ = static_cast<std::size_t>(detail::put_image(bytes_ + size_, kind) - bytes_);
+    end_ = detail::put_image(end_, kind);
   }
   void put_type(const TensorType& type) {
     put(type.dtype);
@@ -46,25 +47,24 @@ class HashInput {
     if (refs.size() <= kInlineRefs) {
       for (const auto ref : refs) put(ref.code());
     } else {
-      put(digest(XXH3_128bits(refs.data(), refs.size_bytes())));
+      const auto digest = XXH3_128bits(refs.data(), refs.size_bytes());
+      put(digest.low64);
+      put(digest.high64);
     }
   }
 
-  HashState hash() const { return digest(XXH3_128bits(bytes_, size_)); }
-
  private:
   static constexpr std::size_t kInlineRefs = 16;
+  // Beside an op: a count 8, refs 64, whether it is recomputed 1. An input: a type 66, and 2 more.
+  static_assert(ImageHash::kMostOfPart >= kMaxOpImage + 8 + 4 * kInlineRefs + 1);
 
-  static HashState digest(const XXH128_hash_t& hash) { return {hash.low64, hash.high64}; }
-
-  // The rest: state 16, count 8, refs 64, whether it is recomputed 1; or of an input: a type 66, and 2 more.
-  std::byte bytes_[kMaxOpImage + 96];
-  std::size_t size_ = 0;
+  ImageHash& hash_;
+  std::byte* end_;
 };
 
 // No op starts with these bytes.
 enum class Part : std::uint8_t { input = 254, outputs = 255 };
-static_assert(std::variant_size_v<Op> < 254);
+static_assert(std::variant_size_v<Op> <= static_cast<std::size_t>(ImageHash::kFolded));
 
 bool exists(const Program& program, Ref ref) {
   const auto index = static_cast<std::size_t>(ref.index());
@@ -199,11 +199,12 @@ Result<Ref> ProgramBuilder::append(const Kind& kind, std::span<const TensorType*
     BURN_RETURN_IF_ERROR(take_turn(kind, program_));
 
   // Of the results' types nothing: they follow from the op and the inputs, whose types seal() adds.
-  HashInput input_bytes{state_};
-  input_bytes.put_op(kind);
-  input_bytes.put_refs(operands);
-  input_bytes.put(static_cast<std::uint8_t>(recompute));
-  state_ = input_bytes.hash();
+  {
+    HashedPart part{hash_};
+    part.put_op(kind);
+    part.put_refs(operands);
+    part.put(static_cast<std::uint8_t>(recompute));
+  }
 
   program_.site_key = with_site(program_.site_key, site);
   constexpr bool kEffect = has_effect<Kind>();
@@ -253,22 +254,22 @@ Program ProgramBuilder::finish(std::vector<Ref> outputs) {
 void ProgramBuilder::seal(std::vector<Ref> outputs) {
   program_.outputs = std::move(outputs);
   for (const auto& input : program_.inputs) {
-    HashInput input_bytes{state_};
-    input_bytes.put(Part::input);
-    input_bytes.put_type(input.type);
-    input_bytes.put(static_cast<std::uint8_t>(input.donated));
-    state_ = input_bytes.hash();
+    HashedPart part{hash_};
+    part.put(Part::input);
+    part.put_type(input.type);
+    part.put(static_cast<std::uint8_t>(input.donated));
   }
-  HashInput input_bytes{state_};
-  input_bytes.put(Part::outputs);
-  input_bytes.put_refs(program_.outputs);
-  const auto [low, high] = input_bytes.hash();
+  {
+    HashedPart part{hash_};
+    part.put(Part::outputs);
+    part.put_refs(program_.outputs);
+  }
+  const auto [low, high] = hash_.take();
   program_.hash = {low, high};
-  state_ = {};
 }
 
 void ProgramBuilder::clear() {
-  state_ = {};
+  hash_.clear();
   program_.inputs.clear();
   program_.nodes.clear();
   program_.values.clear();
@@ -282,7 +283,7 @@ void ProgramBuilder::clear() {
 }
 
 Program ProgramBuilder::take() {
-  state_ = {};
+  hash_.clear();
   Program done = std::exchange(program_, {});
   // The next program is most likely the next step of the same training.
   program_.inputs.reserve(done.inputs.size());

@@ -6,13 +6,13 @@
 // with the same hash do the same. Values are immutable; a program is a value too.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "ir/image_hash.h"
 #include "ir/op.h"
 
 namespace burn::ir {
@@ -160,7 +160,7 @@ class ProgramBuilder {
                      CallSite site, bool recompute);
 
   Program program_;
-  std::array<std::uint64_t, 2> state_{};  // the hash of the nodes so far
+  ImageHash hash_;  // of the nodes so far
 };
 
 }  // namespace burn::ir

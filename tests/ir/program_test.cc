@@ -118,6 +118,20 @@ TEST(Program, HashesDifferWhereAnythingMattersDiffers) {
   }
 }
 
+TEST(Program, EveryNodeOfALongProgramCountsInTheHash) {
+  constexpr std::size_t kNodes = 5000;  // several blocks of what is hashed together
+  const auto make = [](std::size_t odd_one) {
+    return written([&](ProgramBuilder& b) {
+      Ref x = b.add_input({DType::f32, {2}});
+      for (std::size_t i = 0; i < kNodes; ++i) x = add(b, i == odd_one ? kMul : kAdd, {x, x});
+      return std::vector{x};
+    });
+  };
+  const auto plain = make(kNodes);
+  EXPECT_EQ(plain.hash, make(kNodes).hash);
+  for (const std::size_t odd_one : {0u, 1u, 700u, 2500u, 4999u}) EXPECT_NE(plain.hash, make(odd_one).hash) << odd_one;
+}
+
 TEST(Program, ManyOperandsAllCountInTheHash) {
   const auto make = [](std::size_t odd_one) {
     return written([&](ProgramBuilder& b) {
