@@ -102,11 +102,22 @@ void Conversation::send_what_fits() {
   if (!channel_ || !welcome_) return;  // later, on the next one
   // NOLINTBEGIN(bugprone-unchecked-optional-access): they are checked, as the conditions
   while (auto next = frames_.next(info_.max_in_flight)) {
+    if (!next->upload_id) {
+      transmit(std::move(next->frame), proto::Lane::control);
+      continue;
+    }
+    channel_->begin_burst();  // a write leaves with its first chunk, and not on this thread
     transmit(std::move(next->frame), proto::Lane::control);
-    if (next->upload_id) uploads_.add(next->seq, *next->upload_id, std::move(next->upload));
+    uploads_.add(next->seq, *next->upload_id, std::move(next->upload));
+    send_chunks();
+    channel_->end_burst();
   }
-  while (auto chunk = uploads_.next()) transmit(proto::encode(*chunk), proto::Lane::bulk);
   // NOLINTEND(bugprone-unchecked-optional-access)
+  send_chunks();
+}
+
+void Conversation::send_chunks() {
+  while (const auto chunk = uploads_.next()) transmit(proto::encode(*chunk), proto::Lane::bulk);
 }
 
 void Conversation::transmit(proto::EncodedFrame frame, proto::Lane lane) {

@@ -124,6 +124,7 @@ class Conversation final : public proto::ChannelHandler,
   bool has_room(std::uint64_t upload_bytes) const;
   Status send_locked(std::unique_lock<std::mutex>& lock, proto::Body body, SharedBytes payload, SharedBytes upload);
   void send_what_fits();
+  void send_chunks();
   void transmit(proto::EncodedFrame frame, proto::Lane lane);
 
   const std::string url_;

@@ -81,6 +81,11 @@ bool SendQueue::is_closed() const {
   return closed_;
 }
 
+bool SendQueue::has_bulk() const {
+  const std::lock_guard lock(mutex_);
+  return !lanes_[static_cast<std::size_t>(proto::Lane::bulk)].empty();
+}
+
 std::size_t SendQueue::bytes() const {
   const std::lock_guard lock(mutex_);
   return waiting_ + writing_;

@@ -45,6 +45,8 @@ class SendQueue {
   std::size_t bytes() const;
   // close() was called, or discard().
   bool is_closed() const;
+  // Whether frames of the bulk lane wait.
+  bool has_bulk() const;
 
   // What a frame takes beside its bytes: its place in a lane, and a block for its header.
   static constexpr std::size_t kFrameBytes = 160;

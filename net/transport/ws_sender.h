@@ -1,7 +1,8 @@
 // The sending half of a WebSocket: frames of two lanes, and the small print of the protocol between them.
 //
 // Whoever starts the queue's pump owns the outbox until the queue is empty. A control frame that finds the pump idle is
-// written by the thread that sends it, which saves waking the loop; everything else is written on the loop's thread.
+// written by the thread that sends it, which saves waking the loop; everything else is written on the loop's thread,
+// and so is a burst with bulk in it.
 #pragma once
 
 #include <atomic>
@@ -26,7 +27,7 @@ class Sender : public std::enable_shared_from_this<Sender> {
   void send(proto::EncodedFrame frame, proto::Lane lane);
   void begin_burst() { queue_.begin_burst(); }
   void end_burst() {
-    if (queue_.end_burst()) pump_here();
+    if (queue_.end_burst()) queue_.has_bulk() ? pump_on_loop() : pump_here();
   }
   void flush() {
     if (queue_.flush()) pump_here();

@@ -34,6 +34,20 @@ TEST(SendQueue, StartsThePumpAtTheEndOfABurst) {
   EXPECT_FALSE(queue.end_burst()) << "nothing was said";
 }
 
+TEST(SendQueue, KnowsWhetherBulkWaits) {
+  SendQueue queue;
+  queue.begin_burst();
+  EXPECT_FALSE(queue.push(named("a"), proto::Lane::control));
+  EXPECT_FALSE(queue.has_bulk());
+  EXPECT_FALSE(queue.push(named("b"), proto::Lane::bulk));
+  EXPECT_TRUE(queue.has_bulk());
+  EXPECT_TRUE(queue.end_burst());
+  EXPECT_EQ(queue.next().frame->header, "a");
+  EXPECT_TRUE(queue.has_bulk());
+  EXPECT_EQ(queue.next().frame->header, "b");
+  EXPECT_FALSE(queue.has_bulk());
+}
+
 TEST(SendQueue, FlushesInTheMiddleOfABurst) {
   SendQueue queue;
   queue.begin_burst();
