@@ -14,6 +14,12 @@ class Ptr {
   explicit Ptr(T* object) : object_(object) {
     if (object_) retain(*object_);
   }
+  // Takes over a count that the object has already: of one that was made with its first owner.
+  static Ptr adopt(T* object) {
+    Ptr result;
+    result.object_ = object;
+    return result;
+  }
   Ptr(const Ptr& other) : Ptr(other.object_) {}
   Ptr(Ptr&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
   Ptr& operator=(Ptr other) noexcept {

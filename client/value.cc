@@ -14,7 +14,7 @@ std::atomic<std::uint64_t> next_serial{1};
 
 Ptr<TapeNode> numbered(TapeNode* node) {
   node->serial = next_serial.fetch_add(1, std::memory_order_relaxed);
-  return Ptr<TapeNode>{node};
+  return Ptr<TapeNode>::adopt(node);
 }
 
 }  // namespace
@@ -95,10 +95,10 @@ Ptr<TapeNode> tape_node(const ir::Op& op, std::span<const Value* const> operands
 }
 
 // A node's k-th result, in the tape without its tape, and for the user with it where a gradient can flow.
-Value on_tape(const Ptr<TapeNode>& node, std::size_t k, Ptr<Storage> storage) {
+Value on_tape(Ptr<TapeNode> node, std::size_t k, Ptr<Storage> storage) {
   node->results[k] = Value{storage, true};
-  const bool flows = ir::is_floating(storage->type.dtype);
-  return Value{std::move(storage), true, flows ? node : Ptr<TapeNode>{}, static_cast<int>(k)};
+  if (!ir::is_floating(storage->type.dtype)) node = {};
+  return Value{std::move(storage), true, std::move(node), static_cast<int>(k)};
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ class Recorder;
 // One tensor on a device: pending (a value of a program being recorded) or materialised (an id the session knows).
 // The mutable part is guarded by the device's lock.
 struct Storage : Pooled<Storage> {
-  std::atomic<std::int32_t> owners{0};  // Values that hold it
+  std::atomic<std::int32_t> owners{1};  // Values that hold it; the first is whoever makes it
   std::int32_t readers = 0;             // recordings that have it as an input
   // The device, which lives as long as its tensors: it holds this pointer to itself while there are any.
   const std::shared_ptr<DeviceState>* device = nullptr;
@@ -113,7 +113,7 @@ struct TapeNode : Pooled<TapeNode> {
   TapeNode(const ir::Op& kind, std::size_t operand_count, std::size_t result_count, const ir::CallSite& where)
       : site(where), results(result_count), operands(operand_count), op(ir::copy_of(kind)) {}
 
-  std::atomic<std::int32_t> owners{0};
+  std::atomic<std::int32_t> owners{1};  // the first is whoever makes it
   bool is_leaf = false;
   bool is_consumed = false;        // a backward pass has freed the operands
   std::uint8_t checkpointing = 0;  // what set_checkpointing() has said, plus 1; 0: nothing
@@ -129,7 +129,9 @@ struct TapeNode : Pooled<TapeNode> {
 inline void retain(TapeNode& node) { node.owners.fetch_add(1, std::memory_order_relaxed); }
 void dropped(TapeNode& node);
 inline void drop(TapeNode& node) {
-  if (node.owners.fetch_sub(1, std::memory_order_acq_rel) == 1) dropped(node);
+  // Whoever is its only owner is alone with it, and spares the locked instruction.
+  if (node.owners.load(std::memory_order_acquire) == 1 || node.owners.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    dropped(node);
 }
 
 // A new leaf of the tape: the same numbers, tracked from here on.

@@ -126,9 +126,8 @@ std::vector<Ptr<Storage>> run_captured(DeviceState& device, CapturedCall call) {
   run.first_output = lock->tensors.next_id();
   results.reserve(program->outputs.size());
   for (const auto ref : program->outputs) {
-    auto* storage = lock->tensors.make(program->type_of(ref), device);
-    storage->id = lock->tensors.take_id();
-    results.emplace_back(storage);
+    results.push_back(lock->tensors.make(program->type_of(ref), device));
+    results.back()->id = lock->tensors.take_id();
   }
   run.scalars = std::move(call.scalars);
   RandomStream& random = lock->recorders.random;

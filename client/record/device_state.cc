@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/machine.h"
+#include "base/thread.h"
 #include "client/patience.h"
 #include "client/record/capture_log.h"
 #include "net/remote/remote_session.h"
@@ -48,7 +49,7 @@ struct DeviceState::Destroy {
   void operator()(DeviceState* device) const {
     if (device->handle_.is_of_parent()) return;
     if (device->handle_.session().is_on_own_thread()) {
-      std::thread([device] { delete device; }).detach();
+      start_thread("burn-close", [device] { delete device; }).detach();
     } else {
       delete device;
     }
@@ -144,31 +145,43 @@ void DeviceState::drop_last(Storage& storage) {
 
 Ptr<Storage> DeviceState::upload(proto::HostTensor tensor) {
   if (thread_recorders().capture != nullptr) refuse_in_capture("uploaded inside it; it is an argument");
-  UploadTable::Key key;
   const std::size_t size = tensor.bytes.size();
   const bool is_worth_knowing =
       guarded_.reuses_uploads && size >= UploadTable::kLeastBytes && size <= most_hashed_bytes(handle_.unchecked());
-  if (is_worth_knowing) key = guarded_.uploads.digest(tensor);
+  std::optional<UploadTable::Key> key;
+  if (is_worth_knowing) {
+    if (auto known = find_upload(tensor, key)) {
+      const DeviceLock lock(*this);
+      lock->uploads_reused += 1;
+      return known;
+    }
+  }
   Ptr<Storage> result;
   {
     const DeviceLock lock(*this);
-    if (is_worth_knowing) {
-      if (auto known = lock->uploads.find(key)) {
-        lock->uploads_reused += 1;
-        return known;
-      }
-    }
     lock->uploads_sent += 1;
-    result = Ptr<Storage>{lock->tensors.make(tensor.type, *this)};
+    result = lock->tensors.make(tensor.type, *this);
     result->id = lock->tensors.take_id();
   }
+  const SharedBytes bytes = is_worth_knowing ? tensor.bytes : SharedBytes{};
   // Outside the lock: a write may wait for the peer, and whoever uses the tensor can only do so after this returns.
   throw_if_error(handle_.unchecked().write(result->id, std::move(tensor)));
   if (is_worth_knowing) {  // only now, as others may use what they find there at once
     const DeviceLock lock(*this);
-    lock->uploads.add(key, *result);
+    key ? lock->uploads.add(*key, *result) : lock->uploads.add(bytes, *result);
   }
   return result;
+}
+
+Ptr<Storage> DeviceState::find_upload(const proto::HostTensor& tensor, std::optional<UploadTable::Key>& key) {
+  {
+    const DeviceLock lock(*this);
+    auto found = lock->uploads.find(tensor);
+    if (found || !lock->uploads.needs_digest(tensor)) return found;
+  }
+  key = guarded_.uploads.digest(tensor);  // without the lock: it may take a while
+  const DeviceLock lock(*this);
+  return lock->uploads.find(*key);
 }
 
 void DeviceState::reuse_uploads(bool wanted) {

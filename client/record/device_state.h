@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -91,6 +92,9 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   struct Destroy;
 
   DeviceState(std::string url, std::unique_ptr<proto::Session> session);
+
+  // One with the same contents; empty: there is none. `key` is set where it took the digest.
+  Ptr<Storage> find_upload(const proto::HostTensor& tensor, std::optional<UploadTable::Key>& key);
 
   const SessionHandle handle_;
   const std::chrono::microseconds patience_;

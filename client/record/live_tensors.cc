@@ -7,8 +7,8 @@
 
 namespace burn::client {
 
-Storage* LiveTensors::make(const ir::TensorType& type, DeviceState& device) {
-  auto* storage = new Storage;
+Ptr<Storage> LiveTensors::make(const ir::TensorType& type, DeviceState& device) {
+  auto storage = Ptr<Storage>::adopt(new Storage);
   if (count_++ == 0) device_ = device.shared_from_this();
   storage->type = type;
   storage->device = &device_;
@@ -16,7 +16,11 @@ Storage* LiveTensors::make(const ir::TensorType& type, DeviceState& device) {
 }
 
 void LiveTensors::drop(Storage& storage) {
-  if (storage.owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;  // somebody else has found it meanwhile
+  if (storage.owners.load(std::memory_order_acquire) == 1) {
+    storage.owners.store(0, std::memory_order_relaxed);  // nobody finds it but under the lock, which is held
+  } else if (storage.owners.fetch_sub(1, std::memory_order_acq_rel) != 1) {
+    return;  // somebody else has found it meanwhile
+  }
   count_ -= 1;
   if (storage.recorder != nullptr) {
     storage.recorder->values[static_cast<std::size_t>(storage.value)] = nullptr;

@@ -17,7 +17,7 @@ class LiveTensors {
   LiveTensors(Outbox& outbox, UploadTable& uploads) : outbox_(outbox), uploads_(uploads) {}
 
   // A tensor of `device`, which is this object's, without an id or a place in a recording.
-  Storage* make(const ir::TensorType& type, DeviceState& device);
+  Ptr<Storage> make(const ir::TensorType& type, DeviceState& device);
   bool are_of_this_device(const Storage& storage) const { return storage.device == &device_; }
 
   proto::TensorId next_id() const { return next_id_; }

@@ -144,11 +144,11 @@ ir::Ref Recorders::append(Recorder& recorder, const ir::Op& op, std::span<const 
 }
 
 Ptr<Storage> Recorders::new_pending(Recorder& recorder, ir::Ref value) {
-  Storage* storage = tensors_.make(recorder.builder.type_of(value), device_);
+  auto storage = tensors_.make(recorder.builder.type_of(value), device_);
   storage->recorder = &recorder;
   storage->value = value.index();
-  recorder.values.push_back(storage);
-  return Ptr<Storage>{storage};
+  recorder.values.push_back(storage.get());
+  return storage;
 }
 
 // --- and becomes a run -----------------------------------------------------------------------------------------------

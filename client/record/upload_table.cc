@@ -1,13 +1,22 @@
 #include "client/record/upload_table.h"
 
+#include <algorithm>
+#include <cstring>
 #include <random>
 
-#include <xxhash.h>
-#if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
-#include <xxh_x86dispatch.h>  // the widest vectors of this machine: 29 GB/s instead of 9 where this was written
-#endif
+#include "base/xxh3.h"
 
 namespace burn::client {
+namespace {
+
+// Without owners it is input of a program being recorded, which gives it away.
+bool will_last(const Storage& storage) { return storage.owners.load() > 0; }
+
+bool are_equal(const SharedBytes& a, const SharedBytes& b) {
+  return a.size() == b.size() && (a.data() == b.data() || std::memcmp(a.data(), b.data(), a.size()) == 0);
+}
+
+}  // namespace
 
 UploadTable::UploadTable() : seed_((std::uint64_t{std::random_device{}()} << 32) | std::random_device{}()) {}
 
@@ -16,30 +25,50 @@ UploadTable::Key UploadTable::digest(const proto::HostTensor& tensor) const {
   return {hash.low64, hash.high64, tensor.type};
 }
 
+Ptr<Storage> UploadTable::find(const proto::HostTensor& tensor) const {
+  const auto found = std::ranges::find_if(held_, [&](const Held& held) {
+    return will_last(*held.storage) && held.storage->type == tensor.type && are_equal(held.bytes, tensor.bytes);
+  });
+  return found == held_.end() ? Ptr<Storage>{} : Ptr<Storage>{found->storage};
+}
+
 Ptr<Storage> UploadTable::find(const Key& key) const {
   const auto found = by_key_.find(key);
-  if (found == by_key_.end()) return {};
-  // Without owners it is input of a program being recorded, which gives it away.
-  return found->second->owners.load() == 0 ? Ptr<Storage>{} : Ptr<Storage>{found->second};
+  return found == by_key_.end() || !will_last(*found->second) ? Ptr<Storage>{} : Ptr<Storage>{found->second};
+}
+
+bool UploadTable::needs_digest(const proto::HostTensor& tensor) const {
+  const auto size = tensor.bytes.size();
+  return size > kMostHeldBytes || held_.size() >= kMostHeld || digested_.contains(size);
+}
+
+void UploadTable::add(const SharedBytes& bytes, Storage& storage) {
+  if (held_.size() >= kMostHeld) return;  // other threads' have come meanwhile
+  held_.push_back({bytes, &storage});
+  storage.is_known_upload = true;
 }
 
 void UploadTable::add(const Key& key, Storage& storage) {
   if (by_key_.size() >= kMostEntries) return;
-  auto& entry = by_key_[key];
-  if (entry != nullptr) {  // one that is given away, or another thread's that came first: the newer one lives longer
-    entry->is_known_upload = false;
-    by_storage_.erase(entry);
-  }
-  entry = &storage;
-  by_storage_[&storage] = key;
+  // One that is given away, or another thread's that came first: the newer one lives longer.
+  if (const auto found = by_key_.find(key); found != by_key_.end()) remove(*found->second);
+  by_key_.emplace(key, &storage);
+  by_storage_.emplace(&storage, key);
+  digested_[storage.type.num_bytes()] += 1;
   storage.is_known_upload = true;
 }
 
 void UploadTable::remove(Storage& storage) {
+  storage.is_known_upload = false;
   const auto found = by_storage_.find(&storage);
+  if (found == by_storage_.end()) {
+    std::erase_if(held_, [&](const Held& held) { return held.storage == &storage; });
+    return;
+  }
   by_key_.erase(found->second);
   by_storage_.erase(found);
-  storage.is_known_upload = false;
+  const auto alike = digested_.find(storage.type.num_bytes());
+  if (--alike->second == 0) digested_.erase(alike);
 }
 
 }  // namespace burn::client

@@ -1,9 +1,14 @@
 // What was uploaded and is still there, by its contents: the same weights or batch need not travel twice.
+//
+// Most uploads are batches, which are gone before the next one comes: hashing them all would be a tenth of what a small
+// step costs its thread. So the bytes of the first few are held and compared, which ends where they differ; what is
+// large, or comes while more are there, is known by its digest.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <unordered_map>
+#include <vector>
 
 #include "client/value.h"
 
@@ -12,12 +17,14 @@ namespace burn::client {
 // Guarded by its device's lock, except digest().
 class UploadTable {
  public:
-  // Smaller uploads are not worth a hash.
+  // Smaller uploads are not worth a look.
   static constexpr std::size_t kLeastBytes = 4096;
   // Nor are larger ones on their way through shared memory: to read them for the hash takes as long as to send them.
   static constexpr std::size_t kMostBytesInMemory = std::size_t{1} << 20;
   // Beyond it nothing is remembered until something is released.
   static constexpr std::size_t kMostEntries = 1 << 16;
+  // Whose bytes are held: so many, of so many bytes at most.
+  static constexpr std::size_t kMostHeld = 8, kMostHeldBytes = std::size_t{1} << 20;
 
   // 128 bits of XXH3, from a seed of this table alone: nobody can prepare two contents that it takes for one. Bytes
   // equal in hash, dtype and shape are taken for equal.
@@ -30,19 +37,30 @@ class UploadTable {
   UploadTable();
   Key digest(const proto::HostTensor& tensor) const;
 
-  // The tensor with these contents, held by the result; empty if there is none that will last.
+  // The tensor with these contents, held by the result; empty if there is none that will last. By bytes: among those
+  // whose bytes are held.
+  Ptr<Storage> find(const proto::HostTensor& tensor) const;
   Ptr<Storage> find(const Key& key) const;
+  // Whether it takes the digest to find this tensor, or to add it.
+  bool needs_digest(const proto::HostTensor& tensor) const;
+  void add(const SharedBytes& bytes, Storage& storage);
   void add(const Key& key, Storage& storage);
   void remove(Storage& storage);  // Requires: storage.is_known_upload
 
  private:
+  struct Held {
+    SharedBytes bytes;
+    Storage* storage;
+  };
   struct Hash {
     std::size_t operator()(const Key& key) const { return static_cast<std::size_t>(key.low); }
   };
 
   const std::uint64_t seed_;
+  std::vector<Held> held_;
   std::unordered_map<Key, Storage*, Hash> by_key_;
   std::unordered_map<Storage*, Key> by_storage_;
+  std::unordered_map<std::size_t, std::size_t> digested_;  // how many tensors of so many bytes are known by digest
 };
 
 }  // namespace burn::client

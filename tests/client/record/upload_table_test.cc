@@ -34,6 +34,34 @@ TEST_F(ReusedUploads, TheSameBytesAreSentOnce) {
   EXPECT_EQ(device.state()->stats().uploads_reused, 1u);
 }
 
+TEST_F(ReusedUploads, AreFoundAmongMoreThanAreCompared) {
+  std::vector<Tensor<1>> all;
+  constexpr int kCount = 3 * static_cast<int>(client::UploadTable::kMostHeld);
+  for (int i = 0; i < kCount; ++i) all.push_back(upload(static_cast<float>(i)));
+  EXPECT_EQ(writes(), static_cast<std::size_t>(kCount));
+  for (int i = 0; i < kCount; ++i) EXPECT_EQ(upload(static_cast<float>(i)).value().storage(), all[i].value().storage());
+  all.erase(all.begin(), all.begin() + 2);  // what is compared has room again, what is digested is there still
+  const auto first = upload(0), again = upload(0);
+  EXPECT_EQ(writes(), static_cast<std::size_t>(kCount) + 1);
+  EXPECT_EQ(first.value().storage(), again.value().storage());
+  EXPECT_EQ(upload(kCount - 1).value().storage(), all.back().value().storage());
+}
+
+TEST_F(ReusedUploads, LargeOnesAreKnownByDigest) {
+  const auto large = [&](float first) { return Tensor<1>::from_data(data(first, 1 << 20), device); };
+  const auto a = large(1), b = large(1), other = large(2);
+  EXPECT_EQ(writes(), 2u);
+  EXPECT_EQ(a.value().storage(), b.value().storage());
+}
+
+TEST_F(ReusedUploads, WhatDiffersInItsLastByteIsAnotherTensor) {
+  auto values = std::vector<float>(2048, 1.0f);
+  const auto a = Tensor<1>::from_data(TensorData(values, {2048}), device);
+  values.back() = 2;
+  const auto b = Tensor<1>::from_data(TensorData(values, {2048}), device);
+  EXPECT_EQ(writes(), 2u);
+}
+
 TEST_F(ReusedUploads, AnotherShapeOrDTypeIsAnotherTensor) {
   const auto a = upload(1);
   const auto reshaped = Tensor<2>::from_data(data(1).reshape({2, 1024}), device);
