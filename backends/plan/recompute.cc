@@ -6,6 +6,7 @@
 
 #include "backends/codegen/fuse.h"
 #include "backends/plan/simplify.h"
+#include "backends/plan/transposed.h"
 
 namespace burn::backends {
 namespace {
@@ -201,7 +202,8 @@ class Recomputation {
 }  // namespace
 
 ir::Program prepare(const ir::Program& program, const PlanOptions& options) {
-  auto simple = simplify(program, options.merge_equal);
+  const auto turned = turn_products(program);
+  auto simple = simplify(turned ? *turned : program, options.merge_equal);
   if (!options.fusion || !options.recompute) return simple;
   Recomputation pass{simple, options};
   if (!pass.find()) return simple;  // moved: programs are large
