@@ -4,19 +4,19 @@
 
 namespace burn::backends::cuda {
 
-std::vector<bool> find_counted(const ir::Program& program, const Plan& plan, const std::vector<ValueView>& views) {
+CountedIotas find_counted(const ir::Program& program, const Plan& plan, const std::vector<ValueView>& views) {
   constexpr std::int64_t kMostOfF32 = 1 << 24;  // all whole numbers below are numbers of f32
-  std::vector<bool> is_counted(program.values.size());
+  CountedIotas found{std::vector<bool>(program.values.size()), std::vector<bool>(program.values.size())};
   for (const auto& made : program.nodes) {
     const auto* iota = std::get_if<ir::Iota>(&made.op);
     const bool fits = iota && (iota->dtype == ir::DType::i64 || iota->dtype == ir::DType::i32 ||
                                (iota->dtype == ir::DType::f32 && iota->size <= kMostOfF32));
-    if (fits && iota->size > 0) is_counted[made.first_value] = true;
+    if (fits && iota->size > 0) found.counted[made.first_value] = true;
   }
   const auto is_read = [&](ir::Ref ref) {  // from memory
     if (ref.is_input()) return;
     const auto base = views[static_cast<std::size_t>(ref.index())].base;
-    if (!base.is_input()) is_counted[static_cast<std::size_t>(base.index())] = false;
+    if (!base.is_input()) found.stored[static_cast<std::size_t>(base.index())] = true;
   };
   for (const auto& reader : program.nodes) {
     const auto made = ir::Ref::value(static_cast<std::int32_t>(reader.first_value));
@@ -35,7 +35,7 @@ std::vector<bool> find_counted(const ir::Program& program, const Plan& plan, con
   for (const auto& product : plan.products) {
     if (product.kind == ProductWithEpilogue::Kind::bias) is_read(product.other);
   }
-  return is_counted;
+  return found;
 }
 
 }  // namespace burn::backends::cuda

@@ -1,4 +1,4 @@
-// Iotas that have no memory.
+// Iotas that formulas need no memory for, as they have an element's position anyhow.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,11 @@
 
 namespace burn::backends::cuda {
 
-// Per value: whether it is an Iota that only formulas read, which have an element's position anyhow.
-std::vector<bool> find_counted(const ir::Program& program, const Plan& plan, const std::vector<ValueView>& views);
+struct CountedIotas {
+  std::vector<bool> counted;  // per value: an Iota whose numbers are positions
+  std::vector<bool> stored;   // per value: something else than a formula reads it, from memory
+};
+
+CountedIotas find_counted(const ir::Program& program, const Plan& plan, const std::vector<ValueView>& views);
 
 }  // namespace burn::backends::cuda

@@ -117,7 +117,7 @@ class Emitter {
   virtual View read(ir::Ref operand) = 0;
   // The constant that an operand is made of, every element of it; null: none. Reading it works as well, at a cost.
   virtual const ir::Constant* constant(ir::Ref operand) = 0;
-  // Where an operand's elements are no more than their positions in an Iota that nobody has in memory: the view of it,
+  // Where an operand's elements are no more than their positions in an Iota, which may have no memory: the view of it,
   // of which strides and address.offset count; nothing: read() it.
   virtual std::optional<View> counted(ir::Ref) { return std::nullopt; }
   // Where a result of this step may be written instead, because its only reader copies it there; nothing: nowhere. What

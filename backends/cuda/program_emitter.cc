@@ -35,7 +35,7 @@ class ProgramEmitter final : public Emitter {
         places_(places_inside(program, views_)),
         block_of_(program.values.size(), kNone),
         output_of_(program.values.size(), kNone),
-        is_counted_(find_counted(program, plan, views_)),
+        iotas_(find_counted(program, plan, views_)),
         timeline_(program.inputs.size(), program.values.size(), program.outputs.size()) {}
 
   Result<Lowered> run() {
@@ -67,7 +67,7 @@ class ProgramEmitter final : public Emitter {
   std::optional<View> counted(ir::Ref ref) override {
     if (ref.is_input()) return std::nullopt;
     const auto& view = view_of(ref);
-    if (view.base.is_input() || !is_counted_[static_cast<std::size_t>(view.base.index())]) return std::nullopt;
+    if (view.base.is_input() || !iotas_.counted[static_cast<std::size_t>(view.base.index())]) return std::nullopt;
     const auto& type = program_.type_of(ref);
     return View{{.offset = view.offset}, type.dtype, type.shape, view.strides};
   }
@@ -236,7 +236,8 @@ class ProgramEmitter final : public Emitter {
     node_ = step.node;
     const auto& here = node(step.node);
     if (is_number(program_, step.results[0]) || view_of(step.results[0]).base != step.results[0]) return {};
-    if (is_counted_[static_cast<std::size_t>(step.results[0].index())]) return {};
+    const auto made = static_cast<std::size_t>(step.results[0].index());
+    if (iotas_.counted[made] && !iotas_.stored[made]) return {};
     if (is_elementwise(here)) {
       codegen::Group group;
       group.domain = program_.type_of(here).shape;
@@ -264,7 +265,7 @@ class ProgramEmitter final : public Emitter {
   std::vector<Lifetime> lifetimes_;      // of blocks
   std::vector<std::int32_t> block_of_;   // per value
   std::vector<std::int32_t> output_of_;  // per value: the output that it is computed in
-  const std::vector<bool> is_counted_;   // per value: an Iota that has no memory
+  const CountedIotas iotas_;
   std::unordered_map<std::string, std::size_t> source_of_;
   std::unordered_map<std::shared_ptr<const BlockKernel>, std::size_t> number_of_kernel_;
   Timeline timeline_;

@@ -74,8 +74,9 @@ ir::Ref GroupPrinter::unexpanded(ir::Ref ref) const {
   return repeats ? plan_.program().operands_of(plan_.node(*member))[0] : ref;
 }
 
-std::string GroupPrinter::divisor(ir::Ref ref) {
-  if (plan_.is_full(ref) || ir::compute_dtype(plan_.program().type_of(ref).dtype) != ir::DType::f32) return "";
+std::string GroupPrinter::divisor(ir::Ref ref, bool is_of_row) {
+  if ((!is_of_row && plan_.is_full(ref)) || ir::compute_dtype(plan_.program().type_of(ref).dtype) != ir::DType::f32)
+    return "";
   const bool is_one = std::ranges::any_of(plan_.group().members, [&](const codegen::Member& member) {
     const auto* function = std::get_if<ir::Pointwise>(&plan_.node(member).op);
     return member.level == codegen::Level::full && function && function->fn == ir::PointwiseFn::div &&

@@ -22,8 +22,9 @@ class GroupPrinter {
   std::string statement(const codegen::Member& member, const std::string& position, bool coarse = false);
 
   // "const burn::cuda::Divisor d_x3(x3);", for a number that all elements of a row, or all there are, are divided by
-  // and that has been declared; else nothing. Statements that follow make use of it.
-  std::string divisor(ir::Ref ref);
+  // and that has been declared; else nothing. Statements that follow make use of it. `is_of_row`: read as one per
+  // element, of which a row has the same.
+  std::string divisor(ir::Ref ref, bool is_of_row = false);
 
   // Adds a parameter to the kernel and returns its name.
   std::string parameter(const std::string& type, const std::string& name, Argument argument);

@@ -108,6 +108,7 @@ class RowPrinter {
       } else if (layout_.is_of_row(k)) {
         text += fmt::format("  const {} x{} = to_compute<{}>(p{}[base.at[{}]]);\n", compute_type(dtype(read.ref)), k,
                             storage_type(dtype(read.ref)), k, read.full_index);
+        text += printer_.divisor(read.ref, true);
       }
     }
     if (!columns_.empty()) text += layout_.prefetches();

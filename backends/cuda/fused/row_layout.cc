@@ -28,16 +28,15 @@ RowLayout::RowLayout(const Device& device, const GroupPlan& plan)
   }
   for (const auto k : of_row_) held_.erase(k);
   const auto columns = std::ranges::count(plan.group().members, codegen::Level::column, &codegen::Member::level);
-  RowNeeds needs{.held = static_cast<int>(held_.size()), .columns = static_cast<int>(columns)};
+  needs_ = {.held = static_cast<int>(held_.size()), .columns = static_cast<int>(columns)};
   for (std::size_t k = 0; k < plan.reads().size(); ++k) {
     const auto& read = plan.reads()[k];
     if (read.kind == GroupOperand::Kind::full && !read.counts && !held_.contains(k) && !of_row_.contains(k))
-      ++needs.others;
+      ++needs_.others;
   }
-  has_others_ = needs.others + needs.columns > 0;
-  for (const auto k : held_) needs.held_bytes += static_cast<std::int64_t>(ir::size_of(dtype(k)));
-  needs.most_shared = device.shared_bytes() / kSideBySide - kOwnShared;
-  shape_ = choose_row_shape(plan.group().row_size, vector_width(), needs);
+  for (const auto k : held_) needs_.held_bytes += static_cast<std::int64_t>(ir::size_of(dtype(k)));
+  needs_.most_shared = device.shared_bytes() / kSideBySide - kOwnShared;
+  shape_ = choose_row_shape(plan.group().row_size, vector_width(), needs_);
 }
 
 int RowLayout::vector_width() const {
@@ -58,7 +57,7 @@ int RowLayout::resident_blocks(std::size_t more_bytes) const {
   for (const auto k : held_) {
     if (is_held(k)) more_bytes += of_operand * ir::size_of(dtype(k));
   }
-  return std::max(1, threads_under_way(more_bytes, has_others_) / shape_.threads());
+  return std::max(1, threads_under_way(more_bytes, needs_) / shape_.threads());
 }
 
 int RowLayout::shared_bytes() const {

@@ -50,7 +50,7 @@ class RowLayout {
   WalkPlan rows_, inner_;
   RowShape shape_;
   std::set<std::size_t> held_, of_row_;
-  bool has_others_ = false;  // operands of one pass alone, or sums of columns
+  RowNeeds needs_;
 };
 
 }  // namespace burn::backends::cuda

@@ -40,10 +40,11 @@ RowShape choose_row_shape(std::int64_t row_size, int width, const RowNeeds& need
   return shape;
 }
 
-int threads_under_way(std::size_t bytes_kept, bool has_others) {
-  // What is under way between loads and stores takes as much again; with 24 for it, layer norm spilled.
+int threads_under_way(std::size_t bytes_kept, const RowNeeds& needs) {
+  // What is under way between loads and stores takes as much again; with 24 for it, layer norm spilled. Sums of columns
+  // count as kept, and their rows wait for each other: there more threads are worth more.
   constexpr std::size_t kRegisters = 65536, kMost = 1536;
-  const std::size_t others = has_others ? 44 : 32;
+  const std::size_t others = needs.columns > 0 ? 28 : needs.others > 0 ? 44 : 32;
   return static_cast<int>(std::min(kRegisters / (others + bytes_kept / 4), kMost));
 }
 

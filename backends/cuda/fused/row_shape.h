@@ -27,7 +27,7 @@ RowShape choose_row_shape(std::int64_t row_size, int width, const RowNeeds& need
 
 // Threads of a multiprocessor that registers should be left for, where a thread keeps so many bytes in them: without a
 // bound the compiler takes so many that memory is not kept busy; with too narrow a one, what is kept goes to memory and
-// back. `has_others`: operands that are not kept, or sums of columns.
-int threads_under_way(std::size_t bytes_kept, bool has_others);
+// back.
+int threads_under_way(std::size_t bytes_kept, const RowNeeds& needs);
 
 }  // namespace burn::backends::cuda

@@ -410,6 +410,34 @@ TEST(CudaLaunches, KeepWideRowsInSharedMemoryAndCountPositions) {
   }
 }
 
+// The gradient of cross entropy looks the class up among the positions, so that one outside is found out.
+TEST(CudaLaunches, CountPositionsThatAreInMemoryForSomethingElse) {
+  const auto device = cuda::Device::for_compiling("sm_90");
+  constexpr std::int64_t kColumns = 4096;
+  const ir::Shape shape{64, kColumns};
+  ir::ProgramBuilder builder;
+  const auto add = [&](const ir::Op& op, std::initializer_list<ir::Ref> from) {
+    return *builder.add(op, std::span(from.begin(), from.size()));
+  };
+  const auto p = builder.add_input({ir::DType::bf16, shape}), index = builder.add_input({ir::DType::i64, {64}});
+  const auto positions = add(ir::Iota{ir::DType::f32, kColumns}, {});
+  const auto known = add(ir::Gather{0}, {positions, index});
+  const auto is_there = add(ir::Pointwise{ir::PointwiseFn::equal},
+                            {add(ir::Expand{shape}, {add(ir::Reshape{{1, kColumns}}, {positions})}),
+                             add(ir::Expand{shape}, {add(ir::Reshape{{64, 1}}, {known})})});
+  const auto program = builder.finish(
+      {add(ir::Pointwise{ir::PointwiseFn::select}, {is_there, add(ir::Pointwise{ir::PointwiseFn::neg}, {p}), p})});
+  const auto lowered = lower(*device, program, true);
+  ASSERT_TRUE(lowered.ok()) << lowered.status().to_string();
+  const auto formula = std::ranges::find_if(
+      lowered->sources, [](const auto& source) { return source.text.find("_equal<float>(") != std::string::npos; });
+  ASSERT_NE(formula, lowered->sources.end());
+  EXPECT_NE(formula->text.find("Pack<bfloat16_t, 8>"), std::string::npos) << formula->text;
+  EXPECT_EQ(formula->text.find("Pack<float"), std::string::npos) << formula->text;
+  const auto code = cuda::compile_kernel(formula->text, "sm_90");
+  EXPECT_TRUE(code.ok()) << code.status().to_string();
+}
+
 TEST(CudaLaunches, AreNotMergedWhereOneWritesOverWhatAnotherOneReads) {
   const auto device = cuda::Device::for_compiling("sm_90");
   ir::ProgramBuilder builder;
