@@ -19,7 +19,9 @@ class SharedBytes {
   template <typename T>
   static SharedBytes own(std::vector<T> values) {
     auto owner = std::make_shared<const std::vector<T>>(std::move(values));
-    return {owner, std::as_bytes(std::span{*owner})};
+    SharedBytes all{owner, std::as_bytes(std::span{*owner})};
+    all.is_vector_ = true;
+    return all;
   }
 
   std::span<const std::byte> span() const { return bytes_; }
@@ -28,6 +30,8 @@ class SharedBytes {
   bool empty() const { return bytes_.empty(); }
 
   bool is_sole() const { return owner_.use_count() == 1; }  // nobody else holds them
+  // All of a vector that was taken over: to hold them holds no more than these, and nobody changes them.
+  bool is_vector() const { return is_vector_; }
 
   // A part that shares the owner. Requires: offset + length <= size().
   SharedBytes slice(std::size_t offset, std::size_t length) const { return {owner_, bytes_.subspan(offset, length)}; }
@@ -35,6 +39,7 @@ class SharedBytes {
  private:
   std::shared_ptr<const void> owner_;
   std::span<const std::byte> bytes_;
+  bool is_vector_ = false;
 };
 
 }  // namespace burn

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <csignal>
-#include <string>
 #include <thread>
 #include <utility>
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/thread.h"
 
 namespace burn::data {
 namespace {
@@ -68,8 +67,8 @@ Prefetcher::Prefetcher(std::size_t count, std::size_t workers, std::size_t ahead
       slots_(std::clamp<std::size_t>(ahead, 1, std::max<std::size_t>(count, 1))),
       limit_(count) {
   try {
-    for (std::size_t i = 0; i < std::min(workers, count); ++i)
-      threads_.push_back(start_thread("burn-data", [this] { work(); }));
+    // The program's code runs there, and takes signals as it does elsewhere.
+    for (std::size_t i = 0; i < std::min(workers, count); ++i) threads_.emplace_back(&Prefetcher::work, this);
   } catch (...) {  // the system gives no more threads
     stop();
     throw;

@@ -69,4 +69,16 @@ class Channel {
   virtual bool is_shared_memory() const { return false; }
 };
 
+// From here to the end of the block.
+class ChannelBurst {
+ public:
+  explicit ChannelBurst(Channel& channel) : channel_(channel) { channel_.begin_burst(); }
+  ~ChannelBurst() { channel_.end_burst(); }
+  ChannelBurst(const ChannelBurst&) = delete;
+  ChannelBurst& operator=(const ChannelBurst&) = delete;
+
+ private:
+  Channel& channel_;
+};
+
 }  // namespace burn::proto

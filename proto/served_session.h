@@ -39,8 +39,8 @@ class ServedSession : public Session {
   virtual Status define_invalid(ProgramId id, std::size_t output_count, Status why, std::vector<ProgramId> forget) = 0;
 
   // Called from the executor with the number of ordered calls executed so far, which the device may yet have to do
-  // (docs/adr/013): every kProgressBatch calls, and when there has been nothing to do for a while. Set it before the
-  // first call.
+  // (docs/adr/013): every kProgressBatch calls, and when there has been nothing to do for a while; after a call that
+  // its caller executes, at once. Set it before the first call.
   static constexpr std::uint64_t kProgressBatch = 32;
   virtual void on_progress(std::function<void(std::uint64_t executed)> callback) = 0;
 

@@ -52,8 +52,9 @@ Preparers::Preparers() : Preparers(wanted_threads()) {}
 
 Preparers::Preparers(std::size_t threads) {
   try {
+    threads_.reserve(threads);  // a thread that has no place would end the process
     while (threads_.size() < threads) threads_.push_back(start_thread("burn-plan", [this] { work(); }));
-  } catch (const std::system_error&) {  // the system has no more: it goes with fewer
+  } catch (const std::exception&) {  // the system has no more: it goes with fewer
   }
 }
 

@@ -202,9 +202,10 @@ class Recomputation {
 }  // namespace
 
 ir::Program prepare(const ir::Program& program, const PlanOptions& options) {
-  const auto turned = turn_products(program);
-  auto simple = simplify(turned ? *turned : program, options.merge_equal);
-  if (!options.fusion || !options.recompute) return simple;
+  auto simple = simplify(program, options.merge_equal);
+  if (!options.fusion) return simple;
+  if (const auto turned = turn_products(simple)) simple = simplify(*turned, options.merge_equal);
+  if (!options.recompute) return simple;
   Recomputation pass{simple, options};
   if (!pass.find()) return simple;  // moved: programs are large
   return simplify(pass.rewrite(), options.merge_equal);

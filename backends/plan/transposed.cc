@@ -7,37 +7,30 @@
 namespace burn::backends {
 namespace {
 
-// The last two axes change places.
-ir::Dims transposing_axes(int rank) {
-  ir::Dims axes = ir::Shape::filled(rank, 0);
-  for (int i = 0; i < rank; ++i) axes[i] = i;
-  std::swap(axes[rank - 2], axes[rank - 1]);
-  return axes;
-}
+const ir::Dims kTransposing{1, 0};
 
 class Turning {
  public:
-  explicit Turning(const ir::Program& program) : program_(program), product_of_(program.nodes.size(), -1) {}
+  explicit Turning(const ir::Program& program) : program_(program) {}
 
   bool find() {
-    bool found = false;
     std::vector<std::int32_t> uses;  // per value, counted when the first transposition is seen
     for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
       const auto& node = program_.nodes[i];
       const auto* permute = std::get_if<ir::Permute>(&node.op);
-      if (permute == nullptr || permute->axes.rank() < 2 || permute->axes != transposing_axes(permute->axes.rank()))
-        continue;
+      if (permute == nullptr || permute->axes != kTransposing) continue;
       const auto operand = program_.operands_of(node)[0];
-      if (operand.is_input() || !std::holds_alternative<ir::MatMul>(program_.maker_of(operand).op)) continue;
+      if (operand.is_input() || !std::holds_alternative<ir::MatMul>(program_.maker_of(operand).op) ||
+          !ir::is_floating(program_.type_of(operand).dtype))
+        continue;
       if (uses.empty()) uses = count_uses();
       if (uses[static_cast<std::size_t>(operand.index())] != 1) continue;
-      const auto product = program_.node_of(operand);
-      product_of_[i] = product;
-      is_turned_.resize(program_.nodes.size());
-      is_turned_[static_cast<std::size_t>(product)] = true;
-      found = true;
+      transposition_of_.resize(program_.nodes.size(), -1);
+      is_done_.resize(program_.nodes.size());
+      transposition_of_[static_cast<std::size_t>(program_.node_of(operand))] = static_cast<std::int32_t>(i);
+      is_done_[i] = true;
     }
-    return found;
+    return !is_done_.empty();
   }
 
   ir::Program rewrite() {
@@ -50,9 +43,10 @@ class Turning {
     now_.resize(program_.values.size());
     for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
       const auto& node = program_.nodes[i];
-      if (is_turned_[i]) continue;  // comes with its transposition
-      if (product_of_[i] >= 0) {
-        now_[node.first_value] = turned(program_.nodes[static_cast<std::size_t>(product_of_[i])], node);
+      if (is_done_[i]) continue;  // came with its product
+      if (transposition_of_[i] >= 0) {
+        const auto& transposition = program_.nodes[static_cast<std::size_t>(transposition_of_[i])];
+        now_[transposition.first_value] = turned(node, transposition);
         continue;
       }
       const auto place = add(node, operands_of(node));
@@ -98,18 +92,16 @@ class Turning {
 
   // An operand of `product`, transposed; what it is the transposition of, if it is one.
   ir::Ref transposed(ir::Ref operand, const ir::Node& product) {
-    const auto& type = program_.type_of(operand);
-    const auto axes = transposing_axes(type.shape.rank());
     if (!operand.is_input()) {
       const auto& maker = program_.maker_of(operand);
       const auto* permute = std::get_if<ir::Permute>(&maker.op);
-      if (permute && permute->axes == axes && product_of_[static_cast<std::size_t>(program_.node_of(operand))] < 0)
+      if (permute && permute->axes == kTransposing && !is_done_[static_cast<std::size_t>(program_.node_of(operand))])
         return now(program_.operands_of(maker)[0]);
     }
-    ir::Made made{type};
-    std::swap(made.type.shape[type.shape.rank() - 2], made.type.shape[type.shape.rank() - 1]);
+    ir::Made made{program_.type_of(operand)};
+    std::swap(made.type.shape[0], made.type.shape[1]);
     ir::Node node = product;
-    node.op = ir::Permute{axes};
+    node.op = ir::Permute{kTransposing};
     const ir::Ref operands[] = {now(operand)};
     return add(node, operands, {&made, 1});
   }
@@ -122,8 +114,8 @@ class Turning {
   }
 
   const ir::Program& program_;
-  std::vector<std::int32_t> product_of_;  // per node: the product that this transposition is of, or -1
-  std::vector<bool> is_turned_;           // per node: such a product
+  std::vector<std::int32_t> transposition_of_;  // per node: what alone reads this product, or -1
+  std::vector<bool> is_done_;                   // per node: such a transposition
   ir::Program result_;
   std::vector<ir::Ref> now_;  // where a value went
 };

@@ -2,7 +2,6 @@
 
 #include <limits>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "base/error.h"
@@ -15,8 +14,8 @@
 namespace burn::client {
 namespace {
 
-// Of an upload that is worth a digest.
-std::size_t most_hashed_bytes(const proto::Session& session) {
+// Of an upload that is worth knowing.
+std::size_t most_known_bytes(const proto::Session& session) {
   const auto* remote = dynamic_cast<const net::RemoteSession*>(&session);
   return remote && remote->is_shared_memory() ? UploadTable::kMostBytesInMemory
                                               : std::numeric_limits<std::size_t>::max();
@@ -147,7 +146,7 @@ Ptr<Storage> DeviceState::upload(proto::HostTensor tensor) {
   if (thread_recorders().capture != nullptr) refuse_in_capture("uploaded inside it; it is an argument");
   const std::size_t size = tensor.bytes.size();
   const bool is_worth_knowing =
-      guarded_.reuses_uploads && size >= UploadTable::kLeastBytes && size <= most_hashed_bytes(handle_.unchecked());
+      guarded_.reuses_uploads && size >= UploadTable::kLeastBytes && size <= most_known_bytes(handle_.unchecked());
   std::optional<UploadTable::Key> key;
   if (is_worth_knowing) {
     if (auto known = find_upload(tensor, key)) {

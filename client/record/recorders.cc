@@ -144,10 +144,11 @@ ir::Ref Recorders::append(Recorder& recorder, const ir::Op& op, std::span<const 
 }
 
 Ptr<Storage> Recorders::new_pending(Recorder& recorder, ir::Ref value) {
+  recorder.values.push_back(nullptr);  // before there is a tensor, which could not be dropped under this lock
   auto storage = tensors_.make(recorder.builder.type_of(value), device_);
   storage->recorder = &recorder;
   storage->value = value.index();
-  recorder.values.push_back(storage.get());
+  recorder.values.back() = storage.get();
   return storage;
 }
 

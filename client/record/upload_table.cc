@@ -20,9 +20,9 @@ bool are_equal(const SharedBytes& a, const SharedBytes& b) {
 
 UploadTable::UploadTable() : seed_((std::uint64_t{std::random_device{}()} << 32) | std::random_device{}()) {}
 
-UploadTable::Key UploadTable::digest(const proto::HostTensor& tensor) const {
-  const auto hash = XXH3_128bits_withSeed(tensor.bytes.data(), tensor.bytes.size(), seed_);
-  return {hash.low64, hash.high64, tensor.type};
+UploadTable::Key UploadTable::digest(const SharedBytes& bytes, const ir::TensorType& type) const {
+  const auto hash = XXH3_128bits_withSeed(bytes.data(), bytes.size(), seed_);
+  return {hash.low64, hash.high64, type};
 }
 
 Ptr<Storage> UploadTable::find(const proto::HostTensor& tensor) const {
@@ -39,11 +39,16 @@ Ptr<Storage> UploadTable::find(const Key& key) const {
 
 bool UploadTable::needs_digest(const proto::HostTensor& tensor) const {
   const auto size = tensor.bytes.size();
-  return size > kMostHeldBytes || held_.size() >= kMostHeld || digested_.contains(size);
+  return size > kMostHeldBytes || !tensor.bytes.is_vector() || digested_.contains(size);
 }
 
 void UploadTable::add(const SharedBytes& bytes, Storage& storage) {
-  if (held_.size() >= kMostHeld) return;  // other threads' have come meanwhile
+  if (held_.size() >= kMostHeld) {  // the oldest lives long, as it seems
+    const Held oldest = std::move(held_.front());
+    held_.erase(held_.begin());
+    oldest.storage->is_known_upload = false;
+    add(digest(oldest.bytes, oldest.storage->type), *oldest.storage);
+  }
   held_.push_back({bytes, &storage});
   storage.is_known_upload = true;
 }
@@ -52,10 +57,11 @@ void UploadTable::add(const Key& key, Storage& storage) {
   if (by_key_.size() >= kMostEntries) return;
   // One that is given away, or another thread's that came first: the newer one lives longer.
   if (const auto found = by_key_.find(key); found != by_key_.end()) remove(*found->second);
-  by_key_.emplace(key, &storage);
+  storage.is_known_upload = true;  // remove() takes out what has been put in, should there be no memory for the rest
+  auto& alike = digested_[storage.type.num_bytes()];
   by_storage_.emplace(&storage, key);
-  digested_[storage.type.num_bytes()] += 1;
-  storage.is_known_upload = true;
+  ++alike;
+  by_key_.emplace(key, &storage);
 }
 
 void UploadTable::remove(Storage& storage) {
@@ -65,7 +71,8 @@ void UploadTable::remove(Storage& storage) {
     std::erase_if(held_, [&](const Held& held) { return held.storage == &storage; });
     return;
   }
-  by_key_.erase(found->second);
+  if (const auto mine = by_key_.find(found->second); mine != by_key_.end() && mine->second == &storage)
+    by_key_.erase(mine);
   by_storage_.erase(found);
   const auto alike = digested_.find(storage.type.num_bytes());
   if (--alike->second == 0) digested_.erase(alike);

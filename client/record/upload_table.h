@@ -1,8 +1,8 @@
 // What was uploaded and is still there, by its contents: the same weights or batch need not travel twice.
 //
 // Most uploads are batches, which are gone before the next one comes: hashing them all would be a tenth of what a small
-// step costs its thread. So the bytes of the first few are held and compared, which ends where they differ; what is
-// large, or comes while more are there, is known by its digest.
+// step costs its thread. So the bytes of the last few are held and compared, which ends where they differ; what is
+// large or a part of something, or comes while tensors of its size are known so, is known by its digest.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ class UploadTable {
   };
 
   UploadTable();
-  Key digest(const proto::HostTensor& tensor) const;
+  Key digest(const proto::HostTensor& tensor) const { return digest(tensor.bytes, tensor.type); }
 
   // The tensor with these contents, held by the result; empty if there is none that will last. By bytes: among those
   // whose bytes are held.
@@ -43,6 +43,7 @@ class UploadTable {
   Ptr<Storage> find(const Key& key) const;
   // Whether it takes the digest to find this tensor, or to add it.
   bool needs_digest(const proto::HostTensor& tensor) const;
+  // Requires: not needs_digest() of the tensor.
   void add(const SharedBytes& bytes, Storage& storage);
   void add(const Key& key, Storage& storage);
   void remove(Storage& storage);  // Requires: storage.is_known_upload
@@ -56,8 +57,10 @@ class UploadTable {
     std::size_t operator()(const Key& key) const { return static_cast<std::size_t>(key.low); }
   };
 
+  Key digest(const SharedBytes& bytes, const ir::TensorType& type) const;
+
   const std::uint64_t seed_;
-  std::vector<Held> held_;
+  std::vector<Held> held_;  // the oldest first
   std::unordered_map<Key, Storage*, Hash> by_key_;
   std::unordered_map<Storage*, Key> by_storage_;
   std::unordered_map<std::size_t, std::size_t> digested_;  // how many tensors of so many bytes are known by digest

@@ -106,18 +106,18 @@ void Conversation::send_what_fits() {
       transmit(std::move(next->frame), proto::Lane::control);
       continue;
     }
-    channel_->begin_burst();  // a write leaves with its first chunk, and not on this thread
+    const proto::ChannelBurst burst{*channel_};  // a write leaves with its first chunk, if there is credit for one
     transmit(std::move(next->frame), proto::Lane::control);
     uploads_.add(next->seq, *next->upload_id, std::move(next->upload));
     send_chunks();
-    channel_->end_burst();
   }
   // NOLINTEND(bugprone-unchecked-optional-access)
   send_chunks();
 }
 
 void Conversation::send_chunks() {
-  while (const auto chunk = uploads_.next()) transmit(proto::encode(*chunk), proto::Lane::bulk);
+  while (const auto chunk = uploads_.next())
+    transmit(proto::encode(*chunk), proto::Lane::bulk);  // NOLINT(bugprone-unchecked-optional-access): it is, above
 }
 
 void Conversation::transmit(proto::EncodedFrame frame, proto::Lane lane) {

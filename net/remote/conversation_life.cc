@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <random>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>

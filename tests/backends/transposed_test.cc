@@ -46,6 +46,7 @@ class TurnedProducts : public ::testing::Test {
       EXPECT_EQ(actual[k].bits, expected[k].bits) << "output " << k;
     }
     std::vector<std::string> names;
+    names.reserve(made.nodes.size());
     for (const auto& node : made.nodes) names.emplace_back(ir::name(node.op));
     return names;
   }
@@ -66,9 +67,23 @@ TEST_F(TurnedProducts, TransposeTheirOperands) {
   EXPECT_THAT(nodes({transposed(matmul(a, b))}), ElementsAre("permute", "permute", "matmul"));
 }
 
-TEST_F(TurnedProducts, OfBatchesAreTurnedEach) {
-  const auto a = input({2, 5, 3, 4}), b = input({2, 5, 4, 6});
-  EXPECT_THAT(nodes({transposed(matmul(a, b))}), ElementsAre("permute", "permute", "matmul"));
+TEST_F(TurnedProducts, OfBatchesStay) {
+  const auto a = input({5, 3, 4}), b = input({5, 4, 6});
+  EXPECT_THAT(nodes({transposed(matmul(a, b))}), ElementsAre("matmul", "permute"));
+}
+
+TEST_F(TurnedProducts, AreThoseOfEqualTranspositionsToo) {
+  const auto a = input({3, 4}), b = input({4, 5});
+  const auto product = matmul(a, b);
+  const auto exp = add(ir::Pointwise{ir::PointwiseFn::exp}, {transposed(product)});
+  const auto log = add(ir::Pointwise{ir::PointwiseFn::neg}, {transposed(product)});
+  EXPECT_THAT(nodes({exp, log}), ElementsAre("permute", "permute", "matmul", "exp", "neg"));
+}
+
+TEST_F(TurnedProducts, StayWhereNothingIsFused) {
+  const auto a = input({3, 4}), b = input({4, 5});
+  const auto program = builder_.finish({transposed(matmul(a, b))});
+  EXPECT_EQ(prepare(program, {.fusion = false}).nodes.size(), 2u);
 }
 
 TEST_F(TurnedProducts, OfProductsAreTurnedOneByOne) {

@@ -151,6 +151,7 @@ TEST(ProgramBuilder, AddsEverySample) {
   for (const auto& sample : samples()) {
     ProgramBuilder builder;
     std::vector<Ref> operands;
+    operands.reserve(sample.operands.size());
     for (const auto& type : sample.operands) operands.push_back(builder.add_input(type));
     const Ref ref = add(builder, sample.op, operands);
     ASSERT_EQ(builder.program().values.size(), sample.results.size());

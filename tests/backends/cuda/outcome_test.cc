@@ -11,6 +11,7 @@ using OutcomePtr = std::shared_ptr<const Outcome>;
 
 OutcomePtr hangs_on(std::vector<ReportPtr> reports) {
   std::vector<Outcome::Entry> entries;
+  entries.reserve(reports.size());
   for (auto& report : reports) entries.push_back({std::move(report), 0});
   return std::make_shared<const Outcome>(std::move(entries));
 }
@@ -25,8 +26,9 @@ std::vector<const Report*> reports_of(const OutcomePtr& outcome) {
 
 class Outcomes : public ::testing::Test {
  protected:
-  Inheritance inherit(std::vector<OutcomePtr> inputs, const ReportPtr& own = nullptr) {
+  static Inheritance inherit(const std::vector<OutcomePtr>& inputs, const ReportPtr& own = nullptr) {
     std::vector<const Outcome*> plain;
+    plain.reserve(inputs.size());
     for (const auto& input : inputs) plain.push_back(input.get());
     return {plain, own};
   }

@@ -35,8 +35,9 @@ TEST_F(ReusedUploads, TheSameBytesAreSentOnce) {
 }
 
 TEST_F(ReusedUploads, AreFoundAmongMoreThanAreCompared) {
-  std::vector<Tensor<1>> all;
   constexpr int kCount = 3 * static_cast<int>(client::UploadTable::kMostHeld);
+  std::vector<Tensor<1>> all;
+  all.reserve(kCount);
   for (int i = 0; i < kCount; ++i) all.push_back(upload(static_cast<float>(i)));
   EXPECT_EQ(writes(), static_cast<std::size_t>(kCount));
   for (int i = 0; i < kCount; ++i) EXPECT_EQ(upload(static_cast<float>(i)).value().storage(), all[i].value().storage());
@@ -88,7 +89,7 @@ TEST_F(ReusedUploads, WhatWasGivenAwayToARunIsSentAgain) {
 }
 
 TEST_F(ReusedUploads, WhatACapturedStepGaveAwayIsSentAgain) {
-  auto step = capture(device, [](Tensor<1> x) { return x + 1; });
+  auto step = capture(device, [](Tensor<1> x) { return x + 1; });  // NOLINT: what is taken by value is given away
   for (int i = 0; i < 4; ++i) (void)step(upload(1));
   EXPECT_EQ(step.replayed(), 2u);
   EXPECT_EQ(writes(), 4u);
@@ -112,6 +113,7 @@ TEST_F(ReusedUploads, SmallTensorsAreNotWorthIt) {
 
 TEST_F(ReusedUploads, ThreadsThatUploadAndDropTheSameBytesAtOnceAgree) {
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
       for (int i = 0; i < 500; ++i) {
