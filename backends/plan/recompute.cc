@@ -50,10 +50,7 @@ class Recomputation {
   }
 
   ir::Program rewrite() {
-    result_ = program_;
-    result_.nodes.clear();
-    result_.values.clear();
-    result_.operands.clear();
+    result_ = without_nodes(program_);
     now_.assign(program_.values.size(), ir::Ref::value(0));
     for (std::int32_t n = 0; n < static_cast<std::int32_t>(program_.nodes.size()); ++n) {
       std::vector<ir::Ref> operands;
@@ -63,7 +60,7 @@ class Recomputation {
         now_[node(n).first_value + k] = place.result(static_cast<int>(k));
       }
     }
-    for (auto& ref : result_.outputs) ref = moved(ref);
+    for (const auto ref : program_.outputs) result_.outputs.push_back(moved(ref));
     return std::move(result_);
   }
 

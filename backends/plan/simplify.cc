@@ -98,14 +98,7 @@ ir::Ref add_number(ir::Program& to, EqualNodes& known, const ir::Constant& numbe
 
 }  // namespace
 
-ir::Program simplify(const ir::Program& program, bool merge_equal) {
-  const auto folded = merge_equal ? std::optional<FoldedNumbers>(program) : std::nullopt;
-  const auto live = live_nodes(program, folded ? &*folded : nullptr);
-  std::vector<bool> has_output(program.nodes.size());
-  for (const auto ref : program.outputs) {
-    if (!ref.is_input()) has_output[static_cast<std::size_t>(program.node_of(ref))] = true;
-  }
-
+ir::Program without_nodes(const ir::Program& program) {
   ir::Program result;
   result.inputs = program.inputs;
   result.scalar_count = program.scalar_count;
@@ -116,7 +109,18 @@ ir::Program simplify(const ir::Program& program, bool merge_equal) {
   result.nodes.reserve(program.nodes.size());
   result.values.reserve(program.values.size());
   result.operands.reserve(program.operands.size());
+  return result;
+}
 
+ir::Program simplify(const ir::Program& program, bool merge_equal) {
+  const auto folded = merge_equal ? std::optional<FoldedNumbers>(program) : std::nullopt;
+  const auto live = live_nodes(program, folded ? &*folded : nullptr);
+  std::vector<bool> has_output(program.nodes.size());
+  for (const auto ref : program.outputs) {
+    if (!ref.is_input()) has_output[static_cast<std::size_t>(program.node_of(ref))] = true;
+  }
+
+  auto result = without_nodes(program);
   std::vector<ir::Ref> now(program.values.size());  // where a value went
   const auto moved = [&](ir::Ref ref) { return ref.is_input() ? ref : now[static_cast<std::size_t>(ref.index())]; };
   EqualNodes known{merge_equal ? program.nodes.size() : 0};

@@ -12,4 +12,7 @@ namespace burn::backends {
 // outputs, slots and results stay as they are; the hash is that of the original.
 ir::Program simplify(const ir::Program& program, bool merge_equal);
 
+// For whoever writes a program anew: its inputs, slots and hash, no nodes and no outputs, but room for as many.
+ir::Program without_nodes(const ir::Program& program);
+
 }  // namespace burn::backends

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "backends/plan/simplify.h"
+
 namespace burn::backends {
 namespace {
 
@@ -34,12 +36,7 @@ class Turning {
   }
 
   ir::Program rewrite() {
-    result_.inputs = program_.inputs;
-    result_.scalar_count = program_.scalar_count;
-    result_.random_blocks = program_.random_blocks;
-    result_.effect_count = program_.effect_count;
-    result_.hash = program_.hash;
-    result_.site_files = program_.site_files;
+    result_ = without_nodes(program_);
     now_.resize(program_.values.size());
     for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
       const auto& node = program_.nodes[i];
