@@ -1,5 +1,7 @@
 // Groups over more elements than a GPU has threads for, and rows of which one element is picked.
+#include <bit>
 #include <cmath>
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -74,6 +76,44 @@ TEST_P(LargeGroups, PickOneOfEachRow) {
       const auto got = run(program, inputs);
       ASSERT_EQ(got.size(), 1u);
       EXPECT_EQ(first_difference(got[0], expected[0], 400), "") << ir::name(dtype) << " " << columns << " columns";
+    }
+  }
+}
+
+// Every row by a number of its own, also by such as have no reciprocal. A unit in the last place may be missing where
+// the numerator is tiny.
+TEST_P(LargeGroups, DivideRowsByTheirNumbers) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
+  std::vector<float> divisors{3.0f,    49.0f,     -0.1f, 8.0f,   -0.25f, 1.9999999f, 0.0f,   -0.0f,    kInfinity,
+                              1e-30f,  1e30f,     kNan,  -1e38f, 3e38f,  1.2e-38f,   1e-40f, -1e-44f,  -kInfinity,
+                              0x1p64f, 0x1p-101f, 1.0f,  768.0f, 1e-5f,  0x1p100f,   5e-31f, 0x1p127f, -7.7e-33f};
+  std::vector<float> numbers{0.0f,    -0.0f,  kInfinity, -kInfinity, kNan,   1.0f,  -1.0f, 3e38f,  -2e38f,   1e-45f,
+                             -1e-40f, 1e-38f, 0x1p-100f, 0x1p-99f,   5e-31f, 1e37f, 1e30f, -1e20f, 0x1p-126f};
+  for (int i = 0; numbers.size() < 800; ++i)
+    numbers.push_back(std::ldexp(1.0f + static_cast<float>(i * 7919 % 8191) / 8192, i * 37 % 250 - 125) *
+                      (i % 2 == 0 ? 1 : -1));
+  const auto rows = static_cast<std::int64_t>(divisors.size()), columns = static_cast<std::int64_t>(numbers.size());
+  ColumnSumsWriter w;
+  const auto x = w.input(DType::f32, {rows, columns}), d = w.input(DType::f32, {rows, 1});
+  const auto quotient = w.add(PointwiseFn::div, {x, w.expand(d, {rows, columns})});
+  reference::Tensor inputs[] = {reference::Tensor(ir::TensorType{DType::f32, {rows, columns}}),
+                                reference::Tensor(ir::TensorType{DType::f32, {rows, 1}})};
+  for (std::size_t r = 0; r < divisors.size(); ++r) {
+    inputs[1].set(r, static_cast<double>(divisors[r]));
+    for (std::size_t c = 0; c < numbers.size(); ++c)
+      inputs[0].set(r * numbers.size() + c, static_cast<double>(numbers[c]));
+  }
+  const auto got = run(w.finish({quotient, w.add(ir::Reduce{ir::ReduceFn::max, ir::Dims{1}}, {quotient})}), inputs);
+  ASSERT_EQ(got.size(), 2u);
+  for (std::size_t r = 0; r < divisors.size(); ++r) {
+    for (std::size_t c = 0; c < numbers.size(); ++c) {
+      const float expected = numbers[c] / divisors[r],
+                  q = static_cast<float>(got[0].get<double>(r * numbers.size() + c));
+      if (std::isnan(expected) && std::isnan(q)) continue;
+      const bool is_tiny = numbers[c] != 0 && std::abs(numbers[c]) < 0x1p-100f;
+      EXPECT_TRUE(std::bit_cast<std::uint32_t>(q) == std::bit_cast<std::uint32_t>(expected) ||
+                  (is_tiny && (q == std::nextafter(expected, kInfinity) || q == std::nextafter(expected, -kInfinity))))
+          << numbers[c] << " / " << divisors[r] << ": " << q << " for " << expected;
     }
   }
 }

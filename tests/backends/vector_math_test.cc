@@ -1,5 +1,6 @@
 // Accuracy and limits of the vector functions, against the C library in double.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -148,7 +149,7 @@ TEST(VectorDivision, ByOneNumberRoundsLikeADivision) {
   ASSERT_NE(loop, nullptr);
   std::vector<float> x, y;
   for (int i = -3000; i < 3000; ++i) x.push_back(static_cast<float>(i) * 0.37f);
-  x.insert(x.end(), {kInfinity, -kInfinity, kNan, 0.0f, 3e38f, 1e-30f});
+  x.insert(x.end(), {kInfinity, -kInfinity, kNan, 0.0f, -0.0f, 3e38f, 1e-30f});
   y.resize(x.size());
   for (const float divisor : {3.0f, 49.0f, 1.4142135f, -0.1f, 8.0f, 0.25f, 0.0f, kInfinity, 1e-30f, 1e30f, kNan}) {
     const void* operands[] = {x.data(), &divisor};
@@ -156,7 +157,8 @@ TEST(VectorDivision, ByOneNumberRoundsLikeADivision) {
     loop(static_cast<std::int64_t>(x.size()), y.data(), operands, strides);
     for (std::size_t i = 0; i < x.size(); ++i) {
       const float expected = x[i] / divisor;
-      ASSERT_TRUE(y[i] == expected || (std::isnan(y[i]) && std::isnan(expected)))
+      ASSERT_TRUE(std::bit_cast<std::uint32_t>(y[i]) == std::bit_cast<std::uint32_t>(expected) ||
+                  (std::isnan(y[i]) && std::isnan(expected)))
           << x[i] << " / " << divisor << ": " << y[i];
     }
   }

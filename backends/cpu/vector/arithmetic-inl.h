@@ -43,11 +43,12 @@ struct Div {
 
 // Division by the same number again and again: a product with its inverse, and one step of correction (Markstein),
 // which a fused multiply-add computes without rounding. So quotients are those of a division, at a third of its price.
+// Of positive numbers: the rest is written so that -0 stays what it is, as it would not be by negative ones.
 class DividedBy {
  public:
   explicit DividedBy(float divisor) : divisor_(hn::Set(F(), divisor)), inverse_(hn::Set(F(), 1 / divisor)) {}
 
-  static bool takes(float divisor) { return std::abs(divisor) > 1e-18f && std::abs(divisor) < 1e18f; }
+  static bool takes(float divisor) { return divisor > 1e-18f && divisor < 1e18f; }
   // Of those, the powers of two: multiplying by their inverse needs no correction.
   static bool has_exact_inverse(float divisor) {
     return takes(divisor) && std::bit_cast<std::uint32_t>(divisor) << 9 == 0;
@@ -55,7 +56,7 @@ class DividedBy {
 
   HWY_INLINE V operator()(V x) const {
     const V q = hn::Mul(x, inverse_);
-    const V corrected = hn::MulAdd(hn::NegMulAdd(q, divisor_, x), inverse_, q);
+    const V corrected = hn::NegMulAdd(hn::MulSub(q, divisor_, x), inverse_, q);
     // An infinite quotient leaves no rest to correct by.
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
     const auto if_nan = _mm512_set1_epi32(0x11111100);  // by the class of the second: 0 the first, 1 the second

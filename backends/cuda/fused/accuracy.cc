@@ -49,6 +49,34 @@ std::set<std::int32_t> coarse_members(const GroupPlan& plan, const std::set<std:
   return coarse;
 }
 
+ir::Ref wanted_exactly(const GroupPlan& plan, const ir::Reduce& reduce, ir::Ref operand) {
+  const auto& program = plan.program();
+  const auto operands_if = [&](ir::Ref ref, auto is_meant) -> std::span<const ir::Ref> {
+    const auto* member = plan.member(ref);
+    if (!member || !is_meant(plan.node(*member).op)) return {};
+    return program.operands_of(plan.node(*member));
+  };
+  const auto computes = [](ir::PointwiseFn fn) {
+    return [fn](const ir::Op& op) {
+      const auto* function = std::get_if<ir::Pointwise>(&op);
+      return function && function->fn == fn;
+    };
+  };
+  if (reduce.fn != ir::ReduceFn::sum || program.type_of(operand).dtype != ir::DType::f32) return operand;
+  const auto exponent = operands_if(operand, computes(ir::PointwiseFn::exp));
+  if (exponent.empty()) return operand;
+  const auto difference = operands_if(exponent[0], computes(ir::PointwiseFn::sub));
+  if (difference.empty()) return operand;
+  const auto repeated =
+      operands_if(difference[1], [](const ir::Op& op) { return std::holds_alternative<ir::Expand>(op); });
+  if (repeated.empty()) return operand;
+  const auto largest_of = operands_if(repeated[0], [](const ir::Op& op) {
+    const auto* of = std::get_if<ir::Reduce>(&op);
+    return of && of->fn == ir::ReduceFn::max;
+  });
+  return !largest_of.empty() && largest_of[0] == difference[0] ? exponent[0] : operand;
+}
+
 const char* coarse_function(const GroupPlan& plan, const codegen::Member& member, ir::PointwiseFn fn) {
   using enum ir::PointwiseFn;
   switch (fn) {

@@ -178,7 +178,7 @@ Status emit_elements(Emitter& emit, const GroupPlan& plan) {
   }
   const auto vector_body = [&](bool packed) {
     std::string part;
-    if (!is_linear) part += fmt::format("  const auto at = burn::cuda::offsets_in<{}>(walk, first);\n", walk.rank());
+    if (!is_linear) part += fmt::format("  const auto at = {};\n", offsets_in(walk, "walk", "first"));
     part += before;
     if (packed) {
       part += fmt::format("  #pragma unroll\n  for (unsigned j = 0; j < {}; ++j) {{\n", width);

@@ -1,5 +1,7 @@
 #include "backends/cuda/fused/group_kernel.h"
 
+#include <fmt/format.h>
+
 #include "backends/cuda/device.h"
 #include "backends/cuda/fused/group_memo.h"
 #include "backends/cuda/fused/walks.h"
@@ -34,6 +36,13 @@ Argument walk_argument(const WalkPlan& plan) {
   put(plan.sizes);
   for (const auto& strides : plan.strides) put(strides);
   return Argument(std::as_bytes(std::span(words)));
+}
+
+std::string offsets_in(const WalkPlan& plan, const std::string& walk, const std::string& position) {
+  if (plan.is_narrow())
+    return fmt::format("burn::cuda::narrow_offsets_in<{}>({}, static_cast<std::uint32_t>({}))", plan.rank(), walk,
+                       position);
+  return fmt::format("burn::cuda::offsets_in<{}>({}, {})", plan.rank(), walk, position);
 }
 
 }  // namespace burn::backends::cuda

@@ -8,6 +8,20 @@ bool WalkPlan::is_linear() const {
   return rank() == 1 && std::ranges::all_of(strides, [](const auto& of) { return of[0] == 1; });
 }
 
+bool WalkPlan::is_narrow() const {
+  constexpr double kMost = 2147483648.0;
+  double positions = 1;
+  for (const auto size : sizes) positions *= static_cast<double>(size);
+  return positions < kMost && std::ranges::all_of(strides, [&](const auto& of) {
+           double end = 0;
+           for (std::size_t d = 0; d < sizes.size(); ++d) {
+             if (of[d] < 0) return false;
+             end += static_cast<double>(sizes[d]) * static_cast<double>(of[d]);
+           }
+           return end < kMost;
+         });
+}
+
 WalkPlan merge_dims(std::span<const std::int64_t> sizes, const std::vector<std::vector<std::int64_t>>& strides) {
   WalkPlan plan;
   plan.strides.resize(strides.size());

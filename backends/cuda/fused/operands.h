@@ -18,6 +18,8 @@ struct WalkPlan {
   int rank() const { return static_cast<int>(sizes.size()); }
   // Every operand lies as the walk goes, without gaps.
   bool is_linear() const;
+  // Neither a position nor an offset needs more than 31 bits, and none is negative.
+  bool is_narrow() const;
 };
 
 // Merges what can be walked as one dim in all operands, and leaves out dims of size 1. At least one dim remains.

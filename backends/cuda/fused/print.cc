@@ -64,8 +64,16 @@ std::string GroupPrinter::statement(const codegen::Member& member, const std::st
   } else {
     value = name(operands[0]);  // an expand: the row's number for each of its elements
   }
-  if (ir::compute_dtype(dtype) != dtype) value = fmt::format("rounded<{}>({})", storage_type(dtype), value);
+  if (ir::compute_dtype(dtype) != dtype && is_read(ir::Ref::value(static_cast<std::int32_t>(node.first_value))))
+    value = fmt::format("rounded<{}>({})", storage_type(dtype), value);
   return fmt::format("const {} v{} = {};\n", compute_type(dtype), index, value);
+}
+
+bool GroupPrinter::is_read(ir::Ref value) const {
+  return std::ranges::any_of(plan_.group().members, [&](const codegen::Member& reader) {
+    const auto operands = plan_.program().operands_of(plan_.node(reader));
+    return std::ranges::find(operands, value) != operands.end();
+  });
 }
 
 ir::Ref GroupPrinter::unexpanded(ir::Ref ref) const {

@@ -38,6 +38,7 @@ class GroupPrinter {
 
  private:
   ir::Ref unexpanded(ir::Ref ref) const;  // what a member repeats
+  bool is_read(ir::Ref value) const;      // by a member; a result that is not is rounded where it is written
   std::string random(const ir::Random& op, const std::string& position, int index);
 
   Emitter& emit_;

@@ -52,8 +52,9 @@ std::string RowColumns::additions(const GroupPrinter& printer, int stage, std::v
 std::string RowColumns::stores(const GroupPrinter& printer) const {
   std::string text;
   for (const auto* column : columns_) {
-    text += fmt::format("*reinterpret_cast<Pack<{0}, {1}>*>(part_{2} + first_row * row_size + c) = column_{2}[i];\n",
-                        compute_type(dtype(*column)), layout_.shape().width, printer.name(value_of(*column)));
+    text += fmt::format(
+        "*reinterpret_cast<Pack<{0}, {1}>*>(part_{2} + std::int64_t{{first_row}} * row_size + c) = column_{2}[i];\n",
+        compute_type(dtype(*column)), layout_.shape().width, printer.name(value_of(*column)));
   }
   return layout_.each_vector(text);
 }

@@ -72,7 +72,7 @@ class RowPrinter {
     }
     const auto& group = plan_.group();
     const auto rows = ir::num_elements(group.domain) / group.row_size;
-    printer_.parameter("const std::int64_t", "rows", Argument(rows));
+    printer_.parameter("const std::int64_t", "count", Argument(rows));
     printer_.parameter("const int", "row_size", Argument(static_cast<int>(group.row_size)));
     printer_.parameter(fmt::format("const burn::cuda::Walk<{}>", plan_.full_count() + plan_.row_count()), "outer",
                        walk_argument(layout_.rows()));
@@ -85,18 +85,19 @@ class RowPrinter {
   std::string preamble() {
     std::string text = fmt::format("  constexpr int kLanes = {};\n", shape().lanes);
     text += "  const int lane = threadIdx.x % kLanes;\n";
-    text += shape().lanes == 32 ? "  const std::int64_t first_row = std::int64_t{blockIdx.x} * 4 + threadIdx.x / 32;\n"
-                                : "  const std::int64_t first_row = blockIdx.x;\n";
+    text += fmt::format("  using Row = {};\n  const Row rows = static_cast<Row>(count);\n",
+                        layout_.rows().is_narrow() ? "std::uint32_t" : "std::int64_t");
+    text += shape().lanes == 32 ? "  const Row first_row = Row{blockIdx.x} * 4 + threadIdx.x / 32;\n"
+                                : "  const Row first_row = blockIdx.x;\n";
     text += scalar_reads(printer_);
     if (columns_.empty()) {
-      text += "  const std::int64_t row = first_row;\n  if (row >= rows) return;\n";
+      text += "  const Row row = first_row;\n  if (row >= rows) return;\n";
     } else {
       text += columns_.at_zero(printer_);
-      text +=
-          fmt::format("  for (std::int64_t row = first_row; row < rows; row += std::int64_t{{gridDim.x}} * {}) {{\n",
-                      shape().rows_per_block());
+      text += fmt::format("  for (Row row = first_row; row < rows; row += Row{{gridDim.x}} * {}) {{\n",
+                          shape().rows_per_block());
     }
-    text += fmt::format("  const auto base = burn::cuda::offsets_in<{}>(outer, row);\n", layout_.rows().rank());
+    text += fmt::format("  const auto base = {};\n", offsets_in(layout_.rows(), "outer", "row"));
     for (std::size_t k = 0; k < plan_.reads().size(); ++k) {
       const auto& read = plan_.reads()[k];
       if (read.kind == GroupOperand::Kind::row) {
@@ -115,7 +116,9 @@ class RowPrinter {
     return text + layout_.held_reads() + layout_.shared_places();
   }
 
-  std::string end_of_rows() const { return shape().lanes > 32 ? "  __syncthreads();\n  }\n" : "  }\n"; }
+  // A site's numbers must have been read before the next row's are written: where there are several sites, whoever
+  // comes to the next row has waited at another one since.
+  std::string end_of_rows() const { return shape().lanes > 32 && sites_ == 1 ? "  __syncthreads();\n  }\n" : "  }\n"; }
 
   // Values with one number per row that are known before the pass of this stage.
   std::string row_members(int stage) {
@@ -221,7 +224,7 @@ class RowPrinter {
         if (std::holds_alternative<ir::Gather>(node.op) && plan_.member(operand)) after += picked(member);
         continue;
       }
-      seen.push_back(operand);
+      seen.push_back(wanted_exactly(plan_, *reduce, operand));
       const auto value =
           fmt::format("burn::cuda::reduce_row<kLanes, {}, {}>(sum_{})", combine_type(reduce->fn), sites_++, v);
       after += fmt::format("  const {} {} = rounded<{}>({});\n", type, v, storage_type(dtype(operand)), value) +

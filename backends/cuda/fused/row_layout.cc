@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "backends/cuda/fused/row_passes.h"
+#include "backends/cuda/fused/walks.h"
 
 namespace burn::backends::cuda {
 namespace {
@@ -75,8 +76,7 @@ bool RowLayout::is_plain() const {
 
 std::string RowLayout::element_offset(int full_index, const std::string& c) const {
   const auto base = fmt::format("base.at[{}]", full_index);
-  if (!is_plain())
-    return fmt::format("{} + burn::cuda::offsets_in<{}>(inner, {}).at[{}]", base, inner_.rank(), c, full_index);
+  if (!is_plain()) return fmt::format("{} + {}.at[{}]", base, offsets_in(inner_, "inner", c), full_index);
   return inner_.strides[static_cast<std::size_t>(full_index)][0] == 0 ? base : fmt::format("{} + {}", base, c);
 }
 
@@ -114,9 +114,8 @@ std::string RowLayout::prefetches() const {
     text += fmt::format("prefetch(p{} + next.at[{}] + c);\n", k, read.full_index);
   }
   if (text.empty()) return "";
-  const auto step = fmt::format("std::int64_t{{gridDim.x}} * {}", shape_.rows_per_block());
-  return fmt::format("  if (row + {0} < rows) {{\n  const auto next = burn::cuda::offsets_in<{1}>(outer, row + {0});\n",
-                     step, rows_.rank()) +
+  const auto next = fmt::format("row + Row{{gridDim.x}} * {}", shape_.rows_per_block());
+  return fmt::format("  if ({} < rows) {{\n  const auto next = {};\n", next, offsets_in(rows_, "outer", next)) +
          each_vector(text) + "  }\n";
 }
 

@@ -1,6 +1,8 @@
 // The kernels of groups, by how they walk, and the walk as a kernel's parameter.
 #pragma once
 
+#include <string>
+
 #include "backends/cuda/fused/group_plan.h"
 
 namespace burn::backends::cuda {
@@ -10,5 +12,7 @@ Status emit_rows(Emitter& emit, const GroupPlan& plan);
 
 // A kernels/index.h Walk over as many values as the plan has.
 Argument walk_argument(const WalkPlan& plan);
+// The offsets of a position, where the kernel knows the walk by a name.
+std::string offsets_in(const WalkPlan& plan, const std::string& walk, const std::string& position);
 
 }  // namespace burn::backends::cuda

@@ -35,4 +35,25 @@ BURN_ALWAYS_INLINE Offsets<kOperands> offsets_in(const Walk<kOperands>& walk, st
   return result;
 }
 
+template <int kOperands>
+struct NarrowOffsets {
+  std::uint32_t at[kOperands] = {};
+};
+
+// The same where neither positions nor offsets need more than 31 bits: 64-bit products take several instructions each.
+template <int kRank, int kOperands>
+BURN_ALWAYS_INLINE NarrowOffsets<kOperands> narrow_offsets_in(const Walk<kOperands>& walk, std::uint32_t i) {
+  NarrowOffsets<kOperands> result;
+#pragma unroll
+  for (int d = kRank - 1; d >= 0; --d) {
+    const auto size = static_cast<std::uint32_t>(walk.sizes[d]);
+    const auto quotient = d > 0 ? i / size : 0;
+    const auto at = i - quotient * size;
+    i = quotient;
+#pragma unroll
+    for (int k = 0; k < kOperands; ++k) result.at[k] += at * static_cast<std::uint32_t>(walk.strides[k][d]);
+  }
+  return result;
+}
+
 }  // namespace burn::cuda

@@ -404,9 +404,66 @@ TEST(CudaLaunches, KeepWideRowsInSharedMemoryAndCountPositions) {
     const bool fits = columns < 100'000;
     EXPECT_EQ(has(*lowered, "extern __shared__"), fits);
     EXPECT_EQ(std::get<cuda::Launch>(lowered->commands[0].what).grid.shared_bytes, fits ? 2 * columns : 0);
-    EXPECT_TRUE(has(*lowered, "row_exp<float>") && has(*lowered, "coarse::exp"));
+    EXPECT_TRUE(has(*lowered, "coarse::exp") && !has(*lowered, "row_exp<float>"));
     const auto code = cuda::compile_kernel(lowered->sources[0].text, "sm_90");
     EXPECT_TRUE(code.ok()) << code.status().to_string();
+  }
+}
+
+// The terms are at most 1 if it is the row's own largest number that is taken away, and they are only added up.
+TEST(CudaLaunches, AddUpCoarselyOnlyExponentialsBelowTheirRow) {
+  const auto device = cuda::Device::for_compiling("sm_90");
+  enum class What { shifted, written, of_others, as_it_is };
+  for (const auto what : {What::shifted, What::written, What::of_others, What::as_it_is}) {
+    ir::ProgramBuilder builder;
+    const auto add = [&](const ir::Op& op, std::initializer_list<ir::Ref> from) {
+      return *builder.add(op, std::span(from.begin(), from.size()));
+    };
+    const ir::Shape shape{64, 100};
+    const auto x = builder.add_input({ir::DType::f32, shape}), y = builder.add_input({ir::DType::f32, shape});
+    const auto largest = add(ir::Reduce{ir::ReduceFn::max, {1}}, {what == What::of_others ? y : x});
+    const auto shifted = add(ir::Pointwise{ir::PointwiseFn::sub}, {x, add(ir::Expand{shape}, {largest})});
+    const auto e = add(ir::Pointwise{ir::PointwiseFn::exp}, {what == What::as_it_is ? x : shifted});
+    std::vector<ir::Ref> results{add(ir::Reduce{ir::ReduceFn::sum, {1}}, {e}), largest};
+    if (what == What::written) results.push_back(e);
+    const auto lowered = *lower(*device, builder.finish(results), true);
+    EXPECT_EQ(has(lowered, "coarse::exp"), what == What::shifted) << static_cast<int>(what);
+    EXPECT_EQ(has(lowered, "row_exp<float>"), what != What::shifted) << static_cast<int>(what);
+  }
+}
+
+TEST(CudaLaunches, RoundResultsThatNobodyReadsWhereTheyAreWritten) {
+  const auto device = cuda::Device::for_compiling("sm_90");
+  for (const bool is_read : {false, true}) {
+    ir::ProgramBuilder builder;
+    const auto x = builder.add_input({ir::DType::bf16, {64, 100}});
+    const ir::Ref pair[] = {x, x};
+    std::vector<ir::Ref> results{*builder.add(ir::Pointwise{ir::PointwiseFn::mul}, pair)};
+    if (is_read) results.push_back(*builder.add(ir::Pointwise{ir::PointwiseFn::neg}, results));
+    EXPECT_EQ(has(*lower(*device, builder.finish(results), true), "rounded<bfloat16_t>("), is_read);
+  }
+}
+
+// Offsets of 31 bits are computed in 32; further away, and backwards, in 64.
+TEST(CudaLaunches, ComputeOffsetsInAsManyBitsAsTheyNeed) {
+  const auto device = cuda::Device::for_compiling("sm_90");
+  for (const auto& [rows, is_flipped, is_narrow] :
+       {std::tuple{1'000'000, false, true}, std::tuple{1'000'000, true, false}, std::tuple{3'000'000, false, false}}) {
+    for (const bool is_summed : {false, true}) {
+      const ir::Shape shape{rows, 1024};
+      ir::ProgramBuilder builder;
+      const auto add = [&](const ir::Op& op, std::initializer_list<ir::Ref> from) {
+        return *builder.add(op, std::span(from.begin(), from.size()));
+      };
+      auto x = builder.add_input({ir::DType::f32, shape});
+      const auto y = builder.add_input({ir::DType::f32, {1, 1024}});
+      if (is_flipped) x = add(ir::Slice{{rows - 1, 0}, {rows, 1024}, {-1, 1}}, {x});
+      auto result = add(ir::Pointwise{ir::PointwiseFn::add}, {x, add(ir::Expand{shape}, {y})});
+      if (is_summed) result = add(ir::Reduce{ir::ReduceFn::sum, {1}}, {result});
+      const auto lowered = *lower(*device, builder.finish({result}), true);
+      EXPECT_EQ(has(lowered, "::narrow_offsets_in<"), is_narrow) << rows << " " << is_flipped;
+      EXPECT_EQ(has(lowered, "::offsets_in<"), !is_narrow) << rows << " " << is_flipped;
+    }
   }
 }
 
