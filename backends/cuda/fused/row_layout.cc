@@ -29,7 +29,10 @@ RowLayout::RowLayout(const Device& device, const GroupPlan& plan)
   }
   for (const auto k : of_row_) held_.erase(k);
   const auto columns = std::ranges::count(plan.group().members, codegen::Level::column, &codegen::Member::level);
-  needs_ = {.held = static_cast<int>(held_.size()), .columns = static_cast<int>(columns)};
+  const bool waits = std::ranges::any_of(plan.group().members, [&](const codegen::Member& member) {
+    return member.level == codegen::Level::row && std::holds_alternative<ir::Reduce>(plan.node(member).op);
+  });
+  needs_ = {.held = static_cast<int>(held_.size()), .columns = static_cast<int>(columns), .waits = waits};
   for (std::size_t k = 0; k < plan.reads().size(); ++k) {
     const auto& read = plan.reads()[k];
     if (read.kind == GroupOperand::Kind::full && !read.counts && !held_.contains(k) && !of_row_.contains(k))

@@ -27,8 +27,10 @@ RowShape choose_row_shape(std::int64_t row_size, int width, const RowNeeds& need
   // The more vectors a thread has, the more of the memory's bytes are under way in a multiprocessor; other operands and
   // sums of columns want registers, too. In a warp nobody waits for other warps.
   const std::int64_t most_lanes = needs.columns > 0 ? kMostLanes : lanes_for(kMostVectors / 2);
-  std::int64_t lanes = lanes_for(needs.columns + needs.others > 0 ? kMostVectors / 2 : kMostVectors);
-  if (fits(32, kept)) lanes = 32;
+  const bool only_columns = needs.columns > 0 && !needs.waits;  // then nothing is lost by many threads
+  std::int64_t lanes =
+      only_columns ? lanes_for(1) : lanes_for(needs.columns + needs.others > 0 ? kMostVectors / 2 : kMostVectors);
+  if (fits(32, kept) && !only_columns) lanes = 32;
   while (lanes < most_lanes && !fits(lanes, kept)) lanes *= 2;
   shape.lanes = static_cast<int>(lanes);
   if (fits(lanes, kept) || needs.columns > 0) {
@@ -42,9 +44,9 @@ RowShape choose_row_shape(std::int64_t row_size, int width, const RowNeeds& need
 
 int threads_under_way(std::size_t bytes_kept, const RowNeeds& needs) {
   // What is under way between loads and stores takes as much again; with 24 for it, layer norm spilled. Sums of columns
-  // count as kept, and their rows wait for each other: there more threads are worth more.
+  // count as kept; where threads wait for each other besides, more of them are worth more.
   constexpr std::size_t kRegisters = 65536, kMost = 1536;
-  const std::size_t others = needs.columns > 0 ? 28 : needs.others > 0 ? 44 : 32;
+  const std::size_t others = needs.columns > 0 && needs.waits ? 28 : needs.columns + needs.others > 0 ? 44 : 32;
   return static_cast<int>(std::min(kRegisters / (others + bytes_kept / 4), kMost));
 }
 

@@ -20,6 +20,7 @@ struct RowNeeds {
   int held = 0;                  // operands
   int others = 0;                // that one pass alone reads
   int columns = 0;               // sums over all rows: these must have room
+  bool waits = false;            // threads of a row for each other's sums
   std::int64_t held_bytes = 0;   // of an element of all those operands
   std::int64_t most_shared = 0;  // bytes of shared memory that a block may have, if two are to run side by side
 };
