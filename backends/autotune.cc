@@ -19,14 +19,18 @@ constexpr std::size_t kMaxLine = 512;
 // The candidate with the shortest time. Times are taken in turn, so that what disturbs the machine disturbs all; the
 // shortest of several counts, since nothing makes a run too fast.
 int fastest(int count, const std::function<Result<double>(int)>& seconds_of) {
-  constexpr int kRounds = 4;
+  constexpr int kRounds = 4, kMostRounds = 16;        // as many as are had in a short time: others disturb single ones
   constexpr double kHopeless = 1.5, kPatience = 0.5;  // times the best; seconds
+  constexpr double kShort = 0.01;                     // seconds
   constexpr double kHopelessAtFirst = 4;              // when it has paid for memory and caches of its own
   std::vector<double> best(static_cast<std::size_t>(count), std::numeric_limits<double>::infinity());
   double spent = 0;
   const auto shortest = [&] { return std::min_element(best.begin(), best.end()); };
   (void)seconds_of(0);  // the first run pays for memory and caches
-  for (int round = 0; round < kRounds && (round < 2 || spent < kPatience); ++round) {
+  const auto goes_on = [&](int round) {
+    return round < 2 || (round < kRounds && spent < kPatience) || (round < kMostRounds && spent < kShort);
+  };
+  for (int round = 0; goes_on(round); ++round) {
     for (int i = 0; i < count; ++i) {
       auto& mine = best[static_cast<std::size_t>(i)];
       const auto hopeless = round > 1 ? kHopeless : kHopelessAtFirst;
