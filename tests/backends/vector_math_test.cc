@@ -151,7 +151,8 @@ TEST(VectorDivision, ByOneNumberRoundsLikeADivision) {
   for (int i = -3000; i < 3000; ++i) x.push_back(static_cast<float>(i) * 0.37f);
   x.insert(x.end(), {kInfinity, -kInfinity, kNan, 0.0f, -0.0f, 3e38f, 1e-30f});
   y.resize(x.size());
-  for (const float divisor : {3.0f, 49.0f, 1.4142135f, -0.1f, 8.0f, 0.25f, 0.0f, kInfinity, 1e-30f, 1e30f, kNan}) {
+  for (const float divisor :
+       {3.0f, 49.0f, 1.4142135f, -0.1f, 8.0f, 0.25f, -4.0f, 0.0f, kInfinity, 1e-30f, 1e30f, kNan}) {
     const void* operands[] = {x.data(), &divisor};
     const std::int64_t strides[] = {1, 0};
     loop(static_cast<std::int64_t>(x.size()), y.data(), operands, strides);

@@ -43,15 +43,16 @@ struct Div {
 
 // Division by the same number again and again: a product with its inverse, and one step of correction (Markstein),
 // which a fused multiply-add computes without rounding. So quotients are those of a division, at a third of its price.
-// Of positive numbers: the rest is written so that -0 stays what it is, as it would not be by negative ones.
+// By positive numbers: the rest is written so that -0 stays what it is, as it would not be by negative ones. A quotient
+// within a unit of the largest number may be infinite.
 class DividedBy {
  public:
   explicit DividedBy(float divisor) : divisor_(hn::Set(F(), divisor)), inverse_(hn::Set(F(), 1 / divisor)) {}
 
   static bool takes(float divisor) { return divisor > 1e-18f && divisor < 1e18f; }
-  // Of those, the powers of two: multiplying by their inverse needs no correction.
+  // Powers of two, also negative ones: multiplying by their inverse needs no correction.
   static bool has_exact_inverse(float divisor) {
-    return takes(divisor) && std::bit_cast<std::uint32_t>(divisor) << 9 == 0;
+    return takes(std::abs(divisor)) && std::bit_cast<std::uint32_t>(divisor) << 9 == 0;
   }
 
   HWY_INLINE V operator()(V x) const {

@@ -74,15 +74,16 @@ void unary_run(std::int64_t n, void* result, const void* const* operands, const 
 void divide_run(std::int64_t n, void* result, const void* const* operands, const std::int64_t* strides) {
   constexpr std::int64_t kFew = 16;  // are divided sooner than the inverse is at hand: the mean of a row
   const float divisor = *static_cast<const float*>(operands[1]);
-  if (n < kFew || strides[0] != 1 || strides[1] != 0 || !DividedBy::takes(divisor)) {
-    static const RunLoop plain = numeric_loop(ir::PointwiseFn::div, ir::DType::f32);
-    return plain(n, result, operands, strides);
-  }
-  if (DividedBy::has_exact_inverse(divisor)) {
+  const bool is_plain = n < kFew || strides[0] != 1 || strides[1] != 0;
+  if (!is_plain && DividedBy::has_exact_inverse(divisor)) {
     static const RunLoop multiply = numeric_loop(ir::PointwiseFn::mul, ir::DType::f32);
     const float factor = 1 / divisor;
     const void* factors[] = {operands[0], &factor};
     return multiply(n, result, factors, strides);
+  }
+  if (is_plain || !DividedBy::takes(divisor)) {
+    static const RunLoop plain = numeric_loop(ir::PointwiseFn::div, ir::DType::f32);
+    return plain(n, result, operands, strides);
   }
   const DividedBy quotient(divisor);
   each_vector<AsItIs>(n, static_cast<float*>(result), static_cast<const float*>(operands[0]),

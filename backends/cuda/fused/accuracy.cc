@@ -49,7 +49,7 @@ std::set<std::int32_t> coarse_members(const GroupPlan& plan, const std::set<std:
   return coarse;
 }
 
-ir::Ref wanted_exactly(const GroupPlan& plan, const ir::Reduce& reduce, ir::Ref operand) {
+ir::Ref exact_value_for(const GroupPlan& plan, const ir::Reduce& reduce, ir::Ref operand) {
   const auto& program = plan.program();
   const auto operands_if = [&](ir::Ref ref, auto is_meant) -> std::span<const ir::Ref> {
     const auto* member = plan.member(ref);

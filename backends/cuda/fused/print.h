@@ -18,7 +18,7 @@ class GroupPrinter {
   // "x3" for what is read, "v7" for what a member computes: variables of the compute type.
   std::string name(ir::Ref ref) const;
   // "const float v7 = mul(v5, x3);", for a member that is no reduction and no gather. `position`: of the element in the
-  // domain, an expression of type std::uint64_t. `coarse`: all of it is rounded to 16 bits (accuracy.h).
+  // domain, an expression of type std::uint64_t. `coarse`: by the shorter formula (accuracy.h).
   std::string statement(const codegen::Member& member, const std::string& position, bool coarse = false);
 
   // "const burn::cuda::Divisor d_x3(x3);", for a number that all elements of a row, or all there are, are divided by

@@ -72,7 +72,7 @@ class RowPrinter {
     }
     const auto& group = plan_.group();
     const auto rows = ir::num_elements(group.domain) / group.row_size;
-    printer_.parameter("const std::int64_t", "count", Argument(rows));
+    printer_.parameter("const std::int64_t", "row_count", Argument(rows));
     printer_.parameter("const int", "row_size", Argument(static_cast<int>(group.row_size)));
     printer_.parameter(fmt::format("const burn::cuda::Walk<{}>", plan_.full_count() + plan_.row_count()), "outer",
                        walk_argument(layout_.rows()));
@@ -85,7 +85,7 @@ class RowPrinter {
   std::string preamble() {
     std::string text = fmt::format("  constexpr int kLanes = {};\n", shape().lanes);
     text += "  const int lane = threadIdx.x % kLanes;\n";
-    text += fmt::format("  using Row = {};\n  const Row rows = static_cast<Row>(count);\n",
+    text += fmt::format("  using Row = {};\n  const Row rows = static_cast<Row>(row_count);\n",
                         layout_.rows().is_narrow() ? "std::uint32_t" : "std::int64_t");
     text += shape().lanes == 32 ? "  const Row first_row = Row{blockIdx.x} * 4 + threadIdx.x / 32;\n"
                                 : "  const Row first_row = blockIdx.x;\n";
@@ -117,7 +117,7 @@ class RowPrinter {
   }
 
   // A site's numbers must have been read before the next row's are written: where there are several sites, whoever
-  // comes to the next row has waited at another one since.
+  // comes to the next row has waited at another one since. Without any nobody shares memory.
   std::string end_of_rows() const { return shape().lanes > 32 && sites_ == 1 ? "  __syncthreads();\n  }\n" : "  }\n"; }
 
   // Values with one number per row that are known before the pass of this stage.
@@ -224,7 +224,7 @@ class RowPrinter {
         if (std::holds_alternative<ir::Gather>(node.op) && plan_.member(operand)) after += picked(member);
         continue;
       }
-      seen.push_back(wanted_exactly(plan_, *reduce, operand));
+      seen.push_back(exact_value_for(plan_, *reduce, operand));
       const auto value =
           fmt::format("burn::cuda::reduce_row<kLanes, {}, {}>(sum_{})", combine_type(reduce->fn), sites_++, v);
       after += fmt::format("  const {} {} = rounded<{}>({});\n", type, v, storage_type(dtype(operand)), value) +

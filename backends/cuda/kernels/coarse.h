@@ -1,6 +1,7 @@
-// Functions of f32 whose results are rounded to 16 bits before anybody sees them. The hardware's own approximations:
-// off by a few units in the last place of f32, a relative error below 2^-17 where bf16 keeps 2^-9 and f16 2^-12.
-// Results below the smallest normal number of f32 may be 0. NVRTC only.
+// Functions of f32 whose results are rounded to 16 bits before anybody sees them; exp, too, where the terms of a
+// softmax are added up, and its argument is at most 0 (fused/accuracy.h). The hardware's own approximations: off by a
+// few units in the last place of f32, a relative error below 2^-17 where bf16 keeps 2^-9 and f16 2^-12. Results below
+// the smallest normal number of f32 may be 0. NVRTC only.
 #pragma once
 
 #include "ir/device.h"
@@ -19,7 +20,8 @@ BURN_ALWAYS_INLINE float reciprocal_of_normal(float x) {
   return y;
 }
 
-// |x| 2^-24 for the product and 2^-22 for the function: below 2^-17 where the result is no infinity.
+// |x| 2^-24 for the product and 2^-22 for the function: below 2^-17 where the result is no infinity. Sums in f32 rely
+// on the error near 0.
 BURN_ALWAYS_INLINE float exp(float x) { return exp2(x * 1.4426950408889634f); }
 
 BURN_ALWAYS_INLINE float sigmoid(float x) { return reciprocal_of_normal(1.0f + exp2(x * -1.4426950408889634f)); }

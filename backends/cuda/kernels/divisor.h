@@ -6,11 +6,12 @@
 namespace burn::cuda {
 
 // A product with the reciprocal and one step of correction (Markstein), whose rest a fused multiply-add computes
-// without rounding: the bits of a division, without a branch and at a third of its price. One unit in the last place is
-// lost at most, where the rest is too small to be exact: |x| below 2^-100.
+// without rounding: the bits of a division, without a branch and at a third of its price. Where the rest is too small
+// to be exact a unit in the last place may be missing: where |x| is below 2^-100 or the quotient is subnormal; two
+// where x is. A quotient within a unit of the largest number may be infinite.
 class Divisor {
  public:
-  // Of such signs that an x of 0 keeps its own: the rest of -0 by a positive number is -0.
+  // Of such signs that a quotient of 0 has the right one.
   BURN_ALWAYS_INLINE explicit Divisor(float divisor)
       : scale_(scale(divisor)), size_(fabsf(divisor * scale_)), inverse_(-reciprocal(size_)) {}
 
@@ -19,7 +20,7 @@ class Divisor {
     const float quotient = scaled * inverse_;
     const float rest = fmaf(quotient, size_, scaled);
     const float corrected = fmaf(rest, inverse_, quotient);
-    return fabsf(rest) < __int_as_float(0x7f800000) ? corrected : quotient;  // of infinities and zeros there is no rest
+    return fabsf(rest) < __int_as_float(0x7f800000) ? corrected : quotient;  // of an infinite one there is no rest
   }
 
  private:
@@ -27,8 +28,8 @@ class Divisor {
   // others.
   BURN_ALWAYS_INLINE static float scale(float divisor) {
     const float size = fabsf(divisor);
-    const bool is_small = size<0x1p-100f, is_large = size> 0x1p100f;
-    return copysignf(is_small ? 0x1p32f : is_large ? 0x1p-32f : 1.0f, -divisor);
+    const float unless_small = size > 0x1p100f ? 0x1p-32f : 1.0f;
+    return copysignf(size < 0x1p-100f ? 0x1p32f : unless_small, -divisor);
   }
 
   // The hardware's, whose error is one unit at most, after a step of Newton's: rounded as it should be unless all bits

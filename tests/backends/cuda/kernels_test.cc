@@ -463,6 +463,7 @@ TEST(CudaLaunches, ComputeOffsetsInAsManyBitsAsTheyNeed) {
       const auto lowered = *lower(*device, builder.finish({result}), true);
       EXPECT_EQ(has(lowered, "::narrow_offsets_in<"), is_narrow) << rows << " " << is_flipped;
       EXPECT_EQ(has(lowered, "::offsets_in<"), !is_narrow) << rows << " " << is_flipped;
+      EXPECT_TRUE(cuda::compile_kernel(lowered.sources[0].text, "sm_90").ok());
     }
   }
 }
