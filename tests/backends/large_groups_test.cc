@@ -93,7 +93,7 @@ TEST_P(LargeGroups, DivideRowsByTheirNumbers) {
                              5e-31f, 1e37f,  1e30f,     -1e20f,     0x1p-126f, 0x1.2p-87f, 0x1.905b94p-127f};
   for (int i = 0; numbers.size() < 800; ++i)
     numbers.push_back(std::ldexp(1.0f + static_cast<float>(i * 7919 % 8191) / 8192, i * 37 % 250 - 125) *
-                      (i % 2 == 0 ? 1 : -1));
+                      (i % 2 == 0 ? 1.0f : -1.0f));
   const auto rows = static_cast<std::int64_t>(divisors.size()), columns = static_cast<std::int64_t>(numbers.size());
   ColumnSumsWriter w;
   const auto x = w.input(DType::f32, {rows, columns}), d = w.input(DType::f32, {rows, 1});
