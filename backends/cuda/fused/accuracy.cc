@@ -24,7 +24,7 @@ bool stands_beside_one(const GroupPlan& plan, ir::Ref value) {
     if (function->fn == ir::PointwiseFn::add || function->fn == ir::PointwiseFn::sub)
       return is_large(operands[operands[0] == value ? 1 : 0]);
     return function->fn == ir::PointwiseFn::mul && operands[0] == operands[1] &&
-           stands_beside_one(plan, ir::Ref::value(static_cast<std::int32_t>(plan.node(member).first_value)));
+           stands_beside_one(plan, plan.value_of(member));
   });
 }
 
@@ -83,9 +83,7 @@ const char* coarse_function(const GroupPlan& plan, const codegen::Member& member
     case exp:
       return "exp";
     case tanh:
-      return stands_beside_one(plan, ir::Ref::value(static_cast<std::int32_t>(plan.node(member).first_value)))
-                 ? "tanh_beside_one"
-                 : "tanh";
+      return stands_beside_one(plan, plan.value_of(member)) ? "tanh_beside_one" : "tanh";
     case sigmoid:
       return "sigmoid";
     case div:

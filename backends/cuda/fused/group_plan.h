@@ -17,6 +17,10 @@ class GroupPlan {
   const ir::Node& node(const codegen::Member& member) const {
     return program_.nodes[static_cast<std::size_t>(member.node)];
   }
+  // What the member makes.
+  ir::Ref value_of(const codegen::Member& member) const {
+    return ir::Ref::value(static_cast<std::int32_t>(node(member).first_value));
+  }
   const std::vector<GroupOperand>& reads() const { return reads_; }
   const std::vector<GroupOperand>& writes() const { return writes_; }
   // How many values the outer walk has (full operands first, then those per row), and the inner one.

@@ -64,7 +64,7 @@ std::string GroupPrinter::statement(const codegen::Member& member, const std::st
   } else {
     value = name(operands[0]);  // an expand: the row's number for each of its elements
   }
-  if (ir::compute_dtype(dtype) != dtype && is_read(ir::Ref::value(static_cast<std::int32_t>(node.first_value))))
+  if (ir::compute_dtype(dtype) != dtype && is_read(plan_.value_of(member)))
     value = fmt::format("rounded<{}>({})", storage_type(dtype), value);
   return fmt::format("const {} v{} = {};\n", compute_type(dtype), index, value);
 }

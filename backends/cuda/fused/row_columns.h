@@ -27,11 +27,8 @@ class RowColumns {
   void sum_parts(Emitter& emit) const;
 
  private:
-  ir::Ref value_of(const codegen::Member& column) const {
-    return ir::Ref::value(static_cast<std::int32_t>(plan_.node(column).first_value));
-  }
   ir::DType dtype(const codegen::Member& column) const {  // that is summed in
-    return ir::compute_dtype(plan_.program().type_of(value_of(column)).dtype);
+    return ir::compute_dtype(plan_.program().type_of(plan_.value_of(column)).dtype);
   }
 
   const GroupPlan& plan_;

@@ -49,9 +49,6 @@ class RowPrinter {
  private:
   ir::DType dtype(ir::Ref ref) const { return plan_.program().type_of(ref).dtype; }
   const RowShape& shape() const { return layout_.shape(); }
-  ir::Ref value_of(const Member& member) const {
-    return ir::Ref::value(static_cast<std::int32_t>(plan_.node(member).first_value));
-  }
 
   void declare_parameters() {
     for (std::size_t k = 0; k < plan_.reads().size(); ++k) {
@@ -124,11 +121,11 @@ class RowPrinter {
   std::string row_members(int stage) {
     std::string text;
     for (const auto& member : plan_.group().members) {
-      if (member.level != Level::row || plan_.stage_of(value_of(member)) != stage) continue;
+      if (member.level != Level::row || plan_.stage_of(plan_.value_of(member)) != stage) continue;
       const auto& node = plan_.node(member);
       if (std::holds_alternative<ir::Reduce>(node.op)) continue;
       if (!std::holds_alternative<ir::Gather>(node.op)) {
-        text += "  " + printer_.statement(member, "row") + printer_.divisor(value_of(member));
+        text += "  " + printer_.statement(member, "row") + printer_.divisor(plan_.value_of(member));
       } else if (plan_.read(plan_.program().operands_of(node)[0])) {
         text += direct_gather(member);
       }
@@ -138,7 +135,7 @@ class RowPrinter {
 
   std::string checked_index(const Member& member) {
     const auto operands = plan_.program().operands_of(plan_.node(member));
-    const auto v = printer_.name(value_of(member));
+    const auto v = printer_.name(plan_.value_of(member));
     const auto report = printer_.parameter("std::int64_t*", "report_" + v,
                                            Argument(emit_.report_index(plan_.group().row_size, member.node)));
     return fmt::format(
@@ -151,7 +148,7 @@ class RowPrinter {
   std::string direct_gather(const Member& member) {
     const auto operands = plan_.program().operands_of(plan_.node(member));
     const auto* read = plan_.read(operands[0]);
-    const auto v = printer_.name(value_of(member));
+    const auto v = printer_.name(plan_.value_of(member));
     auto text = checked_index(member);
     if (read->counts) {
       auto element = counted_read(
@@ -175,7 +172,7 @@ class RowPrinter {
   // one.
   std::string picked(const Member& member) {
     const auto operand = plan_.program().operands_of(plan_.node(member))[0];
-    const auto v = printer_.name(value_of(member));
+    const auto v = printer_.name(plan_.value_of(member));
     const auto type = compute_type(dtype(operand));
     const ir::Ref seen[] = {operand};
     const auto needs = needs_of(plan_, operand);
@@ -210,10 +207,10 @@ class RowPrinter {
     std::string before, combine, after, stores, flush;
     std::vector<ir::Ref> seen;  // as it is, by what combines elements or by who reads the results
     for (const auto& member : plan_.group().members) {
-      if (member.level != Level::row || plan_.stage_of(value_of(member)) != stage + 1) continue;
+      if (member.level != Level::row || plan_.stage_of(plan_.value_of(member)) != stage + 1) continue;
       const auto& node = plan_.node(member);
       const auto operand = plan_.program().operands_of(node)[0];
-      const auto v = printer_.name(value_of(member));
+      const auto v = printer_.name(plan_.value_of(member));
       const auto type = compute_type(dtype(operand));
       const auto* reduce = std::get_if<ir::Reduce>(&node.op);
       if (reduce) {
@@ -228,7 +225,7 @@ class RowPrinter {
       const auto value =
           fmt::format("burn::cuda::reduce_row<kLanes, {}, {}>(sum_{})", combine_type(reduce->fn), sites_++, v);
       after += fmt::format("  const {} {} = rounded<{}>({});\n", type, v, storage_type(dtype(operand)), value) +
-               printer_.divisor(value_of(member));
+               printer_.divisor(plan_.value_of(member));
     }
     for (std::size_t k = 0; k < plan_.writes().size(); ++k) {
       const auto& write = plan_.writes()[k];

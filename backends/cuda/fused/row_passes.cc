@@ -29,7 +29,7 @@ PassNeeds needs_of_pass(const GroupPlan& plan, int stage) {
   PassNeeds needs;
   for (const auto& member : plan.group().members) {
     const auto& node = plan.node(member);
-    const auto made_in = plan.stage_of(ir::Ref::value(static_cast<std::int32_t>(node.first_value)));
+    const auto made_in = plan.stage_of(plan.value_of(member));
     const bool is_summed = member.level == Level::column && made_in == stage;
     const bool is_combined = member.level == Level::row && made_in == stage + 1;
     if (!is_summed && !is_combined) continue;

@@ -1,0 +1,31 @@
+// Programs lowered for a device that is not there, and what their kernels say.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "backends/cuda/program_emitter.h"
+#include "backends/plan/simplify.h"
+
+namespace burn::testing {
+
+namespace cuda = backends::cuda;
+
+// Ops that want a library's advice cannot be.
+inline Result<cuda::Lowered> lower(cuda::Device& device, const ir::Program& program, bool fusion,
+                                   std::int64_t min_summed_rows = 0) {
+  const auto simple = backends::simplify(program, true);
+  backends::PlanOptions options;
+  options.fusion = fusion;
+  options.limits.min_summed_rows = min_summed_rows;
+  return cuda::lower_program(device, simple, backends::make_plan(simple, options));
+}
+
+// Some kernel has the text.
+inline bool has(const cuda::Lowered& lowered, std::string_view text) {
+  return std::ranges::any_of(lowered.sources,
+                             [&](const auto& source) { return source.text.find(text) != std::string::npos; });
+}
+
+}  // namespace burn::testing
