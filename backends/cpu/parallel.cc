@@ -24,6 +24,11 @@ int configured_threads() {
   return static_cast<int>(std::clamp<std::uint64_t>(threads, 1, kMaxThreads));
 }
 
+void run(const Job& job) {
+  if (thread_count() == 1 || job.parts <= 1) return job.run(0, job.n);
+  Workers::instance().run(job);
+}
+
 }  // namespace
 
 int thread_count() {
@@ -49,9 +54,12 @@ void parallel_for(std::int64_t n, std::int64_t grain, PartBody body, const void*
   const auto grains = n / std::max<std::int64_t>(grain, 1), least = threads * kPartsOfThread;
   const auto most = least * std::max<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(threads)) - 1, 1);
   const auto parts = std::min(grains, std::clamp(grains / kGrainsOfSmallPart, least, most));
-  const Job job{.n = n, .parts = parts, .grain = grain, .body = body, .context = context};
-  if (threads == 1 || parts <= 1) return job.run(0, n);
-  Workers::instance().run(job);
+  run({.n = n, .parts = parts, .grain = grain, .body = body, .context = context});
+}
+
+void parallel_for_each(std::int64_t n, PartBody body, const void* context) {
+  if (Workers::is_working()) return body(context, 0, n);
+  run({.n = n, .parts = n, .grain = 1, .body = body, .context = context});
 }
 
 }  // namespace detail

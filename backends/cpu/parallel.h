@@ -36,6 +36,12 @@ inline constexpr std::int64_t kGrain = 32 * 1024;
 namespace detail {
 using PartBody = void (*)(const void* context, std::int64_t begin, std::int64_t end);
 void parallel_for(std::int64_t n, std::int64_t grain, PartBody body, const void* context);
+void parallel_for_each(std::int64_t n, PartBody body, const void* context);
+
+template <typename Body>
+void call_part(const void* context, std::int64_t begin, std::int64_t end) {
+  (*static_cast<const Body*>(context))(begin, end);
+}
 }  // namespace detail
 
 // Calls body(begin, end) for parts of [0, n) that have at least `grain` items. Inside another parallel_for it is one
@@ -44,12 +50,15 @@ template <typename Body>
 void parallel_for(std::int64_t n, std::int64_t grain, const Body& body) {
   if (n <= 0) return;
   if (n <= grain) return body(std::int64_t{0}, n);
-  detail::parallel_for(
-      n, grain,
-      [](const void* context, std::int64_t begin, std::int64_t end) {
-        (*static_cast<const Body*>(context))(begin, end);
-      },
-      &body);
+  detail::parallel_for(n, grain, detail::call_part<Body>, &body);
+}
+
+// The same where every item is enough for a thread, and so a part of its own: of long work, cut for threads of
+// different speeds.
+template <typename Body>
+void parallel_for_each(std::int64_t n, const Body& body) {
+  if (n == 1) return body(std::int64_t{0}, n);
+  if (n > 1) detail::parallel_for_each(n, detail::call_part<Body>, &body);
 }
 
 }  // namespace burn::backends::cpu

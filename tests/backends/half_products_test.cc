@@ -112,7 +112,8 @@ TEST_F(HalfProducts, InBandsOfRowsAndOfColumns) {
 class ProductsByTiles : public testing::Test {
  protected:
   void SetUp() override {
-    if (dot_tiles().empty()) GTEST_SKIP() << "this processor has no instructions for bf16, or BURN_ISA leaves them out";
+    if (dot_tiles<std::uint16_t>().empty())
+      GTEST_SKIP() << "this processor has no instructions for bf16, or BURN_ISA leaves them out";
   }
   static HalfProduct square(std::int64_t size, const std::uint16_t* a, const std::uint16_t* b, std::uint16_t* c) {
     return {.m = size, .n = size, .k = size, .a = {a, size, false}, .b = {b, size, false}, .c = c, .c_stride = size};
@@ -120,7 +121,7 @@ class ProductsByTiles : public testing::Test {
 };
 
 TEST_F(ProductsByTiles, AreThoseOfAnyInstructionsThatThisMachineHas) {
-  for (const auto& tiles : dot_tiles()) {
+  for (const auto& tiles : dot_tiles<std::uint16_t>()) {
     SCOPED_TRACE(tiles.name);
     const auto by_tiles = [&](cpu::Run&, const HalfProduct& p) { return multiply_by_tiles(tiles, p); };
     for (const auto& c : kCases) expect_product(c, by_tiles);
@@ -136,7 +137,7 @@ TEST_F(ProductsByTiles, OfAnySizesAndStrides) {
   const auto below = [&](std::int64_t end) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(end)); };
   for (int i = 0; i < 60; ++i) {
     const Case c{1 + below(150), 1 + below(150), 1 + below(150), below(2) == 1, below(2) == 1, below(4)};
-    for (const auto& tiles : dot_tiles()) {
+    for (const auto& tiles : dot_tiles<std::uint16_t>()) {
       SCOPED_TRACE(tiles.name);
       expect_product(c, [&](cpu::Run&, const HalfProduct& p) { return multiply_by_tiles(tiles, p); });
     }
@@ -146,7 +147,7 @@ TEST_F(ProductsByTiles, OfAnySizesAndStrides) {
 // More rows than are packed at once, more than a cell has each way, and a depth in pieces; also by one thread alone, as
 // the products of a batch are.
 TEST_F(ProductsByTiles, OfMoreThanIsPackedAtOnce) {
-  for (const auto& tiles : dot_tiles()) {
+  for (const auto& tiles : dot_tiles<std::uint16_t>()) {
     SCOPED_TRACE(tiles.name);
     const auto by_tiles = [&](cpu::Run&, const HalfProduct& p) { return multiply_by_tiles(tiles, p); };
     for (const Case& c : {Case{600, 550, 40}, Case{290, 30, 1030, false, true}}) {
@@ -187,8 +188,8 @@ TEST_F(ProductsByTiles, ReadAndWriteNothingBehindTheMatrices) {
     for (const bool a_transposed : {false, true}) {
       for (const bool b_transposed : {false, true}) {
         const Cornered a(m * k), b(k * n), c(m * n);
-        for (const auto& tiles : dot_tiles()) {
-          ASSERT_TRUE(multiply_by_tiles(tiles, {.m = m,
+        for (const auto& tiles : dot_tiles<std::uint16_t>()) {
+          ASSERT_TRUE(multiply_by_tiles(tiles, HalfProduct{.m = m,
                                                 .n = n,
                                                 .k = k,
                                                 .a = {a.data, a_transposed ? m : k, a_transposed},
@@ -203,7 +204,7 @@ TEST_F(ProductsByTiles, ReadAndWriteNothingBehindTheMatrices) {
 }
 
 TEST_F(ProductsByTiles, ThatAreInterruptedLeaveTheNextOnesAlone) {
-  for (const auto& tiles : dot_tiles()) {
+  for (const auto& tiles : dot_tiles<std::uint16_t>()) {
     SCOPED_TRACE(tiles.name);
     const auto by_tiles = [&](cpu::Run&, const HalfProduct& p) { return multiply_by_tiles(tiles, p); };
     constexpr std::size_t kSize = 2000;
@@ -236,7 +237,7 @@ TEST_F(ProductsByTiles, KeepInfinityAndNan) {
   a[3 * kSize + 5] = bits(INFINITY);
   a[7 * kSize] = bits(NAN);
   a[9 * kSize] = bits(INFINITY), a[9 * kSize + 1] = bits(-INFINITY);
-  for (const auto& tiles : dot_tiles()) {
+  for (const auto& tiles : dot_tiles<std::uint16_t>()) {
     SCOPED_TRACE(tiles.name);
     ASSERT_TRUE(multiply_by_tiles(tiles, square(kSize, a.data(), b.data(), y.data())).ok());
     const auto at = [&](std::int64_t i) {

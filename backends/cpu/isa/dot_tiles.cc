@@ -1,6 +1,7 @@
 #include "backends/cpu/isa/dot_tiles.h"
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "backends/cpu/isa/isa.h"
@@ -23,7 +24,7 @@ namespace {
 
 // --- packing ---------------------------------------------------------------------------------------------------------
 
-// 16 lines of pairs become 16 pairs of lines, and the other way around: halves of ever smaller squares are exchanged.
+// 16 lines of units become 16 units of lines, and the other way around: halves of ever smaller squares are exchanged.
 BURN_VECTORS void transpose(__m512i (&tile)[16]) {
   const __m512i kFirst[4] = {
       _mm512_setr_epi32(0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30),
@@ -58,13 +59,15 @@ std::uint32_t first_bits(std::int64_t count, std::int64_t most) {
 
 // Where the tile of a line, or of a step, begins: of the pack's first panel.
 std::uint32_t* tile_at(std::uint32_t* packed, const PanelRange& range, std::int64_t line, std::int64_t step) {
-  return packed + (line / kPanelLines * range.steps + step) * kStepPairs + line % kPanelLines / 16 * kTilePairs;
+  return packed + (line / kPanelLines * range.steps + step) * kStepUnits + line % kPanelLines / 16 * kTileUnits;
 }
 
-// Numbers [depth, depth + 32) of a line; beyond its end they are 0.
-BURN_VECTORS __m512i load_along(const DotLines& p, std::int64_t line, std::int64_t depth) {
-  if (line >= p.lines) return _mm512_setzero_si512();
-  return _mm512_maskz_loadu_epi16(first_bits(p.depth - depth, 32), p.data + line * p.stride + depth);
+// A step of a line, of which there is so much.
+BURN_VECTORS __m512i load_step(std::uint32_t mask, const std::uint16_t* from) {
+  return _mm512_maskz_loadu_epi16(mask, from);
+}
+BURN_VECTORS __m512i load_step(std::uint32_t mask, const float* from) {
+  return _mm512_maskz_loadu_epi32(static_cast<__mmask16>(mask), from);
 }
 
 // The pairs of 16 numbers and those that follow them.
@@ -74,37 +77,43 @@ BURN_VECTORS __m512i join(__m256i first, __m256i second) {
   return _mm512_or_si512(low, _mm512_maskz_slli_epi32(kAll, high, 16));
 }
 
-// Numbers depth and depth + 1 of 16 lines that lie across.
-BURN_VECTORS __m512i load_pairs(const DotLines& p, std::int64_t line, std::int64_t depth) {
-  const auto mask = static_cast<__mmask16>(first_bits(p.lines - line, 16));
-  const std::uint16_t* from = p.data + depth * p.stride + line;
-  const __m256i none = _mm256_setzero_si256();
-  return join(depth < p.depth ? _mm256_maskz_loadu_epi16(mask, from) : none,
-              depth + 1 < p.depth ? _mm256_maskz_loadu_epi16(mask, from + p.stride) : none);
+// A unit of each of 16 lines that lie across, of which `mask` are there; `depth` numbers are left of each.
+BURN_VECTORS __m512i load_units(__mmask16 mask, const std::uint16_t* from, std::int64_t stride, std::int64_t depth) {
+  return join(_mm256_maskz_loadu_epi16(depth > 0 ? mask : 0, from),
+              _mm256_maskz_loadu_epi16(depth > 1 ? mask : 0, from + stride));
 }
+BURN_VECTORS __m512i load_units(__mmask16 mask, const float* from, std::int64_t, std::int64_t depth) {
+  return _mm512_maskz_loadu_epi32(depth > 0 ? mask : 0, from);
+}
+
+template <typename T>
+inline constexpr std::int64_t kUnit = 4 / sizeof(T);  // numbers
 
 // Eight tiles side by side: so many lines of the cache are read one after the other, and so many are written to.
 constexpr std::int64_t kTogether = 8;
 
-BURN_VECTORS void pack_along(const DotLines& p, const PanelRange& range, std::uint32_t* packed) {
+template <typename T>
+BURN_VECTORS void pack_along(const DotLines<T>& p, const PanelRange& range, std::uint32_t* packed) {
+  constexpr auto kDepth = kStepDepth<T>;
   for (std::int64_t line = 0; line < range.panels * kPanelLines; line += 16) {
     for (std::int64_t first = 0; first < range.steps; first += kTogether) {
-      const auto count = std::min(kTogether, range.steps - first), depth = range.depth + first * kStepDepth;
+      const auto count = std::min(kTogether, range.steps - first), depth = range.depth + first * kDepth;
       std::uint32_t masks[kTogether];
-      for (std::int64_t s = 0; s < count; ++s) masks[s] = first_bits(p.depth - depth - s * kStepDepth, 32);
+      for (std::int64_t s = 0; s < count; ++s) masks[s] = first_bits(p.depth - depth - s * kDepth, kDepth);
       std::uint32_t* to = tile_at(packed, range, line, first);
       for (auto i = range.line + line; i < range.line + line + 16; ++i, to += 16) {
-        const std::uint16_t* from = p.data + i * p.stride + depth;
+        const T* from = p.data + i * p.stride + depth;
         for (std::int64_t s = 0; s < count; ++s) {
           const auto mask = i < p.lines ? masks[s] : 0;
-          _mm512_storeu_si512(to + s * kStepPairs, _mm512_maskz_loadu_epi16(mask, from + s * kStepDepth));
+          _mm512_storeu_si512(to + s * kStepUnits, load_step(mask, from + s * kDepth));
         }
       }
     }
   }
 }
 
-BURN_VECTORS void pack_across(const DotLines& p, const PanelRange& range, std::uint32_t* packed) {
+template <typename T>
+BURN_VECTORS void pack_across(const DotLines<T>& p, const PanelRange& range, std::uint32_t* packed) {
   const auto lines = range.panels * kPanelLines;
   for (std::int64_t first = 0; first < lines; first += 16 * kTogether) {
     const auto count = std::min(kTogether, (lines - first) / 16);
@@ -114,27 +123,32 @@ BURN_VECTORS void pack_across(const DotLines& p, const PanelRange& range, std::u
       to[t] = tile_at(packed, range, first + 16 * t, 0);
       masks[t] = static_cast<__mmask16>(first_bits(p.lines - range.line - first - 16 * t, 16));
     }
-    for (std::int64_t pair = 0; pair < range.steps * 16; ++pair) {
-      const auto depth = range.depth + 2 * pair;
-      const __mmask16 has_first = depth < p.depth ? 0xffff : 0, has_second = depth + 1 < p.depth ? 0xffff : 0;
-      const std::uint16_t* from = p.data + depth * p.stride + range.line + first;
-      const auto place = pair / 16 * kStepPairs + pair % 16 * 16;
+    for (std::int64_t unit = 0; unit < range.steps * 16; ++unit) {
+      const auto depth = range.depth + unit * kUnit<T>;
+      const T* from = p.data + depth * p.stride + range.line + first;
+      const auto place = unit / 16 * kStepUnits + unit % 16 * 16;
       for (std::int64_t t = 0; t < count; ++t)
-        _mm512_storeu_si512(to[t] + place,
-                            join(_mm256_maskz_loadu_epi16(masks[t] & has_first, from + 16 * t),
-                                 _mm256_maskz_loadu_epi16(masks[t] & has_second, from + p.stride + 16 * t)));
+        _mm512_storeu_si512(to[t] + place, load_units(masks[t], from + 16 * t, p.stride, p.depth - depth));
     }
   }
 }
 
 // The other way around, tile by tile.
-BURN_VECTORS void pack_transposed(const DotLines& p, const PanelRange& range, std::uint32_t* packed) {
+template <typename T>
+BURN_VECTORS void pack_transposed(const DotLines<T>& p, const PanelRange& range, std::uint32_t* packed) {
   for (std::int64_t line = 0; line < range.panels * kPanelLines; line += 16) {
+    const auto first = range.line + line;
+    const auto mask = static_cast<__mmask16>(first_bits(p.lines - first, 16));
     for (std::int64_t step = 0; step < range.steps; ++step) {
-      const auto first = range.line + line, depth = range.depth + step * kStepDepth;
+      const auto depth = range.depth + step * kStepDepth<T>;
+      const auto steps_mask = first_bits(p.depth - depth, kStepDepth<T>);
       __m512i tile[16];
-      for (int i = 0; i < 16; ++i)
-        tile[i] = p.is_across ? load_pairs(p, first, depth + 2 * i) : load_along(p, first + i, depth);
+      for (int i = 0; i < 16; ++i) {
+        const auto at = depth + i * kUnit<T>;
+        tile[i] = p.is_across
+                      ? load_units(mask, p.data + at * p.stride + first, p.stride, p.depth - at)
+                      : load_step(first + i < p.lines ? steps_mask : 0, p.data + (first + i) * p.stride + depth);
+      }
       transpose(tile);
       for (int i = 0; i < 16; ++i) _mm512_storeu_si512(tile_at(packed, range, line, step) + 16 * i, tile[i]);
     }
@@ -143,29 +157,52 @@ BURN_VECTORS void pack_transposed(const DotLines& p, const PanelRange& range, st
 
 // --- AVX-512 ---------------------------------------------------------------------------------------------------------
 
-// Eight rows of the block at a time: with both halves of the columns 16 sums, for as many instructions under way.
+BURN_VECTOR_PAIRS __m512 multiply_add(std::uint16_t, __m512 sums, __m512i x, __m512i y) {
+  return _mm512_dpbf16_ps(sums, reinterpret_cast<__m512bh>(x), reinterpret_cast<__m512bh>(y));
+}
+BURN_VECTOR_PAIRS __m512 multiply_add(float, __m512 sums, __m512i x, __m512i y) {
+  return _mm512_fmadd_ps(_mm512_castsi512_ps(x), _mm512_castsi512_ps(y), sums);
+}
+
+std::int32_t unit_at(const std::byte* from) {
+  std::int32_t unit = 0;
+  std::memcpy(&unit, from, sizeof(unit));
+  return unit;
+}
+
+// Eight rows of the block at a time: with both halves of the columns 16 sums, for as many instructions under way. Of
+// the right operand as much at a time as stays in the first cache. (Of bf16's instructions those for f32 use none.)
+template <typename T>
 BURN_VECTOR_PAIRS void multiply_vectors(const DotBlock& p) {
-  for (int row = 0; row < 32; row += 8) {
-    __m512 sums[8][2];
-    for (int i = 0; i < 8; ++i)
-      for (int half = 0; half < 2; ++half)
-        sums[i][half] = p.adds ? _mm512_loadu_ps(p.sums + (row + i) * 32 + 16 * half) : _mm512_setzero_ps();
-    const std::uint32_t* left = p.left + row / 16 * kTilePairs + row % 16 * 16;
-    const std::uint32_t* right = p.right;
-    for (auto step = p.steps; step > 0; --step, left += kStepPairs, right += kStepPairs) {
-      for (int pair = 0; pair < 16; ++pair) {
-        const auto first = reinterpret_cast<__m512bh>(_mm512_loadu_si512(right + 16 * pair));
-        const auto second = reinterpret_cast<__m512bh>(_mm512_loadu_si512(right + kTilePairs + 16 * pair));
+  constexpr std::int64_t kPiece = 256;  // units of depth
+  const auto units = (p.depth + kUnit<T> - 1) / kUnit<T>;
+  for (std::int64_t first = 0; first < units; first += kPiece) {
+    const bool adds = p.adds || first > 0;
+    const auto count = std::min(kPiece, units - first);
+    for (std::int64_t row = 0; row < p.rows; row += 8) {
+      float* block = p.sums + row * kPanelLines;
+      __m512 sums[8][2];
+      for (int i = 0; i < 8; ++i)
+        for (int half = 0; half < 2; ++half)
+          sums[i][half] = adds ? _mm512_loadu_ps(block + i * kPanelLines + 16 * half) : _mm512_setzero_ps();
+      const std::byte* left = p.left.data + row / 16 * p.left.half + row % 16 * p.left.line + first / 16 * p.left.step;
+      const std::uint32_t* right = p.right + first / 16 * kStepUnits;
+      for (std::int64_t done = 0; done < count; done += 16, left += p.left.step, right += kStepUnits) {
+        const auto here = std::min<std::int64_t>(16, count - done);
+        for (std::int64_t unit = 0; unit < here; ++unit) {
+          const __m512i low = _mm512_loadu_si512(right + 16 * unit);
+          const __m512i high = _mm512_loadu_si512(right + kTileUnits + 16 * unit);
 #pragma GCC unroll 8
-        for (int i = 0; i < 8; ++i) {
-          const auto x = reinterpret_cast<__m512bh>(_mm512_set1_epi32(static_cast<int>(left[16 * i + pair])));
-          sums[i][0] = _mm512_dpbf16_ps(sums[i][0], x, first);
-          sums[i][1] = _mm512_dpbf16_ps(sums[i][1], x, second);
+          for (int i = 0; i < 8; ++i) {
+            const __m512i x = _mm512_set1_epi32(unit_at(left + i * p.left.line + 4 * unit));
+            sums[i][0] = multiply_add(T{}, sums[i][0], x, low);
+            sums[i][1] = multiply_add(T{}, sums[i][1], x, high);
+          }
         }
       }
+      for (int i = 0; i < 8; ++i)
+        for (int half = 0; half < 2; ++half) _mm512_storeu_ps(block + i * kPanelLines + 16 * half, sums[i][half]);
     }
-    for (int i = 0; i < 8; ++i)
-      for (int half = 0; half < 2; ++half) _mm512_storeu_ps(p.sums + (row + i) * 32 + 16 * half, sums[i][half]);
   }
 }
 
@@ -198,14 +235,16 @@ BURN_TILES void multiply_tiles(const DotBlock& p) {
     _tile_zero(2);
     _tile_zero(3);
   }
-  const std::uint32_t *left = p.left, *right = p.right;
-  for (auto step = p.steps; step > 0; --step, left += kStepPairs, right += kStepPairs) {
-    _tile_loadd(4, left, kTileRow);
+  const std::byte* left = p.left.data;
+  const std::uint32_t* right = p.right;
+  const auto line = p.left.line, half = p.left.half;
+  for (auto depth = p.depth; depth > 0; depth -= kStepDepth<std::uint16_t>, left += p.left.step, right += kStepUnits) {
+    _tile_loadd(4, left, line);
     _tile_loadd(6, right, kTileRow);
     _tile_dpbf16ps(0, 4, 6);
-    _tile_loadd(7, right + kTilePairs, kTileRow);
+    _tile_loadd(7, right + kTileUnits, kTileRow);
     _tile_dpbf16ps(1, 4, 7);
-    _tile_loadd(5, left + kTilePairs, kTileRow);
+    _tile_loadd(5, left + half, line);
     _tile_dpbf16ps(2, 5, 6);
     _tile_dpbf16ps(3, 5, 7);
   }
@@ -226,34 +265,56 @@ bool has_tiles() {
   return ::syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
-std::vector<DotTiles> find() {
+std::vector<DotTiles> find(std::uint16_t) {
   std::vector<DotTiles> found;
   if (!runs_v4()) return found;
   if (has_tiles()) found.push_back({"AMX", begin_tiles, multiply_tiles, end_tiles});
-  if (__builtin_cpu_supports("avx512bf16") != 0) found.push_back({"AVX-512", do_nothing, multiply_vectors, do_nothing});
+  if (__builtin_cpu_supports("avx512bf16") != 0)
+    found.push_back({"AVX-512", do_nothing, multiply_vectors<std::uint16_t>, do_nothing});
   return found;
+}
+
+std::vector<DotTiles> find(float) {
+  if (!runs_v4()) return {};
+  return {{"AVX-512", do_nothing, multiply_vectors<float>, do_nothing}};
 }
 
 }  // namespace
 
+template <typename T>
 std::span<const DotTiles> dot_tiles() {
-  static const auto& found = *new std::vector(find());  // of threads that outlive us
+  static const auto& found = *new std::vector(find(T{}));  // of threads that outlive us
   return found;
 }
 
-void pack_left(const DotLines& lines, const PanelRange& range, std::uint32_t* packed) {
-  (lines.is_across ? pack_transposed : pack_along)(lines, range, packed);
+template <typename T>
+void pack_left(const DotLines<T>& lines, const PanelRange& range, std::uint32_t* packed) {
+  (lines.is_across ? pack_transposed<T> : pack_along<T>)(lines, range, packed);
 }
-void pack_right(const DotLines& lines, const PanelRange& range, std::uint32_t* packed) {
-  (lines.is_across ? pack_across : pack_transposed)(lines, range, packed);
+template <typename T>
+void pack_right(const DotLines<T>& lines, const PanelRange& range, std::uint32_t* packed) {
+  (lines.is_across ? pack_across<T> : pack_transposed<T>)(lines, range, packed);
 }
 #undef BURN_VECTORS
 #undef BURN_VECTOR_PAIRS
 #undef BURN_TILES
 #else
-std::span<const DotTiles> dot_tiles() { return {}; }
-void pack_left(const DotLines&, const PanelRange&, std::uint32_t*) {}
-void pack_right(const DotLines&, const PanelRange&, std::uint32_t*) {}
+template <typename T>
+std::span<const DotTiles> dot_tiles() {
+  return {};
+}
+template <typename T>
+void pack_left(const DotLines<T>&, const PanelRange&, std::uint32_t*) {}
+template <typename T>
+void pack_right(const DotLines<T>&, const PanelRange&, std::uint32_t*) {}
 #endif
+
+#define BURN_INSTANTIATE(T)                                                          \
+  template std::span<const DotTiles> dot_tiles<T>();                                 \
+  template void pack_left<T>(const DotLines<T>&, const PanelRange&, std::uint32_t*); \
+  template void pack_right<T>(const DotLines<T>&, const PanelRange&, std::uint32_t*);
+BURN_INSTANTIATE(std::uint16_t)
+BURN_INSTANTIATE(float)
+#undef BURN_INSTANTIATE
 
 }  // namespace burn::backends::cpu

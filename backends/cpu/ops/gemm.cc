@@ -11,6 +11,7 @@
 #include <dnnl.h>
 #include <fmt/format.h>
 
+#include "backends/cpu/ops/dot_products.h"
 #include "backends/cpu/ops/half_products.h"
 #include "backends/cpu/ops/integer_products.h"
 #include "backends/cpu/ops/openblas.h"
@@ -188,10 +189,15 @@ int make_choice(ProductCode code, std::span<const std::string_view> names, const
   return chosen;
 }
 
+bool is_there(Library library) { return library != Library::tiles || !dot_tiles<float>().empty(); }
+
 template <typename T>
 void multiply_here(const Product<T>& p, [[maybe_unused]] Library library) {
   if (p.m == 0 || p.n == 0) return;
   if constexpr (std::is_same_v<T, float>) {
+    if (p.k > 0 && library == Library::tiles && is_there(library) && p.alpha == 1 && p.beta == 0 &&
+        multiply_by_tiles(dot_tiles<float>().front(), p).ok())
+      return;
     if (p.k > 0 && library == Library::generated && multiply_generated(p)) return;
     if (p.k > 0 && library != Library::openblas && call_onednn(p)) return;
   }
@@ -211,23 +217,31 @@ void multiply(const Product<T>& p) {
   const auto bands = row_bands(p.m, p.n, parts);
   if constexpr (std::is_same_v<T, float>) {
     if (work >= kWorthTiming) {
-      // By the cut with the least to read, by rows alone, by columns alone: each with every library.
-      static constexpr std::string_view kNames[] = {"openblas",
-                                                    "onednn",
-                                                    "onednn for its sizes",
+      // By the cut with the least to read, by rows alone, by columns alone: each with every library. Tiles have a cut
+      // of their own.
+      static constexpr std::string_view kNames[] = {kLibraryNames[0],
+                                                    kLibraryNames[1],
+                                                    kLibraryNames[2],
+                                                    kLibraryNames[3],
                                                     "openblas by rows",
                                                     "onednn by rows",
                                                     "onednn for its sizes by rows",
                                                     "openblas by columns",
                                                     "onednn by columns",
                                                     "onednn for its sizes by columns"};
-      constexpr int kLibraries = std::size(kLibraryNames);
+      constexpr int kLibraries = std::size(kLibraryNames), kCutLibraries = kLibraries - 1;
       const std::int64_t cuts[] = {bands, parts, 1};
+      const auto cut_of = [](int i) { return i < kLibraries ? 0 : 1 + (i - kLibraries) / kCutLibraries; };
+      const auto library_of = [](int i) {
+        return static_cast<Library>(i < kLibraries ? i : (i - kLibraries) % kCutLibraries);
+      };
       const auto run = [&](int i) {
-        multiply_parts(p, parts, cuts[i / kLibraries], static_cast<Library>(i % kLibraries));
+        if (library_of(i) == Library::tiles) return multiply_here(p, Library::tiles);
+        multiply_parts(p, parts, cuts[cut_of(i)], library_of(i));
       };
       const auto run_once = [&](int i) {
-        if (i >= kLibraries && cuts[i / kLibraries] == bands) return unimplemented("as the first");
+        if (!is_there(library_of(i))) return unimplemented("this processor has no AVX-512");
+        if (cut_of(i) > 0 && cuts[cut_of(i)] == bands) return unimplemented("as the first");
         run(i);
         return Status{};
       };
@@ -244,6 +258,7 @@ Library library_for_batch(const Product<T>& p, std::int64_t batch, const std::fu
   const double work = work_of(p);
   if (work * static_cast<double>(batch) < kWorthTiming) return Library::openblas;
   return static_cast<Library>(choose_product(p, batch, 0, kLibraryNames, [&](int i) {
+    if (!is_there(static_cast<Library>(i))) return unimplemented("this processor has no AVX-512");
     run(static_cast<Library>(i));
     return Status{};
   }));

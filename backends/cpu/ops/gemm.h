@@ -1,6 +1,6 @@
-// Dense matrix products on several threads: OpenBLAS or oneDNN for f32, OpenBLAS for f64, loops of our own for
-// integers. Which of the two, and how a product is cut, is timed once for each class of sizes (backends/autotune.h);
-// their sums differ in the last digits.
+// Dense matrix products on several threads: OpenBLAS, oneDNN or tiles of our own for f32, OpenBLAS for f64, loops of
+// our own for integers. Which of them, and how a product is cut, is timed once for each class of sizes
+// (backends/autotune.h); their sums differ in the last digits.
 //
 // Libraries are only called for one thread's part of a product: OpenBLAS' own threading serialises products of
 // different callers.
@@ -75,14 +75,16 @@ template <typename T>
 void multiply(const Product<T>& product);
 
 // Whose kernel: of those that have one for T. oneDNN has two ways for f32: its gemm, and kernels that it generates for
-// sizes that it is told beforehand (backends/cpu/ops/half_products.h).
-enum class Library { openblas, onednn, generated };
-inline constexpr std::string_view kLibraryNames[] = {"openblas", "onednn", "onednn for its sizes"};
+// sizes that it is told beforehand (backends/cpu/ops/half_products.h). Tiles are our own (dot_products.h).
+enum class Library { openblas, onednn, generated, tiles };
+inline constexpr std::string_view kLibraryNames[] = {"openblas", "onednn", "onednn for its sizes", "tiles of AVX-512"};
+bool is_there(Library library);
 
 // Into how many bands of rows to cut a product of `parts` pieces in all: the one with the least to read.
 std::int64_t row_bands(std::int64_t m, std::int64_t n, std::int64_t parts);
 
-// On the calling thread alone.
+// On the calling thread alone, but for tiles where it is not at work on a part. What a library does not take goes to
+// the next one.
 template <typename T>
 void multiply_here(const Product<T>& product, Library library = Library::openblas);
 

@@ -124,10 +124,10 @@ constexpr HalfCut kCuts[] = {HalfCut::rows, HalfCut::columns, HalfCut::both};  /
 std::span<const std::string_view> half_ways(ir::DType dtype) {
   // The instructions are part of the name, as the choice is kept for other processes and sums differ.
   static const std::string by_tiles =
-      dot_tiles().empty() ? "" : fmt::format("by tiles of {}", dot_tiles().front().name);
+      dot_tiles<std::uint16_t>().empty() ? "" : fmt::format("by tiles of {}", dot_tiles<std::uint16_t>().front().name);
   static const std::array<std::string_view, kByTiles + 1> ways{
       "in f32", "as they are by rows", "as they are by columns", "as they are both ways", by_tiles};
-  const bool has_tiles = dtype == ir::DType::bf16 && !dot_tiles().empty();
+  const bool has_tiles = dtype == ir::DType::bf16 && !dot_tiles<std::uint16_t>().empty();
   return std::span(ways).first(has_tiles ? kByTiles + 1 : kByTiles);
 }
 
@@ -142,7 +142,7 @@ Status multiply_half_batch(Run& run, ir::DType dtype, const Array& a, const Arra
   };
   with_products<std::uint16_t>(a, b, c, [&](const HalfProduct& first, std::int64_t count, const auto& each) {
     const auto multiply = [&](const HalfProduct& p, bool here) {
-      if (way == kByTiles) return keep(multiply_by_tiles(dot_tiles().front(), p));
+      if (way == kByTiles) return keep(multiply_by_tiles(dot_tiles<std::uint16_t>().front(), p));
       keep(here ? multiply_half_here(run, dtype, p) : multiply_half(run, dtype, p, kCuts[way - kByRows]));
     };
     if (count < thread_count()) return each(0, count, [&](const HalfProduct& p) { multiply(p, false); });
