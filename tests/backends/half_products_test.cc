@@ -190,12 +190,12 @@ TEST_F(ProductsByTiles, ReadAndWriteNothingBehindTheMatrices) {
         const Cornered a(m * k), b(k * n), c(m * n);
         for (const auto& tiles : dot_tiles<std::uint16_t>()) {
           ASSERT_TRUE(multiply_by_tiles(tiles, HalfProduct{.m = m,
-                                                .n = n,
-                                                .k = k,
-                                                .a = {a.data, a_transposed ? m : k, a_transposed},
-                                                .b = {b.data, b_transposed ? k : n, b_transposed},
-                                                .c = c.data,
-                                                .c_stride = n})
+                                                           .n = n,
+                                                           .k = k,
+                                                           .a = {a.data, a_transposed ? m : k, a_transposed},
+                                                           .b = {b.data, b_transposed ? k : n, b_transposed},
+                                                           .c = c.data,
+                                                           .c_stride = n})
                           .ok());
         }
       }

@@ -31,8 +31,14 @@ struct Most<float> {
   static constexpr std::int64_t kSteps = 64, kRight = 8, kLeft = 8;
   static constexpr std::int64_t kPieces = 8;
 };
-constexpr std::int64_t kMostRight = 16 * 32, kMostLeft = 8 * 64;  // steps of panels
-constexpr std::int64_t kMostCell = 16;                            // panels each way in a part of the result
+// Steps of panels.
+template <typename T>
+constexpr std::int64_t kRightOf = Most<T>::kRight * Most<T>::kSteps;
+template <typename T>
+constexpr std::int64_t kLeftOf = Most<T>::kLeft * Most<T>::kSteps;
+constexpr std::int64_t kMostRight = std::max(kRightOf<std::uint16_t>, kRightOf<float>);
+constexpr std::int64_t kMostLeft = std::max(kLeftOf<std::uint16_t>, kLeftOf<float>);
+constexpr std::int64_t kMostCell = 16;  // panels each way in a part of the result
 constexpr std::int64_t kBlock = kPanelLines * kPanelLines;
 
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
