@@ -7,39 +7,17 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "backends/cpu/ops/dot_products.h"
 #include "backends/cpu/parallel.h"
+#include "tests/backends/cornered.h"
 
 namespace burn::backends::cpu {
 namespace {
 
-// Numbers that end where memory does.
-class Cornered {
- public:
-  explicit Cornered(std::int64_t count) : count_(static_cast<std::size_t>(count)) {
-    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)), used = count_ * sizeof(float);
-    size_ = (used + page - 1) / page * page + page;
-    memory_ = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    auto* const end = static_cast<std::byte*>(memory_) + size_ - page;
-    ::mprotect(end, page, PROT_NONE);
-    data = reinterpret_cast<float*>(end - used);
-    for (std::size_t i = 0; i < count_; ++i) data[i] = std::sin(0.37f * static_cast<float>(i % 1013));
-  }
-  ~Cornered() { ::munmap(memory_, size_); }
-  Cornered(const Cornered&) = delete;
-  Cornered& operator=(const Cornered&) = delete;
+using Cornered = backends::Cornered<float>;
 
-  std::vector<float> values() const { return {data, data + count_}; }
-
-  float* data;
-
- private:
-  std::size_t count_, size_ = 0;
-  void* memory_ = nullptr;
-};
+float number(std::int64_t i) { return std::sin(0.37f * static_cast<float>(i % 1013)); }
 
 struct Case {
   std::int64_t m, n, k;
@@ -66,8 +44,8 @@ class ProductsOfFloatsByTiles : public testing::Test {
                                     << (c.b_transposed ? ", b transposed" : "") << ", gap " << c.gap);
     const auto a_lines = c.a_transposed ? c.k : c.m, a_length = c.a_transposed ? c.m : c.k;
     const auto b_lines = c.b_transposed ? c.n : c.k, b_length = c.b_transposed ? c.k : c.n;
-    const Cornered a(extent(a_lines, a_length, c.gap)), b(extent(b_lines, b_length, c.gap));
-    const Cornered y(extent(c.m, c.n, c.gap));
+    const Cornered a(extent(a_lines, a_length, c.gap), number), b(extent(b_lines, b_length, c.gap), number);
+    const Cornered y(extent(c.m, c.n, c.gap), number);
     const auto before = y.values();
     const Product<float> p{.m = c.m,
                            .n = c.n,

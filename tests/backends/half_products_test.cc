@@ -11,13 +11,12 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "backends/cpu/ops/dot_products.h"
 #include "backends/cpu/parallel.h"
 #include "backends/interrupt.h"
 #include "base/half.h"
+#include "tests/backends/cornered.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -159,35 +158,15 @@ TEST_F(ProductsByTiles, OfMoreThanIsPackedAtOnce) {
   }
 }
 
-// Numbers that end where memory does.
-class Cornered {
- public:
-  explicit Cornered(std::int64_t count) {
-    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    const auto used = static_cast<std::size_t>(count) * 2;
-    size_ = (used + page - 1) / page * page + page;
-    memory_ = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    auto* const end = static_cast<std::byte*>(memory_) + size_ - page;
-    ::mprotect(end, page, PROT_NONE);
-    data = reinterpret_cast<std::uint16_t*>(end - used);
-    for (std::int64_t i = 0; i < count; ++i) data[i] = BFloat16(number(i)).bits;
-  }
-  ~Cornered() { ::munmap(memory_, size_); }
-  Cornered(const Cornered&) = delete;
-  Cornered& operator=(const Cornered&) = delete;
+using Cornered = backends::Cornered<std::uint16_t>;
 
-  std::uint16_t* data;
-
- private:
-  void* memory_;
-  std::size_t size_;
-};
+std::uint16_t bits_of_number(std::int64_t i) { return BFloat16(number(i)).bits; }
 
 TEST_F(ProductsByTiles, ReadAndWriteNothingBehindTheMatrices) {
   for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{17, 23, 35}, {1, 1, 1}, {33, 50, 31}, {70, 15, 66}}) {
     for (const bool a_transposed : {false, true}) {
       for (const bool b_transposed : {false, true}) {
-        const Cornered a(m * k), b(k * n), c(m * n);
+        const Cornered a(m * k, bits_of_number), b(k * n, bits_of_number), c(m * n, bits_of_number);
         for (const auto& tiles : dot_tiles<std::uint16_t>()) {
           ASSERT_TRUE(multiply_by_tiles(tiles, HalfProduct{.m = m,
                                                            .n = n,

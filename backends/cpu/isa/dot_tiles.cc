@@ -87,7 +87,7 @@ BURN_VECTORS __m512i load_units(__mmask16 mask, const float* from, std::int64_t,
 }
 
 template <typename T>
-inline constexpr std::int64_t kUnit = 4 / sizeof(T);  // numbers
+constexpr std::int64_t kUnit = kStepDepth<T> / 16;  // numbers
 
 // Eight tiles side by side: so many lines of the cache are read one after the other, and so many are written to.
 constexpr std::int64_t kTogether = 8;

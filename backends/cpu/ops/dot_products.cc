@@ -137,6 +137,9 @@ class UseOfTiles {
   const DotTiles& tiles_;
 };
 
+// Numbers of products, of either kind: rooms outlive them.
+constinit std::atomic<std::uint64_t> products = 0;
+
 // Panels of rows and of columns of the result.
 struct Cell {
   std::int64_t row, rows, column, columns;
@@ -243,8 +246,7 @@ class CellProduct {
 template <typename T>
 Status multiply_by_tiles(const DotTiles& tiles, const Product<T>& p) {
   using Limits = Most<T>;
-  static std::atomic<std::uint64_t> products = 0;
-  const auto number = 2 * ++products + (sizeof(T) == 2 ? 1 : 0);
+  const auto number = ++products;
   const auto rows = ceil_div(p.m, kPanelLines), columns = ceil_div(p.n, kPanelLines);
   const auto threads = Workers::is_working() ? 1 : std::min<std::int64_t>(thread_count(), rows * columns);
   const auto bands = row_bands(p.m, p.n, threads);
