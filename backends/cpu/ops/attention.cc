@@ -150,9 +150,8 @@ struct Backward {
 template <typename T>
 Status backward(Run& run, const Prepared& p, Backward& x) {
   const auto& s = p.sizes;
-  for (Array* added : {&x.dk, &x.dv}) clear(*added);
   if (p.batch == 0 || s.n == 0 || s.m == 0 || s.d + s.e == 0) {
-    clear(x.dq);
+    for (Array* result : {&x.dq, &x.dk, &x.dv}) clear(*result);
     return {};
   }
   const auto blocks = (s.n + kQueryBlock - 1) / kQueryBlock;
@@ -160,7 +159,6 @@ Status backward(Run& run, const Prepared& p, Backward& x) {
   const auto sums = s.m * (s.d + s.e);  // dk, then dv, of one part of one head
   BURN_TRY(const auto partial, run.pool.allocate(static_cast<std::size_t>((parts - 1) * p.batch * sums) * sizeof(T)));
   auto* rest = reinterpret_cast<T*>(partial->data());
-  std::fill_n(rest, (parts - 1) * p.batch * sums, T{0});
   const auto sum_at = [&](std::int64_t index, std::int64_t part) {
     return rest + (index * (parts - 1) + part - 1) * sums;
   };
@@ -173,6 +171,10 @@ Status backward(Run& run, const Prepared& p, Backward& x) {
         if (part > 0) {
           grad.dk = {sum_at(index, part), s.d};
           grad.dv = {sum_at(index, part) + s.m * s.d, s.e};
+        }
+        for (std::int64_t row = 0; row < s.m; ++row) {
+          std::fill_n(grad.dk.row(row), s.d, T{0});
+          std::fill_n(grad.dv.row(row), s.e, T{0});
         }
         for (auto block = part * blocks / parts; block < (part + 1) * blocks / parts; ++block) {
           const auto begin = block * kQueryBlock;
