@@ -1,5 +1,6 @@
 // Accuracy and limits of the vector functions, against the C library in double.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -231,6 +232,33 @@ INSTANTIATE_TEST_SUITE_P(
                       Pattern{{}, {PointwiseFn::mul, PointwiseFn::add}, false},
                       Pattern{{}, {PointwiseFn::div, PointwiseFn::mul}, false},
                       Pattern{PointwiseFn::sub, {PointwiseFn::mul}, false}, Pattern{{}, {PointwiseFn::max}, false}));
+
+// (fn(x / b) + c) * x last e: a power of two that repeats needs a step less than numbers that differ.
+TEST(FunctionChainByPowersOfTwo, RoundsAsStepByStep) {
+  if (!runs_v3()) GTEST_SKIP() << "no wide vectors here";
+  constexpr std::size_t kCount = 4099;
+  std::vector<float> x(kCount), y(kCount), expected(kCount), e(kCount);
+  for (std::size_t i = 0; i < kCount; ++i) x[i] = 0.0021f * (static_cast<float>(i) - 2049.3f);
+  for (const auto fn : {PointwiseFn::erf, PointwiseFn::tanh}) {
+    for (const auto last : {PointwiseFn::mul, PointwiseFn::div}) {
+      for (const float power : {0.5f, 2.0f, -0.25f, 16.0f, 0x1p-40f}) {
+        for (const float c : {1.0f, 0.3f, -0.7f, 0.0f}) {
+          Chain chain{.function = fn, .before = PointwiseFn::div, .steps = 3};
+          std::ranges::copy(std::array{PointwiseFn::add, PointwiseFn::mul, last}, chain.fns);
+          const auto loop = function_chain_loop(chain, Store::cached);
+          ASSERT_NE(loop, nullptr);
+          const float b = 1.41421356f;
+          std::ranges::fill(e, power);
+          const void* operands[] = {x.data(), &b, &c, x.data(), e.data()};
+          const std::int64_t repeated[] = {1, 0, 0, 1, 0}, differing[] = {1, 0, 0, 1, 1};
+          loop(kCount, y.data(), operands, repeated);
+          loop(kCount, expected.data(), operands, differing);
+          ASSERT_EQ(y, expected) << "c = " << c << ", e = " << power;
+        }
+      }
+    }
+  }
+}
 
 TEST(StreamCopy, CopiesAnyStretchAndNothingBesides) {
   std::vector<std::byte> from(500), to(500);

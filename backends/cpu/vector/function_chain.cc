@@ -1,4 +1,5 @@
 #include <array>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -44,14 +45,23 @@ HWY_BEFORE_NAMESPACE();
 namespace burn::backends::cpu::HWY_NAMESPACE {
 namespace {
 
-template <typename Fn, typename First, typename Last, bool kPastCaches>
+// The steps after a function: ((v + c) * d) last e.
+template <typename Last>
+struct OneByOne {
+  static HWY_INLINE V of(V v, V c, V d, V e) { return Last::of(hn::Mul(hn::Add(v, c), d), e); }
+};
+// The same for a power of two as e, where c is c e: a step less, and rounded alike.
+struct ByPowerOfTwo {
+  static HWY_INLINE V of(V v, V c, V d, V e) { return hn::Mul(hn::MulAdd(v, e, c), d); }
+};
+
+template <typename Fn, typename First, typename Finish, bool kPastCaches>
 void run_vectors(std::int64_t n, float* y, const float* x, V b, const Source* steps) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(F()));
-  const auto finish = [](V v, V c, V d, V e) HWY_ATTR { return Last::of(hn::Mul(hn::Add(v, c), d), e); };
   auto c = steps[0].begin(), d = steps[1].begin(), e = steps[2].begin();
   const auto put = [&](V v, std::int64_t i) HWY_ATTR {
     const V vc = c.next(), vd = d.next(), ve = e.next();
-    store<kPastCaches>(finish(v, vc, vd, ve), y + i);
+    store<kPastCaches>(Finish::of(v, vc, vd, ve), y + i);
   };
   std::int64_t i = 0;
   for (; i + 4 * lanes <= n; i += 4 * lanes) {
@@ -66,13 +76,13 @@ void run_vectors(std::int64_t n, float* y, const float* x, V b, const Source* st
   Source rest;
   rest.start(x, 1);
   const V v = anywhere<Fn>(First::of(rest.rest(i, n - i), b));
-  store_some(finish(v, steps[0].rest(i, n - i), steps[1].rest(i, n - i), steps[2].rest(i, n - i)), n - i, y + i);
+  store_some(Finish::of(v, steps[0].rest(i, n - i), steps[1].rest(i, n - i), steps[2].rest(i, n - i)), n - i, y + i);
 }
 
-template <typename Fn, typename First, typename Last>
+template <typename Fn, typename First, typename Finish>
 void run_stores(bool past_caches, std::int64_t n, float* y, const float* x, V b, const Source* steps) {
-  if (past_caches && is_aligned(y)) return run_vectors<Fn, First, Last, true>(n, y, x, b, steps);
-  run_vectors<Fn, First, Last, false>(n, y, x, b, steps);
+  if (past_caches && is_aligned(y)) return run_vectors<Fn, First, Finish, true>(n, y, x, b, steps);
+  run_vectors<Fn, First, Finish, false>(n, y, x, b, steps);
 }
 
 // Steps that are not there are a product with 1 or a sum with -0, which change nothing.
@@ -91,25 +101,39 @@ HWY_NOINLINE void run_pattern(FunctionPattern pattern, std::int64_t n, void* res
     steps[k].start(operands[next], strides[next]);
     ++next;
   };
+  const int added = next;
   start(0, pattern.adds, &kNothing);
   start(1, pattern.multiplies, &kOne);
   start(2, pattern.last != Scale::none, &kOne);
-  bool divides_last = pattern.last == Scale::div;
-  if (divides_last && strides[next - 1] == 0) {
-    const float divisor = *static_cast<const float*>(operands[next - 1]), inverse = 1 / divisor;
-    divides_last = !DividedBy::has_exact_inverse(divisor);
-    if (!divides_last) steps[2].start(&inverse, 0);
+  bool divides_last = pattern.last == Scale::div, by_power_of_two = false;
+  if (pattern.last != Scale::none && strides[next - 1] == 0) {
+    const float number = *static_cast<const float*>(operands[next - 1]);
+    if (DividedBy::has_exact_inverse(number)) {
+      const float scale = divides_last ? 1 / number : number;
+      steps[2].start(&scale, 0);
+      divides_last = false;
+      // Not far from 1, so that what is small or large stays a normal number either way.
+      by_power_of_two = pattern.adds && strides[added] == 0 && std::abs(scale) >= 0.0625f && std::abs(scale) <= 16;
+      if (kForgivesQuotients<Fn> && by_power_of_two) {
+        const float scaled = *static_cast<const float*>(operands[added]) * scale;
+        steps[0].start(&scaled, 0);
+      }
+    }
   }
 
-  auto* y = static_cast<float*>(result);
-  const auto* x = static_cast<const float*>(operands[0]);
   const V factor = hn::Set(F(), b);
+  const auto run = [&]<typename First, typename Finish>() {
+    run_stores<Fn, First, Finish>(pattern.past_caches, n, static_cast<float*>(result),
+                                  static_cast<const float*>(operands[0]), factor, steps);
+  };
   if constexpr (kForgivesQuotients<Fn>) {
-    if (divides_first && divides_last) return run_stores<Fn, Div, Div>(pattern.past_caches, n, y, x, factor, steps);
-    if (divides_first) return run_stores<Fn, Div, Mul>(pattern.past_caches, n, y, x, factor, steps);
+    if (by_power_of_two && divides_first) return run.template operator()<Div, ByPowerOfTwo>();
+    if (by_power_of_two) return run.template operator()<Mul, ByPowerOfTwo>();
+    if (divides_first && divides_last) return run.template operator()<Div, OneByOne<Div>>();
+    if (divides_first) return run.template operator()<Div, OneByOne<Mul>>();
   }
-  if (divides_last) return run_stores<Fn, Mul, Div>(pattern.past_caches, n, y, x, factor, steps);
-  run_stores<Fn, Mul, Mul>(pattern.past_caches, n, y, x, factor, steps);
+  if (divides_last) return run.template operator()<Mul, OneByOne<Div>>();
+  run.template operator()<Mul, OneByOne<Mul>>();
 }
 
 // A loop is a bare function, so there is one for every pattern.
