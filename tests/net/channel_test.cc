@@ -1,6 +1,7 @@
 // What every transport promises: proto/channel.h and net/listen/listener.h, over each of them.
 #include <thread>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -276,6 +277,22 @@ TEST_P(EveryTransport, TellsItsClientsWhenTheServerGoesDown) {
   EXPECT_EQ(channel->queued_bytes(), 0u);
 }
 
+// What each client and its other end have, for who finds that they wait.
+std::string state_of(const std::vector<std::shared_ptr<Recorder>>& clients,
+                     const std::vector<std::shared_ptr<proto::Channel>>& channels, TestAcceptor& acceptor) {
+  std::string text;
+  const auto add = [&](const char* side, const Recorder& at, const proto::Channel& channel) {
+    text += fmt::format("\n  {}: {} frames, {} bytes queued, closed {} times ({})", side, at.frame_count(),
+                        channel.queued_bytes(), at.closed_count(), at.why().to_string());
+  };
+  for (std::size_t i = 0; i < clients.size(); ++i) add("client", *clients[i], *channels[i]);
+  for (std::size_t i = 0; i < acceptor.client_count(); ++i) {
+    const auto served = acceptor.client(i);
+    add("server", *served, *served->channel);
+  }
+  return text;
+}
+
 TEST_P(EveryTransport, GoesDownWhileClientsAreBusy) {
   for (int round = 0; round < 5; ++round) {
     TestAcceptor echo{true};
@@ -287,10 +304,10 @@ TEST_P(EveryTransport, GoesDownWhileClientsAreBusy) {
       channels.push_back(connect(clients.back()));
       for (int k = 0; k < 50; ++k) channels.back()->send(frame("x", 100'000), Lane::bulk);
     }
-    ASSERT_TRUE(clients[0]->wait_for_frames(1));
+    ASSERT_TRUE(clients[0]->wait_for_frames(1)) << "round " << round << ": " << state_of(clients, channels, echo);
     listener_.reset();
     for (const auto& client : clients) {
-      ASSERT_TRUE(client->wait_until_closed());
+      ASSERT_TRUE(client->wait_until_closed()) << "round " << round << ": " << state_of(clients, channels, echo);
       EXPECT_EQ(client->closed_count(), 1);
     }
   }
