@@ -129,6 +129,7 @@ TEST_F(GraphBranches, ComputeTheSameInEveryRun) {
       TestDevice device("cuda:0");
       const auto executable = value_or_throw(device.compile(program));
       std::vector<backends::BufferPtr> given;
+      given.reserve(inputs.size());
       for (const auto& input : inputs) given.push_back(value_or_throw(device.upload(input)));
       for (int run = 0; run < kRuns; ++run) {
         const auto result = value_or_throw(device.run(executable, {.inputs = given, .seed = 3}));

@@ -109,6 +109,7 @@ TEST_P(EveryTransport, SendsFromManyThreads) {
   const auto channel = connect(client);
   constexpr int kThreads = 4, kEach = 300;
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < kEach; ++i)
@@ -116,7 +117,7 @@ TEST_P(EveryTransport, SendsFromManyThreads) {
     });
   }
   for (auto& thread : threads) thread.join();
-  ASSERT_TRUE(client->wait_for_frames(kThreads * kEach));
+  ASSERT_TRUE(client->wait_for_frames(static_cast<std::size_t>(kThreads) * kEach));
   std::vector<int> next(kThreads, 0);  // each thread's frames come in its order
   for (const auto& bytes : client->frames()) {
     const std::string got = text(bytes);
