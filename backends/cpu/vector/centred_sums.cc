@@ -54,7 +54,7 @@ struct SumBeside : Nothing {
   explicit SumBeside(const float* row) : Nothing(row), x(row) {}
   HWY_INLINE void begin_block() { lanes.clear(); }
   HWY_INLINE void one(std::int64_t i, int k) { lanes.x[k] = hn::Add(lanes.x[k], hn::LoadU(F(), x + i)); }
-  HWY_INLINE void four(std::int64_t i) { lanes.add(load_pack(x + i)); }
+  HWY_INLINE void four(std::int64_t i) { lanes.add(load<Pack>(x + i)); }
   HWY_INLINE void end_block() { sum += static_cast<double>(lanes.folded()); }
   HWY_INLINE void rest(std::int64_t i, std::int64_t n) {
     for (std::int64_t k = i; k < i + n; ++k) sum += static_cast<double>(x[k]);

@@ -31,11 +31,11 @@ HWY_NOINLINE void four_anywhere(float* y, const float* x, const Before& before) 
 // where they are out of range reads them again.
 template <typename Fn, typename Before>
 HWY_INLINE void four(float* y, const float* x, const Before& before) {
-  const Pack v = map(load_pack(x), before);
+  const Pack v = map(load<Pack>(x), before);
   if constexpr (Fn::kRange != kEverywhere) {
     if (HWY_UNLIKELY(!all_within(Fn::kRange, v))) return four_anywhere<Fn>(y, x, before);
   }
-  store_pack(Fn::fast(v), y);
+  store(Fn::fast(v), y);
 }
 
 // y = Fn(before(x)), element by element.

@@ -60,14 +60,15 @@ HWY_INLINE V add_to_exponent(V x, V lowest_bits) {
   const I i;
   return hn::BitCast(F(), hn::Add(hn::BitCast(i, x), hn::ShiftLeft<23>(hn::BitCast(i, lowest_bits))));
 }
-HWY_INLINE Pack add_to_exponent(Pack x, Pack bits) {
-  return {add_to_exponent(x.a, bits.a), add_to_exponent(x.b, bits.b), add_to_exponent(x.c, bits.c),
-          add_to_exponent(x.d, bits.d)};
+template <typename T>
+HWY_INLINE Two<T> add_to_exponent(Two<T> x, Two<T> bits) {
+  return {add_to_exponent(x.a, bits.a), add_to_exponent(x.b, bits.b)};
 }
 
 HWY_INLINE V power_of_lowest_bits(V x) { return hn::BitCast(F(), hn::ShiftLeft<23>(hn::BitCast(I(), x))); }
-HWY_INLINE Pack power_of_lowest_bits(Pack x) {
-  return map(x, [](V v) HWY_ATTR { return power_of_lowest_bits(v); });
+template <typename T>
+HWY_INLINE Two<T> power_of_lowest_bits(Two<T> x) {
+  return {power_of_lowest_bits(x.a), power_of_lowest_bits(x.b)};
 }
 
 // e^x as the product of the two, for x up to kExpRange and NaN; what is less than 2^-126 is 2^-126. Of numbers near 0
@@ -107,8 +108,9 @@ HWY_INLINE V exp(V x) {
 
 #if BURN_SCALES_ANYWHERE
 HWY_INLINE V times_power(V x, V k) { return V{_mm512_scalef_ps(x.raw, k.raw)}; }
-HWY_INLINE Pack times_power(Pack x, Pack k) {
-  return {times_power(x.a, k.a), times_power(x.b, k.b), times_power(x.c, k.c), times_power(x.d, k.d)};
+template <typename T>
+HWY_INLINE Two<T> times_power(Two<T> x, Two<T> k) {
+  return {times_power(x.a, k.a), times_power(x.b, k.b)};
 }
 // For x up to 89, and NaN.
 template <typename T>
@@ -221,8 +223,9 @@ HWY_INLINE V pick_of_32(V index, const float* table) {
   return V{
       _mm512_permutex2var_ps(hn::Load(F(), table).raw, _mm512_castps_si512(index.raw), hn::Load(F(), table + 16).raw)};
 }
-HWY_INLINE Pack pick_of_32(Pack index, const float* table) {
-  return map(index, [table](V v) HWY_ATTR { return pick_of_32(v, table); });
+template <typename T>
+HWY_INLINE Two<T> pick_of_32(Two<T> index, const float* table) {
+  return {pick_of_32(index.a, table), pick_of_32(index.b, table)};
 }
 
 template <typename T>

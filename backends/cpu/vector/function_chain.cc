@@ -64,13 +64,8 @@ void run_vectors(std::int64_t n, float* y, const float* x, V b, const Source* st
     store<kPastCaches>(Finish::of(v, vc, vd, ve), y + i);
   };
   std::int64_t i = 0;
-  for (; i + 4 * lanes <= n; i += 4 * lanes) {
-    const Pack v = anywhere<Fn>(map(load_pack(x + i), [b](V a) HWY_ATTR { return First::of(a, b); }));
-    put(v.a, i);
-    put(v.b, i + lanes);
-    put(v.c, i + 2 * lanes);
-    put(v.d, i + 3 * lanes);
-  }
+  for (; i + lanes_of<Pack>() <= n; i += lanes_of<Pack>())
+    for_each_vector(anywhere<Fn>(map(load<Pack>(x + i), [b](V a) HWY_ATTR { return First::of(a, b); })), i, put);
   for (; i + lanes <= n; i += lanes) put(anywhere<Fn>(First::of(hn::LoadU(F(), x + i), b)), i);
   if (i == n) return;
   Source rest;

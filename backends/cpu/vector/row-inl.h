@@ -31,16 +31,16 @@ struct Lanes {
     for (auto& v : x) v = hn::Zero(F());
   }
   HWY_INLINE void add(Pack v) {
-    x[0] = hn::Add(x[0], v.a);
-    x[1] = hn::Add(x[1], v.b);
-    x[2 % kVectors] = hn::Add(x[2 % kVectors], v.c);
-    x[3 % kVectors] = hn::Add(x[3 % kVectors], v.d);
+    x[0] = hn::Add(x[0], v.a.a);
+    x[1] = hn::Add(x[1], v.a.b);
+    x[2 % kVectors] = hn::Add(x[2 % kVectors], v.b.a);
+    x[3 % kVectors] = hn::Add(x[3 % kVectors], v.b.b);
   }
   HWY_INLINE void add_products(Pack v, Pack w) {
-    x[0] = hn::MulAdd(v.a, w.a, x[0]);
-    x[1] = hn::MulAdd(v.b, w.b, x[1]);
-    x[2 % kVectors] = hn::MulAdd(v.c, w.c, x[2 % kVectors]);
-    x[3 % kVectors] = hn::MulAdd(v.d, w.d, x[3 % kVectors]);
+    x[0] = hn::MulAdd(v.a.a, w.a.a, x[0]);
+    x[1] = hn::MulAdd(v.a.b, w.a.b, x[1]);
+    x[2 % kVectors] = hn::MulAdd(v.b.a, w.b.a, x[2 % kVectors]);
+    x[3 % kVectors] = hn::MulAdd(v.b.b, w.b.b, x[3 % kVectors]);
   }
   HWY_INLINE float folded() const {
     HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
@@ -101,36 +101,36 @@ struct Row {
   float* y;
   V repeated;
 
-  HWY_INLINE V second(std::int64_t i) const {
-    if constexpr (kRepeats) return repeated;
-    return hn::LoadU(F(), b + i);
+  template <typename T>
+  HWY_INLINE T computed(std::int64_t i) const {  // what goes into the function
+    const T second = kRepeats ? repeat<T>(repeated) : load<T>(b + i);
+    return map(load<T>(a + i), second, [](V v, V w) HWY_ATTR { return First::of(v, w); });
   }
-  static HWY_INLINE V summand(V v) { return kSummed == Summed::squares ? hn::Mul(v, v) : v; }
+  template <typename T>
+  static HWY_INLINE T summand(T v) {
+    return kSummed == Summed::squares ? mul(v, v) : v;
+  }
 
   static constexpr bool kAddsFactors = HasFactors<Fn> && kSummed == Summed::values && !kStores;
 
   HWY_INLINE void one(std::int64_t i, V& total) const {
     if constexpr (kAddsFactors) {
-      const auto factors = Fn::factors(First::of(hn::LoadU(F(), a + i), second(i)));
+      const auto factors = Fn::factors(computed<V>(i));
       total = hn::MulAdd(factors.a, factors.b, total);
       return;
     }
-    const V v = anywhere<Fn>(First::of(hn::LoadU(F(), a + i), second(i)));
+    const V v = anywhere<Fn>(computed<V>(i));
     if constexpr (kStores) hn::StoreU(v, F(), y + i);
     total = hn::Add(total, summand(v));
   }
   HWY_INLINE void four(std::int64_t i, Lanes& total) const {
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(F()));
-    const Pack x = load_pack(a + i);
-    const Pack of{First::of(x.a, second(i)), First::of(x.b, second(i + lanes)), First::of(x.c, second(i + 2 * lanes)),
-                  First::of(x.d, second(i + 3 * lanes))};
     if constexpr (kAddsFactors) {
-      const auto factors = Fn::factors(of);
+      const auto factors = Fn::factors(computed<Pack>(i));
       return total.add_products(factors.a, factors.b);
     }
-    const Pack v = anywhere<Fn>(of);
-    if constexpr (kStores) store_pack(v, y + i);
-    total.add({summand(v.a), summand(v.b), summand(v.c), summand(v.d)});
+    const Pack v = anywhere<Fn>(computed<Pack>(i));
+    if constexpr (kStores) store(v, y + i);
+    total.add(summand(v));
   }
   // The sum and the last n < 32 elements, added one by one. All by value: what lies in memory for a call stays there.
   static HWY_NOINLINE double with_rest(double sum, const float* a, const float* b, V repeated, float* y,
