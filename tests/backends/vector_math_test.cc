@@ -238,7 +238,7 @@ TEST(FunctionChainByPowersOfTwo, RoundsAsStepByStep) {
   if (!runs_v3()) GTEST_SKIP() << "no wide vectors here";
   constexpr std::size_t kCount = 4099;
   std::vector<float> x(kCount), y(kCount), expected(kCount), e(kCount);
-  for (std::size_t i = 0; i < kCount; ++i) x[i] = 0.0021f * (static_cast<float>(i) - 2049.3f);
+  for (std::size_t i = 0; i < kCount; ++i) x[i] = 0.0021f * (static_cast<float>(i) - 2049);
   for (const auto fn : {PointwiseFn::erf, PointwiseFn::tanh}) {
     for (const auto last : {PointwiseFn::mul, PointwiseFn::div}) {
       for (const float power : {0.5f, 2.0f, -0.25f, 16.0f, 0x1p-40f}) {
@@ -253,7 +253,9 @@ TEST(FunctionChainByPowersOfTwo, RoundsAsStepByStep) {
           const std::int64_t repeated[] = {1, 0, 0, 1, 0}, differing[] = {1, 0, 0, 1, 1};
           loop(kCount, y.data(), operands, repeated);
           loop(kCount, expected.data(), operands, differing);
-          ASSERT_EQ(y, expected) << "c = " << c << ", e = " << power;
+          for (std::size_t i = 0; i < kCount; ++i)  // the sign of a zero, too
+            ASSERT_EQ(std::bit_cast<std::uint32_t>(y[i]), std::bit_cast<std::uint32_t>(expected[i]))
+                << "x = " << x[i] << ", c = " << c << ", e = " << power;
         }
       }
     }

@@ -1,5 +1,4 @@
 #include <array>
-#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -107,9 +106,11 @@ HWY_NOINLINE void run_pattern(FunctionPattern pattern, std::int64_t n, void* res
       const float scale = divides_last ? 1 / number : number;
       steps[2].start(&scale, 0);
       divides_last = false;
-      // Not far from 1, so that what is small or large stays a normal number either way.
-      by_power_of_two = pattern.adds && strides[added] == 0 && std::abs(scale) >= 0.0625f && std::abs(scale) <= 16;
-      if (kForgivesQuotients<Fn> && by_power_of_two) {
+      // Not far from 1, so that what is small or large stays a normal number either way; and not negative, or a zero
+      // would have the other sign.
+      by_power_of_two =
+          kForgivesQuotients<Fn> && pattern.adds && strides[added] == 0 && scale >= 0.0625f && scale <= 16;
+      if (by_power_of_two) {
         const float scaled = *static_cast<const float*>(operands[added]) * scale;
         steps[0].start(&scaled, 0);
       }
