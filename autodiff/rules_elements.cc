@@ -7,6 +7,7 @@ OperandGradients rule(const ir::Constant&, const TapedOp& s) { return flat(s); }
 OperandGradients rule(const ir::Scalar&, const TapedOp& s) { return flat(s); }
 OperandGradients rule(const ir::Iota&, const TapedOp& s) { return flat(s); }
 OperandGradients rule(const ir::Random&, const TapedOp& s) { return flat(s); }
+OperandGradients rule(const ir::Commit&, const TapedOp& s) { return flat(s); }
 
 // The gradient column of pointwise.def, read as code over Values.
 #define ZERO \

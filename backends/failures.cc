@@ -38,6 +38,17 @@ void name_program(std::span<Failure> failures, std::span<const Failure> known, s
   }
 }
 
+void name_failures(RunResult& result, std::span<const Failure> known, std::optional<std::uint64_t> program) {
+  if (!result.stopped.ok()) return;
+  if (!result.refused) return name_program(result.failures, known, program);
+  const bool has_failures = !result.failures.empty();
+  result.failures.push_back(result.refused);
+  name_program(result.failures, known, program);
+  result.refused = std::move(result.failures.back());
+  result.failures.pop_back();
+  if (!has_failures) result.failures.clear();
+}
+
 Status at_node(const Status& status, std::string_view op, std::string_view site) {
   return {status.code(),
           fmt::format("{}: {}{}", op, status.message(), site.empty() ? "" : fmt::format(" (at {})", site))};

@@ -17,6 +17,8 @@ std::vector<Failure> spread(const ir::Program& program, std::span<const Failure>
 // Puts "program N: " before the failures of a run that are not among the `known` ones, those of its inputs. What was
 // one failure stays one. Nothing is done where there is no program.
 void name_program(std::span<Failure> failures, std::span<const Failure> known, std::optional<std::uint64_t> program);
+// The same for all that a result names, but for why the run ended early.
+void name_failures(RunResult& result, std::span<const Failure> known, std::optional<std::uint64_t> program);
 
 // "gather: index 12 is outside 0..9 (at model.cc:41)"
 Status at_node(const Status& status, const ir::Node& node);

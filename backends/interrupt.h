@@ -17,14 +17,22 @@ namespace burn::backends {
 // Asked for by any thread, for good; the time is set by whoever runs, before each run.
 class Interrupt {
  public:
+  Interrupt() = default;
+  // Of a part of a run that is not to be left half done: it ends with the session of the other one, if there is one, but
+  // has the whole time of a run to itself.
+  explicit Interrupt(const Interrupt* outer) : outer_(outer) {}
+
   void request() { requested_.store(true, std::memory_order_relaxed); }
-  bool is_requested() const { return requested_.load(std::memory_order_relaxed); }
+  bool is_requested() const {
+    return requested_.load(std::memory_order_relaxed) || (outer_ && outer_->is_requested());
+  }
 
   // 0: no limit.
   void begin_run(std::chrono::milliseconds limit) {
     limit_ = limit;
     deadline_.store(limit.count() > 0 ? coarse_milliseconds() + limit.count() : 0, std::memory_order_relaxed);
   }
+  void begin_run() { begin_run(outer_ ? outer_->limit_ : std::chrono::milliseconds{0}); }
   bool is_due() const {
     if (is_requested()) return true;
     const auto deadline = deadline_.load(std::memory_order_relaxed);
@@ -34,6 +42,7 @@ class Interrupt {
   Status why() const;
 
  private:
+  const Interrupt* outer_ = nullptr;
   std::atomic<bool> requested_ = false;
   std::atomic<std::int64_t> deadline_ = 0;
   std::chrono::milliseconds limit_{0};

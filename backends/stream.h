@@ -78,6 +78,8 @@ struct RunArgs {
 struct RunResult {
   std::vector<BufferPtr> outputs;  // in order, row-major; one may share an input's buffer
   std::vector<Failure> failures;   // one per output, or empty: where it is not null, there is no buffer
+  Failure refused;  // why a Commit came out false, if it is known yet: outputs that it guards are what they were before
+  Status stopped;   // why the run ended early, all but what Commits guard failed: interrupted, no memory; ok: it did not
 };
 
 // A compiled program. Thread-safe: sessions share it, and their streams may run it at the same time.
@@ -119,8 +121,11 @@ class Stream {
   // OUT_OF_RANGE for an index outside its dim; both name the program, the op and its call site) fails the outputs that
   // are computed from it, as a failed input does, and no others. What is known at once is said in the result, what the
   // device finds out later to the FailureSink; the outputs fail, with the same Failure, in either case.
+  // Where something fails that a Commit covers, the outputs that it guards are what they were (ir/ops/commit.h), which
+  // is no failure of theirs: RunResult::refused says why, or the sink does. So are those of a run that ends early, if
+  // they are kept_outputs() (plan/guards.h).
   // The executable is kept until the device is done with it.
-  // Errors: arguments that do not fit the program, or exceptions.
+  // Errors: arguments that do not fit the program, or exceptions; of a program without a Commit, why it ended early.
   virtual Result<RunResult> run(const std::shared_ptr<Executable>& executable, RunArgs args) = 0;
   // Done when everything before is.
   virtual void synchronize(Done done) = 0;

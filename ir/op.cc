@@ -50,6 +50,17 @@ bool has_effect(const Op& op) {
   return kEffects[op.index()];
 }
 
+bool may_fail(const Op& op) {
+  return std::visit(
+      []<typename Kind>(const Kind&) {
+        return std::is_same_v<Kind, Gather> || std::is_same_v<Kind, Scatter> || std::is_same_v<Kind, Cholesky> ||
+               std::is_same_v<Kind, Lu> || std::is_same_v<Kind, Qr> || std::is_same_v<Kind, Svd> ||
+               std::is_same_v<Kind, Eigh> || std::is_same_v<Kind, Solve> || std::is_same_v<Kind, SolveTriangular> ||
+               std::is_same_v<Kind, Det>;
+      },
+      op);
+}
+
 std::string to_string(const Op& op) {
   return std::visit([](const auto& kind) { return op_text(kind); }, op);
 }

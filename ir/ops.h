@@ -14,6 +14,7 @@
 
 #include "ir/ops/attention.h"
 #include "ir/ops/axes.h"
+#include "ir/ops/commit.h"
 #include "ir/ops/elements.h"
 #include "ir/ops/fourier.h"
 #include "ir/ops/lattices.h"
@@ -32,4 +33,5 @@
   BURN_ATTENTION_OPS(OP) \
   BURN_WINDOWS_OPS(OP)   \
   BURN_SAMPLING_OPS(OP)  \
-  BURN_MOVES_OPS(OP)
+  BURN_MOVES_OPS(OP)    \
+  BURN_COMMIT_OPS(OP)

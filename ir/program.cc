@@ -208,7 +208,7 @@ Result<Ref> ProgramBuilder::append(const Kind& kind, std::span<const TensorType*
 
   program_.site_key = with_site(program_.site_key, site);
   constexpr bool kEffect = has_effect<Kind>();
-  if constexpr (kEffect) ++program_.effect_count;
+  if constexpr (kEffect && !std::is_same_v<Kind, Commit>) ++program_.effect_count;
   const auto node = static_cast<std::int32_t>(program_.nodes.size());
   const auto first = static_cast<std::uint32_t>(program_.values.size());
   program_.nodes.emplace_back(KindCopy<Kind>{kind}, static_cast<std::uint32_t>(program_.operands.size()),

@@ -84,7 +84,7 @@ struct Program {
   std::vector<Ref> outputs;        // distinct values; an output may be an input only through a node
   std::int32_t scalar_count = 0;   // slots in the bindings
   std::int64_t random_blocks = 0;  // how far a run moves the random stream: blocks of four numbers
-  std::int32_t effect_count = 0;   // nodes with an effect: such a program is run for more than its outputs
+  std::int32_t effect_count = 0;   // nodes with an effect but Commits: such a program is run for more than its outputs
   ProgramHash hash;
   // Which call sites its nodes have, by the addresses of their names: two programs of one process with the same hash
   // and the same key were called from the same lines. For whoever keeps programs that errors name the lines of.

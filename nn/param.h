@@ -94,7 +94,13 @@ class RunningState {
     client::fail_if_empty(slot_.value, "running state", at(where));
     return Tensor<D>{slot_.value};
   }
-  void update(const Tensor<D>& value) const { slot_.value = value.value().inner(); }
+  // A value that cannot be computed, because the batch it comes from failed, changes nothing on the device.
+  void update(const Tensor<D>& value) const {
+    const auto next = value.value().inner();
+    const bool replaces = slot_.value.has_value() && slot_.value.type() == next.type() &&
+                          slot_.value.device() == next.device();
+    slot_.value = replaces ? client::kept_if_failed(next, slot_.value, {}) : next;
+  }
   Slot& slot() { return slot_; }
   const Slot& slot() const { return slot_; }
 

@@ -61,6 +61,7 @@ class Fuser {
 
   void place(std::int32_t n) {
     const auto operands = program_.operands_of(node(n));
+    if (ir::may_fail(node(n).op)) checks_.push_back(n);
     if (!node(n).effect && (join_some_group(n, operands) || start_group(n, operands))) return;
     auto& mask = masks_[static_cast<std::size_t>(n)];
     for (const auto ref : operands) mask |= mask_of(ref);
@@ -68,6 +69,9 @@ class Fuser {
     if (last_effect_ >= first_of_epoch_)
       mask |= dependencies_.up_to_date(masks_[static_cast<std::size_t>(last_effect_)]);
     last_effect_ = n;
+    if (!std::holds_alternative<ir::Commit>(node(n).op)) return;
+    for (const auto check : checks_) mask |= mask_of(ir::Ref::value(static_cast<std::int32_t>(node(check).first_value)));
+    checks_.clear();
   }
 
   // Into the group of one of its operands; if it has several, they become one first, where nothing orders them.
@@ -231,6 +235,7 @@ class Fuser {
   std::unordered_map<std::int32_t, std::int32_t> last_reader_;  // by the code of what groups read from outside
   std::int32_t first_group_ = 0, first_of_epoch_ = 0;           // groups and nodes before these are closed
   std::int32_t last_effect_ = kNone;                            // a node that the next one with an effect follows
+  std::vector<std::int32_t> checks_;                            // nodes that may fail, since the last Commit
 };
 
 }  // namespace

@@ -40,7 +40,7 @@ Result<RunResult> CpuStream::run(const std::shared_ptr<Executable>& executable, 
   const auto known = args.failures;
   interrupt_.begin_run(args.time_limit);
   auto result = static_cast<CpuExecutable&>(*executable).run(std::move(args), interrupt_);
-  if (result.ok()) name_program(result->failures, known, program);
+  if (result.ok()) name_failures(*result, known, program);
   return result;
 }
 

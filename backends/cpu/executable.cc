@@ -10,6 +10,7 @@
 #include "backends/cpu/execution.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/workers.h"
+#include "backends/plan/guards.h"
 #include "backends/plan/recompute.h"
 #include "backends/run_args.h"
 #include "base/settings.h"
@@ -62,6 +63,7 @@ Result<std::unique_ptr<CpuExecutable>> CpuExecutable::make(std::shared_ptr<const
       made->stages_.push_back(std::move(stage));
     }
     made->find_neighbours();
+    made->find_guarded();
     if (traces_plans()) fmt::print(stderr, "{}", to_string(made->plan_, made->program_));
     return made;
   });
@@ -87,6 +89,37 @@ void CpuExecutable::find_neighbours() {
   }
 }
 
+// Which stages a Commit guards, and how many bytes of what they make are new: the rest is written over what was there.
+void CpuExecutable::find_guarded() {
+  std::vector<std::size_t> stage_of(program_.nodes.size());
+  for (std::size_t s = 0; s < stages_.size(); ++s) {
+    const auto& step = plan_.steps[s];
+    if (step.group != PlanStep::kSingle || !is_commit(program_.nodes[static_cast<std::size_t>(step.node)])) continue;
+    stages_[s].is_commit = true;
+    stage_of[static_cast<std::size_t>(step.node)] = s;
+  }
+  const auto commits = find_commits(program_);
+  const auto note = [&](std::size_t s, std::int32_t n) {
+    const auto& node = program_.nodes[static_cast<std::size_t>(n)];
+    const auto by = guard_of(program_, node, commits);
+    if (by < 0) return;
+    auto& commit = stages_[stage_of[static_cast<std::size_t>(by)]];
+    const auto old = program_.operands_of(node)[2];
+    const bool takes_its_place = old.is_input() && program_.inputs[static_cast<std::size_t>(old.index())].donated;
+    if (!takes_its_place) commit.guarded_bytes += program_.type_of(node).num_bytes();
+    commit.guards_until = s + 1;
+    stages_[s].guards = true;
+  };
+  for (std::size_t s = 0; s < stages_.size(); ++s) {
+    const auto& step = plan_.steps[s];
+    if (step.group == PlanStep::kSingle) {
+      note(s, step.node);
+      continue;
+    }
+    for (const auto& member : plan_.groups[static_cast<std::size_t>(step.group)].members) note(s, member.node);
+  }
+}
+
 Result<RunResult> CpuExecutable::run(RunArgs args, const Interrupt& interrupt) const {
   const InterruptScope scope(&interrupt);
   return without_exceptions([&]() -> Result<RunResult> {
@@ -95,11 +128,16 @@ Result<RunResult> CpuExecutable::run(RunArgs args, const Interrupt& interrupt) c
     }));
     const LibraryThreads alone(1);
     const RunUnderWay under_way;
+    Execution execution(program_, plan_, stages_, *pool_, args);
     try {
       throw_if_interrupted();
-      return Execution(program_, plan_, stages_, *pool_, args).run();
+      return execution.run();
     } catch (const Interrupted&) {
-      return interrupt.why();
+      return execution.end_early(interrupt.why());
+    } catch (const std::bad_alloc&) {
+      return execution.end_early(resource_exhausted("out of memory"));
+    } catch (const std::exception& error) {
+      return execution.end_early(internal_error(error.what()));
     }
   });
 }

@@ -24,6 +24,7 @@ class CpuExecutable final : public Executable {
   CpuExecutable(const ir::Program& program, std::shared_ptr<Pool> pool);
 
   void find_neighbours();
+  void find_guarded();
 
   const PlanOptions options_;
   const ir::Program program_;  // simplified

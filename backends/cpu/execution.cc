@@ -7,6 +7,7 @@
 #include "backends/cpu/ops/copy.h"
 #include "backends/failures.h"
 #include "backends/interrupt.h"
+#include "backends/plan/guards.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -31,7 +32,8 @@ Execution::Execution(const ir::Program& program, const Plan& plan, std::span<con
       stages_(stages),
       run_{pool, args.scalars, args.seed, args.random_offset},
       inputs_(program.inputs.size()),
-      values_(program.values.size()) {
+      values_(program.values.size()),
+      last_interrupt_(InterruptScope::current()) {
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     auto buffer = std::static_pointer_cast<CpuBuffer>(std::move(args.inputs[i]));
     if (!args.failures.empty() && args.failures[i]) {
@@ -65,14 +67,26 @@ void Execution::fail(ir::Ref ref, Failure why) {
 
 RunResult Execution::run() {
   for (std::size_t position = 0; position < stages_.size(); position += stages_[position].together) {
-    throw_if_interrupted();
-    if (stages_[position].fused) {
-      run_groups(position, stages_[position].together);
+    if (position >= protected_until_) {
+      reserved_ = {};
+      throw_if_interrupted();
+      run_stages(position);
     } else {
-      run_single(position);
+      const InterruptScope to_the_end(&last_interrupt_);
+      run_stages(position);
     }
   }
   return outputs();
+}
+
+void Execution::run_stages(std::size_t position) {
+  if (stages_[position].fused) {
+    run_groups(position, stages_[position].together);
+  } else if (stages_[position].is_commit) {
+    run_commit(position);
+  } else {
+    run_single(position);
+  }
 }
 
 // From here on, a value at its last use is the kernel's alone.
@@ -90,6 +104,14 @@ std::vector<Array> Execution::take_operands(std::size_t position) {
 void Execution::run_single(std::size_t position) {
   const auto& step = plan_.steps[position];
   auto operands = take_operands(position);
+  const auto operand = [&](ir::Ref ref) {
+    return operands[static_cast<std::size_t>(std::ranges::find(step.reads, ref) - step.reads.begin())];
+  };
+  if (stages_[position].guards) reserved_ = {};
+  if (auto instead = stand_in(node(step.node), operand)) {
+    if (instead->failure) return fail(step.results[0], std::move(instead->failure));
+    return keep(step.results[0], std::move(instead->value));
+  }
   auto failure = failure_among(step.reads);
   if (!failure) {
     std::array<Array, ir::kMaxResults> results;
@@ -112,8 +134,9 @@ void Execution::run_groups(std::size_t first, std::size_t count) {
   positions.reserve(count);
   for (auto p = first; p < first + count; ++p) {
     const auto& step = plan_.steps[p];
+    if (stages_[p].guards) reserved_ = {};
     auto& reads = operands.emplace_back(take_operands(p));
-    if (failure_among(step.reads)) {
+    if (failure_among(step.reads) || is_refused_among(step.reads)) {
       run_members(p, std::move(reads));
       continue;
     }
@@ -122,7 +145,7 @@ void Execution::run_groups(std::size_t first, std::size_t count) {
     if (bound.ok()) {
       groups.push_back(*std::move(bound));
       positions.push_back(p);
-    } else if (bound.status().code() == StatusCode::out_of_range) {
+    } else if (bound.status().code() == StatusCode::out_of_range || stages_[p].guards) {
       run_members(p, std::move(reads));
     } else {
       const auto why = failure_of(at_node(bound.status(), node(failed)));
@@ -158,6 +181,13 @@ void Execution::run_members(std::size_t position, std::vector<Array> reads) {
   for (const auto& member : plan_.groups[static_cast<std::size_t>(step.group)].members) {
     const auto& member_node = node(member.node);
     const auto made = ir::Ref::value(static_cast<std::int32_t>(member_node.first_value));
+    if (auto instead = stand_in(member_node, operand)) {
+      if (instead->failure)
+        fail(made, std::move(instead->failure));
+      else
+        inside.emplace(made.index(), std::move(instead->value));
+      continue;
+    }
     auto failure = failure_among(program_.operands_of(member_node));
     if (!failure) {
       if (auto result = compute(member_node); result.ok()) {
@@ -173,8 +203,123 @@ void Execution::run_members(std::size_t position, std::vector<Array> reads) {
   }
 }
 
+// --- commits ---------------------------------------------------------------------------------------------------------
+
+void Execution::run_commit(std::size_t position) {
+  const auto& step = plan_.steps[position];
+  const auto& stage = stages_[position];
+  auto why = failure_before(step.node);
+  if (!why && stage.guarded_bytes > 0) {
+    auto reserved = run_.pool.hold_beside(stage.guarded_bytes);
+    if (reserved.ok())
+      reserved_ = *std::move(reserved);
+    else
+      why = failure_of(at_node(reserved.status(), node(step.node)));
+  }
+  keep(step.results[0], Array::immediate(ir::DType::bool_, why ? 0 : 1));
+  if (stage.guards_until > protected_until_) {
+    protected_until_ = stage.guards_until;
+    last_interrupt_.begin_run();
+  }
+  if (!why) return;
+  if (refused_.empty()) refused_.resize(values_.size());
+  refused_[static_cast<std::size_t>(step.results[0].index())] = true;
+  if (!why_refused_) why_refused_ = std::move(why);
+}
+
+// What has failed so far is known; nodes that are still to come fail with their operands.
+Failure Execution::failure_before(std::int32_t commit) const {
+  if (failures_.empty()) return nullptr;
+  std::vector<Failure> failed(failures_);
+  const auto of = [&](ir::Ref ref) -> const Failure& { return failed[index_of(ref)]; };
+  const auto first_of = [&](std::span<const ir::Ref> refs) -> Failure {
+    for (const auto ref : refs) {
+      if (of(ref)) return of(ref);
+    }
+    return nullptr;
+  };
+  for (const auto& node : program_.nodes) {
+    const auto operands = program_.operands_of(node);
+    const auto first = inputs_.size() + node.first_value;
+    if (failed[first]) continue;
+    Failure why;
+    if (is_select(node) && is_refused(operands[0]))
+      why = of(operands[2]);
+    else if (!is_refused(ir::Ref::value(static_cast<std::int32_t>(node.first_value))))
+      why = first_of(operands);
+    for (std::size_t k = 0; why && k < node.value_count; ++k) failed[first + k] = why;
+  }
+  const auto commits = find_commits(program_);
+  for (const auto& node : program_.nodes) {
+    if (guard_of(program_, node, commits) != commit) continue;
+    if (auto why = first_of(program_.operands_of(node).first(2))) return why;
+  }
+  return nullptr;
+}
+
+bool Execution::is_refused_among(std::span<const ir::Ref> refs) const {
+  return !refused_.empty() && std::ranges::any_of(refs, [&](ir::Ref ref) { return is_refused(ref); });
+}
+
+template <typename Operand>
+std::optional<Execution::StandIn> Execution::stand_in(const ir::Node& node, const Operand& operand) {
+  if (refused_.empty() && failures_.empty()) return std::nullopt;
+  const auto refs = program_.operands_of(node);
+  const auto& shape = program_.type_of(node).shape;
+  const auto shaped = [&](const Array& x) { return x.shape() == shape ? x : x.expanded(shape); };
+  if (is_select(node)) {
+    if (!is_refused(refs[0])) {
+      // Memory ran out behind the Commit.
+      auto why = failure_among(refs.first(2));
+      if (!why || guard_of(program_, node, find_commits(program_)) < 0) return std::nullopt;
+      if (!why_refused_) why_refused_ = std::move(why);
+    }
+    if (auto failure = failure_among(refs.subspan(2, 1))) return StandIn{{}, std::move(failure)};
+    return StandIn{shaped(operand(refs[2])), nullptr};
+  }
+  const auto* function = std::get_if<ir::Pointwise>(&node.op);
+  const bool rests = (function && function->fn == ir::PointwiseFn::bool_and) ||
+                     std::holds_alternative<ir::Reshape>(node.op) || std::holds_alternative<ir::Expand>(node.op);
+  if (!rests || !is_refused_among(refs)) return std::nullopt;
+  refused_[node.first_value] = true;
+  return StandIn{shaped(Array::immediate(ir::DType::bool_, 0)), nullptr};
+}
+
+// --- the end ---------------------------------------------------------------------------------------------------------
+
+Result<RunResult> Execution::end_early(const Status& why) {
+  const auto kept = kept_outputs(program_);
+  if (kept.empty()) return why;
+  const InterruptScope to_the_end(nullptr);
+  RunResult result;
+  result.stopped = why;
+  result.outputs.resize(program_.outputs.size());
+  result.failures.assign(program_.outputs.size(), failure_of(why));
+  for (const auto& [k, input, number] : kept) {
+    const auto ref = program_.outputs[k];
+    const auto& made = value(ref);
+    const auto old = input >= 0 ? ir::Ref::input(input) : ref;
+    const auto& type = program_.type_of(ref);
+    Result<BufferPtr> buffer = BufferPtr{};
+    if (made.buffer())
+      buffer = as_output(run_, made);
+    else if (auto failure = failure_among({&old, 1}))
+      result.failures[k] = std::move(failure);
+    else if (input >= 0 && inputs_[static_cast<std::size_t>(input)].buffer())
+      buffer = as_output(run_, inputs_[static_cast<std::size_t>(input)]);
+    else if (number)
+      buffer = as_output(
+          run_, Array::immediate(number->dtype, static_cast<std::uint64_t>(number->bits())).expanded(type.shape));
+    if (!buffer.ok() || !*buffer) continue;
+    result.outputs[k] = *std::move(buffer);
+    result.failures[k] = nullptr;
+  }
+  return result;
+}
+
 RunResult Execution::outputs() {
   RunResult result;
+  result.refused = why_refused_;
   result.outputs.reserve(program_.outputs.size());
   const auto fail_output = [&](std::size_t k, Failure why) {
     if (result.failures.empty()) result.failures.resize(program_.outputs.size());

@@ -1,10 +1,12 @@
 // One run of a program: where its values are, which of them failed, and the stages one after the other.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "backends/cpu/stage.h"
+#include "backends/interrupt.h"
 
 namespace burn::backends::cpu {
 
@@ -14,7 +16,11 @@ class Execution {
   // Requires: arguments that fit the program. Takes their buffers.
   Execution(const ir::Program& program, const Plan& plan, std::span<const Stage> stages, Pool& pool, RunArgs& args);
 
+  // Throws Interrupted, and what the standard library throws for want of memory: then end_early().
   RunResult run();
+  // What is left of a run that ended before it was done: guarded outputs as they were before it, or as it made them;
+  // all others fail for this reason. The reason itself, of a program that keeps nothing.
+  Result<RunResult> end_early(const Status& why);
 
  private:
   const ir::Node& node(std::int32_t n) const { return program_.nodes[static_cast<std::size_t>(n)]; }
@@ -30,10 +36,27 @@ class Execution {
   }
 
   std::vector<Array> take_operands(std::size_t position);
+  void run_stages(std::size_t position);
   void run_single(std::size_t position);
   void run_groups(std::size_t first, std::size_t count);
   void run_members(std::size_t position, std::vector<Array> reads);
   RunResult outputs();
+
+  // Commits (ir/ops/commit.h).
+  void run_commit(std::size_t position);
+  Failure failure_before(std::int32_t commit) const;  // of what it covers, if there is one
+  bool is_refused(ir::Ref ref) const {
+    return !refused_.empty() && !ref.is_input() && refused_[static_cast<std::size_t>(ref.index())];
+  }
+  bool is_refused_among(std::span<const ir::Ref> refs) const;
+  // What a node gives because of a Commit that came out false, whatever its other operands are: false of a conjunction,
+  // the old value of a select. Nothing: it is computed as ever.
+  struct StandIn {
+    Array value;
+    Failure failure;  // of the old value
+  };
+  template <typename Operand>
+  std::optional<StandIn> stand_in(const ir::Node& node, const Operand& operand);
 
   const ir::Program& program_;
   const Plan& plan_;
@@ -41,6 +64,11 @@ class Execution {
   Run run_;
   std::vector<Array> inputs_, values_;
   std::vector<Failure> failures_;  // of the inputs, then the values; empty as long as all is well
+  std::vector<bool> refused_;      // per value: false because of a Commit; empty as long as none has come out false
+  Failure why_refused_;            // the first of them
+  std::size_t protected_until_ = 0;  // stages before this one write what was committed: the run is not to end there
+  BesidePool reserved_;              // for them
+  Interrupt last_interrupt_;         // of them
 };
 
 }  // namespace burn::backends::cpu

@@ -59,6 +59,7 @@ Results compose(Composer& to, const ir::Fft& op, Operands in);
 Results compose(Composer& to, const ir::RealFft& op, Operands in);
 Results compose(Composer& to, const ir::InverseRealFft& op, Operands in);
 Results compose(Composer& to, const ir::Det& op, Operands in);
+Results compose(Composer& to, const ir::Commit& op, Operands in);
 template <typename Other>
 Results compose(Composer& /*to*/, const Other& /*op*/, Operands /*in*/) {
   return {};

@@ -94,8 +94,8 @@ class Planner {
     return used;
   }
 
-  // After what they read, and those with an effect after each other; where that leaves a choice, in the program's
-  // order.
+  // After what they read, those with an effect after each other, and a Commit after whatever may fail before it; where
+  // that leaves a choice, in the program's order.
   void order_steps() {
     const auto count = plan_.steps.size();
     std::vector<std::vector<std::int32_t>> readers(count);
@@ -110,10 +110,16 @@ class Planner {
       }
     }
     std::int32_t last_effect = kNone;
+    std::vector<std::int32_t> checks;  // steps that may fail, since the last Commit
     for (std::int32_t n = 0; n < static_cast<std::int32_t>(program_.nodes.size()); ++n) {
+      if (ir::may_fail(node(n).op)) checks.push_back(step_of(n));
       if (!node(n).effect) continue;
-      if (last_effect != kNone) follows(step_of(last_effect), static_cast<std::size_t>(step_of(n)));
+      const auto step = static_cast<std::size_t>(step_of(n));
+      if (last_effect != kNone) follows(step_of(last_effect), step);
       last_effect = n;
+      if (!std::holds_alternative<ir::Commit>(node(n).op)) continue;
+      for (const auto check : checks) follows(check, step);
+      checks.clear();
     }
     const auto is_later = [&](std::int32_t a, std::int32_t b) {
       return last_node_[static_cast<std::size_t>(a)] > last_node_[static_cast<std::size_t>(b)];

@@ -23,7 +23,7 @@ std::vector<bool> live_nodes(const ir::Program& program, const FoldedNumbers* fo
   };
   std::ranges::for_each(program.outputs, mark);
   for (std::size_t i = program.nodes.size(); i-- > 0;) {
-    if (program.nodes[i].effect) live[i] = true;
+    if (program.nodes[i].effect && !std::holds_alternative<ir::Commit>(program.nodes[i].op)) live[i] = true;
     if (live[i] && !(folded && folded->of_node(i))) std::ranges::for_each(program.operands_of(program.nodes[i]), mark);
   }
   return live;

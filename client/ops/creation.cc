@@ -41,6 +41,14 @@ Value arange(const Place& place, std::int64_t start, std::int64_t end, std::int6
   return cast(result, dtype, site);
 }
 
+Value commit(const Place& place, const Site& site) {
+  return Value{place.device->record(ir::Commit{}, {}, site), place.autodiff};
+}
+
+Value kept_if_failed(const Value& x, const Value& old, const Site& site) {
+  return select(commit(place_of(x), site), x, old, site);
+}
+
 Value random(const Place& place, ir::RandomFn fn, const ir::Shape& shape, ir::DType dtype, const Site& site) {
   return Value{place.device->record_random({.fn = fn, .dtype = dtype, .shape = shape}, site), place.autodiff};
 }

@@ -95,6 +95,7 @@ std::vector<Sample> make_samples() {
       {Constant{i64, -7}, {}, {{i64, {}}}},
       {Scalar{f32, 0}, {}, {{f32, {}}}},
       {Iota{i64, 5}, {}, {{i64, {5}}}},
+      {Commit{}, {}, {{DType::bool_, {}}}},
       {Random{RandomFn::normal, f32, {2, 3}, 0}, {}, {{f32, {2, 3}}}},
       {Random{RandomFn::uniform, f32, {2, 3}, 0, {4, 8}, {2, 1}}, {}, {{f32, {2, 3}}}},
       {Cast{DType::f16}, {x}, {{DType::f16, x.shape}}},

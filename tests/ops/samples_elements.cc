@@ -110,6 +110,14 @@ std::vector<Sample> source_samples(std::string_view op) {
       const auto a = sample.scalar(dtype, 1), b = sample.scalar(dtype, 0);
       all.push_back(sample.finish({b, a, sample.add(ir::Expand{{2, 3}}, {a}), sample.add(ir::Reshape{{1, 1}}, {b})}));
     }
+  } else if (op == "commit") {
+    SampleBuilder sample{"guards the sum of two, and by a conjunction"};
+    const auto x = sample.input({DType::f32, {3, 5}}), old = sample.input({DType::f32, {3, 5}});
+    const auto ok = sample.add(ir::Commit{}, {}), small = sample.scalar(DType::bool_, 0);
+    const auto sum = sample.add(ir::Pointwise{ir::PointwiseFn::add}, {x, old});
+    const auto both = sample.add(ir::Pointwise{ir::PointwiseFn::bool_and}, {ok, small});
+    all.push_back(sample.finish({sample.add(ir::Pointwise{ir::PointwiseFn::select}, {ok, sum, old}),
+                                 sample.add(ir::Pointwise{ir::PointwiseFn::select}, {both, sum, old}), ok}));
   } else if (op == "iota") {
     for (const auto dtype : numbers()) {
       for (const std::int64_t size : {0, 1, 300, 70000}) {

@@ -68,8 +68,11 @@ GradientsParams GradScaler::unscale(GradientsParams gradients, Loc where) {
   const Tensor<1> taken = taken_ + 1, grown = factor_ * growth_;
   const auto is_due = taken.greater_equal(growth_interval_);
   const auto kept_or_grown = factor_.mask_where(is_due.bool_and(grown.lower(kInfinity)), grown);
-  factor_ = (factor_ * backoff_).clamp_min(kSmallest).mask_where(*all_finite, kept_or_grown);
-  taken_ = Tensor<1>::zeros_like(taken).mask_where(all_finite->bool_and(is_due.bool_not()), taken);
+  const auto factor = (factor_ * backoff_).clamp_min(kSmallest).mask_where(*all_finite, kept_or_grown);
+  const auto in_a_row = Tensor<1>::zeros_like(taken).mask_where(all_finite->bool_and(is_due.bool_not()), taken);
+  // Of a batch that failed nothing is learned.
+  factor_ = Tensor<1>{client::kept_if_failed(factor.value(), factor_.value(), detail::here())};
+  taken_ = Tensor<1>{client::kept_if_failed(in_a_row.value(), taken_.value(), detail::here())};
   return gradients;
 }
 

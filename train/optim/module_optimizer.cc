@@ -87,16 +87,44 @@ void follow(std::vector<client::Value>& tensors, const std::shared_ptr<client::D
   }
 }
 
-// Where the condition, a bool of rank 0, is false: the old parameter and what was remembered of it, which is zeros
-// where this was to be the first step.
-void undo_unless(const client::Value& condition, const client::Value& param, client::Value& updated,
+// Whether the step is taken, a bool of rank 0 for each device: nothing that it is computed from has failed and, where
+// the gradients have a condition, that is true. Recorded once, before the first update: what fails in a step is in front
+// of it.
+class Decision {
+ public:
+  explicit Decision(const client::Value& condition) {
+    if (condition.has_value()) condition_ = client::reshape(condition, ir::Shape{}, detail::here());
+  }
+
+  const client::Value& on(const client::Place& place) {
+    for (const auto& known : per_device_) {
+      if (known.device() == place.device) return known;
+    }
+    auto ok = client::commit({place.device}, detail::here());
+    if (condition_.has_value())
+      ok = client::pointwise(ir::PointwiseFn::bool_and, ok, condition_, detail::here());
+    return per_device_.emplace_back(std::move(ok));
+  }
+  void drop_values() {
+    per_device_.clear();
+    condition_ = {};
+  }
+
+ private:
+  client::Value condition_;
+  std::vector<client::Value> per_device_;
+};
+
+// Where the step is not taken: the old parameter and what was remembered of it, which is zeros where this was to be the
+// first step.
+void undo_unless(const client::Value& ok, const client::Value& param, client::Value& updated,
                  const std::vector<client::Value>& before, std::vector<client::Value>& tensors) {
-  updated = client::select(condition, updated, param, detail::here());
+  updated = client::select(ok, updated, param, detail::here());
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const auto& old = i < before.size() ? before[i]
                                         : client::filled(client::place_of(param), tensors[i].shape(), 0,
                                                          tensors[i].dtype(), detail::here());
-    tensors[i] = client::select(condition, tensors[i], old, detail::here());
+    tensors[i] = client::select(ok, tensors[i], old, detail::here());
   }
 }
 
@@ -159,8 +187,7 @@ void ModuleOptimizer::step(const lr::ModuleLearningRate& lr, const nn::detail::W
     std::size_t member;
   };
   const Autocast pause{ir::DType::f32};
-  client::Value condition = gradients.condition();
-  if (condition.has_value()) condition = client::reshape(condition, ir::Shape{}, detail::here());
+  Decision decision{gradients.condition()};
   StepNumbers numbers{*this};
   std::vector<Next> next;  // all is recorded before anything is changed
   next.reserve(states_.size());
@@ -175,13 +202,14 @@ void ModuleOptimizer::step(const lr::ModuleLearningRate& lr, const nn::detail::W
     if (clipping) gradient = clip(*clipping, *gradient);
     const auto known = states_.find(slot.id);
     TensorState state = known == states_.end() ? TensorState{} : known->second;
-    const auto param = client::to_compute_dtype(slot.value.inner(), detail::here());
+    const auto old = slot.value.inner();
+    const auto param = client::to_compute_dtype(old, detail::here());
+    const auto& ok = decision.on(client::place_of(param));
     follow(state.tensors, param.device());
     const auto step_numbers = numbers.get(*rule, lr.lr_from_param(slot.id, path), slot.id, param, ++state.step);
-    const auto before = condition.has_value() ? state.tensors : std::vector<client::Value>{};
-    auto updated = rule->update(step_numbers, param, *gradient, state.tensors);
-    if (condition.has_value()) undo_unless(condition, param, updated, before, state.tensors);
-    updated = client::cast(updated, slot.value.dtype(), detail::here());
+    const auto before = state.tensors;
+    auto updated = client::cast(rule->update(step_numbers, param, *gradient, state.tensors), old.dtype(), detail::here());
+    undo_unless(ok, old, updated, before, state.tensors);
     next.push_back({&slot, client::require_grad(updated), std::move(state), which});
   };
   const bool has_groups = members_.size() > 1;
@@ -204,7 +232,7 @@ void ModuleOptimizer::step(const lr::ModuleLearningRate& lr, const nn::detail::W
   }
   if (auto* capture = client::CaptureLog::active()) capture->advance(*this, std::move(stepped));
   gradients.clear();
-  condition = {};
+  decision.drop_values();
   numbers.drop_values();  // a scalar that is held would become a result
   numbers.flush();
 }

@@ -5,6 +5,7 @@
 #include "backends/cpu/isa/isa.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/vector/stream.h"
+#include "backends/plan/guards.h"
 #include "ir/random_box.h"
 
 namespace burn::backends::cpu {
@@ -40,7 +41,9 @@ class Compiler {
 
   Result<TileCode> run() {
     declare_values();
-    for (const auto& member : group_.members) BURN_RETURN_IF_ERROR(translate(member));
+    for (const auto& member : group_.members) {
+      if (!takes_committed(member.node)) BURN_RETURN_IF_ERROR(translate(member));
+    }
     improve(code_, program_);
     code_.is_large = static_cast<std::size_t>(code_.elements * array_bytes()) > streamed_from_bytes();
     if (code_.is_large) choose_who_streams();
@@ -99,6 +102,26 @@ class Compiler {
   }
 
   void emit(TileInstruction instruction) { code_.instructions.push_back(instruction); }
+
+  // select(commit, x, old) is x wherever the group is run as a whole: of one whose Commit came out false, the execution
+  // takes the members apart (execution.cc). Then it costs nothing, where x is made here for it alone, and `old` is read
+  // for x in any case.
+  bool takes_committed(std::int32_t n) {
+    if (!is_select(node(n))) return false;
+    const auto refs = program_.operands_of(node(n));
+    if (refs[0].is_input() || !is_commit(program_.maker_of(refs[0]))) return false;
+    auto& own = value(index_.at(value_of(n).code()));
+    auto& x = value(index_.at(refs[1].code()));
+    const auto reads_old = [&](const codegen::Member& member) {
+      const auto operands = program_.operands_of(node(member.node));
+      return !is_select(node(member.node)) && std::ranges::find(operands, refs[2]) != operands.end();
+    };
+    if (x.read >= 0 || x.result >= 0 || x.extent != own.extent || std::ranges::none_of(group_.members, reads_old))
+      return false;
+    x.result = std::exchange(own.result, -1);
+    index_[value_of(n).code()] = index_.at(refs[1].code());
+    return true;
+  }
 
   Status translate(const codegen::Member& member) {
     const auto& op = node(member.node).op;

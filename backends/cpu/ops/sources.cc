@@ -16,6 +16,11 @@ Result<Kernel> prepare(const ir::Scalar& op, const Signature&) {
   });
 }
 
+// The execution says where it is false.
+Result<Kernel> prepare(const ir::Commit&, const Signature&) {
+  return Kernel([](Run&, std::span<Array>) -> Result<Array> { return Array::immediate(ir::DType::bool_, 1); });
+}
+
 Result<Kernel> prepare(const ir::Iota&, const Signature& signature) {
   return Kernel([type = signature.result](Run& run, std::span<Array>) -> Result<Array> {
     BURN_TRY(Array y, run.allocate(type));

@@ -1,0 +1,67 @@
+#include "backends/plan/guards.h"
+
+#include <algorithm>
+
+namespace burn::backends {
+namespace {
+
+std::size_t at(ir::Ref ref) { return static_cast<std::size_t>(ref.index()); }
+
+// A number everywhere, as Expand and Reshape of a Constant.
+const ir::Constant* number_of(const ir::Program& program, ir::Ref ref) {
+  while (!ref.is_input()) {
+    const auto& node = program.maker_of(ref);
+    if (const auto* number = std::get_if<ir::Constant>(&node.op)) return number;
+    if (!std::holds_alternative<ir::Expand>(node.op) && !std::holds_alternative<ir::Reshape>(node.op)) return nullptr;
+    ref = program.operands_of(node)[0];
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<std::int32_t> find_commits(const ir::Program& program) {
+  std::vector<std::int32_t> commits(program.values.size(), -1);
+  const auto of = [&](ir::Ref ref) { return ref.is_input() ? -1 : commits[at(ref)]; };
+  for (std::size_t n = 0; n < program.nodes.size(); ++n) {
+    const auto& node = program.nodes[n];
+    auto& here = commits[node.first_value];
+    if (is_commit(node)) {
+      here = static_cast<std::int32_t>(n);
+    } else if (const auto* function = std::get_if<ir::Pointwise>(&node.op)) {
+      const auto operands = program.operands_of(node);
+      if (function->fn == ir::PointwiseFn::bool_and) here = std::max(of(operands[0]), of(operands[1]));
+    } else if (std::holds_alternative<ir::Reshape>(node.op) || std::holds_alternative<ir::Expand>(node.op)) {
+      here = of(program.operands_of(node)[0]);
+    }
+  }
+  return commits;
+}
+
+std::int32_t guard_of(const ir::Program& program, const ir::Node& node, const std::vector<std::int32_t>& commits) {
+  if (!is_select(node)) return -1;
+  const auto condition = program.operands_of(node)[0];
+  return condition.is_input() ? -1 : commits[at(condition)];
+}
+
+std::vector<KeptOutput> kept_outputs(const ir::Program& program) {
+  std::vector<KeptOutput> kept;
+  bool has_commit = false;
+  for (const auto& node : program.nodes) has_commit = has_commit || is_commit(node);
+  if (!has_commit) return kept;
+  const auto commits = find_commits(program);
+  for (std::size_t k = 0; k < program.outputs.size(); ++k) {
+    auto old = program.outputs[k];
+    while (!old.is_input() && guard_of(program, program.maker_of(old), commits) >= 0)
+      old = program.operands_of(program.maker_of(old))[2];
+    if (old == program.outputs[k]) continue;
+    if (old.is_input()) {
+      if (program.type_of(old) == program.type_of(program.outputs[k])) kept.push_back({k, old.index(), {}});
+    } else if (const auto* number = number_of(program, old)) {
+      kept.push_back({k, -1, *number});
+    }
+  }
+  return kept;
+}
+
+}  // namespace burn::backends
