@@ -18,14 +18,12 @@ namespace burn::backends {
 class Interrupt {
  public:
   Interrupt() = default;
-  // Of a part of a run that is not to be left half done: it ends with the session of the other one, if there is one, but
-  // has the whole time of a run to itself.
+  // Of a part of a run that is not to be left half done: it ends with the session of the other one, if there is one,
+  // but has the whole time of a run to itself.
   explicit Interrupt(const Interrupt* outer) : outer_(outer) {}
 
   void request() { requested_.store(true, std::memory_order_relaxed); }
-  bool is_requested() const {
-    return requested_.load(std::memory_order_relaxed) || (outer_ && outer_->is_requested());
-  }
+  bool is_requested() const { return requested_.load(std::memory_order_relaxed) || (outer_ && outer_->is_requested()); }
 
   // 0: no limit.
   void begin_run(std::chrono::milliseconds limit) {

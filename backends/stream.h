@@ -79,7 +79,7 @@ struct RunResult {
   std::vector<BufferPtr> outputs;  // in order, row-major; one may share an input's buffer
   std::vector<Failure> failures;   // one per output, or empty: where it is not null, there is no buffer
   Failure refused;  // why a Commit came out false, if it is known yet: outputs that it guards are what they were before
-  Status stopped;   // why the run ended early, all but what Commits guard failed: interrupted, no memory; ok: it did not
+  Status stopped;  // why the run ended early, all but what Commits guard failed: interrupted, no memory; ok: it did not
 };
 
 // A compiled program. Thread-safe: sessions share it, and their streams may run it at the same time.

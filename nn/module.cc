@@ -107,6 +107,12 @@ Record record_of(const Walk& walk) {
   return record;
 }
 
+Record read_record_of(const Walk& walk) {
+  auto record = record_of(walk);
+  record.wait();
+  return record;
+}
+
 void load_record(const Walk& walk, const Record& record, const char* module_name) {
   std::set<std::string> used;
   for_each_slot(walk, [&](const std::string& path, Slot& slot) {

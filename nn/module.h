@@ -40,6 +40,8 @@ namespace nn::detail {
 using Walk = std::function<void(SlotVisitor&)>;
 void for_each_slot(const Walk& walk, const std::function<void(const std::string& path, Slot&)>& body);
 Record record_of(const Walk& walk);
+// The same with all numbers in it. Errors: those of the first tensor that cannot be read, with its path.
+Record read_record_of(const Walk& walk);
 void load_record(const Walk& walk, const Record& record, const char* module_name);
 void move_to(const Walk& walk, const Device& device);
 void cast_to(const Walk& walk, ir::DType dtype);
@@ -101,7 +103,7 @@ void capture_fields(CaptureState& state, M& module) {
   /* Every tensor by path, read from the device. */                                                                    \
   template <int = 0>                                                                                                   \
   ::burn::Record into_record() const {                                                                                 \
-    return ::burn::nn::detail::record_of(const_cast<Type*>(this)->walk());                                             \
+    return ::burn::nn::detail::read_record_of(const_cast<Type*>(this)->walk());                                        \
   }                                                                                                                    \
   /* The same module with the record's numbers. Another precision is rounded to that of the field. Errors: a tensor */ \
   /* missing, left over, of another shape or kind (float, whole, bool), by name. */                                    \

@@ -97,8 +97,8 @@ class RunningState {
   // A value that cannot be computed, because the batch it comes from failed, changes nothing on the device.
   void update(const Tensor<D>& value) const {
     const auto next = value.value().inner();
-    const bool replaces = slot_.value.has_value() && slot_.value.type() == next.type() &&
-                          slot_.value.device() == next.device();
+    const bool replaces =
+        slot_.value.has_value() && slot_.value.type() == next.type() && slot_.value.device() == next.device();
     slot_.value = replaces ? client::kept_if_failed(next, slot_.value, {}) : next;
   }
   Slot& slot() { return slot_; }

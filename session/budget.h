@@ -51,6 +51,11 @@ class Budget {
 
   // Of tensors. Errors: RESOURCE_EXHAUSTED with the numbers.
   Result<Share> take(std::uint64_t bytes);
+  // What was given back a moment ago for what then did not happen; not refused, whatever was taken meanwhile.
+  Share take_again(std::uint64_t bytes) {
+    in_use_ += bytes;
+    return Share{this, bytes};
+  }
 
   // The same of the host's memory.
   class HostShare {

@@ -4,16 +4,38 @@
 
 namespace burn::session {
 
-void FailureLog::add(std::uint64_t serial, backends::Failure why) {
+void FailureLog::add(std::uint64_t serial, backends::Failure why, bool hidden) {
   const std::lock_guard lock{mutex_};
   const auto later = std::ranges::upper_bound(entries_, serial, {}, &Entry::serial);
-  entries_.insert(later, {serial, std::move(why)});
-  if (entries_.size() > kMost) entries_.pop_back();
+  entries_.insert(later, {serial, std::move(why), hidden});
+  if (hidden) ++hidden_;
+  if (entries_.size() <= kMost) return;
+  if (entries_.back().hidden) --hidden_;
+  entries_.pop_back();
 }
 
 void FailureLog::forget(const backends::Failure& why) {
   const std::lock_guard lock{mutex_};
-  std::erase_if(entries_, [&](const Entry& entry) { return entry.why == why; });
+  const auto told = std::ranges::find(entries_, why, &Entry::why);
+  if (told == entries_.end()) return;
+  std::erase_if(entries_, [&, serial = told->serial](const Entry& entry) {
+    const bool goes = entry.why == why || (entry.hidden && entry.serial == serial);
+    if (goes && entry.hidden) --hidden_;
+    return goes;
+  });
+}
+
+backends::Failure FailureLog::take_hidden(std::uint64_t last) {
+  if (hidden_ == 0) return nullptr;
+  const std::lock_guard lock{mutex_};
+  backends::Failure first;
+  std::erase_if(entries_, [&](const Entry& entry) {
+    if (!entry.hidden || entry.serial > last) return false;
+    if (!first) first = entry.why;
+    --hidden_;
+    return true;
+  });
+  return first;
 }
 
 backends::Failure FailureLog::take(std::uint64_t last) {
@@ -21,6 +43,7 @@ backends::Failure FailureLog::take(std::uint64_t last) {
   const auto later = std::ranges::upper_bound(entries_, last, {}, &Entry::serial);
   if (later == entries_.begin()) return nullptr;
   auto first = std::move(entries_.front().why);
+  hidden_ -= static_cast<std::size_t>(std::count_if(entries_.begin(), later, [](const Entry& e) { return e.hidden; }));
   entries_.erase(entries_.begin(), later);
   return first;
 }

@@ -1,10 +1,13 @@
 #include "session/state.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "backends/run_args.h"
 #include "proto/message.h"
 #include "session/guarded.h"
 #include "session/state_errors.h"
@@ -135,6 +138,8 @@ void SessionState::read(proto::TensorId id, proto::Session::ReadCallback done) {
     return stream_.refuse(poisoned ? *poisoned : std::make_shared<const Status>(unknown_tensor(id)), std::move(done));
   }
   auto& tensor = found->second;
+  if (auto status = guarded([&] { return fill(tensor); }); !status.ok())
+    return stream_.refuse(std::make_shared<const Status>(std::move(status)), std::move(done));
   if (auto buffer = buffer_of(tensor)) return stream_.read(std::move(buffer), tensor.type, std::move(done));
   stream_.refuse(std::get<Failure>(tensor.content), std::move(done));
 }
@@ -158,6 +163,20 @@ bool SessionState::drop(proto::TensorId id) {
 void SessionState::keep_charged(const backends::BufferPtr& buffer, long ours, Budget::Share share) const {
   if (buffer.use_count() > ours && share.bytes() > 0)
     buffer->keep(std::make_unique<BufferCharge>(budget_, std::move(share)));
+}
+
+// Errors: RESOURCE_EXHAUSTED, and it is a number as before.
+Status SessionState::fill(Tensor& tensor) {
+  const auto* number = std::get_if<ir::Constant>(&tensor.content);
+  if (!number) return {};
+  BURN_TRY(auto share, budget_->take(tensor.type.num_bytes()));
+  const auto element = backends::element_of_bits(number->dtype, static_cast<std::uint64_t>(number->bits()));
+  std::vector<std::byte> bytes(tensor.type.num_bytes());
+  const auto size = ir::size_of(number->dtype);
+  for (std::size_t at = 0; element != 0 && at < bytes.size(); at += size) std::memcpy(&bytes[at], &element, size);
+  BURN_TRY(tensor.content, stream_.upload(SharedBytes::own(std::move(bytes))));
+  tensor.share = std::move(share);
+  return {};
 }
 
 // Waits for the tensor's numbers if they are still on their way. Null: the tensor's content is a Failure.

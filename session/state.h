@@ -61,7 +61,8 @@ class SessionState {
   struct Tensor {
     ir::TensorType type;
     Budget::Share share;
-    std::variant<backends::BufferPtr, std::shared_ptr<StagedUpload>, Failure> content;
+    // A number: that everywhere, made when it is asked for.
+    std::variant<backends::BufferPtr, std::shared_ptr<StagedUpload>, Failure, ir::Constant> content;
     std::uint64_t used_by = 0;  // the run that last named it among its inputs, and
     bool donated_to = false;    // whether it was given to it
   };
@@ -71,11 +72,19 @@ class SessionState {
   Status check_inputs(const proto::Run& run, const ir::Program& program);
   Status check_releases(const proto::Run& run);
   Status check_outputs(const proto::Run& run, std::size_t count);
-  Result<std::vector<Budget::Share>> take_shares(const ir::Program& program);
-  Status bind_inputs(const proto::Run& run, const ir::Program& program, backends::RunArgs& args);
+  Result<std::vector<Budget::Share>> take_shares(const proto::Run& run, const ir::Program& program);
+  void give_inputs(const proto::Run& run, const ir::Program& program, std::vector<backends::BufferPtr> copies,
+                   backends::RunArgs& args);
+  Status bind_inputs(const proto::Run& run, backends::RunArgs& args);
+  Result<std::vector<backends::BufferPtr>> unshared(const ir::Program& program, const backends::RunArgs& args);
   void keep_outputs(const proto::Run& run, const ir::Program& program, std::vector<Budget::Share> shares,
                     backends::RunResult result);
+  // Of a run that failed as a whole: guarded outputs are what they were to replace.
+  void keep_state(const proto::Run& run, const SessionProgram& program);
+  void fail_outputs(const proto::Run& run, const SessionProgram& program, const Failure& why);
+  void count_if_interrupted(const Status& status);
   backends::BufferPtr buffer_of(Tensor& tensor);
+  Status fill(Tensor& tensor);  // with its number, if it is one
   Result<Tensor> make(proto::TensorId id, const proto::HostTensor& tensor);
   Status check_room(std::size_t entries);     // for so many more
   bool is_awaited(proto::TensorId id) const;  // its numbers are still on their way

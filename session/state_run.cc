@@ -37,16 +37,55 @@ void SessionState::execute(const proto::Run& run, SessionProgram& program) {
     ran_long_ = program.took > kQuick;
     return;
   }
-  if (status.code() == StatusCode::cancelled || status.code() == StatusCode::deadline_exceeded)
-    worker_->count_interrupted_run();
-  const auto why = stream_.note(status);
-  const auto room = std::numeric_limits<proto::TensorId>::max() - run.first_output;
-  if (program.output_count > 0)
-    poison(run.first_output, std::min<std::uint64_t>(program.output_count - 1, room) + 1, why);
+  count_if_interrupted(status);
+  const auto why = stream_.note(status, !program.kept.empty());
+  keep_state(run, program);
+  fail_outputs(run, program, why);
   // Given away is given away, also to a run that failed.
   const auto given = program.ir ? std::min(run.inputs.size(), program.ir->inputs.size()) : 0;
   for (std::size_t i = 0; i < given; ++i) {
     if (program.ir->inputs[i].donated) drop(run.inputs[i]);
+  }
+}
+
+void SessionState::count_if_interrupted(const Status& status) {
+  if (status.code() == StatusCode::cancelled || status.code() == StatusCode::deadline_exceeded)
+    worker_->count_interrupted_run();
+}
+
+void SessionState::fail_outputs(const proto::Run& run, const SessionProgram& program, const Failure& why) {
+  const auto room = std::numeric_limits<proto::TensorId>::max() - run.first_output;
+  if (program.output_count > 0)
+    poison(run.first_output, std::min<std::uint64_t>(program.output_count - 1, room) + 1, why);
+}
+
+// Of a program that was refused it is not known which inputs it was given: what its outputs are is theirs, too.
+void SessionState::keep_state(const proto::Run& run, const SessionProgram& program) {
+  std::unordered_map<proto::TensorId, proto::TensorId> moved;
+  for (const auto& [output, input, number, type] : program.kept) {
+    if (output > std::numeric_limits<proto::TensorId>::max() - run.first_output) continue;
+    const auto id = run.first_output + output;
+    if (is_known(id) || !check_room(1).ok()) continue;
+    if (number) {
+      tensors_.emplace(id, Tensor{type, {}, *number});
+      continue;
+    }
+    const auto i = static_cast<std::size_t>(input);
+    if (i >= run.inputs.size()) continue;
+    const auto [at, is_first] = moved.try_emplace(run.inputs[i], run.inputs[i]);
+    if (const auto* poisoned = poisoned_.find(at->second)) {
+      poison(id, 1, Failure(*poisoned));
+      continue;
+    }
+    const auto found = tensors_.find(at->second);
+    if (found == tensors_.end()) continue;
+    if (is_first && program.ir && i < program.ir->inputs.size() && program.ir->inputs[i].donated) {
+      auto tensor = tensors_.extract(found);
+      tensor.key() = at->second = id;
+      tensors_.insert(std::move(tensor));
+    } else if (const auto* buffer = std::get_if<backends::BufferPtr>(&found->second.content)) {
+      tensors_.emplace(id, Tensor{found->second.type, {}, *buffer});  // paid for once
+    }
   }
 }
 
@@ -83,25 +122,55 @@ Status SessionState::try_run(const proto::Run& run, SessionProgram& program, Pla
                          .random_offset = run.random_offset,
                          .program = run.program,
                          .time_limit = quotas_.run_timeout};
-  if (auto status = bind_inputs(run, ir, args); !status.ok()) return here(status);
-  auto shares = take_shares(ir);
+  // Until the run is on its way, all inputs stay where they are.
+  if (auto status = bind_inputs(run, args); !status.ok()) return here(status);
+  auto copies = unshared(ir, args);
+  if (!copies.ok()) return here(copies.status());
+  auto shares = take_shares(run, ir);
   if (!shares.ok()) return here(shares.status());
+  give_inputs(run, ir, *std::move(copies), args);
 
   (*plan)->mark_used(now);
-  auto result = stream_.run((*plan)->executable(), std::move(args));
+  auto result = stream_.run((*plan)->executable(), std::move(args), !program.kept.empty());
   worker_->count_run();
   if (!result.ok()) return here(result.status());
   if (result->outputs.size() != ir.outputs.size()) return here(internal_error("the backend lost an output"));
+  if (!result->stopped.ok()) {
+    count_if_interrupted(result->stopped);
+    const auto why = stream_.note(here(result->stopped), true);
+    for (std::size_t k = 0; k < ir.outputs.size(); ++k) {
+      if (!result->outputs[k]) result->failures[k] = why;
+    }
+  }
   keep_outputs(run, ir, *std::move(shares), *std::move(result));
   return {};
 }
 
-Result<std::vector<Budget::Share>> SessionState::take_shares(const ir::Program& program) {
-  std::vector<Budget::Share> shares;
-  shares.reserve(program.outputs.size());
-  for (const auto ref : program.outputs) {
-    BURN_TRY(auto share, budget_->take(program.type_of(ref).num_bytes()));
-    shares.push_back(std::move(share));
+// The budget has what donated inputs took, unless somebody else holds them as well. After an error they have it again.
+Result<std::vector<Budget::Share>> SessionState::take_shares(const proto::Run& run, const ir::Program& program) {
+  constexpr long kOurs = 2;  // the table's and the run's
+  std::vector<std::pair<Tensor*, std::uint64_t>> given;
+  for (std::size_t i = 0; i < run.inputs.size(); ++i) {
+    if (!program.inputs[i].donated) continue;
+    const auto found = tensors_.find(run.inputs[i]);
+    if (found == tensors_.end()) continue;
+    const auto* buffer = std::get_if<backends::BufferPtr>(&found->second.content);
+    if (!buffer || buffer->use_count() > kOurs || found->second.share.bytes() == 0) continue;
+    given.emplace_back(&found->second, found->second.share.bytes());
+    found->second.share = Budget::Share{};
+  }
+  const auto take = [&]() -> Result<std::vector<Budget::Share>> {
+    std::vector<Budget::Share> shares;
+    shares.reserve(program.outputs.size());
+    for (const auto ref : program.outputs) {
+      BURN_TRY(auto share, budget_->take(program.type_of(ref).num_bytes()));
+      shares.push_back(std::move(share));
+    }
+    return shares;
+  };
+  auto shares = take();
+  if (!shares.ok()) {
+    for (const auto& [tensor, bytes] : given) tensor->share = budget_->take_again(bytes);
   }
   return shares;
 }
@@ -175,30 +244,49 @@ Status SessionState::check_releases(const proto::Run& run) {
   return {};
 }
 
-// Requires: check_inputs said ok. Donated tensors leave the table here, and their share of the budget with them.
-Status SessionState::bind_inputs(const proto::Run& run, const ir::Program& program, backends::RunArgs& args) {
+// Requires: check_inputs said ok.
+Status SessionState::bind_inputs(const proto::Run& run, backends::RunArgs& args) {
   args.inputs.reserve(run.inputs.size());
   for (std::size_t i = 0; i < run.inputs.size(); ++i) {
     const auto found = tensors_.find(run.inputs[i]);
+    if (found != tensors_.end()) BURN_RETURN_IF_ERROR(fill(found->second));
     args.inputs.push_back(found == tensors_.end() ? nullptr : buffer_of(found->second));
     if (args.inputs.back()) continue;
     args.failures.resize(run.inputs.size());
     args.failures[i] =
         found == tensors_.end() ? *poisoned_.find(run.inputs[i]) : std::get<Failure>(found->second.content);
   }
+  return {};
+}
+
+// Copies of the donated inputs that somebody else holds as well: another output of the run that made them, or a read
+// under way. Empty where there are none.
+Result<std::vector<backends::BufferPtr>> SessionState::unshared(const ir::Program& program,
+                                                                const backends::RunArgs& args) {
+  constexpr long kOurs = 2;  // the table's and the run's
+  std::vector<backends::BufferPtr> copies;
+  for (std::size_t i = 0; i < args.inputs.size(); ++i) {
+    if (!program.inputs[i].donated || args.inputs[i].use_count() <= kOurs) continue;
+    copies.resize(args.inputs.size());
+    BURN_TRY(copies[i], stream_.clone(args.inputs[i]));
+  }
+  return copies;
+}
+
+// Donated tensors leave the table, and their share of the budget with them.
+void SessionState::give_inputs(const proto::Run& run, const ir::Program& program,
+                               std::vector<backends::BufferPtr> copies, backends::RunArgs& args) {
   for (std::size_t i = 0; i < run.inputs.size(); ++i) {
     if (!program.inputs[i].donated) continue;
-    auto& buffer = args.inputs[i];
     const auto found = tensors_.find(run.inputs[i]);
-    if (found == tensors_.end() || !buffer) {
+    if (found == tensors_.end() || !args.inputs[i]) {
       drop(run.inputs[i]);
       continue;
     }
-    keep_charged(buffer, 2, std::move(found->second.share));  // the table's and the run's
+    keep_charged(args.inputs[i], 2, std::move(found->second.share));  // the table's and the run's
     tensors_.erase(found);
-    BURN_TRY(buffer, stream_.unshared(std::move(buffer)));
+    if (!copies.empty() && copies[i]) args.inputs[i] = std::move(copies[i]);
   }
-  return {};
 }
 
 }  // namespace burn::session

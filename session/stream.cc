@@ -16,7 +16,8 @@ constexpr std::uint64_t kUncoveredBytes = SessionStream::kMostBytes / 8;
 
 SessionStream::SessionStream(backends::Backend& backend, std::shared_ptr<SessionSignal> signal, const void* session)
     : signal_(std::move(signal)), session_(session) {
-  auto stream = backend.open_stream([this](std::uint64_t serial, const Failure& why) { log_.add(serial, why); });
+  auto stream =
+      backend.open_stream([this](std::uint64_t serial, const Failure& why) { log_.add(serial, why, serial % 2 == 1); });
   if (stream.ok()) {
     stream_ = *std::move(stream);
   } else {
@@ -40,39 +41,43 @@ Result<backends::BufferPtr> SessionStream::upload(backends::HostBlockPtr block) 
   return buffer;
 }
 
-Result<backends::BufferPtr> SessionStream::unshared(backends::BufferPtr buffer) {
-  if (buffer.use_count() == 1) return buffer;
+Result<backends::BufferPtr> SessionStream::clone(const backends::BufferPtr& buffer) {
   auto copy = stream_->clone(buffer);
   count();
   return copy;
 }
 
 Result<backends::RunResult> SessionStream::run(const std::shared_ptr<backends::Executable>& executable,
-                                               backends::RunArgs args) {
-  args.serial = ++serial_;
+                                               backends::RunArgs args, bool keeps) {
+  args.serial = next_serial(keeps);
   auto seen = args.failures;  // of inputs: they have been noted
   auto result = stream_->run(executable, std::move(args));
   count();
-  if (!result.ok()) return result;
-  for (const auto& failure : result->failures) {
-    if (!failure || std::ranges::find(seen, failure) != seen.end()) continue;
-    log_.add(serial_, failure);
+  if (!result.ok() || !result->stopped.ok()) return result;
+  const auto note_new = [&](const Failure& failure) {
+    if (!failure || std::ranges::find(seen, failure) != seen.end()) return;
+    log_.add(serial_, failure, keeps);
     seen.push_back(failure);
-  }
+  };
+  std::ranges::for_each(result->failures, note_new);
+  note_new(result->refused);
   return result;
 }
 
 // --- answers ---------------------------------------------------------------------------------------------------------
 
 void SessionStream::read(backends::BufferPtr buffer, const ir::TensorType& type, proto::Session::ReadCallback done) {
-  stream_->download(std::move(buffer), type.num_bytes(),
-                    [this, type, position = cover(), done = std::move(done)](SharedBytes bytes, const Failure& why) {
-                      reach(position);
-                      if (why) log_.forget(why);
-                      const CallbackScope scope{session_};
-                      if (why) return done(*why);
-                      done(proto::HostTensor{type, std::move(bytes)});
-                    });
+  stream_->download(
+      std::move(buffer), type.num_bytes(),
+      [this, type, last = serial_, position = cover(), done = std::move(done)](SharedBytes bytes, const Failure& why) {
+        reach(position);
+        if (why) log_.forget(why);
+        const auto hidden = why ? nullptr : log_.take_hidden(last);
+        const CallbackScope scope{session_};
+        if (why) return done(*why);
+        if (hidden) return done(*hidden);
+        done(proto::HostTensor{type, std::move(bytes)});
+      });
 }
 
 void SessionStream::refuse(Failure why, proto::Session::ReadCallback done) {
@@ -95,10 +100,10 @@ void SessionStream::sync(proto::Session::SyncCallback done) {
   });
 }
 
-SessionStream::Failure SessionStream::note(Status status) {
+SessionStream::Failure SessionStream::note(Status status, bool hidden) {
   if (status.ok()) return nullptr;
   auto failure = std::make_shared<const Status>(std::move(status));
-  log_.add(++serial_, failure);
+  log_.add(next_serial(hidden), failure, hidden);
   return failure;
 }
 

@@ -36,18 +36,20 @@ class SessionStream {
 
   Result<backends::BufferPtr> upload(SharedBytes bytes);
   Result<backends::BufferPtr> upload(backends::HostBlockPtr block);
-  // The buffer, or a copy where somebody else holds it: another output of the run that made it, or a read under way.
-  Result<backends::BufferPtr> unshared(backends::BufferPtr buffer);
-  // Notes the failures that are not those of inputs.
-  Result<backends::RunResult> run(const std::shared_ptr<backends::Executable>& executable, backends::RunArgs args);
+  Result<backends::BufferPtr> clone(const backends::BufferPtr& buffer);
+  // Notes the failures that are not those of inputs. `keeps`: outputs of the program are guarded by a Commit, so that
+  // its failures may not be seen in any of them.
+  Result<backends::RunResult> run(const std::shared_ptr<backends::Executable>& executable, backends::RunArgs args,
+                                  bool keeps);
 
-  // Answers. A failure that is read is reported; a sync is told the first one before it that was not.
+  // Answers. A failure that is read is reported; a sync is told the first one before it that was not. A run that failed
+  // and kept what it was to replace is reported by the next read of anything, or the next sync.
   void read(backends::BufferPtr buffer, const ir::TensorType& type, proto::Session::ReadCallback done);
   void refuse(Failure why, proto::Session::ReadCallback done);
   void sync(proto::Session::SyncCallback done);
 
-  // Keeps a failure for the next sync. Ok is none.
-  Failure note(Status status);
+  // Keeps a failure for the next sync and, where it is `hidden` (FailureLog), for the next read. Ok is none.
+  Failure note(Status status, bool hidden = false);
 
   // Whether the device is so far behind that the next call has to wait.
   bool is_behind() const;
@@ -70,7 +72,8 @@ class SessionStream {
   const std::shared_ptr<SessionSignal> signal_;
   const void* const session_;
   FailureLog log_;
-  std::uint64_t serial_ = 0;  // of the last run or failure
+  std::uint64_t serial_ = 0;  // of the last run or failure, times two; odd of a run whose failures are hidden
+  std::uint64_t next_serial(bool hidden) { return serial_ = (serial_ | 1) + (hidden ? 2 : 1); }
   // What was given to the stream, what is covered by callbacks to come, and what is done.
   Position given_, covered_;
   std::atomic<std::uint64_t> done_calls_ = 0, done_bytes_ = 0;

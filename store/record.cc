@@ -1,6 +1,7 @@
 #include "store/record.h"
 
 #include <algorithm>
+#include <ctime>
 #include <exception>
 #include <mutex>
 #include <span>
@@ -47,6 +48,15 @@ std::vector<Part> file_parts(const Record& record, std::string& header) {
   return parts;
 }
 
+// "2026-11-24 17:20:31 UTC"
+std::string time_of_day() {
+  const auto now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  return {text, std::strftime(text, sizeof text, "%F %T UTC", &parts)};
+}
+
 void check_name(std::string_view name) {
   if (name != kReservedName) return;
   throw Error(StatusCode::invalid_argument, fmt::format("record: a tensor cannot be called {}", kReservedName));
@@ -62,17 +72,27 @@ class Record::Awaited {
   const Tensors& wait() {
     const std::lock_guard lock(mutex_);
     if (failure_) std::rethrow_exception(failure_);
-    try {
-      for (auto& [name, data] : reads_) tensors_.insert_or_assign(std::move(name), client::wait_for(std::move(data)));
-    } catch (...) {
-      failure_ = std::current_exception();
-      throw;
+    for (auto& [name, data] : reads_) {
+      try {
+        auto numbers = client::wait_for(std::move(data));
+        tensors_.insert_or_assign(std::move(name), std::move(numbers));
+      } catch (const Error& error) {
+        fail(std::make_exception_ptr(Error(error.status().with_context(
+            fmt::format("record: tensor {} could not be read at {}", store::quoted(name), time_of_day())))));
+      } catch (...) {
+        fail(std::current_exception());
+      }
     }
     reads_.clear();
     return tensors_;
   }
 
  private:
+  [[noreturn]] void fail(std::exception_ptr why) {
+    failure_ = std::move(why);
+    std::rethrow_exception(failure_);
+  }
+
   std::mutex mutex_;
   Tensors tensors_;  // constant when nothing is awaited any more
   std::vector<Read> reads_;

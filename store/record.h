@@ -2,9 +2,9 @@
 //
 // A value: copies share the tensors' bytes. The file format is safetensors, which other frameworks read and write.
 //
-// A record of tensors that are on a device is there at once, while their numbers are still coming: whoever first looks
-// at it, or at a copy, waits for all of them. So records of a model and of its optimizer cost one round trip, and what
-// a program does in between costs none.
+// A record may be there while numbers of a device are still coming (insert_reads): the first look at it, or at a copy,
+// waits for all of them. into_record() of a module and to_record() of an optimizer wait themselves, so that a record
+// that cannot be read does not take the place of one that could.
 #pragma once
 
 #include <filesystem>
@@ -30,9 +30,11 @@ class Record {
   // itself.
   void insert(std::string name, TensorData data);
   // Adds tensors that are being read; does not wait. What goes wrong with one of them is thrown by whoever looks at the
-  // record: every time.
+  // record: every time, with the tensor's name and when it went wrong.
   using Read = std::pair<std::string, std::future<TensorData>>;
   void insert_reads(std::vector<Read> reads);
+  // Until all of them are there. Errors: as above.
+  void wait() const { (void)tensors(); }
   bool remove(std::string_view name);
 
   bool contains(std::string_view name) const { return tensors().contains(name); }

@@ -70,7 +70,8 @@ class Fuser {
       mask |= dependencies_.up_to_date(masks_[static_cast<std::size_t>(last_effect_)]);
     last_effect_ = n;
     if (!std::holds_alternative<ir::Commit>(node(n).op)) return;
-    for (const auto check : checks_) mask |= mask_of(ir::Ref::value(static_cast<std::int32_t>(node(check).first_value)));
+    for (const auto check : checks_)
+      mask |= mask_of(ir::Ref::value(static_cast<std::int32_t>(node(check).first_value)));
     checks_.clear();
   }
 

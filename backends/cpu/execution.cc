@@ -295,11 +295,10 @@ Result<RunResult> Execution::end_early(const Status& why) {
   result.stopped = why;
   result.outputs.resize(program_.outputs.size());
   result.failures.assign(program_.outputs.size(), failure_of(why));
-  for (const auto& [k, input, number] : kept) {
+  for (const auto& [k, input, number, type] : kept) {
     const auto ref = program_.outputs[k];
     const auto& made = value(ref);
     const auto old = input >= 0 ? ir::Ref::input(input) : ref;
-    const auto& type = program_.type_of(ref);
     Result<BufferPtr> buffer = BufferPtr{};
     if (made.buffer())
       buffer = as_output(run_, made);

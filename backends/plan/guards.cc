@@ -51,14 +51,15 @@ std::vector<KeptOutput> kept_outputs(const ir::Program& program) {
   if (!has_commit) return kept;
   const auto commits = find_commits(program);
   for (std::size_t k = 0; k < program.outputs.size(); ++k) {
+    const auto& type = program.type_of(program.outputs[k]);
     auto old = program.outputs[k];
     while (!old.is_input() && guard_of(program, program.maker_of(old), commits) >= 0)
       old = program.operands_of(program.maker_of(old))[2];
     if (old == program.outputs[k]) continue;
     if (old.is_input()) {
-      if (program.type_of(old) == program.type_of(program.outputs[k])) kept.push_back({k, old.index(), {}});
+      if (program.type_of(old) == type) kept.push_back({k, old.index(), {}, type});
     } else if (const auto* number = number_of(program, old)) {
-      kept.push_back({k, -1, *number});
+      kept.push_back({k, -1, *number, type});
     }
   }
   return kept;

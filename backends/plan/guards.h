@@ -9,8 +9,8 @@
 
 namespace burn::backends {
 
-// Per value: the Commit (a node) that it is false with, as its result or a conjunction with it, and of several the last;
-// -1: none.
+// Per value: the Commit (a node) that it is false with, as its result or a conjunction with it, and of several the
+// last; -1: none.
 std::vector<std::int32_t> find_commits(const ir::Program& program);
 
 // The Commit that guards a node: of select(ok, x, old) that of its condition, by that list; -1: none does.
@@ -27,6 +27,7 @@ struct KeptOutput {
   std::size_t output = 0;
   std::int32_t input = -1;               // this input, or
   std::optional<ir::Constant> number{};  // this number
+  ir::TensorType type{};
 };
 
 // The guarded outputs that have such a stand-in, in order. The others, and those whose old value the program computes

@@ -32,8 +32,8 @@ Value full(const Place& place, const ir::Shape& shape, Scalar value, ir::DType d
 Value filled(const Place& place, const ir::Shape& shape, Scalar value, ir::DType dtype, const Site& site);
 Value arange(const Place& place, std::int64_t start, std::int64_t end, std::int64_t step, ir::DType dtype,
              const Site& site);
-// [] of bool: false where something fails that a value is computed from which is chosen by it, of what is recorded up to
-// here and of what it is computed from: select(commit(...), x, old) is `old` then (ir/ops/commit.h).
+// [] of bool: false where something fails that a value is computed from which is chosen by it, of what is recorded up
+// to here and of what it is computed from: select(commit(...), x, old) is `old` then (ir/ops/commit.h).
 Value commit(const Place& place, const Site& site);
 // x, or `old` where x could not be computed from what is recorded up to here: for state that outlives a failed run.
 Value kept_if_failed(const Value& x, const Value& old, const Site& site);

@@ -76,7 +76,7 @@ class LbfgsEngine {
   Point search(const Point& from, const client::Value& d, double slope, double length, const Evaluate& evaluate,
                std::int64_t& evaluations) const;
 
-  const LbfgsConfig config_;
+  LbfgsConfig config_;
   std::deque<Difference> history_;
   client::Value scale_;  // of the first guess of the inverse Hessian, [1]
 };
@@ -96,8 +96,8 @@ class Lbfgs {
   explicit Lbfgs(const LbfgsConfig& config) : engine_(config) {}
 
   // The module after a step, and its loss there. `closure` gives the loss of a module and its gradients:
-  // std::pair<Tensor<1>, GradientsParams>. Errors: those of the closure; module and optimizer are then as before, but
-  // for what was learned about the loss on the way.
+  // std::pair<Tensor<1>, GradientsParams>. Errors: those of the closure, and of the device: what a step computes is
+  // read while it goes on; module and optimizer are then as before.
   template <typename Closure>
   std::pair<M, double> step(double lr, const M& module, Closure&& closure, Loc where = Loc::current()) {
     const detail::Calling scope{at(where)};
@@ -108,8 +108,10 @@ class Lbfgs {
       auto gradient = detail::flat_gradients(next.walk(), std::move(result.second));
       return detail::LbfgsEngine::Point{x, std::move(gradient), detail::read_loss(result.first)};
     };
-    const auto end = engine_.step(lr, detail::flat_parameters(next.walk()), evaluate);
+    auto engine = engine_;
+    const auto end = engine.step(lr, detail::flat_parameters(next.walk()), evaluate);
     detail::put_parameters(next.walk(), end.x);
+    engine_ = std::move(engine);
     return {std::move(next), end.loss};
   }
 

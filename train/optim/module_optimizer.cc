@@ -88,8 +88,8 @@ void follow(std::vector<client::Value>& tensors, const std::shared_ptr<client::D
 }
 
 // Whether the step is taken, a bool of rank 0 for each device: nothing that it is computed from has failed and, where
-// the gradients have a condition, that is true. Recorded once, before the first update: what fails in a step is in front
-// of it.
+// the gradients have a condition, that is true. Recorded once, before the first update: what fails in a step is in
+// front of it.
 class Decision {
  public:
   explicit Decision(const client::Value& condition) {
@@ -101,8 +101,7 @@ class Decision {
       if (known.device() == place.device) return known;
     }
     auto ok = client::commit({place.device}, detail::here());
-    if (condition_.has_value())
-      ok = client::pointwise(ir::PointwiseFn::bool_and, ok, condition_, detail::here());
+    if (condition_.has_value()) ok = client::pointwise(ir::PointwiseFn::bool_and, ok, condition_, detail::here());
     return per_device_.emplace_back(std::move(ok));
   }
   void drop_values() {
@@ -208,7 +207,8 @@ void ModuleOptimizer::step(const lr::ModuleLearningRate& lr, const nn::detail::W
     follow(state.tensors, param.device());
     const auto step_numbers = numbers.get(*rule, lr.lr_from_param(slot.id, path), slot.id, param, ++state.step);
     const auto before = state.tensors;
-    auto updated = client::cast(rule->update(step_numbers, param, *gradient, state.tensors), old.dtype(), detail::here());
+    auto updated =
+        client::cast(rule->update(step_numbers, param, *gradient, state.tensors), old.dtype(), detail::here());
     undo_unless(ok, old, updated, before, state.tensors);
     next.push_back({&slot, client::require_grad(updated), std::move(state), which});
   };

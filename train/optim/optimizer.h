@@ -42,7 +42,11 @@ class Optimizer {
     capture_fields(state, optimizer.engine_);
   }
 
-  Record to_record(const M& module) const { return engine_.to_record(const_cast<M&>(module).walk()); }
+  Record to_record(const M& module) const {
+    auto record = engine_.to_record(const_cast<M&>(module).walk());
+    record.wait();
+    return record;
+  }
   void load_record(const M& module, const Record& record) {
     engine_.load_record(const_cast<M&>(module).walk(), record);
   }
