@@ -9,8 +9,8 @@
 
 namespace burn::backends {
 
-// Per value: the Commit (a node) that it is false with, as its result or a conjunction with it, and of several the last;
-// -1: none.
+// Per value: the Commit (a node) that it is false with, as its result or a conjunction with it, and of several the
+// last; -1: none.
 std::vector<std::int32_t> find_commits(const ir::Program& program);
 
 // The Commit that guards a node: of select(ok, x, old) that of its condition, by that list; -1: none does.
@@ -21,6 +21,15 @@ inline bool is_select(const ir::Node& node) {
   return function && function->fn == ir::PointwiseFn::select;
 }
 inline bool is_commit(const ir::Node& node) { return std::holds_alternative<ir::Commit>(node.op); }
+
+// What a Commit comes out true by: that nothing failed of these. They are what the values it guards are computed from;
+// of what is guarded itself, only the old value counts, which is what it is where something failed.
+struct Coverage {
+  std::int32_t commit = -1;         // a node
+  std::vector<bool> nodes, inputs;  // of the program
+};
+// One for each Commit, in the order of the program.
+std::vector<Coverage> find_coverage(const ir::Program& program);
 
 // What an output is where its run fails before anything was committed: an input as it was, or a number everywhere.
 struct KeptOutput {
