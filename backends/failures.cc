@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "backends/plan/guards.h"
+
 namespace burn::backends {
 
 std::vector<Failure> spread(const ir::Program& program, std::span<const Failure> inputs) {
@@ -12,9 +14,12 @@ std::vector<Failure> spread(const ir::Program& program, std::span<const Failure>
   if (std::ranges::none_of(inputs, is_failure)) return {};
   std::vector<Failure> values;
   values.reserve(program.values.size());
+  const auto commits = find_commits(program);
   for (const auto& node : program.nodes) {
     Failure why;
-    for (const auto ref : program.operands_of(node)) {
+    auto operands = program.operands_of(node);
+    if (guard_of(program, node, commits) >= 0) operands = operands.subspan(2, 1);  // the old value, where others failed
+    for (const auto ref : operands) {
       const auto k = static_cast<std::size_t>(ref.index());
       why = ref.is_input() ? inputs[k] : values[k];
       if (why) break;

@@ -46,19 +46,24 @@ Result<std::unique_ptr<CudaExecutable>> CudaExecutable::make(const ir::Program& 
       made->scalars_.emplace_back(scalar->slot, scalar->dtype);
   }
   made->find_dependencies();
+  made->kept_ = kept_outputs(made->program_);
   return made;
 }
 
-// What each value is computed from, in the order of the program: a row of bits for each, inputs first, then checks.
+// What each value is computed from, in the order of the program: a row of bits for each, inputs first, then checks. Of
+// what a Commit guards, the old value alone: where another one failed, the old one is what it is.
 void CudaExecutable::find_dependencies() {
   const auto inputs = program_.inputs.size(), checks = lowered_.checks.size();
   const auto words = (inputs + checks + 63) / 64;
   std::vector<std::uint64_t> rows(program_.values.size() * words);
   const auto row = [&](std::size_t value) { return rows.begin() + static_cast<std::ptrdiff_t>(value * words); };
   const auto bit = [](std::size_t k) { return std::uint64_t{1} << (k % 64); };
+  const auto commits = find_commits(program_);
   for (const auto& node : program_.nodes) {
     const auto made = row(node.first_value);
-    for (const auto ref : program_.operands_of(node)) {
+    auto operands = program_.operands_of(node);
+    if (guard_of(program_, node, commits) >= 0) operands = operands.subspan(2, 1);
+    for (const auto ref : operands) {
       const auto k = static_cast<std::size_t>(ref.index());
       if (ref.is_input())
         made[static_cast<std::ptrdiff_t>(k / 64)] |= bit(k);

@@ -56,8 +56,20 @@ class CudaStream final : public Stream {
                                                RunResult& result);
   Result<RunMemory> memory_of_run(const CudaExecutable& executable, const RunArgs& args,
                                   const std::vector<BufferPtr>& outputs, CUdeviceptr arena);
-  // The seed, the random numbers' position and the scalars, as the device reads them.
-  static std::vector<std::uint64_t> bound_words(const CudaExecutable& executable, const RunArgs& args);
+  // What guarded outputs were before the run; the others fail.
+  RunResult end_early(const CudaExecutable& executable, const RunArgs& args, const Status& why);
+  Result<BufferPtr> filled(const ir::TensorType& type, const ir::Constant& number);
+  // What a run is given beside its buffers.
+  struct Bound {
+    std::vector<std::uint64_t> words;  // as the device reads them: bindings
+    // Words of Commits that depend on reports of runs which the device has not done yet: what clears them, and what it
+    // reads.
+    Transfers clears;
+    std::vector<std::shared_ptr<PinnedBlock>> reports;
+  };
+  static Bound bind(const CudaExecutable& executable, const RunArgs& args, CUdeviceptr bindings);
+  static void bind_commit(Bound& bound, const LoweredCommit& commit, const RunArgs& args, std::size_t word,
+                          CUdeviceptr bindings);
   // Enqueues a run: what it is given, the program's commands, and what its checks found, copied to `found`.
   Status launch(const CudaExecutable& executable, const RunArgs& args, const RunMemory& memory, CUdeviceptr found,
                 const std::vector<bool>& left_out);

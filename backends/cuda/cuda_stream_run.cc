@@ -67,9 +67,15 @@ Result<RunResult> CudaStream::run(const std::shared_ptr<Executable>& executable,
   BURN_RETURN_IF_ERROR(begin_use(args.inputs));
 
   const auto buffers = output_buffers(program, args, result);
-  const auto left_out = fail_without_memory(program, buffers, result);
   const auto& lowered = program.lowered();
   auto arena = arena_.at_least(*memory_, lowered.arena.bytes);
+  if (!program.kept().empty()) {
+    const auto none = std::ranges::find(buffers, nullptr);
+    if (none != buffers.end())
+      return end_early(program, args, *result.failures[static_cast<std::size_t>(none - buffers.begin())]);
+    if (!arena.ok()) return end_early(program, args, at_node(arena.status(), program.program().nodes.back()));
+  }
+  const auto left_out = fail_without_memory(program, buffers, result);
   if (!arena.ok()) {
     const auto why = std::make_shared<const Status>(at_node(arena.status(), program.program().nodes.back()));
     for (auto& failure : result.failures) {
@@ -161,7 +167,9 @@ Result<RunMemory> CudaStream::memory_of_run(const CudaExecutable& executable, co
   RunMemory memory;
   memory.arena = arena;
   // Regions begin at a size that hardly any program exceeds, as graphs have their addresses in them.
-  BURN_TRY(memory.bindings, bindings_.at_least(*memory_, 16 + 8 * std::max<std::size_t>(args.scalars.size(), 62)));
+  BURN_TRY(
+      memory.bindings,
+      bindings_.at_least(*memory_, 16 + 8 * std::max<std::size_t>(args.scalars.size() + lowered.commits.size(), 62)));
   BURN_TRY(memory.failures,
            failures_.at_least(*memory_, kCheckBytes * std::max<std::size_t>(lowered.checks.size(), 16)));
   for (const auto& buffer : args.inputs) memory.inputs.push_back({cuda(buffer).address(), buffer->size()});
@@ -171,16 +179,6 @@ Result<RunMemory> CudaStream::memory_of_run(const CudaExecutable& executable, co
                                         : RunMemory::Operand{});
   }
   return memory;
-}
-
-std::vector<std::uint64_t> CudaStream::bound_words(const CudaExecutable& executable, const RunArgs& args) {
-  if (!executable.reads_bindings()) return {};
-  std::vector<std::uint64_t> words(2 + args.scalars.size());
-  words[0] = args.seed;
-  words[1] = args.random_offset;
-  for (const auto& [slot, dtype] : executable.scalars())
-    words[2 + static_cast<std::size_t>(slot)] = element_of_bits(dtype, args.scalars[static_cast<std::size_t>(slot)]);
-  return words;
 }
 
 Status CudaStream::launch(const CudaExecutable& executable, const RunArgs& args, const RunMemory& memory,
@@ -194,10 +192,10 @@ Status CudaStream::launch(const CudaExecutable& executable, const RunArgs& args,
     BURN_TRY(captured, graph_for(executable, memory));
   }
   const auto check_bytes = kCheckBytes * executable.lowered().checks.size();
-  const auto words = bound_words(executable, args);
+  auto bound = bind(executable, args, memory.bindings);
   const auto run = [&](CUgraphExec graph) -> Status {
     Transfers before, after;
-    before.store(memory.bindings, words);
+    before.store(memory.bindings, bound.words);
     if (check_bytes > 0 && !failures_.is_zero) before.zero(memory.failures, failures_.buffer->size());
     after.take(found, memory.failures, check_bytes);
     if (check_bytes > 0) failures_.is_zero = false;  // unless it gets to its end
@@ -206,14 +204,16 @@ Status CudaStream::launch(const CudaExecutable& executable, const RunArgs& args,
       captured->add_copies_out(memory, after);
     }
     BURN_RETURN_IF_ERROR(before.launch(mover_, stream_));
+    BURN_RETURN_IF_ERROR(bound.clears.launch(mover_, stream_));
     BURN_RETURN_IF_ERROR(graph ? check(driver().cuGraphLaunch(graph, stream_), "cuGraphLaunch")
                                : enqueue(executable, memory, stream_, left_out));
     BURN_RETURN_IF_ERROR(after.launch(mover_, stream_));
     if (check_bytes > 0) failures_.is_zero = true;
     return {};
   };
-  if (!captured) return run(nullptr);
-  BURN_RETURN_IF_ERROR(captured->graph.enqueue(stream_, std::ref(run)));
+  BURN_RETURN_IF_ERROR(captured ? captured->graph.enqueue(stream_, std::ref(run)) : run(nullptr));
+  if (!bound.reports.empty()) completions_.add([reports = std::move(bound.reports)](const Status&) {});
+  if (!captured) return {};
   if (captured->graph.needs_no_graph()) captured->drop_slots();
   return {};
 }
@@ -250,7 +250,7 @@ void CudaStream::watch_checks(const std::shared_ptr<Executable>& executable, con
   const auto count = program.lowered().checks.size();
   std::shared_ptr<Report> report;
   if (count > 0) {
-    report = std::make_shared<Report>(count);
+    report = std::make_shared<Report>(count, found);
     completions_.add([report, found = std::move(found), executable, run_of = args.program, sink = sink_,
                       serial = args.serial](const Status& device) {
       const auto& made_of = static_cast<const CudaExecutable&>(*executable);

@@ -6,10 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
 #include "backends/cuda/memory.h"
+#include "backends/cuda/pinned.h"
 
 namespace burn::backends::cuda {
 
@@ -17,7 +19,10 @@ namespace burn::backends::cuda {
 // is_known().
 class Report {
  public:
-  explicit Report(std::size_t checks) : number_(next_number_++), failures_(checks) {}
+  // `found`: where the device writes what it found, 16 bytes a check: a number, and a mark that is not 0 where it
+  // failed.
+  explicit Report(std::size_t checks, std::shared_ptr<PinnedBlock> found = nullptr)
+      : number_(next_number_++), failures_(checks), found_(std::move(found)) {}
 
   std::uint64_t number() const { return number_; }  // rises from run to run
 
@@ -27,7 +32,16 @@ class Report {
 
   std::size_t size() const { return failures_.size(); }  // checks
   void set_failure(std::size_t check, Failure failure) { failures_[check] = std::move(failure); }
-  void publish() { is_known_.store(true, std::memory_order_release); }
+  void publish() {
+    is_known_.store(true, std::memory_order_release);
+    const std::lock_guard lock{mutex_};
+    found_ = nullptr;
+  }
+  // What the device has written by when it does what is enqueued next, for as long as it is held; null: it is known.
+  std::shared_ptr<PinnedBlock> found() const {
+    const std::lock_guard lock{mutex_};
+    return found_;
+  }
 
  private:
   static inline constinit std::atomic<std::uint64_t> next_number_ = 0;
@@ -35,6 +49,8 @@ class Report {
   const std::uint64_t number_;
   std::vector<Failure> failures_;
   std::atomic<bool> is_known_ = false;
+  mutable std::mutex mutex_;
+  std::shared_ptr<PinnedBlock> found_;
 };
 
 // The checks that a buffer's content hangs on, in the order of the runs.

@@ -18,12 +18,29 @@
 #include "backends/cuda/places.h"
 #include "backends/cuda/step_uses.h"
 #include "backends/failures.h"
+#include "backends/plan/guards.h"
 #include "backends/plan/views.h"
 #include "base/settings.h"
 #include "ir/random_box.h"
 
 namespace burn::backends::cuda {
 namespace {
+
+// The kernel's parameter; its text has the same.
+struct CoveredChecks {
+  std::uint32_t count = 0;
+  std::uint32_t at[255] = {};
+};
+constexpr const char* kCommitKernel =
+    "struct Covered { unsigned count, at[255]; };\n"
+    "extern \"C\" __global__ void __launch_bounds__(32) burn_kernel(const bool* before, const long long* reports,\n"
+    "    const __grid_constant__ Covered covered, bool* y) {\n"
+    "  bool is_sound = *before;\n"
+    "  for (unsigned k = threadIdx.x; k < covered.count; k += 32) is_sound = is_sound && reports[2 * covered.at[k] + "
+    "1] == 0;\n"
+    "  is_sound = __all_sync(~0u, is_sound);\n"
+    "  if (threadIdx.x == 0) *y = is_sound;\n"
+    "}\n";
 
 class ProgramEmitter final : public Emitter {
  public:
@@ -36,10 +53,12 @@ class ProgramEmitter final : public Emitter {
         block_of_(program.values.size(), kNone),
         output_of_(program.values.size(), kNone),
         iotas_(find_counted(program, plan, views_)),
+        coverage_(find_coverage(program)),
         timeline_(program.inputs.size(), program.values.size(), program.outputs.size()) {}
 
   Result<Lowered> run() {
     lowered_.outputs = assign_outputs(program_, views_, output_of_);
+    for (const auto& coverage : coverage_) lowered_.commits.push_back({coverage.inputs});
     for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
       begin_step(static_cast<std::int32_t>(s));
       lowered_.steps.push_back({plan_.steps[s].reads, plan_.steps[s].results});
@@ -181,6 +200,7 @@ class ProgramEmitter final : public Emitter {
   Address storage(ir::Ref value) {
     if (const auto* scalar = std::get_if<ir::Scalar>(&program_.maker_of(value).op))
       return {Address::Base::bindings, 0, 16 + 8 * scalar->slot};
+    if (const auto word = bound_commits_.find(value.index()); word != bound_commits_.end()) return word->second;
     if (const auto output = output_of(value); output != kNone) return uses_.to_read({Address::Base::output, output, 0});
     auto& block = block_of_[static_cast<std::size_t>(value.index())];
     if (block == kNone) {
@@ -204,6 +224,38 @@ class ProgramEmitter final : public Emitter {
     launch(source, {.blocks = 1, .threads = 1},
            {uses_.to_write({Address::Base::block, block, 0}),
             is_real ? Argument(constant.real) : Argument(constant.number)});
+  }
+
+  // True if the inputs that it covers are there, as a word of the bindings says, and the checks have found nothing.
+  // Where there is no check, the word is the value.
+  void lower_commit(const ir::Node& commit) {
+    const auto number = static_cast<std::size_t>(
+        std::ranges::find(coverage_, static_cast<std::int32_t>(node_), &Coverage::commit) - coverage_.begin());
+    const auto value = ir::Ref::value(static_cast<std::int32_t>(commit.first_value));
+    Address before{Address::Base::bindings, 0, 16 + 8 * (program_.scalar_count + static_cast<std::int64_t>(number))};
+    std::vector<std::uint32_t> checks;
+    for (std::size_t c = 0; c < lowered_.checks.size(); ++c) {
+      if (coverage_[number].nodes[static_cast<std::size_t>(lowered_.checks[c].node)])
+        checks.push_back(static_cast<std::uint32_t>(c));
+    }
+    if (checks.empty() && output_of(value) == kNone) {
+      bound_commits_.emplace(value.index(), before);
+      return;
+    }
+    const auto to = result(value).address;
+    for (std::size_t first = 0; first == 0 || first < checks.size();) {
+      CoveredChecks covered;
+      covered.count = static_cast<std::uint32_t>(std::min(std::size(covered.at), checks.size() - first));
+      std::copy_n(checks.begin() + static_cast<std::ptrdiff_t>(first), covered.count, covered.at);
+      launch({kCommitKernel}, {.blocks = 1, .threads = 32},
+             {before, Address{Address::Base::failures, 0, 0}, covered, to});
+      auto& uses = lowered_.commands.back().uses;
+      std::erase_if(uses, [](const Use& use) { return use.where.base == Address::Base::failures; });
+      for (std::uint32_t k = 0; k < covered.count; ++k)
+        uses.push_back({{Address::Base::failures, 0, std::int64_t{16} * covered.at[k]}, false});
+      before = to;
+      first += std::size(covered.at);
+    }
   }
 
   // What is not in its output's buffer yet is copied there.
@@ -236,6 +288,10 @@ class ProgramEmitter final : public Emitter {
     node_ = step.node;
     const auto& here = node(step.node);
     if (is_number(program_, step.results[0]) || view_of(step.results[0]).base != step.results[0]) return {};
+    if (is_commit(here)) {
+      lower_commit(here);
+      return {};
+    }
     const auto made = static_cast<std::size_t>(step.results[0].index());
     if (iotas_.counted[made] && !iotas_.stored[made]) return {};
     if (is_elementwise(here)) {
@@ -266,6 +322,8 @@ class ProgramEmitter final : public Emitter {
   std::vector<std::int32_t> block_of_;   // per value
   std::vector<std::int32_t> output_of_;  // per value: the output that it is computed in
   const CountedIotas iotas_;
+  const std::vector<Coverage> coverage_;           // of the Commits
+  std::map<std::int32_t, Address> bound_commits_;  // those that are words of the bindings, by value
   std::unordered_map<std::string, std::size_t> source_of_;
   std::unordered_map<std::shared_ptr<const BlockKernel>, std::size_t> number_of_kernel_;
   Timeline timeline_;

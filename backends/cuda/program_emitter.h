@@ -17,6 +17,11 @@ struct Check {
   std::function<Status(std::int64_t found)> explain;
 };
 
+// A Commit: the word behind the program's scalars that says whether the inputs it covers are there.
+struct LoweredCommit {
+  std::vector<bool> inputs;  // that it covers
+};
+
 // How an output comes to its buffer.
 struct OutputSource {
   std::int32_t shares_input = -1;  // it is this input's buffer
@@ -35,6 +40,7 @@ struct Lowered {
   std::vector<Command> commands;
   std::vector<KernelSource> sources;
   std::vector<Check> checks;
+  std::vector<LoweredCommit> commits;
   std::vector<OutputSource> outputs;
   std::vector<std::int32_t> output_of;  // per value: the output that it is computed in, or -1
   ArenaPlan arena;

@@ -17,6 +17,8 @@ class Transfers {
   void zero(CUdeviceptr to, std::size_t bytes) { copy(to, 0, bytes); }
   // Copies, and leaves zeros behind.
   void take(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) { copy(to, from | kTaken, bytes); }
+  // Makes the word 0 if the mark of a check's report (outcome.h), at `report`, is not.
+  void clear_if_marked(CUdeviceptr word, CUdeviceptr report) { copy(word, report | kMark, sizeof(std::uint64_t)); }
   // By value: the words need not lie still until the device has read them.
   void store(CUdeviceptr to, std::span<const std::uint64_t> words);
 
@@ -27,7 +29,7 @@ class Transfers {
   static const KernelSource& source();
 
  private:
-  static constexpr CUdeviceptr kTaken = 1;  // in an address, which are multiples of 16
+  static constexpr CUdeviceptr kTaken = 1, kMark = 2;  // in an address, which are multiples of 16
 
   struct Piece {
     CUdeviceptr to, from;

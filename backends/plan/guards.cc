@@ -44,6 +44,36 @@ std::int32_t guard_of(const ir::Program& program, const ir::Node& node, const st
   return condition.is_input() ? -1 : commits[at(condition)];
 }
 
+std::vector<Coverage> find_coverage(const ir::Program& program) {
+  std::vector<Coverage> all;
+  for (std::size_t n = 0; n < program.nodes.size(); ++n) {
+    if (is_commit(program.nodes[n]))
+      all.push_back({static_cast<std::int32_t>(n), std::vector<bool>(program.nodes.size()),
+                     std::vector<bool>(program.inputs.size())});
+  }
+  if (all.empty()) return all;
+  const auto commits = find_commits(program);
+  const auto mark = [&](Coverage& coverage, std::span<const ir::Ref> refs) {
+    for (const auto ref : refs) {
+      if (ref.is_input())
+        coverage.inputs[at(ref)] = true;
+      else
+        coverage.nodes[static_cast<std::size_t>(&program.maker_of(ref) - program.nodes.data())] = true;
+    }
+  };
+  for (auto& coverage : all) {
+    for (std::size_t n = program.nodes.size(); n-- > 0;) {  // readers before what they read
+      const auto& node = program.nodes[n];
+      const auto operands = program.operands_of(node);
+      const auto guard = guard_of(program, node, commits);
+      if (guard == coverage.commit) mark(coverage, operands.first(2));
+      if (coverage.nodes[n]) mark(coverage, guard >= 0 ? operands.subspan(2, 1) : operands);
+    }
+    coverage.nodes[static_cast<std::size_t>(coverage.commit)] = false;
+  }
+  return all;
+}
+
 std::vector<KeptOutput> kept_outputs(const ir::Program& program) {
   std::vector<KeptOutput> kept;
   bool has_commit = false;

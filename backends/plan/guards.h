@@ -22,6 +22,15 @@ inline bool is_select(const ir::Node& node) {
 }
 inline bool is_commit(const ir::Node& node) { return std::holds_alternative<ir::Commit>(node.op); }
 
+// What a Commit comes out true by: that nothing failed of these. They are what the values it guards are computed from;
+// of what is guarded itself, only the old value counts, which is what it is where something failed.
+struct Coverage {
+  std::int32_t commit = -1;         // a node
+  std::vector<bool> nodes, inputs;  // of the program
+};
+// One for each Commit, in the order of the program.
+std::vector<Coverage> find_coverage(const ir::Program& program);
+
 // What an output is where its run fails before anything was committed: an input as it was, or a number everywhere.
 struct KeptOutput {
   std::size_t output = 0;
