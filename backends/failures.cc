@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "backends/plan/guards.h"
+#include "backends/run_args.h"
+
 namespace burn::backends {
 
 std::vector<Failure> spread(const ir::Program& program, std::span<const Failure> inputs) {
@@ -47,6 +50,26 @@ void name_failures(RunResult& result, std::span<const Failure> known, std::optio
   result.refused = std::move(result.failures.back());
   result.failures.pop_back();
   if (!has_failures) result.failures.clear();
+}
+
+RunResult ended_early(const ir::Program& program, const RunArgs& args, const Status& why,
+                      const std::function<Result<BufferPtr>(SharedBytes)>& upload) {
+  RunResult result;
+  result.stopped = why;
+  result.outputs.resize(program.outputs.size());
+  result.failures.assign(program.outputs.size(), std::make_shared<const Status>(why));
+  for (const auto& [k, input, number, type] : kept_outputs(program)) {
+    const auto i = static_cast<std::size_t>(std::max(input, 0));
+    if (number) {
+      if (auto buffer = upload(filled(type, *number)); buffer.ok()) result.outputs[k] = *std::move(buffer);
+    } else if (!args.failures.empty() && args.failures[i]) {
+      result.failures[k] = args.failures[i];
+    } else {
+      result.outputs[k] = args.inputs[i];
+    }
+    if (result.outputs[k]) result.failures[k] = nullptr;
+  }
+  return result;
 }
 
 Status at_node(const Status& status, std::string_view op, std::string_view site) {
