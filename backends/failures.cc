@@ -15,9 +15,11 @@ std::vector<Failure> spread(const ir::Program& program, std::span<const Failure>
   if (std::ranges::none_of(inputs, is_failure)) return {};
   std::vector<Failure> values;
   values.reserve(program.values.size());
+  const auto commits = find_commits(program);
   for (const auto& node : program.nodes) {
     Failure why;
-    for (const auto ref : program.operands_of(node)) {
+    const bool is_guarded = guard_of(program, node, commits) >= 0;  // what is not there is kept
+    for (const auto ref : program.operands_of(node).subspan(is_guarded ? 2 : 0)) {
       const auto k = static_cast<std::size_t>(ref.index());
       why = ref.is_input() ? inputs[k] : values[k];
       if (why) break;

@@ -12,7 +12,8 @@
 namespace burn::backends {
 
 // For each output the failure of the first input, in the order of its operands, that it is computed from; null where
-// all of them are there. Empty if `inputs` is, or names no failure.
+// all of them are there, or a Commit guards the output and what it was to replace is. Empty if `inputs` is, or names no
+// failure.
 std::vector<Failure> spread(const ir::Program& program, std::span<const Failure> inputs);
 
 // Puts "program N: " before the failures of a run that are not among the `known` ones, those of its inputs. What was
