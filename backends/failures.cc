@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "backends/plan/guards.h"
+#include "backends/run_args.h"
 
 namespace burn::backends {
 
@@ -17,9 +18,8 @@ std::vector<Failure> spread(const ir::Program& program, std::span<const Failure>
   const auto commits = find_commits(program);
   for (const auto& node : program.nodes) {
     Failure why;
-    auto operands = program.operands_of(node);
-    if (guard_of(program, node, commits) >= 0) operands = operands.subspan(2, 1);  // the old value, where others failed
-    for (const auto ref : operands) {
+    const bool is_guarded = guard_of(program, node, commits) >= 0;  // what is not there is kept
+    for (const auto ref : program.operands_of(node).subspan(is_guarded ? 2 : 0)) {
       const auto k = static_cast<std::size_t>(ref.index());
       why = ref.is_input() ? inputs[k] : values[k];
       if (why) break;
@@ -52,6 +52,26 @@ void name_failures(RunResult& result, std::span<const Failure> known, std::optio
   result.refused = std::move(result.failures.back());
   result.failures.pop_back();
   if (!has_failures) result.failures.clear();
+}
+
+RunResult ended_early(const ir::Program& program, const RunArgs& args, const Status& why,
+                      const std::function<Result<BufferPtr>(SharedBytes)>& upload) {
+  RunResult result;
+  result.stopped = why;
+  result.outputs.resize(program.outputs.size());
+  result.failures.assign(program.outputs.size(), std::make_shared<const Status>(why));
+  for (const auto& [k, input, number, type] : kept_outputs(program)) {
+    const auto i = static_cast<std::size_t>(std::max(input, 0));
+    if (number) {
+      if (auto buffer = upload(filled(type, *number)); buffer.ok()) result.outputs[k] = *std::move(buffer);
+    } else if (!args.failures.empty() && args.failures[i]) {
+      result.failures[k] = args.failures[i];
+    } else {
+      result.outputs[k] = args.inputs[i];
+    }
+    if (result.outputs[k]) result.failures[k] = nullptr;
+  }
+  return result;
 }
 
 Status at_node(const Status& status, std::string_view op, std::string_view site) {

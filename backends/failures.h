@@ -1,6 +1,7 @@
 // Failures of runs, for backends: what becomes of a program whose inputs failed, and what a new failure is called.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -11,7 +12,7 @@
 namespace burn::backends {
 
 // For each output the failure of the first input, in the order of its operands, that it is computed from; null where
-// all of them are there. What a Commit guards fails with its old value alone. Empty if `inputs` is, or names no
+// all of them are there, or a Commit guards the output and what it was to replace is. Empty if `inputs` is, or names no
 // failure.
 std::vector<Failure> spread(const ir::Program& program, std::span<const Failure> inputs);
 
@@ -20,6 +21,11 @@ std::vector<Failure> spread(const ir::Program& program, std::span<const Failure>
 void name_program(std::span<Failure> failures, std::span<const Failure> known, std::optional<std::uint64_t> program);
 // The same for all that a result names, but for why the run ended early.
 void name_failures(RunResult& result, std::span<const Failure> known, std::optional<std::uint64_t> program);
+// What is left of a run that ended before anything was written over: outputs that are kept (plan/guards.h) have the
+// buffers that they were to replace, or are filled by `upload`; all others fail for this reason. For backends whose
+// device computes on its own.
+RunResult ended_early(const ir::Program& program, const RunArgs& args, const Status& why,
+                      const std::function<Result<BufferPtr>(SharedBytes)>& upload);
 
 // "gather: index 12 is outside 0..9 (at model.cc:41)"
 Status at_node(const Status& status, const ir::Node& node);

@@ -52,4 +52,12 @@ std::uint64_t element_of_bits(ir::DType dtype, std::uint64_t bits) {
   return result;
 }
 
+SharedBytes filled(const ir::TensorType& type, const ir::Constant& number) {
+  const auto element = element_of_bits(number.dtype, static_cast<std::uint64_t>(number.bits()));
+  const auto size = ir::size_of(number.dtype);
+  std::vector<std::byte> bytes(type.num_bytes());
+  for (std::size_t at = 0; element != 0 && at < bytes.size(); at += size) std::memcpy(&bytes[at], &element, size);
+  return SharedBytes::own(std::move(bytes));
+}
+
 }  // namespace burn::backends

@@ -17,5 +17,7 @@ Status check_args(const ir::Program& program, const RunArgs& args, std::string_v
 // A number of any dtype from the bits in which it travels (ir::Constant), as an element of that dtype: in the first
 // bytes of the result, in memory.
 std::uint64_t element_of_bits(ir::DType dtype, std::uint64_t bits);
+// A tensor of that number everywhere, in host memory.
+SharedBytes filled(const ir::TensorType& type, const ir::Constant& number);
 
 }  // namespace burn::backends

@@ -1,9 +1,7 @@
 #include "session/state.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -170,11 +168,7 @@ Status SessionState::fill(Tensor& tensor) {
   const auto* number = std::get_if<ir::Constant>(&tensor.content);
   if (!number) return {};
   BURN_TRY(auto share, budget_->take(tensor.type.num_bytes()));
-  const auto element = backends::element_of_bits(number->dtype, static_cast<std::uint64_t>(number->bits()));
-  std::vector<std::byte> bytes(tensor.type.num_bytes());
-  const auto size = ir::size_of(number->dtype);
-  for (std::size_t at = 0; element != 0 && at < bytes.size(); at += size) std::memcpy(&bytes[at], &element, size);
-  BURN_TRY(tensor.content, stream_.upload(SharedBytes::own(std::move(bytes))));
+  BURN_TRY(tensor.content, stream_.upload(backends::filled(tensor.type, *number)));
   tensor.share = std::move(share);
   return {};
 }

@@ -1,7 +1,6 @@
 #include "store/record.h"
 
 #include <algorithm>
-#include <ctime>
 #include <exception>
 #include <mutex>
 #include <span>
@@ -9,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/time_of_day.h"
 #include "client/tensor/functions.h"
 #include "store/file.h"
 #include "store/safetensors.h"
@@ -46,15 +46,6 @@ std::vector<Part> file_parts(const Record& record, std::string& header) {
   header = store::format_safetensors(layout);
   parts[0] = std::as_bytes(std::span(header));
   return parts;
-}
-
-// "2026-11-24 17:20:31 UTC"
-std::string time_of_day() {
-  const auto now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  return {text, std::strftime(text, sizeof text, "%F %T UTC", &parts)};
 }
 
 void check_name(std::string_view name) {

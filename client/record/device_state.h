@@ -84,6 +84,7 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   }
   std::uint64_t steps_ahead() const { return pacer_.ahead(); }  // that it may be behind now
   Status take_paced_failure() { return pacer_.take_failure(); }
+  void forget_paced_failure(const Status& told) { pacer_.forget_failure(told); }
 
   DeviceStats stats();
 

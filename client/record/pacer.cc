@@ -98,6 +98,12 @@ Status Pacer::take_failure() {
   return std::exchange(shared_->failure, {});
 }
 
+void Pacer::forget_failure(const Status& told) {
+  const std::lock_guard lock(shared_->mutex);
+  auto& failure = shared_->failure;
+  if (failure.code() == told.code() && failure.message() == told.message()) failure = {};
+}
+
 std::uint64_t Pacer::ahead() const {
   const std::lock_guard lock(shared_->mutex);
   return shared_->ahead;

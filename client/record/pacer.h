@@ -30,6 +30,8 @@ class Pacer {
   void step();
   // The first failure that the session told here instead of to the next sync.
   Status take_failure();
+  // A read has told of this one: no sync needs to.
+  void forget_failure(const Status& told);
   std::uint64_t ahead() const;
 
  private:

@@ -58,6 +58,7 @@ void ReadRequest::leave() {
 void ReadRequest::answer(Result<proto::HostTensor> tensor) {
   std::optional<TensorData> data;
   std::exception_ptr failure;
+  if (!tensor.ok()) device_->forget_paced_failure(tensor.status());
   try {
     auto numbers = value_or_throw(std::move(tensor));
     if (numbers.type != type_ || numbers.bytes.size() != type_.num_bytes()) {

@@ -26,7 +26,7 @@ Status Conversation::on_close(const Status& said) {
   if (welcome_) {
     broken_ = lost(url_, why.ok() ? "the server closed the session" : why.message());
   } else if (can_resume()) {
-    broken_ = lost(url_, fmt::format("{}; the session cannot go on: {}", lost_why_.message(), why.message()));
+    broken_ = lost_for_good(url_, fmt::format("{}; the session cannot go on: {}", lost_why_.message(), why.message()));
   } else {
     broken_ = Status{why.ok() ? StatusCode::unavailable : why.code(), url_ + ": " + why.message()};
   }

@@ -91,10 +91,10 @@ void Conversation::redial() {
     if (lost_at_ != lost_at) {  // it went on, and is lost again
       backoff = {};
     } else if (is_gone_for_good(url_, tried)) {
-      broken_ = lost(url_, tried.message() + "; the session ended with its server");
+      broken_ = lost_for_good(url_, tried.message() + "; the session ended with its server");
     } else if (Clock::now() >= deadline) {
-      broken_ = lost(url_, fmt::format("{}; the session's lease of {} s is over: {}", lost_why_.message(),
-                                       lease_.count(), tried.message()));
+      broken_ = lost_for_good(url_, fmt::format("{}; the session's lease of {} s is over: {}", lost_why_.message(),
+                                                lease_.count(), tried.message()));
     }
     if (broken_) break;
   }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/status.h"
+#include "base/time_of_day.h"
 
 namespace burn::net {
 
@@ -29,6 +30,10 @@ class InCallback {
 
 inline Status lost(const std::string& url, std::string_view why) {
   return unavailable(fmt::format("lost connection to {}: {}", url, why));
+}
+// The same for good: said whenever a tensor of the session is asked for later.
+inline Status lost_for_good(const std::string& url, const std::string& why) {
+  return lost(url, why + " (at " + time_of_day() + ")");
 }
 
 }  // namespace burn::net

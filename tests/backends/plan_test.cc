@@ -146,6 +146,45 @@ TEST(Plan, AnEffectWaitsForTheOneBeforeIt) {
   EXPECT_THAT(order_of(make_plan(with_effects(program.finish({b}), {1, 2}))), ElementsAre(0, 3, 1, 2));
 }
 
+// Two steps of training in one program: each Commit comes behind what may fail before it, and before what it guards.
+TEST(Plan, RunsACommitBehindWhatMayFailBeforeIt) {
+  ir::ProgramBuilder program;
+  const auto x = program.add_input({ir::DType::f32, {8}}), state = program.add_input({ir::DType::f32, {8}});
+  const auto index = program.add_input({ir::DType::i64, {8}});
+  const auto node = [&](const ir::Op& op, std::initializer_list<ir::Ref> operands) {
+    return *program.add(op, std::span(operands.begin(), operands.size()));
+  };
+  const auto step = [&](ir::Ref old) {
+    const auto ok = node(ir::Commit{}, {});
+    const auto picked = node(ir::Gather{0}, {x, index});  // recorded behind it: not covered
+    const auto next = add(program, ir::PointwiseFn::add, {old, add(program, ir::PointwiseFn::exp, {x})});
+    return std::pair{node(ir::Pointwise{ir::PointwiseFn::select}, {ok, next, old}), picked};
+  };
+  const auto [first, picked] = step(state);       // 0 to 4
+  const auto [second, picked_too] = step(first);  // 5 to 9
+  const auto made = program.finish({second, picked, picked_too});
+  for (const bool fusion : {true, false}) {
+    const auto order = order_of(make_plan(made, {.fusion = fusion}));
+    const auto at = [&](std::int32_t n) { return std::ranges::find(order, n) - order.begin(); };
+    EXPECT_LT(at(0), at(5));
+    EXPECT_LT(at(1), at(5)) << "a gather before the second Commit";
+    EXPECT_LT(at(0), at(4));
+    EXPECT_LT(at(5), at(9));
+  }
+  const auto simple = simplify(made, true);
+  const auto is_commit = [](const ir::Node& n) { return std::holds_alternative<ir::Commit>(n.op); };
+  EXPECT_EQ(std::ranges::count_if(simple.nodes, is_commit), 2) << "never one for the other";
+  EXPECT_EQ(simple.effect_count, 0) << "it is not run for its own sake";
+}
+
+TEST(Simplify, LeavesOutACommitThatGuardsNothing) {
+  ir::ProgramBuilder program;
+  const auto x = program.add_input({ir::DType::f32, {4}});
+  (void)*program.add(ir::Commit{}, {});
+  const auto made = program.finish({add(program, ir::PointwiseFn::exp, {x})});
+  EXPECT_EQ(simplify(made, true).nodes.size(), 1U);
+}
+
 TEST(Plan, KeepsAllResultsOfANodeAndTheirLastUses) {
   ir::ProgramBuilder program;
   const auto x = program.add_input({ir::DType::f32, {4}});

@@ -11,6 +11,7 @@
 #include "backends/cpu/cpu_backend.h"
 #include "backends/failures.h"
 #include "backends/host_memory.h"
+#include "backends/plan/guards.h"
 #include "backends/registry.h"
 #include "base/error.h"
 
@@ -217,8 +218,10 @@ Result<backends::RunResult> DelayedStream::run(const std::shared_ptr<backends::E
   }
   const auto count = program.outputs.size();
   if (is_refused()) {
-    backends::RunResult result{std::vector<BufferPtr>(count), {}};
-    result.failures.assign(count, std::make_shared<const Status>(resource_exhausted("out of memory: refused")));
+    auto result = backends::ended_early(program, args, resource_exhausted("out of memory: refused"),
+                                        [this](SharedBytes bytes) { return upload(std::move(bytes)); });
+    if (!backends::kept_outputs(program).empty()) return result;
+    result.stopped = {};  // a failure of each of its outputs, as of a step that lacks memory
     backends::name_program(result.failures, {}, args.program);
     return result;
   }
@@ -261,7 +264,8 @@ void DelayedStream::execute(Order& order) {
   const auto count = order.outputs.size();
   backends::RunResult result{std::vector<BufferPtr>(count), {}};
   if (control_->failing_runs > 0 && control_->failing_runs-- > 0) {
-    result.failures.assign(count, std::make_shared<const Status>(resource_exhausted("out of memory on the device")));
+    result = backends::ended_early(order.executable->program(), args, resource_exhausted("out of memory on the device"),
+                                   [this](SharedBytes bytes) { return inner_->upload(std::move(bytes)); });
     backends::name_program(result.failures, {}, order.program);
   } else if (auto made = inner_->run(order.executable->inner(), std::move(args)); made.ok()) {
     result = *std::move(made);
@@ -270,11 +274,13 @@ void DelayedStream::execute(Order& order) {
     backends::name_program(result.failures, {}, order.program);
   }
   auto told = known;
-  for (const auto& failure : result.failures) {
-    if (!failure || std::ranges::find(told, failure) != told.end()) continue;
+  const auto tell = [&](const Failure& failure) {
+    if (!failure || std::ranges::find(told, failure) != told.end()) return;
     sink_(order.serial, failure);
     told.push_back(failure);
-  }
+  };
+  std::ranges::for_each(result.failures, tell);
+  tell(result.refused);
   for (std::size_t k = 0; k < count; ++k) {
     order.outputs[k]->inner = std::move(result.outputs[k]);
     if (!result.failures.empty()) order.outputs[k]->failure = std::move(result.failures[k]);

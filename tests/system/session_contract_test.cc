@@ -261,6 +261,42 @@ TEST_P(SessionContract, AStepThatFailsPoisonsWhatIsComputedFromItAndNothingElse)
   EXPECT_FAILS(read(3).status(), out_of_range, "model.cc:7");
 }
 
+// in0, donated, is replaced by its sum with in1[in2], if that is there; and the number.
+ProgramPtr guarded_program() {
+  ir::ProgramBuilder builder;
+  const auto state = builder.add_input(f32({1})), x = builder.add_input(f32({3}));
+  const auto index = builder.add_input({ir::DType::i64, {1}});
+  builder.donate(0);
+  const auto add = [&](const ir::Op& op, std::initializer_list<ir::Ref> operands) {
+    return value_or_throw(builder.add(op, std::span(operands.begin(), operands.size()), {"model.cc", 7}));
+  };
+  const auto picked = add(ir::Gather{0}, {x, index}), ok = add(ir::Commit{}, {});
+  const auto sum = add(ir::Pointwise{ir::PointwiseFn::add}, {state, picked});
+  const auto kept = add(ir::Pointwise{ir::PointwiseFn::select}, {ok, sum, state});
+  return std::make_shared<const ir::Program>(builder.finish({kept, picked}));
+}
+
+TEST_P(SessionContract, WhatACommitGuardsStaysAndTheNextReadOfAnythingTellsWhyOnce) {
+  define(1, guarded_program());
+  write(1, tensor({1}, {5}));
+  write(2, tensor({3}, {10, 20, 30}));
+  write(3, index_tensor({3}));
+  write(4, index_tensor({1}));
+  run({.program = 1, .inputs = {1, 2, 3}, .first_output = 10});
+  EXPECT_FAILS(read(2).status(), out_of_range, "program 1: gather: index 3 is outside 0..2 (at model.cc:7)");
+  EXPECT_EQ(numbers(2), (std::vector<float>{10, 20, 30}));
+  EXPECT_EQ(numbers(10), (std::vector<float>{5}));
+  EXPECT_TRUE(sync().ok());
+  EXPECT_FALSE(read(1).ok()) << "it was given to the run";
+  run({.program = 1, .inputs = {10, 2, 3}, .first_output = 20});
+  EXPECT_FAILS(read(21).status(), out_of_range, "index 3");
+  run({.program = 1, .inputs = {20, 2, 4}, .first_output = 30});
+  EXPECT_EQ(numbers(30), (std::vector<float>{25})) << "what was told is not told again";
+  run({.program = 1, .inputs = {30, 2, 3}, .first_output = 40});
+  EXPECT_FAILS(sync(), out_of_range, "index 3");
+  EXPECT_EQ(numbers(40), (std::vector<float>{25}));
+}
+
 TEST_P(SessionContract, ARefusedRunPoisonsAllOfItsOwn) {
   define(1, add_program({2}));
   define(2, add_program({1}));

@@ -83,6 +83,7 @@ TrainingReport Engine::run(std::function<void()> at_end) {
   if (options_.summary && !history_.empty()) renderer_->summary(summarize(history_, train_metrics_));
   report.metrics = names(train_metrics_);
   report.best = find_best();
+  report.skipped = skipped_;
   report.history = std::move(history_);
   return report;
 }
@@ -160,7 +161,8 @@ bool Engine::train_epoch() {
   if (!resumed_stream_) train_metrics_.reset();
   const Progress shown{
       .epoch = epoch_, .epochs = options_.epochs, .split = Split::train, .total_items = work_.items(Split::train)};
-  Pass& pass = train_pass_.emplace(train_metrics_, *renderer_, shown);
+  Pass& pass = train_pass_.emplace(train_metrics_, *renderer_, shown, nullptr,
+                                   [this](const Error& why, std::int64_t in_a_row) { skip(why, in_a_row); });
   work_.begin(Split::train, epoch_, batches_, [this] { seed_epoch(); });
   bool stopped = false;
   while (!stopped) {
@@ -197,6 +199,16 @@ client::Value Engine::train_batch(StepOutput output) {
     optimizer_.step(scheduler_.step(), work_.model(), std::move(gradients));
   }
   return measured;
+}
+
+// What its step was to change is as it was; so the next one may go better. Not on a device that is lost.
+void Engine::skip(const Error& why, std::int64_t in_a_row) {
+  constexpr std::int64_t kShown = 3;  // of an epoch, in words
+  if (!device_.state()->health().ok()) throw why;
+  if (in_a_row > options_.max_failures_in_a_row) throw why;
+  ++skipped_;
+  if (train_metrics_.skipped() <= kShown) renderer_->message(std::string{"step skipped: "} + why.what());
+  if (train_metrics_.skipped() == kShown) renderer_->message("further ones of this epoch are only counted");
 }
 
 void Engine::apply_gradients() {
@@ -237,7 +249,8 @@ void Engine::finish_epoch() {
   history_.push_back({epoch_, train_metrics_.values(), valid_metrics_.values()});
   log_->write(epoch_, Split::train, train_seconds_, scheduler_.last(), train_metrics_);
   log_->write(epoch_, Split::valid, valid_seconds_, scheduler_.last(), valid_metrics_);
-  renderer_->epoch({epoch_, options_.epochs, shown_values(train_metrics_), shown_values(valid_metrics_)});
+  renderer_->epoch(
+      {epoch_, options_.epochs, shown_values(train_metrics_), shown_values(valid_metrics_), train_metrics_.skipped()});
   if (options_.checkpoints)
     save(false);
   else if (options_.early_stopping)

@@ -38,6 +38,7 @@ class Engine {
   bool validate_epoch();                         // false: interrupted
   client::Value train_batch(StepOutput output);  // what the metrics measured
   void apply_gradients();
+  void skip(const Error& why, std::int64_t in_a_row);
   void finish_epoch();
   void keep_best();
   std::optional<BestEpoch> find_best() const;
@@ -74,6 +75,7 @@ class Engine {
   std::optional<DeviceRecords> asked_;                  // for the checkpoint at the end of the epoch
   std::function<void()> at_end_;                        // until it is called
   std::exception_ptr at_end_failed_;
+  std::int64_t skipped_ = 0;  // steps
   double train_seconds_ = 0, valid_seconds_ = 0;
   std::vector<EpochResult> history_;
   std::int64_t resumed_from_ = 0;             // the epochs until this one are those of the folder's training

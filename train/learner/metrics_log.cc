@@ -61,6 +61,10 @@ void MetricsLog::write(std::int64_t epoch, Split split, double seconds, double l
   json.value(std::string{name(split)});
   json.key("items");
   json.value(metrics.items());
+  if (metrics.skipped() > 0) {
+    json.key("skipped");
+    json.value(metrics.skipped());
+  }
   put(json, "seconds", seconds);
   if (split == Split::train) put(json, "lr", lr);
   for (const auto& metric : metrics.metrics()) put(json, metric->name(), metric->value());

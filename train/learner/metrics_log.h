@@ -1,6 +1,8 @@
 // The numbers of a training as JSON lines: <artifact_dir>/metrics.jsonl, one for each split of each epoch.
 //
 //   {"epoch":1,"split":"train","items":8000,"seconds":1.7,"lr":0.001,"Loss":0.1234,"Accuracy":96.1}
+//
+// Where steps failed, "skipped" says how many; "items" are those of the others.
 #pragma once
 
 #include <cstdint>

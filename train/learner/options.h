@@ -37,6 +37,9 @@ struct TrainingOptions {
   std::optional<std::uint64_t> seed;  // none: that of the device
   std::int64_t grads_accumulation = 1;
   GradientCheckpointingStrategy checkpointing = GradientCheckpointingStrategy::disabled;
+  // More steps than this that fail one after the other, by an index outside a table or for want of memory, end the
+  // training with their error. Fewer are skipped and counted: a failed step changes nothing.
+  std::int64_t max_failures_in_a_row = 10;
   bool summary = false;
   std::shared_ptr<Renderer> renderer;  // none: on stdout
   Interrupter interrupter;
@@ -63,6 +66,7 @@ struct TrainingReport {
   StopReason reason = StopReason::completed;
   std::vector<std::string> metrics;  // their names, as in the results
   std::vector<EpochResult> history;  // of all epochs, those before a resume included
+  std::int64_t skipped = 0;          // steps of training that failed and changed nothing, since a resume
   std::optional<BestEpoch> best;     // none before the end of an epoch
 };
 

@@ -22,12 +22,14 @@ std::vector<ShownValue> shown_values(const metric::MetricSet& metrics) {
   return values;
 }
 
-Pass::Pass(metric::MetricSet& metrics, Renderer& renderer, Progress shown, Pass* before)
+Pass::Pass(metric::MetricSet& metrics, Renderer& renderer, Progress shown, Pass* before,
+           metric::MetricSet::Failed failed)
     : metrics_(metrics),
       renderer_(renderer),
       progress_(std::move(shown)),
       items_before_(metrics.items()),
       before_(before),
+      failed_(std::move(failed)),
       start_(Clock::now()) {}
 
 void Pass::batch_sent(const client::Value& measured, std::int64_t items) {
@@ -50,17 +52,19 @@ void Pass::advance(std::size_t pending) {
     start_ = std::max(start_, *before_->end_);
     before_ = nullptr;
   }
-  const auto items_shown = metrics_.items();
-  metrics_.take(pending);
+  const auto items_seen = [&] { return metrics_.items() + metrics_.skipped_items(); };
+  const auto items_shown = items_seen();
+  metrics_.take(pending, failed_);
   if (all_sent_ && metrics_.pending() == 0) end_ = Clock::now();
-  if (is_over() || metrics_.items() != items_shown) show();
+  if (is_over() || items_seen() != items_shown) show();
 }
 
 double Pass::seconds() const { return std::chrono::duration<double>(end_.value_or(Clock::now()) - start_).count(); }
 
 void Pass::show() {
   auto& p = progress_;
-  p.items = metrics_.items();
+  p.items = metrics_.items() + metrics_.skipped_items();
+  p.skipped = metrics_.skipped();
   p.seconds = seconds();
   p.items_per_second = p.seconds > 0 ? static_cast<double>(p.items - items_before_) / p.seconds : 0;
   p.seconds_left = p.items_per_second > 0

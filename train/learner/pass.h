@@ -22,8 +22,9 @@ std::vector<ShownValue> shown_values(const metric::MetricSet& metrics);
 class Pass {
  public:
   // `shown` says which epoch, which split, and how many items there are. `before`: a pass that may not be over, and
-  // stays where it is. Starts the clock.
-  Pass(metric::MetricSet& metrics, Renderer& renderer, Progress shown, Pass* before = nullptr);
+  // stays where it is. `failed`: told of the steps that failed; without it they end the pass. Starts the clock.
+  Pass(metric::MetricSet& metrics, Renderer& renderer, Progress shown, Pass* before = nullptr,
+       metric::MetricSet::Failed failed = {});
   Pass(const Pass&) = delete;
   Pass& operator=(const Pass&) = delete;
 
@@ -47,6 +48,7 @@ class Pass {
   Progress progress_;
   const std::int64_t items_before_;  // of an interrupted pass that goes on
   Pass* before_;                     // null: it is over
+  const metric::MetricSet::Failed failed_;
   bool all_sent_ = false;
   Clock::time_point start_;
   std::optional<Clock::time_point> end_;

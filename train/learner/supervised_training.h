@@ -97,6 +97,10 @@ class SupervisedTraining {
   SupervisedTraining& renderer(std::shared_ptr<Renderer> renderer) {
     return set(options_.renderer, std::move(renderer));
   }
+  // More steps than this that fail one after the other end the training with the last one's error; 0: the first does.
+  // Fewer are skipped, which changes nothing but the schedule, and counted in what is shown and logged. What fails in
+  // validation ends the training at once, and so does a device that is lost.
+  SupervisedTraining& max_failures_in_a_row(std::int64_t count) { return set(options_.max_failures_in_a_row, count); }
   // A table at the end: the best and worst epoch of each metric.
   SupervisedTraining& summary(bool wanted = true) { return set(options_.summary, wanted); }
 

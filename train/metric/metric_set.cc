@@ -33,13 +33,22 @@ void MetricSet::push(const client::Value& measured, std::int64_t items) {
   pending_.push_back({client::to_data_async(measured), items});
 }
 
-void MetricSet::take(std::size_t pending) {
+void MetricSet::take(std::size_t pending, const Failed& failed) {
   while (!pending_.empty()) {
-    auto& next = pending_.front();
-    const bool is_here = next.data.wait_for(std::chrono::seconds{0}) == std::future_status::ready;
+    const bool is_here = pending_.front().data.wait_for(std::chrono::seconds{0}) == std::future_status::ready;
     if (!is_here && pending_.size() <= pending) return;
-    add(next, next.data.get());
+    auto next = std::move(pending_.front());
     pending_.pop_front();
+    try {
+      const auto data = next.data.get();
+      add(next, data);
+      failed_in_a_row_ = 0;
+    } catch (const Error& error) {
+      if (!failed) throw;
+      skipped_ += 1;
+      skipped_items_ += next.items;
+      failed(error, ++failed_in_a_row_);
+    }
   }
 }
 
@@ -76,7 +85,7 @@ void MetricSet::load_state(const std::vector<std::vector<double>>& state, std::i
 void MetricSet::reset() {
   for (const auto& metric : metrics_) metric->reset();
   pending_.clear();
-  items_ = 0;
+  items_ = skipped_items_ = skipped_ = 0;
 }
 
 }  // namespace burn::metric

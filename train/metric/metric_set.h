@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/error.h"
 #include "train/metric/metric.h"
 
 namespace burn::metric {
@@ -22,13 +23,18 @@ class MetricSet {
   client::Value measure(const StepOutput& output);
   // Asks for the numbers of a batch whose step has been sent. Does not wait.
   void push(const client::Value& measured, std::int64_t items);
+  // Told of a batch whose numbers do not come, as its step failed, and how many such there are in a row. What it throws
+  // ends take().
+  using Failed = std::function<void(const Error& why, std::int64_t in_a_row)>;
   // Takes in what has arrived, and waits until no more than `pending` batches are on their way.
-  // Errors: what went wrong on the device.
-  void take(std::size_t pending);
+  // Errors: what went wrong on the device, where nothing is to be told of it.
+  void take(std::size_t pending, const Failed& failed = {});
 
   const std::vector<std::unique_ptr<Metric>>& metrics() const { return metrics_; }
-  std::int64_t items() const { return items_; }            // taken in
-  std::size_t pending() const { return pending_.size(); }  // batches on their way
+  std::int64_t items() const { return items_; }                  // taken in
+  std::int64_t skipped_items() const { return skipped_items_; }  // of batches that failed
+  std::int64_t skipped() const { return skipped_; }              // such batches
+  std::size_t pending() const { return pending_.size(); }        // batches on their way
   std::vector<double> values() const;
 
   std::vector<std::vector<double>> state() const;  // Requires: nothing on its way.
@@ -47,6 +53,7 @@ class MetricSet {
   std::vector<std::size_t> lengths_;  // how many numbers each metric measures
   std::deque<Pending> pending_;
   std::int64_t items_ = 0;
+  std::int64_t skipped_items_ = 0, skipped_ = 0, failed_in_a_row_ = 0;
 };
 
 }  // namespace burn::metric

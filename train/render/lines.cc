@@ -33,6 +33,7 @@ std::vector<std::string> progress_parts(const Progress& progress) {
   const auto digits = fmt::formatted_size("{}", progress.total_items);
   std::vector<std::string> parts{fmt::format("{:3} %", percent(progress)),
                                  fmt::format("{:{}}/{}", progress.items, digits, progress.total_items)};
+  if (progress.skipped > 0) parts.push_back(fmt::format("{} skipped", progress.skipped));
   if (progress.items_per_second > 0) {
     parts.push_back(fmt::format("{:.0f} items/s", progress.items_per_second));
     parts.push_back(duration(progress.seconds_left) + " left");
@@ -79,6 +80,7 @@ std::string epoch_line(const EpochSummary& summary) {
   auto line = fmt::format("epoch {}", summary.epoch);
   if (!summary.train.empty()) line += " train " + values_text(summary.train);
   if (!summary.valid.empty()) line += " valid " + values_text(summary.valid);
+  if (summary.skipped > 0) line += fmt::format("  {} steps skipped", summary.skipped);
   return line;
 }
 

@@ -22,7 +22,8 @@ struct Progress {
   std::int64_t epoch = 1, epochs = 1;
   Split split = Split::train;
   std::int64_t items = 0, total_items = 0;
-  double seconds = 0;  // since the split began
+  std::int64_t skipped = 0;  // batches whose step failed and changed nothing; their items are counted
+  double seconds = 0;        // since the split began
   double items_per_second = 0;
   double seconds_left = 0;
   std::vector<ShownValue> values;
@@ -32,6 +33,7 @@ struct Progress {
 struct EpochSummary {
   std::int64_t epoch = 1, epochs = 1;
   std::vector<ShownValue> train, valid;
+  std::int64_t skipped = 0;  // steps of training that failed and changed nothing
 };
 
 // How a metric went over a training.
