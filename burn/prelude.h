@@ -13,6 +13,7 @@
 #include "client/tensor/tensor.h"
 #include "nn/param.h"
 #include "store/record.h"
+#include "train/optim/gradients_params.h"
 
 namespace burn {
 namespace data {}
@@ -40,6 +41,7 @@ using burn::RandomState;
 using burn::Scalar;
 
 using burn::Gradients;
+using burn::GradientsParams;
 using burn::Param;
 using burn::Record;
 

@@ -32,7 +32,7 @@ struct NetConfig {
 
 Tensor<1> step(Net& net, optim::Optimizer<Net>& optim, const Tensor<2>& x) {
   const auto loss = net.forward(x).square().mean();
-  net = optim.step(0.1, std::move(net), optim::GradientsParams::from_grads(loss.backward(), net));
+  net = optim.step(0.1, std::move(net), GradientsParams::from_grads(loss.backward(), net));
   return loss;
 }
 double train(Net& net, const Device& device) {
