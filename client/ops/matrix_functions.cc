@@ -83,9 +83,9 @@ Value pinv_wide(const Value& wide, const RankTolerance& tolerance, const Site& s
 Term full_rank_or_zero(const Term& r, std::int64_t longest) {
   const Term pivots = abs(r.with(diag(r, r.site()))).detach();
   const Term least = reduced(Red::max, pivots, -1) * (static_cast<double>(longest) * epsilon_of(r.value().dtype()));
-  const Term is_regular = reduced(Red::min, pivots, -1) > least;
-  return select(is_regular.with(unsqueeze(is_regular, ir::Dims{is_regular.value().rank()}, r.site())),
-                r.with(triu(r, 0, r.site())), 0.0);
+  const Term is_singular = reduced(Red::min, pivots, -1) <= least;
+  return select(is_singular.with(unsqueeze(is_singular, ir::Dims{is_singular.value().rank()}, r.site())), 0.0,
+                r.with(triu(r, 0, r.site())));
 }
 
 // By Q R = a, or, where there are more unknowns than equations, by that of a^T.

@@ -190,8 +190,8 @@ inline std::pair<Tensor<1>, Tensor<1>> slogdet(const Tensor<2>& x, Loc where = L
 using client::RankTolerance;
 
 // The pseudo-inverse (Moore and Penrose) by singular values: [..., n, m] -> [..., m, n], of any rank. Its gradient
-// holds where the rank does not change nearby; equal singular values do it no harm. Numbers that are not finite are an
-// error, reported at the next read.
+// holds where the rank does not change nearby; equal singular values do it no harm. A matrix with numbers that are not
+// finite gives NaN.
 template <int D>
   requires(D >= 2)
 Tensor<D> pinv(const Tensor<D>& x, const RankTolerance& tolerance = {}, Loc where = Loc::current()) {

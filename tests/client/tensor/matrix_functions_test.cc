@@ -229,7 +229,7 @@ TEST(MatrixPower, ItsGradients) {
 TEST(MatrixExp, OfADiagonalIsThatOfItsNumbers) {
   const auto x = Tensor<2>::from_data({{1, 0, 0}, {0, -30, 0}, {0, 0, 12.5}}, kDouble);
   const auto y = values(linalg::matrix_exp(x));
-  EXPECT_NEAR(y[0], std::exp(1.0), 1e-14);
+  EXPECT_NEAR(y[0], std::exp(1.0), 1e-13);
   EXPECT_NEAR(y[4] / std::exp(-30.0), 1, 1e-12);
   EXPECT_NEAR(y[8] / std::exp(12.5), 1, 1e-13);
   EXPECT_EQ(y[1], 0);
@@ -273,6 +273,17 @@ TEST(MatrixExp, IsNoNumberWhereItCannotTell) {
   EXPECT_THAT(values(linalg::matrix_exp(Tensor<2>::from_data({{-1e9, 0}, {0, 1}}, "cpu")).is_nan().to_int()), Each(1));
 }
 
+TEST(MatrixFunctions, OfWhatIsNoNumberAreNoNumber) {
+  const auto nan = Tensor<2>::full({2, 2}, NAN, kDouble), b = Tensor<2>::ones({2, 1}, kDouble);
+  const auto all_nan = [](const Tensor<2>& x) { return x.is_nan().all().item(); };
+  EXPECT_TRUE(all_nan(linalg::pinv(nan)));
+  EXPECT_TRUE(all_nan(linalg::lstsq(nan, b).solution));
+  EXPECT_TRUE(all_nan(linalg::lstsq(nan, b, {.driver = linalg::LstsqDriver::gelsd}).solution));
+  EXPECT_TRUE(all_nan(linalg::matrix_power(nan, 2)));
+  EXPECT_TRUE(all_nan(linalg::matrix_exp(nan)));
+  EXPECT_TRUE(std::isnan(linalg::slogdet(nan).second.item()));
+}
+
 TEST(MatrixFunctions, SixteenBitFloatsAreComputedInF32) {
   const auto x = Tensor<2>::from_data({{2, 1}, {1, 3}}, {"cpu", DType::bf16});
   EXPECT_EQ(linalg::pinv(x).dtype(), DType::bf16);
@@ -289,7 +300,6 @@ TEST(MatrixFunctions, ErrorsNameTheCallAndTheShape) {
   EXPECT_THAT(error_of([&] { linalg::matrix_power(x, 2); }), bad("matrix_power"));
   EXPECT_THAT(error_of([&] { linalg::matrix_exp(x); }), bad("matrix_exp"));
   EXPECT_THAT(error_of([&] { linalg::lstsq(x, Tensor<2>::ones({3, 1}, "cpu")); }), bad("lstsq"));
-  EXPECT_THAT(error_of([&] { linalg::pinv(Tensor<2>::full({2, 2}, NAN, "cpu")).to_data(); }), HasSubstr("finite"));
   EXPECT_THAT(error_of([&] {
                 linalg::matrix_power(Tensor<2>::zeros({2, 2}, "cpu"), -1).to_data();
               }),
