@@ -1,10 +1,12 @@
-// Everything a program needs: #include <burn/burn.h>, using namespace burn.
+// Everything a program needs: #include <burn/burn.h>, using namespace burn::prelude (burn/prelude.h says what it
+// brings).
 //
 // A server in a program, and a backend of its own, have headers of their own: <burn/server/server.h>,
 // <burn/backends/backend.h>.
 #pragma once
 
 #include "autodiff/checkpointing.h"
+#include "burn/prelude.h"
 #include "client/autocast.h"
 #include "client/capture/capture.h"
 #include "client/device.h"

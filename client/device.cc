@@ -110,6 +110,8 @@ const proto::SessionInfo& Device::info() const {
   return info;
 }
 void Device::seed(std::uint64_t seed) const { state()->seed(seed); }
+RandomState Device::random_state() const { return state()->random_state(); }
+void Device::set_random_state(const RandomState& state) const { this->state()->set_random_state(state); }
 void Device::flush() const { state()->flush(); }
 
 void Device::sync() const {

@@ -14,6 +14,14 @@ namespace client {
 class DeviceState;
 }
 
+// Where the random numbers of a device come from, and how far they have been drawn. Two numbers: keep them in a
+// checkpoint as they are.
+struct RandomState {
+  std::uint64_t seed = 0;      // what seed() was given, or what was drawn when the device was opened
+  std::uint64_t position = 0;  // blocks of four numbers that have been drawn since
+  friend bool operator==(const RandomState&, const RandomState&) = default;
+};
+
 // A cheap handle; copies are the same device. Opening the same URL again gives the same session, unless that has lost
 // its connection: then a new one, and what was on the old one says that it is lost. fork() does not take a device
 // along: in the child all of it throws, and the same URL opens one of the child's own. Thread-safe.
@@ -43,6 +51,11 @@ class Device {
 
   // Restarts the random stream: the same seed gives the same numbers on every device and transport.
   void seed(std::uint64_t seed) const;
+  // The state after all that was recorded so far, by any thread; it is sent first. Waits for nothing: programs draw
+  // from the positions that they are sent with. With set_random_state() the same numbers follow as followed then, on
+  // every device and transport. Errors (thrown): inside a captured step.
+  RandomState random_state() const;
+  void set_random_state(const RandomState& state) const;
   // Sends what this thread has recorded, without waiting.
   void flush() const;
   // Sends what was recorded and waits until it is done. Throws the first failure since the last sync.

@@ -121,8 +121,8 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--ws", options.ws, "HOST:PORT for WebSocket, or off")->capture_default_str();
   app.add_option("--grpc", options.grpc, "HOST:PORT for gRPC, or off")->capture_default_str();
-  app.add_option("--unix", options.unix_path, "PATH of a unix socket for WebSocket");
-  app.add_option("--grpc-unix", options.grpc_unix_path, "PATH of a unix socket for gRPC");
+  app.add_option("--unix", options.unix_path, "PATH of a unix socket for WebSocket; off, or no path: none");
+  app.add_option("--grpc-unix", options.grpc_unix_path, "PATH of a unix socket for gRPC; off, or no path: none");
   app.add_option("--log-level", level, "trace, debug, info, warning, error or off")->capture_default_str();
   app.add_option("--threads", threads, "Threads to compute with (default: one per core)")->check(CLI::Range(1, 4096));
   app.add_option(
@@ -176,6 +176,8 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   options.ws = unless_off(options.ws);
   options.grpc = unless_off(options.grpc);
+  options.unix_path = unless_off(options.unix_path);
+  options.grpc_unix_path = unless_off(options.grpc_unix_path);
   options.run_timeout = std::chrono::milliseconds{static_cast<std::int64_t>(std::ceil(run_seconds * 1e3))};
 
   if (!burn::server::set_log_level(level)) {

@@ -30,6 +30,7 @@ void LiveSessions::add(LocalSession& session) {
   pause_at_end();
   const std::lock_guard lock{mutex_};
   all_.insert(&session);
+  if (stopped_by_ != std::thread::id{} && stopped_by_ != std::this_thread::get_id()) session.begin_stop();
 }
 
 void LiveSessions::remove(LocalSession& session) {
@@ -44,8 +45,9 @@ void LiveSessions::pause_all() {
 
 void LiveSessions::stop_all() {
   const std::lock_guard lock{mutex_};
-  for (LocalSession* session : all_) session->begin_close();
-  for (LocalSession* session : all_) session->close();
+  stopped_by_ = std::this_thread::get_id();
+  for (LocalSession* session : all_) session->begin_stop();
+  for (LocalSession* session : all_) session->stop();
 }
 
 }  // namespace burn::session

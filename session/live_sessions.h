@@ -3,6 +3,7 @@
 
 #include <mutex>
 #include <set>
+#include <thread>
 
 #include "session/local_session.h"
 
@@ -12,7 +13,8 @@ namespace burn::session {
 // first used. Devices at namespace scope, those that nobody drops, and those whose last reader has left still have a
 // thread then. Before the first object goes, what these threads execute is awaited and no more of it begun, but what a
 // destructor asks for. When those objects go that are as old as the first session, which devices at namespace scope are
-// not, what is left is closed. Thread-safe.
+// not, what is left is stopped. Threads that nothing waits for, and that compute still, are held in their calls from
+// the first moment on, for as long as the process may take to end: an error thrown there would abort it. Thread-safe.
 class LiveSessions {
  public:
   static LiveSessions& instance();
@@ -30,6 +32,7 @@ class LiveSessions {
 
   std::mutex mutex_;
   std::set<LocalSession*> all_;
+  std::thread::id stopped_by_;  // the thread that ends the process; none: it goes on
 };
 
 }  // namespace burn::session

@@ -29,6 +29,8 @@ constexpr std::size_t kPreparedCalls = 64;
 constexpr std::size_t kRunsAhead = 8;
 // Without calls, after which progress is reported.
 constexpr std::chrono::microseconds kQuiet{200};
+// How long the process may take to end: after its main thread, and once sessions are stopped.
+constexpr std::chrono::seconds kAfterMain{2}, kAfterStop{10};
 
 class QueuedSession final : public LocalSession {
  public:
@@ -66,7 +68,7 @@ class QueuedSession final : public LocalSession {
   const proto::SessionInfo& info() const override { return info_; }
   Status health() const override {
     const std::lock_guard lock{mutex_};
-    return closing_ ? end_ : Status{};
+    return closing_ && !is_answered_late() ? end_ : Status{};
   }
 
   Status define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
@@ -116,6 +118,9 @@ class QueuedSession final : public LocalSession {
     if (execution_ == Execution::by_quick_callers) return;  // a server's, which may be waiting for its client
     std::unique_lock lock{mutex_};
     paused_ = true;
+    may_begin_ = 0;
+    paused_until_ = std::chrono::steady_clock::now() + kAfterMain;
+    ending_thread_ = std::this_thread::get_id();
     room_.wait(lock, [&] { return !executing_; });
   }
   bool is_on_own_thread() const override {
@@ -132,9 +137,27 @@ class QueuedSession final : public LocalSession {
     stream_.interrupt();
   }
   void close() override {
-    begin_close();
+    {
+      const std::lock_guard lock{mutex_};
+      answers_late_ = false;
+    }
+    begin_close();  // also notifies those that wait for it
     const std::lock_guard lock{join_mutex_};
     if (executor_.joinable()) executor_.join();
+  }
+  void begin_stop() override {
+    {
+      const std::lock_guard lock{mutex_};
+      if (closing_) return;
+      answers_late_ = true;
+      ending_thread_ = std::this_thread::get_id();
+    }
+    begin_close();
+  }
+  void stop() override {
+    begin_stop();
+    std::unique_lock lock{mutex_};
+    room_.wait(lock, [&] { return has_stopped_ || executor_id_ == std::thread::id{}; });
   }
 
  private:
@@ -146,9 +169,12 @@ class QueuedSession final : public LocalSession {
     LiveSessions::pause_at_end();
     const std::uint64_t bytes = written_by(call);
     std::unique_lock lock{mutex_};
-    if (std::exchange(paused_, false)) work_.notify_one();
     if (!is_on_own_thread()) {
       room_.wait(lock, [&] { return closing_ || calls_.has_room(bytes); });
+    }
+    if (closing_ && is_answered_late()) {
+      if (is_question(call)) late_.push_back(std::move(call));
+      return {};
     }
     if (closing_) return end_;
     if (may_execute_here() && !stream_.is_behind() && is_quick(call, state_)) {
@@ -168,8 +194,15 @@ class QueuedSession final : public LocalSession {
     }
     if ((executing_ || !calls_.empty()) && calls_.size() < kPreparedCalls) prepare_ahead(call, state_);
     calls_.push(std::move(call));
-    if (calls_.size() == 1) work_.notify_one();
+    if (paused_ && ending_thread_ == std::this_thread::get_id()) may_begin_ = calls_.size();
+    if (calls_.size() == 1 || paused_) work_.notify_one();
     return {};
+  }
+
+  // Requires: the lock. Whether another thread than this one ends the process, and has stopped the session.
+  bool is_answered_late() const { return answers_late_ && ending_thread_ != std::this_thread::get_id(); }
+  static bool is_question(const Call& call) {
+    return std::holds_alternative<ReadCall>(call) || std::holds_alternative<SyncCall>(call);
   }
 
   // Requires: the lock. Then nobody but the caller touches what is the executor's.
@@ -195,8 +228,9 @@ class QueuedSession final : public LocalSession {
     std::unique_lock lock{mutex_};
     while (true) {
       if (is_quiet(lock)) report(lock);
-      work_.wait(lock, [&] { return !executing_ && (closing_ || (!calls_.empty() && !paused_)); });
+      await_call(lock);
       if (closing_) break;
+      if (may_begin_ > 0) --may_begin_;
       bool makes_room = false;
       auto call = calls_.pop(&makes_room);
       if (makes_room) room_.notify_all();
@@ -209,11 +243,31 @@ class QueuedSession final : public LocalSession {
     const auto rest = calls_.clear();
     lock.unlock();
     stream_.close();  // these answers come first
-    for (const auto& call : rest) {
-      if (const auto* read = std::get_if<ReadCall>(&call)) read->done(end_);
-      if (const auto* sync = std::get_if<SyncCall>(&call)) sync->done(end_);
-    }
+    lock.lock();
+    has_stopped_ = true;
+    room_.notify_all();
+    room_.wait_for(lock, kAfterStop, [&] { return !answers_late_; });
+    answers_late_ = false;
+    const auto late = std::move(late_);
+    lock.unlock();
+    for (const auto& call : rest) refuse(call);
+    for (const auto& call : late) refuse(call);
     state_.clear();
+  }
+
+  void refuse(const Call& call) const {
+    if (const auto* read = std::get_if<ReadCall>(&call)) read->done(end_);
+    if (const auto* sync = std::get_if<SyncCall>(&call)) sync->done(end_);
+  }
+
+  // One to execute, or the end.
+  void await_call(std::unique_lock<std::mutex>& lock) {
+    while (executing_ || !(closing_ || (!calls_.empty() && (!paused_ || may_begin_ > 0)))) {
+      if (!paused_ || calls_.empty())
+        work_.wait(lock);
+      else if (work_.wait_until(lock, paused_until_) == std::cv_status::timeout)
+        paused_ = false;
+    }
   }
 
   // One at a time, whoever does it.
@@ -303,8 +357,15 @@ class QueuedSession final : public LocalSession {
   CallQueue calls_;
   std::function<void(std::uint64_t)> progress_;
   bool executing_ = false;  // somebody is
-  bool paused_ = false;     // nobody is to begin, until there is another call
+  bool paused_ = false;     // only the next may_begin_ calls are to begin
   bool closing_ = false;
+  // At the end of the process.
+  std::size_t may_begin_ = 0;
+  std::chrono::steady_clock::time_point paused_until_{};
+  bool answers_late_ = false;      // closing
+  bool has_stopped_ = false;       // the executor executes no more
+  std::vector<Call> late_;         // questions of other threads since
+  std::thread::id ending_thread_;  // none: it goes on
 
   std::mutex join_mutex_;
   std::thread executor_;

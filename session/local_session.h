@@ -70,9 +70,15 @@ class Worker {
 
 class LocalSession : public proto::ServedSession {
  public:
-  // Waits for the call that is being executed; the next is not begun before another is made. For the end of the
-  // process.
+  // For the end of the process, by the thread that ends it.
+  //
+  // Waits for the call that is being executed. Of those that follow, only what this thread calls is executed, and what
+  // was called before that; all of them after two seconds, as a destructor may be waiting for another thread.
   virtual void pause() = 0;
+  // begin_close(), but other threads get no error: what they call is forgotten, and what they ask, or have asked, is
+  // answered ten seconds later. By then the process has ended, which an exception thrown there would abort.
+  virtual void begin_stop() = 0;
+  virtual void stop() = 0;  // begin_stop() once more, and waits until nothing is executed
 };
 
 // Who executes a call: the session's thread, or the caller's if nothing is waiting and the call is a matter of

@@ -3,25 +3,12 @@
 #include <algorithm>
 
 #include "client/fail.h"
+#include "client/ops/matrices.h"
 
 namespace burn::client {
 namespace {
 
 using Fn = ir::PointwiseFn;
-
-// In the dtype that arithmetic happens in; what is no matrix of floats is refused by name.
-Value matrices(const Value& x, const char* op, const Site& site) {
-  fail_if_empty(x, op, site);
-  if (!ir::is_floating(x.dtype()) || x.rank() < 2)
-    fail(std::string{op} + ": takes matrices of floats, got " + ir::to_string(x.type()), site);
-  return cast(x, ir::compute_dtype(x.dtype()), site);
-}
-
-Value square_matrices(const Value& x, const char* op, const Site& site) {
-  Value wide = matrices(x, op, site);
-  if (x.dim(-1) != x.dim(-2)) fail(std::string{op} + ": takes square matrices, got " + ir::to_string(x.type()), site);
-  return wide;
-}
 
 // [n] as a row or a column of matrices like x, broadcasting.
 Value line(const Value& numbers, int rank, int dim, const Site& site) {
@@ -40,11 +27,31 @@ Value where_beside_diagonal(Fn compare, const Value& x, const Site& site) {
 
 Value zero_like(const Value& x, const Site& site) { return constant(place_of(x), 0, x.dtype(), site); }
 
+Value solve_by(const ir::Op& op, const char* name, const Value& a, const Value& b, const Site& site) {
+  Value left = square_matrices(a, name, site), right = matrices(b, name, site);
+  broadcast_batch(left, right, site);
+  return cast(apply(op, left, right, site), b.dtype(), site);
+}
+
+}  // namespace
+
+Value matrices(const Value& x, const char* op, const Site& site) {
+  fail_if_empty(x, op, site);
+  if (!ir::is_floating(x.dtype()) || x.rank() < 2)
+    fail(std::string{op} + ": takes matrices of floats, got " + ir::to_string(x.type()), site);
+  return cast(x, ir::compute_dtype(x.dtype()), site);
+}
+
+Value square_matrices(const Value& x, const char* op, const Site& site) {
+  Value wide = matrices(x, op, site);
+  if (x.dim(-1) != x.dim(-2)) fail(std::string{op} + ": takes square matrices, got " + ir::to_string(x.type()), site);
+  return wide;
+}
+
 Value identity_like(const Value& x, const Site& site) {
   return expand(cast(where_beside_diagonal(Fn::equal, x, site), x.dtype(), site), x.shape(), site);
 }
 
-// The batch dims of two operands broadcast; errors are the op's own.
 void broadcast_batch(Value& a, Value& b, const Site& site) {
   if (a.rank() != b.rank() || a.rank() <= 2) return;
   ir::Shape left = a.shape(), right = b.shape();
@@ -57,14 +64,6 @@ void broadcast_batch(Value& a, Value& b, const Site& site) {
   a = expand(a, left, site);
   b = expand(b, right, site);
 }
-
-Value solve_by(const ir::Op& op, const char* name, const Value& a, const Value& b, const Site& site) {
-  Value left = square_matrices(a, name, site), right = matrices(b, name, site);
-  broadcast_batch(left, right, site);
-  return cast(apply(op, left, right, site), b.dtype(), site);
-}
-
-}  // namespace
 
 Value cholesky(const Value& x, const Site& site) {
   fail_if_empty(x, "cholesky", site);

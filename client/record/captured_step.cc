@@ -130,10 +130,10 @@ std::vector<Ptr<Storage>> run_captured(DeviceState& device, CapturedCall call) {
     results.back()->id = lock->tensors.take_id();
   }
   run.scalars = std::move(call.scalars);
-  RandomStream& random = lock->recorders.random;
+  RandomState& random = lock->recorders.random;
   run.seed = random.seed;
-  run.random_offset = random.offset;
-  random.offset += static_cast<std::uint64_t>(program->random_blocks);
+  run.random_offset = random.position;
+  random.position += static_cast<std::uint64_t>(program->random_blocks);
   const auto defined = lock->outbox.define(program, run);
   lock->outbox.send(std::move(run), defined, results.size());
   return results;

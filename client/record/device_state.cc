@@ -33,6 +33,12 @@ std::chrono::microseconds patience_with(const std::string& url, const proto::Ses
   return !is_remote && url.starts_with("cuda") && cores_to_spare() > 0 ? kPatienceWithGpu : kPatience;
 }
 
+[[noreturn]] void refuse_random_state_in_capture() {
+  throw Error(StatusCode::failed_precondition,
+              "a captured step cannot seed its device, nor get or set the state of its random numbers: do it between "
+              "calls");
+}
+
 }  // namespace
 
 Guarded::Guarded(DeviceState& device, proto::Session& session)
@@ -191,22 +197,36 @@ void DeviceState::reuse_uploads(bool wanted) {
 // --- random numbers --------------------------------------------------------------------------------------------------
 
 void DeviceState::seed(std::uint64_t seed) {
-  if (thread_recorders().capture != nullptr) refuse_in_capture("seeded inside it");
+  if (thread_recorders().capture != nullptr) refuse_random_state_in_capture();
   const DeviceLock lock(*this);
   lock->recorders.close_all();  // what was recorded belongs to the old stream
   lock->recorders.random = {seed, 0};
 }
 
-RandomStream DeviceState::random_stream() {
+RandomState DeviceState::random_state() {
+  if (thread_recorders().capture != nullptr) refuse_random_state_in_capture();
+  const DeviceLock lock(*this);
+  lock->recorders.close_all();
+  return lock->recorders.random;
+}
+
+void DeviceState::set_random_state(const RandomState& state) {
+  if (thread_recorders().capture != nullptr) refuse_random_state_in_capture();
+  const DeviceLock lock(*this);
+  lock->recorders.close_all();
+  lock->recorders.random = state;
+}
+
+RandomState DeviceState::sent_random_state() {
   const DeviceLock lock(*this);
   return lock->recorders.random;
 }
 
-void DeviceState::set_random_stream(RandomStream stream) {
-  if (thread_recorders().capture != nullptr) refuse_in_capture("seeded inside it");
+void DeviceState::continue_random_state(const RandomState& state) {
+  if (thread_recorders().capture != nullptr) refuse_random_state_in_capture();
   const DeviceLock lock(*this);
   lock->recorders.close(lock->recorders.current());
-  lock->recorders.random = stream;
+  lock->recorders.random = state;
 }
 
 DeviceStats DeviceState::stats() {

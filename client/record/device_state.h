@@ -73,9 +73,12 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   void drop_last(Storage& storage);  // a Value goes that may be the last
 
   void seed(std::uint64_t seed);
-  // The stream after what has been sent so far; and going on elsewhere in one, from this thread's next program on.
-  RandomStream random_stream();
-  void set_random_stream(RandomStream stream);
+  // What every thread has recorded is sent first, and draws from the stream as it was.
+  RandomState random_state();
+  void set_random_state(const RandomState& state);
+  // The state after what has been sent so far; and another for what follows this thread's program.
+  RandomState sent_random_state();
+  void continue_random_state(const RandomState& state);
 
   // One step more is about to be recorded: waits while the device is too many of them behind.
   void pace() {

@@ -193,8 +193,8 @@ void Recorders::close(Recorder& recorder, CapturedRun* captured) {
   recorder.scalars.clear();
   begin(recorder);
   run.seed = random.seed;
-  run.random_offset = random.offset;
-  random.offset += static_cast<std::uint64_t>(recorder.builder.program().random_blocks);
+  run.random_offset = random.position;
+  random.position += static_cast<std::uint64_t>(recorder.builder.program().random_blocks);
   if (captured != nullptr) *captured = {std::make_shared<const ir::Program>(recorder.builder.program()), run};
   if (!is_run) {  // nobody holds a result
     recorder.builder.clear();

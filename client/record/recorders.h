@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "client/device.h"
 #include "client/record/live_tensors.h"
 #include "client/record/outbox.h"
 #include "client/record/recorder.h"
@@ -18,11 +19,6 @@
 namespace burn::client {
 
 struct CapturedRun;
-
-// Where the random numbers of a device come from: a seed, and how many blocks of four have been drawn.
-struct RandomStream {
-  std::uint64_t seed = 0, offset = 0;
-};
 
 class Recorders {
  public:
@@ -69,7 +65,7 @@ class Recorders {
   std::shared_ptr<Recorder> detach();
   void keep(std::shared_ptr<Recorder> recorder);
 
-  RandomStream random;  // after what has been sent so far
+  RandomState random;  // after what has been sent so far
   std::uint64_t nodes_recorded() const { return nodes_recorded_; }
 
  private:

@@ -72,6 +72,14 @@ template <typename T>
 struct NestedList<0, T> {
   using type = T;
 };
+template <int D>
+struct NestedList<D, void> {  // no list
+  struct type;
+};
+template <>
+struct NestedList<0, void> {
+  struct type;
+};
 
 template <int D, typename T>
 void flatten_list(const typename NestedList<D, T>::type& list, int depth, ir::Dims& shape, std::vector<T>& out,

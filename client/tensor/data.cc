@@ -101,12 +101,15 @@ proto::HostTensor TensorData::host_tensor() const { return {type_, bytes_}; }
 TensorData TensorData::zeros(ir::Shape shape, ir::DType dtype) { return full_dtype(shape, 0, dtype); }
 TensorData TensorData::ones(ir::Shape shape, ir::DType dtype) { return full_dtype(shape, 1, dtype); }
 
-TensorData TensorData::full_dtype(ir::Shape shape, double value, ir::DType dtype) {
+TensorData TensorData::full_dtype(ir::Shape shape, Scalar value, ir::DType dtype) {
   const auto count = checked_count(shape);
   return ir::dispatch(dtype, [&]<typename T>() {
     T* values = nullptr;
     SharedBytes bytes = uninitialized(count, values);
-    std::fill_n(values, count, convert_element<T>(value));
+    if constexpr (std::integral<T>)
+      std::fill_n(values, count, static_cast<T>(value.bits(dtype)));
+    else
+      std::fill_n(values, count, convert_element<T>(value.as_double()));
     return TensorData(std::move(bytes), {dtype, shape});
   });
 }

@@ -61,7 +61,7 @@ class TensorData {
 
   static TensorData zeros(ir::Shape shape, ir::DType dtype = ir::DType::f32);
   static TensorData ones(ir::Shape shape, ir::DType dtype = ir::DType::f32);
-  static TensorData full_dtype(ir::Shape shape, double value, ir::DType dtype);
+  static TensorData full_dtype(ir::Shape shape, Scalar value, ir::DType dtype);
   template <Element T>
   static TensorData full(ir::Shape shape, T value) {
     return {std::vector<T>(checked_count(shape), value), shape};

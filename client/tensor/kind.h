@@ -12,20 +12,26 @@ namespace burn {
 
 using ir::DType;
 
+// Element: the type of one number on the host, as lists of numbers have it and item() gives it. It holds what every
+// dtype of the kind does; of Int that is u64 numbers from 2^63 on excepted, which item() refuses. ListElement: another
+// type that lists of numbers may have.
 struct Float {
-  using Element = float;  // of nested lists
+  using Element = double;
+  using ListElement = float;
   static constexpr const char* kName = "Float";
   static constexpr DType kDefault = DType::f32;
   static bool holds(DType dtype) { return ir::is_floating(dtype); }
 };
 struct Int {
   using Element = std::int64_t;
+  using ListElement = std::uint64_t;
   static constexpr const char* kName = "Int";
   static constexpr DType kDefault = DType::i64;
   static bool holds(DType dtype) { return ir::is_integer(dtype); }
 };
 struct Bool {
   using Element = bool;
+  using ListElement = void;
   static constexpr const char* kName = "Bool";
   static constexpr DType kDefault = DType::bool_;
   static bool holds(DType dtype) { return ir::is_bool(dtype); }

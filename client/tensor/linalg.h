@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "client/ops/factor.h"
+#include "client/ops/matrix_functions.h"
 #include "client/ops/norms.h"
 #include "client/tensor/tensor.h"
 
@@ -168,6 +169,72 @@ Tensor<D - 2> det(const Tensor<D>& x, Loc where = Loc::current()) {
 }
 inline Tensor<1> det(const Tensor<2>& x, Loc where = Loc::current()) {
   return Tensor<1>{client::reshape(client::det(x.value(), at(where, "det")), ir::Shape{1}, at(where, "det"))};
+}
+// The determinant's sign and the logarithm of its absolute value, where det() would overflow or be 0:
+// [..., n, n] -> [...] each; of a single matrix [1]. Of a singular matrix 0 and -infinity, where there is no gradient.
+template <int D>
+  requires(D >= 3)
+std::pair<Tensor<D - 2>, Tensor<D - 2>> slogdet(const Tensor<D>& x, Loc where = Loc::current()) {
+  auto parts = client::slogdet(x.value(), at(where, "slogdet"));
+  return {Tensor<D - 2>{std::move(parts.sign)}, Tensor<D - 2>{std::move(parts.logabsdet)}};
+}
+inline std::pair<Tensor<1>, Tensor<1>> slogdet(const Tensor<2>& x, Loc where = Loc::current()) {
+  const auto site = at(where, "slogdet");
+  const auto parts = client::slogdet(x.value(), site);
+  return {Tensor<1>{client::reshape(parts.sign, ir::Shape{1}, site)},
+          Tensor<1>{client::reshape(parts.logabsdet, ir::Shape{1}, site)}};
+}
+
+// Singular values up to max(atol, rtol * the largest) count as 0. rtol, where it is not given: max(n, m) times the
+// dtype's epsilon, or 0 if atol is.
+using client::RankTolerance;
+
+// The pseudo-inverse (Moore and Penrose) by singular values: [..., n, m] -> [..., m, n], of any rank. Its gradient
+// holds where the rank does not change nearby; equal singular values do it no harm. A matrix with numbers that are not
+// finite gives NaN.
+template <int D>
+  requires(D >= 2)
+Tensor<D> pinv(const Tensor<D>& x, const RankTolerance& tolerance = {}, Loc where = Loc::current()) {
+  return Tensor<D>{client::pinv(x.value(), tolerance, at(where, "pinv"))};
+}
+
+// How lstsq() computes, by the names of torch.linalg.lstsq. gels: by Q R, for matrices of full rank; another is an
+// error, reported at the next read. gelsd: by pinv(), for any rank; slower.
+using client::LstsqDriver;
+struct LstsqOptions {
+  LstsqDriver driver = LstsqDriver::gels;
+  RankTolerance tolerance = {};  // of gelsd
+};
+template <int D>
+struct Lstsq {
+  Tensor<D> solution;       // [..., m, k]
+  Tensor<D - 1> residuals;  // |a x - b|^2 of each column: [..., k]
+};
+
+// The x with the least |a x - b|, column by column, and of several the least |x|: [..., n, m], [..., n, k] -> [..., m,
+// k]; batch dims broadcast.
+template <int D>
+  requires(D >= 2)
+Lstsq<D> lstsq(const Tensor<D>& a, const Tensor<D>& b, const LstsqOptions& options = {}, Loc where = Loc::current()) {
+  auto parts = client::lstsq(a.value(), b.value(), options.driver, options.tolerance, at(where, "lstsq"));
+  return {Tensor<D>{std::move(parts.solution)}, Tensor<D - 1>{std::move(parts.residuals)}};
+}
+
+// --- powers ----------------------------------------------------------------------------------------------------------
+
+// x multiplied n times, 2 log2(n) products at most: [..., n, n]. 0: the identity; below 0: of the inverse, and a
+// singular matrix is an error, reported at the next read.
+template <int D>
+  requires(D >= 2)
+Tensor<D> matrix_power(const Tensor<D>& x, std::int64_t n, Loc where = Loc::current()) {
+  return Tensor<D>{client::matrix_power(x.value(), n, at(where, "matrix_power"))};
+}
+// I + x + x^2 / 2 + x^3 / 6 + ... by scaling and squaring, [..., n, n]. NaN where the largest sum of absolute values of
+// a column is above 2.3e6 (f64: 6.7e5), or no number.
+template <int D>
+  requires(D >= 2)
+Tensor<D> matrix_exp(const Tensor<D>& x, Loc where = Loc::current()) {
+  return Tensor<D>{client::matrix_exp(x.value(), at(where, "matrix_exp"))};
 }
 
 }  // namespace burn::linalg

@@ -60,7 +60,9 @@ class ReadMethods {
   std::vector<T> to_vec_as(Loc where = Loc::current()) const {
     return to_data(where).template to_vec_as<T>();
   }
-  // Requires: one element.
+  // The one element. Without a T: a double of floats, which holds every float dtype exactly; a std::int64_t; a bool.
+  // Converted to any T that is asked for, x.item<float>(), floats to integers toward zero. Errors: more or less than
+  // one element; a whole number that an integer T does not have, such as a u64 of 2^63 or more where no T is given.
   template <Arithmetic T = typename K::Element>
   T into_scalar(Loc where = Loc::current()) const {
     return into_scalar_async<T>(where).get();
@@ -72,10 +74,13 @@ class ReadMethods {
   template <Arithmetic T = typename K::Element>
   std::future<T> into_scalar_async(Loc where = Loc::current()) const {
     client::check_single(value(), at(where, "into_scalar_async"));
-    return std::async(std::launch::deferred,
-                      [data = client::to_data_async(value()), patience = client::patience_of(value())]() mutable -> T {
-                        return client::wait_for(std::move(data), patience).template to_vec_as<T>()[0];
-                      });
+    return std::async(
+        std::launch::deferred,
+        [data = client::to_data_async(value()), patience = client::patience_of(value()), where]() mutable -> T {
+          const auto number = client::wait_for(std::move(data), patience);
+          client::check_whole(number, ir::kDTypeOf<T>, "into_scalar", at(where));
+          return number.template to_vec_as<T>()[0];
+        });
   }
 
   Result<TensorData> try_to_data(Loc where = Loc::current()) const {

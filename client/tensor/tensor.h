@@ -35,6 +35,7 @@ class Tensor : public detail::ElementMethods<D, K>,
                public detail::ReadMethods<D, K> {
   static_assert(D >= 1 && D <= ir::kMaxRank);
   using Fn = ir::PointwiseFn;
+  using List = typename detail::NestedList<D, typename K::Element>::type;
 
  public:
   static constexpr int kRank = D;
@@ -49,28 +50,59 @@ class Tensor : public detail::ElementMethods<D, K>,
   Tensor(client::Value value, const char* op, const Loc& where) : value_(std::move(value)) {
     client::check(value_, D, K::holds(value_.dtype()), K::kName, op, at(where));
   }
+  // Does not compile: a tensor of another rank or kind where this one is asked for is refused in a few lines.
+  template <int E, Kind L>
+    requires(E != D || !std::same_as<L, K>)
+  Tensor(const Tensor<E, L>& other) : Tensor(unfit(other)) {}  // NOLINT: implicit, as the mistake is
+  template <int E, Kind L>
+  static const Tensor& unfit(const Tensor<E, L>&) {
+    static_assert(E == D,
+                  "this tensor has another rank than the one that is asked for; unsqueeze(), squeeze() or "
+                  "reshape() changes it");
+    static_assert(E != D || std::same_as<L, K>,
+                  "this tensor is of another kind than the one that is asked for; to_float(), to_int() or to_bool() "
+                  "changes it");
+    client::throw_empty();
+  }
 
   // --- creation ------------------------------------------------------------------------------------------------------
   // In the data's dtype where it is of this kind, else in the kind's default; in options.dtype where that is given.
   static Tensor from_data(const TensorData& data, const TensorOptions& options, Loc where = Loc::current()) {
     return uploaded(data, options, "from_data", where);
   }
-  static Tensor from_data(const typename detail::NestedList<D, typename K::Element>::type& list,
-                          const TensorOptions& options, Loc where = Loc::current()) {
-    return from_list(list, options, "from_data", where);
+  // Of lists of numbers: in options.dtype, else in the kind's default. Each number is rounded once, to that dtype.
+  // Errors: a number of 2^63 or more in a dtype other than u64.
+  static Tensor from_data(const List& list, const TensorOptions& options, Loc where = Loc::current()) {
+    return from_list<typename K::Element>(list, options, "from_data", where);
+  }
+  // The same of floats, or of unsigned numbers. A template gives way where both would do, as for {1, 2}.
+  template <typename T = typename K::ListElement>
+  static Tensor from_data(const typename detail::NestedList<D, T>::type& list, const TensorOptions& options,
+                          Loc where = Loc::current()) {
+    return from_list<T>(list, options, "from_data", where);
   }
   // from_data() by the kind.
-  static Tensor from_floats(const typename detail::NestedList<D, typename K::Element>::type& list,
-                            const TensorOptions& options, Loc where = Loc::current())
+  static Tensor from_floats(const List& list, const TensorOptions& options, Loc where = Loc::current())
     requires std::same_as<K, Float>
   {
-    return from_list(list, options, "from_floats", where);
+    return from_list<double>(list, options, "from_floats", where);
   }
-  static Tensor from_ints(const typename detail::NestedList<D, typename K::Element>::type& list,
-                          const TensorOptions& options, Loc where = Loc::current())
+  template <typename T = typename K::ListElement>
+    requires std::same_as<K, Float>
+  static Tensor from_floats(const typename detail::NestedList<D, T>::type& list, const TensorOptions& options,
+                            Loc where = Loc::current()) {
+    return from_list<T>(list, options, "from_floats", where);
+  }
+  static Tensor from_ints(const List& list, const TensorOptions& options, Loc where = Loc::current())
     requires std::same_as<K, Int>
   {
-    return from_list(list, options, "from_ints", where);
+    return from_list<std::int64_t>(list, options, "from_ints", where);
+  }
+  template <typename T = typename K::ListElement>
+    requires std::same_as<K, Int>
+  static Tensor from_ints(const typename detail::NestedList<D, T>::type& list, const TensorOptions& options,
+                          Loc where = Loc::current()) {
+    return from_list<T>(list, options, "from_ints", where);
   }
   static Tensor from_bool(const TensorData& data, const TensorOptions& options, Loc where = Loc::current())
     requires std::same_as<K, Bool>
@@ -276,12 +308,16 @@ class Tensor : public detail::ElementMethods<D, K>,
   static Tensor uploaded(const TensorData& data, const TensorOptions& options, const char* what, const Loc& where) {
     return Tensor{client::from_data(data, options, K::holds(data.dtype()) ? data.dtype() : K::kDefault), what, where};
   }
-  static Tensor from_list(const typename detail::NestedList<D, typename K::Element>::type& list,
-                          const TensorOptions& options, const char* what, const Loc& where) {
+  template <typename T>
+  static Tensor from_list(const typename detail::NestedList<D, T>::type& list, const TensorOptions& options,
+                          const char* what, const Loc& where) {
     ir::Dims shape;
-    std::vector<typename K::Element> values;
-    detail::flatten_list<D, typename K::Element>(list, 0, shape, values, what, where);
-    return uploaded(TensorData(std::move(values), shape), options, what, where);
+    std::vector<T> values;
+    detail::flatten_list<D, T>(list, 0, shape, values, what, where);
+    const TensorData data(std::move(values), shape);
+    if constexpr (std::same_as<T, std::uint64_t>)
+      client::check_whole(data, options.dtype.value_or(K::kDefault), what, at(where));
+    return Tensor{client::from_data(data, options, K::kDefault), what, where};
   }
   static Tensor filled(const Dims<D>& dims, int value, const TensorOptions& options, const char* what,
                        const Loc& where) {
@@ -299,5 +335,8 @@ class Tensor : public detail::ElementMethods<D, K>,
   client::Value value_;
 };
 static_assert(sizeof(Tensor<1>) == sizeof(client::Value));
+
+template <int D, Kind K, int E, Kind L>
+constexpr bool detail::kIsUnfit<Tensor<D, K>, Tensor<E, L>> = E != D || !std::same_as<L, K>;
 
 }  // namespace burn

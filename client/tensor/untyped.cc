@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "client/fail.h"
+#include "client/ops/integer_scalar.h"
 #include "client/record/device_state.h"
 #include "client/tensor/read_request.h"
 
@@ -37,6 +38,22 @@ void check_single(const Value& value, const Site& called) {
   fail_if_empty(value, "into_scalar", site);
   if (value.type().num_elements() != 1)
     fail("into_scalar: " + ir::to_string(value.type()) + " has more or less than one element", site);
+}
+
+void check_whole(const TensorData& data, ir::DType dtype, const char* what, const Site& site) {
+  if (data.dtype() == dtype || !ir::is_integer(data.dtype()) || !ir::is_integer(dtype)) return;
+  const auto range = range_of(dtype);
+  const auto check = [&]<typename T>(std::span<const T> numbers) {
+    for (const T number : numbers) {
+      if (range.contains(number)) continue;
+      fail(std::string{what} + ": " + std::to_string(number) + " is no " + std::string{ir::name(dtype)} + ", but a " +
+               std::string{ir::name(data.dtype())},
+           site);
+    }
+  };
+  ir::dispatch(data.dtype(), [&]<typename T>() {
+    if constexpr (std::integral<T> && !std::same_as<T, bool>) check(data.as_slice<T>());
+  });
 }
 
 bool is_leaf(const Value& value) { return value.tape()->is_leaf; }

@@ -17,6 +17,8 @@ namespace burn::client {
 void check(const Value& value, int rank, bool is_kind, const char* kind_name, const char* op = nullptr,
            const Site& site = {});
 void check_single(const Value& value, const Site& site);  // throws unless it has one element
+// Throws if `data` and `dtype` are integers, and the dtype does not have one of the numbers; `what`: who asks.
+void check_whole(const TensorData& data, ir::DType dtype, const char* what, const Site& site);
 ir::Dims dims_of(std::span<const std::int64_t> dims, const char* op, const Site& site);  // not more than a rank can be
 std::int64_t dim_size(const Value& value, int dim, const char* op, const Site& site);
 bool is_leaf(const Value& value);

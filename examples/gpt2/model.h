@@ -11,7 +11,7 @@
 
 namespace gpt2 {
 
-using namespace burn;
+using namespace burn::prelude;
 
 // What a block keeps of the tokens that went through it: [batch, heads, length, model / heads].
 struct KeyValue {
@@ -40,13 +40,13 @@ struct Block {
       }
       *past = KeyValue{key, value};
     }
-    const auto y = module::attention<4>(query, key, value, std::nullopt, std::nullopt, {.is_causal = length > 1});
+    const auto y = burn::module::attention<4>(query, key, value, std::nullopt, std::nullopt, {.is_causal = length > 1});
     return project(y.swap_dims(1, 2).reshape<3>({batch, length, model}));
   }
 
   Tensor<3> forward(const Tensor<3>& input, std::optional<KeyValue>* past = nullptr) const {
     const auto x = input + attend(norm_1(input), past);
-    return x + contract(activation::gelu_approximate(expand(norm_2(x))));
+    return x + contract(burn::activation::gelu_approximate(expand(norm_2(x))));
   }
 };
 
@@ -86,7 +86,7 @@ struct Gpt2 {
   // [.., model] -> [.., vocabulary]
   template <int D>
   Tensor<D> logits(const Tensor<D>& hidden) const {
-    return module::linear(hidden, tokens.weight.val(), std::nullopt, LinearLayout::col);
+    return burn::module::linear(hidden, tokens.weight.val(), std::nullopt, burn::LinearLayout::col);
   }
 
   // The mean cross-entropy of `targets`, each the token after the one at its place in `text`: both [batch, length].
@@ -103,8 +103,9 @@ struct Gpt2Config {
   // Errors: sizes below 1; heads that do not divide the model.
   Gpt2 init(const Device& device) const {
     if (heads < 1 || layers < 1 || model % heads != 0) {
-      throw Error(StatusCode::invalid_argument, "Gpt2Config: " + std::to_string(layers) + " layers, " +
-                                                    std::to_string(heads) + " heads in " + std::to_string(model));
+      throw burn::Error(burn::StatusCode::invalid_argument, "Gpt2Config: " + std::to_string(layers) + " layers, " +
+                                                                std::to_string(heads) + " heads in " +
+                                                                std::to_string(model));
     }
     const double deviation = 0.02;
     const auto table = [&](std::int64_t rows) {

@@ -28,9 +28,9 @@ Tensor<2, Int> batch_of(const std::string& text, const Options& options, std::mt
 }
 
 DType product_dtype(const Options& options) {
-  const auto dtype = ir::parse_dtype(options.dtype);
+  const auto dtype = burn::ir::parse_dtype(options.dtype);
   if (dtype != DType::f32 && dtype != DType::bf16) {
-    throw Error(StatusCode::invalid_argument, "gpt2: the dtype is f32 or bf16, not " + options.dtype);
+    throw burn::Error(burn::StatusCode::invalid_argument, "gpt2: the dtype is f32 or bf16, not " + options.dtype);
   }
   return *dtype;
 }
@@ -67,7 +67,7 @@ class Progress {
   const Options& options_;
   std::vector<float>& losses_;
   std::ostream& out_;
-  PendingReads reads_;
+  burn::PendingReads reads_;
   Clock::time_point since_ = Clock::now();
   std::int64_t said_ = 0;
 };
@@ -77,7 +77,7 @@ class Progress {
 std::string read_text(const std::filesystem::path& path) {
   const auto file = std::filesystem::is_directory(path) ? path / "input.txt" : path;
   std::ifstream in(file, std::ios::binary);
-  if (!in) throw Error(StatusCode::not_found, "gpt2: cannot read " + file.string());
+  if (!in) throw burn::Error(burn::StatusCode::not_found, "gpt2: cannot read " + file.string());
   return {std::istreambuf_iterator<char>{in}, {}};
 }
 
@@ -88,10 +88,12 @@ double learning_rate(const Options& options, std::int64_t step) {
 }
 
 Trained train(const Options& options, const std::string& text, std::ostream& out) {
-  if (options.vocabulary < 256) throw Error(StatusCode::invalid_argument, "gpt2: bytes need a vocabulary of 256");
+  if (options.vocabulary < 256)
+    throw burn::Error(burn::StatusCode::invalid_argument, "gpt2: bytes need a vocabulary of 256");
   if (text.size() <= static_cast<std::size_t>(options.context)) {
-    throw Error(StatusCode::invalid_argument,
-                fmt::format("gpt2: a text of {} bytes is too short for a context of {}", text.size(), options.context));
+    throw burn::Error(
+        burn::StatusCode::invalid_argument,
+        fmt::format("gpt2: a text of {} bytes is too short for a context of {}", text.size(), options.context));
   }
   const DType dtype = product_dtype(options);
   const Device device = Device{options.device}.autodiff();
@@ -103,12 +105,12 @@ Trained train(const Options& options, const std::string& text, std::ostream& out
   out << fmt::format("{} parameters, products in {}\n", result.net.num_params(), options.dtype);
 
   auto optim = optim::AdamWConfig{.beta_2 = 0.95, .epsilon = 1e-8, .weight_decay = 0.1}.init<Gpt2>();
-  auto step = capture(device, [dtype, context = options.context](Gpt2& net, optim::Optimizer<Gpt2>& optim, Scalar lr,
-                                                                 const Tensor<2, Int>& bytes) {
-    const Autocast scope{dtype};
+  auto step = burn::capture(device, [dtype, context = options.context](Gpt2& net, optim::Optimizer<Gpt2>& optim,
+                                                                       Scalar lr, const Tensor<2, Int>& bytes) {
+    const burn::Autocast scope{dtype};
     const auto tokens = bytes.to_int();
     auto loss = net.loss(tokens.narrow(1, 0, context), tokens.narrow(1, 1, context));
-    auto gradients = GradientsParams::from_grads(loss.backward(), net);
+    auto gradients = optim::GradientsParams::from_grads(loss.backward(), net);
     (void)gradients.clip_norm(1);  // the norm that they had is not shown
     net = optim.step(lr, std::move(net), std::move(gradients));
     return loss;
@@ -123,7 +125,8 @@ Trained train(const Options& options, const std::string& text, std::ostream& out
   if (!options.losses.empty()) {
     std::ofstream file{options.losses};
     for (const float loss : result.losses) file << fmt::format("{:.6f}\n", loss);
-    if (!file.flush()) throw Error(StatusCode::unavailable, "gpt2: cannot write " + options.losses.string());
+    if (!file.flush())
+      throw burn::Error(burn::StatusCode::unavailable, "gpt2: cannot write " + options.losses.string());
   }
   return result;
 }
@@ -132,15 +135,15 @@ void write(const Options& options, const Gpt2& net, std::ostream& out) {
   const Device device{options.device};
   const std::vector<std::uint8_t> bytes(options.prompt.begin(), options.prompt.end());
   if (bytes.empty() || bytes.size() > static_cast<std::size_t>(options.context)) {
-    throw Error(StatusCode::invalid_argument,
-                fmt::format("gpt2: a prompt has 1 to {} bytes, this one {}", options.context, bytes.size()));
+    throw burn::Error(burn::StatusCode::invalid_argument,
+                      fmt::format("gpt2: a prompt has 1 to {} bytes, this one {}", options.context, bytes.size()));
   }
   const auto size = static_cast<std::int64_t>(bytes.size());
   const auto prompt = Tensor<2, Int>::from_data(TensorData(bytes, {1, size}), device).to_int();
   // Weights that nobody trains are cast once and for all.
   Generator generator{net.valid().to_dtype(product_dtype(options)), prompt, options.temperature};
   out << options.prompt;
-  PendingReads reads;
+  burn::PendingReads reads;
   for (std::int64_t i = 0; i < options.generate; ++i) {
     reads.add(generator.next(), [&](const TensorData& token) {
       const auto byte = token.as_slice<std::int64_t>()[0];

@@ -7,7 +7,7 @@
 
 namespace guide {
 
-using namespace burn;
+using namespace burn::prelude;
 
 struct MnistBatch {
   Tensor<3> images;        // [batch, 28, 28], of mean 0 and deviation 1 over all of MNIST

@@ -17,7 +17,7 @@ void infer(const Options& options) {
                        .init(device)
                        .load_record(Record::load(options.artifacts / "model.safetensors"));
   const auto batch = MnistBatcher{device}.batch({item});
-  const auto probabilities = activation::softmax(net.forward(batch.images), 1).to_data().to_vec<float>();
+  const auto probabilities = burn::activation::softmax(net.forward(batch.images), 1).to_data().to_vec<float>();
   const auto answer = std::max_element(probabilities.begin(), probabilities.end());
 
   std::cout << picture(item)

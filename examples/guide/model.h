@@ -6,7 +6,7 @@
 
 namespace guide {
 
-using namespace burn;
+using namespace burn::prelude;
 
 struct Net {
   nn::Conv2d conv1, conv2;
@@ -26,7 +26,7 @@ struct Net {
   }
 
   // What the learner calls, to train and to validate.
-  train::ClassificationOutput step(const MnistBatch& batch) const {
+  burn::train::ClassificationOutput step(const MnistBatch& batch) const {
     auto output = forward(batch.images);
     auto loss = nn::CrossEntropyLoss{}(output, batch.targets);
     return {loss, output, batch.targets};

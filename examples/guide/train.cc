@@ -35,14 +35,14 @@ Ended train(const Options& options) {
   const auto test_loader = loaders.build(unseen);
 
   const NetConfig config;
-  auto training = train::SupervisedTraining(options.artifacts, train_loader, test_loader)
+  auto training = burn::train::SupervisedTraining(options.artifacts, train_loader, test_loader)
                       .metrics(metric::Loss{}, metric::Accuracy{})
-                      .checkpoints(train::KeepLast{2})
-                      .interrupter(train::Interrupter::on_ctrl_c())
+                      .checkpoints(burn::train::KeepLast{2})
+                      .interrupter(burn::train::Interrupter::on_ctrl_c())
                       .epochs(options.epochs)
                       .seed(options.seed)
                       .summary();
-  if (options.resume) training.resume(train::latest);
+  if (options.resume) training.resume(burn::train::latest);
   Record record;
   std::future<double> right;
   const auto test = [&](const Net& net) {  // while the numbers of the last epoch are on their way
@@ -50,7 +50,7 @@ Ended train(const Options& options) {
     right = count_right(net, test_loader).into_scalar_async<double>();
   };
   auto net = config.init(device.autodiff());
-  const auto result = training.launch(train::Learner(std::move(net), optim::AdamConfig{}, options.lr), test);
+  const auto result = training.launch(burn::train::Learner(std::move(net), optim::AdamConfig{}, options.lr), test);
   if (result.interrupted()) return Ended::interrupted;
 
   config.save(options.artifacts / "net.json");

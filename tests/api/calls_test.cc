@@ -1,6 +1,7 @@
 // Every method and function of the tensor API called once, as a user does, through <burn/burn.h>. That it compiles is
 // the point; that the results have the shapes they should have is checked, too. names_test.cc holds this file to
 // tests/api/names.txt.
+#include <cmath>
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -322,6 +323,33 @@ TEST(EveryMethod, OfTensorData) {
   data.assert_within_range(5, 7);
   data.assert_within_range_inclusive(5, 6);
   EXPECT_THROW(data.assert_within_range(5, 6), Error);
+}
+
+TEST(EveryFunction, OfLinearAlgebra) {
+  const auto x = Tensor<3>::ones({2, 3, 4}, "cpu");
+  EXPECT_EQ(sizes(linalg::vector_norm(x, 2, 1)), (Sizes{2, 1, 4}));
+  EXPECT_EQ(sizes(linalg::vector_normalize(x, 2, 1)), (Sizes{2, 3, 4}));
+  EXPECT_EQ(sizes(linalg::cosine_similarity(x, x, 1)), (Sizes{2, 1, 4}));
+  EXPECT_EQ(sizes(linalg::diag(x)), (Sizes{2, 3}));
+  EXPECT_EQ(sizes(linalg::trace(x)), (Sizes{2, 1}));
+  EXPECT_EQ(sizes(linalg::outer(x, x)), (Sizes{2, 3, 4, 4}));
+  EXPECT_EQ(sizes(linalg::matvec(x, Tensor<2>::ones({2, 4}, "cpu"))), (Sizes{2, 3}));
+  const auto a = Tensor<3>::from_data({{{4, 1}, {1, 3}}}, "cpu"), b = Tensor<3>::ones({1, 2, 5}, "cpu");
+  EXPECT_EQ(sizes(std::get<1>(linalg::lu(a))), (Sizes{1, 2, 2}));
+  EXPECT_EQ(sizes(linalg::qr(a)), (Sizes{1, 2, 2}));
+  EXPECT_EQ(sizes(linalg::cholesky(a)), (Sizes{1, 2, 2}));
+  EXPECT_EQ(sizes(std::get<1>(linalg::svd(a))), (Sizes{1, 2}));
+  EXPECT_EQ(sizes(linalg::eigh(a).first), (Sizes{1, 2}));
+  EXPECT_EQ(sizes(linalg::solve(a, b)), (Sizes{1, 2, 5}));
+  const auto fit = linalg::lstsq(a, b);
+  EXPECT_EQ(sizes(fit.solution), (Sizes{1, 2, 5}));
+  EXPECT_EQ(sizes(fit.residuals), (Sizes{1, 5}));
+  EXPECT_EQ(sizes(linalg::inverse(a)), (Sizes{1, 2, 2}));
+  EXPECT_EQ(sizes(linalg::pinv(x)), (Sizes{2, 4, 3}));
+  EXPECT_NEAR(linalg::det(a).item(), 11, 1e-5);
+  EXPECT_NEAR(linalg::slogdet(a).second.item(), std::log(11), 1e-5);
+  EXPECT_EQ(sizes(linalg::matrix_power(a, 3)), (Sizes{1, 2, 2}));
+  EXPECT_EQ(sizes(linalg::matrix_exp(a)), (Sizes{1, 2, 2}));
 }
 
 }  // namespace

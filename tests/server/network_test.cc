@@ -1,6 +1,7 @@
 // The server over real sockets: whatever comes, the others are served, and what is gone is freed.
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <future>
 #include <random>
 #include <thread>
@@ -19,6 +20,7 @@
 #include "tests/proto/frames.h"
 #include "tests/server/process.h"
 #include "tests/session/programs.h"
+#include "tests/support/temp_folder.h"
 
 namespace burn::server {
 
@@ -259,6 +261,17 @@ TEST(BurnServer, SaysInOneSentenceWhyItDoesNotStart) {
   EXPECT_NE(why.find("\"tpu\""), std::string::npos) << why;
   EXPECT_NE(why.find("cpu, cuda, null"), std::string::npos) << why;
   EXPECT_EQ(unknown.wait(), 1);
+}
+
+TEST(BurnServer, ListensOnNoUnixSocketThatIsOff) {
+  const test::TempFolder folder;  // where a socket would be made
+  Process process{{"/usr/bin/env", "-C", folder.path().string(), BURN_SERVER, "--device", "null", "--ws", "127.0.0.1:0",
+                   "--grpc", "off", "--unix", "off", "--grpc-unix", "off"}};
+  EXPECT_EQ(process.read_line().rfind("listening ws://", 0), 0u);
+  process.send(SIGTERM);
+  EXPECT_EQ(process.read_line(), "") << "there is no other socket";
+  EXPECT_EQ(process.wait(), 0);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(BurnServer, TakesSizesWithUnitsAndNothingElse) {

@@ -128,7 +128,7 @@ TEST_F(LocalSessionTest, ClosingCancelsWhatIsLeft) {
   EXPECT_FAILS(sync(), cancelled, "closed");
 }
 
-TEST_F(LocalSessionTest, PausesAfterTheCallItIsAtUntilThereIsAnother) {
+TEST_F(LocalSessionTest, PausesAfterTheCallItIsAtUntilTheSameThreadMakesAnother) {
   Gate gate;
   device_->on_run = [&](const ir::Program&) {
     gate.pass();
@@ -139,14 +139,43 @@ TEST_F(LocalSessionTest, PausesAfterTheCallItIsAtUntilThereIsAnother) {
   run({.program = 1, .inputs = {1, 1}, .first_output = 2});
   run({.program = 1, .inputs = {1, 1}, .first_output = 3});
   gate.await(1);
-  auto pausing = std::async(std::launch::async, [&] { session_->pause(); });
-  EXPECT_EQ(pausing.wait_for(std::chrono::milliseconds{20}), std::future_status::timeout);
-  gate.open();
-  pausing.get();
-  std::this_thread::sleep_for(std::chrono::milliseconds{20});
+  std::thread opening{[&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds{20});
+    gate.open();
+  }};
+  session_->pause();
+  opening.join();
+  auto other = std::async(std::launch::async, [&] { return read(2); });
+  EXPECT_EQ(other.wait_for(std::chrono::milliseconds{20}), std::future_status::timeout);
   EXPECT_EQ(device_->runs, 1);
   EXPECT_TRUE(read(3).ok());
   EXPECT_EQ(device_->runs, 2);
+  EXPECT_TRUE(other.get().ok());
+}
+
+TEST_F(LocalSessionTest, PausedItGoesOnForOtherThreadsAfterAWhile) {
+  write(1, {1}, {1});
+  session_->pause();
+  EXPECT_TRUE(std::async(std::launch::async, [&] { return read(1); }).get().ok());
+}
+
+TEST_F(LocalSessionTest, StoppedItAnswersOtherThreadsLate) {
+  write(1, {1}, {1});
+  session_->begin_stop();
+  session_->stop();
+  EXPECT_FAILS(session_->run({}), cancelled, "closed");
+  EXPECT_FAILS(read(1).status(), cancelled, "closed");
+  std::promise<Status> promise;
+  std::thread{[&] {
+    EXPECT_TRUE(session_->health().ok());
+    EXPECT_TRUE(session_->run({}).ok());
+    session_->sync([&](Status status) { promise.set_value(std::move(status)); });
+  }}.join();
+  auto answer = promise.get_future();
+  EXPECT_EQ(answer.wait_for(std::chrono::milliseconds{50}), std::future_status::timeout);
+  session_->close();
+  EXPECT_FAILS(answer.get(), cancelled, "closed");
+  EXPECT_EQ(device_->in_use, 0u);
 }
 
 TEST_F(LocalSessionTest, ClosesAlsoWhenItIsPaused) {

@@ -123,7 +123,7 @@ bool Engine::has_enough() {
 
 void Engine::start_afresh() {
   if (options_.checkpoints) checkpoints_.clear();
-  seed_ = options_.seed.value_or(device_.state()->random_stream().seed);
+  seed_ = options_.seed.value_or(device_.state()->sent_random_state().seed);
 }
 
 void Engine::resume(const Resume& from) {
@@ -151,7 +151,7 @@ void Engine::resume(const Resume& from) {
 
 void Engine::seed_epoch() {
   if (resumed_stream_)
-    device_.state()->set_random_stream(*resumed_stream_);
+    device_.state()->continue_random_state(*resumed_stream_);
   else
     device_.seed(seed_of_epoch(seed_, epoch_));
   resumed_stream_.reset();
@@ -175,7 +175,7 @@ bool Engine::train_epoch() {
     stopped = accumulated_ == 0 && options_.interrupter.should_stop();
   }
   if (accumulated_ > 0) apply_gradients();
-  stream_ = device_.state()->random_stream();  // before batches that nobody takes are thrown away
+  stream_ = device_.state()->sent_random_state();  // before batches that nobody takes are thrown away
   work_.end();
   pass.all_sent();
   if (stopped) pass.finish();
@@ -293,7 +293,7 @@ void Engine::save(bool interrupted) {
                       .items = interrupted && batches_ > 0 ? train_metrics_.items() : 0,
                       .seed = static_cast<std::int64_t>(seed_),
                       .stream_seed = static_cast<std::int64_t>(stream_.seed),
-                      .stream_offset = static_cast<std::int64_t>(stream_.offset),
+                      .stream_offset = static_cast<std::int64_t>(stream_.position),
                       .metrics = names(train_metrics_)};
   auto records = asked_ ? *std::exchange(asked_, std::nullopt) : ask_records();
   checkpoint.model = std::move(records.model);

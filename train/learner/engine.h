@@ -68,12 +68,12 @@ class Engine {
   std::int64_t epoch_ = 1;
   std::int64_t batches_ = 0;  // of this epoch that have been trained on
   optim::GradientsAccumulator gradients_;
-  std::int64_t accumulated_ = 0;                        // batches in it
-  std::optional<client::RandomStream> resumed_stream_;  // where an interrupted epoch goes on
-  client::RandomStream stream_;                         // after the last step
-  std::optional<Pass> train_pass_;                      // of this epoch: over at the latest when validation is
-  std::optional<DeviceRecords> asked_;                  // for the checkpoint at the end of the epoch
-  std::function<void()> at_end_;                        // until it is called
+  std::int64_t accumulated_ = 0;               // batches in it
+  std::optional<RandomState> resumed_stream_;  // where an interrupted epoch goes on
+  RandomState stream_;                         // after the last step
+  std::optional<Pass> train_pass_;             // of this epoch: over at the latest when validation is
+  std::optional<DeviceRecords> asked_;         // for the checkpoint at the end of the epoch
+  std::function<void()> at_end_;               // until it is called
   std::exception_ptr at_end_failed_;
   std::int64_t skipped_ = 0;  // steps
   double train_seconds_ = 0, valid_seconds_ = 0;

@@ -1,4 +1,5 @@
-# Compiles SOURCE, which must fail, and looks for every line "// refused: TEXT" of it among the errors.
+# Compiles SOURCE, which must fail, and looks for every line "// refused: TEXT" of it among the errors. With
+# LINES_PER_ERROR, what the compiler says must not be longer, taken together.
 set(every_error "")
 if(COMPILER_ID MATCHES "Clang")
   set(every_error "-ferror-limit=0")
@@ -21,3 +22,13 @@ foreach(line IN LISTS wanted)
     message(SEND_ERROR "not refused: ${text}\n${errors}")
   endif()
 endforeach()
+if(LINES_PER_ERROR)
+  string(REGEX MATCHALL "error: " found "${errors}")
+  string(REGEX MATCHALL "\n" lines "${errors}")
+  list(LENGTH found error_count)
+  list(LENGTH lines line_count)
+  math(EXPR most "${error_count} * ${LINES_PER_ERROR}")
+  if(line_count GREATER most)
+    message(SEND_ERROR "${line_count} lines for ${error_count} errors:\n${errors}")
+  endif()
+endif()

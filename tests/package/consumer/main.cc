@@ -5,7 +5,7 @@
 
 #include <burn/burn.h>
 
-using namespace burn;
+using namespace burn::prelude;
 
 namespace {
 

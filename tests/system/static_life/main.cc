@@ -6,7 +6,8 @@
 
 #include "tests/system/static_life/devices.h"
 
-using namespace burn;
+using namespace burn::prelude;
+namespace test = burn::test;
 
 int main(int argc, char** argv) {
   const char* end = argc > 1 ? argv[1] : "return";
