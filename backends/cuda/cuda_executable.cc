@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "backends/plan/guards.h"
 #include "backends/plan/recompute.h"
 #include "backends/run_args.h"
 #include "base/settings.h"
@@ -46,7 +47,6 @@ Result<std::unique_ptr<CudaExecutable>> CudaExecutable::make(const ir::Program& 
       made->scalars_.emplace_back(scalar->slot, scalar->dtype);
   }
   made->find_dependencies();
-  made->kept_ = kept_outputs(made->program_);
   return made;
 }
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "backends/cuda/program_emitter.h"
-#include "backends/plan/guards.h"
 #include "backends/plan/plan.h"
 
 namespace burn::backends::cuda {
@@ -25,8 +24,6 @@ class CudaExecutable final : public Executable {
   // The scalars of the program by slot.
   const std::vector<std::pair<std::int64_t, ir::DType>>& scalars() const { return scalars_; }
   bool reads_bindings() const { return !scalars_.empty() || program_.random_blocks > 0 || !lowered_.commits.empty(); }
-  // What is left of a run that ends early.
-  std::span<const KeptOutput> kept() const { return kept_; }
 
   // Marks the inputs that an output is computed from, and the checks that look at what it is computed from.
   const std::vector<bool>& inputs_of(std::size_t output) const { return inputs_of_[output]; }
@@ -51,7 +48,6 @@ class CudaExecutable final : public Executable {
   std::vector<Kernel> kernels_;
   std::vector<std::pair<std::int64_t, ir::DType>> scalars_;
   std::vector<std::vector<bool>> inputs_of_, checks_of_;  // per output
-  std::vector<KeptOutput> kept_;
 };
 
 }  // namespace burn::backends::cuda

@@ -56,9 +56,6 @@ class CudaStream final : public Stream {
                                                RunResult& result);
   Result<RunMemory> memory_of_run(const CudaExecutable& executable, const RunArgs& args,
                                   const std::vector<BufferPtr>& outputs, CUdeviceptr arena);
-  // What guarded outputs were before the run; the others fail.
-  RunResult end_early(const CudaExecutable& executable, const RunArgs& args, const Status& why);
-  Result<BufferPtr> filled(const ir::TensorType& type, const ir::Constant& number);
   // What a run is given beside its buffers.
   struct Bound {
     std::vector<std::uint64_t> words;  // as the device reads them: bindings

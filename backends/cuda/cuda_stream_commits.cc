@@ -1,11 +1,8 @@
 // What a run is given besides its buffers: numbers, and for each Commit whether the inputs that it covers are there.
 // And what is left of a run that ends early.
-#include <algorithm>
-#include <cstring>
 #include <set>
 
 #include "backends/cuda/cuda_stream.h"
-#include "backends/failures.h"
 #include "backends/run_args.h"
 
 namespace burn::backends::cuda {
@@ -53,42 +50,6 @@ void CudaStream::bind_commit(Bound& bound, const LoweredCommit& commit, const Ru
     }
   }
   bound.words[word] = is_sound ? 1 : 0;
-}
-
-RunResult CudaStream::end_early(const CudaExecutable& executable, const RunArgs& args, const Status& why) {
-  const auto& program = executable.program();
-  RunResult result;
-  result.stopped = why;
-  result.outputs.resize(program.outputs.size());
-  result.failures.assign(program.outputs.size(), std::make_shared<const Status>(why));
-  for (const auto& [k, input, number] : executable.kept()) {
-    Result<BufferPtr> buffer = BufferPtr{};
-    if (input < 0)
-      buffer = filled(program.type_of(program.outputs[k]), *number);
-    else if (const auto i = static_cast<std::size_t>(input); !args.failures.empty() && args.failures[i])
-      result.failures[k] = args.failures[i];
-    else
-      buffer = args.inputs[i];
-    if (!buffer.ok() || !*buffer) continue;
-    result.outputs[k] = *std::move(buffer);
-    result.failures[k] = nullptr;
-  }
-  return result;
-}
-
-Result<BufferPtr> CudaStream::filled(const ir::TensorType& type, const ir::Constant& number) {
-  const auto element = element_of_bits(number.dtype, static_cast<std::uint64_t>(number.bits()));
-  const auto bytes = type.num_bytes();
-  if (element != 0) {
-    const auto size = ir::size_of(type.dtype);
-    std::vector<std::byte> elements(bytes);
-    for (std::size_t at = 0; at < bytes; at += size) std::memcpy(elements.data() + at, &element, size);
-    return upload(SharedBytes::own(std::move(elements)));
-  }
-  BURN_TRY(auto buffer, memory_->allocate(bytes));
-  if (bytes > 0)
-    BURN_RETURN_IF_ERROR(check(driver().cuMemsetD8Async(buffer->address(), 0, bytes, stream_), "cuMemsetD8Async"));
-  return BufferPtr(std::move(buffer));
 }
 
 }  // namespace burn::backends::cuda

@@ -69,11 +69,13 @@ Result<RunResult> CudaStream::run(const std::shared_ptr<Executable>& executable,
   const auto buffers = output_buffers(program, args, result);
   const auto& lowered = program.lowered();
   auto arena = arena_.at_least(*memory_, lowered.arena.bytes);
-  if (!program.kept().empty()) {
+  if (!program.lowered().commits.empty()) {
+    const auto end = [&](const Status& why) {
+      return ended_early(program.program(), args, why, [this](SharedBytes bytes) { return upload(std::move(bytes)); });
+    };
     const auto none = std::ranges::find(buffers, nullptr);
-    if (none != buffers.end())
-      return end_early(program, args, *result.failures[static_cast<std::size_t>(none - buffers.begin())]);
-    if (!arena.ok()) return end_early(program, args, at_node(arena.status(), program.program().nodes.back()));
+    if (none != buffers.end()) return end(*result.failures[static_cast<std::size_t>(none - buffers.begin())]);
+    if (!arena.ok()) return end(at_node(arena.status(), program.program().nodes.back()));
   }
   const auto left_out = fail_without_memory(program, buffers, result);
   if (!arena.ok()) {
