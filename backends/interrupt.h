@@ -40,10 +40,10 @@ class Interrupt {
   Status why() const;
 
  private:
-  const Interrupt* outer_ = nullptr;
   std::atomic<bool> requested_ = false;
   std::atomic<std::int64_t> deadline_ = 0;
   std::chrono::milliseconds limit_{0};
+  const Interrupt* outer_ = nullptr;
 };
 
 // What throw_if_interrupted() throws. Not a std::exception, so that nobody takes it for a failure of its own.

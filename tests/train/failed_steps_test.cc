@@ -7,6 +7,7 @@
 
 #include "client/autocast.h"
 #include "client/capture/capture.h"
+#include "client/tensor/linalg.h"
 #include "nn/nn.h"
 #include "tests/support/error_of.h"
 #include "train/train.h"
@@ -51,6 +52,11 @@ Batch batch(const Device& device, int step, bool is_bad = false) {
   return {Tensor<1, Int>::from_data(TensorData(words, {12}), device),
           Tensor<1, Int>::from_data(TensorData(targets, {12}), device)};
 }
+
+struct Whitening {
+  Param<2> matrix;
+  BURN_MODULE(Whitening, matrix)
+};
 
 // Every optimizer that keeps something, and one that does not.
 std::vector<std::pair<std::string, optim::ModuleOptimizer>> optimizers() {
@@ -226,10 +232,6 @@ TEST_F(FailedSteps, LeaveTheFactorOfLossScalingAlone) {
 }
 
 TEST_F(FailedSteps, MayBeThoseOfAMatrixWithoutAnAnswer) {
-  struct Whitening {
-    Param<2> matrix;
-    BURN_MODULE(Whitening, matrix)
-  };
   Whitening net{Tensor<2>::from_data({{2, 0}, {0, 3}}, device)};
   auto optim = optim::AdamConfig{}.init<Whitening>();
   const auto step = [&](const Tensor<2>& x) {
