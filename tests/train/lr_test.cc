@@ -1,9 +1,11 @@
 // Learning rates, against the reference vectors and by hand.
 #include <cmath>
+#include <limits>
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "tests/support/error_of.h"
 #include "tests/train/vectors.h"
 #include "train/lr/compose.h"
 
@@ -105,6 +107,35 @@ TEST(LearningRate, ANumberIsASchedule) {
 }
 
 TEST(LearningRate, OverNoStepsIsAnError) { EXPECT_THROW((void)(lr::Cosine{.initial = 1, .steps = 0}.at(0)), Error); }
+
+TEST(LearningRate, ThatIsNoneIsRefusedByEverySchedule) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN(), kInfinity = std::numeric_limits<double>::infinity();
+  for (const auto& [bad, text] :
+       std::vector<std::pair<double, const char*>>{{-0.1, "-0.1"}, {kNan, "nan"}, {kInfinity, "inf"}}) {
+    const auto wrong = std::string{" is "} + text + ", must be at least 0 and finite";
+    const auto said = [](auto schedule) { return test::error_of([&] { (void)schedule.at(1); }); };
+    EXPECT_EQ(said(lr::Constant{.rate = bad}), "lr::Constant: rate" + wrong);
+    EXPECT_EQ(said(lr::Linear{.initial = bad, .steps = 2}), "lr::Linear: initial" + wrong);
+    EXPECT_EQ(said(lr::Linear{.final_lr = bad, .steps = 2}), "lr::Linear: final_lr" + wrong);
+    EXPECT_EQ(said(lr::Cosine{.initial = bad, .steps = 2}), "lr::Cosine: initial" + wrong);
+    EXPECT_EQ(said(lr::Cosine{.min_lr = bad, .steps = 2}), "lr::Cosine: min_lr" + wrong);
+    EXPECT_EQ(said(lr::Exponential{.initial = bad}), "lr::Exponential: initial" + wrong);
+    EXPECT_EQ(said(lr::Exponential{.gamma = bad}), "lr::Exponential: gamma" + wrong);
+    EXPECT_EQ(said(lr::Step{.initial = bad}), "lr::Step: initial" + wrong);
+    EXPECT_EQ(said(lr::Step{.gamma = bad}), "lr::Step: gamma" + wrong);
+    EXPECT_EQ(said(lr::Noam{.factor = bad}), "lr::Noam: factor" + wrong);
+    EXPECT_EQ(test::error_of([&] { (void)lr::Scheduler{bad}; }), "lr::Constant: rate" + wrong);
+    struct Own {
+      double rate;
+      double at(std::int64_t) const { return rate; }
+    };
+    EXPECT_EQ(said(lr::Scheduler{Own{bad}}), "the schedule: the learning rate of step 1" + wrong);
+  }
+  EXPECT_EQ(test::error_of([] { (void)(lr::Exponential{.gamma = 10}.at(400)); }),
+            "lr::Exponential: the learning rate of step 400 is inf, must be at least 0 and finite");
+  EXPECT_THROW((void)(lr::Composed{{1e200, 1e200}}.at(0)), Error);
+  EXPECT_EQ(lr::Constant{.rate = 0}.at(0), 0);
+}
 
 }  // namespace
 }  // namespace burn

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "train/lr/check_rate.h"
 
 namespace burn::lr {
 namespace {
@@ -24,8 +25,11 @@ double Composed::at(std::int64_t step) const {
     sum += rate;
     product *= rate;
   }
-  if (reduction_ == SchedulerReduction::prod) return product;
-  return reduction_ == SchedulerReduction::sum ? sum : sum / static_cast<double>(schedulers_.size());
+  const double rate = reduction_ == SchedulerReduction::prod  ? product
+                      : reduction_ == SchedulerReduction::sum ? sum
+                                                              : sum / static_cast<double>(schedulers_.size());
+  check_rate("lr::Composed", rate);
+  return rate;
 }
 
 Sequential::Sequential(std::vector<Scheduler> schedulers, std::vector<std::int64_t> milestones)

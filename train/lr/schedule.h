@@ -1,5 +1,6 @@
 // Learning rates over the steps of a training. Plain values: step() gives the rate of the next step, at(i) that of the
-// i-th, counted from 0. to_json() and from_json() keep everything, the steps done included.
+// i-th, counted from 0. to_json() and from_json() keep everything, the steps done included. Errors (thrown) of both: a
+// rate or factor that is negative, infinite or NaN, by its name.
 //
 //   lr::Cosine schedule{.initial = 1e-3, .steps = 1000};
 //   net = optim.step(schedule.step(), std::move(net), grads);
@@ -24,7 +25,7 @@ struct Constant {
   std::int64_t done = 0;
   BURN_CONFIG(Constant, rate, done)
 
-  double at(std::int64_t) const { return rate; }
+  double at(std::int64_t step) const;
   double step() { return at(done++); }
 };
 

@@ -1,5 +1,9 @@
 #include "train/lr/scheduler.h"
 
+#include <cmath>
+
+#include "train/lr/check_rate.h"
+
 namespace burn::lr {
 namespace {
 
@@ -9,6 +13,13 @@ struct SchedulerRecord {
 };
 
 }  // namespace
+
+double Scheduler::at(std::int64_t step) const {
+  const double rate = at_(step);
+  if (!(rate >= 0 && std::isfinite(rate)))
+    check_rate("the schedule", rate, {}, "the learning rate of step " + std::to_string(step));
+  return rate;
+}
 
 std::string Scheduler::to_record() const { return SchedulerRecord{.done = done_}.to_json(); }
 
