@@ -142,6 +142,34 @@ TEST_F(Training, InterruptedInTheMiddleOfAnEpochAndResumedGivesTheSameNumbers) {
   expect_same(interrupt_and_resume(Split::train, 2, 20), whole);
 }
 
+TEST_F(Training, InterruptedInTheFirstEpochAndResumedGivesTheSameNumbers) {
+  const auto whole = training().launch(learner());
+  expect_same(interrupt_and_resume(Split::train, 1, 10), whole);
+}
+
+TEST_F(Training, InterruptedBeforeTheFirstStepAndResumedGivesTheSameNumbers) {
+  const auto whole = training().launch(learner());
+  for (int i = 0; i < 2; ++i) {  // also when it is interrupted there again
+    renderer = std::make_shared<StoppingRenderer>();
+    renderer->interrupter.stop("early");
+    auto stopped = training();
+    if (i > 0) stopped.resume(train::latest);
+    EXPECT_TRUE(stopped.launch(learner()).interrupted());
+    EXPECT_THAT(renderer->messages, ElementsAre("interrupted before epoch 1 (early); resume goes on from there"));
+  }
+  renderer = std::make_shared<StoppingRenderer>();
+  expect_same(training().resume(train::latest).launch(learner()), whole);
+}
+
+TEST_F(Training, InterruptedWithoutCheckpointsSaysThatThereIsNone) {
+  renderer->interrupter.stop("early");
+  EXPECT_TRUE(training().checkpoints(std::nullopt).launch(learner()).interrupted());
+  EXPECT_THAT(renderer->messages,
+              ElementsAre("interrupted before epoch 1 (early); there is no checkpoint of it to resume from"));
+  EXPECT_THAT(test::error_of([&] { (void)training().resume(train::latest).launch(learner()); }),
+              HasSubstr("no checkpoint in " + (folder / "run").string()));
+}
+
 TEST_F(Training, InterruptedWhileValidatingAndResumedGivesTheSameNumbers) {
   const auto whole = training().launch(learner());
   expect_same(interrupt_and_resume(Split::valid, 3, 10), whole);

@@ -93,7 +93,8 @@ StopReason Engine::train() {
   for (; epoch_ <= options_.epochs; ++epoch_) {
     const bool stopped_before = options_.interrupter.should_stop();
     if (stopped_before || !train_epoch() || !validate_epoch()) {
-      if (!stopped_before && options_.checkpoints) save(true);
+      // Before an epoch the end of the last one is on disk, but before the first there is none.
+      if (options_.checkpoints && (!stopped_before || (epoch_ == 1 && !options_.resume))) save(true);
       tell_interruption(!stopped_before);
       return StopReason::interrupted;
     }
@@ -139,6 +140,8 @@ void Engine::resume(const Resume& from) {
   if (state.interrupted) {
     epoch_ = state.epoch;
     batches_ = state.batches;
+  }
+  if (batches_ > 0) {  // else the epoch had not begun
     resumed_stream_ = {static_cast<std::uint64_t>(state.stream_seed), static_cast<std::uint64_t>(state.stream_offset)};
     load_gathered(checkpoint.metrics, state.items, train_metrics_);
   }
@@ -274,7 +277,7 @@ void Engine::save(bool interrupted) {
   checkpoint.state = {.epoch = epoch_,
                       .interrupted = interrupted,
                       .batches = interrupted ? batches_ : 0,
-                      .items = interrupted ? train_metrics_.items() : 0,
+                      .items = interrupted && batches_ > 0 ? train_metrics_.items() : 0,
                       .seed = static_cast<std::int64_t>(seed_),
                       .stream_seed = static_cast<std::int64_t>(stream_.seed),
                       .stream_offset = static_cast<std::int64_t>(stream_.offset),
@@ -284,7 +287,7 @@ void Engine::save(bool interrupted) {
   checkpoint.optimizer = std::move(records.optimizer);
   checkpoint.scheduler = scheduler_.to_record();
   checkpoint.metrics = to_record(history_);
-  if (interrupted) save_gathered(train_metrics_, checkpoint.metrics);
+  if (interrupted && batches_ > 0) save_gathered(train_metrics_, checkpoint.metrics);
   checkpoints_.save(checkpoint);
   if (!interrupted) checkpoints_.keep_only(kept_epochs(strategies_, train_metrics_, history_));
 }
@@ -293,7 +296,7 @@ void Engine::tell_interruption(bool inside_epoch) {
   auto text = inside_epoch ? fmt::format("interrupted in epoch {} after {} batches", epoch_, batches_)
                            : fmt::format("interrupted before epoch {}", epoch_);
   if (const auto reason = options_.interrupter.reason(); !reason.empty()) text += " (" + reason + ")";
-  if (options_.checkpoints) text += "; resume goes on from there";
+  text += options_.checkpoints ? "; resume goes on from there" : "; there is no checkpoint of it to resume from";
   renderer_->message(text);
 }
 

@@ -3,7 +3,7 @@
 //   auto training = train::SupervisedTraining(artifact_dir, train_loader, valid_loader)
 //                       .metrics(metric::Accuracy{}, metric::Loss{})
 //                       .checkpoints(train::KeepLast{2}, train::KeepBest{.metric = "Loss"})
-//                       .early_stopping({.metric = "Loss", .split = Split::valid, .patience = 3})
+//                       .early_stopping({.metric = "Loss", .split = train::Split::valid, .patience = 3})
 //                       .epochs(10)
 //                       .summary();
 //   auto result = training.launch(train::Learner(NetConfig{}.init(device), optim::AdamConfig{}, 1e-3));
@@ -78,7 +78,9 @@ class SupervisedTraining {
   // Ends the training when a metric gets no better; result.best() is the epoch before that.
   SupervisedTraining& early_stopping(EarlyStopping rule) { return set(options_.early_stopping, std::move(rule)); }
   // Goes on from a checkpoint as if there had been no stop: same shuffles, same random numbers, same losses. One that
-  // has all its epochs, or that early stopping would have stopped, does not train any further.
+  // has all its epochs, or that early stopping would have stopped, does not train any further. An interrupted training
+  // has a checkpoint of that moment, however early it came. Errors, of launch(): NOT_FOUND when the folder has no
+  // checkpoint.
   SupervisedTraining& resume(std::int64_t epoch) { return set(options_.resume, Resume{epoch}); }
   SupervisedTraining& resume(Latest) { return set(options_.resume, Resume{}); }
   // Each epoch's random numbers on the device (dropout) follow from this seed and the epoch. Without: from the

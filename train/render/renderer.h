@@ -6,11 +6,9 @@
 #include <string_view>
 #include <vector>
 
-namespace burn {
+namespace burn::train {
 
 enum class Split { train, valid };
-
-namespace train {
 
 std::string_view name(Split split);  // "train", "valid"
 
@@ -65,5 +63,8 @@ class SilentRenderer : public Renderer {
   void summary(const std::vector<MetricSummary>&) override {}
 };
 
-}  // namespace train
+}  // namespace burn::train
+
+namespace burn {
+using train::Split;  // its former place; deprecated
 }  // namespace burn
