@@ -139,6 +139,10 @@ void CaptureEngine::replay(const CaptureState& result) {
     const auto& storage =
         source.from == Source::From::output ? outputs[source.index] : arguments_[source.index]->storage();
     const Value value{storage, source.is_autodiff};
+    if (source.same_leaf_as >= 0) {
+      const auto earlier = static_cast<std::size_t>(source.same_leaf_as), count = form.lasting.size();
+      return changed(earlier < count ? arguments_[earlier] : result.values()[earlier - count]);
+    }
     return source.is_leaf ? require_grad(value) : value;
   };
   // All are made before one is assigned: arguments may have changed places.
@@ -222,6 +226,24 @@ CaptureEngine::Source CaptureEngine::source_of(const Value& value, const Capture
   return source;
 }
 
+std::vector<CaptureEngine::Source> CaptureEngine::sources_of(const std::vector<Value*>& values,
+                                                             const CapturedRun& captured) const {
+  std::vector<Source> sources;
+  std::unordered_map<const TapeNode*, std::size_t> leaves;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    sources.push_back(source_of(*values[i], captured));
+    if (!sources.back().is_leaf) continue;
+    const auto [first, is_first] = leaves.try_emplace(values[i]->tape().get(), i);
+    if (!is_first) sources.back().same_leaf_as = static_cast<std::int64_t>(first->second);
+  }
+  return sources;
+}
+
+const Value& CaptureEngine::changed(const Value* holder) const {
+  const auto found = std::ranges::find(changes_, holder, [](const auto& change) { return change.first; });
+  return found == changes_.end() ? *holder : found->second;
+}
+
 CaptureEngine::Form CaptureEngine::form_of(const CaptureLog& log, const CapturedRun& captured,
                                            const CaptureState& lasting, const CaptureState& result) const {
   Form form;
@@ -229,8 +251,12 @@ CaptureEngine::Form CaptureEngine::form_of(const CaptureLog& log, const Captured
   std::unordered_map<proto::TensorId, std::size_t> argument_of;
   for (std::size_t i = 0; i < ids_.size(); ++i) argument_of.try_emplace(ids_[i], i);
   for (const auto id : captured.run.inputs) form.inputs.push_back(argument_of.at(id));
-  for (const Value* value : lasting.values()) form.lasting.push_back(source_of(*value, captured));
-  for (const Value* value : result.values()) form.result.push_back(source_of(*value, captured));
+  auto holders = lasting.values();
+  holders.insert(holders.end(), result.values().begin(), result.values().end());
+  const auto sources = sources_of(holders, captured);
+  const auto middle = sources.begin() + static_cast<std::ptrdiff_t>(lasting.values().size());
+  form.lasting.assign(sources.begin(), middle);
+  form.result.assign(middle, sources.end());
   form.given = log.given();
   form.events = log.events();
   form.scalars = captured.run.scalars;

@@ -54,6 +54,7 @@ class CaptureEngine {
     enum class From { nothing, argument, output } from = From::nothing;
     std::size_t index = 0;
     bool is_autodiff = false, is_leaf = false;
+    std::int64_t same_leaf_as = -1;  // an earlier one of the lasting and the result's: a parameter at several places
     friend bool operator==(const Source&, const Source&) = default;
   };
   // What was recorded, free of the numbers and tensors of the call.
@@ -83,6 +84,8 @@ class CaptureEngine {
   bool has_types(const std::vector<ir::TensorType>& types) const;
   std::size_t first_alias(std::size_t argument) const { return static_cast<std::size_t>(aliases_[argument]); }
   Source source_of(const Value& value, const CapturedRun& captured) const;
+  std::vector<Source> sources_of(const std::vector<Value*>& values, const CapturedRun& captured) const;
+  const Value& changed(const Value* holder) const;  // what a replay has for a Value, so far
   Form form_of(const CaptureLog& log, const CapturedRun& captured, const CaptureState& lasting,
                const CaptureState& result) const;
   std::vector<std::int32_t> dropped_of(const Form& form) const;
