@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -99,6 +100,19 @@ consteval std::size_t fields_with_tensors() {
 template <typename T>
 consteval bool is_aggregate_with_tensors() {
   return fields_with_tensors<T>() > 0;
+}
+
+// The name in a list's entry: that of BURN_SKIP(field), too.
+consteval std::string_view name_in(std::string_view entry) {
+  const auto open = entry.rfind('(');
+  if (open != std::string_view::npos) entry = entry.substr(open + 1, entry.find(')') - open - 1);
+  return entry;
+}
+// `listed` ends with a null pointer.
+consteval bool is_listed_once(const char* const* listed, std::string_view entry) {
+  int count = 0;
+  for (; *listed != nullptr; ++listed) count += name_in(*listed) == name_in(entry) ? 1 : 0;
+  return count == 1;
 }
 
 // How many places of an aggregate a listed field accounts for.

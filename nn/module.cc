@@ -1,11 +1,12 @@
 #include "nn/module.h"
 
+#include <algorithm>
 #include <atomic>
-#include <ostream>
 #include <set>
 
 #include "base/error.h"
 #include "client/tensor/untyped.h"
+#include "nn/tied.h"
 
 namespace burn {
 
@@ -16,46 +17,6 @@ ParamId new_param_id() {
 
 namespace nn::detail {
 namespace {
-
-// Keeps the dotted path of the field being visited; a parameter without a tensor is an error that says which.
-class PathVisitor : public SlotVisitor {
- public:
-  void enter(std::string_view name, std::string_view) override {
-    lengths_.push_back(path_.size());
-    append(name);
-  }
-  void leave() override {
-    path_.resize(lengths_.back());
-    lengths_.pop_back();
-  }
-  void slot(std::string_view name, Slot& slot) override {
-    const auto length = path_.size();
-    append(name);
-    client::fail_if_empty(slot.value, path_.c_str(), {});
-    visit(path_, slot);
-    path_.resize(length);
-  }
-
- private:
-  virtual void visit(const std::string& path, Slot& slot) = 0;
-  void append(std::string_view name) {
-    if (!path_.empty() && !name.empty()) path_ += '.';
-    path_ += name;
-  }
-
-  std::string path_;
-  std::vector<std::size_t> lengths_;
-};
-
-class CallingVisitor final : public PathVisitor {
- public:
-  explicit CallingVisitor(const std::function<void(const std::string&, Slot&)>& body) : body_(body) {}
-
- private:
-  void visit(const std::string& path, Slot& slot) override { body_(path, slot); }
-
-  const std::function<void(const std::string&, Slot&)>& body_;
-};
 
 const char* kind_name(ir::DType dtype) {
   return ir::is_floating(dtype) ? Float::kName : ir::is_bool(dtype) ? Bool::kName : Int::kName;
@@ -78,25 +39,57 @@ void check_fits(const std::string& path, const Slot& slot, const TensorData& dat
   }
 }
 
-// For walks that change a module. A plain tensor of a module may be empty: whoever made it knows when it is filled.
-class ChangeVisitor : public PathVisitor {
+// Meets the plain tensors of a module, which may be empty: they are filled later then.
+class TensorVisitor : public SlotVisitor {
  public:
+  explicit TensorVisitor(const std::function<void(client::Value&)>& body) : body_(body) {}
+  void enter(std::string_view, std::string_view) override {}
+  void leave() override {}
+  void slot(std::string_view, Slot&) override {}
   void tensor(client::Value& value) override {
-    if (value.has_value()) change(value);
+    if (value.has_value()) body_(value);
   }
 
  private:
-  void visit(const std::string&, Slot& slot) override { change(slot); }
-  virtual void change(Slot& slot) = 0;
-  virtual void change(client::Value& tensor) = 0;
+  const std::function<void(client::Value&)>& body_;
 };
 
-}  // namespace
-
-void for_each_slot(const Walk& walk, const std::function<void(const std::string&, Slot&)>& body) {
-  CallingVisitor visitor{body};
+void for_each_tensor(const Walk& walk, const std::function<void(client::Value&)>& body) {
+  TensorVisitor visitor{body};
   walk(visitor);
 }
+
+std::string quoted(const std::vector<std::string>& paths) {
+  std::string all;
+  for (const auto& path : paths) all += (all.empty() ? "\"" : ", \"") + path + '"';
+  return all;
+}
+
+// By whichever of its paths the record has a tensor. Where it has several, as of a module whose places were no one
+// parameter yet, they must be equal.
+TensorData find_in(const Record& record, const std::vector<std::string>& paths, const Slot& slot,
+                   const char* module_name) {
+  const TensorData* found = nullptr;
+  std::string found_by;
+  for (const auto& path : paths) {
+    const auto* data = record.find(path);
+    if (data == nullptr) continue;
+    if (found != nullptr &&
+        (found->type() != data->type() || !std::ranges::equal(found->as_bytes(), data->as_bytes()))) {
+      throw Error(StatusCode::invalid_argument, "load_record: \"" + found_by + "\" and \"" + path +
+                                                    "\" are one parameter of " + module_name +
+                                                    ", but other numbers in the record");
+    }
+    if (found != nullptr) continue;
+    found = data;
+    found_by = path;
+  }
+  if (found != nullptr) return *found;
+  throw Error(StatusCode::not_found, std::string{"load_record: the record has no tensor "} + quoted(paths) + " for " +
+                                         module_name + ", which needs " + ir::to_string(slot.value.type()));
+}
+
+}  // namespace
 
 Record record_of(const Walk& walk) {
   std::vector<Record::Read> reads;
@@ -109,17 +102,13 @@ Record record_of(const Walk& walk) {
 
 void load_record(const Walk& walk, const Record& record, const char* module_name) {
   std::set<std::string> used;
-  for_each_slot(walk, [&](const std::string& path, Slot& slot) {
-    if (!record.contains(path)) {
-      throw Error(StatusCode::not_found, std::string{"load_record: the record has no tensor \""} + path + "\" for " +
-                                             module_name + ", which needs " + ir::to_string(slot.value.type()));
-    }
-    const TensorData data = record.get(path);
-    check_fits(path, slot, data, module_name);
+  for_each_slot_with_paths(walk, [&](const std::vector<std::string>& paths, Slot& slot) {
+    const TensorData data = find_in(record, paths, slot, module_name);
+    check_fits(paths.front(), slot, data, module_name);
     const auto dtype = slot.value.dtype();
     const Device device{slot.value.device()};
     slot.put(client::from_data(data, {device, dtype}, dtype), slot.value.is_autodiff());
-    used.insert(path);
+    used.insert(paths.begin(), paths.end());
   });
   for (const auto& name : record.names()) {
     if (!used.contains(name)) {
@@ -136,63 +125,49 @@ client::Value on_device(const client::Value& value, const Device& device) {
 }
 
 void move_to(const Walk& walk, const Device& device) {
-  class Mover : public ChangeVisitor {
-   public:
-    explicit Mover(const Device& device) : device_(device) {}
-
-   private:
-    void change(Slot& slot) override { slot.put(on_device(slot.value, device_), device_.is_autodiff()); }
-    void change(client::Value& tensor) override {
-      const auto moved = on_device(tensor, device_);
-      tensor = device_.is_autodiff() ? moved.from_inner() : moved;
-    }
-    const Device device_;
-  };
-  Mover mover{device};
-  walk(mover);
+  for_each_slot(walk,
+                [&](const std::string&, Slot& slot) { slot.put(on_device(slot.value, device), device.is_autodiff()); });
+  for_each_tensor(walk, [&](client::Value& tensor) {
+    const auto moved = on_device(tensor, device);
+    tensor = device.is_autodiff() ? moved.from_inner() : moved;
+  });
 }
 
 void cast_to(const Walk& walk, ir::DType dtype) {
-  class Caster : public ChangeVisitor {
-   public:
-    explicit Caster(ir::DType dtype) : dtype_(dtype) {}
-
-   private:
-    bool fits(const client::Value& value) const { return value.dtype() == dtype_ || !ir::is_floating(value.dtype()); }
-    void change(Slot& slot) override {
-      if (!fits(slot.value)) slot.put(client::cast(slot.value.inner(), dtype_, {}), slot.value.is_autodiff());
-    }
-    void change(client::Value& tensor) override {
-      if (!fits(tensor)) tensor = client::cast(tensor, dtype_, {});
-    }
-    const ir::DType dtype_;
-  };
   if (!ir::is_floating(dtype)) {
     throw Error(StatusCode::invalid_argument,
                 "to_dtype: a module's numbers are floats, not " + std::string{ir::name(dtype)});
   }
-  Caster caster{dtype};
-  walk(caster);
+  const auto fits = [&](const client::Value& value) {
+    return value.dtype() == dtype || !ir::is_floating(value.dtype());
+  };
+  for_each_slot(walk, [&](const std::string&, Slot& slot) {
+    if (!fits(slot.value)) slot.put(client::cast(slot.value.inner(), dtype, {}), slot.value.is_autodiff());
+  });
+  for_each_tensor(walk, [&](client::Value& tensor) {
+    if (!fits(tensor)) tensor = client::cast(tensor, dtype, {});
+  });
 }
 
 void set_training(const Walk& walk, bool is_training) {
-  class Switch : public ChangeVisitor {
+  class Switch : public SlotVisitor {
    public:
-    explicit Switch(bool is_training) : is_training_(is_training) {}
-    void training(Training& training) override {
-      training.set(is_training_ ? Training::Mode::on : Training::Mode::off);
-    }
+    explicit Switch(bool is_training) : mode_(is_training ? Training::Mode::on : Training::Mode::off) {}
+    void enter(std::string_view, std::string_view) override {}
+    void leave() override {}
+    void slot(std::string_view, Slot&) override {}
+    void training(Training& training) override { training.set(mode_); }
 
    private:
-    void change(Slot& slot) override {
-      if (slot.role == Slot::Role::state || slot.value.is_autodiff() == is_training_) return;
-      slot.put(slot.value.inner(), is_training_);
-    }
-    void change(client::Value& tensor) override {
-      if (tensor.is_autodiff() != is_training_) tensor = is_training_ ? tensor.from_inner() : tensor.inner();
-    }
-    const bool is_training_;
+    const Training::Mode mode_;
   };
+  for_each_slot(walk, [&](const std::string&, Slot& slot) {
+    if (slot.role == Slot::Role::state || slot.value.is_autodiff() == is_training) return;
+    slot.put(slot.value.inner(), is_training);
+  });
+  for_each_tensor(walk, [&](client::Value& tensor) {
+    if (tensor.is_autodiff() != is_training) tensor = is_training ? tensor.from_inner() : tensor.inner();
+  });
   Switch change{is_training};
   walk(change);
 }
@@ -209,54 +184,18 @@ std::int64_t num_params(const Walk& walk) {
   return count;
 }
 
-namespace {
-
-// A tree: each module with its parameter count, each tensor with its type.
-class PrintVisitor : public SlotVisitor {
- public:
-  struct Line {
-    std::size_t depth;
-    std::string text;
-    std::int64_t params;  // -1: a tensor
-  };
-
-  void enter(std::string_view name, std::string_view type) override {
-    lines_.push_back(
-        {open_.size(), name.empty() ? std::string{type} : std::string{name} + ": " + std::string{type}, 0});
-    open_.push_back(lines_.size() - 1);
-  }
-  void leave() override { open_.pop_back(); }
-  void slot(std::string_view name, Slot& slot) override {
-    const bool is_empty = !slot.value.has_value();
-    lines_.push_back(
-        {open_.size(), std::string{name} + ": " + (is_empty ? "empty" : ir::to_string(slot.value.type())), -1});
-    if (is_empty) return;
-    if (slot.role != Slot::Role::parameter) return;
-    for (const auto i : open_) lines_[i].params += slot.value.type().num_elements();
-  }
-
-  void write(std::ostream& out) const {
-    for (const auto& line : lines_) {
-      out << std::string(2 * line.depth, ' ') << line.text;
-      if (line.params >= 0) out << " (" << line.params << " parameters)";
-      out << '\n';
-    }
-  }
-
- private:
-  std::vector<Line> lines_;
-  std::vector<std::size_t> open_;
-};
-
-}  // namespace
-
 void capture_slots(client::CaptureState& state, const Walk& walk) {
   class Teller : public SlotVisitor {
    public:
-    explicit Teller(client::CaptureState& state) : state_(state) {}
+    Teller(client::CaptureState& state, const Walk& walk) : state_(state), walk_(walk) {}
     void enter(std::string_view, std::string_view) override {}
     void leave() override {}
     void slot(std::string_view, Slot& slot) override {
+      const auto* first = slot.value.has_value() ? firsts_.find_or_add(slot) : nullptr;
+      if (first != nullptr) {
+        if (!agree(*first->slot, slot)) for_each_slot(walk_, [](const std::string&, Slot&) {});  // says which
+        slot = *first->slot;                                                                     // the same leaf
+      }
       state_.word(slot.id);
       state_.value(slot.value);
     }
@@ -265,15 +204,11 @@ void capture_slots(client::CaptureState& state, const Walk& walk) {
 
    private:
     client::CaptureState& state_;
+    const Walk& walk_;
+    FirstPlaces firsts_;
   };
-  Teller teller{state};
+  Teller teller{state, walk};
   walk(teller);
-}
-
-void print(std::ostream& out, const Walk& walk) {
-  PrintVisitor visitor;
-  walk(visitor);
-  visitor.write(out);
 }
 
 }  // namespace nn::detail

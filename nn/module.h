@@ -11,8 +11,12 @@
 // A field is a Param, a RunningState, an nn::Training, a Tensor (which only moves along), another module, or one of
 // those in a std::optional, vector, array, pair, tuple, variant or map. Numbers, flags, strings and configurations may
 // be listed or left out: they are passed over. A field with tensors in it that is not listed, or whose type cannot be
-// visited, does not compile; BURN_SKIP(field) in the list says that a field is nobody's business. The struct stays an
-// aggregate: designated initializers work. Modules are values.
+// visited, does not compile; neither does a field that is listed twice. BURN_SKIP(field) in the list says that a field
+// is not looked at. The struct stays an aggregate: designated initializers work. Modules are values.
+//
+// Copies within one module are tied: a layer pushed back twice, or `net.head.weight = net.embedding.weight`, is one
+// parameter at two places, with one gradient, one step and one count. nn::fresh(layer) (nn/fresh.h) is a copy with
+// parameters of its own. Running statistics and plain tensors are not tied: each place has its own.
 //
 // Training state belongs to the module: valid() turns off what is only for training (dropout, batch statistics),
 // whatever device the input is on, and train() turns it on again. Until one of them is called, a layer trains while it
@@ -23,6 +27,7 @@
 #include <iosfwd>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "client/capture/state.h"
 #include "client/device.h"
@@ -38,7 +43,18 @@ namespace nn::detail {
 
 // What the members below do, once for all modules. `walk` visits the module it belongs to.
 using Walk = std::function<void(SlotVisitor&)>;
+// Calls body for every tensor once, by its first path. What it makes of a parameter is at all places of the parameter
+// afterwards. Errors (thrown), before the first call: a tensor that is empty; places of one parameter that differ in
+// device, dtype, numbers or in being frozen, by their paths.
 void for_each_slot(const Walk& walk, const std::function<void(const std::string& path, Slot&)>& body);
+// The same with all paths of each tensor.
+void for_each_slot_with_paths(const Walk& walk,
+                              const std::function<void(const std::vector<std::string>& paths, Slot&)>& body);
+// Puts what is at the first place of each parameter at its other places, too.
+void share_parameters(const Walk& walk);
+// Of two modules of the same structure.
+void for_each_pair(const Walk& a, const Walk& b,
+                   const std::function<void(const std::string& path, Slot& of_a, Slot& of_b)>& body);
 Record record_of(const Walk& walk);
 void load_record(const Walk& walk, const Record& record, const char* module_name);
 void move_to(const Walk& walk, const Device& device);
@@ -67,6 +83,8 @@ void capture_fields(CaptureState& state, M& module) {
 #define BURN_SKIP(field) ::burn::nn::detail::skip(field)
 
 #define BURN_CHECK_FIELD(f)                                                                                   \
+  static_assert(::burn::nn::detail::is_listed_once(listed, #f),                                               \
+                "BURN_MODULE: the list names the field '" #f "' twice");                                      \
   static_assert(                                                                                              \
       ::burn::nn::detail::kIsField<decltype(f)>,                                                              \
       "BURN_MODULE: the field '" #f                                                                           \
@@ -74,6 +92,7 @@ void capture_fields(CaptureState& state, M& module) {
       "of its own, hold layers by value (std::optional, vector, array, pair, tuple, variant, map), or write " \
       "BURN_SKIP(" #f ") for what is no parameter");
 #define BURN_VISIT_FIELD(f) fn(#f, f);
+#define BURN_NAME_OF_FIELD(f) #f,
 #define BURN_PLACES_OF_FIELD(f) +::burn::nn::detail::kPlacesOf<decltype(f)>
 
 #define BURN_MODULE(Type, ...)                                                                                         \
@@ -81,6 +100,7 @@ void capture_fields(CaptureState& state, M& module) {
   static constexpr const char* module_name() { return #Type; }                                                         \
   /* No template: looked at where the struct is defined. What follows costs nothing until it is called. */             \
   void check_fields() const {                                                                                          \
+    [[maybe_unused]] constexpr const char* listed[] = {BURN_FOR_EACH(BURN_NAME_OF_FIELD, __VA_ARGS__) nullptr};        \
     static_assert(                                                                                                     \
         ::burn::nn::detail::fields_with_tensors<Type>() <= 0 BURN_FOR_EACH(BURN_PLACES_OF_FIELD, __VA_ARGS__),         \
         "BURN_MODULE(" #Type                                                                                           \
@@ -93,18 +113,20 @@ void capture_fields(CaptureState& state, M& module) {
     check_fields(); /* of a class template they are made here */                                                       \
     BURN_FOR_EACH(BURN_VISIT_FIELD, __VA_ARGS__)                                                                       \
   }                                                                                                                    \
-  /* Calls body(path, slot) for every tensor: "conv1.weight". */                                                       \
+  /* Calls body(path, slot) for every tensor: "conv1.weight". A parameter at several places is met once, by its */     \
+  /* first path; what body makes of it is at all of them afterwards. */                                                \
   template <int = 0>                                                                                                   \
   void for_each_slot(const std::function<void(const std::string&, ::burn::Slot&)>& body) {                             \
     ::burn::nn::detail::for_each_slot(walk(), body);                                                                   \
   }                                                                                                                    \
-  /* Every tensor by path, read from the device. */                                                                    \
+  /* Every tensor by path, read from the device; a parameter at several places by the first one. */                    \
   template <int = 0>                                                                                                   \
   ::burn::Record into_record() const {                                                                                 \
     return ::burn::nn::detail::record_of(const_cast<Type*>(this)->walk());                                             \
   }                                                                                                                    \
-  /* The same module with the record's numbers. Another precision is rounded to that of the field. Errors: a tensor */ \
-  /* missing, left over, of another shape or kind (float, whole, bool), by name. */                                    \
+  /* The same module with the record's numbers. Another precision is rounded to that of the field. A parameter at */   \
+  /* several places is found by any of their paths. Errors: a tensor missing, left over, of another shape or kind */   \
+  /* (float, whole, bool), by name; other numbers by one path of a parameter than by another. */                       \
   template <int = 0>                                                                                                   \
   Type load_record(const ::burn::Record& record) const {                                                               \
     Type copy = *this;                                                                                                 \

@@ -8,8 +8,9 @@
 
 namespace burn {
 
-// Names a parameter for as long as the process lives: the key of its gradient and of its optimizer state. Copies of a
-// module share it; loading a record keeps it.
+// Names a parameter for as long as the process lives: the key of its gradient and of its optimizer state. Copies share
+// it: within one module they are one parameter at several places (nn/tied.h). Loading a record keeps it; nn::fresh()
+// gives another.
 using ParamId = std::uint64_t;
 ParamId new_param_id();
 
@@ -48,6 +49,8 @@ struct Slot {
 };
 
 // A parameter. On an autodiff device it is a leaf of the tape unless it is frozen, by no_grad() of its module or here.
+// A copy is the same parameter: two places of one module that hold copies are trained as one. To change one of them
+// alone (set_require_grad) is an error of the next walk over the module.
 template <int D, Kind K = Float>
 class Param {
  public:
@@ -78,8 +81,8 @@ class Param {
   Slot slot_;
 };
 
-// A statistic that forward() itself renews in training (BatchNorm), hence writable in a const module. A copy of the
-// module has its own from then on. One thread at a time.
+// A statistic that forward() itself renews in training (BatchNorm), hence writable in a const module. A copy has its
+// own from then on, also within one module, where parameters would be tied. One thread at a time.
 template <int D>
 class RunningState {
  public:

@@ -55,6 +55,11 @@ ParamGroup ParamGroup::from_ids(std::vector<ParamId> ids) {
   }};
 }
 
+const std::string* ParamGroup::first_match(ParamId id, const std::vector<std::string>& paths) const {
+  const auto found = std::ranges::find_if(paths, [&](const std::string& path) { return matches(id, path); });
+  return found == paths.end() ? nullptr : &*found;
+}
+
 ParamGroup ParamGroup::fuse(const ParamGroup& other) const {
   return ParamGroup{
       [a = matches_, b = other.matches_](ParamId id, std::string_view path) { return a(id, path) || b(id, path); }};

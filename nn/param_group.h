@@ -48,6 +48,8 @@ class ParamGroup {
   ParamGroup fuse(const ParamGroup& other) const;     // what is in one of them
   ParamGroup exclude(const ParamGroup& other) const;  // what is in this one and not in the other
   bool matches(ParamId id, std::string_view path) const { return matches_(id, path); }
+  // The first of a parameter's paths that is in the group; null: none is.
+  const std::string* first_match(ParamId id, const std::vector<std::string>& paths) const;
 
  private:
   using Matches = std::function<bool(ParamId, std::string_view)>;
@@ -58,30 +60,34 @@ class ParamGroup {
 
 namespace nn {
 
-// A module with the parameters of a group frozen, as by no_grad(), or trained again. The others stay as they are.
+// A module with the parameters of a group frozen, as by no_grad(), or trained again. The others stay as they are. A
+// parameter at several places is in the group if one of its paths is.
 template <Module M>
 M freeze_group(const M& module, const ParamGroup& group) {
   M copy = module;
-  detail::for_each_slot(copy.walk(), [&](const std::string& path, Slot& slot) {
-    if (group.matches(slot.id, path)) slot.set_require_grad(false);
+  detail::for_each_slot_with_paths(copy.walk(), [&](const std::vector<std::string>& paths, Slot& slot) {
+    if (group.first_match(slot.id, paths) != nullptr) slot.set_require_grad(false);
   });
   return copy;
 }
 template <Module M>
 M unfreeze_group(const M& module, const ParamGroup& group) {
   M copy = module;
-  detail::for_each_slot(copy.walk(), [&](const std::string& path, Slot& slot) {
-    if (group.matches(slot.id, path)) slot.set_require_grad(true);
+  detail::for_each_slot_with_paths(copy.walk(), [&](const std::vector<std::string>& paths, Slot& slot) {
+    if (group.first_match(slot.id, paths) != nullptr) slot.set_require_grad(true);
   });
   return copy;
 }
-// The tensors of a group by path, read from the device: module.into_record() of a part.
+// The tensors of a group by path, read from the device: module.into_record() of a part. A parameter at several places
+// is recorded once, by its first path that is in the group.
 template <Module M>
 Record into_record_group(const M& module, const ParamGroup& group) {
   std::vector<std::pair<std::string, std::future<TensorData>>> reads;  // all under way before one is waited for
-  detail::for_each_slot(const_cast<M&>(module).walk(), [&](const std::string& path, Slot& slot) {
-    if (group.matches(slot.id, path)) reads.emplace_back(path, client::to_data_async(slot.value));
-  });
+  detail::for_each_slot_with_paths(const_cast<M&>(module).walk(),
+                                   [&](const std::vector<std::string>& paths, Slot& slot) {
+                                     if (const auto* path = group.first_match(slot.id, paths))
+                                       reads.emplace_back(*path, client::to_data_async(slot.value));
+                                   });
   Record record;
   for (auto& [path, data] : reads) record.insert(path, data.get());
   return record;

@@ -78,6 +78,18 @@ TEST(Training, OfABatchNormStaysOffOnAnAutodiffDevice) {
   EXPECT_EQ(values(training.running_mean.val()), values(layer.running_mean.val()));
 }
 
+TEST(Frozen, ABatchNormInTrainingStillMovesItsStatistics) {
+  auto layer = nn::BatchNormConfig{.num_features = 2}.init(ad()).no_grad();
+  const auto x = spread_tensor<2>({6, 2}, ad());
+  (void)layer(x);
+  const auto moved = values(layer.running_mean.val());
+  EXPECT_NE(moved, (std::vector<double>{0, 0}));
+  layer.training.set(nn::Training::Mode::off);
+  const auto y = layer(x);
+  EXPECT_EQ(values(layer.running_mean.val()), moved);
+  EXPECT_EQ(values(y), values(layer.valid()(x)));
+}
+
 TEST(Training, SurvivesCopiesRecordsAndDevices) {
   const auto inference = Deep{{{.prob = 0.5}}, nn::Dropout{}, {nn::Dropout{}, 1}}.valid();
   const auto other = inference.load_record(inference.into_record()).no_grad().require_grad().fork(ad());

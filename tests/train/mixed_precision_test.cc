@@ -209,6 +209,22 @@ TEST(ClipNorm, HoldsTheNormOfHalvesInF32) {
   EXPECT_EQ(gradients.get(pair.a)->dtype(), DType::f16);
 }
 
+// torch.nn.utils.clip_grad_norm_: the factor is limit / (norm + 1e-6), which counts where norms are small.
+TEST(ClipNorm, OfF64IsPyTorchsToTheLastBits) {
+  const TensorOptions f64{ad(), DType::f64};
+  const std::vector<double> a{0.0123456789012345, -0.006}, b{0.0098765432109876};
+  const Pair pair{.a = Tensor<1>::from_data(TensorData(a, {2}), f64),
+                  .b = Tensor<1>::from_data(TensorData(b, {1}), f64)};
+  auto gradients = gradients_of(pair);
+  const double norm = std::sqrt(a[0] * a[0] + a[1] * a[1] + b[0] * b[0]), factor = 0.01 / (norm + 1e-6);
+  const auto returned = gradients.clip_norm(0.01);
+  EXPECT_EQ(returned.dtype(), DType::f64);
+  EXPECT_NEAR(returned.to_data().to_vec<double>()[0], norm, 4e-18);
+  const auto of_a = gradients.get(pair.a)->to_data().to_vec<double>();
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_NEAR(of_a[i], a[i] * factor, 4e-18);
+  EXPECT_NEAR(gradients.get(pair.b)->to_data().to_vec<double>()[0], b[0] * factor, 4e-18);
+}
+
 TEST(ClipNorm, RefusesALimitThatIsNotPositive) {
   GradientsParams none;
   EXPECT_THROW((void)none.clip_norm(0), Error);

@@ -16,7 +16,9 @@
 
 namespace burn::lr {
 
-// The rates of one step: what an optimizer's step() takes. A number is the rate of every parameter.
+// The rates of one step: what an optimizer's step() takes, which refuses what is negative, infinite or NaN. A number is
+// the rate of every parameter. A parameter at several places of its module must be in the same group by each of its
+// paths.
 class ModuleLearningRate {
  public:
   ModuleLearningRate(Scalar base) : base_(base) {}  // NOLINT: implicit on purpose
@@ -30,13 +32,16 @@ class ModuleLearningRate {
   }
   Scalar base() const { return base_; }
   bool has_groups() const { return !groups_.empty(); }
-  Scalar lr_from_param(ParamId id, std::string_view path) const {
-    Scalar rate = base_;
-    for (const auto& [group, of_group] : groups_) {
-      if (group.matches(id, path)) rate = of_group;
+  std::size_t group_count() const { return groups_.size(); }
+  // The last group that a parameter is in, counted from 1; 0: it is in none, and has the base's rate.
+  std::size_t group_of_param(ParamId id, std::string_view path) const {
+    for (std::size_t i = groups_.size(); i > 0; --i) {
+      if (groups_[i - 1].first.matches(id, path)) return i;
     }
-    return rate;
+    return 0;
   }
+  Scalar rate_of_group(std::size_t group) const { return group == 0 ? base_ : groups_[group - 1].second; }
+  Scalar lr_from_param(ParamId id, std::string_view path) const { return rate_of_group(group_of_param(id, path)); }
 
  private:
   Scalar base_;

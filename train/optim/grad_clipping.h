@@ -8,7 +8,9 @@
 
 namespace burn::optim {
 
-// {.value = 1}: every element into [-1, 1]. {.norm = 1}: scaled so that the l2 norm is 1 at most. One of the two.
+// {.value = 1}: every element into [-1, 1]. {.norm = 1}: each gradient times min(1, 1 / its l2 norm), as in Burn, in
+// the gradient's dtype (f32 for 16 bits). One of the two. PyTorch clips all gradients by one norm, and adds 1e-6 to it:
+// GradientsParams::clip_norm.
 struct GradientClippingConfig {
   std::optional<double> value;
   std::optional<double> norm;

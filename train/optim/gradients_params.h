@@ -15,8 +15,9 @@ namespace burn::optim {
 class GradientsParams {
  public:
   // The gradients of the module's parameters out of what backward() gave. A parameter that the loss does not depend on
-  // has none. Errors: gradients of which none belongs to the module, though it has parameters that are trained: they
-  // are those of another module, or of one that this has been made from since (to_device, fork, load_record).
+  // has none; one at several places of the module has the sum over all of them. Errors: gradients of which none belongs
+  // to the module, though it has parameters that are trained: they are those of another module, or of one that this has
+  // been made from since (to_device, fork, load_record).
   template <Module M>
   static GradientsParams from_grads(Gradients gradients, const M& module, Loc where = Loc::current()) {
     return from_grads(std::move(gradients), const_cast<M&>(module).walk(), at(where));
@@ -44,9 +45,11 @@ class GradientsParams {
     condition_ = {};
   }
 
-  // Scales all gradients by one factor, such that their l2 norm, taken over all of them together, is `limit` at most.
-  // Returns the norm that they had, [1]; nobody waits for it. Errors: a limit that is not positive; gradients on
-  // several devices. Of no gradients the norm is empty.
+  // Multiplies all gradients by min(limit / (norm + 1e-6), 1), where norm is the l2 norm of all of them together: as
+  // torch.nn.utils.clip_grad_norm_, with its 1e-6, which is in units of the norm and counts where that is small (at a
+  // norm of 0.01 the clipped norm is 1e-4 below the limit). A parameter at several places counts once. Computed in f64
+  // if one of the gradients is f64, else in f32. Returns the norm that they had, [1], of that dtype, without waiting
+  // for it. Errors: a limit that is not positive; gradients on several devices. Of no gradients the norm is empty.
   Tensor<1> clip_norm(double limit, Loc where = Loc::current());
 
   // Calls body(gradient) for each of them, which it may replace, in the order of the parameters' ids.
@@ -70,6 +73,7 @@ class GradientsParams {
  private:
   friend class GradientsAccumulator;
   static GradientsParams take(Gradients& gradients, const nn::detail::Walk& module, const std::vector<ParamId>* only);
+  void add(ParamId id, client::Value gradient);
   std::vector<ParamId> ids() const;  // sorted: what is recorded must not depend on the order of a hash table
 
   std::unordered_map<ParamId, client::Value> by_id_;

@@ -9,6 +9,7 @@
 #include "client/ops/formula.h"
 #include "client/tensor/untyped.h"
 #include "nn/checks.h"
+#include "train/lr/check_rate.h"
 #include "train/optim/visit_slots.h"
 
 namespace burn::optim::detail {
@@ -63,7 +64,8 @@ Value flat_parameters(const nn::detail::Walk& module) {
 
 void put_parameters(const nn::detail::Walk& module, const Value& flat) {
   std::int64_t place = 0;
-  for_each_trained(module, [&](Slot& slot) {
+  nn::detail::for_each_slot(module, [&](const std::string&, Slot& slot) {  // also at a parameter's other places
+    if (!slot.is_trainable()) return;
     const auto shape = slot.value.shape();
     const auto size = slot.value.type().num_elements();
     slot.value = client::require_grad(client::reshape(client::narrow(flat, 0, place, size, here()), shape, here()));
@@ -93,6 +95,7 @@ LbfgsEngine::LbfgsEngine(const LbfgsConfig& config) : config_(config) {
 }
 
 LbfgsEngine::Point LbfgsEngine::step(double lr, const Value& x, const Evaluate& evaluate) {
+  lr::check_rate("step", lr, here());
   const auto most_evaluations = config_.max_eval.value_or(config_.max_iter * 5 / 4);
   Point at = evaluate(x);
   std::int64_t evaluations = 1;

@@ -11,6 +11,7 @@
 #include "client/ops/formula.h"
 #include "client/record/device_state.h"
 #include "client/tensor/untyped.h"
+#include "train/optim/of_places.h"
 #include "train/optim/site.h"
 #include "train/optim/visit_slots.h"
 
@@ -131,11 +132,14 @@ ModuleOptimizer& ModuleOptimizer::with_group(ParamGroup group, const ModuleOptim
   return *this;
 }
 
-std::size_t ModuleOptimizer::member_of(ParamId id, std::string_view path) const {
-  for (std::size_t i = members_.size() - 1; i > 0; --i) {
-    if (members_[i].group.matches(id, path)) return i;
-  }
-  return 0;
+std::size_t ModuleOptimizer::member_of(ParamId id, const std::vector<std::string>& paths) const {
+  if (members_.size() == 1) return 0;
+  return detail::same_for_all(paths, "optimizers", [&](std::string_view path) -> std::size_t {
+    for (std::size_t i = members_.size() - 1; i > 0; --i) {
+      if (members_[i].group.matches(id, path)) return i;
+    }
+    return 0;
+  });
 }
 
 const TensorOptimizer& ModuleOptimizer::rule_of(ParamId id) const {
@@ -152,6 +156,7 @@ std::string ModuleOptimizer::name() const {
 void ModuleOptimizer::step(const lr::ModuleLearningRate& lr, const nn::detail::Walk& module, GradientsParams gradients,
                            const client::Site& site) {
   const detail::Calling scope{site};
+  detail::check_rates(lr);
   struct Next {
     Slot* slot;
     client::Value value;
@@ -164,20 +169,22 @@ void ModuleOptimizer::step(const lr::ModuleLearningRate& lr, const nn::detail::W
   StepNumbers numbers{*this};
   std::vector<Next> next;  // all is recorded before anything is changed
   next.reserve(states_.size());
-  const auto visit = [&](std::string_view path, Slot& slot) {
+  bool has_ties = false;
+  const auto visit = [&](const std::vector<std::string>& paths, Slot& slot) {
+    has_ties |= paths.size() > 1;
     if (!slot.is_trainable()) return;
     auto gradient = gradients.remove(slot.id);
     if (!gradient) return;
     // 16-bit floats are stepped in f32, and so is what is remembered of them: rounded once, as the new parameter.
     *gradient = client::to_compute_dtype(*gradient, detail::here());
-    const auto which = member_of(slot.id, path);
+    const auto which = member_of(slot.id, paths);
     const auto& [group, rule, clipping] = members_[which];
     if (clipping) gradient = clip(*clipping, *gradient);
     const auto known = states_.find(slot.id);
     TensorState state = known == states_.end() ? TensorState{} : known->second;
     const auto param = client::to_compute_dtype(slot.value.inner(), detail::here());
     follow(state.tensors, param.device());
-    const auto step_numbers = numbers.get(*rule, lr.lr_from_param(slot.id, path), slot.id, param, ++state.step);
+    const auto step_numbers = numbers.get(*rule, detail::rate_of(lr, slot.id, paths), slot.id, param, ++state.step);
     const auto before = condition.has_value() ? state.tensors : std::vector<client::Value>{};
     auto updated = rule->update(step_numbers, param, *gradient, state.tensors);
     if (condition.has_value()) undo_unless(condition, param, updated, before, state.tensors);
@@ -186,9 +193,12 @@ void ModuleOptimizer::step(const lr::ModuleLearningRate& lr, const nn::detail::W
   };
   const bool has_groups = members_.size() > 1;
   if (has_groups || lr.has_groups())
-    nn::detail::for_each_slot(module, visit);
+    nn::detail::for_each_slot_with_paths(module, visit);
   else
-    detail::visit_slots(module, [&](Slot& slot) { visit({}, slot); });  // nobody asks for paths
+    detail::visit_places(module, [&](Slot& slot, bool is_first) {  // no group asks for paths
+      has_ties |= !is_first;
+      if (is_first) visit({}, slot);
+    });
   if (next.empty() && !gradients.empty()) {
     client::fail("step: none of the " + std::to_string(gradients.size()) +
                      " gradients belongs to a parameter of this module that is trained",
@@ -202,6 +212,7 @@ void ModuleOptimizer::step(const lr::ModuleLearningRate& lr, const nn::detail::W
     states_[slot->id] = std::move(state);
     stepped.push_back(slot->id);
   }
+  if (has_ties) nn::detail::share_parameters(module);
   if (auto* capture = client::CaptureLog::active()) capture->advance(*this, std::move(stepped));
   gradients.clear();
   condition = {};
@@ -232,6 +243,7 @@ void ModuleOptimizer::list_captured(client::CaptureState& state) {
 }
 
 std::vector<double> ModuleOptimizer::captured_numbers(std::uint64_t key, double lr) const {
+  lr::check_rate("step", lr, detail::here());
   const auto found = states_.find(key);
   return rule_of(key).numbers(lr, found == states_.end() ? 1 : found->second.step + 1);
 }
@@ -267,12 +279,15 @@ void ModuleOptimizer::load_record(const nn::detail::Walk& module, const Record& 
   std::map<ParamId, TensorState> states;
   std::map<ParamId, std::size_t> members;
   std::size_t used = 0;
-  nn::detail::for_each_slot(module, [&](const std::string& path, Slot& slot) {
-    auto state = state_of(path, slot, record);
+  nn::detail::for_each_slot_with_paths(module, [&](const std::vector<std::string>& paths, Slot& slot) {
+    const auto found = detail::find_state(record, paths, kStepName);
+    if (found.empty()) return;
+    const auto which = member_of(slot.id, paths);
+    auto state = state_of(found.front(), slot, record, *members_[which].rule);
     if (!state) return;
-    used += 1 + state->tensors.size();
+    used += found.size() * (1 + state->tensors.size());
     states[slot.id] = *std::move(state);
-    if (members_.size() > 1) members[slot.id] = member_of(slot.id, path);
+    if (members_.size() > 1) members[slot.id] = which;
   });
   if (used != record.size()) {
     throw Error(StatusCode::invalid_argument, "load_record: " + std::to_string(record.size() - used) +
@@ -284,14 +299,14 @@ void ModuleOptimizer::load_record(const nn::detail::Walk& module, const Record& 
 }
 
 // Nothing where the record has none of it.
-std::optional<TensorState> ModuleOptimizer::state_of(const std::string& path, const Slot& slot,
-                                                     const Record& record) const {
+std::optional<TensorState> ModuleOptimizer::state_of(const std::string& path, const Slot& slot, const Record& record,
+                                                     const TensorOptimizer& rule) {
   const auto* step = record.find(key(path, kStepName));
   if (slot.role != Slot::Role::parameter || step == nullptr) return std::nullopt;
   if (!ir::is_integer(step->dtype()) || step->num_elements() != 1) misfit(key(path, kStepName), *step, slot);
   TensorState state{step->convert<std::int64_t>().to_vec<std::int64_t>()[0], {}};
   const client::Place place{slot.value.device()};
-  for (const auto name : members_[member_of(slot.id, path)].rule->state_names()) {
+  for (const auto name : rule.state_names()) {
     const auto& data = record.get(key(path, name));
     if (data.shape() != slot.value.shape() || !ir::is_floating(data.dtype())) misfit(key(path, name), data, slot);
     state.tensors.push_back(

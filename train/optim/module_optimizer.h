@@ -35,19 +35,22 @@ class ModuleOptimizer : private client::CaptureHost {
   // Of all gradients; a group has the clipping of the optimizer that it was given.
   ModuleOptimizer& with_grad_clipping(const GradientClippingConfig& clipping);
   // The parameters of a group are another optimizer's: AdamConfig{...} for all, and for "head" SgdConfig{...}. A
-  // parameter belongs to the last group that it is in. Before the first step. Errors (thrown): an optimizer that has
-  // groups itself, or has taken a step.
+  // parameter belongs to the last group that it is in; one at several places must be in the same by each of its paths,
+  // or its first step is an error. Before the first step. Errors (thrown): an optimizer that has groups itself, or has
+  // taken a step.
   ModuleOptimizer& with_group(ParamGroup group, const ModuleOptimizer& optimizer);
 
   // Updates the parameters that have a gradient, in place, and sends what this thread has recorded: forward, backward
   // and step become one program. Nothing is waited for, but in the first step on another device, to which what is
   // remembered follows. In a captured step `lr` may be one of its numbers. Gradients with a condition that is false
-  // change nothing on the device, but count as a step all the same. Errors (of the recording, of the rule; gradients of
-  // which none belongs to the module): module and optimizer are as before.
+  // change nothing on the device, but count as a step all the same. A parameter at several places of the module takes
+  // one step, and the new numbers are at all of them. Errors (of the recording, of the rule; a rate that is negative,
+  // infinite or NaN; gradients of which none belongs to the module): module and optimizer are as before.
   void step(const lr::ModuleLearningRate& lr, const nn::detail::Walk& module, GradientsParams gradients,
             const client::Site& site = {});
 
-  // What is remembered, by the parameters' paths: "conv1.weight/moment_1", "conv1.weight/step".
+  // What is remembered, by the parameters' paths: "conv1.weight/moment_1", "conv1.weight/step". Of a parameter at
+  // several places it is under the first path, and found under each.
   Record to_record(const nn::detail::Walk& module) const;
   // Errors: a record of another optimizer; a tensor missing, left over, not of floats, or of another shape than its
   // parameter. Nothing is changed then.
@@ -62,10 +65,11 @@ class ModuleOptimizer : private client::CaptureHost {
   void list_captured(client::CaptureState& state);
   std::vector<double> captured_numbers(std::uint64_t key, double lr) const override;
   void captured_advance(std::span<const std::uint64_t> keys) override;
-  std::optional<TensorState> state_of(const std::string& path, const Slot& slot, const Record& record) const;
-  std::size_t member_of(ParamId id, std::string_view path) const;  // which of members_
-  const TensorOptimizer& rule_of(ParamId id) const;                // of a parameter that has taken a step
-  std::string name() const;                                        // of all rules: "adam", "adam+sgd"
+  static std::optional<TensorState> state_of(const std::string& path, const Slot& slot, const Record& record,
+                                             const TensorOptimizer& rule);
+  std::size_t member_of(ParamId id, const std::vector<std::string>& paths) const;  // which of members_
+  const TensorOptimizer& rule_of(ParamId id) const;  // of a parameter that has taken a step
+  std::string name() const;                          // of all rules: "adam", "adam+sgd"
 
   // Who steps what: the first all that the others do not.
   struct Member {

@@ -116,4 +116,21 @@ struct Uncopyable {
   BURN_MODULE(Uncopyable, owned)
 };
 
+// refused: BURN_MODULE: the list names the field 'repeated' twice
+struct Repeated {
+  nn::Linear repeated, forgotten;
+  BURN_MODULE(Repeated, repeated, repeated)
+};
+// refused: BURN_MODULE: the list names the field 'rate' twice
+struct RepeatedNumber {
+  nn::Linear a;
+  double rate = 1;
+  BURN_MODULE(RepeatedNumber, rate, a, rate)
+};
+// refused: BURN_MODULE: the list names the field 'skipped' twice
+struct RepeatedAndSkipped {
+  nn::Linear skipped, other;
+  BURN_MODULE(RepeatedAndSkipped, skipped, BURN_SKIP(skipped))
+};
+
 }  // namespace burn
