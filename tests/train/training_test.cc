@@ -223,6 +223,42 @@ TEST_F(Training, DoesNotResumeFromNothingNorWithOtherMetrics) {
   EXPECT_THROW((void)training().metrics(metric::Loss{}).resume(train::latest).launch(learner()), Error);
 }
 
+// A layer at two places.
+struct TiedNet {
+  nn::Linear hidden, output;
+  std::vector<nn::Linear> middle;
+  BURN_MODULE(TiedNet, hidden, output, middle)
+
+  static TiedNet init(const Device& device) {
+    const auto middle = nn::LinearConfig{.d_input = 16, .d_output = 16}.init(device);
+    return {.hidden = nn::LinearConfig{.d_input = 2, .d_output = 16}.init(device),
+            .output = nn::LinearConfig{.d_input = 16, .d_output = 2}.init(device),
+            .middle = {middle, middle}};
+  }
+  train::ClassificationOutput step(const test::PointBatch& batch) const {
+    auto x = hidden(batch.x).tanh();
+    for (const auto& layer : middle) x = layer(x).tanh();
+    const auto logits = output(x);
+    return {nn::CrossEntropyLoss{}(logits, batch.targets), logits, batch.targets};
+  }
+  bool is_tied() const { return middle[0].weight.val().to_data() == middle[1].weight.val().to_data(); }
+};
+
+TEST_F(Training, OfATiedModelResumedGivesTheSameNumbersAndStaysTied) {
+  const auto model = [this] {
+    device.seed(1);
+    return train::Learner<TiedNet>{TiedNet::init(device.autodiff()), optim::AdamConfig{}, schedule};
+  };
+  const auto whole = training().epochs(2).launch(model());
+  (void)training().epochs(1).launch(model());
+  const auto resumed = training().epochs(2).resume(train::latest).launch(model());
+  EXPECT_EQ(resumed.report.history.back().train, whole.report.history.back().train);
+  EXPECT_EQ(resumed.report.history.back().valid, whole.report.history.back().valid);
+  EXPECT_EQ(resumed.model.middle[1].weight.val().to_data(), whole.model.middle[0].weight.val().to_data());
+  EXPECT_NE(whole.model.middle[0].weight.val().to_data(), model().model.middle[0].weight.val().to_data());
+  EXPECT_TRUE(resumed.model.is_tied() && whole.best().model.is_tied());
+}
+
 // Numbers of a user's own.
 struct LargestLogit : metric::MeanMetric {
   std::string name() const override { return "Largest"; }
