@@ -61,6 +61,11 @@ Value weighted_tail(const Value& x, const Value& g, std::int64_t axis, const Tap
   return client::reshape(linear_recurrence(client::reshape(g, lines, s.site), factors, s), x.shape(), s.site);
 }
 
+// Where elements are the one that was chosen of them: `chosen` has x's shape. NaN is chosen before numbers.
+Value is_chosen(const Value& x, const Value& chosen, const TapedOp& s) {
+  return client::pointwise(Fn::bool_or, x == chosen, is_nan(x), s.site);
+}
+
 // Of an op that gives elements and their indices.
 Value where_they_came_from(std::int64_t axis, const TapedOp& s) {
   return client::scatter(zeros_like(s.x[0], s), axis, s.ys[1], s.g, ir::ScatterFn::add, s.site);
@@ -90,13 +95,15 @@ OperandGradients rule(const ir::Reduce& op, const TapedOp& s) {
         }
         return others;
       }
+      // Shared evenly by the elements that are the result. The others get 0 by a select: a product with 0 would be NaN
+      // where the share is NaN or infinite.
       case ir::ReduceFn::max:
-      case ir::ReduceFn::min: {                          // equals share the gradient
+      case ir::ReduceFn::min: {
         const auto wide = ir::compute_dtype(x.dtype());  // counts them
-        const auto is_extreme = client::cast(x == spread(s.y), wide, s.site);
-        const auto share =
-            client::cast(s.g, wide, s.site) / client::reduce(ir::ReduceFn::sum, is_extreme, op.axes, s.site);
-        return client::cast(is_extreme * spread(share), x.dtype(), s.site);
+        const auto chosen = is_chosen(x, spread(s.y), s);
+        const auto count = client::reduce(ir::ReduceFn::sum, client::cast(chosen, wide, s.site), op.axes, s.site);
+        const auto share = client::cast(client::cast(s.g, wide, s.site) / count, x.dtype(), s.site);
+        return select(chosen, spread(share), 0.0);
       }
     }
     return {};
@@ -117,7 +124,8 @@ OperandGradients rule(const ir::Scan& op, const TapedOp& s) {
         return product_before(x, op.axis, s) * weighted_tail(x, s.g, op.axis, s);
       case ir::ReduceFn::max:
       case ir::ReduceFn::min: {
-        // The element in force at i is the last position up to i that equalled the running extreme.
+        // The element in force at i is the last position up to i that equalled the running extreme, or was NaN as it
+        // is.
         const auto size = x.shape()[static_cast<int>(op.axis)];
         ir::Shape line = ir::Shape::filled(x.rank(), 1);
         line[static_cast<int>(op.axis)] = size;
@@ -126,7 +134,7 @@ OperandGradients rule(const ir::Scan& op, const TapedOp& s) {
             client::expand(client::reshape(client::arange(place, 0, size, 1, ir::DType::i64, s.site), line, s.site),
                            x.shape(), s.site);
         const auto candidates =
-            client::select(x == s.y, positions, client::constant(place, 0, ir::DType::i64, s.site), s.site);
+            client::select(is_chosen(x, s.y, s), positions, client::constant(place, 0, ir::DType::i64, s.site), s.site);
         const auto source = client::scan(ir::ReduceFn::max, candidates, op.axis, s.site);
         return client::scatter(zeros_like(x, s), op.axis, source, s.g, ir::ScatterFn::add, s.site);
       }

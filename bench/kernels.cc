@@ -86,6 +86,15 @@ std::vector<double> sum_dim0(const Context& c) {
   return giga_per_second(time_kernel(c, 32, [&] { return x.sum_dim(0); }), 4 * elements(c));
 }
 
+// Of everything, in i64: bytes that are read.
+std::vector<double> sum_of_integers(const Context& c, DType dtype) {
+  constexpr std::int64_t kCount = std::int64_t{1} << 28;
+  const auto x = Tensor<1, Int>::full({kCount}, 100, {c.device, dtype});
+  c.device.sync();
+  return giga_per_second(time_kernel(c, calls(c, 1), [&] { return x.sum(); }),
+                         static_cast<double>(kCount) * static_cast<double>(ir::size_of(dtype)));
+}
+
 std::vector<double> matmul(const Context& c, std::int64_t size, DType dtype) {
   const auto a = matrix(c.device, size, size, dtype), b = matrix(c.device, size, size, dtype);
   const auto flops = 2.0 * static_cast<double>(size) * static_cast<double>(size) * static_cast<double>(size);
@@ -206,6 +215,8 @@ void add_kernels(std::vector<Benchmark>& list) {
   list.push_back({"layer_norm", "GB/s", "higher", layer_norm});
   list.push_back({"cross_entropy", "GB/s", "higher", cross_entropy});
   list.push_back({"sum_dim0", "GB/s", "higher", sum_dim0});
+  list.push_back({"sum_u8", "GB/s", "higher", [](const Context& c) { return sum_of_integers(c, DType::u8); }});
+  list.push_back({"sum_i32", "GB/s", "higher", [](const Context& c) { return sum_of_integers(c, DType::i32); }});
   list.push_back(
       {"matmul_f32_1024", "TFLOP/s", "higher", [](const Context& c) { return matmul(c, 1024, DType::f32); }});
   list.push_back(

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "backends/codegen/fuse.h"
+#include "backends/plan/narrow_sums.h"
 #include "backends/plan/simplify.h"
 #include "backends/plan/transposed.h"
 
@@ -200,12 +201,12 @@ class Recomputation {
 
 ir::Program prepare(const ir::Program& program, const PlanOptions& options) {
   auto simple = simplify(program, options.merge_equal);
-  if (!options.fusion) return simple;
+  if (!options.fusion) return read_narrow(std::move(simple));
   if (const auto turned = turn_products(simple)) simple = simplify(*turned, options.merge_equal);
-  if (!options.recompute) return simple;
+  if (!options.recompute) return read_narrow(std::move(simple));
   Recomputation pass{simple, options};
-  if (!pass.find()) return simple;  // moved: programs are large
-  return simplify(pass.rewrite(), options.merge_equal);
+  if (!pass.find()) return read_narrow(std::move(simple));  // moved: programs are large
+  return read_narrow(simplify(pass.rewrite(), options.merge_equal));
 }
 
 }  // namespace burn::backends

@@ -10,7 +10,7 @@ namespace burn::backends {
 // What a device plans from: the program without dead nodes, equal ones merged (simplify), products turned
 // (transposed.h), and, as far as the options say, with nodes marked Node::recompute in the place of large values that
 // one kernel would write and another read: pointwise functions and casts whose operands, all the way back to what is in
-// memory anyway, take no more bytes than they themselves.
+// memory anyway, take no more bytes than they themselves. Last, sums read narrow integers as they are (narrow_sums.h).
 ir::Program prepare(const ir::Program& program, const PlanOptions& options);
 
 }  // namespace burn::backends

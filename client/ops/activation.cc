@@ -172,7 +172,9 @@ Value prelu(const Value& value, const Value& alpha, const Site& site) {
   ir::Shape shape = ir::Shape::filled(value.rank(), 1);
   if (is_per_channel) shape[1] = alpha.dim(0);
   const Term x{value, site};
-  return select(x >= 0.0, x, x * Term{reshape(alpha, shape, site), site});
+  const Term is_positive = x >= 0.0;
+  const Term negative = select(is_positive, 0.0, x);  // no infinity that the slope's gradient would multiply with 0
+  return select(is_positive, x, negative * Term{reshape(alpha, shape, site), site});
 }
 
 Value threshold(const Value& value, double threshold, double replacement, const Site& site) {
@@ -186,7 +188,7 @@ Value thresholded_relu(const Value& x, double alpha, const Site& site) { return 
 Value shrink(const Value& value, double lambda, double bias, const Site& site) {
   fail_if_empty(value, "shrink", site);
   return in_compute_dtype(value, site, [&](const Term& x) {
-    return select(x > lambda, x - bias, select(x < -lambda, x + bias, x * 0.0));
+    return select(x > lambda, x - bias, select(x < -lambda, x + bias, select(x == x, 0.0, x)));
   });  // NaN stays
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "client/fail.h"
+#include "client/ops/statistics.h"
 
 namespace burn::client {
 namespace {
@@ -170,7 +171,7 @@ class Equation {
       gone.push_back(static_cast<std::int64_t>(i));
     }
     if (gone.empty()) return x;
-    result.value = reduce(ir::ReduceFn::sum, x.value, gone, site_);
+    result.value = reduce_in(x.value.dtype(), ir::ReduceFn::sum, x.value, gone, site_);  // products keep the dtype
     ir::Shape shape;
     for (int i = 0; i < x.value.rank(); ++i) {
       if (!gone.contains(i)) shape.push_back(x.value.dim(i));

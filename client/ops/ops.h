@@ -86,7 +86,7 @@ Value repeat(const Value& x, const ir::Dims& times, const Site& site);
 Value pad(const Value& x, std::span<const std::pair<std::int64_t, std::int64_t>> pads, Scalar value,
           const Site& site);  // of the last dims
 
-// --- reductions (reduce.cc); axes keep size 1 ------------------------------------------------------------------------
+// --- reductions (reduce.cc); axes keep size 1; sums and products of bools and integers below 64 bits are i64 ---------
 Value reduce(ir::ReduceFn fn, const Value& x, const ir::Dims& axes, const Site& site);
 Value reduce_all(ir::ReduceFn fn, const Value& x, const Site& site);  // -> [1]
 Value mean(const Value& x, const ir::Dims& axes, const Site& site);

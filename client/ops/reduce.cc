@@ -3,17 +3,26 @@
 
 #include "client/fail.h"
 #include "client/ops/formula.h"
+#include "client/ops/statistics.h"
 
 namespace burn::client {
 
 namespace {
 
-// Sums and products of 16-bit floats are f32 within an autocast scope. `x` itself elsewhere, else its cast, which
-// `room` then holds.
-const Value& to_summand(ir::ReduceFn fn, const Value& x, Value& room, const Site& site) {
-  const bool adds = fn == ir::ReduceFn::sum || fn == ir::ReduceFn::prod;
-  if (!adds || !Autocast::dtype() || !x.has_value()) return x;
-  room = to_compute_dtype(x, site);
+// The dtype that reduce() and scan() compute in. Sums and products of bools and of integers narrower than 64 bits: i64,
+// which holds what their own dtype would wrap; those of 16-bit floats: f32 within an autocast scope. Requires: a value.
+ir::DType reduced_dtype(ir::ReduceFn fn, const Value& x) {
+  const auto dtype = x.dtype();
+  if (fn != ir::ReduceFn::sum && fn != ir::ReduceFn::prod) return dtype;
+  if (!ir::is_floating(dtype)) return ir::size_of(dtype) < ir::size_of(ir::DType::i64) ? ir::DType::i64 : dtype;
+  return Autocast::dtype() ? ir::compute_dtype(dtype) : dtype;
+}
+
+// `x` itself where it has the dtype, else its cast, which `room` then holds. Backends read the elements as they are and
+// add them up in i64 (backends/plan/narrow_sums.h): no converted copy is made.
+const Value& in_dtype(ir::DType dtype, const Value& x, Value& room, const Site& site) {
+  if (x.dtype() == dtype) return x;
+  room = cast(x, dtype, site);
   return room;
 }
 
@@ -25,18 +34,41 @@ ir::Dims all_axes(const Value& x) {
 
 }  // namespace
 
-Value reduce(ir::ReduceFn fn, const Value& operand, const ir::Dims& axes, const Site& site) {
+Value reduce_in(ir::DType dtype, ir::ReduceFn fn, const Value& operand, const ir::Dims& axes, const Site& site) {
+  fail_if_empty(operand, "reduce", site);
   Value room;
-  const Value& x = to_summand(fn, operand, room, site);
+  const Value& x = in_dtype(dtype, operand, room, site);
   return apply(ir::Reduce{fn, normalize_axes(axes.span(), x, "reduce", site)}, x, site);
 }
 
-Value reduce_all(ir::ReduceFn fn, const Value& operand, const Site& site) {
+Value reduce_all_in(ir::DType dtype, ir::ReduceFn fn, const Value& operand, const Site& site) {
   fail_if_empty(operand, "reduce", site);
   Value room;
-  const Value& x = to_summand(fn, operand, room, site);
+  const Value& x = in_dtype(dtype, operand, room, site);
   const auto reduced = apply(ir::Reduce{fn, all_axes(x)}, x, site);
   return reshape(reduced, ir::Shape{1}, site);
+}
+
+Value scan_in(ir::DType dtype, ir::ReduceFn fn, const Value& operand, std::int64_t axis, const Site& site) {
+  fail_if_empty(operand, "cumsum", site);
+  Value room;
+  const Value& x = in_dtype(dtype, operand, room, site);
+  return apply(ir::Scan{fn, normalize_axis(axis, x, "cumsum", site)}, x, site);
+}
+
+Value reduce(ir::ReduceFn fn, const Value& x, const ir::Dims& axes, const Site& site) {
+  fail_if_empty(x, "reduce", site);
+  return reduce_in(reduced_dtype(fn, x), fn, x, axes, site);
+}
+
+Value reduce_all(ir::ReduceFn fn, const Value& x, const Site& site) {
+  fail_if_empty(x, "reduce", site);
+  return reduce_all_in(reduced_dtype(fn, x), fn, x, site);
+}
+
+Value scan(ir::ReduceFn fn, const Value& x, std::int64_t axis, const Site& site) {
+  fail_if_empty(x, "cumsum", site);
+  return scan_in(reduced_dtype(fn, x), fn, x, axis, site);
 }
 
 namespace {
@@ -89,12 +121,6 @@ Value var(const Value& value, const ir::Dims& axes, std::int64_t correction, con
 
 Value arg_reduce(ir::ArgFn fn, const Value& x, std::int64_t axis, const Site& site) {
   return apply(ir::ArgReduce{fn, normalize_axis(axis, x, "argmax", site)}, x, site);
-}
-
-Value scan(ir::ReduceFn fn, const Value& operand, std::int64_t axis, const Site& site) {
-  Value room;
-  const Value& x = to_summand(fn, operand, room, site);
-  return apply(ir::Scan{fn, normalize_axis(axis, x, "cumsum", site)}, x, site);
 }
 
 Indexed sort(const Value& x, std::int64_t axis, bool descending, const Site& site) {

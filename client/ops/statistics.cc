@@ -41,6 +41,12 @@ Value uniform_like(const Value& x, const ir::Shape& shape, const Site& site) {
 
 }  // namespace
 
+// A reduction shares its gradient among equals, so what has one is recorded as the element found.
+Value extreme(ir::ReduceFn fn, const Value& x, std::int64_t dim, const Site& site) {
+  if (!x.is_tracked()) return reduce(fn, x, ir::Dims{dim}, site);
+  return extreme_with_indices(fn == Red::max ? ir::ArgFn::max : ir::ArgFn::min, x, dim, site).values;
+}
+
 Indexed extreme_with_indices(ir::ArgFn fn, const Value& x, std::int64_t dim, const Site& site) {
   fail_if_empty(x, fn == ir::ArgFn::max ? "max_dim_with_indices" : "min_dim_with_indices", site);
   const Value index = arg_reduce(fn, x.detach(), dim, site);
@@ -143,8 +149,10 @@ Value dot(const Value& x, const Value& y, const Site& site) {
   if (x.rank() != 1 || x.shape() != y.shape()) {
     fail("dot: of two vectors of one size: lhs " + ir::to_string(x.type()) + ", rhs " + ir::to_string(y.type()), site);
   }
-  return in_wide_dtype(
-      x, site, [&](const Term& a) { return reduce_all(Red::sum, a * a.with(to_compute_dtype(y, site)), site); });
+  return in_wide_dtype(x, site, [&](const Term& a) {
+    const Term products = a * a.with(to_compute_dtype(y, site));
+    return reduce_all_in(products.value().dtype(), Red::sum, products, site);
+  });
 }
 
 namespace {

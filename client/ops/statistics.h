@@ -8,6 +8,14 @@
 
 namespace burn::client {
 
+// Sums and products computed in, and given in, `dtype`: the elements are converted first. What reduce() and scan()
+// (client/ops/ops.h) choose by themselves: i64 for integers narrower than that and for bools.
+Value reduce_in(ir::DType dtype, ir::ReduceFn fn, const Value& x, const ir::Dims& axes, const Site& site);
+Value reduce_all_in(ir::DType dtype, ir::ReduceFn fn, const Value& x, const Site& site);  // -> [1]
+Value scan_in(ir::DType dtype, ir::ReduceFn fn, const Value& x, std::int64_t axis, const Site& site);
+
+// The extreme element along `dim`; NaN wins. Its gradient goes to the first of equals. `fn`: max or min.
+Value extreme(ir::ReduceFn fn, const Value& x, std::int64_t dim, const Site& site);
 // The extreme element along `dim` and the index (i64) of its first occurrence; NaN wins.
 Indexed extreme_with_indices(ir::ArgFn fn, const Value& x, std::int64_t dim, const Site& site);
 Value max_abs(const Value& x, const ir::Dims& dims, const Site& site);

@@ -2,7 +2,9 @@
 // client/tensor/tensor.h. Where not said otherwise, the axes stay with size 1.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -22,11 +24,52 @@ class AxisMethods {
   using Indices = burn::Tensor<D, Int>;
   using Red = ir::ReduceFn;
   using Axes = std::vector<std::int64_t>;
-  using Truth = burn::Tensor<1 + 0 * D, Bool>;  // D: complete only when a method is used
+  using Truth = burn::Tensor<1 + 0 * D, Bool>;                       // D: complete only when a method is used
+  using Summed = std::conditional_t<std::same_as<K, Bool>, Int, K>;  // the kind of sums and products
+  using Sums = burn::Tensor<D, Summed>;
 
  public:
   // --- reductions ----------------------------------------------------------------------------------------------------
-#define BURN_REDUCE(name, fn)                                                                                 \
+  // Sums and products, computed in and given in: i64 of integers narrower than that and of bools, else the dtype of the
+  // elements; or the dtype asked for, one of the result's kind, to which the elements are converted first. Integers
+  // wrap.
+#define BURN_SUM(name, fn)                                                                                     \
+  burn::Tensor<1, Summed> name(Loc where = Loc::current()) const {                                             \
+    return burn::Tensor<1, Summed>{client::reduce_all(fn, value(), at(where, #name))};                         \
+  }                                                                                                            \
+  burn::Tensor<1, Summed> name(DType dtype, Loc where = Loc::current()) const {                                \
+    return burn::Tensor<1, Summed>{client::reduce_all_in(dtype, fn, value(), at(where, #name)), #name, where}; \
+  }                                                                                                            \
+  Sums name##_dim(int dim, Loc where = Loc::current()) const {                                                 \
+    return Sums{client::reduce(fn, value(), {dim}, at(where, #name "_dim"))};                                  \
+  }                                                                                                            \
+  Sums name##_dim(int dim, DType dtype, Loc where = Loc::current()) const {                                    \
+    return Sums{client::reduce_in(dtype, fn, value(), {dim}, at(where, #name "_dim")), #name "_dim", where};   \
+  }                                                                                                            \
+  Sums name##_dims(const Axes& dims, Loc where = Loc::current()) const {                                       \
+    const auto site = at(where, #name "_dims");                                                                \
+    return Sums{client::reduce(fn, value(), client::dims_of(dims, #name "_dims", site), site)};                \
+  }                                                                                                            \
+  Sums name##_dims(const Axes& dims, DType dtype, Loc where = Loc::current()) const {                          \
+    const auto site = at(where, #name "_dims");                                                                \
+    const auto axes = client::dims_of(dims, #name "_dims", site);                                              \
+    return Sums{client::reduce_in(dtype, fn, value(), axes, site), #name "_dims", where};                      \
+  }
+  BURN_SUM(sum, Red::sum)
+  BURN_SUM(prod, Red::prod)
+#undef BURN_SUM
+  // The sum, without the dims.
+  template <int E>
+  burn::Tensor<E, Summed> sum_dims_squeeze(const Axes& dims, Loc where = Loc::current()) const {
+    const auto site = at(where, "sum_dims_squeeze");
+    const auto axes = client::dims_of(dims, "sum_dims_squeeze", site);
+    return burn::Tensor<E, Summed>{client::squeeze(client::reduce(Red::sum, value(), axes, site), axes, site),
+                                   "sum_dims_squeeze", where};
+  }
+  // The largest and the smallest; NaN if there is any. The gradient of those over several dims is shared evenly by
+  // equal elements (by all NaN, if the result is NaN); along one dim it goes to the first of them, as in
+  // max_dim_with_indices().
+#define BURN_EXTREME(name, fn)                                                                                \
   burn::Tensor<1, K> name(Loc where = Loc::current()) const                                                   \
     requires Numeric<K>                                                                                       \
   {                                                                                                           \
@@ -35,7 +78,7 @@ class AxisMethods {
   Tensor name##_dim(int dim, Loc where = Loc::current()) const                                                \
     requires Numeric<K>                                                                                       \
   {                                                                                                           \
-    return Tensor{client::reduce(fn, value(), {dim}, at(where, #name "_dim"))};                               \
+    return Tensor{client::extreme(fn, value(), dim, at(where, #name "_dim"))};                                \
   }                                                                                                           \
   Tensor name##_dims(const Axes& dims, Loc where = Loc::current()) const                                      \
     requires Numeric<K>                                                                                       \
@@ -43,21 +86,9 @@ class AxisMethods {
     return Tensor{client::reduce(fn, value(), client::dims_of(dims, #name "_dims", at(where, #name "_dims")), \
                                  at(where, #name "_dims"))};                                                  \
   }
-  BURN_REDUCE(sum, Red::sum)
-  BURN_REDUCE(prod, Red::prod)
-  BURN_REDUCE(max, Red::max)
-  BURN_REDUCE(min, Red::min)
-#undef BURN_REDUCE
-  // The sum, without the dims.
-  template <int E>
-  burn::Tensor<E, K> sum_dims_squeeze(const Axes& dims, Loc where = Loc::current()) const
-    requires Numeric<K>
-  {
-    const auto site = at(where, "sum_dims_squeeze");
-    const auto axes = client::dims_of(dims, "sum_dims_squeeze", site);
-    return burn::Tensor<E, K>{client::squeeze(client::reduce(Red::sum, value(), axes, site), axes, site),
-                              "sum_dims_squeeze", where};
-  }
+  BURN_EXTREME(max, Red::max)
+  BURN_EXTREME(min, Red::min)
+#undef BURN_EXTREME
   burn::Tensor<1, K> mean(Loc where = Loc::current()) const
     requires Numeric<K>
   {
@@ -218,14 +249,23 @@ class AxisMethods {
   }
 
   // --- running combinations: y[i] of x[0] to x[i] --------------------------------------------------------------------
+  // Of sums and products in the dtypes of sum() and prod().
+#define BURN_RUNNING_SUM(name, fn)                                                         \
+  Sums name(int dim, Loc where = Loc::current()) const {                                   \
+    return Sums{client::scan(fn, value(), dim, at(where, #name))};                         \
+  }                                                                                        \
+  Sums name(int dim, DType dtype, Loc where = Loc::current()) const {                      \
+    return Sums{client::scan_in(dtype, fn, value(), dim, at(where, #name)), #name, where}; \
+  }
+  BURN_RUNNING_SUM(cumsum, Red::sum)
+  BURN_RUNNING_SUM(cumprod, Red::prod)
+#undef BURN_RUNNING_SUM
 #define BURN_SCAN(name, fn)                                          \
   Tensor name(int dim, Loc where = Loc::current()) const             \
     requires Numeric<K>                                              \
   {                                                                  \
     return Tensor{client::scan(fn, value(), dim, at(where, #name))}; \
   }
-  BURN_SCAN(cumsum, Red::sum)
-  BURN_SCAN(cumprod, Red::prod)
   BURN_SCAN(cummax, Red::max)
   BURN_SCAN(cummin, Red::min)
 #undef BURN_SCAN

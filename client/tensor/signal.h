@@ -54,7 +54,8 @@ inline Tensor<4> stft(const Tensor<2>& x, const std::optional<Tensor<1>>& window
   return Tensor<4>{client::stft(x.value(), window ? &window->value() : nullptr, options.shape(), at(where, "stft"))};
 }
 // Back: frames added where they overlap, divided by the sum of the squared windows there (at least 1e-10); cut or
-// padded with zeros to `length`.
+// padded with zeros to `length`. Of a whole spectrum (onesided = false), as in torch.istft, only the first n_fft / 2 +
+// 1 numbers of each frame count: of a real signal, the others are their conjugates.
 inline Tensor<2> istft(const Tensor<4>& x, const std::optional<Tensor<1>>& window, std::optional<std::int64_t> length,
                        const StftOptions& options, Loc where = Loc::current()) {
   return Tensor<2>{

@@ -253,5 +253,20 @@ TEST(PointEdges, MaskedScoresTakeNoPartInASoftmax) {
               Each(0));
 }
 
+// The slope has a part in elements below 0 only, however large the others are.
+TEST(ActivationEdges, AnInfiniteInputLeavesTheSlopeOfPreluAlone) {
+  const Value x = leaf({kInf, -2, 3});
+  EXPECT_THAT(gradient([&](const Value& slope) { return client::prelu(x, slope, kSite); }, Numbers{0.25}),
+              ElementsAre(-2));
+}
+
+TEST(ActivationEdges, WhatShrinkMakesZeroGetsNoGradient) {
+  const Value weights = leaf({kInf, 1, 1});
+  const auto weighted = [&](const Value& x) {
+    return client::pointwise(Fn::mul, client::shrink(x, 1, 0.5, kSite), weights, kSite);
+  };
+  EXPECT_THAT(gradient(weighted, Numbers{0.5, 2, -3}), ElementsAre(0, 1, 1));
+}
+
 }  // namespace
 }  // namespace burn

@@ -160,7 +160,7 @@ class Compiler {
       cost_ += 1;
     } else if (const auto* reduce = std::get_if<ir::Reduce>(&op)) {
       in.kind = Kind::reduce;
-      in.reduce = reduce_loops(reduce->fn, from);
+      in.reduce = reduce_loops(reduce->fn, from, value(in.result).held);
       if (reduce->fn == ir::ReduceFn::sum && type.dtype == ir::DType::f32) in.dot = dot_loop();
       value(in.operands[0]).wants_all = true;
       cost_ += 1;

@@ -7,15 +7,29 @@
 namespace burn::backends::cpu::BURN_ISA {
 namespace {
 
+// What an element is once it is read.
+template <typename T>
+using Element = std::conditional_t<std::is_same_v<T, bool>, unsigned char, ir::compute_t<T>>;
+
+// Integers that hold the sum of 256 elements of T: no lane, and no column, adds more of them within a block.
+template <typename T>
+using SumOfMany = std::conditional_t<
+    sizeof(T) == 1, std::conditional_t<std::is_signed_v<T>, std::int16_t, std::uint16_t>,
+    std::conditional_t<sizeof(T) == 2, std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>,
+                       std::int64_t>>;
+
 // What a block is computed in, and what blocks are combined in.
-template <typename T>
-using Block = std::conditional_t<std::is_same_v<T, bool>, unsigned char, ir::compute_t<T>>;
+template <typename Op, typename T, typename R = T>
+using Block =
+    std::conditional_t<std::is_same_v<T, R>, Element<T>, std::conditional_t<std::is_same_v<Op, Sum>, SumOfMany<T>, R>>;
 
-template <typename Op, typename T>
-using Total = std::conditional_t<Op::kWidens && std::is_same_v<Block<T>, float>, double, Block<T>>;
+template <typename Op, typename T, typename R = T>
+using Total =
+    std::conditional_t<std::is_same_v<T, R>,
+                       std::conditional_t<Op::kWidens && std::is_same_v<Element<T>, float>, double, Element<T>>, R>;
 
 template <typename T>
-[[gnu::always_inline]] inline Block<T> load_block(const Stored<T>* x) {
+[[gnu::always_inline]] inline Element<T> load_block(const Stored<T>* x) {
   if constexpr (std::is_same_v<T, bool>)
     return *x != 0;
   else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
@@ -24,29 +38,29 @@ template <typename T>
     return *x;
 }
 
-template <typename Op, typename T>
+template <typename Op, typename T, typename R>
 void fill_totals(std::int64_t n, void* totals) {
-  std::fill_n(static_cast<Total<Op, T>*>(totals), n, Op::template identity<Total<Op, T>>());
+  std::fill_n(static_cast<Total<Op, T, R>*>(totals), n, Op::template identity<Total<Op, T, R>>());
 }
 
-template <typename Op, typename T>
+template <typename Op, typename T, typename R>
 void merge_totals(std::int64_t n, const void* from, void* totals) {
-  const auto* x = static_cast<const Total<Op, T>*>(from);
-  auto* y = static_cast<Total<Op, T>*>(totals);
+  const auto* x = static_cast<const Total<Op, T, R>*>(from);
+  auto* y = static_cast<Total<Op, T, R>*>(totals);
   for (std::int64_t i = 0; i < n; ++i) y[i] = Op::combine(y[i], x[i]);
 }
 
-template <typename Op, typename T>
+template <typename Op, typename T, typename R>
 void store_totals(std::int64_t n, const void* totals, void* result) {
-  const auto* x = static_cast<const Total<Op, T>*>(totals);
-  auto* y = static_cast<Stored<T>*>(result);
+  const auto* x = static_cast<const Total<Op, T, R>*>(totals);
+  auto* y = static_cast<Stored<R>*>(result);
   for (std::int64_t i = 0; i < n; ++i) {
-    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
-      y[i] = narrow<T>(static_cast<float>(x[i]));
-    else if constexpr (std::is_same_v<T, bool>)
+    if constexpr (std::is_same_v<R, Half> || std::is_same_v<R, BFloat16>)
+      y[i] = narrow<R>(static_cast<float>(x[i]));
+    else if constexpr (std::is_same_v<R, bool>)
       y[i] = x[i] != 0;
     else
-      y[i] = static_cast<T>(x[i]);
+      y[i] = static_cast<R>(x[i]);
   }
 }
 
@@ -72,7 +86,7 @@ template <int kCount, typename T>
 }
 
 template <typename Op, typename T>
-constexpr bool kIsExtreme = (std::is_same_v<Op, Max> || std::is_same_v<Op, Min>)&&std::is_floating_point_v<Block<T>>;
+constexpr bool kIsExtreme = (std::is_same_v<Op, Max> || std::is_same_v<Op, Min>)&&std::is_floating_point_v<Element<T>>;
 
 // Of two numbers that are none of them NaN: one instruction of the processor's.
 template <typename Op, typename T>
@@ -114,12 +128,12 @@ template <typename Op, int kWidth, typename T>
 // The largest or smallest of x; NaN if there is one, which is looked for beside, two numbers at a time. What is no
 // number is never larger or smaller, so lanes have none.
 template <typename Op, int kLanes, typename T>
-[[gnu::always_inline]] inline Block<T> extreme_of(std::int64_t size, const Stored<T>* x, Block<T> identity) {
-  using Flag = std::conditional_t<sizeof(Block<T>) == 8, std::int64_t, std::int32_t>;
+[[gnu::always_inline]] inline Element<T> extreme_of(std::int64_t size, const Stored<T>* x, Element<T> identity) {
+  using Flag = std::conditional_t<sizeof(Element<T>) == 8, std::int64_t, std::int32_t>;
   const volatile Flag opaque = 0;
   const Flag none = opaque;
   Flag nan[kLanes];
-  Block<T> lanes[kLanes], others[kLanes];
+  Element<T> lanes[kLanes], others[kLanes];
   for (int l = 0; l < kLanes; ++l) nan[l] = none;
   for (int l = 0; l < kLanes; ++l) lanes[l] = others[l] = identity;
   std::int64_t i = 0;
@@ -141,49 +155,91 @@ template <typename Op, int kLanes, typename T>
   }
   Flag any = 0;
   for (int l = 0; l < kLanes; ++l) any |= nan[l];
-  if (any != 0) return std::numeric_limits<Block<T>>::quiet_NaN();
+  if (any != 0) return std::numeric_limits<Element<T>>::quiet_NaN();
   for (int l = 0; l < kLanes; ++l) lanes[l] = extreme<Op>(others[l], lanes[l]);
   return fold_extremes<Op, kLanes>(lanes);
 }
 
+// All lanes of a block combined. Lanes of integers narrower than the total are added in a type that holds their sum.
+template <typename Op, typename TotalType, int kLanes, typename T>
+[[gnu::always_inline]] inline TotalType total_of(T* lanes) {
+  if constexpr (std::is_integral_v<T> && sizeof(T) < sizeof(TotalType)) {
+    std::conditional_t<sizeof(T) == 2, std::int32_t, std::int64_t> sum = 0;
+    for (int l = 0; l < kLanes; ++l) sum += lanes[l];
+    return sum;
+  } else {
+    return static_cast<TotalType>(fold_lanes<Op, kLanes>(lanes));
+  }
+}
+
+// The sum of integers of 32 bits, by the sums of their lower and upper halves in 32 bits each: on its way to 64 bits
+// every vector would be taken apart. Requires: size is a multiple of kLanes, and at most 2^15 times it.
+template <int kLanes, typename T>
+[[gnu::always_inline]] inline std::int64_t sum_by_halves(std::int64_t size, const T* x) {
+  const volatile std::uint32_t opaque = 0;  // as in reduce_run
+  const std::uint32_t zero = opaque;
+  std::uint32_t lower[kLanes];
+  T upper[kLanes];
+  for (int l = 0; l < kLanes; ++l) lower[l] = zero;
+  for (int l = 0; l < kLanes; ++l) upper[l] = static_cast<T>(zero);
+  for (std::int64_t i = 0; i < size; i += kLanes) {
+    ask_ahead<kLanes, T>(x + i);
+    for (int l = 0; l < kLanes; ++l) {
+      lower[l] += static_cast<std::uint32_t>(x[i + l]) & 0xffffu;
+      upper[l] += x[i + l] >> 16;
+    }
+  }
+  std::int64_t low = 0, high = 0;
+  for (int l = 0; l < kLanes; ++l) low += lower[l];
+  for (int l = 0; l < kLanes; ++l) high += upper[l];
+  return low + high * 65536;
+}
+
 // total[0] combined with n elements side by side.
-template <typename Op, typename T>
+template <typename Op, typename T, typename R = T>
 void reduce_run(std::int64_t n, const void* source, void* total) {
-  constexpr int kLanes = 128 / sizeof(Block<T>);
+  using InBlock = Block<Op, T, R>;
+  using InTotal = Total<Op, T, R>;
+  constexpr bool kByHalves = std::is_same_v<Op, Sum> && !std::is_same_v<T, R> && sizeof(T) == 4;
+  constexpr int kLanes = 128 / (kByHalves ? sizeof(T) : sizeof(InBlock));
   constexpr std::int64_t kBlockSize = 4096;
+  static_assert(kBlockSize / kLanes <= 256);
   const auto* x = static_cast<const Stored<T>*>(source);
-  auto sum = *static_cast<Total<Op, T>*>(total);
+  auto sum = *static_cast<InTotal*>(total);
   // Not known to be zero: GCC would clear the lanes by a call of memset, which costs more than a short run.
-  const volatile Block<T> opaque = Op::template identity<Block<T>>();
-  const Block<T> identity = opaque;
+  const volatile InBlock opaque = Op::template identity<InBlock>();
+  [[maybe_unused]] const InBlock identity = opaque;
   while (n >= kLanes) {
     const std::int64_t size = (n < kBlockSize ? n : kBlockSize) / kLanes * kLanes;
     if constexpr (kIsExtreme<Op, T>) {
-      sum = Op::combine(sum, static_cast<Total<Op, T>>(extreme_of<Op, kLanes, T>(size, x, identity)));
+      sum = Op::combine(sum, static_cast<InTotal>(extreme_of<Op, kLanes, T>(size, x, identity)));
+    } else if constexpr (kByHalves) {
+      sum += sum_by_halves<kLanes>(size, x);
     } else {
-      Block<T> lanes[kLanes];
+      InBlock lanes[kLanes];
       for (int l = 0; l < kLanes; ++l) lanes[l] = identity;
       for (std::int64_t i = 0; i < size; i += kLanes) {
         ask_ahead<kLanes, T>(x + i);
-        for (int l = 0; l < kLanes; ++l) lanes[l] = Op::combine(lanes[l], load_block<T>(x + i + l));
+        for (int l = 0; l < kLanes; ++l)
+          lanes[l] = Op::combine(lanes[l], static_cast<InBlock>(load_block<T>(x + i + l)));
       }
-      sum = Op::combine(sum, static_cast<Total<Op, T>>(fold_lanes<Op, kLanes>(lanes)));
+      sum = Op::combine(sum, total_of<Op, InTotal, kLanes>(lanes));
     }
     x += size;
     n -= size;
   }
-  for (std::int64_t i = 0; i < n; ++i) sum = Op::combine(sum, static_cast<Total<Op, T>>(load_block<T>(x + i)));
-  *static_cast<Total<Op, T>*>(total) = sum;
+  for (std::int64_t i = 0; i < n; ++i) sum = Op::combine(sum, static_cast<InTotal>(load_block<T>(x + i)));
+  *static_cast<InTotal*>(total) = sum;
 }
 
-template <typename Op, typename T>
+template <typename Op, typename T, typename R>
 void reduce_each(std::int64_t rows, std::int64_t n, const void* source, void* results) {
   const auto* x = static_cast<const Stored<T>*>(source);
-  auto* y = static_cast<Stored<T>*>(results);
+  auto* y = static_cast<Stored<R>*>(results);
   for (std::int64_t row = 0; row < rows; ++row) {
-    auto total = Op::template identity<Total<Op, T>>();
-    reduce_run<Op, T>(n, x + row * n, &total);
-    store_totals<Op, T>(1, &total, y + row);
+    auto total = Op::template identity<Total<Op, T, R>>();
+    reduce_run<Op, T, R>(n, x + row * n, &total);
+    store_totals<Op, T, R>(1, &total, y + row);
   }
 }
 
@@ -218,47 +274,55 @@ void sum_products_each(std::int64_t rows, std::int64_t n, const void* first, con
 }
 
 // totals[c] combined with `rows` elements that are `step` apart. Requires: columns <= kMaxColumns.
-template <typename Op, typename T>
+template <typename Op, typename T, typename R>
 void reduce_rows(std::int64_t rows, std::int64_t step, std::int64_t columns, const void* source, void* totals) {
+  using InBlock = Block<Op, T, R>;
+  using InTotal = Total<Op, T, R>;
   constexpr std::int64_t kBlockRows = 64;
   const auto* x = static_cast<const Stored<T>*>(source);
-  auto* y = static_cast<Total<Op, T>*>(totals);
-  Block<T> block[kMaxColumns];
+  const auto load = [](const Stored<T>* at) __attribute__((always_inline)) {
+    return static_cast<InBlock>(load_block<T>(at));
+  };
+  auto* y = static_cast<InTotal*>(totals);
+  InBlock block[kMaxColumns];
   while (rows > 0) {
     const std::int64_t size = rows < kBlockRows ? rows : kBlockRows;
-    for (std::int64_t c = 0; c < columns; ++c) block[c] = load_block<T>(x + c);
+    for (std::int64_t c = 0; c < columns; ++c) block[c] = load(x + c);
     std::int64_t r = 1;
     for (; r + 4 <= size; r += 4) {  // or most of the time would go into loading and storing the totals
       const auto* row = x + r * step;
       for (std::int64_t c = 0; c < columns; ++c) {
-        const auto first = Op::combine(Op::combine(block[c], load_block<T>(row + c)), load_block<T>(row + step + c));
-        block[c] =
-            Op::combine(Op::combine(first, load_block<T>(row + 2 * step + c)), load_block<T>(row + 3 * step + c));
+        const auto first = Op::combine(Op::combine(block[c], load(row + c)), load(row + step + c));
+        block[c] = Op::combine(Op::combine(first, load(row + 2 * step + c)), load(row + 3 * step + c));
       }
     }
     for (; r < size; ++r) {
       const auto* row = x + r * step;
-      for (std::int64_t c = 0; c < columns; ++c) block[c] = Op::combine(block[c], load_block<T>(row + c));
+      for (std::int64_t c = 0; c < columns; ++c) block[c] = Op::combine(block[c], load(row + c));
     }
-    for (std::int64_t c = 0; c < columns; ++c) y[c] = Op::combine(y[c], static_cast<Total<Op, T>>(block[c]));
+    for (std::int64_t c = 0; c < columns; ++c) y[c] = Op::combine(y[c], static_cast<InTotal>(block[c]));
     x += size * step;
     rows -= size;
   }
 }
 
-template <typename Op, typename T>
+template <typename Op, typename T, typename R = T>
 ReduceLoops loops_for() {
-  return {.total_size = sizeof(Total<Op, T>),
-          .fill = &fill_totals<Op, T>,
-          .merge = &merge_totals<Op, T>,
-          .store = &store_totals<Op, T>,
-          .run = &reduce_run<Op, T>,
-          .each = &reduce_each<Op, T>,
-          .rows = &reduce_rows<Op, T>};
+  return {.total_size = sizeof(Total<Op, T, R>),
+          .fill = &fill_totals<Op, T, R>,
+          .merge = &merge_totals<Op, T, R>,
+          .store = &store_totals<Op, T, R>,
+          .run = &reduce_run<Op, T, R>,
+          .each = &reduce_each<Op, T, R>,
+          .rows = &reduce_rows<Op, T, R>};
 }
 
-ReduceLoops find_loops(ir::ReduceFn fn, ir::DType dtype) {
-  return ir::dispatch(dtype, [fn]<typename T>() -> ReduceLoops {
+ReduceLoops find_loops(ir::ReduceFn fn, ir::DType dtype, ir::DType result) {
+  return ir::dispatch(dtype, [&]<typename T>() -> ReduceLoops {
+    if constexpr (std::is_integral_v<T> && sizeof(T) < sizeof(std::int64_t)) {
+      if (result != dtype)
+        return fn == ir::ReduceFn::sum ? loops_for<Sum, T, std::int64_t>() : loops_for<Prod, T, std::int64_t>();
+    }
     switch (fn) {
       case ir::ReduceFn::sum:
         return loops_for<Sum, T>();

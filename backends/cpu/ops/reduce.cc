@@ -84,8 +84,11 @@ struct Layout {
 
 class Reduction {
  public:
-  Reduction(const ReduceLoops& loops, std::size_t element_size, Layout layout)
-      : loops_(loops), element_size_(static_cast<std::int64_t>(element_size)), layout_(std::move(layout)) {}
+  Reduction(const ReduceLoops& loops, ir::DType from, ir::DType to, Layout layout)
+      : loops_(loops),
+        element_size_(static_cast<std::int64_t>(ir::size_of(from))),
+        result_size_(static_cast<std::int64_t>(ir::size_of(to))),
+        layout_(std::move(layout)) {}
 
   Status run(Run& run, const std::byte* x, std::byte* y) const {
     const auto outputs = product(layout_.kept), per_output = product(layout_.reduced);
@@ -124,7 +127,7 @@ class Reduction {
       const auto last = std::min(end, first + kMaxColumns);
       loops_.fill(last - first, totals);
       body(first, last, totals);
-      loops_.store(last - first, totals, y + first * element_size_);
+      loops_.store(last - first, totals, y + first * result_size_);
     }
   }
 
@@ -226,7 +229,7 @@ class Reduction {
   }
 
   ReduceLoops loops_;
-  std::int64_t element_size_;
+  std::int64_t element_size_, result_size_;
   Layout layout_;
 };
 
@@ -234,12 +237,14 @@ class Reduction {
 
 DotLoop dot_loop() { return BURN_BEST(sum_products_each); }
 
-ReduceLoops reduce_loops(ir::ReduceFn fn, ir::DType dtype) { return BURN_BEST(find_loops)(fn, dtype); }
+ReduceLoops reduce_loops(ir::ReduceFn fn, ir::DType dtype, ir::DType result) {
+  return BURN_BEST(find_loops)(fn, dtype, result);
+}
 
 namespace kernels {
 
 Result<Kernel> prepare(const ir::Reduce& op, const Signature& signature) {
-  const auto loops = reduce_loops(op.fn, signature.result.dtype);
+  const auto loops = reduce_loops(op.fn, signature.operands[0]->dtype, signature.result.dtype);
   return Kernel([axes = op.axes, type = signature.result, loops](Run& run, std::span<Array> operands) -> Result<Array> {
     Array x = operands[0];
     auto layout = Layout::of(x, axes);
@@ -249,7 +254,7 @@ Result<Kernel> prepare(const ir::Reduce& op, const Signature& signature) {
       layout.choose_inner();
     }
     BURN_TRY(Array y, run.allocate(type));
-    BURN_RETURN_IF_ERROR(Reduction(loops, ir::size_of(type.dtype), std::move(layout)).run(run, x.data(), y.data()));
+    BURN_RETURN_IF_ERROR(Reduction(loops, x.dtype(), type.dtype, std::move(layout)).run(run, x.data(), y.data()));
     return y;
   });
 }

@@ -10,7 +10,8 @@ namespace burn::backends::cpu {
 
 inline constexpr std::int64_t kMaxColumns = 512;  // of `rows`
 
-// For one function and dtype. They keep `totals` of a type of their own, of total_size bytes each.
+// For one function and dtype, and the dtype of the result. They keep `totals` of a type of their own, of total_size
+// bytes each.
 struct ReduceLoops {
   std::size_t total_size = 0;
   void (*fill)(std::int64_t n, void* totals) = nullptr;  // with the identity
@@ -22,7 +23,9 @@ struct ReduceLoops {
   void (*rows)(std::int64_t rows, std::int64_t step, std::int64_t columns, const void* source, void* totals) = nullptr;
 };
 
-ReduceLoops reduce_loops(ir::ReduceFn fn, ir::DType dtype);
+// `result`: the dtype itself; of sums and products of bools and integers narrower than 64 bits, also i64.
+ReduceLoops reduce_loops(ir::ReduceFn fn, ir::DType dtype, ir::DType result);
+inline ReduceLoops reduce_loops(ir::ReduceFn fn, ir::DType dtype) { return reduce_loops(fn, dtype, dtype); }
 
 // For rows of n elements of f32, the sum of their products, each rounded before it is added: what reduce_loops(sum,
 // f32) gives for the products.

@@ -211,7 +211,8 @@ class RowPrinter {
       const auto& node = plan_.node(member);
       const auto operand = plan_.program().operands_of(node)[0];
       const auto v = printer_.name(plan_.value_of(member));
-      const auto type = compute_type(dtype(operand));
+      const auto type =
+          compute_type(dtype(plan_.value_of(member)));  // of integers, wider than the operand's or the same
       const auto* reduce = std::get_if<ir::Reduce>(&node.op);
       if (reduce) {
         before += fmt::format("  {0} sum_{1} = {2}::identity<{0}>();\n", type, v, combine_type(reduce->fn));
@@ -224,7 +225,8 @@ class RowPrinter {
       seen.push_back(exact_value_for(plan_, *reduce, operand));
       const auto value =
           fmt::format("burn::cuda::reduce_row<kLanes, {}, {}>(sum_{})", combine_type(reduce->fn), sites_++, v);
-      after += fmt::format("  const {} {} = rounded<{}>({});\n", type, v, storage_type(dtype(operand)), value) +
+      after += fmt::format("  const {} {} = rounded<{}>({});\n", type, v, storage_type(dtype(plan_.value_of(member))),
+                           value) +
                printer_.divisor(plan_.value_of(member));
     }
     for (std::size_t k = 0; k < plan_.writes().size(); ++k) {

@@ -1,6 +1,6 @@
-// Reductions over strided values, in the compute type of what they read. Both kernels can take a part of every
-// output's elements each (blockIdx.y) and leave a result per part, which a second launch reduces: no atomics, so that
-// results are the same every time. NVRTC only.
+// Reductions over strided values, in the compute type of what they read, or, of integers, in the type of the result,
+// which may be wider. Both kernels can take a part of every output's elements each (blockIdx.y) and leave a result per
+// part, which a second launch reduces: no atomics, so that results are the same every time. NVRTC only.
 #pragma once
 
 #include "backends/cuda/kernels/index.h"
@@ -10,17 +10,25 @@
 
 namespace burn::cuda {
 
-template <typename Op, typename T, int kWidth>
-BURN_ALWAYS_INLINE void fold_pack(const Pack<T, kWidth>& pack, compute_t<T> (&totals)[kWidth]) {
+// What elements of From are combined in on their way to a result of To.
+template <typename From, typename To, bool kIsInteger = std::is_integral_v<To>>
+struct TotalOf : std::type_identity<compute_t<From>> {};
+template <typename From, typename To>
+struct TotalOf<From, To, true> : std::type_identity<To> {};
+template <typename From, typename To>
+using total_t = typename TotalOf<From, To>::type;
+
+template <typename Op, typename Total, typename T, int kWidth>
+BURN_ALWAYS_INLINE void fold_pack(const Pack<T, kWidth>& pack, Total (&totals)[kWidth]) {
 #pragma unroll
-  for (int k = 0; k < kWidth; ++k) totals[k] = Op::combine(totals[k], to_compute(pack.lanes[k]));
+  for (int k = 0; k < kWidth; ++k) totals[k] = Op::combine(totals[k], static_cast<Total>(to_compute(pack.lanes[k])));
 }
 
 // Folds packs `first`, `first + step`, ... below `end` of a walk into `totals`, with several loads under way at a time.
 // `kLine`: the walk has one dim, so that nothing is divided.
-template <typename Op, bool kLine, int kWidth, typename T>
+template <typename Op, bool kLine, typename Total, int kWidth, typename T>
 BURN_ALWAYS_INLINE void fold_packs(const T* __restrict__ x, const Walk<1>& walk, std::int64_t first, std::int64_t end,
-                                   std::int64_t step, compute_t<T> (&totals)[kWidth]) {
+                                   std::int64_t step, Total (&totals)[kWidth]) {
   using Packed = Pack<T, kWidth>;
   constexpr int kLoads = kLine ? (sizeof(Packed) >= 16 ? 4 : 8) : 2;
   const auto load = [&](std::int64_t i) {
@@ -50,7 +58,7 @@ BURN_ALWAYS_INLINE T reduce_group(T x, int group) {
 template <typename From, typename To, typename Op, int kWidth, bool kLine>
 BURN_ALWAYS_INLINE void reduce_rows(const From* __restrict__ x, To* __restrict__ y, const Walk<2>& kept,
                                     const Walk<1>& reduced, const RowsShape& shape) {
-  using Compute = compute_t<From>;
+  using Compute = total_t<From, To>;
   const int lane = threadIdx.x & (shape.group - 1);
   const std::int64_t part = blockIdx.y;
   const auto output = std::int64_t{blockIdx.x} * (kThreads / shape.group) + threadIdx.x / shape.group;
@@ -62,11 +70,11 @@ BURN_ALWAYS_INLINE void reduce_rows(const From* __restrict__ x, To* __restrict__
   for (int k = 0; k < kWidth; ++k) totals[k] = Op::template identity<Compute>();
   if (is_there) {
     const auto begin = part * shape.per_part, end = begin + shape.per_part;
-    fold_packs<Op, kLine>(x + at.at[0], reduced, begin + lane, end < shape.packs ? end : shape.packs, shape.group,
-                          totals);
+    fold_packs<Op, kLine, Compute, kWidth>(x + at.at[0], reduced, begin + lane, end < shape.packs ? end : shape.packs,
+                                           shape.group, totals);
     if (part == 0) {
       for (auto i = lane; i < shape.tail; i += shape.group)
-        totals[0] = Op::combine(totals[0], to_compute(x[at.at[0] + shape.tail_at + i]));
+        totals[0] = Op::combine(totals[0], static_cast<Compute>(to_compute(x[at.at[0] + shape.tail_at + i])));
     }
   }
 #pragma unroll
@@ -79,7 +87,7 @@ BURN_ALWAYS_INLINE void reduce_rows(const From* __restrict__ x, To* __restrict__
 template <typename From, typename To, typename Op, int kWidth, bool kLine>
 BURN_ALWAYS_INLINE void reduce_columns(const From* __restrict__ x, To* __restrict__ y, const Walk<2>& kept,
                                        const Walk<1>& reduced, const ColumnsShape& shape) {
-  using Compute = compute_t<From>;
+  using Compute = total_t<From, To>;
   __shared__ Compute shared[kWidth][kThreads];
   const int rows = kThreads / shape.width, column = threadIdx.x & (shape.width - 1), row = threadIdx.x / shape.width;
   const std::int64_t part = blockIdx.y;
@@ -92,7 +100,8 @@ BURN_ALWAYS_INLINE void reduce_columns(const From* __restrict__ x, To* __restric
   for (int k = 0; k < kWidth; ++k) totals[k] = Op::template identity<Compute>();
   if (is_there) {
     const auto begin = part * shape.per_part, end = begin + shape.per_part;
-    fold_packs<Op, kLine>(x + at.at[0], reduced, begin + row, end < shape.rows ? end : shape.rows, rows, totals);
+    fold_packs<Op, kLine, Compute, kWidth>(x + at.at[0], reduced, begin + row, end < shape.rows ? end : shape.rows,
+                                           rows, totals);
   }
   for (int half = rows / 2; half > 0; half /= 2) {
     __syncthreads();

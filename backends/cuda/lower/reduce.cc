@@ -76,7 +76,7 @@ void reduce(Emitter& emit, const Reduction& unsorted);
 // Results of parts in scratch memory, each in what is computed in.
 Reduction into_parts(Emitter& emit, const Reduction& r, std::int64_t parts) {
   Reduction first = r;
-  first.to_dtype = ir::compute_dtype(r.from_dtype);
+  first.to_dtype = ir::is_integer(r.to_dtype) ? r.to_dtype : ir::compute_dtype(r.from_dtype);
   const auto count = static_cast<std::size_t>(count_of(r.kept) * parts);
   first.to = emit.scratch(count * ir::size_of(first.to_dtype));
   return first;

@@ -14,6 +14,7 @@
 #include "backends/cuda/nvrtc.h"
 #include "backends/cuda/program_emitter.h"
 #include "backends/plan/decompose.h"
+#include "backends/plan/recompute.h"
 #include "backends/plan/simplify.h"
 #include "ir/catalogue.h"
 #include "tests/backends/column_sums.h"
@@ -140,6 +141,29 @@ TEST(CudaLaunches, OfFactorisationsCompile) {
         for (const auto& source : lowered->sources) texts.insert(source.text);
       }
     }
+  }
+  const std::vector<std::string> all(texts.begin(), texts.end());
+  const auto code = cuda::compile_kernel(together(all), "sm_90");
+  EXPECT_TRUE(code.ok()) << code.status().to_string();
+}
+
+// Sums in i64 of what is narrower: alone, and in the rows of a group.
+TEST(CudaLaunches, OfSumsOfNarrowIntegersCompile) {
+  using enum ir::DType;
+  const auto device = cuda::Device::for_compiling("sm_90");
+  std::set<std::string> texts;
+  for (const auto dtype : {bool_, u8, i8, u16, i16, u32, i32}) {
+    ir::ProgramBuilder builder;
+    const auto add = [&](const ir::Op& op, ir::Ref x) { return *builder.add(op, std::span(&x, 1)); };
+    const auto wide = add(ir::Cast{i64}, builder.add_input({dtype, {64, 3000}}));
+    const auto sum = [&](const ir::Dims& axes) { return add(ir::Reduce{ir::ReduceFn::sum, axes}, wide); };
+    const backends::PlanOptions options;
+    const auto program = backends::prepare(
+        builder.finish({sum({0, 1}), sum({0}), sum({1}), add(ir::Reduce{ir::ReduceFn::prod, {1}}, wide)}), options);
+    const auto lowered = cuda::lower_program(*device, program, backends::make_plan(program, options));
+    ASSERT_TRUE(lowered.ok()) << lowered.status().to_string();
+    for (const auto& source : lowered->sources) texts.insert(source.text);
+    for (const auto bytes : lowered->block_bytes) EXPECT_LT(bytes, 64U * 3000 * 8) << "a copy in i64";
   }
   const std::vector<std::string> all(texts.begin(), texts.end());
   const auto code = cuda::compile_kernel(together(all), "sm_90");

@@ -116,6 +116,32 @@ TEST(Signal, ShortTimeTransformsGoBack) {
   }
 }
 
+// The numbers: sums of cosines and sines of the first three bins by hand, frames added and divided by how many there
+// are.
+TEST(Signal, BackFromAWholeSpectrumOnlyItsFirstHalfCounts) {
+  const signal::StftOptions options{.n_fft = 4, .hop_length = 2, .center = false, .onesided = false};
+  const Device tracked = device().autodiff();
+  const std::vector<float> parts{1, 0.5, 2, -1, 3, 0.25, 4, 2, 0, 1, 1, 2, -1, 3, 5, -4};  // no conjugates
+  const auto x = Tensor<4>::from_data(TensorData(parts, {1, 2, 4, 2}), tracked).require_grad();
+  const auto y = signal::istft(x, std::nullopt, std::nullopt, options);
+  expect_near(y, Tensor<2>::from_data({{2, 0, 0.125, -0.875, -0.75, 1.25}}, tracked), 1e-6);
+  const auto weights = Tensor<2>::from_data({{1, 2, 3, 4, 5, 6}}, tracked);
+  const auto gradient = x.grad((y * weights).sum().backward());
+  const std::vector<float> expected{1.625, 0, -0.25, 0, -0.375, 0, 0, 0, 3.625, 0, -1.75, 2, -0.375, 0, 0, 0};
+  expect_near(*gradient, Tensor<4>::from_data(TensorData(expected, {1, 2, 4, 2}), device()), 1e-6);
+}
+
+TEST(Signal, BackFromAWholeSpectrumIsBackFromItsFirstHalf) {
+  for (const std::int64_t n : {8, 9}) {
+    const auto whole = random<4>({2, 3, n, 2});
+    const signal::StftOptions of_whole{.n_fft = n, .hop_length = 2, .onesided = false},
+        of_half{.n_fft = n, .hop_length = 2, .onesided = true};
+    const auto window = signal::hann_window(n, true, device());
+    expect_near(signal::istft(whole, window, std::nullopt, of_whole),
+                signal::istft(whole.narrow(2, 0, n / 2 + 1), window, std::nullopt, of_half), 1e-6);
+  }
+}
+
 std::string message_of(const auto& body) {
   try {
     body();
