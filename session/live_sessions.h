@@ -10,9 +10,9 @@ namespace burn::session {
 
 // When a program ends, static objects go one by one, among them those that the libraries of kernels made when they were
 // first used. Devices at namespace scope, those that nobody drops, and those whose last reader has left still have a
-// thread then. Before the first object goes, what these threads execute is awaited and no more of it begun, but what a
-// destructor asks for. When those objects go that are as old as the first session, which devices at namespace scope are
-// not, what is left is closed. Thread-safe.
+// thread then. Before the first object goes, what these threads execute is awaited, with what runs have left behind
+// (backends/apart.h), and no more of it begun, but what a destructor asks for. When those objects go that are as old as
+// the first session, which devices at namespace scope are not, what is left is closed. Thread-safe.
 class LiveSessions {
  public:
   static LiveSessions& instance();

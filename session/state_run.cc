@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "backends/apart.h"
 #include "session/guarded.h"
 #include "session/state.h"
 #include "session/state_errors.h"
@@ -86,13 +87,20 @@ Status SessionState::try_run(const proto::Run& run, SessionProgram& program, Pla
   if (auto status = bind_inputs(run, ir, args); !status.ok()) return here(status);
   auto shares = take_shares(ir);
   if (!shares.ok()) return here(shares.status());
+  // Where the run is left behind the session goes on paying for its outputs until nothing computes them any more.
+  struct Charge {
+    std::shared_ptr<Budget> budget;  // outlives the shares
+    std::vector<Budget::Share> shares;
+  };
+  const auto charge = std::make_shared<Charge>(budget_, *std::move(shares));
+  const backends::KeptByRun kept(charge);
 
   (*plan)->mark_used(now);
   auto result = stream_.run((*plan)->executable(), std::move(args));
   worker_->count_run();
   if (!result.ok()) return here(result.status());
   if (result->outputs.size() != ir.outputs.size()) return here(internal_error("the backend lost an output"));
-  keep_outputs(run, ir, *std::move(shares), *std::move(result));
+  keep_outputs(run, ir, std::move(charge->shares), *std::move(result));
   return {};
 }
 

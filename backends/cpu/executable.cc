@@ -87,7 +87,7 @@ void CpuExecutable::find_neighbours() {
   }
 }
 
-Result<RunResult> CpuExecutable::run(RunArgs args, const Interrupt& interrupt) const {
+Result<RunResult> CpuExecutable::run(RunArgs args, const Interrupt& interrupt, const RunLife& life) const {
   const InterruptScope scope(&interrupt);
   return without_exceptions([&]() -> Result<RunResult> {
     BURN_RETURN_IF_ERROR(check_args(program_, args, "cpu", [](const Buffer& buffer) {
@@ -97,7 +97,7 @@ Result<RunResult> CpuExecutable::run(RunArgs args, const Interrupt& interrupt) c
     const RunUnderWay under_way;
     try {
       throw_if_interrupted();
-      return Execution(program_, plan_, stages_, *pool_, args).run();
+      return Execution(program_, plan_, stages_, *pool_, args, life).run();
     } catch (const Interrupted&) {
       return interrupt.why();
     }

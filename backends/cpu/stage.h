@@ -14,7 +14,8 @@ namespace burn::backends::cpu {
 struct Stage {
   Kernel kernel;
   std::optional<FusedKernel> fused;
-  std::size_t together = 1;  // how many stages from this one on run in one pass
+  std::size_t together = 1;    // how many stages from this one on run in one pass
+  bool may_take_long = false;  // so long that a run must be able to end without it: backends/apart.h
 
   std::size_t memory_bytes() const;
 };
