@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#include "backends/interrupt.h"
 #include "base/settings.h"
 
 namespace burn::backends {
@@ -35,6 +36,7 @@ int fastest(int count, const std::function<Result<double>(int)>& seconds_of) {
       auto& mine = best[static_cast<std::size_t>(i)];
       const auto hopeless = round > 1 ? kHopeless : kHopelessAtFirst;
       if (round > 0 && !(mine <= hopeless * *shortest())) continue;
+      throw_if_interrupted();
       const auto seconds = seconds_of(i);
       if (!seconds.ok()) continue;
       mine = std::min(mine, *seconds);
@@ -65,10 +67,14 @@ int Autotune::choose_timed(std::string_view key, std::span<const std::string_vie
   };
   std::unique_lock lock(mutex_);
   if (!is_loaded_) load();
-  decided_.wait(lock, [&] {
+  // Another thread's timing takes as long as the work does, and this run may have to end before.
+  constexpr std::chrono::milliseconds kLook{5};
+  while (!decided_.wait_for(lock, kLook, [&] {
     const auto found = entries_.find(key);
     return found == entries_.end() || !found->second.name.empty();
-  });
+  })) {
+    throw_if_interrupted();
+  }
   if (const auto found = entries_.find(key); found != entries_.end()) {
     if (const int known = position(found->second.name); known >= 0) return known;
   }

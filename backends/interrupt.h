@@ -69,9 +69,16 @@ inline void throw_if_interrupted() {
   if (interrupt && interrupt->is_due()) throw Interrupted{};
 }
 
-// For loops of many short steps: asks once in a while. A unit is what a core does in about a nanosecond.
+// For loops of many short steps: asks once in a while. A unit is what a core does in about a nanosecond. What one meter
+// has counted, the next one of this thread goes on from: loops that are begun again and again, one for each plane of a
+// convolution, ask as often as a single one.
 class InterruptMeter {
  public:
+  InterruptMeter() : left_(carried_) {}
+  ~InterruptMeter() { carried_ = left_; }
+  InterruptMeter(const InterruptMeter&) = delete;
+  InterruptMeter& operator=(const InterruptMeter&) = delete;
+
   void add(std::int64_t units) {
     left_ -= units;
     if (left_ > 0) return;
@@ -81,7 +88,8 @@ class InterruptMeter {
 
  private:
   static constexpr std::int64_t kEvery = 1 << 20;
-  std::int64_t left_ = kEvery;
+  static inline constinit thread_local std::int64_t carried_ = kEvery;
+  std::int64_t left_;
 };
 
 }  // namespace burn::backends

@@ -102,8 +102,10 @@ struct Cost {
 
 double estimated_work(const Program& program) {
   double work = 0;
-  for (const auto& node : program.nodes) work += std::visit(Cost{program, node}, node.op);
+  for (const auto& node : program.nodes) work += estimated_work(program, node);
   return work;
 }
+
+double estimated_work(const Program& program, const Node& node) { return std::visit(Cost{program, node}, node.op); }
 
 }  // namespace burn::ir

@@ -10,5 +10,7 @@ namespace burn::ir {
 // nothing. A multiply-add of a product or convolution counts as a sixteenth, as devices do many of them at once. A core
 // does about 10^9 in a second, a GPU 10^12. A double, as there may be more than 2^64.
 double estimated_work(const Program& program);
+// The same of one of its nodes.
+double estimated_work(const Program& program, const Node& node);
 
 }  // namespace burn::ir

@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "backends/apart.h"
 #include "base/fork.h"
 
 namespace burn::session {
@@ -16,7 +17,9 @@ void LiveSessions::pause_at_end() {
   struct AtThreadEnd {
     ~AtThreadEnd() {
       const bool is_main_thread = ::getpid() == static_cast<pid_t>(::syscall(SYS_gettid));
-      if (is_main_thread) instance().pause_all();
+      if (!is_main_thread) return;
+      instance().pause_all();
+      backends::LeftBehind::wait_for_all();
     }
   };
   thread_local const AtThreadEnd at_thread_end;
@@ -24,7 +27,10 @@ void LiveSessions::pause_at_end() {
 
 void LiveSessions::add(LocalSession& session) {
   struct AtExit {
-    ~AtExit() { instance().stop_all(); }
+    ~AtExit() {
+      instance().stop_all();
+      backends::LeftBehind::wait_for_all();  // the libraries' objects are next
+    }
   };
   static const AtExit at_exit;
   pause_at_end();

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "backends/apart.h"
 #include "session/guarded.h"
 #include "session/state.h"
 #include "session/state_errors.h"
@@ -128,6 +129,13 @@ Status SessionState::try_run(const proto::Run& run, SessionProgram& program, Pla
   if (!copies.ok()) return here(copies.status());
   auto shares = take_shares(run, ir);
   if (!shares.ok()) return here(shares.status());
+  // Where the run is left behind the session goes on paying for its outputs until nothing computes them any more.
+  struct Charge {
+    std::shared_ptr<Budget> budget;  // outlives the shares
+    std::vector<Budget::Share> shares;
+  };
+  const auto charge = std::make_shared<Charge>(budget_, *std::move(shares));
+  const backends::KeptByRun kept(charge);
   give_inputs(run, ir, *std::move(copies), args);
 
   (*plan)->mark_used(now);
@@ -142,7 +150,7 @@ Status SessionState::try_run(const proto::Run& run, SessionProgram& program, Pla
       if (!result->outputs[k]) result->failures[k] = why;
     }
   }
-  keep_outputs(run, ir, *std::move(shares), *std::move(result));
+  keep_outputs(run, ir, std::move(charge->shares), *std::move(result));
   return {};
 }
 

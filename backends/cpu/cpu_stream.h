@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "backends/apart.h"
 #include "backends/cpu/memory.h"
 #include "backends/interrupt.h"
 
@@ -35,6 +36,7 @@ class CpuStream final : public Stream {
   Result<BufferPtr> copy_of(std::span<const std::byte> bytes);
 
   const std::shared_ptr<Pool> pool_;
+  const std::shared_ptr<LeftBehind> left_behind_ = std::make_shared<LeftBehind>();
   Interrupt interrupt_;
 };
 

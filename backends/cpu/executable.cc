@@ -120,7 +120,7 @@ void CpuExecutable::find_guarded() {
   }
 }
 
-Result<RunResult> CpuExecutable::run(RunArgs args, const Interrupt& interrupt) const {
+Result<RunResult> CpuExecutable::run(RunArgs args, const Interrupt& interrupt, const RunLife& life) const {
   const InterruptScope scope(&interrupt);
   return without_exceptions([&]() -> Result<RunResult> {
     BURN_RETURN_IF_ERROR(check_args(program_, args, "cpu", [](const Buffer& buffer) {
@@ -128,7 +128,7 @@ Result<RunResult> CpuExecutable::run(RunArgs args, const Interrupt& interrupt) c
     }));
     const LibraryThreads alone(1);
     const RunUnderWay under_way;
-    Execution execution(program_, plan_, stages_, *pool_, args);
+    Execution execution(program_, plan_, stages_, *pool_, args, life);
     try {
       throw_if_interrupted();
       return execution.run();

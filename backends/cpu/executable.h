@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "backends/cpu/execution.h"
 #include "backends/cpu/memory.h"
 #include "backends/cpu/stage.h"
 #include "backends/interrupt.h"
@@ -17,7 +18,7 @@ class CpuExecutable final : public Executable {
                                                      std::shared_ptr<Pool> pool);
 
   // As Stream::run(), which is done when it returns. Errors besides: why it was interrupted.
-  Result<RunResult> run(RunArgs args, const Interrupt& interrupt) const;
+  Result<RunResult> run(RunArgs args, const Interrupt& interrupt, const RunLife& life) const;
   std::size_t memory_bytes() const override;
 
  private:

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "backends/cpu/ops/copy.h"
+#include "backends/cpu/parallel.h"
 #include "backends/failures.h"
 #include "backends/interrupt.h"
 #include "backends/plan/guards.h"
@@ -26,11 +27,12 @@ Result<BufferPtr> as_output(Run& run, const Array& x) {
 }  // namespace
 
 Execution::Execution(const ir::Program& program, const Plan& plan, std::span<const Stage> stages, Pool& pool,
-                     RunArgs& args)
+                     RunArgs& args, const RunLife& life)
     : program_(program),
       plan_(plan),
       stages_(stages),
       run_{pool, args.scalars, args.seed, args.random_offset},
+      life_(life),
       inputs_(program.inputs.size()),
       values_(program.values.size()),
       last_interrupt_(InterruptScope::current()) {
@@ -115,7 +117,10 @@ void Execution::run_single(std::size_t position) {
   auto failure = failure_among(step.reads);
   if (!failure) {
     std::array<Array, ir::kMaxResults> results;
-    const auto done = stages_[position].kernel(run_, operands, std::span(results).first(step.results.size()));
+    const auto& stage = stages_[position];
+    const std::span made(results.data(), step.results.size());
+    const auto done =
+        stage.may_take_long ? run_long(stage, std::move(operands), made) : stage.kernel(run_, operands, made);
     if (done.ok()) {
       for (std::size_t i = 0; i < step.results.size(); ++i) keep(step.results[i], std::move(results[i]));
       return;
@@ -123,6 +128,31 @@ void Execution::run_single(std::size_t position) {
     failure = failure_of(at_node(done, node(step.node)));
   }
   for (const auto ref : step.results) fail(ref, failure);
+}
+
+// A kernel that the run may have to leave behind: it has all that it uses for itself.
+Status Execution::run_long(const Stage& stage, std::vector<Array> operands, std::span<Array> results) {
+  struct Call {
+    RunLife life;
+    std::vector<std::uint64_t> scalars;
+    Run run;
+    const Kernel& kernel;  // of the executable
+    std::vector<Array> operands;
+    std::vector<Array> results;
+  };
+  const std::shared_ptr<Call> call(new Call{.life = life_,
+                                            .scalars = {run_.scalars.begin(), run_.scalars.end()},
+                                            .run = run_,
+                                            .kernel = stage.kernel,
+                                            .operands = std::move(operands),
+                                            .results = std::vector<Array>(results.size())});
+  call->run.scalars = call->scalars;
+  const auto done = run_apart(life_.left_behind, [call] {
+    const LibraryThreads alone(1);
+    return call->kernel(call->run, call->operands, call->results);
+  });
+  std::ranges::move(call->results, results.begin());
+  return done;
 }
 
 void Execution::run_groups(std::size_t first, std::size_t count) {

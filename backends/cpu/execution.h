@@ -1,20 +1,29 @@
 // One run of a program: where its values are, which of them failed, and the stages one after the other.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "backends/apart.h"
 #include "backends/cpu/stage.h"
 #include "backends/interrupt.h"
 
 namespace burn::backends::cpu {
 
+// What work that a run leaves behind needs (backends/apart.h).
+struct RunLife {
+  std::shared_ptr<const void> executable;   // its kernels and pool are in use
+  std::shared_ptr<LeftBehind> left_behind;  // of the session; null: nothing is left behind
+};
+
 // Of one thread. Refers to what it is made of.
 class Execution {
  public:
   // Requires: arguments that fit the program. Takes their buffers.
-  Execution(const ir::Program& program, const Plan& plan, std::span<const Stage> stages, Pool& pool, RunArgs& args);
+  Execution(const ir::Program& program, const Plan& plan, std::span<const Stage> stages, Pool& pool, RunArgs& args,
+            const RunLife& life);
 
   // Throws Interrupted, and what the standard library throws for want of memory: then end_early().
   RunResult run();
@@ -38,6 +47,7 @@ class Execution {
   std::vector<Array> take_operands(std::size_t position);
   void run_stages(std::size_t position);
   void run_single(std::size_t position);
+  Status run_long(const Stage& stage, std::vector<Array> operands, std::span<Array> results);
   void run_groups(std::size_t first, std::size_t count);
   void run_members(std::size_t position, std::vector<Array> reads);
   RunResult outputs();
@@ -62,6 +72,7 @@ class Execution {
   const Plan& plan_;
   const std::span<const Stage> stages_;
   Run run_;
+  const RunLife& life_;
   std::vector<Array> inputs_, values_;
   std::vector<Failure> failures_;    // of the inputs, then the values; empty as long as all is well
   std::vector<bool> refused_;        // per value: false because of a Commit; empty as long as none has come out false

@@ -1,8 +1,30 @@
 #include "backends/cpu/stage.h"
 
+#include <variant>
+
 #include "backends/failures.h"
+#include "ir/work.h"
 
 namespace burn::backends::cpu {
+namespace {
+
+template <typename... Ops>
+bool is_any_of(const ir::Op& op) {
+  return (std::holds_alternative<Ops>(op) || ...);
+}
+
+// By ir::estimated_work(), of which a core does 10^9 in a second. Libraries are called for the whole of it; our own
+// loops ask for interrupts on the way, so there it is a precaution, for what takes seconds.
+bool may_take_long(const ir::Program& program, const ir::Node& node) {
+  constexpr double kLongSort = 0x1p24, kLongForLibraries = 0x1p28, kLong = 0x1p32;
+  const double work = ir::estimated_work(program, node);
+  if (is_any_of<ir::Sort, ir::TopK>(node.op)) return work >= kLongSort;
+  const bool is_of_library = is_any_of<ir::Cholesky, ir::Lu, ir::Qr, ir::Svd, ir::Eigh, ir::Solve, ir::Det, ir::Conv,
+                                       ir::ConvInputGrad, ir::ConvWeightGrad>(node.op);
+  return work >= (is_of_library ? kLongForLibraries : kLong);
+}
+
+}  // namespace
 
 Result<Kernel> prepare_node(const ir::Program& program, const ir::Node& node) {
   std::vector<const ir::TensorType*> operands;
@@ -16,8 +38,9 @@ Result<Kernel> prepare_node(const ir::Program& program, const ir::Node& node) {
 
 Result<Stage> prepare_stage(const ir::Program& program, const Plan& plan, const PlanStep& step) {
   if (step.group == PlanStep::kSingle) {
-    BURN_TRY(auto kernel, prepare_node(program, program.nodes[static_cast<std::size_t>(step.node)]));
-    return Stage{.kernel = std::move(kernel)};
+    const auto& node = program.nodes[static_cast<std::size_t>(step.node)];
+    BURN_TRY(auto kernel, prepare_node(program, node));
+    return Stage{.kernel = std::move(kernel), .may_take_long = may_take_long(program, node)};
   }
   const auto& group = plan.groups[static_cast<std::size_t>(step.group)];
   auto code = compile_group(program, group, step);

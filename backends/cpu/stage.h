@@ -14,8 +14,9 @@ namespace burn::backends::cpu {
 struct Stage {
   Kernel kernel;
   std::optional<FusedKernel> fused;
-  std::size_t together = 1;  // how many stages from this one on run in one pass
-  bool guards = false;       // whether a Commit chooses between what it computes and what was there
+  std::size_t together = 1;    // how many stages from this one on run in one pass
+  bool may_take_long = false;  // so long that a run must be able to end without it: backends/apart.h
+  bool guards = false;         // whether a Commit chooses between what it computes and what was there
   // Of a Commit: the stage behind the last one that it guards, and what these have to allocate at least.
   bool is_commit = false;
   std::size_t guards_until = 0;

@@ -26,7 +26,7 @@ Status Conversation::send(proto::Body body, SharedBytes payload, SharedBytes upl
 void Conversation::ask_read(proto::TensorId id, Requests::ReadCallback done) {
   std::unique_lock lock(mutex_);
   if (!broken_) {
-    const std::uint64_t request = requests_.add(std::move(done));
+    const std::uint64_t request = requests_.add(std::move(done), frames_.next_seq());
     last_question_ = frames_.next_seq();
     // If it breaks now, all requests fail, and this one is among them.
     (void)send_locked(lock, proto::Read{request, id, requests_.answers()}, {}, {});
@@ -40,7 +40,7 @@ void Conversation::ask_read(proto::TensorId id, Requests::ReadCallback done) {
 void Conversation::ask_sync(Requests::SyncCallback done) {
   std::unique_lock lock(mutex_);
   if (!broken_) {
-    const std::uint64_t request = requests_.add(std::move(done));
+    const std::uint64_t request = requests_.add(std::move(done), frames_.next_seq());
     last_question_ = frames_.next_seq();
     (void)send_locked(lock, proto::Sync{request, requests_.answers()}, {}, {});  // as above
     return;
@@ -175,19 +175,26 @@ Status Conversation::dispatch(proto::Frame frame) {
   if (const auto* ack = std::get_if<proto::Ack>(&frame.body)) return on_ack(ack->seq);
   if (const auto* data = std::get_if<proto::Data>(&frame.body)) {
     auto completion = requests_.on_data(*data, frame.payload, info_.max_tensor_bytes);
-    if (completion.ok()) confirm(frame.payload.size(), false);
+    if (completion.ok()) {
+      if (requests_.was_oldest()) count_progress();
+      confirm(frame.payload.size(), false);
+    }
     return complete(std::move(completion));
   }
   if (const auto* chunk = std::get_if<proto::Chunk>(&frame.body)) return on_chunk(*chunk, frame.payload.span());
   if (const auto* done = std::get_if<proto::Done>(&frame.body)) {
     auto completion = requests_.on_done(*done);
-    if (completion.ok()) confirm(0, false);
+    if (completion.ok()) {
+      if (requests_.was_oldest()) count_progress();
+      confirm(0, false);
+    }
     return complete(std::move(completion));
   }
   if (const auto* credit = std::get_if<proto::Credit>(&frame.body)) {
     const std::lock_guard lock(mutex_);
-    BURN_RETURN_IF_ERROR(uploads_.grant(credit->bytes));
-    if (credit->bytes > 0) progress_.store(true, std::memory_order_relaxed);
+    BURN_TRY(const std::uint64_t taken, uploads_.grant(credit->bytes));
+    const auto oldest = requests_.oldest_seq();
+    if (!oldest || (!unexecuted_.empty() && unexecuted_.front().first < *oldest)) count_progress(taken);
     send_what_fits();
     changed_.notify_all();
     return {};
@@ -205,9 +212,10 @@ Status Conversation::on_ack(std::uint64_t seq) {
 }
 
 Status Conversation::acknowledged(std::uint64_t seq) {
-  const auto before = frames_.unacknowledged();
+  const auto before = frames_.acknowledged();
   BURN_RETURN_IF_ERROR(frames_.acknowledge(seq));
-  if (frames_.unacknowledged() < before) progress_.store(true, std::memory_order_relaxed);
+  const auto oldest = requests_.oldest_seq();
+  if (seq > before && (!oldest || before < *oldest)) count_progress();
   for (; !unexecuted_.empty() && unexecuted_.front().first <= seq; unexecuted_.pop_front()) {
     unexecuted_bytes_ -= unexecuted_.front().second;
   }
@@ -218,13 +226,18 @@ Status Conversation::on_chunk(const proto::Chunk& chunk, std::span<const std::by
   auto completion = requests_.on_chunk(chunk, bytes);
   consumed_ += bytes.size();
   const bool is_whole = completion.ok() && *completion;
+  if (completion.ok() && requests_.was_oldest()) is_whole ? count_progress() : count_progress(bytes.size());
   if (completion.ok()) confirm(0, consumed_ >= kGrantBytes || (is_whole && chunk.offset >= proto::kConfirmBytes));
   return complete(std::move(completion));
 }
 
+// Of what is waited for. That is the question which has been open for the longest, and what the server does before it
+// can answer that; where nothing is asked, whatever it has not done. So what a server does for others, or beside the
+// matter, does not hold this one.
+void Conversation::count_progress(std::uint64_t bytes) { progress_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+
 // Tells the server what has come, and grants what was consumed: now and then, as questions say the first, too.
 void Conversation::confirm(std::uint64_t bytes, bool at_once) {
-  progress_.store(true, std::memory_order_relaxed);
   unconfirmed_bytes_ += bytes;
   const std::uint64_t answers = requests_.answers();
   const bool is_due =

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "net/remote/ordered_frames.h"
+#include "net/remote/patience.h"
 #include "net/remote/remote_session.h"
 #include "net/remote/requests.h"
 #include "net/remote/upload_queue.h"
@@ -100,6 +101,8 @@ class Conversation final : public proto::ChannelHandler,
   Status on_chunk(const proto::Chunk& chunk, std::span<const std::byte> bytes);
   Status complete(Result<Completion> completion);
   void confirm(std::uint64_t bytes, bool at_once);
+  void count_progress(std::uint64_t bytes);
+  void count_progress() { whole_progress_.store(true, std::memory_order_relaxed); }
   void end(const Status& why);
   void end_without_channel(const Status& why);
 
@@ -132,7 +135,7 @@ class Conversation final : public proto::ChannelHandler,
   const ChannelFactory dial_;
   const ConnectOptions options_;
   const bool tries_again_;
-  const std::chrono::seconds answer_timeout_;  // 0: none
+  const std::chrono::seconds answer_timeout_;  // 0: none; before patience_
   proto::SessionInfo info_;                    // set by the first welcome, before
   std::atomic<bool> is_known_ = false;         // this
   std::atomic<bool> is_shared_memory_ = false;
@@ -172,10 +175,10 @@ class Conversation final : public proto::ChannelHandler,
   Status lost_why_;
   Clock::time_point lost_at_;
 
-  // Of the watchdog's thread, but for the first:
-  std::atomic<bool> progress_ = false;  // since it last looked
-  bool was_waiting_ = false;
-  Clock::time_point progress_at_;
+  // What has come of what is waited for, since the watchdog last looked: something whole, and bytes.
+  std::atomic<bool> whole_progress_ = false;
+  std::atomic<std::uint64_t> progress_bytes_ = 0;
+  Patience patience_;  // of the watchdog's thread
 
   struct {
     std::atomic<std::uint64_t> frames_sent = 0, bytes_sent = 0, frames_received = 0, bytes_received = 0;

@@ -34,7 +34,8 @@ Conversation::Conversation(std::string url, std::uint32_t device, ChannelFactory
       dial_(std::move(dial)),
       options_(options),
       tries_again_(tries_again),
-      answer_timeout_(net::answer_timeout(options)) {}
+      answer_timeout_(net::answer_timeout(options)),
+      patience_(answer_timeout_) {}
 
 proto::Hello Conversation::hello() const {
   proto::Hello hello{proto::kProtocolVersion, ir::op_set_fingerprint(), "burn-cpp " BURN_VERSION, options_.token,
@@ -148,6 +149,9 @@ Status Conversation::on_welcome(const proto::Welcome& welcome) {
         fmt::format("{} speaks protocol {}, this client {}", url_, welcome.version, proto::kProtocolVersion));
   } else if (welcome.info.max_in_flight == 0 || welcome.info.bulk_credit == 0) {
     return invalid_argument("limits of zero");
+  } else if (welcome.info.bulk_credit > UploadQueue::kMaxCredit) {
+    return invalid_argument(fmt::format("credit for {} bytes at first; at most {} may be", welcome.info.bulk_credit,
+                                        UploadQueue::kMaxCredit));
   } else {
     BURN_RETURN_IF_ERROR(can_resume() ? go_on(welcome) : begin(welcome));
     round_trip_ = std::chrono::nanoseconds{Clock::now() - hello_at_}.count();
@@ -180,7 +184,6 @@ Status Conversation::go_on(const proto::Welcome& welcome) {
   consumed_ = 0;
   counts_.resumes += 1;
   counts_.frames_resent += lost;
-  progress_ = true;
   return {};
 }
 

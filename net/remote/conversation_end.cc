@@ -127,14 +127,16 @@ void Conversation::look(Clock::time_point now) {
   {
     const std::lock_guard lock(mutex_);
     if (left_at_ && now - *left_at_ >= kCloseTimeout) channel = std::move(channel_);
-    const bool is_waiting = welcome_ && !broken_ && this->is_waiting();
-    if (progress_.exchange(false) || !is_waiting || !was_waiting_) progress_at_ = now;
-    was_waiting_ = is_waiting;
-    if (!is_waiting || answer_timeout_.count() == 0 || now - progress_at_ < answer_timeout_) return;
+    const Patience::Seen seen{.is_waiting = !connecting_ && !broken_ && this->is_waiting(),
+                              .is_connected = welcome_,
+                              .progress = whole_progress_.exchange(false),
+                              .bytes = progress_bytes_.exchange(0)};
+    if (!patience_.is_over(now, seen, lease_)) return;
     broken_ = Status{StatusCode::deadline_exceeded,
                      fmt::format("gave up on {}: it is there, but has not answered for {} s (BURN_ANSWER_TIMEOUT)",
                                  url_, answer_timeout_.count())};
     changed_.notify_all();
+    if (redialling_) return;  // that thread sees it, and is the end
     transmit(proto::encode({0, proto::Close{}, {}}), proto::Lane::control);
     channel = std::move(channel_);
   }

@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,10 +19,11 @@ struct ConnectOptions {
   // connect() returns after so long at the latest. What is called before the welcome is kept until then, and fails with
   // what connect() would have said if none comes. Nothing: it waits for the welcome.
   std::optional<std::chrono::milliseconds> welcome_wait = std::nullopt;
-  // How long the session is to outlive a lost connection: as long as the server lends at most. 0: not at all.
-  std::uint32_t lease_seconds = std::numeric_limits<std::uint32_t>::max();
-  // After so many seconds without an answer or any other progress the session is given up, although the server is
-  // there; 0: never. Nothing: as BURN_ANSWER_TIMEOUT says.
+  // How long the session is to outlive a lost connection: as long as the server lends, and this at most. 0: not at all.
+  std::uint32_t lease_seconds = 86'400;
+  // After so many seconds without the answer that has been waited for the longest, or something that it needs first
+  // (docs/sessions.md), the session is given up, although the server is there; 0: never. Nothing: as
+  // BURN_ANSWER_TIMEOUT says.
   std::optional<std::uint64_t> answer_timeout_seconds = std::nullopt;
 };
 

@@ -34,6 +34,7 @@ std::uint64_t Requests::add_any(Request request) {
 Requests::Request* Requests::find(std::uint64_t id) {
   const std::lock_guard lock(mutex_);
   const auto found = requests_.find(id);
+  was_oldest_ = found != requests_.end() && found == requests_.begin();
   return found == requests_.end() ? nullptr : &found->second;
 }
 
@@ -116,6 +117,12 @@ Result<Completion> Requests::on_done(const proto::Done& done) {
 std::size_t Requests::size() const {
   const std::lock_guard lock(mutex_);
   return requests_.size();
+}
+
+std::optional<std::uint64_t> Requests::oldest_seq() const {
+  const std::lock_guard lock(mutex_);
+  if (requests_.empty()) return std::nullopt;
+  return requests_.begin()->second.seq;
 }
 
 std::vector<Completion> Requests::fail_all(const Status& why) {

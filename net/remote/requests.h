@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -28,8 +29,9 @@ class Requests {
   using ReadCallback = proto::Session::ReadCallback;
   using SyncCallback = proto::Session::SyncCallback;
 
-  std::uint64_t add(ReadCallback done) { return add_any({.callback = std::move(done)}); }
-  std::uint64_t add(SyncCallback done) { return add_any({.callback = std::move(done)}); }
+  // `seq`: of the frame that asks.
+  std::uint64_t add(ReadCallback done, std::uint64_t seq) { return add_any({.callback = std::move(done), .seq = seq}); }
+  std::uint64_t add(SyncCallback done, std::uint64_t seq) { return add_any({.callback = std::move(done), .seq = seq}); }
 
   // `max_bytes`: what a tensor may have.
   Result<Completion> on_data(const proto::Data& data, const SharedBytes& payload, std::uint64_t max_bytes);
@@ -42,6 +44,10 @@ class Requests {
   std::vector<Completion> fail_all(const Status& why);
 
   std::size_t size() const;  // questions that are open
+  // The seq of the one that has been open for the longest; nothing: none is.
+  std::optional<std::uint64_t> oldest_seq() const;
+  // Whether the question that was answered last, in part or in full, had been open for the longest.
+  bool was_oldest() const { return was_oldest_; }
   // How much has come: Data and Done, downloads in full, and bytes of the next download. The first two from any thread.
   std::uint64_t answers() const { return answers_; }
   std::uint64_t downloads() const { return downloads_; }
@@ -56,6 +62,7 @@ class Requests {
   };
   struct Request {
     std::variant<ReadCallback, SyncCallback> callback;
+    std::uint64_t seq = 0;
     Download download;  // of a read, once its Data has come
   };
 
@@ -69,6 +76,7 @@ class Requests {
   std::uint64_t last_id_ = 0;
   std::atomic<std::uint64_t> answers_ = 0, downloads_ = 0;
   std::uint64_t offset_ = 0;
+  bool was_oldest_ = false;  // of the channel's thread
 };
 
 }  // namespace burn::net

@@ -1,6 +1,6 @@
 #include "net/remote/upload_queue.h"
 
-#include <limits>
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 
@@ -11,7 +11,7 @@ namespace burn::net {
 void UploadQueue::start(std::uint64_t credit) {
   credit_ = credit;
   piece_ = std::min<std::uint64_t>(credit, proto::kChunkBytes);
-  total_sent_ = total_granted_ = 0;
+  total_sent_ = total_granted_ = total_taken_ = 0;
 }
 
 void UploadQueue::add(std::uint64_t seq, proto::TensorId id, SharedBytes bytes) {
@@ -19,13 +19,17 @@ void UploadQueue::add(std::uint64_t seq, proto::TensorId id, SharedBytes bytes) 
   uploads_.push_back({seq, id, std::move(bytes)});
 }
 
-Status UploadQueue::grant(std::uint64_t bytes) {
-  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  if (bytes > kMost - credit_) return {StatusCode::out_of_range, "more credit than 63 bits hold"};
+Result<std::uint64_t> UploadQueue::grant(std::uint64_t bytes) {
+  if (bytes > kMaxCredit - credit_) {
+    return Status{
+        StatusCode::out_of_range,
+        fmt::format("credit for {} bytes beside {} that are left; at most {} may be", bytes, credit_, kMaxCredit)};
+  }
   credit_ += bytes;
   total_granted_ += bytes;
   let_go();
-  return {};
+  const auto before = std::exchange(total_taken_, std::min(total_granted_, total_sent_));
+  return total_taken_ - before;
 }
 
 void UploadQueue::let_go() {

@@ -19,12 +19,16 @@ class UploadQueue {
  public:
   UploadQueue() = default;
   // `holds`: until the server has them.
+  // Requires: credit <= kMaxCredit.
   explicit UploadQueue(std::uint64_t credit, bool holds = false) : holds_(holds) { start(credit); }
 
   // Requires: its Write, the ordered frame `seq`, is sent; bytes is not empty.
   void add(std::uint64_t seq, proto::TensorId id, SharedBytes bytes);
-  // Errors: OUT_OF_RANGE when the sum leaves 63 bits.
-  Status grant(std::uint64_t bytes);
+  // More than this the server need never have under way: credit beyond it is a mistake or a trick.
+  static constexpr std::uint64_t kMaxCredit = std::uint64_t{1} << 30;  // bytes
+  // How many bytes of those that were sent the server has taken with this: granting others is no sign that it gets on.
+  // Errors: OUT_OF_RANGE, with the numbers, when the credit would be more than kMaxCredit.
+  Result<std::uint64_t> grant(std::uint64_t bytes);
   // The next chunk, if there is one and all of it fits into the credit.
   std::optional<proto::Frame> next();
   // Goes on over another connection: what has come of the tensors that are not whole, and the last ordered frame that
@@ -55,6 +59,7 @@ class UploadQueue {
   std::uint64_t piece_ = 0;  // chunks are this large: never more than the credit can become
   // Of this connection, in bytes: what was sent, and what the server has consumed, as it grants that again.
   std::uint64_t total_sent_ = 0, total_granted_ = 0;
+  std::uint64_t total_taken_ = 0;  // of those granted, which had been sent by then
 };
 
 }  // namespace burn::net

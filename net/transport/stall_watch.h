@@ -2,7 +2,7 @@
 //
 // Answers that wait are memory that a peer who asks and does not read makes us keep. So nothing more is read from it
 // while more than kMostWaitingBytes wait, and one that then takes less than kLeastBytes within the time given, or does
-// not take its end, is cut off.
+// not take its end, is cut off. The same clock watches what comes: a message that is begun and not finished.
 #pragma once
 
 #include <chrono>

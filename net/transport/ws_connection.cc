@@ -111,6 +111,7 @@ void Connection::on_readable() {
     bytes += got.bytes;
     if (got.bytes == 0) return finish(sender_->sent_close() ? ok_status() : gone(got.error));
     last_seen_ = Clock::now();
+    arrival_.took(got.bytes);
     if (stage_ == Stage::lingering) continue;  // read, so that the peer gets to read
     inbox_.advance(got.bytes);
     digest();
@@ -164,6 +165,7 @@ void Connection::take_events() {
     const auto event = inbox_.next();
     if (!event.ok()) return turn_away(event.status().with_context("the peer sent"));
     if (!*event) return;
+    if ((*event)->opcode == Opcode::binary) arrival_.took(StallWatch::kLeastBytes);  // it is whole
     on_event(**event);
   }
 }

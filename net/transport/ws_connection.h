@@ -83,6 +83,7 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   Clock::time_point last_seen_;  // when the peer was: it sent something, or took what was sent
   bool is_paused_ = false;       // nothing is read while answers wait
   StallWatch stall_;
+  StallWatch arrival_;               // of a message that has begun, by a server
   std::uint64_t written_bytes_ = 0;  // that stall_ knows of
   std::uint64_t written_then_ = 0;   // when the peer was last seen to take something
   std::shared_ptr<const void> lease_;

@@ -3,6 +3,8 @@
 #include <exception>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "net/transport/ws_connection.h"
 
 namespace burn::net::ws {
@@ -104,6 +106,14 @@ void Connection::tick() {
   const auto patience = is_ending ? options_.handshake_timeout : options_.idle_timeout;
   if (stall_.is_stalled(now, is_ending, is_ending || is_paused_, patience)) {
     return finish(sender_->sent_close() ? ok_status() : unavailable(std::string{kDoesNotRead}));
+  }
+  // A message that comes byte by byte holds memory. A client has another limit: that of the answer.
+  const bool is_coming = role_ == Role::server && !is_ending && !is_paused_ && inbox_.is_within_message();
+  if (arrival_.is_stalled(now, false, is_coming, patience)) {
+    return turn_away(Status{
+        StatusCode::deadline_exceeded,
+        fmt::format("a message was begun and has not come: less than {} bytes of it in {} s", StallWatch::kLeastBytes,
+                    std::chrono::duration_cast<std::chrono::seconds>(patience).count())});
   }
   const auto silence = now - last_seen_;
   if (!is_paused_ && silence >= options_.idle_timeout && !socket_->has_input())

@@ -41,6 +41,8 @@ class Inbox {
   std::string_view text() const;
   void skip(std::size_t count) { begin_ += count; }
   bool is_full() const { return end_ == buffer_.size() && begin_ == 0; }
+  // A message, or a frame of one, has begun and is not whole.
+  bool is_within_message() const { return message_.open || frame_ || begin_ < end_; }
 
   struct Event {
     Opcode opcode = Opcode::binary;  // binary: a whole message; else close, ping or pong

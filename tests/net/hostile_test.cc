@@ -253,6 +253,29 @@ TEST_P(HostileWebSocket, PiecesDoNotAddUpToMoreThanAFrame) {
   EXPECT_EQ(echo_.client(0)->frame_count(), 0u);
 }
 
+TEST_P(HostileWebSocket, AMessageThatIsNotFinishedIsNotWaitedFor) {
+  serve({.idle_timeout_seconds = 1});
+  const RawSocket peer = connect();
+  ASSERT_THAT(peer.upgrade(), HasSubstr("101"));
+  const auto served = echo_.client(0);
+  ASSERT_TRUE(served);
+  const auto message = message_header(0x82, 4) + "four";
+  for (std::size_t i = 0; i < 30 * message.size(); ++i) {  // each in a fraction of a second, in all more than two
+    ASSERT_TRUE(peer.write(message.substr(i % message.size(), 1)));
+    std::this_thread::sleep_for(8ms);
+  }
+  EXPECT_TRUE(served->wait_for_frames(30));
+  EXPECT_EQ(served->closed_count(), 0);
+  peer.write(message_header(0x82, 1 << 20));
+  for (int i = 0; i < 100 && served->closed_count() == 0; ++i) {
+    peer.write("x");
+    std::this_thread::sleep_for(100ms);
+  }
+  ASSERT_TRUE(served->wait_until_closed());
+  EXPECT_EQ(served->why().code(), StatusCode::deadline_exceeded) << served->why().to_string();
+  EXPECT_THAT(served->why().message(), HasSubstr("a message was begun and has not come"));
+}
+
 TEST_P(HostileWebSocket, AResetInMidFrameIsNoticed) {
   serve();
   RawSocket peer = connect();

@@ -3,6 +3,7 @@
 
 #include "backends/cpu/ops/conv.h"
 #include "backends/cpu/parallel.h"
+#include "backends/interrupt.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -53,6 +54,7 @@ class BatchedConv final : public ConvPrimitive {
     std::vector<Status> failures(static_cast<std::size_t>(parts_));
     parallel_for(parts_, 1, [&](std::int64_t begin, std::int64_t end) {
       for (auto part = begin; part < end; ++part) {
+        throw_if_interrupted();
         const auto item = part * size_ + std::min(part, larger_);
         failures[static_cast<std::size_t>(part)] = primitives_[part < larger_ ? 1 : 0]->run(
             run, first + item * first_item, splits_result ? second : second + item * second_item,

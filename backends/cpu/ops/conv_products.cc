@@ -7,6 +7,7 @@
 #include "backends/cpu/ops/conv.h"
 #include "backends/cpu/ops/gemm.h"
 #include "backends/cpu/parallel.h"
+#include "backends/interrupt.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -51,6 +52,7 @@ class WeightProducts final : public ConvPrimitive {
     bool is_first = true;
     for (auto item = begin; item < end; ++item) {
       for (std::int64_t row = 0; row < out_height_; row += rows_) {
+        throw_if_interrupted();
         const auto rows = std::min(rows_, out_height_ - row), k = rows * out_width_;
         write_seen(input + item * channels_ * height_ * width_, row, rows, seen);
         multiply_here(Product<float>{.m = c_out,

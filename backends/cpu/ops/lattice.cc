@@ -6,6 +6,7 @@
 #include "backends/cpu/ops/copy.h"
 #include "backends/cpu/parallel.h"
 #include "backends/cpu/run.h"
+#include "backends/interrupt.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -30,6 +31,8 @@ struct LogSum {
   }
 };
 
+constexpr std::int64_t kUnits = 8;  // of an InterruptMeter, for a term
+
 struct Sizes {
   std::int64_t rows, band, width;
 };
@@ -38,7 +41,9 @@ struct Sizes {
 template <typename Sum, typename T>
 void forwards(const Sizes& size, const T* b, const T* w, T* y) {
   const auto [rows, band, width] = size;
+  InterruptMeter meter;
   for (std::int64_t t = 0; t < rows; ++t, b += width, y += width, w += band * width) {
+    meter.add(kUnits * (band + 1) * width);
     std::copy_n(b, width, y);
     if (t == 0) continue;
     const T* before = y - width;
@@ -53,7 +58,9 @@ void forwards(const Sizes& size, const T* b, const T* w, T* y) {
 template <typename Sum, typename T>
 void backwards(const Sizes& size, const T* b, const T* w, T* y) {
   const auto [rows, band, width] = size;
+  InterruptMeter meter;
   for (auto t = rows - 1; t >= 0; --t) {
+    meter.add(kUnits * (band + 1) * width);
     T* row = y + t * width;
     std::copy_n(b + t * width, width, row);
     if (t == rows - 1) continue;

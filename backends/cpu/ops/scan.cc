@@ -62,7 +62,9 @@ void scan_all(std::int64_t count, std::int64_t n, const At& at, const Done& done
   constexpr bool kInVectors = kStores && std::is_same_v<Op, Sum> && std::is_same_v<T, float>;
   parallel_for((count + kTogether - 1) / kTogether, kGrain / (n * kTogether) + 1,
                [&](std::int64_t begin, std::int64_t end) {
+                 InterruptMeter meter;
                  for (auto first = begin * kTogether; first < std::min(count, end * kTogether); first += kTogether) {
+                   meter.add(n * kTogether);
                    const auto some = std::min(kTogether, count - first);
                    Segment<Op, T> segments[kTogether];
                    for (std::int64_t s = 0; s < some; ++s) segments[s] = at(first + s);
@@ -139,9 +141,11 @@ template <typename Op, typename T>
 void scan_columns(const Lines& lines, std::int64_t first_line, std::int64_t columns, const T* x, T* y) {
   constexpr std::int64_t kMaxColumns = 256;
   Running<Op, T> totals[kMaxColumns];
+  InterruptMeter meter;
   for (std::int64_t done = 0; done < columns; done += kMaxColumns) {
     const auto start = lines.start(first_line + done), width = std::min(kMaxColumns, columns - done);
     for (std::int64_t i = 0; i < lines.size; ++i) {
+      meter.add(width);
       const T* row = x + start + i * lines.inner;
       T* out = y + start + i * lines.inner;
       for (std::int64_t c = 0; c < width; ++c) {

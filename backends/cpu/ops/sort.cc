@@ -89,8 +89,10 @@ struct Line {
   template <typename Body>
   void each_block(const Body& body) const {
     std::array<U, kBlock> keys;
+    InterruptMeter meter;
     for (std::int64_t i = 0; i < size; i += kBlock) {
       const auto count = std::min(kBlock, size - i);
+      meter.add(4 * count);
       keys_of(count, data + i * stride, stride, infinity, flip, keys.data());
       body(i, count, keys.data());
     }
@@ -114,12 +116,18 @@ const Item* sort_line(const Line<U>& line, Item* items, Item* other) {
     std::sort(items, items + line.size);
     return items;
   }
+  InterruptMeter meter;
   for (int d = 0; d < Format::kDigits; ++d) {
     auto& next = counts[static_cast<std::size_t>(d)];
     if (next[Format::digit(items[0], d)] == static_cast<std::uint64_t>(line.size)) continue;  // all have the same
     std::uint64_t before = 0;
     for (auto& count : next) count = std::exchange(before, before + count);
-    for (std::int64_t i = 0; i < line.size; ++i) other[next[Format::digit(items[i], d)]++] = items[i];
+    constexpr std::int64_t kAtOnce = 1 << 16;
+    for (std::int64_t first = 0; first < line.size; first += kAtOnce) {
+      meter.add(4 * kAtOnce);
+      for (auto i = first; i < std::min(first + kAtOnce, line.size); ++i)
+        other[next[Format::digit(items[i], d)]++] = items[i];
+    }
     std::swap(items, other);
   }
   return items;

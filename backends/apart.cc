@@ -1,0 +1,150 @@
+#include "backends/apart.h"
+
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "backends/interrupt.h"
+#include "base/fork.h"
+#include "base/thread.h"
+#include "base/turns.h"
+
+namespace burn::backends {
+namespace {
+
+// What all sessions of this process have left behind; the child of a fork() has none of these threads.
+struct InProcess {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::uint64_t count = 0, total = 0;
+
+  static InProcess& instance() {
+    static auto& instances = *new OnePerProcess<InProcess>;
+    return instances.get();
+  }
+};
+
+}  // namespace
+
+// One call, shared by its thread and the one that waits for it.
+class ApartWork {
+ public:
+  ApartWork(std::shared_ptr<LeftBehind> session, std::function<Status()> work)
+      : session_(std::move(session)), kept_(KeptByRun::current()), work_(std::move(work)) {}
+
+  static Status may_begin(const LeftBehind& session) {
+    if (session.count() > 0) {
+      return resource_exhausted(
+          "an earlier run of this session could not be stopped and still computes; another long one has to wait for "
+          "it");
+    }
+    const auto count = LeftBehind::count_in_process();
+    if (count < LeftBehind::kMost) return {};
+    return resource_exhausted(fmt::format(
+        "{} runs that could not be stopped still compute here; with {} of them no further long one is begun", count,
+        LeftBehind::kMost));
+  }
+
+  // For the thread of its own.
+  void perform() {
+    ask_for(Turns::usual);
+    {
+      const InterruptScope scope(&interrupt_);
+      try {
+        status_ = work_();
+      } catch (...) {
+        failure_ = std::current_exception();
+      }
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      is_done_ = true;
+      changed_.notify_all();
+      if (!is_left_) return;
+    }
+    work_ = nullptr;  // first its memory, then what pays for it, then what is counted
+    kept_ = nullptr;
+    session_->count_.fetch_sub(1, std::memory_order_relaxed);
+    auto& all = InProcess::instance();
+    const std::lock_guard lock(all.mutex);
+    --all.count;
+    all.changed.notify_all();
+  }
+
+  // For the thread of the run. `run`: it may have to end before the work does.
+  Status wait(const Interrupt& run) {
+    constexpr std::chrono::milliseconds kLook{5};
+    const auto is_done = [&] { return is_done_; };
+    std::unique_lock lock(mutex_);
+    while (!changed_.wait_for(lock, kLook, is_done)) {
+      if (!run.is_due()) continue;
+      interrupt_.request();
+      if (changed_.wait_for(lock, LeftBehind::kGrace, is_done)) break;
+      leave();
+      throw Interrupted{};
+    }
+    work_ = nullptr;
+    kept_ = nullptr;
+    if (failure_) std::rethrow_exception(failure_);
+    return status_;
+  }
+
+ private:
+  // Requires: the lock.
+  void leave() {
+    is_left_ = true;
+    session_->count_.fetch_add(1, std::memory_order_relaxed);
+    auto& all = InProcess::instance();
+    const std::lock_guard lock(all.mutex);
+    ++all.count;
+    ++all.total;
+  }
+
+  const std::shared_ptr<LeftBehind> session_;
+  std::shared_ptr<const void> kept_;
+  std::function<Status()> work_;
+  Interrupt interrupt_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_done_ = false, is_left_ = false;
+  Status status_;
+  std::exception_ptr failure_;
+};
+
+std::uint64_t LeftBehind::count_in_process() {
+  auto& all = InProcess::instance();
+  const std::lock_guard lock(all.mutex);
+  return all.count;
+}
+
+std::uint64_t LeftBehind::total_in_process() {
+  auto& all = InProcess::instance();
+  const std::lock_guard lock(all.mutex);
+  return all.total;
+}
+
+void LeftBehind::wait_for_all() {
+  auto& all = InProcess::instance();
+  std::unique_lock lock(all.mutex);
+  all.changed.wait(lock, [&] { return all.count == 0; });
+}
+
+Status run_apart(const std::shared_ptr<LeftBehind>& session, std::function<Status()> work) {
+  const auto* run = InterruptScope::current();
+  if (!run || !session) return work();
+  BURN_RETURN_IF_ERROR(ApartWork::may_begin(*session));
+  const auto call = std::make_shared<ApartWork>(session, work);
+  try {
+    start_thread("burn-apart", [call] { call->perform(); }).detach();
+  } catch (const std::system_error&) {  // there are no more threads
+    return work();
+  }
+  work = nullptr;  // the thread's from now on
+  return call->wait(*run);
+}
+
+}  // namespace burn::backends

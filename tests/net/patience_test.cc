@@ -1,0 +1,69 @@
+#include "net/remote/patience.h"
+
+#include <gtest/gtest.h>
+
+namespace burn::net {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// Looks every second at a server that does the same each time. After how many seconds it is given up; 0: not in a day.
+int seconds_until_over(milliseconds limit, const Patience::Seen& seen, milliseconds lease = {}) {
+  Patience patience(limit);
+  Patience::Clock::time_point now{};
+  (void)patience.is_over(now, {.is_waiting = true, .is_connected = true}, lease);
+  for (int second = 1; second <= 24 * 3600; ++second) {
+    now += seconds{1};
+    if (patience.is_over(now, seen, lease)) return second;
+  }
+  return 0;
+}
+
+constexpr Patience::Seen kSilent{.is_waiting = true, .is_connected = true};
+
+TEST(Patience, IsOverAfterTheLimitAndNeverWithoutOne) {
+  EXPECT_EQ(seconds_until_over(seconds{600}, kSilent), 600);
+  EXPECT_EQ(seconds_until_over(seconds{0}, kSilent), 0);
+}
+
+TEST(Patience, IsNotNeededWhereNothingIsWaitedFor) {
+  EXPECT_EQ(seconds_until_over(seconds{10}, {.is_waiting = false, .is_connected = true}), 0);
+}
+
+TEST(Patience, BeginsAnewWithWhatHasComeWhole) {
+  auto seen = kSilent;
+  seen.progress = true;
+  EXPECT_EQ(seconds_until_over(seconds{10}, seen), 0);
+}
+
+TEST(Patience, WantsAnAnswerToComeAtSomeRate) {
+  auto seen = kSilent;
+  seen.bytes = Patience::kLeastBytesPerSecond;
+  EXPECT_EQ(seconds_until_over(seconds{10}, seen), 0);
+  seen.bytes = Patience::kLeastBytesPerSecond / 2;  // half as long again, and so on
+  EXPECT_EQ(seconds_until_over(seconds{10}, seen), 20);
+  seen.bytes = 1;
+  EXPECT_EQ(seconds_until_over(seconds{600}, seen), 601);
+}
+
+TEST(Patience, DoesNotSaveWhatCameEarlier) {
+  Patience patience(seconds{10});
+  Patience::Clock::time_point now{};
+  EXPECT_FALSE(patience.is_over(now, kSilent, {}));
+  auto seen = kSilent;
+  seen.bytes = std::uint64_t{1} << 60;
+  EXPECT_FALSE(patience.is_over(now += seconds{1}, seen, {}));
+  EXPECT_FALSE(patience.is_over(now += seconds{9}, kSilent, {}));
+  EXPECT_TRUE(patience.is_over(now += seconds{1}, kSilent, {}));
+}
+
+TEST(Patience, DoesNotCountLostConnectionsForAsLongAsTheLeaseAltogether) {
+  auto seen = kSilent;
+  seen.is_connected = false;
+  EXPECT_EQ(seconds_until_over(seconds{10}, seen, seconds{30}), 40);
+  EXPECT_EQ(seconds_until_over(seconds{10}, seen, seconds{0}), 10);
+}
+
+}  // namespace
+}  // namespace burn::net
