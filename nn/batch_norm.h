@@ -16,9 +16,9 @@ client::Value batch_norm(const client::Value& x, const client::Value& gamma, con
 //
 // In training mean and (biased) variance are the batch's, and each forward() moves the running statistics towards them:
 // new = old (1 - momentum) + batch momentum. Otherwise the running statistics count. Whether it trains, valid() and
-// train() of the module say; before either, the device of the layer does: if it is an autodiff device. Freezing (no_grad)
-// is about gamma and beta alone: a frozen layer in training normalises by the batch and moves its statistics all the
-// same, as in PyTorch and Burn. training.set(Training::Mode::off) keeps them.
+// train() of the module say; before either, the device of the layer does: if it is an autodiff device. Freezing
+// (no_grad) is about gamma and beta alone: a frozen layer in training normalises by the batch and moves its statistics
+// all the same, as in PyTorch and Burn. training.set(Training::Mode::off) keeps them.
 struct BatchNorm {
   Param<1> gamma, beta;                       // [channel]
   RunningState<1> running_mean, running_var;  // [channel]; the biased variance, as Burn keeps it

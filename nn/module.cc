@@ -65,8 +65,8 @@ std::string quoted(const std::vector<std::string>& paths) {
   return all;
 }
 
-// By whichever of its paths the record has a tensor. Where it has several, as of a module whose places were no one
-// parameter yet, they must be equal.
+// The tensor that a record has of a parameter, by any of its paths. Where it has several (a record of a module in which
+// the places were separate parameters), they must be equal.
 TensorData find_in(const Record& record, const std::vector<std::string>& paths, const Slot& slot,
                    const char* module_name) {
   const TensorData* found = nullptr;
@@ -200,7 +200,7 @@ void capture_slots(client::CaptureState& state, const Walk& walk) {
       const auto* first = slot.value.has_value() ? firsts_.find_or_add(slot) : nullptr;
       if (first != nullptr) {
         if (!agree(*first->slot, slot)) for_each_slot(walk_, [](const std::string&, Slot&) {});  // says which
-        slot = *first->slot;                                                                     // the same leaf
+        if (slot.value.tape().get() != first->slot->value.tape().get()) slot = *first->slot;     // the same leaf
       }
       state_.word(slot.id);
       state_.value(slot.value);

@@ -83,12 +83,24 @@ class PlaceVisitor final : public SlotVisitor {
   FirstPlaces firsts_;
 };
 
-// Calls body(place) for the first place of every tensor, then copies what is there to the others.
+bool is_same(const Slot& a, const Slot& b) {
+  return a.id == b.id && a.is_frozen == b.is_frozen && a.value.storage() == b.value.storage() &&
+         a.value.tape().get() == b.value.tape().get() && a.value.is_autodiff() == b.value.is_autodiff();
+}
+
+// Calls body(place) for the first place of every tensor, then copies what it has changed there to the others. Where it
+// changes nothing, nothing is written: the module may be const, and its places leaves of their own.
 template <typename Body>
 void for_each_first(const std::vector<Place>& places, Body&& body) {
   for (const auto& place : places) {
     if (!place.is_first) continue;
+    if (place.next == 0) {
+      body(place);
+      continue;
+    }
+    const Slot before = *place.slot;
     body(place);
+    if (is_same(before, *place.slot)) continue;
     for (auto i = place.next; i != 0; i = places[i].next) *places[i].slot = *place.slot;
   }
 }

@@ -205,7 +205,10 @@ TEST_F(TiedTraining, GradientsCountOnceInNumberAndNorm) {
 TEST_F(TiedTraining, GradientsOfSeveralLeavesAddUp) {
   auto module = thrice();
   module.layers[1] = module.layers[1].no_grad().require_grad();
-  const auto gradients = GradientsParams::from_grads(loss_of(module).backward(), module);
+  auto of_leaves = loss_of(module).backward();
+  EXPECT_EQ(module.num_params(), 4);  // a walk that changes nothing leaves the leaves as they are
+  (void)module.into_record();
+  const auto gradients = GradientsParams::from_grads(std::move(of_leaves), module);
   EXPECT_EQ(gradients.size(), 1u);
   EXPECT_THAT(gradients.get(module.layers[0].weight)->to_data().to_vec<double>(),
               ::testing::Pointwise(::testing::DoubleNear(1e-12), gradient_at(kStart)));

@@ -47,9 +47,10 @@ class GradientsParams {
 
   // Multiplies all gradients by min(limit / (norm + 1e-6), 1), where norm is the l2 norm of all of them together: as
   // torch.nn.utils.clip_grad_norm_, with its 1e-6, which is in units of the norm and counts where that is small (at a
-  // norm of 0.01 the clipped norm is 1e-4 below the limit). A parameter at several places counts once. Computed in f64
-  // if one of the gradients is f64, else in f32. Returns the norm that they had, [1], of that dtype, without waiting
-  // for it. Errors: a limit that is not positive; gradients on several devices. Of no gradients the norm is empty.
+  // norm of 0.01 the result is 1e-4 times the limit below it). A parameter at several places counts once. Computed in
+  // f64 if one of the gradients is f64, else in f32. Returns the norm that they had, [1], of that dtype, without
+  // waiting for it. Errors: a limit that is not positive; gradients on several devices. Of no gradients the norm is
+  // empty.
   Tensor<1> clip_norm(double limit, Loc where = Loc::current());
 
   // Calls body(gradient) for each of them, which it may replace, in the order of the parameters' ids.
