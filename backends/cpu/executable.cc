@@ -99,15 +99,17 @@ void CpuExecutable::find_guarded() {
     stage_of[static_cast<std::size_t>(step.node)] = s;
   }
   const auto commits = find_commits(program_);
+  std::vector<std::size_t> first(stages_.size(), stages_.size()), last(stages_.size());  // per Commit's stage
   const auto note = [&](std::size_t s, std::int32_t n) {
     const auto& node = program_.nodes[static_cast<std::size_t>(n)];
     const auto by = guard_of(program_, node, commits);
     if (by < 0) return;
-    auto& commit = stages_[stage_of[static_cast<std::size_t>(by)]];
+    const auto c = stage_of[static_cast<std::size_t>(by)];
     const auto old = program_.operands_of(node)[2];
     const bool takes_its_place = old.is_input() && program_.inputs[static_cast<std::size_t>(old.index())].donated;
-    if (!takes_its_place) commit.guarded_bytes += program_.type_of(node).num_bytes();
-    commit.guards_until = s + 1;
+    if (!takes_its_place) stages_[c].guarded_bytes += program_.type_of(node).num_bytes();
+    first[c] = std::min(first[c], s);
+    last[c] = s;
     stages_[s].guards = true;
   };
   for (std::size_t s = 0; s < stages_.size(); ++s) {
@@ -118,6 +120,14 @@ void CpuExecutable::find_guarded() {
     }
     for (const auto& member : plan_.groups[static_cast<std::size_t>(step.group)].members) note(s, member.node);
   }
+  std::vector<std::int32_t> begin(stages_.size() + 1);  // how many Commits' stages begin there, less those that end
+  for (std::size_t c = 0; c < stages_.size(); ++c) {
+    if (first[c] == stages_.size()) continue;
+    ++begin[first[c]];
+    --begin[last[c] + 1];
+  }
+  std::int32_t inside = 0;
+  for (std::size_t s = 0; s < stages_.size(); ++s) stages_[s].is_protected = (inside += begin[s]) > 0;
 }
 
 Result<RunResult> CpuExecutable::run(RunArgs args, const Interrupt& interrupt, const RunLife& life) const {

@@ -68,15 +68,19 @@ void Execution::fail(ir::Ref ref, Failure why) {
 // --- steps -----------------------------------------------------------------------------------------------------------
 
 RunResult Execution::run() {
+  bool was_protected = false;
   for (std::size_t position = 0; position < stages_.size(); position += stages_[position].together) {
-    if (position >= protected_until_) {
-      reserved_ = {};
-      throw_if_interrupted();
-      run_stages(position);
-    } else {
+    const auto together = stages_.subspan(position, stages_[position].together);
+    const bool is_protected = std::ranges::any_of(together, &Stage::is_protected);
+    if (is_protected) {
+      if (!was_protected) last_interrupt_.begin_run();
       const InterruptScope to_the_end(&last_interrupt_);
       run_stages(position);
+    } else {
+      throw_if_interrupted();
+      run_stages(position);
     }
+    was_protected = is_protected;
   }
   return outputs();
 }
@@ -247,10 +251,6 @@ void Execution::run_commit(std::size_t position) {
       why = failure_of(at_node(reserved.status(), node(step.node)));
   }
   keep(step.results[0], Array::immediate(ir::DType::bool_, why ? 0 : 1));
-  if (stage.guards_until > protected_until_) {
-    protected_until_ = stage.guards_until;
-    last_interrupt_.begin_run();
-  }
   if (!why) return;
   if (refused_.empty()) refused_.resize(values_.size());
   refused_[static_cast<std::size_t>(step.results[0].index())] = true;

@@ -74,12 +74,11 @@ class Execution {
   Run run_;
   const RunLife& life_;
   std::vector<Array> inputs_, values_;
-  std::vector<Failure> failures_;    // of the inputs, then the values; empty as long as all is well
-  std::vector<bool> refused_;        // per value: false because of a Commit; empty as long as none has come out false
-  Failure why_refused_;              // the first of them
-  std::size_t protected_until_ = 0;  // stages before this one write what was committed: the run is not to end there
-  BesidePool reserved_;              // for them
-  Interrupt last_interrupt_;         // of them
+  std::vector<Failure> failures_;  // of the inputs, then the values; empty as long as all is well
+  std::vector<bool> refused_;      // per value: false because of a Commit; empty as long as none has come out false
+  Failure why_refused_;            // the first of them
+  BesidePool reserved_;            // for the stages that a Commit guards, until the first of them runs
+  Interrupt last_interrupt_;       // of the protected stages
 };
 
 }  // namespace burn::backends::cpu

@@ -14,12 +14,12 @@ namespace burn::backends::cpu {
 struct Stage {
   Kernel kernel;
   std::optional<FusedKernel> fused;
-  std::size_t together = 1;    // how many stages from this one on run in one pass
   bool may_take_long = false;  // so long that a run must be able to end without it: backends/apart.h
+  std::size_t together = 1;    // how many stages from this one on run in one pass
   bool guards = false;         // whether a Commit chooses between what it computes and what was there
-  // Of a Commit: the stage behind the last one that it guards, and what these have to allocate at least.
+  bool is_protected = false;   // from the first stage that a Commit guards to its last: the run is not to end there
+  // Of a Commit: what the stages that it guards have to allocate at least.
   bool is_commit = false;
-  std::size_t guards_until = 0;
   std::uint64_t guarded_bytes = 0;
 
   std::size_t memory_bytes() const;

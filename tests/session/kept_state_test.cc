@@ -28,7 +28,7 @@ ProgramPtr step_program(std::int64_t numbers, std::int64_t repeated, bool is_fir
     moment = builder.add_input(f32(shape));
     builder.donate(1);
   }
-  const auto x = builder.add_input(f32({1, 1}));
+  const auto x = builder.add_input(f32(shape));
   const auto wide = add(ir::Expand{{repeated, numbers}}, {x});
   const auto change = add(ir::Reduce{ir::ReduceFn::max, {0}}, {wide});
   const auto ok = add(ir::Commit{}, {});
@@ -50,7 +50,7 @@ class KeptState : public LocalSessionTest {
   void give(std::int64_t numbers) {
     write(1, {1, numbers}, std::vector<float>(static_cast<std::size_t>(numbers), 5));
     write(2, {1, numbers}, std::vector<float>(static_cast<std::size_t>(numbers), 7));
-    write(3, {1, 1}, {8});
+    write(3, {1, numbers}, std::vector<float>(static_cast<std::size_t>(numbers), 8));
   }
   void expect_kept(proto::TensorId state, float moment) {
     ASSERT_TRUE(read(state).ok());
