@@ -124,8 +124,8 @@ OperandGradients rule(const ir::Scan& op, const TapedOp& s) {
         return product_before(x, op.axis, s) * weighted_tail(x, s.g, op.axis, s);
       case ir::ReduceFn::max:
       case ir::ReduceFn::min: {
-        // The element in force at i is the last position up to i that equalled the running extreme, or was NaN as it
-        // is.
+        // The element in force at i is the last position up to i that equalled the running extreme, or was NaN, which
+        // the extreme is from there on.
         const auto size = x.shape()[static_cast<int>(op.axis)];
         ir::Shape line = ir::Shape::filled(x.rank(), 1);
         line[static_cast<int>(op.axis)] = size;

@@ -38,7 +38,7 @@ struct Case {
 Case parse_case(const std::string& line);
 
 // Throws, naming the first element that differs: equal shapes, |got - want| <= atol + rtol * |want|, NaN matches NaN,
-// an infinity itself; integers and bools exactly, whatever their width.
+// an infinity itself; integers and bools exactly, but modulo 2^bits of the wanted dtype where `got` has a wider one.
 void compare(const TensorData& got, const TensorData& want, double rtol, double atol, const std::string& what);
 
 }  // namespace burn::conformance
