@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "backends/apart.h"
 #include "base/error.h"
 #include "base/settings.h"
 #include "net/listen/headroom.h"
@@ -74,6 +75,12 @@ int stop(burn::server::Server& server, std::chrono::seconds drain) {
     std::_Exit(EXIT_FAILURE);
   }
   stopping.join();
+  // All clients have been told. Runs that are left behind use objects of libraries, which must not be destroyed.
+  if (const auto left = burn::backends::LeftBehind::count_in_process(); left > 0) {
+    burn::server::log_warning(fmt::format("done; {} runs that could not be stopped end with the process", left));
+    std::fflush(nullptr);
+    std::_Exit(EXIT_SUCCESS);
+  }
   burn::server::log_info("done");
   return EXIT_SUCCESS;
 }
@@ -152,7 +159,8 @@ int main(int argc, char** argv) {
       ->check(count)
       ->capture_default_str();
   double run_seconds = 600;
-  app.add_option("--run-timeout", run_seconds, "Seconds that one run of a program may take; 0: as long as it likes")
+  app.add_option("--run-timeout", run_seconds,
+                 "Seconds that one run of a program may take on a CPU; 0: as long as it likes")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
   app.add_option(

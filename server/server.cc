@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "backends/apart.h"
 #include "backends/registry.h"
 #include "base/error.h"
 #include "base/fork.h"
@@ -84,6 +85,7 @@ class Server::Impl final : public net::Acceptor {
     const auto leases = host_->leases().counts();
     SessionCounts counts{.resumes = leases.resumes, .duplicates = leases.duplicates, .lost = leases.lost};
     for (const auto& worker : host_->workers()) counts.runs += worker->stats().runs;
+    counts.runs_left_behind = backends::LeftBehind::count_in_process();
     return counts;
   }
   std::size_t connections() const {
@@ -207,6 +209,7 @@ class Server::Impl final : public net::Acceptor {
         lock.unlock();
         for (const auto& stranger : strangers) stranger->end({StatusCode::deadline_exceeded, "there was no hello"});
         auto expired = host_->leases().take_expired();
+        report_left_behind();
         lock.lock();
         std::ranges::move(expired, std::back_inserter(expired_));
         if (!expired_.empty()) changed_.notify_all();
@@ -218,6 +221,19 @@ class Server::Impl final : public net::Acceptor {
       const auto period = is_quiet ? seconds{std::max(options_.hello_seconds, 1)} : seconds{1};
       changed_.wait_for(lock, period, [&] { return finished_; });
     }
+  }
+
+  // Logs when the number of runs changes that ended for their clients and still compute.
+  void report_left_behind() {
+    using backends::LeftBehind;
+    const auto now = LeftBehind::count_in_process(), total = LeftBehind::total_in_process();
+    if (now == left_behind_ && total == left_behind_so_far_) return;
+    left_behind_ = now;
+    left_behind_so_far_ = total;
+    log_warning(fmt::format(
+        "{} runs that could not be stopped at their end still compute ({} so far); with {} of them no further long "
+        "factorisation or convolution is begun",
+        now, total, LeftBehind::kMost));
   }
 
   void end_sessions(const std::vector<std::shared_ptr<net::ServedConversation>>& sessions, std::string_view why) const {
@@ -249,6 +265,7 @@ class Server::Impl final : public net::Acceptor {
   std::deque<std::shared_ptr<net::Connection>> ended_;             // to be disposed of
   std::vector<std::shared_ptr<net::ServedConversation>> expired_;  // likewise
   std::size_t disposing_ = 0;
+  std::uint64_t left_behind_ = 0, left_behind_so_far_ = 0;  // of the doorkeeper: as last reported
   bool stopping_ = false, finished_ = false;
 
   std::mutex stop_mutex_;

@@ -58,6 +58,8 @@ class Server {
     std::uint64_t resumes = 0;     // sessions that went on over another connection
     std::uint64_t duplicates = 0;  // frames that came twice, and were dropped
     std::size_t lost = 0;          // sessions without a connection now
+    // Runs that were told to end and could not: those that still compute, though their clients were told long ago.
+    std::uint64_t runs_left_behind = 0;
   };
   SessionCounts session_counts() const;
   std::size_t sessions() const;

@@ -25,7 +25,8 @@ struct Quotas {
   // What one run may compute, as ir::estimated_work() has it: a program beyond it is refused. The default takes a core
   // most of a day.
   double program_work = 0x1p46;
-  // After which a run ends with DEADLINE_EXCEEDED, where the device can end one (not on GPUs); 0: never.
+  // After which a run ends with DEADLINE_EXCEEDED, where the device can end one or leave it behind (not on GPUs); 0:
+  // never.
   std::chrono::milliseconds run_timeout{0};
   // Bytes of tensors waiting to be written; a write() of more blocks its caller, if any wait. Counts as at least what
   // in_flight small tensors may have (proto::kInlineBytes each): a connection does not wait for those.
@@ -57,6 +58,8 @@ class Worker {
     std::uint64_t memory_limit = 0, memory_in_use = 0, memory_reserved = 0;  // of the device, all sessions' buffers
     std::uint64_t host_bytes = 0;        // counted beside buffers: calls that wait, programs, plans, tables
     std::uint64_t runs_interrupted = 0;  // by their session's end or for their time
+    // Of these in all of the process (backends/apart.h): those that still compute, and how many have been left so.
+    std::uint64_t runs_left_behind = 0, runs_left_behind_so_far = 0;
     std::uint64_t programs_refused = 0;  // they could not be read, were too large, or did not compile
   };
   virtual Stats stats() const = 0;

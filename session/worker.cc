@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "backends/apart.h"
 #include "backends/plan/decompose.h"
 #include "base/machine.h"
 #include "session/local_session.h"
@@ -46,6 +47,8 @@ class DeviceWorker final : public Worker {
             .memory_reserved = memory.reserved,
             .host_bytes = backend_->host_bytes(),
             .runs_interrupted = interrupted_,
+            .runs_left_behind = backends::LeftBehind::count_in_process(),
+            .runs_left_behind_so_far = backends::LeftBehind::total_in_process(),
             .programs_refused = refused_};
   }
   void count_session(int change) override { housekeeper_.count_session(change); }

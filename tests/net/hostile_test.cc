@@ -259,10 +259,10 @@ TEST_P(HostileWebSocket, AMessageThatIsNotFinishedIsNotWaitedFor) {
   ASSERT_THAT(peer.upgrade(), HasSubstr("101"));
   const auto served = echo_.client(0);
   ASSERT_TRUE(served);
-  const auto message = message_header(0x82, 4) + "four";
+  const std::string message{"\x82\x84\0\0\0\0four", 10};
   for (std::size_t i = 0; i < 30 * message.size(); ++i) {  // each in a fraction of a second, in all more than two
     ASSERT_TRUE(peer.write(message.substr(i % message.size(), 1)));
-    std::this_thread::sleep_for(8ms);
+    std::this_thread::sleep_for(10ms);
   }
   EXPECT_TRUE(served->wait_for_frames(30));
   EXPECT_EQ(served->closed_count(), 0);

@@ -250,6 +250,69 @@ TEST(BurnServer, FinishesWhatIsUnderWayWhenItIsTerminated) {
   EXPECT_NE(log.find("1 programs, 1 runs, peak 8.0 MiB"), std::string::npos) << log;
 }
 
+// The singular values of a matrix, tensor 1, by LAPACK, which cannot be stopped: for ten seconds at least.
+constexpr std::int64_t kUnstoppable = 3000;
+ProgramPtr unstoppable() {
+  ir::ProgramBuilder builder;
+  const auto x = builder.add_input(f32({kUnstoppable, kUnstoppable}));
+  const auto u = value_or_throw(builder.add(ir::Svd{}, {&x, 1}));
+  return std::make_shared<const ir::Program>(builder.finish({u}));
+}
+
+void write_matrix(proto::Session& session) {
+  std::vector<float> numbers(kUnstoppable * kUnstoppable);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i * 2654435761u % 1000) / 1000;
+  EXPECT_TRUE(session.write(1, tensor({kUnstoppable, kUnstoppable}, std::move(numbers))).ok());
+  std::promise<void> there;
+  session.sync([&](const Status&) { there.set_value(); });
+  there.get_future().wait();
+}
+
+TEST(BurnServer, TellsInTimeOfARunThatCannotBeStoppedAndEndsAllTheSame) {
+  Process process{{BURN_SERVER, "--ws", "127.0.0.1:0", "--grpc", "off", "--threads", "1", "--run-timeout", "1"}};
+  auto session = value_or_throw(net::connect(process.read_line().substr(10)));
+  EXPECT_TRUE(session->define(1, unstoppable(), {}).ok());
+  write_matrix(*session);
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_TRUE(session->run({.program = 1, .inputs = {1}, .first_output = 2}).ok());
+  const auto status = read(*session, 2).status();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds{3000});
+  EXPECT_EQ(status.code(), StatusCode::deadline_exceeded) << status.to_string();
+  // The session goes on, but not with another of these.
+  EXPECT_TRUE(session->write(10, tensor({1}, {1})).ok());
+  EXPECT_TRUE(read(*session, 10).ok());
+  EXPECT_TRUE(session->run({.program = 1, .inputs = {1}, .first_output = 3}).ok());
+  const auto refused = read(*session, 3).status();
+  EXPECT_EQ(refused.code(), StatusCode::resource_exhausted) << refused.to_string();
+  EXPECT_NE(refused.message().find("could not be stopped and still computes"), std::string::npos)
+      << refused.to_string();
+  session = nullptr;
+
+  const auto end = std::chrono::steady_clock::now();
+  process.send(SIGTERM);
+  EXPECT_EQ(process.wait(), 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - end, std::chrono::seconds{3});
+  const auto log = process.read_errors();
+  EXPECT_NE(log.find("done; 1 runs that could not be stopped end with the process"), std::string::npos) << log;
+}
+
+TEST(BurnServer, DoesNotDrainLongerThanItIsTold) {
+  Process process{{BURN_SERVER, "--ws", "127.0.0.1:0", "--grpc", "off", "--threads", "1", "--drain-timeout", "1"}};
+  auto session = value_or_throw(net::connect(process.read_line().substr(10)));
+  EXPECT_TRUE(session->define(1, unstoppable(), {}).ok());
+  write_matrix(*session);
+  EXPECT_TRUE(session->run({.program = 1, .inputs = {1}, .first_output = 2}).ok());
+  std::promise<Status> told;
+  session->read(2, [&](auto tensor) { told.set_value(tensor.status()); });
+  std::this_thread::sleep_for(milliseconds{300});
+  const auto begin = std::chrono::steady_clock::now();
+  process.send(SIGTERM);
+  const auto status = told.get_future().get();
+  EXPECT_NE(status.message().find("shutting down"), std::string::npos) << status.to_string();
+  EXPECT_EQ(process.wait(), 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds{4});
+}
+
 TEST(BurnServer, SaysInOneSentenceWhyItDoesNotStart) {
   Server server{{.device = "null", .ws = "127.0.0.1:0"}};
   const auto address = server.url().substr(5);

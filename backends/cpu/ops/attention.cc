@@ -7,6 +7,7 @@
 
 #include "backends/cpu/ops/cast.h"
 #include "backends/cpu/ops/copy.h"
+#include "backends/cpu/ops/fill.h"
 #include "backends/cpu/parallel.h"
 
 namespace burn::backends::cpu {
@@ -110,7 +111,7 @@ Rows<T> writable(const Array& x, std::int64_t index) {
 }
 
 // A whole buffer of its own, whatever its strides.
-void clear(Array& x) { std::fill_n(x.data(), x.num_bytes(), std::byte{0}); }
+void clear(Array& x) { fill_zeros(x.data(), static_cast<std::int64_t>(x.num_bytes())); }
 
 // Calls body(task, scratch) for tasks [0, count), each thread with scratch of its own.
 template <typename T, typename Body>

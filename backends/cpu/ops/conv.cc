@@ -4,6 +4,7 @@
 
 #include "backends/cpu/ops/cast.h"
 #include "backends/cpu/ops/copy.h"
+#include "backends/cpu/ops/fill.h"
 
 namespace burn::backends::cpu {
 
@@ -41,7 +42,7 @@ Kernel conv_kernel(const ConvProblem& problem, ir::DType dtype) {
     const auto computed = compute_dtype(dtype);
     BURN_TRY(Array y, run.allocate({computed, problem.result()}));
     if (is_empty) {
-      std::fill_n(y.data(), y.num_bytes(), std::byte{0});
+      fill_zeros(y.data(), static_cast<std::int64_t>(y.num_bytes()));
       return cast(run, y, dtype);
     }
     BURN_TRY(Array a, contiguous(run, operands[0]));

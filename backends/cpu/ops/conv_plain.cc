@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backends/cpu/ops/conv.h"
+#include "backends/cpu/ops/fill.h"
 #include "backends/cpu/parallel.h"
 #include "backends/interrupt.h"
 
@@ -82,7 +83,7 @@ void forward(const ConvProblem& p, const Sides& sides, const T* x, const T* weig
     for (auto plane = begin; plane < end; ++plane) {
       const auto n = plane / out, o = plane % out;
       T* to = y + plane * sides.output_plane();
-      std::fill_n(to, sides.output_plane(), T{0});
+      fill_zeros(to, sides.output_plane());
       for (std::int64_t c = 0; c < channels.in_per_group; ++c) {
         const T* from = x + (n * in + channels.first_in(o) + c) * sides.input_plane();
         const T* kernel = weight + (o * channels.in_per_group + c) * sides.kernel_plane();
@@ -102,7 +103,7 @@ void input_grad(const ConvProblem& p, const Sides& sides, const T* grad, const T
     for (auto plane = begin; plane < end; ++plane) {
       const auto n = plane / in, c = plane % in;
       T* to = x + plane * sides.input_plane();
-      std::fill_n(to, sides.input_plane(), T{0});
+      fill_zeros(to, sides.input_plane());
       for (std::int64_t m = 0; m < channels.out_per_group; ++m) {
         const auto o = channels.first_out(c) + m;
         const T* from = grad + (n * out + o) * sides.output_plane();
@@ -123,7 +124,7 @@ void weight_grad(const ConvProblem& p, const Sides& sides, const T* x, const T* 
     for (auto plane = begin; plane < end; ++plane) {
       const auto o = plane / channels.in_per_group, c = channels.first_in(o) + plane % channels.in_per_group;
       T* to = weight + plane * sides.kernel_plane();
-      std::fill_n(to, sides.kernel_plane(), T{0});
+      fill_zeros(to, sides.kernel_plane());
       for (std::int64_t n = 0; n < p.input[0]; ++n) {
         const T* from = x + (n * in + c) * sides.input_plane();
         const T* other = grad + (n * out + o) * sides.output_plane();

@@ -10,6 +10,7 @@
 #include "backends/cpu/ops/cast.h"
 #include "backends/cpu/ops/copy.h"
 #include "backends/cpu/ops/dot_products.h"
+#include "backends/cpu/ops/fill.h"
 #include "backends/cpu/ops/gemm.h"
 #include "backends/cpu/ops/half_products.h"
 #include "ir/dispatch.h"
@@ -153,7 +154,7 @@ Status multiply_half_batch(Run& run, ir::DType dtype, const Array& a, const Arra
   return status;
 }
 
-void fill_zero(Array& x) { std::fill_n(x.data(), x.num_bytes(), std::byte{0}); }
+void fill_zero(Array& x) { fill_zeros(x.data(), static_cast<std::int64_t>(x.num_bytes())); }
 
 // The product in the type that it is computed in, by the libraries for that.
 Result<Array> product(Run& run, std::span<Array> operands, const ir::TensorType& type) {

@@ -3,6 +3,7 @@
 #include "backends/cpu/ops/cast.h"
 #include "backends/cpu/ops/combine.h"
 #include "backends/cpu/ops/copy.h"
+#include "backends/cpu/ops/fill.h"
 #include "backends/cpu/ops/windows.h"
 #include "backends/cpu/parallel.h"
 #include "backends/interrupt.h"
@@ -72,7 +73,7 @@ template <typename T>
 void spread_plane(const Windows& windows, const T* grad, T* x, T* row) {
   const auto width = windows.input[2];
   InterruptMeter meter;
-  std::fill_n(x, windows.input_plane(), T{0});
+  fill_zeros(x, windows.input_plane());
   for_each_row(windows, [&](std::int64_t at, const Window& depth, const Window& height) {
     std::fill_n(row, width, T{0});
     for (std::int64_t i = 0; i < windows.outputs(2); ++i) {
