@@ -55,12 +55,17 @@ class Server::Impl final : public net::Acceptor {
   ~Impl() override { stop(); }
 
   std::shared_ptr<proto::ChannelHandler> accept(std::shared_ptr<proto::Channel> channel) override {
-    auto connection = std::make_shared<net::Connection>(std::move(channel), host_, [this](auto ended) {
+    return accept_returning(std::move(channel), {});
+  }
+  std::shared_ptr<proto::ChannelHandler> accept_returning(std::shared_ptr<proto::Channel> channel,
+                                                          const Status& full) override {
+    const auto on_end = [this](auto ended) {
       const std::lock_guard lock{mutex_};
       open_.erase(ended);
       ended_.push_back(std::move(ended));
       changed_.notify_all();
-    });
+    };
+    auto connection = std::make_shared<net::Connection>(std::move(channel), host_, on_end, full);
     const std::lock_guard lock{mutex_};
     if (stopping_) return nullptr;
     open_.insert(connection);
