@@ -211,6 +211,7 @@ class Server::Impl final : public net::Acceptor {
         const auto strangers = find_strangers();
         lock.unlock();
         for (const auto& stranger : strangers) stranger->end({StatusCode::deadline_exceeded, "there was no hello"});
+        host_->log_left_out();
         auto expired = host_->leases().take_expired();
         lock.lock();
         std::ranges::move(expired, std::back_inserter(expired_));
