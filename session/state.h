@@ -71,9 +71,13 @@ class SessionState {
   Status check_inputs(const proto::Run& run, const ir::Program& program);
   Status check_releases(const proto::Run& run);
   Status check_outputs(const proto::Run& run, std::size_t count);
-  Result<std::vector<Budget::Share>> take_shares(const ir::Program& program);
-  Status bind_inputs(const proto::Run& run, const ir::Program& program, backends::RunArgs& args);
-  void keep_outputs(const proto::Run& run, const ir::Program& program, std::vector<Budget::Share> shares,
+  // What the run will take beside its inputs, before any of it is done. Errors: RESOURCE_EXHAUSTED; nothing has
+  // changed.
+  Result<Budget::Share> take_memory(const proto::Run& run, const ir::Program& program,
+                                    const backends::Executable& executable);
+  // `memory`: the donated inputs' shares are added to it.
+  Status bind_inputs(const proto::Run& run, const ir::Program& program, backends::RunArgs& args, Budget::Share& memory);
+  void keep_outputs(const proto::Run& run, const ir::Program& program, Budget::Share memory,
                     backends::RunResult result);
   backends::BufferPtr buffer_of(Tensor& tensor);
   Result<Tensor> make(proto::TensorId id, const proto::HostTensor& tensor);
@@ -97,6 +101,7 @@ class SessionState {
   std::unordered_map<proto::TensorId, Tensor> tensors_;
   PoisonedTensors poisoned_;
   SessionPrograms programs_;
+  Budget::Share kept_;  // of what the stream keeps between runs
   std::uint64_t run_serial_ = 0;
   bool ran_long_ = false;
 };

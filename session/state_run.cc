@@ -83,37 +83,50 @@ Status SessionState::try_run(const proto::Run& run, SessionProgram& program, Pla
                          .random_offset = run.random_offset,
                          .program = run.program,
                          .time_limit = quotas_.run_timeout};
-  if (auto status = bind_inputs(run, ir, args); !status.ok()) return here(status);
-  auto shares = take_shares(ir);
-  if (!shares.ok()) return here(shares.status());
+  auto memory = take_memory(run, ir, *(*plan)->executable());
+  if (!memory.ok()) return here(memory.status());
+  if (auto status = bind_inputs(run, ir, args, *memory); !status.ok()) return here(status);
 
   (*plan)->mark_used(now);
   auto result = stream_.run((*plan)->executable(), std::move(args));
   worker_->count_run();
   if (!result.ok()) return here(result.status());
   if (result->outputs.size() != ir.outputs.size()) return here(internal_error("the backend lost an output"));
-  keep_outputs(run, ir, *std::move(shares), *std::move(result));
+  keep_outputs(run, ir, *std::move(memory), *std::move(result));
   return {};
 }
 
-Result<std::vector<Budget::Share>> SessionState::take_shares(const ir::Program& program) {
-  std::vector<Budget::Share> shares;
-  shares.reserve(program.outputs.size());
-  for (const auto ref : program.outputs) {
-    BURN_TRY(auto share, budget_->take(program.type_of(ref).num_bytes()));
-    shares.push_back(std::move(share));
+Result<Budget::Share> SessionState::take_memory(const proto::Run& run, const ir::Program& program,
+                                                const backends::Executable& executable) {
+  std::uint64_t outputs = 0, donated = 0;
+  for (const auto ref : program.outputs) outputs += program.type_of(ref).num_bytes();
+  for (std::size_t i = 0; i < run.inputs.size(); ++i) {
+    if (!program.inputs[i].donated) continue;
+    const auto found = tensors_.find(run.inputs[i]);
+    if (found != tensors_.end()) donated += found->second.share.bytes();
   }
-  return shares;
+  const auto [peak, kept] = executable.run_bytes();
+  const auto newly_kept = kept - std::min(kept, kept_.bytes());
+  // In the end the outputs are there, and the donated inputs are not.
+  const auto bytes = std::max(peak - std::min(peak, kept), outputs - std::min(outputs, donated));
+  auto memory = budget_->take(bytes + newly_kept);
+  if (!memory.ok()) {
+    return memory.status().with_context(
+        fmt::format("a run of {} ops takes {} bytes beside its inputs", program.nodes.size(), bytes + kept));
+  }
+  kept_.join(memory->split(newly_kept));
+  return memory;
 }
 
-void SessionState::keep_outputs(const proto::Run& run, const ir::Program& program, std::vector<Budget::Share> shares,
+void SessionState::keep_outputs(const proto::Run& run, const ir::Program& program, Budget::Share memory,
                                 backends::RunResult result) {
   for (std::size_t k = 0; k < result.outputs.size(); ++k) {
     if (!result.failures.empty() && result.failures[k]) {
       poison(run.first_output + k, 1, result.failures[k]);
     } else {
+      const auto& type = program.type_of(program.outputs[k]);
       tensors_.emplace(run.first_output + k,
-                       Tensor{program.type_of(program.outputs[k]), std::move(shares[k]), std::move(result.outputs[k])});
+                       Tensor{type, memory.split(type.num_bytes()), std::move(result.outputs[k])});
     }
   }
 }
@@ -175,8 +188,9 @@ Status SessionState::check_releases(const proto::Run& run) {
   return {};
 }
 
-// Requires: check_inputs said ok. Donated tensors leave the table here, and their share of the budget with them.
-Status SessionState::bind_inputs(const proto::Run& run, const ir::Program& program, backends::RunArgs& args) {
+// Requires: check_inputs said ok. Donated tensors leave the table here; the run has their share of the budget.
+Status SessionState::bind_inputs(const proto::Run& run, const ir::Program& program, backends::RunArgs& args,
+                                 Budget::Share& memory) {
   args.inputs.reserve(run.inputs.size());
   for (std::size_t i = 0; i < run.inputs.size(); ++i) {
     const auto found = tensors_.find(run.inputs[i]);
@@ -194,7 +208,12 @@ Status SessionState::bind_inputs(const proto::Run& run, const ir::Program& progr
       drop(run.inputs[i]);
       continue;
     }
-    keep_charged(buffer, 2, std::move(found->second.share));  // the table's and the run's
+    constexpr long kOurs = 2;  // the table's and the run's
+    if (buffer.use_count() > kOurs) {
+      BURN_TRY(auto copied, budget_->take(found->second.share.bytes()));  // the run gets a copy
+      keep_charged(buffer, kOurs, std::exchange(found->second.share, std::move(copied)));
+    }
+    memory.join(std::move(found->second.share));
     tensors_.erase(found);
     BURN_TRY(buffer, stream_.unshared(std::move(buffer)));
   }
