@@ -122,9 +122,11 @@ class Server::Impl final : public net::Acceptor {
  private:
   static std::vector<std::shared_ptr<session::Worker>> open(const ServerOptions& options) {
     std::vector<std::shared_ptr<session::Worker>> workers;
+    session::PlanCapacity plans;
+    if (options.plan_cache) plans.bytes = static_cast<std::size_t>(*options.plan_cache);
     for (const auto& device : value_or_throw(backends::parse_devices(options.device))) {
-      workers.push_back(
-          session::Worker::create(value_or_throw(backends::open_backend(device)), {.bytes = options.idle_memory}));
+      workers.push_back(session::Worker::create(value_or_throw(backends::open_backend(device)),
+                                                {.bytes = options.idle_memory}, plans));
     }
     return workers;
   }
