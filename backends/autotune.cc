@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <limits>
 #include <vector>
 
-#include <unistd.h>
-
 #include "backends/interrupt.h"
+#include "base/cache_folder.h"
 #include "base/settings.h"
 
 namespace burn::backends {
@@ -107,37 +105,35 @@ int Autotune::choose_timed(std::string_view key, std::span<const std::string_vie
 void Autotune::load() {
   is_loaded_ = true;
   if (file_.empty()) return;
-  std::ifstream file(file_);
-  std::string line;
-  if (!std::getline(file, line) || line != kHeader) return;
-  while (entries_.size() < kMaxKeys && std::getline(file, line)) {
+  constexpr std::size_t kMostBytes = 2 * kMaxKeys * kMaxLine;
+  const auto text = CacheFolder(file_.parent_path()).read(file_.filename().string(), kMostBytes);
+  if (!text.ok()) return warn_of_cache(text.status());
+  std::string_view rest = *text;
+  const auto next_line = [&] {
+    const auto end = std::min(rest.find('\n'), rest.size());
+    const auto line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    return line;
+  };
+  if (next_line() != kHeader) return;
+  while (entries_.size() < kMaxKeys && !rest.empty()) {
+    const auto line = next_line();
     const auto tab = line.find('\t');
-    if (line.size() > kMaxLine || tab == std::string::npos || tab == 0 || tab + 1 == line.size()) continue;
-    entries_.try_emplace(line.substr(0, tab), Entry{line.substr(tab + 1)});
+    if (line.size() > kMaxLine || tab == line.npos || tab == 0 || tab + 1 == line.size()) continue;
+    entries_.try_emplace(std::string(line.substr(0, tab)), Entry{std::string(line.substr(tab + 1))});
   }
 }
 
-// Into a file of its own first, which then takes the name: readers see the old one or the new one.
+// Where it cannot be written the choices live in memory.
 void Autotune::save() {
   if (file_.empty()) return;
   load();  // other processes write too
-  std::error_code ignored;
-  std::filesystem::create_directories(file_.parent_path(), ignored);
-  auto part = file_;
-  part += "." + std::to_string(::getpid());
-  {
-    std::ofstream file(part, std::ios::trunc);
-    file << kHeader << '\n';
-    for (const auto& [key, entry] : entries_) {
-      if (!entry.name.empty()) file << key << '\t' << entry.name << '\n';
-    }
-    if (!file.flush()) {
-      std::filesystem::remove(part, ignored);
-      return;  // a full or read-only disk: the choice lives in memory
-    }
+  std::string text{kHeader};
+  text += '\n';
+  for (const auto& [key, entry] : entries_) {
+    if (!entry.name.empty()) text.append(key).append("\t").append(entry.name).append("\n");
   }
-  std::filesystem::rename(part, file_, ignored);
-  if (ignored) std::filesystem::remove(part, ignored);
+  warn_of_cache(CacheFolder(file_.parent_path()).write(file_.filename().string(), text));
 }
 
 std::filesystem::path autotune_file(std::string_view device) {

@@ -82,12 +82,22 @@ struct RunResult {
   Status stopped;  // why the run ended early, all but what Commits guard failed: interrupted, no memory; ok: it did not
 };
 
+// What a run takes of the device's memory beside its inputs, in bytes.
+struct RunBytes {
+  // At one time, at most: values, outputs, arenas and work space that is known, less donated inputs that are done with.
+  std::uint64_t peak = 0;
+  // Of these, what the stream keeps after the run for later runs, which use it in turn: an arena.
+  std::uint64_t kept = 0;
+};
+
 // A compiled program. Thread-safe: sessions share it, and their streams may run it at the same time.
 class Executable {
  public:
   virtual ~Executable() = default;
   // Bytes that it holds for as long as it exists, roughly: what a cache of plans is bounded by.
   virtual std::size_t memory_bytes() const = 0;
+  // Known before a run begins, so that a session is charged for it first. Zeros: outputs alone, as far as is known.
+  virtual RunBytes run_bytes() const { return {}; }
 };
 
 // Told of the failures of runs that nobody knew of when run() returned: each once, before anything that depends on it

@@ -1,28 +1,21 @@
 #include "server/check.h"
 
-#include <filesystem>
-#include <fstream>
-
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "backends/plugin.h"
 #include "backends/registry.h"
+#include "base/cache_folder.h"
 #include "base/settings.h"
 
 namespace burn::server {
 namespace {
 
 std::string cache_line() {
-  const std::filesystem::path folder = cache_folder();
+  const auto folder = cache_folder();
   if (folder.empty()) return "cache: none, as neither XDG_CACHE_HOME nor HOME is set; kernels are made anew each time";
-  std::error_code why;
-  std::filesystem::create_directories(folder, why);
-  const auto probe = folder / fmt::format("check.{}", getpid());
-  const bool is_written = std::ofstream(probe).put('\n').flush().good();
-  std::filesystem::remove(probe, why);
-  return fmt::format("cache: {}, {}", folder.string(),
-                     is_written ? "can be written" : "cannot be written; kernels are made anew each time");
+  const auto status = CacheFolder(folder).check_writable();
+  if (status.ok()) return fmt::format("cache: {}, can be written", folder);
+  return fmt::format("cache: {}, cannot be written; kernels are made anew each time: {}", folder, status.message());
 }
 
 }  // namespace

@@ -138,6 +138,11 @@ int main(int argc, char** argv) {
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 60))  // -1 would be read as very much
       ->capture_default_str();
+  app.add_option("--plan-cache", options.plan_cache,
+                 "Bytes (or 512M, 2G) of compiled programs to keep, of each device; the newest is kept in any case "
+                 "(default: 1G, or less where there is little memory)")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 60));
   app.add_option("--session-lease", options.session_lease,
                  "Seconds that a session waits for its client to come back when the connection is lost; 0: it ends")
       ->check(CLI::Range(0, 86'400))
@@ -151,7 +156,9 @@ int main(int argc, char** argv) {
       ->check(count)
       ->capture_default_str();
   app.add_option("--session-memory", options.session_bytes,
-                 "Bytes (or 512M, 2G) of tensors that a session may have; never more than the device has")
+                 "Bytes (or 512M, 2G) that a session may have of tensors and, while it runs, of what runs take beside "
+                 "them; never "
+                 "more than the device has")
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 60))
       ->capture_default_str();

@@ -56,12 +56,17 @@ class Server::Impl final : public net::Acceptor {
   ~Impl() override { stop(); }
 
   std::shared_ptr<proto::ChannelHandler> accept(std::shared_ptr<proto::Channel> channel) override {
-    auto connection = std::make_shared<net::Connection>(std::move(channel), host_, [this](auto ended) {
+    return accept_returning(std::move(channel), {});
+  }
+  std::shared_ptr<proto::ChannelHandler> accept_returning(std::shared_ptr<proto::Channel> channel,
+                                                          const Status& full) override {
+    const auto on_end = [this](auto ended) {
       const std::lock_guard lock{mutex_};
       open_.erase(ended);
       ended_.push_back(std::move(ended));
       changed_.notify_all();
-    });
+    };
+    auto connection = std::make_shared<net::Connection>(std::move(channel), host_, on_end, full);
     const std::lock_guard lock{mutex_};
     if (stopping_) return nullptr;
     open_.insert(connection);
@@ -119,9 +124,11 @@ class Server::Impl final : public net::Acceptor {
  private:
   static std::vector<std::shared_ptr<session::Worker>> open(const ServerOptions& options) {
     std::vector<std::shared_ptr<session::Worker>> workers;
+    session::PlanCapacity plans;
+    if (options.plan_cache) plans.bytes = static_cast<std::size_t>(*options.plan_cache);
     for (const auto& device : value_or_throw(backends::parse_devices(options.device))) {
-      workers.push_back(
-          session::Worker::create(value_or_throw(backends::open_backend(device)), {.bytes = options.idle_memory}));
+      workers.push_back(session::Worker::create(value_or_throw(backends::open_backend(device)),
+                                                {.bytes = options.idle_memory}, plans));
     }
     return workers;
   }
@@ -208,6 +215,7 @@ class Server::Impl final : public net::Acceptor {
         const auto strangers = find_strangers();
         lock.unlock();
         for (const auto& stranger : strangers) stranger->end({StatusCode::deadline_exceeded, "there was no hello"});
+        host_->log_left_out();
         auto expired = host_->leases().take_expired();
         report_left_behind();
         lock.lock();

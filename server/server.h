@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,9 @@ struct ServerOptions {
   std::uint64_t programs = 1 << 16;                      // known at a time
   std::chrono::milliseconds run_timeout{600'000};        // for one run; 0: as long as it likes
 
+  // Bytes of compiled programs that each device keeps, the newest beyond it; not set: a gigabyte, or less where there
+  // is little memory.
+  std::optional<std::uint64_t> plan_cache = {};
   std::uint64_t idle_memory = std::uint64_t{64} << 20;  // bytes kept for reuse when there are no sessions
   int session_lease = 30;                               // seconds that sessions may outlive their connections; 0: none
   int hello_seconds = 10;                               // for a client to introduce itself

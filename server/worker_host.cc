@@ -1,5 +1,7 @@
 #include "server/worker_host.h"
 
+#include <fmt/format.h>
+
 #include "server/log.h"
 
 namespace burn::server {
@@ -26,6 +28,18 @@ std::unique_ptr<proto::ServedSession> WorkerHost::open_session(std::size_t devic
 
 void WorkerHost::log(net::Severity severity, std::string_view line) {
   severity == net::Severity::warning ? log_warning(line) : log_info(line);
+}
+
+void WorkerHost::log_of_stranger(std::string_view line) {
+  log_left_out();
+  if (strangers_.admit(LogThrottle::Clock::now())) log_info(line);
+}
+
+void WorkerHost::log_left_out() {
+  const auto count = strangers_.take_left_out(LogThrottle::Clock::now());
+  if (count == 0) return;
+  log_info(fmt::format("{} more connections were closed before their hello; {} lines in {} s are logged", count,
+                       kMostLines, kLinePeriod.count()));
 }
 
 }  // namespace burn::server

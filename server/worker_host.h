@@ -8,6 +8,7 @@
 
 #include "net/serve/session_host.h"
 #include "server/gate.h"
+#include "server/log_throttle.h"
 #include "session/local_session.h"
 
 namespace burn::server {
@@ -27,12 +28,20 @@ class WorkerHost final : public net::SessionHost {
   Status authenticate(const proto::Hello& hello) override;
   std::unique_ptr<proto::ServedSession> open_session(std::size_t device) override;
   void log(net::Severity severity, std::string_view line) override;
+  // At most kMostLines of them in each kLinePeriod; of others the number is logged when the period is over.
+  void log_of_stranger(std::string_view line) override;
+  // Logs how many lines were left out, if it is time. To be called every few seconds.
+  void log_left_out();
+
+  static constexpr std::size_t kMostLines = 10;
+  static constexpr std::chrono::seconds kLinePeriod{10};
 
  private:
   const Workers workers_;
   const session::Quotas quotas_;
   const std::shared_ptr<const Gate> gate_;
   std::vector<std::string> devices_;
+  LogThrottle strangers_{kMostLines, kLinePeriod};
 };
 
 }  // namespace burn::server

@@ -1,10 +1,12 @@
-// The account of one session: what its tensors take, counted by their types, and what else it makes the worker keep:
+// The account of one session: what its tensors take, counted by their types, what a run takes beside them while it
+// lasts, and what else it makes the worker keep:
 // calls that wait, programs and their plans, tables. Asked before anything is allocated or decoded.
 //
 // Above it stands the worker's: tensors lie in the device's memory, which all sessions share and whose limit the
 // backend keeps; the rest is counted with Backend::take_host(), against the memory of the process.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -43,20 +45,26 @@ class Budget {
       if (budget_) budget_->in_use_ -= bytes_;
     }
     std::uint64_t bytes() const { return budget_ ? bytes_ : 0; }
+    // The two in one. Requires: of the same budget, if both are of one.
+    void join(Share&& other) {
+      bytes_ = bytes() + other.bytes();
+      if (auto* theirs = std::exchange(other.budget_, nullptr)) budget_ = theirs;
+    }
+    // A part as a share of its own; less where there is less.
+    Share split(std::uint64_t wanted) {
+      if (!budget_) return {};
+      const auto part = std::min(wanted, bytes_);
+      bytes_ -= part;
+      return {budget_, part};
+    }
 
    private:
     Budget* budget_ = nullptr;
     std::uint64_t bytes_ = 0;
   };
 
-  // Of tensors. Errors: RESOURCE_EXHAUSTED with the numbers.
+  // Of tensors, and of what runs take beside them. Errors: RESOURCE_EXHAUSTED with the numbers.
   Result<Share> take(std::uint64_t bytes);
-  // What was given back a moment ago for what then did not happen; not refused, whatever was taken meanwhile.
-  Share take_again(std::uint64_t bytes) {
-    in_use_ += bytes;
-    return Share{this, bytes};
-  }
-
   // The same of the host's memory.
   class HostShare {
    public:

@@ -1,8 +1,11 @@
 #include "session/housekeeper.h"
 
+#include <algorithm>
+
 #include "base/host_block.h"
 #include "base/pages.h"
 #include "base/thread.h"
+#include "session/plan_cache.h"
 
 namespace burn::session {
 namespace {
@@ -12,7 +15,8 @@ constexpr std::uint64_t kWorthTrimming = std::uint64_t{64} << 20;
 
 }  // namespace
 
-Housekeeper::Housekeeper(backends::Backend& backend, const IdleMemory& policy) : backend_(backend), policy_(policy) {
+Housekeeper::Housekeeper(backends::Backend& backend, const IdleMemory& policy, PlanCache* plans)
+    : backend_(backend), policy_(policy), plans_(plans) {
   thread_ = start_thread("burn-keeper", [this] { work(); });
 }
 
@@ -41,30 +45,38 @@ std::uint64_t Housekeeper::sessions() const {
 
 void Housekeeper::work() {
   std::unique_lock lock{mutex_};
-  const auto tidy_unlocked = [&](std::uint64_t keep, std::chrono::milliseconds unused_for) {
+  const auto unlocked = [&](const auto& tidying) {
     lock.unlock();
-    tidy(keep, unused_for);
+    tidying();
     lock.lock();
   };
   while (!stopping_) {
     if (sessions_ > 0) {
       changed_.wait_for(lock, policy_.between_looks, [&] { return stopping_ || sessions_ == 0; });
-      if (sessions_ > 0 && !stopping_) tidy_unlocked(policy_.bytes, policy_.after_use);
+      if (sessions_ > 0 && !stopping_) unlocked([&] { tidy(policy_.bytes, policy_.after_use); });
     } else if (is_tidy_) {
       changed_.wait(lock, [&] { return stopping_ || sessions_ > 0 || !is_tidy_; });
     } else {
       const auto is_needed = [&] { return stopping_ || sessions_ > 0; };
       if (changed_.wait_for(lock, policy_.after_sessions, is_needed)) continue;
       is_tidy_ = true;
-      tidy_unlocked(policy_.bytes, {});
+      unlocked([&] { tidy_deserted(); });
     }
   }
 }
 
 void Housekeeper::tidy(std::uint64_t keep, std::chrono::milliseconds unused_for) const {
   const std::uint64_t freed = backend_.trim(keep, unused_for) + trim_host_blocks(0, unused_for);
-  const bool is_deserted = unused_for.count() == 0;
-  if (is_deserted || freed >= kWorthTrimming) trim_heap();
+  if (freed >= kWorthTrimming) trim_heap();
+}
+
+// Plans come first: compiled once more they cost more than blocks that are taken once more. What they are made of is
+// small, so the heap's pages go back only when both are gone.
+void Housekeeper::tidy_deserted() const {
+  const auto plans = plans_ ? plans_->trim(policy_.bytes / 2) : 0;
+  (void)backend_.trim(policy_.bytes - std::min<std::uint64_t>(plans, policy_.bytes), {});
+  (void)trim_host_blocks(0, {});
+  trim_heap();
 }
 
 }  // namespace burn::session

@@ -20,11 +20,13 @@ struct IdleMemory {
   std::chrono::milliseconds between_looks{2'000};   // while there are sessions
 };
 
+class PlanCache;
+
 // Thread-safe.
 class Housekeeper {
  public:
-  // The backend outlives it.
-  Housekeeper(backends::Backend& backend, const IdleMemory& policy);
+  // The backend and the plans (null: there are none) outlive it.
+  Housekeeper(backends::Backend& backend, const IdleMemory& policy, PlanCache* plans = nullptr);
   ~Housekeeper();
   Housekeeper(const Housekeeper&) = delete;
   Housekeeper& operator=(const Housekeeper&) = delete;
@@ -35,9 +37,11 @@ class Housekeeper {
  private:
   void work();
   void tidy(std::uint64_t keep, std::chrono::milliseconds unused_for) const;
+  void tidy_deserted() const;
 
   backends::Backend& backend_;
   const IdleMemory policy_;
+  PlanCache* const plans_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::int64_t sessions_ = 0;

@@ -35,8 +35,11 @@ struct Quotas {
 
 // How many compiled programs a worker keeps, and how many bytes of them and their programs together.
 struct PlanCapacity {
+  // A gigabyte, or less where there is little memory (worker.cc).
+  static constexpr std::size_t kByMemory = ~std::size_t{0};
+
   std::size_t plans = 4096;
-  std::size_t bytes = std::size_t{1} << 30;
+  std::size_t bytes = kByMemory;
 };
 
 class Plan;
@@ -45,6 +48,7 @@ class Plan;
 class Worker {
  public:
   // Memory that lies idle goes back to the system as `idle` says; `plans` bounds the compiled programs that are kept.
+  // Without sessions the plans are of what `idle` lets the worker keep: half of it at most, those that were used last.
   static std::shared_ptr<Worker> create(std::unique_ptr<backends::Backend> backend, const IdleMemory& idle = {},
                                         const PlanCapacity& plans = {});
   virtual ~Worker() = default;

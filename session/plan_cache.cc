@@ -77,18 +77,34 @@ void PlanCache::evict(const Plan* newest) {
   if (!is_above(0)) return;
   constexpr std::size_t kMany = 64;
   const std::size_t slack = entries_.size() >= kMany ? 1 : 0;
+  (void)drop_oldest(newest, [&] { return is_above(slack); });
+}
+
+// Those that were dropped, for who wants to let go of them outside the lock. Requires: mutex_ is held.
+template <typename IsAbove>
+std::vector<PlanPtr> PlanCache::drop_oldest(const Plan* spared, const IsAbove& is_above) {
   std::vector<std::pair<Plan::Clock::time_point, Entries::iterator>> by_age;
   by_age.reserve(entries_.size());
   for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
     const auto& plan = entry->second.plan;  // null: being compiled
-    if (plan && plan.get() != newest) by_age.emplace_back(plan->last_used(), entry);
+    if (plan && plan.get() != spared) by_age.emplace_back(plan->last_used(), entry);
   }
   std::ranges::sort(by_age, {}, [](const auto& aged) { return aged.first; });
+  std::vector<PlanPtr> dropped;
   for (const auto& [age, entry] : by_age) {
-    if (!is_above(slack)) return;
+    if (!is_above()) break;
     bytes_ -= entry->second.bytes;
+    dropped.push_back(std::move(entry->second.plan));
     entries_.erase(entry);
   }
+  return dropped;
+}
+
+std::size_t PlanCache::trim(std::size_t keep) {
+  std::vector<PlanPtr> dropped;  // freed when the lock is no longer held
+  const std::lock_guard lock{mutex_};
+  dropped = drop_oldest(nullptr, [&] { return bytes_ > keep; });
+  return bytes_;
 }
 
 PlanCache::Stats PlanCache::stats() const {

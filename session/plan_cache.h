@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
 #include "backends/backend.h"
 #include "base/status.h"
@@ -55,6 +56,9 @@ class PlanCache {
   // the next time. The newest plan stays, however large it is.
   Result<PlanPtr> get(const std::shared_ptr<const ir::Program>& program, const Compile& compile);
 
+  // Drops those that were not used for the longest time, down to so many bytes. How many bytes are left.
+  std::size_t trim(std::size_t keep);
+
   Stats stats() const;
 
  private:
@@ -77,6 +81,8 @@ class PlanCache {
   Result<PlanPtr> wait_for(const Entry& entry);
   void settle(const Key& key, const ir::Program& program, const Result<PlanPtr>& plan);
   void evict(const Plan* newest);
+  template <typename IsAbove>
+  std::vector<PlanPtr> drop_oldest(const Plan* spared, const IsAbove& is_above);
 
   const PlanCapacity capacity_;
   mutable std::mutex mutex_;

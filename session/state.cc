@@ -197,6 +197,7 @@ void SessionState::clear() {
   }
   tensors_.clear();
   poisoned_.clear();
+  kept_ = {};
   programs_.clear();
   (void)table_.resize(*budget_, 0);  // to shrink never fails
 }

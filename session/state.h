@@ -72,12 +72,17 @@ class SessionState {
   Status check_inputs(const proto::Run& run, const ir::Program& program);
   Status check_releases(const proto::Run& run);
   Status check_outputs(const proto::Run& run, std::size_t count);
-  Result<std::vector<Budget::Share>> take_shares(const proto::Run& run, const ir::Program& program);
-  void give_inputs(const proto::Run& run, const ir::Program& program, std::vector<backends::BufferPtr> copies,
-                   backends::RunArgs& args);
+  // What the run will take beside its inputs, before any of it is done; `copies`: of donated inputs, made for it.
+  // Errors: RESOURCE_EXHAUSTED; nothing has changed.
+  Result<Budget::Share> take_memory(const proto::Run& run, const ir::Program& program,
+                                    std::span<const backends::BufferPtr> copies,
+                                    const backends::Executable& executable);
   Status bind_inputs(const proto::Run& run, backends::RunArgs& args);
   Result<std::vector<backends::BufferPtr>> unshared(const ir::Program& program, const backends::RunArgs& args);
-  void keep_outputs(const proto::Run& run, const ir::Program& program, std::vector<Budget::Share> shares,
+  // `memory`: the donated inputs' shares are added to it.
+  void give_inputs(const proto::Run& run, const ir::Program& program, std::vector<backends::BufferPtr> copies,
+                   backends::RunArgs& args, Budget::Share& memory);
+  void keep_outputs(const proto::Run& run, const ir::Program& program, Budget::Share memory,
                     backends::RunResult result);
   // Of a run that failed as a whole: guarded outputs are what they were to replace.
   void keep_state(const proto::Run& run, const SessionProgram& program);
@@ -106,6 +111,7 @@ class SessionState {
   std::unordered_map<proto::TensorId, Tensor> tensors_;
   PoisonedTensors poisoned_;
   SessionPrograms programs_;
+  Budget::Share kept_;  // of what the stream keeps between runs
   std::uint64_t run_serial_ = 0;
   bool ran_long_ = false;
 };

@@ -127,16 +127,16 @@ Status SessionState::try_run(const proto::Run& run, SessionProgram& program, Pla
   if (auto status = bind_inputs(run, args); !status.ok()) return here(status);
   auto copies = unshared(ir, args);
   if (!copies.ok()) return here(copies.status());
-  auto shares = take_shares(run, ir);
-  if (!shares.ok()) return here(shares.status());
-  // Where the run is left behind the session goes on paying for its outputs until nothing computes them any more.
+  auto memory = take_memory(run, ir, *copies, *(*plan)->executable());
+  if (!memory.ok()) return here(memory.status());
+  // Where the run is left behind the session goes on paying for its memory until nothing computes in it any more.
   struct Charge {
-    std::shared_ptr<Budget> budget;  // outlives the shares
-    std::vector<Budget::Share> shares;
+    std::shared_ptr<Budget> budget;  // outlives the share
+    Budget::Share memory;
   };
-  const auto charge = std::make_shared<Charge>(budget_, *std::move(shares));
+  const auto charge = std::make_shared<Charge>(budget_, *std::move(memory));
   const backends::KeptByRun kept(charge);
-  give_inputs(run, ir, *std::move(copies), args);
+  give_inputs(run, ir, *std::move(copies), args, charge->memory);
 
   (*plan)->mark_used(now);
   auto result = stream_.run((*plan)->executable(), std::move(args), !program.kept.empty());
@@ -150,47 +150,44 @@ Status SessionState::try_run(const proto::Run& run, SessionProgram& program, Pla
       if (!result->outputs[k]) result->failures[k] = why;
     }
   }
-  keep_outputs(run, ir, std::move(charge->shares), *std::move(result));
+  keep_outputs(run, ir, std::move(charge->memory), *std::move(result));
   return {};
 }
 
-// The budget has what donated inputs took, unless somebody else holds them as well. After an error they have it again.
-Result<std::vector<Budget::Share>> SessionState::take_shares(const proto::Run& run, const ir::Program& program) {
-  constexpr long kOurs = 2;  // the table's and the run's
-  std::vector<std::pair<Tensor*, std::uint64_t>> given;
+Result<Budget::Share> SessionState::take_memory(const proto::Run& run, const ir::Program& program,
+                                                std::span<const backends::BufferPtr> copies,
+                                                const backends::Executable& executable) {
+  std::uint64_t outputs = 0, donated = 0, copied = 0;
+  for (const auto ref : program.outputs) outputs += program.type_of(ref).num_bytes();
   for (std::size_t i = 0; i < run.inputs.size(); ++i) {
     if (!program.inputs[i].donated) continue;
     const auto found = tensors_.find(run.inputs[i]);
     if (found == tensors_.end()) continue;
-    const auto* buffer = std::get_if<backends::BufferPtr>(&found->second.content);
-    if (!buffer || buffer->use_count() > kOurs || found->second.share.bytes() == 0) continue;
-    given.emplace_back(&found->second, found->second.share.bytes());
-    found->second.share = Budget::Share{};
+    donated += found->second.share.bytes();
+    if (!copies.empty() && copies[i]) copied += found->second.share.bytes();
   }
-  const auto take = [&]() -> Result<std::vector<Budget::Share>> {
-    std::vector<Budget::Share> shares;
-    shares.reserve(program.outputs.size());
-    for (const auto ref : program.outputs) {
-      BURN_TRY(auto share, budget_->take(program.type_of(ref).num_bytes()));
-      shares.push_back(std::move(share));
-    }
-    return shares;
-  };
-  auto shares = take();
-  if (!shares.ok()) {
-    for (const auto& [tensor, bytes] : given) tensor->share = budget_->take_again(bytes);
+  const auto [peak, kept] = executable.run_bytes();
+  const auto newly_kept = kept - std::min(kept, kept_.bytes());
+  // In the end the outputs are there, and the donated inputs are not.
+  const auto bytes = std::max(peak - std::min(peak, kept), outputs - std::min(outputs, donated));
+  auto memory = budget_->take(bytes + newly_kept + copied);
+  if (!memory.ok()) {
+    return memory.status().with_context(
+        fmt::format("a run of {} ops takes {} bytes beside its inputs", program.nodes.size(), bytes + kept + copied));
   }
-  return shares;
+  kept_.join(memory->split(newly_kept));
+  return memory;
 }
 
-void SessionState::keep_outputs(const proto::Run& run, const ir::Program& program, std::vector<Budget::Share> shares,
+void SessionState::keep_outputs(const proto::Run& run, const ir::Program& program, Budget::Share memory,
                                 backends::RunResult result) {
   for (std::size_t k = 0; k < result.outputs.size(); ++k) {
     if (!result.failures.empty() && result.failures[k]) {
       poison(run.first_output + k, 1, result.failures[k]);
     } else {
+      const auto& type = program.type_of(program.outputs[k]);
       tensors_.emplace(run.first_output + k,
-                       Tensor{program.type_of(program.outputs[k]), std::move(shares[k]), std::move(result.outputs[k])});
+                       Tensor{type, memory.split(type.num_bytes()), std::move(result.outputs[k])});
     }
   }
 }
@@ -281,9 +278,10 @@ Result<std::vector<backends::BufferPtr>> SessionState::unshared(const ir::Progra
   return copies;
 }
 
-// Donated tensors leave the table, and their share of the budget with them.
+// Donated tensors leave the table; the run has their shares of the budget, but for those of which it has a copy.
 void SessionState::give_inputs(const proto::Run& run, const ir::Program& program,
-                               std::vector<backends::BufferPtr> copies, backends::RunArgs& args) {
+                               std::vector<backends::BufferPtr> copies, backends::RunArgs& args,
+                               Budget::Share& memory) {
   for (std::size_t i = 0; i < run.inputs.size(); ++i) {
     if (!program.inputs[i].donated) continue;
     const auto found = tensors_.find(run.inputs[i]);
@@ -291,9 +289,13 @@ void SessionState::give_inputs(const proto::Run& run, const ir::Program& program
       drop(run.inputs[i]);
       continue;
     }
-    keep_charged(args.inputs[i], 2, std::move(found->second.share));  // the table's and the run's
+    if (!copies.empty() && copies[i]) {
+      keep_charged(args.inputs[i], 2, std::move(found->second.share));  // the table's and the run's
+      args.inputs[i] = std::move(copies[i]);
+    } else {
+      memory.join(std::move(found->second.share));
+    }
     tensors_.erase(found);
-    if (!copies.empty() && copies[i]) args.inputs[i] = std::move(copies[i]);
   }
 }
 

@@ -13,16 +13,17 @@ namespace {
 // Where there is little memory plans are not to take what tensors need: at most an eighth of it, and of more than a
 // gigabyte a sixty-fourth. Those of a text of a thousand tokens, each with a program of its own, take a gigabyte.
 PlanCapacity within_memory(PlanCapacity plans) {
-  constexpr std::uint64_t kSure = std::uint64_t{128} << 20;
+  if (plans.bytes != PlanCapacity::kByMemory) return plans;
+  constexpr std::uint64_t kSure = std::uint64_t{128} << 20, kMost = std::uint64_t{1} << 30;
   const auto usable = usable_memory();
-  plans.bytes = std::min<std::size_t>(plans.bytes, std::max(usable / 64, std::min(usable / 8, kSure)));
+  plans.bytes = std::min<std::size_t>(kMost, std::max(usable / 64, std::min(usable / 8, kSure)));
   return plans;
 }
 
 class DeviceWorker final : public Worker {
  public:
   DeviceWorker(std::unique_ptr<backends::Backend> backend, const IdleMemory& idle, const PlanCapacity& plans)
-      : backend_(std::move(backend)), plans_(within_memory(plans)), housekeeper_(*backend_, idle) {}
+      : backend_(std::move(backend)), plans_(within_memory(plans)), housekeeper_(*backend_, idle, &plans_) {}
 
   backends::Backend& backend() override { return *backend_; }
 

@@ -2,6 +2,7 @@
 
 #include "backends/cpu/cpu_stream.h"
 #include "backends/cpu/executable.h"
+#include "backends/cpu/ops/library_caches.h"
 
 namespace burn::backends {
 namespace cpu {
@@ -35,6 +36,7 @@ class CpuBackend final : public Backend {
   }
 
   std::uint64_t trim(std::uint64_t keep, std::chrono::milliseconds unused_for) override {
+    if (unused_for.count() == 0) drop_library_caches();
     return pool_->trim(keep, unused_for);
   }
 

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
 
 #include "backends/cpu/execution.h"
 #include "backends/cpu/parallel.h"
+#include "backends/cpu/run_memory.h"
 #include "backends/cpu/workers.h"
 #include "backends/plan/guards.h"
 #include "backends/plan/recompute.h"
@@ -64,6 +66,7 @@ Result<std::unique_ptr<CpuExecutable>> CpuExecutable::make(std::shared_ptr<const
     }
     made->find_neighbours();
     made->find_guarded();
+    made->planned_bytes_ = planned_bytes(made->program_, made->plan_, made->stages_);
     if (traces_plans()) fmt::print(stderr, "{}", to_string(made->plan_, made->program_));
     return made;
   });
@@ -138,10 +141,15 @@ Result<RunResult> CpuExecutable::run(RunArgs args, const Interrupt& interrupt, c
     }));
     const LibraryThreads alone(1);
     const RunUnderWay under_way;
+    const auto meter = meter_for(args);
+    std::optional<MeterScope> metered;
+    if (meter) metered.emplace(meter);
     Execution execution(program_, plan_, stages_, *pool_, args, life);
     try {
       throw_if_interrupted();
-      return execution.run();
+      auto result = execution.run();
+      if (meter) learn(*meter, result);
+      return result;
     } catch (const Interrupted&) {
       return execution.end_early(interrupt.why());
     } catch (const std::bad_alloc&) {
@@ -150,6 +158,28 @@ Result<RunResult> CpuExecutable::run(RunArgs args, const Interrupt& interrupt, c
       return execution.end_early(internal_error(error.what()));
     }
   });
+}
+
+// Null where a run has been measured, or this one will lack a part. Donated inputs are the run's to give back.
+std::shared_ptr<RunMeter> CpuExecutable::meter_for(RunArgs& args) const {
+  const bool is_whole = std::ranges::none_of(args.failures, [](const Failure& failure) { return failure != nullptr; });
+  if (measured_bytes_.load(std::memory_order_relaxed) != kNotMeasured || !is_whole) return nullptr;
+  auto meter = std::make_shared<RunMeter>();
+  for (std::size_t i = 0; i < args.inputs.size(); ++i) {
+    if (program_.inputs[i].donated) static_cast<CpuBuffer&>(*args.inputs[i]).count_end(meter);
+  }
+  return meter;
+}
+
+void CpuExecutable::learn(const RunMeter& meter, const RunResult& result) const {
+  if (!result.failures.empty() || result.refused) return;  // some steps were left out
+  auto unknown = kNotMeasured;
+  (void)measured_bytes_.compare_exchange_strong(unknown, meter.peak(), std::memory_order_relaxed);
+}
+
+RunBytes CpuExecutable::run_bytes() const {
+  const auto measured = measured_bytes_.load(std::memory_order_relaxed);
+  return {.peak = measured == kNotMeasured ? planned_bytes_ : measured};
 }
 
 std::size_t CpuExecutable::memory_bytes() const {

@@ -1,6 +1,8 @@
 // A program made ready for the CPU: one kernel per step of its plan, run one after the other.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -20,18 +22,26 @@ class CpuExecutable final : public Executable {
   // As Stream::run(), which is done when it returns. Errors besides: why it was interrupted.
   Result<RunResult> run(RunArgs args, const Interrupt& interrupt, const RunLife& life) const;
   std::size_t memory_bytes() const override;
+  // Before the first run that ends well: planned_bytes(). Afterwards what that run took, work space of kernels
+  // included: all runs take the same, as all shapes are known.
+  RunBytes run_bytes() const override;
 
  private:
   CpuExecutable(const ir::Program& program, std::shared_ptr<Pool> pool);
 
   void find_neighbours();
   void find_guarded();
+  std::shared_ptr<RunMeter> meter_for(RunArgs& args) const;
+  void learn(const RunMeter& meter, const RunResult& result) const;
 
   const PlanOptions options_;
   const ir::Program program_;  // simplified
   const std::shared_ptr<Pool> pool_;
   const Plan plan_;
   std::vector<Stage> stages_;  // by position in plan_.steps
+  static constexpr std::uint64_t kNotMeasured = ~std::uint64_t{0};
+  std::uint64_t planned_bytes_ = 0;
+  mutable std::atomic<std::uint64_t> measured_bytes_ = kNotMeasured;
 };
 
 }  // namespace burn::backends::cpu

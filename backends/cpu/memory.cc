@@ -81,7 +81,13 @@ Result<CpuBufferPtr> Pool::allocate(std::size_t bytes) {
   if (bytes < kSane) buffer->data_ = take(size_class(bytes));
   if (bytes < kSane && !buffer->data_ && tables_->drop_all() > 0) buffer->data_ = take(size_class(bytes));
   if (buffer->data_ && config_.fill) std::memset(buffer->data_, *config_.fill, class_bytes(size_class(bytes)));
-  if (buffer->data_) return buffer;
+  if (buffer->data_) {
+    if (auto meter = MeterScope::current()) {
+      meter->add(static_cast<std::int64_t>(bytes));
+      buffer->count_end(std::move(meter));
+    }
+    return buffer;
+  }
   return resource_exhausted(
       fmt::format("out of memory: {} bytes wanted, {} of {} in use", bytes, taken(), config_.limit));
 }
@@ -228,6 +234,7 @@ MemoryStats Pool::stats() const {
 
 CpuBuffer::~CpuBuffer() {
   if (data_) pool_->give_back(data_, size_class(size_));
+  if (meter_) meter_->add(-static_cast<std::int64_t>(size_));
 }
 
 }  // namespace burn::backends::cpu

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -40,6 +41,36 @@ class BesidePool {
  private:
   Pool* pool_ = nullptr;
   std::uint64_t bytes_ = 0;
+};
+
+// The bytes that a run has in use beyond those it began with, and the most of them at one time. Thread-safe.
+class RunMeter {
+ public:
+  void add(std::int64_t bytes) {
+    const auto now = in_use_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    auto before = peak_.load(std::memory_order_relaxed);
+    while (before < now && !peak_.compare_exchange_weak(before, now, std::memory_order_relaxed)) {
+    }
+  }
+  std::uint64_t peak() const { return static_cast<std::uint64_t>(peak_.load(std::memory_order_relaxed)); }
+
+ private:
+  std::atomic<std::int64_t> in_use_ = 0, peak_ = 0;
+};
+
+// What this thread allocates from pools is counted there, for as long as the scope lives.
+class MeterScope {
+ public:
+  explicit MeterScope(std::shared_ptr<RunMeter> meter) : meter_(std::move(meter)) { current_ = this; }
+  ~MeterScope() { current_ = nullptr; }
+  MeterScope(const MeterScope&) = delete;
+  MeterScope& operator=(const MeterScope&) = delete;
+
+  static std::shared_ptr<RunMeter> current() { return current_ ? current_->meter_ : nullptr; }
+
+ private:
+  static inline constinit thread_local MeterScope* current_ = nullptr;
+  const std::shared_ptr<RunMeter> meter_;
 };
 
 // Hands out blocks and keeps those that come back for the next time. Thread-safe; lives as long as its last buffer.
@@ -122,6 +153,8 @@ class CpuBuffer final : public Buffer {
 
   std::byte* data() const { return data_; }
   std::size_t size() const override { return size_; }
+  // Its end is counted there. Requires: one owner.
+  void count_end(std::shared_ptr<RunMeter> meter) { meter_ = std::move(meter); }
 
  private:
   friend class Pool;
@@ -129,6 +162,7 @@ class CpuBuffer final : public Buffer {
   std::shared_ptr<Pool> pool_;
   std::byte* data_ = nullptr;
   std::size_t size_;
+  std::shared_ptr<RunMeter> meter_;  // of the run that made it, or was given it; null: nothing is measured
 };
 using CpuBufferPtr = std::shared_ptr<CpuBuffer>;
 

@@ -126,6 +126,16 @@ std::size_t CudaExecutable::memory_bytes() const {
   return sizeof *this + ir::memory_bytes(program_) + lowered_.commands.size() * kCommandBytes;
 }
 
+RunBytes CudaExecutable::run_bytes() const {
+  RunBytes bytes{.peak = lowered_.arena.bytes, .kept = lowered_.arena.bytes};
+  for (std::size_t k = 0; k < program_.outputs.size(); ++k) {
+    const auto& source = lowered_.outputs[k];
+    const bool is_in_an_input = source.shares_input >= 0 || source.reuses_input >= 0;
+    if (!is_in_an_input) bytes.peak += program_.type_of(program_.outputs[k]).num_bytes();
+  }
+  return bytes;
+}
+
 Status CudaExecutable::check_args(const RunArgs& args) const {
   return backends::check_args(program_, args, "cuda",
                               [](const Buffer& buffer) { return dynamic_cast<const CudaBuffer*>(&buffer) != nullptr; });

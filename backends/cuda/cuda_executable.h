@@ -19,6 +19,8 @@ class CudaExecutable final : public Executable {
   const Lowered& lowered() const { return lowered_; }
   std::span<const Kernel> kernels() const { return kernels_; }
   std::size_t memory_bytes() const override;
+  // The arena, and outputs that are not made in inputs.
+  RunBytes run_bytes() const override;
 
   std::uint64_t id() const { return id_; }  // of no other executable of this process
   // The scalars of the program by slot.

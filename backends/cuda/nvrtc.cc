@@ -1,14 +1,10 @@
 #include "backends/cuda/nvrtc.h"
 
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
 #include <fmt/format.h>
 #include <nvrtc.h>
-#include <unistd.h>
 #include <xxhash.h>
 
+#include "base/cache_folder.h"
 #include "base/settings.h"
 
 namespace burn::backends::cuda {
@@ -60,27 +56,8 @@ std::string cache_key(const std::string& text, const std::string& architecture) 
   return fmt::format("{:016x}{:016x}.cubin", hash.high64, hash.low64);
 }
 
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream bytes;
-  if (file) bytes << file.rdbuf();
-  return bytes.str();
-}
-
-// Others see the whole file or none. What cannot be written is made again next time.
-void write_file(const std::filesystem::path& path, const std::string& bytes) {
-  std::error_code ignored;
-  std::filesystem::create_directories(path.parent_path(), ignored);
-  auto temporary = path;
-  temporary += fmt::format(".{}.{}", getpid(), static_cast<const void*>(&bytes));
-  std::ofstream file(temporary, std::ios::binary);
-  file << bytes;
-  file.close();
-  if (file.good()) std::filesystem::rename(temporary, path, ignored);
-  if (!file.good() || ignored) std::filesystem::remove(temporary, ignored);
-}
-
 constexpr std::string_view kElfMagic{"\177ELF", 4};
+constexpr std::size_t kMostCodeBytes = std::size_t{64} << 20;  // of a kernel on disk; usual are some 10 KiB
 
 }  // namespace
 
@@ -136,12 +113,15 @@ Result<std::string> compile_kernel(const std::string& text, const std::string& a
 
 Result<std::string> cached_kernel(const std::string& text, const std::string& architecture) {
   BURN_RETURN_IF_ERROR(nvrtc_library().load());
-  const std::filesystem::path folder = cache_folder();
-  if (folder.empty()) return compile_kernel(text, architecture);
-  const auto path = folder / "kernels" / cache_key(text, architecture);
-  if (auto code = read_file(path); code.starts_with(kElfMagic)) return code;
+  const std::string root = cache_folder();
+  if (root.empty()) return compile_kernel(text, architecture);
+  const CacheFolder kept(root, "kernels");
+  const auto name = cache_key(text, architecture);
+  auto known = kept.read(name, kMostCodeBytes);
+  if (known.ok() && known->starts_with(kElfMagic)) return known;
+  warn_of_cache(known.status());
   BURN_TRY(auto code, compile_kernel(text, architecture));
-  write_file(path, code);
+  warn_of_cache(kept.write(name, code));
   return code;
 }
 

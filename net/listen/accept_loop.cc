@@ -146,7 +146,7 @@ void AcceptLoop::accept_all() {
 void AcceptLoop::serve(UniqueFd client) {
   std::string peer = peer_name(client.get());
   auto permit = permits_->take(Peer::of(peer));
-  if (!permit.ok() || !has_memory_for_more()) return;
+  if (!permit.ok() || !has_memory_for_more(kReturningReserve)) return;  // its call is told of less than that
   UniqueFd ours{::fcntl(client.get(), F_DUPFD_CLOEXEC, 0)};
   if (!ours) return;
   const int fd = ours.get();

@@ -28,7 +28,9 @@ Status GrpcCaller::arrive(const std::string& uri) {
 }
 
 Status GrpcCaller::connect(std::weak_ptr<Abortable> connection) {
-  BURN_TRY(lease_, calls_.parts().connections->take(Peer::of(peer_)));
+  BURN_TRY(auto place, calls_.parts().connections->take(Peer::of(peer_)));
+  lease_ = std::move(place.lease);
+  full_ = std::move(place.full);
   calls_.parts().connections->put(lease_, std::move(connection));
   return {};
 }

@@ -22,6 +22,8 @@ class GrpcCaller {
 
   // A connection's place, and one to watch our health from. Errors: RESOURCE_EXHAUSTED where all are taken.
   Status connect(std::weak_ptr<Abortable> connection);
+  // Why the connection's place is one for a client that comes back; ok: it is any client's.
+  const Status& full() const { return full_; }
   Status watch();
 
   // He is a stranger until we know who he is, or that he asks for our health. `until`: he is turned away then.
@@ -35,6 +37,7 @@ class GrpcCaller {
   GrpcCalls& calls_;
   std::string peer_;
   OpenConnections::Lease lease_;
+  Status full_;
   Strangers::Stay stranger_;
   Permit watch_;
 };

@@ -145,7 +145,10 @@ void Stream::on_called(bool ok) {
 void Stream::start() {
   // How long he may wait with his hello is the acceptor's.
   caller_.meet(weak_from_this(), Strangers::Clock::time_point::max());
-  auto handler = calls_.parts().acceptor.accept(std::make_shared<GrpcChannel<Stream>>(self_));
+  auto& acceptor = calls_.parts().acceptor;
+  auto channel = std::make_shared<GrpcChannel<Stream>>(self_);
+  auto handler = caller_.full().ok() ? acceptor.accept(std::move(channel))
+                                     : acceptor.accept_returning(std::move(channel), caller_.full());
   bool refused = handler == nullptr;
   gate_.open(std::move(handler));
   {

@@ -1,6 +1,5 @@
 #include "net/listen/headroom.h"
 
-#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <latch>
@@ -17,21 +16,15 @@
 #include "net/transport/socket.h"
 
 namespace burn::net {
-namespace {
 
-// A thread's stack and arena, a socket's buffers, the largest frame.
-constexpr std::uint64_t kReserve = std::uint64_t{160} << 20;
-
-}  // namespace
-
-bool has_memory_for_more() {
+bool has_memory_for_more(std::uint64_t reserve) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return true;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::fopen("/proc/self/statm", "re"), &std::fclose};
   unsigned long pages = 0;
   if (!file || std::fscanf(file.get(), "%lu", &pages) != 1) return true;
   const auto used = std::uint64_t{pages} * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  return used + kReserve < limit.rlim_cur;
+  return used + reserve < limit.rlim_cur;
 }
 
 std::size_t free_descriptors() {

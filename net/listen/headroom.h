@@ -2,14 +2,19 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "base/status.h"
 
 namespace burn::net {
 
-// False when less than a reserve is left of an address space that is limited (ulimit -v): what is left is for those who
-// are there. Libraries that end the process where there is no memory, as gRPC does, are not to come to that.
-bool has_memory_for_more();
+// Of address space. For a new client: a thread's stack and arena, a socket's buffers, the largest frame. For one that
+// comes back to a session, which has its thread: less.
+inline constexpr std::uint64_t kReserve = std::uint64_t{160} << 20, kReturningReserve = std::uint64_t{96} << 20;
+
+// False when no more than the reserve is left of an address space that is limited (ulimit -v): what is left is for
+// those who are there. Libraries that end the process where there is no memory, as gRPC does, are not to come to that.
+bool has_memory_for_more(std::uint64_t reserve = kReserve);
 
 // Descriptors that may still be opened under the limit of this process.
 std::size_t free_descriptors();

@@ -18,10 +18,18 @@ class Acceptor {
   virtual ~Acceptor() = default;
   // The handler of this channel; the transport holds it until on_closed has returned. Null: refuse, close at once.
   virtual std::shared_ptr<proto::ChannelHandler> accept(std::shared_ptr<proto::Channel> channel) = 0;
+  // The same where there is no place for another client, for the reason `full`. The handler lets in who comes back to a
+  // session that there is, and tells others why they are refused.
+  virtual std::shared_ptr<proto::ChannelHandler> accept_returning(std::shared_ptr<proto::Channel> /*channel*/,
+                                                                  const Status& /*full*/) {
+    return nullptr;
+  }
 };
 
 struct ListenOptions {
-  std::size_t max_connections = 1024;   // further ones are closed at once
+  // Further ones, of which there may be a few (returning_permits), may only come back to a session, or are told why
+  // not.
+  std::size_t max_connections = 1024;
   std::shared_ptr<PermitPool> permits;  // of connections, for several listeners; null: max_connections for this one
   bool loopback_only = false;           // refuse addresses that other machines can reach
   std::vector<std::string> origins;     // of pages that may connect to a WebSocket (ws_origin.h); "*": any

@@ -6,21 +6,35 @@
 
 namespace burn::net {
 
-Result<OpenConnections::Lease> OpenConnections::take(const Peer& peer) {
+Result<Permit> OpenConnections::permit(const Peer& peer, Status& full) const {
+  if (has_memory_for_more()) {
+    auto permit = permits_->take(peer);
+    if (permit.ok()) return permit;
+    full = permit.status();
+  } else {
+    full = resource_exhausted("the worker has no memory for another connection");
+  }
+  if (!has_memory_for_more(kReturningReserve)) return full;
+  auto permit = returning_->take(peer);
+  return permit.ok() ? permit : full;
+}
+
+Result<OpenConnections::Place> OpenConnections::take(const Peer& peer) {
   std::unique_lock lock(mutex_);
   if (stopped_) return unavailable("the server is shutting down");
   lock.unlock();
-  if (!has_memory_for_more()) return resource_exhausted("the worker has no memory for another connection");
-  BURN_TRY(auto permit, permits_->take(peer));
+  Status full;
+  BURN_TRY(auto permit, this->permit(peer, full));
   auto number = std::make_unique<std::uint64_t>();
   lock.lock();
   *number = ++last_key_;
   open_.try_emplace(*number, Entry{std::move(permit), {}});
   lock.unlock();
-  return Lease{number.release(), [self = shared_from_this()](const std::uint64_t* lease) {
-                 self->give_back(*lease);
-                 delete lease;
-               }};
+  Lease lease{number.release(), [self = shared_from_this()](const std::uint64_t* lease) {
+                self->give_back(*lease);
+                delete lease;
+              }};
+  return Place{std::move(lease), std::move(full)};
 }
 
 void OpenConnections::put(const Lease& lease, std::weak_ptr<Abortable> connection) {

@@ -20,10 +20,17 @@ class OpenConnections : public std::enable_shared_from_this<OpenConnections> {
   using Lease = std::shared_ptr<const std::uint64_t>;
 
   // `permits`: may be other listeners', too.
-  explicit OpenConnections(std::shared_ptr<PermitPool> permits) : permits_(std::move(permits)) {}
+  explicit OpenConnections(std::shared_ptr<PermitPool> permits)
+      : permits_(std::move(permits)), returning_(returning_permits(permits_->limits())) {}
 
-  // Errors: RESOURCE_EXHAUSTED when there is no permit for this peer; UNAVAILABLE when no more are given.
-  Result<Lease> take(const Peer& peer);
+  // `full`: not ok where it is a place for a client that comes back, as there is none for another one, for this reason.
+  struct Place {
+    Lease lease;
+    Status full;
+  };
+  // Errors: RESOURCE_EXHAUSTED when there is no place of either kind for this peer, or no memory; UNAVAILABLE when no
+  // more are given.
+  Result<Place> take(const Peer& peer);
   // Says who has the permit.
   void put(const Lease& lease, std::weak_ptr<Abortable> connection);
   // Lets each of them see to its deadlines.
@@ -40,10 +47,11 @@ class OpenConnections : public std::enable_shared_from_this<OpenConnections> {
     std::weak_ptr<Abortable> connection;
   };
 
+  Result<Permit> permit(const Peer& peer, Status& full) const;
   void give_back(std::uint64_t key);
   std::vector<std::shared_ptr<Abortable>> open() const;
 
-  const std::shared_ptr<PermitPool> permits_;
+  const std::shared_ptr<PermitPool> permits_, returning_;
   mutable std::mutex mutex_;
   std::unordered_map<std::uint64_t, Entry> open_;
   std::uint64_t last_key_ = 0;

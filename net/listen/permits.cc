@@ -11,6 +11,12 @@ PermitLimits with_room_for_operators(std::size_t all, std::size_t per_peer) {
   return {all, std::min(per_peer, all), part, std::max<std::size_t>(part, 4)};
 }
 
+std::shared_ptr<PermitPool> returning_permits(const PermitLimits& limits) {
+  const auto count = std::clamp<std::size_t>(limits.all / 16, 1, 16);
+  return std::make_shared<PermitPool>("connections of returning clients",
+                                      PermitLimits{.all = count, .per_peer = std::max<std::size_t>(count / 2, 1)});
+}
+
 Result<Permit> PermitPool::take(const Peer& peer) {
   const bool is_unix = peer.where == Peer::Where::unix_socket;
   const std::lock_guard lock{mutex_};

@@ -23,9 +23,15 @@ struct PermitLimits {
   std::size_t beyond_unix = 0;  // more than all, for unix sockets
 };
 
+class PermitPool;
+
 // The sixteenth part of `all` is kept for whoever is on this machine, and as many again (at least four) for unix
 // sockets beyond it.
 PermitLimits with_room_for_operators(std::size_t all, std::size_t per_peer);
+
+// Beside those: for clients that come back to a session, and for others until they are told why they are refused. A
+// sixteenth of `limits.all`, 16 at most, of which one peer has half.
+std::shared_ptr<PermitPool> returning_permits(const PermitLimits& limits);
 
 // Thread-safe. Lives as long as its owner or any permit.
 class PermitPool : public std::enable_shared_from_this<PermitPool> {

@@ -16,6 +16,7 @@
 #include "net/listen/open_connections.h"
 #include "net/transport/io_threads.h"
 #include "net/transport/websocket.h"
+#include "net/transport/ws_handshake.h"
 
 namespace burn::net {
 namespace {
@@ -95,10 +96,19 @@ class WebSocketListener final : public Listener {
 
   void serve(UniqueFd client) {
     const auto taken = connections_->take(Peer::of(peer_name(client.get())));
-    if (!taken.ok()) return;
-    const auto& lease = *taken;
-    auto accept = [this](std::shared_ptr<proto::Channel> channel) { return acceptor_.accept(std::move(channel)); };
+    if (!taken.ok()) return refuse(client, taken.status());
+    const auto& [lease, full] = *taken;
+    auto accept = [this, full = full](std::shared_ptr<proto::Channel> channel) {
+      return full.ok() ? acceptor_.accept(std::move(channel)) : acceptor_.accept_returning(std::move(channel), full);
+    };
     connections_->put(lease, serve_websocket(threads_->next(), std::move(client), options_, accept, lease));
+  }
+
+  // As much as the system takes at once: nothing is kept for this client.
+  static void refuse(const UniqueFd& client, const Status& why) {
+    const auto response = ws::refuse_for_now(why.message());
+    (void)::send(client.get(), response.data(), response.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    ::shutdown(client.get(), SHUT_WR);
   }
 
   const std::string url_;

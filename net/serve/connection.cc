@@ -19,10 +19,12 @@ std::string list(const std::vector<std::string>& names) {
 
 }  // namespace
 
-Connection::Connection(std::shared_ptr<proto::Channel> channel, std::shared_ptr<SessionHost> host, Ended ended)
+Connection::Connection(std::shared_ptr<proto::Channel> channel, std::shared_ptr<SessionHost> host, Ended ended,
+                       Status full)
     : channel_(std::move(channel)),
       host_(std::move(host)),
       ended_callback_(std::move(ended)),
+      full_(std::move(full)),
       peer_(channel_->peer()) {}
 
 Connection::~Connection() { dispose(); }
@@ -88,7 +90,7 @@ void Connection::end_session() {
 void Connection::log_end(const Status& why) const {
   const auto reason = why.ok() ? std::string{"the client left"} : why.to_string();
   if (!welcome_)
-    return host_->log(Severity::info, fmt::format("connection from {} closed before its hello: {}", peer_, reason));
+    return host_->log_of_stranger(fmt::format("connection from {} closed before its hello: {}", peer_, reason));
   host_->log(Severity::info, describe_end(*conversation_, reason));
 }
 
@@ -156,6 +158,10 @@ void Connection::handshake(const proto::Body& body) {
   if (hello->resume) {
     const auto known = host_->authenticate(*hello);
     return known.ok() ? come_back(*hello->resume) : end(known);
+  }
+  if (!full_.ok()) {
+    const auto known = host_->authenticate(*hello);  // who is not let in is not to learn how many there are
+    return end(known.ok() ? full_ : known);
   }
   const auto& names = host_->devices();
   if (hello->device >= names.size()) {

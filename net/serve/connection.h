@@ -25,7 +25,8 @@ class Connection : public proto::ChannelHandler, public ServedLink, public std::
   // Called once, when nothing more comes; must not block. The receiver should call dispose(), from another thread.
   using Ended = std::function<void(std::shared_ptr<Connection>)>;
 
-  Connection(std::shared_ptr<proto::Channel> channel, std::shared_ptr<SessionHost> host, Ended ended);
+  // `full`: why there is no place for a new session; one that there is may be come back to all the same.
+  Connection(std::shared_ptr<proto::Channel> channel, std::shared_ptr<SessionHost> host, Ended ended, Status full = {});
   ~Connection() override;
 
   // From the channel.
@@ -70,6 +71,7 @@ class Connection : public proto::ChannelHandler, public ServedLink, public std::
   std::shared_ptr<proto::Channel> channel_;
   const std::shared_ptr<SessionHost> host_;
   const Ended ended_callback_;
+  const Status full_;
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   const std::string peer_;
 

@@ -37,6 +37,8 @@ class SessionHost {
   virtual std::unique_ptr<proto::ServedSession> open_session(std::size_t device) = 0;
   // A line for the operator.
   virtual void log(Severity severity, std::string_view line) = 0;
+  // The same of what a client causes without being known: a host may leave lines out.
+  virtual void log_of_stranger(std::string_view line) { log(Severity::info, line); }
 
   // Sessions that outlive their connections: none before a limit is set.
   Leases& leases() { return leases_; }

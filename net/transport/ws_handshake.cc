@@ -75,6 +75,8 @@ Answer refuse(std::string_view status_line, const std::string& why) {
 
 }  // namespace
 
+std::string refuse_for_now(const std::string& why) { return refuse("503 " + why, why).text; }
+
 std::size_t http_header_size(std::string_view bytes) {
   const auto end = bytes.find("\r\n\r\n");
   return end == std::string_view::npos ? 0 : end + 4;

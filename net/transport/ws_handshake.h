@@ -28,6 +28,8 @@ struct Answer {
   Status status;           // not ok: then close
   std::string hello = {};  // the client's first message, if it came with the request
 };
+// What a server says without reading the request: that it has no place now. `why`: one line of text.
+std::string refuse_for_now(const std::string& why);
 // The server's side. `request` is a whole header. `share_memory` is called if the client asks for shared memory:
 // whether it gets some. `origins`: of pages that may connect, beside those of ws_origin.h.
 Answer answer_upgrade(std::string_view request, const std::function<bool()>& share_memory = {},

@@ -329,11 +329,50 @@ TEST_P(EveryTransport, TurnsClientsAwayBeyondItsLimit) {
   serve(echo_, {.max_connections = 2});
   const auto first = connect(std::make_shared<Recorder>());
   auto second = connect(std::make_shared<Recorder>());
-  EXPECT_FALSE(net::connect_channel(listener_->url(), std::make_shared<Recorder>(), 5s).ok());
+  const auto third = std::make_shared<Recorder>();
+  const auto refused = net::connect_channel(listener_->url(), third, 5s);
+  EXPECT_TRUE(!refused.ok() || third->wait_until_closed()) << "the acceptor takes none that come back";
   second->close();
   second.reset();
   EXPECT_TRUE(eventually([&] {  // the place is free again
-    return net::connect_channel(listener_->url(), std::make_shared<Recorder>(), 5s).ok();
+    const auto client = std::make_shared<Recorder>();
+    const auto channel = net::connect_channel(listener_->url(), client, 5s);
+    if (!channel.ok()) return false;
+    (*channel)->send(frame("x"), Lane::control);
+    return eventually([&] { return client->frame_count() + static_cast<std::size_t>(client->closed_count()) > 0; }) &&
+           client->frame_count() > 0;
+  }));
+}
+
+// Which one a client is shows in its hello only: the acceptor hears it out, and may say why it is refused.
+TEST_P(EveryTransport, BeyondItsLimitAClientIsHeardInAPlaceForThoseThatComeBack) {
+  echo_.takes_returning = true;
+  serve(echo_, {.max_connections = 1});
+  const auto first = connect(std::make_shared<Recorder>());
+  EXPECT_TRUE(echo_.full().empty());
+  const auto returning = std::make_shared<Recorder>();
+  auto second = connect(returning);
+  second->send(frame("I was here before"), Lane::control);
+  ASSERT_TRUE(returning->wait_for_frames(1));
+  ASSERT_EQ(echo_.full().size(), 1u);
+  EXPECT_EQ(echo_.full()[0].code(), StatusCode::resource_exhausted);
+  EXPECT_NE(echo_.full()[0].message().find("at most"), std::string::npos) << echo_.full()[0].to_string();
+  // There is one such place, and who finds none is told so where the transport can.
+  const auto third = net::connect_channel(listener_->url(), std::make_shared<Recorder>(), 5s);
+  ASSERT_FALSE(third.ok());
+  if (GetParam() != Transport::grpc && GetParam() != Transport::grpc_unix) {
+    EXPECT_NE(third.status().message().find("503 there are 1 connections, and at most 1 may be"), std::string::npos)
+        << third.status().to_string();
+  }
+  second->close();
+  second.reset();
+  EXPECT_TRUE(eventually([&] {
+    const auto client = std::make_shared<Recorder>();
+    const auto channel = net::connect_channel(listener_->url(), client, 5s);
+    if (!channel.ok()) return false;
+    (*channel)->send(frame("again"), Lane::control);
+    return eventually([&] { return client->frame_count() + static_cast<std::size_t>(client->closed_count()) > 0; }) &&
+           client->frame_count() > 0;
   }));
 }
 

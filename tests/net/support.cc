@@ -75,6 +75,21 @@ Status Recorder::why() const {
   return why_;
 }
 
+std::shared_ptr<proto::ChannelHandler> TestAcceptor::accept_returning(std::shared_ptr<proto::Channel> channel,
+                                                                      const Status& full) {
+  if (!takes_returning) return nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    full_.push_back(full);
+  }
+  return accept(std::move(channel));
+}
+
+std::vector<Status> TestAcceptor::full() const {
+  const std::lock_guard lock(mutex_);
+  return full_;
+}
+
 std::shared_ptr<proto::ChannelHandler> TestAcceptor::accept(std::shared_ptr<proto::Channel> channel) {
   if (refuse) return nullptr;
   auto client = std::make_shared<Served>(keep_frames);

@@ -69,12 +69,16 @@ class TestAcceptor : public net::Acceptor {
   explicit TestAcceptor(bool echo) : echo_(echo) {}
 
   std::shared_ptr<proto::ChannelHandler> accept(std::shared_ptr<proto::Channel> channel) override;
+  std::shared_ptr<proto::ChannelHandler> accept_returning(std::shared_ptr<proto::Channel> channel,
+                                                          const Status& full) override;
 
   // The client that came k-th; null when it has not come in time.
   std::shared_ptr<Served> client(std::size_t k);
   std::size_t client_count() const;
 
   bool refuse = false;
+  bool takes_returning = false;  // also beyond the limit; why there is no other place is in
+  std::vector<Status> full() const;
   bool keep_frames = true;
   std::function<void(Served&)> prepare;  // a client's handler before its transport has it
 
@@ -83,6 +87,7 @@ class TestAcceptor : public net::Acceptor {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::shared_ptr<Served>> clients_;
+  std::vector<Status> full_;
 };
 
 enum class Transport { websocket, unix_socket, unix_without_memory, grpc, grpc_unix };

@@ -11,8 +11,10 @@ using namespace std::chrono_literals;
 // A connection of a client that speaks by hand.
 class Line {
  public:
-  explicit Line(const std::shared_ptr<WorkerHost>& host)
-      : connection_(std::make_shared<net::Connection>(channel_, host, [this](auto) { ++ended; })) {}
+  // `full`: why there is no place for a new session.
+  explicit Line(const std::shared_ptr<WorkerHost>& host, const Status& full = {})
+      : connection_(std::make_shared<net::Connection>(
+            channel_, host, [this](auto) { ++ended; }, full)) {}
   ~Line() {
     cut();
     connection_->dispose();
@@ -102,6 +104,24 @@ TEST_F(ResumeTest, WithoutTheSecretNobodyComesBack) {
   EXPECT_EQ(stranger.refused({.session = "s-1", .secret = welcome.secret}).code(), StatusCode::not_found);
   line.send(proto::Sync{1}, 1);
   EXPECT_TRUE(line.expect<proto::Done>().status.ok()) << "it is nobody else's";
+}
+
+TEST_F(ResumeTest, WhereThereIsNoPlaceASessionGoesOnAndANewOneIsToldWhy) {
+  const auto full = resource_exhausted("there are 4 connections, and at most 4 may be");
+  Line first{host_};
+  const auto welcome = first.enter();
+  first.cut();
+  {
+    Line other{host_, full};
+    other.send(proto::Hello{.client = "test"});
+    EXPECT_EQ(other.expect<proto::Close>().status, full);
+  }
+  {
+    Line stranger{host_, full};
+    EXPECT_EQ(stranger.refused({.session = welcome.info.session}).code(), StatusCode::not_found);
+  }
+  Line again{host_, full};
+  EXPECT_TRUE(again.come_back(welcome).resumed.has_value());
 }
 
 TEST_F(ResumeTest, AnswersThatWereNotConfirmedComeAgainAndTensorsAreStillThere) {

@@ -31,12 +31,15 @@ FakeBuffer& fake(const BufferPtr& buffer) { return static_cast<FakeBuffer&>(*buf
 
 class FakePlan final : public backends::Executable {
  public:
-  explicit FakePlan(std::shared_ptr<const ir::Program> program) : program_(std::move(program)) {}
+  FakePlan(std::shared_ptr<const ir::Program> program, std::shared_ptr<FakeDevice> device)
+      : program_(std::move(program)), device_(std::move(device)) {}
   const ir::Program& program() const { return *program_; }
   std::size_t memory_bytes() const override { return 1000; }
+  backends::RunBytes run_bytes() const override { return device_->run_bytes; }
 
  private:
   const std::shared_ptr<const ir::Program> program_;
+  const std::shared_ptr<FakeDevice> device_;
 };
 
 // Does everything at once.
@@ -122,7 +125,7 @@ class FakeBackend final : public backends::Backend {
   Result<std::unique_ptr<backends::Executable>> compile(std::shared_ptr<const ir::Program> program) override {
     ++device_->compiled;
     if (device_->on_compile) BURN_RETURN_IF_ERROR(device_->on_compile(*program));
-    return std::unique_ptr<backends::Executable>{std::make_unique<FakePlan>(std::move(program))};
+    return std::unique_ptr<backends::Executable>{std::make_unique<FakePlan>(std::move(program), device_)};
   }
   Result<std::unique_ptr<backends::Stream>> open_stream(backends::FailureSink) override {
     return std::unique_ptr<backends::Stream>{std::make_unique<FakeStream>(device_)};

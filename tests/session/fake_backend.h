@@ -20,6 +20,7 @@ struct FakeDevice {
   std::atomic<int> compiled = 0, runs = 0;
   std::atomic<int> shared_donations = 0;  // donated buffers that somebody else held: must stay 0
   std::atomic<std::uint64_t> largest_request = 0;
+  backends::RunBytes run_bytes;  // what every program says of its runs
   backends::Limits limits{std::uint64_t{1} << 32, std::uint64_t{1} << 32};
   std::function<Status(const ir::Program&)> on_compile, on_run;
   std::function<Status(const ir::Op&)> on_supports;

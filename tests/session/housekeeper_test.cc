@@ -1,6 +1,8 @@
 // When a worker gives memory back, and how much of it.
 #include "session/housekeeper.h"
 
+#include <future>
+
 #include <gtest/gtest.h>
 #include <time.h>
 
@@ -9,6 +11,7 @@
 #include "base/host_block.h"
 #include "session/local_session.h"
 #include "tests/session/fake_backend.h"
+#include "tests/session/programs.h"
 
 namespace burn::session {
 namespace {
@@ -52,6 +55,26 @@ constexpr IdleMemory kSoon{.bytes = 1000,
                            .between_looks = milliseconds{10}};
 constexpr IdleMemory kNeverWhileThereAreSessions{
     .bytes = 1000, .after_sessions = milliseconds{20}, .between_looks = std::chrono::hours{1}};
+
+TEST_F(HousekeeperTest, PlansCountForTheAllowanceWhenTheLastSessionIsGone) {
+  auto idle = kNeverWhileThereAreSessions;
+  idle.bytes = 10'000;  // a plan of the fake device is of 1,000 and what its program takes
+  const auto worker = this->worker(idle);
+  auto session = make_local_session(worker);
+  for (proto::ProgramId id = 1; id <= 20; ++id)
+    ASSERT_TRUE(session->define(id, add_program({static_cast<std::int64_t>(id)}), {}).ok());
+  std::promise<Status> done;
+  session->sync([&](Status status) { done.set_value(std::move(status)); });
+  ASSERT_TRUE(done.get_future().get().ok());
+  EXPECT_EQ(worker->stats().plans, 20u);
+  session.reset();
+  const auto trims = this->trims(1);
+  ASSERT_EQ(trims.size(), 1u);
+  const auto left = worker->stats().plan_bytes;
+  EXPECT_GT(left, 0u);
+  EXPECT_LE(left, idle.bytes / 2);
+  EXPECT_EQ(trims[0].keep, idle.bytes - left);
+}
 
 TEST_F(HousekeeperTest, GivesAllButTheAllowanceBackWhenTheLastSessionIsGone) {
   const auto worker = this->worker(kNeverWhileThereAreSessions);

@@ -105,6 +105,69 @@ TEST_F(LocalSessionTest, ADonatedInputMakesRoomForTheResult) {
   EXPECT_TRUE(read(2).ok());
 }
 
+TEST_F(LocalSessionTest, WhatARunTakesBesideItsInputsIsCountedBeforeItBegins) {
+  reopen({.tensor_bytes = 100});
+  define(1, add_program({4}));
+  write(1, {4}, {1, 2, 3, 4});
+  device_->run_bytes = {.peak = 85};
+  run({.program = 1, .inputs = {1, 1}, .first_output = 2});
+  EXPECT_FAILS(read(2).status(), resource_exhausted,
+               "program 1: a run of 1 ops takes 85 bytes beside its inputs: 85 bytes more than the 16 in use exceed "
+               "what a session may hold, 100");
+  EXPECT_EQ(device_->runs, 0);
+  device_->run_bytes = {.peak = 84};
+  run({.program = 1, .inputs = {1, 1}, .first_output = 3});
+  EXPECT_TRUE(read(3).ok());
+  EXPECT_EQ(session_->stats().bytes, 32u);  // of the rest nothing is left
+  EXPECT_EQ(session_->stats().peak_bytes, 100u);
+}
+
+TEST_F(LocalSessionTest, ARefusedRunLeavesWhatItWasNotGiven) {
+  reopen({.tensor_bytes = 100});
+  define(1, add_program({4}));
+  write(1, {4}, {1, 2, 3, 4});
+  device_->run_bytes = {.peak = 1000};
+  run({.program = 1, .inputs = {1, 1}, .first_output = 2});
+  EXPECT_FAILS(sync(), resource_exhausted, "takes 1000 bytes");
+  EXPECT_EQ(values(*read(1)), (std::vector<float>{1, 2, 3, 4}));
+  EXPECT_EQ(session_->stats().bytes, 16u);
+}
+
+TEST_F(LocalSessionTest, WhatAStreamKeepsBetweenRunsStaysCountedOnce) {
+  reopen({.tensor_bytes = 100});
+  define(1, add_program({4}));
+  write(1, {4}, {1, 2, 3, 4});
+  device_->run_bytes = {.peak = 56, .kept = 40};
+  for (const proto::TensorId output : {2, 3}) {
+    run({.program = 1, .inputs = {1, 1}, .first_output = output});
+    EXPECT_TRUE(read(output).ok());
+  }
+  EXPECT_EQ(session_->stats().bytes, 88u);  // three tensors and the arena
+  write(4, {4}, {1, 2, 3, 4});
+  EXPECT_FAILS(read(4).status(), resource_exhausted, "more than the 88 in use");
+  EXPECT_TRUE(session_->release({2, 3}).ok());
+  device_->run_bytes = {.peak = 60, .kept = 44};  // a larger program: the arena grows
+  run({.program = 1, .inputs = {1, 1}, .first_output = 5});
+  EXPECT_TRUE(read(5).ok());
+  EXPECT_EQ(session_->stats().bytes, 76u);
+}
+
+// burn.proto: that a number is never used twice is the client's promise; what is checked is that none is in use.
+TEST_F(LocalSessionTest, ANumberThatIsInUseIsRefusedAndAReleasedOneIsNot) {
+  define(1, add_program({1}));
+  write(1, {1}, {1});
+  write(1, {1}, {2});
+  EXPECT_FAILS(sync(), already_exists, "tensor 1 exists already");
+  run({.program = 1, .inputs = {1, 1}, .first_output = 1});
+  EXPECT_FAILS(sync(), already_exists, "tensor 1 exists already");
+  EXPECT_FALSE(session_->begin_upload(1, f32({1})).ok() && sync().ok());
+  EXPECT_EQ(values(*read(1)), std::vector<float>{1});
+  EXPECT_TRUE(session_->release({1}).ok());
+  write(1, {1}, {3});
+  EXPECT_TRUE(sync().ok());
+  EXPECT_EQ(values(*read(1)), std::vector<float>{3});
+}
+
 TEST_F(LocalSessionTest, TensorsAreCounted) {
   reopen({.tensors = 2});
   define(1, add_program({1}));

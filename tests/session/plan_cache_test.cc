@@ -36,6 +36,25 @@ TEST_F(PlanCacheTest, CompilesEachProgramOnce) {
   EXPECT_EQ(stats.misses, 2u);
 }
 
+TEST_F(PlanCacheTest, TrimmedKeepsThoseThatWereUsedLast) {
+  PlanCache cache;
+  const std::vector<ProgramPtr> programs{add_program({1}), add_program({2}), add_program({3})};
+  for (const auto& program : programs) ASSERT_TRUE(get(cache, program).ok());
+  ASSERT_TRUE(get(cache, programs[0]).ok());
+  const auto all = cache.stats().bytes;
+  EXPECT_EQ(cache.trim(all), all);
+  const auto left = cache.trim(all / 3 + 10);
+  EXPECT_GT(left, 0u);
+  EXPECT_EQ(cache.stats().bytes, left);
+  EXPECT_EQ(cache.stats().plans, 1u);
+  device_->compiled = 0;
+  ASSERT_TRUE(get(cache, programs[0]).ok());
+  EXPECT_EQ(device_->compiled, 0);
+  EXPECT_EQ(cache.trim(0), 0u);
+  ASSERT_TRUE(get(cache, programs[0]).ok());
+  EXPECT_EQ(device_->compiled, 1);
+}
+
 TEST_F(PlanCacheTest, CompilesOnceForAllWhoAskMeanwhile) {
   PlanCache cache;
   Gate gate;

@@ -47,6 +47,7 @@ class DelayedExecutable final : public backends::Executable {
   DelayedExecutable(std::unique_ptr<backends::Executable> inner, std::shared_ptr<const ir::Program> program)
       : inner_(std::move(inner)), program_(std::move(program)) {}
   std::size_t memory_bytes() const override { return inner_->memory_bytes(); }
+  backends::RunBytes run_bytes() const override { return inner_->run_bytes(); }
   const std::shared_ptr<backends::Executable>& inner() const { return inner_; }
   const ir::Program& program() const { return *program_; }
 

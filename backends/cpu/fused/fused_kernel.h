@@ -26,6 +26,7 @@ class FusedKernel {
   // to *failed_node. After a failure the reads are as they were.
   Result<BoundGroup> bind(Run& run, std::span<Array> reads, std::int32_t* failed_node) const;
   std::size_t memory_bytes() const;
+  const TileCode& code() const { return code_; }
 
  private:
   TileCode code_;
