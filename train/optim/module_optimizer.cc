@@ -12,6 +12,7 @@
 #include "client/record/device_state.h"
 #include "client/tensor/untyped.h"
 #include "train/optim/site.h"
+#include "train/optim/sparse_update.h"
 #include "train/optim/visit_slots.h"
 
 namespace burn::optim {
@@ -166,15 +167,26 @@ void ModuleOptimizer::step(const lr::ModuleLearningRate& lr, const nn::detail::W
   next.reserve(states_.size());
   const auto visit = [&](std::string_view path, Slot& slot) {
     if (!slot.is_trainable()) return;
+    const auto which = member_of(slot.id, path);
+    const auto& [group, rule, clipping] = members_[which];
+    const auto known = states_.find(slot.id);
+    TensorState state = known == states_.end() ? TensorState{} : known->second;
+    const auto sparse = gradients.get_sparse(slot.id);
+    if (sparse && detail::steps_rows(*rule, slot, module)) {
+      gradients.remove_sparse(slot.id);
+      auto rows = client::summed(*sparse, detail::here());
+      if (clipping) rows = clip(*clipping, std::move(rows));
+      follow(state.tensors, slot.value.device());
+      const auto step_numbers = numbers.get(*rule, lr.lr_from_param(slot.id, path), slot.id, rows.rows, ++state.step);
+      const auto table = detail::step_rows(*rule, step_numbers, slot.value.inner(), rows, condition, state.tensors);
+      next.push_back({&slot, client::require_grad(table), std::move(state), which});
+      return;
+    }
     auto gradient = gradients.remove(slot.id);
     if (!gradient) return;
     // 16-bit floats are stepped in f32, and so is what is remembered of them: rounded once, as the new parameter.
     *gradient = client::to_compute_dtype(*gradient, detail::here());
-    const auto which = member_of(slot.id, path);
-    const auto& [group, rule, clipping] = members_[which];
     if (clipping) gradient = clip(*clipping, *gradient);
-    const auto known = states_.find(slot.id);
-    TensorState state = known == states_.end() ? TensorState{} : known->second;
     const auto param = client::to_compute_dtype(slot.value.inner(), detail::here());
     follow(state.tensors, param.device());
     const auto step_numbers = numbers.get(*rule, lr.lr_from_param(slot.id, path), slot.id, param, ++state.step);
