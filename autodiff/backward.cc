@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iterator>
+#include <unordered_map>
 #include <vector>
 
 #include "autodiff/checkpointing.h"
@@ -16,18 +17,31 @@ namespace burn {
 
 std::optional<client::Value> Gradients::get(const client::Value& leaf) const {
   if (!leaf.is_tracked()) return std::nullopt;
-  const auto found = by_serial_.find(leaf.tape()->serial);
-  return found == by_serial_.end() ? std::nullopt : std::optional{found->second};
+  const auto serial = leaf.tape()->serial;
+  if (const auto found = by_serial_.find(serial); found != by_serial_.end()) return found->second;
+  const auto sparse = sparse_by_serial_.find(serial);
+  return sparse == sparse_by_serial_.end() ? std::nullopt : std::optional{client::to_dense(sparse->second, {})};
 }
 
 std::optional<client::Value> Gradients::remove(const client::Value& leaf) {
   auto result = get(leaf);
-  if (result) by_serial_.erase(leaf.tape()->serial);
+  if (result) {
+    by_serial_.erase(leaf.tape()->serial);
+    sparse_by_serial_.erase(leaf.tape()->serial);
+  }
   return result;
 }
 
 void Gradients::replace(const client::Value& leaf, client::Value gradient) {
-  if (leaf.is_tracked()) put(leaf.tape()->serial, std::move(gradient));
+  if (!leaf.is_tracked()) return;
+  sparse_by_serial_.erase(leaf.tape()->serial);
+  put(leaf.tape()->serial, std::move(gradient));
+}
+
+std::optional<client::SparseGradient> Gradients::remove_sparse(const client::Value& leaf) {
+  if (!leaf.is_tracked()) return std::nullopt;
+  auto node = sparse_by_serial_.extract(leaf.tape()->serial);
+  return node.empty() ? std::nullopt : std::optional{std::move(node.mapped())};
 }
 
 namespace client {
@@ -150,6 +164,37 @@ void add_to(Value& sum, Value&& g, const ir::CallSite& site) {
   sum = sum.has_value() ? pointwise(ir::PointwiseFn::add, sum, g, site) : std::move(g);
 }
 
+// The gradient of the table of a sparse lookup, given that of the rows it found.
+SparseGradient gradient_of_table(const TapeNode& node, const Value& g) {
+  const Value& index = node.operands[1];  // [n, ...]: the same number all along a row
+  ir::Dims starts = ir::Dims::filled(index.rank(), 0), steps = ir::Dims::filled(index.rank(), 1);
+  ir::Shape column = ir::Shape::filled(index.rank(), 1);
+  column[0] = index.dim(0);
+  const Value numbers = apply(ir::Slice{starts, column, steps}, index.inner(), node.site);
+  return {reshape(numbers, {index.dim(0)}, node.site), g, node.operands[0].shape()};
+}
+
+// The sparse gradients of leaves, by the number of their result, until all of them are there.
+class SparseParts {
+ public:
+  // Whether the node is a lookup that gives its table a sparse gradient. Rows of no elements have no numbers to read.
+  static bool takes(const TapeNode& node) {
+    if (node.is_leaf || !node.is_sparse || !node.operands[0].is_tracked()) return false;
+    ir::Shape row = node.results[0].shape();
+    row.erase(0);
+    return ir::num_elements(row) > 0;
+  }
+
+  void add(std::uint32_t result, SparseGradient gradient) { parts_[result].push_back(std::move(gradient)); }
+  std::optional<SparseGradient> take(std::uint32_t result, const ir::CallSite& site) {
+    const auto node = parts_.extract(result);
+    return node.empty() ? std::nullopt : std::optional{sum_of(node.mapped(), site)};
+  }
+
+ private:
+  std::unordered_map<std::uint32_t, std::vector<SparseGradient>> parts_;
+};
+
 // That of the nodes that have one, or of the scope.
 GradientCheckpointingStrategy strategy_of(const NodeTable& table) {
   using Strategy = GradientCheckpointingStrategy;
@@ -196,6 +241,7 @@ Gradients backward(const Value& loss, const Value& gradient, const BackwardOptio
   pending[table.result_of(loss)] = options.create_graph ? gradient : gradient.inner();
   Gradients result;
   autodiff::Pieces pieces;
+  SparseParts sparse;
   std::optional<autodiff::Checkpoints> checkpoints;
   if (strategy_of(table) == GradientCheckpointingStrategy::balanced && !options.create_graph) {
     std::vector<TapeNode*> nodes(order.size());
@@ -211,6 +257,12 @@ Gradients backward(const Value& loss, const Value& gradient, const BackwardOptio
       if (auto whole = pieces.take(first + static_cast<std::uint32_t>(k)); whole.has_value())
         add_to(arrived[k], std::move(whole), node->site);
     }
+    if (auto rows = node->is_leaf ? sparse.take(first, node->site) : std::nullopt) {
+      if (arrived[0].has_value())
+        arrived[0] = add_rows(arrived[0], *rows, node->site);
+      else
+        result.put(node->serial, *std::move(rows));
+    }
     // None does where the way leads through operands that no gradient flows to.
     if (std::ranges::none_of(arrived, [](const Value& g) { return g.has_value(); })) continue;
     if (node->is_leaf) {
@@ -220,6 +272,11 @@ Gradients backward(const Value& loss, const Value& gradient, const BackwardOptio
     if (is_piece(*node)) {
       const auto& x = node->operands[0];
       pieces.add(table.result_of(x), x.shape(), std::get<ir::Slice>(node->op), std::move(arrived[0]), node->site);
+      continue;
+    }
+    if (SparseParts::takes(*node) && !options.create_graph) {
+      sparse.add(table.result_of(node->operands[0]), gradient_of_table(*node, arrived[0]));
+      arrived[0] = {};
       continue;
     }
     auto gradients = step_back(*node, arrived, options.create_graph, checkpoints ? &*checkpoints : nullptr);

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "client/ops/sparse_gradient.h"
 #include "client/value.h"
 
 namespace burn {
@@ -22,16 +23,21 @@ struct BackwardOptions {
 // A container of gradients by leaf. Holding it changes no tensor. Movable and copyable; one thread at a time.
 class Gradients {
  public:
-  // The gradient of a leaf; nothing when the loss does not depend on it, or it was removed.
+  // The gradient of a leaf; nothing when the loss does not depend on it, or it was removed. A sparse one is given as a
+  // dense tensor.
   std::optional<client::Value> get(const client::Value& leaf) const;
   std::optional<client::Value> remove(const client::Value& leaf);
   void replace(const client::Value& leaf, client::Value gradient);
-  std::size_t size() const { return by_serial_.size(); }
+  // The gradient of a leaf whose uses are all sparse lookups; nothing where it is dense.
+  std::optional<client::SparseGradient> remove_sparse(const client::Value& leaf);
+  std::size_t size() const { return by_serial_.size() + sparse_by_serial_.size(); }
 
   void put(std::uint64_t serial, client::Value gradient) { by_serial_[serial] = std::move(gradient); }
+  void put(std::uint64_t serial, client::SparseGradient gradient) { sparse_by_serial_[serial] = std::move(gradient); }
 
  private:
   std::unordered_map<std::uint64_t, client::Value> by_serial_;
+  std::unordered_map<std::uint64_t, client::SparseGradient> sparse_by_serial_;
 };
 
 namespace client {

@@ -117,6 +117,7 @@ struct TapeNode : Pooled<TapeNode> {
   bool is_leaf = false;
   bool is_consumed = false;        // a backward pass has freed the operands
   std::uint8_t checkpointing = 0;  // what set_checkpointing() has said, plus 1; 0: nothing
+  bool is_sparse = false;          // a lookup that gives its table a sparse gradient (client/ops/sparse_gradient.h)
   union {
     std::uint64_t serial = 0;  // rises with creation: an order in which operands come before results
     TapeNode* next_doomed;     // when nobody owns it any more and it waits to be freed

@@ -105,10 +105,11 @@ void CpuExecutable::find_guarded() {
   std::vector<std::size_t> first(stages_.size(), stages_.size()), last(stages_.size());  // per Commit's stage
   const auto note = [&](std::size_t s, std::int32_t n) {
     const auto& node = program_.nodes[static_cast<std::size_t>(n)];
-    const auto by = guard_of(program_, node, commits);
+    const auto chosen_by = guard_of(program_, node, commits);
+    const auto by = chosen_by >= 0 ? chosen_by : guard_of_rows(program_, node, commits);
     if (by < 0) return;
     const auto c = stage_of[static_cast<std::size_t>(by)];
-    const auto old = program_.operands_of(node)[2];
+    const auto old = program_.operands_of(node)[chosen_by >= 0 ? 2 : 0];
     const bool takes_its_place = old.is_input() && program_.inputs[static_cast<std::size_t>(old.index())].donated;
     if (!takes_its_place) stages_[c].guarded_bytes += program_.type_of(node).num_bytes();
     first[c] = std::min(first[c], s);

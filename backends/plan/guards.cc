@@ -74,6 +74,15 @@ std::vector<Coverage> find_coverage(const ir::Program& program) {
   return all;
 }
 
+std::int32_t guard_of_rows(const ir::Program& program, const ir::Node& node, const std::vector<std::int32_t>& commits) {
+  const auto* scatter = std::get_if<ir::Scatter>(&node.op);
+  if (!scatter || scatter->fn != ir::ScatterFn::assign) return -1;
+  auto rows = program.operands_of(node)[2];
+  while (!rows.is_input() && std::holds_alternative<ir::Cast>(program.maker_of(rows).op))
+    rows = program.operands_of(program.maker_of(rows))[0];
+  return rows.is_input() ? -1 : guard_of(program, program.maker_of(rows), commits);
+}
+
 std::vector<KeptOutput> kept_outputs(const ir::Program& program) {
   std::vector<KeptOutput> kept;
   bool has_commit = false;
@@ -83,8 +92,15 @@ std::vector<KeptOutput> kept_outputs(const ir::Program& program) {
   for (std::size_t k = 0; k < program.outputs.size(); ++k) {
     const auto& type = program.type_of(program.outputs[k]);
     auto old = program.outputs[k];
-    while (!old.is_input() && guard_of(program, program.maker_of(old), commits) >= 0)
-      old = program.operands_of(program.maker_of(old))[2];
+    while (!old.is_input()) {
+      const auto& node = program.maker_of(old);
+      if (guard_of(program, node, commits) >= 0)
+        old = program.operands_of(node)[2];
+      else if (guard_of_rows(program, node, commits) >= 0)
+        old = program.operands_of(node)[0];
+      else
+        break;
+    }
     if (old == program.outputs[k]) continue;
     if (old.is_input()) {
       if (program.type_of(old) == type) kept.push_back({k, old.index(), {}, type});

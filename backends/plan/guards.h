@@ -16,6 +16,10 @@ std::vector<std::int32_t> find_commits(const ir::Program& program);
 // The Commit that guards a node: of select(ok, x, old) that of its condition, by that list; -1: none does.
 std::int32_t guard_of(const ir::Program& program, const ir::Node& node, const std::vector<std::int32_t>& commits);
 
+// The Commit that guards the rows which a Scatter writes: where it is false, they are those that the table has. -1:
+// none.
+std::int32_t guard_of_rows(const ir::Program& program, const ir::Node& node, const std::vector<std::int32_t>& commits);
+
 inline bool is_select(const ir::Node& node) {
   const auto* function = std::get_if<ir::Pointwise>(&node.op);
   return function && function->fn == ir::PointwiseFn::select;

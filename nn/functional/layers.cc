@@ -28,7 +28,7 @@ client::Value detail::layer_norm(const client::Value& x, const client::Value& ga
 }
 
 Tensor<3> embedding(const Tensor<2>& weights, const Tensor<2, Int>& indices, Loc where) {
-  return Tensor<3>{nn::detail::embedding(weights.value(), indices.value(), at(where, "embedding"))};
+  return Tensor<3>{nn::detail::embedding(weights.value(), indices.value(), false, at(where, "embedding"))};
 }
 
 Tensor<1> ctc_loss(const Tensor<3>& log_probs, const Tensor<2, Int>& targets, const Tensor<1, Int>& input_lengths,

@@ -37,6 +37,13 @@ Tensor<D> layer_norm(const Tensor<D>& x, const Tensor<1>& gamma, const std::opti
 // whatever reads the result.
 Tensor<3> embedding(const Tensor<2>& weights, const Tensor<2, Int>& indices, Loc where = Loc::current());
 
+// Rows of a table, as table.select(0, indices), such that a table that is a parameter, used directly, gets a sparse
+// gradient: see nn::EmbeddingConfig::sparse. Shapes: table [v, ...], indices [n] -> [n, ...].
+template <int D>
+Tensor<D> select_sparse(const Tensor<D>& table, const Tensor<1, Int>& indices, Loc where = Loc::current()) {
+  return Tensor<D>{client::select_rows_sparse(table.value(), indices.value(), at(where, "select_sparse"))};
+}
+
 // The loss of each sequence of connectionist temporal classification (Graves et al., 2006); nn::CTCLoss reduces them.
 // Shapes: log_probs [t, n, c], targets [n, s], lengths [n] -> [n]. No possible alignment gives infinity.
 Tensor<1> ctc_loss(const Tensor<3>& log_probs, const Tensor<2, Int>& targets, const Tensor<1, Int>& input_lengths,

@@ -57,6 +57,23 @@ class Adam : public TensorOptimizer {
     return p - state[0] * step_size / (sqrt(state.back() * correction_2) + epsilon);
   }
 
+  SparseSupport sparse_gradients() const override {
+    if (decay_ != WeightDecay::in_gradient) return {.refusal = "AdamWConfig decays every row; take AdamConfig"};
+    if (config_.weight_decay != 0) return {.refusal = "its weight_decay is not 0 and changes every row"};
+    if (config_.amsgrad) return {.refusal = "amsgrad is for dense gradients"};
+    return {};
+  }
+
+  // As torch.optim.SparseAdam, where epsilon is not corrected with v: m / ((sqrt(v) + epsilon) sqrt(correction_2)).
+  Value update_rows(std::span<const Value> numbers, const Value& rows, const Value& gradient,
+                    std::vector<Value>& state) const override {
+    const auto &beta_1 = numbers[0], &fresh_1 = numbers[1], &beta_2 = numbers[2], &fresh_2 = numbers[3];
+    const auto &epsilon = numbers[4], &step_size = numbers[6], &correction_2 = numbers[7];
+    state[0] = state[0] * beta_1 + gradient * fresh_1;
+    state[1] = state[1] * beta_2 + gradient * gradient * fresh_2;
+    return rows - state[0] * step_size / ((sqrt(state[1]) + epsilon) * sqrt(correction_2));
+  }
+
  private:
   static constexpr std::array<std::string_view, 3> kStateNames{"moment_1", "moment_2", "max_moment_2"};
   const AdamConfig config_;

@@ -52,4 +52,15 @@ Value clip(const GradientClippingConfig& config, const Value& gradient) {
   return config.value ? clip_by_value(gradient, *config.value) : clip_by_norm(gradient, *config.norm);
 }
 
+client::SummedRows clip(const GradientClippingConfig& config, client::SummedRows gradient) {
+  if (config.value) {
+    gradient.rows = clip_by_value(gradient.rows, *config.value);
+    return gradient;
+  }
+  const Term squares{client::sum_of_squares(gradient, detail::here()), detail::here()};
+  const Value factor = client::reshape(min(*config.norm / sqrt(squares), 1.0), ir::Shape{}, detail::here());
+  gradient.rows = client::pointwise(Fn::mul, gradient.rows, factor, detail::here());
+  return gradient;
+}
+
 }  // namespace burn::optim

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "client/ops/sparse_gradient.h"
 #include "client/value.h"
 #include "nn/config.h"
 
@@ -20,5 +21,7 @@ struct GradientClippingConfig {
 // Errors: both or neither of the limits given, or one that is not positive.
 void check(const GradientClippingConfig& config);
 client::Value clip(const GradientClippingConfig& config, const client::Value& gradient);
+// Of a sparse gradient: its values and its norm are those of the sums.
+client::SummedRows clip(const GradientClippingConfig& config, client::SummedRows gradient);
 
 }  // namespace burn::optim

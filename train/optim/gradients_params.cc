@@ -1,6 +1,7 @@
 #include "train/optim/gradients_params.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "client/fail.h"
@@ -9,6 +10,14 @@
 #include "train/optim/visit_slots.h"
 
 namespace burn::optim {
+namespace {
+
+client::Value sum_of_squares(const client::Value& gradient) {
+  const client::Term g{client::to_compute_dtype(gradient, detail::here()), detail::here()};
+  return client::reduce_all(ir::ReduceFn::sum, g * g, detail::here());
+}
+
+}  // namespace
 
 GradientsParams GradientsParams::take(Gradients& gradients, const nn::detail::Walk& module,
                                       const std::vector<ParamId>* only) {
@@ -16,9 +25,17 @@ GradientsParams GradientsParams::take(Gradients& gradients, const nn::detail::Wa
   detail::visit_places(module, [&](Slot& slot, bool) {
     if (!slot.is_trainable()) return;
     if (only != nullptr && std::find(only->begin(), only->end(), slot.id) == only->end()) return;
-    if (auto gradient = gradients.remove(slot.value)) result.add(slot.id, gradient->inner());
+    result.take_one(gradients, slot);
   });
   return result;
+}
+
+// Places of one parameter are one leaf as a rule, whose gradient is complete; leaves of their own add up.
+void GradientsParams::take_one(Gradients& gradients, const Slot& slot) {
+  if (auto sparse = gradients.remove_sparse(slot.value))
+    add(slot.id, *std::move(sparse));
+  else if (auto gradient = gradients.remove(slot.value))
+    add(slot.id, gradient->inner());
 }
 
 GradientsParams GradientsParams::from_grads(Gradients gradients, const nn::detail::Walk& module,
@@ -29,7 +46,7 @@ GradientsParams GradientsParams::from_grads(Gradients gradients, const nn::detai
   detail::visit_places(module, [&](Slot& slot, bool is_first) {
     if (!slot.is_trainable()) return;
     trained += is_first ? 1 : 0;
-    if (auto gradient = gradients.remove(slot.value)) result.add(slot.id, gradient->inner());
+    result.take_one(gradients, slot);
   });
   if (given > 0 && trained > 0 && result.empty()) {
     client::fail("from_grads: none of the " + std::to_string(given) + " gradients belongs to one of the " +
@@ -42,26 +59,44 @@ GradientsParams GradientsParams::from_grads(Gradients gradients, const nn::detai
   return result;
 }
 
-// Places of one parameter are one leaf as a rule, whose gradient is complete; leaves of their own add up.
-void GradientsParams::add(ParamId id, client::Value gradient) {
-  auto& sum = by_id_[id];
-  sum = sum.has_value() ? client::pointwise(ir::PointwiseFn::add, sum, gradient, detail::here()) : std::move(gradient);
-}
-
 std::optional<client::Value> GradientsParams::get(ParamId id) const {
-  const auto found = by_id_.find(id);
-  return found == by_id_.end() ? std::nullopt : std::optional{found->second};
+  if (const auto found = by_id_.find(id); found != by_id_.end()) return found->second;
+  const auto sparse = get_sparse(id);
+  return sparse ? std::optional{client::to_dense(*sparse, detail::here())} : std::nullopt;
 }
 
 std::optional<client::Value> GradientsParams::remove(ParamId id) {
-  auto node = by_id_.extract(id);
+  auto result = get(id);
+  by_id_.erase(id);
+  sparse_by_id_.erase(id);
+  return result;
+}
+
+void GradientsParams::put(ParamId id, client::Value gradient) {
+  sparse_by_id_.erase(id);
+  by_id_[id] = std::move(gradient);
+}
+
+std::optional<client::SparseGradient> GradientsParams::get_sparse(ParamId id) const {
+  const auto found = sparse_by_id_.find(id);
+  return found == sparse_by_id_.end() ? std::nullopt : std::optional{found->second};
+}
+
+std::optional<client::SparseGradient> GradientsParams::remove_sparse(ParamId id) {
+  auto node = sparse_by_id_.extract(id);
   return node.empty() ? std::nullopt : std::optional{std::move(node.mapped())};
+}
+
+void GradientsParams::put_sparse(ParamId id, client::SparseGradient gradient) {
+  by_id_.erase(id);
+  sparse_by_id_[id] = std::move(gradient);
 }
 
 std::vector<ParamId> GradientsParams::ids() const {
   std::vector<ParamId> ids;
-  ids.reserve(by_id_.size());
+  ids.reserve(size());
   for (const auto& [id, gradient] : by_id_) ids.push_back(id);
+  for (const auto& [id, gradient] : sparse_by_id_) ids.push_back(id);
   std::sort(ids.begin(), ids.end());
   return ids;
 }
@@ -73,15 +108,19 @@ Tensor<1> GradientsParams::clip_norm(double limit, Loc where) {
     client::fail("clip_norm: the limit is " + std::to_string(limit) + ", must be positive", detail::here());
   }
   const Autocast pause{DType::f32};
-  const bool has_f64 = std::ranges::any_of(by_id_, [](const auto& of) { return of.second.dtype() == DType::f64; });
+  const bool has_f64 =
+      std::ranges::any_of(by_id_, [](const auto& of) { return of.second.dtype() == DType::f64; }) ||
+      std::ranges::any_of(sparse_by_id_, [](const auto& of) { return of.second.rows.dtype() == DType::f64; });
   const auto wide = has_f64 ? DType::f64 : DType::f32;
   std::optional<Term> squares;
-  for_each([&](client::Value& gradient) {
-    const Term g{client::to_compute_dtype(gradient, detail::here()), detail::here()};
-    const Term sum = g.with(client::reduce_all(ir::ReduceFn::sum, g * g, detail::here()));
-    const Term same = g.with(client::cast(sum, wide, detail::here()));
+  for (const auto id : ids()) {
+    const auto sparse = get_sparse(id);
+    const Term sum{sparse ? client::sum_of_squares(client::summed(*sparse, detail::here()), detail::here())
+                          : sum_of_squares(by_id_[id]),
+                   detail::here()};
+    const Term same = sum.with(client::cast(sum, wide, detail::here()));
     squares = squares ? *squares + same : same;
-  });
+  }
   if (!squares) return {};
   const Term norm = sqrt(*squares);
   const client::Value factor = client::reshape(min(limit / (norm + 1e-6), 1.0), ir::Shape{}, detail::here());
@@ -99,8 +138,28 @@ void GradientsParams::take_step_only_if(const Tensor<1, Bool>& condition) {
                    : condition.value().inner();
 }
 
+void GradientsParams::add(ParamId id, client::Value gradient) {
+  if (const auto sparse = remove_sparse(id)) {
+    put(id, client::add_rows(gradient, *sparse, detail::here()));
+    return;
+  }
+  auto& sum = by_id_[id];
+  sum = sum.has_value() ? client::pointwise(ir::PointwiseFn::add, sum, gradient, detail::here()) : std::move(gradient);
+}
+
+void GradientsParams::add(ParamId id, client::SparseGradient gradient) {
+  if (const auto dense = by_id_.find(id); dense != by_id_.end()) {
+    dense->second = client::add_rows(dense->second, gradient, detail::here());
+    return;
+  }
+  const auto sparse = sparse_by_id_.find(id);
+  if (sparse != sparse_by_id_.end()) gradient = client::sum_of(std::array{sparse->second, gradient}, detail::here());
+  sparse_by_id_[id] = std::move(gradient);
+}
+
 void GradientsAccumulator::accumulate(GradientsParams gradients) {
   for (auto& [id, gradient] : gradients.by_id_) sum_.add(id, std::move(gradient));
+  for (auto& [id, gradient] : gradients.sparse_by_id_) sum_.add(id, std::move(gradient));
   if (gradients.condition_.has_value()) sum_.take_step_only_if(Tensor<1, Bool>{gradients.condition_});
   gradients.clear();
 }

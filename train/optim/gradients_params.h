@@ -35,13 +35,19 @@ class GradientsParams {
     return take(gradients, const_cast<M&>(module).walk(), &ids);
   }
 
+  // A sparse gradient (client/ops/sparse_gradient.h) is given as a dense tensor, of the size of its table.
   std::optional<client::Value> get(ParamId id) const;
   std::optional<client::Value> remove(ParamId id);
-  void put(ParamId id, client::Value gradient) { by_id_[id] = std::move(gradient); }
-  std::size_t size() const { return by_id_.size(); }
-  bool empty() const { return by_id_.empty(); }
+  void put(ParamId id, client::Value gradient);
+  // The sparse gradient of a parameter; nothing where it is dense.
+  std::optional<client::SparseGradient> get_sparse(ParamId id) const;
+  std::optional<client::SparseGradient> remove_sparse(ParamId id);
+  void put_sparse(ParamId id, client::SparseGradient gradient);
+  std::size_t size() const { return by_id_.size() + sparse_by_id_.size(); }
+  bool empty() const { return size() == 0; }
   void clear() {
     by_id_.clear();
+    sparse_by_id_.clear();
     condition_ = {};
   }
 
@@ -53,10 +59,14 @@ class GradientsParams {
   // empty.
   Tensor<1> clip_norm(double limit, Loc where = Loc::current());
 
-  // Calls body(gradient) for each of them, which it may replace, in the order of the parameters' ids.
+  // Calls body(gradient) for each of them, which it may replace, in the order of the parameters' ids. Of a sparse
+  // gradient it gets the rows, where those of equal index are yet to be added up: right for what is linear.
   template <typename Body>
   void for_each(Body&& body) {
-    for (const auto id : ids()) body(by_id_[id]);
+    for (const auto id : ids()) {
+      const auto sparse = sparse_by_id_.find(id);
+      body(sparse == sparse_by_id_.end() ? by_id_[id] : sparse->second.rows);
+    }
   }
 
   // A bool on the device, [1], that decides whether a step with these gradients is taken; where it is false, the step
@@ -74,10 +84,14 @@ class GradientsParams {
  private:
   friend class GradientsAccumulator;
   static GradientsParams take(Gradients& gradients, const nn::detail::Walk& module, const std::vector<ParamId>* only);
-  void add(ParamId id, client::Value gradient);
   std::vector<ParamId> ids() const;  // sorted: what is recorded must not depend on the order of a hash table
 
+  void take_one(Gradients& gradients, const Slot& slot);
+  void add(ParamId id, client::Value gradient);
+  void add(ParamId id, client::SparseGradient gradient);
+
   std::unordered_map<ParamId, client::Value> by_id_;
+  std::unordered_map<ParamId, client::SparseGradient> sparse_by_id_;  // a parameter is in one of the two
   client::Value condition_;
 };
 

@@ -96,8 +96,8 @@ class Lbfgs {
   explicit Lbfgs(const LbfgsConfig& config) : engine_(config) {}
 
   // The module after a step, and its loss there. `closure` gives the loss of a module and its gradients:
-  // std::pair<Tensor<1>, GradientsParams>. Errors: those of the closure; a rate that is negative, infinite or NaN; those
-  // of the device, as what a step computes is read while it goes on. Module and optimizer are then as before.
+  // std::pair<Tensor<1>, GradientsParams>. Errors: those of the closure; a rate that is negative, infinite or NaN;
+  // those of the device, as what a step computes is read while it goes on. Module and optimizer are then as before.
   template <typename Closure>
   std::pair<M, double> step(double lr, const M& module, Closure&& closure, Loc where = Loc::current()) {
     const detail::Calling scope{at(where)};

@@ -13,6 +13,7 @@
 #include "client/tensor/untyped.h"
 #include "train/optim/of_places.h"
 #include "train/optim/site.h"
+#include "train/optim/sparse_update.h"
 #include "train/optim/visit_slots.h"
 
 namespace burn::optim {
@@ -199,15 +200,28 @@ void ModuleOptimizer::step(const lr::ModuleLearningRate& lr, const nn::detail::W
   const auto visit = [&](const std::vector<std::string>& paths, Slot& slot) {
     has_ties |= paths.size() > 1;
     if (!slot.is_trainable()) return;
+    const auto which = member_of(slot.id, paths);
+    const auto& [group, rule, clipping] = members_[which];
+    const auto known = states_.find(slot.id);
+    TensorState state = known == states_.end() ? TensorState{} : known->second;
+    const auto sparse = gradients.get_sparse(slot.id);
+    if (sparse && detail::steps_rows(*rule, slot, module)) {
+      gradients.remove_sparse(slot.id);
+      auto rows = client::summed(*sparse, detail::here());
+      if (clipping) rows = clip(*clipping, std::move(rows));
+      const auto& ok = decision.on(client::place_of(slot.value));
+      follow(state.tensors, slot.value.device());
+      const auto step_numbers =
+          numbers.get(*rule, detail::rate_of(lr, slot.id, paths), slot.id, rows.rows, ++state.step);
+      const auto table = detail::step_rows(*rule, step_numbers, slot.value.inner(), rows, ok, state.tensors);
+      next.push_back({&slot, client::require_grad(table), std::move(state), which});
+      return;
+    }
     auto gradient = gradients.remove(slot.id);
     if (!gradient) return;
     // 16-bit floats are stepped in f32, and so is what is remembered of them: rounded once, as the new parameter.
     *gradient = client::to_compute_dtype(*gradient, detail::here());
-    const auto which = member_of(slot.id, paths);
-    const auto& [group, rule, clipping] = members_[which];
     if (clipping) gradient = clip(*clipping, *gradient);
-    const auto known = states_.find(slot.id);
-    TensorState state = known == states_.end() ? TensorState{} : known->second;
     const auto old = slot.value.inner();
     const auto param = client::to_compute_dtype(old, detail::here());
     const auto& ok = decision.on(client::place_of(param));

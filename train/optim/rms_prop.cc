@@ -67,6 +67,11 @@ class AdaGrad : public TensorOptimizer {
     return param - g * lr / (sqrt(state[0]) + epsilon);
   }
 
+  SparseSupport sparse_gradients() const override {
+    if (config_.weight_decay != 0) return {.refusal = "its weight_decay is not 0 and changes every row"};
+    return {};
+  }
+
  private:
   static constexpr std::array<std::string_view, 1> kStateNames{"square_sum"};
   const AdaGradConfig config_;

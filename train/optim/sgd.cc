@@ -37,6 +37,12 @@ class Sgd : public TensorOptimizer {
     return param - g * lr;
   }
 
+  // As in PyTorch: a velocity moves every row that ever had a gradient.
+  SparseSupport sparse_gradients() const override {
+    if (config_.weight_decay != 0) return {.refusal = "its weight_decay is not 0 and changes every row"};
+    return {.as_dense = config_.momentum.has_value()};
+  }
+
  private:
   static constexpr std::array<std::string_view, 1> kStateNames{"velocity"};
   const SgdConfig config_;

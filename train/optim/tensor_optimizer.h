@@ -16,6 +16,12 @@ struct TensorState {
   std::vector<client::Value> tensors;  // in the order of state_names(); empty before the first step
 };
 
+// What a rule does with a sparse gradient, one that has some rows of its parameter (client/ops/sparse_gradient.h).
+struct SparseSupport {
+  std::string_view refusal{};  // why it takes none, for the error of the step; empty: it takes them
+  bool as_dense = false;       // made dense first, as the step moves rows without a gradient, too
+};
+
 // Immutable, shared between parameters and threads.
 //
 // All numbers of a step travel as scalars of its run, made once and used by every parameter: what changes from step to
@@ -35,6 +41,18 @@ class TensorOptimizer {
   // dtype (f32 where the parameter has 16 bits), on the inner device; `numbers` are rank-0 tensors.
   virtual client::Value update(std::span<const client::Value> numbers, const client::Value& param,
                                const client::Value& gradient, std::vector<client::Value>& state) const = 0;
+
+  // Whether a sparse gradient is taken, and how: row by row, unless it says otherwise.
+  virtual SparseSupport sparse_gradients() const {
+    return {.refusal = "it moves every row; take SgdConfig, AdamConfig or AdaGradConfig for it, or a dense gradient"};
+  }
+  // The step of rows that a sparse gradient has, the same as update() if nothing else is said: all are [n, ...], rows
+  // of the parameter, of the gradient and of the state, which is never empty. Rows that the gradient has not stay as
+  // they are, with what is remembered of them.
+  virtual client::Value update_rows(std::span<const client::Value> numbers, const client::Value& rows,
+                                    const client::Value& gradient, std::vector<client::Value>& state) const {
+    return update(numbers, rows, gradient, state);
+  }
 };
 
 }  // namespace burn::optim

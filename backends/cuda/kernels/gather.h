@@ -126,6 +126,51 @@ BURN_ALWAYS_INLINE void assign_winners(T* __restrict__ y, const Index* __restric
     y[target] = values[at.at[2] + position * shape.values_step];
 }
 
+// The same with winners by place in a table of `mask` + 1 slots of two numbers each, for few values in a large y: the
+// place in y + 1, 0 where the slot is free, and the position + 1. There are at least twice as many slots as values.
+BURN_ALWAYS_INLINE std::uint64_t first_slot(unsigned long long key, std::uint64_t mask) {
+  return key * 0x9e3779b97f4a7c15ull >> 20 & mask;
+}
+
+template <typename Index>
+BURN_ALWAYS_INLINE void find_winners_by_place(unsigned long long* __restrict__ slots, std::uint64_t mask,
+                                              const Index* __restrict__ index, std::int64_t* report,
+                                              const Walk<3>& walk, const ScatterShape& shape) {
+  const auto i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (i >= shape.lines * shape.size) return;
+  const auto position = i / shape.lines;
+  const auto at = offsets(walk, i % shape.lines);
+  const std::int64_t to = index[at.at[1] + position * shape.index_step];
+  if (!index_is_inside(to, shape.axis_size, report)) return;
+  const auto key = static_cast<unsigned long long>(at.at[0] + to * shape.axis_step + 1);
+  auto slot = first_slot(key, mask);
+  for (;;) {
+    const auto found = atomicCAS(slots + 2 * slot, 0ull, key);
+    if (found == 0 || found == key) break;
+    slot = (slot + 1) & mask;
+  }
+  atomicMax(slots + 2 * slot + 1, static_cast<unsigned long long>(position + 1));
+}
+
+template <typename T, typename Index>
+BURN_ALWAYS_INLINE void assign_winners_by_place(T* __restrict__ y, const Index* __restrict__ index,
+                                                const T* __restrict__ values,
+                                                const unsigned long long* __restrict__ slots, std::uint64_t mask,
+                                                const Walk<3>& walk, const ScatterShape& shape) {
+  const auto i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (i >= shape.lines * shape.size) return;
+  const auto position = i / shape.lines;
+  const auto at = offsets(walk, i % shape.lines);
+  const std::int64_t to = index[at.at[1] + position * shape.index_step];
+  if (to < 0 || to >= shape.axis_size) return;
+  const auto target = at.at[0] + to * shape.axis_step;
+  const auto key = static_cast<unsigned long long>(target + 1);
+  auto slot = first_slot(key, mask);
+  while (slots[2 * slot] != key) slot = (slot + 1) & mask;
+  if (slots[2 * slot + 1] == static_cast<unsigned long long>(position + 1))
+    y[target] = values[at.at[2] + position * shape.values_step];
+}
+
 // Elements of one type as another's, in a row.
 template <typename From, typename To>
 BURN_ALWAYS_INLINE void convert(const From* __restrict__ x, To* __restrict__ y, std::int64_t count) {

@@ -1,4 +1,6 @@
 // Gather and Scatter.
+#include <bit>
+
 #include <fmt/format.h>
 
 #include "backends/cuda/kernels/shapes.h"
@@ -134,6 +136,11 @@ void by_lines(Emitter& emit, const Scattering& s) {
               {s.y, s.index, s.values, emit.report_index(shape.axis_size), walk_of(lines), shape});
 }
 
+// Of the table in which assign_by_places() finds its values: a power of two, at most half of it taken.
+std::uint64_t slots_of(const Scattering& s) {
+  return std::bit_ceil(2 * static_cast<std::uint64_t>(s.values.num_elements()));
+}
+
 // For few lines, which threads of their own would not keep busy.
 void assign_by_winners(Emitter& emit, const Scattering& s) {
   const auto lines = s.lines();
@@ -155,11 +162,46 @@ void assign_by_winners(Emitter& emit, const Scattering& s) {
       grid_for(shape.lines * shape.size), {s.y, s.index, s.values, winners, walk, shape});
 }
 
+// The same for few values in a large y: memory by the number of values, not of y's elements.
+void assign_by_places(Emitter& emit, const Scattering& s) {
+  const auto lines = s.lines();
+  const auto shape = s.shape(lines);
+  const auto slots = slots_of(s);
+  const auto mask = slots - 1;
+  const auto bytes = static_cast<std::size_t>(2 * slots * sizeof(std::uint64_t));
+  const Address table = emit.scratch(bytes);
+  emit.fill_zero(table, bytes);
+  const auto *index = storage_type(s.index.dtype), *unit = unit_type(static_cast<std::int64_t>(ir::size_of(s.y.dtype)));
+  const auto walk = walk_of(lines);
+  const char* rest = "const __grid_constant__ Walk<3> walk, const __grid_constant__ ScatterShape shape";
+  emit.launch({kernel_text(fmt::format("unsigned long long* slots, std::uint64_t mask, const {}* index,\n"
+                                       "    std::int64_t* report, {}",
+                                       index, rest),
+                           "find_winners_by_place(slots, mask, index, report, walk, shape)")},
+              grid_for(shape.lines * shape.size),
+              {table, mask, s.index, emit.report_index(shape.axis_size), walk, shape});
+  emit.launch({kernel_text(fmt::format("{0}* y, const {1}* index, const {0}* values,\n"
+                                       "    const unsigned long long* slots, std::uint64_t mask, {2}",
+                                       unit, index, rest),
+                           "assign_winners_by_place(y, index, values, slots, mask, walk, shape)")},
+              grid_for(shape.lines * shape.size), {s.y, s.index, s.values, table, mask, walk, shape});
+}
+
 void convert(Emitter& emit, const View& from, const View& to) {
   emit.launch({kernel_text(fmt::format("const {}* x, {}* y, std::int64_t count", storage_type(from.dtype),
                                        storage_type(to.dtype)),
                            "convert(x, y, count)")},
               grid_for(from.num_elements()), {from, to, from.num_elements()});
+}
+
+// What is scattered into is copied first; a donated input whose last use this is need not be.
+void copy_or_share(Emitter& emit, const Scattering& s, const NodeInPlan& at) {
+  const View x = emit.read(at.operand(0));
+  const auto is_apart = [&](const View& other) {
+    return other.address.base != x.address.base || other.address.index != x.address.index;
+  };
+  if (x.is_contiguous() && is_apart(s.index) && is_apart(s.values)) emit.allow_in_place(x, at.result());
+  emit.copy(x, s.y);
 }
 
 bool has_atomic_add(ir::DType dtype) { return ir::size_of(dtype) >= 4; }
@@ -168,7 +210,8 @@ void scatter(Emitter& emit, const Scattering& s) {
   if (s.fn == ir::ScatterFn::add && has_atomic_add(s.y.dtype)) return add_by_atomics(emit, s);
   const auto lines = s.values.num_elements() / s.values.shape[s.axis];
   if (s.fn == ir::ScatterFn::assign && lines < kManyLines && s.values.shape[s.axis] > 64)
-    return assign_by_winners(emit, s);
+    return 2 * slots_of(s) < static_cast<std::uint64_t>(s.y.num_elements()) ? assign_by_places(emit, s)
+                                                                            : assign_by_winners(emit, s);
   by_lines(emit, s);
 }
 
@@ -222,7 +265,7 @@ Status lower(Emitter& emit, const ir::Scatter& op, const NodeInPlan& at) {
   else if (in_f32)
     convert(emit, emit.contiguous(emit.read(at.operand(0))), s.y);
   else if (y.num_elements() > 0)
-    emit.copy(emit.read(at.operand(0)), y);
+    copy_or_share(emit, s, at);
   if (s.values.num_elements() > 0) scatter(emit, s);
   if (in_f32) convert(emit, s.y, y);
   return {};
