@@ -36,7 +36,8 @@ class CudaBackend final : public Backend {
       if (const auto library = cufft_of(*device_); !library.ok())
         return unimplemented(fmt::format("CUDA: {}: {}", ir::name(op), library.status().message()));
     }
-    if (std::holds_alternative<ir::Det>(op) || std::holds_alternative<ir::Commit>(op)) return unimplemented(fmt::format("CUDA: {} has no kernel", ir::name(op)));
+    if (std::holds_alternative<ir::Det>(op) || std::holds_alternative<ir::Commit>(op))
+      return unimplemented(fmt::format("CUDA: {} has no kernel", ir::name(op)));
     return {};
   }
 
