@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 
+#include "server/worker_host.h"
 #include "tests/net/raw_socket.h"
 
 namespace burn::server {
@@ -36,6 +37,43 @@ TEST(BurnServerGate, LetsInWhoKnowsAToken) {
   const auto log = worker.stop();
   EXPECT_EQ(worker.exit_code, 0);
   EXPECT_EQ(log.find(kToken), std::string::npos) << "a token is nobody else's business";
+}
+
+TEST(BurnServerGate, RefusedTokensDoNotFillTheLog) {
+  const TokenFile tokens{kToken + "\n"};
+  Running worker{{"--token-file", tokens.path()}};
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 60; ++i) {
+    const auto status = try_to_connect(worker.urls[static_cast<std::size_t>(i % 2)], kOther);
+    EXPECT_EQ(status.code(), StatusCode::unauthenticated) << status.to_string();
+  }
+  const auto log = worker.stop();
+  const auto periods = (std::chrono::steady_clock::now() - begin) / WorkerHost::kLinePeriod + 1;
+  std::size_t lines = 0;
+  for (auto at = log.find("closed before its hello"); at != log.npos; at = log.find("closed before its hello", at + 1))
+    ++lines;
+  EXPECT_GE(lines, WorkerHost::kMostLines) << log;
+  EXPECT_LE(lines, WorkerHost::kMostLines * static_cast<std::size_t>(periods)) << log;
+}
+
+// Each in the place for those that come back, which is free again afterwards.
+TEST(BurnServerGate, AtTheLimitOfConnectionsAClientIsToldWhy) {
+  const auto path = fmt::format("/tmp/burn-full-{}.sock", ::getpid());
+  Running worker{{"--sessions", "4", "--sessions-per-peer", "4", "--unix", path}};
+  constexpr int kOfOnePeer = 20;           // sixteen more than sessions
+  std::vector<test::RawSocket> strangers;  // that have not said hello
+  for (int i = 0; i < kOfOnePeer; ++i) strangers.push_back(test::RawSocket::connect(test::address_of(worker.urls[0])));
+  std::this_thread::sleep_for(200ms);
+  for (int round = 0; round < 3; ++round) {
+    for (const auto& url : worker.urls) {
+      const auto status = try_to_connect(url);
+      EXPECT_EQ(status.code(), StatusCode::resource_exhausted) << status.to_string();
+      EXPECT_NE(status.message().find("127.0.0.1 has 20 connections, and at most 20 may be"), std::string::npos)
+          << status.to_string();
+      std::this_thread::sleep_for(100ms);
+    }
+  }
+  EXPECT_TRUE(try_to_connect("unix:" + path).ok());  // not counted for a peer
 }
 
 TEST(BurnServerGate, TakesTheTokenFromTheEnvironment) {
