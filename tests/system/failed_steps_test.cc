@@ -102,6 +102,20 @@ TEST(FailedSteps, TenThousandOfThemWithABadBatchInFifty) {
   expect_same(train(worker.url(), kSteps, Bad::fail, true), want, kSteps);
 }
 
+TEST(FailedSteps, AreTheSameOnAGpuThatIsManyStepsBehind) {
+  try {
+    Device{"cuda:0"}.sync();
+  } catch (const Error& error) {
+    GTEST_SKIP() << "no GPU: " << error.what();
+  }
+  constexpr int kSteps = 10'000;
+  const auto want = train("cuda:0", kSteps, Bad::are_not_taken, true);
+  expect_same(train("cuda:0", kSteps, Bad::fail, true), want, kSteps);
+  expect_same(train("cuda:0", 200, Bad::fail, false), train("cuda:0", 200, Bad::are_not_taken, false), 200);
+  const server::Server worker({.device = "cuda:0", .ws = "127.0.0.1:0"});
+  expect_same(train(worker.url(), kSteps, Bad::fail, true), want, kSteps);
+}
+
 TEST(FailedSteps, AreTheSameOverEverySocketAndUncaptured) {
   constexpr int kSteps = 200;
   const auto want = train("cpu", kSteps, Bad::are_not_taken, false);
