@@ -35,6 +35,8 @@ class CudaStream final : public Stream {
   CudaStream(std::shared_ptr<Device> device, std::shared_ptr<PinnedPool> pinned, FailureSink sink, CUstream stream,
              std::shared_ptr<Events> events, std::unique_ptr<Uploads> uploads);
 
+  // Errors: why nothing was enqueued; the arguments have what they had, or stand-ins for inputs that failed.
+  Result<RunResult> try_run(const std::shared_ptr<Executable>& executable, RunArgs& args);
   // Before anything is enqueued that uses these.
   Status begin_use(std::span<const BufferPtr> buffers);
   bool is_own(const CudaBuffer& buffer) const {

@@ -46,6 +46,14 @@ Result<CUdeviceptr> CudaStream::Region::at_least(StreamMemory& memory, std::size
 Result<RunResult> CudaStream::run(const std::shared_ptr<Executable>& executable, RunArgs args) {
   const auto& program = static_cast<const CudaExecutable&>(*executable);
   BURN_RETURN_IF_ERROR(program.check_args(args));
+  auto result = try_run(executable, args);
+  if (result.ok() || program.lowered().commits.empty()) return result;
+  return ended_early(program.program(), args, result.status(),
+                     [this](SharedBytes bytes) { return upload(std::move(bytes)); });
+}
+
+Result<RunResult> CudaStream::try_run(const std::shared_ptr<Executable>& executable, RunArgs& args) {
+  const auto& program = static_cast<const CudaExecutable&>(*executable);
   if (interrupted_.load(std::memory_order_relaxed)) return cancelled("the run was cancelled: its session ends");
   device_->make_current();
   const Outcome* sound = nullptr;                         // many inputs have the same
@@ -69,13 +77,10 @@ Result<RunResult> CudaStream::run(const std::shared_ptr<Executable>& executable,
   const auto buffers = output_buffers(program, args, result);
   const auto& lowered = program.lowered();
   auto arena = arena_.at_least(*memory_, lowered.arena.bytes);
-  if (!program.lowered().commits.empty()) {
-    const auto end = [&](const Status& why) {
-      return ended_early(program.program(), args, why, [this](SharedBytes bytes) { return upload(std::move(bytes)); });
-    };
+  if (!lowered.commits.empty()) {  // all of it or nothing
     const auto none = std::ranges::find(buffers, nullptr);
-    if (none != buffers.end()) return end(*result.failures[static_cast<std::size_t>(none - buffers.begin())]);
-    if (!arena.ok()) return end(at_node(arena.status(), program.program().nodes.back()));
+    if (none != buffers.end()) return *result.failures[static_cast<std::size_t>(none - buffers.begin())];
+    if (!arena.ok()) return at_node(arena.status(), program.program().nodes.back());
   }
   const auto left_out = fail_without_memory(program, buffers, result);
   if (!arena.ok()) {
