@@ -136,7 +136,8 @@ SlogdetParts slogdet(const Value& x, const Site& site) {
 }
 
 Value pinv(const Value& x, const RankTolerance& tolerance, const Site& site) {
-  return cast(pinv_wide(matrices(x, "pinv", site), tolerance, site), x.dtype(), site);
+  const Value wide = matrices(x, "pinv", site);
+  return cast(pinv_wide(wide, tolerance, site), x.dtype(), site);
 }
 
 LstsqParts lstsq(const Value& a, const Value& b, LstsqDriver driver, const RankTolerance& tolerance, const Site& site) {
