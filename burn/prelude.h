@@ -2,10 +2,11 @@
 //
 // Types, the layers, optimizers, data, schedules and metrics, and s() for ranges: no other function, and no namespace
 // that a program is likely to have, so that train(), test() or client of its own stay its own. All else is written out:
-// burn::linalg::solve, burn::train::SupervisedTraining, burn::capture, burn::Error. Part of <burn/burn.h>, which
+// burn::linalg::solve, burn::train::SupervisedTraining, burn::capture. Part of <burn/burn.h>, which
 // includes it.
 #pragma once
 
+#include "base/error.h"
 #include "client/device.h"
 #include "client/gradients.h"
 #include "client/scalar.h"
@@ -37,6 +38,7 @@ using ir::DType;
 
 using burn::Device;
 using burn::Distribution;
+using burn::Error;
 using burn::RandomState;
 using burn::Scalar;
 
