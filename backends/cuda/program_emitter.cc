@@ -11,6 +11,7 @@
 #include "backends/cuda/counted.h"
 #include "backends/cuda/fused/group_kernel.h"
 #include "backends/cuda/known_call.h"
+#include "backends/cuda/lower/commit.h"
 #include "backends/cuda/lower/lower.h"
 #include "backends/cuda/lower/product.h"
 #include "backends/cuda/merge.h"
@@ -25,22 +26,6 @@
 
 namespace burn::backends::cuda {
 namespace {
-
-// The kernel's parameter; its text has the same.
-struct CoveredChecks {
-  std::uint32_t count = 0;
-  std::uint32_t at[255] = {};
-};
-constexpr const char* kCommitKernel =
-    "struct Covered { unsigned count, at[255]; };\n"
-    "extern \"C\" __global__ void __launch_bounds__(32) burn_kernel(const bool* before, const long long* reports,\n"
-    "    const __grid_constant__ Covered covered, bool* y) {\n"
-    "  bool is_sound = *before;\n"
-    "  for (unsigned k = threadIdx.x; k < covered.count; k += 32) is_sound = is_sound && reports[2 * covered.at[k] + "
-    "1] == 0;\n"
-    "  is_sound = __all_sync(~0u, is_sound);\n"
-    "  if (threadIdx.x == 0) *y = is_sound;\n"
-    "}\n";
 
 class ProgramEmitter final : public Emitter {
  public:
@@ -233,29 +218,16 @@ class ProgramEmitter final : public Emitter {
         std::ranges::find(coverage_, static_cast<std::int32_t>(node_), &Coverage::commit) - coverage_.begin());
     const auto value = ir::Ref::value(static_cast<std::int32_t>(commit.first_value));
     Address before{Address::Base::bindings, 0, 16 + 8 * (program_.scalar_count + static_cast<std::int64_t>(number))};
-    std::vector<std::uint32_t> checks;
+    std::vector<Address> reports;
     for (std::size_t c = 0; c < lowered_.checks.size(); ++c) {
       if (coverage_[number].nodes[static_cast<std::size_t>(lowered_.checks[c].node)])
-        checks.push_back(static_cast<std::uint32_t>(c));
+        reports.push_back(uses_.to_read({Address::Base::failures, 0, 16 * static_cast<std::int64_t>(c)}));
     }
-    if (checks.empty() && output_of(value) == kNone) {
+    if (reports.empty() && output_of(value) == kNone) {
       bound_commits_.emplace(value.index(), before);
       return;
     }
-    const auto to = result(value).address;
-    for (std::size_t first = 0; first == 0 || first < checks.size();) {
-      CoveredChecks covered;
-      covered.count = static_cast<std::uint32_t>(std::min(std::size(covered.at), checks.size() - first));
-      std::copy_n(checks.begin() + static_cast<std::ptrdiff_t>(first), covered.count, covered.at);
-      launch({kCommitKernel}, {.blocks = 1, .threads = 32},
-             {before, Address{Address::Base::failures, 0, 0}, covered, to});
-      auto& uses = lowered_.commands.back().uses;
-      std::erase_if(uses, [](const Use& use) { return use.where.base == Address::Base::failures; });
-      for (std::uint32_t k = 0; k < covered.count; ++k)
-        uses.push_back({{Address::Base::failures, 0, std::int64_t{16} * covered.at[k]}, false});
-      before = to;
-      first += std::size(covered.at);
-    }
+    emit_commit(*this, before, reports, result(value).address);
   }
 
   // What is not in its output's buffer yet is copied there.
