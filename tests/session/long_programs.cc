@@ -224,6 +224,8 @@ std::vector<LongProgram> long_programs() {
   return all;
 }
 
-std::vector<std::string> instant_ops() { return {"constant", "scalar", "reshape", "permute", "expand", "slice"}; }
+std::vector<std::string> instant_ops() {
+  return {"constant", "scalar", "reshape", "permute", "expand", "slice", "commit"};
+}
 
 }  // namespace burn::session

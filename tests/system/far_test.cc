@@ -115,15 +115,14 @@ TEST_P(FarAway, AnEpochWithItsCheckpointAndTheTestAtTheEndIsOneMore) {
   EXPECT_LE(proxy_.waits() - before, 4u) << "of three epochs; one more for a machine that is busy";
 }
 
-TEST_P(FarAway, ARecordComesWhileTheProgramGoesOn) {
+// All of its numbers are asked for at once, and waited for: a record that cannot be read takes the place of none.
+TEST_P(FarAway, ARecordIsOneRoundTrip) {
   const Device device = connected();
   const auto net = test::TinyNet::init(device);
   const auto before = proxy_.waits();
-  const Record first = net.into_record(), second = net.into_record();
-  const auto sum = (Tensor<1>::from_data({1, 2}, device) + 1).sum().into_scalar<float>();
-  EXPECT_EQ(sum, 5.0f);
-  EXPECT_EQ(first.size(), second.size());
-  EXPECT_LE(proxy_.waits() - before, 2u) << "of two records and a number; one more for a machine that is busy";
+  const Record record = net.into_record();
+  EXPECT_GT(record.size(), 1u);
+  EXPECT_LE(proxy_.waits() - before, 2u) << "one more for a machine that is busy";
 }
 
 TEST_P(FarAway, ToLeaveIsNone) {
