@@ -1,5 +1,9 @@
 #include "backends/cuda/output_places.h"
 
+#include <algorithm>
+
+#include "backends/plan/guards.h"
+
 namespace burn::backends::cuda {
 namespace {
 
@@ -73,6 +77,15 @@ void reuse_inputs(const ir::Program& program, const Timeline& timeline, std::spa
     output.reuses_input = i;
     taken[static_cast<std::size_t>(i)] = true;
   };
+  // What a Commit guards takes the place of what it replaces: parameters and moments then lie where they lay before,
+  // from step to step, and a graph with their addresses stays right.
+  for (const auto& kept : kept_outputs(program)) {
+    const bool is_in_place = std::ranges::any_of(timeline.in_place, [&](const auto& pair) {
+      return pair.first == kept.input &&
+             output_of[static_cast<std::size_t>(pair.second)] == static_cast<std::int32_t>(kept.output);
+    });
+    if (is_in_place) try_reuse(kept.output, kept.input, true);
+  }
   for (const auto& [input, value] : timeline.in_place) {
     const auto output = output_of[static_cast<std::size_t>(value)];
     if (output != kNone) try_reuse(static_cast<std::size_t>(output), input, true);

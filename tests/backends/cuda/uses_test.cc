@@ -91,6 +91,30 @@ TEST(CommandUses, OfEveryOpAreWrittenBeforeTheyAreRead) {
   EXPECT_GT(checked, 1000u);
 }
 
+// An update of a parameter and its moment by one kernel, which could write either over the other.
+TEST(OutputPlaces, OfGuardedValuesAreThoseOfWhatTheyReplace) {
+  ir::ProgramBuilder builder;
+  const ir::TensorType type{ir::DType::f32, {64, 64}};
+  const auto add = [&](const ir::Op& op, std::vector<ir::Ref> operands) { return *builder.add(op, operands); };
+  const auto call = [&](ir::PointwiseFn fn, std::vector<ir::Ref> operands) {
+    return add(ir::Pointwise{fn}, std::move(operands));
+  };
+  const auto param = builder.add_input(type), moment = builder.add_input(type), gradient = builder.add_input(type);
+  builder.donate(0);
+  builder.donate(1);
+  const auto ok = add(ir::Expand{{64, 64}}, {add(ir::Commit{}, {})});
+  const auto next_moment = call(ir::PointwiseFn::add, {moment, gradient});
+  const auto next_param = call(ir::PointwiseFn::sub, {param, next_moment});
+  const auto program = builder.finish({call(ir::PointwiseFn::select, {ok, next_param, param}),
+                                       call(ir::PointwiseFn::select, {ok, next_moment, moment})});
+  const auto device = cuda::Device::for_compiling("sm_90");
+  const auto lowered = lower(*device, program, true);
+  ASSERT_TRUE(lowered.has_value());
+  EXPECT_EQ(lowered->commands.size(), 1u) << "without a check the Commit is a word that the host sets";
+  EXPECT_EQ(lowered->outputs[0].reuses_input, 0);
+  EXPECT_EQ(lowered->outputs[1].reuses_input, 1);
+}
+
 // Programs with their memory: inputs, outputs (some of them in an input's place) and the arena apart from each other.
 cuda::RunMemory memory_for(const cuda::Lowered& lowered, const ir::Program& program) {
   cuda::RunMemory memory;
