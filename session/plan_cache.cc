@@ -80,7 +80,7 @@ void PlanCache::evict(const Plan* newest) {
   (void)drop_oldest(newest, [&] { return is_above(slack); });
 }
 
-// Those that were dropped, for who wants to let go of them outside the lock. Requires: mutex_ is held.
+// Those that were dropped, for callers that free them outside the lock. Requires: mutex_ is held.
 template <typename IsAbove>
 std::vector<PlanPtr> PlanCache::drop_oldest(const Plan* spared, const IsAbove& is_above) {
   std::vector<std::pair<Plan::Clock::time_point, Entries::iterator>> by_age;

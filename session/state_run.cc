@@ -264,7 +264,7 @@ Status SessionState::bind_inputs(const proto::Run& run, backends::RunArgs& args)
   return {};
 }
 
-// Copies of the donated inputs that somebody else holds as well: another output of the run that made them, or a read
+// Copies of the donated inputs that have other owners: another output of the run that made them, or a read
 // under way. Empty where there are none.
 Result<std::vector<backends::BufferPtr>> SessionState::unshared(const ir::Program& program,
                                                                 const backends::RunArgs& args) {

@@ -13,7 +13,8 @@ namespace burn::net {
 inline constexpr std::uint64_t kReserve = std::uint64_t{160} << 20, kReturningReserve = std::uint64_t{96} << 20;
 
 // False when no more than the reserve is left of an address space that is limited (ulimit -v): what is left is for
-// those who are there. Libraries that end the process where there is no memory, as gRPC does, are not to come to that.
+// the sessions that exist. Libraries that end the process where there is no memory, as gRPC does, are not to come to
+// that.
 bool has_memory_for_more(std::uint64_t reserve = kReserve);
 
 // Descriptors that may still be opened under the limit of this process.

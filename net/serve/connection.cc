@@ -160,7 +160,7 @@ void Connection::handshake(const proto::Body& body) {
     return known.ok() ? come_back(*hello->resume) : end(known);
   }
   if (!full_.ok()) {
-    const auto known = host_->authenticate(*hello);  // who is not let in is not to learn how many there are
+    const auto known = host_->authenticate(*hello);  // a client without a token does not learn how many there are
     return end(known.ok() ? full_ : known);
   }
   const auto& names = host_->devices();

@@ -357,7 +357,7 @@ TEST_P(EveryTransport, BeyondItsLimitAClientIsHeardInAPlaceForThoseThatComeBack)
   ASSERT_EQ(echo_.full().size(), 1u);
   EXPECT_EQ(echo_.full()[0].code(), StatusCode::resource_exhausted);
   EXPECT_NE(echo_.full()[0].message().find("at most"), std::string::npos) << echo_.full()[0].to_string();
-  // There is one such place, and who finds none is told so where the transport can.
+  // There is one such place, and a client that finds none is told so where the transport can.
   const auto third = net::connect_channel(listener_->url(), std::make_shared<Recorder>(), 5s);
   ASSERT_FALSE(third.ok());
   if (GetParam() != Transport::grpc && GetParam() != Transport::grpc_unix) {

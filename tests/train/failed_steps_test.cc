@@ -247,7 +247,7 @@ TEST_F(FailedSteps, MayBeThoseOfAMatrixWithoutAnAnswer) {
   EXPECT_EQ(step(good), "no error");
 }
 
-// A value of another loop that failed is nobody else's: a running sum that was poisoned once stays so, and the steps
+// A value of another loop that failed concerns no other: a running sum that was poisoned once stays so, and the steps
 // that are recorded in the same programs go on.
 TEST_F(FailedSteps, OfABatchDoNotStopTheOthersThroughASumOfLosses) {
   device.seed(11);

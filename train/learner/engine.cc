@@ -175,7 +175,7 @@ bool Engine::train_epoch() {
     stopped = accumulated_ == 0 && options_.interrupter.should_stop();
   }
   if (accumulated_ > 0) apply_gradients();
-  stream_ = device_.state()->sent_random_state();  // before batches that nobody takes are thrown away
+  stream_ = device_.state()->sent_random_state();  // before batches that are not used are dropped
   work_.end();
   pass.all_sent();
   if (stopped) pass.finish();
