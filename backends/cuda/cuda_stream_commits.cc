@@ -1,5 +1,4 @@
 // What a run is given besides its buffers: numbers, and for each Commit whether the inputs that it covers are there.
-// And what is left of a run that ends early.
 #include <set>
 
 #include "backends/cuda/cuda_stream.h"
