@@ -18,8 +18,7 @@ std::vector<Failure> spread(const ir::Program& program, std::span<const Failure>
   const auto commits = compile::find_commits(program);
   for (const auto& node : program.nodes) {
     Failure why;
-    const bool is_guarded = compile::guard_of(program, node, commits) >= 0;  // what is not there is kept
-    for (const auto ref : program.operands_of(node).subspan(is_guarded ? 2 : 0)) {
+    for (const auto ref : compile::operands_it_fails_by(program, node, commits)) {
       const auto k = static_cast<std::size_t>(ref.index());
       why = ref.is_input() ? inputs[k] : values[k];
       if (why) break;

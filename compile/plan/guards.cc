@@ -44,6 +44,12 @@ std::int32_t guard_of(const ir::Program& program, const ir::Node& node, const st
   return condition.is_input() ? -1 : commits[at(condition)];
 }
 
+std::span<const ir::Ref> operands_it_fails_by(const ir::Program& program, const ir::Node& node,
+                                              const std::vector<std::int32_t>& commits) {
+  const auto operands = program.operands_of(node);
+  return guard_of(program, node, commits) >= 0 ? operands.subspan(2, 1) : operands;
+}
+
 std::vector<Coverage> find_coverage(const ir::Program& program) {
   std::vector<Coverage> all;
   for (std::size_t n = 0; n < program.nodes.size(); ++n) {
@@ -64,10 +70,8 @@ std::vector<Coverage> find_coverage(const ir::Program& program) {
   for (auto& coverage : all) {
     for (std::size_t n = program.nodes.size(); n-- > 0;) {  // readers before what they read
       const auto& node = program.nodes[n];
-      const auto operands = program.operands_of(node);
-      const auto guard = guard_of(program, node, commits);
-      if (guard == coverage.commit) mark(coverage, operands.first(2));
-      if (coverage.nodes[n]) mark(coverage, guard >= 0 ? operands.subspan(2, 1) : operands);
+      if (guard_of(program, node, commits) == coverage.commit) mark(coverage, program.operands_of(node).first(2));
+      if (coverage.nodes[n]) mark(coverage, operands_it_fails_by(program, node, commits));
     }
     coverage.nodes[static_cast<std::size_t>(coverage.commit)] = false;
   }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "ir/program.h"
@@ -19,6 +20,11 @@ std::int32_t guard_of(const ir::Program& program, const ir::Node& node, const st
 // The Commit that guards the rows which a Scatter writes: where it is false, they are those that the table has. -1:
 // none.
 std::int32_t guard_of_rows(const ir::Program& program, const ir::Node& node, const std::vector<std::int32_t>& commits);
+
+// The operands that a node's results fail by: of a select that a Commit guards the old value alone, which stands where
+// anything else is missing; of others all.
+std::span<const ir::Ref> operands_it_fails_by(const ir::Program& program, const ir::Node& node,
+                                              const std::vector<std::int32_t>& commits);
 
 inline bool is_select(const ir::Node& node) {
   const auto* function = std::get_if<ir::Pointwise>(&node.op);

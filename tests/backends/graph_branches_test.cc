@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "tests/backends/random_program.h"
 #include "tests/backends/test_device.h"
-#include "tests/backends/training_step.h"
+#include "tests/compile/training_step.h"
 
 namespace burn::testing {
 namespace {

@@ -1,4 +1,4 @@
-// Sort and TopK: elements as whole numbers that sort alike (isa/order_loops.h), each with its index, so that what is
+// Sort and TopK: elements as whole numbers that sort alike (simd/order_loops.h), each with its index, so that what is
 // equal stays in order. Lines are sorted digit by digit, short ones by comparison; a few of many are selected by a
 // bound that becomes tighter on the way.
 #include <algorithm>

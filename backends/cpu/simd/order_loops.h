@@ -1,4 +1,4 @@
-// Numbers as whole ones that sort alike. Compiled by cpu/isa/foreach.h.
+// Numbers as whole ones that sort alike. Compiled by cpu/simd/foreach.h.
 
 namespace burn::backends::cpu::BURN_ISA {
 namespace {

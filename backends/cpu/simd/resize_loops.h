@@ -1,4 +1,4 @@
-// Inner loops of interpolation. Compiled by cpu/isa/foreach.h.
+// Inner loops of interpolation. Compiled by cpu/simd/foreach.h.
 
 namespace burn::backends::cpu::BURN_ISA {
 namespace {

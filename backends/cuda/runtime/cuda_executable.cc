@@ -65,9 +65,7 @@ void CudaExecutable::find_dependencies() {
   const auto commits = compile::find_commits(program_);
   for (const auto& node : program_.nodes) {
     const auto made = row(node.first_value);
-    auto operands = program_.operands_of(node);
-    if (compile::guard_of(program_, node, commits) >= 0) operands = operands.subspan(2, 1);
-    for (const auto ref : operands) {
+    for (const auto ref : compile::operands_it_fails_by(program_, node, commits)) {
       const auto k = static_cast<std::size_t>(ref.index());
       if (ref.is_input())
         made[static_cast<std::ptrdiff_t>(k / 64)] |= bit(k);

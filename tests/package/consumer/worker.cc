@@ -2,8 +2,8 @@
 #include <cstdlib>
 #include <iostream>
 
-#include <burn/backends/plan/decompose.h>
 #include <burn/backends/registry.h>
+#include <burn/compile/rewrite/decompose.h>
 #include <burn/server/server.h>
 
 using namespace burn;

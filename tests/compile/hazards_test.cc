@@ -1,5 +1,7 @@
 // What waits for what in a graph: every order that it allows does what the program's order does. The device is
 // simulated: memory in which each byte knows what wrote it.
+#include "compile/lower/hazards.h"
+
 #include <algorithm>
 #include <numeric>
 #include <random>
@@ -8,12 +10,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "compile/lower/hazards.h"
 #include "compile/plan/arena.h"
 #include "compile/plan/plan.h"
 #include "compile/plan/views.h"
 #include "compile/rewrite/simplify.h"
-#include "tests/backends/training_step.h"
+#include "tests/compile/training_step.h"
 
 namespace burn::testing {
 namespace {
