@@ -13,9 +13,6 @@ using google::protobuf::Arena;
 using google::protobuf::MessageLite;
 using google::protobuf::RepeatedField;
 
-constexpr std::size_t kMaxRunBytes = 28 * kMaxIds + 1024;        // three lists: 10 bytes an id, 8 a scalar
-constexpr std::size_t kMaxWelcomeBytes = std::size_t{16} << 20;  // lists uploads; of a server
-constexpr std::size_t kMaxSmallBytes = std::size_t{64} << 10;    // what has no lists
 constexpr int kMaxDevices = 256;
 
 template <typename Message>
@@ -246,6 +243,11 @@ Result<Body> from_wire(const v1::Data& data) {
 
 Result<Body> from_wire(const v1::Done& done) { return Body{Done{done.request(), from_wire(done.status())}}; }
 
+// Not here: read_define() reads it.
+Result<Body> from_wire(const v1::DefineProgram& /*define*/) {
+  return unimplemented("a define is read by read_define()");
+}
+
 template <typename Message>
 Result<Body> read_as(std::string_view bytes) {
   alignas(8) char first[kArenaBytes];
@@ -274,37 +276,12 @@ Status too_large(std::size_t bytes, std::size_t limit) {
 }
 
 Result<Body> read_body(int field, std::string_view bytes) {
-  const bool is_list = field == v1::Envelope::kRunFieldNumber || field == v1::Envelope::kReleaseFieldNumber;
-  const bool is_welcome = field == v1::Envelope::kWelcomeFieldNumber;
-  const auto limit = is_list ? kMaxRunBytes : is_welcome ? kMaxWelcomeBytes : kMaxSmallBytes;
-  if (bytes.size() > limit) return too_large(bytes.size(), limit);
   switch (field) {
-    case v1::Envelope::kHelloFieldNumber:
-      return read_as<v1::Hello>(bytes);
-    case v1::Envelope::kRunFieldNumber:
-      return read_as<v1::Run>(bytes);
-    case v1::Envelope::kWriteFieldNumber:
-      return read_as<v1::Write>(bytes);
-    case v1::Envelope::kChunkFieldNumber:
-      return read_as<v1::Chunk>(bytes);
-    case v1::Envelope::kReadFieldNumber:
-      return read_as<v1::Read>(bytes);
-    case v1::Envelope::kReleaseFieldNumber:
-      return read_as<v1::Release>(bytes);
-    case v1::Envelope::kSyncFieldNumber:
-      return read_as<v1::Sync>(bytes);
-    case v1::Envelope::kCreditFieldNumber:
-      return read_as<v1::Credit>(bytes);
-    case v1::Envelope::kCloseFieldNumber:
-      return read_as<v1::Close>(bytes);
-    case v1::Envelope::kWelcomeFieldNumber:
-      return read_as<v1::Welcome>(bytes);
-    case v1::Envelope::kAckFieldNumber:
-      return read_as<v1::Ack>(bytes);
-    case v1::Envelope::kDataFieldNumber:
-      return read_as<v1::Data>(bytes);
-    case v1::Envelope::kDoneFieldNumber:
-      return read_as<v1::Done>(bytes);
+#define BURN_VERB(Body, Message, name, field, ...) \
+  case field:                                      \
+    return read_as<v1::Message>(bytes);
+#include "proto/verbs.def"
+#undef BURN_VERB
   }
   return unimplemented(fmt::format("a frame of kind {} is not known here", field));
 }

@@ -160,8 +160,18 @@ struct Done {
   friend bool operator==(const Done&, const Done&) = default;
 };
 
-using Body = std::variant<Hello, DefineProgram, RunProgram, Write, Chunk, Read, Release, Sync, Credit, Close, Welcome,
-                          Ack, Data, Done>;
+namespace verb {
+struct None {};
+template <typename First, typename... Kinds>
+using Variant = std::variant<Kinds...>;  // the first is there for the commas of the list
+}  // namespace verb
+
+// One of each verb, in the order of proto/verbs.def.
+using Body = verb::Variant<verb::None
+#define BURN_VERB(Body, ...) , Body
+#include "proto/verbs.def"
+#undef BURN_VERB
+                           >;
 
 struct Frame {
   std::uint64_t seq = 0;  // of ordered client frames; 0 for the others

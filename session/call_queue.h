@@ -40,7 +40,7 @@ class CallQueue {
   template <typename Body>
   void look_ahead(std::size_t most, const Body& body) {
     for (; looked_at_ < std::min(most, calls_.size()); ++looked_at_) {
-      if (const auto* run = std::get_if<proto::Run>(&calls_[looked_at_])) body(run->program);
+      if (const auto* call = std::get_if<proto::RunProgram>(&calls_[looked_at_])) body(call->run.program);
     }
   }
 

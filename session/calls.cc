@@ -1,5 +1,7 @@
 #include "session/calls.h"
 
+#include <vector>
+
 #include "base/overloaded.h"
 
 namespace burn::session {
@@ -19,17 +21,16 @@ std::uint64_t written_by(const Call& call) {
 
 std::uint64_t held_by(const Call& call) {
   return sizeof(Call) +
-         std::visit(Overloaded{
-                        [](const DefineCall& define) { return bytes_of(define.forget); },
-                        [](const EncodedCall& define) { return define.program.size() + bytes_of(define.forget); },
-                        [](const InvalidCall& invalid) { return bytes_of(invalid.forget); },
-                        [](const proto::Run& run) {
-                          return bytes_of(run.inputs) + bytes_of(run.scalars) + bytes_of(run.release);
-                        },
-                        [](const ReleaseCall& release) { return bytes_of(release.ids); },
-                        [](const auto&) { return std::uint64_t{0}; },
-                    },
-                    call);
+         std::visit(
+             Overloaded{
+                 [](const DefineCall& call) { return call.define.encoded.size() + bytes_of(call.define.forget); },
+                 [](const proto::RunProgram& call) {
+                   return bytes_of(call.run.inputs) + bytes_of(call.run.scalars) + bytes_of(call.run.release);
+                 },
+                 [](const proto::Release& release) { return bytes_of(release.ids); },
+                 [](const auto&) { return std::uint64_t{0}; },
+             },
+             call);
 }
 
 }  // namespace burn::session

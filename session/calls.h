@@ -3,48 +3,32 @@
 
 #include <cstdint>
 #include <memory>
-#include <variant>
-#include <vector>
+#include <optional>
 
 #include "proto/message.h"
+#include "proto/verbs.h"
 #include "session/budget.h"
 #include "session/preparation.h"
 #include "session/upload.h"
 
 namespace burn::session {
 
+// A define, and what is prepared ahead of its turn. Of a program as it came off the wire only `encoded` is there: it is
+// read when its turn comes.
 struct DefineCall {
-  proto::ProgramId id;
-  std::shared_ptr<const ir::Program> program;
-  std::vector<proto::ProgramId> forget;
+  proto::DefineProgram define;
   PreparationHolder ahead = {};
 };
-// A program as it came: it is read when its turn comes.
-struct EncodedCall {
-  proto::ProgramId id;
-  SharedBytes program;
-  std::vector<proto::ProgramId> forget;
-  PreparationHolder ahead = {};
-};
-struct InvalidCall {
-  proto::ProgramId id;
-  std::size_t output_count;
-  Status why;
-  std::vector<proto::ProgramId> forget;
-};
+// A write: of the whole tensor, or of one that comes in parts.
 struct WriteCall {
+  struct Parts {
+    std::shared_ptr<StagedUpload> upload;
+    Budget::Share share;
+    Status failed;  // why there is no upload
+  };
   proto::TensorId id;
-  proto::HostTensor tensor;
-};
-struct UploadCall {
-  proto::TensorId id;
-  ir::TensorType type;
-  std::shared_ptr<StagedUpload> upload;
-  Budget::Share share;
-  Status failed;
-};
-struct ReleaseCall {
-  std::vector<proto::TensorId> ids;
+  proto::HostTensor tensor;  // without bytes if it comes in parts
+  std::optional<Parts> parts = {};
 };
 struct ReadCall {
   proto::TensorId id;
@@ -53,8 +37,31 @@ struct ReadCall {
 struct SyncCall {
   proto::Session::SyncCallback done;
 };
-using Call = std::variant<DefineCall, EncodedCall, InvalidCall, proto::Run, WriteCall, UploadCall, ReleaseCall,
-                          ReadCall, SyncCall>;
+
+// What waits of an ordered verb (proto/verbs.def): its message, unless one of the above stands for it.
+template <typename Verb>
+struct CallFor {
+  using Type = Verb;
+};
+template <>
+struct CallFor<proto::DefineProgram> {
+  using Type = DefineCall;
+};
+template <>
+struct CallFor<proto::Write> {
+  using Type = WriteCall;
+};
+template <>
+struct CallFor<proto::Read> {
+  using Type = ReadCall;
+};
+template <>
+struct CallFor<proto::Sync> {
+  using Type = SyncCall;
+};
+template <typename Verb>
+using CallOf = typename CallFor<Verb>::Type;
+using Call = proto::OrderedVariant<CallOf>;
 
 // Bytes of a tensor to be written; of these a session bounds how many wait, on their own account.
 std::uint64_t written_by(const Call& call);

@@ -73,20 +73,23 @@ class QueuedSession final : public LocalSession {
 
   Status define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
                 std::vector<proto::ProgramId> forget) override {
-    return enqueue(DefineCall{id, std::move(program), std::move(forget)});
+    if (!program) return define_invalid(id, 0, invalid_argument("there is no program"), std::move(forget));
+    return enqueue(DefineCall{{id, std::move(program), std::move(forget)}});
   }
   Status define_encoded(proto::ProgramId id, SharedBytes program, std::vector<proto::ProgramId> forget) override {
-    return enqueue(EncodedCall{id, std::move(program), std::move(forget)});
+    return enqueue(DefineCall{{.id = id, .forget = std::move(forget), .encoded = std::move(program)}});
   }
   Status define_invalid(proto::ProgramId id, std::size_t output_count, Status why,
                         std::vector<proto::ProgramId> forget) override {
-    return enqueue(InvalidCall{id, output_count, std::move(why), std::move(forget)});
+    if (why.ok()) why = invalid_argument("there is no program");
+    return enqueue(
+        DefineCall{{.id = id, .forget = std::move(forget), .invalid = std::move(why), .output_count = output_count}});
   }
-  Status run(proto::Run run) override { return enqueue(std::move(run)); }
+  Status run(proto::Run run) override { return enqueue(proto::RunProgram{std::move(run)}); }
   Status write(proto::TensorId id, proto::HostTensor tensor) override {
     return enqueue(WriteCall{id, std::move(tensor)});
   }
-  Status release(std::vector<proto::TensorId> ids) override { return enqueue(ReleaseCall{std::move(ids)}); }
+  Status release(std::vector<proto::TensorId> ids) override { return enqueue(proto::Release{std::move(ids)}); }
 
   void read(proto::TensorId id, ReadCallback done) override {
     Call call{ReadCall{id, std::move(done)}};
@@ -98,10 +101,10 @@ class QueuedSession final : public LocalSession {
   }
 
   Result<std::unique_ptr<Upload>> begin_upload(proto::TensorId id, const ir::TensorType& type) override {
-    UploadCall call{id, type, nullptr, {}, {}};
-    call.failed = receive(call);
-    auto upload = call.upload;
-    const auto failed = call.failed;
+    WriteCall call{id, {type, {}}, WriteCall::Parts{}};
+    call.parts->failed = receive(call);
+    auto upload = call.parts->upload;
+    const auto failed = call.parts->failed;
     BURN_RETURN_IF_ERROR(enqueue(std::move(call)));
     BURN_RETURN_IF_ERROR(failed);
     return std::unique_ptr<Upload>{std::make_unique<UploadHandle>(std::move(upload))};
@@ -187,9 +190,10 @@ class QueuedSession final : public LocalSession {
       return {};
     }
     if (auto status = calls_.admit(call); !status.ok()) {
-      const auto* write = std::get_if<WriteCall>(&call);
+      auto* write = std::get_if<WriteCall>(&call);
       if (!write) return status;
-      call = UploadCall{write->id, write->tensor.type, nullptr, {}, std::move(status)};  // it fails alone
+      write->tensor.bytes = {};  // it fails alone
+      write->parts.emplace(nullptr, Budget::Share{}, std::move(status));
       calls_.admit_small(call);
     }
     if ((executing_ || !calls_.empty()) && calls_.size() < kPreparedCalls) prepare_ahead(call, state_);
@@ -211,14 +215,15 @@ class QueuedSession final : public LocalSession {
   }
 
   // Room for the tensor, in the budget and in memory.
-  Status receive(UploadCall& call) {
-    const auto bytes = call.type.num_bytes();
+  Status receive(WriteCall& call) {
+    const auto& type = call.tensor.type;
+    const auto bytes = type.num_bytes();
     if (bytes > info_.max_tensor_bytes) {
       return resource_exhausted(fmt::format("tensor {}: {} has {} bytes, at most {} may be", call.id,
-                                            ir::to_string(call.type), bytes, info_.max_tensor_bytes));
+                                            ir::to_string(type), bytes, info_.max_tensor_bytes));
     }
-    BURN_TRY(call.share, budget_->take(bytes));
-    BURN_TRY(call.upload, StagedUpload::create(signal_, worker_->backend(), bytes));
+    BURN_TRY(call.parts->share, budget_->take(bytes));
+    BURN_TRY(call.parts->upload, StagedUpload::create(signal_, worker_->backend(), bytes));
     return {};
   }
 
@@ -331,8 +336,8 @@ class QueuedSession final : public LocalSession {
   }
 
   void perform(Call& call) {
-    if (std::holds_alternative<DefineCall>(call) || std::holds_alternative<EncodedCall>(call)) ++programs_;
-    if (std::holds_alternative<proto::Run>(call)) ++runs_;
+    if (const auto* define = std::get_if<DefineCall>(&call); define && define->define.invalid.ok()) ++programs_;
+    if (std::holds_alternative<proto::RunProgram>(call)) ++runs_;
     stream_.wait_for_device();
     perform_call(call, state_, stream_);
   }

@@ -67,19 +67,13 @@ void SessionState::poison_range(proto::TensorId first, std::uint64_t count, cons
 
 // --- programs --------------------------------------------------------------------------------------------------------
 
-void SessionState::define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
-                          std::span<const proto::ProgramId> forget, std::optional<PreparedProgram> ahead) {
-  stream_.note(guarded([&] { return programs_.define(id, std::move(program), forget, std::move(ahead)); }));
-}
-
-void SessionState::define_encoded(proto::ProgramId id, const SharedBytes& program,
-                                  std::span<const proto::ProgramId> forget, std::optional<PreparedProgram> ahead) {
-  stream_.note(guarded([&] { return programs_.define_encoded(id, program, forget, std::move(ahead)); }));
-}
-
-void SessionState::define_invalid(proto::ProgramId id, std::size_t output_count, const Status& why,
-                                  std::span<const proto::ProgramId> forget) {
-  stream_.note(guarded([&] { return programs_.define_invalid(id, output_count, why, forget); }));
+void SessionState::define(proto::DefineProgram& define, std::optional<PreparedProgram> ahead) {
+  stream_.note(guarded([&] {
+    const auto& [id, program, forget, invalid, output_count, encoded] = define;
+    if (!invalid.ok()) return programs_.define_invalid(id, output_count, invalid, forget);
+    if (!program) return programs_.define_encoded(id, encoded, forget, std::move(ahead));
+    return programs_.define(id, program, forget, std::move(ahead));
+  }));
 }
 
 // --- tensors ---------------------------------------------------------------------------------------------------------
@@ -108,8 +102,8 @@ Result<SessionState::Tensor> SessionState::make(proto::TensorId id, const proto:
   return Tensor{tensor.type, std::move(share), std::move(buffer)};
 }
 
-void SessionState::begin_upload(proto::TensorId id, const ir::TensorType& type, std::shared_ptr<StagedUpload> upload,
-                                Budget::Share share, Status failed) {
+void SessionState::begin_upload(proto::TensorId id, const ir::TensorType& type, WriteCall::Parts parts) {
+  auto& [upload, share, failed] = parts;
   const bool is_new = !is_known(id);
   if (failed.ok()) failed = is_new ? check_room(1) : in_use(id);
   if (failed.ok()) {

@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "session/budget.h"
+#include "session/calls.h"
 #include "session/local_session.h"
 #include "session/poison.h"
 #include "session/programs.h"
@@ -25,10 +26,7 @@ class SessionState {
   SessionState(std::shared_ptr<Worker> worker, const Quotas& quotas, std::shared_ptr<Budget> budget,
                SessionStream& stream);
 
-  void define(proto::ProgramId id, std::shared_ptr<const ir::Program> program, std::span<const proto::ProgramId> forget,
-              std::optional<PreparedProgram> ahead = {});
-  void define_encoded(proto::ProgramId id, const SharedBytes& program, std::span<const proto::ProgramId> forget,
-                      std::optional<PreparedProgram> ahead = {});
+  void define(proto::DefineProgram& define, std::optional<PreparedProgram> ahead);
   // What a definition will need, ahead of its turn, on any thread; nothing: its turn will tell why.
   std::optional<PreparedProgram> prepare(const std::shared_ptr<const ir::Program>& program) const {
     return programs_.prepare(program);
@@ -38,13 +36,9 @@ class SessionState {
   void prepare_run(proto::ProgramId id) {
     if (auto* program = programs_.find(id)) programs_.prepare_plan(*program);
   }
-  void define_invalid(proto::ProgramId id, std::size_t output_count, const Status& why,
-                      std::span<const proto::ProgramId> forget);
   void run(const proto::Run& run);
   void write(proto::TensorId id, const proto::HostTensor& tensor);
-  // `failed`: why there is no upload.
-  void begin_upload(proto::TensorId id, const ir::TensorType& type, std::shared_ptr<StagedUpload> upload,
-                    Budget::Share share, Status failed);
+  void begin_upload(proto::TensorId id, const ir::TensorType& type, WriteCall::Parts parts);
   void release(std::span<const proto::TensorId> ids);
   void read(proto::TensorId id, proto::Session::ReadCallback done);
 

@@ -7,6 +7,7 @@
 // is room.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -26,6 +27,7 @@
 #include "net/remote/upload_queue.h"
 #include "net/remote/watchdog.h"
 #include "proto/channel.h"
+#include "proto/verbs.h"
 
 namespace burn::net {
 
@@ -98,6 +100,8 @@ class Conversation final : public proto::ChannelHandler,
   Status go_on(const proto::Welcome& welcome);
   Status on_close(const Status& why);
   Status on_ack(std::uint64_t seq);
+  Status on_answer(Result<Completion> completion, std::size_t bytes);
+  Status on_credit(const proto::Credit& credit);
   Status on_chunk(const proto::Chunk& chunk, std::span<const std::byte> bytes);
   Status complete(Result<Completion> completion);
   void confirm(std::uint64_t bytes, bool at_once);
@@ -154,7 +158,7 @@ class Conversation final : public proto::ChannelHandler,
   UploadQueue uploads_;
   std::deque<std::pair<std::uint64_t, std::uint64_t>> unexecuted_;  // the seq and bytes of uploads not acknowledged
   std::uint64_t unexecuted_bytes_ = 0;
-  std::uint64_t last_question_ = 0, last_work_ = 0;  // the seq of: work is all but releases
+  std::uint64_t last_question_ = 0, last_work_ = 0;  // the seq of: work is what close() waits for (Verb::is_awaited)
   Clock::time_point hello_at_;
   std::size_t greeting_bytes_ = 0;  // of the hello that a transport has asked for
   // What is to be sent on a channel whose transport has greeted, and which we are not yet given.
@@ -182,7 +186,8 @@ class Conversation final : public proto::ChannelHandler,
 
   struct {
     std::atomic<std::uint64_t> frames_sent = 0, bytes_sent = 0, frames_received = 0, bytes_received = 0;
-    std::atomic<std::uint64_t> programs_sent = 0, runs_sent = 0, resumes = 0, frames_resent = 0;
+    std::atomic<std::uint64_t> resumes = 0, frames_resent = 0;
+    std::array<std::atomic<std::uint64_t>, proto::kVerbs.size()> sent = {};  // ordered frames by verb, each once
   } counts_;
 };
 

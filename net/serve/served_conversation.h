@@ -82,16 +82,7 @@ class ServedConversation {
 
  private:
   Status take_turn(const proto::Frame& frame, bool* is_duplicate);
-  Status perform(proto::Frame& frame, proto::DefineProgram& define);
-  Status perform(proto::Frame& frame, proto::RunProgram& run);
-  Status perform(proto::Frame& frame, proto::Write& write);
-  Status perform(proto::Frame& frame, proto::Chunk& chunk);
-  Status perform(proto::Frame& frame, proto::Read& read);
-  Status perform(proto::Frame& frame, proto::Release& release);
-  Status perform(proto::Frame& frame, proto::Sync& sync);
-  Status perform(proto::Frame& frame, proto::Credit& credit);
-  template <typename Other>  // what only a server sends, a second Hello, and Close, which is the connection's
-  Status perform(proto::Frame& frame, Other& other);
+  struct Handler;  // of a frame: what is done for each verb
 
   void answer(std::uint64_t request, Result<proto::HostTensor> tensor);
   void acknowledge(std::uint64_t executed);

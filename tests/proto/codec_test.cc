@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "ir/catalogue.h"
 #include "proto/burn.pb.h"
+#include "proto/verbs.h"
 #include "tests/ir/samples.h"
 #include "tests/proto/frames.h"
 
@@ -176,6 +178,7 @@ TEST(Codec, GeneratedCodeWritesAFrame) {
     SCOPED_TRACE(name);
     v1::Frame message;
     ASSERT_TRUE(message.ParseFromString(to_string(encode(frame))));
+    EXPECT_EQ(static_cast<int>(message.header().body_case()), verb_of(frame.body).field);
     EXPECT_EQ(message.SerializeAsString(), to_string(encode(frame)));
   }
 }
@@ -214,6 +217,27 @@ TEST(Codec, UnknownStatusCodesBecomeUnknown) {
   frame.mutable_header()->mutable_close()->mutable_status()->set_code(4711);
   const auto back = value_or_throw(decode(shared(frame.SerializeAsString())));
   EXPECT_EQ(std::get<Close>(back.body).status.code(), StatusCode::unknown);
+}
+
+TEST(Verbs, EveryOneHasASampleAndARowUnderItsField) {
+  std::set<std::string_view> seen;
+  for (const auto& [name, frame] : sample_frames()) {
+    const auto& verb = verb_of(frame.body);
+    EXPECT_EQ(verb_at(verb.field), &verb);
+    EXPECT_EQ(&kVerbs[frame.body.index()], &verb);
+    seen.insert(verb.name);
+  }
+  EXPECT_EQ(seen.size(), kVerbs.size());
+  EXPECT_EQ(verb_at(1), nullptr);
+  EXPECT_EQ(verb_at(kVerbs.back().field + 1), nullptr);
+  EXPECT_EQ(verb_at(-1), nullptr);
+}
+
+TEST(Verbs, WhatIsOrderedComesFromAClientAlone) {
+  for (const auto& verb : kVerbs) {
+    EXPECT_TRUE(verb.turn != Turn::ordered || verb.sender == Sender::client) << verb.name;
+    EXPECT_TRUE(!verb.is_awaited || verb.turn == Turn::ordered) << verb.name;
+  }
 }
 
 TEST(Message, OrderedFramesAreThoseThatChangeOrReadState) {
