@@ -107,6 +107,12 @@ struct Sync {
   friend bool operator==(const Sync&, const Sync&) = default;
 };
 
+// What is used; answered by a StatsReport, beside the queue.
+struct Stats {
+  std::uint64_t request = 0;
+  friend bool operator==(const Stats&, const Stats&) = default;
+};
+
 // The sender of the Chunks may have this many more bytes under way. Both directions.
 struct Credit {
   std::uint64_t bytes = 0;
@@ -137,6 +143,7 @@ struct Welcome {
   std::uint32_t lease_seconds = 0;  // how long the session outlives a connection
   std::string secret = {};          // to resume it with
   std::optional<Resumed> resumed = {};
+  std::uint64_t extensions = 0;  // bit k: the server takes the verb with field number k (kExtensions of proto/verbs.h)
   friend bool operator==(const Welcome&, const Welcome&) = default;
 };
 
@@ -158,6 +165,14 @@ struct Done {
   std::uint64_t request = 0;
   Status status;
   friend bool operator==(const Done&, const Done&) = default;
+};
+
+// The answer to Stats; `status`: why there are no numbers.
+struct StatsReport {
+  std::uint64_t request = 0;
+  Status status;
+  SessionStats stats;
+  friend bool operator==(const StatsReport&, const StatsReport&) = default;
 };
 
 namespace verb {

@@ -47,12 +47,12 @@ class ServedSession : public Session {
   // close() without waiting: the executor stops after the call it is at and frees everything. From any thread.
   virtual void begin_close() = 0;
 
-  struct Stats {
-    std::uint64_t programs = 0, runs = 0;
-    std::uint64_t bytes = 0, peak_bytes = 0;  // of tensors, as their types say
-    std::uint64_t host_bytes = 0;             // of calls that wait, programs with their plans, and tables
-  };
-  virtual Stats stats() const = 0;
+  // What is known at once, from any thread; also of a session that is closed.
+  virtual SessionStats stats() const = 0;
+  void stats(StatsCallback done) override {
+    auto health = this->health();
+    health.ok() ? done(stats()) : done(std::move(health));
+  }
 };
 
 }  // namespace burn::proto

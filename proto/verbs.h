@@ -34,7 +34,7 @@ struct Verb {
   Turn turn = Turn::beside;
   bool is_awaited = false;    // by a client that closes
   std::size_t max_bytes = 0;  // of the encoded body: what protobuf makes of a hostile one is a small multiple of it
-  bool is_announced = false;  // sent only to servers that say they know it
+  bool is_announced = false;  // from a client only to a server that says it knows it
 
   constexpr bool is_from_client() const { return sender != Sender::server; }
   constexpr bool is_from_server() const { return sender != Sender::client; }
@@ -89,7 +89,7 @@ constexpr const Verb* verb_at(int field) {
 inline constexpr std::uint64_t kExtensions = [] {
   std::uint64_t bits = 0;
   for (const auto& verb : kVerbs)
-    if (verb.is_announced) bits |= std::uint64_t{1} << verb.field;
+    if (verb.is_announced && verb.is_from_client()) bits |= std::uint64_t{1} << verb.field;
   return bits;
 }();
 

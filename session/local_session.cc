@@ -115,7 +115,28 @@ class QueuedSession final : public LocalSession {
     progress_ = std::move(callback);
   }
 
-  Stats stats() const override { return {programs_, runs_, budget_->in_use(), budget_->peak(), budget_->host()}; }
+  using LocalSession::stats;
+  proto::SessionStats stats() const override {
+    const auto seconds = [](std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); };
+    const auto device = worker_->stats();
+    const std::lock_guard lock{mutex_};
+    return {.session = {.memory_in_use = budget_->in_use(),
+                        .memory_peak = budget_->peak(),
+                        .memory_reserved = budget_->in_use() + budget_->host(),
+                        .memory_limit = budget_->limit(),
+                        .host_bytes = budget_->host(),
+                        .runs = runs_,
+                        .busy_seconds = seconds(state_.busy())},
+            .device = {.memory_in_use = device.memory_in_use,
+                       .memory_peak = device.memory_peak,
+                       .memory_reserved = device.memory_reserved,
+                       .memory_limit = device.memory_limit,
+                       .host_bytes = device.host_bytes,
+                       .runs = device.runs,
+                       .busy_seconds = seconds(device.busy)},
+            .programs = programs_,
+            .queued = calls_.size()};
+  }
 
   void pause() override {
     if (execution_ == Execution::by_quick_callers) return;  // a server's, which may be waiting for its client

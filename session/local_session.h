@@ -59,7 +59,9 @@ class Worker {
   struct Stats {
     std::uint64_t plans = 0, plan_bytes = 0, plan_hits = 0, plan_misses = 0;
     std::uint64_t runs = 0, sessions = 0;
-    std::uint64_t memory_limit = 0, memory_in_use = 0, memory_reserved = 0;  // of the device, all sessions' buffers
+    // Of the device, all sessions' buffers.
+    std::uint64_t memory_limit = 0, memory_in_use = 0, memory_reserved = 0, memory_peak = 0;
+    std::chrono::nanoseconds busy{0};    // all sessions' executors, compiling and running programs
     std::uint64_t host_bytes = 0;        // counted beside buffers: calls that wait, programs, plans, tables
     std::uint64_t runs_interrupted = 0;  // by their session's end or for their time
     // Of these in all of the process (backends/apart.h): those that still compute, and how many have been left so.
@@ -71,6 +73,7 @@ class Worker {
   // For sessions: what stats() counts.
   virtual void count_session(int change) = 0;
   virtual void count_run() = 0;
+  virtual void count_busy(std::chrono::nanoseconds time) = 0;
   virtual void count_interrupted_run() = 0;
   virtual void count_refused_program() = 0;
 };

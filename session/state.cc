@@ -68,12 +68,19 @@ void SessionState::poison_range(proto::TensorId first, std::uint64_t count, cons
 // --- programs --------------------------------------------------------------------------------------------------------
 
 void SessionState::define(proto::DefineProgram& define, std::optional<PreparedProgram> ahead) {
+  const auto start = std::chrono::steady_clock::now();
   stream_.note(guarded([&] {
     const auto& [id, program, forget, invalid, output_count, encoded] = define;
     if (!invalid.ok()) return programs_.define_invalid(id, output_count, invalid, forget);
     if (!program) return programs_.define_encoded(id, encoded, forget, std::move(ahead));
     return programs_.define(id, program, forget, std::move(ahead));
   }));
+  count_busy(std::chrono::steady_clock::now() - start);
+}
+
+void SessionState::count_busy(std::chrono::nanoseconds time) {
+  busy_.fetch_add(time.count(), std::memory_order_relaxed);
+  worker_->count_busy(time);
 }
 
 // --- tensors ---------------------------------------------------------------------------------------------------------
@@ -170,9 +177,12 @@ Status SessionState::fill(Tensor& tensor) {
 // Waits for the tensor's numbers if they are still on their way. Null: the tensor's content is a Failure.
 backends::BufferPtr SessionState::buffer_of(Tensor& tensor) {
   if (const auto* pending = std::get_if<std::shared_ptr<StagedUpload>>(&tensor.content)) {
+    const auto start = std::chrono::steady_clock::now();
     auto buffer = guarded([&]() -> Result<backends::BufferPtr> {
-      BURN_TRY(auto block, (*pending)->wait());
-      return stream_.upload(std::move(block));
+      auto block = (*pending)->wait();
+      waited_ += std::chrono::steady_clock::now() - start;
+      if (!block.ok()) return block.status();
+      return stream_.upload(*std::move(block));
     });
     if (buffer.ok()) {
       tensor.content = *std::move(buffer);

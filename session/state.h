@@ -6,6 +6,8 @@
 // effect.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <unordered_map>
 #include <variant>
@@ -48,6 +50,9 @@ class SessionState {
   bool is_quick_read(proto::TensorId id) const;
   bool ran_long() const { return ran_long_; }  // the last run that was done
 
+  // Spent on compiling and running programs so far, without what it was waiting for uploads meanwhile. From any thread.
+  std::chrono::nanoseconds busy() const { return std::chrono::nanoseconds{busy_.load(std::memory_order_relaxed)}; }
+
   void clear();  // frees everything
 
  private:
@@ -82,6 +87,7 @@ class SessionState {
   void keep_state(const proto::Run& run, const SessionProgram& program);
   void fail_outputs(const proto::Run& run, const SessionProgram& program, const Failure& why);
   void count_if_interrupted(const Status& status);
+  void count_busy(std::chrono::nanoseconds time);
   backends::BufferPtr buffer_of(Tensor& tensor);
   Status fill(Tensor& tensor);  // with its number, if it is one
   Result<Tensor> make(proto::TensorId id, const proto::HostTensor& tensor);
@@ -108,6 +114,8 @@ class SessionState {
   Budget::Share kept_;  // of what the stream keeps between runs
   std::uint64_t run_serial_ = 0;
   bool ran_long_ = false;
+  std::chrono::nanoseconds waited_{0};  // for uploads, in the call that is executed
+  std::atomic<std::chrono::nanoseconds::rep> busy_ = 0;
 };
 
 }  // namespace burn::session

@@ -51,6 +51,24 @@ void Conversation::ask_sync(Requests::SyncCallback done) {
   done(why);
 }
 
+void Conversation::ask_stats(Requests::StatsCallback done) {
+  std::unique_lock lock(mutex_);
+  const Status why = broken_ ? *broken_ : check_known(proto::kVerbOf<proto::Stats>);
+  if (why.ok()) {
+    const std::uint64_t request = requests_.add(std::move(done));
+    if (welcome_) transmit(proto::encode({0, proto::Stats{request}, {}}), proto::Lane::control);
+    return;  // before the welcome it is asked with that
+  }
+  lock.unlock();
+  done(why);
+}
+
+Status Conversation::check_known(const proto::Verb& verb) const {
+  if (!is_known_ || !verb.is_announced || (extensions_ >> verb.field) % 2 == 1) return {};
+  return unimplemented(
+      fmt::format("the server at {} ({}) does not know {}: it is of an older version", url_, info_.server, verb.name));
+}
+
 Status Conversation::send_locked(std::unique_lock<std::mutex>& lock, proto::Body body, SharedBytes payload,
                                  SharedBytes upload) {
   if (channel_ && !InCallback::is_inside() && !has_room(upload.size())) channel_->flush();
@@ -179,6 +197,7 @@ Status Conversation::dispatch(proto::Frame frame) {
           [&](const proto::Done& done) { return on_answer(requests_.on_done(done), 0); },
           [&](const proto::Chunk& chunk) { return on_chunk(chunk, frame.payload.span()); },
           [&](const proto::Credit& credit) { return on_credit(credit); },
+          [&](const proto::StatsReport& report) { return on_report(report); },
           [&](const proto::Close& close) { return on_close(close.status); },
           [&]<typename Other>(const Other&) -> Status {
             static_assert(!proto::kVerbOf<Other>.is_from_server(), "what a server sends has a handler here");
@@ -192,6 +211,15 @@ Status Conversation::on_answer(Result<Completion> completion, std::size_t bytes)
   if (completion.ok()) {
     if (requests_.was_oldest()) count_progress();
     confirm(bytes, false);
+  }
+  return complete(std::move(completion));
+}
+
+Status Conversation::on_report(const proto::StatsReport& report) {
+  auto completion = requests_.on_report(report);
+  if (completion.ok() && requests_.was_oldest()) {
+    const std::lock_guard lock(mutex_);
+    if (frames_.unacknowledged() == 0) count_progress();  // nothing else is waited for
   }
   return complete(std::move(completion));
 }

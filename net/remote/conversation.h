@@ -70,6 +70,8 @@ class Conversation final : public proto::ChannelHandler,
   // The same for a question: `done` is registered, and called even if this fails.
   void ask_read(proto::TensorId id, Requests::ReadCallback done);
   void ask_sync(Requests::SyncCallback done);
+  // Beside the order: not within the window, and again after a lost connection. Refused if the server does not know it.
+  void ask_stats(Requests::StatsCallback done);
   // What is sent between them may leave together.
   void begin_burst();
   void end_burst();
@@ -96,12 +98,14 @@ class Conversation final : public proto::ChannelHandler,
   Status dispatch(proto::Frame frame);
   bool start_connecting();
   Status on_welcome(const proto::Welcome& welcome);
-  Status begin(const proto::Welcome& welcome);  // these two with the lock held
+  Status take_welcome(const proto::Welcome& welcome);  // with the lock held, as
+  Status begin(const proto::Welcome& welcome);         // these two
   Status go_on(const proto::Welcome& welcome);
   Status on_close(const Status& why);
   Status on_ack(std::uint64_t seq);
   Status on_answer(Result<Completion> completion, std::size_t bytes);
   Status on_credit(const proto::Credit& credit);
+  Status on_report(const proto::StatsReport& report);
   Status on_chunk(const proto::Chunk& chunk, std::span<const std::byte> bytes);
   Status complete(Result<Completion> completion);
   void confirm(std::uint64_t bytes, bool at_once);
@@ -128,6 +132,7 @@ class Conversation final : public proto::ChannelHandler,
   Status acknowledged(std::uint64_t seq);
   bool is_waiting() const;
   proto::Hello hello() const;
+  Status check_known(const proto::Verb& verb) const;  // by the server, as far as is known
   bool has_room(std::uint64_t upload_bytes) const;
   Status send_locked(std::unique_lock<std::mutex>& lock, proto::Body body, SharedBytes payload, SharedBytes upload);
   void send_what_fits();
@@ -154,6 +159,7 @@ class Conversation final : public proto::ChannelHandler,
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;  // the window, the uploads, and the stages below
   std::shared_ptr<proto::Channel> channel_;
+  std::uint64_t extensions_ = 0;  // of the last welcome
   OrderedFrames frames_;
   UploadQueue uploads_;
   std::deque<std::pair<std::uint64_t, std::uint64_t>> unexecuted_;  // the seq and bytes of uploads not acknowledged

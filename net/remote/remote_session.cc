@@ -31,6 +31,7 @@ class ConversationSession final : public RemoteSession {
   }
   void read(proto::TensorId id, ReadCallback done) override { conversation_->ask_read(id, std::move(done)); }
   void sync(SyncCallback done) override { conversation_->ask_sync(std::move(done)); }
+  void stats(StatsCallback done) override { conversation_->ask_stats(std::move(done)); }
   void begin_burst() override { conversation_->begin_burst(); }
   void end_burst() override { conversation_->end_burst(); }
   void close() override { conversation_->close(); }

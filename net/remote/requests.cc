@@ -1,5 +1,6 @@
 #include "net/remote/requests.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -34,8 +35,13 @@ std::uint64_t Requests::add_any(Request request) {
 Requests::Request* Requests::find(std::uint64_t id) {
   const std::lock_guard lock(mutex_);
   const auto found = requests_.find(id);
-  was_oldest_ = found != requests_.end() && found == requests_.begin();
+  was_oldest_ = found != requests_.end() && found == oldest();
   return found == requests_.end() ? nullptr : &found->second;
+}
+
+Requests::ById::const_iterator Requests::oldest() const {
+  const auto ordered = std::ranges::find_if(requests_, [](const auto& entry) { return entry.second.seq != kBeside; });
+  return ordered == requests_.end() ? requests_.begin() : ordered;
 }
 
 Requests::Request Requests::take(std::uint64_t id) {
@@ -44,8 +50,9 @@ Requests::Request Requests::take(std::uint64_t id) {
 }
 
 Completion Requests::fail(Request request, const Status& why) {
-  if (auto* read = std::get_if<ReadCallback>(&request.callback)) return complete(std::move(*read), why);
-  return [callback = std::get<SyncCallback>(std::move(request.callback)), why] { callback(why); };
+  return std::visit(
+      [&](auto& callback) -> Completion { return [callback = std::move(callback), why] { callback(why); }; },
+      request.callback);
 }
 
 Result<Completion> Requests::on_data(const proto::Data& data, const SharedBytes& payload, std::uint64_t max_bytes) {
@@ -107,11 +114,23 @@ std::shared_ptr<std::byte> Requests::destination(const proto::Chunk& chunk, std:
 Result<Completion> Requests::on_done(const proto::Done& done) {
   const Request* request = find(done.request);
   if (!request) return invalid_argument(fmt::format("an answer to request {}, which is not open", done.request));
+  if (std::holds_alternative<StatsCallback>(request->callback))
+    return invalid_argument(fmt::format("request {} is for stats; it is answered with a report", done.request));
   if (std::holds_alternative<ReadCallback>(request->callback) && done.status.ok()) {
     return invalid_argument(fmt::format("request {} is a read; it is answered with data", done.request));
   }
   ++answers_;
   return fail(take(done.request), as_said(done.status));
+}
+
+Result<Completion> Requests::on_report(const proto::StatsReport& report) {
+  const Request* request = find(report.request);
+  if (!request || !std::holds_alternative<StatsCallback>(request->callback))
+    return invalid_argument(fmt::format("a report for request {}, which awaits none", report.request));
+  auto done = take(report.request);
+  if (!report.status.ok()) return fail(std::move(done), as_said(report.status));
+  return Completion{
+      [callback = std::get<StatsCallback>(std::move(done.callback)), stats = report.stats] { callback(stats); }};
 }
 
 std::size_t Requests::size() const {
@@ -121,12 +140,27 @@ std::size_t Requests::size() const {
 
 std::optional<std::uint64_t> Requests::oldest_seq() const {
   const std::lock_guard lock(mutex_);
-  if (requests_.empty()) return std::nullopt;
-  return requests_.begin()->second.seq;
+  const auto found = oldest();
+  if (found == requests_.end() || found->second.seq == kBeside) return std::nullopt;
+  return found->second.seq;
+}
+
+std::vector<std::uint64_t> Requests::beside() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::uint64_t> ids;
+  for (const auto& [id, request] : requests_)
+    if (request.seq == kBeside) ids.push_back(id);
+  return ids;
+}
+
+std::vector<Completion> Requests::fail_beside(const Status& why) {
+  std::vector<Completion> completions;
+  for (const auto id : beside()) completions.push_back(fail(take(id), why));
+  return completions;
 }
 
 std::vector<Completion> Requests::fail_all(const Status& why) {
-  std::map<std::uint64_t, Request> all;
+  ById all;
   {
     const std::lock_guard lock(mutex_);
     all.swap(requests_);

@@ -28,10 +28,14 @@ class Requests {
  public:
   using ReadCallback = proto::Session::ReadCallback;
   using SyncCallback = proto::Session::SyncCallback;
+  using StatsCallback = proto::Session::StatsCallback;
 
   // `seq`: of the frame that asks.
   std::uint64_t add(ReadCallback done, std::uint64_t seq) { return add_any({.callback = std::move(done), .seq = seq}); }
   std::uint64_t add(SyncCallback done, std::uint64_t seq) { return add_any({.callback = std::move(done), .seq = seq}); }
+
+  // One that is asked beside the order.
+  std::uint64_t add(StatsCallback done) { return add_any({.callback = std::move(done), .seq = kBeside}); }
 
   // `max_bytes`: what a tensor may have.
   Result<Completion> on_data(const proto::Data& data, const SharedBytes& payload, std::uint64_t max_bytes);
@@ -41,12 +45,17 @@ class Requests {
   std::shared_ptr<std::byte> destination(const proto::Chunk& chunk, std::size_t size);
   Result<Completion> on_done(const proto::Done& done);
 
+  Result<Completion> on_report(const proto::StatsReport& report);
+
   std::vector<Completion> fail_all(const Status& why);
+  std::vector<Completion> fail_beside(const Status& why);  // those alone that are asked beside the order
+  std::vector<std::uint64_t> beside() const;               // the same that are open
 
   std::size_t size() const;  // questions that are open
-  // The seq of the one that has been open for the longest; nothing: none is.
+  // The seq of the ordered one that has been open for the longest; nothing: none is.
   std::optional<std::uint64_t> oldest_seq() const;
-  // Whether the question that was answered last, in part or in full, had been open for the longest.
+  // Whether the question that was answered last, in part or in full, had been open for the longest; one that was asked
+  // beside the order only if no other was open.
   bool was_oldest() const { return was_oldest_; }
   // How much has come: Data and Done, downloads in full, and bytes of the next download. The first two from any thread.
   std::uint64_t answers() const { return answers_; }
@@ -54,6 +63,8 @@ class Requests {
   std::uint64_t offset() const { return offset_; }
 
  private:
+  static constexpr std::uint64_t kBeside = 0;  // the seq of no ordered frame
+
   // A tensor that comes in chunks, put where it stays.
   struct Download {
     ir::TensorType type;
@@ -61,18 +72,22 @@ class Requests {
     std::shared_ptr<std::byte[]> bytes;  // null: there was no memory for it
   };
   struct Request {
-    std::variant<ReadCallback, SyncCallback> callback;
+    std::variant<ReadCallback, SyncCallback, StatsCallback> callback;
     std::uint64_t seq = 0;
     Download download;  // of a read, once its Data has come
   };
 
+  using ById = std::map<std::uint64_t, Request>;  // in the order they were asked
+
   std::uint64_t add_any(Request request);
+  // With the lock held: the ordered one that has been open for the longest, else the first beside the order, else none.
+  ById::const_iterator oldest() const;
   Request* find(std::uint64_t id);
   Request take(std::uint64_t id);
   static Completion fail(Request request, const Status& why);
 
-  mutable std::mutex mutex_;                   // over the map; an entry belongs to the channel's thread
-  std::map<std::uint64_t, Request> requests_;  // in the order they were asked
+  mutable std::mutex mutex_;  // over the map; an entry belongs to the channel's thread
+  ById requests_;
   std::uint64_t last_id_ = 0;
   std::atomic<std::uint64_t> answers_ = 0, downloads_ = 0;
   std::uint64_t offset_ = 0;

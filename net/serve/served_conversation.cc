@@ -166,6 +166,17 @@ struct ServedConversation::Handler {
     return {};
   }
 
+  // Told, not answered: a client that comes back asks again.
+  Status operator()(proto::Stats& stats) const {
+    ++self.unanswered_;
+    session.stats([&self = self, request = stats.request](Result<proto::SessionStats> stats) {
+      self.check(
+          self.answers_.tell(proto::StatsReport{request, stats.status(), stats.ok() ? *stats : proto::SessionStats{}}));
+      --self.unanswered_;
+    });
+    return {};
+  }
+
   Status operator()(proto::Credit& credit) const { return self.answers_.on_credit(credit); }
 
   // What only a server sends, a second Hello, and Close, which is the connection's.

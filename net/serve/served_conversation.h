@@ -75,7 +75,7 @@ class ServedConversation {
 
   struct Counts {
     std::uint64_t resumes = 0, duplicates = 0;  // duplicates: ordered frames that came again and were dropped
-    proto::ServedSession::Stats session;
+    proto::SessionStats session;
   };
   Counts counts() const;
   const proto::SessionInfo& info() const { return session_->info(); }
@@ -94,7 +94,7 @@ class ServedConversation {
   Answers answers_;
   std::atomic<std::uint64_t> received_ = 0;      // the last ordered frame
   std::atomic<std::uint64_t> acknowledged_ = 0;  // the last one executed
-  std::atomic<std::uint64_t> unanswered_ = 0;    // reads and syncs: a device may answer long after they are executed
+  std::atomic<std::uint64_t> unanswered_ = 0;    // questions: a device may answer long after they are executed
   std::atomic<std::uint64_t> resumes_ = 0, duplicates_ = 0;
   std::atomic<bool> draining_ = false;
 

@@ -20,7 +20,9 @@ class BeforeWelcome : public testing::Test {
     server_.expect<proto::Hello>();
     return *std::move(session);
   }
-  void welcome() { server_.send(proto::Welcome{proto::kProtocolVersion, 0, kInfo}); }
+  void welcome(std::uint64_t extensions = 0) {
+    server_.send(proto::Welcome{proto::kProtocolVersion, 0, kInfo, 0, "", {}, extensions});
+  }
 
   ScriptedServer server_;
 };
@@ -38,6 +40,27 @@ TEST_F(BeforeWelcome, CallsAreKeptAndSentWithIt) {
   EXPECT_EQ(write.seq, 1u);
   EXPECT_EQ(release.seq, 2u);
   EXPECT_EQ(session->known_info()->session, kInfo.session);
+}
+
+TEST_F(BeforeWelcome, StatsAreAskedForWithIt) {
+  const auto session = begin();
+  StatsOutcome stats;
+  session->stats(stats.callback());
+  EXPECT_TRUE(server_.is_silent());
+  welcome(proto::kExtensions);
+  server_.send(proto::StatsReport{server_.expect<proto::Stats>().request, {}, {.queued = 2}});
+  const auto answer = stats.get();
+  ASSERT_TRUE(answer.ok()) << answer.status().to_string();
+  EXPECT_EQ(answer->queued, 2u);
+}
+
+TEST_F(BeforeWelcome, StatsAreRefusedWhenAnOlderServerWelcomes) {
+  const auto session = begin();
+  StatsOutcome stats;
+  session->stats(stats.callback());
+  welcome();
+  EXPECT_THAT(stats.get().status().message(), HasSubstr("does not know stats"));
+  EXPECT_TRUE(server_.is_silent());
 }
 
 TEST_F(BeforeWelcome, LargeTensorsAreKeptAndSentWithinTheCredit) {

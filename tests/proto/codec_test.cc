@@ -47,7 +47,8 @@ TEST(Codec, EveryBodyComesBackAsItWas) {
 
 TEST(Codec, EmptyBodiesComeBackToo) {
   const Body bodies[] = {
-      Hello{0, 0, "", ""}, RunProgram{}, Write{}, Read{}, Release{}, Sync{}, Credit{}, Close{}, Ack{}, Data{}};
+      Hello{0, 0, "", ""}, RunProgram{}, Write{}, Read{}, Release{}, Sync{}, Credit{}, Close{}, Ack{}, Data{}, Stats{},
+      StatsReport{}};
   for (const auto& body : bodies) {
     SCOPED_TRACE(name(body));
     const auto back = decoded(encode({0, body, {}}));
@@ -238,6 +239,12 @@ TEST(Verbs, WhatIsOrderedComesFromAClientAlone) {
     EXPECT_TRUE(verb.turn != Turn::ordered || verb.sender == Sender::client) << verb.name;
     EXPECT_TRUE(!verb.is_awaited || verb.turn == Turn::ordered) << verb.name;
   }
+}
+
+TEST(Verbs, ExtensionsAreWhatOlderServersDoNotTake) {
+  EXPECT_EQ(kExtensions, std::uint64_t{1} << 16);
+  EXPECT_TRUE(kVerbOf<Stats>.is_announced);
+  EXPECT_FALSE(kVerbOf<Sync>.is_announced);
 }
 
 TEST(Message, OrderedFramesAreThoseThatChangeOrReadState) {

@@ -110,11 +110,11 @@ TEST_F(AccountTest, ListsThatWaitAreBoundedByTheirRealSize) {
   while (taken < 100 && (status = session_->release(ids)).ok()) ++taken;
   EXPECT_EQ(taken, 7);
   EXPECT_FAILS(status, resource_exhausted, "bytes of calls wait");
-  EXPECT_GE(session_->stats().host_bytes, 3 * kMiB);
+  EXPECT_GE(session_->stats().session.host_bytes, 3 * kMiB);
   EXPECT_TRUE(session_->run({.program = 1, .inputs = {1, 1}, .first_output = 3}).ok());  // small ones are always taken
   gate_.open();
   EXPECT_FALSE(sync().ok());  // tensor 1 was released many times
-  EXPECT_LT(session_->stats().host_bytes, kMiB);
+  EXPECT_LT(session_->stats().session.host_bytes, kMiB);
 }
 
 TEST_F(AccountTest, ProgramsThatWaitAreBoundedByTheirRealSize) {
@@ -173,10 +173,10 @@ TEST_F(AccountTest, ProgramsArePaidForBeforeTheyAreRead) {
   EXPECT_TRUE(session_->define_encoded(6, encoded(chain(1000)), {}).ok());
   run({.program = 6, .inputs = {1}, .first_output = 3});
   EXPECT_TRUE(read(3).ok());
-  EXPECT_GE(session_->stats().host_bytes, 1000u * 1500);
+  EXPECT_GE(session_->stats().session.host_bytes, 1000u * 1500);
   EXPECT_TRUE(session_->define(6, add_program({1}), {}).ok());
   (void)sync();
-  EXPECT_LT(session_->stats().host_bytes, 1000u * 100);
+  EXPECT_LT(session_->stats().session.host_bytes, 1000u * 100);
   EXPECT_EQ(worker_->stats().programs_refused, 1u);
 }
 
@@ -225,9 +225,9 @@ TEST_F(AccountTest, AReleasedTensorCountsAsLongAsSomebodyReadsIt) {
   auto answer = std::make_unique<Result<proto::HostTensor>>(read(1));
   EXPECT_TRUE(session_->release({1}).ok());
   EXPECT_TRUE(sync().ok());
-  EXPECT_EQ(session_->stats().bytes, 16u);
+  EXPECT_EQ(session_->stats().session.memory_in_use, 16u);
   answer.reset();
-  EXPECT_EQ(session_->stats().bytes, 0u);
+  EXPECT_EQ(session_->stats().session.memory_in_use, 0u);
 }
 
 TEST_F(AccountTest, WhatIsReadMayOutliveItsSessionAndTheWorker) {
@@ -250,9 +250,9 @@ TEST_F(AccountTest, ADonatedTensorThatIsReadStillCounts) {
   auto answer = std::make_unique<Result<proto::HostTensor>>(read(1));
   run({.program = 1, .inputs = {1}, .first_output = 2, .scalars = {std::bit_cast<std::uint64_t>(2.0)}});
   EXPECT_TRUE(read(2).ok());
-  EXPECT_EQ(session_->stats().bytes, 32u);
+  EXPECT_EQ(session_->stats().session.memory_in_use, 32u);
   answer.reset();
-  EXPECT_EQ(session_->stats().bytes, 16u);
+  EXPECT_EQ(session_->stats().session.memory_in_use, 16u);
 }
 
 TEST_F(AccountTest, AMillionPoisonedOutputsAreOneEntry) {
@@ -262,7 +262,7 @@ TEST_F(AccountTest, AMillionPoisonedOutputsAreOneEntry) {
   EXPECT_FAILS(read(100).status(), unimplemented, "teleport");
   EXPECT_FAILS(read(100 + kMany - 1).status(), unimplemented, "teleport");
   EXPECT_FAILS(read(100 + kMany).status(), not_found, "");
-  EXPECT_LT(session_->stats().host_bytes, 100u << 10);
+  EXPECT_LT(session_->stats().session.host_bytes, 100u << 10);
   // One of them may go, and is unknown then; its neighbours are not.
   EXPECT_TRUE(session_->release({5000}).ok());
   (void)sync();
@@ -303,7 +303,7 @@ TEST_F(AccountTest, ManySmallTensorsAreCountedWithWhatTheyTakeBesides) {
   EXPECT_TRUE(session_->release(all).ok());
   EXPECT_TRUE(session_->release({}).ok());
   (void)sync();
-  EXPECT_LT(session_->stats().host_bytes, 200u << 10);
+  EXPECT_LT(session_->stats().session.host_bytes, 200u << 10);
 }
 
 // --- exceptions ------------------------------------------------------------------------------------------------------
