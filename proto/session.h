@@ -1,9 +1,11 @@
 // The seam between a client and whatever owns its tensors: this process, a server, or a fleet behind a router.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,6 +51,16 @@ struct SessionInfo {
   friend bool operator==(const SessionInfo&, const SessionInfo&) = default;
 };
 
+// How calls reach the owner of the tensors, as far as is known: what a client waits, hashes and paces by.
+struct SessionTraits {
+  bool is_remote = false;      // in another process: bytes that it has already are not worth sending again
+  bool shares_memory = false;  // bytes reach it through memory of this host: that is cheaper than to hash many of them
+  bool spares_cores =
+      false;  // what computes needs no core of this process: a thread that waits for it may keep its own
+  // From a call to its answer, if nothing waits; nothing: it is not known yet.
+  std::optional<std::chrono::nanoseconds> round_trip = std::chrono::nanoseconds{0};
+};
+
 // What is used of a device: by one session, or by all of them.
 struct Usage {
   std::uint64_t memory_in_use = 0;    // bytes of tensors, and of what runs take beside them
@@ -92,6 +104,8 @@ class Session {
   // May wait for a peer that has not answered yet; of one that never does it is empty, and health() says why.
   virtual const SessionInfo& info() const = 0;
   virtual const SessionInfo* known_info() const { return &info(); }  // null before; does not wait
+  // May change until known_info() is there, and with a new connection. Waits for nothing; thread-safe.
+  virtual SessionTraits traits() const { return {}; }
   // Ok until the session is broken or closed, then why. Says what is known now and asks nobody; thread-safe.
   virtual Status health() const { return {}; }
 

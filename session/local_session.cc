@@ -66,6 +66,7 @@ class QueuedSession final : public LocalSession {
   }
 
   const proto::SessionInfo& info() const override { return info_; }
+  proto::SessionTraits traits() const override { return {.spares_cores = !worker_->backend().computes_on_host()}; }
   Status health() const override {
     const std::lock_guard lock{mutex_};
     return closing_ && !is_answered_late() ? end_ : Status{};

@@ -84,6 +84,7 @@ class Conversation final : public proto::ChannelHandler,
   bool is_shared_memory() const { return is_shared_memory_; }
   WireStats stats() const;
   Status health() const;
+  // What the last handshake took, which is a round trip and hardly more; 0 before the welcome.
   std::chrono::nanoseconds round_trip() const { return std::chrono::nanoseconds{round_trip_}; }
 
   std::optional<proto::EncodedFrame> greeting() override;

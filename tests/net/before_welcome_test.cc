@@ -30,6 +30,8 @@ class BeforeWelcome : public testing::Test {
 TEST_F(BeforeWelcome, CallsAreKeptAndSentWithIt) {
   const auto session = begin();
   EXPECT_EQ(session->known_info(), nullptr);
+  EXPECT_TRUE(session->traits().is_remote);
+  EXPECT_FALSE(session->traits().round_trip.has_value());
   ASSERT_TRUE(session->write(1, counting(10)).ok());
   ASSERT_TRUE(session->release({1}).ok());
   EXPECT_TRUE(server_.is_silent()) << "nobody knows yet whom it would reach";
@@ -40,6 +42,7 @@ TEST_F(BeforeWelcome, CallsAreKeptAndSentWithIt) {
   EXPECT_EQ(write.seq, 1u);
   EXPECT_EQ(release.seq, 2u);
   EXPECT_EQ(session->known_info()->session, kInfo.session);
+  EXPECT_TRUE(session->traits().round_trip.has_value());
 }
 
 TEST_F(BeforeWelcome, StatsAreAskedForWithIt) {

@@ -125,6 +125,18 @@ TEST_P(SessionContract, InfoSaysWhatThePeerIsAndBears) {
   EXPECT_GT(info.max_program_entries, 0u);
 }
 
+TEST_P(SessionContract, TraitsSayWhereItIs) {
+  (void)session_->info();
+  const auto traits = session_->traits();
+  const std::string host = GetParam();
+  const bool is_here = host == "cpu" || host == "delayed";
+  EXPECT_EQ(traits.is_remote, !is_here);
+  EXPECT_FALSE(traits.spares_cores) << "these compute on the host";
+  ASSERT_TRUE(traits.round_trip.has_value());
+  EXPECT_EQ(traits.round_trip->count() == 0, is_here);
+  if (is_here) EXPECT_FALSE(traits.shares_memory);
+}
+
 TEST_P(SessionContract, ARunNamesItsResultsFromTheFirstOutputOn) {
   define(1, gather_and_add_program(3, 2));
   write(1, tensor({3}, {10, 20, 30}));
