@@ -6,24 +6,24 @@
 
 namespace burn::session {
 
-void perform_call(Call& call, SessionState& state, SessionStream& stream) {
+void perform_call(serving::Call& call, SessionState& state, SessionStream& stream) {
   std::visit(Overloaded{
-                 [&](DefineCall& call) { state.define(call.define, call.ahead.take()); },
+                 [&](serving::DefineCall& call) { state.define(call.define, call.ahead.take()); },
                  [&](proto::RunProgram& call) { state.run(call.run); },
-                 [&](WriteCall& call) {
+                 [&](serving::WriteCall& call) {
                    call.parts ? state.begin_upload(call.id, call.tensor.type, *std::move(call.parts))
                               : state.write(call.id, call.tensor);
                  },
                  [&](proto::Release& call) { state.release(call.ids); },
-                 [&](ReadCall& call) { state.read(call.id, std::move(call.done)); },
-                 [&](SyncCall& call) { stream.sync(std::move(call.done)); },
+                 [&](serving::ReadCall& call) { state.read(call.id, std::move(call.done)); },
+                 [&](serving::SyncCall& call) { stream.sync(std::move(call.done)); },
              },
              call);
 }
 
-void prepare_ahead(Call& call, const SessionState& state) {
-  auto& preparers = Preparers::instance();
-  auto* waiting = std::get_if<DefineCall>(&call);
+void prepare_ahead(serving::Call& call, const SessionState& state) {
+  auto& preparers = serving::Preparers::instance();
+  auto* waiting = std::get_if<serving::DefineCall>(&call);
   if (!preparers.are_there() || !waiting || !waiting->define.invalid.ok()) return;
   const auto& define = waiting->define;
   waiting->ahead = preparers.prepare([&state, program = define.program, encoded = define.encoded] {
@@ -31,16 +31,17 @@ void prepare_ahead(Call& call, const SessionState& state) {
   });
 }
 
-bool is_quick(const Call& call, const SessionState& state) {
-  return std::visit(Overloaded{
-                        [](const DefineCall& call) { return !call.define.invalid.ok(); },  // others are compiled
-                        [&](const proto::RunProgram& call) { return state.is_quick(call.run); },
-                        [](const WriteCall& call) { return call.tensor.bytes.size() <= proto::kInlineBytes; },
-                        [](const proto::Release& call) { return call.ids.size() <= SessionState::kMaxQuickReleases; },
-                        [&](const ReadCall& call) { return state.is_quick_read(call.id); },
-                        [](const auto&) { return true; },
-                    },
-                    call);
+bool is_quick(const serving::Call& call, const SessionState& state) {
+  return std::visit(
+      Overloaded{
+          [](const serving::DefineCall& call) { return !call.define.invalid.ok(); },  // others are compiled
+          [&](const proto::RunProgram& call) { return state.is_quick(call.run); },
+          [](const serving::WriteCall& call) { return call.tensor.bytes.size() <= proto::kInlineBytes; },
+          [](const proto::Release& call) { return call.ids.size() <= SessionState::kMaxQuickReleases; },
+          [&](const serving::ReadCall& call) { return state.is_quick_read(call.id); },
+          [](const auto&) { return true; },
+      },
+      call);
 }
 
 }  // namespace burn::session

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "ir/sites.h"
-#include "session/guarded.h"
+#include "serving/guarded.h"
 
 namespace burn::session {
 namespace {
 
 Result<PlanPtr> compiled(const PlanCache::Compile& compile) {
-  return guarded([&]() -> Result<PlanPtr> {
+  return serving::guarded([&]() -> Result<PlanPtr> {
     BURN_TRY(auto executable, compile());
     auto plan = std::make_shared<Plan>(std::move(executable));
     plan->mark_used(Plan::Clock::now());

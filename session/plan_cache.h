@@ -16,13 +16,14 @@
 
 #include "backends/backend.h"
 #include "base/status.h"
-#include "session/local_session.h"
+#include "serving/preparation.h"
+#include "session/worker.h"
 
 namespace burn::session {
 
 // A compiled program. Sessions refer to it weakly, so that the cache alone decides how long it stays; whoever runs it
 // holds it.
-class Plan {
+class Plan final : public serving::Compiled {
  public:
   using Clock = std::chrono::steady_clock;
 
@@ -39,6 +40,11 @@ class Plan {
   std::atomic<Clock::rep> last_used_ = 0;
 };
 using PlanPtr = std::shared_ptr<Plan>;
+
+// What a preparation of this host's has made. Null: nothing.
+inline PlanPtr plan_of(std::shared_ptr<serving::Compiled> prepared) {
+  return std::static_pointer_cast<Plan>(std::move(prepared));
+}
 
 // Thread-safe.
 class PlanCache {

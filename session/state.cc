@@ -7,7 +7,8 @@
 
 #include "backends/run_args.h"
 #include "proto/message.h"
-#include "session/guarded.h"
+#include "serving/guarded.h"
+#include "session/accounts.h"
 #include "session/state_errors.h"
 
 namespace burn::session {
@@ -69,7 +70,7 @@ void SessionState::poison_range(proto::TensorId first, std::uint64_t count, cons
 
 void SessionState::define(proto::DefineProgram& define, std::optional<PreparedProgram> ahead) {
   const auto start = std::chrono::steady_clock::now();
-  stream_.note(guarded([&] {
+  stream_.note(serving::guarded([&] {
     const auto& [id, program, forget, invalid, output_count, encoded] = define;
     if (!invalid.ok()) return programs_.define_invalid(id, output_count, invalid, forget);
     if (!program) return programs_.define_encoded(id, encoded, forget, std::move(ahead));
@@ -90,7 +91,7 @@ void SessionState::write(proto::TensorId id, const proto::HostTensor& tensor) {
     stream_.note(in_use(id));
     return;
   }
-  auto made = guarded([&] { return make(id, tensor); });
+  auto made = serving::guarded([&] { return make(id, tensor); });
   if (made.ok()) {
     tensors_.emplace(id, *std::move(made));
   } else {
@@ -137,7 +138,7 @@ void SessionState::read(proto::TensorId id, proto::Session::ReadCallback done) {
     return stream_.refuse(poisoned ? *poisoned : std::make_shared<const Status>(unknown_tensor(id)), std::move(done));
   }
   auto& tensor = found->second;
-  if (auto status = guarded([&] { return fill(tensor); }); !status.ok())
+  if (auto status = serving::guarded([&] { return fill(tensor); }); !status.ok())
     return stream_.refuse(std::make_shared<const Status>(std::move(status)), std::move(done));
   if (auto buffer = buffer_of(tensor)) return stream_.read(std::move(buffer), tensor.type, std::move(done));
   stream_.refuse(std::get<Failure>(tensor.content), std::move(done));
@@ -178,7 +179,7 @@ Status SessionState::fill(Tensor& tensor) {
 backends::BufferPtr SessionState::buffer_of(Tensor& tensor) {
   if (const auto* pending = std::get_if<std::shared_ptr<StagedUpload>>(&tensor.content)) {
     const auto start = std::chrono::steady_clock::now();
-    auto buffer = guarded([&]() -> Result<backends::BufferPtr> {
+    auto buffer = serving::guarded([&]() -> Result<backends::BufferPtr> {
       auto block = (*pending)->wait();
       waited_ += std::chrono::steady_clock::now() - start;
       if (!block.ok()) return block.status();

@@ -12,15 +12,17 @@
 #include <unordered_map>
 #include <variant>
 
-#include "session/budget.h"
-#include "session/calls.h"
-#include "session/local_session.h"
-#include "session/poison.h"
+#include "serving/budget.h"
+#include "serving/calls.h"
+#include "serving/poison.h"
+#include "serving/upload.h"
 #include "session/programs.h"
 #include "session/stream.h"
-#include "session/upload.h"
 
 namespace burn::session {
+
+using serving::StagedUpload;
+using serving::WriteCall;
 
 class SessionState {
  public:
@@ -56,7 +58,6 @@ class SessionState {
   void clear();  // frees everything
 
  private:
-  using Failure = backends::Failure;
   struct Tensor {
     ir::TensorType type;
     Budget::Share share;
@@ -109,7 +110,7 @@ class SessionState {
   SessionStream& stream_;
   Budget::HostShare table_;  // of what the tensors take beside their numbers
   std::unordered_map<proto::TensorId, Tensor> tensors_;
-  PoisonedTensors poisoned_;
+  serving::PoisonedTensors poisoned_;
   SessionPrograms programs_;
   Budget::Share kept_;  // of what the stream keeps between runs
   std::uint64_t run_serial_ = 0;

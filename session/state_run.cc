@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "backends/apart.h"
-#include "session/guarded.h"
+#include "serving/guarded.h"
 #include "session/state.h"
 #include "session/state_errors.h"
 
@@ -33,7 +33,7 @@ void SessionState::run(const proto::Run& run) {
 void SessionState::execute(const proto::Run& run, SessionProgram& program) {
   const auto start = Clock::now();
   waited_ = {};
-  const auto status = guarded([&] { return try_run(run, program, start); });
+  const auto status = serving::guarded([&] { return try_run(run, program, start); });
   const auto took = Clock::now() - start;
   count_busy(took - waited_);
   if (status.ok()) {

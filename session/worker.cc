@@ -1,10 +1,11 @@
+#include "session/worker.h"
+
 #include <algorithm>
 #include <atomic>
 
 #include "backends/apart.h"
 #include "backends/plan/decompose.h"
 #include "base/machine.h"
-#include "session/local_session.h"
 #include "session/plan_cache.h"
 
 namespace burn::session {

@@ -1,5 +1,5 @@
 // Programs that are compiled before their turn. These tests run with BURN_PLAN_THREADS=2.
-#include "session/preparation.h"
+#include "serving/preparation.h"
 
 #include <atomic>
 #include <chrono>
@@ -14,6 +14,9 @@
 namespace burn::session {
 namespace {
 
+using serving::Preparation;
+using serving::PreparedProgram;
+using serving::Preparers;
 using testing::ElementsAre;
 
 PreparedProgram some_program() { return {add_program({4}), {}, nullptr}; }

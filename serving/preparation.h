@@ -15,15 +15,21 @@
 #include <utility>
 #include <vector>
 
-#include "session/budget.h"
-#include "session/plan_cache.h"
+#include "ir/program.h"
+#include "serving/budget.h"
 
-namespace burn::session {
+namespace burn::serving {
+
+// What a host has made of a program to run it by: a compiled program, or programs for others. Each host knows its own.
+class Compiled {
+ public:
+  virtual ~Compiled() = default;
+};
 
 struct PreparedProgram {
   std::shared_ptr<const ir::Program> program;
   Budget::HostShare share;  // of the program and its plan
-  PlanPtr plan;
+  std::shared_ptr<Compiled> plan;
 };
 
 // Thread-safe.
@@ -91,4 +97,4 @@ class Preparers {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace burn::session
+}  // namespace burn::serving

@@ -7,11 +7,11 @@
 
 #include "proto/message.h"
 #include "proto/verbs.h"
-#include "session/budget.h"
-#include "session/preparation.h"
-#include "session/upload.h"
+#include "serving/budget.h"
+#include "serving/preparation.h"
+#include "serving/upload.h"
 
-namespace burn::session {
+namespace burn::serving {
 
 // A define, and what is prepared ahead of its turn. Of a program as it came off the wire only `encoded` is there: it is
 // read when its turn comes.
@@ -68,4 +68,4 @@ std::uint64_t written_by(const Call& call);
 // Bytes that the call takes besides while it waits.
 std::uint64_t held_by(const Call& call);
 
-}  // namespace burn::session
+}  // namespace burn::serving

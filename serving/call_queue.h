@@ -7,11 +7,11 @@
 #include <variant>
 
 #include "base/status.h"
-#include "session/budget.h"
-#include "session/calls.h"
-#include "session/local_session.h"
+#include "serving/budget.h"
+#include "serving/calls.h"
+#include "serving/quotas.h"
 
-namespace burn::session {
+namespace burn::serving {
 
 // Of the session, under its lock. What waits is charged to the session's budget by its real size.
 class CallQueue {
@@ -56,4 +56,4 @@ class CallQueue {
   std::uint64_t held_bytes_ = 0;     // of everything else
 };
 
-}  // namespace burn::session
+}  // namespace burn::serving

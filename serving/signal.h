@@ -4,7 +4,7 @@
 #include <condition_variable>
 #include <mutex>
 
-namespace burn::session {
+namespace burn::serving {
 
 // An upload that ends, a device that catches up, and the end of the session. Thread-safe.
 class SessionSignal {
@@ -35,4 +35,4 @@ class SessionSignal {
   bool closed_ = false;
 };
 
-}  // namespace burn::session
+}  // namespace burn::serving

@@ -1,10 +1,10 @@
-#include "session/calls.h"
+#include "serving/calls.h"
 
 #include <vector>
 
 #include "base/overloaded.h"
 
-namespace burn::session {
+namespace burn::serving {
 namespace {
 
 template <typename T>
@@ -33,4 +33,4 @@ std::uint64_t held_by(const Call& call) {
              call);
 }
 
-}  // namespace burn::session
+}  // namespace burn::serving
