@@ -71,6 +71,13 @@ inline constexpr const Verb& kVerbOf = kVerbs[kIndexOf<Kind>];
 
 inline const Verb& verb_of(const Body& body) { return kVerbs[body.index()]; }
 
+// A server's answer to a question that is asked beside the queue: which question, and why there is no answer.
+template <typename Kind>
+concept Report = kVerbOf<Kind>.is_announced && kVerbOf<Kind>.sender == Sender::server && requires(const Kind& report) {
+  report.request;
+  report.status;
+};
+
 // The verb of a field of Envelope; null: none.
 constexpr const Verb* verb_at(int field) {
   constexpr int kFirst = kVerbs.front().field;

@@ -51,12 +51,13 @@ void Conversation::ask_sync(Requests::SyncCallback done) {
   done(why);
 }
 
-void Conversation::ask_stats(Requests::StatsCallback done) {
+void Conversation::ask_beside(const proto::Verb& verb, const std::function<proto::Body(Requests::BesideCallback)>& add,
+                              Requests::BesideCallback done) {
   std::unique_lock lock(mutex_);
-  const Status why = broken_ ? *broken_ : check_known(proto::kVerbOf<proto::Stats>);
+  const Status why = broken_ ? *broken_ : check_known(verb);
   if (why.ok()) {
-    const std::uint64_t request = requests_.add(std::move(done));
-    if (welcome_) transmit(proto::encode({0, proto::Stats{request}, {}}), proto::Lane::control);
+    auto question = add(std::move(done));
+    if (welcome_) transmit(proto::encode({0, std::move(question), {}}), proto::Lane::control);
     return;  // before the welcome it is asked with that
   }
   lock.unlock();
@@ -197,8 +198,8 @@ Status Conversation::dispatch(proto::Frame frame) {
           [&](const proto::Done& done) { return on_answer(requests_.on_done(done), 0); },
           [&](const proto::Chunk& chunk) { return on_chunk(chunk, frame.payload.span()); },
           [&](const proto::Credit& credit) { return on_credit(credit); },
-          [&](const proto::StatsReport& report) { return on_report(report); },
           [&](const proto::Close& close) { return on_close(close.status); },
+          [&]<proto::Report Report>(const Report& report) { return on_report(requests_.on_report(report)); },
           [&]<typename Other>(const Other&) -> Status {
             static_assert(!proto::kVerbOf<Other>.is_from_server(), "what a server sends has a handler here");
             return invalid_argument(fmt::format("a {}, which a server may not send", proto::kVerbOf<Other>.name));
@@ -215,8 +216,7 @@ Status Conversation::on_answer(Result<Completion> completion, std::size_t bytes)
   return complete(std::move(completion));
 }
 
-Status Conversation::on_report(const proto::StatsReport& report) {
-  auto completion = requests_.on_report(report);
+Status Conversation::on_report(Result<Completion> completion) {
   if (completion.ok() && requests_.was_oldest()) {
     const std::lock_guard lock(mutex_);
     if (frames_.unacknowledged() == 0) count_progress();  // nothing else is waited for

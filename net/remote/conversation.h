@@ -70,8 +70,20 @@ class Conversation final : public proto::ChannelHandler,
   // The same for a question: `done` is registered, and called even if this fails.
   void ask_read(proto::TensorId id, Requests::ReadCallback done);
   void ask_sync(Requests::SyncCallback done);
-  // Beside the order: not within the window, and again after a lost connection. Refused if the server does not know it.
-  void ask_stats(Requests::StatsCallback done);
+  // Beside the order: not within the window, and asked again after a lost connection. Refused if the server does not
+  // know the Question, which is made of the number that its answer, a Report, will name.
+  template <typename Question, proto::Report Report, typename Done>
+  void ask_beside(Done done) {
+    ask_beside(
+        proto::kVerbOf<Question>,
+        [&](Requests::BesideCallback callback) {
+          return requests_.add_beside<Report>([](std::uint64_t request) { return Question{request}; },
+                                              std::move(callback));
+        },
+        [done = std::move(done)](Result<proto::Body> answer) {
+          answer.ok() ? done(std::get<Report>(*std::move(answer))) : done(answer.status());
+        });
+  }
   // What is sent between them may leave together.
   void begin_burst();
   void end_burst();
@@ -95,6 +107,8 @@ class Conversation final : public proto::ChannelHandler,
   void look(Clock::time_point now) override;
 
  private:
+  void ask_beside(const proto::Verb& verb, const std::function<proto::Body(Requests::BesideCallback)>& add,
+                  Requests::BesideCallback done);
   void on_any_frame(Result<proto::Frame> frame, std::size_t bytes);
   Status dispatch(proto::Frame frame);
   bool start_connecting();
@@ -106,7 +120,7 @@ class Conversation final : public proto::ChannelHandler,
   Status on_ack(std::uint64_t seq);
   Status on_answer(Result<Completion> completion, std::size_t bytes);
   Status on_credit(const proto::Credit& credit);
-  Status on_report(const proto::StatsReport& report);
+  Status on_report(Result<Completion> completion);
   Status on_chunk(const proto::Chunk& chunk, std::span<const std::byte> bytes);
   Status complete(Result<Completion> completion);
   void confirm(std::uint64_t bytes, bool at_once);

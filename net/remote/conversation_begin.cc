@@ -149,11 +149,10 @@ Status Conversation::on_welcome(const proto::Welcome& welcome) {
     const std::lock_guard lock(mutex_);
     BURN_RETURN_IF_ERROR(take_welcome(welcome));
     changed_.notify_all();
-    if (const auto known = check_known(proto::kVerbOf<proto::Stats>); !known.ok())
-      refused = requests_.fail_beside(known);
+    refused = requests_.fail_beside([&](const proto::Body& question) { return check_known(proto::verb_of(question)); });
     if (welcome_) {
-      for (const auto request : requests_.beside())
-        transmit(proto::encode({0, proto::Stats{request}, {}}), proto::Lane::control);
+      for (auto& question : requests_.beside())
+        transmit(proto::encode({0, std::move(question), {}}), proto::Lane::control);
     }
   }
   for (const auto& completion : refused) completion();

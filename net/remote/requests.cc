@@ -39,8 +39,17 @@ Requests::Request* Requests::find(std::uint64_t id) {
   return found == requests_.end() ? nullptr : &found->second;
 }
 
+proto::Body Requests::add_beside(const std::function<proto::Body(std::uint64_t)>& ask, std::size_t answer,
+                                 BesideCallback done) {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t id = ++last_id_;
+  auto question = ask(id);
+  requests_.emplace(id, Request{.callback = Beside{question, answer, std::move(done)}});
+  return question;
+}
+
 Requests::ById::const_iterator Requests::oldest() const {
-  const auto ordered = std::ranges::find_if(requests_, [](const auto& entry) { return entry.second.seq != kBeside; });
+  const auto ordered = std::ranges::find_if(requests_, [](const auto& entry) { return !entry.second.is_beside(); });
   return ordered == requests_.end() ? requests_.begin() : ordered;
 }
 
@@ -114,8 +123,8 @@ std::shared_ptr<std::byte> Requests::destination(const proto::Chunk& chunk, std:
 Result<Completion> Requests::on_done(const proto::Done& done) {
   const Request* request = find(done.request);
   if (!request) return invalid_argument(fmt::format("an answer to request {}, which is not open", done.request));
-  if (std::holds_alternative<StatsCallback>(request->callback))
-    return invalid_argument(fmt::format("request {} is for stats; it is answered with a report", done.request));
+  if (request->is_beside())
+    return invalid_argument(fmt::format("request {} is asked beside the order; it is answered so", done.request));
   if (std::holds_alternative<ReadCallback>(request->callback) && done.status.ok()) {
     return invalid_argument(fmt::format("request {} is a read; it is answered with data", done.request));
   }
@@ -123,14 +132,16 @@ Result<Completion> Requests::on_done(const proto::Done& done) {
   return fail(take(done.request), as_said(done.status));
 }
 
-Result<Completion> Requests::on_report(const proto::StatsReport& report) {
-  const Request* request = find(report.request);
-  if (!request || !std::holds_alternative<StatsCallback>(request->callback))
-    return invalid_argument(fmt::format("a report for request {}, which awaits none", report.request));
-  auto done = take(report.request);
-  if (!report.status.ok()) return fail(std::move(done), as_said(report.status));
-  return Completion{
-      [callback = std::get<StatsCallback>(std::move(done.callback)), stats = report.stats] { callback(stats); }};
+Result<Completion> Requests::on_report(std::uint64_t id, const Status& status, proto::Body report) {
+  const Request* request = find(id);
+  const auto* asked = request ? std::get_if<Beside>(&request->callback) : nullptr;
+  if (!asked || asked->answer != report.index())
+    return invalid_argument(fmt::format("a {} for request {}, which awaits none", proto::name(report), id));
+  auto done = take(id);
+  if (!status.ok()) return fail(std::move(done), as_said(status));
+  return Completion{[callback = std::get<Beside>(std::move(done.callback)).done, report = std::move(report)]() mutable {
+    callback(std::move(report));
+  }};
 }
 
 std::size_t Requests::size() const {
@@ -141,21 +152,27 @@ std::size_t Requests::size() const {
 std::optional<std::uint64_t> Requests::oldest_seq() const {
   const std::lock_guard lock(mutex_);
   const auto found = oldest();
-  if (found == requests_.end() || found->second.seq == kBeside) return std::nullopt;
+  if (found == requests_.end() || found->second.is_beside()) return std::nullopt;
   return found->second.seq;
 }
 
-std::vector<std::uint64_t> Requests::beside() const {
+std::vector<proto::Body> Requests::beside() const {
   const std::lock_guard lock(mutex_);
-  std::vector<std::uint64_t> ids;
+  std::vector<proto::Body> questions;
   for (const auto& [id, request] : requests_)
-    if (request.seq == kBeside) ids.push_back(id);
-  return ids;
+    if (const auto* asked = std::get_if<Beside>(&request.callback)) questions.push_back(asked->question);
+  return questions;
 }
 
-std::vector<Completion> Requests::fail_beside(const Status& why) {
+std::vector<Completion> Requests::fail_beside(const std::function<Status(const proto::Body& question)>& check) {
   std::vector<Completion> completions;
-  for (const auto id : beside()) completions.push_back(fail(take(id), why));
+  const std::lock_guard lock(mutex_);
+  for (auto entry = requests_.begin(); entry != requests_.end();) {
+    const auto* asked = std::get_if<Beside>(&entry->second.callback);
+    const auto why = asked ? check(asked->question) : Status{};
+    if (!why.ok()) completions.push_back(fail(std::move(entry->second), why));
+    entry = why.ok() ? std::next(entry) : requests_.erase(entry);
+  }
   return completions;
 }
 

@@ -85,6 +85,17 @@ TEST_F(RemoteSessionTest, FailsStatsWithTheSession) {
   EXPECT_FAILS(late.get().status(), unavailable, "gone");
 }
 
+TEST_F(RemoteSessionTest, TakesNoOtherAnswerForStats) {
+  auto connecting = server_.connect();
+  server_.expect<proto::Hello>();
+  server_.send(proto::Welcome{proto::kProtocolVersion, 0, kInfo, 0, "", {}, proto::kExtensions});
+  const auto session = *connecting.get();
+  StatsOutcome stats;
+  session->stats(stats.callback());
+  server_.send(proto::Done{server_.expect<proto::Stats>().request, {}});
+  EXPECT_FAILS(stats.get().status(), unavailable, "the server broke the protocol");
+}
+
 TEST_F(RemoteSessionTest, WaitsWhenTheWindowIsFull) {
   const auto session = server_.welcome(kInfo);
   for (int i = 0; i < 4; ++i) EXPECT_TRUE(session->release({1}).ok());
