@@ -27,8 +27,10 @@ std::uint64_t held_by(const Call& call) {
                  [](const proto::RunProgram& call) {
                    return bytes_of(call.run.inputs) + bytes_of(call.run.scalars) + bytes_of(call.run.release);
                  },
-                 [](const proto::Release& release) { return bytes_of(release.ids); },
-                 [](const auto&) { return std::uint64_t{0}; },
+                 [](const auto& other) {
+                   if constexpr (requires { other.ids; }) return bytes_of(other.ids);
+                   return std::uint64_t{0};
+                 },
              },
              call);
 }

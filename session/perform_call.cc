@@ -37,9 +37,11 @@ bool is_quick(const serving::Call& call, const SessionState& state) {
           [](const serving::DefineCall& call) { return !call.define.invalid.ok(); },  // others are compiled
           [&](const proto::RunProgram& call) { return state.is_quick(call.run); },
           [](const serving::WriteCall& call) { return call.tensor.bytes.size() <= proto::kInlineBytes; },
-          [](const proto::Release& call) { return call.ids.size() <= SessionState::kMaxQuickReleases; },
           [&](const serving::ReadCall& call) { return state.is_quick_read(call.id); },
-          [](const auto&) { return true; },
+          [](const auto& other) {
+            if constexpr (requires { other.ids; }) return other.ids.size() <= SessionState::kMaxQuickReleases;
+            return true;
+          },
       },
       call);
 }
