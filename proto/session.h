@@ -106,7 +106,7 @@ class Session {
   virtual const SessionInfo* known_info() const { return &info(); }  // null before; does not wait
   // May change until known_info() is there, and with a new connection. Waits for nothing; thread-safe.
   virtual SessionTraits traits() const { return {}; }
-  // Ok until the session is broken or closed, then why. Says what is known now and asks nobody; thread-safe.
+  // Ok until the session is broken or closed, then why. Says what is known now, without asking the peer; thread-safe.
   virtual Status health() const { return {}; }
 
   // Makes `program` known under `id`; what the id stood for before is forgotten, even if the program is refused, and so

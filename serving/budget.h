@@ -26,10 +26,10 @@ class HostAccount {
   virtual void give_host(std::uint64_t bytes) = 0;
 };
 
-// Thread-safe. Outlives its shares; whoever cannot promise that holds it by a shared_ptr.
+// Thread-safe. Outlives its shares: shares of an unknown life hold it by a shared_ptr.
 class Budget {
  public:
-  // What every session has for its calls and tables, and nobody counts.
+  // What every session has for its calls and tables without being charged.
   static constexpr std::uint64_t kFree = std::uint64_t{64} << 10;
 
   // `account`: what the host's part is counted with, too; null: with nothing. Outlives it, or until leave_account().

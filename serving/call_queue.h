@@ -32,7 +32,7 @@ class CallQueue {
   void admit_small(const Call& call) { budget_.add_host(held_by(call) + written_by(call)); }
   // Requires: it was admitted.
   void push(Call call);
-  // Requires: not empty. `makes_room`: somebody may have waited for it to go.
+  // Requires: not empty. `makes_room`: callers may have waited for it to go.
   Call pop(bool* makes_room);
   std::deque<Call> clear();
 

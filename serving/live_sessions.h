@@ -23,12 +23,12 @@ class LiveSession {
 };
 
 // When a program ends, static objects go one by one, among them those that the libraries of kernels made when they were
-// first used. Devices at namespace scope, those that nobody drops, and those whose last reader has left still have a
-// thread then. Before the first object goes, what these threads execute is awaited, with what runs have left behind
-// (wait_at_end()), and no more of it begun, but what a destructor asks for. When those objects go that are as old as
-// the first session, which devices at namespace scope are not, what is left is stopped. Threads that nothing waits for,
-// and that compute still, are held in their calls from the first moment on, for as long as the process may take to end:
-// an error thrown there would abort it. Thread-safe.
+// first used. Devices at namespace scope, devices that are never dropped, and devices whose last reader has left still
+// have a thread then. Before the first object goes, what these threads execute is awaited, with what runs have left
+// behind (wait_at_end()), and no more of it begun, but what a destructor asks for. When those objects go that are as
+// old as the first session, which devices at namespace scope are not, what is left is stopped. Threads that nothing
+// waits for, and that compute still, are held in their calls from the first moment on, for as long as the process may
+// take to end: an error thrown there would abort it. Thread-safe.
 class LiveSessions {
  public:
   static LiveSessions& instance();

@@ -53,8 +53,8 @@ class Preparation {
   std::optional<PreparedProgram> made_;
 };
 
-// A preparation that nobody waits for any more is not begun, and one that is under way has ended with its holder: it
-// uses what is the session's.
+// Holds a preparation until its call's turn. When the holder goes first, a preparation that is not begun never is, and
+// one under way is waited for, as it uses the session's state.
 class PreparationHolder {
  public:
   PreparationHolder() = default;
@@ -64,7 +64,7 @@ class PreparationHolder {
     std::swap(held_, other.held_);
     return *this;
   }
-  ~PreparationHolder() { (void)take(); }  // waits for what is under way; nobody is left to want its result
+  ~PreparationHolder() { (void)take(); }  // waits for what is under way, and drops its result
 
   bool is_there() const { return held_ != nullptr; }
   std::optional<PreparedProgram> take() { return held_ ? std::exchange(held_, nullptr)->take() : std::nullopt; }

@@ -25,7 +25,7 @@ namespace {
 constexpr std::size_t kPreparedCalls = 64;
 // Of calls that wait, how many are looked through for runs whose plans have to be compiled again.
 constexpr std::size_t kRunsAhead = 8;
-// Without calls, after which progress is reported.
+// Progress is reported after so long without a call.
 constexpr std::chrono::microseconds kQuiet{200};
 // How long the process may take to end: after its main thread, and once sessions are stopped.
 constexpr std::chrono::seconds kAfterMain{2}, kAfterStop{10};
@@ -201,10 +201,10 @@ class ExecutedSession final : public QueuedSession {
   // Requires: the lock. Whether another thread than this one ends the process, and has stopped the session.
   bool is_answered_late() const { return answers_late_ && ending_thread_ != std::this_thread::get_id(); }
   static bool is_question(const Call& call) {
-    return std::holds_alternative<ReadCall>(call) || std::holds_alternative<SyncCall>(call);
+    return std::visit([](const auto& kind) { return requires { kind.done; }; }, call);
   }
 
-  // Requires: the lock. Then nobody but the caller touches what is the executor's.
+  // Requires: the lock. Then only this thread uses the performer.
   bool may_execute_here() const {
     return execution_ == Execution::by_quick_callers && !executing_ && calls_.empty() && !is_on_own_thread();
   }
@@ -223,7 +223,7 @@ class ExecutedSession final : public QueuedSession {
       if (makes_room) room_.notify_all();
       calls_.look_ahead(kRunsAhead, [&](proto::ProgramId id) { performer_->prepare_run(id); });
       execute(call, lock);
-      // Who has little to do each time goes before whoever computes for long.
+      // Sessions with short runs are scheduled before those that compute for long.
       if (const auto fitting = performer_->ran_long() ? Turns::usual : Turns::brief; fitting != turns)
         ask_for(turns = fitting);
     }
@@ -243,8 +243,11 @@ class ExecutedSession final : public QueuedSession {
   }
 
   void refuse(const Call& call) const {
-    if (const auto* read = std::get_if<ReadCall>(&call)) read->done(end_);
-    if (const auto* sync = std::get_if<SyncCall>(&call)) sync->done(end_);
+    std::visit(
+        [&](const auto& kind) {
+          if constexpr (requires { kind.done; }) kind.done(end_);
+        },
+        call);
   }
 
   // One to execute, or the end.
@@ -257,7 +260,7 @@ class ExecutedSession final : public QueuedSession {
     }
   }
 
-  // One at a time, whoever does it.
+  // One call at a time, on the executor or on a caller's thread.
   void execute(Call& call, std::unique_lock<std::mutex>& lock) {
     executing_ = true;
     lock.unlock();
@@ -272,8 +275,8 @@ class ExecutedSession final : public QueuedSession {
     if (paused_) room_.notify_all();
   }
 
-  // Nothing to do, and for a while: a client that goes on at once is told with the next calls, as to tell it of each
-  // would take a tenth of a small step's time.
+  // Whether nothing has waited for kQuiet. A client that goes on at once is told of its progress with later calls:
+  // telling it of each would take a tenth of a small step's time.
   bool is_quiet(std::unique_lock<std::mutex>& lock) {
     if (!progress_ || reported_ == executed_) return false;
     work_.wait_for(lock, kQuiet, [&] { return closing_ || !calls_.empty(); });
@@ -300,7 +303,7 @@ class ExecutedSession final : public QueuedSession {
   }
 
   // No exception leaves a thread of the worker: what the calls do not take for their own failure, for want of memory
-  // to say so, ends the session and nobody else.
+  // to say so, ends this session and no other.
   template <typename Body>
   static Status performed(const Body& body) {
     return guarded([&]() -> Status {
@@ -329,7 +332,7 @@ class ExecutedSession final : public QueuedSession {
   std::condition_variable work_, room_;
   CallQueue calls_;
   std::function<void(std::uint64_t)> progress_;
-  bool executing_ = false;  // somebody is
+  bool executing_ = false;  // a thread performs a call or reports progress
   bool paused_ = false;     // only the next may_begin_ calls are to begin
   bool closing_ = false;
   // At the end of the process.
@@ -342,7 +345,7 @@ class ExecutedSession final : public QueuedSession {
 
   std::mutex join_mutex_;
   std::thread executor_;
-  std::thread::id executor_id_;  // set before anybody knows the session
+  std::thread::id executor_id_;  // set before the session is known to other threads
 };
 
 }  // namespace

@@ -16,9 +16,9 @@ class SessionSignal {
     }
     changed_.notify_all();
   }
-  // After a change of what somebody may be waiting for.
+  // To be called after a change of a condition that wait() may be waiting for.
   void notify() {
-    { const std::lock_guard lock{mutex_}; }  // whoever is about to wait has seen the change, or waits by now
+    { const std::lock_guard lock{mutex_}; }  // a thread about to wait has seen the change, or waits by now
     changed_.notify_all();
   }
   // Until is_so() or the session closes. False: it closed.

@@ -22,8 +22,8 @@ class StagedUpload {
   StagedUpload(std::shared_ptr<SessionSignal> signal, HostBlockPtr block)
       : signal_(std::move(signal)), size_(block->bytes().size()), staging_(std::move(block)), ended_(size_ == 0) {}
 
-  // The filling side. Bytes for an upload that nobody wants any more are taken and dropped. Those that stand in their
-  // place already are not copied.
+  // The filling side. Bytes for an upload that was dropped are taken and ignored. Bytes that stand in their place
+  // already are not copied.
   Status fill(std::uint64_t offset, std::span<const std::byte> bytes);
   // The place of the next `size` bytes, to be received into; null when they are not due or not wanted.
   std::shared_ptr<std::byte> destination(std::uint64_t offset, std::size_t size);
@@ -34,7 +34,7 @@ class StagedUpload {
   // The executor's side. All bytes, as soon as they are here; the upload is empty afterwards.
   // Errors: DATA_LOSS when they never will be, CANCELLED when the session closes first.
   Result<HostBlockPtr> wait();
-  // Frees the memory: nobody wants the tensor any more.
+  // Frees the memory: the tensor was released.
   void drop();
 
  private:

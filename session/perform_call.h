@@ -7,7 +7,7 @@
 
 namespace burn::session {
 
-// Of whoever executes the session's calls.
+// On the thread that executes the session's calls.
 void perform_call(serving::Call& call, SessionState& state, SessionStream& stream);
 
 // Whether the call would be over at once, as far as the last such call tells. Requires: the device is not behind.

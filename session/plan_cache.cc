@@ -30,7 +30,7 @@ Result<PlanPtr> PlanCache::get(const std::shared_ptr<const ir::Program>& program
     if (!is_new) {
       const auto entry = known->second;
       lock.unlock();
-      // Sessions need not trust each other, and somebody may have made two programs with one hash.
+      // Sessions need not trust each other, and two programs with one hash can be made on purpose.
       const bool same =
           entry.program == program || (ir::same(*entry.program, *program) && ir::same_sites(*entry.program, *program));
       lock.lock();

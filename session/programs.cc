@@ -109,7 +109,7 @@ Status SessionPrograms::keep(proto::ProgramId id, std::shared_ptr<const ir::Prog
   return status;
 }
 
-// As many invalid ones are kept as others may be: whoever makes more of them learns it from the sync only.
+// As many invalid ones are kept as others may be; of further ones only the sync tells.
 Status SessionPrograms::keep_invalid(proto::ProgramId id, std::size_t output_count, Status why,
                                      std::vector<backends::KeptOutput> kept) {
   worker_->count_refused_program();

@@ -158,8 +158,8 @@ bool SessionState::drop(proto::TensorId id) {
   return true;
 }
 
-// A tensor goes whose memory somebody else has, too: a read under way, a run that the device has yet to do. `ours`: how
-// many of those that have it are the caller's.
+// A tensor is released whose memory has other owners, too: a read under way, a run that the device has yet to do. Its
+// share of the budget stays with the buffer. `ours`: how many of the owners are the caller's.
 void SessionState::keep_charged(const backends::BufferPtr& buffer, long ours, Budget::Share share) const {
   if (buffer.use_count() > ours && share.bytes() > 0)
     buffer->keep(std::make_unique<BufferCharge>(budget_, std::move(share)));

@@ -1,7 +1,8 @@
-// What one session owns, and what its calls do to it. Everything here happens on the session's executor thread.
+// What one session owns, and what its calls do to it. Called by the thread that executes the session's calls, one at a
+// time: its executor, or a caller whose call is quick; functions that other threads may call say so.
 //
 // What fails is kept for the next sync. Failed steps of runs and failed writes also leave the reason in the tensors
-// they would have made (PoisonedTensors), so that whoever needs one of those fails for the same, first reason; a read
+// they would have made (PoisonedTensors), so that every use of one of those fails for the same, first reason; a read
 // that says so has reported it. Where the device finds a failure later, the reason lies in its buffer, to the same
 // effect.
 #pragma once

@@ -135,7 +135,7 @@ bool SessionStream::is_behind() const {
 void SessionStream::wait_for_device() {
   if (!is_behind()) return;
   waiting_ = true;
-  (void)signal_->wait([&] { return !is_behind(); });  // closed: whoever executes sees it before the next call
+  (void)signal_->wait([&] { return !is_behind(); });  // closed: seen before the next call
   waiting_ = false;
 }
 

@@ -24,7 +24,7 @@ class SessionStream {
   static constexpr std::uint64_t kMostCalls = 64;
   static constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
 
-  // `backend` outlives it; `session` is whom callbacks are for (CallbackScope).
+  // `backend` outlives it; `session`: of the CallbackScope of callbacks.
   SessionStream(backends::Backend& backend, std::shared_ptr<serving::SessionSignal> signal, const void* session);
   ~SessionStream() { close(); }
   SessionStream(const SessionStream&) = delete;
@@ -77,7 +77,7 @@ class SessionStream {
   std::atomic<std::uint64_t> done_calls_ = 0, done_bytes_ = 0;
   std::atomic<bool> waiting_ = false;
   Status status_;
-  std::mutex ending_;                         // of the stream, and of who interrupts it
+  std::mutex ending_;                         // held while the stream ends or is interrupted
   std::unique_ptr<backends::Stream> stream_;  // its callbacks use all of the above
 };
 
