@@ -37,6 +37,8 @@ class Backend {
 
   virtual std::string_view name() const = 0;  // as open_backend() takes it: "cpu", "cuda:1"
   virtual Limits limits() const = 0;
+  // Whether runs take cores of this process; false: the device works by itself.
+  virtual bool computes_on_host() const { return true; }
   virtual MemoryStats memory() const = 0;
   // Whether a program may contain this op on these operand types, which fit it; otherwise UNIMPLEMENTED, naming it.
   virtual Status supports(const ir::Op& op, std::span<const ir::TensorType* const> operands) const = 0;

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/failure.h"
+#include "base/host_block.h"
 #include "base/status.h"
 
 namespace burn::backends {
@@ -48,19 +50,9 @@ class Buffer {
 };
 using BufferPtr = std::shared_ptr<Buffer>;
 
-// Host memory to receive an upload in: its holder's to write until Stream::upload() has it, nobody's afterwards.
-class HostBlock {
- public:
-  HostBlock() = default;
-  HostBlock(const HostBlock&) = delete;
-  HostBlock& operator=(const HostBlock&) = delete;
-  virtual ~HostBlock() = default;
-  virtual std::span<std::byte> bytes() = 0;
-};
-using HostBlockPtr = std::shared_ptr<HostBlock>;
-
-// Why a value was not computed, shared by all values that lack for the same reason.
-using Failure = std::shared_ptr<const Status>;
+using burn::Failure;
+using burn::HostBlock;  // the holder's to write until Stream::upload() has it
+using burn::HostBlockPtr;
 
 struct RunArgs {
   std::vector<BufferPtr> inputs;           // one per program input, row-major; a donated one is held by nobody else

@@ -5,12 +5,25 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <span>
 
 namespace burn {
 
 // Uninitialised, aligned for any vector register; null when there is no memory. Thread-safe. What comes back is kept up
 // to a limit; the system may take the pages of what is kept whenever it needs them.
 std::shared_ptr<std::byte[]> host_block(std::size_t size);
+
+// A block to receive a tensor in, which knows how it is to be handed on: a device's may be memory that it reads by
+// itself. Its holder's to write.
+class HostBlock {
+ public:
+  HostBlock() = default;
+  HostBlock(const HostBlock&) = delete;
+  HostBlock& operator=(const HostBlock&) = delete;
+  virtual ~HostBlock() = default;
+  virtual std::span<std::byte> bytes() = 0;
+};
+using HostBlockPtr = std::shared_ptr<HostBlock>;
 
 // Gives the system those kept blocks that came back `unused_for` ago or longer, the oldest first, until `keep` bytes
 // are left. How many bytes that was.

@@ -109,6 +109,11 @@ const proto::SessionInfo& Device::info() const {
   if (session.known_info() == nullptr) throw_if_error(session.health());
   return info;
 }
+proto::SessionStats Device::stats() const {
+  std::promise<Result<proto::SessionStats>> answer;
+  state()->session().stats([&answer](Result<proto::SessionStats> stats) { answer.set_value(std::move(stats)); });
+  return value_or_throw(answer.get_future().get());
+}
 void Device::seed(std::uint64_t seed) const { state()->seed(seed); }
 RandomState Device::random_state() const { return state()->random_state(); }
 void Device::set_random_state(const RandomState& state) const { this->state()->set_random_state(state); }

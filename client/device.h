@@ -43,6 +43,10 @@ class Device {
 
   const std::string& url() const;
   const proto::SessionInfo& info() const;
+  // Memory, runs and time that the session and all of its device use, in bytes and seconds. Sends nothing that was
+  // recorded and waits for no call before it: a question beside the queue, of one round trip. Errors (thrown):
+  // UNIMPLEMENTED, naming the server, where that is of a version that does not know it; why the session is lost.
+  proto::SessionStats stats() const;
 
   // The same device, on which tensors can be tracked for gradients; and back.
   Device autodiff() const { return Device{state_, true}; }

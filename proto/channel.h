@@ -55,7 +55,7 @@ class Channel {
 
   // Queues a frame and returns. Frames sent after close() are dropped.
   virtual void send(EncodedFrame frame, Lane lane) = 0;
-  // Frames sent between the two may wait for each other and leave together. flush() is for whoever has to wait in
+  // Frames sent between the two may wait for each other and leave together. flush() is for a caller that has to wait in
   // between.
   virtual void begin_burst() {}
   virtual void end_burst() {}

@@ -12,6 +12,7 @@
 
 #include "proto/burn.pb.h"
 #include "proto/codec_internal.h"
+#include "proto/verbs.h"
 
 namespace burn::proto {
 namespace {
@@ -28,11 +29,6 @@ constexpr std::uint32_t kHeaderTag = block_tag(v1::Frame::kHeaderFieldNumber);
 constexpr std::uint32_t kPayloadTag = block_tag(v1::Frame::kPayloadFieldNumber);
 constexpr std::uint32_t kSeqTag =
     WireFormatLite::MakeTag(v1::Envelope::kSeqFieldNumber, WireFormatLite::WIRETYPE_VARINT);
-
-// The bodies are numbered on the wire as in the variant.
-constexpr int kFirstBody = v1::Envelope::kHelloFieldNumber;
-constexpr int kLastBody = v1::Envelope::kDoneFieldNumber;
-static_assert(kLastBody - kFirstBody + 1 == static_cast<int>(std::variant_size_v<Body>));
 
 // `Frame { header { seq, body }, payload }` up to the payload's first byte. `write` puts body_size bytes where it is
 // told and says where they end.
@@ -83,8 +79,8 @@ Result<Envelope> read_envelope(std::string_view bytes) {
       const auto block = read_block(in, bytes);
       if (!block) return malformed();
       const auto field = WireFormatLite::GetTagFieldNumber(tag);
-      const bool known = field >= kFirstBody && field <= kLastBody;
-      if (known && envelope.field >= kFirstBody && envelope.field <= kLastBody) return malformed();  // two bodies
+      const bool known = verb_at(field) != nullptr;
+      if (known && verb_at(envelope.field)) return malformed();  // two bodies
       if (known || envelope.field == 0) envelope = {envelope.seq, field, *block};
     } else if (tag == 0 || !WireFormatLite::SkipField(&in, tag)) {
       return malformed();
@@ -134,17 +130,24 @@ Status check_tensor(std::size_t payload, const ir::TensorType& type) {
                                       ir::to_string(type), type.num_bytes(), kInlineBytes));
 }
 
+// Bodies with a tensor's type may have its bytes, and a part of one must have some.
 Status check_payload(const Body& body, std::size_t payload) {
-  if (const auto* write = std::get_if<Write>(&body)) return check_tensor(payload, write->type);
-  if (const auto* data = std::get_if<Data>(&body)) return check_tensor(payload, data->type);
-  if (std::holds_alternative<Chunk>(body)) {
-    if (payload >= 1 && payload <= kChunkBytes) return {};
-    return invalid_argument(fmt::format("a payload of {} bytes; 1 to {} may be", payload, kChunkBytes));
-  }
-  return payload == 0 ? Status{} : invalid_argument(fmt::format("a payload of {} bytes where none belongs", payload));
+  return std::visit(
+      [&]<typename Kind>(const Kind& kind) -> Status {
+        if constexpr (requires { kind.type; }) {
+          return check_tensor(payload, kind.type);
+        } else if constexpr (std::is_same_v<Kind, Chunk>) {
+          if (payload >= 1 && payload <= kChunkBytes) return {};
+          return invalid_argument(fmt::format("a payload of {} bytes; 1 to {} may be", payload, kChunkBytes));
+        } else if (payload == 0) {
+          return {};
+        }
+        return invalid_argument(fmt::format("a payload of {} bytes where none belongs", payload));
+      },
+      body);
 }
 
-// protobuf reports what it cannot parse on stderr, where whoever sends rubbish could fill a log. We report it
+// protobuf reports what it cannot parse on stderr, where a hostile peer could fill a log. We report it
 // ourselves. (From version 4 on it no longer does.)
 #if GOOGLE_PROTOBUF_VERSION < 4000000
 using Quiet = pb::LogSilencer;
@@ -152,7 +155,7 @@ using Quiet = pb::LogSilencer;
 struct Quiet {};
 #endif
 
-// A part of a frame that is to be kept: alone, if the rest of the frame, which nobody counts, is much larger.
+// A part of a frame that is to be kept: alone, if the rest of the frame, which is not accounted for, is much larger.
 SharedBytes kept(SharedBytes part, std::size_t whole) {
   constexpr std::size_t kSlack = std::size_t{4} << 10;
   if (part.empty() || whole <= 2 * part.size() + kSlack) return part;
@@ -162,8 +165,10 @@ SharedBytes kept(SharedBytes part, std::size_t whole) {
 
 // The body; a program in it now, or later: then `owner` keeps its bytes.
 Result<Body> read_any_body(const Envelope& envelope, Programs programs, const SharedBytes& owner) {
-  if (envelope.field != v1::Envelope::kDefineFieldNumber) return read_body(envelope.field, envelope.body);
-  if (envelope.body.size() > kMaxListBytes) return too_large(envelope.body.size(), kMaxListBytes);
+  const auto* verb = verb_at(envelope.field);
+  if (!verb) return unimplemented(fmt::format("a frame of kind {} is not known here", envelope.field));
+  if (envelope.body.size() > verb->max_bytes) return too_large(envelope.body.size(), verb->max_bytes);
+  if (verb != &kVerbOf<DefineProgram>) return read_body(envelope.field, envelope.body);
   std::string_view encoded;
   BURN_TRY(auto define, read_define(envelope.body, &encoded));
   if (programs == Programs::later) {
@@ -193,7 +198,7 @@ Result<Frame> assemble(std::string_view header, SharedBytes payload, Programs pr
 }  // namespace
 
 EncodedFrame encode(const Frame& frame) {
-  const auto field = kFirstBody + static_cast<int>(frame.body.index());
+  const auto field = verb_of(frame.body).field;
   if (const auto* define = std::get_if<DefineProgram>(&frame.body)) {
     const auto body = write_define(*define);
     auto header = assemble(frame.seq, field, body.size(), frame.payload.size(),
@@ -238,7 +243,7 @@ std::optional<ChunkHead> peek_chunk(std::span<const std::byte> head, std::uint64
   const auto parts = split_head({reinterpret_cast<const char*>(head.data()), head.size()}, frame_bytes);
   if (!parts) return std::nullopt;
   const auto envelope = read_envelope(parts->header);
-  if (!envelope.ok() || envelope->field != v1::Envelope::kChunkFieldNumber) return std::nullopt;
+  if (!envelope.ok() || envelope->field != kVerbOf<Chunk>.field) return std::nullopt;
   const auto body = read_body(envelope->field, envelope->body);
   if (!body.ok()) return std::nullopt;
   const auto size = static_cast<std::size_t>(frame_bytes) - parts->payload_begin;

@@ -13,9 +13,6 @@ using google::protobuf::Arena;
 using google::protobuf::MessageLite;
 using google::protobuf::RepeatedField;
 
-constexpr std::size_t kMaxRunBytes = 28 * kMaxIds + 1024;        // three lists: 10 bytes an id, 8 a scalar
-constexpr std::size_t kMaxWelcomeBytes = std::size_t{16} << 20;  // lists uploads; of a server
-constexpr std::size_t kMaxSmallBytes = std::size_t{64} << 10;    // what has no lists
 constexpr int kMaxDevices = 256;
 
 template <typename Message>
@@ -125,6 +122,7 @@ v1::Welcome* to_wire(const Welcome& welcome, Arena& arena) {
   out->set_max_program_entries(welcome.info.max_program_entries);
   out->set_lease_seconds(welcome.lease_seconds);
   out->set_secret(welcome.secret);
+  out->set_extensions(welcome.extensions);
   if (const auto& resumed = welcome.resumed) {
     auto* wire = out->mutable_resumed();
     wire->set_received(resumed->received);
@@ -155,6 +153,33 @@ v1::Done* to_wire(const Done& done, Arena& arena) {
   auto* out = make<v1::Done>(arena);
   out->set_request(done.request);
   to_wire(done.status, out->mutable_status());
+  return out;
+}
+
+v1::Stats* to_wire(const Stats& stats, Arena& arena) {
+  auto* out = make<v1::Stats>(arena);
+  out->set_request(stats.request);
+  return out;
+}
+
+void to_wire(const Usage& usage, v1::Usage* out) {
+  out->set_memory_in_use(usage.memory_in_use);
+  out->set_memory_peak(usage.memory_peak);
+  out->set_memory_reserved(usage.memory_reserved);
+  out->set_memory_limit(usage.memory_limit);
+  out->set_host_bytes(usage.host_bytes);
+  out->set_runs(usage.runs);
+  out->set_busy_seconds(usage.busy_seconds);
+}
+
+v1::StatsReport* to_wire(const StatsReport& report, Arena& arena) {
+  auto* out = make<v1::StatsReport>(arena);
+  out->set_request(report.request);
+  if (!report.status.ok()) to_wire(report.status, out->mutable_status());
+  to_wire(report.stats.session, out->mutable_session());
+  to_wire(report.stats.device, out->mutable_device());
+  out->set_programs(report.stats.programs);
+  out->set_queued(report.stats.queued);
   return out;
 }
 
@@ -229,6 +254,7 @@ Result<Body> from_wire(const v1::Welcome& welcome) {
   body.info.bulk_credit = welcome.bulk_credit();
   body.info.max_programs = welcome.max_programs();
   body.info.max_program_entries = welcome.max_program_entries();
+  body.extensions = welcome.extensions();
   if (welcome.has_resumed()) {
     body.resumed.emplace(Resumed{welcome.resumed().received(), welcome.resumed().executed(), {}});
     for (const auto& upload : welcome.resumed().uploads())
@@ -245,6 +271,25 @@ Result<Body> from_wire(const v1::Data& data) {
 }
 
 Result<Body> from_wire(const v1::Done& done) { return Body{Done{done.request(), from_wire(done.status())}}; }
+
+Result<Body> from_wire(const v1::Stats& stats) { return Body{Stats{stats.request()}}; }
+
+Usage from_wire(const v1::Usage& usage) {
+  return {usage.memory_in_use(), usage.memory_peak(), usage.memory_reserved(), usage.memory_limit(),
+          usage.host_bytes(),    usage.runs(),        usage.busy_seconds()};
+}
+
+Result<Body> from_wire(const v1::StatsReport& report) {
+  return Body{
+      StatsReport{report.request(),
+                  from_wire(report.status()),
+                  {from_wire(report.session()), from_wire(report.device()), report.programs(), report.queued()}}};
+}
+
+// Not here: read_define() reads it.
+Result<Body> from_wire(const v1::DefineProgram& /*define*/) {
+  return unimplemented("a define is read by read_define()");
+}
 
 template <typename Message>
 Result<Body> read_as(std::string_view bytes) {
@@ -274,37 +319,12 @@ Status too_large(std::size_t bytes, std::size_t limit) {
 }
 
 Result<Body> read_body(int field, std::string_view bytes) {
-  const bool is_list = field == v1::Envelope::kRunFieldNumber || field == v1::Envelope::kReleaseFieldNumber;
-  const bool is_welcome = field == v1::Envelope::kWelcomeFieldNumber;
-  const auto limit = is_list ? kMaxRunBytes : is_welcome ? kMaxWelcomeBytes : kMaxSmallBytes;
-  if (bytes.size() > limit) return too_large(bytes.size(), limit);
   switch (field) {
-    case v1::Envelope::kHelloFieldNumber:
-      return read_as<v1::Hello>(bytes);
-    case v1::Envelope::kRunFieldNumber:
-      return read_as<v1::Run>(bytes);
-    case v1::Envelope::kWriteFieldNumber:
-      return read_as<v1::Write>(bytes);
-    case v1::Envelope::kChunkFieldNumber:
-      return read_as<v1::Chunk>(bytes);
-    case v1::Envelope::kReadFieldNumber:
-      return read_as<v1::Read>(bytes);
-    case v1::Envelope::kReleaseFieldNumber:
-      return read_as<v1::Release>(bytes);
-    case v1::Envelope::kSyncFieldNumber:
-      return read_as<v1::Sync>(bytes);
-    case v1::Envelope::kCreditFieldNumber:
-      return read_as<v1::Credit>(bytes);
-    case v1::Envelope::kCloseFieldNumber:
-      return read_as<v1::Close>(bytes);
-    case v1::Envelope::kWelcomeFieldNumber:
-      return read_as<v1::Welcome>(bytes);
-    case v1::Envelope::kAckFieldNumber:
-      return read_as<v1::Ack>(bytes);
-    case v1::Envelope::kDataFieldNumber:
-      return read_as<v1::Data>(bytes);
-    case v1::Envelope::kDoneFieldNumber:
-      return read_as<v1::Done>(bytes);
+#define BURN_VERB(Body, Message, name, field, ...) \
+  case field:                                      \
+    return read_as<v1::Message>(bytes);
+#include "proto/verbs.def"
+#undef BURN_VERB
   }
   return unimplemented(fmt::format("a frame of kind {} is not known here", field));
 }

@@ -30,9 +30,6 @@ namespace burn::proto {
 inline constexpr std::size_t kMaxTextBytes =
     4096;  // messages, paths; longer ones are cut when sent and refused when read
 
-// Bodies larger than this cannot be meant: a frame's bulk is its payload. What protobuf makes of a hostile body in
-// memory is a small multiple of it.
-inline constexpr std::size_t kMaxListBytes = std::size_t{16} << 20;  // programs
 Status too_large(std::size_t bytes, std::size_t limit);
 
 inline constexpr std::size_t kArenaBytes = 4096;  // what a message may take on the stack before it allocates

@@ -51,7 +51,7 @@ struct Hello {
   std::uint32_t version = kProtocolVersion;
   std::uint64_t fingerprint = 0;      // ir::op_set_fingerprint()
   std::string client;                 // "burn-cpp 0.1.0", for logs
-  std::string token;                  // who is asking; empty: nobody in particular
+  std::string token;                  // of the client; empty: it has none
   std::uint32_t device = 0;           // which of the worker's devices is meant, as Welcome lists them
   std::uint32_t lease_seconds = 0;    // how long the session should outlive a connection at most
   std::optional<Resume> resume = {};  // not a new session
@@ -107,6 +107,12 @@ struct Sync {
   friend bool operator==(const Sync&, const Sync&) = default;
 };
 
+// What is used; answered by a StatsReport, beside the queue.
+struct Stats {
+  std::uint64_t request = 0;
+  friend bool operator==(const Stats&, const Stats&) = default;
+};
+
 // The sender of the Chunks may have this many more bytes under way. Both directions.
 struct Credit {
   std::uint64_t bytes = 0;
@@ -137,6 +143,7 @@ struct Welcome {
   std::uint32_t lease_seconds = 0;  // how long the session outlives a connection
   std::string secret = {};          // to resume it with
   std::optional<Resumed> resumed = {};
+  std::uint64_t extensions = 0;  // bit k: the server takes the verb with field number k (kExtensions of proto/verbs.h)
   friend bool operator==(const Welcome&, const Welcome&) = default;
 };
 
@@ -160,8 +167,26 @@ struct Done {
   friend bool operator==(const Done&, const Done&) = default;
 };
 
-using Body = std::variant<Hello, DefineProgram, RunProgram, Write, Chunk, Read, Release, Sync, Credit, Close, Welcome,
-                          Ack, Data, Done>;
+// The answer to Stats; `status`: why there are no numbers.
+struct StatsReport {
+  std::uint64_t request = 0;
+  Status status;
+  SessionStats stats;
+  friend bool operator==(const StatsReport&, const StatsReport&) = default;
+};
+
+namespace verb {
+struct None {};
+template <typename First, typename... Kinds>
+using Variant = std::variant<Kinds...>;  // the first is there for the commas of the list
+}  // namespace verb
+
+// One of each verb, in the order of proto/verbs.def.
+using Body = verb::Variant<verb::None
+#define BURN_VERB(Body, ...) , Body
+#include "proto/verbs.def"
+#undef BURN_VERB
+                           >;
 
 struct Frame {
   std::uint64_t seq = 0;  // of ordered client frames; 0 for the others

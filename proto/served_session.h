@@ -1,5 +1,5 @@
-// The seam between whoever receives a client's frames and whoever has its tensors: a Session as it is served, with what
-// a conversation needs beside its calls. Callbacks come in the order of the calls.
+// The seam between what receives a client's frames and what has its tensors: a Session as it is served, with what a
+// conversation needs beside its calls. Callbacks come in the order of the calls.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ class ServedSession : public Session {
   virtual Result<std::unique_ptr<Upload>> begin_upload(TensorId id, const ir::TensorType& type) = 0;
 
   // Takes a turn like define(), for a program as it came off the wire (proto::DefineProgram::encoded): it is read when
-  // its turn comes, by whoever executes the session's calls, and at the session's cost. What cannot be read is a
-  // program that is refused. Errors besides those of any call: RESOURCE_EXHAUSTED, more waits than a session may have
+  // its turn comes, by the thread that executes the session's calls, and at the session's cost. What cannot be read is
+  // a program that is refused. Errors besides those of any call: RESOURCE_EXHAUSTED, more waits than a session may have
   // waiting.
   virtual Status define_encoded(ProgramId id, SharedBytes program, std::vector<ProgramId> forget) = 0;
   // Takes a turn like define(), for a program that could not even be read: its runs fail with `why`, and so do their
@@ -47,12 +47,12 @@ class ServedSession : public Session {
   // close() without waiting: the executor stops after the call it is at and frees everything. From any thread.
   virtual void begin_close() = 0;
 
-  struct Stats {
-    std::uint64_t programs = 0, runs = 0;
-    std::uint64_t bytes = 0, peak_bytes = 0;  // of tensors, as their types say
-    std::uint64_t host_bytes = 0;             // of calls that wait, programs with their plans, and tables
-  };
-  virtual Stats stats() const = 0;
+  // What is known at once, from any thread; also of a session that is closed.
+  virtual SessionStats stats() const = 0;
+  void stats(StatsCallback done) override {
+    auto health = this->health();
+    health.ok() ? done(stats()) : done(std::move(health));
+  }
 };
 
 }  // namespace burn::proto

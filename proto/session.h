@@ -1,9 +1,11 @@
 // The seam between a client and whatever owns its tensors: this process, a server, or a fleet behind a router.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,6 +51,37 @@ struct SessionInfo {
   friend bool operator==(const SessionInfo&, const SessionInfo&) = default;
 };
 
+// How calls reach the owner of the tensors, as far as is known: what a client waits, hashes and paces by.
+struct SessionTraits {
+  bool is_remote = false;      // in another process: bytes that it has already are not worth sending again
+  bool shares_memory = false;  // bytes reach it through memory of this host: that is cheaper than to hash many of them
+  bool spares_cores =
+      false;  // what computes needs no core of this process: a thread that waits for it may keep its own
+  // From a call to its answer, if nothing waits; nothing: it is not known yet.
+  std::optional<std::chrono::nanoseconds> round_trip = std::chrono::nanoseconds{0};
+};
+
+// What is used of a device: by one session, or by all of them.
+struct Usage {
+  std::uint64_t memory_in_use = 0;    // bytes of tensors, and of what runs take beside them
+  std::uint64_t memory_peak = 0;      // the highest of it so far
+  std::uint64_t memory_reserved = 0;  // of a session with its host_bytes; of a device what it has taken from the system
+  std::uint64_t memory_limit = 0;     // beyond which calls fail with RESOURCE_EXHAUSTED
+  std::uint64_t host_bytes = 0;       // of calls that wait, programs with their plans, and tables
+  std::uint64_t runs = 0;             // so far
+  // Spent on compiling and running programs so far. Of a device the sum over its sessions, which may work at the same
+  // time. Where the device works by itself (a GPU), what it takes to hand the work to it.
+  double busy_seconds = 0;
+  friend bool operator==(const Usage&, const Usage&) = default;
+};
+
+struct SessionStats {
+  Usage session, device;
+  std::uint64_t programs = 0;  // that the session has defined so far
+  std::uint64_t queued = 0;    // calls of the session that wait for their turn
+  friend bool operator==(const SessionStats&, const SessionStats&) = default;
+};
+
 // A conversation with the owner of tensors.
 //
 // Calls are asynchronous, take effect in the order they are made, and may come from any thread. A Status that is not ok
@@ -61,6 +94,7 @@ class Session {
  public:
   using ReadCallback = std::function<void(Result<HostTensor>)>;
   using SyncCallback = std::function<void(Status)>;
+  using StatsCallback = std::function<void(Result<SessionStats>)>;
 
   Session() = default;
   Session(const Session&) = delete;
@@ -70,7 +104,9 @@ class Session {
   // May wait for a peer that has not answered yet; of one that never does it is empty, and health() says why.
   virtual const SessionInfo& info() const = 0;
   virtual const SessionInfo* known_info() const { return &info(); }  // null before; does not wait
-  // Ok until the session is broken or closed, then why. Says what is known now and asks nobody; thread-safe.
+  // May change until known_info() is there, and with a new connection. Waits for nothing; thread-safe.
+  virtual SessionTraits traits() const { return {}; }
+  // Ok until the session is broken or closed, then why. Says what is known now, without asking the peer; thread-safe.
   virtual Status health() const { return {}; }
 
   // Makes `program` known under `id`; what the id stood for before is forgotten, even if the program is refused, and so
@@ -83,6 +119,9 @@ class Session {
   virtual void read(TensorId id, ReadCallback done) = 0;
   // Done when everything before it is; its status is the first failure since the last sync that no read has reported.
   virtual void sync(SyncCallback done) = 0;
+  // What the session and its device use. Beside the order of the calls: answered at once, whatever waits.
+  // Errors: UNIMPLEMENTED of a session that does not know, and of a peer that is too old to.
+  virtual void stats(StatsCallback done) { done(unimplemented("this session does not know stats")); }
   // Calls between the two belong together and may be passed on together. Thread-safe; bursts may overlap. See Burst.
   virtual void begin_burst() {}
   virtual void end_burst() {}

@@ -10,7 +10,7 @@
 #include "proto/session_registry.h"
 #include "session/local_session.h"
 
-// Named on the command line of whoever links the library, so that this file is linked although nobody calls it.
+// Named on the command line of programs that link the library, so that this file is linked although nothing calls it.
 extern "C" void burn_local_anchor() {}
 
 namespace burn::session {

@@ -6,49 +6,42 @@
 
 namespace burn::session {
 
-void perform_call(Call& call, SessionState& state, SessionStream& stream) {
+void perform_call(serving::Call& call, SessionState& state, SessionStream& stream) {
   std::visit(Overloaded{
-                 [&](DefineCall& define) {
-                   state.define(define.id, std::move(define.program), define.forget, define.ahead.take());
+                 [&](serving::DefineCall& call) { state.define(call.define, call.ahead.take()); },
+                 [&](proto::RunProgram& call) { state.run(call.run); },
+                 [&](serving::WriteCall& call) {
+                   call.parts ? state.begin_upload(call.id, call.tensor.type, *std::move(call.parts))
+                              : state.write(call.id, call.tensor);
                  },
-                 [&](EncodedCall& define) {
-                   state.define_encoded(define.id, define.program, define.forget, define.ahead.take());
-                 },
-                 [&](InvalidCall& invalid) {
-                   state.define_invalid(invalid.id, invalid.output_count, invalid.why, invalid.forget);
-                 },
-                 [&](proto::Run& run) { state.run(run); },
-                 [&](WriteCall& write) { state.write(write.id, write.tensor); },
-                 [&](UploadCall& upload) {
-                   state.begin_upload(upload.id, upload.type, std::move(upload.upload), std::move(upload.share),
-                                      std::move(upload.failed));
-                 },
-                 [&](ReleaseCall& release) { state.release(release.ids); },
-                 [&](ReadCall& read) { state.read(read.id, std::move(read.done)); },
-                 [&](SyncCall& sync) { stream.sync(std::move(sync.done)); },
+                 [&](proto::Release& call) { state.release(call.ids); },
+                 [&](serving::ReadCall& call) { state.read(call.id, std::move(call.done)); },
+                 [&](serving::SyncCall& call) { stream.sync(std::move(call.done)); },
              },
              call);
 }
 
-void prepare_ahead(Call& call, const SessionState& state) {
-  auto& preparers = Preparers::instance();
-  if (!preparers.are_there()) return;
-  if (auto* define = std::get_if<DefineCall>(&call); define && define->program)
-    define->ahead = preparers.prepare([&state, program = define->program] { return state.prepare(program); });
-  if (auto* define = std::get_if<EncodedCall>(&call))
-    define->ahead = preparers.prepare([&state, encoded = define->program] { return state.prepare(encoded); });
+void prepare_ahead(serving::Call& call, const SessionState& state) {
+  auto& preparers = serving::Preparers::instance();
+  auto* waiting = std::get_if<serving::DefineCall>(&call);
+  if (!preparers.are_there() || !waiting || !waiting->define.invalid.ok()) return;
+  const auto& define = waiting->define;
+  waiting->ahead = preparers.prepare([&state, program = define.program, encoded = define.encoded] {
+    return program ? state.prepare(program) : state.prepare(encoded);
+  });
 }
 
-bool is_quick(const Call& call, const SessionState& state) {
+bool is_quick(const serving::Call& call, const SessionState& state) {
   return std::visit(
       Overloaded{
-          [](const DefineCall&) { return false; },  // compiles
-          [](const EncodedCall&) { return false; },
-          [&](const proto::Run& run) { return state.is_quick(run); },
-          [](const WriteCall& write) { return write.tensor.bytes.size() <= proto::kInlineBytes; },
-          [](const ReleaseCall& release) { return release.ids.size() <= SessionState::kMaxQuickReleases; },
-          [&](const ReadCall& read) { return state.is_quick_read(read.id); },
-          [](const auto&) { return true; },
+          [](const serving::DefineCall& call) { return !call.define.invalid.ok(); },  // others are compiled
+          [&](const proto::RunProgram& call) { return state.is_quick(call.run); },
+          [](const serving::WriteCall& call) { return call.tensor.bytes.size() <= proto::kInlineBytes; },
+          [&](const serving::ReadCall& call) { return state.is_quick_read(call.id); },
+          [](const auto& other) {
+            if constexpr (requires { other.ids; }) return other.ids.size() <= SessionState::kMaxQuickReleases;
+            return true;
+          },
       },
       call);
 }

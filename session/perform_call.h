@@ -1,19 +1,19 @@
 // What a call does to a session's state, and whether it takes long.
 #pragma once
 
-#include "session/calls.h"
+#include "serving/calls.h"
 #include "session/state.h"
 #include "session/stream.h"
 
 namespace burn::session {
 
-// Of whoever executes the session's calls.
-void perform_call(Call& call, SessionState& state, SessionStream& stream);
+// On the thread that executes the session's calls.
+void perform_call(serving::Call& call, SessionState& state, SessionStream& stream);
 
 // Whether the call would be over at once, as far as the last such call tells. Requires: the device is not behind.
-bool is_quick(const Call& call, const SessionState& state);
+bool is_quick(const serving::Call& call, const SessionState& state);
 
 // Begins with what a call that has to wait for its turn will need. The call ends before the state does.
-void prepare_ahead(Call& call, const SessionState& state);
+void prepare_ahead(serving::Call& call, const SessionState& state);
 
 }  // namespace burn::session

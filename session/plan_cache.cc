@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "ir/sites.h"
-#include "session/guarded.h"
+#include "serving/guarded.h"
 
 namespace burn::session {
 namespace {
 
 Result<PlanPtr> compiled(const PlanCache::Compile& compile) {
-  return guarded([&]() -> Result<PlanPtr> {
+  return serving::guarded([&]() -> Result<PlanPtr> {
     BURN_TRY(auto executable, compile());
     auto plan = std::make_shared<Plan>(std::move(executable));
     plan->mark_used(Plan::Clock::now());
@@ -30,7 +30,7 @@ Result<PlanPtr> PlanCache::get(const std::shared_ptr<const ir::Program>& program
     if (!is_new) {
       const auto entry = known->second;
       lock.unlock();
-      // Sessions need not trust each other, and somebody may have made two programs with one hash.
+      // Sessions need not trust each other, and two programs with one hash can be made on purpose.
       const bool same =
           entry.program == program || (ir::same(*entry.program, *program) && ir::same_sites(*entry.program, *program));
       lock.lock();

@@ -1,6 +1,6 @@
 // Compiled programs by hash and call sites, shared between sessions and bounded by what they take. The least recently
-// used ones go first. A plan's errors name call sites, which are their user's own: who wrote the same elsewhere gets
-// another plan.
+// used ones go first. A plan's errors name call sites, which are their user's own: the same
+// program written elsewhere has another plan.
 #pragma once
 
 #include <atomic>
@@ -16,13 +16,14 @@
 
 #include "backends/backend.h"
 #include "base/status.h"
-#include "session/local_session.h"
+#include "serving/preparation.h"
+#include "session/worker.h"
 
 namespace burn::session {
 
-// A compiled program. Sessions refer to it weakly, so that the cache alone decides how long it stays; whoever runs it
-// holds it.
-class Plan {
+// A compiled program. Sessions refer to it weakly, so that the cache alone decides how long it stays; a run holds
+// it.
+class Plan final : public serving::Compiled {
  public:
   using Clock = std::chrono::steady_clock;
 
@@ -40,6 +41,11 @@ class Plan {
 };
 using PlanPtr = std::shared_ptr<Plan>;
 
+// What a preparation of this host's has made. Null: nothing.
+inline PlanPtr plan_of(std::shared_ptr<serving::Compiled> prepared) {
+  return std::static_pointer_cast<Plan>(std::move(prepared));
+}
+
 // Thread-safe.
 class PlanCache {
  public:
@@ -51,8 +57,8 @@ class PlanCache {
   PlanCache() = default;
   explicit PlanCache(const PlanCapacity& capacity) : capacity_(capacity) {}
 
-  // The plan of a program, marked as used. Compiles it if there is none; others who want the same one meanwhile wait
-  // for it. No lock is held while compiling. A failure is told to all who waited, and forgotten: there may be memory
+  // The plan of a program, marked as used. Compiles it if there is none; other callers for the same one meanwhile wait
+  // for it. No lock is held while compiling. A failure is returned to all of them, and forgotten: there may be memory
   // the next time. The newest plan stays, however large it is.
   Result<PlanPtr> get(const std::shared_ptr<const ir::Program>& program, const Compile& compile);
 

@@ -20,7 +20,7 @@ Status SessionPrograms::define(proto::ProgramId id, std::shared_ptr<const ir::Pr
   if (!program) return define_invalid(id, 0, invalid_argument("there is no program"), forgotten);
   forget(forgotten);
   forget({&id, 1});
-  if (ahead) return keep(id, std::move(program), std::move(ahead->share), std::move(ahead->plan));
+  if (ahead) return keep(id, std::move(program), std::move(ahead->share), session::plan_of(std::move(ahead->plan)));
   auto share = charge({program->inputs.size(), program->nodes.size(), program->outputs.size(), 0});
   if (!share.ok()) return keep_invalid(id, program->outputs.size(), share.status().with_context(here(id)));
   return keep(id, std::move(program), *std::move(share));
@@ -31,7 +31,8 @@ Status SessionPrograms::define_encoded(proto::ProgramId id, const SharedBytes& e
                                        std::optional<PreparedProgram> ahead) {
   forget(forgotten);
   forget({&id, 1});
-  if (ahead) return keep(id, std::move(ahead->program), std::move(ahead->share), std::move(ahead->plan));
+  if (ahead)
+    return keep(id, std::move(ahead->program), std::move(ahead->share), session::plan_of(std::move(ahead->plan)));
   Budget::HostShare share;
   const auto admit = [&](const proto::ProgramSize& size) -> Status {
     BURN_RETURN_IF_ERROR(check_quotas(size.nodes + size.inputs));  // and operands, when they are known
@@ -108,7 +109,7 @@ Status SessionPrograms::keep(proto::ProgramId id, std::shared_ptr<const ir::Prog
   return status;
 }
 
-// As many invalid ones are kept as others may be: whoever makes more of them learns it from the sync only.
+// As many invalid ones are kept as others may be; of further ones only the sync tells.
 Status SessionPrograms::keep_invalid(proto::ProgramId id, std::size_t output_count, Status why,
                                      std::vector<compile::KeptOutput> kept) {
   worker_->count_refused_program();
@@ -156,7 +157,7 @@ SessionProgram* SessionPrograms::find(proto::ProgramId id) {
 }
 
 void SessionPrograms::prepare_plan(SessionProgram& program) const {
-  auto& preparers = Preparers::instance();
+  auto& preparers = serving::Preparers::instance();
   if (!preparers.are_there() || !program.ir || program.ahead.is_there() || !program.plan.expired()) return;
   program.ahead = preparers.prepare([worker = worker_, ir = program.ir]() -> std::optional<PreparedProgram> {
     auto plan = worker->compile(ir);
@@ -170,8 +171,9 @@ Result<PlanPtr> SessionPrograms::plan_of(SessionProgram& program) {
   auto ahead = program.ahead.take();
   if (auto plan = program.plan.lock()) return plan;
   if (ahead && ahead->plan) {
-    program.plan = ahead->plan;
-    return std::move(ahead->plan);
+    auto plan = session::plan_of(std::move(ahead->plan));
+    program.plan = plan;
+    return plan;
   }
   BURN_TRY(auto plan, worker_->compile(program.ir));
   program.plan = plan;

@@ -11,12 +11,18 @@
 
 #include "compile/plan/guards.h"
 #include "proto/codec.h"
-#include "session/budget.h"
-#include "session/local_session.h"
+#include "serving/budget.h"
+#include "serving/preparation.h"
+#include "serving/quotas.h"
 #include "session/plan_cache.h"
-#include "session/preparation.h"
+#include "session/worker.h"
 
 namespace burn::session {
+
+using serving::Budget;
+using serving::PreparationHolder;
+using serving::PreparedProgram;
+using serving::Quotas;
 
 struct SessionProgram {
   std::shared_ptr<const ir::Program> ir;  // null: invalid

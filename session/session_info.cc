@@ -10,7 +10,7 @@
 
 namespace burn::session {
 
-proto::SessionInfo describe_session(Worker& worker, const Quotas& quotas) {
+proto::SessionInfo describe_session(Worker& worker, const serving::Quotas& quotas) {
   static std::atomic<std::uint64_t> counter = 0;
   const auto limits = worker.backend().limits();
   proto::SessionInfo info;

@@ -7,7 +7,8 @@
 
 #include "backends/run_args.h"
 #include "proto/message.h"
-#include "session/guarded.h"
+#include "serving/guarded.h"
+#include "session/accounts.h"
 #include "session/state_errors.h"
 
 namespace burn::session {
@@ -67,19 +68,20 @@ void SessionState::poison_range(proto::TensorId first, std::uint64_t count, cons
 
 // --- programs --------------------------------------------------------------------------------------------------------
 
-void SessionState::define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
-                          std::span<const proto::ProgramId> forget, std::optional<PreparedProgram> ahead) {
-  stream_.note(guarded([&] { return programs_.define(id, std::move(program), forget, std::move(ahead)); }));
+void SessionState::define(proto::DefineProgram& define, std::optional<PreparedProgram> ahead) {
+  const auto start = std::chrono::steady_clock::now();
+  stream_.note(serving::guarded([&] {
+    const auto& [id, program, forget, invalid, output_count, encoded] = define;
+    if (!invalid.ok()) return programs_.define_invalid(id, output_count, invalid, forget);
+    if (!program) return programs_.define_encoded(id, encoded, forget, std::move(ahead));
+    return programs_.define(id, program, forget, std::move(ahead));
+  }));
+  count_busy(std::chrono::steady_clock::now() - start);
 }
 
-void SessionState::define_encoded(proto::ProgramId id, const SharedBytes& program,
-                                  std::span<const proto::ProgramId> forget, std::optional<PreparedProgram> ahead) {
-  stream_.note(guarded([&] { return programs_.define_encoded(id, program, forget, std::move(ahead)); }));
-}
-
-void SessionState::define_invalid(proto::ProgramId id, std::size_t output_count, const Status& why,
-                                  std::span<const proto::ProgramId> forget) {
-  stream_.note(guarded([&] { return programs_.define_invalid(id, output_count, why, forget); }));
+void SessionState::count_busy(std::chrono::nanoseconds time) {
+  busy_.fetch_add(time.count(), std::memory_order_relaxed);
+  worker_->count_busy(time);
 }
 
 // --- tensors ---------------------------------------------------------------------------------------------------------
@@ -89,7 +91,7 @@ void SessionState::write(proto::TensorId id, const proto::HostTensor& tensor) {
     stream_.note(in_use(id));
     return;
   }
-  auto made = guarded([&] { return make(id, tensor); });
+  auto made = serving::guarded([&] { return make(id, tensor); });
   if (made.ok()) {
     tensors_.emplace(id, *std::move(made));
   } else {
@@ -108,8 +110,8 @@ Result<SessionState::Tensor> SessionState::make(proto::TensorId id, const proto:
   return Tensor{tensor.type, std::move(share), std::move(buffer)};
 }
 
-void SessionState::begin_upload(proto::TensorId id, const ir::TensorType& type, std::shared_ptr<StagedUpload> upload,
-                                Budget::Share share, Status failed) {
+void SessionState::begin_upload(proto::TensorId id, const ir::TensorType& type, WriteCall::Parts parts) {
+  auto& [upload, share, failed] = parts;
   const bool is_new = !is_known(id);
   if (failed.ok()) failed = is_new ? check_room(1) : in_use(id);
   if (failed.ok()) {
@@ -136,7 +138,7 @@ void SessionState::read(proto::TensorId id, proto::Session::ReadCallback done) {
     return stream_.refuse(poisoned ? *poisoned : std::make_shared<const Status>(unknown_tensor(id)), std::move(done));
   }
   auto& tensor = found->second;
-  if (auto status = guarded([&] { return fill(tensor); }); !status.ok())
+  if (auto status = serving::guarded([&] { return fill(tensor); }); !status.ok())
     return stream_.refuse(std::make_shared<const Status>(std::move(status)), std::move(done));
   if (auto buffer = buffer_of(tensor)) return stream_.read(std::move(buffer), tensor.type, std::move(done));
   stream_.refuse(std::get<Failure>(tensor.content), std::move(done));
@@ -156,8 +158,8 @@ bool SessionState::drop(proto::TensorId id) {
   return true;
 }
 
-// A tensor goes whose memory somebody else has, too: a read under way, a run that the device has yet to do. `ours`: how
-// many of those that have it are the caller's.
+// A tensor is released whose memory has other owners, too: a read under way, a run that the device has yet to do. Its
+// share of the budget stays with the buffer. `ours`: how many of the owners are the caller's.
 void SessionState::keep_charged(const backends::BufferPtr& buffer, long ours, Budget::Share share) const {
   if (buffer.use_count() > ours && share.bytes() > 0)
     buffer->keep(std::make_unique<BufferCharge>(budget_, std::move(share)));
@@ -176,9 +178,12 @@ Status SessionState::fill(Tensor& tensor) {
 // Waits for the tensor's numbers if they are still on their way. Null: the tensor's content is a Failure.
 backends::BufferPtr SessionState::buffer_of(Tensor& tensor) {
   if (const auto* pending = std::get_if<std::shared_ptr<StagedUpload>>(&tensor.content)) {
-    auto buffer = guarded([&]() -> Result<backends::BufferPtr> {
-      BURN_TRY(auto block, (*pending)->wait());
-      return stream_.upload(std::move(block));
+    const auto start = std::chrono::steady_clock::now();
+    auto buffer = serving::guarded([&]() -> Result<backends::BufferPtr> {
+      auto block = (*pending)->wait();
+      waited_ += std::chrono::steady_clock::now() - start;
+      if (!block.ok()) return block.status();
+      return stream_.upload(*std::move(block));
     });
     if (buffer.ok()) {
       tensor.content = *std::move(buffer);

@@ -1,23 +1,29 @@
-// What one session owns, and what its calls do to it. Everything here happens on the session's executor thread.
+// What one session owns, and what its calls do to it. Called by the thread that executes the session's calls, one at a
+// time: its executor, or a caller whose call is quick; functions that other threads may call say so.
 //
 // What fails is kept for the next sync. Failed steps of runs and failed writes also leave the reason in the tensors
-// they would have made (PoisonedTensors), so that whoever needs one of those fails for the same, first reason; a read
+// they would have made (PoisonedTensors), so that every use of one of those fails for the same, first reason; a read
 // that says so has reported it. Where the device finds a failure later, the reason lies in its buffer, to the same
 // effect.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <unordered_map>
 #include <variant>
 
-#include "session/budget.h"
-#include "session/local_session.h"
-#include "session/poison.h"
+#include "serving/budget.h"
+#include "serving/calls.h"
+#include "serving/poison.h"
+#include "serving/upload.h"
 #include "session/programs.h"
 #include "session/stream.h"
-#include "session/upload.h"
 
 namespace burn::session {
+
+using serving::StagedUpload;
+using serving::WriteCall;
 
 class SessionState {
  public:
@@ -25,10 +31,7 @@ class SessionState {
   SessionState(std::shared_ptr<Worker> worker, const Quotas& quotas, std::shared_ptr<Budget> budget,
                SessionStream& stream);
 
-  void define(proto::ProgramId id, std::shared_ptr<const ir::Program> program, std::span<const proto::ProgramId> forget,
-              std::optional<PreparedProgram> ahead = {});
-  void define_encoded(proto::ProgramId id, const SharedBytes& program, std::span<const proto::ProgramId> forget,
-                      std::optional<PreparedProgram> ahead = {});
+  void define(proto::DefineProgram& define, std::optional<PreparedProgram> ahead);
   // What a definition will need, ahead of its turn, on any thread; nothing: its turn will tell why.
   std::optional<PreparedProgram> prepare(const std::shared_ptr<const ir::Program>& program) const {
     return programs_.prepare(program);
@@ -38,13 +41,9 @@ class SessionState {
   void prepare_run(proto::ProgramId id) {
     if (auto* program = programs_.find(id)) programs_.prepare_plan(*program);
   }
-  void define_invalid(proto::ProgramId id, std::size_t output_count, const Status& why,
-                      std::span<const proto::ProgramId> forget);
   void run(const proto::Run& run);
   void write(proto::TensorId id, const proto::HostTensor& tensor);
-  // `failed`: why there is no upload.
-  void begin_upload(proto::TensorId id, const ir::TensorType& type, std::shared_ptr<StagedUpload> upload,
-                    Budget::Share share, Status failed);
+  void begin_upload(proto::TensorId id, const ir::TensorType& type, WriteCall::Parts parts);
   void release(std::span<const proto::TensorId> ids);
   void read(proto::TensorId id, proto::Session::ReadCallback done);
 
@@ -54,10 +53,12 @@ class SessionState {
   bool is_quick_read(proto::TensorId id) const;
   bool ran_long() const { return ran_long_; }  // the last run that was done
 
+  // Spent on compiling and running programs so far, without what it was waiting for uploads meanwhile. From any thread.
+  std::chrono::nanoseconds busy() const { return std::chrono::nanoseconds{busy_.load(std::memory_order_relaxed)}; }
+
   void clear();  // frees everything
 
  private:
-  using Failure = backends::Failure;
   struct Tensor {
     ir::TensorType type;
     Budget::Share share;
@@ -88,6 +89,7 @@ class SessionState {
   void keep_state(const proto::Run& run, const SessionProgram& program);
   void fail_outputs(const proto::Run& run, const SessionProgram& program, const Failure& why);
   void count_if_interrupted(const Status& status);
+  void count_busy(std::chrono::nanoseconds time);
   backends::BufferPtr buffer_of(Tensor& tensor);
   Status fill(Tensor& tensor);  // with its number, if it is one
   Result<Tensor> make(proto::TensorId id, const proto::HostTensor& tensor);
@@ -109,11 +111,13 @@ class SessionState {
   SessionStream& stream_;
   Budget::HostShare table_;  // of what the tensors take beside their numbers
   std::unordered_map<proto::TensorId, Tensor> tensors_;
-  PoisonedTensors poisoned_;
+  serving::PoisonedTensors poisoned_;
   SessionPrograms programs_;
   Budget::Share kept_;  // of what the stream keeps between runs
   std::uint64_t run_serial_ = 0;
   bool ran_long_ = false;
+  std::chrono::nanoseconds waited_{0};  // for uploads, in the call that is executed
+  std::atomic<std::chrono::nanoseconds::rep> busy_ = 0;
 };
 
 }  // namespace burn::session

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "backends/apart.h"
-#include "session/guarded.h"
+#include "serving/guarded.h"
 #include "session/state.h"
 #include "session/state_errors.h"
 
@@ -32,9 +32,12 @@ void SessionState::run(const proto::Run& run) {
 
 void SessionState::execute(const proto::Run& run, SessionProgram& program) {
   const auto start = Clock::now();
-  const auto status = guarded([&] { return try_run(run, program, start); });
+  waited_ = {};
+  const auto status = serving::guarded([&] { return try_run(run, program, start); });
+  const auto took = Clock::now() - start;
+  count_busy(took - waited_);
   if (status.ok()) {
-    program.took = Clock::now() - start;
+    program.took = took;
     ran_long_ = program.took > kQuick;
     return;
   }

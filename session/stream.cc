@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "session/callback_scope.h"
+#include "serving/callback_scope.h"
 
 namespace burn::session {
 namespace {
@@ -14,7 +14,8 @@ constexpr std::uint64_t kUncoveredBytes = SessionStream::kMostBytes / 8;
 
 }  // namespace
 
-SessionStream::SessionStream(backends::Backend& backend, std::shared_ptr<SessionSignal> signal, const void* session)
+SessionStream::SessionStream(backends::Backend& backend, std::shared_ptr<serving::SessionSignal> signal,
+                             const void* session)
     : signal_(std::move(signal)), session_(session) {
   auto stream =
       backend.open_stream([this](std::uint64_t serial, const Failure& why) { log_.add(serial, why, serial % 2 == 1); });
@@ -73,7 +74,7 @@ void SessionStream::read(backends::BufferPtr buffer, const ir::TensorType& type,
         reach(position);
         if (why) log_.forget(why);
         const auto hidden = why ? nullptr : log_.take_hidden(last);
-        const CallbackScope scope{session_};
+        const serving::CallbackScope scope{session_};
         if (why) return done(*why);
         if (hidden) return done(*hidden);
         done(proto::HostTensor{type, std::move(bytes)});
@@ -85,7 +86,7 @@ void SessionStream::refuse(Failure why, proto::Session::ReadCallback done) {
       [this, why = std::move(why), position = cover(), done = std::move(done)](const Status& /*reached*/) {
         reach(position);
         log_.forget(why);
-        const CallbackScope scope{session_};
+        const serving::CallbackScope scope{session_};
         done(*why);
       });
 }
@@ -93,14 +94,14 @@ void SessionStream::refuse(Failure why, proto::Session::ReadCallback done) {
 void SessionStream::sync(proto::Session::SyncCallback done) {
   stream_->synchronize([this, last = serial_, position = cover(), done = std::move(done)](Status reached) {
     reach(position);
-    const CallbackScope scope{session_};
+    const serving::CallbackScope scope{session_};
     if (!reached.ok()) return done(std::move(reached));
     const auto first = log_.take(last);
     done(first ? *first : Status{});
   });
 }
 
-SessionStream::Failure SessionStream::note(Status status, bool hidden) {
+Failure SessionStream::note(Status status, bool hidden) {
   if (status.ok()) return nullptr;
   auto failure = std::make_shared<const Status>(std::move(status));
   log_.add(next_serial(hidden), failure, hidden);
@@ -134,7 +135,7 @@ bool SessionStream::is_behind() const {
 void SessionStream::wait_for_device() {
   if (!is_behind()) return;
   waiting_ = true;
-  (void)signal_->wait([&] { return !is_behind(); });  // closed: whoever executes sees it before the next call
+  (void)signal_->wait([&] { return !is_behind(); });  // closed: seen before the next call
   waiting_ = false;
 }
 

@@ -12,22 +12,20 @@
 
 #include "backends/backend.h"
 #include "proto/session.h"
-#include "session/failure_log.h"
-#include "session/signal.h"
+#include "serving/failure_log.h"
+#include "serving/signal.h"
 
 namespace burn::session {
 
 class SessionStream {
  public:
-  using Failure = backends::Failure;
-
   // How far a session may be ahead: calls that the device has not done, and bytes of uploads among them, which take
   // host memory until they are. Enough for a device never to run dry between two programs.
   static constexpr std::uint64_t kMostCalls = 64;
   static constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
 
-  // `backend` outlives it; `session` is whom callbacks are for (CallbackScope).
-  SessionStream(backends::Backend& backend, std::shared_ptr<SessionSignal> signal, const void* session);
+  // `backend` outlives it; `session`: of the CallbackScope of callbacks.
+  SessionStream(backends::Backend& backend, std::shared_ptr<serving::SessionSignal> signal, const void* session);
   ~SessionStream() { close(); }
   SessionStream(const SessionStream&) = delete;
   SessionStream& operator=(const SessionStream&) = delete;
@@ -69,9 +67,9 @@ class SessionStream {
   Position cover();                     // counts one that has
   void reach(const Position& position);
 
-  const std::shared_ptr<SessionSignal> signal_;
+  const std::shared_ptr<serving::SessionSignal> signal_;
   const void* const session_;
-  FailureLog log_;
+  serving::FailureLog log_;
   std::uint64_t serial_ = 0;  // of the last run or failure, times two; odd of a run whose failures are hidden
   std::uint64_t next_serial(bool hidden) { return serial_ = (serial_ | 1) + (hidden ? 2 : 1); }
   // What was given to the stream, what is covered by callbacks to come, and what is done.
@@ -79,7 +77,7 @@ class SessionStream {
   std::atomic<std::uint64_t> done_calls_ = 0, done_bytes_ = 0;
   std::atomic<bool> waiting_ = false;
   Status status_;
-  std::mutex ending_;                         // of the stream, and of who interrupts it
+  std::mutex ending_;                         // held while the stream ends or is interrupted
   std::unique_ptr<backends::Stream> stream_;  // its callbacks use all of the above
 };
 

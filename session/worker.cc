@@ -1,10 +1,11 @@
+#include "session/worker.h"
+
 #include <algorithm>
 #include <atomic>
 
 #include "backends/apart.h"
 #include "base/machine.h"
 #include "compile/rewrite/decompose.h"
-#include "session/local_session.h"
 #include "session/plan_cache.h"
 
 namespace burn::session {
@@ -46,6 +47,8 @@ class DeviceWorker final : public Worker {
             .memory_limit = backend_->limits().memory_bytes,
             .memory_in_use = memory.in_use,
             .memory_reserved = memory.reserved,
+            .memory_peak = memory.peak,
+            .busy = std::chrono::nanoseconds{busy_.load(std::memory_order_relaxed)},
             .host_bytes = backend_->host_bytes(),
             .runs_interrupted = interrupted_,
             .runs_left_behind = backends::LeftBehind::count_in_process(),
@@ -54,6 +57,7 @@ class DeviceWorker final : public Worker {
   }
   void count_session(int change) override { housekeeper_.count_session(change); }
   void count_run() override { runs_.fetch_add(1, std::memory_order_relaxed); }
+  void count_busy(std::chrono::nanoseconds time) override { busy_.fetch_add(time.count(), std::memory_order_relaxed); }
   void count_interrupted_run() override { interrupted_.fetch_add(1, std::memory_order_relaxed); }
   void count_refused_program() override { refused_.fetch_add(1, std::memory_order_relaxed); }
 
@@ -61,6 +65,7 @@ class DeviceWorker final : public Worker {
   const std::unique_ptr<backends::Backend> backend_;  // outlives the plans
   PlanCache plans_;
   std::atomic<std::uint64_t> runs_ = 0, interrupted_ = 0, refused_ = 0;
+  std::atomic<std::chrono::nanoseconds::rep> busy_ = 0;
   Housekeeper housekeeper_;
 };
 

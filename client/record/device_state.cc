@@ -9,28 +9,17 @@
 #include "base/thread.h"
 #include "client/patience.h"
 #include "client/record/capture_log.h"
-#include "net/remote/remote_session.h"
 
 namespace burn::client {
 namespace {
 
 // Of an upload that is worth knowing.
 std::size_t most_known_bytes(const proto::Session& session) {
-  const auto* remote = dynamic_cast<const net::RemoteSession*>(&session);
-  return remote && remote->is_shared_memory() ? UploadTable::kMostBytesInMemory
-                                              : std::numeric_limits<std::size_t>::max();
+  return session.traits().shares_memory ? UploadTable::kMostBytesInMemory : std::numeric_limits<std::size_t>::max();
 }
 
-std::optional<std::chrono::nanoseconds> round_trip(const proto::Session& session) {
-  if (session.known_info() == nullptr) return std::nullopt;
-  const auto* remote = dynamic_cast<const net::RemoteSession*>(&session);
-  return remote ? remote->round_trip() : std::chrono::nanoseconds{0};
-}
-
-// A GPU of this process needs none of its cores while it computes.
-std::chrono::microseconds patience_with(const std::string& url, const proto::Session& session) {
-  const bool is_remote = dynamic_cast<const net::RemoteSession*>(&session) != nullptr;
-  return !is_remote && url.starts_with("cuda") && cores_to_spare() > 0 ? kPatienceWithGpu : kPatience;
+std::chrono::microseconds patience_with(const proto::Session& session) {
+  return session.traits().spares_cores && cores_to_spare() > 0 ? kPatienceWithGpu : kPatience;
 }
 
 [[noreturn]] void refuse_random_state_in_capture() {
@@ -45,7 +34,7 @@ Guarded::Guarded(DeviceState& device, proto::Session& session)
     : outbox(session),
       tensors(outbox, uploads),
       recorders(device, tensors, outbox),
-      reuses_uploads(dynamic_cast<net::RemoteSession*>(&session) != nullptr) {}
+      reuses_uploads(session.traits().is_remote) {}
 
 // --- life ------------------------------------------------------------------------------------------------------------
 
@@ -67,9 +56,9 @@ std::shared_ptr<DeviceState> DeviceState::create(std::string url, std::unique_pt
 
 DeviceState::DeviceState(std::string url, std::unique_ptr<proto::Session> session)
     : handle_(std::move(url), std::move(session)),
-      patience_(patience_with(handle_.url(), handle_.unchecked())),
+      patience_(patience_with(handle_.unchecked())),
       guarded_(*this, handle_.unchecked()),
-      pacer_(handle_.unchecked(), [&session = handle_.unchecked()] { return round_trip(session); }) {}
+      pacer_(handle_.unchecked(), [&session = handle_.unchecked()] { return session.traits().round_trip; }) {}
 
 DeviceState::~DeviceState() { handle_.unchecked().close(); }
 

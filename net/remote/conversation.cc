@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/overloaded.h"
 #include "net/remote/in_callback.h"
 #include "proto/codec.h"
 
@@ -50,6 +51,25 @@ void Conversation::ask_sync(Requests::SyncCallback done) {
   done(why);
 }
 
+void Conversation::ask_beside(const proto::Verb& verb, const std::function<proto::Body(Requests::BesideCallback)>& add,
+                              Requests::BesideCallback done) {
+  std::unique_lock lock(mutex_);
+  const Status why = broken_ ? *broken_ : check_known(verb);
+  if (why.ok()) {
+    auto question = add(std::move(done));
+    if (welcome_) transmit(proto::encode({0, std::move(question), {}}), proto::Lane::control);
+    return;  // before the welcome it is asked with that
+  }
+  lock.unlock();
+  done(why);
+}
+
+Status Conversation::check_known(const proto::Verb& verb) const {
+  if (!is_known_ || !verb.is_announced || (extensions_ >> verb.field) % 2 == 1) return {};
+  return unimplemented(
+      fmt::format("the server at {} ({}) does not know {}: it is of an older version", url_, info_.server, verb.name));
+}
+
 Status Conversation::send_locked(std::unique_lock<std::mutex>& lock, proto::Body body, SharedBytes payload,
                                  SharedBytes upload) {
   if (channel_ && !InCallback::is_inside() && !has_room(upload.size())) channel_->flush();
@@ -57,9 +77,7 @@ Status Conversation::send_locked(std::unique_lock<std::mutex>& lock, proto::Body
   if (broken_) return *broken_;
   OrderedFrame ordered{.seq = frames_.next_seq(), .frame = {}, .upload_id = {}, .upload = std::move(upload)};
   if (!ordered.upload.empty()) ordered.upload_id = std::get<proto::Write>(body).id;
-  const bool is_run = std::holds_alternative<proto::RunProgram>(body);
-  const bool is_program = std::holds_alternative<proto::DefineProgram>(body);
-  const bool is_release = std::holds_alternative<proto::Release>(body);
+  const auto index = body.index();
   ordered.frame = proto::encode({ordered.seq, std::move(body), std::move(payload)});
   if (ordered.frame.size() > proto::kMaxFrameBytes) {
     return resource_exhausted(
@@ -69,9 +87,8 @@ Status Conversation::send_locked(std::unique_lock<std::mutex>& lock, proto::Body
     unexecuted_.emplace_back(ordered.seq, ordered.upload.size());
     unexecuted_bytes_ += ordered.upload.size();
   }
-  if (!is_release) last_work_ = ordered.seq;
-  counts_.runs_sent += is_run ? 1 : 0;
-  counts_.programs_sent += is_program ? 1 : 0;
+  if (proto::kVerbs[index].is_awaited) last_work_ = ordered.seq;
+  counts_.sent[index] += 1;
   frames_.add(std::move(ordered));
   send_what_fits();
   return {};
@@ -171,36 +188,50 @@ Status Conversation::dispatch(proto::Frame frame) {
           fmt::format("a {} {} the welcome", proto::name(frame.body), welcome_ ? "after" : "before"));
     }
   }
-  if (const auto* welcome = std::get_if<proto::Welcome>(&frame.body)) return on_welcome(*welcome);
-  if (const auto* ack = std::get_if<proto::Ack>(&frame.body)) return on_ack(ack->seq);
-  if (const auto* data = std::get_if<proto::Data>(&frame.body)) {
-    auto completion = requests_.on_data(*data, frame.payload, info_.max_tensor_bytes);
-    if (completion.ok()) {
-      if (requests_.was_oldest()) count_progress();
-      confirm(frame.payload.size(), false);
-    }
-    return complete(std::move(completion));
+  return std::visit(
+      Overloaded{
+          [&](const proto::Welcome& welcome) { return on_welcome(welcome); },
+          [&](const proto::Ack& ack) { return on_ack(ack.seq); },
+          [&](const proto::Data& data) {
+            return on_answer(requests_.on_data(data, frame.payload, info_.max_tensor_bytes), frame.payload.size());
+          },
+          [&](const proto::Done& done) { return on_answer(requests_.on_done(done), 0); },
+          [&](const proto::Chunk& chunk) { return on_chunk(chunk, frame.payload.span()); },
+          [&](const proto::Credit& credit) { return on_credit(credit); },
+          [&](const proto::Close& close) { return on_close(close.status); },
+          [&]<proto::Report Report>(const Report& report) { return on_report(requests_.on_report(report)); },
+          [&]<typename Other>(const Other&) -> Status {
+            static_assert(!proto::kVerbOf<Other>.is_from_server(), "what a server sends has a handler here");
+            return invalid_argument(fmt::format("a {}, which a server may not send", proto::kVerbOf<Other>.name));
+          },
+      },
+      frame.body);
+}
+
+Status Conversation::on_answer(Result<Completion> completion, std::size_t bytes) {
+  if (completion.ok()) {
+    if (requests_.was_oldest()) count_progress();
+    confirm(bytes, false);
   }
-  if (const auto* chunk = std::get_if<proto::Chunk>(&frame.body)) return on_chunk(*chunk, frame.payload.span());
-  if (const auto* done = std::get_if<proto::Done>(&frame.body)) {
-    auto completion = requests_.on_done(*done);
-    if (completion.ok()) {
-      if (requests_.was_oldest()) count_progress();
-      confirm(0, false);
-    }
-    return complete(std::move(completion));
-  }
-  if (const auto* credit = std::get_if<proto::Credit>(&frame.body)) {
+  return complete(std::move(completion));
+}
+
+Status Conversation::on_report(Result<Completion> completion) {
+  if (completion.ok() && requests_.was_oldest()) {
     const std::lock_guard lock(mutex_);
-    BURN_TRY(const std::uint64_t taken, uploads_.grant(credit->bytes));
-    const auto oldest = requests_.oldest_seq();
-    if (!oldest || (!unexecuted_.empty() && unexecuted_.front().first < *oldest)) count_progress(taken);
-    send_what_fits();
-    changed_.notify_all();
-    return {};
+    if (frames_.unacknowledged() == 0) count_progress();  // nothing else is waited for
   }
-  if (const auto* close = std::get_if<proto::Close>(&frame.body)) return on_close(close->status);
-  return invalid_argument(fmt::format("a {}, which a server may not send", proto::name(frame.body)));
+  return complete(std::move(completion));
+}
+
+Status Conversation::on_credit(const proto::Credit& credit) {
+  const std::lock_guard lock(mutex_);
+  BURN_TRY(const std::uint64_t taken, uploads_.grant(credit.bytes));
+  const auto oldest = requests_.oldest_seq();
+  if (!oldest || (!unexecuted_.empty() && unexecuted_.front().first < *oldest)) count_progress(taken);
+  send_what_fits();
+  changed_.notify_all();
+  return {};
 }
 
 Status Conversation::on_ack(std::uint64_t seq) {

@@ -7,6 +7,7 @@
 // is room.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -26,6 +27,7 @@
 #include "net/remote/upload_queue.h"
 #include "net/remote/watchdog.h"
 #include "proto/channel.h"
+#include "proto/verbs.h"
 
 namespace burn::net {
 
@@ -68,6 +70,20 @@ class Conversation final : public proto::ChannelHandler,
   // The same for a question: `done` is registered, and called even if this fails.
   void ask_read(proto::TensorId id, Requests::ReadCallback done);
   void ask_sync(Requests::SyncCallback done);
+  // Beside the order: not within the window, and asked again after a lost connection. Refused if the server does not
+  // know the Question, which is made of the number that its answer, a Report, will name.
+  template <typename Question, proto::Report Report, typename Done>
+  void ask_beside(Done done) {
+    ask_beside(
+        proto::kVerbOf<Question>,
+        [&](Requests::BesideCallback callback) {
+          return requests_.add_beside<Report>([](std::uint64_t request) { return Question{request}; },
+                                              std::move(callback));
+        },
+        [done = std::move(done)](Result<proto::Body> answer) {
+          answer.ok() ? done(std::get<Report>(*std::move(answer))) : done(answer.status());
+        });
+  }
   // What is sent between them may leave together.
   void begin_burst();
   void end_burst();
@@ -80,6 +96,7 @@ class Conversation final : public proto::ChannelHandler,
   bool is_shared_memory() const { return is_shared_memory_; }
   WireStats stats() const;
   Status health() const;
+  // What the last handshake took, which is a round trip and hardly more; 0 before the welcome.
   std::chrono::nanoseconds round_trip() const { return std::chrono::nanoseconds{round_trip_}; }
 
   std::optional<proto::EncodedFrame> greeting() override;
@@ -90,14 +107,20 @@ class Conversation final : public proto::ChannelHandler,
   void look(Clock::time_point now) override;
 
  private:
+  void ask_beside(const proto::Verb& verb, const std::function<proto::Body(Requests::BesideCallback)>& add,
+                  Requests::BesideCallback done);
   void on_any_frame(Result<proto::Frame> frame, std::size_t bytes);
   Status dispatch(proto::Frame frame);
   bool start_connecting();
   Status on_welcome(const proto::Welcome& welcome);
-  Status begin(const proto::Welcome& welcome);  // these two with the lock held
+  Status take_welcome(const proto::Welcome& welcome);  // with the lock held, as
+  Status begin(const proto::Welcome& welcome);         // these two
   Status go_on(const proto::Welcome& welcome);
   Status on_close(const Status& why);
   Status on_ack(std::uint64_t seq);
+  Status on_answer(Result<Completion> completion, std::size_t bytes);
+  Status on_credit(const proto::Credit& credit);
+  Status on_report(Result<Completion> completion);
   Status on_chunk(const proto::Chunk& chunk, std::span<const std::byte> bytes);
   Status complete(Result<Completion> completion);
   void confirm(std::uint64_t bytes, bool at_once);
@@ -124,6 +147,7 @@ class Conversation final : public proto::ChannelHandler,
   Status acknowledged(std::uint64_t seq);
   bool is_waiting() const;
   proto::Hello hello() const;
+  Status check_known(const proto::Verb& verb) const;  // by the server, as far as is known
   bool has_room(std::uint64_t upload_bytes) const;
   Status send_locked(std::unique_lock<std::mutex>& lock, proto::Body body, SharedBytes payload, SharedBytes upload);
   void send_what_fits();
@@ -150,11 +174,12 @@ class Conversation final : public proto::ChannelHandler,
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;  // the window, the uploads, and the stages below
   std::shared_ptr<proto::Channel> channel_;
+  std::uint64_t extensions_ = 0;  // of the last welcome
   OrderedFrames frames_;
   UploadQueue uploads_;
   std::deque<std::pair<std::uint64_t, std::uint64_t>> unexecuted_;  // the seq and bytes of uploads not acknowledged
   std::uint64_t unexecuted_bytes_ = 0;
-  std::uint64_t last_question_ = 0, last_work_ = 0;  // the seq of: work is all but releases
+  std::uint64_t last_question_ = 0, last_work_ = 0;  // the seq of: work is what close() waits for (Verb::is_awaited)
   Clock::time_point hello_at_;
   std::size_t greeting_bytes_ = 0;  // of the hello that a transport has asked for
   // What is to be sent on a channel whose transport has greeted, and which we are not yet given.
@@ -182,7 +207,8 @@ class Conversation final : public proto::ChannelHandler,
 
   struct {
     std::atomic<std::uint64_t> frames_sent = 0, bytes_sent = 0, frames_received = 0, bytes_received = 0;
-    std::atomic<std::uint64_t> programs_sent = 0, runs_sent = 0, resumes = 0, frames_resent = 0;
+    std::atomic<std::uint64_t> resumes = 0, frames_resent = 0;
+    std::array<std::atomic<std::uint64_t>, proto::kVerbs.size()> sent = {};  // ordered frames by verb, each once
   } counts_;
 };
 

@@ -3,6 +3,7 @@
 #include <exception>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -143,7 +144,22 @@ const proto::SessionInfo& Conversation::info() const {
 // --- a welcome -------------------------------------------------------------------------------------------------------
 
 Status Conversation::on_welcome(const proto::Welcome& welcome) {
-  const std::lock_guard lock(mutex_);
+  std::vector<Completion> refused;
+  {
+    const std::lock_guard lock(mutex_);
+    BURN_RETURN_IF_ERROR(take_welcome(welcome));
+    changed_.notify_all();
+    refused = requests_.fail_beside([&](const proto::Body& question) { return check_known(proto::verb_of(question)); });
+    if (welcome_) {
+      for (auto& question : requests_.beside())
+        transmit(proto::encode({0, std::move(question), {}}), proto::Lane::control);
+    }
+  }
+  for (const auto& completion : refused) completion();
+  return {};
+}
+
+Status Conversation::take_welcome(const proto::Welcome& welcome) {
   if (welcome.version != proto::kProtocolVersion) {
     broken_ = failed_precondition(
         fmt::format("{} speaks protocol {}, this client {}", url_, welcome.version, proto::kProtocolVersion));
@@ -154,11 +170,11 @@ Status Conversation::on_welcome(const proto::Welcome& welcome) {
                                         UploadQueue::kMaxCredit));
   } else {
     BURN_RETURN_IF_ERROR(can_resume() ? go_on(welcome) : begin(welcome));
+    extensions_ = welcome.extensions;
     round_trip_ = std::chrono::nanoseconds{Clock::now() - hello_at_}.count();
     welcome_ = true;
     send_what_fits();
   }
-  changed_.notify_all();
   return {};
 }
 

@@ -151,8 +151,14 @@ Status Conversation::health() const {
 }
 
 WireStats Conversation::stats() const {
-  return {counts_.frames_sent,   counts_.bytes_sent, counts_.frames_received, counts_.bytes_received,
-          counts_.programs_sent, counts_.runs_sent,  counts_.resumes,         counts_.frames_resent};
+  return {counts_.frames_sent,
+          counts_.bytes_sent,
+          counts_.frames_received,
+          counts_.bytes_received,
+          counts_.sent[proto::kIndexOf<proto::DefineProgram>],
+          counts_.sent[proto::kIndexOf<proto::RunProgram>],
+          counts_.resumes,
+          counts_.frames_resent};
 }
 
 }  // namespace burn::net

@@ -18,6 +18,12 @@ class ConversationSession final : public RemoteSession {
 
   const proto::SessionInfo& info() const override { return conversation_->info(); }
   const proto::SessionInfo* known_info() const override { return conversation_->known_info(); }
+  proto::SessionTraits traits() const override {
+    proto::SessionTraits traits{.is_remote = true, .shares_memory = conversation_->is_shared_memory()};
+    traits.round_trip.reset();
+    if (known_info()) traits.round_trip = conversation_->round_trip();
+    return traits;
+  }
   Status health() const override { return conversation_->health(); }
 
   Status define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
@@ -31,13 +37,17 @@ class ConversationSession final : public RemoteSession {
   }
   void read(proto::TensorId id, ReadCallback done) override { conversation_->ask_read(id, std::move(done)); }
   void sync(SyncCallback done) override { conversation_->ask_sync(std::move(done)); }
+  void stats(StatsCallback done) override {
+    conversation_->ask_beside<proto::Stats, proto::StatsReport>(
+        [done = std::move(done)](Result<proto::StatsReport> answer) {
+          answer.ok() ? done(answer->stats) : done(answer.status());
+        });
+  }
   void begin_burst() override { conversation_->begin_burst(); }
   void end_burst() override { conversation_->end_burst(); }
   void close() override { conversation_->close(); }
 
   WireStats wire_stats() const override { return conversation_->stats(); }
-  bool is_shared_memory() const override { return conversation_->is_shared_memory(); }
-  std::chrono::nanoseconds round_trip() const override { return conversation_->round_trip(); }
 
  private:
   const std::shared_ptr<Conversation> conversation_;

@@ -46,11 +46,6 @@ struct WireStats {
 class RemoteSession : public proto::Session {
  public:
   virtual WireStats wire_stats() const = 0;
-  // Whether the server is on this host and bytes go to it through memory (proto::Channel::is_shared_memory), as far as
-  // is known.
-  virtual bool is_shared_memory() const = 0;
-  // What the handshake took, which is a round trip and hardly more; 0 before the welcome.
-  virtual std::chrono::nanoseconds round_trip() const = 0;
 };
 
 // Connects to "ws://host:port", "grpc://host:port", "unix:path" or "grpc+unix:path" and says hello; to the server's

@@ -1,5 +1,6 @@
 #include "net/remote/requests.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -34,8 +35,22 @@ std::uint64_t Requests::add_any(Request request) {
 Requests::Request* Requests::find(std::uint64_t id) {
   const std::lock_guard lock(mutex_);
   const auto found = requests_.find(id);
-  was_oldest_ = found != requests_.end() && found == requests_.begin();
+  was_oldest_ = found != requests_.end() && found == oldest();
   return found == requests_.end() ? nullptr : &found->second;
+}
+
+proto::Body Requests::add_beside(const std::function<proto::Body(std::uint64_t)>& ask, std::size_t answer,
+                                 BesideCallback done) {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t id = ++last_id_;
+  auto question = ask(id);
+  requests_.emplace(id, Request{.callback = Beside{question, answer, std::move(done)}});
+  return question;
+}
+
+Requests::ById::const_iterator Requests::oldest() const {
+  const auto ordered = std::ranges::find_if(requests_, [](const auto& entry) { return !entry.second.is_beside(); });
+  return ordered == requests_.end() ? requests_.begin() : ordered;
 }
 
 Requests::Request Requests::take(std::uint64_t id) {
@@ -44,8 +59,9 @@ Requests::Request Requests::take(std::uint64_t id) {
 }
 
 Completion Requests::fail(Request request, const Status& why) {
-  if (auto* read = std::get_if<ReadCallback>(&request.callback)) return complete(std::move(*read), why);
-  return [callback = std::get<SyncCallback>(std::move(request.callback)), why] { callback(why); };
+  return std::visit(
+      [&](auto& callback) -> Completion { return [callback = std::move(callback), why] { callback(why); }; },
+      request.callback);
 }
 
 Result<Completion> Requests::on_data(const proto::Data& data, const SharedBytes& payload, std::uint64_t max_bytes) {
@@ -107,11 +123,25 @@ std::shared_ptr<std::byte> Requests::destination(const proto::Chunk& chunk, std:
 Result<Completion> Requests::on_done(const proto::Done& done) {
   const Request* request = find(done.request);
   if (!request) return invalid_argument(fmt::format("an answer to request {}, which is not open", done.request));
+  if (request->is_beside())
+    return invalid_argument(fmt::format("request {} is asked beside the order; it is answered so", done.request));
   if (std::holds_alternative<ReadCallback>(request->callback) && done.status.ok()) {
     return invalid_argument(fmt::format("request {} is a read; it is answered with data", done.request));
   }
   ++answers_;
   return fail(take(done.request), as_said(done.status));
+}
+
+Result<Completion> Requests::on_report(std::uint64_t id, const Status& status, proto::Body report) {
+  const Request* request = find(id);
+  const auto* asked = request ? std::get_if<Beside>(&request->callback) : nullptr;
+  if (!asked || asked->answer != report.index())
+    return invalid_argument(fmt::format("a {} for request {}, which awaits none", proto::name(report), id));
+  auto done = take(id);
+  if (!status.ok()) return fail(std::move(done), as_said(status));
+  return Completion{[callback = std::get<Beside>(std::move(done.callback)).done, report = std::move(report)]() mutable {
+    callback(std::move(report));
+  }};
 }
 
 std::size_t Requests::size() const {
@@ -121,12 +151,33 @@ std::size_t Requests::size() const {
 
 std::optional<std::uint64_t> Requests::oldest_seq() const {
   const std::lock_guard lock(mutex_);
-  if (requests_.empty()) return std::nullopt;
-  return requests_.begin()->second.seq;
+  const auto found = oldest();
+  if (found == requests_.end() || found->second.is_beside()) return std::nullopt;
+  return found->second.seq;
+}
+
+std::vector<proto::Body> Requests::beside() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<proto::Body> questions;
+  for (const auto& [id, request] : requests_)
+    if (const auto* asked = std::get_if<Beside>(&request.callback)) questions.push_back(asked->question);
+  return questions;
+}
+
+std::vector<Completion> Requests::fail_beside(const std::function<Status(const proto::Body& question)>& check) {
+  std::vector<Completion> completions;
+  const std::lock_guard lock(mutex_);
+  for (auto entry = requests_.begin(); entry != requests_.end();) {
+    const auto* asked = std::get_if<Beside>(&entry->second.callback);
+    const auto why = asked ? check(asked->question) : Status{};
+    if (!why.ok()) completions.push_back(fail(std::move(entry->second), why));
+    entry = why.ok() ? std::next(entry) : requests_.erase(entry);
+  }
+  return completions;
 }
 
 std::vector<Completion> Requests::fail_all(const Status& why) {
-  std::map<std::uint64_t, Request> all;
+  ById all;
   {
     const std::lock_guard lock(mutex_);
     all.swap(requests_);

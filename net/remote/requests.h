@@ -14,7 +14,7 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
-#include "proto/message.h"
+#include "proto/verbs.h"
 
 namespace burn::net {
 
@@ -28,10 +28,17 @@ class Requests {
  public:
   using ReadCallback = proto::Session::ReadCallback;
   using SyncCallback = proto::Session::SyncCallback;
+  using BesideCallback = std::function<void(Result<proto::Body>)>;
 
   // `seq`: of the frame that asks.
   std::uint64_t add(ReadCallback done, std::uint64_t seq) { return add_any({.callback = std::move(done), .seq = seq}); }
   std::uint64_t add(SyncCallback done, std::uint64_t seq) { return add_any({.callback = std::move(done), .seq = seq}); }
+
+  // One that is asked beside the order, by what `ask` makes of its number, and answered by a `Report`: that question.
+  template <proto::Report Report>
+  proto::Body add_beside(const std::function<proto::Body(std::uint64_t)>& ask, BesideCallback done) {
+    return add_beside(ask, proto::kIndexOf<Report>, std::move(done));
+  }
 
   // `max_bytes`: what a tensor may have.
   Result<Completion> on_data(const proto::Data& data, const SharedBytes& payload, std::uint64_t max_bytes);
@@ -41,12 +48,21 @@ class Requests {
   std::shared_ptr<std::byte> destination(const proto::Chunk& chunk, std::size_t size);
   Result<Completion> on_done(const proto::Done& done);
 
+  template <proto::Report Report>
+  Result<Completion> on_report(const Report& report) {
+    return on_report(report.request, report.status, report);
+  }
+
   std::vector<Completion> fail_all(const Status& why);
+  // Those questions beside the order of which `check` says why they cannot be asked.
+  std::vector<Completion> fail_beside(const std::function<Status(const proto::Body& question)>& check);
+  std::vector<proto::Body> beside() const;  // those that are open
 
   std::size_t size() const;  // questions that are open
-  // The seq of the one that has been open for the longest; nothing: none is.
+  // The seq of the ordered one that has been open for the longest; nothing: none is.
   std::optional<std::uint64_t> oldest_seq() const;
-  // Whether the question that was answered last, in part or in full, had been open for the longest.
+  // Whether the question that was answered last, in part or in full, had been open for the longest; one that was asked
+  // beside the order only if no other was open.
   bool was_oldest() const { return was_oldest_; }
   // How much has come: Data and Done, downloads in full, and bytes of the next download. The first two from any thread.
   std::uint64_t answers() const { return answers_; }
@@ -60,19 +76,34 @@ class Requests {
     std::uint64_t size = 0, received = 0;
     std::shared_ptr<std::byte[]> bytes;  // null: there was no memory for it
   };
+  struct Beside {
+    proto::Body question;
+    std::size_t answer = 0;  // Body::index() of what answers it
+    BesideCallback done;
+
+    void operator()(const Status& why) const { done(why); }
+  };
   struct Request {
-    std::variant<ReadCallback, SyncCallback> callback;
-    std::uint64_t seq = 0;
-    Download download;  // of a read, once its Data has come
+    std::variant<ReadCallback, SyncCallback, Beside> callback;
+    std::uint64_t seq = 0;  // 0 of one beside the order
+    Download download;      // of a read, once its Data has come
+
+    bool is_beside() const { return std::holds_alternative<Beside>(callback); }
   };
 
+  using ById = std::map<std::uint64_t, Request>;  // in the order they were asked
+
   std::uint64_t add_any(Request request);
+  proto::Body add_beside(const std::function<proto::Body(std::uint64_t)>& ask, std::size_t answer, BesideCallback done);
+  Result<Completion> on_report(std::uint64_t id, const Status& status, proto::Body report);
+  // With the lock held: the ordered one that has been open for the longest, else the first beside the order, else none.
+  ById::const_iterator oldest() const;
   Request* find(std::uint64_t id);
   Request take(std::uint64_t id);
   static Completion fail(Request request, const Status& why);
 
-  mutable std::mutex mutex_;                   // over the map; an entry belongs to the channel's thread
-  std::map<std::uint64_t, Request> requests_;  // in the order they were asked
+  mutable std::mutex mutex_;  // over the map; an entry belongs to the channel's thread
+  ById requests_;
   std::uint64_t last_id_ = 0;
   std::atomic<std::uint64_t> answers_ = 0, downloads_ = 0;
   std::uint64_t offset_ = 0;

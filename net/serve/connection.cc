@@ -6,6 +6,7 @@
 
 #include "base/one_line.h"
 #include "ir/catalogue.h"
+#include "proto/verbs.h"
 
 namespace burn::net {
 namespace {
@@ -105,8 +106,9 @@ void Connection::log_loss(const Status& why) const {
 std::string describe_end(const ServedConversation& conversation, std::string_view reason) {
   const auto counts = conversation.counts();
   const auto& stats = counts.session;
-  auto line = fmt::format("session {} closed: {}; {} programs, {} runs, peak {:.1f} MiB", conversation.terms().name,
-                          reason, stats.programs, stats.runs, static_cast<double>(stats.peak_bytes) / (1 << 20));
+  auto line =
+      fmt::format("session {} closed: {}; {} programs, {} runs, peak {:.1f} MiB", conversation.terms().name, reason,
+                  stats.programs, stats.session.runs, static_cast<double>(stats.session.memory_peak) / (1 << 20));
   if (counts.resumes == 0) return line;
   return line + fmt::format("; resumed {} times, {} frames dropped that came twice", counts.resumes, counts.duplicates);
 }
@@ -204,6 +206,7 @@ proto::Welcome Connection::welcome() const {
   welcome.info.devices = host_->devices();
   welcome.lease_seconds = static_cast<std::uint32_t>(conversation_->terms().lease.count());
   welcome.secret = conversation_->terms().secret;
+  welcome.extensions = proto::kExtensions;
   return welcome;
 }
 

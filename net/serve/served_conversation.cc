@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "proto/verbs.h"
+
 namespace burn::net {
 
 ServedConversation::ServedConversation(std::unique_ptr<proto::ServedSession> session, Terms terms)
@@ -112,6 +114,81 @@ ServedConversation::Counts ServedConversation::counts() const { return {resumes_
 
 // --- receiving -------------------------------------------------------------------------------------------------------
 
+// One for each verb that a client sends to a session. The calls of the session fail only when it is closed: then the
+// connection is, too.
+struct ServedConversation::Handler {
+  ServedConversation& self;
+  proto::Frame& frame;
+  proto::ServedSession& session = *self.session_;
+
+  Status operator()(proto::DefineProgram& define) const {
+    if (!define.program) return session.define_encoded(define.id, std::move(define.encoded), std::move(define.forget));
+    return session.define(define.id, std::move(define.program), std::move(define.forget));
+  }
+
+  Status operator()(proto::RunProgram& run) const { return session.run(std::move(run.run)); }
+
+  Status operator()(proto::Write& write) const {
+    const auto bytes = write.type.num_bytes();
+    if (frame.payload.size() == bytes) return session.write(write.id, {write.type, std::move(frame.payload)});
+    // A tensor that the session does not take fails alone; its chunks come all the same.
+    auto upload = session.begin_upload(write.id, write.type);
+    return self.receiver_.announce(write.id, bytes, upload.ok() ? *std::move(upload) : nullptr);
+  }
+
+  Status operator()(proto::Chunk& chunk) const {
+    BURN_RETURN_IF_ERROR(self.receiver_.receive(chunk, frame.payload.span()));
+    if (const auto grant = self.receiver_.take_grant()) return self.answers_.tell(proto::Credit{grant});
+    return {};
+  }
+
+  Status operator()(proto::Read& read) const {
+    if (self.answers_.downloads() > self.max_in_flight_)
+      return resource_exhausted("the client does not take what it asked for");
+    BURN_RETURN_IF_ERROR(self.answers_.confirm(read.answers));
+    ++self.unanswered_;
+    session.read(read.id, [&self = self, request = read.request](auto tensor) {
+      self.answer(request, std::move(tensor));
+      --self.unanswered_;
+    });
+    return {};
+  }
+
+  Status operator()(proto::Release& release) const { return session.release(std::move(release.ids)); }
+
+  Status operator()(proto::Sync& sync) const {
+    BURN_RETURN_IF_ERROR(self.answers_.confirm(sync.answers));
+    ++self.unanswered_;
+    session.sync([&self = self, request = sync.request](Status status) {
+      self.check(self.answers_.answer(proto::Done{request, std::move(status)}));
+      --self.unanswered_;
+    });
+    return {};
+  }
+
+  // Told, not answered: a client that comes back asks again.
+  Status operator()(proto::Stats& stats) const {
+    ++self.unanswered_;
+    session.stats([&self = self, request = stats.request](Result<proto::SessionStats> stats) {
+      self.check(
+          self.answers_.tell(proto::StatsReport{request, stats.status(), stats.ok() ? *stats : proto::SessionStats{}}));
+      --self.unanswered_;
+    });
+    return {};
+  }
+
+  Status operator()(proto::Credit& credit) const { return self.answers_.on_credit(credit); }
+
+  // What only a server sends, a second Hello, and Close, which is the connection's.
+  template <typename Other>
+  Status operator()(Other& /*other*/) const {
+    constexpr const auto& kVerb = proto::kVerbOf<Other>;
+    static_assert(!kVerb.is_from_client() || kVerb.turn == proto::Turn::connection,
+                  "what a client sends to a session has a handler here");
+    return invalid_argument("a client may not send this now");
+  }
+};
+
 Status ServedConversation::on_frame(const ServedLink& link, proto::Frame frame) {
   const std::lock_guard receiving{receiving_};
   {
@@ -125,7 +202,7 @@ Status ServedConversation::on_frame(const ServedLink& link, proto::Frame frame) 
     if (is_duplicate) return {};
   }
   auto body = std::move(frame.body);
-  return std::visit([&](auto& kind) { return perform(frame, kind); }, body);
+  return std::visit(Handler{*this, frame}, body);
 }
 
 std::shared_ptr<std::byte> ServedConversation::destination(const ServedLink& link, const proto::ChunkHead& chunk) {
@@ -151,60 +228,6 @@ Status ServedConversation::take_turn(const proto::Frame& frame, bool* is_duplica
   }
   received_ = due;
   return {};
-}
-
-// These fail only when the session is closed: then the connection is, too.
-Status ServedConversation::perform(proto::Frame&, proto::DefineProgram& define) {
-  if (!define.program) return session_->define_encoded(define.id, std::move(define.encoded), std::move(define.forget));
-  return session_->define(define.id, std::move(define.program), std::move(define.forget));
-}
-
-Status ServedConversation::perform(proto::Frame&, proto::RunProgram& run) { return session_->run(std::move(run.run)); }
-
-Status ServedConversation::perform(proto::Frame& frame, proto::Write& write) {
-  const auto bytes = write.type.num_bytes();
-  if (frame.payload.size() == bytes) return session_->write(write.id, {write.type, std::move(frame.payload)});
-  // A tensor that the session does not take fails alone; its chunks come all the same.
-  auto upload = session_->begin_upload(write.id, write.type);
-  return receiver_.announce(write.id, bytes, upload.ok() ? *std::move(upload) : nullptr);
-}
-
-Status ServedConversation::perform(proto::Frame& frame, proto::Chunk& chunk) {
-  BURN_RETURN_IF_ERROR(receiver_.receive(chunk, frame.payload.span()));
-  if (const auto grant = receiver_.take_grant()) return answers_.tell(proto::Credit{grant});
-  return {};
-}
-
-Status ServedConversation::perform(proto::Frame&, proto::Read& read) {
-  if (answers_.downloads() > max_in_flight_) return resource_exhausted("the client does not take what it asked for");
-  BURN_RETURN_IF_ERROR(answers_.confirm(read.answers));
-  ++unanswered_;
-  session_->read(read.id, [this, request = read.request](auto tensor) {
-    answer(request, std::move(tensor));
-    --unanswered_;
-  });
-  return {};
-}
-
-Status ServedConversation::perform(proto::Frame&, proto::Release& release) {
-  return session_->release(std::move(release.ids));
-}
-
-Status ServedConversation::perform(proto::Frame&, proto::Sync& sync) {
-  BURN_RETURN_IF_ERROR(answers_.confirm(sync.answers));
-  ++unanswered_;
-  session_->sync([this, request = sync.request](Status status) {
-    check(answers_.answer(proto::Done{request, std::move(status)}));
-    --unanswered_;
-  });
-  return {};
-}
-
-Status ServedConversation::perform(proto::Frame&, proto::Credit& credit) { return answers_.on_credit(credit); }
-
-template <typename Other>
-Status ServedConversation::perform(proto::Frame&, Other&) {
-  return invalid_argument("a client may not send this now");
 }
 
 // --- what it is told -------------------------------------------------------------------------------------------------

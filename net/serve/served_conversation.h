@@ -75,23 +75,14 @@ class ServedConversation {
 
   struct Counts {
     std::uint64_t resumes = 0, duplicates = 0;  // duplicates: ordered frames that came again and were dropped
-    proto::ServedSession::Stats session;
+    proto::SessionStats session;
   };
   Counts counts() const;
   const proto::SessionInfo& info() const { return session_->info(); }
 
  private:
   Status take_turn(const proto::Frame& frame, bool* is_duplicate);
-  Status perform(proto::Frame& frame, proto::DefineProgram& define);
-  Status perform(proto::Frame& frame, proto::RunProgram& run);
-  Status perform(proto::Frame& frame, proto::Write& write);
-  Status perform(proto::Frame& frame, proto::Chunk& chunk);
-  Status perform(proto::Frame& frame, proto::Read& read);
-  Status perform(proto::Frame& frame, proto::Release& release);
-  Status perform(proto::Frame& frame, proto::Sync& sync);
-  Status perform(proto::Frame& frame, proto::Credit& credit);
-  template <typename Other>  // what only a server sends, a second Hello, and Close, which is the connection's
-  Status perform(proto::Frame& frame, Other& other);
+  struct Handler;  // of a frame: what is done for each verb
 
   void answer(std::uint64_t request, Result<proto::HostTensor> tensor);
   void acknowledge(std::uint64_t executed);
@@ -103,7 +94,7 @@ class ServedConversation {
   Answers answers_;
   std::atomic<std::uint64_t> received_ = 0;      // the last ordered frame
   std::atomic<std::uint64_t> acknowledged_ = 0;  // the last one executed
-  std::atomic<std::uint64_t> unanswered_ = 0;    // reads and syncs: a device may answer long after they are executed
+  std::atomic<std::uint64_t> unanswered_ = 0;    // questions: a device may answer long after they are executed
   std::atomic<std::uint64_t> resumes_ = 0, duplicates_ = 0;
   std::atomic<bool> draining_ = false;
 

@@ -18,6 +18,7 @@ struct Told {
   std::vector<proto::TensorId> written, released, read;
   std::vector<proto::ProgramId> forgotten;
   int defines = 0, closes = 0;
+  proto::SessionTraits traits = {};  // to be set before the session is used
 
   const ir::Program& program_of(std::size_t run) { return *programs.at(runs.at(run).program); }
 };
@@ -27,6 +28,7 @@ class RecordingSession : public proto::Session {
   explicit RecordingSession(std::shared_ptr<Told> told) : told_(std::move(told)) {}
 
   const proto::SessionInfo& info() const override { return info_; }
+  proto::SessionTraits traits() const override { return told_->traits; }
   Status define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
                 std::vector<proto::ProgramId> forget) override {
     const std::lock_guard lock(told_->mutex);

@@ -47,7 +47,7 @@ SharedBytes zeros(std::size_t size) {
 
 proto::Frame frame_of(Input& in) {
   const auto seq = in.byte() < 250 ? 0 : in.number();
-  switch (in.byte() % 10) {
+  switch (in.byte() % 11) {
     case 0:
       return {seq, proto::Ack{in.number()}, {}};
     case 1: {
@@ -67,8 +67,10 @@ proto::Frame frame_of(Input& in) {
       return {seq, proto::Close{in.byte() % 2 ? Status{} : unavailable(in.text())}, {}};
     case 8:
       return {seq, proto::Welcome{static_cast<std::uint32_t>(in.number()), 0, {.max_in_flight = in.number()}}, {}};
-    default:
+    case 9:
       return {seq, proto::Sync{in.number()}, {}};
+    default:
+      return {seq, proto::StatsReport{in.number(), in.byte() % 2 ? Status{} : data_loss(in.text()), {}}, {}};
   }
 }
 
@@ -87,6 +89,10 @@ struct Questions {
   auto sync() {
     ++asked;
     return [this](Status) { ++answered; };
+  }
+  auto stats() {
+    ++asked;
+    return [this](const Result<proto::SessionStats>&) { ++answered; };
   }
 };
 
@@ -115,6 +121,9 @@ void talk(Input& in, proto::Session& session, net::HandlerGate& gate, Questions&
         session.sync(questions.sync());
         break;
       case 7:
+        session.stats(questions.stats());
+        break;
+      case 8:
         gate.frame(proto::shared(in.text()));
         break;
       default:
@@ -137,8 +146,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                   .max_tensor_bytes = 1 << 20,
                                   .max_in_flight = 1024,
                                   .bulk_credit = 1 << 20};
-    gate->frame(
-        proto::shared(proto::to_string(proto::encode({0, proto::Welcome{proto::kProtocolVersion, 0, info}, {}}))));
+    const proto::Welcome welcome{proto::kProtocolVersion, 0, info, 0, "", {}, proto::kExtensions};
+    gate->frame(proto::shared(proto::to_string(proto::encode({0, welcome, {}}))));
     return Result<std::shared_ptr<proto::Channel>>(std::make_shared<DeafChannel>(gate));
   };
   Questions questions;

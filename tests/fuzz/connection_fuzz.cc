@@ -51,7 +51,7 @@ ProgramPtr program_of(Input& in) {
 }
 
 proto::Frame frame_of(Input& in) {
-  switch (in.byte() % 14) {
+  switch (in.byte() % 15) {
     case 0:
       return {0, proto::DefineProgram{in.number(), program_of(in)}, {}};
     case 1:
@@ -80,6 +80,8 @@ proto::Frame frame_of(Input& in) {
       return {0, proto::Close{}, {}};
     case 12:
       return {0, proto::Data{in.number(), f32({})}, {}};
+    case 13:
+      return {0, proto::Stats{in.number()}, {}};
     default:
       return {0, proto::Hello{static_cast<std::uint32_t>(in.number()), 0, in.text(), ""}, {}};
   }

@@ -20,7 +20,9 @@ class BeforeWelcome : public testing::Test {
     server_.expect<proto::Hello>();
     return *std::move(session);
   }
-  void welcome() { server_.send(proto::Welcome{proto::kProtocolVersion, 0, kInfo}); }
+  void welcome(std::uint64_t extensions = 0) {
+    server_.send(proto::Welcome{proto::kProtocolVersion, 0, kInfo, 0, "", {}, extensions});
+  }
 
   ScriptedServer server_;
 };
@@ -28,6 +30,8 @@ class BeforeWelcome : public testing::Test {
 TEST_F(BeforeWelcome, CallsAreKeptAndSentWithIt) {
   const auto session = begin();
   EXPECT_EQ(session->known_info(), nullptr);
+  EXPECT_TRUE(session->traits().is_remote);
+  EXPECT_FALSE(session->traits().round_trip.has_value());
   ASSERT_TRUE(session->write(1, counting(10)).ok());
   ASSERT_TRUE(session->release({1}).ok());
   EXPECT_TRUE(server_.is_silent()) << "nobody knows yet whom it would reach";
@@ -38,6 +42,28 @@ TEST_F(BeforeWelcome, CallsAreKeptAndSentWithIt) {
   EXPECT_EQ(write.seq, 1u);
   EXPECT_EQ(release.seq, 2u);
   EXPECT_EQ(session->known_info()->session, kInfo.session);
+  EXPECT_TRUE(session->traits().round_trip.has_value());
+}
+
+TEST_F(BeforeWelcome, StatsAreAskedForWithIt) {
+  const auto session = begin();
+  StatsOutcome stats;
+  session->stats(stats.callback());
+  EXPECT_TRUE(server_.is_silent());
+  welcome(proto::kExtensions);
+  server_.send(proto::StatsReport{server_.expect<proto::Stats>().request, {}, {.queued = 2}});
+  const auto answer = stats.get();
+  ASSERT_TRUE(answer.ok()) << answer.status().to_string();
+  EXPECT_EQ(answer->queued, 2u);
+}
+
+TEST_F(BeforeWelcome, StatsAreRefusedWhenAnOlderServerWelcomes) {
+  const auto session = begin();
+  StatsOutcome stats;
+  session->stats(stats.callback());
+  welcome();
+  EXPECT_THAT(stats.get().status().message(), HasSubstr("does not know stats"));
+  EXPECT_TRUE(server_.is_silent());
 }
 
 TEST_F(BeforeWelcome, LargeTensorsAreKeptAndSentWithinTheCredit) {

@@ -56,6 +56,14 @@ INSTANTIATE_TEST_SUITE_P(, LyingServer,
                                              [](auto& s, auto r) {
                                                s.send(proto::Done{r + 1, {}});
                                              }},
+                                         Lie{"ReportForNobody",
+                                             [](auto& s, auto r) {
+                                               s.send(proto::StatsReport{r + 1, {}, {}});
+                                             }},
+                                         Lie{"ReportForARead",
+                                             [](auto& s, auto r) {
+                                               s.send(proto::StatsReport{r, {}, {}});
+                                             }},
                                          Lie{"ReadThatIsDone",
                                              [](auto& s, auto r) {
                                                s.send(proto::Done{r, {}});

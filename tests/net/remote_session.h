@@ -59,6 +59,7 @@ class Outcome {
 };
 using ReadOutcome = Outcome<Result<proto::HostTensor>>;
 using SyncOutcome = Outcome<Status>;
+using StatsOutcome = Outcome<Result<proto::SessionStats>>;
 
 class RemoteSessionTest : public testing::Test {
  protected:

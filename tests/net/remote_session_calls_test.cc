@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/net/remote_session.h"
+#include "tests/session/expect_fails.h"
 
 namespace burn::test {
 namespace {
@@ -32,6 +33,67 @@ TEST_F(RemoteSessionTest, NumbersWhatIsOrdered) {
   EXPECT_EQ(stats.frames_received, 1u);
   EXPECT_EQ(stats.runs_sent, 1u);
   EXPECT_GT(stats.bytes_sent, 0u);
+}
+
+TEST_F(RemoteSessionTest, AsksForStatsBesideTheWindow) {
+  auto connecting = server_.connect();
+  server_.expect<proto::Hello>();
+  server_.send(proto::Welcome{proto::kProtocolVersion, 0, kInfo, 0, "", {}, proto::kExtensions});
+  const auto session = *connecting.get();
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(session->release({1}).ok());  // the window is full
+  for (int i = 0; i < 4; ++i) server_.expect<proto::Release>();
+  StatsOutcome first, second;
+  session->stats(first.callback());
+  session->stats(second.callback());
+  proto::Frame frame;
+  const auto one = server_.expect<proto::Stats>(&frame);
+  EXPECT_EQ(frame.seq, 0u);
+  const auto two = server_.expect<proto::Stats>();
+  EXPECT_NE(one.request, two.request);
+  server_.send(proto::StatsReport{two.request, unavailable("a member is lost"), {}});
+  EXPECT_EQ(second.get().status().message(), "a member is lost");
+  server_.send(proto::StatsReport{one.request, {}, {.session = {.runs = 5}, .queued = 3}});
+  const auto stats = first.get();
+  ASSERT_TRUE(stats.ok()) << stats.status().to_string();
+  EXPECT_EQ(stats->session.runs, 5u);
+  EXPECT_EQ(stats->queued, 3u);
+}
+
+TEST_F(RemoteSessionTest, RefusesByNameWhatAnOlderServerDoesNotKnow) {
+  const auto session = server_.welcome(kInfo);
+  StatsOutcome stats;
+  session->stats(stats.callback());
+  EXPECT_FAILS(stats.get().status(), unimplemented, "the server at test://server (script) does not know stats");
+  EXPECT_TRUE(server_.is_silent());
+  SyncOutcome sync;  // the session goes on
+  session->sync(sync.callback());
+  server_.send(proto::Done{server_.expect<proto::Sync>().request, {}});
+  EXPECT_TRUE(sync.get().ok());
+}
+
+TEST_F(RemoteSessionTest, FailsStatsWithTheSession) {
+  auto connecting = server_.connect();
+  server_.expect<proto::Hello>();
+  server_.send(proto::Welcome{proto::kProtocolVersion, 0, kInfo, 0, "", {}, proto::kExtensions});
+  const auto session = *connecting.get();
+  StatsOutcome stats, late;
+  session->stats(stats.callback());
+  server_.expect<proto::Stats>();
+  server_.close(unavailable("gone"));
+  EXPECT_FAILS(stats.get().status(), unavailable, "gone");
+  session->stats(late.callback());
+  EXPECT_FAILS(late.get().status(), unavailable, "gone");
+}
+
+TEST_F(RemoteSessionTest, TakesNoOtherAnswerForStats) {
+  auto connecting = server_.connect();
+  server_.expect<proto::Hello>();
+  server_.send(proto::Welcome{proto::kProtocolVersion, 0, kInfo, 0, "", {}, proto::kExtensions});
+  const auto session = *connecting.get();
+  StatsOutcome stats;
+  session->stats(stats.callback());
+  server_.send(proto::Done{server_.expect<proto::Stats>().request, {}});
+  EXPECT_FAILS(stats.get().status(), unavailable, "the server broke the protocol");
 }
 
 TEST_F(RemoteSessionTest, WaitsWhenTheWindowIsFull) {

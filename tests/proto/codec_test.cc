@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "ir/catalogue.h"
 #include "proto/burn.pb.h"
+#include "proto/verbs.h"
 #include "tests/ir/samples.h"
 #include "tests/proto/frames.h"
 
@@ -45,7 +47,8 @@ TEST(Codec, EveryBodyComesBackAsItWas) {
 
 TEST(Codec, EmptyBodiesComeBackToo) {
   const Body bodies[] = {
-      Hello{0, 0, "", ""}, RunProgram{}, Write{}, Read{}, Release{}, Sync{}, Credit{}, Close{}, Ack{}, Data{}};
+      Hello{0, 0, "", ""}, RunProgram{}, Write{}, Read{}, Release{}, Sync{}, Credit{}, Close{}, Ack{}, Data{}, Stats{},
+      StatsReport{}};
   for (const auto& body : bodies) {
     SCOPED_TRACE(name(body));
     const auto back = decoded(encode({0, body, {}}));
@@ -176,6 +179,7 @@ TEST(Codec, GeneratedCodeWritesAFrame) {
     SCOPED_TRACE(name);
     v1::Frame message;
     ASSERT_TRUE(message.ParseFromString(to_string(encode(frame))));
+    EXPECT_EQ(static_cast<int>(message.header().body_case()), verb_of(frame.body).field);
     EXPECT_EQ(message.SerializeAsString(), to_string(encode(frame)));
   }
 }
@@ -214,6 +218,33 @@ TEST(Codec, UnknownStatusCodesBecomeUnknown) {
   frame.mutable_header()->mutable_close()->mutable_status()->set_code(4711);
   const auto back = value_or_throw(decode(shared(frame.SerializeAsString())));
   EXPECT_EQ(std::get<Close>(back.body).status.code(), StatusCode::unknown);
+}
+
+TEST(Verbs, EveryOneHasASampleAndARowUnderItsField) {
+  std::set<std::string_view> seen;
+  for (const auto& [name, frame] : sample_frames()) {
+    const auto& verb = verb_of(frame.body);
+    EXPECT_EQ(verb_at(verb.field), &verb);
+    EXPECT_EQ(&kVerbs[frame.body.index()], &verb);
+    seen.insert(verb.name);
+  }
+  EXPECT_EQ(seen.size(), kVerbs.size());
+  EXPECT_EQ(verb_at(1), nullptr);
+  EXPECT_EQ(verb_at(kVerbs.back().field + 1), nullptr);
+  EXPECT_EQ(verb_at(-1), nullptr);
+}
+
+TEST(Verbs, WhatIsOrderedComesFromAClientAlone) {
+  for (const auto& verb : kVerbs) {
+    EXPECT_TRUE(verb.turn != Turn::ordered || verb.sender == Sender::client) << verb.name;
+    EXPECT_TRUE(!verb.is_awaited || verb.turn == Turn::ordered) << verb.name;
+  }
+}
+
+TEST(Verbs, ExtensionsAreWhatOlderServersDoNotTake) {
+  EXPECT_EQ(kExtensions, std::uint64_t{1} << 16);
+  EXPECT_TRUE(kVerbOf<Stats>.is_announced);
+  EXPECT_FALSE(kVerbOf<Sync>.is_announced);
 }
 
 TEST(Message, OrderedFramesAreThoseThatChangeOrReadState) {

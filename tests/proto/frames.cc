@@ -24,6 +24,13 @@ SessionInfo info_with_programs() {
   return info;
 }
 
+SessionStats sample_stats() {
+  return {.session = {1 << 20, 1 << 21, 1 << 22, std::uint64_t{1} << 40, 4096, 300, 1.5},
+          .device = {1 << 23, 1 << 24, 1 << 25, std::uint64_t{1} << 36, 8192, 70000, 2.25},
+          .programs = 7,
+          .queued = 12};
+}
+
 }  // namespace
 
 std::shared_ptr<const ir::Program> sample_program() {
@@ -90,6 +97,10 @@ std::vector<NamedFrame> sample_frames() {
       {"read_confirms", {4, Read{11, 5, 8}, {}}},
       {"sync_confirms", {6, Sync{12, 9}, {}}},
       {"credit_confirms", {0, Credit{0, 64, 2}, {}}},
+      {"stats", {0, Stats{13}, {}}},
+      {"report", {0, StatsReport{13, {}, sample_stats()}, {}}},
+      {"report_failed", {0, StatsReport{13, bad, {}}, {}}},
+      {"welcome_extensions", {0, Welcome{2, 0, sample_info(), 0, "", {}, std::uint64_t{1} << 16}, {}}},
   };
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "proto/verbs.h"
 #include "tests/server/fake_client.h"
 #include "tests/support/delayed_backend.h"
 
@@ -152,6 +153,38 @@ TEST_F(ConnectionTest, IdsOfAnotherSessionAreUnknown) {
   EXPECT_TRUE(one.read(1).ok());
 }
 
+TEST_F(ConnectionTest, StatsAreTakenAndAnsweredBesideWhatWaits) {
+  FakeClient client{worker_};
+  EXPECT_EQ(client.enter().extensions, proto::kExtensions);
+  client.send(proto::DefineProgram{1, add_program({65536})});
+  client.send(proto::Write{1, f32({65536})});  // nothing of its 256 KiB has come
+  client.run({.program = 1, .inputs = {1, 1}, .first_output = 2});
+  client.send(proto::Read{5, 2});
+  client.send(proto::Stats{9});
+  const auto report = client.expect<proto::StatsReport>();
+  EXPECT_EQ(report.request, 9u);
+  EXPECT_TRUE(report.status.ok()) << report.status.to_string();
+  EXPECT_EQ(report.stats.session.memory_in_use, 65536u * 4);
+  EXPECT_EQ(report.stats.device.runs, 0u);
+  EXPECT_FALSE(client.connection().is_caught_up());
+}
+
+TEST_F(ConnectionTest, ADrainingServerAnswersStats) {
+  FakeClient client{worker_};
+  client.enter();
+  client.connection().drain();
+  client.send(proto::Stats{9});
+  EXPECT_EQ(client.expect<proto::StatsReport>().request, 9u);
+}
+
+TEST_F(ConnectionTest, StatsAreNotKeptForAClientThatDoesNotRead) {
+  FakeClient client{worker_};
+  client.enter();
+  client.channel().backlog = std::size_t{1} << 30;
+  client.send(proto::Stats{1});
+  EXPECT_FAILS(client.expect_close(), resource_exhausted, "does not read its answers");
+}
+
 // --- what ends the connection ----------------------------------------------------------------------------------------
 
 TEST_F(ConnectionTest, GarbageEndsIt) {
@@ -174,7 +207,8 @@ TEST_F(ConnectionTest, FramesAreNumberedWithoutGaps) {
 }
 
 TEST_F(ConnectionTest, WhatOnlyAServerSaysEndsIt) {
-  for (const proto::Body& body : {proto::Body{proto::Welcome{}}, {proto::Ack{}}, {proto::Data{}}, {proto::Done{}}}) {
+  for (const proto::Body& body :
+       {proto::Body{proto::Welcome{}}, {proto::Ack{}}, {proto::Data{}}, {proto::Done{}}, {proto::StatsReport{}}}) {
     FakeClient client{worker_};
     client.enter();
     client.send(body);

@@ -5,76 +5,12 @@
 #include <gtest/gtest.h>
 
 #include "proto/codec.h"
-#include "session/budget.h"
 #include "tests/session/session_test.h"
 
 namespace burn::session {
 namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
-
-// --- Budget ----------------------------------------------------------------------------------------------------------
-
-TEST(Budget, CountsTensorsAndTheHostsPartTogether) {
-  Budget budget{10 * kMiB};
-  auto tensors = budget.take(6 * kMiB);
-  ASSERT_TRUE(tensors.ok());
-  auto calls = budget.take_host_share(3 * kMiB);
-  ASSERT_TRUE(calls.ok()) << calls.status().to_string();
-  EXPECT_FAILS(budget.take_host(2 * kMiB), resource_exhausted, "exceed what a session may hold, 10485760");
-  EXPECT_FAILS(budget.take(2 * kMiB).status(), resource_exhausted, "exceed what a session may hold");
-  *tensors = {};
-  EXPECT_TRUE(budget.take_host(6 * kMiB).ok());
-  budget.give_host(6 * kMiB);
-  *calls = {};
-  EXPECT_EQ(budget.host(), 0u);
-  EXPECT_TRUE(budget.take(5 * kMiB).ok());
-}
-
-TEST(Budget, ALittleIsFree) {
-  Budget budget{20};
-  EXPECT_TRUE(budget.take_host(Budget::kFree).ok());
-  const auto all = budget.take(20);
-  EXPECT_TRUE(all.ok());
-  EXPECT_FALSE(budget.take_host(1).ok());
-  budget.give_host(Budget::kFree);
-}
-
-TEST(Budget, SessionsShareTheWorkersAccount) {
-  const auto device = std::make_shared<FakeDevice>();
-  const auto backend = make_fake_backend(device);
-  {
-    Budget one{1000 * kMiB, backend.get()}, other{1000 * kMiB, backend.get()};
-    EXPECT_TRUE(one.take_host(50 * kMiB).ok());
-    EXPECT_TRUE(other.take_host(30 * kMiB).ok());
-    EXPECT_GE(backend->host_bytes(), 79 * kMiB);
-    EXPECT_LE(backend->host_bytes(), 82 * kMiB);
-    one.give_host(50 * kMiB);
-    EXPECT_LE(backend->host_bytes(), 36 * kMiB);
-  }
-  EXPECT_EQ(backend->host_bytes(), 0u);
-}
-
-TEST(Budget, IsRightUnderManyThreads) {
-  const auto backend = make_fake_backend(std::make_shared<FakeDevice>());
-  {
-    Budget budget{64 * kMiB, backend.get()};
-    std::vector<std::thread> threads;
-    for (int t = 0; t < 4; ++t) {
-      threads.emplace_back([&] {
-        for (int i = 0; i < 2000; ++i) {
-          auto share = budget.take_host_share(static_cast<std::uint64_t>(i % 17) * kMiB / 2);
-          auto tensor = budget.take(kMiB);
-        }
-      });
-    }
-    for (auto& thread : threads) thread.join();
-    EXPECT_EQ(budget.host(), 0u);
-    EXPECT_EQ(budget.in_use(), 0u);
-    EXPECT_TRUE(budget.take(58 * kMiB).ok());  // of what was granted at most a little is kept
-  }
-  EXPECT_EQ(backend->host_bytes(), 0u);
-}
 
 // --- calls that wait -------------------------------------------------------------------------------------------------
 
@@ -110,11 +46,11 @@ TEST_F(AccountTest, ListsThatWaitAreBoundedByTheirRealSize) {
   while (taken < 100 && (status = session_->release(ids)).ok()) ++taken;
   EXPECT_EQ(taken, 7);
   EXPECT_FAILS(status, resource_exhausted, "bytes of calls wait");
-  EXPECT_GE(session_->stats().host_bytes, 3 * kMiB);
+  EXPECT_GE(session_->stats().session.host_bytes, 3 * kMiB);
   EXPECT_TRUE(session_->run({.program = 1, .inputs = {1, 1}, .first_output = 3}).ok());  // small ones are always taken
   gate_.open();
   EXPECT_FALSE(sync().ok());  // tensor 1 was released many times
-  EXPECT_LT(session_->stats().host_bytes, kMiB);
+  EXPECT_LT(session_->stats().session.host_bytes, kMiB);
 }
 
 TEST_F(AccountTest, ProgramsThatWaitAreBoundedByTheirRealSize) {
@@ -173,10 +109,10 @@ TEST_F(AccountTest, ProgramsArePaidForBeforeTheyAreRead) {
   EXPECT_TRUE(session_->define_encoded(6, encoded(chain(1000)), {}).ok());
   run({.program = 6, .inputs = {1}, .first_output = 3});
   EXPECT_TRUE(read(3).ok());
-  EXPECT_GE(session_->stats().host_bytes, 1000u * 1500);
+  EXPECT_GE(session_->stats().session.host_bytes, 1000u * 1500);
   EXPECT_TRUE(session_->define(6, add_program({1}), {}).ok());
   (void)sync();
-  EXPECT_LT(session_->stats().host_bytes, 1000u * 100);
+  EXPECT_LT(session_->stats().session.host_bytes, 1000u * 100);
   EXPECT_EQ(worker_->stats().programs_refused, 1u);
 }
 
@@ -225,9 +161,9 @@ TEST_F(AccountTest, AReleasedTensorCountsAsLongAsSomebodyReadsIt) {
   auto answer = std::make_unique<Result<proto::HostTensor>>(read(1));
   EXPECT_TRUE(session_->release({1}).ok());
   EXPECT_TRUE(sync().ok());
-  EXPECT_EQ(session_->stats().bytes, 16u);
+  EXPECT_EQ(session_->stats().session.memory_in_use, 16u);
   answer.reset();
-  EXPECT_EQ(session_->stats().bytes, 0u);
+  EXPECT_EQ(session_->stats().session.memory_in_use, 0u);
 }
 
 TEST_F(AccountTest, WhatIsReadMayOutliveItsSessionAndTheWorker) {
@@ -250,9 +186,9 @@ TEST_F(AccountTest, ADonatedTensorThatIsReadStillCounts) {
   auto answer = std::make_unique<Result<proto::HostTensor>>(read(1));
   run({.program = 1, .inputs = {1}, .first_output = 2, .scalars = {std::bit_cast<std::uint64_t>(2.0)}});
   EXPECT_TRUE(read(2).ok());
-  EXPECT_EQ(session_->stats().bytes, 32u);
+  EXPECT_EQ(session_->stats().session.memory_in_use, 32u);
   answer.reset();
-  EXPECT_EQ(session_->stats().bytes, 16u);
+  EXPECT_EQ(session_->stats().session.memory_in_use, 16u);
 }
 
 TEST_F(AccountTest, AMillionPoisonedOutputsAreOneEntry) {
@@ -262,7 +198,7 @@ TEST_F(AccountTest, AMillionPoisonedOutputsAreOneEntry) {
   EXPECT_FAILS(read(100).status(), unimplemented, "teleport");
   EXPECT_FAILS(read(100 + kMany - 1).status(), unimplemented, "teleport");
   EXPECT_FAILS(read(100 + kMany).status(), not_found, "");
-  EXPECT_LT(session_->stats().host_bytes, 100u << 10);
+  EXPECT_LT(session_->stats().session.host_bytes, 100u << 10);
   // One of them may go, and is unknown then; its neighbours are not.
   EXPECT_TRUE(session_->release({5000}).ok());
   (void)sync();
@@ -303,7 +239,7 @@ TEST_F(AccountTest, ManySmallTensorsAreCountedWithWhatTheyTakeBesides) {
   EXPECT_TRUE(session_->release(all).ok());
   EXPECT_TRUE(session_->release({}).ok());
   (void)sync();
-  EXPECT_LT(session_->stats().host_bytes, 200u << 10);
+  EXPECT_LT(session_->stats().session.host_bytes, 200u << 10);
 }
 
 // --- exceptions ------------------------------------------------------------------------------------------------------

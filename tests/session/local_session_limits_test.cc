@@ -60,7 +60,7 @@ TEST_F(LocalSessionTest, AReleasedUploadTakesItsBytesAndForgetsThem) {
   const std::vector<float> numbers(4);
   EXPECT_TRUE((*upload)->fill(0, bytes_of(numbers)).ok());
   EXPECT_EQ(device_->in_use, 0u);
-  EXPECT_EQ(session_->stats().bytes, 0u);
+  EXPECT_EQ(session_->stats().session.memory_in_use, 0u);
 }
 
 TEST_F(LocalSessionTest, ClosingWakesWhoWaitsForAnUpload) {
@@ -93,8 +93,8 @@ TEST_F(LocalSessionTest, BytesAreLimited) {
   EXPECT_TRUE(session_->release({1, 2}).ok());
   write(5, {5}, {1, 2, 3, 4, 5});
   EXPECT_TRUE(read(5).ok());
-  EXPECT_EQ(session_->stats().bytes, 20u);
-  EXPECT_EQ(session_->stats().peak_bytes, 20u);
+  EXPECT_EQ(session_->stats().session.memory_in_use, 20u);
+  EXPECT_EQ(session_->stats().session.memory_peak, 20u);
 }
 
 TEST_F(LocalSessionTest, ADonatedInputMakesRoomForTheResult) {
@@ -118,8 +118,8 @@ TEST_F(LocalSessionTest, WhatARunTakesBesideItsInputsIsCountedBeforeItBegins) {
   device_->run_bytes = {.peak = 84};
   run({.program = 1, .inputs = {1, 1}, .first_output = 3});
   EXPECT_TRUE(read(3).ok());
-  EXPECT_EQ(session_->stats().bytes, 32u);  // of the rest nothing is left
-  EXPECT_EQ(session_->stats().peak_bytes, 100u);
+  EXPECT_EQ(session_->stats().session.memory_in_use, 32u);  // of the rest nothing is left
+  EXPECT_EQ(session_->stats().session.memory_peak, 100u);
 }
 
 TEST_F(LocalSessionTest, ARefusedRunLeavesWhatItWasNotGiven) {
@@ -130,7 +130,7 @@ TEST_F(LocalSessionTest, ARefusedRunLeavesWhatItWasNotGiven) {
   run({.program = 1, .inputs = {1, 1}, .first_output = 2});
   EXPECT_FAILS(sync(), resource_exhausted, "takes 1000 bytes");
   EXPECT_EQ(values(*read(1)), (std::vector<float>{1, 2, 3, 4}));
-  EXPECT_EQ(session_->stats().bytes, 16u);
+  EXPECT_EQ(session_->stats().session.memory_in_use, 16u);
 }
 
 TEST_F(LocalSessionTest, WhatAStreamKeepsBetweenRunsStaysCountedOnce) {
@@ -142,14 +142,14 @@ TEST_F(LocalSessionTest, WhatAStreamKeepsBetweenRunsStaysCountedOnce) {
     run({.program = 1, .inputs = {1, 1}, .first_output = output});
     EXPECT_TRUE(read(output).ok());
   }
-  EXPECT_EQ(session_->stats().bytes, 88u);  // three tensors and the arena
+  EXPECT_EQ(session_->stats().session.memory_in_use, 88u);  // three tensors and the arena
   write(4, {4}, {1, 2, 3, 4});
   EXPECT_FAILS(read(4).status(), resource_exhausted, "more than the 88 in use");
   EXPECT_TRUE(session_->release({2, 3}).ok());
   device_->run_bytes = {.peak = 60, .kept = 44};  // a larger program: the arena grows
   run({.program = 1, .inputs = {1, 1}, .first_output = 5});
   EXPECT_TRUE(read(5).ok());
-  EXPECT_EQ(session_->stats().bytes, 76u);
+  EXPECT_EQ(session_->stats().session.memory_in_use, 76u);
 }
 
 // burn.proto: that a number is never used twice is the client's promise; what is checked is that none is in use.

@@ -1,5 +1,5 @@
 // Programs that are compiled before their turn. These tests run with BURN_PLAN_THREADS=2.
-#include "session/preparation.h"
+#include "serving/preparation.h"
 
 #include <atomic>
 #include <chrono>
@@ -14,6 +14,9 @@
 namespace burn::session {
 namespace {
 
+using serving::Preparation;
+using serving::PreparedProgram;
+using serving::Preparers;
 using testing::ElementsAre;
 
 PreparedProgram some_program() { return {add_program({4}), {}, nullptr}; }
@@ -196,7 +199,7 @@ TEST_F(PreparedSession, PlansThatAreGoneAreCompiledBeforeTheirRuns) {
 TEST_F(PreparedSession, WhatPreparationsTakeIsCountedOnce) {
   define(1, add_program({1}));
   ASSERT_TRUE(sync().ok());
-  const auto of_one = session_->stats().host_bytes;
+  const auto of_one = session_->stats().session.host_bytes;
   session_.reset();
   session_ = make_local_session(worker_);
   hold();
@@ -204,12 +207,12 @@ TEST_F(PreparedSession, WhatPreparationsTakeIsCountedOnce) {
   for (proto::ProgramId k = 2; k < 12; ++k) define(k, add_program({static_cast<std::int64_t>(k)}));
   gate_.open();
   ASSERT_TRUE(sync().ok());
-  EXPECT_LE(session_->stats().host_bytes, 13 * of_one + 65536);
+  EXPECT_LE(session_->stats().session.host_bytes, 13 * of_one + 65536);
   std::vector<proto::ProgramId> all(12);
   for (std::size_t k = 0; k < all.size(); ++k) all[k] = k + 1;
   define(100, add_program({1}), all);
   ASSERT_TRUE(sync().ok());
-  EXPECT_LE(session_->stats().host_bytes, 3 * of_one + 65536);
+  EXPECT_LE(session_->stats().session.host_bytes, 3 * of_one + 65536);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Sessions that outlive their connections: a network that is cut, slow or silent costs time, and nothing else.
 #include <chrono>
 #include <csignal>
+#include <future>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -128,6 +129,18 @@ TEST_P(Resume, ANewConnectionTakesThePlaceOfOneThatIsHalfOpen) {
   proxy_.stall(false);
   EXPECT_EQ(later.get().to_vec<float>()[1], 3.0f);
   EXPECT_EQ(session.wire_stats().resumes, 1u);
+}
+
+TEST_P(Resume, StatsAreAskedForAgain) {
+  const Device device = Device::new_session(url());
+  device.sync();
+  proxy_.stall(true);
+  auto later = std::async(std::launch::async, [&] { return device.stats(); });
+  std::this_thread::sleep_for(50ms);
+  proxy_.cut();
+  proxy_.stall(false);
+  EXPECT_GT(later.get().device.memory_limit, 0u);
+  EXPECT_EQ(stats(device).resumes, 1u);
 }
 
 TEST_P(Resume, WithoutALeaseASessionEndsWithItsConnection) {

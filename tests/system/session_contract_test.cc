@@ -90,6 +90,11 @@ class SessionContract : public testing::TestWithParam<const char*> {
   void run(proto::Run run) { EXPECT_TRUE(session_->run(std::move(run)).ok()); }
   void write(TensorId id, HostTensor numbers) { EXPECT_TRUE(session_->write(id, std::move(numbers)).ok()); }
   void release(std::vector<TensorId> ids) { EXPECT_TRUE(session_->release(std::move(ids)).ok()); }
+  Result<proto::SessionStats> stats() {
+    std::promise<Result<proto::SessionStats>> promise;
+    session_->stats([&](Result<proto::SessionStats> result) { promise.set_value(std::move(result)); });
+    return promise.get_future().get();
+  }
   std::vector<float> numbers(TensorId id) {
     const auto result = read(id);
     EXPECT_TRUE(result.ok()) << result.status().to_string();
@@ -118,6 +123,18 @@ TEST_P(SessionContract, InfoSaysWhatThePeerIsAndBears) {
   EXPECT_GT(info.bulk_credit, 0u);
   EXPECT_GE(info.max_programs, 4096u);
   EXPECT_GT(info.max_program_entries, 0u);
+}
+
+TEST_P(SessionContract, TraitsSayWhereItIs) {
+  (void)session_->info();
+  const auto traits = session_->traits();
+  const std::string host = GetParam();
+  const bool is_here = host == "cpu" || host == "delayed";
+  EXPECT_EQ(traits.is_remote, !is_here);
+  EXPECT_FALSE(traits.spares_cores) << "these compute on the host";
+  ASSERT_TRUE(traits.round_trip.has_value());
+  EXPECT_EQ(traits.round_trip->count() == 0, is_here);
+  if (is_here) EXPECT_FALSE(traits.shares_memory);
 }
 
 TEST_P(SessionContract, ARunNamesItsResultsFromTheFirstOutputOn) {
@@ -245,6 +262,45 @@ TEST_P(SessionContract, LargeTensorsKeepTheirTurn) {
   const auto got = values(*sum);
   ASSERT_EQ(got.size(), expected.size());
   for (std::size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], 2 * expected[i]) << i;
+}
+
+// --- beside the order ---------------------------------------------------------------------------------------------
+
+TEST_P(SessionContract, StatsSayWhatTheSessionAndItsDeviceUse) {
+  constexpr std::uint64_t kBytes = 1000 * sizeof(float);
+  const auto before = stats();
+  ASSERT_TRUE(before.ok()) << before.status().to_string();
+  EXPECT_EQ(before->session.runs, 0u);
+  EXPECT_EQ(before->session.memory_in_use, 0u);
+  EXPECT_EQ(before->programs, 0u);
+  define(1, add_program({1000}));
+  write(1, tensor({1000}, std::vector<float>(1000, 1)));
+  for (TensorId k = 0; k < 3; ++k) run({.program = 1, .inputs = {1, 1}, .first_output = 10 + k});
+  EXPECT_TRUE(sync().ok());
+  release({10, 11});
+  EXPECT_TRUE(sync().ok());
+  const auto after = stats();
+  ASSERT_TRUE(after.ok()) << after.status().to_string();
+  const auto& [session, device, programs, queued] = *after;
+  EXPECT_EQ(session.memory_in_use, 2 * kBytes);
+  EXPECT_GE(session.memory_peak, 4 * kBytes);
+  EXPECT_GE(session.memory_reserved, session.memory_in_use);
+  EXPECT_GT(session.memory_limit, session.memory_peak);
+  EXPECT_EQ(session.runs, 3u);
+  EXPECT_GT(session.busy_seconds, 0);
+  EXPECT_GE(device.memory_in_use, 2 * kBytes);
+  EXPECT_GE(device.memory_peak, device.memory_in_use);
+  EXPECT_GE(device.memory_reserved, device.memory_in_use);
+  EXPECT_GT(device.memory_limit, 0u);
+  EXPECT_EQ(device.runs - before->device.runs, 3u);
+  EXPECT_GE(device.busy_seconds, session.busy_seconds);
+  EXPECT_EQ(programs, 1u);
+  EXPECT_EQ(queued, 0u);
+}
+
+TEST_P(SessionContract, StatsOfAClosedSessionSayThatItIs) {
+  session_->close();
+  EXPECT_FALSE(stats().ok());
 }
 
 // --- failures ------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ class CudaBackend final : public Backend {
         name_(device_->index() == 0 ? "cuda" : fmt::format("cuda:{}", device_->index())) {}
 
   std::string_view name() const override { return name_; }
+  bool computes_on_host() const override { return false; }
   Limits limits() const override {
     return {.max_buffer_bytes = device_->total_bytes(), .memory_bytes = device_->total_bytes()};
   }

@@ -13,8 +13,6 @@ namespace {
 
 class ReusedUploads : public ::testing::Test {
  protected:
-  ReusedUploads() { device.state()->reuse_uploads(true); }
-
   static TensorData data(float first, std::size_t count = 2048) {
     std::vector<float> values(count, 1.0f);
     values[0] = first;
@@ -23,7 +21,13 @@ class ReusedUploads : public ::testing::Test {
   Tensor<1> upload(float first) { return Tensor<1>::from_data(data(first), device); }
   std::size_t writes() const { return told->written.size(); }
 
-  std::shared_ptr<test::Told> told = std::make_shared<test::Told>();
+  static std::shared_ptr<test::Told> remote() {
+    auto told = std::make_shared<test::Told>();
+    told->traits = {.is_remote = true};
+    return told;
+  }
+
+  std::shared_ptr<test::Told> told = remote();
   Device device = Device::from_session("test", std::make_unique<test::RecordingSession>(told));
 };
 
@@ -32,6 +36,26 @@ TEST_F(ReusedUploads, TheSameBytesAreSentOnce) {
   EXPECT_EQ(writes(), 2u);
   EXPECT_EQ(a.value().storage(), b.value().storage());
   EXPECT_EQ(device.state()->stats().uploads_reused, 1u);
+}
+
+TEST_F(ReusedUploads, AreNotLookedForWhereThatCostsMoreThanSendingThem) {
+  const auto count = client::UploadTable::kMostBytesInMemory / sizeof(float) + 1;
+  const auto send_twice = [&] {
+    const auto before = writes();
+    const auto a = Tensor<1>::from_data(data(1, count), device), b = Tensor<1>::from_data(data(1, count), device);
+    return writes() - before;
+  };
+  EXPECT_EQ(send_twice(), 1u);
+  told->traits.shares_memory = true;
+  EXPECT_EQ(send_twice(), 2u);
+}
+
+TEST(Uploads, ToASessionInThisProcessAreNotLookedFor) {
+  const auto told = std::make_shared<test::Told>();
+  const auto device = Device::from_session("ws://looks-remote", std::make_unique<test::RecordingSession>(told));
+  const TensorData data{std::vector<float>(2048, 1.0f), {2048}};
+  const auto a = Tensor<1>::from_data(data, device), b = Tensor<1>::from_data(data, device);
+  EXPECT_EQ(told->written.size(), 2u);
 }
 
 TEST_F(ReusedUploads, AreFoundAmongMoreThanAreCompared) {

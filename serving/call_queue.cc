@@ -1,11 +1,11 @@
-#include "session/call_queue.h"
+#include "serving/call_queue.h"
 
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
-namespace burn::session {
+namespace burn::serving {
 namespace {
 
 // What waits of small calls is not refused, nor the first of any calls: a session that has no memory left must be able
@@ -58,4 +58,4 @@ std::deque<Call> CallQueue::clear() {
   return std::exchange(calls_, {});
 }
 
-}  // namespace burn::session
+}  // namespace burn::serving

@@ -1,8 +1,8 @@
-#include "session/poison.h"
+#include "serving/poison.h"
 
 #include <iterator>
 
-namespace burn::session {
+namespace burn::serving {
 
 PoisonedTensors::Ranges::const_iterator PoisonedTensors::range_of(proto::TensorId id) const {
   const auto after = ranges_.upper_bound(id);
@@ -24,7 +24,7 @@ void PoisonedTensors::add(proto::TensorId first, std::uint64_t count, const Fail
   ranges_.emplace_hint(after, first, Range{count, why});
 }
 
-const PoisonedTensors::Failure* PoisonedTensors::find(proto::TensorId id) const {
+const Failure* PoisonedTensors::find(proto::TensorId id) const {
   if (ranges_.empty()) return nullptr;
   const auto found = range_of(id);
   return found == ranges_.end() ? nullptr : &found->second.why;
@@ -49,4 +49,4 @@ bool PoisonedTensors::remove(proto::TensorId id) {
   return true;
 }
 
-}  // namespace burn::session
+}  // namespace burn::serving

@@ -5,16 +5,14 @@
 #include <cstdint>
 #include <map>
 
-#include "backends/stream.h"
+#include "base/failure.h"
 #include "proto/session.h"
 
-namespace burn::session {
+namespace burn::serving {
 
 // Of the executor.
 class PoisonedTensors {
  public:
-  using Failure = backends::Failure;
-
   // `count` ids from `first` on, none of which is known, fail for this reason. Next to others that do, they are one
   // range.
   void add(proto::TensorId first, std::uint64_t count, const Failure& why);
@@ -40,4 +38,4 @@ class PoisonedTensors {
   Ranges ranges_;
 };
 
-}  // namespace burn::session
+}  // namespace burn::serving

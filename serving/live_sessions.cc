@@ -1,12 +1,11 @@
-#include "session/live_sessions.h"
+#include "serving/live_sessions.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "backends/apart.h"
 #include "base/fork.h"
 
-namespace burn::session {
+namespace burn::serving {
 
 LiveSessions& LiveSessions::instance() {
   static auto& instances = *new OnePerProcess<LiveSessions>;
@@ -19,17 +18,17 @@ void LiveSessions::pause_at_end() {
       const bool is_main_thread = ::getpid() == static_cast<pid_t>(::syscall(SYS_gettid));
       if (!is_main_thread) return;
       instance().pause_all();
-      backends::LeftBehind::wait_for_all();
+      wait_for_the_rest();
     }
   };
   thread_local const AtThreadEnd at_thread_end;
 }
 
-void LiveSessions::add(LocalSession& session) {
+void LiveSessions::add(LiveSession& session) {
   struct AtExit {
     ~AtExit() {
       instance().stop_all();
-      backends::LeftBehind::wait_for_all();  // the libraries' objects are next
+      wait_for_the_rest();  // the libraries' objects are next
     }
   };
   static const AtExit at_exit;
@@ -39,21 +38,21 @@ void LiveSessions::add(LocalSession& session) {
   if (stopped_by_ != std::thread::id{} && stopped_by_ != std::this_thread::get_id()) session.begin_stop();
 }
 
-void LiveSessions::remove(LocalSession& session) {
+void LiveSessions::remove(LiveSession& session) {
   const std::lock_guard lock{mutex_};
   all_.erase(&session);
 }
 
 void LiveSessions::pause_all() {
   const std::lock_guard lock{mutex_};
-  for (LocalSession* session : all_) session->pause();
+  for (LiveSession* session : all_) session->pause();
 }
 
 void LiveSessions::stop_all() {
   const std::lock_guard lock{mutex_};
   stopped_by_ = std::this_thread::get_id();
-  for (LocalSession* session : all_) session->begin_stop();
-  for (LocalSession* session : all_) session->stop();
+  for (LiveSession* session : all_) session->begin_stop();
+  for (LiveSession* session : all_) session->stop();
 }
 
-}  // namespace burn::session
+}  // namespace burn::serving

@@ -7,11 +7,11 @@
 #include <variant>
 
 #include "base/status.h"
-#include "session/budget.h"
-#include "session/calls.h"
-#include "session/local_session.h"
+#include "serving/budget.h"
+#include "serving/calls.h"
+#include "serving/quotas.h"
 
-namespace burn::session {
+namespace burn::serving {
 
 // Of the session, under its lock. What waits is charged to the session's budget by its real size.
 class CallQueue {
@@ -32,7 +32,7 @@ class CallQueue {
   void admit_small(const Call& call) { budget_.add_host(held_by(call) + written_by(call)); }
   // Requires: it was admitted.
   void push(Call call);
-  // Requires: not empty. `makes_room`: somebody may have waited for it to go.
+  // Requires: not empty. `makes_room`: callers may have waited for it to go.
   Call pop(bool* makes_room);
   std::deque<Call> clear();
 
@@ -40,7 +40,7 @@ class CallQueue {
   template <typename Body>
   void look_ahead(std::size_t most, const Body& body) {
     for (; looked_at_ < std::min(most, calls_.size()); ++looked_at_) {
-      if (const auto* run = std::get_if<proto::Run>(&calls_[looked_at_])) body(run->program);
+      if (const auto* call = std::get_if<proto::RunProgram>(&calls_[looked_at_])) body(call->run.program);
     }
   }
 
@@ -56,4 +56,4 @@ class CallQueue {
   std::uint64_t held_bytes_ = 0;     // of everything else
 };
 
-}  // namespace burn::session
+}  // namespace burn::serving

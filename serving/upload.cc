@@ -1,18 +1,10 @@
-#include "session/upload.h"
+#include "serving/upload.h"
 
 #include <cstring>
 
 #include <fmt/format.h>
 
-namespace burn::session {
-
-Result<std::shared_ptr<StagedUpload>> StagedUpload::create(std::shared_ptr<SessionSignal> signal,
-                                                           backends::Backend& backend, std::size_t size) {
-  BURN_TRY(auto staging, backend.host_block(size));
-  auto upload = std::shared_ptr<StagedUpload>{new StagedUpload{std::move(signal), std::move(staging)}};
-  if (size == 0) upload->ended_ = true;
-  return upload;
-}
+namespace burn::serving {
 
 Status StagedUpload::fill(std::uint64_t offset, std::span<const std::byte> bytes) {
   {
@@ -50,7 +42,7 @@ void StagedUpload::end() {
   if (!ended_.exchange(true)) signal_->notify();
 }
 
-Result<backends::HostBlockPtr> StagedUpload::wait() {
+Result<HostBlockPtr> StagedUpload::wait() {
   if (!signal_->wait([&] { return ended_.load(); })) return cancelled("the session was closed during an upload");
   const std::lock_guard lock{mutex_};
   if (filled_ < size_) return data_loss(fmt::format("the upload ended after {} of {} bytes", filled_, size_));
@@ -62,4 +54,4 @@ void StagedUpload::drop() {
   staging_ = nullptr;
 }
 
-}  // namespace burn::session
+}  // namespace burn::serving

@@ -2,8 +2,8 @@
 // lasts, and what else it makes the worker keep:
 // calls that wait, programs and their plans, tables. Asked before anything is allocated or decoded.
 //
-// Above it stands the worker's: tensors lie in the device's memory, which all sessions share and whose limit the
-// backend keeps; the rest is counted with Backend::take_host(), against the memory of the process.
+// Above it stands the account of all sessions: tensors lie in a device's memory, whose limit the device keeps; the rest
+// is counted with a HostAccount, against the memory of the process.
 #pragma once
 
 #include <algorithm>
@@ -13,19 +13,27 @@
 #include <mutex>
 #include <utility>
 
-#include "backends/backend.h"
 #include "base/status.h"
 
-namespace burn::session {
+namespace burn::serving {
 
-// Thread-safe. Outlives its shares; whoever cannot promise that holds it by a shared_ptr.
+// The host's memory that sessions share. Thread-safe.
+class HostAccount {
+ public:
+  virtual ~HostAccount() = default;
+  // Errors: RESOURCE_EXHAUSTED, and nothing is taken.
+  virtual Status take_host(std::uint64_t bytes) = 0;
+  virtual void give_host(std::uint64_t bytes) = 0;
+};
+
+// Thread-safe. Outlives its shares: shares of an unknown life hold it by a shared_ptr.
 class Budget {
  public:
-  // What every session has for its calls and tables, and nobody counts.
+  // What every session has for its calls and tables without being charged.
   static constexpr std::uint64_t kFree = std::uint64_t{64} << 10;
 
-  // `backend`: whose memory the host's part is counted with; null: nobody's. Outlives it, or until leave_backend().
-  explicit Budget(std::uint64_t limit, backends::Backend* backend = nullptr) : limit_(limit), backend_(backend) {}
+  // `account`: what the host's part is counted with, too; null: with nothing. Outlives it, or until leave_account().
+  explicit Budget(std::uint64_t limit, HostAccount* account = nullptr) : limit_(limit), account_(account) {}
   ~Budget() { give_granted(granted_); }
   Budget(const Budget&) = delete;
   Budget& operator=(const Budget&) = delete;
@@ -94,11 +102,11 @@ class Budget {
   }
   Status take_host(std::uint64_t bytes);
   void give_host(std::uint64_t bytes);
-  // The session ends: from now on nothing of the host is taken, and the backend may go. Tensors' shares may live on.
-  void leave_backend() {
+  // The session ends: from now on nothing of the host is taken, and the account may go. Tensors' shares may live on.
+  void leave_account() {
     const std::lock_guard lock{granting_};
     give_granted(granted_.exchange(0));
-    backend_ = nullptr;
+    account_ = nullptr;
   }
   // Counts what is too little to be refused.
   void add_host(std::uint64_t bytes) { host_.fetch_add(bytes, std::memory_order_relaxed); }
@@ -117,27 +125,16 @@ class Budget {
   Status grow_granted(std::uint64_t host);
   void shrink_granted();
   void give_granted(std::uint64_t bytes) {
-    if (backend_ && bytes > 0) backend_->give_host(bytes);
+    if (account_ && bytes > 0) account_->give_host(bytes);
   }
 
   const std::uint64_t limit_;
-  backends::Backend* backend_;  // null: left; under granting_
+  HostAccount* account_;  // null: left; under granting_
   std::atomic<std::uint64_t> in_use_ = 0, peak_ = 0;
-  // Of the host: what is taken; and what the worker's account has granted for it, which goes in large steps, so that
+  // Of the host: what is taken; and what the account has granted for it, which goes in large steps, so that
   // sessions do not meet there for every call.
   std::atomic<std::uint64_t> host_ = 0, granted_ = 0;
   std::mutex granting_;
 };
 
-// A share that lives as long as a buffer does: somebody reads a tensor that its session has released.
-class BufferCharge final : public backends::Buffer::Charge {
- public:
-  BufferCharge(std::shared_ptr<Budget> budget, Budget::Share share)
-      : budget_(std::move(budget)), share_(std::move(share)) {}
-
- private:
-  const std::shared_ptr<Budget> budget_;  // outlives the share
-  const Budget::Share share_;
-};
-
-}  // namespace burn::session
+}  // namespace burn::serving

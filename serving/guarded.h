@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 
-namespace burn::session {
+namespace burn::serving {
 
 // body(), which returns a Status or a Result.
 template <typename Body>
@@ -20,4 +20,4 @@ auto guarded(Body&& body) -> decltype(body()) {
   }
 }
 
-}  // namespace burn::session
+}  // namespace burn::serving

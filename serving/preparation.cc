@@ -1,4 +1,4 @@
-#include "session/preparation.h"
+#include "serving/preparation.h"
 
 #include <algorithm>
 #include <exception>
@@ -9,7 +9,7 @@
 #include "base/settings.h"
 #include "base/thread.h"
 
-namespace burn::session {
+namespace burn::serving {
 namespace {
 
 std::size_t wanted_threads() {
@@ -95,4 +95,4 @@ void Preparers::work() {
   }
 }
 
-}  // namespace burn::session
+}  // namespace burn::serving

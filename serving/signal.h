@@ -4,7 +4,7 @@
 #include <condition_variable>
 #include <mutex>
 
-namespace burn::session {
+namespace burn::serving {
 
 // An upload that ends, a device that catches up, and the end of the session. Thread-safe.
 class SessionSignal {
@@ -16,9 +16,9 @@ class SessionSignal {
     }
     changed_.notify_all();
   }
-  // After a change of what somebody may be waiting for.
+  // To be called after a change of a condition that wait() may be waiting for.
   void notify() {
-    { const std::lock_guard lock{mutex_}; }  // whoever is about to wait has seen the change, or waits by now
+    { const std::lock_guard lock{mutex_}; }  // a thread about to wait has seen the change, or waits by now
     changed_.notify_all();
   }
   // Until is_so() or the session closes. False: it closed.
@@ -35,4 +35,4 @@ class SessionSignal {
   bool closed_ = false;
 };
 
-}  // namespace burn::session
+}  // namespace burn::serving

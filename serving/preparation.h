@@ -15,15 +15,21 @@
 #include <utility>
 #include <vector>
 
-#include "session/budget.h"
-#include "session/plan_cache.h"
+#include "ir/program.h"
+#include "serving/budget.h"
 
-namespace burn::session {
+namespace burn::serving {
+
+// What a host has made of a program to run it by: a compiled program, or programs for others. Each host knows its own.
+class Compiled {
+ public:
+  virtual ~Compiled() = default;
+};
 
 struct PreparedProgram {
   std::shared_ptr<const ir::Program> program;
   Budget::HostShare share;  // of the program and its plan
-  PlanPtr plan;
+  std::shared_ptr<Compiled> plan;
 };
 
 // Thread-safe.
@@ -47,8 +53,8 @@ class Preparation {
   std::optional<PreparedProgram> made_;
 };
 
-// A preparation that nobody waits for any more is not begun, and one that is under way has ended with its holder: it
-// uses what is the session's.
+// Holds a preparation until its call's turn. When the holder goes first, a preparation that is not begun never is, and
+// one under way is waited for, as it uses the session's state.
 class PreparationHolder {
  public:
   PreparationHolder() = default;
@@ -58,7 +64,7 @@ class PreparationHolder {
     std::swap(held_, other.held_);
     return *this;
   }
-  ~PreparationHolder() { (void)take(); }  // waits for what is under way; nobody is left to want its result
+  ~PreparationHolder() { (void)take(); }  // waits for what is under way, and drops its result
 
   bool is_there() const { return held_ != nullptr; }
   std::optional<PreparedProgram> take() { return held_ ? std::exchange(held_, nullptr)->take() : std::nullopt; }
@@ -91,4 +97,4 @@ class Preparers {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace burn::session
+}  // namespace burn::serving

@@ -1,10 +1,10 @@
-#include "session/budget.h"
+#include "serving/budget.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-namespace burn::session {
+namespace burn::serving {
 namespace {
 
 constexpr std::uint64_t kStep = std::uint64_t{1} << 20;  // of what is granted
@@ -46,7 +46,7 @@ Status Budget::grow_granted(std::uint64_t host) {
   const auto granted = granted_.load();
   if (host <= kFree + granted) return {};
   const auto step = (host - kFree - granted + kStep - 1) / kStep * kStep;
-  if (backend_) BURN_RETURN_IF_ERROR(backend_->take_host(step));
+  if (account_) BURN_RETURN_IF_ERROR(account_->take_host(step));
   granted_ += step;
   return {};
 }
@@ -73,4 +73,4 @@ Status Budget::HostShare::resize(Budget& budget, std::uint64_t bytes) {
   return {};
 }
 
-}  // namespace burn::session
+}  // namespace burn::serving

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace burn::session {
+namespace burn::serving {
 
 // Lives as long as the callback, on its thread.
 class CallbackScope {
@@ -27,4 +27,4 @@ class CallbackScope {
   const CallbackScope* const outer_;
 };
 
-}  // namespace burn::session
+}  // namespace burn::serving

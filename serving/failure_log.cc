@@ -1,10 +1,10 @@
-#include "session/failure_log.h"
+#include "serving/failure_log.h"
 
 #include <algorithm>
 
-namespace burn::session {
+namespace burn::serving {
 
-void FailureLog::add(std::uint64_t serial, backends::Failure why, bool hidden) {
+void FailureLog::add(std::uint64_t serial, Failure why, bool hidden) {
   const std::lock_guard lock{mutex_};
   const auto later = std::ranges::upper_bound(entries_, serial, {}, &Entry::serial);
   entries_.insert(later, {serial, std::move(why), hidden});
@@ -14,7 +14,7 @@ void FailureLog::add(std::uint64_t serial, backends::Failure why, bool hidden) {
   entries_.pop_back();
 }
 
-void FailureLog::forget(const backends::Failure& why) {
+void FailureLog::forget(const Failure& why) {
   const std::lock_guard lock{mutex_};
   const auto told = std::ranges::find(entries_, why, &Entry::why);
   if (told == entries_.end()) return;
@@ -25,10 +25,10 @@ void FailureLog::forget(const backends::Failure& why) {
   });
 }
 
-backends::Failure FailureLog::take_hidden(std::uint64_t last) {
+Failure FailureLog::take_hidden(std::uint64_t last) {
   if (hidden_ == 0) return nullptr;
   const std::lock_guard lock{mutex_};
-  backends::Failure first;
+  Failure first;
   std::erase_if(entries_, [&](const Entry& entry) {
     if (!entry.hidden || entry.serial > last) return false;
     if (!first) first = entry.why;
@@ -38,7 +38,7 @@ backends::Failure FailureLog::take_hidden(std::uint64_t last) {
   return first;
 }
 
-backends::Failure FailureLog::take(std::uint64_t last) {
+Failure FailureLog::take(std::uint64_t last) {
   const std::lock_guard lock{mutex_};
   const auto later = std::ranges::upper_bound(entries_, last, {}, &Entry::serial);
   if (later == entries_.begin()) return nullptr;
@@ -48,4 +48,4 @@ backends::Failure FailureLog::take(std::uint64_t last) {
   return first;
 }
 
-}  // namespace burn::session
+}  // namespace burn::serving

@@ -1,4 +1,4 @@
-// A tensor on its way to the worker: one thread fills its bytes in, the executor waits for them.
+// A tensor on its way to a session: one thread fills its bytes in, the executor waits for them.
 #pragma once
 
 #include <atomic>
@@ -6,23 +6,24 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <utility>
 
-#include "backends/backend.h"
+#include "base/host_block.h"
 #include "base/status.h"
 #include "proto/served_session.h"
-#include "session/signal.h"
+#include "serving/signal.h"
 
-namespace burn::session {
+namespace burn::serving {
 
 // Thread-safe.
 class StagedUpload {
  public:
-  // Received into a block of the backend. Errors: RESOURCE_EXHAUSTED.
-  static Result<std::shared_ptr<StagedUpload>> create(std::shared_ptr<SessionSignal> signal, backends::Backend& backend,
-                                                      std::size_t size);
+  // Received into `block`, which is as large as the tensor.
+  StagedUpload(std::shared_ptr<SessionSignal> signal, HostBlockPtr block)
+      : signal_(std::move(signal)), size_(block->bytes().size()), staging_(std::move(block)), ended_(size_ == 0) {}
 
-  // The filling side. Bytes for an upload that nobody wants any more are taken and dropped. Those that stand in their
-  // place already are not copied.
+  // The filling side. Bytes for an upload that was dropped are taken and ignored. Bytes that stand in their place
+  // already are not copied.
   Status fill(std::uint64_t offset, std::span<const std::byte> bytes);
   // The place of the next `size` bytes, to be received into; null when they are not due or not wanted.
   std::shared_ptr<std::byte> destination(std::uint64_t offset, std::size_t size);
@@ -32,21 +33,19 @@ class StagedUpload {
 
   // The executor's side. All bytes, as soon as they are here; the upload is empty afterwards.
   // Errors: DATA_LOSS when they never will be, CANCELLED when the session closes first.
-  Result<backends::HostBlockPtr> wait();
-  // Frees the memory: nobody wants the tensor any more.
+  Result<HostBlockPtr> wait();
+  // Frees the memory: the tensor was released.
   void drop();
 
  private:
-  StagedUpload(std::shared_ptr<SessionSignal> signal, backends::HostBlockPtr staging)
-      : signal_(std::move(signal)), size_(staging->bytes().size()), staging_(std::move(staging)) {}
   void end();
 
   const std::shared_ptr<SessionSignal> signal_;
   const std::size_t size_;
   mutable std::mutex mutex_;
-  backends::HostBlockPtr staging_;  // null once taken or dropped
+  HostBlockPtr staging_;  // null once taken or dropped
   std::size_t filled_ = 0;
-  std::atomic<bool> ended_ = false;  // complete, or given up
+  std::atomic<bool> ended_;  // complete, or given up
 };
 
 // The client's end of an upload.
@@ -64,4 +63,4 @@ class UploadHandle final : public proto::ServedSession::Upload {
   const std::shared_ptr<StagedUpload> upload_;
 };
 
-}  // namespace burn::session
+}  // namespace burn::serving

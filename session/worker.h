@@ -1,0 +1,60 @@
+// A device of this process, and what its sessions share.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "backends/backend.h"
+#include "base/status.h"
+#include "session/housekeeper.h"
+
+namespace burn::session {
+
+// How many compiled programs a worker keeps, and how many bytes of them and their programs together.
+struct PlanCapacity {
+  // A gigabyte, or less where there is little memory (session/worker.cc).
+  static constexpr std::size_t kByMemory = ~std::size_t{0};
+
+  std::size_t plans = 4096;
+  std::size_t bytes = kByMemory;
+};
+
+class Plan;
+
+// A device and what sessions on it have in common: the backend and the bounded cache of compiled programs. Thread-safe.
+class Worker {
+ public:
+  // Memory that lies idle goes back to the system as `idle` says; `plans` bounds the compiled programs that are kept.
+  // Without sessions the plans are of what `idle` lets the worker keep: half of it at most, those that were used last.
+  static std::shared_ptr<Worker> create(std::unique_ptr<backends::Backend> backend, const IdleMemory& idle = {},
+                                        const PlanCapacity& plans = {});
+  virtual ~Worker() = default;
+  virtual backends::Backend& backend() = 0;
+  // The compiled program, from the cache when its hash is there.
+  virtual Result<std::shared_ptr<Plan>> compile(const std::shared_ptr<const ir::Program>& program) = 0;
+
+  struct Stats {
+    std::uint64_t plans = 0, plan_bytes = 0, plan_hits = 0, plan_misses = 0;
+    std::uint64_t runs = 0, sessions = 0;
+    // Of the device, all sessions' buffers.
+    std::uint64_t memory_limit = 0, memory_in_use = 0, memory_reserved = 0, memory_peak = 0;
+    std::chrono::nanoseconds busy{0};    // all sessions' executors, compiling and running programs
+    std::uint64_t host_bytes = 0;        // counted beside buffers: calls that wait, programs, plans, tables
+    std::uint64_t runs_interrupted = 0;  // by their session's end or for their time
+    // Of these in all of the process (backends/apart.h): those that still compute, and how many have been left so.
+    std::uint64_t runs_left_behind = 0, runs_left_behind_so_far = 0;
+    std::uint64_t programs_refused = 0;  // they could not be read, were too large, or did not compile
+  };
+  virtual Stats stats() const = 0;
+
+  // For sessions: what stats() counts.
+  virtual void count_session(int change) = 0;
+  virtual void count_run() = 0;
+  virtual void count_busy(std::chrono::nanoseconds time) = 0;
+  virtual void count_interrupted_run() = 0;
+  virtual void count_refused_program() = 0;
+};
+
+}  // namespace burn::session
