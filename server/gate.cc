@@ -1,6 +1,6 @@
 #include "server/gate.h"
 
-#include "net/listen/headroom.h"
+#include "net/listen/process_limits.h"
 
 namespace burn::server {
 
@@ -12,7 +12,7 @@ Status Gate::authenticate(const std::string& token) const {
 
 Result<net::Permit> Gate::admit(const std::string& token, const std::string& peer) const {
   BURN_RETURN_IF_ERROR(authenticate(token));
-  if (!net::has_memory_for_more()) return resource_exhausted("the worker has no memory for another session");
+  if (!net::has_memory_for_connection()) return resource_exhausted("the worker has no memory for another session");
   return sessions_->take(net::Peer::of(peer));
 }
 

@@ -17,7 +17,7 @@
 #include "backends/apart.h"
 #include "base/error.h"
 #include "base/settings.h"
-#include "net/listen/headroom.h"
+#include "net/listen/process_limits.h"
 #include "server/check.h"
 #include "server/log.h"
 #include "server/server.h"
@@ -88,7 +88,7 @@ int stop(burn::server::Server& server, std::chrono::seconds drain) {
 int serve(const burn::server::ServerOptions& options) {
   burn::throw_if_error(burn::check_settings());
   const auto signals = hold_signals();
-  burn::net::make_room();
+  burn::net::raise_process_limits();
   burn::throw_if_error(burn::net::check_threads(threads_to_begin_with(options)));
   burn::server::Server server{options};
   for (const auto& url : server.urls()) std::printf("listening %s\n", url.c_str());

@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/thread.h"
-#include "net/listen/headroom.h"
+#include "net/listen/process_limits.h"
 #include "net/listen/listener.h"
 #include "net/serve/connection.h"
 #include "server/gate.h"
