@@ -22,15 +22,15 @@ Status WorkerHost::authenticate(const proto::Hello& hello) {
   return gate_ ? gate_->authenticate(hello.token) : Status{};
 }
 
-std::unique_ptr<proto::ServedSession> WorkerHost::open_session(std::size_t device) {
-  return session::make_local_session(workers_[device], quotas_, session::Execution::by_quick_callers);
+std::unique_ptr<proto::ServedSession> WorkerHost::open_session(const proto::Hello& hello) {
+  return session::make_local_session(workers_[hello.device], quotas_, session::Execution::by_quick_callers);
 }
 
 void WorkerHost::log(net::Severity severity, std::string_view line) {
   severity == net::Severity::warning ? log_warning(line) : log_info(line);
 }
 
-void WorkerHost::log_of_stranger(std::string_view line) {
+void WorkerHost::log_unauthenticated(std::string_view line) {
   log_left_out();
   if (strangers_.admit(LogThrottle::Clock::now())) log_info(line);
 }

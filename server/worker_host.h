@@ -26,10 +26,10 @@ class WorkerHost final : public net::SessionHost {
   const std::vector<std::string>& devices() const override { return devices_; }
   Result<Admission> admit(const proto::Hello& hello, const std::string& peer) override;
   Status authenticate(const proto::Hello& hello) override;
-  std::unique_ptr<proto::ServedSession> open_session(std::size_t device) override;
+  std::unique_ptr<proto::ServedSession> open_session(const proto::Hello& hello) override;
   void log(net::Severity severity, std::string_view line) override;
   // At most kMostLines of them in each kLinePeriod; of others the number is logged when the period is over.
-  void log_of_stranger(std::string_view line) override;
+  void log_unauthenticated(std::string_view line) override;
   // Logs how many lines were left out, if it is time. To be called every few seconds.
   void log_left_out();
 
