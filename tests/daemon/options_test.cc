@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "daemon/command_line.h"
+#include "server/worker_options.h"
 
 namespace burn::daemon {
 namespace {
@@ -44,6 +45,28 @@ TEST(Options, HaveDefaultsThatAreValuesOfTheirKind) {
     if (row.fallback.empty()) continue;
     EXPECT_TRUE(values.set(row.option, row.fallback).ok()) << row.flag;
   }
+}
+
+TEST(Options, HaveTheDefaultsOfServerOptions) {
+  const server::ServerOptions ours;
+  const auto from_table = server::server_options(OptionValues{});
+  EXPECT_EQ(from_table.device, ours.device);
+  EXPECT_EQ(from_table.ws, ours.ws);
+  EXPECT_EQ(from_table.grpc, "127.0.0.1:3001") << "a worker inside a program offers it on demand only";
+  EXPECT_EQ(from_table.unix_path, ours.unix_path);
+  EXPECT_EQ(from_table.grpc_unix_path, ours.grpc_unix_path);
+  EXPECT_EQ(from_table.token_file, ours.token_file);
+  EXPECT_EQ(from_table.insecure, ours.insecure);
+  EXPECT_EQ(from_table.allow_origins, ours.allow_origins);
+  EXPECT_EQ(from_table.sessions, ours.sessions);
+  EXPECT_EQ(from_table.sessions_per_peer, ours.sessions_per_peer);
+  EXPECT_EQ(from_table.session_bytes, ours.session_bytes);
+  EXPECT_EQ(from_table.programs, ours.programs);
+  EXPECT_EQ(from_table.run_timeout, ours.run_timeout);
+  EXPECT_EQ(from_table.plan_cache, ours.plan_cache);
+  EXPECT_EQ(from_table.idle_memory, ours.idle_memory);
+  EXPECT_EQ(from_table.session_lease, ours.session_lease);
+  EXPECT_EQ(from_table.drain_seconds, ours.drain_seconds);
 }
 
 TEST(Options, TakeSizesWithUnits) {
