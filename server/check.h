@@ -1,4 +1,4 @@
-// What a worker finds on this machine, for whoever installs one.
+// What a worker finds on this machine: the answer to burn-server --check.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// A worker inside any program: devices, served to clients over the sockets it listens on. burn-server is a main()
-// around it.
+// A worker inside any program: devices, served to clients over the sockets that it listens on. burn-server is the same
+// worker as a program.
 #pragma once
 
 #include <chrono>
@@ -12,45 +12,52 @@
 
 #include "base/status.h"
 
+namespace burn::daemon {
+class Service;
+}
+
 namespace burn::server {
+
+class WorkerHost;
 
 struct ServerOptions {
   std::string device = "cpu";         // or several: "cpu,null", "cuda:0,1"; clients name one by its place in the list
   std::string ws = "127.0.0.1:3000";  // HOST:PORT; port 0: any free one; empty: not offered
   std::string grpc;
   std::string unix_path;       // WebSocket over a unix socket
-  std::string grpc_unix_path;  // gRPC over another
+  std::string grpc_unix_path;  // gRPC over a unix socket
 
-  // Who may come; docs/security.md.
-  std::string token_file;                  // of tokens, one of which a client has to know; empty: everybody may come
-  bool insecure = false;                   // without tokens, listen also where other machines can reach it
+  // Which clients are served; docs/security.md.
+  std::string token_file;                  // tokens, of which a client has to know one; empty: no token is required
+  bool insecure = false;                   // without tokens, listen also where other machines can connect
   std::vector<std::string> allow_origins;  // of pages that may connect in a browser: "https://example.org", "*"
   std::size_t sessions = 1024;             // at once, of all clients
-  std::size_t sessions_per_peer = 256;     // of one address; not of unix sockets
-  std::size_t max_connections = 0;         // of all listeners; 0: as sessions, and what descriptors are there for
+  std::size_t sessions_per_peer = 256;     // at once, of one address; does not hold for unix sockets
+  std::size_t max_connections = 0;         // of all listeners; 0: derived from `sessions` and the free descriptors
 
   // What a session may have.
   std::uint64_t session_bytes = std::uint64_t{1} << 40;  // of tensors; never more than the device has
   std::uint64_t programs = 1 << 16;                      // known at a time
-  std::chrono::milliseconds run_timeout{600'000};        // for one run; 0: as long as it likes
+  std::chrono::milliseconds run_timeout{600'000};        // for one run; 0: no limit
 
-  // Bytes of compiled programs that each device keeps, the newest beyond it; not set: a gigabyte, or less where there
-  // is little memory.
+  // Bytes of compiled programs that each device keeps; the newest is kept in any case. Not set: a gigabyte, or less
+  // where there is little memory.
   std::optional<std::uint64_t> plan_cache = {};
-  std::uint64_t idle_memory = std::uint64_t{64} << 20;  // bytes kept for reuse when there are no sessions
-  int session_lease = 30;                               // seconds that sessions may outlive their connections; 0: none
-  int hello_seconds = 10;                               // for a client to introduce itself
-  int drain_seconds = 5;                                // for stop() to let clients' work be finished
+  std::uint64_t idle_memory = std::uint64_t{64} << 20;  // bytes kept for reuse while there are no sessions
+  int session_lease = 30;  // seconds that sessions may outlive their connections, at most; 0: not at all
+  int hello_seconds = 10;  // from the connection to the end of the handshake
+  int drain_seconds = 5;   // for clients' work to be finished by stop()
 };
 
 // Serves from construction to stop(). Thread-safe.
 class Server {
  public:
-  // Throws Error: NOT_FOUND for a device that is not to be had, with those that are; UNAVAILABLE for an address in use;
-  // INVALID_ARGUMENT for one that makes no sense, or for none at all; FAILED_PRECONDITION for one that other machines
-  // can reach, without a token file or `insecure`.
+  // Throws Error: NOT_FOUND for a device that does not exist, with those that do; UNAVAILABLE for an address in use;
+  // INVALID_ARGUMENT for an address that makes no sense, or for none at all; FAILED_PRECONDITION for an address that
+  // other machines can reach, without a token file or `insecure`.
   explicit Server(const ServerOptions& options = {});
-  ~Server();  // stop()
+  // stop(). In a child of fork() does nothing.
+  ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
@@ -70,17 +77,18 @@ class Server {
   std::uint64_t memory_in_use() const;  // of all devices, in bytes
   std::uint64_t memory_idle() const;    // kept for reuse beside that
 
-  // Reads ServerOptions::token_file again; who is in stays in. Errors: as the constructor's, and the tokens stay.
+  // Reads ServerOptions::token_file again; sessions that are open stay. Errors: as the constructor's; the tokens are
+  // then what they were.
   Status reload_tokens();
 
-  // Accepts nobody any more, lets what clients have sent be executed and answered for up to drain_seconds, tells them
-  // that the server is shutting down, and closes. Waits for what is being executed, however long it takes; who cannot,
-  // ends the process, as burn-server does. Idempotent.
+  // Accepts no more clients, lets what clients have sent be executed and answered for up to drain_seconds, tells them
+  // that the server is shutting down, and closes. Waits for what is being executed, however long it takes; a program
+  // that cannot wait for that ends its process, as burn-server does. Idempotent.
   void stop();
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  const std::shared_ptr<WorkerHost> host_;
+  const std::unique_ptr<daemon::Service> service_;
 };
 
 }  // namespace burn::server

@@ -1,45 +1,42 @@
 #include "server/worker_host.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
-#include "server/log.h"
+#include "backends/apart.h"
+#include "daemon/log.h"
 
 namespace burn::server {
 
+using backends::LeftBehind;
+
 WorkerHost::WorkerHost(Workers workers, const session::Quotas& quotas, std::chrono::seconds lease,
-                       std::shared_ptr<const Gate> gate)
-    : workers_(std::move(workers)), quotas_(quotas), gate_(std::move(gate)) {
-  leases().set_limit(lease);
+                       std::shared_ptr<daemon::AdmissionControl> admission)
+    : Host(lease, std::move(admission)), workers_(std::move(workers)), quotas_(quotas) {
   for (const auto& worker : workers_) devices_.emplace_back(worker->backend().name());
 }
 
-Result<WorkerHost::Admission> WorkerHost::admit(const proto::Hello& hello, const std::string& peer) {
-  if (!gate_) return Admission{};
-  return gate_->admit(hello.token, peer);
+std::unique_ptr<proto::ServedSession> WorkerHost::open_session(const proto::Hello& hello) {
+  return session::make_local_session(workers_[hello.device], quotas_, session::Execution::by_quick_callers);
 }
 
-Status WorkerHost::authenticate(const proto::Hello& hello) {
-  return gate_ ? gate_->authenticate(hello.token) : Status{};
+void WorkerHost::tick() {
+  Host::tick();
+  log_left_behind();
 }
 
-std::unique_ptr<proto::ServedSession> WorkerHost::open_session(std::size_t device) {
-  return session::make_local_session(workers_[device], quotas_, session::Execution::by_quick_callers);
-}
+std::uint64_t WorkerHost::runs_left_behind() const { return LeftBehind::count_in_process(); }
 
-void WorkerHost::log(net::Severity severity, std::string_view line) {
-  severity == net::Severity::warning ? log_warning(line) : log_info(line);
-}
-
-void WorkerHost::log_of_stranger(std::string_view line) {
-  log_left_out();
-  if (strangers_.admit(LogThrottle::Clock::now())) log_info(line);
-}
-
-void WorkerHost::log_left_out() {
-  const auto count = strangers_.take_left_out(LogThrottle::Clock::now());
-  if (count == 0) return;
-  log_info(fmt::format("{} more connections were closed before their hello; {} lines in {} s are logged", count,
-                       kMostLines, kLinePeriod.count()));
+void WorkerHost::log_left_behind() {
+  const auto now = LeftBehind::count_in_process(), total = LeftBehind::total_in_process();
+  if (now == left_behind_ && total == total_left_behind_) return;
+  left_behind_ = now;
+  total_left_behind_ = total;
+  daemon::log_warning(fmt::format(
+      "{} runs that could not be stopped at their end still compute ({} so far); with {} of them no further long "
+      "factorisation or convolution is begun",
+      now, total, LeftBehind::kMost));
 }
 
 }  // namespace burn::server

@@ -1,47 +1,38 @@
-// Serves sessions on the devices of this process: one worker each.
+// Serves sessions on the devices of this process: one session::Worker each.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "net/serve/session_host.h"
-#include "server/gate.h"
-#include "server/log_throttle.h"
+#include "daemon/host.h"
 #include "session/local_session.h"
 
 namespace burn::server {
 
-class WorkerHost final : public net::SessionHost {
+class WorkerHost final : public daemon::Host {
  public:
   using Workers = std::vector<std::shared_ptr<session::Worker>>;
-  // `quotas`: of each session. `lease`: how long they may outlive their connections. `gate`: who may have one; null:
-  // everybody.
+  // `quotas`: of each session. `lease`, `admission`: as daemon::Host.
   WorkerHost(Workers workers, const session::Quotas& quotas, std::chrono::seconds lease = std::chrono::seconds{0},
-             std::shared_ptr<const Gate> gate = nullptr);
+             std::shared_ptr<daemon::AdmissionControl> admission = std::make_shared<daemon::AdmissionControl>());
 
   const Workers& workers() const { return workers_; }
 
   const std::vector<std::string>& devices() const override { return devices_; }
-  Result<Admission> admit(const proto::Hello& hello, const std::string& peer) override;
-  Status authenticate(const proto::Hello& hello) override;
-  std::unique_ptr<proto::ServedSession> open_session(std::size_t device) override;
-  void log(net::Severity severity, std::string_view line) override;
-  // At most kMostLines of them in each kLinePeriod; of others the number is logged when the period is over.
-  void log_of_stranger(std::string_view line) override;
-  // Logs how many lines were left out, if it is time. To be called every few seconds.
-  void log_left_out();
-
-  static constexpr std::size_t kMostLines = 10;
-  static constexpr std::chrono::seconds kLinePeriod{10};
+  std::unique_ptr<proto::ServedSession> open_session(const proto::Hello& hello) override;
+  void tick() override;
+  std::uint64_t runs_left_behind() const override;
 
  private:
+  void log_left_behind();
+
   const Workers workers_;
   const session::Quotas quotas_;
-  const std::shared_ptr<const Gate> gate_;
   std::vector<std::string> devices_;
-  LogThrottle strangers_{kMostLines, kLinePeriod};
+  std::uint64_t left_behind_ = 0, total_left_behind_ = 0;  // as last logged; used by tick() only
 };
 
 }  // namespace burn::server

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/thread.h"
-#include "net/listen/headroom.h"
+#include "net/listen/process_limits.h"
 #include "net/listen/received_bytes.h"
 
 namespace burn::net {
@@ -146,7 +146,7 @@ void AcceptLoop::accept_all() {
 void AcceptLoop::serve(UniqueFd client) {
   std::string peer = peer_name(client.get());
   auto permit = permits_->take(Peer::of(peer));
-  if (!permit.ok() || !has_memory_for_more(kReturningReserve)) return;  // its call is told of less than that
+  if (!permit.ok() || !has_memory_for_connection(kResumeReserve)) return;  // its call is told of less than that
   UniqueFd ours{::fcntl(client.get(), F_DUPFD_CLOEXEC, 0)};
   if (!ours) return;
   const int fd = ours.get();

@@ -2,19 +2,19 @@
 
 #include <utility>
 
-#include "net/listen/headroom.h"
+#include "net/listen/process_limits.h"
 
 namespace burn::net {
 
 Result<Permit> OpenConnections::permit(const Peer& peer, Status& full) const {
-  if (has_memory_for_more()) {
+  if (has_memory_for_connection()) {
     auto permit = permits_->take(peer);
     if (permit.ok()) return permit;
     full = permit.status();
   } else {
     full = resource_exhausted("the worker has no memory for another connection");
   }
-  if (!has_memory_for_more(kReturningReserve)) return full;
+  if (!has_memory_for_connection(kResumeReserve)) return full;
   auto permit = returning_->take(peer);
   return permit.ok() ? permit : full;
 }

@@ -1,9 +1,9 @@
-// One connection of a client of a server: speaks burn.v1 over its channel, shakes hands, and is the link to a session
-// of the host, a new one or one that the client comes back to.
+// One connection of a client to a server: speaks burn.v1 over its channel, performs the handshake, and is the link to a
+// session of the host, a new one or one that the client comes back to.
 //
-// A frame that breaks the protocol's rules ends the connection and the session with a Close that names it; a request
-// that merely cannot be fulfilled fails alone. When the channel is lost the session is kept for its lease, if it has
-// one; else it stops and frees its memory, as it does at a Close.
+// A frame that breaks the protocol's rules ends the connection and the session with a Close that says why; a request
+// that only cannot be fulfilled fails alone. When the channel is lost the session is kept for its lease, if it has one;
+// else it stops and frees its memory, as it does at a Close.
 #pragma once
 
 #include <atomic>
@@ -20,16 +20,18 @@
 
 namespace burn::net {
 
+class Handshake;
+
 class Connection : public proto::ChannelHandler, public ServedLink, public std::enable_shared_from_this<Connection> {
  public:
-  // Called once, when nothing more comes; must not block. The receiver should call dispose(), from another thread.
+  // Called once, when nothing more comes; must not block. It should have dispose() called, from another thread.
   using Ended = std::function<void(std::shared_ptr<Connection>)>;
 
-  // `full`: why there is no place for a new session; one that there is may be come back to all the same.
+  // `full`: ok, or why there is no place for a new session; one that exists may be resumed all the same.
   Connection(std::shared_ptr<proto::Channel> channel, std::shared_ptr<SessionHost> host, Ended ended, Status full = {});
   ~Connection() override;
 
-  // From the channel.
+  // From the channel, one call at a time.
   void on_frame(SharedBytes frame) override;
   std::size_t max_frame_bytes() const override { return conversation_ ? proto::kMaxFrameBytes : proto::kMaxHelloBytes; }
   proto::ReceiveSpace receive_space(std::span<const std::byte> head, std::uint64_t size) override;
@@ -38,29 +40,29 @@ class Connection : public proto::ChannelHandler, public ServedLink, public std::
 
   // The following from any thread.
 
-  std::shared_ptr<proto::Channel> channel() const override;  // null once it is disposed of
+  std::shared_ptr<proto::Channel> channel() const override;  // null after dispose()
   void supersede() override;
   // Takes no further work; what has come is still executed and answered.
   void drain();
-  // Everything that has come is executed,
+  // Whether all that has come is executed.
   bool is_caught_up() const;
-  // and the answers are on their way.
+  // Whether also the answers are sent.
   bool is_idle() const;
   // Tells the client why, and closes. Nothing more is sent or taken.
   void end(const Status& why) override;
-  // Drops the channel, and waits for the session's end if it is over. Requires: not from a thread of the channel or the
-  // session.
+  // Drops the channel, and waits for the session's end if that is over. Must not be called on a thread of the channel
+  // or the session.
   void dispose();
 
-  bool is_welcome() const { return welcome_; }  // the handshake is done
-  std::chrono::steady_clock::time_point since() const { return since_; }
+  bool is_welcome() const { return is_welcome_; }                         // the handshake is done
+  std::chrono::steady_clock::time_point since() const { return since_; }  // when it was accepted
 
  private:
   void serve(Result<proto::Frame> frame);
-  void handshake(const proto::Body& body);
-  void come_back(const proto::Resume& resume);
-  void on_goodbye(const Status& why);
-  proto::Welcome welcome() const;
+  void handshake(const proto::Body& first);
+  void open_session(const Handshake& handshake);
+  void resume_session(const Handshake& handshake, const proto::Resume& resume);
+  void on_close(const Status& why);
 
   void end_session();
   void tell_ended();
@@ -68,15 +70,17 @@ class Connection : public proto::ChannelHandler, public ServedLink, public std::
   void log_loss(const Status& why) const;
 
   mutable std::mutex channel_mutex_;
-  std::shared_ptr<proto::Channel> channel_;
+  std::shared_ptr<proto::Channel> channel_;  // Guarded by `channel_mutex_`.
   const std::shared_ptr<SessionHost> host_;
-  const Ended ended_callback_;
+  const Ended on_end_;
   const Status full_;
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   const std::string peer_;
 
-  std::shared_ptr<ServedConversation> conversation_;  // set by the hello, before welcome_
-  std::atomic<bool> welcome_ = false, draining_ = false, ended_ = false, superseded_ = false, told_ = false;
+  // Set by the channel's thread in the handshake, before is_welcome_; other threads read it after that.
+  std::shared_ptr<ServedConversation> conversation_;
+  std::atomic<bool> is_welcome_ = false, is_draining_ = false, has_ended_ = false, is_superseded_ = false,
+                    has_told_end_ = false;
 };
 
 // A line for the operator: what the session has done, and why it is over.

@@ -33,12 +33,13 @@ class SessionHost {
   virtual Result<Admission> admit(const proto::Hello& /*hello*/, const std::string& /*peer*/) { return Admission{}; }
   // Whether it may come back to a session that it has. Errors: UNAUTHENTICATED.
   virtual Status authenticate(const proto::Hello& /*hello*/) { return {}; }
-  // Never null; a session that cannot be had says why by its health(). Requires: device < devices().size().
-  virtual std::unique_ptr<proto::ServedSession> open_session(std::size_t device) = 0;
+  // The session that this hello asks for, on the device that it names. Never null; a session that cannot be opened says
+  // why by its health(). Requires: hello.device < devices().size(), and that the client is admitted.
+  virtual std::unique_ptr<proto::ServedSession> open_session(const proto::Hello& hello) = 0;
   // A line for the operator.
   virtual void log(Severity severity, std::string_view line) = 0;
-  // The same of what a client causes without being known: a host may leave lines out.
-  virtual void log_of_stranger(std::string_view line) { log(Severity::info, line); }
+  // The same for lines that a client causes before its handshake is done: a host may leave lines out.
+  virtual void log_unauthenticated(std::string_view line) { log(Severity::info, line); }
 
   // Sessions that outlive their connections: none before a limit is set.
   Leases& leases() { return leases_; }

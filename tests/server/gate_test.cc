@@ -52,8 +52,8 @@ TEST(BurnServerGate, RefusedTokensDoNotFillTheLog) {
   std::size_t lines = 0;
   for (auto at = log.find("closed before its hello"); at != log.npos; at = log.find("closed before its hello", at + 1))
     ++lines;
-  EXPECT_GE(lines, WorkerHost::kMostLines) << log;
-  EXPECT_LE(lines, WorkerHost::kMostLines * static_cast<std::size_t>(periods)) << log;
+  EXPECT_GE(lines, WorkerHost::kMaxLines) << log;
+  EXPECT_LE(lines, WorkerHost::kMaxLines * static_cast<std::size_t>(periods)) << log;
 }
 
 // Each in the place for those that come back, which is free again afterwards.

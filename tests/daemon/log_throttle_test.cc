@@ -1,8 +1,8 @@
-#include "server/log_throttle.h"
+#include "daemon/log_throttle.h"
 
 #include <gtest/gtest.h>
 
-namespace burn::server {
+namespace burn::daemon {
 namespace {
 
 using namespace std::chrono_literals;
@@ -51,4 +51,4 @@ TEST_F(LogThrottleTest, AFloodMakesAFewLinesASecond) {
 }
 
 }  // namespace
-}  // namespace burn::server
+}  // namespace burn::daemon

@@ -1,4 +1,4 @@
-#include "net/listen/headroom.h"
+#include "net/listen/process_limits.h"
 
 #include <cstdio>
 #include <filesystem>
@@ -17,7 +17,7 @@
 
 namespace burn::net {
 
-bool has_memory_for_more(std::uint64_t reserve) {
+bool has_memory_for_connection(std::uint64_t reserve) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return true;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::fopen("/proc/self/statm", "re"), &std::fclose};
@@ -57,13 +57,15 @@ Status check_threads(int count) {
   return status;
 }
 
-void make_room() {
+void raise_process_limits() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
     limit.rlim_cur = limit.rlim_max;
     (void)::setrlimit(RLIMIT_NOFILE, &limit);  // where that is refused, connections are limited by what there is
   }
-  if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) ::mallopt(M_ARENA_MAX, 2);
+  if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+    ::mallopt(M_ARENA_MAX, 2);  // NOLINT(concurrency-mt-unsafe): before other threads start
+  }
 }
 
 }  // namespace burn::net

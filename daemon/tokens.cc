@@ -1,4 +1,4 @@
-#include "server/tokens.h"
+#include "daemon/tokens.h"
 
 #include <cerrno>
 #include <fstream>
@@ -9,7 +9,7 @@
 #include <openssl/sha.h>
 #include <sys/stat.h>
 
-namespace burn::server {
+namespace burn::daemon {
 
 Status Tokens::reload() {
   if (path_.empty()) return {};
@@ -27,11 +27,11 @@ Status Tokens::reload() {
     const auto first = line.find_first_not_of(kSpace);
     if (first == std::string::npos || line[first] == '#') continue;
     const auto token = std::string_view{line}.substr(first, line.find_last_not_of(kSpace) - first + 1);
-    if (token.size() < kLeastBytes) {
+    if (token.size() < kMinBytes) {
       return invalid_argument(
           fmt::format("line {} of the token file {}: {} bytes are guessed too easily, write {} or "
                       "more (openssl rand -hex 32)",
-                      number, path_, token.size(), kLeastBytes));
+                      number, path_, token.size(), kMinBytes));
     }
     known.push_back(digest(token));
   }
@@ -42,8 +42,8 @@ Status Tokens::reload() {
   return {};
 }
 
-// Digests are compared, so that neither the length of a token nor how much of it is right shows in the time it takes;
-// and all of them are, so that it does not show which one it was.
+// Compares digests, so that neither the length of a token nor how many of its bytes are right shows in the time it
+// takes, and always all of them, so that the matching line does not show either.
 bool Tokens::is_known(std::string_view token) const {
   if (path_.empty()) return true;
   const auto asked = digest(token);
@@ -66,4 +66,4 @@ Tokens::Digest Tokens::digest(std::string_view token) {
   return digest;
 }
 
-}  // namespace burn::server
+}  // namespace burn::daemon

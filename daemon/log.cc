@@ -1,4 +1,4 @@
-#include "server/log.h"
+#include "daemon/log.h"
 
 #include <cstdint>
 #include <mutex>
@@ -11,25 +11,25 @@
 
 #include "base/one_line.h"
 
-namespace burn::server {
+namespace burn::daemon {
 namespace {
 
-// stderr, without ever waiting for whoever reads it: lines come from threads that carry everybody's answers, and a pipe
-// that is full would stop them all. Lines that find no room are counted.
-class PatientSink final : public spdlog::sinks::base_sink<std::mutex> {
+// Writes to stderr and never waits: lines come from threads that carry the answers of all clients, which a full pipe
+// would stop. Lines for which there is no room are dropped and counted.
+class NonBlockingSink final : public spdlog::sinks::base_sink<std::mutex> {
  private:
-  // What a pipe that takes anything takes at once (POSIX: PIPE_BUF).
-  static constexpr std::size_t kMostBytes = 4096;
+  // A pipe that is ready for writing takes this many bytes at once (POSIX: PIPE_BUF).
+  static constexpr std::size_t kMaxBytes = 4096;
 
   void sink_it_(const spdlog::details::log_msg& message) override {
     spdlog::memory_buf_t line;
     formatter_->format(message, line);
-    if (line.size() > kMostBytes) {
-      line.resize(kMostBytes);
-      line[kMostBytes - 1] = '\n';
+    if (line.size() > kMaxBytes) {
+      line.resize(kMaxBytes);
+      line[kMaxBytes - 1] = '\n';
     }
     if (lost_ > 0) {
-      if (!write(fmt::format("{} lines were lost here: nobody took them\n", lost_))) {
+      if (!write(fmt::format("{} lines were lost here: stderr was full\n", lost_))) {
         ++lost_;
         return;
       }
@@ -48,10 +48,10 @@ class PatientSink final : public spdlog::sinks::base_sink<std::mutex> {
   std::uint64_t lost_ = 0;
 };
 
-// Never destroyed: threads may say something until the very end.
+// Never destroyed: threads may log until the process ends.
 spdlog::logger& logger() {
   static auto& instance = *[] {
-    auto* made = new spdlog::logger{"burn-server", std::make_shared<PatientSink>()};
+    auto* made = new spdlog::logger{"burn", std::make_shared<NonBlockingSink>()};
     made->set_pattern("%Y-%m-%dT%H:%M:%S.%e %l %v");
     made->set_level(spdlog::level::warn);
     made->flush_on(spdlog::level::debug);
@@ -62,16 +62,14 @@ spdlog::logger& logger() {
 
 }  // namespace
 
-// Whatever a client has put into it, a line is one line.
-void log_debug(std::string_view line) { logger().debug(one_line(line)); }
 void log_info(std::string_view line) { logger().info(one_line(line)); }
 void log_warning(std::string_view line) { logger().warn(one_line(line)); }
 
 bool set_log_level(std::string_view level) {
   const auto parsed = spdlog::level::from_str(std::string{level});
-  if (parsed == spdlog::level::off && level != "off") return false;  // what from_str says of words it does not know
+  if (parsed == spdlog::level::off && level != "off") return false;  // from_str returns `off` for unknown words
   logger().set_level(parsed);
   return true;
 }
 
-}  // namespace burn::server
+}  // namespace burn::daemon

@@ -1,0 +1,39 @@
+#include "daemon/host.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "daemon/log.h"
+
+namespace burn::daemon {
+
+Host::Host(std::chrono::seconds lease, std::shared_ptr<AdmissionControl> admission) : admission_(std::move(admission)) {
+  leases().set_limit(lease);
+}
+
+Status Host::authenticate(const proto::Hello& hello) { return admission_->authenticate(hello.token); }
+
+Result<Host::Admission> Host::admit(const proto::Hello& hello, const std::string& peer) {
+  return admission_->admit(hello.token, peer);
+}
+
+void Host::log(net::Severity severity, std::string_view line) {
+  severity == net::Severity::warning ? log_warning(line) : log_info(line);
+}
+
+void Host::log_unauthenticated(std::string_view line) {
+  log_left_out();
+  if (unauthenticated_.admit(LogThrottle::Clock::now())) log_info(line);
+}
+
+void Host::tick() { log_left_out(); }
+
+void Host::log_left_out() {
+  const auto count = unauthenticated_.take_left_out(LogThrottle::Clock::now());
+  if (count == 0) return;
+  log_info(fmt::format("{} more connections were closed before their hello; {} lines in {} s are logged", count,
+                       kMaxLines, kLinePeriod.count()));
+}
+
+}  // namespace burn::daemon

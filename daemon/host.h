@@ -1,0 +1,50 @@
+// What every daemon does around the sessions of its clients: admission, leases and a log. A daemon derives from it and
+// adds its devices and the sessions on them.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "daemon/admission_control.h"
+#include "daemon/log_throttle.h"
+#include "net/serve/session_host.h"
+
+namespace burn::daemon {
+
+// Thread-safe.
+class Host : public net::SessionHost {
+ public:
+  // `lease`: how long sessions may outlive their connections, at most; 0: not at all. Without an admission control
+  // every client is admitted.
+  explicit Host(std::chrono::seconds lease = std::chrono::seconds{0},
+                std::shared_ptr<AdmissionControl> admission = std::make_shared<AdmissionControl>());
+
+  AdmissionControl& admission() const { return *admission_; }
+
+  Status authenticate(const proto::Hello& hello) override;
+  Result<Admission> admit(const proto::Hello& hello, const std::string& peer) override;
+  void log(net::Severity severity, std::string_view line) override;
+  // Writes at most kMaxLines lines in each kLinePeriod, and the number of the others when the period is over.
+  void log_unauthenticated(std::string_view line) override;
+
+  // Called by the service about once a second while there are clients, from one thread.
+  virtual void tick();
+  // Runs that were told to end and still compute. While there are any, the process must not destroy what they use: it
+  // ends without destructors.
+  virtual std::uint64_t runs_left_behind() const { return 0; }
+
+  static constexpr std::size_t kMaxLines = 10;
+  static constexpr std::chrono::seconds kLinePeriod{10};
+
+ private:
+  void log_left_out();
+
+  const std::shared_ptr<AdmissionControl> admission_;
+  LogThrottle unauthenticated_{kMaxLines, kLinePeriod};
+};
+
+}  // namespace burn::daemon

@@ -1,0 +1,16 @@
+// A daemon's log: lines for an operator, on stderr. Thread-safe; never waits for the reader of stderr.
+#pragma once
+
+#include <string_view>
+
+namespace burn::daemon {
+
+// A line break or control character in `line`, which may hold a client's words, is written as an escape.
+void log_info(std::string_view line);
+void log_warning(std::string_view line);
+
+// "trace", "debug", "info", "warning", "error" or "off"; false, and no change, for another word. At first only warnings
+// are written: a server inside another program is quiet.
+bool set_log_level(std::string_view level);
+
+}  // namespace burn::daemon

@@ -1,0 +1,86 @@
+#include "daemon/process.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <future>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/settings.h"
+#include "daemon/log.h"
+#include "daemon/resource_limits.h"
+#include "net/listen/process_limits.h"
+
+namespace burn::daemon {
+namespace {
+
+// A session's work may be impossible to stop: then the process ends all the same, this long after the drain's timeout.
+constexpr auto kStopGrace = std::chrono::seconds{5};
+
+void reload_tokens(Host& host, const std::string& file) {
+  const auto read = host.admission().tokens().reload();
+  if (read.ok()) return log_info(fmt::format("signal {}: {} is read again", SIGHUP, file));
+  log_warning(fmt::format("signal {}: the tokens stay what they were: {}", SIGHUP, read.message()));
+}
+
+}  // namespace
+
+Process::Process(const ServiceOptions& options) : options_(options) {
+  throw_if_error(check_settings());
+  sigemptyset(&signals_);
+  sigaddset(&signals_, SIGTERM);
+  sigaddset(&signals_, SIGINT);
+  sigaddset(&signals_, SIGHUP);
+  pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+  net::raise_process_limits();
+  throw_if_error(net::check_threads(ResourceLimits::threads_at_start(options)));
+}
+
+int Process::next_signal() const {
+  int signal = 0;
+  while (sigwait(&signals_, &signal) != 0) {
+  }
+  return signal;
+}
+
+int Process::run(Service& service, Host& host, std::string_view ready) const {
+  for (const auto& url : service.urls()) std::printf("listening %s\n", url.c_str());
+  std::fflush(stdout);
+  log_info(ready);
+  auto signal = next_signal();
+  while (signal == SIGHUP && !options_.token_file.empty()) {
+    reload_tokens(host, options_.token_file);
+    signal = next_signal();
+  }
+  log_info(fmt::format("signal {}: shutting down; another one ends it at once", signal));
+  pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);  // by default they end the process
+  return stop(service, host);
+}
+
+int Process::stop(Service& service, const Host& host) const {
+  std::promise<void> stopped;
+  auto done = stopped.get_future();
+  std::thread stopping{[&] {
+    service.stop();
+    stopped.set_value();
+  }};
+  if (done.wait_for(options_.drain_timeout + kStopGrace) != std::future_status::ready) {
+    log_warning(fmt::format("{} sessions do not end; the process does", service.sessions()));
+    std::_Exit(EXIT_FAILURE);
+  }
+  stopping.join();
+  // All clients have been told. Runs that are left behind use objects of libraries, which must not be destroyed.
+  if (const auto left = host.runs_left_behind(); left > 0) {
+    log_warning(fmt::format("done; {} runs that could not be stopped end with the process", left));
+    std::fflush(nullptr);
+    std::_Exit(EXIT_SUCCESS);
+  }
+  log_info("done");
+  return EXIT_SUCCESS;
+}
+
+}  // namespace burn::daemon

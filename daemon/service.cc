@@ -1,0 +1,124 @@
+#include "daemon/service.h"
+
+#include <algorithm>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+#include "base/fork.h"
+#include "daemon/connection_acceptor.h"
+#include "daemon/drain.h"
+#include "daemon/handshake_timer.h"
+#include "daemon/log.h"
+#include "daemon/periodic_thread.h"
+#include "daemon/resource_limits.h"
+#include "daemon/session_reaper.h"
+#include "net/listen/listener.h"
+
+namespace burn::daemon {
+namespace {
+
+constexpr auto kCloseTimeout = std::chrono::seconds{1};  // for clients to receive their Close
+constexpr std::string_view kShuttingDown = "the server is shutting down";
+
+std::uint32_t count_forks() {
+  watch_forks();
+  return fork_count();
+}
+
+}  // namespace
+
+// What has threads. Later ones use earlier ones; stop() ends them.
+struct Service::Parts {
+  Parts(const ServiceOptions& options, const std::shared_ptr<Host>& host)
+      : handshake_timer(options.hello_timeout),
+        reaper(host),
+        acceptor(host, [this](auto ended) { reaper.add(std::move(ended)); }) {}
+
+  const HandshakeTimer handshake_timer;
+  SessionReaper reaper;
+  ConnectionAcceptor acceptor;
+  std::unique_ptr<PeriodicThread> timer;
+  std::vector<std::unique_ptr<net::Listener>> listeners;
+  std::mutex stopping;      // held by stop()
+  bool is_stopped = false;  // Guarded by `stopping`.
+};
+
+Service::Service(const ServiceOptions& options, std::shared_ptr<Host> host)
+    : options_(options), host_(std::move(host)), forks_(count_forks()) {
+  throw_if_error(host_->admission().tokens().reload());
+  parts_ = std::make_unique<Parts>(options_, host_);
+  try {
+    parts_->timer = std::make_unique<PeriodicThread>("burn-timer", [this] { return tick(); });
+    listen();
+  } catch (...) {
+    stop();
+    throw;
+  }
+}
+
+Service::~Service() {
+  // In a forked child its threads cannot be joined, and its connections are the parent's: all of it stays as it is.
+  if (is_forked()) {
+    (void)parts_.release();
+  } else {
+    stop();
+  }
+}
+
+bool Service::is_forked() const { return forks_ != fork_count(); }
+const std::vector<std::string>& Service::urls() const { return urls_; }
+std::size_t Service::connections() const { return parts_->acceptor.count() + parts_->reaper.connections(); }
+std::size_t Service::sessions() const { return host_->admission().sessions(); }
+
+void Service::listen() {
+  const ResourceLimits limits{options_};
+  if (!limits.warning().empty()) log_info(limits.warning());
+  const net::ListenOptions options{
+      .permits = std::make_shared<net::PermitPool>("connections", limits.connections()),
+      .loopback_only = !options_.insecure && !host_->admission().tokens().are_required(),
+      .origins = options_.allow_origins,
+  };
+  const auto add = [&](const std::string& address, auto listen_on) {
+    if (address.empty()) return;
+    parts_->listeners.push_back(value_or_throw(listen_on(address, parts_->acceptor, options)));
+    urls_.push_back(parts_->listeners.back()->url());
+  };
+  add(options_.ws, net::listen_websocket);
+  add(options_.grpc, net::listen_grpc);
+  add(options_.unix_path, net::listen_unix);
+  add(options_.grpc_unix_path, net::listen_grpc_unix);
+  if (urls_.empty()) throw Error{StatusCode::invalid_argument, "the server has no address to listen on"};
+}
+
+// On the timer's thread, which no session keeps waiting: what has to happen in time.
+std::chrono::milliseconds Service::tick() {
+  constexpr auto kPeriod = std::chrono::seconds{1};
+  parts_->handshake_timer.end_overdue(parts_->acceptor.open(), HandshakeTimer::Clock::now());
+  auto& leases = host_->leases();
+  parts_->reaper.add_expired(leases.take_expired());
+  host_->tick();
+  // While there is no client, the first deadline of a new one is hello_timeout away.
+  const bool is_quiet = parts_->acceptor.count() == 0 && leases.counts().lost == 0;
+  return is_quiet ? std::max(options_.hello_timeout, kPeriod) : kPeriod;
+}
+
+void Service::stop() {
+  if (is_forked()) return;
+  auto& parts = *parts_;
+  const std::lock_guard stopping{parts.stopping};
+  if (std::exchange(parts.is_stopped, true)) return;
+  for (const auto& listener : parts.listeners) listener->stop_accepting();
+  parts.acceptor.stop();
+  const Drain drain{parts.acceptor.open()};
+  drain.wait_for_answers(options_.drain_timeout);
+  drain.close(unavailable(std::string{kShuttingDown}));
+  parts.acceptor.wait_until_empty(kCloseTimeout);
+  parts.listeners.clear();  // ends the connections that are left
+  SessionReaper::dispose(host_->leases().take_all(), kShuttingDown, *host_);
+  if (parts.timer) parts.timer->stop();
+  parts.reaper.stop();
+}
+
+}  // namespace burn::daemon

@@ -1,0 +1,31 @@
+// What a service is started with, whatever daemon it is of.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace burn::daemon {
+
+struct ServiceOptions {
+  // Where to listen. An empty address: not offered.
+  std::string ws;              // HOST:PORT for WebSocket; port 0: any free one
+  std::string grpc;            // HOST:PORT for gRPC
+  std::string unix_path;       // of a unix socket for WebSocket
+  std::string grpc_unix_path;  // of a unix socket for gRPC
+
+  // Which clients are served; docs/security.md.
+  std::string token_file;                  // empty: no token is required
+  bool insecure = false;                   // without tokens, listen also where other machines can connect
+  std::vector<std::string> allow_origins;  // of pages that may connect in a browser: "https://example.org", "*"
+  std::size_t sessions = 1024;             // at once, of all clients
+  std::size_t sessions_per_peer = 256;     // at once, of one address; does not hold for unix sockets
+  std::size_t max_connections = 0;         // of all listeners; 0: derived from `sessions` and the free descriptors
+
+  std::chrono::seconds session_lease{30};  // that sessions may outlive their connections, at most; 0: not at all
+  std::chrono::seconds hello_timeout{10};  // from the connection to the end of the handshake
+  std::chrono::seconds drain_timeout{5};   // for clients' work to be finished at the end
+};
+
+}  // namespace burn::daemon

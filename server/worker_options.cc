@@ -1,0 +1,71 @@
+#include "server/worker_options.h"
+
+#include <utility>
+
+#include "backends/registry.h"
+#include "base/error.h"
+#include "daemon/resource_limits.h"
+
+namespace burn::server {
+
+using std::chrono::seconds;
+
+daemon::ServiceOptions service_options(const ServerOptions& options) {
+  return {
+      .ws = options.ws,
+      .grpc = options.grpc,
+      .unix_path = options.unix_path,
+      .grpc_unix_path = options.grpc_unix_path,
+      .token_file = options.token_file,
+      .insecure = options.insecure,
+      .allow_origins = options.allow_origins,
+      .sessions = options.sessions,
+      .sessions_per_peer = options.sessions_per_peer,
+      .max_connections = options.max_connections,
+      .session_lease = seconds{options.session_lease},
+      .hello_timeout = seconds{options.hello_seconds},
+      .drain_timeout = seconds{options.drain_seconds},
+  };
+}
+
+std::shared_ptr<WorkerHost> open_worker(const ServerOptions& options) {
+  session::PlanCapacity plans;
+  if (options.plan_cache) plans.bytes = static_cast<std::size_t>(*options.plan_cache);
+  WorkerHost::Workers workers;
+  for (const auto& device : value_or_throw(backends::parse_devices(options.device))) {
+    workers.push_back(
+        session::Worker::create(value_or_throw(backends::open_backend(device)), {.bytes = options.idle_memory}, plans));
+  }
+  const session::Quotas quotas{
+      .tensor_bytes = options.session_bytes, .programs = options.programs, .run_timeout = options.run_timeout};
+  auto admission = std::make_shared<daemon::AdmissionControl>(
+      options.token_file, daemon::ResourceLimits::sessions(service_options(options)));
+  return std::make_shared<WorkerHost>(std::move(workers), quotas, seconds{options.session_lease}, std::move(admission));
+}
+
+ServerOptions server_options(const daemon::OptionValues& values) {
+  using daemon::Option;
+  ServerOptions options;
+  options.device = values.text(Option::device);
+  options.ws = values.text(Option::ws);
+  options.grpc = values.text(Option::grpc);
+  options.unix_path = values.text(Option::unix_path);
+  options.grpc_unix_path = values.text(Option::grpc_unix_path);
+  options.token_file = values.text(Option::token_file);
+  options.insecure = values.is_set(Option::insecure);
+  options.allow_origins = values.list(Option::allow_origin);
+  options.sessions = values.number(Option::sessions);
+  options.sessions_per_peer = values.number(Option::sessions_per_peer);
+  options.session_bytes = values.number(Option::session_memory);
+  options.programs = values.number(Option::programs);
+  options.run_timeout = values.duration(Option::run_timeout);
+  if (values.is_set(Option::plan_cache)) options.plan_cache = values.number(Option::plan_cache);
+  options.idle_memory = values.number(Option::idle_memory);
+  options.session_lease =
+      static_cast<int>(std::chrono::duration_cast<seconds>(values.duration(Option::session_lease)).count());
+  options.drain_seconds =
+      static_cast<int>(std::chrono::duration_cast<seconds>(values.duration(Option::drain_timeout)).count());
+  return options;
+}
+
+}  // namespace burn::server
