@@ -8,16 +8,14 @@
 namespace burn::nn {
 
 using client::Site;
-using client::Term;
 using client::Value;
 
 Value RRelu::apply(const Value& x, const Site& site) const {
   client::fail_if_empty(x, "rrelu", site);
   if (!training.is_on(x)) return client::leaky_relu(x, (lower + upper) / 2, site);
-  return client::in_compute_dtype(x, site, [&](const Term& wide) {
+  return client::in_compute_dtype(x, site, [&](const Value& wide) {
     const Device device{x.device(), x.is_autodiff()};
-    const Term slopes =
-        wide.with(client::random(x.shape(), Distribution::uniform(lower, upper), {device, wide.value().dtype()}, site));
+    const Value slopes = client::random(x.shape(), Distribution::uniform(lower, upper), {device, wide.dtype()}, site);
     return select(wide >= 0.0, wide, wide * slopes);
   });
 }

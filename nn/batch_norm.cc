@@ -7,7 +7,6 @@
 namespace burn::nn {
 
 using client::Site;
-using client::Term;
 using client::Value;
 
 BatchNorm BatchNormConfig::init(const Device& device) const {
@@ -24,20 +23,20 @@ BatchNorm BatchNormConfig::init(const Device& device) const {
 namespace {
 
 // [channel] as [1, channel, 1, ...], to meet x.
-Term per_channel(const Value& v, const Term& x) {
-  ir::Shape shape = ir::Shape::filled(x.value().rank(), 1);
+Value per_channel(const Value& v, const Value& x) {
+  ir::Shape shape = ir::Shape::filled(x.rank(), 1);
   shape[1] = v.type().num_elements();
-  return x.with(client::reshape(client::to_compute_dtype(v, x.site()), shape, x.site()));
+  return client::reshape(client::to_compute_dtype(v, client::current_site()), shape, client::current_site());
 }
 
-Term scale_and_shift(const Term& centred, const Term& var, const Value& gamma, const Value& beta, double epsilon) {
+Value scale_and_shift(const Value& centred, const Value& var, const Value& gamma, const Value& beta, double epsilon) {
   return centred * (per_channel(gamma, centred) / sqrt(var + epsilon)) + per_channel(beta, centred);
 }
 
 // Moves a statistic towards that of a batch, [1, channel, 1, ...].
-void move_towards(const RunningState<1>& running, const Term& batch, double momentum) {
-  const Value moved = client::in_compute_dtype(running.slot().value, batch.site(), [&](const Term& old) {
-    const Term seen = batch.with(client::reshape(batch.value().inner(), old.value().shape(), batch.site()));
+void move_towards(const RunningState<1>& running, const Value& batch, double momentum) {
+  const Value moved = client::in_compute_dtype(running.slot().value, client::current_site(), [&](const Value& old) {
+    const Value seen = client::reshape(batch.inner(), old.shape(), client::current_site());
     return old * (1 - momentum) + seen * momentum;
   });
   running.update(Tensor<1>{moved});
@@ -55,7 +54,7 @@ ir::Dims all_but_channels(const Value& x) {
 
 Value detail::batch_norm(const Value& x, const Value& gamma, const Value& beta, const Value& mean, const Value& var,
                          double epsilon, const Site& site) {
-  return client::in_wide_dtype(x, site, [&](const Term& t) {
+  return client::in_wide_dtype(x, site, [&](const Value& t) {
     return scale_and_shift(t - per_channel(mean, t), per_channel(var, t), gamma, beta, epsilon);
   });
 }
@@ -75,10 +74,10 @@ Value BatchNorm::run(const Value& x, const Site& site) const {
   if (x.type().num_elements() == 0)
     client::fail("batch_norm: no statistics of an empty batch, " + ir::to_string(x.type()), site);
   const ir::Dims axes = all_but_channels(x);
-  return client::in_wide_dtype(x, site, [&](const Term& wide) {
-    const Term mean = wide.with(client::mean(wide, axes, site));
-    const Term centred = wide - mean;
-    const Term var = wide.with(client::mean(centred * centred, axes, site));
+  return client::in_wide_dtype(x, site, [&](const Value& wide) {
+    const Value mean = client::mean(wide, axes, site);
+    const Value centred = wide - mean;
+    const Value var = client::mean(centred * centred, axes, site);
     move_towards(running_mean, mean, momentum);
     move_towards(running_var, var, momentum);
     return scale_and_shift(centred, var, scale, shift, epsilon);

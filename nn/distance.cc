@@ -6,14 +6,13 @@
 namespace burn::nn {
 
 using client::Site;
-using client::Term;
 using client::Value;
 
 Value PairwiseDistance::run(const Value& x1, const Value& x2, const Site& site) const {
   client::fail_if_empty(x1, "pairwise_distance", site);
   client::fail_if_empty(x2, "pairwise_distance", site);
-  return client::in_wide_dtype(x1, site, [&](const Term& a) {
-    const Term difference = a - a.with(client::to_compute_dtype(x2, site));
+  return client::in_wide_dtype(x1, site, [&](const Value& a) {
+    const Value difference = a - client::to_compute_dtype(x2, site);
     const Value norm = client::vector_norm(eps == 0 ? difference : difference + eps, p, -1, site);
     return client::squeeze(norm, {norm.rank() - 1}, site);
   });

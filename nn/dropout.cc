@@ -13,11 +13,12 @@ Dropout DropoutConfig::init() const {
 client::Value Dropout::run(const client::Value& x, const client::Site& site) const {
   if (!is_dropping(x)) return x;
   const double keep = 1 - prob;
-  if (keep == 0) return client::Term{x, site} * 0.0;
+  const client::SiteScope scope{site};
+  if (keep == 0) return x * 0.0;
   const Device device{x.device(), x.is_autodiff()};
-  return client::in_compute_dtype(x, site, [&](const client::Term& wide) {
-    const auto mask = client::random(x.shape(), Distribution::bernoulli(keep), {device, wide.value().dtype()}, site);
-    return wide * wide.with(mask) * (1 / keep);
+  return client::in_compute_dtype(x, site, [&](const client::Value& wide) {
+    const auto mask = client::random(x.shape(), Distribution::bernoulli(keep), {device, wide.dtype()}, site);
+    return wide * mask * (1 / keep);
   });
 }
 

@@ -8,7 +8,6 @@ namespace burn::nn {
 
 client::Value detail::group_norm(const client::Value& value, std::int64_t groups, const client::Value* gamma,
                                  const client::Value* beta, double epsilon, const client::Site& site) {
-  using client::Term;
   client::fail_if_empty(value, "group_norm", site);
   if (gamma) client::fail_if_empty(*gamma, "GroupNorm: gamma", site);
   if (beta) client::fail_if_empty(*beta, "GroupNorm: beta", site);
@@ -27,14 +26,14 @@ client::Value detail::group_norm(const client::Value& value, std::int64_t groups
   ir::Shape shape = ir::Shape::filled(value.rank(), 1);  // [1, channel, 1, ...]
   shape[1] = channels;
   const auto per_channel = [&](const client::Value& v) {
-    return Term{client::reshape(client::to_compute_dtype(v, site), shape, site), site};
+    return client::reshape(client::to_compute_dtype(v, site), shape, site);
   };
-  return client::in_wide_dtype(value, site, [&](const Term& wide) {
-    const Term x = wide.with(client::reshape(wide, {value.dim(0), groups, -1}, site));  // [batch, group, rest]
+  return client::in_wide_dtype(value, site, [&](const Value& wide) {
+    const Value x = client::reshape(wide, {value.dim(0), groups, -1}, site);  // [batch, group, rest]
     const ir::Dims axis{2};
-    const Term centred = x - x.with(client::mean(x, axis, site));
-    const Term var = x.with(client::mean(centred * centred, axis, site));
-    Term y = x.with(client::reshape(centred / sqrt(var + epsilon), value.shape(), site));
+    const Value centred = x - client::mean(x, axis, site);
+    const Value var = client::mean(centred * centred, axis, site);
+    Value y = client::reshape(centred / sqrt(var + epsilon), value.shape(), site);
     if (gamma) y = y * per_channel(*gamma);
     if (beta) y = y + per_channel(*beta);
     return y;
@@ -73,7 +72,6 @@ RmsNorm RmsNormConfig::init(const Device& device) const {
 }
 
 client::Value RmsNorm::run(const client::Value& value, const client::Site& site) const {
-  using client::Term;
   client::fail_if_empty(value, "rms_norm", site);
   const client::Value& scale = detail::held(gamma.slot(), "RmsNorm: gamma", site);
   if (value.dim(-1) != scale.dim(0)) {
@@ -81,8 +79,8 @@ client::Value RmsNorm::run(const client::Value& value, const client::Site& site)
                      ir::to_string(value.type()),
                  site);
   }
-  return client::in_wide_dtype(value, site, [&](const Term& x) {
-    const Term square = x.with(client::mean(x * x, ir::Dims{value.rank() - 1}, site));
+  return client::in_wide_dtype(value, site, [&](const Value& x) {
+    const Value square = client::mean(x * x, ir::Dims{value.rank() - 1}, site);
     return x / sqrt(square + epsilon) * client::line_of(scale, value, site);
   });
 }

@@ -21,7 +21,6 @@ client::Value LayerNorm::run(const client::Value& x, const client::Site& site) c
 
 client::Value detail::layer_norm(const client::Value& x, const client::Value& gamma, const client::Value* beta,
                                  double epsilon, const client::Site& site) {
-  using client::Term;
   client::fail_if_empty(x, "layer_norm", site);
   client::fail_if_empty(gamma, "layer_norm: gamma", site);
   if (x.dim(-1) != gamma.dim(0)) {
@@ -31,10 +30,10 @@ client::Value detail::layer_norm(const client::Value& x, const client::Value& ga
   }
   const auto line = [&](const client::Value& v) { return client::line_of(v, x, site); };
   const ir::Dims axis{x.rank() - 1};
-  return client::in_wide_dtype(x, site, [&](const Term& wide) {
-    const Term centred = wide - wide.with(client::mean(wide, axis, site));
-    const Term var = wide.with(client::mean(centred * centred, axis, site));
-    const Term y = centred / sqrt(var + epsilon) * line(gamma);
+  return client::in_wide_dtype(x, site, [&](const client::Value& wide) {
+    const client::Value centred = wide - client::mean(wide, axis, site);
+    const client::Value var = client::mean(centred * centred, axis, site);
+    const client::Value y = centred / sqrt(var + epsilon) * line(gamma);
     return beta ? y + line(*beta) : y;
   });
 }

@@ -11,18 +11,17 @@ LocalResponseNorm LocalResponseNormConfig::init() const {
 }
 
 client::Value LocalResponseNorm::run(const client::Value& value, const client::Site& site) const {
-  using client::Term;
   client::fail_if_empty(value, "local_response_norm", site);
   if (value.type().num_elements() == 0) return value;
-  return client::in_wide_dtype(value, site, [&](const Term& x) {
+  return client::in_wide_dtype(value, site, [&](const client::Value& x) {
     // The channels as the height of an image, padded to where the windows reach.
     const auto n = value.dim(0), c = value.dim(1), rest = value.type().num_elements() / (n * c);
     const std::pair<std::int64_t, std::int64_t> pads[] = {{(size - 1) / 2, size / 2}, {0, 0}};
     const client::Value squares = client::pad(client::reshape(x * x, {n, 1, c, rest}, site), pads, 0, site);
     const ir::AvgPool over_channels{.kernel = {size, 1}, .stride = {1, 1}, .padding = {0, 0}};
-    const Term means = x.with(client::reshape(client::avg_pool(squares, over_channels, site), value.shape(), site));
-    const Term base = means * alpha + k;
-    return x / base.with(client::pointwise(ir::PointwiseFn::pow, base, base.literal(beta), site));
+    const client::Value means = client::reshape(client::avg_pool(squares, over_channels, site), value.shape(), site);
+    const client::Value base = means * alpha + k;
+    return x / pow(base, beta);
   });
 }
 

@@ -13,10 +13,9 @@ GaussianNoise GaussianNoiseConfig::init() const {
 client::Value GaussianNoise::run(const client::Value& x, const client::Site& site) const {
   client::fail_if_empty(x, "gaussian_noise", site);
   if (std == 0 || !training.is_on(x)) return x;
-  return client::in_compute_dtype(x, site, [&](const client::Term& wide) {
+  return client::in_compute_dtype(x, site, [&](const client::Value& wide) {
     const Device device{x.device(), x.is_autodiff()};
-    return wide +
-           wide.with(client::random(x.shape(), Distribution::normal(0, std), {device, wide.value().dtype()}, site));
+    return wide + client::random(x.shape(), Distribution::normal(0, std), {device, wide.dtype()}, site);
   });
 }
 

@@ -70,7 +70,8 @@ Tensor<D> avg_pool(const Layer& layer, const Tensor<D>& x, const Loc& where) {
   // The mean over the whole window, divided by the part of it that lies inside the input.
   const auto inside = client::filled(client::place_of(x.value()), x.shape(), 1, x.dtype(), site);
   const auto part = client::avg_pool(pad(inside, padding, 0, site), op, site);
-  return Tensor<D>{client::Term{pooled, site} / client::Term{part, site}};
+  const client::SiteScope scope{site};
+  return Tensor<D>{pooled / part};
 }
 
 }  // namespace

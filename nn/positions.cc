@@ -9,7 +9,6 @@
 namespace burn::nn {
 
 using client::Site;
-using client::Term;
 using client::Value;
 
 namespace {
@@ -77,8 +76,8 @@ Value PositionalEncoding::run(const Value& x, const Site& site) const {
                  site);
   }
   const Value rows = client::narrow(all, 1, 0, x.dim(1), site);
-  return client::in_compute_dtype(
-      x, site, [&](const Term& wide) { return wide + wide.with(client::cast(rows, wide.value().dtype(), site)); });
+  return client::in_compute_dtype(x, site,
+                                  [&](const Value& wide) { return wide + client::cast(rows, wide.dtype(), site); });
 }
 
 RotaryEncoding RotaryEncodingConfig::init(const Device& device) const {
@@ -116,21 +115,21 @@ Value RotaryEncoding::run(const Value& x, std::int64_t start, const Site& site) 
                      ", but the layer has those from " + std::to_string(first) + " to " + std::to_string(first + rows),
                  site);
   }
-  return client::in_compute_dtype(x, site, [&](const Term& wide) {
+  return client::in_compute_dtype(x, site, [&](const Value& wide) {
     ir::Shape shape = x.shape();  // [..., time, pair, 2]; where the rank has no room for it, leading dims as one
     if (shape.rank() == ir::kMaxRank)
       shape = {ir::num_elements(x.shape()) / std::max<std::int64_t>(time * pairs * 2, 1), time, 0};
     shape[shape.rank() - 1] = pairs;
     shape.push_back(2);
-    const Term apart = wide.with(client::reshape(wide, shape, site));
+    const Value apart = client::reshape(wide, shape, site);
     const auto table = [&](const Tensor<3>& all) {
       ir::Shape line = ir::Shape::filled(shape.rank(), 1);
       for (int i = 1; i <= 3; ++i) line[shape.rank() - i] = shape[shape.rank() - i];
       const Value part = client::narrow(all.value(), 0, start - first, time, site);
-      return wide.with(client::reshape(client::cast(part, wide.value().dtype(), site), line, site));
+      return client::reshape(client::cast(part, wide.dtype(), site), line, site);
     };
     const std::int64_t last[] = {-1};
-    const Term turned = apart * table(cosines) + apart.with(client::flip(apart, last, site)) * table(sines);
+    const Value turned = apart * table(cosines) + client::flip(apart, last, site) * table(sines);
     return client::reshape(turned, x.shape(), site);
   });
 }

@@ -8,8 +8,6 @@
 
 namespace burn::nn {
 
-using client::Term;
-
 CTCLoss CTCLossConfig::init() const {
   detail::check_at_least("CTCLossConfig", "blank", blank, 0);
   return {.blank = blank, .zero_infinity = zero_infinity};
@@ -17,9 +15,9 @@ CTCLoss CTCLossConfig::init() const {
 
 Tensor<1> CTCLoss::forward(const Tensor<3>& log_probs, const Tensor<2, Int>& targets,
                            const Tensor<1, Int>& input_lengths, const Tensor<1, Int>& target_lengths, Loc where) const {
-  const Term loss{client::ctc_loss(log_probs.value(), targets.value(), input_lengths.value(), target_lengths.value(),
-                                   blank, at(where)),
-                  at(where)};
+  const client::SiteScope scope{at(where)};
+  const client::Value loss = client::ctc_loss(log_probs.value(), targets.value(), input_lengths.value(),
+                                              target_lengths.value(), blank, at(where));
   if (!zero_infinity) return Tensor<1>{loss};
   return Tensor<1>{select(loss == std::numeric_limits<double>::infinity(), 0.0, loss)};
 }
@@ -28,10 +26,11 @@ Tensor<1> CTCLoss::forward_with_reduction(const Tensor<3>& log_probs, const Tens
                                           const Tensor<1, Int>& input_lengths, const Tensor<1, Int>& target_lengths,
                                           Reduction reduction, Loc where) const {
   const auto site = at(where);
-  const Term losses{forward(log_probs, targets, input_lengths, target_lengths, where).value(), site};
+  const client::SiteScope scope{site};
+  const client::Value losses = forward(log_probs, targets, input_lengths, target_lengths, where).value();
   if (reduction != Reduction::mean && reduction != Reduction::auto_)
     return Tensor<1>{detail::reduce_loss(losses, reduction, site)};
-  const Term lengths{client::cast(target_lengths.value(), losses.value().dtype(), site), site};
+  const client::Value lengths = client::cast(target_lengths.value(), losses.dtype(), site);
   return Tensor<1>{detail::reduce_loss(losses / max(lengths, 1.0), Reduction::mean, site)};
 }
 

@@ -7,7 +7,6 @@
 namespace burn::nn {
 
 using client::Site;
-using client::Term;
 using client::Value;
 
 Gru GruConfig::init(const Device& device) const {
@@ -27,8 +26,8 @@ Gru GruConfig::init(const Device& device) const {
 namespace {
 
 // The columns of gates `first` to `first + count`.
-Term columns(const Value& x, std::int64_t first, std::int64_t count, std::int64_t width, const Site& site) {
-  return {client::narrow(x, 1, first * width, count * width, site), site};
+Value columns(const Value& x, std::int64_t first, std::int64_t count, std::int64_t width, const Site& site) {
+  return client::narrow(x, 1, first * width, count * width, site);
 }
 
 }  // namespace
@@ -36,6 +35,7 @@ Term columns(const Value& x, std::int64_t first, std::int64_t count, std::int64_
 std::pair<Tensor<3>, Tensor<2>> Gru::forward_with_state(const Tensor<3>& x, const std::optional<Tensor<2>>& state,
                                                         Loc where) const {
   const auto site = at(where);
+  const client::SiteScope scope{site};
   const detail::Gates gates{"Gru", {&update_gate, &reset_gate, &new_gate}, site};
   // Without reset_after the new gate's hidden product waits for the reset gate.
   const std::optional<detail::Gates> first_two =
@@ -50,11 +50,11 @@ std::pair<Tensor<3>, Tensor<2>> Gru::forward_with_state(const Tensor<3>& x, cons
     const Value of_hidden = (first_two ? *first_two : gates).of_hidden(h, site);
     const Value both =
         gate_activation.apply(columns(of_input, 0, 2, width, site) + columns(of_hidden, 0, 2, width, site), site);
-    const Term z = columns(both, 0, 1, width, site), r = columns(both, 1, 1, width, site), before{h, site};
-    const Term of_new = columns(of_input, 2, 1, width, site);
-    const Term sum = last ? of_new + Term{last->of_hidden(r * before, site), site}
-                          : of_new + r * columns(of_hidden, 2, 1, width, site);
-    const Term fresh{hidden_activation.apply(sum, site), site};
+    const Value z = columns(both, 0, 1, width, site), r = columns(both, 1, 1, width, site), before = h;
+    const Value of_new = columns(of_input, 2, 1, width, site);
+    const Value sum =
+        last ? of_new + last->of_hidden(r * before, site) : of_new + r * columns(of_hidden, 2, 1, width, site);
+    const Value fresh = hidden_activation.apply(sum, site);
     h = fresh * (1.0 - z) + z * before;
     if (clip) h = client::clamp(h, -*clip, *clip, site);
     return h;

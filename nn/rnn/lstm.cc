@@ -6,7 +6,6 @@
 
 namespace burn::nn {
 
-using client::Term;
 using client::Value;
 
 Lstm LstmConfig::init(const Device& device) const {
@@ -28,6 +27,7 @@ Lstm LstmConfig::init(const Device& device) const {
 std::pair<Tensor<3>, LstmState<2>> Lstm::forward(const Tensor<3>& x, const std::optional<LstmState<2>>& state,
                                                  Loc where) const {
   const auto site = at(where);
+  const client::SiteScope scope{site};
   // Gates with one activation side by side, the cell's last.
   const detail::Gates gates = input_forget
                                   ? detail::Gates{"Lstm", {&input_gate, &output_gate, &cell_gate}, site}
@@ -41,16 +41,16 @@ std::pair<Tensor<3>, LstmState<2>> Lstm::forward(const Tensor<3>& x, const std::
   Value c = initial("Lstm: the cell state", &LstmState<2>::cell);
   Value h = initial("Lstm: the hidden state", &LstmState<2>::hidden);
   const auto columns = [&](const Value& from, std::int64_t first, std::int64_t count) {
-    return Term{client::narrow(from, 1, first * width, count * width, site), site};
+    return client::narrow(from, 1, first * width, count * width, site);
   };
   const Value states = detail::walk(x.value(), gates, way, site, [&](const Value& of_input) {
-    const Term sums = Term{of_input, site} + Term{gates.of_hidden(h, site), site};
+    const Value sums = of_input + gates.of_hidden(h, site);
     const Value open = gate_activation.apply(columns(sums, 0, sigmoids), site);
-    const Term g{cell_activation.apply(columns(sums, sigmoids, 1), site), site};
-    const Term i = columns(open, 0, 1), o = columns(open, 1, 1), f = input_forget ? 1.0 - i : columns(open, 2, 1);
-    c = f * Term{c, site} + i * g;
+    const Value g = cell_activation.apply(columns(sums, sigmoids, 1), site);
+    const Value i = columns(open, 0, 1), o = columns(open, 1, 1), f = input_forget ? 1.0 - i : columns(open, 2, 1);
+    c = f * c + i * g;
     if (clip) c = client::clamp(c, -*clip, *clip, site);
-    h = o * Term{hidden_activation.apply(c, site), site};
+    h = o * hidden_activation.apply(c, site);
     return h;
   });
   return {Tensor<3>{states}, {Tensor<2>{c}, Tensor<2>{h}}};

@@ -7,7 +7,6 @@
 
 namespace burn::nn {
 
-using client::Term;
 using client::Value;
 
 void detail::check_clip(const char* config, const std::optional<double>& clip) {
@@ -27,13 +26,14 @@ Rnn RnnConfig::init(const Device& device) const {
 std::pair<Tensor<3>, RnnState<2>> Rnn::forward(const Tensor<3>& x, const std::optional<RnnState<2>>& state,
                                                Loc where) const {
   const auto site = at(where);
+  const client::SiteScope scope{site};
   const detail::Gates gates{"Rnn", {&gate}, site};
   detail::check_input("Rnn", x.value(), gates, site);
   const detail::Walkway way{batch_first, reverse};
   Value h =
       detail::state_or_zeros("Rnn: the state", state ? &state->hidden.value() : nullptr, x.value(), gates, way, site);
   const Value states = detail::walk(x.value(), gates, way, site, [&](const Value& of_input) {
-    h = hidden_activation.apply(Term{of_input, site} + Term{gates.of_hidden(h, site), site}, site);
+    h = hidden_activation.apply(of_input + gates.of_hidden(h, site), site);
     if (clip) h = client::clamp(h, -*clip, *clip, site);
     return h;
   });

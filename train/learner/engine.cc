@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "client/site_scope.h"
 #include "train/learner/checkpoint_data.h"
-#include "train/optim/site.h"
 #include "train/optim/visit_slots.h"
 #include "train/render/cli_renderer.h"
 
@@ -71,7 +71,7 @@ Engine::Engine(const TrainingOptions& options, Work& work, optim::ModuleOptimize
 
 TrainingReport Engine::run(std::function<void()> at_end) {
   at_end_ = std::move(at_end);
-  const optim::detail::Calling scope{options_.site};
+  const client::SiteScope scope{options_.site};
   if (options_.resume)
     resume(*options_.resume);
   else

@@ -18,10 +18,10 @@
 #include <string_view>
 #include <utility>
 
+#include "client/site_scope.h"
 #include "nn/config.h"
 #include "store/record.h"
 #include "train/optim/gradients_params.h"
-#include "train/optim/site.h"
 
 namespace burn::optim {
 
@@ -100,7 +100,7 @@ class Lbfgs {
   // those of the device, as what a step computes is read while it goes on. Module and optimizer are then as before.
   template <typename Closure>
   std::pair<M, double> step(double lr, const M& module, Closure&& closure, Loc where = Loc::current()) {
-    const detail::Calling scope{at(where)};
+    const client::SiteScope scope{at(where)};
     M next = module;
     const auto evaluate = [&](const client::Value& x) {
       detail::put_parameters(next.walk(), x);

@@ -12,12 +12,13 @@
 #include "client/record/device_state.h"
 #include "client/tensor/untyped.h"
 #include "train/optim/of_places.h"
-#include "train/optim/site.h"
 #include "train/optim/sparse_update.h"
 #include "train/optim/visit_slots.h"
 
 namespace burn::optim {
 namespace {
+
+using client::current_site;
 
 constexpr const char* kNameKey = "optimizer";
 constexpr const char* kStepName = "step";
@@ -95,15 +96,15 @@ void follow(std::vector<client::Value>& tensors, const std::shared_ptr<client::D
 class Decision {
  public:
   explicit Decision(const client::Value& condition) {
-    if (condition.has_value()) condition_ = client::reshape(condition, ir::Shape{}, detail::here());
+    if (condition.has_value()) condition_ = client::reshape(condition, ir::Shape{}, current_site());
   }
 
   const client::Value& on(const client::Place& place) {
     for (const auto& known : per_device_) {
       if (known.device() == place.device) return known;
     }
-    auto ok = client::commit({place.device}, detail::here());
-    if (condition_.has_value()) ok = client::pointwise(ir::PointwiseFn::bool_and, ok, condition_, detail::here());
+    auto ok = client::commit({place.device}, current_site());
+    if (condition_.has_value()) ok = client::pointwise(ir::PointwiseFn::bool_and, ok, condition_, current_site());
     return per_device_.emplace_back(std::move(ok));
   }
   void drop_values() {
@@ -120,12 +121,12 @@ class Decision {
 // first step.
 void undo_unless(const client::Value& ok, const client::Value& param, client::Value& updated,
                  const std::vector<client::Value>& before, std::vector<client::Value>& tensors) {
-  updated = client::select(ok, updated, param, detail::here());
+  updated = client::select(ok, updated, param, current_site());
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const auto& old = i < before.size() ? before[i]
                                         : client::filled(client::place_of(param), tensors[i].shape(), 0,
-                                                         tensors[i].dtype(), detail::here());
-    tensors[i] = client::select(ok, tensors[i], old, detail::here());
+                                                         tensors[i].dtype(), current_site());
+    tensors[i] = client::select(ok, tensors[i], old, current_site());
   }
 }
 
@@ -183,7 +184,7 @@ std::string ModuleOptimizer::name() const {
 
 void ModuleOptimizer::step(const lr::ModuleLearningRate& lr, const nn::detail::Walk& module, GradientsParams gradients,
                            const client::Site& site) {
-  const detail::Calling scope{site};
+  const client::SiteScope scope{site};
   detail::check_rates(lr);
   struct Next {
     Slot* slot;
@@ -207,7 +208,7 @@ void ModuleOptimizer::step(const lr::ModuleLearningRate& lr, const nn::detail::W
     const auto sparse = gradients.get_sparse(slot.id);
     if (sparse && detail::steps_rows(*rule, slot, module)) {
       gradients.remove_sparse(slot.id);
-      auto rows = client::summed(*sparse, detail::here());
+      auto rows = client::summed(*sparse, current_site());
       if (clipping) rows = clip(*clipping, std::move(rows));
       const auto& ok = decision.on(client::place_of(slot.value));
       follow(state.tensors, slot.value.device());
@@ -220,16 +221,16 @@ void ModuleOptimizer::step(const lr::ModuleLearningRate& lr, const nn::detail::W
     auto gradient = gradients.remove(slot.id);
     if (!gradient) return;
     // 16-bit floats are stepped in f32, and so is what is remembered of them: rounded once, as the new parameter.
-    *gradient = client::to_compute_dtype(*gradient, detail::here());
+    *gradient = client::to_compute_dtype(*gradient, current_site());
     if (clipping) gradient = clip(*clipping, *gradient);
     const auto old = slot.value.inner();
-    const auto param = client::to_compute_dtype(old, detail::here());
+    const auto param = client::to_compute_dtype(old, current_site());
     const auto& ok = decision.on(client::place_of(param));
     follow(state.tensors, param.device());
     const auto step_numbers = numbers.get(*rule, detail::rate_of(lr, slot.id, paths), slot.id, param, ++state.step);
     const auto before = state.tensors;
     auto updated =
-        client::cast(rule->update(step_numbers, param, *gradient, state.tensors), old.dtype(), detail::here());
+        client::cast(rule->update(step_numbers, param, *gradient, state.tensors), old.dtype(), current_site());
     undo_unless(ok, old, updated, before, state.tensors);
     next.push_back({&slot, client::require_grad(updated), std::move(state), which});
   };
@@ -244,7 +245,7 @@ void ModuleOptimizer::step(const lr::ModuleLearningRate& lr, const nn::detail::W
   if (next.empty() && !gradients.empty()) {
     client::fail("step: none of the " + std::to_string(gradients.size()) +
                      " gradients belongs to a parameter of this module that is trained",
-                 detail::here());
+                 current_site());
   }
   std::vector<std::uint64_t> stepped;
   stepped.reserve(next.size());
@@ -285,7 +286,7 @@ void ModuleOptimizer::list_captured(client::CaptureState& state) {
 }
 
 std::vector<double> ModuleOptimizer::captured_numbers(std::uint64_t key, double lr) const {
-  lr::check_rate("step", lr, detail::here());
+  lr::check_rate("step", lr, current_site());
   const auto found = states_.find(key);
   return rule_of(key).numbers(lr, found == states_.end() ? 1 : found->second.step + 1);
 }
