@@ -1,5 +1,5 @@
 // Activations as modules, for fields of a network: nn::Relu, nn::Gelu ... Settings are plain fields:
-// nn::LeakyRelu{.negative_slope = 0.1}.
+// nn::LeakyRelu{.negative_slope = 0.1}. Shapes: [...] -> the same, but for what halves or projects the last dim.
 #pragma once
 
 #include <optional>
@@ -9,28 +9,17 @@
 
 #include "nn/activation.h"
 #include "nn/config.h"
+#include "nn/forward.h"
 #include "nn/linear.h"
 #include "nn/training.h"
 
 namespace burn::nn {
 
-// The forward() of a module that has client::Value apply(x, site) const. Shapes: [...] -> the same, but for what halves
-// or projects the last dim.
-#define BURN_ACTIVATION_METHODS                                                \
-  template <int D>                                                             \
-  Tensor<D> forward(const Tensor<D>& x, Loc where = Loc::current()) const {    \
-    return Tensor<D>{apply(x.value(), at(where))};                             \
-  }                                                                            \
-  template <int D>                                                             \
-  Tensor<D> operator()(const Tensor<D>& x, Loc where = Loc::current()) const { \
-    return forward(x, where);                                                  \
-  }
-
 // The body of a module without parameters; `call` computes with x and site.
 #define BURN_ACTIVATION_MODULE(Type, call)                                                     \
   BURN_MODULE(Type)                                                                            \
   client::Value apply(const client::Value& x, const client::Site& site) const { return call; } \
-  BURN_ACTIVATION_METHODS
+  BURN_FORWARD_ANY_RANK(nullptr, 1)
 
 struct Relu {
   BURN_ACTIVATION_MODULE(Relu, client::pointwise(ir::PointwiseFn::relu, x, site))
@@ -128,7 +117,7 @@ struct RRelu {
   Training training{};
   BURN_MODULE(RRelu, training)
   client::Value apply(const client::Value& x, const client::Site& site) const;
-  BURN_ACTIVATION_METHODS
+  BURN_FORWARD_ANY_RANK(nullptr, 1)
 };
 
 // A learned slope below zero: one, or one for each channel (dim 1).
@@ -138,7 +127,7 @@ struct PRelu {
 
   // Shapes: [...] or [batch, channel, ...] -> the same. Errors: other channels.
   client::Value apply(const client::Value& x, const client::Site& site) const;
-  BURN_ACTIVATION_METHODS
+  BURN_FORWARD_ANY_RANK(nullptr, 1)
 };
 
 struct PReluConfig {
@@ -156,7 +145,7 @@ struct SwiGlu {
 
   // Shapes: [..., d_input] -> [..., d_output]. Errors: another last dim.
   client::Value apply(const client::Value& x, const client::Site& site) const;
-  BURN_ACTIVATION_METHODS
+  BURN_FORWARD_ANY_RANK(nullptr, 1)
 };
 
 struct SwiGluConfig {
@@ -183,9 +172,8 @@ struct Activation {
   Activation(T&& one) : any(std::forward<T>(one)) {}  // NOLINT: an activation is one wherever any is asked for
 
   client::Value apply(const client::Value& x, const client::Site& site) const;
-  BURN_ACTIVATION_METHODS
+  BURN_FORWARD_ANY_RANK(nullptr, 1)
 };
-#undef BURN_ACTIVATION_METHODS
 
 // Which one, and the numbers that differ from its defaults: {"kind": "leaky_relu", "negative_slope": 0.1}. Of the
 // numbers, those count that the kind has.

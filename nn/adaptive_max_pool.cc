@@ -1,9 +1,18 @@
 #include "nn/adaptive_max_pool.h"
 
+#include "client/ops/ops.h"
 #include "nn/checks.h"
-#include "nn/functional/pooling.h"
 
 namespace burn::nn {
+namespace {
+
+template <std::size_t N>
+client::Value pool(const client::Value& x, const std::array<std::int64_t, N>& output_size, const client::Site& site) {
+  detail::check_rank("adaptive_max_pool", x, static_cast<int>(N) + 2, site);
+  return client::adaptive_max_pool(x, ir::Dims{std::span{output_size}}, site).values;
+}
+
+}  // namespace
 
 AdaptiveMaxPool1d AdaptiveMaxPool1dConfig::init() const {
   detail::check_at_least("AdaptiveMaxPool1dConfig", "output_size", output_size, 1);
@@ -18,14 +27,14 @@ AdaptiveMaxPool3d AdaptiveMaxPool3dConfig::init() const {
   return {.output_size = output_size};
 }
 
-Tensor<3> AdaptiveMaxPool1d::forward(const Tensor<3>& x, Loc where) const {
-  return module::adaptive_max_pool1d(x, output_size[0], where);
+client::Value AdaptiveMaxPool1d::apply(const client::Value& x, const client::Site& site) const {
+  return pool(x, output_size, site);
 }
-Tensor<4> AdaptiveMaxPool2d::forward(const Tensor<4>& x, Loc where) const {
-  return module::adaptive_max_pool2d(x, output_size, where);
+client::Value AdaptiveMaxPool2d::apply(const client::Value& x, const client::Site& site) const {
+  return pool(x, output_size, site);
 }
-Tensor<5> AdaptiveMaxPool3d::forward(const Tensor<5>& x, Loc where) const {
-  return module::adaptive_max_pool3d(x, output_size, where);
+client::Value AdaptiveMaxPool3d::apply(const client::Value& x, const client::Site& site) const {
+  return pool(x, output_size, site);
 }
 
 }  // namespace burn::nn

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "nn/config.h"
+#include "nn/forward.h"
 #include "nn/module.h"
 
 namespace burn::nn {
@@ -13,8 +14,8 @@ struct AdaptiveMaxPool1d {
   BURN_MODULE(AdaptiveMaxPool1d)
 
   // Shapes: [batch, channel, length] -> [batch, channel, output_size].
-  Tensor<3> forward(const Tensor<3>& x, Loc where = Loc::current()) const;
-  Tensor<3> operator()(const Tensor<3>& x, Loc where = Loc::current()) const { return forward(x, where); }
+  BURN_FORWARD_RANK("adaptive_max_pool1d", 3, 3)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 struct AdaptiveMaxPool1dConfig {
@@ -29,8 +30,8 @@ struct AdaptiveMaxPool2d {
   BURN_MODULE(AdaptiveMaxPool2d)
 
   // Shapes: [batch, channel, height, width] -> [batch, channel, output_size...].
-  Tensor<4> forward(const Tensor<4>& x, Loc where = Loc::current()) const;
-  Tensor<4> operator()(const Tensor<4>& x, Loc where = Loc::current()) const { return forward(x, where); }
+  BURN_FORWARD_RANK("adaptive_max_pool2d", 4, 4)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 struct AdaptiveMaxPool2dConfig {
@@ -45,8 +46,8 @@ struct AdaptiveMaxPool3d {
   BURN_MODULE(AdaptiveMaxPool3d)
 
   // Shapes: [batch, channel, depth, height, width] -> [batch, channel, output_size...].
-  Tensor<5> forward(const Tensor<5>& x, Loc where = Loc::current()) const;
-  Tensor<5> operator()(const Tensor<5>& x, Loc where = Loc::current()) const { return forward(x, where); }
+  BURN_FORWARD_RANK("adaptive_max_pool3d", 5, 5)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 struct AdaptiveMaxPool3dConfig {

@@ -11,11 +11,10 @@ Layer make(const char* config, const std::array<std::int64_t, N>& output_size) {
   return {.output_size = output_size};
 }
 
-template <int D, std::size_t N>
-Tensor<D> pool(const Tensor<D>& x, const std::array<std::int64_t, N>& output_size, const Loc& where) {
-  static constexpr std::array kCalled{"adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"};
-  const auto site = at(where, kCalled[D - 3]);
-  return Tensor<D>{client::adaptive_avg_pool(x.value(), ir::Dims{std::span{output_size}}, site)};
+template <std::size_t N>
+client::Value pool(const client::Value& x, const std::array<std::int64_t, N>& output_size, const client::Site& site) {
+  detail::check_rank("adaptive_avg_pool", x, static_cast<int>(N) + 2, site);
+  return client::adaptive_avg_pool(x, ir::Dims{std::span{output_size}}, site);
 }
 
 }  // namespace
@@ -30,8 +29,14 @@ AdaptiveAvgPool3d AdaptiveAvgPool3dConfig::init() const {
   return make<AdaptiveAvgPool3d>("AdaptiveAvgPool3dConfig", output_size);
 }
 
-Tensor<3> AdaptiveAvgPool1d::forward(const Tensor<3>& x, Loc where) const { return pool(x, output_size, where); }
-Tensor<4> AdaptiveAvgPool2d::forward(const Tensor<4>& x, Loc where) const { return pool(x, output_size, where); }
-Tensor<5> AdaptiveAvgPool3d::forward(const Tensor<5>& x, Loc where) const { return pool(x, output_size, where); }
+client::Value AdaptiveAvgPool1d::apply(const client::Value& x, const client::Site& site) const {
+  return pool(x, output_size, site);
+}
+client::Value AdaptiveAvgPool2d::apply(const client::Value& x, const client::Site& site) const {
+  return pool(x, output_size, site);
+}
+client::Value AdaptiveAvgPool3d::apply(const client::Value& x, const client::Site& site) const {
+  return pool(x, output_size, site);
+}
 
 }  // namespace burn::nn

@@ -4,16 +4,19 @@
 #include <cmath>
 
 #include "client/fail.h"
-#include "nn/activation.h"
+#include "client/ops/activation.h"
 #include "nn/checks.h"
 
 namespace burn::nn {
 namespace {
 
+using client::Site;
+using client::Value;
+using Fn = ir::PointwiseFn;
+
 // [batch, length, d_model] -> [batch, heads, length, depth]
-Tensor<4> split_heads(const Tensor<3>& x, std::int64_t heads, Loc where) {
-  const auto dims = x.dims();
-  return x.reshape<4>({dims[0], dims[1], heads, dims[2] / heads}, where).swap_dims(1, 2, where);
+Value split_heads(const Value& x, std::int64_t heads, const Site& site) {
+  return client::swap_dims(client::reshape(x, {x.dim(0), x.dim(1), heads, x.dim(2) / heads}, site), 1, 2, site);
 }
 
 }  // namespace
@@ -39,17 +42,20 @@ MultiHeadAttention MultiHeadAttentionConfig::init(const Device& device) const {
           .quiet_softmax = quiet_softmax};
 }
 
-MhaOutput MultiHeadAttention::forward(const MhaInput& input, Loc where) const {
-  return attend(query(input.query, where), key(input.key, where), value(input.value, where), input, where);
+MhaValuesOutput MultiHeadAttention::apply(const MhaValues& input, const Site& site) const {
+  return attend(query.apply(input.query, site), key.apply(input.key, site), value.apply(input.value, site), input,
+                site);
 }
 
-MhaOutput MultiHeadAttention::forward_next(const MhaInput& fresh, MhaCache& cache, Loc where) const {
-  const auto q = query(fresh.query, where);
-  const auto keep = [&](TensorCache<3>& kept, const Linear& linear, const Tensor<3>& x) {
-    const auto project = [&](const Tensor<3>& part) { return linear(part, where); };
-    return cache.is_cross ? kept.forward_full(x, project) : kept.append(project(x), where);
+MhaValuesOutput MultiHeadAttention::apply_next(const MhaValues& fresh, MhaCache& cache, const Site& site) const {
+  const Value q = query.apply(fresh.query, site);
+  const auto keep = [&](TensorCache<3>& kept, const Linear& linear, const Value& x) -> Value {
+    if (!cache.is_cross) return kept.append(linear.apply(x, site), site);
+    if (!kept.value) kept.value = Tensor<3>{linear.apply(x, site)};
+    return kept.value->value();
   };
-  return attend(q, keep(cache.key, key, fresh.key), keep(cache.value, value, fresh.value), fresh, where);
+  const Value k = keep(cache.key, key, fresh.key), v = keep(cache.value, value, fresh.value);
+  return attend(q, k, v, fresh, site);
 }
 
 MhaOutput MultiHeadAttention::forward_cache(const MhaInput& input, MhaCache& cache, Loc where) const {
@@ -64,39 +70,45 @@ MhaOutput MultiHeadAttention::forward_cache(const MhaInput& input, MhaCache& cac
   return output;
 }
 
-MhaOutput MultiHeadAttention::attend(const Tensor<3>& queries, const Tensor<3>& keys, const Tensor<3>& values,
-                                     const MhaInput& input, Loc where) const {
-  const Tensor<4> q = split_heads(queries, n_heads, where);
-  const Tensor<4> k = split_heads(keys, n_heads, where);
-  const Tensor<4> v = split_heads(values, n_heads, where);
+MhaValuesOutput MultiHeadAttention::attend(const Value& queries, const Value& keys, const Value& values,
+                                           const MhaValues& input, const Site& site) const {
+  detail::check_rank("attention: the queries", queries, 3, site);
+  detail::check_rank("attention: the keys", keys, 3, site);
+  detail::check_rank("attention: the values", values, 3, site);
+  const Value q = split_heads(queries, n_heads, site), k = split_heads(keys, n_heads, site),
+              v = split_heads(values, n_heads, site);
   const auto batch = queries.dim(0), n = queries.dim(1), m = keys.dim(1);
 
-  std::optional<Tensor<4, Bool>> mask;
-  if (input.mask_pad) mask = input.mask_pad->reshape<4>({batch, 1, 1, m}, where);
+  std::optional<Value> mask;
+  if (input.mask_pad) mask = client::reshape(*input.mask_pad, {batch, 1, 1, m}, site);
   if (input.mask_attn) {
-    const auto attn = input.mask_attn->reshape<4>({batch, 1, n, m}, where);
-    mask = mask ? mask->bool_or(attn, where) : attn;
+    const Value attn = client::reshape(*input.mask_attn, {batch, 1, n, m}, site);
+    mask = mask ? client::pointwise(Fn::bool_or, *mask, attn, site) : attn;
   }
 
-  // The weights as a formula. Nobody computes them unless somebody asks.
+  // The weights as a formula, which is computed only where its result is read.
   const double scale = 1 / std::sqrt(static_cast<double>(d_model / n_heads));
-  Tensor<4> scores = q.matmul(k.swap_dims(2, 3, where), where).mul(scale, where);  // [batch, heads, n, m]
-  std::optional<Tensor<4, Bool>> hidden = mask;
+  Value scores =  // [batch, heads, n, m]
+      client::pointwise(Fn::mul, client::matmul(q, client::swap_dims(k, 2, 3, site), site), scale, site);
+  std::optional<Value> hidden = mask;
   if (input.is_causal) {
-    const auto none = Tensor<4>::zeros({1, 1, n, m}, {q.device(), scores.dtype()}, where);
-    const auto later = Tensor<4>{client::hide(none.value(), nullptr, true, at(where))}.lower(0.0, where);
-    hidden = mask ? mask->bool_or(later, where) : later;
+    const Value none = client::filled(client::place_of(q), {1, 1, n, m}, 0, scores.dtype(), site);
+    const Value later = client::pointwise(Fn::lower, client::hide(none, nullptr, true, site), 0.0, site);
+    hidden = mask ? client::pointwise(Fn::bool_or, *mask, later, site) : later;
   }
-  if (hidden) scores = scores.mask_fill(*hidden, min_float, where);
-  const Tensor<4> weights = dropout(
-      quiet_softmax ? activation::quiet_softmax(scores, 3, where) : activation::softmax(scores, 3, where), where);
+  if (hidden) {
+    const Value low = client::scalar(client::place_of(scores), min_float, scores.dtype(), site);
+    scores = client::select(*hidden, low, scores, site);
+  }
+  const Value weights =
+      dropout.apply(quiet_softmax ? client::quiet_softmax(scores, 3, site) : client::softmax(scores, 3, site), site);
 
-  const bool needs_weights = quiet_softmax || dropout.is_dropping(scores.value()) || (hidden && min_float > -1e4);
-  Tensor<4> context = needs_weights ? weights.matmul(v, where)
-                                    : module::attention<4>(q, k, v, mask, std::nullopt,
-                                                           {.scale = scale, .is_causal = input.is_causal}, where);
-  return {.weights = weights,
-          .context = output(context.swap_dims(1, 2, where).reshape<3>({batch, n, d_model}, where), where)};
+  const bool needs_weights = quiet_softmax || dropout.is_dropping(scores) || (hidden && min_float > -1e4);
+  const Value context = needs_weights ? client::matmul(weights, v, site)
+                                      : client::attention(q, k, v, mask ? &*mask : nullptr, nullptr,
+                                                          {.scale = scale, .is_causal = input.is_causal}, site);
+  const Value together = client::reshape(client::swap_dims(context, 1, 2, site), {batch, n, d_model}, site);
+  return {.weights = weights, .context = output.apply(together, site)};
 }
 
 Tensor<3, Bool> generate_autoregressive_mask(std::int64_t batch, std::int64_t length, const Device& device) {

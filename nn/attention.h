@@ -7,10 +7,18 @@
 
 #include "nn/cache.h"
 #include "nn/dropout.h"
+#include "nn/forward.h"
 #include "nn/functional.h"
 #include "nn/linear.h"
 
 namespace burn::nn {
+
+// What attends to what, without ranks; MhaInput has the shapes.
+struct MhaValues {
+  client::Value query, key, value;
+  std::optional<client::Value> mask_pad{}, mask_attn{};
+  bool is_causal = false;
+};
 
 // What attends to what. Masks are true where a key is hidden.
 struct MhaInput {
@@ -20,11 +28,24 @@ struct MhaInput {
   bool is_causal = false;                      // as generate_autoregressive_mask, without a mask in memory
 
   static MhaInput self_attn(const Tensor<3>& x) { return {.query = x, .key = x, .value = x}; }
+  MhaValues values() const {
+    return {.query = query.value(),
+            .key = key.value(),
+            .value = value.value(),
+            .mask_pad = detail::value_of(mask_pad),
+            .mask_attn = detail::value_of(mask_attn),
+            .is_causal = is_causal};
+  }
 };
 
 struct MhaOutput {
   Tensor<4> weights;  // [batch, n_heads, n, m]; computed only if somebody reads it
   Tensor<3> context;  // [batch, n, d_model]
+};
+// The same without ranks.
+struct MhaValuesOutput {
+  client::Value weights, context;
+  explicit operator MhaOutput() const { return {.weights = Tensor<4>{weights}, .context = Tensor<3>{context}}; }
 };
 
 // Heads attend side by side, each in its part of d_model; `output` mixes what they found. Dropout falls on the weights,
@@ -41,8 +62,8 @@ struct MultiHeadAttention {
   BURN_MODULE(MultiHeadAttention, query, key, value, output, dropout)
 
   // Errors: another last dim, masks of another shape.
-  MhaOutput forward(const MhaInput& input, Loc where = Loc::current()) const;
-  MhaOutput operator()(const MhaInput& input, Loc where = Loc::current()) const { return forward(input, where); }
+  BURN_FORWARD(nullptr, (), MhaOutput, (const MhaInput& input), (input.values()))
+  MhaValuesOutput apply(const MhaValues& input, const client::Site& site) const;
 
   // One step of a generation. `input` is of the whole sequence so far (and of the memory, for a cache of cross
   // attention); only queries that are new are computed, and the context of all of them is returned, their weights
@@ -51,11 +72,15 @@ struct MultiHeadAttention {
   MhaOutput forward_cache(const MhaInput& input, MhaCache& cache, Loc where = Loc::current()) const;
   // The same of the new positions alone, in and out: query, key, value [batch, new, d_model], mask_pad [batch, m] of
   // all keys, mask_attn [batch, new, m]. The cache's `output` stays as it is.
-  MhaOutput forward_next(const MhaInput& fresh, MhaCache& cache, Loc where = Loc::current()) const;
+  MhaOutput forward_next(const MhaInput& fresh, MhaCache& cache, Loc where = Loc::current()) const {
+    return MhaOutput(apply_next(fresh.values(), cache, at(where)));
+  }
+  MhaValuesOutput apply_next(const MhaValues& fresh, MhaCache& cache, const client::Site& site) const;
 
  private:
-  // Queries [batch, n, d_model], keys and values [batch, m, d_model], projected.
-  MhaOutput attend(const Tensor<3>& q, const Tensor<3>& k, const Tensor<3>& v, const MhaInput& masks, Loc where) const;
+  // Queries [batch, n, d_model], keys and values [batch, m, d_model], projected; with the masks of `input`.
+  MhaValuesOutput attend(const client::Value& q, const client::Value& k, const client::Value& v, const MhaValues& input,
+                         const client::Site& site) const;
 };
 
 struct MultiHeadAttentionConfig {

@@ -59,8 +59,8 @@ Value detail::batch_norm(const Value& x, const Value& gamma, const Value& beta, 
   });
 }
 
-Value BatchNorm::run(const Value& x, const Site& site) const {
-  client::fail_if_empty(x, "batch_norm", site);
+Value BatchNorm::apply(const Value& x, const Site& site) const {
+  detail::check_rank_at_least("batch_norm", x, 2, site);
   const Value &scale = detail::held(gamma.slot(), "BatchNorm: gamma", site),
               &shift = detail::held(beta.slot(), "BatchNorm: beta", site);
   if (x.dim(1) != scale.dim(0)) {

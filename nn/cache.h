@@ -24,13 +24,14 @@ struct TensorCache {
     value = value ? Tensor<D>::cat({*value, fresh}, 1, where) : fresh;
     return *value;
   }
-  // f(the positions of x that are new), behind what it gave for the others. `x`: the whole sequence so far. Errors:
-  // fewer positions than the cache has.
-  template <typename F>
-  const Tensor<D>& forward_autoregressive(const Tensor<D>& x, F&& f, Loc where = Loc::current()) {
-    const auto seen = length(where), whole = x.dim(1, where);
-    if (value && seen == whole) return *value;
-    return append(std::forward<F>(f)(seen == 0 ? x : x.narrow(1, seen, whole - seen, where)), where);
+  // The same without a rank.
+  const client::Value& append(const client::Value& fresh, const client::Site& site) {
+    const auto joined = [&] {
+      const client::Value parts[] = {value->value(), fresh};
+      return client::concat(parts, 1, site);
+    };
+    value = Tensor<D>{value ? joined() : fresh};
+    return value->value();
   }
   // f(x) the first time, and the same again from then on.
   template <typename F>

@@ -16,6 +16,11 @@ inline const client::Value& held(const Slot& slot, const char* name, const clien
   return slot.value;
 }
 
+// For the apply() of a layer. Errors (thrown): an empty tensor; one of another rank, or of a lower one: "conv2d: f32[3]
+// has rank 1, must be 4".
+void check_rank(const char* op, const client::Value& x, int rank, const client::Site& site);
+void check_rank_at_least(const char* op, const client::Value& x, int least, const client::Site& site);
+
 // Each throws burn::Error: "Conv2dConfig: kernel_size[1] is 0, must be at least 1".
 void check_at_least(const char* config, const char* field, std::int64_t value, std::int64_t least);
 void check_at_least(const char* config, const char* field, std::span<const std::int64_t> values, std::int64_t least);

@@ -16,17 +16,14 @@ Layer make(const detail::ConvSizes<N>& sizes, const Config& config, const Device
   return layer;
 }
 
-constexpr std::array kCalled{"conv1d", "conv2d", "conv3d"};
-
-template <int D, typename Layer>
-Tensor<D> convolve(const Layer& layer, const Tensor<D>& x, const Loc& where) {
-  const auto site = at(where, kCalled[D - 3]);
-  client::fail_if_empty(x.value(), "conv", site);
+template <typename Layer>
+client::Value convolve(const Layer& layer, const client::Value& x, int rank, const client::Site& site) {
+  detail::check_rank("conv", x, rank, site);
   const client::Value& weight = detail::held(layer.weight.slot(), "Conv: weight", site);
   if (const auto channels = weight.dim(1) * layer.groups; x.dim(1) != channels) {
-    client::fail("conv: the layer takes " + std::to_string(channels) + " channels, the input is " +
-                     ir::to_string(x.value().type()),
-                 site);
+    client::fail(
+        "conv: the layer takes " + std::to_string(channels) + " channels, the input is " + ir::to_string(x.type()),
+        site);
   }
   const auto padding = detail::resolve_padding(layer.padding.kind, layer.padding.begin, layer.padding.end, x.shape(),
                                                {weight.shape().span().subspan(2), layer.stride, layer.dilation});
@@ -35,7 +32,7 @@ Tensor<D> convolve(const Layer& layer, const Tensor<D>& x, const Loc& where) {
                          .pad_end = padding.end,
                          .dilation = ir::Dims{std::span{layer.dilation}},
                          .groups = layer.groups};
-  return Tensor<D>{client::conv(x.value(), weight, layer.bias ? &layer.bias->slot().value : nullptr, options, site)};
+  return client::conv(x, weight, layer.bias ? &layer.bias->slot().value : nullptr, options, site);
 }
 
 }  // namespace
@@ -56,8 +53,14 @@ Conv3d Conv3dConfig::init(const Device& device) const {
                       device);
 }
 
-Tensor<3> Conv1d::forward(const Tensor<3>& x, Loc where) const { return convolve(*this, x, where); }
-Tensor<4> Conv2d::forward(const Tensor<4>& x, Loc where) const { return convolve(*this, x, where); }
-Tensor<5> Conv3d::forward(const Tensor<5>& x, Loc where) const { return convolve(*this, x, where); }
+client::Value Conv1d::apply(const client::Value& x, const client::Site& site) const {
+  return convolve(*this, x, 3, site);
+}
+client::Value Conv2d::apply(const client::Value& x, const client::Site& site) const {
+  return convolve(*this, x, 4, site);
+}
+client::Value Conv3d::apply(const client::Value& x, const client::Site& site) const {
+  return convolve(*this, x, 5, site);
+}
 
 }  // namespace burn::nn

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "nn/forward.h"
 #include "nn/initializer.h"
 #include "nn/module.h"
 #include "nn/padding.h"
@@ -20,8 +21,8 @@ struct Conv1d {
 
   // Shapes: [batch, channel_in, length] -> [batch, channel_out, length_out].
   // Errors: other channels; a kernel that does not fit the padded input.
-  Tensor<3> forward(const Tensor<3>& x, Loc where = Loc::current()) const;
-  Tensor<3> operator()(const Tensor<3>& x, Loc where = Loc::current()) const { return forward(x, where); }
+  BURN_FORWARD_RANK("conv1d", 3, 3)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 struct Conv1dConfig {
@@ -46,8 +47,8 @@ struct Conv2d {
   BURN_MODULE(Conv2d, weight, bias)
 
   // Shapes: [batch, channel_in, height, width] -> [batch, channel_out, height_out, width_out]. Errors: as Conv1d.
-  Tensor<4> forward(const Tensor<4>& x, Loc where = Loc::current()) const;
-  Tensor<4> operator()(const Tensor<4>& x, Loc where = Loc::current()) const { return forward(x, where); }
+  BURN_FORWARD_RANK("conv2d", 4, 4)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 struct Conv2dConfig {
@@ -72,8 +73,8 @@ struct Conv3d {
   BURN_MODULE(Conv3d, weight, bias)
 
   // Shapes: [batch, channel_in, depth, height, width] -> [batch, channel_out, ...]. Errors: as Conv1d.
-  Tensor<5> forward(const Tensor<5>& x, Loc where = Loc::current()) const;
-  Tensor<5> operator()(const Tensor<5>& x, Loc where = Loc::current()) const { return forward(x, where); }
+  BURN_FORWARD_RANK("conv3d", 5, 5)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 struct Conv3dConfig {

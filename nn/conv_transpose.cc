@@ -33,16 +33,13 @@ Layer make(const detail::ConvSizes<N>& sizes, const Sizes<N>& padding, const Siz
   return layer;
 }
 
-constexpr std::array kCalled{"conv_transpose1d", "conv_transpose2d", "conv_transpose3d"};
-
-template <int D, typename Layer>
-Tensor<D> convolve(const Layer& layer, const Tensor<D>& x, const Loc& where) {
-  const auto site = at(where, kCalled[D - 3]);
-  client::fail_if_empty(x.value(), "conv_transpose", site);
+template <typename Layer>
+client::Value convolve(const Layer& layer, const client::Value& x, int rank, const client::Site& site) {
+  detail::check_rank("conv_transpose", x, rank, site);
   const client::Value& weight = detail::held(layer.weight.slot(), "ConvTranspose: weight", site);
   if (x.dim(1) != weight.dim(0)) {
     client::fail("conv_transpose: the layer takes " + std::to_string(weight.dim(0)) + " channels, the input is " +
-                     ir::to_string(x.value().type()),
+                     ir::to_string(x.type()),
                  site);
   }
   const ir::Dims padding{std::span{layer.padding}};
@@ -51,8 +48,8 @@ Tensor<D> convolve(const Layer& layer, const Tensor<D>& x, const Loc& where) {
                          .pad_end = padding,
                          .dilation = ir::Dims{std::span{layer.dilation}},
                          .groups = layer.groups};
-  return Tensor<D>{client::conv_transpose(x.value(), weight, layer.bias ? &layer.bias->slot().value : nullptr, options,
-                                          ir::Dims{std::span{layer.padding_out}}, site)};
+  return client::conv_transpose(x, weight, layer.bias ? &layer.bias->slot().value : nullptr, options,
+                                ir::Dims{std::span{layer.padding_out}}, site);
 }
 
 }  // namespace
@@ -75,8 +72,14 @@ ConvTranspose3d ConvTranspose3dConfig::init(const Device& device) const {
       padding_out, *this, device);
 }
 
-Tensor<3> ConvTranspose1d::forward(const Tensor<3>& x, Loc where) const { return convolve(*this, x, where); }
-Tensor<4> ConvTranspose2d::forward(const Tensor<4>& x, Loc where) const { return convolve(*this, x, where); }
-Tensor<5> ConvTranspose3d::forward(const Tensor<5>& x, Loc where) const { return convolve(*this, x, where); }
+client::Value ConvTranspose1d::apply(const client::Value& x, const client::Site& site) const {
+  return convolve(*this, x, 3, site);
+}
+client::Value ConvTranspose2d::apply(const client::Value& x, const client::Site& site) const {
+  return convolve(*this, x, 4, site);
+}
+client::Value ConvTranspose3d::apply(const client::Value& x, const client::Site& site) const {
+  return convolve(*this, x, 5, site);
+}
 
 }  // namespace burn::nn

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "nn/forward.h"
 #include "nn/initializer.h"
 #include "nn/module.h"
 
@@ -18,8 +19,8 @@ struct ConvTranspose1d {
   BURN_MODULE(ConvTranspose1d, weight, bias)
 
   // Shapes: [batch, channel_in, length] -> [batch, channel_out, length_out]. Errors: other channels.
-  Tensor<3> forward(const Tensor<3>& x, Loc where = Loc::current()) const;
-  Tensor<3> operator()(const Tensor<3>& x, Loc where = Loc::current()) const { return forward(x, where); }
+  BURN_FORWARD_RANK("conv_transpose1d", 3, 3)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 struct ConvTranspose1dConfig {
@@ -45,8 +46,8 @@ struct ConvTranspose2d {
   BURN_MODULE(ConvTranspose2d, weight, bias)
 
   // Shapes: [batch, channel_in, height, width] -> [batch, channel_out, height_out, width_out]. Errors: other channels.
-  Tensor<4> forward(const Tensor<4>& x, Loc where = Loc::current()) const;
-  Tensor<4> operator()(const Tensor<4>& x, Loc where = Loc::current()) const { return forward(x, where); }
+  BURN_FORWARD_RANK("conv_transpose2d", 4, 4)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 struct ConvTranspose2dConfig {
@@ -70,8 +71,8 @@ struct ConvTranspose3d {
   BURN_MODULE(ConvTranspose3d, weight, bias)
 
   // Shapes: [batch, channel_in, depth, height, width] -> [batch, channel_out, ...]. Errors: other channels.
-  Tensor<5> forward(const Tensor<5>& x, Loc where = Loc::current()) const;
-  Tensor<5> operator()(const Tensor<5>& x, Loc where = Loc::current()) const { return forward(x, where); }
+  BURN_FORWARD_RANK("conv_transpose3d", 5, 5)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 struct ConvTranspose3dConfig {

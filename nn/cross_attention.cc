@@ -3,10 +3,13 @@
 #include <cmath>
 #include <string>
 
-#include "nn/activation.h"
+#include "client/ops/activation.h"
 #include "nn/checks.h"
 
 namespace burn::nn {
+
+using client::Site;
+using client::Value;
 
 CrossAttention CrossAttentionConfig::init(const Device& device) const {
   constexpr const char* kName = "CrossAttentionConfig";
@@ -35,36 +38,42 @@ CrossAttention CrossAttentionConfig::init(const Device& device) const {
           .quiet_softmax = quiet_softmax};
 }
 
-Tensor<3> CrossAttention::forward(const Tensor<3>& x, const Tensor<3>& context,
-                                  const std::optional<Tensor<2, Bool>>& mask, Loc where) const {
+Value CrossAttention::apply(const Value& x, const Value& context, const Value* mask, const Site& site) const {
   CrossAttentionCache once;
-  return forward_cache(x, context, mask, once, where);
+  return apply_cache(x, context, mask, once, site);
 }
 
-Tensor<3> CrossAttention::forward_cache(const Tensor<3>& x, const Tensor<3>& context,
-                                        const std::optional<Tensor<2, Bool>>& mask, CrossAttentionCache& cache,
-                                        Loc where) const {
-  const Tensor<3> keys = cache.key.forward_full(context, [&](const Tensor<3>& c) { return key(c, where); });
-  const Tensor<3> values = cache.value.forward_full(context, [&](const Tensor<3>& c) { return value(c, where); });
+Value CrossAttention::apply_cache(const Value& x, const Value& context, const Value* mask, CrossAttentionCache& cache,
+                                  const Site& site) const {
+  detail::check_rank("cross_attention", x, 3, site);
+  const auto projected = [&](TensorCache<3>& kept, const Linear& linear) -> const Value& {
+    if (!kept.value) kept.value = Tensor<3>{linear.apply(context, site)};
+    return kept.value->value();
+  };
+  const Value& keys = projected(cache.key, key);
+  const Value& values = projected(cache.value, value);
   const auto batch = x.dim(0), n = x.dim(1), m = keys.dim(1), shared = n_heads / n_heads_kv;
   // The queries that share a head of keys, side by side: [batch, n_heads_kv, shared n, d_head].
-  const Tensor<4> q = query(x, where)
-                          .reshape<5>({batch, n, n_heads_kv, shared, d_head}, where)
-                          .permute({0, 2, 3, 1, 4}, where)
-                          .reshape<4>({batch, n_heads_kv, shared * n, d_head}, where);
-  const auto heads = [&](const Tensor<3>& t) {
-    return t.reshape<4>({batch, m, n_heads_kv, d_head}, where).swap_dims(1, 2, where);
+  const Value apart = client::reshape(query.apply(x, site), {batch, n, n_heads_kv, shared, d_head}, site);
+  const Value q =
+      client::reshape(client::permute(apart, {0, 2, 3, 1, 4}, site), {batch, n_heads_kv, shared * n, d_head}, site);
+  const auto heads = [&](const Value& t) {
+    return client::swap_dims(client::reshape(t, {batch, m, n_heads_kv, d_head}, site), 1, 2, site);
   };
   const double scale = 1 / std::sqrt(static_cast<double>(d_head));
-  Tensor<4> scores = q.matmul(heads(keys).swap_dims(2, 3, where), where).mul(scale, where);
-  if (mask) scores = scores.mask_fill(mask->reshape<4>({batch, 1, 1, m}, where), min_float, where);
-  const Tensor<4> weights = dropout(
-      quiet_softmax ? activation::quiet_softmax(scores, 3, where) : activation::softmax(scores, 3, where), where);
-  const Tensor<3> found = weights.matmul(heads(values), where)
-                              .reshape<5>({batch, n_heads_kv, shared, n, d_head}, where)
-                              .permute({0, 3, 1, 2, 4}, where)
-                              .reshape<3>({batch, n, n_heads * d_head}, where);
-  return output(found, where);
+  const Value products = client::matmul(q, client::swap_dims(heads(keys), 2, 3, site), site);
+  Value scores = client::pointwise(ir::PointwiseFn::mul, products, scale, site);
+  if (mask != nullptr) {
+    const Value hidden = client::reshape(*mask, {batch, 1, 1, m}, site);
+    const Value low = client::scalar(client::place_of(scores), min_float, scores.dtype(), site);
+    scores = client::select(hidden, low, scores, site);
+  }
+  const Value weights =
+      dropout.apply(quiet_softmax ? client::quiet_softmax(scores, 3, site) : client::softmax(scores, 3, site), site);
+  const Value found =
+      client::reshape(client::matmul(weights, heads(values), site), {batch, n_heads_kv, shared, n, d_head}, site);
+  return output.apply(
+      client::reshape(client::permute(found, {0, 3, 1, 2, 4}, site), {batch, n, n_heads * d_head}, site), site);
 }
 
 }  // namespace burn::nn

@@ -6,6 +6,7 @@
 
 #include "nn/cache.h"
 #include "nn/dropout.h"
+#include "nn/forward.h"
 #include "nn/linear.h"
 
 namespace burn::nn {
@@ -27,15 +28,20 @@ struct CrossAttention {
 
   // Shapes: x [batch, n, d_model], context [batch, m, d_context], mask [batch, m] (true: hidden) -> [batch, n,
   // d_model]. Errors: other features, a mask of another shape.
-  Tensor<3> forward(const Tensor<3>& x, const Tensor<3>& context,
-                    const std::optional<Tensor<2, Bool>>& mask = std::nullopt, Loc where = Loc::current()) const;
+  BURN_FORWARD(nullptr, (), Tensor<3>,
+               (const Tensor<3>& x, const Tensor<3>& context,
+                const std::optional<Tensor<2, Bool>>& mask = std::nullopt),
+               (x.value(), context.value(), mask ? &mask->value() : nullptr))
   // The same in the steps of a generation: `context` is looked at in the first one only.
   Tensor<3> forward_cache(const Tensor<3>& x, const Tensor<3>& context, const std::optional<Tensor<2, Bool>>& mask,
-                          CrossAttentionCache& cache, Loc where = Loc::current()) const;
-  Tensor<3> operator()(const Tensor<3>& x, const Tensor<3>& context,
-                       const std::optional<Tensor<2, Bool>>& mask = std::nullopt, Loc where = Loc::current()) const {
-    return forward(x, context, mask, where);
+                          CrossAttentionCache& cache, Loc where = Loc::current()) const {
+    return Tensor<3>{apply_cache(x.value(), context.value(), mask ? &mask->value() : nullptr, cache, at(where))};
   }
+  // `mask` may be null.
+  client::Value apply(const client::Value& x, const client::Value& context, const client::Value* mask,
+                      const client::Site& site) const;
+  client::Value apply_cache(const client::Value& x, const client::Value& context, const client::Value* mask,
+                            CrossAttentionCache& cache, const client::Site& site) const;
 };
 
 struct CrossAttentionConfig {

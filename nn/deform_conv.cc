@@ -34,10 +34,9 @@ DeformConv2d DeformConv2dConfig::init(const Device& device) const {
   return layer;
 }
 
-Tensor<4> DeformConv2d::forward(const Tensor<4>& x, const Tensor<4>& offset, const std::optional<Tensor<4>>& mask,
-                                Loc where) const {
-  const auto site = at(where);
-  client::fail_if_empty(x.value(), "deform_conv2d", site);
+client::Value DeformConv2d::apply(const client::Value& x, const client::Value& offset, const client::Value* mask,
+                                  const client::Site& site) const {
+  detail::check_rank("deform_conv2d", x, 4, site);
   const client::Value& filters = detail::held(weight.slot(), "DeformConv2d: weight", site);
   const auto pads = detail::resolve_padding(padding.kind, padding.begin, padding.end, x.shape(),
                                             {filters.shape().span().subspan(2), stride, dilation});
@@ -51,8 +50,7 @@ Tensor<4> DeformConv2d::forward(const Tensor<4>& x, const Tensor<4>& offset, con
                                   .dilation = dilation,
                                   .weight_groups = weight_groups,
                                   .offset_groups = offset_groups};
-  return Tensor<4>{client::deform_conv2d(x.value(), offset.value(), filters, mask ? &mask->value() : nullptr,
-                                         bias ? &bias->slot().value : nullptr, options, site)};
+  return client::deform_conv2d(x, offset, filters, mask, bias ? &bias->slot().value : nullptr, options, site);
 }
 
 }  // namespace burn::nn

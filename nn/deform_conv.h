@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "nn/forward.h"
 #include "nn/initializer.h"
 #include "nn/module.h"
 #include "nn/padding.h"
@@ -22,12 +23,12 @@ struct DeformConv2d {
   // Shapes: x [batch, channel_in, height, width], offset [batch, offset_groups * kernel elements * 2, height_out,
   // width_out] (y, then x, of each tap), mask [batch, offset_groups * kernel elements, height_out, width_out] ->
   // [batch, channel_out, height_out, width_out]. Errors: other channels or sizes; a padding that differs at both ends.
-  Tensor<4> forward(const Tensor<4>& x, const Tensor<4>& offset, const std::optional<Tensor<4>>& mask = std::nullopt,
-                    Loc where = Loc::current()) const;
-  Tensor<4> operator()(const Tensor<4>& x, const Tensor<4>& offset, const std::optional<Tensor<4>>& mask = std::nullopt,
-                       Loc where = Loc::current()) const {
-    return forward(x, offset, mask, where);
-  }
+  BURN_FORWARD(nullptr, (), Tensor<4>,
+               (const Tensor<4>& x, const Tensor<4>& offset, const std::optional<Tensor<4>>& mask = std::nullopt),
+               (x.value(), offset.value(), mask ? &mask->value() : nullptr))
+  // `mask` may be null.
+  client::Value apply(const client::Value& x, const client::Value& offset, const client::Value* mask,
+                      const client::Site& site) const;
 };
 
 struct DeformConv2dConfig {

@@ -8,7 +8,7 @@ namespace burn::nn {
 using client::Site;
 using client::Value;
 
-Value PairwiseDistance::run(const Value& x1, const Value& x2, const Site& site) const {
+Value PairwiseDistance::apply(const Value& x1, const Value& x2, const Site& site) const {
   client::fail_if_empty(x1, "pairwise_distance", site);
   client::fail_if_empty(x2, "pairwise_distance", site);
   return client::in_wide_dtype(x1, site, [&](const Value& a) {
@@ -18,7 +18,7 @@ Value PairwiseDistance::run(const Value& x1, const Value& x2, const Site& site) 
   });
 }
 
-Value CosineSimilarity::run(const Value& x1, const Value& x2, const Site& site) const {
+Value CosineSimilarity::apply(const Value& x1, const Value& x2, const Site& site) const {
   const Value y = client::cosine_similarity(x1, x2, dim, eps, site);
   return client::squeeze(y, {client::normalize_axis(dim, y, "cosine_similarity", site)}, site);
 }

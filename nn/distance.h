@@ -2,6 +2,7 @@
 #pragma once
 
 #include "nn/config.h"
+#include "nn/forward.h"
 #include "nn/module.h"
 
 namespace burn::nn {
@@ -13,19 +14,9 @@ struct PairwiseDistance {
   BURN_MODULE(PairwiseDistance)
 
   // Shapes: [..., dim], [..., dim] -> [...]. Errors: shapes that do not broadcast.
-  template <int D>
-    requires(D >= 2)
-  Tensor<D - 1> forward(const Tensor<D>& x1, const Tensor<D>& x2, Loc where = Loc::current()) const {
-    return Tensor<D - 1>{run(x1.value(), x2.value(), at(where))};
-  }
-  template <int D>
-    requires(D >= 2)
-  Tensor<D - 1> operator()(const Tensor<D>& x1, const Tensor<D>& x2, Loc where = Loc::current()) const {
-    return forward(x1, x2, where);
-  }
-
- private:
-  client::Value run(const client::Value& x1, const client::Value& x2, const client::Site& site) const;
+  BURN_FORWARD(nullptr, (template <int D> requires(D >= 2)), Tensor<D - 1>, (const Tensor<D>& x1, const Tensor<D>& x2),
+               (x1.value(), x2.value()))
+  client::Value apply(const client::Value& x1, const client::Value& x2, const client::Site& site) const;
 };
 struct PairwiseDistanceConfig {
   double p = 2;
@@ -41,19 +32,9 @@ struct CosineSimilarity {
   BURN_MODULE(CosineSimilarity)
 
   // Shapes: [..., dim, ...], [..., dim, ...] -> [..., ...]. Errors: shapes that do not broadcast.
-  template <int D>
-    requires(D >= 2)
-  Tensor<D - 1> forward(const Tensor<D>& x1, const Tensor<D>& x2, Loc where = Loc::current()) const {
-    return Tensor<D - 1>{run(x1.value(), x2.value(), at(where))};
-  }
-  template <int D>
-    requires(D >= 2)
-  Tensor<D - 1> operator()(const Tensor<D>& x1, const Tensor<D>& x2, Loc where = Loc::current()) const {
-    return forward(x1, x2, where);
-  }
-
- private:
-  client::Value run(const client::Value& x1, const client::Value& x2, const client::Site& site) const;
+  BURN_FORWARD(nullptr, (template <int D> requires(D >= 2)), Tensor<D - 1>, (const Tensor<D>& x1, const Tensor<D>& x2),
+               (x1.value(), x2.value()))
+  client::Value apply(const client::Value& x1, const client::Value& x2, const client::Site& site) const;
 };
 struct CosineSimilarityConfig {
   std::int64_t dim = 1;

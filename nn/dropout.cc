@@ -10,7 +10,7 @@ Dropout DropoutConfig::init() const {
   return {.prob = prob};
 }
 
-client::Value Dropout::run(const client::Value& x, const client::Site& site) const {
+client::Value Dropout::apply(const client::Value& x, const client::Site& site) const {
   if (!is_dropping(x)) return x;
   const double keep = 1 - prob;
   const client::SiteScope scope{site};

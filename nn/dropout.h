@@ -2,6 +2,7 @@
 #pragma once
 
 #include "nn/config.h"
+#include "nn/forward.h"
 #include "nn/module.h"
 
 namespace burn::nn {
@@ -18,17 +19,8 @@ struct Dropout {
   bool is_dropping(const client::Value& x) const { return prob > 0 && training.is_on(x); }
 
   // Shapes: [...] -> the same.
-  template <int D>
-  Tensor<D> forward(const Tensor<D>& x, Loc where = Loc::current()) const {
-    return Tensor<D>{run(x.value(), at(where))};
-  }
-  template <int D>
-  Tensor<D> operator()(const Tensor<D>& x, Loc where = Loc::current()) const {
-    return forward(x, where);
-  }
-
- private:
-  client::Value run(const client::Value& x, const client::Site& site) const;
+  BURN_FORWARD_ANY_RANK(nullptr, 1)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 struct DropoutConfig {

@@ -10,7 +10,7 @@ Embedding EmbeddingConfig::init(const Device& device) const {
   return {.weight = initializer.init<2>({n_embedding, d_model}, device, n_embedding, d_model), .sparse = sparse};
 }
 
-client::Value Embedding::run(const client::Value& indices, const client::Site& site) const {
+client::Value Embedding::apply(const client::Value& indices, const client::Site& site) const {
   client::fail_if_empty(indices, "embedding", site);
   return detail::embedding(detail::held(weight.slot(), "Embedding: weight", site), indices, sparse, site);
 }

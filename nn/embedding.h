@@ -1,6 +1,7 @@
 // A table of vectors, looked up by number.
 #pragma once
 
+#include "nn/forward.h"
 #include "nn/initializer.h"
 #include "nn/module.h"
 
@@ -18,17 +19,8 @@ struct Embedding {
   BURN_MODULE(Embedding, weight)
 
   // Shapes: [...] -> [..., d_model]. An index outside the table is an error of the run.
-  template <int D>
-  Tensor<D + 1> forward(const Tensor<D, Int>& indices, Loc where = Loc::current()) const {
-    return Tensor<D + 1>{run(indices.value(), at(where, "embedding"))};
-  }
-  template <int D>
-  Tensor<D + 1> operator()(const Tensor<D, Int>& indices, Loc where = Loc::current()) const {
-    return forward(indices, where);
-  }
-
- private:
-  client::Value run(const client::Value& indices, const client::Site& site) const;
+  BURN_FORWARD("embedding", (template <int D>), Tensor<D + 1>, (const Tensor<D, Int>& indices), (indices.value()))
+  client::Value apply(const client::Value& indices, const client::Site& site) const;
 };
 
 struct EmbeddingConfig {

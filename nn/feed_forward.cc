@@ -18,20 +18,19 @@ PositionWiseFeedForward PositionWiseFeedForwardConfig::init(const Device& device
           .activation = activation};
 }
 
-client::Value PositionWiseFeedForward::run(const client::Value& x, Loc where) const {
-  client::Value y = linear_inner.apply(x, at(where));
+client::Value PositionWiseFeedForward::apply(const client::Value& x, const client::Site& site) const {
+  client::Value y = linear_inner.apply(x, site);
   if (activation == "relu")
-    y = client::pointwise(ir::PointwiseFn::relu, y, at(where));
+    y = client::pointwise(ir::PointwiseFn::relu, y, site);
   else if (activation == "silu")
-    y = client::silu(y, at(where));
+    y = client::silu(y, site);
   else
-    y = activation == "gelu" ? client::gelu(y, at(where)) : client::gelu_approximate(y, at(where));
+    y = activation == "gelu" ? client::gelu(y, site) : client::gelu_approximate(y, site);
   if (dropout.is_dropping(y)) {
     const ir::Shape shape = y.shape();
-    const Tensor<2> rows{client::reshape(y, {-1, shape.back()}, at(where))};
-    y = client::reshape(dropout(rows, where).value(), shape, at(where));
+    y = client::reshape(dropout.apply(client::reshape(y, {-1, shape.back()}, site), site), shape, site);
   }
-  return linear_outer.apply(y, at(where));
+  return linear_outer.apply(y, site);
 }
 
 }  // namespace burn::nn

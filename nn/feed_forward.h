@@ -4,6 +4,7 @@
 #include <string>
 
 #include "nn/dropout.h"
+#include "nn/forward.h"
 #include "nn/linear.h"
 
 namespace burn::nn {
@@ -16,17 +17,8 @@ struct PositionWiseFeedForward {
   BURN_MODULE(PositionWiseFeedForward, linear_inner, linear_outer, dropout)
 
   // Shapes: [..., d_model] -> the same. Errors: another last dim.
-  template <int D>
-  Tensor<D> forward(const Tensor<D>& x, Loc where = Loc::current()) const {
-    return Tensor<D>{run(x.value(), where)};
-  }
-  template <int D>
-  Tensor<D> operator()(const Tensor<D>& x, Loc where = Loc::current()) const {
-    return forward(x, where);
-  }
-
- private:
-  client::Value run(const client::Value& x, Loc where) const;
+  BURN_FORWARD_ANY_RANK(nullptr, 1)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 struct PositionWiseFeedForwardConfig {

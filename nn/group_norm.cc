@@ -6,9 +6,11 @@
 
 namespace burn::nn {
 
+using client::Value;
+
 client::Value detail::group_norm(const client::Value& value, std::int64_t groups, const client::Value* gamma,
                                  const client::Value* beta, double epsilon, const client::Site& site) {
-  client::fail_if_empty(value, "group_norm", site);
+  check_rank_at_least("group_norm", value, 2, site);
   if (gamma) client::fail_if_empty(*gamma, "GroupNorm: gamma", site);
   if (beta) client::fail_if_empty(*beta, "GroupNorm: beta", site);
   const auto channels = value.dim(1);
@@ -38,6 +40,17 @@ client::Value detail::group_norm(const client::Value& value, std::int64_t groups
     if (beta) y = y + per_channel(*beta);
     return y;
   });
+}
+
+Value GroupNorm::apply(const Value& x, const client::Site& site) const {
+  return detail::group_norm(x, num_groups, gamma ? &gamma->slot().value : nullptr, beta ? &beta->slot().value : nullptr,
+                            epsilon, site);
+}
+
+Value InstanceNorm::apply(const Value& x, const client::Site& site) const {
+  detail::check_rank_at_least("instance_norm", x, 2, site);
+  return detail::group_norm(x, x.dim(1), gamma ? &gamma->slot().value : nullptr, beta ? &beta->slot().value : nullptr,
+                            epsilon, site);
 }
 
 GroupNorm GroupNormConfig::init(const Device& device) const {
@@ -71,8 +84,8 @@ RmsNorm RmsNormConfig::init(const Device& device) const {
   return {.gamma = Tensor<1>::ones({d_model}, device), .epsilon = epsilon};
 }
 
-client::Value RmsNorm::run(const client::Value& value, const client::Site& site) const {
-  client::fail_if_empty(value, "rms_norm", site);
+client::Value RmsNorm::apply(const client::Value& value, const client::Site& site) const {
+  detail::check_rank_at_least("rms_norm", value, 1, site);
   const client::Value& scale = detail::held(gamma.slot(), "RmsNorm: gamma", site);
   if (value.dim(-1) != scale.dim(0)) {
     client::fail("rms_norm: the layer has size " + std::to_string(scale.dim(0)) + ", the input is " +

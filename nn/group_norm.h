@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "nn/config.h"
+#include "nn/forward.h"
 #include "nn/module.h"
 
 namespace burn::nn {
@@ -23,16 +24,8 @@ struct GroupNorm {
   BURN_MODULE(GroupNorm, gamma, beta)
 
   // Shapes: [batch, channel, ...] -> the same. Errors: groups that do not divide the channels, other channels.
-  template <int D>
-    requires(D >= 2)
-  Tensor<D> forward(const Tensor<D>& x, Loc where = Loc::current()) const {
-    return Tensor<D>{detail::group_norm(x.value(), num_groups, gamma ? &gamma->slot().value : nullptr,
-                                        beta ? &beta->slot().value : nullptr, epsilon, at(where))};
-  }
-  template <int D>
-  Tensor<D> operator()(const Tensor<D>& x, Loc where = Loc::current()) const {
-    return forward(x, where);
-  }
+  BURN_FORWARD_ANY_RANK(nullptr, 2)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 struct GroupNormConfig {
@@ -51,16 +44,8 @@ struct InstanceNorm {
   BURN_MODULE(InstanceNorm, gamma, beta)
 
   // Shapes: [batch, channel, ...] -> the same. Errors: other channels.
-  template <int D>
-    requires(D >= 2)
-  Tensor<D> forward(const Tensor<D>& x, Loc where = Loc::current()) const {
-    return Tensor<D>{detail::group_norm(x.value(), x.dims(where)[1], gamma ? &gamma->slot().value : nullptr,
-                                        beta ? &beta->slot().value : nullptr, epsilon, at(where))};
-  }
-  template <int D>
-  Tensor<D> operator()(const Tensor<D>& x, Loc where = Loc::current()) const {
-    return forward(x, where);
-  }
+  BURN_FORWARD_ANY_RANK(nullptr, 2)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 struct InstanceNormConfig {
@@ -79,17 +64,8 @@ struct RmsNorm {
   BURN_MODULE(RmsNorm, gamma)
 
   // Shapes: [..., d_model] -> the same. Errors: another last dim.
-  template <int D>
-  Tensor<D> forward(const Tensor<D>& x, Loc where = Loc::current()) const {
-    return Tensor<D>{run(x.value(), at(where))};
-  }
-  template <int D>
-  Tensor<D> operator()(const Tensor<D>& x, Loc where = Loc::current()) const {
-    return forward(x, where);
-  }
-
- private:
-  client::Value run(const client::Value& x, const client::Site& site) const;
+  BURN_FORWARD_ANY_RANK(nullptr, 1)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 struct RmsNormConfig {

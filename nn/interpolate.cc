@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "client/fail.h"
+#include "client/ops/sampling.h"
 #include "nn/checks.h"
-#include "nn/functional/sampling.h"
 
 namespace burn::nn {
 namespace {
@@ -36,17 +36,20 @@ Layer make(const char* config, const std::optional<std::array<std::int64_t, N>>&
           .options = {.mode = mode_of(config, mode), .align_corners = align_corners}};
 }
 
-// What the input's last dims become.
-template <std::size_t N, typename Layer, int D>
-std::array<std::int64_t, N> size_of(const Layer& layer, const Tensor<D>& x, const Loc& where) {
-  if (layer.output_size) return *layer.output_size;
-  if (!layer.scale_factor) client::fail("interpolate: the layer has neither output_size nor scale_factor", at(where));
-  std::array<std::int64_t, N> size{};
+// x with its last N dims resized, as the layer says.
+template <std::size_t N, typename Layer>
+client::Value resize(const char* op, const Layer& layer, const client::Value& x, const client::Site& site) {
+  detail::check_rank(op, x, static_cast<int>(N) + 2, site);
+  if (!layer.output_size && !layer.scale_factor)
+    client::fail("interpolate: the layer has neither output_size nor scale_factor", site);
+  ir::Dims size = ir::Dims::filled(static_cast<int>(N), 0);
   for (std::size_t i = 0; i < N; ++i) {
-    const auto from = static_cast<double>(x.shape(where)[static_cast<int>(i) + 2]);
-    size[i] = static_cast<std::int64_t>(std::floor(from * (*layer.scale_factor)[i]));
+    const auto from = static_cast<double>(x.dim(static_cast<int>(i) + 2));
+    size[static_cast<int>(i)] = layer.output_size
+                                    ? (*layer.output_size)[i]
+                                    : static_cast<std::int64_t>(std::floor(from * (*layer.scale_factor)[i]));
   }
-  return size;
+  return client::interpolate(x, size, layer.options, site);
 }
 
 }  // namespace
@@ -62,11 +65,11 @@ Interpolate2d Interpolate2dConfig::init() const {
   return make<2, Interpolate2d>("Interpolate2dConfig", output_size, scale_factor, mode, align_corners);
 }
 
-Tensor<3> Interpolate1d::forward(const Tensor<3>& x, Loc where) const {
-  return module::interpolate1d(x, size_of<1>(*this, x, where)[0], options, where);
+client::Value Interpolate1d::apply(const client::Value& x, const client::Site& site) const {
+  return resize<1>("interpolate1d", *this, x, site);
 }
-Tensor<4> Interpolate2d::forward(const Tensor<4>& x, Loc where) const {
-  return module::interpolate(x, size_of<2>(*this, x, where), options, where);
+client::Value Interpolate2d::apply(const client::Value& x, const client::Site& site) const {
+  return resize<2>("interpolate", *this, x, site);
 }
 
 }  // namespace burn::nn

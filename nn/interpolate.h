@@ -7,6 +7,7 @@
 
 #include "client/ops/sampling_options.h"
 #include "nn/config.h"
+#include "nn/forward.h"
 #include "nn/module.h"
 
 namespace burn::nn {
@@ -19,8 +20,8 @@ struct Interpolate1d {
 
   // Shapes: [batch, channel, length] -> [batch, channel, output_size], or length * scale_factor, rounded down. Errors:
   // a size below 1.
-  Tensor<3> forward(const Tensor<3>& x, Loc where = Loc::current()) const;
-  Tensor<3> operator()(const Tensor<3>& x, Loc where = Loc::current()) const { return forward(x, where); }
+  BURN_FORWARD_RANK("interpolate1d", 3, 3)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 struct Interpolate1dConfig {
@@ -41,8 +42,8 @@ struct Interpolate2d {
   BURN_MODULE(Interpolate2d)
 
   // Shapes: [batch, channel, height, width] -> [batch, channel, ...]. As Interpolate1d.
-  Tensor<4> forward(const Tensor<4>& x, Loc where = Loc::current()) const;
-  Tensor<4> operator()(const Tensor<4>& x, Loc where = Loc::current()) const { return forward(x, where); }
+  BURN_FORWARD_RANK("interpolate", 4, 4)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 struct Interpolate2dConfig {

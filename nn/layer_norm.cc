@@ -13,7 +13,7 @@ LayerNorm LayerNormConfig::init(const Device& device) const {
   return layer;
 }
 
-client::Value LayerNorm::run(const client::Value& x, const client::Site& site) const {
+client::Value LayerNorm::apply(const client::Value& x, const client::Site& site) const {
   client::fail_if_empty(x, "layer_norm", site);
   return detail::layer_norm(x, detail::held(gamma.slot(), "LayerNorm: gamma", site),
                             beta ? &beta->slot().value : nullptr, epsilon, site);
@@ -21,7 +21,7 @@ client::Value LayerNorm::run(const client::Value& x, const client::Site& site) c
 
 client::Value detail::layer_norm(const client::Value& x, const client::Value& gamma, const client::Value* beta,
                                  double epsilon, const client::Site& site) {
-  client::fail_if_empty(x, "layer_norm", site);
+  check_rank_at_least("layer_norm", x, 1, site);
   client::fail_if_empty(gamma, "layer_norm: gamma", site);
   if (x.dim(-1) != gamma.dim(0)) {
     client::fail(

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "nn/config.h"
+#include "nn/forward.h"
 #include "nn/module.h"
 
 namespace burn::nn {
@@ -22,17 +23,8 @@ struct LayerNorm {
   BURN_MODULE(LayerNorm, gamma, beta)
 
   // Shapes: [..., d_model] -> the same. Errors: another last dim.
-  template <int D>
-  Tensor<D> forward(const Tensor<D>& x, Loc where = Loc::current()) const {
-    return Tensor<D>{run(x.value(), at(where))};
-  }
-  template <int D>
-  Tensor<D> operator()(const Tensor<D>& x, Loc where = Loc::current()) const {
-    return forward(x, where);
-  }
-
- private:
-  client::Value run(const client::Value& x, const client::Site& site) const;
+  BURN_FORWARD_ANY_RANK(nullptr, 1)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 struct LayerNormConfig {

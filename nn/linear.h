@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "nn/forward.h"
 #include "nn/initializer.h"
 #include "nn/module.h"
 
@@ -15,14 +16,7 @@ struct Linear {
   BURN_MODULE(Linear, weight, bias)
 
   // Shapes: [..., d_input] -> [..., d_output]. Errors: another last dim.
-  template <int D>
-  Tensor<D> forward(const Tensor<D>& x, Loc where = Loc::current()) const {
-    return Tensor<D>{apply(x.value(), at(where, "linear"))};
-  }
-  template <int D>
-  Tensor<D> operator()(const Tensor<D>& x, Loc where = Loc::current()) const {
-    return forward(x, where);
-  }
+  BURN_FORWARD_ANY_RANK("linear", 1)
   // The same without a rank, for layers made of it.
   client::Value apply(const client::Value& x, const client::Site& site) const;
 };

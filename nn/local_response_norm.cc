@@ -10,8 +10,8 @@ LocalResponseNorm LocalResponseNormConfig::init() const {
   return {.size = size, .alpha = alpha, .beta = beta, .k = k};
 }
 
-client::Value LocalResponseNorm::run(const client::Value& value, const client::Site& site) const {
-  client::fail_if_empty(value, "local_response_norm", site);
+client::Value LocalResponseNorm::apply(const client::Value& value, const client::Site& site) const {
+  detail::check_rank_at_least("local_response_norm", value, 2, site);
   if (value.type().num_elements() == 0) return value;
   return client::in_wide_dtype(value, site, [&](const client::Value& x) {
     // The channels as the height of an image, padded to where the windows reach.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "nn/config.h"
+#include "nn/forward.h"
 #include "nn/module.h"
 
 namespace burn::nn {
@@ -14,18 +15,8 @@ struct LocalResponseNorm {
   BURN_MODULE(LocalResponseNorm)
 
   // Shapes: [batch, channel, ...] -> the same.
-  template <int D>
-  Tensor<D> forward(const Tensor<D>& x, Loc where = Loc::current()) const {
-    static_assert(D >= 2, "there is no channel in a tensor of rank 1");
-    return Tensor<D>{run(x.value(), at(where))};
-  }
-  template <int D>
-  Tensor<D> operator()(const Tensor<D>& x, Loc where = Loc::current()) const {
-    return forward(x, where);
-  }
-
- private:
-  client::Value run(const client::Value& x, const client::Site& site) const;
+  BURN_FORWARD_ANY_RANK(nullptr, 2)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 struct LocalResponseNormConfig {

@@ -10,7 +10,7 @@ GaussianNoise GaussianNoiseConfig::init() const {
   return {.std = std};
 }
 
-client::Value GaussianNoise::run(const client::Value& x, const client::Site& site) const {
+client::Value GaussianNoise::apply(const client::Value& x, const client::Site& site) const {
   client::fail_if_empty(x, "gaussian_noise", site);
   if (std == 0 || !training.is_on(x)) return x;
   return client::in_compute_dtype(x, site, [&](const client::Value& wide) {

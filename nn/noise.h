@@ -2,20 +2,16 @@
 #pragma once
 
 #include "nn/config.h"
+#include "nn/forward.h"
 #include "nn/module.h"
 
 namespace burn::nn {
 
 struct Identity {
   BURN_MODULE(Identity)
-  template <int D, Kind K>
-  Tensor<D, K> forward(const Tensor<D, K>& x) const {
-    return x;
-  }
-  template <int D, Kind K>
-  Tensor<D, K> operator()(const Tensor<D, K>& x) const {
-    return x;
-  }
+  // The argument itself, of any rank and kind.
+  BURN_FORWARD(nullptr, (template <int D, Kind K>), BURN_LIST(Tensor<D, K>), (const Tensor<D, K>& x), (x.value()))
+  client::Value apply(const client::Value& x, const client::Site&) const { return x; }
 };
 
 // In training, adds normal noise of this deviation.
@@ -25,17 +21,8 @@ struct GaussianNoise {
   BURN_MODULE(GaussianNoise, training)
 
   // Shapes: [...] -> the same.
-  template <int D>
-  Tensor<D> forward(const Tensor<D>& x, Loc where = Loc::current()) const {
-    return Tensor<D>{run(x.value(), at(where))};
-  }
-  template <int D>
-  Tensor<D> operator()(const Tensor<D>& x, Loc where = Loc::current()) const {
-    return forward(x, where);
-  }
-
- private:
-  client::Value run(const client::Value& x, const client::Site& site) const;
+  BURN_FORWARD_ANY_RANK(nullptr, 1)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 struct GaussianNoiseConfig {
   double std = 0.1;

@@ -15,6 +15,10 @@ Normalization NormalizationConfig::init(const Device& device) const {
   return {};
 }
 
+client::Value Normalization::apply(const client::Value& x, const client::Site& site) const {
+  return std::visit([&](const auto& chosen) { return chosen.apply(x, site); }, norm);
+}
+
 NormalizationConfig NormalizationConfig::with_num_features(std::int64_t count) const {
   NormalizationConfig config = *this;
   if (config.batch) config.batch->num_features = count;

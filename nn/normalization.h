@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "nn/batch_norm.h"
+#include "nn/forward.h"
 #include "nn/group_norm.h"
 #include "nn/layer_norm.h"
 #include "nn/noise.h"
@@ -16,23 +17,8 @@ struct Normalization {
   BURN_MODULE(Normalization, norm)
 
   // Shapes: [batch, channel, ...] (LayerNorm, RmsNorm: [..., d_model]) -> the same. Errors: those of the one chosen.
-  template <int D>
-    requires(D >= 2)
-  Tensor<D> forward(const Tensor<D>& x, Loc where = Loc::current()) const {
-    return std::visit(
-        [&]<typename Norm>(const Norm& chosen) {
-          if constexpr (std::same_as<Norm, Identity>)
-            return x;
-          else
-            return chosen.forward(x, where);
-        },
-        norm);
-  }
-  template <int D>
-    requires(D >= 2)
-  Tensor<D> operator()(const Tensor<D>& x, Loc where = Loc::current()) const {
-    return forward(x, where);
-  }
+  BURN_FORWARD_ANY_RANK(nullptr, 2)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 // The one that is given; none: Identity. NormalizationConfig{.layer = LayerNormConfig{.d_model = 64}}.

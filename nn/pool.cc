@@ -37,41 +37,39 @@ Value pad(const Value& x, const detail::Padding& padding, double number, const S
   return client::pad(x, pads, number, site);
 }
 
-template <int D, typename Layer>
-Tensor<D> max_pool(const Layer& layer, const Tensor<D>& x, const Loc& where) {
-  static constexpr std::array kCalled{"max_pool1d", "max_pool2d", "max_pool3d"};
-  const auto site = at(where, kCalled[D - 3]);
-  const auto padding = padding_of(layer, x.value());
+template <typename Layer>
+Value max_pool(const Layer& layer, const Value& x, int rank, const Site& site) {
+  detail::check_rank("max_pool", x, rank, site);
+  const auto padding = padding_of(layer, x);
   ir::MaxPool op{.kernel = ir::Dims{std::span{layer.kernel_size}},
                  .stride = ir::Dims{std::span{layer.stride}},
                  .padding = padding.begin,
                  .dilation = ir::Dims{std::span{layer.dilation}},
                  .ceil_mode = layer.ceil_mode};
-  if (padding.is_symmetric()) return Tensor<D>{client::max_pool(x.value(), op, site)};
+  if (padding.is_symmetric()) return client::max_pool(x, op, site);
   op.padding = ir::Dims::filled(op.kernel.rank(), 0);
-  return Tensor<D>{client::max_pool(pad(x.value(), padding, -std::numeric_limits<double>::infinity(), site), op, site)};
+  return client::max_pool(pad(x, padding, -std::numeric_limits<double>::infinity(), site), op, site);
 }
 
-template <int D, typename Layer>
-Tensor<D> avg_pool(const Layer& layer, const Tensor<D>& x, const Loc& where) {
-  static constexpr std::array kCalled{"avg_pool1d", "avg_pool2d", "avg_pool3d"};
-  const auto site = at(where, kCalled[D - 3]);
-  const auto padding = padding_of(layer, x.value());
+template <typename Layer>
+Value avg_pool(const Layer& layer, const Value& x, int rank, const Site& site) {
+  detail::check_rank("avg_pool", x, rank, site);
+  const auto padding = padding_of(layer, x);
   ir::AvgPool op{.kernel = ir::Dims{std::span{layer.kernel_size}},
                  .stride = ir::Dims{std::span{layer.stride}},
                  .padding = padding.begin,
                  .count_include_pad = layer.count_include_pad,
                  .ceil_mode = layer.ceil_mode};
-  if (padding.is_symmetric()) return Tensor<D>{client::avg_pool(x.value(), op, site)};
+  if (padding.is_symmetric()) return client::avg_pool(x, op, site);
   op.padding = ir::Dims::filled(op.kernel.rank(), 0);
   op.count_include_pad = true;
-  const auto pooled = client::avg_pool(pad(x.value(), padding, 0, site), op, site);
-  if (layer.count_include_pad) return Tensor<D>{pooled};
+  const auto pooled = client::avg_pool(pad(x, padding, 0, site), op, site);
+  if (layer.count_include_pad) return pooled;
   // The mean over the whole window, divided by the part of it that lies inside the input.
-  const auto inside = client::filled(client::place_of(x.value()), x.shape(), 1, x.dtype(), site);
+  const auto inside = client::filled(client::place_of(x), x.shape(), 1, x.dtype(), site);
   const auto part = client::avg_pool(pad(inside, padding, 0, site), op, site);
   const client::SiteScope scope{site};
-  return Tensor<D>{pooled / part};
+  return pooled / part;
 }
 
 }  // namespace
@@ -124,11 +122,11 @@ AvgPool3d AvgPool3dConfig::init() const {
                                               .ceil_mode = ceil_mode});
 }
 
-Tensor<3> MaxPool1d::forward(const Tensor<3>& x, Loc where) const { return max_pool(*this, x, where); }
-Tensor<4> MaxPool2d::forward(const Tensor<4>& x, Loc where) const { return max_pool(*this, x, where); }
-Tensor<5> MaxPool3d::forward(const Tensor<5>& x, Loc where) const { return max_pool(*this, x, where); }
-Tensor<3> AvgPool1d::forward(const Tensor<3>& x, Loc where) const { return avg_pool(*this, x, where); }
-Tensor<4> AvgPool2d::forward(const Tensor<4>& x, Loc where) const { return avg_pool(*this, x, where); }
-Tensor<5> AvgPool3d::forward(const Tensor<5>& x, Loc where) const { return avg_pool(*this, x, where); }
+Value MaxPool1d::apply(const Value& x, const Site& site) const { return max_pool(*this, x, 3, site); }
+Value MaxPool2d::apply(const Value& x, const Site& site) const { return max_pool(*this, x, 4, site); }
+Value MaxPool3d::apply(const Value& x, const Site& site) const { return max_pool(*this, x, 5, site); }
+Value AvgPool1d::apply(const Value& x, const Site& site) const { return avg_pool(*this, x, 3, site); }
+Value AvgPool2d::apply(const Value& x, const Site& site) const { return avg_pool(*this, x, 4, site); }
+Value AvgPool3d::apply(const Value& x, const Site& site) const { return avg_pool(*this, x, 5, site); }
 
 }  // namespace burn::nn

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "nn/forward.h"
 #include "nn/module.h"
 #include "nn/padding.h"
 
@@ -18,8 +19,8 @@ struct MaxPool1d {
 
   // Shapes: [batch, channel, length] -> [batch, channel, length_out]. Errors: a window that does not fit the padded
   // input.
-  Tensor<3> forward(const Tensor<3>& x, Loc where = Loc::current()) const;
-  Tensor<3> operator()(const Tensor<3>& x, Loc where = Loc::current()) const { return forward(x, where); }
+  BURN_FORWARD_RANK("max_pool1d", 3, 3)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 struct MaxPool1dConfig {
@@ -40,8 +41,8 @@ struct MaxPool2d {
   BURN_MODULE(MaxPool2d)
 
   // Shapes: [batch, channel, height, width] -> [batch, channel, height_out, width_out]. Errors: as MaxPool1d.
-  Tensor<4> forward(const Tensor<4>& x, Loc where = Loc::current()) const;
-  Tensor<4> operator()(const Tensor<4>& x, Loc where = Loc::current()) const { return forward(x, where); }
+  BURN_FORWARD_RANK("max_pool2d", 4, 4)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 struct MaxPool2dConfig {
@@ -62,8 +63,8 @@ struct MaxPool3d {
   BURN_MODULE(MaxPool3d)
 
   // Shapes: [batch, channel, depth, height, width] -> [batch, channel, ...]. Errors: as MaxPool1d.
-  Tensor<5> forward(const Tensor<5>& x, Loc where = Loc::current()) const;
-  Tensor<5> operator()(const Tensor<5>& x, Loc where = Loc::current()) const { return forward(x, where); }
+  BURN_FORWARD_RANK("max_pool3d", 5, 5)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 struct MaxPool3dConfig {
@@ -85,8 +86,8 @@ struct AvgPool1d {
   BURN_MODULE(AvgPool1d)
 
   // Shapes and errors: as MaxPool1d.
-  Tensor<3> forward(const Tensor<3>& x, Loc where = Loc::current()) const;
-  Tensor<3> operator()(const Tensor<3>& x, Loc where = Loc::current()) const { return forward(x, where); }
+  BURN_FORWARD_RANK("avg_pool1d", 3, 3)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 struct AvgPool1dConfig {
@@ -106,8 +107,8 @@ struct AvgPool2d {
   BURN_MODULE(AvgPool2d)
 
   // Shapes and errors: as MaxPool2d.
-  Tensor<4> forward(const Tensor<4>& x, Loc where = Loc::current()) const;
-  Tensor<4> operator()(const Tensor<4>& x, Loc where = Loc::current()) const { return forward(x, where); }
+  BURN_FORWARD_RANK("avg_pool2d", 4, 4)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 struct AvgPool2dConfig {
@@ -127,8 +128,8 @@ struct AvgPool3d {
   BURN_MODULE(AvgPool3d)
 
   // Shapes and errors: as MaxPool3d.
-  Tensor<5> forward(const Tensor<5>& x, Loc where = Loc::current()) const;
-  Tensor<5> operator()(const Tensor<5>& x, Loc where = Loc::current()) const { return forward(x, where); }
+  BURN_FORWARD_RANK("avg_pool3d", 5, 5)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 struct AvgPool3dConfig {

@@ -66,9 +66,9 @@ PositionalEncoding PositionalEncodingConfig::init(const Device& device) const {
           })};
 }
 
-Value PositionalEncoding::run(const Value& x, const Site& site) const {
+Value PositionalEncoding::apply(const Value& x, const Site& site) const {
   const Value& all = sinusoids.value();
-  client::fail_if_empty(x, "positional_encoding", site);
+  detail::check_rank("positional_encoding", x, 3, site);
   client::fail_if_empty(all, "PositionalEncoding: sinusoids", site);
   if (x.dim(2) != all.dim(2) || x.dim(1) > all.dim(1)) {
     client::fail("positional_encoding: the layer is for sequences of at most " + std::to_string(all.dim(1)) + " by " +
@@ -101,8 +101,8 @@ void RotaryEncoding::shift(std::int64_t start, Loc where) {
   fill(*this, start, cosines.dim(0, where), cosines.device(where));
 }
 
-Value RotaryEncoding::run(const Value& x, std::int64_t start, const Site& site) const {
-  client::fail_if_empty(x, "rotary_encoding", site);
+Value RotaryEncoding::apply(const Value& x, std::int64_t start, const Site& site) const {
+  detail::check_rank_at_least("rotary_encoding", x, 2, site);
   client::fail_if_empty(cosines.value(), "RotaryEncoding: cosines", site);
   const auto rows = cosines.value().dim(0), pairs = cosines.value().dim(1), time = x.dim(-2);
   if (x.dim(-1) != 2 * pairs) {

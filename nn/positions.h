@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nn/config.h"
+#include "nn/forward.h"
 #include "nn/module.h"
 
 namespace burn::nn {
@@ -17,13 +18,8 @@ struct PositionalEncoding {
   BURN_MODULE(PositionalEncoding, sinusoids)
 
   // Shapes: [batch, time, d_model] -> the same. Errors: another last dim; more time than max_sequence_size.
-  Tensor<3> forward(const Tensor<3>& x, Loc where = Loc::current()) const {
-    return Tensor<3>{run(x.value(), at(where))};
-  }
-  Tensor<3> operator()(const Tensor<3>& x, Loc where = Loc::current()) const { return forward(x, where); }
-
- private:
-  client::Value run(const client::Value& x, const client::Site& site) const;
+  BURN_FORWARD_RANK(nullptr, 3, 3)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 struct PositionalEncodingConfig {
@@ -45,28 +41,18 @@ struct RotaryEncoding {
 
   // Rows at positions 0, 1, ... Shapes: [..., time, d_model] -> the same. Errors: another last dim; positions outside
   // the tables.
-  template <int D>
-    requires(D >= 2)
-  Tensor<D> forward(const Tensor<D>& x, Loc where = Loc::current()) const {
-    return apply(x, 0, where);
-  }
-  template <int D>
-    requires(D >= 2)
-  Tensor<D> operator()(const Tensor<D>& x, Loc where = Loc::current()) const {
-    return apply(x, 0, where);
-  }
+  BURN_FORWARD_ANY_RANK(nullptr, 2)
+  client::Value apply(const client::Value& x, const client::Site& site) const { return apply(x, 0, site); }
   // Rows at positions start, start + 1, ...: for one step of a generation.
   template <int D>
     requires(D >= 2)
   Tensor<D> apply(const Tensor<D>& x, std::int64_t start, Loc where = Loc::current()) const {
-    return Tensor<D>{run(x.value(), start, at(where))};
+    return Tensor<D>{apply(x.value(), start, at(where))};
   }
+  client::Value apply(const client::Value& x, std::int64_t start, const client::Site& site) const;
   // The tables from position `start` on, for sequences beyond their end. Errors: a negative one.
   void shift(std::int64_t start, Loc where = Loc::current());
   void reset(Loc where = Loc::current()) { shift(0, where); }
-
- private:
-  client::Value run(const client::Value& x, std::int64_t start, const client::Site& site) const;
 };
 
 struct RotaryEncodingConfig {

@@ -1,21 +1,22 @@
 #include "nn/rearrange.h"
 
 #include "client/fail.h"
+#include "client/ops/sampling.h"
 #include "nn/checks.h"
-#include "nn/functional/sampling.h"
 
 namespace burn::nn {
 namespace {
 
+using client::Site;
 using client::Value;
 
 // Errors: sizes that `factor` does not divide. `what` must be divisible.
-void check_divides(const char* op, std::int64_t factor, std::int64_t size, const char* what, const Tensor<4>& x,
-                   const Loc& where) {
+void check_divides(const char* op, std::int64_t factor, std::int64_t size, const char* what, const Value& x,
+                   const Site& site) {
   if (factor >= 1 && size % factor == 0) return;
   client::fail(std::string{op} + ": " + std::to_string(factor) + " does not divide the " + what + " of " +
-                   ir::to_string(x.value().type()),
-               at(where));
+                   ir::to_string(x.type()),
+               site);
 }
 
 template <typename Config>
@@ -38,25 +39,23 @@ PixelUnshuffle PixelUnshuffleConfig::init() const {
   return {.downscale_factor = downscale_factor};
 }
 
-Tensor<4> PixelShuffle::forward(const Tensor<4>& x, Loc where) const {
-  const auto [n, channels, h, w] = x.dims(where);
-  const auto r = upscale_factor;
-  check_divides("pixel_shuffle", r * r, channels, "channels", x, where);
+Value PixelShuffle::apply(const Value& x, const Site& site) const {
+  detail::check_rank("pixel_shuffle", x, 4, site);
+  const auto n = x.dim(0), channels = x.dim(1), h = x.dim(2), w = x.dim(3), r = upscale_factor;
+  check_divides("pixel_shuffle", r * r, channels, "channels", x, site);
   const auto c = channels / (r * r);
-  const auto site = at(where);
-  const Value parts = client::permute(client::reshape(x.value(), {n, c, r, r, h, w}, site), {0, 1, 4, 2, 5, 3}, site);
-  return Tensor<4>{client::reshape(parts, {n, c, h * r, w * r}, site)};
+  const Value parts = client::permute(client::reshape(x, {n, c, r, r, h, w}, site), {0, 1, 4, 2, 5, 3}, site);
+  return client::reshape(parts, {n, c, h * r, w * r}, site);
 }
 
-Tensor<4> PixelUnshuffle::forward(const Tensor<4>& x, Loc where) const {
-  const auto [n, c, height, width] = x.dims(where);
-  const auto r = downscale_factor;
-  check_divides("pixel_unshuffle", r, height, "height", x, where);
-  check_divides("pixel_unshuffle", r, width, "width", x, where);
+Value PixelUnshuffle::apply(const Value& x, const Site& site) const {
+  detail::check_rank("pixel_unshuffle", x, 4, site);
+  const auto n = x.dim(0), c = x.dim(1), height = x.dim(2), width = x.dim(3), r = downscale_factor;
+  check_divides("pixel_unshuffle", r, height, "height", x, site);
+  check_divides("pixel_unshuffle", r, width, "width", x, site);
   const auto h = height / r, w = width / r;
-  const auto site = at(where);
-  const Value parts = client::permute(client::reshape(x.value(), {n, c, h, r, w, r}, site), {0, 1, 3, 5, 2, 4}, site);
-  return Tensor<4>{client::reshape(parts, {n, c * r * r, h, w}, site)};
+  const Value parts = client::permute(client::reshape(x, {n, c, h, r, w, r}, site), {0, 1, 3, 5, 2, 4}, site);
+  return client::reshape(parts, {n, c * r * r, h, w}, site);
 }
 
 Unfold4d Unfold4dConfig::init() const {
@@ -67,11 +66,13 @@ Fold4d Fold4dConfig::init() const {
   return {.output_size = output_size, .kernel_size = kernel_size, .options = windows_of("Fold4dConfig", *this)};
 }
 
-Tensor<3> Unfold4d::forward(const Tensor<4>& x, Loc where) const {
-  return module::unfold4d(x, kernel_size, options, where);
+Value Unfold4d::apply(const Value& x, const Site& site) const {
+  detail::check_rank("unfold4d", x, 4, site);
+  return client::unfold4d(x, ir::Dims{std::span{kernel_size}}, options, site);
 }
-Tensor<4> Fold4d::forward(const Tensor<3>& x, Loc where) const {
-  return module::fold4d(x, output_size, kernel_size, options, where);
+Value Fold4d::apply(const Value& x, const Site& site) const {
+  detail::check_rank("fold4d", x, 3, site);
+  return client::fold4d(x, ir::Dims{std::span{output_size}}, ir::Dims{std::span{kernel_size}}, options, site);
 }
 
 }  // namespace burn::nn

@@ -5,6 +5,7 @@
 
 #include "client/ops/sampling_options.h"
 #include "nn/config.h"
+#include "nn/forward.h"
 #include "nn/module.h"
 
 namespace burn::nn {
@@ -17,8 +18,8 @@ struct PixelShuffle {
 
   // Shapes: [batch, channel * r^2, height, width] -> [batch, channel, height * r, width * r]. Errors: channels that r^2
   // does not divide.
-  Tensor<4> forward(const Tensor<4>& x, Loc where = Loc::current()) const;
-  Tensor<4> operator()(const Tensor<4>& x, Loc where = Loc::current()) const { return forward(x, where); }
+  BURN_FORWARD_RANK(nullptr, 4, 4)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 struct PixelShuffleConfig {
@@ -35,8 +36,8 @@ struct PixelUnshuffle {
 
   // Shapes: [batch, channel, height * r, width * r] -> [batch, channel * r^2, height, width]. Errors: sizes that r does
   // not divide.
-  Tensor<4> forward(const Tensor<4>& x, Loc where = Loc::current()) const;
-  Tensor<4> operator()(const Tensor<4>& x, Loc where = Loc::current()) const { return forward(x, where); }
+  BURN_FORWARD_RANK(nullptr, 4, 4)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 struct PixelUnshuffleConfig {
@@ -54,8 +55,8 @@ struct Unfold4d {
 
   // Shapes: [batch, channel, height, width] -> [batch, channel * kernel elements, windows]. Errors: a window that does
   // not fit.
-  Tensor<3> forward(const Tensor<4>& x, Loc where = Loc::current()) const;
-  Tensor<3> operator()(const Tensor<4>& x, Loc where = Loc::current()) const { return forward(x, where); }
+  BURN_FORWARD_RANK("unfold4d", 4, 3)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 struct Unfold4dConfig {
@@ -74,8 +75,8 @@ struct Fold4d {
 
   // Shapes: [batch, channel * kernel elements, windows] -> [batch, channel, output_size...]. Errors: other numbers of
   // rows or windows than such an image has.
-  Tensor<4> forward(const Tensor<3>& x, Loc where = Loc::current()) const;
-  Tensor<4> operator()(const Tensor<3>& x, Loc where = Loc::current()) const { return forward(x, where); }
+  BURN_FORWARD_RANK("fold4d", 3, 4)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
 struct Fold4dConfig {

@@ -4,6 +4,9 @@
 
 namespace burn::nn {
 
+using client::Site;
+using client::Value;
+
 template <>
 TransformerEncoderLayer TransformerEncoderConfig::init_layer(const Device& device) const {
   return {.mha = attention().init(device),
@@ -33,30 +36,30 @@ TransformerEncoderInput fresh_part(const TransformerEncoderInput& input, std::in
 
 }  // namespace
 
-Tensor<3> TransformerEncoderLayer::run(const TransformerEncoderInput& input, MhaCache* cache, Loc where) const {
-  const auto attend = [&](const Tensor<3>& x) {
-    auto self = MhaInput::self_attn(x);
-    self.mask_pad = input.mask_pad;
-    self.mask_attn = input.mask_attn;
-    self.is_causal = input.is_causal;
-    return dropout((cache != nullptr ? mha.forward_next(self, *cache, where) : mha(self, where)).context, where);
+Value TransformerEncoderLayer::apply_next(const TransformerEncoderValues& input, MhaCache* cache,
+                                          const Site& site) const {
+  const auto attend = [&](const Value& x) {
+    const MhaValues self{.query = x,
+                         .key = x,
+                         .value = x,
+                         .mask_pad = input.mask_pad,
+                         .mask_attn = input.mask_attn,
+                         .is_causal = input.is_causal};
+    return dropout.apply((cache != nullptr ? mha.apply_next(self, *cache, site) : mha.apply(self, site)).context, site);
   };
-  const Tensor<3>& x = input.tensor;
+  const auto add = [&](const Value& a, const Value& b) { return client::pointwise(ir::PointwiseFn::add, a, b, site); };
+  const auto feed_forward = [&](const Value& x) { return dropout.apply(pwff.apply(x, site), site); };
+  const Value& x = input.tensor;
   if (norm_first) {
-    const Tensor<3> attended = x.add(attend(norm_2(x, where)), where);
-    return attended.add(dropout(pwff(norm_1(attended, where), where), where), where);
+    const Value attended = add(x, attend(norm_2.apply(x, site)));
+    return add(attended, feed_forward(norm_1.apply(attended, site)));
   }
-  const Tensor<3> attended = norm_1(x.add(attend(x), where), where);
-  return norm_2(attended.add(dropout(pwff(attended, where), where), where), where);
+  const Value attended = norm_1.apply(add(x, attend(x)), site);
+  return norm_2.apply(add(attended, feed_forward(attended)), site);
 }
 
-Tensor<3> TransformerEncoderLayer::forward(const TransformerEncoderInput& input, Loc where) const {
-  return run(input, nullptr, where);
-}
-
-Tensor<3> TransformerEncoderLayer::forward_next(const TransformerEncoderInput& fresh, MhaCache& cache,
-                                                Loc where) const {
-  return run(fresh, &cache, where);
+Value TransformerEncoderLayer::apply(const TransformerEncoderValues& input, const Site& site) const {
+  return apply_next(input, nullptr, site);
 }
 
 Tensor<3> TransformerEncoderLayer::forward_autoregressive_inference(const TransformerEncoderInput& input,
@@ -66,21 +69,20 @@ Tensor<3> TransformerEncoderLayer::forward_autoregressive_inference(const Transf
   return cache.output.append(forward_next(fresh, cache.mha, where), where);
 }
 
-Tensor<3> TransformerEncoder::forward(const TransformerEncoderInput& input, Loc where) const {
-  const auto step = [&](std::size_t i, const TransformerEncoderInput& next) { return layers[i].forward(next, where); };
-  return detail::through_layers(layers.size(), input, &TransformerEncoderInput::tensor, step);
+Value TransformerEncoder::apply(const TransformerEncoderValues& input, const Site& site) const {
+  TransformerEncoderValues next = input;
+  for (const auto& layer : layers) next.tensor = layer.apply(next, site);
+  return next.tensor;
 }
 
 Tensor<3> TransformerEncoder::forward_autoregressive_inference(const TransformerEncoderInput& input,
                                                                TransformerEncoderAutoregressiveCache& cache,
                                                                Loc where) const {
   detail::check_layers("forward_autoregressive_inference", cache.layers.size(), layers.size(), where);
-  const auto step = [&](std::size_t i, const TransformerEncoderInput& next) {
-    return layers[i].forward_next(next, cache.layers[i].mha, where);
-  };
-  const auto fresh = fresh_part(input, cache.output.length(where), where);
-  return cache.output.append(detail::through_layers(layers.size(), fresh, &TransformerEncoderInput::tensor, step),
-                             where);
+  auto next = fresh_part(input, cache.output.length(where), where).values();
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    next.tensor = layers[i].apply_next(next, &cache.layers[i].mha, at(where));
+  return cache.output.append(Tensor<3>{next.tensor}, where);
 }
 
 }  // namespace burn::nn

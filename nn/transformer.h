@@ -11,11 +11,25 @@
 
 namespace burn::nn {
 
+// What an encoder is given, without ranks; TransformerEncoderInput has the shapes.
+struct TransformerEncoderValues {
+  client::Value tensor;
+  std::optional<client::Value> mask_pad{}, mask_attn{};
+  bool is_causal = false;
+};
+
 struct TransformerEncoderInput {
   Tensor<3> tensor;                            // [batch, length, d_model]
   std::optional<Tensor<2, Bool>> mask_pad{};   // [batch, length], true: hidden
   std::optional<Tensor<3, Bool>> mask_attn{};  // [batch, length, length], true: hidden
   bool is_causal = false;                      // every position sees itself and what came before
+
+  TransformerEncoderValues values() const {
+    return {.tensor = tensor.value(),
+            .mask_pad = detail::value_of(mask_pad),
+            .mask_attn = detail::value_of(mask_attn),
+            .is_causal = is_causal};
+  }
 };
 
 // What a layer, and a whole encoder, keep between the steps of a generation: one for each sequence.
@@ -39,7 +53,8 @@ struct TransformerEncoderLayer {
   BURN_MODULE(TransformerEncoderLayer, mha, pwff, norm_1, norm_2, dropout)
 
   // Shapes: [batch, length, d_model] -> the same. Errors: another last dim, masks of another shape.
-  Tensor<3> forward(const TransformerEncoderInput& input, Loc where = Loc::current()) const;
+  BURN_FORWARD(nullptr, (), Tensor<3>, (const TransformerEncoderInput& input), (input.values()))
+  client::Value apply(const TransformerEncoderValues& input, const client::Site& site) const;
   // One step of a generation: of the whole sequence so far only what is new is computed, and all of it is returned. A
   // position must not see later ones: is_causal, or a mask_attn that says so. Errors: fewer positions than the cache
   // has.
@@ -47,10 +62,11 @@ struct TransformerEncoderLayer {
                                              TransformerEncoderLayerAutoregressiveCache& cache,
                                              Loc where = Loc::current()) const;
   // The same of the new positions alone, in and out: mask_pad [batch, m] of all, mask_attn [batch, new, m].
-  Tensor<3> forward_next(const TransformerEncoderInput& fresh, MhaCache& cache, Loc where = Loc::current()) const;
-
- private:
-  Tensor<3> run(const TransformerEncoderInput& input, MhaCache* cache, Loc where) const;
+  Tensor<3> forward_next(const TransformerEncoderInput& fresh, MhaCache& cache, Loc where = Loc::current()) const {
+    return Tensor<3>{apply_next(fresh.values(), &cache, at(where))};
+  }
+  // Without a cache (null): apply().
+  client::Value apply_next(const TransformerEncoderValues& fresh, MhaCache* cache, const client::Site& site) const;
 };
 
 struct TransformerEncoder {
@@ -58,10 +74,8 @@ struct TransformerEncoder {
   BURN_MODULE(TransformerEncoder, layers)
 
   // As a layer.
-  Tensor<3> forward(const TransformerEncoderInput& input, Loc where = Loc::current()) const;
-  Tensor<3> operator()(const TransformerEncoderInput& input, Loc where = Loc::current()) const {
-    return forward(input, where);
-  }
+  BURN_FORWARD(nullptr, (), Tensor<3>, (const TransformerEncoderInput& input), (input.values()))
+  client::Value apply(const TransformerEncoderValues& input, const client::Site& site) const;
 
   TransformerEncoderAutoregressiveCache new_autoregressive_cache() const {
     TransformerEncoderAutoregressiveCache cache;

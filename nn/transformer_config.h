@@ -52,12 +52,5 @@ Network init_layers(const char* config_name, const TransformerConfig<Network>& c
   return network;
 }
 
-// The result of step(i, input) takes the place of the input's tensor for the next layer.
-template <typename Input, typename Step>
-Tensor<3> through_layers(std::size_t count, Input input, Tensor<3> Input::*tensor, const Step& step) {
-  for (std::size_t i = 0; i < count; ++i) input.*tensor = step(i, input);
-  return input.*tensor;
-}
-
 }  // namespace detail
 }  // namespace burn::nn

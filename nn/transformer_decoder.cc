@@ -3,6 +3,10 @@
 #include "nn/checks.h"
 
 namespace burn::nn {
+
+using client::Site;
+using client::Value;
+
 namespace {
 
 // What is new of a whole target, with its rows of the masks. The pads are of all keys.
@@ -35,47 +39,45 @@ TransformerDecoder TransformerDecoderConfig::init(const Device& device) const {
   return detail::init_layers("TransformerDecoderConfig", *this, device);
 }
 
-Tensor<3> TransformerDecoderLayer::run(const TransformerDecoderInput& input,
-                                       TransformerDecoderLayerAutoregressiveCache* cache, Loc where) const {
-  const auto found = [&](const MultiHeadAttention& attention, const MhaInput& asked, MhaCache* kept) {
-    return dropout((kept != nullptr ? attention.forward_next(asked, *kept, where) : attention(asked, where)).context,
-                   where);
+Value TransformerDecoderLayer::apply_next(const TransformerDecoderValues& input,
+                                          TransformerDecoderLayerAutoregressiveCache* cache, const Site& site) const {
+  const auto found = [&](const MultiHeadAttention& attention, const MhaValues& asked, MhaCache* kept) {
+    return dropout.apply(
+        (kept != nullptr ? attention.apply_next(asked, *kept, site) : attention.apply(asked, site)).context, site);
   };
-  const auto of_self = [&](const Tensor<3>& x) {
-    auto asked = MhaInput::self_attn(x);
-    asked.mask_pad = input.target_mask_pad;
-    asked.mask_attn = input.target_mask_attn;
-    asked.is_causal = input.is_causal;
+  const auto of_self = [&](const Value& x) {
+    const MhaValues asked{.query = x,
+                          .key = x,
+                          .value = x,
+                          .mask_pad = input.target_mask_pad,
+                          .mask_attn = input.target_mask_attn,
+                          .is_causal = input.is_causal};
     return found(self_attn, asked, cache != nullptr ? &cache->self_attn : nullptr);
   };
-  const auto of_memory = [&](const Tensor<3>& x) {
-    const MhaInput asked{.query = x,
-                         .key = input.memory,
-                         .value = input.memory,
-                         .mask_pad = input.memory_mask_pad,
-                         .mask_attn = input.memory_mask_attn};
+  const auto of_memory = [&](const Value& x) {
+    const MhaValues asked{.query = x,
+                          .key = input.memory,
+                          .value = input.memory,
+                          .mask_pad = input.memory_mask_pad,
+                          .mask_attn = input.memory_mask_attn};
     return found(cross_attn, asked, cache != nullptr ? &cache->cross_attn : nullptr);
   };
-  const auto of_feed_forward = [&](const Tensor<3>& x) { return dropout(pwff(x, where), where); };
+  const auto of_feed_forward = [&](const Value& x) { return dropout.apply(pwff.apply(x, site), site); };
+  const auto add = [&](const Value& a, const Value& b) { return client::pointwise(ir::PointwiseFn::add, a, b, site); };
 
-  Tensor<3> x = input.target;
+  Value x = input.target;
   if (norm_first) {
-    x = x.add(of_self(norm_3(x, where)), where);
-    x = x.add(of_memory(norm_1(x, where)), where);
-    return x.add(of_feed_forward(norm_2(x, where)), where);
+    x = add(x, of_self(norm_3.apply(x, site)));
+    x = add(x, of_memory(norm_1.apply(x, site)));
+    return add(x, of_feed_forward(norm_2.apply(x, site)));
   }
-  x = norm_1(x.add(of_self(x), where), where);
-  x = norm_2(x.add(of_memory(x), where), where);
-  return norm_3(x.add(of_feed_forward(x), where), where);
+  x = norm_1.apply(add(x, of_self(x)), site);
+  x = norm_2.apply(add(x, of_memory(x)), site);
+  return norm_3.apply(add(x, of_feed_forward(x)), site);
 }
 
-Tensor<3> TransformerDecoderLayer::forward(const TransformerDecoderInput& input, Loc where) const {
-  return run(input, nullptr, where);
-}
-
-Tensor<3> TransformerDecoderLayer::forward_next(const TransformerDecoderInput& fresh,
-                                                TransformerDecoderLayerAutoregressiveCache& cache, Loc where) const {
-  return run(fresh, &cache, where);
+Value TransformerDecoderLayer::apply(const TransformerDecoderValues& input, const Site& site) const {
+  return apply_next(input, nullptr, site);
 }
 
 Tensor<3> TransformerDecoderLayer::forward_autoregressive_inference(const TransformerDecoderInput& input,
@@ -85,21 +87,19 @@ Tensor<3> TransformerDecoderLayer::forward_autoregressive_inference(const Transf
   return cache.output.append(forward_next(fresh, cache, where), where);
 }
 
-Tensor<3> TransformerDecoder::forward(const TransformerDecoderInput& input, Loc where) const {
-  const auto step = [&](std::size_t i, const TransformerDecoderInput& next) { return layers[i].forward(next, where); };
-  return detail::through_layers(layers.size(), input, &TransformerDecoderInput::target, step);
+Value TransformerDecoder::apply(const TransformerDecoderValues& input, const Site& site) const {
+  TransformerDecoderValues next = input;
+  for (const auto& layer : layers) next.target = layer.apply(next, site);
+  return next.target;
 }
 
 Tensor<3> TransformerDecoder::forward_autoregressive_inference(const TransformerDecoderInput& input,
                                                                TransformerDecoderAutoregressiveCache& cache,
                                                                Loc where) const {
   detail::check_layers("forward_autoregressive_inference", cache.layers.size(), layers.size(), where);
-  const auto step = [&](std::size_t i, const TransformerDecoderInput& next) {
-    return layers[i].forward_next(next, cache.layers[i], where);
-  };
-  const auto fresh = fresh_part(input, cache.output.length(where), where);
-  return cache.output.append(detail::through_layers(layers.size(), fresh, &TransformerDecoderInput::target, step),
-                             where);
+  auto next = fresh_part(input, cache.output.length(where), where).values();
+  for (std::size_t i = 0; i < layers.size(); ++i) next.target = layers[i].apply_next(next, &cache.layers[i], at(where));
+  return cache.output.append(Tensor<3>{next.target}, where);
 }
 
 }  // namespace burn::nn

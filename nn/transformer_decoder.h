@@ -8,6 +8,13 @@
 
 namespace burn::nn {
 
+// What a decoder is given, without ranks; TransformerDecoderInput has the shapes.
+struct TransformerDecoderValues {
+  client::Value target, memory;
+  std::optional<client::Value> target_mask_pad{}, target_mask_attn{}, memory_mask_pad{}, memory_mask_attn{};
+  bool is_causal = false;
+};
+
 struct TransformerDecoderInput {
   Tensor<3> target, memory;                           // [batch, n, d_model], [batch, m, d_model]
   std::optional<Tensor<2, Bool>> target_mask_pad{};   // [batch, n], true: hidden
@@ -15,6 +22,16 @@ struct TransformerDecoderInput {
   std::optional<Tensor<2, Bool>> memory_mask_pad{};   // [batch, m]
   std::optional<Tensor<3, Bool>> memory_mask_attn{};  // [batch, n, m]
   bool is_causal = false;                             // every target position sees itself and what came before
+
+  TransformerDecoderValues values() const {
+    return {.target = target.value(),
+            .memory = memory.value(),
+            .target_mask_pad = detail::value_of(target_mask_pad),
+            .target_mask_attn = detail::value_of(target_mask_attn),
+            .memory_mask_pad = detail::value_of(memory_mask_pad),
+            .memory_mask_attn = detail::value_of(memory_mask_attn),
+            .is_causal = is_causal};
+  }
 };
 
 // What a layer, and a whole decoder, keep between the steps of a generation: one for each sequence.
@@ -40,7 +57,8 @@ struct TransformerDecoderLayer {
   BURN_MODULE(TransformerDecoderLayer, cross_attn, self_attn, pwff, norm_1, norm_2, norm_3, dropout)
 
   // Shapes: target [batch, n, d_model] -> the same. Errors: another last dim, masks of another shape.
-  Tensor<3> forward(const TransformerDecoderInput& input, Loc where = Loc::current()) const;
+  BURN_FORWARD(nullptr, (), Tensor<3>, (const TransformerDecoderInput& input), (input.values()))
+  client::Value apply(const TransformerDecoderValues& input, const client::Site& site) const;
   // One step of a generation: of the whole target so far only what is new is computed, and all of it is returned. A
   // position must not see later ones: is_causal, or a target_mask_attn that says so. The memory is that of the first
   // step. Errors: fewer positions than the cache has.
@@ -49,11 +67,12 @@ struct TransformerDecoderLayer {
                                              Loc where = Loc::current()) const;
   // The same of the new positions alone, in and out; masks [batch, new, ...] of them, target_mask_pad of all.
   Tensor<3> forward_next(const TransformerDecoderInput& fresh, TransformerDecoderLayerAutoregressiveCache& cache,
-                         Loc where = Loc::current()) const;
-
- private:
-  Tensor<3> run(const TransformerDecoderInput& input, TransformerDecoderLayerAutoregressiveCache* cache,
-                Loc where) const;
+                         Loc where = Loc::current()) const {
+    return Tensor<3>{apply_next(fresh.values(), &cache, at(where))};
+  }
+  // Without a cache (null): apply().
+  client::Value apply_next(const TransformerDecoderValues& fresh, TransformerDecoderLayerAutoregressiveCache* cache,
+                           const client::Site& site) const;
 };
 
 struct TransformerDecoder {
@@ -61,10 +80,8 @@ struct TransformerDecoder {
   BURN_MODULE(TransformerDecoder, layers)
 
   // As a layer.
-  Tensor<3> forward(const TransformerDecoderInput& input, Loc where = Loc::current()) const;
-  Tensor<3> operator()(const TransformerDecoderInput& input, Loc where = Loc::current()) const {
-    return forward(input, where);
-  }
+  BURN_FORWARD(nullptr, (), Tensor<3>, (const TransformerDecoderInput& input), (input.values()))
+  client::Value apply(const TransformerDecoderValues& input, const client::Site& site) const;
 
   TransformerDecoderAutoregressiveCache new_autoregressive_cache() const {
     TransformerDecoderAutoregressiveCache cache;

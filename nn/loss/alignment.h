@@ -5,6 +5,7 @@
 
 #include "client/tensor/tensor.h"
 #include "nn/config.h"
+#include "nn/forward.h"
 #include "nn/loss/reduction.h"
 #include "nn/module.h"
 
@@ -19,16 +20,21 @@ struct CTCLoss {
 
   // The loss of each sequence. Shapes: log_probs [t, n, c] (of log_softmax), targets [n, s], lengths [n] -> [n].
   // Errors: shapes that do not fit; lengths above t and s, when the result is read.
-  Tensor<1> forward(const Tensor<3>& log_probs, const Tensor<2, Int>& targets, const Tensor<1, Int>& input_lengths,
-                    const Tensor<1, Int>& target_lengths, Loc where = Loc::current()) const;
-  Tensor<1> operator()(const Tensor<3>& log_probs, const Tensor<2, Int>& targets, const Tensor<1, Int>& input_lengths,
-                       const Tensor<1, Int>& target_lengths, Loc where = Loc::current()) const {
-    return forward(log_probs, targets, input_lengths, target_lengths, where);
-  }
+  BURN_FORWARD(nullptr, (), Tensor<1>,
+               (const Tensor<3>& log_probs, const Tensor<2, Int>& targets, const Tensor<1, Int>& input_lengths,
+                const Tensor<1, Int>& target_lengths),
+               (log_probs.value(), targets.value(), input_lengths.value(), target_lengths.value(), std::nullopt))
   // -> [1]. The mean divides each loss by the length of its target first.
   Tensor<1> forward_with_reduction(const Tensor<3>& log_probs, const Tensor<2, Int>& targets,
                                    const Tensor<1, Int>& input_lengths, const Tensor<1, Int>& target_lengths,
-                                   Reduction reduction = Reduction::mean, Loc where = Loc::current()) const;
+                                   Reduction reduction = Reduction::mean, Loc where = Loc::current()) const {
+    return Tensor<1>{
+        apply(log_probs.value(), targets.value(), input_lengths.value(), target_lengths.value(), reduction, at(where))};
+  }
+  // Without a reduction: the loss of each sequence.
+  client::Value apply(const client::Value& log_probs, const client::Value& targets, const client::Value& input_lengths,
+                      const client::Value& target_lengths, std::optional<Reduction> reduction,
+                      const client::Site& site) const;
 };
 
 struct CTCLossConfig {
@@ -46,15 +52,21 @@ struct RNNTLoss {
   BURN_MODULE(RNNTLoss)
 
   // The loss of each sequence. Shapes: logits [n, t, u + 1, c], targets [n, u], lengths [n] -> [n]. Errors: as CTCLoss.
-  Tensor<1> forward(const Tensor<4>& logits, const Tensor<2, Int>& targets, const Tensor<1, Int>& logit_lengths,
-                    const Tensor<1, Int>& target_lengths, Loc where = Loc::current()) const;
-  Tensor<1> operator()(const Tensor<4>& logits, const Tensor<2, Int>& targets, const Tensor<1, Int>& logit_lengths,
-                       const Tensor<1, Int>& target_lengths, Loc where = Loc::current()) const {
-    return forward(logits, targets, logit_lengths, target_lengths, where);
-  }
+  BURN_FORWARD(nullptr, (), Tensor<1>,
+               (const Tensor<4>& logits, const Tensor<2, Int>& targets, const Tensor<1, Int>& logit_lengths,
+                const Tensor<1, Int>& target_lengths),
+               (logits.value(), targets.value(), logit_lengths.value(), target_lengths.value(), std::nullopt))
+  // -> [1]
   Tensor<1> forward_with_reduction(const Tensor<4>& logits, const Tensor<2, Int>& targets,
                                    const Tensor<1, Int>& logit_lengths, const Tensor<1, Int>& target_lengths,
-                                   Reduction reduction = Reduction::mean, Loc where = Loc::current()) const;  // -> [1]
+                                   Reduction reduction = Reduction::mean, Loc where = Loc::current()) const {
+    return Tensor<1>{
+        apply(logits.value(), targets.value(), logit_lengths.value(), target_lengths.value(), reduction, at(where))};
+  }
+  // Without a reduction: the loss of each sequence.
+  client::Value apply(const client::Value& logits, const client::Value& targets, const client::Value& logit_lengths,
+                      const client::Value& target_lengths, std::optional<Reduction> reduction,
+                      const client::Site& site) const;
 };
 
 struct RNNTLossConfig {

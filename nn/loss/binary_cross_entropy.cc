@@ -50,7 +50,7 @@ Value weights_like(const Value& weights, const Value& t, const Value& x) {
 
 }  // namespace
 
-Value BinaryCrossEntropyLoss::run(const Value& x, const Value& targets, const client::Site& site) const {
+Value BinaryCrossEntropyLoss::apply(const Value& x, const Value& targets, const client::Site& site) const {
   detail::check_same_shape("binary_cross_entropy", "input", x, "targets", targets, site);
   return client::in_wide_dtype(x, site, [&](const Value& wide) {
     const Value given = client::cast(targets, wide.dtype(), site);

@@ -28,8 +28,8 @@ CrossEntropyLoss CrossEntropyLossConfig::init(const Device& device) const {
 namespace {
 
 void check_operands(const CrossEntropyLoss& loss, const Value& x, const Value& targets, const Site& site) {
-  client::fail_if_empty(x, "cross_entropy", site);
-  client::fail_if_empty(targets, "cross_entropy: the targets", site);
+  detail::check_rank("cross_entropy", x, 2, site);
+  detail::check_rank("cross_entropy: the targets", targets, 1, site);
   if (targets.dim(0) != x.dim(0)) {
     client::fail("cross_entropy: input " + ir::to_string(x.type()) + " and targets " + ir::to_string(targets.type()) +
                      " have different batch sizes",
@@ -90,19 +90,18 @@ std::vector<std::int64_t> outside(const std::vector<std::int64_t>& pad_tokens, s
 
 }  // namespace
 
-Tensor<1> CrossEntropyLoss::forward(const Tensor<2>& x, const Tensor<1, Int>& targets, Loc where) const {
-  const auto site = at(where, "cross_entropy");
-  check_operands(*this, x.value(), targets.value(), site);
-  const Value column = client::unsqueeze(targets.value(), {1}, site);  // [batch, 1]
+Value CrossEntropyLoss::apply(const Value& x, const Value& targets, const Site& site) const {
+  check_operands(*this, x, targets, site);
+  const Value column = client::unsqueeze(targets, {1}, site);  // [batch, 1]
   const auto is_pad = is_one_of(pad_tokens, column, site);
   // A pad that is no class is looked up as the first one, and has no weight.
-  const auto is_outside = is_one_of(outside(pad_tokens, x.value().dim(1)), column, site);
+  const auto is_outside = is_one_of(outside(pad_tokens, x.dim(1)), column, site);
   const auto unless_outside = [&](const Value& v) {
     if (!is_outside) return v;
     return client::select(*is_outside, client::constant(client::place_of(v), 0, v.dtype(), site), v, site);
   };
   const Value known = unless_outside(column);
-  return Tensor<1>{client::in_wide_dtype(x.value(), site, [&](const Value& wide) {
+  return client::in_wide_dtype(x, site, [&](const Value& wide) {
     const Value picked = smoothing ? smoothed(*this, *smoothing, wide, known, site) : plain(*this, wide, known, site);
     const Value per_sample = is_pad ? select(*is_pad, 0.0, picked) : picked;
     if (!weights) return client::mean_all(per_sample, site);
@@ -110,7 +109,7 @@ Tensor<1> CrossEntropyLoss::forward(const Tensor<2>& x, const Tensor<1, Int>& ta
     const Value of_samples = unless_outside(client::gather(weight, 0, known, site));
     return client::reduce_all(ir::ReduceFn::sum, per_sample, site) /
            client::reduce_all(ir::ReduceFn::sum, of_samples, site);
-  })};
+  });
 }
 
 namespace detail {
@@ -119,7 +118,7 @@ Value cross_entropy_with_logits(const Value& logits, const Value& target_probs, 
   check_same_shape("cross_entropy_with_logits", "logits", logits, "target probabilities", target_probs, site);
   return client::in_wide_dtype(logits, site, [&](const Value& x) {
     const Value products = beside(x, target_probs) * client::log_softmax(x, -1, site);
-    const Value sums = client::reduce(ir::ReduceFn::sum, products, {x.value().rank() - 1}, site);
+    const Value sums = client::reduce(ir::ReduceFn::sum, products, {x.rank() - 1}, site);
     return -client::mean_all(sums, site);
   });
 }

@@ -42,16 +42,16 @@ GaussianNLLLoss GaussianNLLLossConfig::init() const {
   return {.eps = eps, .full = full};
 }
 
-Value KLDivLoss::run(const Value& predictions, const Value& targets, std::optional<Reduction> reduction,
-                     const Site& site) const {
+Value KLDivLoss::apply(const Value& predictions, const Value& targets, std::optional<Reduction> reduction,
+                       const Site& site) const {
   const auto usual = reduction == Reduction::auto_ ? std::optional{Reduction::batch_mean} : reduction;
   return detail::pair_loss("kl_div_loss", predictions, targets, usual, site, [&](const Value& x, const Value& t) {
     return log_target ? exp(t) * (t - x) : times_own_log(t) - t * x;
   });
 }
 
-Value PoissonNllLoss::run(const Value& predictions, const Value& targets, std::optional<Reduction> reduction,
-                          const Site& site) const {
+Value PoissonNllLoss::apply(const Value& predictions, const Value& targets, std::optional<Reduction> reduction,
+                            const Site& site) const {
   return detail::pair_loss("poisson_nll_loss", predictions, targets, reduction, site,
                            [&](const Value& x, const Value& t) {
                              const Value loss = log_input ? exp(x) - t * x : x - t * log(x + eps);
@@ -59,8 +59,8 @@ Value PoissonNllLoss::run(const Value& predictions, const Value& targets, std::o
                            });
 }
 
-Value GaussianNLLLoss::run(const Value& input, const Value& target, const Value& var,
-                           std::optional<Reduction> reduction, const Site& site) const {
+Value GaussianNLLLoss::apply(const Value& input, const Value& target, const Value& var,
+                             std::optional<Reduction> reduction, const Site& site) const {
   client::fail_if_empty(var, "gaussian_nll_loss: the variance", site);
   return detail::pair_loss("gaussian_nll_loss", input, target, reduction, site, [&](const Value& x, const Value& t) {
     const Value v = max(detail::beside(x, var), eps), e = x - t;

@@ -33,22 +33,22 @@ MultiMarginLoss MultiMarginLossConfig::init() const {
   return {.margin = margin, .p = p};
 }
 
-Value HingeEmbeddingLoss::run(const Value& input, const Value& targets, std::optional<Reduction> reduction,
-                              const Site& site) const {
+Value HingeEmbeddingLoss::apply(const Value& input, const Value& targets, std::optional<Reduction> reduction,
+                                const Site& site) const {
   return detail::pair_loss("hinge_embedding_loss", input, targets, reduction, site,
                            [&](const Value& x, const Value& t) {
                              return select(t == 1.0, 0.0, relu(margin - x)) + select(t == -1.0, 0.0, x);
                            });
 }
 
-Value SoftMarginLoss::run(const Value& logits, const Value& targets, std::optional<Reduction> reduction,
-                          const Site& site) const {
+Value SoftMarginLoss::apply(const Value& logits, const Value& targets, std::optional<Reduction> reduction,
+                            const Site& site) const {
   return detail::pair_loss("soft_margin_loss", logits, targets, reduction, site,
                            [&](const Value& x, const Value& t) { return client::softplus(-(t * x), 1, site); });
 }
 
-Value MarginRankingLoss::run(const Value& first, const Value& second, const Value& target,
-                             std::optional<Reduction> reduction, const Site& site) const {
+Value MarginRankingLoss::apply(const Value& first, const Value& second, const Value& target,
+                               std::optional<Reduction> reduction, const Site& site) const {
   constexpr const char* kName = "margin_ranking_loss";
   detail::check_same_shape(kName, "the first input", first, "the second", second, site);
   detail::check_same_shape(kName, "the first input", first, "the target", target, site);
@@ -58,8 +58,8 @@ Value MarginRankingLoss::run(const Value& first, const Value& second, const Valu
   });
 }
 
-Value TripletMarginLoss::run(const Value& anchor, const Value& positive, const Value& negative,
-                             std::optional<Reduction> reduction, const Site& site) const {
+Value TripletMarginLoss::apply(const Value& anchor, const Value& positive, const Value& negative,
+                               std::optional<Reduction> reduction, const Site& site) const {
   constexpr const char* kName = "triplet_margin_loss";
   detail::check_same_shape(kName, "anchor", anchor, "positive", positive, site);
   detail::check_same_shape(kName, "anchor", anchor, "negative", negative, site);
@@ -72,12 +72,12 @@ Value TripletMarginLoss::run(const Value& anchor, const Value& positive, const V
   });
 }
 
-Value MultiMarginLoss::run(const Value& input, const Value& target, std::optional<Reduction> reduction,
-                           const Site& site) const {
+Value MultiMarginLoss::apply(const Value& input, const Value& target, std::optional<Reduction> reduction,
+                             const Site& site) const {
   check_targets("multi_margin_loss", input, target, site);
   const Value column = client::unsqueeze(target, {1}, site);  // [batch, 1]
   return client::in_wide_dtype(input, site, [&](const Value& x) {
-    const auto classes = x.value().dim(1);
+    const auto classes = x.dim(1);
     const Value above = relu(x - client::gather(x, 1, column, site) + margin);  // [batch, class]
     const Value ids =
         client::reshape(client::arange(client::place_of(x), 0, classes, 1, target.dtype(), site), {1, classes}, site);
@@ -88,8 +88,8 @@ Value MultiMarginLoss::run(const Value& input, const Value& target, std::optiona
   });
 }
 
-Value CosineEmbeddingLoss::run(const Value& first, const Value& second, const Value& target,
-                               std::optional<Reduction> how, const Site& site) const {
+Value CosineEmbeddingLoss::apply(const Value& first, const Value& second, const Value& target,
+                                 std::optional<Reduction> how, const Site& site) const {
   constexpr const char* kName = "cosine_embedding_loss";
   detail::check_same_shape(kName, "the first input", first, "the second", second, site);
   check_targets(kName, first, target, site);

@@ -32,29 +32,29 @@ LpLoss LpLossConfig::init() const {
   return {.p = p};
 }
 
-Value MseLoss::run(const Value& predictions, const Value& targets, std::optional<Reduction> reduction,
-                   const Site& site) const {
+Value MseLoss::apply(const Value& predictions, const Value& targets, std::optional<Reduction> reduction,
+                     const Site& site) const {
   return detail::pair_loss("mse_loss", predictions, targets, reduction, site, [](const Value& x, const Value& t) {
     const Value e = x - t;
     return e * e;
   });
 }
 
-Value HuberLoss::run(const Value& predictions, const Value& targets, std::optional<Reduction> reduction,
-                     const Site& site) const {
+Value HuberLoss::apply(const Value& predictions, const Value& targets, std::optional<Reduction> reduction,
+                       const Site& site) const {
   return detail::pair_loss("huber_loss", predictions, targets, reduction, site,
                            [&](const Value& x, const Value& t) { return huber(x - t, delta); });
 }
 
-Value SmoothL1Loss::run(const Value& predictions, const Value& targets, std::optional<Reduction> reduction,
-                        const Site& site) const {
+Value SmoothL1Loss::apply(const Value& predictions, const Value& targets, std::optional<Reduction> reduction,
+                          const Site& site) const {
   return detail::pair_loss(
       "smooth_l1_loss", predictions, targets, reduction, site,
       [&](const Value& x, const Value& t) { return beta == 0 ? abs(x - t) : huber(x - t, beta) * (1 / beta); });
 }
 
-Value LpLoss::run(const Value& predictions, const Value& targets, std::optional<Reduction> reduction,
-                  const Site& site) const {
+Value LpLoss::apply(const Value& predictions, const Value& targets, std::optional<Reduction> reduction,
+                    const Site& site) const {
   return detail::pair_loss("lp_loss", predictions, targets, reduction, site, [&](const Value& x, const Value& t) {
     const Value e = x - t;
     if (p == 1) return abs(e);
