@@ -33,12 +33,6 @@ struct TensorCache {
     value = Tensor<D>{value ? joined() : fresh};
     return value->value();
   }
-  // f(x) the first time, and the same again from then on.
-  template <typename F>
-  const Tensor<D>& forward_full(const Tensor<D>& x, F&& f) {
-    if (!value) value = std::forward<F>(f)(x);
-    return *value;
-  }
 };
 
 // Of attention: keys and values, projected, and what was found for the queries so far.

@@ -19,8 +19,7 @@
 #include <variant>
 #include <vector>
 
-#include "nn/param.h"
-#include "nn/training.h"
+#include "nn/visit.h"
 
 namespace burn {
 
@@ -29,17 +28,6 @@ template <typename T>
 concept Module = requires { requires std::same_as<typename T::BurnModule, std::remove_const_t<T>>; };
 
 namespace nn::detail {
-
-// The non-template end of every walk over a module. `enter` and `leave` bracket a field that has fields.
-class SlotVisitor {
- public:
-  virtual ~SlotVisitor() = default;
-  virtual void enter(std::string_view name, std::string_view type) = 0;
-  virtual void leave() = 0;
-  virtual void slot(std::string_view name, Slot& slot) = 0;
-  virtual void training(Training&) {}
-  virtual void tensor(client::Value&) {}  // a Tensor: it lives where the module does, and that is all
-};
 
 // A field in a BURN_MODULE list that is not looked at: BURN_SKIP(field).
 template <typename T>
@@ -150,38 +138,38 @@ inline constexpr bool kIsField<std::map<K, T, Less>> = MapKey<K> && kIsField<T>;
 // --- the walk --------------------------------------------------------------------------------------------------------
 
 template <typename T>
-void visit_field(SlotVisitor& visitor, std::string_view name, T& field);
+void visit_field(ModuleVisitor& visitor, std::string_view name, T& field);
 
 template <Module M>
-void visit_module(SlotVisitor& visitor, std::string_view name, M& module) {
+void visit_module(ModuleVisitor& visitor, std::string_view name, M& module) {
   visitor.enter(name, M::module_name());
   module.for_each_field([&](std::string_view field, auto&& value) { visit_field(visitor, field, value); });
   visitor.leave();
 }
 
 template <int D, Kind K>
-void visit_kind(SlotVisitor& visitor, std::string_view name, Param<D, K>& field) {
+void visit_kind(ModuleVisitor& visitor, std::string_view name, Param<D, K>& field) {
   visitor.slot(name, field.slot());
 }
 template <int D>
-void visit_kind(SlotVisitor& visitor, std::string_view name, RunningState<D>& field) {
+void visit_kind(ModuleVisitor& visitor, std::string_view name, RunningState<D>& field) {
   visitor.slot(name, field.slot());
 }
 template <int D, Kind K>
-void visit_kind(SlotVisitor& visitor, std::string_view, Tensor<D, K>& field) {
+void visit_kind(ModuleVisitor& visitor, std::string_view, Tensor<D, K>& field) {
   visitor.tensor(field.mutable_value());
 }
-inline void visit_kind(SlotVisitor& visitor, std::string_view, Training& field) { visitor.training(field); }
+inline void visit_kind(ModuleVisitor& visitor, std::string_view, Training& field) { visitor.training(field); }
 template <Module M>
-void visit_kind(SlotVisitor& visitor, std::string_view name, M& field) {
+void visit_kind(ModuleVisitor& visitor, std::string_view name, M& field) {
   visit_module(visitor, name, field);
 }
 template <typename T>
-void visit_kind(SlotVisitor& visitor, std::string_view name, std::optional<T>& field) {
+void visit_kind(ModuleVisitor& visitor, std::string_view name, std::optional<T>& field) {
   if (field) visit_field(visitor, name, *field);
 }
 template <typename... Ts>
-void visit_kind(SlotVisitor& visitor, std::string_view name,
+void visit_kind(ModuleVisitor& visitor, std::string_view name,
                 std::variant<Ts...>& field) {  // the alternative that it holds
   if (field.valueless_by_exception()) return;
   visitor.enter(name, "variant");
@@ -189,22 +177,22 @@ void visit_kind(SlotVisitor& visitor, std::string_view name,
   visitor.leave();
 }
 template <typename... Ts>
-void visit_each(SlotVisitor& visitor, std::string_view name, Ts&... fields) {
+void visit_each(ModuleVisitor& visitor, std::string_view name, Ts&... fields) {
   visitor.enter(name, "tuple");
   std::size_t i = 0;
   (visit_field(visitor, std::to_string(i++), fields), ...);
   visitor.leave();
 }
 template <typename... Ts>
-void visit_kind(SlotVisitor& visitor, std::string_view name, std::tuple<Ts...>& field) {
+void visit_kind(ModuleVisitor& visitor, std::string_view name, std::tuple<Ts...>& field) {
   std::apply([&](auto&... each) { visit_each(visitor, name, each...); }, field);
 }
 template <typename A, typename B>
-void visit_kind(SlotVisitor& visitor, std::string_view name, std::pair<A, B>& field) {
+void visit_kind(ModuleVisitor& visitor, std::string_view name, std::pair<A, B>& field) {
   visit_each(visitor, name, field.first, field.second);
 }
 template <typename K, typename T, typename Less>
-void visit_kind(SlotVisitor& visitor, std::string_view name, std::map<K, T, Less>& field) {
+void visit_kind(ModuleVisitor& visitor, std::string_view name, std::map<K, T, Less>& field) {
   visitor.enter(name, "map");
   for (auto& [key, value] : field) {
     if constexpr (std::integral<K>)
@@ -215,27 +203,27 @@ void visit_kind(SlotVisitor& visitor, std::string_view name, std::map<K, T, Less
   visitor.leave();
 }
 template <typename List>
-void visit_list(SlotVisitor& visitor, std::string_view name, List& list) {
+void visit_list(ModuleVisitor& visitor, std::string_view name, List& list) {
   visitor.enter(name, "list");
   std::size_t i = 0;
   for (auto& item : list) visit_field(visitor, std::to_string(i++), item);
   visitor.leave();
 }
 template <typename T>
-void visit_kind(SlotVisitor& visitor, std::string_view name, std::vector<T>& field) {
+void visit_kind(ModuleVisitor& visitor, std::string_view name, std::vector<T>& field) {
   visit_list(visitor, name, field);
 }
 template <typename T, std::size_t N>
-void visit_kind(SlotVisitor& visitor, std::string_view name, std::array<T, N>& field) {
+void visit_kind(ModuleVisitor& visitor, std::string_view name, std::array<T, N>& field) {
   visit_list(visitor, name, field);
 }
 template <typename T, std::size_t N>
-void visit_kind(SlotVisitor& visitor, std::string_view name, T (&field)[N]) {
+void visit_kind(ModuleVisitor& visitor, std::string_view name, T (&field)[N]) {
   visit_list(visitor, name, field);
 }
 
 template <typename T>
-void visit_field(SlotVisitor& visitor, std::string_view name, T& field) {
+void visit_field(ModuleVisitor& visitor, std::string_view name, T& field) {
   if constexpr (kHolds<T> && kIsField<T>)
     visit_kind(visitor, name, field);  // no further than where BURN_MODULE has refused
 }

@@ -14,7 +14,7 @@ namespace burn::nn {
 template <Module M>
 M fresh(const M& module) {
   M copy = module;
-  detail::for_each_slot(copy.walk(), [](const std::string&, Slot& slot) {
+  for_each_slot(copy.walk(), [](const std::string&, Slot& slot) {
     slot.id = new_param_id();
     slot.put(slot.value.inner(), slot.value.is_autodiff());
   });

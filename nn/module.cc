@@ -15,7 +15,7 @@ ParamId new_param_id() {
   return next.fetch_add(1, std::memory_order_relaxed);
 }
 
-namespace nn::detail {
+namespace nn {
 namespace {
 
 const char* kind_name(ir::DType dtype) {
@@ -40,7 +40,7 @@ void check_fits(const std::string& path, const Slot& slot, const TensorData& dat
 }
 
 // Meets the plain tensors of a module, which may be empty: they are filled later then.
-class TensorVisitor : public SlotVisitor {
+class TensorVisitor : public ModuleVisitor {
  public:
   explicit TensorVisitor(const std::function<void(client::Value&)>& body) : body_(body) {}
   void enter(std::string_view, std::string_view) override {}
@@ -54,7 +54,7 @@ class TensorVisitor : public SlotVisitor {
   const std::function<void(client::Value&)>& body_;
 };
 
-void for_each_tensor(const Walk& walk, const std::function<void(client::Value&)>& body) {
+void for_each_tensor(const ModuleWalk& walk, const std::function<void(client::Value&)>& body) {
   TensorVisitor visitor{body};
   walk(visitor);
 }
@@ -91,7 +91,7 @@ TensorData find_in(const Record& record, const std::vector<std::string>& paths, 
 
 }  // namespace
 
-Record record_of(const Walk& walk) {
+Record record_of(const ModuleWalk& walk) {
   std::vector<Record::Read> reads;
   for_each_slot(
       walk, [&](const std::string& path, Slot& slot) { reads.emplace_back(path, client::to_data_async(slot.value)); });
@@ -100,13 +100,7 @@ Record record_of(const Walk& walk) {
   return record;
 }
 
-Record read_record_of(const Walk& walk) {
-  auto record = record_of(walk);
-  record.wait();
-  return record;
-}
-
-void load_record(const Walk& walk, const Record& record, const char* module_name) {
+void load_record(const ModuleWalk& walk, const Record& record, const char* module_name) {
   std::set<std::string> used;
   for_each_slot_with_paths(walk, [&](const std::vector<std::string>& paths, Slot& slot) {
     const TensorData data = find_in(record, paths, slot, module_name);
@@ -130,7 +124,15 @@ client::Value on_device(const client::Value& value, const Device& device) {
   return client::from_data(client::to_data(value), {device.inner(), value.dtype()}, value.dtype());
 }
 
-void move_to(const Walk& walk, const Device& device) {
+namespace detail {
+
+Record read_record_of(const ModuleWalk& walk) {
+  auto record = record_of(walk);
+  record.wait();
+  return record;
+}
+
+void move_to(const ModuleWalk& walk, const Device& device) {
   for_each_slot(walk,
                 [&](const std::string&, Slot& slot) { slot.put(on_device(slot.value, device), device.is_autodiff()); });
   for_each_tensor(walk, [&](client::Value& tensor) {
@@ -139,7 +141,7 @@ void move_to(const Walk& walk, const Device& device) {
   });
 }
 
-void cast_to(const Walk& walk, ir::DType dtype) {
+void cast_to(const ModuleWalk& walk, ir::DType dtype) {
   if (!ir::is_floating(dtype)) {
     throw Error(StatusCode::invalid_argument,
                 "to_dtype: a module's numbers are floats, not " + std::string{ir::name(dtype)});
@@ -155,8 +157,8 @@ void cast_to(const Walk& walk, ir::DType dtype) {
   });
 }
 
-void set_training(const Walk& walk, bool is_training) {
-  class Switch : public SlotVisitor {
+void set_training(const ModuleWalk& walk, bool is_training) {
+  class Switch : public ModuleVisitor {
    public:
     explicit Switch(bool is_training) : mode_(is_training ? Training::Mode::on : Training::Mode::off) {}
     void enter(std::string_view, std::string_view) override {}
@@ -178,11 +180,11 @@ void set_training(const Walk& walk, bool is_training) {
   walk(change);
 }
 
-void set_require_grad(const Walk& walk, bool wanted) {
+void set_require_grad(const ModuleWalk& walk, bool wanted) {
   for_each_slot(walk, [&](const std::string&, Slot& slot) { slot.set_require_grad(wanted); });
 }
 
-std::int64_t num_params(const Walk& walk) {
+std::int64_t num_params(const ModuleWalk& walk) {
   std::int64_t count = 0;
   for_each_slot(walk, [&](const std::string&, Slot& slot) {
     if (slot.role == Slot::Role::parameter) count += slot.value.type().num_elements();
@@ -190,10 +192,10 @@ std::int64_t num_params(const Walk& walk) {
   return count;
 }
 
-void capture_slots(client::CaptureState& state, const Walk& walk) {
-  class Teller : public SlotVisitor {
+void capture_slots(client::CaptureState& state, const ModuleWalk& walk) {
+  class Teller : public ModuleVisitor {
    public:
-    Teller(client::CaptureState& state, const Walk& walk) : state_(state), walk_(walk) {}
+    Teller(client::CaptureState& state, const ModuleWalk& walk) : state_(state), walk_(walk) {}
     void enter(std::string_view, std::string_view) override {}
     void leave() override {}
     void slot(std::string_view, Slot& slot) override {
@@ -210,12 +212,13 @@ void capture_slots(client::CaptureState& state, const Walk& walk) {
 
    private:
     client::CaptureState& state_;
-    const Walk& walk_;
+    const ModuleWalk& walk_;
     FirstPlaces firsts_;
   };
   Teller teller{state, walk};
   walk(teller);
 }
 
-}  // namespace nn::detail
+}  // namespace detail
+}  // namespace nn
 }  // namespace burn

@@ -39,7 +39,7 @@ class ParamGroup {
   template <Module M>
   static std::vector<ParamId> ids_from_module(const M& module) {
     std::vector<ParamId> ids;
-    nn::detail::for_each_slot(const_cast<M&>(module).walk(), [&](const std::string&, Slot& slot) {
+    nn::for_each_slot(const_cast<M&>(module).walk(), [&](const std::string&, Slot& slot) {
       if (slot.role == Slot::Role::parameter) ids.push_back(slot.id);
     });
     return ids;
@@ -65,7 +65,7 @@ namespace nn {
 template <Module M>
 M freeze_group(const M& module, const ParamGroup& group) {
   M copy = module;
-  detail::for_each_slot_with_paths(copy.walk(), [&](const std::vector<std::string>& paths, Slot& slot) {
+  for_each_slot_with_paths(copy.walk(), [&](const std::vector<std::string>& paths, Slot& slot) {
     if (group.first_match(slot.id, paths) != nullptr) slot.set_require_grad(false);
   });
   return copy;
@@ -73,7 +73,7 @@ M freeze_group(const M& module, const ParamGroup& group) {
 template <Module M>
 M unfreeze_group(const M& module, const ParamGroup& group) {
   M copy = module;
-  detail::for_each_slot_with_paths(copy.walk(), [&](const std::vector<std::string>& paths, Slot& slot) {
+  for_each_slot_with_paths(copy.walk(), [&](const std::vector<std::string>& paths, Slot& slot) {
     if (group.first_match(slot.id, paths) != nullptr) slot.set_require_grad(true);
   });
   return copy;
@@ -83,11 +83,10 @@ M unfreeze_group(const M& module, const ParamGroup& group) {
 template <Module M>
 Record into_record_group(const M& module, const ParamGroup& group) {
   std::vector<std::pair<std::string, std::future<TensorData>>> reads;  // all under way before one is waited for
-  detail::for_each_slot_with_paths(const_cast<M&>(module).walk(),
-                                   [&](const std::vector<std::string>& paths, Slot& slot) {
-                                     if (const auto* path = group.first_match(slot.id, paths))
-                                       reads.emplace_back(*path, client::to_data_async(slot.value));
-                                   });
+  for_each_slot_with_paths(const_cast<M&>(module).walk(), [&](const std::vector<std::string>& paths, Slot& slot) {
+    if (const auto* path = group.first_match(slot.id, paths))
+      reads.emplace_back(*path, client::to_data_async(slot.value));
+  });
   Record record;
   for (auto& [path, data] : reads) record.insert(path, data.get());
   return record;

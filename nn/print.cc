@@ -10,7 +10,7 @@
 namespace burn::nn::detail {
 namespace {
 
-class PrintVisitor : public SlotVisitor {
+class PrintVisitor : public ModuleVisitor {
  public:
   void enter(std::string_view name, std::string_view type) override {
     lines_.push_back(
@@ -72,7 +72,7 @@ class PrintVisitor : public SlotVisitor {
 
 }  // namespace
 
-void print(std::ostream& out, const Walk& walk) {
+void print(std::ostream& out, const ModuleWalk& walk) {
   PrintVisitor visitor;
   walk(visitor);
   visitor.write(out);

@@ -6,7 +6,7 @@
 
 #include "client/fail.h"
 #include "client/ops/formula.h"
-#include "train/optim/visit_slots.h"
+#include "nn/visit.h"
 
 namespace burn::optim {
 namespace {
@@ -20,10 +20,10 @@ client::Value sum_of_squares(const client::Value& gradient) {
 
 }  // namespace
 
-GradientsParams GradientsParams::take(Gradients& gradients, const nn::detail::Walk& module,
+GradientsParams GradientsParams::take(Gradients& gradients, const nn::ModuleWalk& module,
                                       const std::vector<ParamId>* only) {
   GradientsParams result;
-  detail::visit_places(module, [&](Slot& slot, bool) {
+  nn::for_each_place(module, [&](Slot& slot, bool) {
     if (!slot.is_trainable()) return;
     if (only != nullptr && std::find(only->begin(), only->end(), slot.id) == only->end()) return;
     result.take_one(gradients, slot);
@@ -39,12 +39,12 @@ void GradientsParams::take_one(Gradients& gradients, const Slot& slot) {
     add(slot.id, gradient->inner());
 }
 
-GradientsParams GradientsParams::from_grads(Gradients gradients, const nn::detail::Walk& module,
+GradientsParams GradientsParams::from_grads(Gradients gradients, const nn::ModuleWalk& module,
                                             const client::Site& site) {
   GradientsParams result;
   const auto given = gradients.size();
   std::size_t trained = 0;
-  detail::visit_places(module, [&](Slot& slot, bool is_first) {
+  nn::for_each_place(module, [&](Slot& slot, bool is_first) {
     if (!slot.is_trainable()) return;
     trained += is_first ? 1 : 0;
     result.take_one(gradients, slot);

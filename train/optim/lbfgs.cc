@@ -9,8 +9,8 @@
 #include "client/ops/formula.h"
 #include "client/tensor/untyped.h"
 #include "nn/checks.h"
+#include "nn/visit.h"
 #include "train/lr/check_rate.h"
-#include "train/optim/visit_slots.h"
 
 namespace burn::optim::detail {
 namespace {
@@ -44,15 +44,15 @@ double least_of_cubic(double a, double fa, double ga, double b, double fb, doubl
 }
 
 template <typename Body>
-void for_each_trained(const nn::detail::Walk& module, Body&& body) {
-  visit_slots(module, [&](Slot& slot) {
-    if (slot.is_trainable()) body(slot);
+void for_each_trained(const nn::ModuleWalk& module, Body&& body) {
+  nn::for_each_place(module, [&](Slot& slot, bool is_first) {
+    if (is_first && slot.is_trainable()) body(slot);
   });
 }
 
 }  // namespace
 
-Value flat_parameters(const nn::detail::Walk& module) {
+Value flat_parameters(const nn::ModuleWalk& module) {
   std::vector<Value> parts;
   for_each_trained(module,
                    [&](Slot& slot) { parts.push_back(client::reshape(slot.value.inner(), {-1}, current_site())); });
@@ -60,9 +60,9 @@ Value flat_parameters(const nn::detail::Walk& module) {
   return parts.size() == 1 ? parts[0] : client::concat(parts, 0, current_site());
 }
 
-void put_parameters(const nn::detail::Walk& module, const Value& flat) {
+void put_parameters(const nn::ModuleWalk& module, const Value& flat) {
   std::int64_t place = 0;
-  nn::detail::for_each_slot(module, [&](const std::string&, Slot& slot) {  // also at a parameter's other places
+  nn::for_each_slot(module, [&](const std::string&, Slot& slot) {  // also at a parameter's other places
     if (!slot.is_trainable()) return;
     const auto shape = slot.value.shape();
     const auto size = slot.value.type().num_elements();
@@ -72,7 +72,7 @@ void put_parameters(const nn::detail::Walk& module, const Value& flat) {
   });
 }
 
-Value flat_gradients(const nn::detail::Walk& module, GradientsParams gradients) {
+Value flat_gradients(const nn::ModuleWalk& module, GradientsParams gradients) {
   std::vector<Value> parts;
   for_each_trained(module, [&](Slot& slot) {
     const auto gradient = gradients.remove(slot.id);

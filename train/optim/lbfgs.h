@@ -82,9 +82,9 @@ class LbfgsEngine {
 };
 
 // All parameters that are trained, one behind the other; and back into the module, as leaves of the tape.
-client::Value flat_parameters(const nn::detail::Walk& module);
-void put_parameters(const nn::detail::Walk& module, const client::Value& flat);
-client::Value flat_gradients(const nn::detail::Walk& module, GradientsParams gradients);
+client::Value flat_parameters(const nn::ModuleWalk& module);
+void put_parameters(const nn::ModuleWalk& module, const client::Value& flat);
+client::Value flat_gradients(const nn::ModuleWalk& module, GradientsParams gradients);
 double read_loss(const Tensor<1>& loss);
 
 }  // namespace detail

@@ -11,9 +11,9 @@
 #include "client/ops/formula.h"
 #include "client/record/device_state.h"
 #include "client/tensor/untyped.h"
+#include "nn/visit.h"
 #include "train/optim/of_places.h"
 #include "train/optim/sparse_update.h"
-#include "train/optim/visit_slots.h"
 
 namespace burn::optim {
 namespace {
@@ -86,7 +86,7 @@ std::string key(const std::string& path, std::string_view name) { return path + 
 // What is remembered of a parameter goes where the parameter is.
 void follow(std::vector<client::Value>& tensors, const std::shared_ptr<client::DeviceState>& device) {
   for (auto& tensor : tensors) {
-    if (tensor.device() != device) tensor = nn::detail::on_device(tensor, Device{device});
+    if (tensor.device() != device) tensor = nn::on_device(tensor, Device{device});
   }
 }
 
@@ -182,7 +182,7 @@ std::string ModuleOptimizer::name() const {
   return all;
 }
 
-void ModuleOptimizer::step(const lr::ModuleLearningRate& lr, const nn::detail::Walk& module, GradientsParams gradients,
+void ModuleOptimizer::step(const lr::ModuleLearningRate& lr, const nn::ModuleWalk& module, GradientsParams gradients,
                            const client::Site& site) {
   const client::SiteScope scope{site};
   detail::check_rates(lr);
@@ -236,9 +236,9 @@ void ModuleOptimizer::step(const lr::ModuleLearningRate& lr, const nn::detail::W
   };
   const bool has_groups = members_.size() > 1;
   if (has_groups || lr.has_groups())
-    nn::detail::for_each_slot_with_paths(module, visit);
+    nn::for_each_slot_with_paths(module, visit);
   else
-    detail::visit_places(module, [&](Slot& slot, bool is_first) {  // no group asks for paths
+    nn::for_each_place(module, [&](Slot& slot, bool is_first) {  // no group asks for paths
       has_ties |= !is_first;
       if (is_first) visit({}, slot);
     });
@@ -255,7 +255,7 @@ void ModuleOptimizer::step(const lr::ModuleLearningRate& lr, const nn::detail::W
     states_[slot->id] = std::move(state);
     stepped.push_back(slot->id);
   }
-  if (has_ties) nn::detail::share_parameters(module);
+  if (has_ties) nn::share_parameters(module);
   if (auto* capture = client::CaptureLog::active()) capture->advance(*this, std::move(stepped));
   gradients.clear();
   decision.drop_values();
@@ -295,11 +295,11 @@ void ModuleOptimizer::captured_advance(std::span<const std::uint64_t> keys) {
   for (const auto key : keys) states_[key].step += 1;
 }
 
-Record ModuleOptimizer::to_record(const nn::detail::Walk& module) const {
+Record ModuleOptimizer::to_record(const nn::ModuleWalk& module) const {
   Record record;
   record.metadata()[kNameKey] = name();
   std::vector<Record::Read> reads;  // all are under way before one is waited for
-  nn::detail::for_each_slot(module, [&](const std::string& path, Slot& slot) {
+  nn::for_each_slot(module, [&](const std::string& path, Slot& slot) {
     const auto found = states_.find(slot.id);
     if (found == states_.end()) return;
     const auto& state = found->second;
@@ -312,7 +312,7 @@ Record ModuleOptimizer::to_record(const nn::detail::Walk& module) const {
   return record;
 }
 
-void ModuleOptimizer::load_record(const nn::detail::Walk& module, const Record& record) {
+void ModuleOptimizer::load_record(const nn::ModuleWalk& module, const Record& record) {
   const auto named = record.metadata().find(kNameKey);
   const auto of_record = named == record.metadata().end() ? std::string{"unknown"} : named->second;
   if (of_record != name()) {
@@ -322,7 +322,7 @@ void ModuleOptimizer::load_record(const nn::detail::Walk& module, const Record& 
   std::map<ParamId, TensorState> states;
   std::map<ParamId, std::size_t> members;
   std::size_t used = 0;
-  nn::detail::for_each_slot_with_paths(module, [&](const std::vector<std::string>& paths, Slot& slot) {
+  nn::for_each_slot_with_paths(module, [&](const std::vector<std::string>& paths, Slot& slot) {
     const auto found = detail::find_state(record, paths, kStepName);
     if (found.empty()) return;
     const auto which = member_of(slot.id, paths);

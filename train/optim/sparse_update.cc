@@ -10,11 +10,11 @@ namespace burn::optim::detail {
 using client::current_site;
 using client::Value;
 
-bool steps_rows(const TensorOptimizer& rule, const Slot& slot, const nn::detail::Walk& module) {
+bool steps_rows(const TensorOptimizer& rule, const Slot& slot, const nn::ModuleWalk& module) {
   const auto support = rule.sparse_gradients();
   if (support.refusal.empty()) return !support.as_dense;
   std::string path;
-  nn::detail::for_each_slot(module, [&](const std::string& name, const Slot& other) {
+  nn::for_each_slot(module, [&](const std::string& name, const Slot& other) {
     if (path.empty() && other.id == slot.id) path = name;
   });
   client::fail("step: " + std::string{rule.name()} + " takes no sparse gradient of " + path + ", " +

@@ -1,4 +1,4 @@
-#include "nn/tied.h"
+#include "nn/visit.h"
 
 #include <algorithm>
 #include <functional>
@@ -7,8 +7,9 @@
 #include "base/error.h"
 #include "client/tensor/untyped.h"
 #include "nn/module.h"
+#include "nn/tied.h"
 
-namespace burn::nn::detail {
+namespace burn::nn {
 namespace {
 
 // A tensor of a module, and which of the list is the next place of the same parameter (0: there is none).
@@ -42,7 +43,7 @@ std::string url(const Slot& slot) {
 }
 
 // All tensors with their dotted paths.
-class PlaceVisitor final : public SlotVisitor {
+class PlaceVisitor final : public ModuleVisitor {
  public:
   void enter(std::string_view name, std::string_view) override {
     lengths_.push_back(path_.size());
@@ -67,7 +68,7 @@ class PlaceVisitor final : public SlotVisitor {
 
  private:
   void join(std::size_t first, std::size_t number) {
-    if (!agree(*places_[first].slot, *places_[number].slot)) fail_differ(places_[first], places_[number]);
+    if (!detail::agree(*places_[first].slot, *places_[number].slot)) fail_differ(places_[first], places_[number]);
     auto last = first;
     while (places_[last].next != 0) last = places_[last].next;
     places_[last].next = number;
@@ -80,7 +81,7 @@ class PlaceVisitor final : public SlotVisitor {
   std::string path_;
   std::vector<std::size_t> lengths_;
   std::vector<Place> places_;
-  FirstPlaces firsts_;
+  detail::FirstPlaces firsts_;
 };
 
 bool is_same(const Slot& a, const Slot& b) {
@@ -105,7 +106,7 @@ void for_each_first(const std::vector<Place>& places, Body&& body) {
   }
 }
 
-class SharingVisitor final : public SlotVisitor {
+class SharingVisitor final : public ModuleVisitor {
  public:
   void enter(std::string_view, std::string_view) override {}
   void leave() override {}
@@ -114,22 +115,37 @@ class SharingVisitor final : public SlotVisitor {
   }
 
  private:
-  FirstPlaces firsts_;
+  detail::FirstPlaces firsts_;
 };
 
-[[noreturn]] void fail_pair(const std::string& what) {
-  throw Error(StatusCode::invalid_argument, "for_each_pair: " + what);
-}
+// Without paths, until there is something to say.
+class UnnamedVisitor final : public ModuleVisitor {
+ public:
+  UnnamedVisitor(const ModuleWalk& walk, const std::function<void(Slot&, bool)>& body) : walk_(walk), body_(body) {}
+  void enter(std::string_view, std::string_view) override {}
+  void leave() override {}
+  void slot(std::string_view, Slot& slot) override {
+    const auto* first = slot.value.has_value() ? firsts_.find_or_add(slot) : nullptr;
+    if (!slot.value.has_value() || (first != nullptr && !detail::agree(*first->slot, slot))) [[unlikely]]
+      for_each_slot(walk_, [](const std::string&, Slot&) {});  // throws, with the path
+    body_(slot, first == nullptr);
+  }
+
+ private:
+  const ModuleWalk& walk_;
+  const std::function<void(Slot&, bool)>& body_;
+  detail::FirstPlaces firsts_;
+};
 
 }  // namespace
 
-void for_each_slot(const Walk& walk, const std::function<void(const std::string&, Slot&)>& body) {
+void for_each_slot(const ModuleWalk& walk, const std::function<void(const std::string&, Slot&)>& body) {
   PlaceVisitor visitor;
   walk(visitor);
   for_each_first(visitor.places(), [&](const Place& place) { body(place.path, *place.slot); });
 }
 
-void for_each_slot_with_paths(const Walk& walk,
+void for_each_slot_with_paths(const ModuleWalk& walk,
                               const std::function<void(const std::vector<std::string>&, Slot&)>& body) {
   PlaceVisitor visitor;
   walk(visitor);
@@ -142,12 +158,27 @@ void for_each_slot_with_paths(const Walk& walk,
   });
 }
 
-void share_parameters(const Walk& walk) {
+void for_each_place(const ModuleWalk& walk, const std::function<void(Slot&, bool is_first)>& body) {
+  UnnamedVisitor visitor{walk, body};
+  walk(visitor);
+}
+
+void share_parameters(const ModuleWalk& walk) {
   SharingVisitor visitor;
   walk(visitor);
 }
 
-void for_each_pair(const Walk& a, const Walk& b, const std::function<void(const std::string&, Slot&, Slot&)>& body) {
+namespace detail {
+namespace {
+
+[[noreturn]] void fail_pair(const std::string& what) {
+  throw Error(StatusCode::invalid_argument, "for_each_pair: " + what);
+}
+
+}  // namespace
+
+void for_each_pair(const ModuleWalk& a, const ModuleWalk& b,
+                   const std::function<void(const std::string&, Slot&, Slot&)>& body) {
   PlaceVisitor of_a, of_b;
   a(of_a);
   b(of_b);
@@ -185,4 +216,5 @@ void put_of_pair(const std::string& path, Slot& slot, const client::Value& value
   slot.put(client::cast(value.inner(), slot.value.dtype(), {}), slot.value.is_autodiff());
 }
 
-}  // namespace burn::nn::detail
+}  // namespace detail
+}  // namespace burn::nn
