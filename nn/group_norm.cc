@@ -47,12 +47,6 @@ Value GroupNorm::apply(const Value& x, const client::Site& site) const {
                             epsilon, site);
 }
 
-Value InstanceNorm::apply(const Value& x, const client::Site& site) const {
-  detail::check_rank_at_least("instance_norm", x, 2, site);
-  return detail::group_norm(x, x.dim(1), gamma ? &gamma->slot().value : nullptr, beta ? &beta->slot().value : nullptr,
-                            epsilon, site);
-}
-
 GroupNorm GroupNormConfig::init(const Device& device) const {
   detail::check_at_least("GroupNormConfig", "num_groups", num_groups, 1);
   detail::check_at_least("GroupNormConfig", "num_channels", num_channels, 1);
@@ -66,36 +60,6 @@ GroupNorm GroupNormConfig::init(const Device& device) const {
     layer.beta = Tensor<1>::zeros({num_channels}, device);
   }
   return layer;
-}
-
-InstanceNorm InstanceNormConfig::init(const Device& device) const {
-  detail::check_at_least("InstanceNormConfig", "num_channels", num_channels, 1);
-  InstanceNorm layer{.epsilon = epsilon};
-  if (affine) {
-    layer.gamma = Tensor<1>::ones({num_channels}, device);
-    layer.beta = Tensor<1>::zeros({num_channels}, device);
-  }
-  return layer;
-}
-
-RmsNorm RmsNormConfig::init(const Device& device) const {
-  detail::check_at_least("RmsNormConfig", "d_model", d_model, 1);
-  if (!(epsilon > 0)) detail::reject("RmsNormConfig", "epsilon must be positive");
-  return {.gamma = Tensor<1>::ones({d_model}, device), .epsilon = epsilon};
-}
-
-client::Value RmsNorm::apply(const client::Value& value, const client::Site& site) const {
-  detail::check_rank_at_least("rms_norm", value, 1, site);
-  const client::Value& scale = detail::held(gamma.slot(), "RmsNorm: gamma", site);
-  if (value.dim(-1) != scale.dim(0)) {
-    client::fail("rms_norm: the layer has size " + std::to_string(scale.dim(0)) + ", the input is " +
-                     ir::to_string(value.type()),
-                 site);
-  }
-  return client::in_wide_dtype(value, site, [&](const Value& x) {
-    const Value square = client::mean(x * x, ir::Dims{value.rank() - 1}, site);
-    return x / sqrt(square + epsilon) * client::line_of(scale, value, site);
-  });
 }
 
 }  // namespace burn::nn

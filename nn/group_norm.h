@@ -1,5 +1,4 @@
-// Normalisations beside batch and layer norm: by groups of channels (Wu and He, arXiv:1803.08494), by channel (Ulyanov
-// et al., arXiv:1607.08022), by the root of the mean square (Zhang and Sennrich, arXiv:1910.07467).
+// Normalisation by groups of channels (Wu and He, arXiv:1803.08494).
 #pragma once
 
 #include <optional>
@@ -35,45 +34,6 @@ struct GroupNormConfig {
   BURN_CONFIG(GroupNormConfig, num_groups, num_channels, epsilon, affine)
 
   GroupNorm init(const Device& device) const;  // gamma 1, beta 0. Errors: groups that do not divide the channels.
-};
-
-// A group for each channel.
-struct InstanceNorm {
-  std::optional<Param<1>> gamma{}, beta{};  // [channel]
-  double epsilon = 1e-5;
-  BURN_MODULE(InstanceNorm, gamma, beta)
-
-  // Shapes: [batch, channel, ...] -> the same. Errors: other channels.
-  BURN_FORWARD_ANY_RANK(nullptr, 2)
-  client::Value apply(const client::Value& x, const client::Site& site) const;
-};
-
-struct InstanceNormConfig {
-  std::int64_t num_channels = 0;
-  double epsilon = 1e-5;
-  bool affine = true;
-  BURN_CONFIG(InstanceNormConfig, num_channels, epsilon, affine)
-
-  InstanceNorm init(const Device& device) const;  // gamma 1, beta 0. Errors: a size below 1.
-};
-
-// gamma x / sqrt(mean(x^2) + epsilon) over the last dim.
-struct RmsNorm {
-  Param<1> gamma;  // [d_model]
-  double epsilon = 1e-5;
-  BURN_MODULE(RmsNorm, gamma)
-
-  // Shapes: [..., d_model] -> the same. Errors: another last dim.
-  BURN_FORWARD_ANY_RANK(nullptr, 1)
-  client::Value apply(const client::Value& x, const client::Site& site) const;
-};
-
-struct RmsNormConfig {
-  std::int64_t d_model = 0;
-  double epsilon = 1e-5;
-  BURN_CONFIG(RmsNormConfig, d_model, epsilon)
-
-  RmsNorm init(const Device& device) const;  // gamma 1. Errors: a size below 1, an epsilon that is not positive.
 };
 
 }  // namespace burn::nn

@@ -1,4 +1,4 @@
-// Layers that pass their input on, as it is or nearly so.
+// Noise added in training.
 #pragma once
 
 #include "nn/config.h"
@@ -6,13 +6,6 @@
 #include "nn/module.h"
 
 namespace burn::nn {
-
-struct Identity {
-  BURN_MODULE(Identity)
-  // The argument itself, of any rank and kind.
-  BURN_FORWARD(nullptr, (template <int D, Kind K>), BURN_LIST(Tensor<D, K>), (const Tensor<D, K>& x), (x.value()))
-  client::Value apply(const client::Value& x, const client::Site&) const { return x; }
-};
 
 // In training, adds normal noise of this deviation.
 struct GaussianNoise {

@@ -7,8 +7,10 @@
 #include "nn/batch_norm.h"
 #include "nn/forward.h"
 #include "nn/group_norm.h"
+#include "nn/identity.h"
+#include "nn/instance_norm.h"
 #include "nn/layer_norm.h"
-#include "nn/noise.h"
+#include "nn/rms_norm.h"
 
 namespace burn::nn {
 

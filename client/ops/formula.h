@@ -93,4 +93,23 @@ Value in_wide_dtype(const Value& x, const Site& site, Formula&& formula) {
   return Autocast::dtype() ? result : cast(result, x.dtype(), site);
 }
 
+// A Value with the call site it was made for: what formulas were written over before SiteScope, kept for programs that
+// use it. Its operators are those of Value and record the scope's site.
+class Term : public Value {
+ public:
+  Term(const Value& value) : Term(value, current_site()) {}  // NOLINT: implicit, a formula's results are Values
+  Term(const Value& value, const Site& site) : Value(value), site_(site) {
+    if (!value.has_value()) throw_empty({}, site);
+  }
+  const Value& value() const { return *this; }
+  const Site& site() const { return site_; }
+  Term with(const Value& value) const { return {value, site_}; }
+  Term literal(double number) const { return with(client::literal(*this, number)); }
+  Term detach() const { return with(Value::detach()); }
+
+ private:
+  Site site_;
+};
+inline Term combine(ir::PointwiseFn fn, const Value& a, const Value& b) { return pointwise(fn, a, b, current_site()); }
+
 }  // namespace burn::client

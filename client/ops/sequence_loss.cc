@@ -1,4 +1,4 @@
-#include "client/ops/alignment.h"
+#include "client/ops/sequence_loss.h"
 
 #include <array>
 #include <limits>

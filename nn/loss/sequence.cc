@@ -1,9 +1,9 @@
-#include "nn/loss/alignment.h"
+#include "nn/loss/sequence.h"
 
 #include <limits>
 
-#include "client/ops/alignment.h"
 #include "client/ops/formula.h"
+#include "client/ops/sequence_loss.h"
 #include "nn/checks.h"
 
 namespace burn::nn {
