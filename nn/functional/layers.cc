@@ -2,8 +2,8 @@
 
 #include "client/fail.h"
 #include "client/ops/sequence_loss.h"
-#include "nn/batch_norm.h"
-#include "nn/embedding.h"
+#include "nn/layer/embedding.h"
+#include "nn/norm/batch_norm.h"
 
 namespace burn::module {
 

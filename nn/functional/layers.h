@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "client/tensor/tensor.h"
-#include "nn/layer_norm.h"
+#include "nn/norm/layer_norm.h"
 
 namespace burn::module {
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "client/tensor/tensor.h"
-#include "nn/config.h"
-#include "nn/forward.h"
-#include "nn/module.h"
+#include "nn/module/config.h"
+#include "nn/module/forward.h"
+#include "nn/module/module.h"
 
 namespace burn::nn {
 

@@ -6,10 +6,10 @@
 #include "client/fail.h"
 #include "client/ops/activation.h"
 #include "client/ops/formula.h"
-#include "nn/checks.h"
 #include "nn/loss/pair.h"
 #include "nn/loss/probability.h"
 #include "nn/loss/weights.h"
+#include "nn/module/checks.h"
 
 namespace burn::nn {
 

@@ -2,8 +2,8 @@
 
 #include <numbers>
 
-#include "nn/checks.h"
 #include "nn/loss/pair.h"
+#include "nn/module/checks.h"
 
 namespace burn::nn {
 

@@ -1,8 +1,8 @@
 // Losses that are negative logarithms of likelihoods, or distances of distributions.
 #pragma once
 
-#include "nn/config.h"
 #include "nn/loss/loss_module.h"
+#include "nn/module/config.h"
 
 namespace burn::nn {
 

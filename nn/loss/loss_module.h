@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "client/tensor/tensor.h"
-#include "nn/forward.h"
 #include "nn/loss/reduction.h"
-#include "nn/module.h"
+#include "nn/module/forward.h"
+#include "nn/module/module.h"
 
 // forward(), a call, and forward_no_reduction(), which gives an `Each`, of a loss that has
 //   client::Value apply(<values>, std::optional<Reduction> reduction, const client::Site& site) const;

@@ -2,8 +2,8 @@
 
 #include "client/ops/activation.h"
 #include "client/ops/norms.h"
-#include "nn/checks.h"
 #include "nn/loss/pair.h"
+#include "nn/module/checks.h"
 
 namespace burn::nn {
 

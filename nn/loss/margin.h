@@ -1,8 +1,8 @@
 // Losses that ask for a distance and are 0 beyond it.
 #pragma once
 
-#include "nn/config.h"
 #include "nn/loss/loss_module.h"
+#include "nn/module/config.h"
 
 namespace burn::nn {
 

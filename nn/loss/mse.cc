@@ -1,7 +1,7 @@
 #include "nn/loss/mse.h"
 
-#include "nn/checks.h"
 #include "nn/loss/pair.h"
+#include "nn/module/checks.h"
 
 namespace burn::nn {
 

@@ -4,7 +4,7 @@
 
 #include "client/ops/formula.h"
 #include "client/ops/sequence_loss.h"
-#include "nn/checks.h"
+#include "nn/module/checks.h"
 
 namespace burn::nn {
 

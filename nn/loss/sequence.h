@@ -4,10 +4,10 @@
 #include <optional>
 
 #include "client/tensor/tensor.h"
-#include "nn/config.h"
-#include "nn/forward.h"
 #include "nn/loss/reduction.h"
-#include "nn/module.h"
+#include "nn/module/config.h"
+#include "nn/module/forward.h"
+#include "nn/module/module.h"
 
 namespace burn::nn {
 

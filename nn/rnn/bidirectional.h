@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "nn/forward.h"
-#include "nn/module.h"
+#include "nn/module/forward.h"
+#include "nn/module/module.h"
 #include "nn/rnn/state.h"
 
 namespace burn::nn {

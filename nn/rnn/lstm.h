@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "client/fail.h"
-#include "nn/activation_module.h"
+#include "nn/activation/activation_module.h"
 #include "nn/rnn/bidirectional.h"
 #include "nn/rnn/gate_controller.h"
 #include "nn/rnn/state.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "client/fail.h"
-#include "nn/checks.h"
+#include "nn/module/checks.h"
 
 namespace burn::nn::detail {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "nn/activation_module.h"
+#include "nn/activation/activation_module.h"
 #include "nn/rnn/bidirectional.h"
 #include "nn/rnn/gate_controller.h"
 #include "nn/rnn/state.h"

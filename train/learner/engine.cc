@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "client/site_scope.h"
-#include "nn/visit.h"
+#include "nn/module/visit.h"
 #include "train/learner/checkpoint_data.h"
 #include "train/render/cli_renderer.h"
 

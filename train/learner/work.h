@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 
-#include "nn/module.h"
+#include "nn/module/module.h"
 #include "train/metric/step_output.h"
 #include "train/render/renderer.h"
 

@@ -6,7 +6,7 @@
 
 #include "client/fail.h"
 #include "client/ops/formula.h"
-#include "nn/visit.h"
+#include "nn/module/visit.h"
 
 namespace burn::optim {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "client/gradients.h"
-#include "nn/module.h"
+#include "nn/module/module.h"
 
 namespace burn::optim {
 

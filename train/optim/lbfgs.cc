@@ -8,8 +8,8 @@
 #include "client/fail.h"
 #include "client/ops/formula.h"
 #include "client/tensor/untyped.h"
-#include "nn/checks.h"
-#include "nn/visit.h"
+#include "nn/module/checks.h"
+#include "nn/module/visit.h"
 #include "train/lr/check_rate.h"
 
 namespace burn::optim::detail {

@@ -19,7 +19,7 @@
 #include <utility>
 
 #include "client/site_scope.h"
-#include "nn/config.h"
+#include "nn/module/config.h"
 #include "store/record.h"
 #include "train/optim/gradients_params.h"
 

@@ -11,7 +11,7 @@
 #include "client/ops/formula.h"
 #include "client/record/device_state.h"
 #include "client/tensor/untyped.h"
-#include "nn/visit.h"
+#include "nn/module/visit.h"
 #include "train/optim/of_places.h"
 #include "train/optim/sparse_update.h"
 

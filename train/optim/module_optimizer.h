@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "client/capture/state.h"
-#include "nn/module.h"
+#include "nn/module/module.h"
 #include "store/record.h"
 #include "train/lr/module_lr.h"
 #include "train/optim/grad_clipping.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "client/ops/sparse_gradient.h"
-#include "nn/module.h"
+#include "nn/module/module.h"
 #include "train/optim/tensor_optimizer.h"
 
 namespace burn::optim::detail {
