@@ -54,8 +54,7 @@ MhaValuesOutput MultiHeadAttention::apply_next(const MhaValues& fresh, MhaCache&
     if (!kept.value) kept.value = Tensor<3>{linear.apply(x, site)};
     return kept.value->value();
   };
-  const Value k = keep(cache.key, key, fresh.key), v = keep(cache.value, value, fresh.value);
-  return attend(q, k, v, fresh, site);
+  return attend(q, keep(cache.key, key, fresh.key), keep(cache.value, value, fresh.value), fresh, site);
 }
 
 MhaOutput MultiHeadAttention::forward_cache(const MhaInput& input, MhaCache& cache, Loc where) const {
