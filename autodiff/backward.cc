@@ -143,7 +143,7 @@ autodiff::OperandGradients step_back(TapeNode& node, std::span<const Value> gs, 
     const bool follows = create_graph && ir::is_floating(storage->type.dtype);
     results[k] = follows ? Value{storage, true, Ptr<TapeNode>{&node}, static_cast<int>(k)} : node.results[k].inner();
   }
-  autodiff::current_site = node.site;
+  const SiteScope scope{node.site};
   Value zeros;
   if (!gs[0].has_value()) {
     const Value& y = node.results[0];

@@ -15,6 +15,13 @@ inline Value zeros(const ir::Shape& shape, const TapedOp& s) {
   return client::filled(place_of(s.g), shape, 0, s.g.dtype(), s.site);
 }
 
+// The gradient that arrived for result `k`, or zeros of its type.
+inline Value arrived(std::size_t k, const TapedOp& s) {
+  if (s.gs[k].has_value()) return s.gs[k];
+  const Value& y = s.ys[k];
+  return client::filled(place_of(s.g), y.shape(), 0, y.dtype(), s.site);
+}
+
 // Runs a rule only for the operands that want it.
 template <typename First>
 OperandGradients one(const TapedOp& s, First&& first) {

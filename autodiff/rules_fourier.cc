@@ -8,12 +8,6 @@ namespace {
 
 using client::place_of;
 
-// The gradient that arrived for a result, or zeros like another one.
-Value arrived(std::size_t k, const TapedOp& s) {
-  if (s.gs[k].has_value()) return s.gs[k];
-  return client::filled(place_of(s.g), s.ys[k].shape(), 0, s.ys[k].dtype(), s.site);
-}
-
 // How often each number of a spectrum's first half stands for in the whole one, as [1, ..., size, ..., 1]: once, or, as
 // itself and as its conjugate, twice.
 Value multiplicity(const Value& half, std::int64_t axis, std::int64_t length, const TapedOp& s) {

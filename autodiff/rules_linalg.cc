@@ -13,23 +13,18 @@ namespace {
 
 using client::place_of;
 
-Value t(const Value& x) { return client::swap_dims(x, -2, -1, current_site); }
-Value mm(const Value& a, const Value& b) { return client::matmul(a, b, current_site); }
-
-Value arrived(std::size_t k, const TapedOp& s) {
-  if (s.gs[k].has_value()) return s.gs[k];
-  return client::filled(place_of(s.g), s.ys[k].shape(), 0, s.ys[k].dtype(), s.site);
-}
+Value t(const Value& x) { return client::swap_dims(x, -2, -1, current_site()); }
+Value mm(const Value& a, const Value& b) { return client::matmul(a, b, current_site()); }
 
 // bool [1, ..., rows, columns] for matrices like x: where column - row compares so with a number.
 Value where_offset(Fn compare, const Value& x, std::int64_t offset) {
   const auto numbers = [&](int dim, std::int64_t from) {
     ir::Shape line = ir::Shape::filled(x.rank(), 1);
     line[x.rank() + dim] = x.dim(dim);
-    return client::reshape(client::arange(place_of(x), from, from + x.dim(dim), 1, ir::DType::i64, current_site), line,
-                           current_site);
+    return client::reshape(client::arange(place_of(x), from, from + x.dim(dim), 1, ir::DType::i64, current_site()),
+                           line, current_site());
   };
-  return client::pointwise(compare, numbers(-1, 0), numbers(-2, offset), current_site);
+  return client::pointwise(compare, numbers(-1, 0), numbers(-2, offset), current_site());
 }
 
 // The elements on and below a diagonal, on and above it, on it; zeros elsewhere.
@@ -44,44 +39,45 @@ Value diagonal(const Value& v) {
   ir::Shape shape = v.shape();
   const auto n = shape.back();
   shape.push_back(n);
-  const Value wide = client::expand(client::unsqueeze(v, ir::Dims{v.rank() - 1}, current_site), shape, current_site);
+  const Value wide =
+      client::expand(client::unsqueeze(v, ir::Dims{v.rank() - 1}, current_site()), shape, current_site());
   return select(where_offset(Fn::equal, wide, 0), wide, 0.0);
 }
 Value diagonal_of(const Value& x) {  // [..., n, n] -> [..., n]
   const Value kept = select(where_offset(Fn::equal, x, 0), x, 0.0);
-  return client::squeeze(client::reduce(ir::ReduceFn::sum, kept, ir::Dims{x.rank() - 1}, current_site),
-                         ir::Dims{x.rank() - 1}, current_site);
+  return client::squeeze(client::reduce(ir::ReduceFn::sum, kept, ir::Dims{x.rank() - 1}, current_site()),
+                         ir::Dims{x.rank() - 1}, current_site());
 }
-Value identity_like(const Value& x) { return client::cast(where_offset(Fn::equal, x, 0), x.dtype(), current_site); }
+Value identity_like(const Value& x) { return client::cast(where_offset(Fn::equal, x, 0), x.dtype(), current_site()); }
 Value unit_lower(const Value& x) { return lower(x, -1) + identity_like(x); }
 
 enum Triangle { kLower, kUpper };
 
 // a^-1 b, and b a^-1, for a triangular a.
 Value divide_left(const Value& a, Triangle triangle, bool unit, const Value& b) {
-  return client::apply(ir::SolveTriangular{triangle == kLower, unit}, a, b, current_site);
+  return client::apply(ir::SolveTriangular{triangle == kLower, unit}, a, b, current_site());
 }
 Value divide_right(const Value& b, const Value& a, Triangle triangle, bool unit) {
   return t(divide_left(t(a), triangle == kLower ? kUpper : kLower, unit, t(b)));
 }
 
 Value rows(const Value& x, std::int64_t start, std::int64_t count) {
-  return client::narrow(x, -2, start, count, current_site);
+  return client::narrow(x, -2, start, count, current_site());
 }
 Value columns(const Value& x, std::int64_t start, std::int64_t count) {
-  return client::narrow(x, -1, start, count, current_site);
+  return client::narrow(x, -1, start, count, current_site());
 }
 Value join(const Value& a, const Value& b, std::int64_t axis) {
   const auto parts = std::array{a, b};
-  return client::concat(parts, axis, current_site);
+  return client::concat(parts, axis, current_site());
 }
 
 // y with y[permutation[i]] = x[i], row by row.
 Value permuted_back(const Value& x, const Value& permutation) {
-  const Value index = client::expand(client::unsqueeze(permutation.inner(), ir::Dims{x.rank() - 1}, current_site),
-                                     x.shape(), current_site);
-  return client::scatter(client::filled(place_of(x), x.shape(), 0, x.dtype(), current_site), x.rank() - 2,
-                         Value{index.storage(), x.is_autodiff()}, x, ir::ScatterFn::add, current_site);
+  const Value index = client::expand(client::unsqueeze(permutation.inner(), ir::Dims{x.rank() - 1}, current_site()),
+                                     x.shape(), current_site());
+  return client::scatter(client::filled(place_of(x), x.shape(), 0, x.dtype(), current_site()), x.rank() - 2,
+                         Value{index.storage(), x.is_autodiff()}, x, ir::ScatterFn::add, current_site());
 }
 
 // v, but for zeros, instead of which there is what is next to nothing for numbers of the size of v's largest. For the
@@ -89,8 +85,8 @@ Value permuted_back(const Value& x, const Value& permutation) {
 // has a limit there, such as the gradient of the determinant, comes out as it.
 Value never_zero(const Value& v, double relative) {
   const Value x = v.detach();
-  const Value largest = client::reduce(ir::ReduceFn::max, abs(x), ir::Dims{v.rank() - 1}, current_site);
-  const Value least = client::expand(or_one(largest) * relative, v.shape(), current_site);
+  const Value largest = client::reduce(ir::ReduceFn::max, abs(x), ir::Dims{v.rank() - 1}, current_site());
+  const Value least = client::expand(or_one(largest) * relative, v.shape(), current_site());
   return v + select(x == 0.0, least, 0.0);
 }
 
@@ -109,8 +105,8 @@ Value qr_gradient(const Value& q, const Value& r, const Value& gq, const Value& 
 
 // 1 / (b[j] - a[i]) off the diagonal, 0 on it and where the two are equal.
 Value inverse_differences(const Value& values) {
-  const Value row = client::unsqueeze(values, ir::Dims{values.rank() - 1}, current_site),
-              column = client::unsqueeze(values, ir::Dims{values.rank()}, current_site);
+  const Value row = client::unsqueeze(values, ir::Dims{values.rank() - 1}, current_site()),
+              column = client::unsqueeze(values, ir::Dims{values.rank()}, current_site());
   const Value d = row - column;
   return select(d == 0.0, 0.0, 1.0 / or_one(d));
 }

@@ -12,7 +12,7 @@
 #include "client/scalar.h"
 #include "client/tensor/named.h"
 #include "client/tensor/tensor.h"
-#include "nn/param.h"
+#include "nn/module/param.h"
 #include "store/record.h"
 #include "train/optim/gradients_params.h"
 

@@ -10,7 +10,7 @@ file(GLOB for_backends RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS
   "backends/*.h" "compile/rewrite/*.h" "compile/fusion/*.h" "compile/plan/*.h" "ir/*.h")
 set(public_headers
   burn/burn.h burn/prelude.h
-  client/ops/formula.h client/record/recording.h store/safetensors.h
+  client/ops/formula.h client/record/recording.h nn/param_group.h nn/training.h store/safetensors.h
   proto/session_registry.h server/server.h session/local_session.h
   ${for_backends})
 install(CODE "

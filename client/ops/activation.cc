@@ -22,41 +22,42 @@ Value largest_along(const Value& x, const ir::Dims& axes, const Site& site) {
 
 Value softmax(const Value& value, std::int64_t axis, const Site& site) {
   const ir::Dims axes{normalize_axis(axis, value, "softmax", site)};
-  return in_wide_dtype(value, site, [&](const Term& x) {
-    const auto exps = exp(x - x.with(largest_along(x, axes, site)));
-    return exps / x.with(reduce(ir::ReduceFn::sum, exps, axes, site));
+  return in_wide_dtype(value, site, [&](const Value& x) {
+    const auto exps = exp(x - largest_along(x, axes, site));
+    return exps / reduce(ir::ReduceFn::sum, exps, axes, site);
   });
 }
 
 Value log_softmax(const Value& value, std::int64_t axis, const Site& site) {
   const ir::Dims axes{normalize_axis(axis, value, "log_softmax", site)};
-  return in_wide_dtype(value, site, [&](const Term& x) {
-    const auto shifted = x - x.with(largest_along(x, axes, site));
-    return shifted - log(x.with(reduce(ir::ReduceFn::sum, exp(shifted), axes, site)));
+  return in_wide_dtype(value, site, [&](const Value& x) {
+    const auto shifted = x - largest_along(x, axes, site);
+    return shifted - log(reduce(ir::ReduceFn::sum, exp(shifted), axes, site));
   });
 }
 
 Value neg_log_softmax_at(const Value& value, std::int64_t axis, const Value& index, const Site& site) {
   const ir::Dims axes{normalize_axis(axis, value, "log_softmax", site)};
-  return in_wide_dtype(value, site, [&](const Term& x) {
-    const auto shifted = x - x.with(largest_along(x, axes, site));
-    const auto picked = x.with(gather(shifted, axis, index, site));
-    return log(x.with(reduce(ir::ReduceFn::sum, exp(shifted), axes, site))) - picked;
+  return in_wide_dtype(value, site, [&](const Value& x) {
+    const auto shifted = x - largest_along(x, axes, site);
+    const auto picked = gather(shifted, axis, index, site);
+    return log(reduce(ir::ReduceFn::sum, exp(shifted), axes, site)) - picked;
   });
 }
 
 Value softmin(const Value& x, std::int64_t axis, const Site& site) {
   fail_if_empty(x, "softmin", site);
-  return softmax(-Term{x, site}, axis, site);
+  const SiteScope scope{site};
+  return softmax(-x, axis, site);
 }
 
 // Both parts are divided by e^shift, where shift is the largest exponent: that of the 1 in the denominator is 0.
 Value quiet_softmax(const Value& value, std::int64_t axis, const Site& site) {
   const ir::Dims axes{normalize_axis(axis, value, "quiet_softmax", site)};
-  return in_wide_dtype(value, site, [&](const Term& x) {
-    const auto shift = max(x.with(largest_along(x, axes, site)), 0.0);
+  return in_wide_dtype(value, site, [&](const Value& x) {
+    const auto shift = max(largest_along(x, axes, site), 0.0);
     const auto exps = exp(x - shift);
-    return exps / (exp(-shift) + x.with(reduce(ir::ReduceFn::sum, exps, axes, site)));
+    return exps / (exp(-shift) + reduce(ir::ReduceFn::sum, exps, axes, site));
   });
 }
 
@@ -64,72 +65,74 @@ Value quiet_softmax(const Value& value, std::int64_t axis, const Site& site) {
 // slopes add up to sigmoid(t) also at 0, where those of a maximum and an absolute value would not.
 Value softplus(const Value& value, double beta, const Site& site) {
   fail_if_empty(value, "softplus", site);
-  return in_compute_dtype(value, site, [&](const Term& x) {
-    const Term t = x * beta;
-    const Term is_positive = t >= 0.0;
-    const Term log_term = log1p(exp(select(is_positive, -t, t)));
+  return in_compute_dtype(value, site, [&](const Value& x) {
+    const Value t = x * beta;
+    const Value is_positive = t >= 0.0;
+    const Value log_term = log1p(exp(select(is_positive, -t, t)));
     return (select(is_positive, t, 0.0) + log_term) * (1 / beta);
   });
 }
 
 Value log_sigmoid(const Value& x, const Site& site) {
   fail_if_empty(x, "log_sigmoid", site);
-  return -Term{softplus(-Term{x, site}, 1, site), site};
+  const SiteScope scope{site};
+  return -softplus(-x, 1, site);
 }
 
 Value clamp(const Value& x, double low, double high, const Site& site) {
   fail_if_empty(x, "clamp", site);
-  return min(max(Term{x, site}, low), high);
+  const SiteScope scope{site};
+  return min(max(x, low), high);
 }
 Value relu6(const Value& x, const Site& site) { return clamp(x, 0, 6, site); }
 Value hardtanh(const Value& x, double low, double high, const Site& site) { return clamp(x, low, high, site); }
 
 Value hard_sigmoid(const Value& value, double alpha, double beta, const Site& site) {
   fail_if_empty(value, "hard_sigmoid", site);
-  return in_compute_dtype(value, site, [&](const Term& x) { return clamp(x * alpha + beta, 0, 1, site); });
+  return in_compute_dtype(value, site, [&](const Value& x) { return clamp(x * alpha + beta, 0, 1, site); });
 }
 
 Value hard_swish(const Value& value, const Site& site) {
   fail_if_empty(value, "hard_swish", site);
-  return in_compute_dtype(value, site, [&](const Term& x) { return x * x.with(hard_sigmoid(x, 1.0 / 6, 0.5, site)); });
+  return in_compute_dtype(value, site, [&](const Value& x) { return x * hard_sigmoid(x, 1.0 / 6, 0.5, site); });
 }
 
 Value gelu(const Value& value, const Site& site) {
   fail_if_empty(value, "gelu", site);
-  return in_compute_dtype(value, site, [](const Term& x) { return x * (erf(x * M_SQRT1_2) + 1.0) * 0.5; });
+  return in_compute_dtype(value, site, [](const Value& x) { return x * (erf(x * M_SQRT1_2) + 1.0) * 0.5; });
 }
 
 Value gelu_approximate(const Value& value, const Site& site) {
   fail_if_empty(value, "gelu_approximate", site);
-  return in_compute_dtype(value, site, [](const Term& x) {
-    const Term inner = (x + x * x * x * 0.044715) * (M_SQRT1_2 * M_2_SQRTPI);
+  return in_compute_dtype(value, site, [](const Value& x) {
+    const Value inner = (x + x * x * x * 0.044715) * (M_SQRT1_2 * M_2_SQRTPI);
     return x * (tanh(inner) + 1.0) * 0.5;
   });
 }
 
 Value silu(const Value& value, const Site& site) {
   fail_if_empty(value, "silu", site);
-  return in_compute_dtype(value, site, [](const Term& x) { return x * sigmoid(x); });
+  return in_compute_dtype(value, site, [](const Value& x) { return x * sigmoid(x); });
 }
 
 Value mish(const Value& value, const Site& site) {
   fail_if_empty(value, "mish", site);
-  return in_compute_dtype(value, site, [&](const Term& x) { return x * tanh(x.with(softplus(x, 1, site))); });
+  return in_compute_dtype(value, site, [&](const Value& x) { return x * tanh(softplus(x, 1, site)); });
 }
 
 Value tanhshrink(const Value& value, const Site& site) {
   fail_if_empty(value, "tanhshrink", site);
-  return in_compute_dtype(value, site, [](const Term& x) { return x - tanh(x); });
+  return in_compute_dtype(value, site, [](const Value& x) { return x - tanh(x); });
 }
 
 Value softsign(const Value& value, const Site& site) {
   fail_if_empty(value, "softsign", site);
-  return in_compute_dtype(value, site, [](const Term& x) { return x / (abs(x) + 1.0); });
+  return in_compute_dtype(value, site, [](const Value& x) { return x / (abs(x) + 1.0); });
 }
 
 Value leaky_relu(const Value& value, double slope, const Site& site) {
   fail_if_empty(value, "leaky_relu", site);
-  return in_compute_dtype(value, site, [&](const Term& x) { return select(x >= 0.0, x, x * slope); });
+  return in_compute_dtype(value, site, [&](const Value& x) { return select(x >= 0.0, x, x * slope); });
 }
 
 namespace {
@@ -137,8 +140,8 @@ namespace {
 // x above 0, scale * (e^(x rate) - 1) elsewhere, both times `outer`. The exponent stops at 0: an overflow in the branch
 // that is not taken would make its gradient 0 * infinity.
 Value exponential_unit(const Value& value, double scale, double rate, double outer, const Site& site) {
-  return in_compute_dtype(value, site, [&](const Term& x) {
-    const Term unit = select(x > 0.0, x, expm1(min(x, 0.0) * rate) * scale);
+  return in_compute_dtype(value, site, [&](const Value& x) {
+    const Value unit = select(x > 0.0, x, expm1(min(x, 0.0) * rate) * scale);
     return outer == 1 ? unit : unit * outer;
   });
 }
@@ -160,26 +163,26 @@ Value selu(const Value& x, const Site& site) {
   return exponential_unit(x, kAlpha, 1, kScale, site);
 }
 
-Value prelu(const Value& value, const Value& alpha, const Site& site) {
-  fail_if_empty(value, "prelu", site);
+Value prelu(const Value& x, const Value& alpha, const Site& site) {
+  fail_if_empty(x, "prelu", site);
   fail_if_empty(alpha, "prelu: alpha", site);
-  const bool is_per_channel = alpha.rank() == 1 && value.rank() >= 2 && alpha.dim(0) == value.dim(1);
+  const bool is_per_channel = alpha.rank() == 1 && x.rank() >= 2 && alpha.dim(0) == x.dim(1);
   if (!is_per_channel && alpha.type().num_elements() != 1) {
     fail("prelu: alpha " + ir::to_string(alpha.type()) + " has neither one slope nor one for each channel of " +
-             ir::to_string(value.type()),
+             ir::to_string(x.type()),
          site);
   }
-  ir::Shape shape = ir::Shape::filled(value.rank(), 1);
+  ir::Shape shape = ir::Shape::filled(x.rank(), 1);
   if (is_per_channel) shape[1] = alpha.dim(0);
-  const Term x{value, site};
-  const Term is_positive = x >= 0.0;
-  const Term negative = select(is_positive, 0.0, x);  // no infinity that the slope's gradient would multiply with 0
-  return select(is_positive, x, negative * Term{reshape(alpha, shape, site), site});
+  const SiteScope scope{site};
+  const Value is_positive = x >= 0.0;
+  const Value negative = select(is_positive, 0.0, x);  // no infinity that the slope's gradient would multiply with 0
+  return select(is_positive, x, negative * reshape(alpha, shape, site));
 }
 
-Value threshold(const Value& value, double threshold, double replacement, const Site& site) {
-  fail_if_empty(value, "threshold", site);
-  const Term x{value, site};
+Value threshold(const Value& x, double threshold, double replacement, const Site& site) {
+  fail_if_empty(x, "threshold", site);
+  const SiteScope scope{site};
   return select(x <= threshold, replacement, x);  // NaN stays
 }
 
@@ -187,7 +190,7 @@ Value thresholded_relu(const Value& x, double alpha, const Site& site) { return 
 
 Value shrink(const Value& value, double lambda, double bias, const Site& site) {
   fail_if_empty(value, "shrink", site);
-  return in_compute_dtype(value, site, [&](const Term& x) {
+  return in_compute_dtype(value, site, [&](const Value& x) {
     return select(x > lambda, x - bias, select(x < -lambda, x + bias, select(x == x, 0.0, x)));
   });  // NaN stays
 }
@@ -199,8 +202,8 @@ Value glu(const Value& x, std::int64_t axis, const Site& site) {
              std::to_string(size),
          site);
   }
-  return in_compute_dtype(x, site, [&](const Term& wide) {
-    const auto half = [&](std::int64_t start) { return wide.with(narrow(wide, axis, start, size / 2, site)); };
+  return in_compute_dtype(x, site, [&](const Value& wide) {
+    const auto half = [&](std::int64_t start) { return narrow(wide, axis, start, size / 2, site); };
     return half(0) * sigmoid(half(size / 2));
   });
 }

@@ -84,17 +84,17 @@ Value hide(const Value& scores, const Value* mask, bool is_causal, const Site& s
     hidden = mask ? pointwise(ir::PointwiseFn::bool_or, hidden, later, site) : expand(later, scores.shape(), site);
   }
   if (!hidden.has_value()) return scores;
-  const Term x{scores, site};
-  return select(x.with(hidden), x.literal(-kInfinity), x);
+  const SiteScope scope{site};
+  return select(hidden, -kInfinity, scores);
 }
 
 Value softmax_or_zero(const Value& scores, const Site& site) {
   if (scores.dim(-1) == 0) return scores;
   const ir::Dims axes{scores.rank() - 1};
-  return in_compute_dtype(scores, site, [&](const Term& x) {
-    const Term largest = x.with(reduce(ir::ReduceFn::max, x.detach(), axes, site));
-    const Term exps = exp(x - select(largest == -kInfinity, 0.0, largest));
-    const Term sum = x.with(reduce(ir::ReduceFn::sum, exps, axes, site));
+  return in_compute_dtype(scores, site, [&](const Value& x) {
+    const Value largest = reduce(ir::ReduceFn::max, x.detach(), axes, site);
+    const Value exps = exp(x - select(largest == -kInfinity, 0.0, largest));
+    const Value sum = reduce(ir::ReduceFn::sum, exps, axes, site);
     return exps / select(sum == 0.0, 1.0, sum);
   });
 }
@@ -106,10 +106,11 @@ Value attention_fallback(const Value& query, const Value& key, const Value& valu
   const Autocast pause{ir::DType::f32};  // from here on all is in the compute dtype on purpose
   for (Value* operand : {&in.q, &in.k, &in.v}) *operand = to_compute_dtype(*operand, site);
   if (in.bias) in.bias = to_compute_dtype(*in.bias, site);
-  Term scores = Term{matmul(in.q, swap_dims(in.k, -2, -1, site), site), site} * in.scale(options);  // [..., n, m]
+  const SiteScope scope{site};
+  Value scores = matmul(in.q, swap_dims(in.k, -2, -1, site), site) * in.scale(options);  // [..., n, m]
   if (options.softcap) scores = tanh(scores * (1 / *options.softcap)) * *options.softcap;
-  scores = scores.with(hide(scores, in.mask ? &*in.mask : nullptr, options.is_causal, site));
-  if (in.bias) scores = scores + scores.with(*in.bias);
+  scores = hide(scores, in.mask ? &*in.mask : nullptr, options.is_causal, site);
+  if (in.bias) scores = scores + *in.bias;
   return cast(matmul(softmax_or_zero(scores, site), in.v, site), dtype, site);  // [..., n, e]
 }
 

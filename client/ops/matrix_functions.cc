@@ -18,13 +18,11 @@ namespace {
 using Fn = ir::PointwiseFn;
 using Red = ir::ReduceFn;
 
-Term product(const Term& a, const Term& b) { return a.with(matmul(a, b, a.site())); }
-Term transposed(const Term& x) { return x.with(swap_dims(x, -2, -1, x.site())); }
-Term reduced(Red fn, const Term& x, int dim) {
-  return x.with(reduce(fn, x, ir::Dims{x.value().rank() + dim}, x.site()));
-}
-Term without_dim(const Term& x, int dim) { return x.with(squeeze(x, ir::Dims{x.value().rank() + dim}, x.site())); }
-Term identity(const Term& like) { return like.with(identity_like(like, like.site())); }
+Value product(const Value& a, const Value& b) { return matmul(a, b, current_site()); }
+Value transposed(const Value& x) { return swap_dims(x, -2, -1, current_site()); }
+Value reduced(Red fn, const Value& x, int dim) { return reduce(fn, x, ir::Dims{x.rank() + dim}, current_site()); }
+Value without_dim(const Value& x, int dim) { return squeeze(x, ir::Dims{x.rank() + dim}, current_site()); }
+Value identity(const Value& like) { return identity_like(like, current_site()); }
 
 double epsilon_of(ir::DType dtype) {
   return dtype == ir::DType::f64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
@@ -37,7 +35,7 @@ Value transposed_zeros(const Value& x, const Site& site) {
 }
 
 // [..., n], whole numbers from 0 to n - 1 in any order -> [...]: 1 where an even number of swaps sorts them, else -1.
-Term parity(const Value& permutation, ir::DType dtype, const Site& site) {
+Value parity(const Value& permutation, ir::DType dtype, const Site& site) {
   const Value row = unsqueeze(permutation, ir::Dims{permutation.rank() - 1}, site),
               column = unsqueeze(permutation, ir::Dims{permutation.rank()}, site);
   // Those after it that are less, for each.
@@ -45,24 +43,24 @@ Term parity(const Value& permutation, ir::DType dtype, const Site& site) {
   const int rank = inverted.rank();
   const Value count =
       squeeze(reduce(Red::sum, inverted, ir::Dims{rank - 2, rank - 1}, site), ir::Dims{rank - 2, rank - 1}, site);
-  const Term odd{cast(pointwise(Fn::bitwise_and, count, 1, site), dtype, site), site};
+  const Value odd = cast(pointwise(Fn::bitwise_and, count, 1, site), dtype, site);
   return 1.0 - 2.0 * odd;
 }
 
 // What pinv changes by where x changes by `change`, to first order, for x of constant rank (G. H. Golub, V. Pereyra,
 // "The differentiation of pseudo-inverses and nonlinear least squares problems whose variables separate", 1973):
 // -P C P + P P^T C^T (I - X P) + (I - P X) C^T P^T P.
-Term pinv_change(const Term& p, const Term& x, const Term& change) {
-  const Term pt = transposed(p), ct = transposed(change);
-  const Term to_left = ct - product(ct, product(x, p)), to_right = ct - product(product(p, x), ct);
+Value pinv_change(const Value& p, const Value& x, const Value& change) {
+  const Value pt = transposed(p), ct = transposed(change);
+  const Value to_left = ct - product(ct, product(x, p)), to_right = ct - product(product(p, x), ct);
   return product(p, product(pt, to_left)) + product(product(to_right, pt), p) - product(p, product(change, p));
 }
 
 // The gradient of singular vectors is undetermined where singular values are equal, that of the pseudo-inverse is not:
 // the value comes from the vectors, and derivatives from a Taylor polynomial around it that is right up to the second.
-Term with_gradient(const Term& p, const Term& x) {
-  const Term change = x - x.detach();
-  const Term first = p + pinv_change(p, x.detach(), change);
+Value with_gradient(const Value& p, const Value& x) {
+  const Value change = x - x.detach();
+  const Value first = p + pinv_change(p, x.detach(), change);
   return p + 0.5 * (pinv_change(p, x.detach(), change) + pinv_change(first, x, change));
 }
 
@@ -71,37 +69,35 @@ Value pinv_wide(const Value& wide, const RankTolerance& tolerance, const Site& s
   const double rtol = tolerance.rtol.value_or(
       tolerance.atol > 0 ? 0.0 : static_cast<double>(std::max(wide.dim(-2), wide.dim(-1))) * epsilon_of(wide.dtype()));
   const auto parts = svd(wide.detach(), site);
-  const Term s{parts.s, site};
-  const Term least = max(reduced(Red::max, s, -1) * rtol, tolerance.atol);
-  const Term inverse = select(s > least, 1.0 / s, 0.0);
-  const Term columns = s.with(unsqueeze(inverse, ir::Dims{inverse.value().rank() - 1}, site));
-  const Term p = product(transposed(s.with(parts.vt)) * columns, transposed(s.with(parts.u)));
-  return wide.is_tracked() ? with_gradient(p, s.with(wide)) : p;
+  const Value s = parts.s;
+  const Value least = max(reduced(Red::max, s, -1) * rtol, tolerance.atol);
+  const Value inverse = select(s > least, 1.0 / s, 0.0);
+  const Value columns = unsqueeze(inverse, ir::Dims{inverse.rank() - 1}, site);
+  const Value p = product(transposed(parts.vt) * columns, transposed(parts.u));
+  return wide.is_tracked() ? with_gradient(p, wide) : p;
 }
 
 // R of Q R, or zeros if there is a pivot that is 0 but for rounding: what a solution then calls singular.
-Term full_rank_or_zero(const Term& r, std::int64_t longest) {
-  const Term pivots = abs(r.with(diag(r, r.site()))).detach();
-  const Term least = reduced(Red::max, pivots, -1) * (static_cast<double>(longest) * epsilon_of(r.value().dtype()));
-  const Term is_singular = reduced(Red::min, pivots, -1) <= least;
-  return select(is_singular.with(unsqueeze(is_singular, ir::Dims{is_singular.value().rank()}, r.site())), 0.0,
-                r.with(triu(r, 0, r.site())));
+Value full_rank_or_zero(const Value& r, std::int64_t longest) {
+  const Value pivots = abs(diag(r, current_site())).detach();
+  const Value least = reduced(Red::max, pivots, -1) * (static_cast<double>(longest) * epsilon_of(r.dtype()));
+  const Value is_singular = reduced(Red::min, pivots, -1) <= least;
+  return select(unsqueeze(is_singular, ir::Dims{is_singular.rank()}, current_site()), 0.0, triu(r, 0, current_site()));
 }
 
 // By Q R = a, or, where there are more unknowns than equations, by that of a^T.
-Value least_squares_by_qr(const Term& a, const Term& b, const Site& site) {
-  const bool is_tall = a.value().dim(-2) >= a.value().dim(-1);
-  const auto parts = qr(is_tall ? a.value() : transposed(a).value(), true, site);
-  const Term q = a.with(parts.q),
-             r = full_rank_or_zero(a.with(parts.r), std::max(a.value().dim(-2), a.value().dim(-1)));
-  if (is_tall) return apply(ir::Solve{}, r.value(), product(transposed(q), b).value(), site);
-  return product(q, a.with(apply(ir::Solve{}, transposed(r).value(), b.value(), site)));
+Value least_squares_by_qr(const Value& a, const Value& b, const Site& site) {
+  const bool is_tall = a.dim(-2) >= a.dim(-1);
+  const auto parts = qr(is_tall ? a : transposed(a), true, site);
+  const Value q = parts.q, r = full_rank_or_zero(parts.r, std::max(a.dim(-2), a.dim(-1)));
+  if (is_tall) return apply(ir::Solve{}, r, product(transposed(q), b), site);
+  return product(q, apply(ir::Solve{}, transposed(r), b, site));
 }
 
 // x^n by squaring, n > 0.
-Term power(const Term& x, std::uint64_t n) {
-  std::optional<Term> result;
-  Term square = x;
+Value power(const Value& x, std::uint64_t n) {
+  std::optional<Value> result;
+  Value square = x;
   for (;; square = product(square, square)) {
     if ((n & 1) != 0) result = result ? product(*result, square) : square;
     if ((n >>= 1) == 0) return *result;
@@ -109,16 +105,16 @@ Term power(const Term& x, std::uint64_t n) {
 }
 
 // The first 17 terms of the series, with six products (M. S. Paterson, L. J. Stockmeyer, 1973).
-Term taylor_16(const Term& x) {
+Value taylor_16(const Value& x) {
   std::array<double, 17> over_factorial{1};
   for (std::size_t i = 1; i < over_factorial.size(); ++i)
     over_factorial[i] = over_factorial[i - 1] / static_cast<double>(i);
-  const Term one = identity(x), x2 = product(x, x), x3 = product(x2, x), x4 = product(x2, x2);
+  const Value one = identity(x), x2 = product(x, x), x3 = product(x2, x), x4 = product(x2, x2);
   const auto four_terms = [&](std::size_t i) {
     return one * over_factorial[i] + x * over_factorial[i + 1] + x2 * over_factorial[i + 2] +
            x3 * over_factorial[i + 3];
   };
-  Term sum = product(four_terms(12) + x4 * over_factorial[16], x4) + four_terms(8);
+  Value sum = product(four_terms(12) + x4 * over_factorial[16], x4) + four_terms(8);
   sum = product(sum, x4) + four_terms(4);
   return product(sum, x4) + four_terms(0);
 }
@@ -127,16 +123,18 @@ Term taylor_16(const Term& x) {
 
 SlogdetParts slogdet(const Value& x, const Site& site) {
   const Value wide = square_matrices(x, "slogdet", site);
+  const SiteScope scope{site};
   const auto parts = lu_decomposition(wide, site);
-  const Term pivots{diag(parts.lu, site), site};
-  const Term signs = pivots.with(pointwise(Fn::sign, pivots.detach(), site));
-  const Term sign = without_dim(reduced(Red::prod, signs, -1), -1) * parity(parts.permutation, wide.dtype(), site);
-  const Term logarithm = without_dim(reduced(Red::sum, log(abs(pivots)), -1), -1);
+  const Value pivots = diag(parts.lu, site);
+  const Value signs = pointwise(Fn::sign, pivots.detach(), site);
+  const Value sign = without_dim(reduced(Red::prod, signs, -1), -1) * parity(parts.permutation, wide.dtype(), site);
+  const Value logarithm = without_dim(reduced(Red::sum, log(abs(pivots)), -1), -1);
   return {cast(sign, x.dtype(), site), cast(logarithm, x.dtype(), site)};
 }
 
 Value pinv(const Value& x, const RankTolerance& tolerance, const Site& site) {
   const Value wide = matrices(x, "pinv", site);
+  const SiteScope scope{site};
   return cast(pinv_wide(wide, tolerance, site), x.dtype(), site);
 }
 
@@ -147,22 +145,23 @@ LstsqParts lstsq(const Value& a, const Value& b, LstsqDriver driver, const RankT
          site);
   }
   broadcast_batch(left, right, site);
-  const Term lhs{left, site}, rhs{right, site};
+  const SiteScope scope{site};
   Value solution;
   if (left.type().num_elements() == 0)
     solution = matmul(transposed_zeros(left, site), right, site);
   else if (driver == LstsqDriver::gelsd)
     solution = matmul(pinv_wide(left, tolerance, site), right, site);
   else
-    solution = least_squares_by_qr(lhs, rhs, site);
-  const Term rest = product(lhs, rhs.with(solution)) - rhs;
+    solution = least_squares_by_qr(left, right, site);
+  const Value rest = product(left, solution) - right;
   return {cast(solution, b.dtype(), site), cast(without_dim(reduced(Red::sum, rest * rest, -2), -2), b.dtype(), site)};
 }
 
 Value matrix_power(const Value& x, std::int64_t n, const Site& site) {
   const Value wide = square_matrices(x, "matrix_power", site);
+  const SiteScope scope{site};
   if (n == 0) return cast(identity_like(wide, site), x.dtype(), site);
-  const Term base{n < 0 ? inverse(wide, site) : wide, site};
+  const Value base = n < 0 ? inverse(wide, site) : wide;
   const auto count = n < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(n) : static_cast<std::uint64_t>(n);
   return cast(power(base, count), x.dtype(), site);
 }
@@ -171,19 +170,20 @@ Value matrix_power(const Value& x, std::int64_t n, const Site& site) {
 // matrix to matrix and is not read: kMostSquarings are in the program, and those that a matrix does not need leave it
 // as it is.
 Value matrix_exp(const Value& x, const Site& site) {
-  const Term wide{square_matrices(x, "matrix_exp", site), site};
+  const Value wide = square_matrices(x, "matrix_exp", site);
+  const SiteScope scope{site};
   if (x.type().num_elements() == 0) return x;
   constexpr int kMostSquarings = 20;
   // Up to here a series of degree 16 has a backward error below half an epsilon (A. H. Al-Mohy, N. J. Higham,
   // "Computing the action of the matrix exponential", 2011, table 3.1, for degree 15).
-  const double largest = wide.value().dtype() == ir::DType::f64 ? 0.64 : 2.2;
-  const Term norm = reduced(Red::max, reduced(Red::sum, abs(wide.detach()), -2), -1);
-  Term scale = norm * 0.0 + 1.0;
+  const double largest = wide.dtype() == ir::DType::f64 ? 0.64 : 2.2;
+  const Value norm = reduced(Red::max, reduced(Red::sum, abs(wide.detach()), -2), -1);
+  Value scale = norm * 0.0 + 1.0;
   for (int i = 0; i < kMostSquarings; ++i) scale = select(norm * scale > largest, scale * 0.5, scale);
-  const Term is_in_range = norm * scale <= largest;
-  Term sum = taylor_16(wide * scale);
+  const Value is_in_range = norm * scale <= largest;
+  Value sum = taylor_16(wide * scale);
   for (int i = 0; i < kMostSquarings; ++i) {
-    const Term is_scaled = scale < 1.0;
+    const Value is_scaled = scale < 1.0;
     sum = select(is_scaled, product(sum, sum), sum);
     scale = select(is_scaled, scale * 2.0, scale);
   }

@@ -13,22 +13,22 @@ ir::Dims one_axis(const Value& x, std::int64_t axis, const char* op, const Site&
   return ir::Dims{normalize_axis(axis, x, op, site)};
 }
 
-Term sum(const Term& x, const ir::Dims& axes) { return x.with(reduce(ir::ReduceFn::sum, x, axes, x.site())); }
+Value sum(const Value& x, const ir::Dims& axes) { return reduce(ir::ReduceFn::sum, x, axes, current_site()); }
 
 // The p-th root of a sum of p-th powers. Where the sum is 0 its slope is infinite and that of the powers 0: taken as 0
 // together, by a root of something else that the result there does not depend on.
-Term root(const Term& total, double p) {
-  const Term is_zero = total == 0.0;
-  const Term positive = select(is_zero, 1.0, total);
-  const Term y = p == 2 ? sqrt(positive) : combine(ir::PointwiseFn::pow, positive, positive.literal(1 / p));
+Value root(const Value& total, double p) {
+  const Value is_zero = total == 0.0;
+  const Value positive = select(is_zero, 1.0, total);
+  const Value y = p == 2 ? sqrt(positive) : pow(positive, 1 / p);
   return select(is_zero, p > 0 ? 0.0 : std::numeric_limits<double>::infinity(), y);
 }
 
 // |x|^p. Below 2 the slope, or the slope of the slope, is infinite at 0; both are taken as 0 there.
-Term powers(const Term& x, double p) {
-  const auto power = [&](const Term& base) { return combine(ir::PointwiseFn::pow, base, base.literal(p)); };
+Value powers(const Value& x, double p) {
+  const auto power = [&](const Value& base) { return pow(base, p); };
   if (p > 2) return power(abs(x));
-  const Term is_zero = x == 0.0;
+  const Value is_zero = x == 0.0;
   return select(is_zero, p > 0 ? 0.0 : std::numeric_limits<double>::infinity(), power(select(is_zero, 1.0, abs(x))));
 }
 
@@ -39,19 +39,19 @@ void check_matrix(const Value& x, const char* op, const Site& site) {
 
 }  // namespace
 
-Value vector_norm(const Value& value, double p, std::int64_t axis, const Site& site) {
-  fail_if_empty(value, "vector_norm", site);
-  if (value.dtype() != ir::compute_dtype(value.dtype())) {
-    return in_wide_dtype(value, site, [&](const Value& wide) { return vector_norm(wide, p, axis, site); });
+Value vector_norm(const Value& x, double p, std::int64_t axis, const Site& site) {
+  fail_if_empty(x, "vector_norm", site);
+  if (x.dtype() != ir::compute_dtype(x.dtype())) {
+    return in_wide_dtype(x, site, [&](const Value& wide) { return vector_norm(wide, p, axis, site); });
   }
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const ir::Dims axes = one_axis(value, axis, "vector_norm", site);
-  const Term x{value, site};
+  const ir::Dims axes = one_axis(x, axis, "vector_norm", site);
+  const SiteScope scope{site};
   if (p == kInfinity) return reduce(ir::ReduceFn::max, abs(x), axes, site);
   if (p == -kInfinity) return reduce(ir::ReduceFn::min, abs(x), axes, site);
   if (p == 0) {
-    const Value is_there = pointwise(ir::PointwiseFn::not_equal, value, 0, site);
-    return reduce(ir::ReduceFn::sum, cast(is_there, value.dtype(), site), axes, site);
+    const Value is_there = pointwise(ir::PointwiseFn::not_equal, x, 0, site);
+    return reduce(ir::ReduceFn::sum, cast(is_there, x.dtype(), site), axes, site);
   }
   if (p == 1) return sum(abs(x), axes);
   if (p == 2) return root(sum(x * x, axes), p);
@@ -60,16 +60,15 @@ Value vector_norm(const Value& value, double p, std::int64_t axis, const Site& s
 
 Value vector_normalize(const Value& x, double p, std::int64_t axis, double eps, const Site& site) {
   fail_if_empty(x, "vector_normalize", site);
-  return in_wide_dtype(x, site,
-                       [&](const Term& wide) { return wide / max(wide.with(vector_norm(wide, p, axis, site)), eps); });
+  return in_wide_dtype(x, site, [&](const Value& wide) { return wide / max(vector_norm(wide, p, axis, site), eps); });
 }
 
 Value cosine_similarity(const Value& a, const Value& b, std::int64_t axis, double eps, const Site& site) {
   fail_if_empty(a, "cosine_similarity", site);
   fail_if_empty(b, "cosine_similarity", site);
-  const auto length = [&](const Term& x) { return max(x.with(vector_norm(x, 2, axis, site)), eps); };
-  return in_wide_dtype(a, site, [&](const Term& x) {
-    const Term y{to_compute_dtype(b, site), site};
+  const auto length = [&](const Value& x) { return max(vector_norm(x, 2, axis, site), eps); };
+  return in_wide_dtype(a, site, [&](const Value& x) {
+    const Value y = to_compute_dtype(b, site);
     return sum(x * y, one_axis(a, axis, "cosine_similarity", site)) / (length(x) * length(y));
   });
 }

@@ -13,19 +13,19 @@ struct PixelLine {
   bool align_corners;
 
   // From -1 .. 1 to the numbers of pixels.
-  Term from_grid(const Term& g) const;
+  Value from_grid(const Value& g) const;
   // Back into the image, or, where outside counts as 0, to no further than two pixels from it: what is infinite or not
   // a number would spoil the weights of pixels that do not count.
-  Term inside(const Term& at) const;
+  Value inside(const Value& at) const;
 
  private:
-  Term reflected(const Term& at) const;
+  Value reflected(const Value& at) const;
 };
 
 // The planes' elements at (y, x), whole numbers; 0 outside. planes: [m, c, h * w], y and x: [m, 1, count] -> [m, c,
 // count].
-Term at_pixels(const Term& planes, std::int64_t h, std::int64_t w, const Term& y, const Term& x);
+Value at_pixels(const Value& planes, std::int64_t h, std::int64_t w, const Value& y, const Value& x);
 // The same between the pixels, linear in both directions.
-Term between_pixels(const Term& planes, std::int64_t h, std::int64_t w, const Term& y, const Term& x);
+Value between_pixels(const Value& planes, std::int64_t h, std::int64_t w, const Value& y, const Value& x);
 
 }  // namespace burn::client

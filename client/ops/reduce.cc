@@ -112,8 +112,8 @@ Value mean_all(const Value& value, const Site& site) {
 
 Value var(const Value& value, const ir::Dims& axes, std::int64_t correction, const Site& site) {
   fail_if_empty(value, "var", site);
-  return in_wide_dtype(value, site, [&](const Term& x) {
-    const Term centred = x - x.with(mean(x, axes, site));
+  return in_wide_dtype(value, site, [&](const Value& x) {
+    const Value centred = x - mean(x, axes, site);
     const Value sum = reduce(ir::ReduceFn::sum, centred * centred, axes, site);
     return divide_by_count(sum, std::max<std::int64_t>(0, count_of(x, axes) - correction), site);  // of none: NaN
   });

@@ -31,17 +31,17 @@ Value interpolate(const Value& x, const ir::Dims& output_size, const Interpolate
 Value grid_sample_2d(const Value& x, const Value& grid, const GridSampleOptions& options, const Site& site) {
   check_sample(x, grid, options, site);
   const auto n = x.dim(0), c = x.dim(1), h = x.dim(2), w = x.dim(3), rows = grid.dim(1), columns = grid.dim(2);
-  return in_compute_dtype(x, site, [&](const Term& image) {
-    const Value places = cast(grid, image.value().dtype(), site);
+  return in_compute_dtype(x, site, [&](const Value& image) {
+    const Value places = cast(grid, image.dtype(), site);
     const auto along = [&](std::int64_t which, std::int64_t size) {
-      const Term g = image.with(reshape(narrow(places, 3, which, 1, site), {n, 1, rows * columns}, site));
+      const Value g = reshape(narrow(places, 3, which, 1, site), {n, 1, rows * columns}, site);
       const PixelLine line{size, options.padding_mode, options.align_corners};
       return line.inside(line.from_grid(g));
     };
-    const Term planes = image.with(reshape(image, {n, c, h * w}, site));
-    const Term at_x = along(0, w), at_y = along(1, h);
-    const Term values = options.mode == InterpolateMode::nearest ? at_pixels(planes, h, w, round(at_y), round(at_x))
-                                                                 : between_pixels(planes, h, w, at_y, at_x);
+    const Value planes = reshape(image, {n, c, h * w}, site);
+    const Value at_x = along(0, w), at_y = along(1, h);
+    const Value values = options.mode == InterpolateMode::nearest ? at_pixels(planes, h, w, round(at_y), round(at_x))
+                                                                  : between_pixels(planes, h, w, at_y, at_x);
     return reshape(values, {n, c, rows, columns}, site);
   });
 }
@@ -55,16 +55,16 @@ Value affine_grid_2d(const Value& transform, const ir::Dims& dims, const Site& s
          site);
   }
   const auto n = dims[0], h = dims[2], w = dims[3];
-  return in_compute_dtype(transform, site, [&](const Term& map) {
+  return in_compute_dtype(transform, site, [&](const Value& map) {
     const auto from_minus_one = [&](std::int64_t size, const ir::Shape& shape) {
-      const Term numbers = map.with(arange(place_of(map), 0, size, 1, map.value().dtype(), site));
-      const Term line = size > 1 ? numbers * (2.0 / static_cast<double>(size - 1)) - 1.0 : numbers;
-      return map.with(reshape(line, shape, site));
+      const Value numbers = arange(place_of(map), 0, size, 1, map.dtype(), site);
+      const Value line = size > 1 ? numbers * (2.0 / static_cast<double>(size - 1)) - 1.0 : numbers;
+      return reshape(line, shape, site);
     };
     const auto entry = [&](std::int64_t column) {  // x's and y's: [n, 1, 1, 2]
-      return map.with(reshape(narrow(map, 2, column, 1, site), {n, 1, 1, 2}, site));
+      return reshape(narrow(map, 2, column, 1, site), {n, 1, 1, 2}, site);
     };
-    const Term x = from_minus_one(w, {1, 1, w, 1}), y = from_minus_one(h, {1, h, 1, 1});
+    const Value x = from_minus_one(w, {1, 1, w, 1}), y = from_minus_one(h, {1, h, 1, 1});
     return x * entry(0) + (y * entry(1) + entry(2));
   });
 }

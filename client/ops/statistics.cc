@@ -16,16 +16,16 @@ using Fn = ir::PointwiseFn;
 using Red = ir::ReduceFn;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-Term reduced(Red fn, const Term& x, int axis) { return x.with(reduce(fn, x, ir::Dims{axis}, x.site())); }
+Value reduced(Red fn, const Value& x, int axis) { return reduce(fn, x, ir::Dims{axis}, current_site()); }
 
 // log(s) for sums that may have no terms: their -infinity has no slope to multiply with.
-Term log_of_sum(const Term& s) {
-  const Term is_zero = s == 0.0;
+Value log_of_sum(const Value& s) {
+  const Value is_zero = s == 0.0;
   return select(is_zero, -kInfinity, log(select(is_zero, 1.0, s)));
 }
 
 // What exponents are taken relative to: no gradient goes through it, and where it is infinite or NaN nothing is gained.
-Term reference(const Term& largest) { return select(abs(largest) < kInfinity, largest, 0.0).detach(); }
+Value reference(const Value& largest) { return select(abs(largest) < kInfinity, largest, 0.0).detach(); }
 
 void check_weights(const Value& weights, std::int64_t samples, const char* op, const Site& site) {
   fail_if_empty(weights, op, site);
@@ -76,10 +76,10 @@ Value cov(const Value& x, std::int64_t dim, std::int64_t correction, const Site&
   const int axis = normalize_axis(dim, x, "cov", site);
   if (x.rank() < 2) fail("cov: " + ir::to_string(x.type()) + " is no matrix", site);
   const double count = static_cast<double>(std::max<std::int64_t>(0, x.dim(axis) - correction));  // of none: NaN
-  return in_wide_dtype(x, site, [&](const Term& wide) {
-    const Term centred = wide - wide.with(mean(wide, ir::Dims{axis}, site));
+  return in_wide_dtype(x, site, [&](const Value& wide) {
+    const Value centred = wide - mean(wide, ir::Dims{axis}, site);
     const Value observations = swap_dims(centred, axis, 0, site);  // [n, ..., variables]
-    return wide.with(matmul(swap_dims(observations, -2, -1, site), observations, site)) / count;
+    return matmul(swap_dims(observations, -2, -1, site), observations, site) / count;
   });
 }
 
@@ -90,8 +90,8 @@ Value logsumexp(const Value& value, std::int64_t dim, const Site& site) {
     shape[axis] = 1;
     return filled(place_of(value), shape, -kInfinity, value.dtype(), site);
   }
-  return in_wide_dtype(value, site, [&](const Term& x) {
-    const Term base = reference(reduced(Red::max, x.detach(), axis));
+  return in_wide_dtype(value, site, [&](const Value& x) {
+    const Value base = reference(reduced(Red::max, x.detach(), axis));
     return log_of_sum(reduced(Red::sum, exp(x - base), axis)) + base;
   });
 }
@@ -99,15 +99,15 @@ Value logsumexp(const Value& value, std::int64_t dim, const Site& site) {
 Value logcumsumexp(const Value& value, std::int64_t dim, const Site& site) {
   const int axis = normalize_axis(dim, value, "logcumsumexp", site);
   const auto size = value.dim(axis);
-  return in_wide_dtype(value, site, [&](const Term& x) {
-    Term sum = x;  // of x[i - reach + 1 .. i]
+  return in_wide_dtype(value, site, [&](const Value& x) {
+    Value sum = x;  // of x[i - reach + 1 .. i]
     for (std::int64_t reach = 1; reach < size; reach *= 2) {
-      ir::Shape missing = x.value().shape();
+      ir::Shape missing = x.shape();
       missing[axis] = reach;
-      const auto shifted = std::array{filled(place_of(x), missing, -kInfinity, x.value().dtype(), site),
+      const auto shifted = std::array{filled(place_of(x), missing, -kInfinity, x.dtype(), site),
                                       narrow(sum, axis, 0, size - reach, site)};
-      const Term other = x.with(concat(shifted, axis, site));
-      const Term base = reference(max(sum.detach(), other.detach()));
+      const Value other = concat(shifted, axis, site);
+      const Value base = reference(max(sum.detach(), other.detach()));
       sum = log_of_sum(exp(sum - base) + exp(other - base)) + base;
     }
     return sum;
@@ -122,7 +122,8 @@ Value is_finite(const Value& x, const Site& site) {
 Value is_close(const Value& x, const Value& y, double rtol, double atol, const Site& site) {
   fail_if_empty(x, "is_close", site);
   fail_if_empty(y, "is_close", site);
-  const Term a{to_compute_dtype(x, site), site}, b{to_compute_dtype(y, site), site};
+  const SiteScope scope{site};
+  const Value a = to_compute_dtype(x, site), b = to_compute_dtype(y, site);
   const Value near = pointwise(Fn::lower_equal, abs(a - b), abs(b) * rtol + atol, site);
   return pointwise(Fn::bool_or, pointwise(Fn::bool_and, near, is_finite(b, site), site), a == b, site);
 }
@@ -149,9 +150,9 @@ Value dot(const Value& x, const Value& y, const Site& site) {
   if (x.rank() != 1 || x.shape() != y.shape()) {
     fail("dot: of two vectors of one size: lhs " + ir::to_string(x.type()) + ", rhs " + ir::to_string(y.type()), site);
   }
-  return in_wide_dtype(x, site, [&](const Term& a) {
-    const Term products = a * a.with(to_compute_dtype(y, site));
-    return reduce_all_in(products.value().dtype(), Red::sum, products, site);
+  return in_wide_dtype(x, site, [&](const Value& a) {
+    const Value products = a * to_compute_dtype(y, site);
+    return reduce_all_in(products.dtype(), Red::sum, products, site);
   });
 }
 
@@ -193,9 +194,10 @@ Value draw_distinct(const Value& weights, std::int64_t samples, const Site& site
          site);
   }
   // The order in which exponential clocks of these rates ring (Efraimidis and Spirakis, 2006).
-  const Term rate{drawable(weights, site), site};
-  const Term uniform = rate.with(uniform_like(rate, rate.value().shape(), site));
-  const Term clock = max(-log1p(-uniform), rate.value().dtype() == ir::DType::f64 ? 1e-300 : 1e-30);
+  const SiteScope scope{site};
+  const Value rate = drawable(weights, site);
+  const Value uniform = uniform_like(rate, rate.shape(), site);
+  const Value clock = max(-log1p(-uniform), rate.dtype() == ir::DType::f64 ? 1e-300 : 1e-30);
   return top_k(rate / clock, -1, samples, true, site).indices;
 }
 

@@ -152,22 +152,21 @@ Value deform_conv2d(const Value& x, const Value& offset, const Value& weight, co
              (mask ? " and " + ir::to_string(mask->type()) : ""),
          site);
   }
-  return in_compute_dtype(x, site, [&](const Term& image) {
-    const auto dtype = image.value().dtype();
+  return in_compute_dtype(x, site, [&](const Value& image) {
+    const auto dtype = image.dtype();
     const auto m = n * fields;
     const Value offsets = reshape(cast(offset, dtype, site), {m, taps, 2, windows}, site);
     const auto along = [&](std::int64_t which) {
       const auto i = static_cast<std::size_t>(which);
-      const Term base = image.with(unsqueeze(grid.places(place_of(x), i, dtype, site), ir::Dims{0}, site));
-      const Term moved = image.with(reshape(narrow(offsets, 2, which, 1, site), {m, kh, kw, rows, columns}, site));
-      const Term at =
-          image.with(reshape(moved + (base - static_cast<double>(grid.padding[i])), {m, 1, taps * windows}, site));
+      const Value base = unsqueeze(grid.places(place_of(x), i, dtype, site), ir::Dims{0}, site);
+      const Value moved = reshape(narrow(offsets, 2, which, 1, site), {m, kh, kw, rows, columns}, site);
+      const Value at = reshape(moved + (base - static_cast<double>(grid.padding[i])), {m, 1, taps * windows}, site);
       return PixelLine{which == 0 ? h : w, GridSamplePaddingMode::zeros, false}.inside(at);
     };
-    const Term planes = image.with(reshape(image, {m, c / fields, h * w}, site));
-    Term read = h * w > 0 ? between_pixels(planes, h, w, along(0), along(1))
-                          : image.with(filled(place_of(x), {m, c / fields, taps * windows}, 0, dtype, site));
-    if (mask) read = read * image.with(reshape(cast(*mask, dtype, site), {m, 1, taps * windows}, site));
+    const Value planes = reshape(image, {m, c / fields, h * w}, site);
+    Value read = h * w > 0 ? between_pixels(planes, h, w, along(0), along(1))
+                           : filled(place_of(x), {m, c / fields, taps * windows}, 0, dtype, site);
+    if (mask) read = read * reshape(cast(*mask, dtype, site), {m, 1, taps * windows}, site);
     const Value inputs = reshape(read, {n, groups, c / groups * taps, windows}, site);
     const Value filters = reshape(cast(weight, dtype, site), {1, groups, c_out / groups, c / groups * taps}, site);
     const Value y = reshape(matmul(filters, inputs, site), {n, c_out, rows, columns}, site);

@@ -1,10 +1,9 @@
 #include "nn/functional/layers.h"
 
 #include "client/fail.h"
-#include "client/ops/alignment.h"
-#include "nn/batch_norm.h"
-#include "nn/embedding.h"
-#include "nn/layer_norm.h"
+#include "client/ops/sequence_loss.h"
+#include "nn/layer/embedding.h"
+#include "nn/norm/batch_norm.h"
 
 namespace burn::module {
 
@@ -20,11 +19,6 @@ client::Value detail::batch_norm(const client::Value& x, const client::Value& ga
                  site);
   }
   return nn::detail::batch_norm(x, gamma, beta, mean, var, epsilon, site);
-}
-
-client::Value detail::layer_norm(const client::Value& x, const client::Value& gamma, const client::Value* beta,
-                                 double epsilon, const client::Site& site) {
-  return nn::detail::layer_norm(x, gamma, beta, epsilon, site);
 }
 
 Tensor<3> embedding(const Tensor<2>& weights, const Tensor<2, Int>& indices, Loc where) {

@@ -4,14 +4,13 @@
 #include <optional>
 
 #include "client/tensor/tensor.h"
+#include "nn/norm/layer_norm.h"
 
 namespace burn::module {
 
 namespace detail {
 client::Value batch_norm(const client::Value& x, const client::Value& gamma, const client::Value& beta,
                          const client::Value& mean, const client::Value& var, double epsilon, const client::Site& site);
-client::Value layer_norm(const client::Value& x, const client::Value& gamma, const client::Value* beta, double epsilon,
-                         const client::Site& site);
 }  // namespace detail
 
 // gamma (x - mean) / sqrt(var + epsilon) + beta, per channel, with the given statistics. Shapes: x [n, c, ...], the
@@ -29,8 +28,8 @@ Tensor<D> batch_norm(const Tensor<D>& x, const Tensor<1>& gamma, const Tensor<1>
 template <int D>
 Tensor<D> layer_norm(const Tensor<D>& x, const Tensor<1>& gamma, const std::optional<Tensor<1>>& beta = std::nullopt,
                      double epsilon = 1e-5, Loc where = Loc::current()) {
-  return Tensor<D>{
-      detail::layer_norm(x.value(), gamma.value(), beta ? &beta->value() : nullptr, epsilon, at(where, "layer_norm"))};
+  return Tensor<D>{nn::detail::layer_norm(x.value(), gamma.value(), beta ? &beta->value() : nullptr, epsilon,
+                                          at(where, "layer_norm"))};
 }
 
 // Rows of a table. Shapes: weights [v, d], indices [n, m] -> [n, m, d]. An index outside 0 .. v - 1 is an error of

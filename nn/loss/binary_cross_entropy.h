@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "client/tensor/tensor.h"
-#include "nn/config.h"
-#include "nn/module.h"
+#include "nn/module/config.h"
+#include "nn/module/forward.h"
+#include "nn/module/module.h"
 
 namespace burn::nn {
 
@@ -24,17 +25,9 @@ struct BinaryCrossEntropyLoss {
   BURN_MODULE(BinaryCrossEntropyLoss, weights)
 
   // Shapes: [...], [...] -> [1]. Errors: shapes that differ; another number of weights.
-  template <int D, Kind K>
-  Tensor<1> forward(const Tensor<D>& x, const Tensor<D, K>& targets, Loc where = Loc::current()) const {
-    return Tensor<1>{run(x.value(), targets.value(), at(where))};
-  }
-  template <int D, Kind K>
-  Tensor<1> operator()(const Tensor<D>& x, const Tensor<D, K>& targets, Loc where = Loc::current()) const {
-    return forward(x, targets, where);
-  }
-
- private:
-  client::Value run(const client::Value& x, const client::Value& targets, const client::Site& site) const;
+  BURN_FORWARD(nullptr, (template <int D, Kind K>), Tensor<1>, (const Tensor<D>& x, const Tensor<D, K>& targets),
+               (x.value(), targets.value()))
+  client::Value apply(const client::Value& x, const client::Value& targets, const client::Site& site) const;
 };
 
 struct BinaryCrossEntropyLossConfig {

@@ -6,15 +6,14 @@
 #include "client/fail.h"
 #include "client/ops/activation.h"
 #include "client/ops/formula.h"
-#include "nn/checks.h"
 #include "nn/loss/pair.h"
 #include "nn/loss/probability.h"
 #include "nn/loss/weights.h"
+#include "nn/module/checks.h"
 
 namespace burn::nn {
 
 using client::Site;
-using client::Term;
 using client::Value;
 
 CrossEntropyLoss CrossEntropyLossConfig::init(const Device& device) const {
@@ -29,8 +28,8 @@ CrossEntropyLoss CrossEntropyLossConfig::init(const Device& device) const {
 namespace {
 
 void check_operands(const CrossEntropyLoss& loss, const Value& x, const Value& targets, const Site& site) {
-  client::fail_if_empty(x, "cross_entropy", site);
-  client::fail_if_empty(targets, "cross_entropy: the targets", site);
+  detail::check_rank("cross_entropy", x, 2, site);
+  detail::check_rank("cross_entropy: the targets", targets, 1, site);
   if (targets.dim(0) != x.dim(0)) {
     client::fail("cross_entropy: input " + ir::to_string(x.type()) + " and targets " + ir::to_string(targets.type()) +
                      " have different batch sizes",
@@ -44,31 +43,30 @@ void check_operands(const CrossEntropyLoss& loss, const Value& x, const Value& t
 }
 
 Value log_probabilities(const CrossEntropyLoss& loss, const Value& x, const Site& site) {
-  return loss.logits ? client::log_softmax(x, 1, site) : log(detail::above_zero({x, site}));
+  return loss.logits ? client::log_softmax(x, 1, site) : log(detail::above_zero(x));
 }
 
 // -log p[target] times its weight, without smoothing: [batch, 1]. Needs no other class's logarithm.
-Term plain(const CrossEntropyLoss& loss, const Term& x, const Value& column, const Site& site) {
-  const auto of_probability = [&] { return -log(detail::above_zero(x.with(client::gather(x, 1, column, site)))); };
-  Term nll = loss.logits ? x.with(client::neg_log_softmax_at(x, 1, column, site)) : of_probability();
+Value plain(const CrossEntropyLoss& loss, const Value& x, const Value& column, const Site& site) {
+  const auto of_probability = [&] { return -log(detail::above_zero(client::gather(x, 1, column, site))); };
+  Value nll = loss.logits ? client::neg_log_softmax_at(x, 1, column, site) : of_probability();
   if (!loss.weights) return nll;
   const Value weights = client::to_compute_dtype(loss.weights->slot().value, site);
   const Value targets = client::reshape(column, {column.dim(0)}, site);
-  return nll * x.with(client::unsqueeze(client::gather(weights, 0, targets, site), {1}, site));
+  return nll * client::unsqueeze(client::gather(weights, 0, targets, site), {1}, site);
 }
 
 // The same smoothed by `a`, which needs every class, each with its own weight.
-Term smoothed(const CrossEntropyLoss& loss, double a, const Term& x, const Value& column, const Site& site) {
-  const Term log_p = x.with(log_probabilities(loss, x, site));
-  const auto at_target = [&](const Value& v) { return Term{client::gather(v, 1, column, site), site}; };
-  const auto weigh = [&](const Term& per_class) {  // [batch, class]
+Value smoothed(const CrossEntropyLoss& loss, double a, const Value& x, const Value& column, const Site& site) {
+  const Value log_p = log_probabilities(loss, x, site);
+  const auto at_target = [&](const Value& v) { return client::gather(v, 1, column, site); };
+  const auto weigh = [&](const Value& per_class) {  // [batch, class]
     if (!loss.weights) return per_class;
-    return per_class *
-           Term{client::unsqueeze(client::to_compute_dtype(loss.weights->slot().value, site), {0}, site), site};
+    return per_class * client::unsqueeze(client::to_compute_dtype(loss.weights->slot().value, site), {0}, site);
   };
-  const Term weighted = weigh(log_p);
-  const Term all{client::reduce(ir::ReduceFn::sum, weighted, {1}, site), site};
-  return -(at_target(weighted) * (1 - a) + all * (a / static_cast<double>(weighted.value().dim(1))));
+  const Value weighted = weigh(log_p);
+  const Value all = client::reduce(ir::ReduceFn::sum, weighted, {1}, site);
+  return -(at_target(weighted) * (1 - a) + all * (a / static_cast<double>(weighted.dim(1))));
 }
 
 // Where the target is one of the tokens; nothing where there are none.
@@ -92,37 +90,36 @@ std::vector<std::int64_t> outside(const std::vector<std::int64_t>& pad_tokens, s
 
 }  // namespace
 
-Tensor<1> CrossEntropyLoss::forward(const Tensor<2>& x, const Tensor<1, Int>& targets, Loc where) const {
-  const auto site = at(where, "cross_entropy");
-  check_operands(*this, x.value(), targets.value(), site);
-  const Value column = client::unsqueeze(targets.value(), {1}, site);  // [batch, 1]
+Value CrossEntropyLoss::apply(const Value& x, const Value& targets, const Site& site) const {
+  check_operands(*this, x, targets, site);
+  const Value column = client::unsqueeze(targets, {1}, site);  // [batch, 1]
   const auto is_pad = is_one_of(pad_tokens, column, site);
   // A pad that is no class is looked up as the first one, and has no weight.
-  const auto is_outside = is_one_of(outside(pad_tokens, x.value().dim(1)), column, site);
+  const auto is_outside = is_one_of(outside(pad_tokens, x.dim(1)), column, site);
   const auto unless_outside = [&](const Value& v) {
     if (!is_outside) return v;
     return client::select(*is_outside, client::constant(client::place_of(v), 0, v.dtype(), site), v, site);
   };
   const Value known = unless_outside(column);
-  return Tensor<1>{client::in_wide_dtype(x.value(), site, [&](const Term& wide) {
-    const Term picked = smoothing ? smoothed(*this, *smoothing, wide, known, site) : plain(*this, wide, known, site);
-    const Term per_sample = is_pad ? select(wide.with(*is_pad), 0.0, picked) : picked;
-    if (!weights) return wide.with(client::mean_all(per_sample, site));
+  return client::in_wide_dtype(x, site, [&](const Value& wide) {
+    const Value picked = smoothing ? smoothed(*this, *smoothing, wide, known, site) : plain(*this, wide, known, site);
+    const Value per_sample = is_pad ? select(*is_pad, 0.0, picked) : picked;
+    if (!weights) return client::mean_all(per_sample, site);
     const Value weight = client::unsqueeze(client::to_compute_dtype(weights->slot().value, site), {1}, site);
     const Value of_samples = unless_outside(client::gather(weight, 0, known, site));
-    return wide.with(client::reduce_all(ir::ReduceFn::sum, per_sample, site)) /
-           wide.with(client::reduce_all(ir::ReduceFn::sum, of_samples, site));
-  })};
+    return client::reduce_all(ir::ReduceFn::sum, per_sample, site) /
+           client::reduce_all(ir::ReduceFn::sum, of_samples, site);
+  });
 }
 
 namespace detail {
 
 Value cross_entropy_with_logits(const Value& logits, const Value& target_probs, const Site& site) {
   check_same_shape("cross_entropy_with_logits", "logits", logits, "target probabilities", target_probs, site);
-  return client::in_wide_dtype(logits, site, [&](const Term& x) {
-    const Term products = beside(x, target_probs) * x.with(client::log_softmax(x, -1, site));
-    const Value sums = client::reduce(ir::ReduceFn::sum, products, {x.value().rank() - 1}, site);
-    return -x.with(client::mean_all(sums, site));
+  return client::in_wide_dtype(logits, site, [&](const Value& x) {
+    const Value products = beside(x, target_probs) * client::log_softmax(x, -1, site);
+    const Value sums = client::reduce(ir::ReduceFn::sum, products, {x.rank() - 1}, site);
+    return -client::mean_all(sums, site);
   });
 }
 

@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "client/tensor/tensor.h"
-#include "nn/config.h"
-#include "nn/module.h"
+#include "nn/module/config.h"
+#include "nn/module/forward.h"
+#include "nn/module/module.h"
 
 namespace burn::nn {
 
@@ -27,10 +28,9 @@ struct CrossEntropyLoss {
 
   // Shapes: [batch, class], [batch] -> [1]. Errors: another number of targets; weights for another number of classes. A
   // target outside the classes is an error of the run.
-  Tensor<1> forward(const Tensor<2>& x, const Tensor<1, Int>& targets, Loc where = Loc::current()) const;
-  Tensor<1> operator()(const Tensor<2>& x, const Tensor<1, Int>& targets, Loc where = Loc::current()) const {
-    return forward(x, targets, where);
-  }
+  BURN_FORWARD("cross_entropy", (), Tensor<1>, (const Tensor<2>& x, const Tensor<1, Int>& targets),
+               (x.value(), targets.value()))
+  client::Value apply(const client::Value& x, const client::Value& targets, const client::Site& site) const;
 };
 
 struct CrossEntropyLossConfig {

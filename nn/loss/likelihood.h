@@ -1,8 +1,8 @@
 // Losses that are negative logarithms of likelihoods, or distances of distributions.
 #pragma once
 
-#include "nn/config.h"
 #include "nn/loss/loss_module.h"
+#include "nn/module/config.h"
 
 namespace burn::nn {
 
@@ -45,12 +45,11 @@ struct GaussianNLLLoss {
 
   // Shapes: [...], [...], [...] (dims of size 1 repeat) -> [1]. Errors: shapes that differ.
   BURN_LOSS_METHODS((template <int D>), Tensor<D>, Reduction::auto_,
-                    (const Tensor<D>& input, const Tensor<D>& target, const Tensor<D>& var), (input, target, var),
+                    (const Tensor<D>& input, const Tensor<D>& target, const Tensor<D>& var),
                     (input.value(), target.value(), var.value()))
 
- private:
-  client::Value run(const client::Value& input, const client::Value& target, const client::Value& var,
-                    std::optional<Reduction> reduction, const client::Site& site) const;
+  client::Value apply(const client::Value& input, const client::Value& target, const client::Value& var,
+                      std::optional<Reduction> reduction, const client::Site& site) const;
 };
 struct GaussianNLLLossConfig {
   double eps = 1e-6;

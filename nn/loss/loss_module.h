@@ -5,35 +5,26 @@
 
 #include "client/tensor/tensor.h"
 #include "nn/loss/reduction.h"
-#include "nn/module.h"
-
-#define BURN_LOSS_LIST(...) __VA_ARGS__
+#include "nn/module/forward.h"
+#include "nn/module/module.h"
 
 // forward(), a call, and forward_no_reduction(), which gives an `Each`, of a loss that has
-//   client::Value run(<values>, std::optional<Reduction> reduction, const client::Site& site) const;
-// `Template` may be empty; parameters, arguments and values are lists in parentheses.
-#define BURN_LOSS_METHODS(Template, Each, usual, parameters, arguments, values)                                    \
-  BURN_LOSS_LIST Template Tensor<1> forward(BURN_LOSS_LIST parameters, Reduction reduction = usual,                \
-                                            Loc where = Loc::current()) const {                                    \
-    return Tensor<1>{run(BURN_LOSS_LIST values, reduction, at(where))};                                            \
-  }                                                                                                                \
-  BURN_LOSS_LIST Template Tensor<1> operator()(BURN_LOSS_LIST parameters, Reduction reduction = usual,             \
-                                               Loc where = Loc::current()) const {                                 \
-    return forward(BURN_LOSS_LIST arguments, reduction, where);                                                    \
-  }                                                                                                                \
-  BURN_LOSS_LIST Template Each forward_no_reduction(BURN_LOSS_LIST parameters, Loc where = Loc::current()) const { \
-    return Each{run(BURN_LOSS_LIST values, std::nullopt, at(where))};                                              \
+//   client::Value apply(<values>, std::optional<Reduction> reduction, const client::Site& site) const;
+// which reduces nothing where there is no reduction. `Template` may be empty; parameters and values are lists in
+// parentheses.
+#define BURN_LOSS_METHODS(Template, Each, usual, parameters, values)                                      \
+  BURN_FORWARD(nullptr, Template, ::burn::Tensor<1>, (BURN_LIST parameters, Reduction reduction = usual), \
+               (BURN_LIST values, reduction))                                                             \
+  BURN_LIST Template Each forward_no_reduction(BURN_LIST parameters, Loc where = Loc::current()) const {  \
+    return Each{this->apply(BURN_LIST values, std::nullopt, at(where))};                                  \
   }
 
 // A loss of predictions beside targets of the same shape: [...], [...] -> [1]; forward_no_reduction: -> [...]. The
 // targets may be floats, whole numbers or bools. Errors: shapes that differ.
-#define BURN_PAIR_LOSS(Type, usual)                                                                      \
-  BURN_MODULE(Type)                                                                                      \
-  BURN_LOSS_METHODS((template <int D, Kind K>), Tensor<D>, usual,                                        \
-                    (const Tensor<D>& predictions, const Tensor<D, K>& targets), (predictions, targets), \
-                    (predictions.value(), targets.value()))                                              \
- private:                                                                                                \
-  client::Value run(const client::Value& predictions, const client::Value& targets,                      \
-                    std::optional<Reduction> reduction, const client::Site& site) const;                 \
-                                                                                                         \
- public:
+#define BURN_PAIR_LOSS(Type, usual)                                                   \
+  BURN_MODULE(Type)                                                                   \
+  BURN_LOSS_METHODS((template <int D, Kind K>), Tensor<D>, usual,                     \
+                    (const Tensor<D>& predictions, const Tensor<D, K>& targets),      \
+                    (predictions.value(), targets.value()))                           \
+  client::Value apply(const client::Value& predictions, const client::Value& targets, \
+                      std::optional<Reduction> reduction, const client::Site& site) const;

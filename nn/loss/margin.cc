@@ -2,13 +2,12 @@
 
 #include "client/ops/activation.h"
 #include "client/ops/norms.h"
-#include "nn/checks.h"
 #include "nn/loss/pair.h"
+#include "nn/module/checks.h"
 
 namespace burn::nn {
 
 using client::Site;
-using client::Term;
 using client::Value;
 
 namespace {
@@ -23,7 +22,7 @@ void check_targets(const char* loss, const Value& input, const Value& target, co
                site);
 }
 
-Term without_last(const Term& x) { return x.with(client::squeeze(x, {x.value().rank() - 1}, x.site())); }
+Value without_last(const Value& x) { return client::squeeze(x, {x.rank() - 1}, client::current_site()); }
 
 }  // namespace
 
@@ -34,70 +33,71 @@ MultiMarginLoss MultiMarginLossConfig::init() const {
   return {.margin = margin, .p = p};
 }
 
-Value HingeEmbeddingLoss::run(const Value& input, const Value& targets, std::optional<Reduction> reduction,
-                              const Site& site) const {
-  return detail::pair_loss("hinge_embedding_loss", input, targets, reduction, site, [&](const Term& x, const Term& t) {
-    return select(t == 1.0, 0.0, relu(margin - x)) + select(t == -1.0, 0.0, x);
-  });
+Value HingeEmbeddingLoss::apply(const Value& input, const Value& targets, std::optional<Reduction> reduction,
+                                const Site& site) const {
+  return detail::pair_loss("hinge_embedding_loss", input, targets, reduction, site,
+                           [&](const Value& x, const Value& t) {
+                             return select(t == 1.0, 0.0, relu(margin - x)) + select(t == -1.0, 0.0, x);
+                           });
 }
 
-Value SoftMarginLoss::run(const Value& logits, const Value& targets, std::optional<Reduction> reduction,
-                          const Site& site) const {
+Value SoftMarginLoss::apply(const Value& logits, const Value& targets, std::optional<Reduction> reduction,
+                            const Site& site) const {
   return detail::pair_loss("soft_margin_loss", logits, targets, reduction, site,
-                           [&](const Term& x, const Term& t) { return x.with(client::softplus(-(t * x), 1, site)); });
+                           [&](const Value& x, const Value& t) { return client::softplus(-(t * x), 1, site); });
 }
 
-Value MarginRankingLoss::run(const Value& first, const Value& second, const Value& target,
-                             std::optional<Reduction> reduction, const Site& site) const {
+Value MarginRankingLoss::apply(const Value& first, const Value& second, const Value& target,
+                               std::optional<Reduction> reduction, const Site& site) const {
   constexpr const char* kName = "margin_ranking_loss";
   detail::check_same_shape(kName, "the first input", first, "the second", second, site);
   detail::check_same_shape(kName, "the first input", first, "the target", target, site);
-  return client::in_wide_dtype(first, site, [&](const Term& a) {
-    const Term loss = relu(detail::beside(a, target) * (detail::beside(a, second) - a) + margin);
+  return client::in_wide_dtype(first, site, [&](const Value& a) {
+    const Value loss = relu(detail::beside(a, target) * (detail::beside(a, second) - a) + margin);
     return detail::reduced(loss, reduction, site);
   });
 }
 
-Value TripletMarginLoss::run(const Value& anchor, const Value& positive, const Value& negative,
-                             std::optional<Reduction> reduction, const Site& site) const {
+Value TripletMarginLoss::apply(const Value& anchor, const Value& positive, const Value& negative,
+                               std::optional<Reduction> reduction, const Site& site) const {
   constexpr const char* kName = "triplet_margin_loss";
   detail::check_same_shape(kName, "anchor", anchor, "positive", positive, site);
   detail::check_same_shape(kName, "anchor", anchor, "negative", negative, site);
-  return client::in_wide_dtype(anchor, site, [&](const Term& a) {
+  return client::in_wide_dtype(anchor, site, [&](const Value& a) {
     const auto distance = [&](const Value& other) {
-      return a.with(client::vector_norm(a - detail::beside(a, other), p, 1, site));
+      return client::vector_norm(a - detail::beside(a, other), p, 1, site);
     };
-    const Term loss = relu(distance(positive) - distance(negative) + margin);
+    const Value loss = relu(distance(positive) - distance(negative) + margin);
     return detail::reduced(without_last(loss), reduction, site);
   });
 }
 
-Value MultiMarginLoss::run(const Value& input, const Value& target, std::optional<Reduction> reduction,
-                           const Site& site) const {
+Value MultiMarginLoss::apply(const Value& input, const Value& target, std::optional<Reduction> reduction,
+                             const Site& site) const {
   check_targets("multi_margin_loss", input, target, site);
   const Value column = client::unsqueeze(target, {1}, site);  // [batch, 1]
-  return client::in_wide_dtype(input, site, [&](const Term& x) {
-    const auto classes = x.value().dim(1);
-    const Term above = relu(x - x.with(client::gather(x, 1, column, site)) + margin);  // [batch, class]
+  return client::in_wide_dtype(input, site, [&](const Value& x) {
+    const auto classes = x.dim(1);
+    const Value above = relu(x - client::gather(x, 1, column, site) + margin);  // [batch, class]
     const Value ids =
         client::reshape(client::arange(client::place_of(x), 0, classes, 1, target.dtype(), site), {1, classes}, site);
-    const Term is_own = x.with(client::pointwise(ir::PointwiseFn::equal, ids, column, site));
-    const Term others = select(is_own, 0.0, p == 2 ? above * above : above);
-    const Term sum = x.with(client::reduce(ir::ReduceFn::sum, others, {1}, site));
+    const Value is_own = client::pointwise(ir::PointwiseFn::equal, ids, column, site);
+    const Value others = select(is_own, 0.0, p == 2 ? above * above : above);
+    const Value sum = client::reduce(ir::ReduceFn::sum, others, {1}, site);
     return detail::reduced(without_last(sum * (1 / static_cast<double>(classes))), reduction, site);
   });
 }
 
-Value CosineEmbeddingLoss::run(const Value& first, const Value& second, const Value& target,
-                               std::optional<Reduction> how, const Site& site) const {
+Value CosineEmbeddingLoss::apply(const Value& first, const Value& second, const Value& target,
+                                 std::optional<Reduction> how, const Site& site) const {
   constexpr const char* kName = "cosine_embedding_loss";
   detail::check_same_shape(kName, "the first input", first, "the second", second, site);
   check_targets(kName, first, target, site);
-  return client::in_wide_dtype(first, site, [&](const Term& a) {
-    const Term cosine =
-        without_last(a.with(client::cosine_similarity(a, detail::beside(a, second), 1, 1e-8, site)));  // [batch]
-    const Term t = detail::beside(a, target);
-    const Term loss = select(t == 1.0, 1.0 - cosine, select(t == -1.0, relu(cosine - margin), 0.0));
+  return client::in_wide_dtype(first, site, [&](const Value& a) {
+    const Value cosine =
+        without_last(client::cosine_similarity(a, detail::beside(a, second), 1, 1e-8, site));  // [batch]
+    const Value t = detail::beside(a, target);
+    const Value loss = select(t == 1.0, 1.0 - cosine, select(t == -1.0, relu(cosine - margin), 0.0));
     return detail::reduced(loss, how, site);
   });
 }

@@ -1,8 +1,8 @@
 // Losses that ask for a distance and are 0 beyond it.
 #pragma once
 
-#include "nn/config.h"
 #include "nn/loss/loss_module.h"
+#include "nn/module/config.h"
 
 namespace burn::nn {
 
@@ -35,11 +35,10 @@ struct MarginRankingLoss {
   // Shapes: [...] three times -> [1]. Errors: shapes that differ.
   BURN_LOSS_METHODS((template <int D, Kind K>), Tensor<D>, Reduction::auto_,
                     (const Tensor<D>& first, const Tensor<D>& second, const Tensor<D, K>& target),
-                    (first, second, target), (first.value(), second.value(), target.value()))
+                    (first.value(), second.value(), target.value()))
 
- private:
-  client::Value run(const client::Value& first, const client::Value& second, const client::Value& target,
-                    std::optional<Reduction> reduction, const client::Site& site) const;
+  client::Value apply(const client::Value& first, const client::Value& second, const client::Value& target,
+                      std::optional<Reduction> reduction, const client::Site& site) const;
 };
 struct MarginRankingLossConfig {
   double margin = 0;
@@ -57,11 +56,10 @@ struct TripletMarginLoss {
   // Shapes: [batch, dim] three times -> [1]; forward_no_reduction: -> [batch]. Errors: shapes that differ.
   BURN_LOSS_METHODS((), Tensor<1>, Reduction::auto_,
                     (const Tensor<2>& anchor, const Tensor<2>& positive, const Tensor<2>& negative),
-                    (anchor, positive, negative), (anchor.value(), positive.value(), negative.value()))
+                    (anchor.value(), positive.value(), negative.value()))
 
- private:
-  client::Value run(const client::Value& anchor, const client::Value& positive, const client::Value& negative,
-                    std::optional<Reduction> reduction, const client::Site& site) const;
+  client::Value apply(const client::Value& anchor, const client::Value& positive, const client::Value& negative,
+                      std::optional<Reduction> reduction, const client::Site& site) const;
 };
 struct TripletMarginLossConfig {
   double margin = 1;
@@ -80,11 +78,10 @@ struct MultiMarginLoss {
   // Shapes: [batch, class], [batch] -> [1]. Errors: another number of targets. A target outside the classes is an error
   // of the run. forward_no_reduction: -> [batch].
   BURN_LOSS_METHODS((), Tensor<1>, Reduction::auto_, (const Tensor<2>& input, const Tensor<1, Int>& target),
-                    (input, target), (input.value(), target.value()))
+                    (input.value(), target.value()))
 
- private:
-  client::Value run(const client::Value& input, const client::Value& target, std::optional<Reduction> reduction,
-                    const client::Site& site) const;
+  client::Value apply(const client::Value& input, const client::Value& target, std::optional<Reduction> reduction,
+                      const client::Site& site) const;
 };
 struct MultiMarginLossConfig {
   double margin = 1;
@@ -101,23 +98,16 @@ struct CosineEmbeddingLoss {
   BURN_MODULE(CosineEmbeddingLoss)
 
   // Shapes: [batch, dim], [batch, dim], [batch] -> [1]. Errors: shapes that do not fit.
-  Tensor<1> forward(const Tensor<2>& first, const Tensor<2>& second, const Tensor<1, Int>& target,
-                    Loc where = Loc::current()) const {
-    return Tensor<1>{run(first.value(), second.value(), target.value(), reduction, at(where))};
-  }
-  Tensor<1> operator()(const Tensor<2>& first, const Tensor<2>& second, const Tensor<1, Int>& target,
-                       Loc where = Loc::current()) const {
-    return forward(first, second, target, where);
-  }
+  BURN_FORWARD(nullptr, (), Tensor<1>, (const Tensor<2>& first, const Tensor<2>& second, const Tensor<1, Int>& target),
+               (first.value(), second.value(), target.value(), reduction))
   // -> [batch]
   Tensor<1> forward_no_reduction(const Tensor<2>& first, const Tensor<2>& second, const Tensor<1, Int>& target,
                                  Loc where = Loc::current()) const {
-    return Tensor<1>{run(first.value(), second.value(), target.value(), std::nullopt, at(where))};
+    return Tensor<1>{apply(first.value(), second.value(), target.value(), std::nullopt, at(where))};
   }
 
- private:
-  client::Value run(const client::Value& first, const client::Value& second, const client::Value& target,
-                    std::optional<Reduction> how, const client::Site& site) const;
+  client::Value apply(const client::Value& first, const client::Value& second, const client::Value& target,
+                      std::optional<Reduction> how, const client::Site& site) const;
 };
 struct CosineEmbeddingLossConfig {
   double margin = 0;

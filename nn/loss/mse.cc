@@ -1,20 +1,19 @@
 #include "nn/loss/mse.h"
 
-#include "nn/checks.h"
 #include "nn/loss/pair.h"
+#include "nn/module/checks.h"
 
 namespace burn::nn {
 
 using client::Site;
-using client::Term;
 using client::Value;
 
 namespace {
 
 // c (|e| - c / 2) with c = min(|e|, delta): no branch computes with a square that overflows.
-Term huber(const Term& e, double delta) {
-  const Term size = abs(e);
-  const Term inner = min(size, delta);
+Value huber(const Value& e, double delta) {
+  const Value size = abs(e);
+  const Value inner = min(size, delta);
   return inner * (size - inner * 0.5);
 }
 
@@ -33,36 +32,36 @@ LpLoss LpLossConfig::init() const {
   return {.p = p};
 }
 
-Value MseLoss::run(const Value& predictions, const Value& targets, std::optional<Reduction> reduction,
-                   const Site& site) const {
-  return detail::pair_loss("mse_loss", predictions, targets, reduction, site, [](const Term& x, const Term& t) {
-    const Term e = x - t;
+Value MseLoss::apply(const Value& predictions, const Value& targets, std::optional<Reduction> reduction,
+                     const Site& site) const {
+  return detail::pair_loss("mse_loss", predictions, targets, reduction, site, [](const Value& x, const Value& t) {
+    const Value e = x - t;
     return e * e;
   });
 }
 
-Value HuberLoss::run(const Value& predictions, const Value& targets, std::optional<Reduction> reduction,
-                     const Site& site) const {
+Value HuberLoss::apply(const Value& predictions, const Value& targets, std::optional<Reduction> reduction,
+                       const Site& site) const {
   return detail::pair_loss("huber_loss", predictions, targets, reduction, site,
-                           [&](const Term& x, const Term& t) { return huber(x - t, delta); });
+                           [&](const Value& x, const Value& t) { return huber(x - t, delta); });
 }
 
-Value SmoothL1Loss::run(const Value& predictions, const Value& targets, std::optional<Reduction> reduction,
-                        const Site& site) const {
-  return detail::pair_loss("smooth_l1_loss", predictions, targets, reduction, site, [&](const Term& x, const Term& t) {
-    return beta == 0 ? abs(x - t) : huber(x - t, beta) * (1 / beta);
-  });
+Value SmoothL1Loss::apply(const Value& predictions, const Value& targets, std::optional<Reduction> reduction,
+                          const Site& site) const {
+  return detail::pair_loss(
+      "smooth_l1_loss", predictions, targets, reduction, site,
+      [&](const Value& x, const Value& t) { return beta == 0 ? abs(x - t) : huber(x - t, beta) * (1 / beta); });
 }
 
-Value LpLoss::run(const Value& predictions, const Value& targets, std::optional<Reduction> reduction,
-                  const Site& site) const {
-  return detail::pair_loss("lp_loss", predictions, targets, reduction, site, [&](const Term& x, const Term& t) {
-    const Term e = x - t;
+Value LpLoss::apply(const Value& predictions, const Value& targets, std::optional<Reduction> reduction,
+                    const Site& site) const {
+  return detail::pair_loss("lp_loss", predictions, targets, reduction, site, [&](const Value& x, const Value& t) {
+    const Value e = x - t;
     if (p == 1) return abs(e);
     if (p == 2) return e * e;
-    const auto power = [&](const Term& base) { return combine(ir::PointwiseFn::pow, base, base.literal(p)); };
+    const auto power = [&](const Value& base) { return pow(base, p); };
     if (p > 2) return power(abs(e));
-    const Term is_zero = e == 0.0;  // where the slope, or the slope of the slope, is infinite
+    const Value is_zero = e == 0.0;  // where the slope, or the slope of the slope, is infinite
     return select(is_zero, 0.0, power(select(is_zero, 1.0, abs(e))));
   });
 }

@@ -1,8 +1,8 @@
 // Losses of numbers that should be other numbers.
 #pragma once
 
-#include "nn/config.h"
 #include "nn/loss/loss_module.h"
+#include "nn/module/config.h"
 
 namespace burn::nn {
 

@@ -22,9 +22,9 @@ inline void check_same_shape(const char* loss, const char* first, const client::
 }
 
 // Another operand of a loss, whole numbers and bools included, in the dtype of its first.
-inline client::Term beside(const client::Term& x, const client::Value& other) {
-  return x.with(ir::is_floating(other.dtype()) ? client::to_compute_dtype(other, x.site())
-                                               : client::cast(other, x.value().dtype(), x.site()));
+inline client::Value beside(const client::Value& x, const client::Value& other) {
+  return ir::is_floating(other.dtype()) ? client::to_compute_dtype(other, client::current_site())
+                                        : client::cast(other, x.dtype(), client::current_site());
 }
 
 inline client::Value reduced(const client::Value& loss, std::optional<Reduction> reduction, const client::Site& site) {
@@ -36,7 +36,7 @@ template <typename Formula>
 client::Value pair_loss(const char* name, const client::Value& predictions, const client::Value& targets,
                         std::optional<Reduction> reduction, const client::Site& site, Formula&& formula) {
   check_same_shape(name, "predictions", predictions, "targets", targets, site);
-  return client::in_wide_dtype(predictions, site, [&](const client::Term& x) {
+  return client::in_wide_dtype(predictions, site, [&](const client::Value& x) {
     return reduced(formula(x, beside(x, targets)), reduction, site);
   });
 }

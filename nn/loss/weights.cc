@@ -1,6 +1,6 @@
 #include "nn/loss/weights.h"
 
-#include "nn/checks.h"
+#include "nn/module/checks.h"
 
 namespace burn::nn::detail {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "nn/param.h"
+#include "nn/module/param.h"
 
 namespace burn::nn::detail {
 

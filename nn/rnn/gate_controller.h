@@ -1,7 +1,7 @@
 // What a gate of a recurrent layer computes with: its weights for the input, and for the hidden state.
 #pragma once
 
-#include "nn/linear.h"
+#include "nn/layer/linear.h"
 
 namespace burn::nn {
 

@@ -7,9 +7,9 @@
 namespace burn::nn {
 
 using client::Site;
-using client::Term;
 using client::Value;
 
+template <>
 Gru GruConfig::init(const Device& device) const {
   detail::check_clip("GruConfig", clip);
   const GateControllerConfig gate{.d_input = d_input, .d_hidden = d_hidden, .bias = bias, .initializer = initializer};
@@ -27,41 +27,42 @@ Gru GruConfig::init(const Device& device) const {
 namespace {
 
 // The columns of gates `first` to `first + count`.
-Term columns(const Value& x, std::int64_t first, std::int64_t count, std::int64_t width, const Site& site) {
-  return {client::narrow(x, 1, first * width, count * width, site), site};
+Value columns(const Value& x, std::int64_t first, std::int64_t count, std::int64_t width, const Site& site) {
+  return client::narrow(x, 1, first * width, count * width, site);
 }
 
 }  // namespace
 
-std::pair<Tensor<3>, Tensor<2>> Gru::forward_with_state(const Tensor<3>& x, const std::optional<Tensor<2>>& state,
-                                                        Loc where) const {
-  const auto site = at(where);
+RecurrentValues Gru::apply(const Value& x, const std::vector<Value>& state, const Site& site) const {
+  const client::SiteScope scope{site};
   const detail::Gates gates{"Gru", {&update_gate, &reset_gate, &new_gate}, site};
   // Without reset_after the new gate's hidden product waits for the reset gate.
   const std::optional<detail::Gates> first_two =
       reset_after ? std::nullopt : std::optional{detail::Gates{"Gru", {&update_gate, &reset_gate}, site}};
   const std::optional<detail::Gates> last =
       reset_after ? std::nullopt : std::optional{detail::Gates{"Gru", {&new_gate}, site}};
-  detail::check_input("Gru", x.value(), gates, site);
+  detail::check_input("Gru", x, gates, site);
+  detail::check_state("Gru", state, 1, site);
   const detail::Walkway way{batch_first, reverse};
   const auto width = gates.hidden_weight.dim(0);
-  Value h = detail::state_or_zeros("Gru: the state", state ? &state->value() : nullptr, x.value(), gates, way, site);
-  const Value states = detail::walk(x.value(), gates, way, site, [&](const Value& of_input) {
+  Value h = detail::state_or_zeros("Gru: the state", state.empty() ? nullptr : &state[0], x, gates, way, site);
+  const Value states = detail::walk(x, gates, way, site, [&](const Value& of_input) {
     const Value of_hidden = (first_two ? *first_two : gates).of_hidden(h, site);
     const Value both =
         gate_activation.apply(columns(of_input, 0, 2, width, site) + columns(of_hidden, 0, 2, width, site), site);
-    const Term z = columns(both, 0, 1, width, site), r = columns(both, 1, 1, width, site), before{h, site};
-    const Term of_new = columns(of_input, 2, 1, width, site);
-    const Term sum = last ? of_new + Term{last->of_hidden(r * before, site), site}
-                          : of_new + r * columns(of_hidden, 2, 1, width, site);
-    const Term fresh{hidden_activation.apply(sum, site), site};
+    const Value z = columns(both, 0, 1, width, site), r = columns(both, 1, 1, width, site), before = h;
+    const Value of_new = columns(of_input, 2, 1, width, site);
+    const Value sum =
+        last ? of_new + last->of_hidden(r * before, site) : of_new + r * columns(of_hidden, 2, 1, width, site);
+    const Value fresh = hidden_activation.apply(sum, site);
     h = fresh * (1.0 - z) + z * before;
     if (clip) h = client::clamp(h, -*clip, *clip, site);
     return h;
   });
-  return {Tensor<3>{states}, Tensor<2>{h}};
+  return {states, {h}};
 }
 
+template <>
 BiGru BiGruConfig::init(const Device& device) const {
   GruConfig one{.d_input = d_input,
                 .d_hidden = d_hidden,
@@ -72,22 +73,10 @@ BiGru BiGruConfig::init(const Device& device) const {
                 .clip = clip,
                 .gate_activation = gate_activation,
                 .hidden_activation = hidden_activation};
-  Gru forward_layer = one.init(device);
-  one.reverse = true;
-  return {.forward_layer = std::move(forward_layer), .reverse_layer = one.init(device)};
-}
-
-std::pair<Tensor<3>, Tensor<3>> BiGru::forward(const Tensor<3>& x, const std::optional<Tensor<3>>& state,
-                                               Loc where) const {
-  const auto site = at(where);
-  const auto part = [&](std::int64_t which) -> std::optional<Tensor<2>> {
-    if (!state) return std::nullopt;
-    return Tensor<2>{detail::direction(state->value(), which, site)};
-  };
-  const auto [there, end] = forward_layer.forward_with_state(x, part(0), where);
-  const auto [back, begin] = reverse_layer.forward_with_state(x, part(1), where);
-  return {Tensor<3>{detail::beside(there.value(), back.value(), site)},
-          Tensor<3>{detail::stacked(end.value(), begin.value(), site)}};
+  one.reverse = reverse;
+  Gru first = one.init(device);
+  one.reverse = !reverse;
+  return {.forward_layer = std::move(first), .reverse_layer = one.init(device)};
 }
 
 }  // namespace burn::nn

@@ -4,7 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "nn/activation_module.h"
+#include "nn/activation/activation_module.h"
+#include "nn/rnn/bidirectional.h"
 #include "nn/rnn/gate_controller.h"
 #include "nn/rnn/state.h"
 
@@ -13,6 +14,9 @@ namespace burn::nn {
 // z and r: sigmoids of the update and the reset gate; h = n (1 - z) + z h. With reset_after, as the paper's first
 // version and PyTorch, n = tanh(x W + b + r (h U + c)); otherwise, as its last, n = tanh(x W + b + (r h) U + c).
 struct Gru {
+  template <int D>
+  using State = Tensor<D>;
+
   GateController update_gate, reset_gate, new_gate;
   bool reset_after = true;
   bool batch_first = true;
@@ -25,17 +29,22 @@ struct Gru {
   // All hidden states. Shapes: [batch, time, d_input] (without batch_first [time, batch, d_input]), state
   // [batch, d_hidden], zeros if there is none -> [batch, time, d_hidden] in the same layout. Errors: other features; a
   // state of another shape.
-  Tensor<3> forward(const Tensor<3>& x, const std::optional<Tensor<2>>& state = std::nullopt,
-                    Loc where = Loc::current()) const {
-    return forward_with_state(x, state, where).first;
-  }
+  BURN_FORWARD(nullptr, (), Tensor<3>, (const Tensor<3>& x, const std::optional<Tensor<2>>& state = std::nullopt),
+               (x.value(), detail::tensors_of(state)))
   // The same, and the last hidden state [batch, d_hidden].
   std::pair<Tensor<3>, Tensor<2>> forward_with_state(const Tensor<3>& x,
                                                      const std::optional<Tensor<2>>& state = std::nullopt,
-                                                     Loc where = Loc::current()) const;
+                                                     Loc where = Loc::current()) const {
+    return std::pair<Tensor<3>, Tensor<2>>(apply(x.value(), detail::tensors_of(state), at(where)));
+  }
+  // `state`: its tensors, or none.
+  RecurrentValues apply(const client::Value& x, const std::vector<client::Value>& state,
+                        const client::Site& site) const;
 };
 
-struct GruConfig {
+// Of a Gru, or of one in each direction, where `reverse` is what the first of the two does.
+template <typename Layer>
+struct GruConfigOf {
   std::int64_t d_input = 0, d_hidden = 0;
   bool bias = true;
   bool reset_after = true;
@@ -45,35 +54,18 @@ struct GruConfig {
   std::optional<double> clip{};
   ActivationConfig gate_activation{.kind = "sigmoid"};
   ActivationConfig hidden_activation{.kind = "tanh"};
-  BURN_CONFIG(GruConfig, d_input, d_hidden, bias, reset_after, initializer, batch_first, reverse, clip, gate_activation,
-              hidden_activation)
+  BURN_CONFIG(GruConfigOf, d_input, d_hidden, bias, reset_after, initializer, batch_first, reverse, clip,
+              gate_activation, hidden_activation)
 
-  Gru init(const Device& device) const;  // Errors: a size below 1; a clip that is not positive.
+  Layer init(const Device& device) const;  // Errors: a size below 1; a clip that is not positive.
 };
 
-// One layer in each direction, their results side by side.
-struct BiGru {
-  Gru forward_layer, reverse_layer;
-  BURN_MODULE(BiGru, forward_layer, reverse_layer)
-
-  // As Gru::forward_with_state, with [.., .., 2 d_hidden] and states [2, batch, d_hidden], forward first.
-  std::pair<Tensor<3>, Tensor<3>> forward(const Tensor<3>& x, const std::optional<Tensor<3>>& state = std::nullopt,
-                                          Loc where = Loc::current()) const;
-};
-
-struct BiGruConfig {
-  std::int64_t d_input = 0, d_hidden = 0;
-  bool bias = true;
-  bool reset_after = true;
-  Initializer initializer = Initializer::xavier_normal();
-  bool batch_first = true;
-  std::optional<double> clip{};
-  ActivationConfig gate_activation{.kind = "sigmoid"};
-  ActivationConfig hidden_activation{.kind = "tanh"};
-  BURN_CONFIG(BiGruConfig, d_input, d_hidden, bias, reset_after, initializer, batch_first, clip, gate_activation,
-              hidden_activation)
-
-  BiGru init(const Device& device) const;
-};
+using BiGru = Bidirectional<Gru>;
+using GruConfig = GruConfigOf<Gru>;
+using BiGruConfig = GruConfigOf<BiGru>;
+template <>
+Gru GruConfig::init(const Device& device) const;
+template <>
+BiGru BiGruConfig::init(const Device& device) const;
 
 }  // namespace burn::nn

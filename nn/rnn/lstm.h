@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "client/fail.h"
-#include "nn/activation_module.h"
+#include "nn/activation/activation_module.h"
+#include "nn/rnn/bidirectional.h"
 #include "nn/rnn/gate_controller.h"
 #include "nn/rnn/state.h"
 
@@ -16,6 +17,9 @@ namespace burn::nn {
 // With sigmoids i, f, o of the input, forget and output gate and g of the cell gate: c = f c + i tanh(g),
 // h = o tanh(c).
 struct Lstm {
+  template <int D>
+  using State = LstmState<D>;
+
   GateController input_gate, forget_gate, output_gate, cell_gate;
   bool batch_first = true;
   bool reverse = false;          // walks time backwards; the result of a step stays at its place
@@ -30,9 +34,12 @@ struct Lstm {
   // All hidden states, and the last state. Shapes: [batch, time, d_input] (without batch_first [time, batch, d_input]),
   // states [batch, d_hidden], zeros if there are none -> [batch, time, d_hidden] in the same layout, states
   // [batch, d_hidden]. Errors: other features; a state of another shape.
-  std::pair<Tensor<3>, LstmState<2>> forward(const Tensor<3>& x,
-                                             const std::optional<LstmState<2>>& state = std::nullopt,
-                                             Loc where = Loc::current()) const;
+  BURN_FORWARD(nullptr, (), BURN_LIST(std::pair<Tensor<3>, LstmState<2>>),
+               (const Tensor<3>& x, const std::optional<LstmState<2>>& state = std::nullopt),
+               (x.value(), detail::tensors_of(state)))
+  // `state`: its tensors, or none.
+  RecurrentValues apply(const client::Value& x, const std::vector<client::Value>& state,
+                        const client::Site& site) const;
   // The same of the steps of a sequence, each [batch, d_input], in the order of time. All of them are taken first.
   // Errors: no step.
   template <std::ranges::input_range Steps>
@@ -46,7 +53,9 @@ struct Lstm {
   }
 };
 
-struct LstmConfig {
+// Of an Lstm, or of one in each direction, where `reverse` is what the first of the two does.
+template <typename Layer>
+struct LstmConfigOf {
   std::int64_t d_input = 0, d_hidden = 0;
   bool bias = true;
   Initializer initializer = Initializer::xavier_normal();
@@ -57,37 +66,18 @@ struct LstmConfig {
   ActivationConfig gate_activation{.kind = "sigmoid"};
   ActivationConfig cell_activation{.kind = "tanh"};
   ActivationConfig hidden_activation{.kind = "tanh"};
-  BURN_CONFIG(LstmConfig, d_input, d_hidden, bias, initializer, batch_first, reverse, clip, input_forget,
+  BURN_CONFIG(LstmConfigOf, d_input, d_hidden, bias, initializer, batch_first, reverse, clip, input_forget,
               gate_activation, cell_activation, hidden_activation)
 
-  Lstm init(const Device& device) const;  // Errors: a size below 1; a clip that is not positive.
+  Layer init(const Device& device) const;  // Errors: a size below 1; a clip that is not positive.
 };
 
-// One layer in each direction, their results side by side.
-struct BiLstm {
-  Lstm forward_layer, reverse_layer;
-  BURN_MODULE(BiLstm, forward_layer, reverse_layer)
-
-  // As Lstm::forward, with [.., .., 2 d_hidden] and states [2, batch, d_hidden], forward first.
-  std::pair<Tensor<3>, LstmState<3>> forward(const Tensor<3>& x,
-                                             const std::optional<LstmState<3>>& state = std::nullopt,
-                                             Loc where = Loc::current()) const;
-};
-
-struct BiLstmConfig {
-  std::int64_t d_input = 0, d_hidden = 0;
-  bool bias = true;
-  Initializer initializer = Initializer::xavier_normal();
-  bool batch_first = true;
-  std::optional<double> clip{};
-  bool input_forget = false;
-  ActivationConfig gate_activation{.kind = "sigmoid"};
-  ActivationConfig cell_activation{.kind = "tanh"};
-  ActivationConfig hidden_activation{.kind = "tanh"};
-  BURN_CONFIG(BiLstmConfig, d_input, d_hidden, bias, initializer, batch_first, clip, input_forget, gate_activation,
-              cell_activation, hidden_activation)
-
-  BiLstm init(const Device& device) const;
-};
+using BiLstm = Bidirectional<Lstm>;
+using LstmConfig = LstmConfigOf<Lstm>;
+using BiLstmConfig = LstmConfigOf<BiLstm>;
+template <>
+Lstm LstmConfig::init(const Device& device) const;
+template <>
+BiLstm BiLstmConfig::init(const Device& device) const;
 
 }  // namespace burn::nn

@@ -4,17 +4,9 @@
 #include <vector>
 
 #include "client/fail.h"
-#include "nn/checks.h"
+#include "nn/module/checks.h"
 
-namespace burn::nn {
-
-GateController GateControllerConfig::init(const Device& device) const {
-  const LinearConfig input{.d_input = d_input, .d_output = d_hidden, .bias = bias, .initializer = initializer};
-  const LinearConfig hidden{.d_input = d_hidden, .d_output = d_hidden, .bias = bias, .initializer = initializer};
-  return {.input_transform = input.init(device), .hidden_transform = hidden.init(device)};
-}
-
-namespace detail {
+namespace burn::nn::detail {
 
 using client::Site;
 using client::Value;
@@ -64,10 +56,17 @@ Value Gates::of_inputs(const Value& x, const Site& site) const { return linear(x
 Value Gates::of_hidden(const Value& h, const Site& site) const { return linear(h, hidden_weight, hidden_bias, site); }
 
 void check_input(const char* layer, const Value& x, const Gates& gates, const Site& site) {
-  client::fail_if_empty(x, layer, site);
+  check_rank(layer, x, 3, site);
   if (x.dim(2) == gates.input_weight.dim(0)) return;
   client::fail(std::string{layer} + ": the layer takes " + std::to_string(gates.input_weight.dim(0)) +
                    " features, the input is " + ir::to_string(x.type()),
+               site);
+}
+
+void check_state(const char* layer, const std::vector<Value>& state, std::size_t count, const Site& site) {
+  if (state.empty() || state.size() == count) return;
+  client::fail(std::string{layer} + ": a state of " + std::to_string(state.size()) + " tensors, must be of " +
+                   std::to_string(count),
                site);
 }
 
@@ -102,22 +101,8 @@ Value walk(const Value& x, const Gates& gates, const Walkway& way, const Site& s
   return client::stack(states, way.batch_first ? 1 : 0, site);
 }
 
-Value beside(const Value& forward, const Value& reverse, const Site& site) {
-  const Value both[] = {forward, reverse};
-  return client::concat(both, 2, site);
-}
-Value stacked(const Value& forward, const Value& reverse, const Site& site) {
-  const Value both[] = {forward, reverse};
-  return client::stack(both, 0, site);
-}
-Value direction(const Value& state, std::int64_t which, const Site& site) {
-  client::fail_if_empty(state, "the state of both directions", site);
-  if (state.rank() != 3 || state.dim(0) != 2) {
-    client::fail("the state of both directions is " + ir::to_string(state.type()) + ", must be [2, batch, d_hidden]",
-                 site);
-  }
-  return client::squeeze(client::narrow(state, 0, which, 1, site), {0}, site);
+void check_clip(const char* config, const std::optional<double>& clip) {
+  if (clip && !(*clip > 0)) reject(config, "clip is " + std::to_string(*clip) + ", must be positive");
 }
 
-}  // namespace detail
-}  // namespace burn::nn
+}  // namespace burn::nn::detail

@@ -5,7 +5,7 @@
 #include <functional>
 #include <initializer_list>
 #include <optional>
-#include <utility>
+#include <vector>
 
 #include "client/ops/ops.h"
 #include "nn/rnn/gate_controller.h"
@@ -29,9 +29,12 @@ struct Walkway {
 };
 
 void check_clip(const char* config, const std::optional<double>& clip);  // throws for one that is not positive
-// Throws for an input that is not [.., .., d_input], and a state that is not [batch, d_hidden].
+// Throws for an input that is not [.., .., d_input].
 void check_input(const char* layer, const client::Value& x, const Gates& gates, const client::Site& site);
-// The state given, or zeros [batch, d_hidden].
+// Throws for a state that is neither none nor of `count` tensors.
+void check_state(const char* layer, const std::vector<client::Value>& state, std::size_t count,
+                 const client::Site& site);
+// The state given, or zeros [batch, d_hidden]. Throws for one of another shape.
 client::Value state_or_zeros(const char* what, const client::Value* state, const client::Value& x, const Gates& gates,
                              const Walkway& way, const client::Site& site);
 
@@ -39,11 +42,5 @@ client::Value state_or_zeros(const char* what, const client::Value* state, const
 // for every step. Returns all hidden states in the layout of x.
 client::Value walk(const client::Value& x, const Gates& gates, const Walkway& way, const client::Site& site,
                    const std::function<client::Value(const client::Value&)>& step);
-
-// Two layers' results side by side, and their last states as one: [2, batch, d_hidden].
-client::Value beside(const client::Value& forward, const client::Value& reverse, const client::Site& site);
-client::Value stacked(const client::Value& forward, const client::Value& reverse, const client::Site& site);
-// One direction's part of such a state, [batch, d_hidden].
-client::Value direction(const client::Value& state, std::int64_t which, const client::Site& site);
 
 }  // namespace burn::nn::detail

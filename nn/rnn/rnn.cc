@@ -2,18 +2,13 @@
 
 #include "client/ops/activation.h"
 #include "client/ops/formula.h"
-#include "nn/checks.h"
 #include "nn/rnn/recurrence.h"
 
 namespace burn::nn {
 
-using client::Term;
 using client::Value;
 
-void detail::check_clip(const char* config, const std::optional<double>& clip) {
-  if (clip && !(*clip > 0)) detail::reject(config, "clip is " + std::to_string(*clip) + ", must be positive");
-}
-
+template <>
 Rnn RnnConfig::init(const Device& device) const {
   detail::check_clip("RnnConfig", clip);
   const GateControllerConfig gate{.d_input = d_input, .d_hidden = d_hidden, .bias = bias, .initializer = initializer};
@@ -24,22 +19,22 @@ Rnn RnnConfig::init(const Device& device) const {
           .hidden_activation = hidden_activation.init(device)};
 }
 
-std::pair<Tensor<3>, RnnState<2>> Rnn::forward(const Tensor<3>& x, const std::optional<RnnState<2>>& state,
-                                               Loc where) const {
-  const auto site = at(where);
+RecurrentValues Rnn::apply(const Value& x, const std::vector<Value>& state, const client::Site& site) const {
+  const client::SiteScope scope{site};
   const detail::Gates gates{"Rnn", {&gate}, site};
-  detail::check_input("Rnn", x.value(), gates, site);
+  detail::check_input("Rnn", x, gates, site);
+  detail::check_state("Rnn", state, 1, site);
   const detail::Walkway way{batch_first, reverse};
-  Value h =
-      detail::state_or_zeros("Rnn: the state", state ? &state->hidden.value() : nullptr, x.value(), gates, way, site);
-  const Value states = detail::walk(x.value(), gates, way, site, [&](const Value& of_input) {
-    h = hidden_activation.apply(Term{of_input, site} + Term{gates.of_hidden(h, site), site}, site);
+  Value h = detail::state_or_zeros("Rnn: the state", state.empty() ? nullptr : &state[0], x, gates, way, site);
+  const Value states = detail::walk(x, gates, way, site, [&](const Value& of_input) {
+    h = hidden_activation.apply(of_input + gates.of_hidden(h, site), site);
     if (clip) h = client::clamp(h, -*clip, *clip, site);
     return h;
   });
-  return {Tensor<3>{states}, {Tensor<2>{h}}};
+  return {states, {h}};
 }
 
+template <>
 BiRnn BiRnnConfig::init(const Device& device) const {
   RnnConfig one{.d_input = d_input,
                 .d_hidden = d_hidden,
@@ -48,22 +43,10 @@ BiRnn BiRnnConfig::init(const Device& device) const {
                 .batch_first = batch_first,
                 .clip = clip,
                 .hidden_activation = hidden_activation};
-  Rnn forward_layer = one.init(device);
-  one.reverse = true;
-  return {.forward_layer = std::move(forward_layer), .reverse_layer = one.init(device)};
-}
-
-std::pair<Tensor<3>, RnnState<3>> BiRnn::forward(const Tensor<3>& x, const std::optional<RnnState<3>>& state,
-                                                 Loc where) const {
-  const auto site = at(where);
-  const auto part = [&](std::int64_t which) -> std::optional<RnnState<2>> {
-    if (!state) return std::nullopt;
-    return RnnState<2>{Tensor<2>{detail::direction(state->hidden.value(), which, site)}};
-  };
-  const auto [there, end] = forward_layer.forward(x, part(0), where);
-  const auto [back, begin] = reverse_layer.forward(x, part(1), where);
-  return {Tensor<3>{detail::beside(there.value(), back.value(), site)},
-          {Tensor<3>{detail::stacked(end.hidden.value(), begin.hidden.value(), site)}}};
+  one.reverse = reverse;
+  Rnn first = one.init(device);
+  one.reverse = !reverse;
+  return {.forward_layer = std::move(first), .reverse_layer = one.init(device)};
 }
 
 }  // namespace burn::nn

@@ -4,7 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "nn/activation_module.h"
+#include "nn/activation/activation_module.h"
+#include "nn/rnn/bidirectional.h"
 #include "nn/rnn/gate_controller.h"
 #include "nn/rnn/state.h"
 
@@ -12,6 +13,9 @@ namespace burn::nn {
 
 // h = tanh(x W + b + h U + c), step by step.
 struct Rnn {
+  template <int D>
+  using State = RnnState<D>;
+
   GateController gate;
   bool batch_first = true;
   bool reverse = false;          // walks time backwards; the result of a step stays at its place
@@ -22,11 +26,17 @@ struct Rnn {
   // All hidden states, and the last. Shapes: [batch, time, d_input] (without batch_first [time, batch, d_input]), state
   // [batch, d_hidden], zeros if there is none -> [batch, time, d_hidden] in the same layout, [batch, d_hidden]. Errors:
   // other features; a state of another shape.
-  std::pair<Tensor<3>, RnnState<2>> forward(const Tensor<3>& x, const std::optional<RnnState<2>>& state = std::nullopt,
-                                            Loc where = Loc::current()) const;
+  BURN_FORWARD(nullptr, (), BURN_LIST(std::pair<Tensor<3>, RnnState<2>>),
+               (const Tensor<3>& x, const std::optional<RnnState<2>>& state = std::nullopt),
+               (x.value(), detail::tensors_of(state)))
+  // `state`: its tensors, or none.
+  RecurrentValues apply(const client::Value& x, const std::vector<client::Value>& state,
+                        const client::Site& site) const;
 };
 
-struct RnnConfig {
+// Of an Rnn, or of one in each direction, where `reverse` is what the first of the two does.
+template <typename Layer>
+struct RnnConfigOf {
   std::int64_t d_input = 0, d_hidden = 0;
   bool bias = true;
   Initializer initializer = Initializer::xavier_normal();
@@ -34,31 +44,17 @@ struct RnnConfig {
   bool reverse = false;
   std::optional<double> clip{};
   ActivationConfig hidden_activation{.kind = "tanh"};
-  BURN_CONFIG(RnnConfig, d_input, d_hidden, bias, initializer, batch_first, reverse, clip, hidden_activation)
+  BURN_CONFIG(RnnConfigOf, d_input, d_hidden, bias, initializer, batch_first, reverse, clip, hidden_activation)
 
-  Rnn init(const Device& device) const;  // Errors: a size below 1; a clip that is not positive.
+  Layer init(const Device& device) const;  // Errors: a size below 1; a clip that is not positive.
 };
 
-// One layer in each direction, their results side by side.
-struct BiRnn {
-  Rnn forward_layer, reverse_layer;
-  BURN_MODULE(BiRnn, forward_layer, reverse_layer)
-
-  // As Rnn::forward, with [.., .., 2 d_hidden] and states [2, batch, d_hidden], forward first.
-  std::pair<Tensor<3>, RnnState<3>> forward(const Tensor<3>& x, const std::optional<RnnState<3>>& state = std::nullopt,
-                                            Loc where = Loc::current()) const;
-};
-
-struct BiRnnConfig {
-  std::int64_t d_input = 0, d_hidden = 0;
-  bool bias = true;
-  Initializer initializer = Initializer::xavier_normal();
-  bool batch_first = true;
-  std::optional<double> clip{};
-  ActivationConfig hidden_activation{.kind = "tanh"};
-  BURN_CONFIG(BiRnnConfig, d_input, d_hidden, bias, initializer, batch_first, clip, hidden_activation)
-
-  BiRnn init(const Device& device) const;
-};
+using BiRnn = Bidirectional<Rnn>;
+using RnnConfig = RnnConfigOf<Rnn>;
+using BiRnnConfig = RnnConfigOf<BiRnn>;
+template <>
+Rnn RnnConfig::init(const Device& device) const;
+template <>
+BiRnn BiRnnConfig::init(const Device& device) const;
 
 }  // namespace burn::nn

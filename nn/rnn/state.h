@@ -1,6 +1,7 @@
 // What recurrent layers carry from step to step, as values that callers keep, cut and stack.
 #pragma once
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -70,5 +71,58 @@ struct LstmState {
     return result;
   }
 };
+
+// What a recurrent layer gives, without ranks: all hidden states, and the last state: the hidden one, of an Lstm cell
+// and hidden.
+struct RecurrentValues {
+  client::Value states;
+  std::vector<client::Value> last;
+
+  explicit operator Tensor<3>() const { return Tensor<3>{states}; }
+  template <typename State>
+  explicit operator std::pair<Tensor<3>, State>() const;
+};
+
+namespace detail {
+
+// The tensors of a state, and a state of them.
+template <int D>
+std::vector<client::Value> tensors_of(const Tensor<D>& state) {
+  return {state.value()};
+}
+template <int D>
+std::vector<client::Value> tensors_of(const RnnState<D>& state) {
+  return {state.hidden.value()};
+}
+template <int D>
+std::vector<client::Value> tensors_of(const LstmState<D>& state) {
+  return {state.cell.value(), state.hidden.value()};
+}
+template <typename State>  // none: no tensors
+std::vector<client::Value> tensors_of(const std::optional<State>& state) {
+  return state ? tensors_of(*state) : std::vector<client::Value>{};
+}
+
+template <int D>
+void put_tensors(const std::vector<client::Value>& tensors, Tensor<D>& state) {
+  state = Tensor<D>{tensors[0]};
+}
+template <int D>
+void put_tensors(const std::vector<client::Value>& tensors, RnnState<D>& state) {
+  state.hidden = Tensor<D>{tensors[0]};
+}
+template <int D>
+void put_tensors(const std::vector<client::Value>& tensors, LstmState<D>& state) {
+  state = {Tensor<D>{tensors[0]}, Tensor<D>{tensors[1]}};
+}
+
+}  // namespace detail
+
+template <typename State>
+RecurrentValues::operator std::pair<Tensor<3>, State>() const {
+  std::pair<Tensor<3>, State> result{Tensor<3>{states}, State{}};
+  detail::put_tensors(last, result.second);
+  return result;
+}
 
 }  // namespace burn::nn

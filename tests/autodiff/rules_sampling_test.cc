@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "client/ops/alignment.h"
+#include "client/ops/sequence_loss.h"
 #include "client/ops/sampling.h"
 #include "tests/autodiff/finite_differences.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "nn/config.h"
+#include "nn/module/config.h"
 #include "store/safetensors_json.h"
 
 namespace {

@@ -1,5 +1,5 @@
 // Activations against their formulas in double precision, at far points and where pieces meet; their gradients.
-#include "nn/activation.h"
+#include "nn/activation/activation.h"
 
 #include <limits>
 

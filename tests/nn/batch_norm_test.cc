@@ -1,5 +1,5 @@
 // Batch normalisation: what it computes in training and out of it, and how its statistics move.
-#include "nn/batch_norm.h"
+#include "nn/norm/batch_norm.h"
 
 #include "tests/nn/nn_test.h"
 

@@ -1,5 +1,5 @@
 // Configurations as JSON: what is written, what is read, and what is refused with which words.
-#include "nn/config.h"
+#include "nn/module/config.h"
 
 #include <cmath>
 #include <limits>

@@ -1,5 +1,5 @@
 // Convolutions and transposed convolutions.
-#include "nn/conv.h"
+#include "nn/conv/conv.h"
 
 #include "tests/nn/nn_test.h"
 

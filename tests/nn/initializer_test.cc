@@ -1,5 +1,5 @@
 // What parameters start from: the distribution of each kind, and what is refused.
-#include "nn/initializer.h"
+#include "nn/module/initializer.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,5 +1,5 @@
 // BURN_MODULE: which fields are visited and under which names, and what follows from it.
-#include "nn/module.h"
+#include "nn/module/module.h"
 
 #include <sstream>
 

@@ -1,5 +1,5 @@
 // Pooling, with and without parts of windows outside the input.
-#include "nn/pool.h"
+#include "nn/pool/pool.h"
 
 #include "tests/nn/nn_test.h"
 

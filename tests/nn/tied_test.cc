@@ -1,5 +1,5 @@
 // Parameters at several places of a module are one parameter, whatever is done with the module.
-#include "nn/tied.h"
+#include "nn/module/tied.h"
 
 #include <map>
 #include <optional>
@@ -10,12 +10,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "nn/batch_norm.h"
-#include "nn/fresh.h"
-#include "nn/linear.h"
-#include "nn/module.h"
-#include "nn/pairs.h"
-#include "nn/param_group.h"
+#include "nn/layer/linear.h"
+#include "nn/module/fresh.h"
+#include "nn/module/module.h"
+#include "nn/module/pairs.h"
+#include "nn/module/param_group.h"
+#include "nn/norm/batch_norm.h"
 #include "tests/support/error_of.h"
 
 namespace burn {

@@ -9,7 +9,9 @@
 
 #include "client/capture/capture.h"
 #include "tests/support/error_of.h"
+#include "train/optim/ada_grad.h"
 #include "train/optim/adam.h"
+#include "train/optim/adan.h"
 #include "train/optim/lbfgs.h"
 #include "train/optim/muon.h"
 #include "train/optim/rms_prop.h"

@@ -8,8 +8,8 @@
 
 #include "client/capture/capture.h"
 #include "data/random.h"
-#include "nn/embedding.h"
 #include "nn/functional/layers.h"
+#include "nn/layer/embedding.h"
 #include "tests/support/error_of.h"
 #include "train/optim/optim.h"
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "client/record/device_state.h"
-#include "nn/embedding.h"
+#include "nn/layer/embedding.h"
 #include "tests/train/fake_session.h"
 #include "train/optim/optim.h"
 

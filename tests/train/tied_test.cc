@@ -8,9 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "client/capture/capture.h"
-#include "nn/embedding.h"
-#include "nn/fresh.h"
-#include "nn/linear.h"
+#include "nn/layer/embedding.h"
+#include "nn/layer/linear.h"
+#include "nn/module/fresh.h"
 #include "tests/support/error_of.h"
 #include "train/optim/adam.h"
 #include "train/optim/lbfgs.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "nn/config.h"
+#include "nn/module/config.h"
 
 namespace burn::test {
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "nn/config.h"
+#include "nn/module/config.h"
 #include "store/record.h"
 
 namespace burn::train {

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "client/site_scope.h"
+#include "nn/module/visit.h"
 #include "train/learner/checkpoint_data.h"
-#include "train/optim/site.h"
-#include "train/optim/visit_slots.h"
 #include "train/render/cli_renderer.h"
 
 namespace burn::train {
@@ -39,9 +39,9 @@ KeepBest watched_metric(const TrainingOptions& options, const metric::MetricSet&
   return {std::ranges::find(measured, loss) != measured.end() ? loss : measured.front()};
 }
 
-Device device_of(const nn::detail::Walk& model) {
+Device device_of(const nn::ModuleWalk& model) {
   std::optional<Device> device;
-  optim::detail::visit_slots(model, [&](Slot& slot) {
+  nn::for_each_place(model, [&](Slot& slot, bool) {
     if (!device) device.emplace(slot.value.device());
   });
   if (!device) throw Error(StatusCode::invalid_argument, "training: the model has no tensors");
@@ -71,7 +71,7 @@ Engine::Engine(const TrainingOptions& options, Work& work, optim::ModuleOptimize
 
 TrainingReport Engine::run(std::function<void()> at_end) {
   at_end_ = std::move(at_end);
-  const optim::detail::Calling scope{options_.site};
+  const client::SiteScope scope{options_.site};
   if (options_.resume)
     resume(*options_.resume);
   else
@@ -132,7 +132,7 @@ void Engine::resume(const Resume& from) {
   });
   const auto& state = checkpoint.state;
   check_metrics(state, train_metrics_);
-  nn::detail::load_record(work_.model(), checkpoint.model, "the model");
+  nn::load_record(work_.model(), checkpoint.model, "the model");
   optimizer_.load_record(work_.model(), checkpoint.optimizer);
   scheduler_.load_record(checkpoint.scheduler);
   history_ = history_from_record(checkpoint.metrics);
@@ -261,7 +261,7 @@ void Engine::finish_epoch() {
 // Early stopping comes some epochs after the best one, which then is nowhere else.
 void Engine::keep_best() {
   if (find_best()->epoch != epoch_) return;
-  best_model_ = std::make_shared<const Record>(nn::detail::record_of(work_.model()));
+  best_model_ = std::make_shared<const Record>(nn::record_of(work_.model()));
   best_epoch_ = epoch_;
 }
 

@@ -46,7 +46,7 @@ class Engine {
   struct DeviceRecords {
     Record model, optimizer;
   };
-  DeviceRecords ask_records() { return {nn::detail::record_of(work_.model()), optimizer_.to_record(work_.model())}; }
+  DeviceRecords ask_records() { return {nn::record_of(work_.model()), optimizer_.to_record(work_.model())}; }
   void save(bool interrupted);
   void tell_interruption(bool inside_epoch);
   void call_at_end();

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "nn/config.h"
+#include "nn/module/config.h"
 
 namespace burn::train {
 namespace {

@@ -17,7 +17,7 @@ class TypedWork : public Work {
   TypedWork(M& model, data::DataLoader<Batch> train, data::DataLoader<Batch> valid)
       : model_(model), train_(std::move(train)), valid_(std::move(valid)) {}
 
-  nn::detail::Walk model() override { return model_.walk(); }
+  nn::ModuleWalk model() override { return model_.walk(); }
   std::int64_t items(Split split) const override { return static_cast<std::int64_t>(loader(split).num_items()); }
 
   void begin(Split split, std::int64_t epoch, std::int64_t skip, const std::function<void()>& before_first) override {

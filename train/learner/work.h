@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 
-#include "nn/module.h"
+#include "nn/module/module.h"
 #include "train/metric/step_output.h"
 #include "train/render/renderer.h"
 
@@ -16,7 +16,7 @@ class Work {
  public:
   virtual ~Work() = default;
 
-  virtual nn::detail::Walk model() = 0;
+  virtual nn::ModuleWalk model() = 0;
   virtual std::int64_t items(Split split) const = 0;  // of an epoch
 
   // Begins a pass of the epoch (counted from 1) over a split. The batches before `skip` are made and thrown away;
@@ -29,6 +29,6 @@ class Work {
 };
 
 // The device that the model is on. Errors: a model without tensors.
-Device device_of(const nn::detail::Walk& model);
+Device device_of(const nn::ModuleWalk& model);
 
 }  // namespace burn::train

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "client/scalar.h"
-#include "nn/param_group.h"
+#include "nn/module/param_group.h"
 #include "train/lr/scheduler.h"
 
 namespace burn::lr {

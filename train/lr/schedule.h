@@ -9,7 +9,7 @@
 #include <concepts>
 #include <cstdint>
 
-#include "nn/config.h"
+#include "nn/module/config.h"
 
 namespace burn::lr {
 

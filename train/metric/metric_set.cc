@@ -4,8 +4,8 @@
 
 #include "base/error.h"
 #include "client/ops/ops.h"
+#include "client/site_scope.h"
 #include "client/tensor/untyped.h"
-#include "train/optim/site.h"
 
 namespace burn::metric {
 
@@ -17,7 +17,7 @@ client::Value MetricSet::measure(const StepOutput& output) {
   const auto off_tape = output.inner();
   std::vector<client::Value> parts;
   lengths_.clear();
-  const auto& site = optim::detail::here();
+  const auto& site = client::current_site();
   for (const auto& metric : metrics_) {
     try {
       parts.push_back(client::cast(metric->measure(off_tape).value(), ir::DType::f32, site));

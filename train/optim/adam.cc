@@ -3,13 +3,13 @@
 #include <array>
 #include <cmath>
 
-#include "train/optim/math.h"
+#include "client/ops/formula.h"
 #include "train/optim/ranges.h"
 
 namespace burn::optim {
 namespace {
 
-using namespace math;
+using client::Value;
 
 enum class WeightDecay { in_gradient, decoupled, cautious };
 

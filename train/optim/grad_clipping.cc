@@ -5,23 +5,22 @@
 
 #include "base/error.h"
 #include "client/ops/formula.h"
-#include "train/optim/site.h"
 
 namespace burn::optim {
 
-using client::Term;
+using client::current_site;
 using client::Value;
 using Fn = ir::PointwiseFn;
 
 namespace {
 
 Value constant_like(const Value& like, double value) {
-  return client::constant(client::place_of(like), value, like.dtype(), detail::here());
+  return client::constant(client::place_of(like), value, like.dtype(), current_site());
 }
 
 Value clip_by_value(const Value& gradient, double limit) {
-  const auto above = client::pointwise(Fn::max, gradient, constant_like(gradient, -limit), detail::here());
-  return client::pointwise(Fn::min, above, constant_like(gradient, limit), detail::here());
+  const auto above = client::pointwise(Fn::max, gradient, constant_like(gradient, -limit), current_site());
+  return client::pointwise(Fn::min, above, constant_like(gradient, limit), current_site());
 }
 
 // g * min(1, limit / |g|). Burn 0.22 adds the dtype's smallest normal number to |g|, which changes no quotient that is
@@ -29,8 +28,8 @@ Value clip_by_value(const Value& gradient, double limit) {
 Value clip_by_norm(const Value& gradient, double limit) {
   ir::Dims axes = ir::Dims::filled(gradient.rank(), 0);
   std::iota(axes.begin(), axes.end(), 0);
-  return client::in_compute_dtype(gradient, detail::here(), [&](const Term& g) {
-    const Term norm = sqrt(g.with(client::reduce(ir::ReduceFn::sum, g * g, axes, detail::here())));
+  return client::in_compute_dtype(gradient, current_site(), [&](const Value& g) {
+    const Value norm = sqrt(client::reduce(ir::ReduceFn::sum, g * g, axes, current_site()));
     return g * min(limit / norm, 1.0);
   });
 }
@@ -57,9 +56,9 @@ client::SummedRows clip(const GradientClippingConfig& config, client::SummedRows
     gradient.rows = clip_by_value(gradient.rows, *config.value);
     return gradient;
   }
-  const Term squares{client::sum_of_squares(gradient, detail::here()), detail::here()};
-  const Value factor = client::reshape(min(*config.norm / sqrt(squares), 1.0), ir::Shape{}, detail::here());
-  gradient.rows = client::pointwise(Fn::mul, gradient.rows, factor, detail::here());
+  const Value squares = client::sum_of_squares(gradient, current_site());
+  const Value factor = client::reshape(min(*config.norm / sqrt(squares), 1.0), ir::Shape{}, current_site());
+  gradient.rows = client::pointwise(Fn::mul, gradient.rows, factor, current_site());
   return gradient;
 }
 

@@ -5,7 +5,7 @@
 
 #include "client/ops/sparse_gradient.h"
 #include "client/value.h"
-#include "nn/config.h"
+#include "nn/module/config.h"
 
 namespace burn::optim {
 

@@ -6,12 +6,11 @@
 #include "base/error.h"
 #include "client/autocast.h"
 #include "client/ops/formula.h"
-#include "train/optim/site.h"
 
 namespace burn::optim {
 namespace {
 
-using client::Term;
+using client::current_site;
 using client::Value;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -19,9 +18,9 @@ constexpr double kSmallest = 0x1p-126;  // 1 / factor is finite
 
 // Whether none of the numbers is infinite or NaN: [1]. The largest of them is NaN where one is, and NaN is below
 // nothing.
-Tensor<1, Bool> is_finite(const Term& x) {
-  const Term largest = x.with(client::reduce_all(ir::ReduceFn::max, abs(x), detail::here()));
-  return Tensor<1, Bool>{client::cast(largest < kInfinity, DType::bool_, detail::here())};
+Tensor<1, Bool> is_finite(const Value& x) {
+  const Value largest = client::reduce_all(ir::ReduceFn::max, abs(x), current_site());
+  return Tensor<1, Bool>{client::cast(largest < kInfinity, DType::bool_, current_site())};
 }
 
 void check(bool is_right, const char* what) {
@@ -51,16 +50,16 @@ Tensor<1> GradScaler::scale(const Tensor<1>& loss, Loc where) const {
 }
 
 GradientsParams GradScaler::unscale(GradientsParams gradients, Loc where) {
-  const detail::Calling scope{at(where)};
+  const client::SiteScope scope{at(where)};
   const Autocast pause{DType::f32};
-  const Value inverse = client::reshape(factor_.recip().value(), ir::Shape{}, detail::here());
+  const Value inverse = client::reshape(factor_.recip().value(), ir::Shape{}, current_site());
   std::optional<Tensor<1, Bool>> all_finite;
   gradients.for_each([&](Value& gradient) {
-    const Term wide{client::to_compute_dtype(gradient, detail::here()), detail::here()};
+    const Value wide = client::to_compute_dtype(gradient, current_site());
     const auto is_this = is_finite(wide);
     all_finite = all_finite ? all_finite->bool_and(is_this) : is_this;
-    gradient = client::cast(wide * wide.with(client::cast(inverse, wide.value().dtype(), detail::here())),
-                            gradient.dtype(), detail::here());
+    gradient =
+        client::cast(wide * client::cast(inverse, wide.dtype(), current_site()), gradient.dtype(), current_site());
   });
   if (!all_finite) return gradients;
   gradients.take_step_only_if(*all_finite);
@@ -71,8 +70,8 @@ GradientsParams GradScaler::unscale(GradientsParams gradients, Loc where) {
   const auto factor = (factor_ * backoff_).clamp_min(kSmallest).mask_where(*all_finite, kept_or_grown);
   const auto in_a_row = Tensor<1>::zeros_like(taken).mask_where(all_finite->bool_and(is_due.bool_not()), taken);
   // Of a batch that failed nothing is learned.
-  factor_ = Tensor<1>{client::kept_if_failed(factor.value(), factor_.value(), detail::here())};
-  taken_ = Tensor<1>{client::kept_if_failed(in_a_row.value(), taken_.value(), detail::here())};
+  factor_ = Tensor<1>{client::kept_if_failed(factor.value(), factor_.value(), current_site())};
+  taken_ = Tensor<1>{client::kept_if_failed(in_a_row.value(), taken_.value(), current_site())};
   return gradients;
 }
 

@@ -15,7 +15,7 @@
 
 #include "client/capture/state.h"
 #include "client/tensor/tensor.h"
-#include "nn/config.h"
+#include "nn/module/config.h"
 #include "train/optim/gradients_params.h"
 
 namespace burn::optim {

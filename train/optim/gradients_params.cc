@@ -6,23 +6,24 @@
 
 #include "client/fail.h"
 #include "client/ops/formula.h"
-#include "train/optim/site.h"
-#include "train/optim/visit_slots.h"
+#include "nn/module/visit.h"
 
 namespace burn::optim {
 namespace {
 
+using client::current_site;
+
 client::Value sum_of_squares(const client::Value& gradient) {
-  const client::Term g{client::to_compute_dtype(gradient, detail::here()), detail::here()};
-  return client::reduce_all(ir::ReduceFn::sum, g * g, detail::here());
+  const client::Value g = client::to_compute_dtype(gradient, current_site());
+  return client::reduce_all(ir::ReduceFn::sum, g * g, current_site());
 }
 
 }  // namespace
 
-GradientsParams GradientsParams::take(Gradients& gradients, const nn::detail::Walk& module,
+GradientsParams GradientsParams::take(Gradients& gradients, const nn::ModuleWalk& module,
                                       const std::vector<ParamId>* only) {
   GradientsParams result;
-  detail::visit_places(module, [&](Slot& slot, bool) {
+  nn::for_each_place(module, [&](Slot& slot, bool) {
     if (!slot.is_trainable()) return;
     if (only != nullptr && std::find(only->begin(), only->end(), slot.id) == only->end()) return;
     result.take_one(gradients, slot);
@@ -38,12 +39,12 @@ void GradientsParams::take_one(Gradients& gradients, const Slot& slot) {
     add(slot.id, gradient->inner());
 }
 
-GradientsParams GradientsParams::from_grads(Gradients gradients, const nn::detail::Walk& module,
+GradientsParams GradientsParams::from_grads(Gradients gradients, const nn::ModuleWalk& module,
                                             const client::Site& site) {
   GradientsParams result;
   const auto given = gradients.size();
   std::size_t trained = 0;
-  detail::visit_places(module, [&](Slot& slot, bool is_first) {
+  nn::for_each_place(module, [&](Slot& slot, bool is_first) {
     if (!slot.is_trainable()) return;
     trained += is_first ? 1 : 0;
     result.take_one(gradients, slot);
@@ -62,7 +63,7 @@ GradientsParams GradientsParams::from_grads(Gradients gradients, const nn::detai
 std::optional<client::Value> GradientsParams::get(ParamId id) const {
   if (const auto found = by_id_.find(id); found != by_id_.end()) return found->second;
   const auto sparse = get_sparse(id);
-  return sparse ? std::optional{client::to_dense(*sparse, detail::here())} : std::nullopt;
+  return sparse ? std::optional{client::to_dense(*sparse, current_site())} : std::nullopt;
 }
 
 std::optional<client::Value> GradientsParams::remove(ParamId id) {
@@ -102,31 +103,29 @@ std::vector<ParamId> GradientsParams::ids() const {
 }
 
 Tensor<1> GradientsParams::clip_norm(double limit, Loc where) {
-  const detail::Calling scope{at(where)};
-  using client::Term;
+  const client::SiteScope scope{at(where)};
   if (!(limit > 0)) {
-    client::fail("clip_norm: the limit is " + std::to_string(limit) + ", must be positive", detail::here());
+    client::fail("clip_norm: the limit is " + std::to_string(limit) + ", must be positive", current_site());
   }
   const Autocast pause{DType::f32};
   const bool has_f64 =
       std::ranges::any_of(by_id_, [](const auto& of) { return of.second.dtype() == DType::f64; }) ||
       std::ranges::any_of(sparse_by_id_, [](const auto& of) { return of.second.rows.dtype() == DType::f64; });
   const auto wide = has_f64 ? DType::f64 : DType::f32;
-  std::optional<Term> squares;
+  std::optional<client::Value> squares;
   for (const auto id : ids()) {
     const auto sparse = get_sparse(id);
-    const Term sum{sparse ? client::sum_of_squares(client::summed(*sparse, detail::here()), detail::here())
-                          : sum_of_squares(by_id_[id]),
-                   detail::here()};
-    const Term same = sum.with(client::cast(sum, wide, detail::here()));
+    const client::Value sum = sparse ? client::sum_of_squares(client::summed(*sparse, current_site()), current_site())
+                                     : sum_of_squares(by_id_[id]);
+    const client::Value same = client::cast(sum, wide, current_site());
     squares = squares ? *squares + same : same;
   }
   if (!squares) return {};
-  const Term norm = sqrt(*squares);
-  const client::Value factor = client::reshape(min(limit / (norm + 1e-6), 1.0), ir::Shape{}, detail::here());
+  const client::Value norm = sqrt(*squares);
+  const client::Value factor = client::reshape(min(limit / (norm + 1e-6), 1.0), ir::Shape{}, current_site());
   for_each([&](client::Value& gradient) {
-    gradient = client::in_compute_dtype(gradient, detail::here(), [&](const Term& g) {
-      return g * g.with(client::cast(factor, g.value().dtype(), detail::here()));
+    gradient = client::in_compute_dtype(gradient, current_site(), [&](const client::Value& g) {
+      return g * client::cast(factor, g.dtype(), current_site());
     });
   });
   return Tensor<1>{norm};
@@ -134,26 +133,26 @@ Tensor<1> GradientsParams::clip_norm(double limit, Loc where) {
 
 void GradientsParams::take_step_only_if(const Tensor<1, Bool>& condition) {
   condition_ = condition_.has_value()
-                   ? client::pointwise(ir::PointwiseFn::bool_and, condition_, condition.value().inner(), detail::here())
+                   ? client::pointwise(ir::PointwiseFn::bool_and, condition_, condition.value().inner(), current_site())
                    : condition.value().inner();
 }
 
 void GradientsParams::add(ParamId id, client::Value gradient) {
   if (const auto sparse = remove_sparse(id)) {
-    put(id, client::add_rows(gradient, *sparse, detail::here()));
+    put(id, client::add_rows(gradient, *sparse, current_site()));
     return;
   }
   auto& sum = by_id_[id];
-  sum = sum.has_value() ? client::pointwise(ir::PointwiseFn::add, sum, gradient, detail::here()) : std::move(gradient);
+  sum = sum.has_value() ? client::pointwise(ir::PointwiseFn::add, sum, gradient, current_site()) : std::move(gradient);
 }
 
 void GradientsParams::add(ParamId id, client::SparseGradient gradient) {
   if (const auto dense = by_id_.find(id); dense != by_id_.end()) {
-    dense->second = client::add_rows(dense->second, gradient, detail::here());
+    dense->second = client::add_rows(dense->second, gradient, current_site());
     return;
   }
   const auto sparse = sparse_by_id_.find(id);
-  if (sparse != sparse_by_id_.end()) gradient = client::sum_of(std::array{sparse->second, gradient}, detail::here());
+  if (sparse != sparse_by_id_.end()) gradient = client::sum_of(std::array{sparse->second, gradient}, current_site());
   sparse_by_id_[id] = std::move(gradient);
 }
 

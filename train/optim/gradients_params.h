@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "client/gradients.h"
-#include "nn/module.h"
+#include "nn/module/module.h"
 
 namespace burn::optim {
 
@@ -22,7 +22,7 @@ class GradientsParams {
   static GradientsParams from_grads(Gradients gradients, const M& module, Loc where = Loc::current()) {
     return from_grads(std::move(gradients), const_cast<M&>(module).walk(), at(where));
   }
-  static GradientsParams from_grads(Gradients gradients, const nn::detail::Walk& module, const client::Site& site);
+  static GradientsParams from_grads(Gradients gradients, const nn::ModuleWalk& module, const client::Site& site);
   // The same, taken out of `gradients`, which keeps the others: for a loss through several modules, each with an
   // optimizer of its own.
   template <Module M>
@@ -83,7 +83,7 @@ class GradientsParams {
 
  private:
   friend class GradientsAccumulator;
-  static GradientsParams take(Gradients& gradients, const nn::detail::Walk& module, const std::vector<ParamId>* only);
+  static GradientsParams take(Gradients& gradients, const nn::ModuleWalk& module, const std::vector<ParamId>* only);
   std::vector<ParamId> ids() const;  // sorted: what is recorded must not depend on the order of a hash table
 
   void take_one(Gradients& gradients, const Slot& slot);

@@ -8,33 +8,30 @@
 #include "client/fail.h"
 #include "client/ops/formula.h"
 #include "client/tensor/untyped.h"
-#include "nn/checks.h"
+#include "nn/module/checks.h"
+#include "nn/module/visit.h"
 #include "train/lr/check_rate.h"
-#include "train/optim/visit_slots.h"
 
 namespace burn::optim::detail {
 namespace {
 
-using client::Term;
+using client::current_site;
 using client::Value;
 
 constexpr const char* kName = "lbfgs";
 constexpr double kArmijo = 1e-4, kCurvature = 0.9;  // c1 and c2 of the Wolfe conditions
 constexpr int kMostTrials = 25;                     // lengths that a search looks at
 
-Term term(const Value& x) { return {x, here()}; }
-Term dot(const Value& a, const Value& b) {
-  return term(client::reduce_all(ir::ReduceFn::sum, term(a) * term(b), here()));
-}
-Term largest(const Value& x) { return term(client::reduce_all(ir::ReduceFn::max, abs(term(x)), here())); }
+Value dot(const Value& a, const Value& b) { return client::reduce_all(ir::ReduceFn::sum, a * b, current_site()); }
+Value largest(const Value& x) { return client::reduce_all(ir::ReduceFn::max, abs(x), current_site()); }
 
 // Several numbers [1] in one read.
 std::vector<double> read(const std::vector<Value>& numbers) {
-  const Value all = numbers.size() == 1 ? numbers[0] : client::concat(numbers, 0, here());
+  const Value all = numbers.size() == 1 ? numbers[0] : client::concat(numbers, 0, current_site());
   return client::to_data(all).to_vec_as<double>();
 }
 
-Value moved(const Value& x, const Value& d, double length) { return term(x) + term(d) * length; }
+Value moved(const Value& x, const Value& d, double length) { return x + d * length; }
 
 // Where a cubic with these values and slopes at a and b is least; the middle where it has no such place inside.
 double least_of_cubic(double a, double fa, double ga, double b, double fb, double gb) {
@@ -47,41 +44,43 @@ double least_of_cubic(double a, double fa, double ga, double b, double fb, doubl
 }
 
 template <typename Body>
-void for_each_trained(const nn::detail::Walk& module, Body&& body) {
-  visit_slots(module, [&](Slot& slot) {
-    if (slot.is_trainable()) body(slot);
+void for_each_trained(const nn::ModuleWalk& module, Body&& body) {
+  nn::for_each_place(module, [&](Slot& slot, bool is_first) {
+    if (is_first && slot.is_trainable()) body(slot);
   });
 }
 
 }  // namespace
 
-Value flat_parameters(const nn::detail::Walk& module) {
+Value flat_parameters(const nn::ModuleWalk& module) {
   std::vector<Value> parts;
-  for_each_trained(module, [&](Slot& slot) { parts.push_back(client::reshape(slot.value.inner(), {-1}, here())); });
-  if (parts.empty()) client::fail("lbfgs: the module has no parameters that are trained", here());
-  return parts.size() == 1 ? parts[0] : client::concat(parts, 0, here());
+  for_each_trained(module,
+                   [&](Slot& slot) { parts.push_back(client::reshape(slot.value.inner(), {-1}, current_site())); });
+  if (parts.empty()) client::fail("lbfgs: the module has no parameters that are trained", current_site());
+  return parts.size() == 1 ? parts[0] : client::concat(parts, 0, current_site());
 }
 
-void put_parameters(const nn::detail::Walk& module, const Value& flat) {
+void put_parameters(const nn::ModuleWalk& module, const Value& flat) {
   std::int64_t place = 0;
-  nn::detail::for_each_slot(module, [&](const std::string&, Slot& slot) {  // also at a parameter's other places
+  nn::for_each_slot(module, [&](const std::string&, Slot& slot) {  // also at a parameter's other places
     if (!slot.is_trainable()) return;
     const auto shape = slot.value.shape();
     const auto size = slot.value.type().num_elements();
-    slot.value = client::require_grad(client::reshape(client::narrow(flat, 0, place, size, here()), shape, here()));
+    slot.value = client::require_grad(
+        client::reshape(client::narrow(flat, 0, place, size, current_site()), shape, current_site()));
     place += size;
   });
 }
 
-Value flat_gradients(const nn::detail::Walk& module, GradientsParams gradients) {
+Value flat_gradients(const nn::ModuleWalk& module, GradientsParams gradients) {
   std::vector<Value> parts;
   for_each_trained(module, [&](Slot& slot) {
     const auto gradient = gradients.remove(slot.id);
     const ir::Shape shape{slot.value.type().num_elements()};
-    parts.push_back(gradient ? client::reshape(*gradient, shape, here())
-                             : client::filled({slot.value.device()}, shape, 0, slot.value.dtype(), here()));
+    parts.push_back(gradient ? client::reshape(*gradient, shape, current_site())
+                             : client::filled({slot.value.device()}, shape, 0, slot.value.dtype(), current_site()));
   });
-  return parts.size() == 1 ? parts[0] : client::concat(parts, 0, here());
+  return parts.size() == 1 ? parts[0] : client::concat(parts, 0, current_site());
 }
 
 double read_loss(const Tensor<1>& loss) { return read({loss.value().inner()})[0]; }
@@ -95,13 +94,13 @@ LbfgsEngine::LbfgsEngine(const LbfgsConfig& config) : config_(config) {
 }
 
 LbfgsEngine::Point LbfgsEngine::step(double lr, const Value& x, const Evaluate& evaluate) {
-  lr::check_rate("step", lr, here());
+  lr::check_rate("step", lr, current_site());
   const auto most_evaluations = config_.max_eval.value_or(config_.max_iter * 5 / 4);
   Point at = evaluate(x);
   std::int64_t evaluations = 1;
   for (std::int64_t i = 0; i < config_.max_iter; ++i) {
     const Value d = direction(at.gradient);
-    const Value size = client::reduce_all(ir::ReduceFn::sum, abs(term(at.gradient)), here());
+    const Value size = client::reduce_all(ir::ReduceFn::sum, abs(at.gradient), current_site());
     const auto seen = read({largest(at.gradient), dot(at.gradient, d), size});
     const double slope = seen[1];
     if (seen[0] <= config_.tolerance_grad || slope > -config_.tolerance_change) break;
@@ -113,7 +112,7 @@ LbfgsEngine::Point LbfgsEngine::step(double lr, const Value& x, const Evaluate& 
       next = evaluate(moved(at.x, d, length));
       evaluations += 1;
     }
-    const Value s = term(next.x) - term(at.x), y = term(next.gradient) - term(at.gradient);
+    const Value s = next.x - at.x, y = next.gradient - at.gradient;
     const auto change = read({largest(s), dot(s, y)});
     remember(at, next, change[1]);
     const double fallen = std::abs(next.loss - at.loss);
@@ -126,15 +125,15 @@ LbfgsEngine::Point LbfgsEngine::step(double lr, const Value& x, const Evaluate& 
 
 // The two loops: minus the inverse Hessian, as far as it is known, times the gradient.
 Value LbfgsEngine::direction(const Value& gradient) const {
-  Term q = -term(gradient);
-  std::vector<Term> alphas;
+  Value q = -gradient;
+  std::vector<Value> alphas;
   for (auto it = history_.rbegin(); it != history_.rend(); ++it) {
-    alphas.push_back(dot(it->s, q) * term(it->rho));
-    q = q - alphas.back() * term(it->y);
+    alphas.push_back(dot(it->s, q) * it->rho);
+    q = q - alphas.back() * it->y;
   }
-  if (!history_.empty()) q = q * term(scale_);
+  if (!history_.empty()) q = q * scale_;
   for (const auto& known : history_) {
-    q = q + term(known.s) * (alphas.back() - dot(known.y, q) * term(known.rho));
+    q = q + known.s * (alphas.back() - dot(known.y, q) * known.rho);
     alphas.pop_back();
   }
   return q;
@@ -143,8 +142,8 @@ Value LbfgsEngine::direction(const Value& gradient) const {
 // Where the curvature is not positive there is nothing to be learned.
 void LbfgsEngine::remember(const Point& from, const Point& to, double curvature) {
   if (!(curvature > 1e-10)) return;
-  const Value s = term(to.x) - term(from.x), y = term(to.gradient) - term(from.gradient);
-  const Term sy = dot(s, y);
+  const Value s = to.x - from.x, y = to.gradient - from.gradient;
+  const Value sy = dot(s, y);
   history_.push_back({s, y, 1.0 / sy});
   scale_ = sy / dot(y, y);
   if (static_cast<std::int64_t>(history_.size()) > config_.history_size) history_.pop_front();
@@ -219,7 +218,7 @@ Record LbfgsEngine::to_record() const {
 void LbfgsEngine::load_record(const Record& record, const Value& x) {
   const auto named = record.metadata().find("optimizer");
   if (named == record.metadata().end() || named->second != kName)
-    client::fail("load_record: the record is not of optimizer lbfgs", here());
+    client::fail("load_record: the record is not of optimizer lbfgs", current_site());
   std::deque<Difference> history;
   const client::Place place{x.device()};
   const auto load = [&](const std::string& name) {
@@ -227,7 +226,7 @@ void LbfgsEngine::load_record(const Record& record, const Value& x) {
     if (data.shape() != x.shape() || !ir::is_floating(data.dtype())) {
       client::fail("load_record: " + name + " is " + ir::to_string(data.type()) + " but the parameters together are " +
                        ir::to_string(x.type()),
-                   here());
+                   current_site());
     }
     return client::upload(place, data.convert_dtype(x.dtype()).host_tensor());
   };

@@ -18,10 +18,10 @@
 #include <string_view>
 #include <utility>
 
-#include "nn/config.h"
+#include "client/site_scope.h"
+#include "nn/module/config.h"
 #include "store/record.h"
 #include "train/optim/gradients_params.h"
-#include "train/optim/site.h"
 
 namespace burn::optim {
 
@@ -82,9 +82,9 @@ class LbfgsEngine {
 };
 
 // All parameters that are trained, one behind the other; and back into the module, as leaves of the tape.
-client::Value flat_parameters(const nn::detail::Walk& module);
-void put_parameters(const nn::detail::Walk& module, const client::Value& flat);
-client::Value flat_gradients(const nn::detail::Walk& module, GradientsParams gradients);
+client::Value flat_parameters(const nn::ModuleWalk& module);
+void put_parameters(const nn::ModuleWalk& module, const client::Value& flat);
+client::Value flat_gradients(const nn::ModuleWalk& module, GradientsParams gradients);
 double read_loss(const Tensor<1>& loss);
 
 }  // namespace detail
@@ -100,7 +100,7 @@ class Lbfgs {
   // those of the device, as what a step computes is read while it goes on. Module and optimizer are then as before.
   template <typename Closure>
   std::pair<M, double> step(double lr, const M& module, Closure&& closure, Loc where = Loc::current()) {
-    const detail::Calling scope{at(where)};
+    const client::SiteScope scope{at(where)};
     M next = module;
     const auto evaluate = [&](const client::Value& x) {
       detail::put_parameters(next.walk(), x);

@@ -11,13 +11,14 @@
 #include "client/ops/formula.h"
 #include "client/record/device_state.h"
 #include "client/tensor/untyped.h"
+#include "nn/module/visit.h"
 #include "train/optim/of_places.h"
-#include "train/optim/site.h"
 #include "train/optim/sparse_update.h"
-#include "train/optim/visit_slots.h"
 
 namespace burn::optim {
 namespace {
+
+using client::current_site;
 
 constexpr const char* kNameKey = "optimizer";
 constexpr const char* kStepName = "step";
@@ -85,7 +86,7 @@ std::string key(const std::string& path, std::string_view name) { return path + 
 // What is remembered of a parameter goes where the parameter is.
 void follow(std::vector<client::Value>& tensors, const std::shared_ptr<client::DeviceState>& device) {
   for (auto& tensor : tensors) {
-    if (tensor.device() != device) tensor = nn::detail::on_device(tensor, Device{device});
+    if (tensor.device() != device) tensor = nn::on_device(tensor, Device{device});
   }
 }
 
@@ -95,15 +96,15 @@ void follow(std::vector<client::Value>& tensors, const std::shared_ptr<client::D
 class Decision {
  public:
   explicit Decision(const client::Value& condition) {
-    if (condition.has_value()) condition_ = client::reshape(condition, ir::Shape{}, detail::here());
+    if (condition.has_value()) condition_ = client::reshape(condition, ir::Shape{}, current_site());
   }
 
   const client::Value& on(const client::Place& place) {
     for (const auto& known : per_device_) {
       if (known.device() == place.device) return known;
     }
-    auto ok = client::commit({place.device}, detail::here());
-    if (condition_.has_value()) ok = client::pointwise(ir::PointwiseFn::bool_and, ok, condition_, detail::here());
+    auto ok = client::commit({place.device}, current_site());
+    if (condition_.has_value()) ok = client::pointwise(ir::PointwiseFn::bool_and, ok, condition_, current_site());
     return per_device_.emplace_back(std::move(ok));
   }
   void drop_values() {
@@ -120,12 +121,12 @@ class Decision {
 // first step.
 void undo_unless(const client::Value& ok, const client::Value& param, client::Value& updated,
                  const std::vector<client::Value>& before, std::vector<client::Value>& tensors) {
-  updated = client::select(ok, updated, param, detail::here());
+  updated = client::select(ok, updated, param, current_site());
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const auto& old = i < before.size() ? before[i]
                                         : client::filled(client::place_of(param), tensors[i].shape(), 0,
-                                                         tensors[i].dtype(), detail::here());
-    tensors[i] = client::select(ok, tensors[i], old, detail::here());
+                                                         tensors[i].dtype(), current_site());
+    tensors[i] = client::select(ok, tensors[i], old, current_site());
   }
 }
 
@@ -181,9 +182,9 @@ std::string ModuleOptimizer::name() const {
   return all;
 }
 
-void ModuleOptimizer::step(const lr::ModuleLearningRate& lr, const nn::detail::Walk& module, GradientsParams gradients,
+void ModuleOptimizer::step(const lr::ModuleLearningRate& lr, const nn::ModuleWalk& module, GradientsParams gradients,
                            const client::Site& site) {
-  const detail::Calling scope{site};
+  const client::SiteScope scope{site};
   detail::check_rates(lr);
   struct Next {
     Slot* slot;
@@ -207,7 +208,7 @@ void ModuleOptimizer::step(const lr::ModuleLearningRate& lr, const nn::detail::W
     const auto sparse = gradients.get_sparse(slot.id);
     if (sparse && detail::steps_rows(*rule, slot, module)) {
       gradients.remove_sparse(slot.id);
-      auto rows = client::summed(*sparse, detail::here());
+      auto rows = client::summed(*sparse, current_site());
       if (clipping) rows = clip(*clipping, std::move(rows));
       const auto& ok = decision.on(client::place_of(slot.value));
       follow(state.tensors, slot.value.device());
@@ -220,31 +221,31 @@ void ModuleOptimizer::step(const lr::ModuleLearningRate& lr, const nn::detail::W
     auto gradient = gradients.remove(slot.id);
     if (!gradient) return;
     // 16-bit floats are stepped in f32, and so is what is remembered of them: rounded once, as the new parameter.
-    *gradient = client::to_compute_dtype(*gradient, detail::here());
+    *gradient = client::to_compute_dtype(*gradient, current_site());
     if (clipping) gradient = clip(*clipping, *gradient);
     const auto old = slot.value.inner();
-    const auto param = client::to_compute_dtype(old, detail::here());
+    const auto param = client::to_compute_dtype(old, current_site());
     const auto& ok = decision.on(client::place_of(param));
     follow(state.tensors, param.device());
     const auto step_numbers = numbers.get(*rule, detail::rate_of(lr, slot.id, paths), slot.id, param, ++state.step);
     const auto before = state.tensors;
     auto updated =
-        client::cast(rule->update(step_numbers, param, *gradient, state.tensors), old.dtype(), detail::here());
+        client::cast(rule->update(step_numbers, param, *gradient, state.tensors), old.dtype(), current_site());
     undo_unless(ok, old, updated, before, state.tensors);
     next.push_back({&slot, client::require_grad(updated), std::move(state), which});
   };
   const bool has_groups = members_.size() > 1;
   if (has_groups || lr.has_groups())
-    nn::detail::for_each_slot_with_paths(module, visit);
+    nn::for_each_slot_with_paths(module, visit);
   else
-    detail::visit_places(module, [&](Slot& slot, bool is_first) {  // no group asks for paths
+    nn::for_each_place(module, [&](Slot& slot, bool is_first) {  // no group asks for paths
       has_ties |= !is_first;
       if (is_first) visit({}, slot);
     });
   if (next.empty() && !gradients.empty()) {
     client::fail("step: none of the " + std::to_string(gradients.size()) +
                      " gradients belongs to a parameter of this module that is trained",
-                 detail::here());
+                 current_site());
   }
   std::vector<std::uint64_t> stepped;
   stepped.reserve(next.size());
@@ -254,7 +255,7 @@ void ModuleOptimizer::step(const lr::ModuleLearningRate& lr, const nn::detail::W
     states_[slot->id] = std::move(state);
     stepped.push_back(slot->id);
   }
-  if (has_ties) nn::detail::share_parameters(module);
+  if (has_ties) nn::share_parameters(module);
   if (auto* capture = client::CaptureLog::active()) capture->advance(*this, std::move(stepped));
   gradients.clear();
   decision.drop_values();
@@ -285,7 +286,7 @@ void ModuleOptimizer::list_captured(client::CaptureState& state) {
 }
 
 std::vector<double> ModuleOptimizer::captured_numbers(std::uint64_t key, double lr) const {
-  lr::check_rate("step", lr, detail::here());
+  lr::check_rate("step", lr, current_site());
   const auto found = states_.find(key);
   return rule_of(key).numbers(lr, found == states_.end() ? 1 : found->second.step + 1);
 }
@@ -294,11 +295,11 @@ void ModuleOptimizer::captured_advance(std::span<const std::uint64_t> keys) {
   for (const auto key : keys) states_[key].step += 1;
 }
 
-Record ModuleOptimizer::to_record(const nn::detail::Walk& module) const {
+Record ModuleOptimizer::to_record(const nn::ModuleWalk& module) const {
   Record record;
   record.metadata()[kNameKey] = name();
   std::vector<Record::Read> reads;  // all are under way before one is waited for
-  nn::detail::for_each_slot(module, [&](const std::string& path, Slot& slot) {
+  nn::for_each_slot(module, [&](const std::string& path, Slot& slot) {
     const auto found = states_.find(slot.id);
     if (found == states_.end()) return;
     const auto& state = found->second;
@@ -311,7 +312,7 @@ Record ModuleOptimizer::to_record(const nn::detail::Walk& module) const {
   return record;
 }
 
-void ModuleOptimizer::load_record(const nn::detail::Walk& module, const Record& record) {
+void ModuleOptimizer::load_record(const nn::ModuleWalk& module, const Record& record) {
   const auto named = record.metadata().find(kNameKey);
   const auto of_record = named == record.metadata().end() ? std::string{"unknown"} : named->second;
   if (of_record != name()) {
@@ -321,7 +322,7 @@ void ModuleOptimizer::load_record(const nn::detail::Walk& module, const Record& 
   std::map<ParamId, TensorState> states;
   std::map<ParamId, std::size_t> members;
   std::size_t used = 0;
-  nn::detail::for_each_slot_with_paths(module, [&](const std::vector<std::string>& paths, Slot& slot) {
+  nn::for_each_slot_with_paths(module, [&](const std::vector<std::string>& paths, Slot& slot) {
     const auto found = detail::find_state(record, paths, kStepName);
     if (found.empty()) return;
     const auto which = member_of(slot.id, paths);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "client/capture/state.h"
-#include "nn/module.h"
+#include "nn/module/module.h"
 #include "store/record.h"
 #include "train/lr/module_lr.h"
 #include "train/optim/grad_clipping.h"
@@ -46,15 +46,15 @@ class ModuleOptimizer : private client::CaptureHost {
   // change nothing on the device, but count as a step all the same. A parameter at several places of the module takes
   // one step, and the new numbers are at all of them. Errors (of the recording, of the rule; a rate that is negative,
   // infinite or NaN; gradients of which none belongs to the module): module and optimizer are as before.
-  void step(const lr::ModuleLearningRate& lr, const nn::detail::Walk& module, GradientsParams gradients,
+  void step(const lr::ModuleLearningRate& lr, const nn::ModuleWalk& module, GradientsParams gradients,
             const client::Site& site = {});
 
   // What is remembered, by the parameters' paths: "conv1.weight/moment_1", "conv1.weight/step". Of a parameter at
   // several places it is under the first path, and found under each.
-  Record to_record(const nn::detail::Walk& module) const;
+  Record to_record(const nn::ModuleWalk& module) const;
   // Errors: a record of another optimizer; a tensor missing, left over, not of floats, or of another shape than its
   // parameter. Nothing is changed then.
-  void load_record(const nn::detail::Walk& module, const Record& record);
+  void load_record(const nn::ModuleWalk& module, const Record& record);
 
   // As an argument of a captured step: its states, and itself as the one who counts.
   friend void capture_fields(client::CaptureState& state, ModuleOptimizer& optimizer) {

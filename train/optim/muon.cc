@@ -6,15 +6,13 @@
 
 #include "client/fail.h"
 #include "client/ops/formula.h"
-#include "train/optim/math.h"
 #include "train/optim/ranges.h"
 
 namespace burn::optim {
 namespace {
 
-using client::Term;
+using client::current_site;
 using client::Value;
-using detail::here;
 
 class Muon : public TensorOptimizer {
  public:
@@ -29,15 +27,14 @@ class Muon : public TensorOptimizer {
 
   Value update(std::span<const Value> numbers, const Value& param, const Value& gradient,
                std::vector<Value>& state) const override {
-    using namespace math;
     const auto &lr = numbers[0], &decay = numbers[1], &momentum = numbers[2], &fresh = numbers[3];
     if (param.rank() != 2) {
-      client::fail("muon: takes matrices, but a parameter is " + ir::to_string(param.type()), here());
+      client::fail("muon: takes matrices, but a parameter is " + ir::to_string(param.type()), current_site());
     }
     const Value velocity = state.empty() ? gradient : state[0] * momentum + gradient * fresh;
     state = {velocity};
     const Value ahead = config_.momentum.nesterov ? gradient + velocity * momentum : velocity;
-    const Value step = Term{orthogonal(ahead), here()} * ratio(param.shape());
+    const Value step = orthogonal(ahead) * ratio(param.shape());
     return (config_.weight_decay == 0 ? param : param * decay) - step * lr;
   }
 
@@ -51,18 +48,18 @@ class Muon : public TensorOptimizer {
   // The iteration works on the smaller square.
   Value orthogonal(const Value& matrix) const {
     const bool is_tall = matrix.dim(0) > matrix.dim(1);
-    const auto turned = [&](const Value& x) { return client::swap_dims(x, 0, 1, here()); };
-    const auto product = [](const Term& a, const Term& b) { return a.with(client::matmul(a, b, here())); };
-    return client::in_compute_dtype(matrix, here(), [&](const Term& given) {
-      Term x = is_tall ? given.with(turned(given)) : given;
-      const Term norm = sqrt(x.with(client::reduce(ir::ReduceFn::sum, x * x, {0, 1}, here())));
+    const auto turned = [&](const Value& x) { return client::swap_dims(x, 0, 1, current_site()); };
+    const auto product = [](const Value& a, const Value& b) { return client::matmul(a, b, current_site()); };
+    return client::in_compute_dtype(matrix, current_site(), [&](const Value& given) {
+      Value x = is_tall ? turned(given) : given;
+      const Value norm = sqrt(client::reduce(ir::ReduceFn::sum, x * x, {0, 1}, current_site()));
       x = x / max(norm, config_.epsilon);
       const auto& [a, b, c] = config_.ns_coefficients;
       for (std::int64_t i = 0; i < config_.ns_steps; ++i) {
-        const Term square = product(x, x.with(turned(x)));
+        const Value square = product(x, turned(x));
         x = x * a + product(square * b + product(square, square) * c, x);
       }
-      return is_tall ? x.with(turned(x)) : x;
+      return is_tall ? turned(x) : x;
     });
   }
 

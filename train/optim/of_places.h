@@ -9,10 +9,10 @@
 
 #include "base/error.h"
 #include "client/fail.h"
+#include "client/site_scope.h"
 #include "store/record.h"
 #include "train/lr/check_rate.h"
 #include "train/lr/module_lr.h"
-#include "train/optim/site.h"
 
 namespace burn::optim::detail {
 
@@ -26,16 +26,16 @@ auto same_for_all(const std::vector<std::string>& paths, const char* what, OfPat
     if (of_path(std::string_view{paths[i]}) == first) continue;
     client::fail("\"" + paths.front() + "\" and \"" + paths[i] + "\" are one parameter, but in different groups of " +
                      what + ": name both in a group, or none",
-                 here());
+                 client::current_site());
   }
   return first;
 }
 
 // Errors (thrown): a rate that is negative, infinite or NaN, with the number and, of a group, which one.
 inline void check_rates(const lr::ModuleLearningRate& rates) {
-  lr::check_rate("step", rates.base().as_double(), here());
+  lr::check_rate("step", rates.base().as_double(), client::current_site());
   for (std::size_t i = 1; i <= rates.group_count(); ++i) {
-    lr::check_rate("step", rates.rate_of_group(i).as_double(), here(),
+    lr::check_rate("step", rates.rate_of_group(i).as_double(), client::current_site(),
                    "the learning rate of group " + std::to_string(i));
   }
 }

@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <sstream>
 
-#include "nn/checks.h"
+#include "nn/module/checks.h"
 
 namespace burn::optim::detail {
 

@@ -2,13 +2,13 @@
 
 #include <array>
 
-#include "train/optim/math.h"
+#include "client/ops/formula.h"
 #include "train/optim/ranges.h"
 
 namespace burn::optim {
 namespace {
 
-using namespace math;
+using client::Value;
 
 class Sgd : public TensorOptimizer {
  public:

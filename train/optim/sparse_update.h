@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "client/ops/sparse_gradient.h"
-#include "nn/module.h"
+#include "nn/module/module.h"
 #include "train/optim/tensor_optimizer.h"
 
 namespace burn::optim::detail {
 
 // Whether the rule steps rows; false where it needs the gradient as a dense tensor. Errors (thrown): it refuses sparse
 // gradients, by the parameter's path.
-bool steps_rows(const TensorOptimizer& rule, const Slot& slot, const nn::detail::Walk& module);
+bool steps_rows(const TensorOptimizer& rule, const Slot& slot, const nn::ModuleWalk& module);
 
 // `table` with `rows` [n, ...] in place of its rows at `index` [n]; where an index occurs several times, its rows have
 // to be equal. Written into the table itself where the run may overwrite it: as its last use, of an input that is given

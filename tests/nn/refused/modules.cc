@@ -5,8 +5,8 @@
 #include <memory>
 #include <unordered_map>
 
-#include "nn/dropout.h"
-#include "nn/linear.h"
+#include "nn/layer/dropout.h"
+#include "nn/layer/linear.h"
 
 namespace burn {
 

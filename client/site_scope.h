@@ -1,0 +1,32 @@
+// The call site that formulas over values record (client/ops/formula.h): operators have no argument for it.
+#pragma once
+
+#include "ir/program.h"
+
+namespace burn::client {
+
+// From here to the end of the block, on this thread, formulas record `site`. A site without a file changes nothing: the
+// scope around it holds.
+//
+//   const SiteScope scope{site};
+//   return x * sigmoid(x) + 0.5;
+class SiteScope {
+ public:
+  explicit SiteScope(const ir::CallSite& site) : outer_(current_) {
+    if (site.file != nullptr) current_ = site;
+  }
+  ~SiteScope() { current_ = outer_; }
+  SiteScope(const SiteScope&) = delete;
+  SiteScope& operator=(const SiteScope&) = delete;
+
+  static const ir::CallSite& current() { return current_; }
+
+ private:
+  static inline constinit thread_local ir::CallSite current_{};
+  const ir::CallSite outer_;
+};
+
+// The site of the innermost scope of this thread; one without a file where there is none.
+inline const ir::CallSite& current_site() { return SiteScope::current(); }
+
+}  // namespace burn::client

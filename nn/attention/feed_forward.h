@@ -1,0 +1,34 @@
+// The part of a transformer's layer that sees one position at a time.
+#pragma once
+
+#include <string>
+
+#include "nn/layer/dropout.h"
+#include "nn/layer/linear.h"
+#include "nn/module/forward.h"
+
+namespace burn::nn {
+
+// outer(dropout(activation(inner(x)))), the same for every position.
+struct PositionWiseFeedForward {
+  Linear linear_inner, linear_outer;
+  Dropout dropout;
+  std::string activation = "gelu";  // gelu, gelu_approximate, relu, silu
+  BURN_MODULE(PositionWiseFeedForward, linear_inner, linear_outer, dropout)
+
+  // Shapes: [..., d_model] -> the same. Errors: another last dim.
+  BURN_FORWARD_ANY_RANK(nullptr, 1)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
+};
+
+struct PositionWiseFeedForwardConfig {
+  std::int64_t d_model = 0, d_ff = 0;
+  double dropout = 0.1;
+  Initializer initializer = default_initializer();
+  std::string activation = "gelu";
+  BURN_CONFIG(PositionWiseFeedForwardConfig, d_model, d_ff, dropout, initializer, activation)
+
+  PositionWiseFeedForward init(const Device& device) const;  // Errors: sizes below 1, an unknown activation.
+};
+
+}  // namespace burn::nn

@@ -1,0 +1,39 @@
+// A table of vectors, looked up by number.
+#pragma once
+
+#include "nn/module/forward.h"
+#include "nn/module/initializer.h"
+#include "nn/module/module.h"
+
+namespace burn::nn {
+
+namespace detail {
+// Rows of `table` [n, d]: int [...] -> [..., d]. `sparse`: see EmbeddingConfig.
+client::Value embedding(const client::Value& table, const client::Value& indices, bool sparse,
+                        const client::Site& site);
+}  // namespace detail
+
+struct Embedding {
+  Param<2> weight;      // [n_embedding, d_model]
+  bool sparse = false;  // whether the weight's gradient is sparse
+  BURN_MODULE(Embedding, weight)
+
+  // Shapes: [...] -> [..., d_model]. An index outside the table is an error of the run.
+  BURN_FORWARD("embedding", (template <int D>), Tensor<D + 1>, (const Tensor<D, Int>& indices), (indices.value()))
+  client::Value apply(const client::Value& indices, const client::Site& site) const;
+};
+
+struct EmbeddingConfig {
+  std::int64_t n_embedding = 0, d_model = 0;
+  Initializer initializer = Initializer::normal(0, 1);
+  // The gradient of the weight has the rows that were looked up and no others, and a step of SgdConfig (without
+  // momentum), AdamConfig or AdaGradConfig changes these alone, at the price of these: for large tables of which a
+  // batch uses a few rows. What Adam remembers of the other rows stays as it is, as in PyTorch's SparseAdam. Where the
+  // weight has other uses as well (an output layer tied to it), the gradient is dense.
+  bool sparse = false;
+  BURN_CONFIG(EmbeddingConfig, n_embedding, d_model, initializer, sparse)
+
+  Embedding init(const Device& device) const;  // Errors: a size below 1.
+};
+
+}  // namespace burn::nn

@@ -1,0 +1,30 @@
+// What configurations have in common when their init() looks at them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "nn/module/param.h"
+
+namespace burn::nn::detail {
+
+// A layer's tensor, for its forward(). Errors (thrown): "Linear: weight: the tensor is empty: ...": the layer was
+// default-constructed, moved from, or left out of the initializer of the module that has it.
+inline const client::Value& held(const Slot& slot, const char* name, const client::Site& site) {
+  client::fail_if_empty(slot.value, name, site);
+  return slot.value;
+}
+
+// For the apply() of a layer. Errors (thrown): an empty tensor; one of another rank, or of a lower one: "conv2d: f32[3]
+// has rank 1, must be 4".
+void check_rank(const char* op, const client::Value& x, int rank, const client::Site& site);
+void check_rank_at_least(const char* op, const client::Value& x, int least, const client::Site& site);
+
+// Each throws burn::Error: "Conv2dConfig: kernel_size[1] is 0, must be at least 1".
+void check_at_least(const char* config, const char* field, std::int64_t value, std::int64_t least);
+void check_at_least(const char* config, const char* field, std::span<const std::int64_t> values, std::int64_t least);
+void check_between(const char* config, const char* field, double value, double low, double high);  // both included
+[[noreturn]] void reject(const char* config, const std::string& what);
+
+}  // namespace burn::nn::detail

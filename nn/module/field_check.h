@@ -1,0 +1,126 @@
+// That a BURN_MODULE list names every field with tensors in it. Part of nn/module/module.h.
+//
+// C++20 cannot name the fields of an aggregate, but it can say which initializers an aggregate takes: one that converts
+// only to types with tensors in them fits in just the places of such fields. Types that are no aggregates are not
+// looked into.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "nn/module/fields.h"
+
+namespace burn::nn::detail {
+
+// Initializers, never made: of anything, of what has tensors in it, of a base class of Owner, and of one that asks for
+// `Count` fields in the list.
+struct Anything {
+  template <typename T>
+  operator T() const;  // NOLINT: implicit on purpose, as the others are
+};
+struct WithTensors {
+  WithTensors(const WithTensors&) = delete;  // not to be taken for the content of a std::any
+  template <typename T>
+    requires kHolds<T>
+  operator T() const;  // NOLINT
+};
+template <typename Owner>
+struct Base {
+  template <typename T>
+    requires std::is_base_of_v<T, Owner>
+  operator T() const;  // NOLINT
+};
+template <typename T>
+consteval std::size_t fields_with_tensors();
+template <typename Owner, std::size_t Count>
+struct BaseWith {
+  template <typename T>
+    requires(std::is_base_of_v<T, Owner> && fields_with_tensors<T>() == Count)
+  operator T() const;  // NOLINT
+};
+
+template <typename T>
+T&& initializer();
+template <std::size_t>
+using AnythingAt = Anything;
+
+template <typename T, std::size_t... I>
+consteval bool takes(std::index_sequence<I...>) {
+  return requires { T{initializer<AnythingAt<I>>()...}; };
+}
+template <typename T, typename At, std::size_t... Before, std::size_t... After>
+consteval bool takes_between(std::index_sequence<Before...>, std::index_sequence<After...>) {
+  return requires { T{initializer<AnythingAt<Before>>()..., initializer<At>(), initializer<AnythingAt<After>>()...}; };
+}
+
+// How many initializers T takes. Arrays take one for each element.
+template <typename T, std::size_t N = 0>
+consteval std::size_t places() {
+  constexpr std::size_t kMost = 512;
+  constexpr bool is_enough = takes<T>(std::make_index_sequence<N>());
+  if constexpr (is_enough && !takes<T>(std::make_index_sequence<N + 1>()))
+    return N;
+  else if constexpr (N == kMost || (!is_enough && N == 32))
+    return 0;  // not to be found out
+  else
+    return places<T, N + 1>();
+}
+
+// What the place `I` of `N` asks of the list: one field, or those of a base class.
+template <typename T, std::size_t I, std::size_t N>
+consteval std::size_t fields_at() {
+  constexpr std::make_index_sequence<I> before;
+  constexpr std::make_index_sequence<N - I - 1> after;
+  if constexpr (!takes_between<T, WithTensors>(before, after)) {
+    return 0;
+  } else if constexpr (!takes_between<T, Base<T>>(before, after)) {
+    return 1;
+  } else {
+    constexpr std::size_t kMost = 32;
+    return [&]<std::size_t... Count>(std::index_sequence<Count...>) {
+      return (std::size_t{0} + ... + (takes_between<T, BaseWith<T, Count>>(before, after) ? Count : 0));
+    }(std::make_index_sequence<kMost + 1>());
+  }
+}
+
+template <typename T>
+consteval std::size_t fields_with_tensors() {
+  if constexpr (!std::is_aggregate_v<T>) {
+    return 0;
+  } else {
+    constexpr std::size_t n = places<T>();
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return (std::size_t{0} + ... + fields_at<T, I, n>());
+    }(std::make_index_sequence<n>());
+  }
+}
+
+template <typename T>
+consteval bool is_aggregate_with_tensors() {
+  return fields_with_tensors<T>() > 0;
+}
+
+// The name in a list's entry: that of BURN_SKIP(field), too.
+consteval std::string_view name_in(std::string_view entry) {
+  const auto open = entry.rfind('(');
+  if (open != std::string_view::npos) entry = entry.substr(open + 1, entry.find(')') - open - 1);
+  return entry;
+}
+// `listed` ends with a null pointer.
+consteval bool is_listed_once(const char* const* listed, std::string_view entry) {
+  int count = 0;
+  for (; *listed != nullptr; ++listed) count += name_in(*listed) == name_in(entry) ? 1 : 0;
+  return count == 1;
+}
+
+// How many places of an aggregate a listed field accounts for.
+template <typename T>
+inline constexpr std::size_t kPlacesOf = kHolds<T> ? 1 : 0;
+template <typename T, std::size_t N>
+inline constexpr std::size_t kPlacesOf<T[N]> = N * kPlacesOf<T>;
+template <typename T>
+inline constexpr std::size_t kPlacesOf<Skipped<T>> = kIsConstant<T> ? 0 : 1;
+
+}  // namespace burn::nn::detail

@@ -1,0 +1,33 @@
+// A copy of a module that has nothing to do with the original any more.
+#pragma once
+
+#include "nn/module/module.h"
+
+namespace burn::nn {
+
+// A copy with the same numbers and parameters of its own: new ids and, where they are trained, new leaves of the tape.
+// Within one module it is trained, counted and recorded for itself, where a plain copy is tied to the original. What is
+// tied within `module` is tied within the copy, too. Nothing is copied on the device. To begin with other numbers, make
+// another layer from its configuration instead.
+//
+//   std::vector<nn::Linear> layers{layer, nn::fresh(layer), nn::fresh(layer)};
+template <Module M>
+M fresh(const M& module) {
+  M copy = module;
+  for_each_slot(copy.walk(), [](const std::string&, Slot& slot) {
+    slot.id = new_param_id();
+    slot.put(slot.value.inner(), slot.value.is_autodiff());
+  });
+  return copy;
+}
+// The same of one parameter.
+template <int D, Kind K>
+Param<D, K> fresh(const Param<D, K>& param) {
+  Param<D, K> copy = param;
+  if (!copy.slot().value.has_value()) return copy;
+  copy.slot().id = new_param_id();
+  copy.slot().put(copy.slot().value.inner(), copy.slot().value.is_autodiff());
+  return copy;
+}
+
+}  // namespace burn::nn

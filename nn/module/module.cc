@@ -1,0 +1,224 @@
+#include "nn/module/module.h"
+
+#include <algorithm>
+#include <atomic>
+#include <set>
+
+#include "base/error.h"
+#include "client/tensor/untyped.h"
+#include "nn/module/tied.h"
+
+namespace burn {
+
+ParamId new_param_id() {
+  static std::atomic<ParamId> next{1};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
+namespace nn {
+namespace {
+
+const char* kind_name(ir::DType dtype) {
+  return ir::is_floating(dtype) ? Float::kName : ir::is_bool(dtype) ? Bool::kName : Int::kName;
+}
+
+// A record may have other digits than the module, but not numbers of another kind: what they were meant for is unknown.
+void check_fits(const std::string& path, const Slot& slot, const TensorData& data, const char* module_name) {
+  const auto complain = [&](const std::string& why) {
+    throw Error(StatusCode::invalid_argument, "load_record: tensor \"" + path + "\" is " +
+                                                  ir::to_string(slot.value.type()) + " in " + module_name + " but " +
+                                                  ir::to_string(data.type()) + " in the record" + why);
+  };
+  if (data.shape() != slot.value.shape()) complain("");
+  const std::string wanted = kind_name(slot.value.dtype()), given = kind_name(data.dtype());
+  if (wanted != given) complain(": it takes " + wanted + " numbers of any precision, not " + given);
+  const auto dtype = slot.value.dtype();
+  if (given == Int::kName && dtype != data.dtype() &&
+      data.convert_dtype(dtype).to_vec_as<std::int64_t>() != data.to_vec_as<std::int64_t>()) {
+    complain(": not all of its numbers fit");
+  }
+}
+
+// Meets the plain tensors of a module, which may be empty: they are filled later then.
+class TensorVisitor : public ModuleVisitor {
+ public:
+  explicit TensorVisitor(const std::function<void(client::Value&)>& body) : body_(body) {}
+  void enter(std::string_view, std::string_view) override {}
+  void leave() override {}
+  void slot(std::string_view, Slot&) override {}
+  void tensor(client::Value& value) override {
+    if (value.has_value()) body_(value);
+  }
+
+ private:
+  const std::function<void(client::Value&)>& body_;
+};
+
+void for_each_tensor(const ModuleWalk& walk, const std::function<void(client::Value&)>& body) {
+  TensorVisitor visitor{body};
+  walk(visitor);
+}
+
+std::string quoted(const std::vector<std::string>& paths) {
+  std::string all;
+  for (const auto& path : paths) all += (all.empty() ? "\"" : ", \"") + path + '"';
+  return all;
+}
+
+// The tensor that a record has of a parameter, by any of its paths. Where it has several (a record of a module in which
+// the places were separate parameters), they must be equal.
+TensorData find_in(const Record& record, const std::vector<std::string>& paths, const Slot& slot,
+                   const char* module_name) {
+  const TensorData* found = nullptr;
+  std::string found_by;
+  for (const auto& path : paths) {
+    const auto* data = record.find(path);
+    if (data == nullptr) continue;
+    if (found != nullptr &&
+        (found->type() != data->type() || !std::ranges::equal(found->as_bytes(), data->as_bytes()))) {
+      throw Error(StatusCode::invalid_argument, "load_record: \"" + found_by + "\" and \"" + path +
+                                                    "\" are one parameter of " + module_name +
+                                                    ", but other numbers in the record");
+    }
+    if (found != nullptr) continue;
+    found = data;
+    found_by = path;
+  }
+  if (found != nullptr) return *found;
+  throw Error(StatusCode::not_found, std::string{"load_record: the record has no tensor "} + quoted(paths) + " for " +
+                                         module_name + ", which needs " + ir::to_string(slot.value.type()));
+}
+
+}  // namespace
+
+Record record_of(const ModuleWalk& walk) {
+  std::vector<Record::Read> reads;
+  for_each_slot(
+      walk, [&](const std::string& path, Slot& slot) { reads.emplace_back(path, client::to_data_async(slot.value)); });
+  Record record;
+  record.insert_reads(std::move(reads));
+  return record;
+}
+
+void load_record(const ModuleWalk& walk, const Record& record, const char* module_name) {
+  std::set<std::string> used;
+  for_each_slot_with_paths(walk, [&](const std::vector<std::string>& paths, Slot& slot) {
+    const TensorData data = find_in(record, paths, slot, module_name);
+    check_fits(paths.front(), slot, data, module_name);
+    const auto dtype = slot.value.dtype();
+    const Device device{slot.value.device()};
+    slot.put(client::from_data(data, {device, dtype}, dtype), slot.value.is_autodiff());
+    used.insert(paths.begin(), paths.end());
+  });
+  for (const auto& name : record.names()) {
+    if (!used.contains(name)) {
+      throw Error(StatusCode::invalid_argument, "load_record: the record's tensor \"" + name + "\" (" +
+                                                    ir::to_string(record.get(name).type()) + ") has no place in " +
+                                                    module_name);
+    }
+  }
+}
+
+client::Value on_device(const client::Value& value, const Device& device) {
+  if (value.device() == device.state()) return value.inner();
+  return client::from_data(client::to_data(value), {device.inner(), value.dtype()}, value.dtype());
+}
+
+namespace detail {
+
+Record read_record_of(const ModuleWalk& walk) {
+  auto record = record_of(walk);
+  record.wait();
+  return record;
+}
+
+void move_to(const ModuleWalk& walk, const Device& device) {
+  for_each_slot(walk,
+                [&](const std::string&, Slot& slot) { slot.put(on_device(slot.value, device), device.is_autodiff()); });
+  for_each_tensor(walk, [&](client::Value& tensor) {
+    const auto moved = on_device(tensor, device);
+    tensor = device.is_autodiff() ? moved.from_inner() : moved;
+  });
+}
+
+void cast_to(const ModuleWalk& walk, ir::DType dtype) {
+  if (!ir::is_floating(dtype)) {
+    throw Error(StatusCode::invalid_argument,
+                "to_dtype: a module's numbers are floats, not " + std::string{ir::name(dtype)});
+  }
+  const auto fits = [&](const client::Value& value) {
+    return value.dtype() == dtype || !ir::is_floating(value.dtype());
+  };
+  for_each_slot(walk, [&](const std::string&, Slot& slot) {
+    if (!fits(slot.value)) slot.put(client::cast(slot.value.inner(), dtype, {}), slot.value.is_autodiff());
+  });
+  for_each_tensor(walk, [&](client::Value& tensor) {
+    if (!fits(tensor)) tensor = client::cast(tensor, dtype, {});
+  });
+}
+
+void set_training(const ModuleWalk& walk, bool is_training) {
+  class Switch : public ModuleVisitor {
+   public:
+    explicit Switch(bool is_training) : mode_(is_training ? Training::Mode::on : Training::Mode::off) {}
+    void enter(std::string_view, std::string_view) override {}
+    void leave() override {}
+    void slot(std::string_view, Slot&) override {}
+    void training(Training& training) override { training.set(mode_); }
+
+   private:
+    const Training::Mode mode_;
+  };
+  for_each_slot(walk, [&](const std::string&, Slot& slot) {
+    if (slot.role == Slot::Role::state || slot.value.is_autodiff() == is_training) return;
+    slot.put(slot.value.inner(), is_training);
+  });
+  for_each_tensor(walk, [&](client::Value& tensor) {
+    if (tensor.is_autodiff() != is_training) tensor = is_training ? tensor.from_inner() : tensor.inner();
+  });
+  Switch change{is_training};
+  walk(change);
+}
+
+void set_require_grad(const ModuleWalk& walk, bool wanted) {
+  for_each_slot(walk, [&](const std::string&, Slot& slot) { slot.set_require_grad(wanted); });
+}
+
+std::int64_t num_params(const ModuleWalk& walk) {
+  std::int64_t count = 0;
+  for_each_slot(walk, [&](const std::string&, Slot& slot) {
+    if (slot.role == Slot::Role::parameter) count += slot.value.type().num_elements();
+  });
+  return count;
+}
+
+void capture_slots(client::CaptureState& state, const ModuleWalk& walk) {
+  class Teller : public ModuleVisitor {
+   public:
+    Teller(client::CaptureState& state, const ModuleWalk& walk) : state_(state), walk_(walk) {}
+    void enter(std::string_view, std::string_view) override {}
+    void leave() override {}
+    void slot(std::string_view, Slot& slot) override {
+      const auto* first = slot.value.has_value() ? firsts_.find_or_add(slot) : nullptr;
+      if (first != nullptr) {
+        if (!agree(*first->slot, slot)) for_each_slot(walk_, [](const std::string&, Slot&) {});  // says which
+        if (slot.value.tape().get() != first->slot->value.tape().get()) slot = *first->slot;     // the same leaf
+      }
+      state_.word(slot.id);
+      state_.value(slot.value);
+    }
+    void training(Training& training) override { state_.word(static_cast<std::uint64_t>(training.mode())); }
+    void tensor(client::Value& value) override { state_.value(value); }
+
+   private:
+    client::CaptureState& state_;
+    const ModuleWalk& walk_;
+    FirstPlaces firsts_;
+  };
+  Teller teller{state, walk};
+  walk(teller);
+}
+
+}  // namespace detail
+}  // namespace nn
+}  // namespace burn

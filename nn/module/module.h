@@ -1,0 +1,184 @@
+// Modules are plain structs; BURN_MODULE names their fields once, and visiting, records, printing and device moves
+// follow.
+//
+//   struct Net {
+//     nn::Conv2d conv1;
+//     nn::Linear linear;
+//     BURN_MODULE(Net, conv1, linear)
+//     Tensor<2> forward(const Tensor<4>& x) const { ... }
+//   };
+//
+// A field is a Param, a RunningState, an nn::Training, a Tensor (which only moves along), another module, or one of
+// those in a std::optional, vector, array, pair, tuple, variant or map. Numbers, flags, strings and configurations may
+// be listed or left out: they are passed over. A field with tensors in it that is not listed, or whose type cannot be
+// visited, does not compile; neither does a field that is listed twice. BURN_SKIP(field) in the list says that a field
+// is not looked at. The struct stays an aggregate: designated initializers work. Modules are values.
+//
+// Copies within one module are tied: a layer pushed back twice, or `net.head.weight = net.embedding.weight`, is one
+// parameter at two places, with one gradient, one step and one count. nn::fresh(layer) (nn/module/fresh.h) is a copy
+// with parameters of its own. Running statistics and plain tensors are not tied: each place has its own.
+//
+// Training state belongs to the module: valid() turns off what is only for training (dropout, batch statistics),
+// whatever device the input is on, and train() turns it on again. Until one of them is called, a layer trains while it
+// is on an autodiff device.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/capture/state.h"
+#include "client/device.h"
+#include "nn/module/field_check.h"
+#include "nn/module/fields.h"
+#include "nn/module/for_each.h"
+#include "nn/module/param.h"
+#include "store/record.h"
+
+namespace burn {
+
+namespace nn::detail {
+
+// What the members below do, once for all modules. `walk` visits the module it belongs to.
+// Of two modules of the same structure.
+void for_each_pair(const ModuleWalk& a, const ModuleWalk& b,
+                   const std::function<void(const std::string& path, Slot& of_a, Slot& of_b)>& body);
+// record_of() with all numbers in it. Errors: those of the first tensor that cannot be read, with its path.
+Record read_record_of(const ModuleWalk& walk);
+void move_to(const ModuleWalk& walk, const Device& device);
+void cast_to(const ModuleWalk& walk, ir::DType dtype);
+void set_training(const ModuleWalk& walk, bool is_training);
+void set_require_grad(const ModuleWalk& walk, bool wanted);
+std::int64_t num_params(const ModuleWalk& walk);
+void print(std::ostream& out, const ModuleWalk& walk);
+void capture_slots(client::CaptureState& state, const ModuleWalk& walk);
+
+}  // namespace nn::detail
+
+// A module as an argument or result of a captured step (client/capture/capture.h): its parameters and running
+// statistics.
+namespace client {
+template <Module M>
+void capture_fields(CaptureState& state, M& module) {
+  nn::detail::capture_slots(state, module.walk());
+}
+}  // namespace client
+}  // namespace burn
+
+// In a list of fields: not to be visited.
+#define BURN_SKIP(field) ::burn::nn::detail::skip(field)
+
+#define BURN_CHECK_FIELD(f)                                                                                   \
+  static_assert(::burn::nn::detail::is_listed_once(listed, #f),                                               \
+                "BURN_MODULE: the list names the field '" #f "' twice");                                      \
+  static_assert(                                                                                              \
+      ::burn::nn::detail::kIsField<decltype(f)>,                                                              \
+      "BURN_MODULE: the field '" #f                                                                           \
+      "' is of a type that cannot be visited. Give a struct with layers a BURN_MODULE "                       \
+      "of its own, hold layers by value (std::optional, vector, array, pair, tuple, variant, map), or write " \
+      "BURN_SKIP(" #f ") for what is no parameter");
+#define BURN_VISIT_FIELD(f) fn(#f, f);
+#define BURN_NAME_OF_FIELD(f) #f,
+#define BURN_PLACES_OF_FIELD(f) +::burn::nn::detail::kPlacesOf<decltype(f)>
+
+#define BURN_MODULE(Type, ...)                                                                                        \
+  using BurnModule = Type;                                                                                            \
+  static constexpr const char* module_name() { return #Type; }                                                        \
+  /* No template: looked at where the struct is defined. What follows costs nothing until it is called. */            \
+  void check_fields() const {                                                                                         \
+    [[maybe_unused]] constexpr const char* listed[] = {BURN_FOR_EACH(BURN_NAME_OF_FIELD, __VA_ARGS__) nullptr};       \
+    static_assert(                                                                                                    \
+        ::burn::nn::detail::fields_with_tensors<Type>() <= 0 BURN_FOR_EACH(BURN_PLACES_OF_FIELD, __VA_ARGS__),        \
+        "BURN_MODULE(" #Type                                                                                          \
+        "): the list leaves out a field with tensors in it, which would never be trained, "                           \
+        "moved or saved. Name every Param, RunningState, nn::Training and layer, or write BURN_SKIP(field)");         \
+    BURN_FOR_EACH(BURN_CHECK_FIELD, __VA_ARGS__)                                                                      \
+  }                                                                                                                   \
+  template <typename Fn>                                                                                              \
+  void for_each_field([[maybe_unused]] Fn&& fn) {                                                                     \
+    check_fields(); /* of a class template they are made here */                                                      \
+    BURN_FOR_EACH(BURN_VISIT_FIELD, __VA_ARGS__)                                                                      \
+  }                                                                                                                   \
+  /* Calls body(path, slot) for every tensor: "conv1.weight". A parameter at several places is met once, by its */    \
+  /* first path; what body makes of it is at all of them afterwards. */                                               \
+  template <int = 0>                                                                                                  \
+  void for_each_slot(const std::function<void(const std::string&, ::burn::Slot&)>& body) {                            \
+    ::burn::nn::for_each_slot(walk(), body);                                                                          \
+  }                                                                                                                   \
+  /* Every tensor by path, read from the device; a parameter at several places by the first one. */                   \
+  template <int = 0>                                                                                                  \
+  ::burn::Record into_record() const {                                                                                \
+    return ::burn::nn::detail::read_record_of(const_cast<Type*>(this)->walk());                                       \
+  }                                                                                                                   \
+  /* The same module with the record's numbers. Another precision is rounded to that of the field. A parameter at */  \
+  /* several places is found by any of their paths. Errors: a tensor missing, left over, of another shape or kind */  \
+  /* (float, whole, bool), by name; other numbers by one path of a parameter than by another. */                      \
+  template <int = 0>                                                                                                  \
+  Type load_record(const ::burn::Record& record) const {                                                              \
+    Type copy = *this;                                                                                                \
+    ::burn::nn::load_record(copy.walk(), record, #Type);                                                              \
+    return copy;                                                                                                      \
+  }                                                                                                                   \
+  /* On another device. What is frozen stays frozen, training what trains. */                                         \
+  template <int = 0>                                                                                                  \
+  Type to_device(const ::burn::Device& device) const {                                                                \
+    Type copy = *this;                                                                                                \
+    ::burn::nn::detail::move_to(copy.walk(), device);                                                                 \
+    return copy;                                                                                                      \
+  }                                                                                                                   \
+  /* With floats of another dtype: parameters, running statistics and plain tensors; whole numbers and bools stay. */ \
+  /* Parameters keep their ids and stay frozen or trainable, as new leaves. Errors: a dtype that is no float. */      \
+  template <int = 0>                                                                                                  \
+  Type to_dtype(::burn::DType dtype) const {                                                                          \
+    Type copy = *this;                                                                                                \
+    ::burn::nn::detail::cast_to(copy.walk(), dtype);                                                                  \
+    return copy;                                                                                                      \
+  }                                                                                                                   \
+  /* to_device with parameters that are new leaves of the tape. */                                                    \
+  template <int = 0>                                                                                                  \
+  Type fork(const ::burn::Device& device) const {                                                                     \
+    return to_device(device);                                                                                         \
+  }                                                                                                                   \
+  /* Off the autodiff device: no tape, and what is only for training (dropout) is off, whatever the input. */         \
+  template <int = 0>                                                                                                  \
+  Type valid() const {                                                                                                \
+    Type copy = *this;                                                                                                \
+    ::burn::nn::detail::set_training(copy.walk(), false);                                                             \
+    return copy;                                                                                                      \
+  }                                                                                                                   \
+  /* valid() undone: on the autodiff device, what is only for training on. What was frozen still is. */               \
+  template <int = 0>                                                                                                  \
+  Type train() const {                                                                                                \
+    Type copy = *this;                                                                                                \
+    ::burn::nn::detail::set_training(copy.walk(), true);                                                              \
+    return copy;                                                                                                      \
+  }                                                                                                                   \
+  /* Parameters that gradients pass by: frozen, also on other devices. */                                             \
+  template <int = 0>                                                                                                  \
+  Type no_grad() const {                                                                                              \
+    Type copy = *this;                                                                                                \
+    ::burn::nn::detail::set_require_grad(copy.walk(), false);                                                         \
+    return copy;                                                                                                      \
+  }                                                                                                                   \
+  /* no_grad() undone. */                                                                                             \
+  template <int = 0>                                                                                                  \
+  Type require_grad() const {                                                                                         \
+    Type copy = *this;                                                                                                \
+    ::burn::nn::detail::set_require_grad(copy.walk(), true);                                                          \
+    return copy;                                                                                                      \
+  }                                                                                                                   \
+  template <int = 0>                                                                                                  \
+  std::int64_t num_params() const {                                                                                   \
+    return ::burn::nn::detail::num_params(const_cast<Type*>(this)->walk());                                           \
+  }                                                                                                                   \
+  template <std::same_as<Type> T>                                                                                     \
+  friend std::ostream& operator<<(std::ostream& out, const T& module) {                                               \
+    ::burn::nn::detail::print(out, const_cast<T&>(module).walk());                                                    \
+    return out;                                                                                                       \
+  }                                                                                                                   \
+  template <int = 0>                                                                                                  \
+  ::burn::nn::ModuleWalk walk() {                                                                                     \
+    return [this](::burn::nn::ModuleVisitor& visitor) { ::burn::nn::detail::visit_module(visitor, "", *this); };      \
+  }

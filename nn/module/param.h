@@ -1,0 +1,114 @@
+// Parameters and running statistics: the tensors of a module that training changes and records keep.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "client/tensor/tensor.h"
+
+namespace burn {
+
+// Names a parameter for as long as the process lives: the key of its gradient and of its optimizer state. Copies share
+// it: within one module they are one parameter at several places (nn/module/tied.h). Loading a record keeps it;
+// nn::fresh() gives another.
+using ParamId = std::uint64_t;
+ParamId new_param_id();
+
+// A tensor in a module, without its rank and kind: what visitors, records and optimizers work on.
+struct Slot {
+  enum class Role { parameter, state };  // state: kept in records, not optimized (running statistics)
+  Role role = Role::parameter;
+  ParamId id = 0;
+  client::Value value;
+  bool is_frozen = false;  // gradients pass it by; what is remembered where there is no tape to tell
+
+  bool is_trainable() const { return role == Role::parameter && value.is_tracked(); }
+  // Whether it is a leaf of the tape wherever there is one.
+  bool wants_grad() const {
+    if (role != Role::parameter || !ir::is_floating(value.dtype())) return false;
+    return value.is_autodiff() ? value.is_tracked() : !is_frozen;
+  }
+  // Other numbers, on or off the tape's device. Frozen stays frozen.
+  void put(const client::Value& numbers, bool is_autodiff) {
+    const bool is_leaf = wants_grad();
+    if (role == Role::parameter) is_frozen = !is_leaf && ir::is_floating(value.dtype());
+    if (!is_autodiff || role == Role::state)
+      value = numbers.inner();
+    else
+      value = is_leaf ? client::require_grad(numbers) : numbers.from_inner();
+  }
+  // Freezes a parameter, or lets gradients reach it again.
+  void set_require_grad(bool wanted) {
+    if (role != Role::parameter || !ir::is_floating(value.dtype())) return;
+    is_frozen = !wanted;
+    if (!wanted)
+      value = value.detach();
+    else if (value.is_autodiff() && !value.is_tracked())
+      value = client::require_grad(value);
+  }
+};
+
+// A parameter. On an autodiff device it is a leaf of the tape unless it is frozen, by no_grad() of its module or here.
+// A copy is the same parameter: two places of one module that hold copies are trained as one. To change one of them
+// alone (set_require_grad) is an error of the next walk over the module.
+template <int D, Kind K = Float>
+class Param {
+ public:
+  Param() = default;
+  Param(const Tensor<D, K>& initial) {  // NOLINT: implicit
+    slot_.id = new_param_id();
+    slot_.value = initial.value();
+    if constexpr (std::same_as<K, Float>) {
+      if (slot_.value.is_autodiff()) slot_.value = client::require_grad(slot_.value);
+    }
+  }
+
+  // Errors (thrown): there is none, as the module was default-constructed, moved from, or left out of an initializer.
+  Tensor<D, K> val(Loc where = Loc::current()) const {
+    client::fail_if_empty(slot_.value, "parameter", at(where));
+    return Tensor<D, K>{slot_.value};
+  }
+  ParamId id() const { return slot_.id; }
+  Param set_require_grad(bool wanted) const {
+    Param copy = *this;
+    if (slot_.value.has_value()) copy.slot_.set_require_grad(wanted);
+    return copy;
+  }
+  Slot& slot() { return slot_; }
+  const Slot& slot() const { return slot_; }
+
+ private:
+  Slot slot_;
+};
+
+// A statistic that forward() itself renews in training (BatchNorm), hence writable in a const module. A copy has its
+// own from then on, also within one module, where parameters would be tied. One thread at a time.
+template <int D>
+class RunningState {
+ public:
+  RunningState() = default;
+  RunningState(const Tensor<D>& initial) {  // NOLINT: implicit
+    slot_.role = Slot::Role::state;
+    slot_.id = new_param_id();
+    slot_.value = initial.value().inner();
+  }
+
+  Tensor<D> val(Loc where = Loc::current()) const {  // on the inner device: no gradient passes
+    client::fail_if_empty(slot_.value, "running state", at(where));
+    return Tensor<D>{slot_.value};
+  }
+  // A value that cannot be computed, because the batch it comes from failed, changes nothing on the device.
+  void update(const Tensor<D>& value) const {
+    const auto next = value.value().inner();
+    const bool replaces =
+        slot_.value.has_value() && slot_.value.type() == next.type() && slot_.value.device() == next.device();
+    slot_.value = replaces ? client::kept_if_failed(next, slot_.value, {}) : next;
+  }
+  Slot& slot() { return slot_; }
+  const Slot& slot() const { return slot_; }
+
+ private:
+  mutable Slot slot_;
+};
+
+}  // namespace burn

@@ -1,0 +1,96 @@
+// Some of a module's parameters, by path, pattern or id: what an optimizer, a schedule, freezing or a record is about.
+//
+//   const auto norms = ParamGroup::from_regex("norm_[0-9]\\.(gamma|beta)");
+//   optim.with_group(norms, optim::AdamWConfig{.weight_decay = 0});
+#pragma once
+
+#include <functional>
+#include <future>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "nn/module/module.h"
+
+namespace burn {
+
+// A value, cheap to copy; any thread. A path is that of a record: "layers.0.linear.weight".
+class ParamGroup {
+ public:
+  using Predicate = std::function<bool(std::string_view path)>;
+
+  static ParamGroup all();
+  // The parameter of this path, or those below it: "layers.0" has "layers.0.linear.weight".
+  static ParamGroup from_path(std::string path);
+  static ParamGroup from_paths(std::vector<std::string> paths);
+  static ParamGroup from_predicate(Predicate holds);
+  static ParamGroup from_any_predicates(std::vector<Predicate> predicates);
+  // Paths in which the pattern (ECMAScript) is found: all of it where it begins with ^ and ends with $. Errors
+  // (thrown): no such pattern.
+  static ParamGroup from_regex(const std::string& pattern);
+  static ParamGroup from_any_regexes(const std::vector<std::string>& patterns);
+  static ParamGroup from_ids(std::vector<ParamId> ids);
+  // Those of a module that is part of another: its copies share their ids.
+  template <Module M>
+  static ParamGroup from_module(const M& module) {
+    return from_ids(ids_from_module(module));
+  }
+  template <Module M>
+  static std::vector<ParamId> ids_from_module(const M& module) {
+    std::vector<ParamId> ids;
+    nn::for_each_slot(const_cast<M&>(module).walk(), [&](const std::string&, Slot& slot) {
+      if (slot.role == Slot::Role::parameter) ids.push_back(slot.id);
+    });
+    return ids;
+  }
+
+  ParamGroup fuse(const ParamGroup& other) const;     // what is in one of them
+  ParamGroup exclude(const ParamGroup& other) const;  // what is in this one and not in the other
+  bool matches(ParamId id, std::string_view path) const { return matches_(id, path); }
+  // The first of a parameter's paths that is in the group; null: none is.
+  const std::string* first_match(ParamId id, const std::vector<std::string>& paths) const;
+
+ private:
+  using Matches = std::function<bool(ParamId, std::string_view)>;
+  explicit ParamGroup(Matches matches) : matches_(std::move(matches)) {}
+
+  Matches matches_;
+};
+
+namespace nn {
+
+// A module with the parameters of a group frozen, as by no_grad(), or trained again. The others stay as they are. A
+// parameter at several places is in the group if one of its paths is.
+template <Module M>
+M freeze_group(const M& module, const ParamGroup& group) {
+  M copy = module;
+  for_each_slot_with_paths(copy.walk(), [&](const std::vector<std::string>& paths, Slot& slot) {
+    if (group.first_match(slot.id, paths) != nullptr) slot.set_require_grad(false);
+  });
+  return copy;
+}
+template <Module M>
+M unfreeze_group(const M& module, const ParamGroup& group) {
+  M copy = module;
+  for_each_slot_with_paths(copy.walk(), [&](const std::vector<std::string>& paths, Slot& slot) {
+    if (group.first_match(slot.id, paths) != nullptr) slot.set_require_grad(true);
+  });
+  return copy;
+}
+// The tensors of a group by path, read from the device: module.into_record() of a part. A parameter at several places
+// is recorded once, by its first path that is in the group.
+template <Module M>
+Record into_record_group(const M& module, const ParamGroup& group) {
+  std::vector<std::pair<std::string, std::future<TensorData>>> reads;  // all under way before one is waited for
+  for_each_slot_with_paths(const_cast<M&>(module).walk(), [&](const std::vector<std::string>& paths, Slot& slot) {
+    if (const auto* path = group.first_match(slot.id, paths))
+      reads.emplace_back(*path, client::to_data_async(slot.value));
+  });
+  Record record;
+  for (auto& [path, data] : reads) record.insert(path, data.get());
+  return record;
+}
+
+}  // namespace nn
+}  // namespace burn

@@ -1,0 +1,81 @@
+// A module as text: a tree with the parameter count of each module and the type of each tensor.
+#include <map>
+#include <ostream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "nn/module/module.h"
+
+namespace burn::nn::detail {
+namespace {
+
+class PrintVisitor : public ModuleVisitor {
+ public:
+  void enter(std::string_view name, std::string_view type) override {
+    lines_.push_back(
+        {open_.size(), name.empty() ? std::string{type} : std::string{name} + ": " + std::string{type}, true, 0, {}});
+    open_.push_back({lines_.size() - 1, path_.size()});
+    append(name);
+  }
+  void leave() override {
+    path_.resize(open_.back().path_length);
+    open_.pop_back();
+  }
+  void slot(std::string_view name, Slot& slot) override {
+    const bool is_empty = !slot.value.has_value();
+    auto text = std::string{name} + ": " + (is_empty ? "empty" : ir::to_string(slot.value.type()));
+    if (!is_empty && slot.role == Slot::Role::parameter) {
+      const auto length = path_.size();
+      append(name);
+      const auto [first, is_first] = first_path_.try_emplace(slot.id, path_);
+      if (!is_first) text += ", tied to " + first->second;
+      path_.resize(length);
+      for (const auto& open : open_) {
+        auto& line = lines_[open.line];
+        if (line.counted.insert(slot.id).second) line.params += slot.value.type().num_elements();
+      }
+    }
+    lines_.push_back({open_.size(), std::move(text), false, 0, {}});
+  }
+
+  void write(std::ostream& out) const {
+    for (const auto& line : lines_) {
+      out << std::string(2 * line.depth, ' ') << line.text;
+      if (line.is_module) out << " (" << line.params << " parameters)";
+      out << '\n';
+    }
+  }
+
+ private:
+  struct Line {
+    std::size_t depth;
+    std::string text;
+    bool is_module;
+    std::int64_t params;        // of a module: each parameter once
+    std::set<ParamId> counted;  // in them
+  };
+  struct Open {
+    std::size_t line, path_length;
+  };
+
+  void append(std::string_view name) {
+    if (!path_.empty() && !name.empty()) path_ += '.';
+    path_ += name;
+  }
+
+  std::vector<Line> lines_;
+  std::vector<Open> open_;
+  std::string path_;
+  std::map<ParamId, std::string> first_path_;
+};
+
+}  // namespace
+
+void print(std::ostream& out, const ModuleWalk& walk) {
+  PrintVisitor visitor;
+  walk(visitor);
+  visitor.write(out);
+}
+
+}  // namespace burn::nn::detail

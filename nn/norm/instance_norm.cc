@@ -1,0 +1,26 @@
+#include "nn/norm/instance_norm.h"
+
+#include "nn/module/checks.h"
+#include "nn/norm/group_norm.h"
+
+namespace burn::nn {
+
+using client::Value;
+
+Value InstanceNorm::apply(const Value& x, const client::Site& site) const {
+  detail::check_rank_at_least("instance_norm", x, 2, site);
+  return detail::group_norm(x, x.dim(1), gamma ? &gamma->slot().value : nullptr, beta ? &beta->slot().value : nullptr,
+                            epsilon, site);
+}
+
+InstanceNorm InstanceNormConfig::init(const Device& device) const {
+  detail::check_at_least("InstanceNormConfig", "num_channels", num_channels, 1);
+  InstanceNorm layer{.epsilon = epsilon};
+  if (affine) {
+    layer.gamma = Tensor<1>::ones({num_channels}, device);
+    layer.beta = Tensor<1>::zeros({num_channels}, device);
+  }
+  return layer;
+}
+
+}  // namespace burn::nn

@@ -1,0 +1,41 @@
+// Any of the normalisations, or none, for models that leave the choice to their configuration.
+#pragma once
+
+#include <optional>
+#include <variant>
+
+#include "nn/layer/identity.h"
+#include "nn/module/forward.h"
+#include "nn/norm/batch_norm.h"
+#include "nn/norm/group_norm.h"
+#include "nn/norm/instance_norm.h"
+#include "nn/norm/layer_norm.h"
+#include "nn/norm/rms_norm.h"
+
+namespace burn::nn {
+
+struct Normalization {
+  std::variant<Identity, BatchNorm, GroupNorm, InstanceNorm, LayerNorm, RmsNorm> norm{};
+  BURN_MODULE(Normalization, norm)
+
+  // Shapes: [batch, channel, ...] (LayerNorm, RmsNorm: [..., d_model]) -> the same. Errors: those of the one chosen.
+  BURN_FORWARD_ANY_RANK(nullptr, 2)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
+};
+
+// The one that is given; none: Identity. NormalizationConfig{.layer = LayerNormConfig{.d_model = 64}}.
+struct NormalizationConfig {
+  std::optional<BatchNormConfig> batch{};
+  std::optional<GroupNormConfig> group{};
+  std::optional<InstanceNormConfig> instance{};
+  std::optional<LayerNormConfig> layer{};
+  std::optional<RmsNormConfig> rms{};
+  BURN_CONFIG(NormalizationConfig, batch, group, instance, layer, rms)
+
+  // Errors: more than one; those of the one given.
+  Normalization init(const Device& device) const;
+  // The same of so many channels or features.
+  NormalizationConfig with_num_features(std::int64_t count) const;
+};
+
+}  // namespace burn::nn

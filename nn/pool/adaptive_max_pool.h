@@ -1,0 +1,60 @@
+// Pooling to a size by maxima: output i is the largest of the elements floor(i in / out) .. ceil((i + 1) in / out).
+#pragma once
+
+#include <array>
+
+#include "nn/module/config.h"
+#include "nn/module/forward.h"
+#include "nn/module/module.h"
+
+namespace burn::nn {
+
+struct AdaptiveMaxPool1d {
+  std::array<std::int64_t, 1> output_size{1};
+  BURN_MODULE(AdaptiveMaxPool1d)
+
+  // Shapes: [batch, channel, length] -> [batch, channel, output_size].
+  BURN_FORWARD_RANK("adaptive_max_pool1d", 3, 3)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
+};
+
+struct AdaptiveMaxPool1dConfig {
+  std::int64_t output_size = 0;
+  BURN_CONFIG(AdaptiveMaxPool1dConfig, output_size)
+
+  AdaptiveMaxPool1d init() const;  // Errors: a size below 1.
+};
+
+struct AdaptiveMaxPool2d {
+  std::array<std::int64_t, 2> output_size{1, 1};
+  BURN_MODULE(AdaptiveMaxPool2d)
+
+  // Shapes: [batch, channel, height, width] -> [batch, channel, output_size...].
+  BURN_FORWARD_RANK("adaptive_max_pool2d", 4, 4)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
+};
+
+struct AdaptiveMaxPool2dConfig {
+  std::array<std::int64_t, 2> output_size{};  // height, width
+  BURN_CONFIG(AdaptiveMaxPool2dConfig, output_size)
+
+  AdaptiveMaxPool2d init() const;  // Errors: a size below 1.
+};
+
+struct AdaptiveMaxPool3d {
+  std::array<std::int64_t, 3> output_size{1, 1, 1};
+  BURN_MODULE(AdaptiveMaxPool3d)
+
+  // Shapes: [batch, channel, depth, height, width] -> [batch, channel, output_size...].
+  BURN_FORWARD_RANK("adaptive_max_pool3d", 5, 5)
+  client::Value apply(const client::Value& x, const client::Site& site) const;
+};
+
+struct AdaptiveMaxPool3dConfig {
+  std::array<std::int64_t, 3> output_size{};  // depth, height, width
+  BURN_CONFIG(AdaptiveMaxPool3dConfig, output_size)
+
+  AdaptiveMaxPool3d init() const;  // Errors: a size below 1.
+};
+
+}  // namespace burn::nn

@@ -1,0 +1,44 @@
+// A recurrent layer in each direction.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "nn/module/forward.h"
+#include "nn/module/module.h"
+#include "nn/rnn/state.h"
+
+namespace burn::nn {
+
+namespace detail {
+// One direction's part of the tensors of a state [2, batch, d_hidden]: [batch, d_hidden]; of none, none.
+std::vector<client::Value> direction(const std::vector<client::Value>& state, std::int64_t which,
+                                     const client::Site& site);
+// Two layers' results side by side, and their last states as one, forward first.
+RecurrentValues both_directions(const RecurrentValues& forward, const RecurrentValues& reverse,
+                                const client::Site& site);
+}  // namespace detail
+
+// One layer in each direction, their results side by side.
+template <typename Layer>
+struct Bidirectional {
+  using State = typename Layer::template State<3>;
+
+  Layer forward_layer, reverse_layer;
+  BURN_MODULE(Bidirectional, forward_layer, reverse_layer)
+
+  // All hidden states, and the last ones. Shapes: as of the layer, with [.., .., 2 d_hidden] and states
+  // [2, batch, d_hidden], forward first.
+  BURN_FORWARD(nullptr, (), BURN_LIST(std::pair<Tensor<3>, State>),
+               (const Tensor<3>& x, const std::optional<State>& state = std::nullopt),
+               (x.value(), detail::tensors_of(state)))
+  RecurrentValues apply(const client::Value& x, const std::vector<client::Value>& state,
+                        const client::Site& site) const {
+    const auto there = forward_layer.apply(x, detail::direction(state, 0, site), site);
+    const auto back = reverse_layer.apply(x, detail::direction(state, 1, site), site);
+    return detail::both_directions(there, back, site);
+  }
+};
+
+}  // namespace burn::nn
