@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "client/fail.h"
 #include "client/record/device_state.h"
+#include "ir/op_copy.h"
 
 namespace burn::client {
 namespace {
@@ -18,6 +19,9 @@ Ptr<TapeNode> numbered(TapeNode* node) {
 }
 
 }  // namespace
+
+TapeNode::TapeNode(const ir::Op& kind, std::size_t operand_count, std::size_t result_count, const ir::CallSite& where)
+    : site(where), results(result_count), operands(operand_count), op(ir::copy_of(kind)) {}
 
 void drop_last(Storage& storage) { (*storage.device)->drop_last(storage); }
 

@@ -13,7 +13,6 @@
 #include "base/few.h"
 #include "base/intrusive.h"
 #include "base/pooled.h"
-#include "ir/op_copy.h"
 #include "ir/program.h"
 #include "proto/session.h"
 
@@ -110,8 +109,7 @@ inline void fail_if_empty(const Value& x, const char* op, const ir::CallSite& si
 // How a tracked value came about: what backward() walks (autodiff/backward.cc). A leaf has no operands.
 struct TapeNode : Pooled<TapeNode> {
   TapeNode() : is_leaf(true) {}
-  TapeNode(const ir::Op& kind, std::size_t operand_count, std::size_t result_count, const ir::CallSite& where)
-      : site(where), results(result_count), operands(operand_count), op(ir::copy_of(kind)) {}
+  TapeNode(const ir::Op& kind, std::size_t operand_count, std::size_t result_count, const ir::CallSite& where);
 
   std::atomic<std::int32_t> owners{1};  // the first is whoever makes it
   bool is_leaf = false;

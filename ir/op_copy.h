@@ -1,5 +1,6 @@
 // Copying an op without the room that larger ones would need: the variant's own copy moves all of its 376 bytes.
-// The alternative is named, for choosing it compares each with each, in a header that everybody includes.
+// The alternative is named, for choosing it compares each with each. For .cc files: a visit of all ops costs each file
+// that includes it half a second of compiling.
 #pragma once
 
 #include "ir/op.h"
