@@ -1,7 +1,7 @@
 // The structured ops: plain values, each with its attributes named once in kAttrs, from which encoding, hashing,
 // printing and docs are derived (ir/attrs.h). An attribute that is absent on the wire has the value that its field is
 // initialised with here: such a default is part of the language and never changes. Facts about an op (shape rule,
-// gradient, kernels) are functions in the file of its family: ir/ops/, autodiff/rules_*.cc, backends/cpu/ops/,
+// gradient, kernels) are functions in the file of its family: ir/ops/, autodiff/rules_*.cc, backends/cpu/kernels/,
 // backends/cuda/lower/ with backends/cuda/kernels/, tests/reference/, tests/ops/; backends/null computes nothing and
 // needs none. What an op means and what its shape rule demands: docs/ops.md. How one is added: docs/adding-an-op.md.
 //
