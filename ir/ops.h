@@ -2,7 +2,8 @@
 // printing and docs are derived (ir/attrs.h). An attribute that is absent on the wire has the value that its field is
 // initialised with here: such a default is part of the language and never changes. Facts about an op (shape rule,
 // gradient, kernels) are functions in the file of its family: ir/ops/, autodiff/rules_*.cc, backends/cpu/kernels/,
-// tests/reference/, tests/ops/. How one is added: docs/adding-an-op.md.
+// backends/cuda/lower/ with backends/cuda/kernels/, tests/reference/, tests/ops/; backends/null computes nothing and
+// needs none. What an op means and what its shape rule demands: docs/ops.md. How one is added: docs/adding-an-op.md.
 //
 // An op has one result, or kResults of them. One with kEffect does something besides computing its results: every pass
 // keeps it, never merges it, and leaves all such nodes of a program in their order.
