@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "compile/codegen/dialects/kernel_source.h"
 #include "compile/plan/views.h"
 #include "ir/program.h"
 
@@ -64,28 +65,6 @@ class Bindings {
   DeviceAddress arena = 0, bindings = 0, failures = 0;
 
   DeviceAddress at(const Address& address) const;
-};
-
-// CUDA C++ with one kernel, `extern "C" __global__ void burn_kernel(...)`. It may include "kernels/*.h" of this folder
-// and the headers that ir/device.h names. The text should not have in it what changes from call to call of the same
-// kind, such as extents: it is compiled once for every different text.
-struct KernelSource {
-  std::string text;
-};
-
-// A kernel whose blocks of 256 threads work apart from each other, in parts: several of the same text can be launched
-// as one, each with arguments of its own.
-struct BlockKernel {
-  struct Parameter {
-    std::string type, name;  // of eight bytes, or a multiple
-  };
-  std::string functions;  // before the kernel; leaves a namespace open
-  std::vector<Parameter> parameters;
-  std::string body;  // finds its number in `block`, as an unsigned
-
-  KernelSource alone() const;
-  // Of up to so many.
-  KernelSource merged(std::size_t most) const;
 };
 
 struct Grid {

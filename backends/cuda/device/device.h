@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "backends/autotune.h"
-#include "backends/cuda/compile_names.h"
+#include "backends/cuda/driver/compile_names.h"
 #include "backends/cuda/driver/driver.h"
 #include "backends/cuda/driver/memory.h"
 

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "backends/cuda/compile_names.h"
 #include "backends/cuda/device/device.h"
+#include "backends/cuda/driver/compile_names.h"
 
 namespace burn::backends::cuda {
 

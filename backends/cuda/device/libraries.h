@@ -2,8 +2,8 @@
 // is large, and takes them long to set up.
 #pragma once
 
-#include "backends/cuda/compile_names.h"
 #include "backends/cuda/device/device.h"
+#include "backends/cuda/driver/compile_names.h"
 #include "backends/cuda/libraries/cufft.h"
 #include "backends/cuda/libraries/cusolver.h"
 

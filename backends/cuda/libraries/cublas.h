@@ -9,7 +9,7 @@
 #include <cublasLt.h>
 
 #include "backends/autotune.h"
-#include "backends/cuda/compile_names.h"
+#include "backends/cuda/driver/compile_names.h"
 #include "backends/cuda/driver/driver.h"
 #include "backends/cuda/driver/shared_library.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/cuda/compile_names.h"
+#include "backends/cuda/driver/compile_names.h"
 #include "backends/cuda/driver/driver.h"
 #include "backends/cuda/libraries/cudnn_api.h"
 #include "backends/cuda/libraries/cudnn_attention.h"

@@ -1,7 +1,7 @@
 #include "backends/cuda/lower/alternatives.h"
 
-#include "backends/cuda/compile_names.h"
 #include "backends/cuda/device/enqueue.h"
+#include "backends/cuda/driver/compile_names.h"
 #include "backends/cuda/driver/trial.h"
 #include "backends/cuda/lower/target.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/cuda/compile_names.h"
+#include "backends/cuda/driver/compile_names.h"
 #include "backends/cuda/driver/driver.h"
 
 namespace burn::backends::cuda {

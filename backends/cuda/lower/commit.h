@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "backends/cuda/compile_names.h"
+#include "backends/cuda/driver/compile_names.h"
 
 namespace burn::backends::cuda {
 

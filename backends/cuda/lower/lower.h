@@ -1,7 +1,7 @@
 // From an op to what the device does for it: one function per op, each in the file of its family.
 #pragma once
 
-#include "backends/cuda/compile_names.h"
+#include "backends/cuda/driver/compile_names.h"
 #include "ir/dispatch.h"
 #include "ir/program.h"
 

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "backends/cuda/compile_names.h"
 #include "backends/cuda/device/device.h"
+#include "backends/cuda/driver/compile_names.h"
 #include "backends/cuda/lower/alternatives.h"
 #include "backends/cuda/lower/lower.h"
 #include "backends/cuda/lower/product.h"

@@ -1,7 +1,7 @@
 // The kernel that copies a view.
 #pragma once
 
-#include "backends/cuda/compile_names.h"
+#include "backends/cuda/driver/compile_names.h"
 
 namespace burn::backends::cuda {
 

@@ -1,7 +1,7 @@
 // Products of matrices, alone and with what a library does in the same call.
 #pragma once
 
-#include "backends/cuda/compile_names.h"
+#include "backends/cuda/driver/compile_names.h"
 #include "backends/cuda/libraries/cublas.h"
 
 namespace burn::backends::cuda {

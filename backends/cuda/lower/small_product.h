@@ -3,7 +3,7 @@
 #pragma once
 
 #include "backends/cuda/device/device.h"
-#include "backends/cuda/compile_names.h"
+#include "backends/cuda/driver/compile_names.h"
 #include "backends/cuda/libraries/cublas.h"
 
 namespace burn::backends::cuda {

@@ -1,8 +1,8 @@
 // A GPU as the compiler sees it.
 #pragma once
 
-#include "backends/cuda/compile_names.h"
 #include "backends/cuda/device/device.h"
+#include "backends/cuda/driver/compile_names.h"
 
 namespace burn::backends::cuda {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "backends/cuda/compile_names.h"
+#include "backends/cuda/driver/compile_names.h"
 #include "backends/cuda/graphs/graphs.h"
 #include "compile/lower/hazards.h"
 

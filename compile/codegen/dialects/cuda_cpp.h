@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "compile/codegen/emitter.h"
+#include "compile/codegen/dialects/kernel_source.h"
 #include "ir/ops.h"
 #include "ir/pointwise.h"
 
