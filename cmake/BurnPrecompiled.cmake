@@ -52,4 +52,4 @@ endfunction()
 set(BURN_COMMON_HEADERS <algorithm> <atomic> <chrono> <condition_variable> <functional> <map> <memory> <mutex> <optional> <ranges> <span>
   <sstream> <string> <thread> <unordered_map> <vector>)
 burn_precompiled(program HEADERS ${BURN_COMMON_HEADERS} <proto/session.h>)
-burn_precompiled(module HEADERS ${BURN_COMMON_HEADERS} <nn/module.h>)
+burn_precompiled(module HEADERS ${BURN_COMMON_HEADERS} <nn/module/module.h>)
