@@ -1,8 +1,8 @@
 // What a thread asks of the system for when others want its core, too.
 //
-// A thread that wakes for some microseconds of work waits behind whoever has the core, until the turn of that one is
-// over: milliseconds. One that asks for brief turns goes first, and has to leave again as soon; over time it gets no
-// more than its share either way.
+// A thread that wakes for some microseconds of work waits behind the thread that has the core, until that thread's
+// slice is over: milliseconds. One that asks for brief turns goes first, and has to leave again as soon; over time it
+// gets no more than its share either way.
 #pragma once
 
 namespace burn {

@@ -1,5 +1,5 @@
 // Copying an op without the room that larger ones would need: the variant's own copy moves all of its 376 bytes.
-// The alternative is named, for choosing it compares each with each, in a header that everybody includes.
+// The alternative is named, for choosing it compares each with each, in a header that nearly every file includes.
 #pragma once
 
 #include "ir/op.h"

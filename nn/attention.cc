@@ -78,7 +78,7 @@ MhaOutput MultiHeadAttention::attend(const Tensor<3>& queries, const Tensor<3>& 
     mask = mask ? mask->bool_or(attn, where) : attn;
   }
 
-  // The weights as a formula. Nobody computes them unless somebody asks.
+  // The weights as a formula, computed only if they are read.
   const double scale = 1 / std::sqrt(static_cast<double>(d_model / n_heads));
   Tensor<4> scores = q.matmul(k.swap_dims(2, 3, where), where).mul(scale, where);  // [batch, heads, n, m]
   std::optional<Tensor<4, Bool>> hidden = mask;

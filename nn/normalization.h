@@ -35,7 +35,7 @@ struct Normalization {
   }
 };
 
-// The one that is given; none: Identity. NormalizationConfig{.layer = LayerNormConfig{.d_model = 64}}.
+// The layer that is given; none: Identity. NormalizationConfig{.layer = LayerNormConfig{.d_model = 64}}.
 struct NormalizationConfig {
   std::optional<BatchNormConfig> batch{};
   std::optional<GroupNormConfig> group{};
