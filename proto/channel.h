@@ -55,8 +55,8 @@ class Channel {
 
   // Queues a frame and returns. Frames sent after close() are dropped.
   virtual void send(EncodedFrame frame, Lane lane) = 0;
-  // Frames sent between the two may wait for each other and leave together. flush() is for whoever has to wait in
-  // between.
+  // Frames sent between the two may wait for each other and leave together. flush() sends them now: call it before
+  // waiting in between.
   virtual void begin_burst() {}
   virtual void end_burst() {}
   virtual void flush() {}

@@ -144,7 +144,7 @@ Status check_payload(const Body& body, std::size_t payload) {
   return payload == 0 ? Status{} : invalid_argument(fmt::format("a payload of {} bytes where none belongs", payload));
 }
 
-// protobuf reports what it cannot parse on stderr, where whoever sends rubbish could fill a log. We report it
+// protobuf reports what it cannot parse on stderr, where a peer that sends rubbish could fill a log. We report it
 // ourselves. (From version 4 on it no longer does.)
 #if GOOGLE_PROTOBUF_VERSION < 4000000
 using Quiet = pb::LogSilencer;
@@ -152,7 +152,7 @@ using Quiet = pb::LogSilencer;
 struct Quiet {};
 #endif
 
-// A part of a frame that is to be kept: alone, if the rest of the frame, which nobody counts, is much larger.
+// A part of a frame that is to be kept: copied out, if the rest of the frame, which no budget counts, is much larger.
 SharedBytes kept(SharedBytes part, std::size_t whole) {
   constexpr std::size_t kSlack = std::size_t{4} << 10;
   if (part.empty() || whole <= 2 * part.size() + kSlack) return part;

@@ -51,7 +51,7 @@ struct Hello {
   std::uint32_t version = kProtocolVersion;
   std::uint64_t fingerprint = 0;      // ir::op_set_fingerprint()
   std::string client;                 // "burn-cpp 0.1.0", for logs
-  std::string token;                  // who is asking; empty: nobody in particular
+  std::string token;                  // proves which client this is; empty: none
   std::uint32_t device = 0;           // which of the worker's devices is meant, as Welcome lists them
   std::uint32_t lease_seconds = 0;    // how long the session should outlive a connection at most
   std::optional<Resume> resume = {};  // not a new session

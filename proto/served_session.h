@@ -1,5 +1,5 @@
-// The seam between whoever receives a client's frames and whoever has its tensors: a Session as it is served, with what
-// a conversation needs beside its calls. Callbacks come in the order of the calls.
+// The seam between the part that receives a client's frames and the part that has its tensors: a Session as it is
+// served, with what a conversation needs beside its calls. Callbacks come in the order of the calls.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ class ServedSession : public Session {
   virtual Result<std::unique_ptr<Upload>> begin_upload(TensorId id, const ir::TensorType& type) = 0;
 
   // Takes a turn like define(), for a program as it came off the wire (proto::DefineProgram::encoded): it is read when
-  // its turn comes, by whoever executes the session's calls, and at the session's cost. What cannot be read is a
-  // program that is refused. Errors besides those of any call: RESOURCE_EXHAUSTED, more waits than a session may have
+  // its turn comes, by the thread that executes the session's calls, and at the session's cost. What cannot be read is
+  // a program that is refused. Errors besides those of any call: RESOURCE_EXHAUSTED, more waits than a session may have
   // waiting.
   virtual Status define_encoded(ProgramId id, SharedBytes program, std::vector<ProgramId> forget) = 0;
   // Takes a turn like define(), for a program that could not even be read: its runs fail with `why`, and so do their

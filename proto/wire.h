@@ -62,7 +62,7 @@ class WireReader {
     return true;
   }
 
-  // The value of a field that nobody knows. Groups, which proto3 does not have, may be nested.
+  // The value of an unknown field. Groups, which proto3 does not have, may be nested.
   bool skip(int field, WireType type) {
     std::uint64_t number = 0;
     std::string_view bytes;
