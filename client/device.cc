@@ -48,7 +48,7 @@ void register_network_schemes() {
 }
 
 Result<State> try_open(const std::string& url) {
-  static std::once_flag once;  // not at static initialisation, which an archive member that nobody names would not have
+  static std::once_flag once;  // not at static initialisation, which an unreferenced archive member would not have
   std::call_once(once, register_network_schemes);
   try {
     BURN_TRY(auto session, proto::open_session(url));
@@ -58,7 +58,7 @@ Result<State> try_open(const std::string& url) {
   }
 }
 
-// try_open() for all who ask meanwhile.
+// One try_open() for all threads that ask meanwhile.
 Result<State> open_for_all(const std::string& url, std::promise<Result<State>> answer) {
   auto opened = try_open(url);
   {

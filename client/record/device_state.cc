@@ -169,7 +169,7 @@ Ptr<Storage> DeviceState::upload(proto::HostTensor tensor) {
     result->id = lock->tensors.take_id();
   }
   const SharedBytes bytes = is_worth_knowing ? tensor.bytes : SharedBytes{};
-  // Outside the lock: a write may wait for the peer, and whoever uses the tensor can only do so after this returns.
+  // Outside the lock: a write may wait for the peer, and the tensor can be used only after this returns.
   throw_if_error(handle_.unchecked().write(result->id, std::move(tensor)));
   if (is_worth_knowing) {  // only now, as others may use what they find there at once
     const DeviceLock lock(*this);

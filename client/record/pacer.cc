@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 // let ahead at the next mark, twice as many at most, until the device no longer waits. That is a round trip too late
 // for a loop of shorter steps that follows this one, so there is room for steps of a quarter of the time (what
 // validation takes beside training), in two round trips. While no mark is under way
-// nobody knows what the device does: such a pause (a checkpoint, the end of an epoch) is no step's time.
+// it is unknown what the device does: such a pause (a checkpoint, the end of an epoch) is no step's time.
 //
 // A device that is not there yet is taken for one that is far away.
 struct Pacer::Shared {

@@ -1,4 +1,4 @@
-// Keeps whoever feeds a device from running ahead of it without bound: batches that wait there take memory.
+// Keeps a thread that feeds a device from running ahead of it without bound: batches that wait there take memory.
 #pragma once
 
 #include <chrono>

@@ -26,7 +26,7 @@ class UploadTable {
   // Whose bytes are held: so many, of so many bytes at most.
   static constexpr std::size_t kMostHeld = 8, kMostHeldBytes = std::size_t{1} << 20;
 
-  // 128 bits of XXH3, from a seed of this table alone: nobody can prepare two contents that it takes for one. Bytes
+  // 128 bits of XXH3, from a seed of this table alone: two contents that it takes for one cannot be prepared. Bytes
   // equal in hash, dtype and shape are taken for equal.
   struct Key {
     std::uint64_t low = 0, high = 0;

@@ -34,7 +34,7 @@ std::int64_t dim_size(const Value& value, int dim, const char* op, const Site& s
 
 void check_single(const Value& value, const Site& called) {
   const Site site{called.file,
-                  called.line};  // item() and the others come by the asynchronous form, which nobody called
+                  called.line};  // item() and the others come by the asynchronous form, which the user did not call
   fail_if_empty(value, "into_scalar", site);
   if (value.type().num_elements() != 1)
     fail("into_scalar: " + ir::to_string(value.type()) + " has more or less than one element", site);

@@ -17,7 +17,8 @@ namespace burn::client {
 void check(const Value& value, int rank, bool is_kind, const char* kind_name, const char* op = nullptr,
            const Site& site = {});
 void check_single(const Value& value, const Site& site);  // throws unless it has one element
-// Throws if `data` and `dtype` are integers, and the dtype does not have one of the numbers; `what`: who asks.
+// Throws if `data` and `dtype` are integers, and the dtype does not have one of the numbers; `what`: the function that
+// asks, for the message.
 void check_whole(const TensorData& data, ir::DType dtype, const char* what, const Site& site);
 ir::Dims dims_of(std::span<const std::int64_t> dims, const char* op, const Site& site);  // not more than a rank can be
 std::int64_t dim_size(const Value& value, int dim, const char* op, const Site& site);
@@ -50,7 +51,7 @@ TensorData wait_for(std::future<TensorData> data, std::chrono::microseconds pati
 // The same numbers on another device: read here and sent there, unless it is the same session. Errors (thrown): a
 // tracked value and another device, as gradients do not travel.
 Value to_device(const Value& value, const Device& device, const Site& site);
-bool can_mut(const Value& value);                   // nobody else holds its numbers
+bool can_mut(const Value& value);                   // no other Value holds its numbers
 void print(std::ostream& out, const Value& value);  // the numbers, then shape, dtype and device
 
 }  // namespace burn::client
