@@ -21,7 +21,7 @@ using namespace backends::cpu;
 using ir::DType;
 using ir::PointwiseFn;
 
-// Bit by bit what the parts give, NaN for NaN, whatever is in a row and wherever it is; sums of exps that nobody keeps
+// Bit by bit what the parts give, NaN for NaN, whatever is in a row and wherever it is; sums of exps that are not kept
 // have a shorter form of exp and differ in the last bits.
 class CentredSums : public ::testing::TestWithParam<int> {
  protected:

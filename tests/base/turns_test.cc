@@ -16,7 +16,7 @@ TEST(Turns, AreBriefForWhoAsksAndForThreadsItStartsUntilItAsksForUsualOnes) {
     ask_for(Turns::usual);
     after = are_turns_brief();
   }).join();
-  EXPECT_FALSE(are_turns_brief()) << "nobody else is meant";
+  EXPECT_FALSE(are_turns_brief()) << "other threads are not meant";
   if (!asked) GTEST_SKIP() << "the system has turns of one length for all threads";
   EXPECT_TRUE(child);
   EXPECT_FALSE(after);

@@ -29,7 +29,7 @@ void shake_hands(std::string_view text) {
   (void)ws::check_upgrade(header, "dGhlIHNhbXBsZSBub25jZQ==");
 }
 
-// Large messages go where somebody says, if their fourth byte is even.
+// Large messages go where the receiver says, if their fourth byte is even.
 burn::proto::ReceiveSpace space_for(std::span<const std::byte> head, std::uint64_t size) {
   if (size > kMostBytes) std::abort();
   if (head.size() < 8 || std::to_integer<int>(head[3]) % 2 != 0) return {};

@@ -1,4 +1,4 @@
-// gRPC before the hello: what somebody may send whom nobody knows yet, and what is held of it.
+// gRPC before the hello: what a client may send that is not authenticated yet, and what is held of it.
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
-// Welcome with his first frame, as a session's connection is.
+// Authenticated by its first frame, as a session's connection is.
 struct Guest final : Served {
   Guest() : Served(false) {}
   std::size_t max_frame_bytes() const override {
@@ -98,7 +98,7 @@ TEST_P(GrpcStrangers, LargeMessagesOfManyAreNotHeld) {
   expect_alive();
 }
 
-TEST_P(NamedGrpcStrangers, WhoSaysALittleTooMuchIsToldSo) {
+TEST_P(NamedGrpcStrangers, AClientThatSendsALittleTooMuchIsToldSo) {
   serve();
   for (const std::size_t bytes : {proto::kMaxHelloBytes, std::size_t{512} << 10}) {
     const auto client = std::make_shared<Recorder>();
@@ -121,7 +121,7 @@ TEST_P(GrpcStrangers, LargeMessagesComeAfterTheHello) {
   EXPECT_EQ(client->closed_count(), 0) << client->why().to_string();
 }
 
-// As long as nobody on a unix socket has become known, those who are there are counted all the same.
+// As long as no call on a unix socket is authenticated, the calls there are counted all the same.
 INSTANTIATE_TEST_SUITE_P(Grpc, GrpcStrangers, testing::Values(Transport::grpc, Transport::grpc_unix),
                          [](const auto& info) { return name(info.param); });
 INSTANTIATE_TEST_SUITE_P(Grpc, NamedGrpcStrangers, testing::Values(Transport::grpc),

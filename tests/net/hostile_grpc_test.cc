@@ -80,8 +80,8 @@ TEST_F(HostileGrpc, APackedMessageIsNotUnpacked) {
   expect_alive();
 }
 
-// Writes calls until the server has had enough, which the writer learns soon, whether or not there was room for what he
-// wrote; how many that were.
+// Writes calls until the server has had enough, which the writer learns soon, whether or not there was room for what it
+// wrote; returns how many that were.
 template <typename Text>
 int write_calls(const RawSocket& peer, int count, Text text) {
   const auto began = std::chrono::steady_clock::now();
@@ -135,7 +135,7 @@ TEST_F(HostileGrpc, WatchesAreCounted) {
 }
 
 // Each ping has an answer, which is held until it is taken.
-TEST_F(HostileGrpc, PingsWhoseAnswersNobodyReadsAreNotHeld) {
+TEST_F(HostileGrpc, PingsWhoseAnswersAreNotReadAreNotHeld) {
   serve();
   std::string pings;
   for (int i = 0; i < 50'000; ++i) pings += http2::frame(http2::Type::ping, 0, 0, "12345678");

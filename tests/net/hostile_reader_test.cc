@@ -113,7 +113,7 @@ TEST_P(DoesNotRead, IsNotWaitedForAfterTheEnd) {
   EXPECT_TRUE(served->wait_until_closed());
 }
 
-TEST_P(DoesNotRead, IsServedOnWhenHeReadsAfterAll) {
+TEST_P(DoesNotRead, IsServedAgainOnceItReads) {
   if (GetParam() == Transport::grpc) GTEST_SKIP() << "its window would have to be opened by hand";
   serve({});
   const RawSocket peer = connect();

@@ -118,7 +118,7 @@ TEST_F(SharedStreams, WhatAPeerWroteBeforeItVanishedIsStillRead) {
   EXPECT_EQ(read(*server_), "last words");
   EXPECT_EQ(read(*server_), "");
   EXPECT_FALSE(last_.would_block());
-  EXPECT_EQ(write(*server_, "to nobody").error, EPIPE);
+  EXPECT_EQ(write(*server_, "to a closed peer").error, EPIPE);
   EXPECT_FALSE(server_->waits_for_space());
 }
 
@@ -195,7 +195,7 @@ TEST(SharedMemory, IsRefusedUnlessItIsSealedAndOfTheRightSize) {
   ASSERT_TRUE(SharedMemory::create(&good).ok());
   const auto size = ::lseek(good.get(), 0, SEEK_END);
   EXPECT_TRUE(SharedMemory::open(good).ok());
-  EXPECT_NE(::ftruncate(good.get(), 0), 0) << "nobody takes the pages away";
+  EXPECT_NE(::ftruncate(good.get(), 0), 0) << "the pages cannot be taken away";
   EXPECT_NE(::ftruncate(good.get(), 2 * size), 0);
 
   const UniqueFd bad{::memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING)};

@@ -143,7 +143,7 @@ TEST_P(DelayedSession, TellsWhatTheDeviceFindsOutWithOpAndCallSite) {
   EXPECT_EQ(values(*read(6)), std::vector<float>{1});
 }
 
-TEST_P(DelayedSession, ASyncReportsTheFirstFailureWhoeverFindsIt) {
+TEST_P(DelayedSession, ASyncReportsTheFirstFailureWhicheverThreadFindsIt) {
   define(1, gather_program());
   write(1, {1, 2});
   for (proto::TensorId k = 0; k < 3; ++k) write_index(10 + k, 5 + static_cast<std::int64_t>(k));

@@ -91,7 +91,7 @@ void define_one(proto::Session& session, proto::TensorId turn) {
   if (turn > 0) forget = {turn};
   EXPECT_TRUE(session.define(turn + 1, program, std::move(forget)).ok());
 }
-// All nodes are read before anybody knows that the last one reads what is not there.
+// All nodes are read before it is known that the last one reads what is not there.
 void define_a_wrong_one(proto::Session& session, proto::TensorId turn) {
   static const auto program = [] {
     auto wrong = chain(100'000);

@@ -78,7 +78,7 @@ TEST_F(ReusedUploads, WhatIsReleasedIsSentAgain) {
 
 TEST_F(ReusedUploads, WhatWasGivenAwayToARunIsSentAgain) {
   auto x = upload(1);
-  x = x + 1;  // nobody holds the uploaded tensor any more
+  x = x + 1;  // the uploaded tensor is not held any more
   const auto again = upload(1);
   device.flush();
   EXPECT_TRUE(told->program_of(0).inputs[0].donated);
@@ -98,7 +98,7 @@ TEST_F(ReusedUploads, WhatACapturedStepGaveAwayIsSentAgain) {
   EXPECT_EQ(upload(1).value().storage(), kept.value().storage());
 }
 
-TEST_F(ReusedUploads, ATensorThatSomebodyElseReusesIsNotGivenAway) {
+TEST_F(ReusedUploads, ATensorThatIsReusedElsewhereIsNotGivenAway) {
   auto x = upload(1);
   const auto y = upload(1);
   x = x + 1;

@@ -76,7 +76,7 @@ int train(const Options& options) {
   return std::isfinite(last) ? 0 : 1;
 }
 
-// Random numbers are in memory for as long as somebody has them.
+// Random numbers are in memory for as long as a tensor holds them.
 Tensor<1> block(const Device& device, std::int64_t mib) {
   return Tensor<1>::random({mib * kMiB / 4}, Distribution::uniform(0, 1), device);
 }
