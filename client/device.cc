@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/fork.h"
-#include "client/patience.h"
 #include "client/record/device_state.h"
+#include "client/spin.h"
 #include "net/remote/remote_session.h"
 #include "proto/session_registry.h"
 
@@ -123,7 +123,7 @@ void Device::sync() const {
   }
   auto answer = done.get_future();
   // Elsewhere the threads that compute want this one's core.
-  if (state_->patience() > client::kPatience) client::look_for(answer, state_->patience());
+  if (state_->spin_time() > client::kSpinTime) client::spin_until_ready(answer, state_->spin_time());
   const auto status = answer.get();
   throw_if_error(state_->take_paced_failure());  // earlier, if any
   throw_if_error(status);

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "base/few.h"
 #include "base/intrusive.h"
 #include "base/pooled.h"
+#include "base/small_array.h"
 #include "ir/op_copy.h"
 #include "ir/program.h"
 #include "proto/session.h"
@@ -124,8 +124,8 @@ struct TapeNode : Pooled<TapeNode> {
     TapeNode* next_doomed;     // when it has no owner any more and waits to be freed
   };
   ir::CallSite site;
-  Few<Value, 1> results;  // without their tape, or the node would own itself
-  Few<Value, 3> operands;
+  SmallArray<Value, 1> results;  // without their tape, or the node would own itself
+  SmallArray<Value, 3> operands;
   ir::Op op;
 };
 inline void retain(TapeNode& node) { node.owners.fetch_add(1, std::memory_order_relaxed); }
@@ -143,9 +143,9 @@ Value require_grad(const Value& value);
 // operand that is empty; operands on different devices; a broken session. Requires: an op with one result.
 Value apply(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site);
 // The same for any op: all its results. Results that the caller drops are kept only as far as gradients need them.
-Few<Value, 3> apply_all(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site);
-Few<Value, 3> apply_all(const ir::Op& op, std::span<const Value> operands, const ir::CallSite& site);
-inline Few<Value, 3> apply_all(const ir::Op& op, const Value& x, const ir::CallSite& site) {
+SmallArray<Value, 3> apply_all(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site);
+SmallArray<Value, 3> apply_all(const ir::Op& op, std::span<const Value> operands, const ir::CallSite& site);
+inline SmallArray<Value, 3> apply_all(const ir::Op& op, const Value& x, const ir::CallSite& site) {
   const Value* const operands[]{&x};
   return apply_all(op, std::span<const Value* const>{operands}, site);
 }

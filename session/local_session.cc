@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/thread.h"
-#include "base/turns.h"
+#include "base/time_slice.h"
 #include "proto/message.h"
 #include "session/call_queue.h"
 #include "session/callback_scope.h"
@@ -223,8 +223,8 @@ class QueuedSession final : public LocalSession {
   }
 
   void execute() {
-    auto turns = Turns::usual;  // the thread that started this one may have others
-    ask_for(turns);
+    auto slice = TimeSlice::usual;  // the thread that started this one may have another
+    request_time_slice(slice);
     std::unique_lock lock{mutex_};
     while (true) {
       if (is_quiet(lock)) report(lock);
@@ -237,8 +237,8 @@ class QueuedSession final : public LocalSession {
       calls_.look_ahead(kRunsAhead, [&](proto::ProgramId id) { state_.prepare_run(id); });
       execute(call, lock);
       // Who has little to do each time goes before whoever computes for long.
-      if (const auto fitting = state_.ran_long() ? Turns::usual : Turns::brief; fitting != turns)
-        ask_for(turns = fitting);
+      if (const auto fitting = state_.ran_long() ? TimeSlice::usual : TimeSlice::brief; fitting != slice)
+        request_time_slice(slice = fitting);
     }
     const auto rest = calls_.clear();
     lock.unlock();

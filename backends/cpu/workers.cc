@@ -13,7 +13,7 @@
 #include "backends/cpu/parallel.h"
 #include "base/fork.h"
 #include "base/thread.h"
-#include "base/turns.h"
+#include "base/time_slice.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -187,7 +187,7 @@ std::int32_t Workers::share_of(int worker, const Board& board) const {
 void Workers::serve(int index) {
   is_of_pool = true;
   omp_set_num_threads(1);
-  ask_for(Turns::usual);
+  request_time_slice(TimeSlice::usual);
   auto& me = workers_[static_cast<std::size_t>(index)];
   unsigned turn = 0;
   Patience patience;

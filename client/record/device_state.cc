@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "base/machine.h"
 #include "base/thread.h"
-#include "client/patience.h"
 #include "client/record/capture_log.h"
+#include "client/spin.h"
 #include "net/remote/remote_session.h"
 
 namespace burn::client {
@@ -17,7 +17,7 @@ namespace {
 // Of an upload that is worth knowing.
 std::size_t most_known_bytes(const proto::Session& session) {
   const auto* remote = dynamic_cast<const net::RemoteSession*>(&session);
-  return remote && remote->is_shared_memory() ? UploadTable::kMostBytesInMemory
+  return remote && remote->is_shared_memory() ? UploadTable::kMaxBytesInMemory
                                               : std::numeric_limits<std::size_t>::max();
 }
 
@@ -28,9 +28,9 @@ std::optional<std::chrono::nanoseconds> round_trip(const proto::Session& session
 }
 
 // A GPU of this process needs none of its cores while it computes.
-std::chrono::microseconds patience_with(const std::string& url, const proto::Session& session) {
+std::chrono::microseconds spin_time_for(const std::string& url, const proto::Session& session) {
   const bool is_remote = dynamic_cast<const net::RemoteSession*>(&session) != nullptr;
-  return !is_remote && url.starts_with("cuda") && cores_to_spare() > 0 ? kPatienceWithGpu : kPatience;
+  return !is_remote && url.starts_with("cuda") && cores_to_spare() > 0 ? kSpinTimeWithGpu : kSpinTime;
 }
 
 [[noreturn]] void refuse_random_state_in_capture() {
@@ -67,7 +67,7 @@ std::shared_ptr<DeviceState> DeviceState::create(std::string url, std::unique_pt
 
 DeviceState::DeviceState(std::string url, std::unique_ptr<proto::Session> session)
     : handle_(std::move(url), std::move(session)),
-      patience_(patience_with(handle_.url(), handle_.unchecked())),
+      spin_time_(spin_time_for(handle_.url(), handle_.unchecked())),
       guarded_(*this, handle_.unchecked()),
       pacer_(handle_.unchecked(), [&session = handle_.unchecked()] { return round_trip(session); }) {}
 

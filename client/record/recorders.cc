@@ -130,7 +130,7 @@ ir::Ref Recorders::operand(Recorder& recorder, Storage& storage) {
 
 ir::Ref Recorders::append(Recorder& recorder, const ir::Op& op, std::span<const Value* const> operands,
                           const ir::CallSite& site) {
-  Few<ir::Ref, 4> refs{operands.size()};
+  SmallArray<ir::Ref, 4> refs{operands.size()};
   for (std::size_t i = 0; i < operands.size(); ++i) {
     Storage& storage = *operands[i]->storage();
     if (!tensors_.are_of_this_device(storage)) [[unlikely]]

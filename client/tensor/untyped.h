@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "client/ops/ops.h"
-#include "client/patience.h"
+#include "client/spin.h"
 #include "client/tensor/args.h"
 #include "client/tensor/data.h"
 #include "client/tensor/kind.h"
@@ -46,8 +46,8 @@ Value random(const ir::Shape& shape, const Distribution& distribution, const Ten
 // Sends what is recorded so far and asks for the numbers; the future also carries what went wrong, as burn::Error.
 std::future<TensorData> to_data_async(const Value& value);
 TensorData to_data(const Value& value);
-std::chrono::microseconds patience_of(const Value& value);  // how long to look for it
-TensorData wait_for(std::future<TensorData> data, std::chrono::microseconds patience = kPatience);
+std::chrono::microseconds spin_time_of(const Value& value);  // how long to spin for it
+TensorData wait_for(std::future<TensorData> data, std::chrono::microseconds spin_time = kSpinTime);
 // The same numbers on another device: read here and sent there, unless it is the same session. Errors (thrown): a
 // tracked value and another device, as gradients do not travel.
 Value to_device(const Value& value, const Device& device, const Site& site);

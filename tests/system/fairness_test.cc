@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "base/turns.h"
+#include "base/time_slice.h"
 #include "net/remote/remote_session.h"
 #include "tests/session/programs.h"
 #include "tests/support/sanitized.h"
@@ -199,8 +199,8 @@ class SmallRuns {
 bool grants_brief_turns() {
   bool is_granted = false;
   std::thread([&] {
-    ask_for(Turns::brief);
-    is_granted = are_turns_brief();
+    request_time_slice(TimeSlice::brief);
+    is_granted = has_brief_time_slice();
   }).join();
   return is_granted;
 }

@@ -35,7 +35,7 @@ TEST_F(ReusedUploads, TheSameBytesAreSentOnce) {
 }
 
 TEST_F(ReusedUploads, AreFoundAmongMoreThanAreCompared) {
-  constexpr int kCount = 3 * static_cast<int>(client::UploadTable::kMostHeld);
+  constexpr int kCount = 3 * static_cast<int>(client::UploadTable::kMaxHeld);
   std::vector<Tensor<1>> all;
   all.reserve(kCount);
   for (int i = 0; i < kCount; ++i) all.push_back(upload(static_cast<float>(i)));

@@ -92,11 +92,11 @@ int hold(const Options& options) {
 
 // Takes block after block until it is refused, then lets go and sees that its session still computes.
 int exhaust(const Options& options) {
-  constexpr std::size_t kMost = 1 << 16;
+  constexpr std::size_t kMax = 1 << 16;
   const Device device = Device::new_session(options.device);
   std::vector<Tensor<1>> blocks;
   std::string refusal;
-  while (refusal.empty() && blocks.size() < kMost) {
+  while (refusal.empty() && blocks.size() < kMax) {
     try {
       blocks.push_back(block(device, options.mib));
       device.sync();
