@@ -44,7 +44,7 @@ class Requests {
   std::vector<Completion> fail_all(const Status& why);
 
   std::size_t size() const;  // questions that are open
-  // The seq of the one that has been open for the longest; nothing: none is.
+  // The seq of the question that has been open for the longest; nothing: none is.
   std::optional<std::uint64_t> oldest_seq() const;
   // Whether the question that was answered last, in part or in full, had been open for the longest.
   bool was_oldest() const { return was_oldest_; }

@@ -125,7 +125,7 @@ TEST_P(EveryTransport, SendsFromManyThreads) {
   }
 }
 
-// As a client says hello before it sends what is large: until it is known, much of it is a stranger's flood.
+// As a client says hello before it sends what is large: until it is authenticated, the server bounds what it takes.
 bool is_answered(proto::Channel& channel, Recorder& client) {
   channel.send(frame("hello"), Lane::control);
   return client.wait_for_frames(1);

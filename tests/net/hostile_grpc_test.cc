@@ -107,7 +107,7 @@ int write_calls(const RawSocket& peer, int count, Text text) {
 }
 
 // What 100,000 calls may leave behind; sanitizers keep books of all that was ever touched.
-constexpr std::size_t kMostKept = std::size_t{test::kSanitized ? 512 : 128} << 20;
+constexpr std::size_t kMaxKept = std::size_t{test::kSanitized ? 512 : 128} << 20;
 
 TEST_F(HostileGrpc, CallsWithoutEndAreTheEndOfTheirConnection) {
   serve();
@@ -117,7 +117,7 @@ TEST_F(HostileGrpc, CallsWithoutEndAreTheEndOfTheirConnection) {
   EXPECT_LT(write_calls(peer, kCalls,
                         [](std::uint32_t stream) { return http2::call(stream, kConnect) + http2::reset(stream); }),
             kCalls);
-  EXPECT_LT(resident(), before + kMostKept);
+  EXPECT_LT(resident(), before + kMaxKept);
   expect_alive();
 }
 
@@ -130,7 +130,7 @@ TEST_F(HostileGrpc, WatchesAreCounted) {
   write_calls(peer, kCalls, [&](std::uint32_t stream) {
     return http2::call(stream, kWatch) + http2::frame(http2::Type::data, http2::kEndStream, stream, question);
   });
-  EXPECT_LT(resident(), before + kMostKept);
+  EXPECT_LT(resident(), before + kMaxKept);
   expect_alive();
 }
 
@@ -153,7 +153,7 @@ TEST_F(HostileGrpc, PingsWhoseAnswersAreNotReadAreNotHeld) {
     });
   }
   for (auto& thread : threads) thread.join();
-  EXPECT_LT(resident(), before + kMostKept);
+  EXPECT_LT(resident(), before + kMaxKept);
   peers.clear();
   expect_alive();
 }

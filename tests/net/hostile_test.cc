@@ -203,7 +203,7 @@ struct Doubtful final : net::Acceptor {
   std::promise<std::shared_ptr<Handler>> accepted;
 };
 
-TEST(Strangers, MayNotSayMoreOverWebSocketThanAHelloTakes) {
+TEST(UnauthenticatedClients, MayNotSayMoreOverWebSocketThanAHelloTakes) {
   for (const auto transport : {Transport::websocket, Transport::unix_without_memory}) {
     Doubtful doubtful;
     const auto listener = listen(transport, doubtful);
