@@ -163,11 +163,11 @@ void AcceptLoop::keep(UniqueFd ours, Permit permit, std::string peer) {
   if (is_named) by_peer_.insert_or_assign(peer, fd);
   try {
     auto& connection = open_
-                           .insert_or_assign(fd, Connection{.socket = std::move(ours),
-                                                            .permit = std::move(permit),
-                                                            .peer = peer,
-                                                            .counted = Clock::now(),
-                                                            .is_named = is_named})
+                           .insert_or_assign(fd, AcceptedConnection{.socket = std::move(ours),
+                                                                    .permit = std::move(permit),
+                                                                    .peer = peer,
+                                                                    .counted = Clock::now(),
+                                                                    .is_named = is_named})
                            .first->second;
     if (!is_named) connection.bucket.begin(kNamelessBurst, 0, Clock::now());
   } catch (...) {
@@ -177,7 +177,7 @@ void AcceptLoop::keep(UniqueFd ours, Permit permit, std::string peer) {
 }
 
 void AcceptLoop::forget(int fd) {
-  Connection over;  // its permit goes outside the lock
+  AcceptedConnection over;  // its permit goes outside the lock
   const std::lock_guard lock{mutex_};
   const auto it = open_.find(fd);
   if (it == open_.end()) return;
@@ -189,7 +189,7 @@ void AcceptLoop::forget(int fd) {
   open_.erase(it);
 }
 
-AcceptLoop::Connection* AcceptLoop::find(const std::string& peer) {
+AcceptLoop::AcceptedConnection* AcceptLoop::find(const std::string& peer) {
   const auto named = by_peer_.find(peer);
   return named == by_peer_.end() ? nullptr : &open_.at(named->second);
 }
@@ -231,7 +231,7 @@ void AcceptLoop::unauthenticated_ended(const std::string& peer, bool is_authenti
   if (--connection->unauthenticated == 0 && connection->is_authenticated) set_watched(*connection, false);
 }
 
-void AcceptLoop::set_watched(Connection& connection, bool wanted) const {
+void AcceptLoop::set_watched(AcceptedConnection& connection, bool wanted) const {
   if (connection.is_watched == wanted) return;
   if (watch_again(connection.socket.get(), wanted ? EPOLLIN | EPOLLET : EPOLLET)) connection.is_watched = wanted;
 }
@@ -264,7 +264,7 @@ void AcceptLoop::look_at(int fd) {
 }
 
 // The peer is not told why: every other connection without a name would be told, too.
-void AcceptLoop::look_at_nameless(Connection& connection) {
+void AcceptLoop::look_at_nameless(AcceptedConnection& connection) {
   const int fd = connection.socket.get();
   connection.estimated += std::max(unread_bytes(fd), kLeastArrival);
   const auto verdict = connection.bucket.count(connection.estimated, Clock::now());
@@ -282,7 +282,7 @@ void AcceptLoop::end_overdue() {
 
 // HTTP/2 answers frames (pings, settings) without showing them to us, and gRPC holds the answers as long as the peer
 // does not take them.
-bool AcceptLoop::only_sends(Connection& connection) {
+bool AcceptLoop::only_sends(AcceptedConnection& connection) {
   if (!connection.is_named) return false;
   const auto taken = taken_bytes(connection.socket.get());
   const auto received = received_bytes(connection.socket.get());

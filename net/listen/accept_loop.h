@@ -64,7 +64,7 @@ class AcceptLoop {
   void unauthenticated_ended(const std::string& peer, bool is_authenticated);
 
  private:
-  struct Connection {
+  struct AcceptedConnection {
     UniqueFd socket;  // ours, of two
     Permit permit;
     std::string peer;
@@ -92,11 +92,11 @@ class AcceptLoop {
   bool watch(int fd, unsigned events) const;
   bool watch_again(int fd, unsigned events) const;
   void look_at(int fd);
-  void look_at_nameless(Connection& connection);  // Requires: the lock.
+  void look_at_nameless(AcceptedConnection& connection);  // Requires: the lock.
   void end_overdue();
-  static bool only_sends(Connection& connection);
-  Connection* find(const std::string& peer);  // Requires: the lock, as does
-  void set_watched(Connection& connection, bool wanted) const;
+  static bool only_sends(AcceptedConnection& connection);
+  AcceptedConnection* find(const std::string& peer);  // Requires: the lock, as does
+  void set_watched(AcceptedConnection& connection, bool wanted) const;
   void listen(bool wanted);
 
   const UniqueFd listening_, poll_, wake_event_;
@@ -105,8 +105,8 @@ class AcceptLoop {
   Clock::time_point paused_until_{};  // of the thread
 
   std::mutex mutex_;
-  std::unordered_map<int, Connection> open_;      // by our descriptor
-  std::unordered_map<std::string, int> by_peer_;  // those whose peer names them
+  std::unordered_map<int, AcceptedConnection> open_;  // by our descriptor
+  std::unordered_map<std::string, int> by_peer_;      // those whose peer names them
   bool stopping_ = false;
   std::thread thread_;
 };
