@@ -25,8 +25,8 @@ using std::chrono::milliseconds;
 constexpr auto kPause = milliseconds{100};  // before another try when accepting failed
 constexpr auto kTick = milliseconds{1000};
 constexpr int kAcceptsPerTurn = 64;
-constexpr auto kFarewell = milliseconds{1000};  // for a peer to read why it is refused
-constexpr std::uint64_t kLeastArrival = 512;    // bytes that have been read before we could look
+constexpr auto kRefusalTime = milliseconds{1000};  // for a peer to read why it is refused
+constexpr std::uint64_t kLeastArrival = 512;       // bytes that have been read before we could look
 // An estimate counts what lies unread again whenever more comes, so a busy server sees a few times of what was sent:
 // of the 64 KiB that HTTP/2 lets a client send before the server reads.
 constexpr double kNamelessBurst = 4 * TokenBucket::kBurst;
@@ -251,7 +251,7 @@ void AcceptLoop::look_at(int fd) {
     if (verdict == TokenBucket::Verdict::fine) return;
     if (!connection.is_authenticated) {
       if (verdict == TokenBucket::Verdict::absurd) end_unread(fd);
-      if (std::exchange(connection.ends_at, Clock::now() + kFarewell)) return;
+      if (std::exchange(connection.ends_at, Clock::now() + kRefusalTime)) return;
     }
     peer = connection.peer;
   }
@@ -269,7 +269,7 @@ void AcceptLoop::look_at_nameless(AcceptedConnection& connection) {
   connection.estimated += std::max(unread_bytes(fd), kLeastArrival);
   const auto verdict = connection.bucket.count(connection.estimated, Clock::now());
   if (verdict == TokenBucket::Verdict::absurd) end_unread(fd);
-  if (verdict != TokenBucket::Verdict::fine && !connection.ends_at) connection.ends_at = Clock::now() + kFarewell;
+  if (verdict != TokenBucket::Verdict::fine && !connection.ends_at) connection.ends_at = Clock::now() + kRefusalTime;
 }
 
 void AcceptLoop::end_overdue() {

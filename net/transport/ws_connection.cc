@@ -58,7 +58,7 @@ void Connection::start() {
 void Connection::shake_hands() {
   auto shaken = upgrade_.proceed(inbox_);
   if (shaken.ok()) return *shaken ? enter() : void();
-  return opened_ ? finish(shaken.status()) : turn_away(shaken.status());
+  return opened_ ? finish(shaken.status()) : refuse(shaken.status());
 }
 
 void Connection::enter() {
@@ -71,7 +71,7 @@ void Connection::enter() {
     return std::exchange(opened_, std::nullopt)->set_value(ok_status());
   }
   auto handler = std::exchange(accept_, nullptr)(std::make_shared<ConnectionChannel>(shared_from_this()));
-  if (!handler) return turn_away(unavailable("refused"));
+  if (!handler) return refuse(unavailable("refused"));
   gate_.open(std::move(handler));
   inbox_.set_max_message_bytes(0);  // until the handler says more
   const auto hello = upgrade_.take_hello();
@@ -116,7 +116,7 @@ void Connection::on_readable() {
     inbox_.advance(got.bytes);
     digest();
     if (exceeds_unauthenticated_limit(got.bytes)) {
-      turn_away(resource_exhausted("more came before the hello was accepted than a hello may have"));
+      refuse(resource_exhausted("more came before the hello was accepted than a hello may have"));
     }
   }
   if (stage_ == Stage::finished) return;
@@ -164,7 +164,7 @@ void Connection::take_events() {
       inbox_.set_max_message_bytes(std::min(options_.max_frame_bytes, gate_.max_frame_bytes()));
     }
     const auto event = inbox_.next();
-    if (!event.ok()) return turn_away(event.status().with_context("the peer sent"));
+    if (!event.ok()) return refuse(event.status().with_context("the peer sent"));
     if (!*event) return;
     if ((*event)->opcode == Opcode::binary) arrival_.took(StallWatch::kLeastBytes);  // it is whole
     on_event(**event);

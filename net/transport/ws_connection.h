@@ -65,7 +65,7 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   bool is_said_again(const SharedBytes& message);
   void on_event(const Inbox::Event& event);
   void on_close_frame(const ws::CloseReason& reason);
-  void turn_away(Status why);
+  void refuse(Status why);
   void fail(const char* why);
   void finish(Status why);
   void tick_later();

@@ -10,7 +10,7 @@
 namespace burn::net::ws {
 namespace {
 
-constexpr auto kLinger = std::chrono::seconds{1};  // for a peer that is turned away to read why
+constexpr auto kLinger = std::chrono::seconds{1};  // for a peer that is refused to read why
 
 CloseCode close_code_of(const Status& broken) {
   switch (broken.code()) {
@@ -46,7 +46,7 @@ void Connection::on_close_frame(const CloseReason& reason) {
   finish(sender_->sent_close() ? ok_status() : status_of(reason));
 }
 
-void Connection::turn_away(Status why) {
+void Connection::refuse(Status why) {
   const bool shaken = stage_ == Stage::open;
   stage_ = Stage::lingering;
   if (shaken) sender_->break_off(close_code_of(why), why.message());
@@ -59,7 +59,7 @@ void Connection::turn_away(Status why) {
 void Connection::fail(const char* why) {
   const auto status = resource_exhausted(why);
   try {
-    if (stage_ == Stage::open) return turn_away(status);
+    if (stage_ == Stage::open) return refuse(status);
   } catch (const std::exception&) {
   }
   finish(status);
@@ -111,7 +111,7 @@ void Connection::tick() {
   // A message that comes byte by byte holds memory. A client has another limit: that of the answer.
   const bool is_coming = role_ == Role::server && !is_ending && !is_paused_ && inbox_.is_within_message();
   if (arrival_.is_stalled(now, false, is_coming, timeout)) {
-    return turn_away(Status{
+    return refuse(Status{
         StatusCode::deadline_exceeded,
         fmt::format("a message was begun and has not come: less than {} bytes of it in {} s", StallWatch::kLeastBytes,
                     std::chrono::duration_cast<std::chrono::seconds>(timeout).count())});

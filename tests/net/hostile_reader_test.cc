@@ -1,4 +1,4 @@
-// Clients that ask and do not read: what waits for them is bounded, and they are shown the door, at the latest some
+// Clients that ask and do not read: what waits for them is bounded, and they are disconnected, at the latest some
 // time after their end.
 #include <thread>
 

@@ -65,7 +65,7 @@ TEST(BurnServerGate, ALogThatIsNotReadHoldsUpNoSession) {
   EXPECT_EQ(worker.exit_code, 0);
 }
 
-TEST(BurnServerGate, AStrangerSaysLittle) {
+TEST(BurnServerGate, AnUnauthenticatedClientMaySendLittle) {
   Running worker{{}};
   const auto peer = test::RawSocket::connect(test::address_of(worker.urls[0]));
   ASSERT_NE(peer.upgrade().find("101"), std::string::npos);

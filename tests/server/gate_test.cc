@@ -60,9 +60,10 @@ TEST(BurnServerGate, RefusedTokensDoNotFillTheLog) {
 TEST(BurnServerGate, AtTheLimitOfConnectionsAClientIsToldWhy) {
   const auto path = fmt::format("/tmp/burn-full-{}.sock", ::getpid());
   Running worker{{"--sessions", "4", "--sessions-per-peer", "4", "--unix", path}};
-  constexpr int kOfOnePeer = 20;           // sixteen more than sessions
-  std::vector<test::RawSocket> strangers;  // that have not said hello
-  for (int i = 0; i < kOfOnePeer; ++i) strangers.push_back(test::RawSocket::connect(test::address_of(worker.urls[0])));
+  constexpr int kOfOnePeer = 20;                 // sixteen more than sessions
+  std::vector<test::RawSocket> unauthenticated;  // that have not said hello
+  for (int i = 0; i < kOfOnePeer; ++i)
+    unauthenticated.push_back(test::RawSocket::connect(test::address_of(worker.urls[0])));
   std::this_thread::sleep_for(200ms);
   for (int round = 0; round < 3; ++round) {
     for (const auto& url : worker.urls) {

@@ -100,8 +100,8 @@ TEST_F(ResumeTest, WithoutTheSecretAResumeIsRefused) {
     Line thief{host_};
     EXPECT_EQ(thief.refused({.session = welcome.info.session, .secret = secret}).code(), StatusCode::not_found);
   }
-  Line stranger{host_};
-  EXPECT_EQ(stranger.refused({.session = "s-1", .secret = welcome.secret}).code(), StatusCode::not_found);
+  Line other{host_};
+  EXPECT_EQ(other.refused({.session = "s-1", .secret = welcome.secret}).code(), StatusCode::not_found);
   line.send(proto::Sync{1}, 1);
   EXPECT_TRUE(line.expect<proto::Done>().status.ok()) << "it still has its session";
 }
@@ -117,8 +117,8 @@ TEST_F(ResumeTest, WhereThereIsNoPlaceASessionGoesOnAndANewOneIsToldWhy) {
     EXPECT_EQ(other.expect<proto::Close>().status, full);
   }
   {
-    Line stranger{host_, full};
-    EXPECT_EQ(stranger.refused({.session = welcome.info.session}).code(), StatusCode::not_found);
+    Line other{host_, full};
+    EXPECT_EQ(other.refused({.session = welcome.info.session}).code(), StatusCode::not_found);
   }
   Line again{host_, full};
   EXPECT_TRUE(again.come_back(welcome).resumed.has_value());
