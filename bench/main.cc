@@ -1,4 +1,5 @@
-// burn-bench: measures a device and prints one JSON object a line. Names are stable; docs/perf.md says what each does.
+// burn-bench: measures a device and prints one JSON object a line. Names are stable: docs/performance.md and
+// bench/results/ have figures by them.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>

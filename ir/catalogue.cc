@@ -114,12 +114,22 @@ std::uint64_t op_set_fingerprint() {
   return fingerprint;
 }
 
-std::string catalogue_markdown() {
+std::string_view semantics_of(std::string_view op, std::string_view written) {
+  const auto section = written.find(fmt::format("\n### `{}`\n", op));
+  if (section == std::string_view::npos) return {};
+  auto text = written.substr(section, written.find("\n### ", section + 1) - section);
+  const auto begin = text.find("\n**Semantics.**");
+  if (begin == std::string_view::npos) return {};
+  text.remove_prefix(begin + 1);
+  return text.substr(0, text.find_last_not_of('\n') + 1);
+}
+
+std::string catalogue_markdown(std::string_view written) {
   std::string text =
       "# Ops\n\n"
-      "Generated from `ir/pointwise.def` and `ir/ops/` by the test `ir.Catalogue`; run it with `BURN_UPDATE_DOCS=1` "
-      "to\n"
-      "write this file anew. What the structured ops do is said in `ir/ops/*.h`.\n\n"
+      "Generated from `ir/pointwise.def` and `ir/ops/` by the test `ir.Catalogue`, which writes this file anew where\n"
+      "`BURN_UPDATE_DOCS=1` is set. What stands from `**Semantics.**` to the end of a section is written by hand, and\n"
+      "kept.\n\n"
       "## Pointwise\n\n"
       "Element by element; an operand of rank 0 stands for every element.\n\n"
       "| Name | Method | Takes | Formula | Gradient | Meaning |\n|---|---|---|---|---|---|\n";
@@ -130,13 +140,22 @@ std::string catalogue_markdown() {
   }
   text +=
       "\n## Structured\n\n"
-      "Behind `=` stands what an attribute is where it is absent.\n\n| Name | Signature | Attributes "
-      "|\n|---|---|---|\n";
+      "Behind `=` stands what an attribute is where it is absent. A program that breaks a constraint is refused with\n"
+      "INVALID_ARGUMENT, where it is recorded and by the worker. Tests in `tests/ir` cite constraints\n"
+      "(`// matmul C2`). dim(x, -1) is the size of the last dim; floats are f16, bf16, f32 and f64. For every op, "
+      "under\n"
+      "the name `all`:\n\n"
+      "* (C1) It has as many operands as the signature; `?` marks those that may be missing, `...` any number.\n"
+      "* (C2) No size of a result is negative, and the product of those that are not 0 is at most 2^59.\n";
   for (const auto& entry : catalogue()) {
     if (entry.tier != "structured") continue;
-    std::string attrs;
-    for (const auto& attr : entry.attrs) attrs += (attrs.empty() ? "" : "; ") + attr;
-    text += fmt::format("| `{}` | `{}` | {} |\n", entry.name, cell(entry.signature), attrs);
+    text += fmt::format("\n### `{}`\n\n`{}`\n", entry.name, entry.signature);
+    for (std::size_t i = 0; i < entry.attrs.size(); ++i) {
+      text += (i == 0 ? "\nAttributes: " : "; ") + entry.attrs[i] + (i + 1 == entry.attrs.size() ? "\n" : "");
+    }
+    if (const auto semantics = semantics_of(entry.name, written); !semantics.empty()) {
+      text += fmt::format("\n{}\n", semantics);
+    }
   }
   return text;
 }

@@ -21,7 +21,11 @@ const std::vector<CatalogueEntry>& catalogue();
 // 64 bits over names, attributes and formulas: two builds with the same fingerprint mean the same by every program.
 std::uint64_t op_set_fingerprint();
 
-// The text of docs/ops.md.
-std::string catalogue_markdown();
+// What docs/ops.md, of which `written` is the text, says by hand of a structured op: from "**Semantics.**" to the end of
+// its section. Empty if it says nothing.
+std::string_view semantics_of(std::string_view op, std::string_view written);
+
+// The text of docs/ops.md, with the semantics that `written`, its present text, has.
+std::string catalogue_markdown(std::string_view written);
 
 }  // namespace burn::ir

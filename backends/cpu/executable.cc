@@ -30,7 +30,7 @@ PlanOptions plan_options() {
   options.limits.max_summed_columns = 2048;
   options.limits.sums_beside_rows = false;
   options.limits.sums_all = true;
-  options.limits.max_row_size = 1 << 16;  // longer than the first cache, not than the second: docs/perf.md
+  options.limits.max_row_size = 1 << 16;  // longer than the first cache, not than the second: docs/tried.md
   return options;
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -67,13 +68,14 @@ std::string markdown() {
          "last argument, which\n"
          "errors name. What PyTorch calls these is in [from-pytorch.md](from-pytorch.md), what differs from Burn in\n"
          "[from-burn.md](from-burn.md), dtypes and promotion in [dtypes.md](dtypes.md).\n";
-  bool in_table = false;
+  bool in_table = false, in_paragraph = false;
   each_line([&](const std::string& line) {
+    if (std::exchange(in_paragraph, line[0] == '>') && !in_paragraph) out << '\n';
     if (line.starts_with("## ")) {
       out << '\n' << line << "\n\n";
       in_table = false;
     } else if (line[0] == '>') {
-      out << line.substr(2) << "\n\n";
+      out << line.substr(2) << '\n';
     } else {
       if (!in_table) out << "| Burn | here | |\n| --- | --- | --- |\n";
       in_table = true;

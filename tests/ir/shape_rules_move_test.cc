@@ -16,6 +16,7 @@ constexpr auto i64 = DType::i64;
 constexpr auto kHuge = std::numeric_limits<std::int64_t>::max();
 constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
 
+// reshape C1, C2
 TEST(ShapeRules, ReshapeKeepsTheNumberOfElements) {
   const TensorType x{f32, {2, 3}};
   EXPECT_EQ(inferred(Reshape{{3, 1, 2}}, {x}), "f32[3, 1, 2]");
@@ -26,6 +27,7 @@ TEST(ShapeRules, ReshapeKeepsTheNumberOfElements) {
   EXPECT_THAT(inferred(Reshape{{kHuge, kHuge}}, {x}), HasSubstr("is no shape"));
 }
 
+// permute C1
 TEST(ShapeRules, PermuteNamesEveryAxisOnce) {
   const TensorType x{f32, {2, 3, 4}};
   for (const Dims& bad :
@@ -35,6 +37,7 @@ TEST(ShapeRules, PermuteNamesEveryAxisOnce) {
   EXPECT_EQ(inferred(Permute{{}}, {{f32, {}}}), "f32[]");
 }
 
+// expand C1, C2, C3
 TEST(ShapeRules, ExpandRepeatsOnesOnly) {
   EXPECT_EQ(inferred(Expand{{2, 3}}, {{f32, {}}}), "f32[2, 3]");
   EXPECT_EQ(inferred(Expand{{0, 3}}, {{f32, {1, 3}}}), "f32[0, 3]");
@@ -45,6 +48,7 @@ TEST(ShapeRules, ExpandRepeatsOnesOnly) {
   EXPECT_THAT(inferred(Expand{{kHuge, 8}}, {{f32, {1}}}), HasSubstr("is no shape"));
 }
 
+// slice C2, C3
 TEST(ShapeRules, SlicesAgreeWithCountingTheirIndices) {
   constexpr std::int64_t kDim = 5;
   for (std::int64_t start = -2; start <= 7; ++start) {
@@ -62,6 +66,7 @@ TEST(ShapeRules, SlicesAgreeWithCountingTheirIndices) {
   }
 }
 
+// slice C2, C3, C4; slice_assign C3
 TEST(ShapeRules, SlicesTakeNoHostileNumbers) {
   const TensorType x{f32, {4, 5}};
   for (const auto bad : {kHuge, kLeast}) {
@@ -74,6 +79,7 @@ TEST(ShapeRules, SlicesTakeNoHostileNumbers) {
   EXPECT_EQ(inferred(Slice{{0, 0}, {1, 1}, {100, -100}}, {x}), "f32[1, 1]") << "a long step over nothing is fine";
 }
 
+// slice C1; slice_assign C1, C2, C3
 TEST(ShapeRules, SlicesHaveOneEntryPerDim) {
   const TensorType x{f32, {4, 5}};
   EXPECT_THAT(inferred(Slice{{0}, {1, 1}, {1, 1}}, {x}), HasSubstr("must have one entry per dim of f32[4, 5]"));
@@ -83,6 +89,7 @@ TEST(ShapeRules, SlicesHaveOneEntryPerDim) {
   EXPECT_THAT(inferred(SliceAssign{{0, 1}, {1, 1}}, {x, {f32, {4, 5}}}), HasSubstr("do not fit dim 1"));
 }
 
+// concat C2, C3; all C2
 TEST(ShapeRules, ConcatOperandsDifferAlongTheAxisOnly) {
   const TensorType x{f32, {2, 3}};
   EXPECT_EQ(inferred(Concat{0}, {x}), "f32[2, 3]");
@@ -96,6 +103,7 @@ TEST(ShapeRules, ConcatOperandsDifferAlongTheAxisOnly) {
   EXPECT_THAT(inferred(Concat{0}, std::vector(100, large)), HasSubstr("too many elements"));
 }
 
+// gather C1, C2, C3; scatter C1, C2, C3
 TEST(ShapeRules, AnIndexHasTheSizesOfItsTensorExceptAlongTheAxis) {
   const TensorType x{f32, {2, 3}};
   EXPECT_EQ(inferred(Gather{1}, {x, {DType::i32, {2, 9}}}), "f32[2, 9]");
@@ -106,8 +114,13 @@ TEST(ShapeRules, AnIndexHasTheSizesOfItsTensorExceptAlongTheAxis) {
   EXPECT_THAT(inferred(Gather{1}, {x, {DType::u8, {2, 9}}}), HasSubstr("must be i32 or i64"));
   EXPECT_THAT(inferred(Gather{-1}, {x, {i64, {2, 9}}}), HasSubstr("out of range"));
   EXPECT_THAT(inferred(Gather{0}, {{f32, {}}, {i64, {}}}), HasSubstr("out of range"));
+  const TensorType values{f32, {2, 9}};
+  EXPECT_THAT(inferred(Scatter{2}, {x, {i64, {2, 9}}, values}), HasSubstr("out of range"));
+  EXPECT_THAT(inferred(Scatter{1}, {x, values, values}), HasSubstr("must be i32 or i64"));
+  EXPECT_THAT(inferred(Scatter{1}, {x, {i64, {3, 9}}, values}), HasSubstr("must have the sizes"));
 }
 
+// scatter C4, C5
 TEST(ShapeRules, ScatterTakesOneValuePerIndex) {
   const TensorType x{f32, {2, 3}}, index{i64, {2, 9}}, yes{DType::bool_, {2, 3}};
   EXPECT_EQ(inferred(Scatter{1, ScatterFn::max}, {x, index, {f32, {2, 9}}}), "f32[2, 3]");

@@ -13,6 +13,7 @@ using testing::HasSubstr;
 
 constexpr auto f32 = DType::f32;
 
+// interpolate C1, C2, C3; interpolate_grad C1, C2, C3; all C2
 TEST(ShapeRules, InterpolationResizesOneOrTwoDims) {
   EXPECT_EQ(inferred(Interpolate{{6, 8}}, {{DType::f16, {2, 3, 4, 5}}}), "f16[2, 3, 6, 8]");
   EXPECT_EQ(inferred(Interpolate{{1}}, {{f32, {0, 3, 4}}}), "f32[0, 3, 1]");
@@ -22,6 +23,8 @@ TEST(ShapeRules, InterpolationResizesOneOrTwoDims) {
   EXPECT_THAT(inferred(Interpolate{{6, 8, 2}}, {{f32, {2, 3, 4, 5, 6}}}), HasSubstr("may be 1 or 2"));
   EXPECT_THAT(inferred(Interpolate{{}}, {{f32, {2, 3}}}), HasSubstr("may be 1 or 2"));
   EXPECT_THAT(inferred(Interpolate{{6}}, {{DType::i32, {2, 3, 4}}}), HasSubstr("takes floats"));
+  EXPECT_THAT(inferred(InterpolateGrad{{6}}, {{DType::i32, {2, 3, 4}}}), HasSubstr("takes floats"));
+  EXPECT_THAT(inferred(InterpolateGrad{{6}}, {{f32, {2, 3, 4, 5}}}), HasSubstr("with the 1 spatial dims"));
   EXPECT_THAT(inferred(Interpolate{{6, 8}}, {{f32, {2, 3, 0, 5}}}),
               HasSubstr("cannot go from size 0 to 6 in spatial dim 0"));
   for (const std::int64_t bad : {std::int64_t{0}, std::int64_t{-1}, std::int64_t{1} << 31,
@@ -32,6 +35,7 @@ TEST(ShapeRules, InterpolationResizesOneOrTwoDims) {
   EXPECT_THAT(inferred(Interpolate{{2147483647, 2147483647}}, {{f32, {2, 3, 4, 5}}}), HasSubstr("interpolate"));
 }
 
+// banded_scan C1, C2, C3
 TEST(ShapeRules, BandedScansTakeLatticesOfOneShape) {
   EXPECT_EQ(inferred(BandedScan{}, {{f32, {2, 5, 7}}, {f32, {2, 5, 3, 7}}}), "f32[2, 5, 7]");
   EXPECT_EQ(inferred(BandedScan{}, {{f32, {0, 5, 7}}, {f32, {0, 5, 0, 7}}}), "f32[0, 5, 7]");
@@ -44,6 +48,7 @@ TEST(ShapeRules, BandedScansTakeLatticesOfOneShape) {
   EXPECT_THAT(inferred(BandedScan{}, {{f32, {2, 5, 7}}}), HasSubstr("banded_scan"));
 }
 
+// adaptive_max_pool C1, C2, C3
 TEST(ShapeRules, AdaptiveMaxPoolsGiveValuesAndPositions) {
   EXPECT_EQ(inferred(AdaptiveMaxPool{{3, 4}}, {{DType::i32, {2, 3, 5, 6}}}), "i32[2, 3, 3, 4], i64[2, 3, 3, 4]");
   EXPECT_THAT(inferred(AdaptiveMaxPool{{0, 4}}, {{f32, {2, 3, 5, 6}}}), HasSubstr("cannot pool"));

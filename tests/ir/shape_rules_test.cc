@@ -15,12 +15,14 @@ constexpr auto f32 = DType::f32;
 constexpr auto kHuge = std::numeric_limits<std::int64_t>::max();
 constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
 
+// cast C1; commit C1
 TEST(ShapeRules, EverySampleHasTheResultItNames) {
   for (const auto& sample : samples()) {
     EXPECT_EQ(inferred(sample.op, sample.operands), to_string(std::span{sample.results})) << to_string(sample.op);
   }
 }
 
+// all C1; commit C1; concat C1
 TEST(ShapeRules, EveryOpRejectsTooFewAndTooManyOperands) {
   for (const auto& sample : samples()) {
     const auto takes = HasSubstr(std::string{name(sample.op)} + ": takes ");
@@ -40,6 +42,7 @@ TEST(ShapeRules, EveryOpRejectsTooFewAndTooManyOperands) {
   }
 }
 
+// constant C1, C2, C3; scalar C1; iota C1, C2; random C1, C2, C5; all C2
 TEST(ShapeRules, SourcesCheckTheirNumbers) {
   EXPECT_EQ(inferred(Iota{DType::i64, 0}, {}), "i64[0]");
   EXPECT_THAT(inferred(Iota{DType::i64, -1}, {}), HasSubstr("iota: [-1] is no shape"));
@@ -58,6 +61,7 @@ TEST(ShapeRules, SourcesCheckTheirNumbers) {
   EXPECT_THAT(inferred(Constant{DType::i32, 1, -0.0}, {}), HasSubstr("i32 is no whole number's real"));
 }
 
+// random C3, C4, C5
 TEST(ShapeRules, ARandomBoxLiesInItsWhole) {
   const auto box = [](Shape shape, Shape whole, Dims starts) {
     return inferred(Random{RandomFn::uniform, f32, shape, 0, whole, starts}, {});
@@ -114,6 +118,7 @@ TEST(ShapeRules, PointwiseClassesDecideTheDtypes) {
   EXPECT_THAT(of(PointwiseFn::select, {yes, f32, i32}), HasSubstr("takes a bool and"));
 }
 
+// reduce C1, C2
 TEST(ShapeRules, ReduceKeepsItsAxesWithSizeOne) {
   const TensorType x{f32, {2, 3, 4}};
   EXPECT_EQ(inferred(Reduce{ReduceFn::sum, {}}, {x}), "f32[2, 3, 4]");
@@ -125,6 +130,7 @@ TEST(ShapeRules, ReduceKeepsItsAxesWithSizeOne) {
   EXPECT_THAT(inferred(Reduce{ReduceFn::sum, {1, 1}}, {x}), HasSubstr("not sorted and unique"));
 }
 
+// reduce C3; scan C2; arg_reduce C2
 TEST(ShapeRules, BoolsReduceByAnyAndAllOnly) {
   const TensorType x{DType::bool_, {2, 3}};
   EXPECT_EQ(inferred(Reduce{ReduceFn::max, {1}}, {x}), "bool[2, 1]");
@@ -134,6 +140,7 @@ TEST(ShapeRules, BoolsReduceByAnyAndAllOnly) {
   EXPECT_THAT(inferred(ArgReduce{ArgFn::max, 1}, {x}), HasSubstr("takes numbers"));
 }
 
+// reduce C4; arg_reduce C3
 TEST(ShapeRules, NothingIsTheLargestOfNothing) {
   const TensorType empty{f32, {2, 0}};
   EXPECT_EQ(inferred(Reduce{ReduceFn::sum, {1}}, {empty}), "f32[2, 1]");
@@ -144,6 +151,7 @@ TEST(ShapeRules, NothingIsTheLargestOfNothing) {
   EXPECT_EQ(inferred(Reduce{ReduceFn::max, {1}}, {{DType::bool_, {2, 0}}}), "bool[2, 1]");
 }
 
+// scan C1; arg_reduce C1; sort C1
 TEST(ShapeRules, AxesMustExist) {
   for (const std::int64_t axis : {std::int64_t{2}, std::int64_t{-1}, kHuge, kLeast}) {
     const TensorType x{f32, {2, 3}};
@@ -154,6 +162,7 @@ TEST(ShapeRules, AxesMustExist) {
   EXPECT_THAT(inferred(Scan{ReduceFn::sum, 0}, {{f32, {}}}), HasSubstr("out of range"));
 }
 
+// top_k C1, C2
 TEST(ShapeRules, TopKTakesNoMoreThanThereIs) {
   const TensorType x{f32, {2, 3}};
   EXPECT_EQ(inferred(TopK{1, 3}, {x}), "f32[2, 3], i64[2, 3]");
@@ -163,6 +172,7 @@ TEST(ShapeRules, TopKTakesNoMoreThanThereIs) {
   EXPECT_THAT(inferred(TopK{2, 1}, {x}), HasSubstr("out of range"));
 }
 
+// matmul C1, C2, C3, C4, C5; all C2
 TEST(ShapeRules, MatmulNamesWhatDiffers) {
   const auto of = [](TensorType lhs, TensorType rhs) { return inferred(MatMul{}, {lhs, rhs}); };
   EXPECT_EQ(of({f32, {2, 3}}, {f32, {4, 5}}), "matmul: inner sizes differ: lhs f32[2, 3], rhs f32[4, 5] (3 and 4)");

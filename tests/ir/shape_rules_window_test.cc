@@ -18,6 +18,7 @@ constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
 const Conv kConv{{1, 1}, {0, 0}, {0, 0}, {1, 1}, 1};
 const MaxPool kPool{{2, 2}, {2, 2}, {0, 0}, {1, 1}, false};
 
+// conv C5
 TEST(ShapeRules, ConvSizesAreThoseOfCountedWindows) {
   for (std::int64_t in = 1; in <= 7; ++in) {
     for (int code = 0; code < 3 * 3 * 3 * 2; ++code) {
@@ -31,6 +32,7 @@ TEST(ShapeRules, ConvSizesAreThoseOfCountedWindows) {
   }
 }
 
+// conv C2, C3; conv_input_grad C2, C3; conv_weight_grad C2, C3
 TEST(ShapeRules, ConvTakesOneToThreeSpatialDims) {
   EXPECT_EQ(inferred(Conv{{1}, {0}, {0}, {1}, 1}, {{f32, {2, 3, 9}}, {f32, {4, 3, 3}}}), "f32[2, 4, 7]");
   EXPECT_EQ(
@@ -43,8 +45,14 @@ TEST(ShapeRules, ConvTakesOneToThreeSpatialDims) {
   EXPECT_THAT(inferred(kConv, {{f32, {2, 3, 9}}, {f32, {4, 3, 3}}}), HasSubstr("spatial dims"));
   EXPECT_THAT(inferred(Conv{{1, 1}, {0}, {0, 0}, {1, 1}, 1}, {{f32, {2, 3, 9, 9}}, {f32, {4, 3, 3, 3}}}),
               HasSubstr("[0] has 1 entries for 2 spatial dims"));
+  const std::vector<TensorType> lines{{f32, {2, 4, 7}}, {f32, {4, 4, 3}}};
+  EXPECT_THAT(inferred(ConvInputGrad{{1, 1}, {0, 0}, {0, 0}, {1, 1}, {9, 9}}, lines), HasSubstr("2 spatial dims"));
+  EXPECT_THAT(inferred(ConvInputGrad{{1}, {0}, {0, 0}, {1}, {9}}, lines), HasSubstr("2 entries for 1 spatial dims"));
+  EXPECT_THAT(inferred(ConvWeightGrad{{1, 1}, {0, 0}, {0, 0}, {1, 1}, {3, 3}}, lines), HasSubstr("2 spatial dims"));
+  EXPECT_THAT(inferred(ConvWeightGrad{{1}, {0}, {0}, {}, {3}}, lines), HasSubstr("0 entries for 1 spatial dims"));
 }
 
+// conv C6, C7
 TEST(ShapeRules, ConvChannelsDivideIntoGroups) {
   const TensorType x{f32, {2, 4, 5, 5}};
   const auto with = [&](std::int64_t groups, Shape weight) {
@@ -62,11 +70,16 @@ TEST(ShapeRules, ConvChannelsDivideIntoGroups) {
   }
 }
 
+// conv C1; conv_input_grad C1; conv_weight_grad C1
 TEST(ShapeRules, ConvTakesFloatsOfOneDtype) {
   EXPECT_THAT(inferred(kConv, {{DType::i32, {1, 1, 5, 5}}, {DType::i32, {1, 1, 3, 3}}}), HasSubstr("takes floats"));
   EXPECT_THAT(inferred(kConv, {{f32, {1, 1, 5, 5}}, {DType::f64, {1, 1, 3, 3}}}), HasSubstr("of one dtype"));
+  const std::vector<TensorType> mixed{{f32, {1, 1, 3}}, {DType::f64, {1, 1, 3}}};
+  EXPECT_THAT(inferred(ConvInputGrad{{1}, {0}, {0}, {1}, {5}}, mixed), HasSubstr("takes floats of one dtype"));
+  EXPECT_THAT(inferred(ConvWeightGrad{{1}, {0}, {0}, {1}, {1}}, mixed), HasSubstr("takes floats of one dtype"));
 }
 
+// conv C4, C5; conv_input_grad C4; conv_weight_grad C4
 TEST(ShapeRules, ConvTakesNoHostileNumbers) {
   const std::vector<TensorType> operands{{f32, {1, 1, 5, 5}}, {f32, {1, 1, 3, 3}}};
   for (const auto bad : {kHuge, kLeast, std::int64_t{-1}, std::int64_t{1} << 31}) {
@@ -90,6 +103,7 @@ TEST(ShapeRules, ConvTakesNoHostileNumbers) {
   EXPECT_THAT(inferred(kConv, {operands[0], {f32, {1, 1, 0, 3}}}), HasSubstr("kernel 0"));
 }
 
+// conv_input_grad C5; conv_weight_grad C5
 TEST(ShapeRules, ConvAdjointsCheckTheForwardSizes) {
   const ConvInputGrad input{{2, 2}, {1, 1}, {1, 1}, {1, 1}, {5, 5}, 1};
   const TensorType weight{f32, {6, 4, 3, 3}};
@@ -102,6 +116,7 @@ TEST(ShapeRules, ConvAdjointsCheckTheForwardSizes) {
 }
 
 // Whatever passes: windows start inside the input or the padding before it, and cover an element of the input.
+// max_pool C5, C6
 TEST(ShapeRules, EveryPoolingWindowCoversAnElement) {
   int accepted = 0;
   for (int code = 0; code < 6 * 4 * 4 * 3 * 4 * 2; ++code) {
@@ -131,6 +146,7 @@ TEST(ShapeRules, EveryPoolingWindowCoversAnElement) {
   EXPECT_GT(accepted, 500);
 }
 
+// avg_pool C4
 TEST(ShapeRules, PoolsAgreeWithPyTorchOnCeilMode) {
   const auto size = [](std::int64_t in, std::int64_t kernel, std::int64_t stride, std::int64_t pad, bool ceil_mode) {
     return inferred(AvgPool{{kernel}, {stride}, {pad}, true, ceil_mode}, {{f32, {1, 1, in}}});
@@ -143,6 +159,8 @@ TEST(ShapeRules, PoolsAgreeWithPyTorchOnCeilMode) {
   EXPECT_THAT(size(2, 3, 2, 0, false), HasSubstr("does not fit"));
 }
 
+// avg_pool C2, C3, C5; avg_pool_grad C2, C3; max_pool C2, C3, C4, C5
+// adaptive_avg_pool C3; adaptive_avg_pool_grad C3
 TEST(ShapeRules, PoolsTakeNoHostileNumbers) {
   const TensorType x{f32, {1, 1, 8, 8}};
   for (const auto bad : {kHuge, kLeast, std::int64_t{-1}, std::int64_t{1} << 31}) {
@@ -150,6 +168,11 @@ TEST(ShapeRules, PoolsTakeNoHostileNumbers) {
       MaxPool op = kPool;
       (op.*list)[0] = bad;
       EXPECT_THAT(inferred(op, {x}), HasSubstr("out of range"));
+    }
+    for (Dims AvgPool::*list : {&AvgPool::kernel, &AvgPool::stride, &AvgPool::padding}) {
+      AvgPool mean{{2, 2}, {2, 2}, {0, 0}};
+      (mean.*list)[0] = bad;
+      EXPECT_THAT(inferred(mean, {x}), HasSubstr("out of range"));
     }
     EXPECT_FALSE(infer_types(AdaptiveAvgPool{{2, bad}}, std::vector{x}).ok());
     EXPECT_FALSE(infer_types(AdaptiveAvgPoolGrad{{2, bad}}, std::vector{x}).ok());
@@ -161,13 +184,27 @@ TEST(ShapeRules, PoolsTakeNoHostileNumbers) {
   op = kPool;
   op.stride = {2};
   EXPECT_THAT(inferred(op, {x}), HasSubstr("one entry per entry of kernel [2, 2]"));
+  op = kPool;
+  op.kernel = {9, 2};
+  EXPECT_THAT(inferred(op, {x}), HasSubstr("kernel 9 with dilation 1 does not fit input size 8"));
+  EXPECT_THAT(inferred(AvgPool{{2, 2}, {2, 2}, {2, 0}}, {x}), HasSubstr("more than half the window of 2"));
+  EXPECT_THAT(inferred(AvgPool{{2, 2}, {2}, {0, 0}}, {x}), HasSubstr("one entry per entry of kernel"));
+  EXPECT_THAT(inferred(AvgPoolGrad{{2, 2}, {2, 2}, {0, 0}, {16}}, {x}), HasSubstr("one entry per entry of kernel"));
 }
 
+// avg_pool C1; avg_pool_grad C1, C4; max_pool C1, C2
+// adaptive_avg_pool C1, C2, C3; adaptive_avg_pool_grad C1, C2
 TEST(ShapeRules, PoolsTakeImages) {
   EXPECT_THAT(inferred(kPool, {{f32, {8, 8}}}), HasSubstr("is not [batch, channel, ...]"));
   EXPECT_THAT(inferred(kPool, {{DType::bool_, {1, 1, 8, 8}}}), HasSubstr("takes numbers"));
   EXPECT_EQ(inferred(kPool, {{DType::u8, {1, 1, 8, 8}}}), "u8[1, 1, 4, 4], i64[1, 1, 4, 4]");
   EXPECT_THAT(inferred(AvgPool{{2}, {2}, {0}}, {{DType::i32, {1, 1, 8}}}), HasSubstr("takes floats"));
+  const TensorType whole{DType::i32, {1, 1, 8}}, line{f32, {1, 1, 8}};
+  EXPECT_THAT(inferred(AvgPoolGrad{{2}, {2}, {0}, {16}}, {whole}), HasSubstr("takes floats"));
+  EXPECT_THAT(inferred(AdaptiveAvgPool{{2}}, {whole}), HasSubstr("takes floats"));
+  EXPECT_THAT(inferred(AdaptiveAvgPoolGrad{{2}}, {whole}), HasSubstr("takes floats"));
+  EXPECT_THAT(inferred(AdaptiveAvgPool{{2, 2}}, {line}), HasSubstr("with 2 spatial dims"));
+  EXPECT_THAT(inferred(AdaptiveAvgPoolGrad{{2, 2}}, {line}), HasSubstr("with 2 spatial dims"));
   EXPECT_THAT(inferred(AdaptiveAvgPool{{2}}, {{f32, {1, 1, 0}}}), HasSubstr("cannot pool"));
   EXPECT_THAT(inferred(AdaptiveAvgPool{{0}}, {{f32, {1, 1, 5}}}), HasSubstr("cannot pool"));
   EXPECT_THAT(inferred(AvgPoolGrad{{2}, {2}, {0}, {9}, true, false}, {{f32, {1, 1, 5}}}),

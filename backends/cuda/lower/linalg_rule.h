@@ -13,7 +13,7 @@ enum class Way : std::uint8_t { own, one_by_one, many };
 
 // A block of ours takes as long for one matrix as for a few hundred; calls of the library come one after the other, and
 // take long to start, so that they gain with a matrix's size and lose with their number. Where each is faster was
-// measured on an H200 (docs/perf.md).
+// measured on an H200 (docs/tried.md).
 struct Limit {
   std::int64_t side = 0;   // from this one on
   std::int64_t count = 0;  // matrices up to which calls one by one are faster
