@@ -1,4 +1,4 @@
-// What a worker finds on this machine, for whoever installs one.
+// What a worker finds on this machine, for the operator that installs one.
 #pragma once
 
 #include <string>

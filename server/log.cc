@@ -29,7 +29,7 @@ class PatientSink final : public spdlog::sinks::base_sink<std::mutex> {
       line[kMostBytes - 1] = '\n';
     }
     if (lost_ > 0) {
-      if (!write(fmt::format("{} lines were lost here: nobody took them\n", lost_))) {
+      if (!write(fmt::format("{} lines were lost here: they were not read\n", lost_))) {
         ++lost_;
         return;
       }
