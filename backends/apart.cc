@@ -30,7 +30,7 @@ struct InProcess {
 
 }  // namespace
 
-// One call, shared by its thread and the one that waits for it.
+// One call, shared by its thread and the thread that waits for it.
 class ApartWork {
  public:
   ApartWork(std::shared_ptr<LeftBehind> session, std::function<Status()> work)

@@ -30,7 +30,7 @@ RunResult ended_early(const ir::Program& program, const RunArgs& args, const Sta
 // "gather: index 12 is outside 0..9 (at model.cc:41)"
 Status at_node(const Status& status, const ir::Node& node);
 std::string_view called_name(const ir::Node& node);  // what the user called: "gather_nd", whose node is a gather
-// The same for whoever has not the node any more; an empty site is not named.
+// The same where the node is gone; an empty site is not named.
 Status at_node(const Status& status, std::string_view op, std::string_view site);
 
 // "index 12 is outside 0..9", of an axis of that size: OUT_OF_RANGE.

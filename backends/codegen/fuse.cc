@@ -90,7 +90,8 @@ class Fuser {
         merge(home, group);
       }
     };
-    // What is computed again must not be so by who did it before: it starts anew, and joins whoever reads it.
+    // What is computed again must not join the group that computed it before: it starts a group, and joins its
+    // readers'.
     const bool is_again = node(n).recompute;
     for (const auto ref : operands) {
       if (!is_again || (!ref.is_input() && program_.maker_of(ref).recompute)) consider(open_group(ref));
@@ -132,7 +133,7 @@ class Fuser {
     return true;
   }
 
-  // Groups so far take nothing more in, so nothing needs to know who depends on them.
+  // Groups so far take nothing more in, so nothing needs to know which groups depend on them.
   void start_epoch(std::int32_t n) {
     dependencies_.close_all();
     first_group_ = static_cast<std::int32_t>(grouping_.groups.size());

@@ -22,10 +22,10 @@ thread_local bool is_at_work = false, is_of_pool = false;
 
 using Clock = std::chrono::steady_clock;
 
-// How long a thread looks for a change before it sleeps: a little longer than the usual pause between two ops takes,
-// and up to a quarter of the time that it has worked, which it saves for longer pauses within a run and for others that
-// take longer; between runs who sends the next one may want the core. Who sleeps takes as long to wake, up to 50 us on
-// virtual machines.
+// How long a thread spins, waiting for a change, before it sleeps: a little longer than the usual pause between two ops
+// takes, and up to a quarter of the time that it has worked, which it saves for longer pauses within a run and for
+// others that take longer; between runs the thread that sends the next one may want the core. A sleeping thread takes
+// as long to wake, up to 50 us on virtual machines.
 class Patience {
  public:
   void add_work(Clock::duration work) { saved_ = std::min<Clock::duration>(saved_ + work / 4, kMostSaved); }
@@ -53,7 +53,7 @@ class Patience {
       const auto looked = Clock::now() - begin;
       if (looked < kAlways) continue;
       if (looked >= kAlways + saved_ || !RunUnderWay::is_any()) return false;
-      std::this_thread::yield();  // to whoever has something to do
+      std::this_thread::yield();  // to threads that have something to do
     }
   }
 
@@ -92,7 +92,7 @@ Workers::Workers(int count)
   for (int b = 0; b < kMostOpen; ++b) boards_[b].shares = std::vector<Share>(shares);
   try {
     for (int i = 0; i < count; ++i) start_thread("burn-cpu", [this, i] { serve(i); }).detach();
-  } catch (const std::system_error&) {  // who is not there hears no bell, and the others take its shares
+  } catch (const std::system_error&) {  // the other threads take the shares of one that did not start
   }
 }
 
@@ -158,12 +158,12 @@ Workers::Board* Workers::claim() {
     auto& board = boards_[b];
     if (board.is_claimed.load(std::memory_order_relaxed) || board.is_claimed.exchange(true)) continue;
     if (board.visitors.load() == 0) return &board;
-    board.is_claimed = false;  // somebody has yet to leave the last job
+    board.is_claimed = false;  // a thread has yet to leave the last job
   }
   return nullptr;
 }
 
-// Calls the threads of shares that were not called yet. Waking one takes a while, so nobody wakes more than two:
+// Calls the threads of shares that were not called yet. Waking one takes a while, so no thread wakes more than two:
 // those go on.
 void Workers::invite(Board& board) {
   for (int woken = 0; woken < 2;) {

@@ -1,10 +1,11 @@
-// The pool of threads behind parallel_for: one for the whole process, shared by all who call.
+// The pool of threads behind parallel_for: one for the whole process, shared by all callers.
 //
 // A job's parts are dealt to its threads in shares, the same way for every job of the same size, so that what a thread
 // has computed is in its own cache when the next op reads it. A quarter of what is left of a share is taken at once, so
-// the last pieces are small; who has finished its share takes from the others'. Cores of one machine differ in speed by
-// a fifth, and with even pieces of a quarter of a share eight threads waited for the last one a quarter of their time.
-// Only the threads that a job has shares for are called, each by a bell of its own, so small jobs do not stir the rest.
+// the last pieces are small; a thread that has finished its share takes from the others'. Cores of one machine differ
+// in speed by a fifth, and with even pieces of a quarter of a share eight threads waited for the last one a quarter of
+// their time. Only the threads that a job has shares for are called, each by a wake-up counter of its own, so small
+// jobs do not wake the rest.
 #pragma once
 
 #include <atomic>
@@ -82,7 +83,7 @@ class Workers {
     std::int64_t begin = 0, end = 0;
     bool is_empty() const { return begin == end; }
   };
-  // How a job's parts are dealt out and taken, whoever takes them.
+  // How a job's parts are cut into shares, and these into pieces, for any thread.
   struct Deal {
     std::int64_t parts;
     std::int32_t shares;
@@ -94,8 +95,8 @@ class Workers {
     }
   };
 
-  // What all who work on a job look at. Who enters is counted before it looks whether the job is still open, and no job
-  // is put where somebody is counted: so nobody sees one job's parts as another's.
+  // What all threads that work on a job look at. A thread that enters is counted before it looks whether the job is
+  // still open, and no job is put where a thread is counted: so no thread takes one job's parts for another's.
   struct alignas(64) Board {
     std::atomic<bool> is_claimed = false;
     std::atomic<std::int32_t> visitors = 0;
@@ -108,7 +109,7 @@ class Workers {
     std::condition_variable done;
     Job job{};
     Deal deal{};
-    std::int32_t first_worker = 0;  // who has the second share
+    std::int32_t first_worker = 0;  // the worker that has the second share
     std::vector<Share> shares;
   };
 

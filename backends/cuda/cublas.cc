@@ -204,7 +204,7 @@ class Prepared final : public PreparedProduct {
     BURN_RETURN_IF_ERROR(check(table.cublasLtMatmulDescSetAttribute(description_.object, CUBLASLT_MATMUL_DESC_EPILOGUE,
                                                                     &epilogue, sizeof epilogue),
                                "epilogue"));
-    // While nobody reads there, an address says how the real ones are aligned.
+    // While nothing is read there, an address says how the real ones are aligned.
     return set_vector(static_cast<CUdeviceptr>(product.vector_alignment));
   }
 

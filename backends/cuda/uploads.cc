@@ -8,7 +8,7 @@ namespace {
 // Of blocks of one size that came back and are in use still: beyond it a copy waits for the first of them. Two there
 // may always be, so that one is filled while the other is used.
 constexpr std::size_t kMostBusyBytes = std::size_t{32} << 20;
-// Of copies that nobody has asked for yet: beyond them it is looked whether the first are done.
+// Of copies that were not asked for yet: beyond them it is looked whether the first are done.
 constexpr std::size_t kManyCopies = 16;
 
 }  // namespace

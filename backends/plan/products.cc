@@ -67,7 +67,7 @@ class Joiner {
 
   static std::size_t index(ir::Ref ref) { return static_cast<std::size_t>(ref.index()); }
 
-  // Of a step that is a single node without an effect, and has not been joined; else one that nobody looks for.
+  // Of a step that is a single node without an effect, and has not been joined; else an op that is never looked for.
   const ir::Op& op_of(std::size_t s) const {
     static const ir::Op other = ir::Permute{};
     const auto& step = plan_.steps[s];
@@ -103,7 +103,8 @@ class Joiner {
     return shape[last] == 1 || view.strides[last] == 1;
   }
 
-  // The step of the product that a value is, as it is or in another shape of the same columns, if nobody else reads it.
+  // The step of the product that a value is, as it is or in another shape of the same columns, if it has no other
+  // reader.
   std::optional<std::size_t> product_of(ir::Ref value) const {
     const auto columns = [&](ir::Ref ref) {
       const auto& shape = program_.type_of(ref).shape;

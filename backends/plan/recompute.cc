@@ -87,7 +87,7 @@ class Recomputation {
     return program_.type_of(node(n)).shape == groups_[at(group_of_[at(n)])].domain;
   }
 
-  // Values that somebody reads who is no group, as an output or as an index, are in memory in any case.
+  // Values with a reader outside groups, as an output or as an index, are in memory in any case.
   void find_readers() {
     is_kept_.assign(program_.nodes.size(), false);
     crosses_.assign(program_.nodes.size(), false);

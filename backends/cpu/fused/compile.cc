@@ -46,7 +46,7 @@ class Compiler {
     }
     improve(code_, program_);
     code_.is_large = static_cast<std::size_t>(code_.elements * array_bytes()) > streamed_from_bytes();
-    if (code_.is_large) choose_who_streams();
+    if (code_.is_large) choose_streamed_results();
     place(code_, step_.reads.size(), step_.results.size());
     choose_tile();
     choose_parts();
@@ -217,8 +217,9 @@ class Compiler {
     return bytes;
   }
 
-  // A result that nobody in the group reads again need not pass through scratch, if its loop can write past the caches.
-  void choose_who_streams() {
+  // A result that no instruction of the group reads again need not pass through scratch, if its loop can write past the
+  // caches.
+  void choose_streamed_results() {
     for (const auto& in : code_.instructions) {
       auto& result = value(in.result);
       result.streams_itself = in.streaming_loop && result.result >= 0 && result.held == result.stored &&
@@ -263,8 +264,9 @@ class Compiler {
     return most;
   }
 
-  // Rows of a tile, at most so many, of which all threads get about as many: what counts is who has most, a tile being
-  // worth a row by itself. Not less than half of the most, nor so many that a thread has less than four tiles.
+  // Rows of a tile, at most so many, of which all threads get about as many: what counts is the thread with most, a
+  // tile being worth a row by itself. Not less than half of the most, nor so many that a thread has less than four
+  // tiles.
   std::int64_t even_rows(std::int64_t most) const {
     const std::int64_t threads = thread_count(), rows = code_.elements / code_.row_size;
     most = std::clamp<std::int64_t>(rows / (4 * threads), 1, most);

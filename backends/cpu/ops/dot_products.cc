@@ -242,7 +242,7 @@ class CellProduct {
 
 // What two threads need is packed twice: so the result is cut into as many cells as there are threads, or more if these
 // would be too large, and then each into pieces above each other, some of which other threads may be done with sooner:
-// two threads of one core are half as fast as those that have one, and nobody knows which they are.
+// two threads of one core are half as fast as those that have one, and it is not known which they are.
 template <typename T>
 Status multiply_by_tiles(const DotTiles& tiles, const Product<T>& p) {
   using Limits = Most<T>;

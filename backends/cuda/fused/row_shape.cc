@@ -25,7 +25,7 @@ RowShape choose_row_shape(std::int64_t row_size, int width, const RowNeeds& need
       vectors * width * needs.held_bytes <= needs.most_shared)
     return {.width = width, .lanes = kSharing, .vectors = 0, .in_shared = true};
   // The more vectors a thread has, the more of the memory's bytes are under way in a multiprocessor; other operands and
-  // sums of columns want registers, too. In a warp nobody waits for other warps.
+  // sums of columns want registers, too. A row within a warp waits for no other warp.
   const std::int64_t most_lanes = needs.columns > 0 ? kMostLanes : lanes_for(kMostVectors / 2);
   const bool only_columns = needs.columns > 0 && !needs.waits;  // then nothing is lost by many threads
   std::int64_t lanes =
