@@ -1,5 +1,5 @@
 // Values computed again instead of being kept between kernels.
-#include "backends/plan/recompute.h"
+#include "compile/plan/recompute.h"
 
 #include <algorithm>
 #include <array>
@@ -30,9 +30,9 @@ class Recompute : public ::testing::Test {
   Ref matmul(Ref a, Ref b) { return *builder.add(ir::MatMul{}, std::array{a, b}); }
   Ref cast(Ref x, ir::DType dtype) { return *builder.add(ir::Cast{dtype}, {&x, 1}); }
   // Of what lies in memory between the steps of the plan, is pointwise and no output: the names of the ops.
-  std::vector<std::string> kept(std::vector<Ref> outputs, const PlanOptions& options = {}) {
+  std::vector<std::string> kept(std::vector<Ref> outputs, const compile::PlanOptions& options = {}) {
     const auto program = prepare(builder.finish(std::move(outputs)), options);
-    const auto plan = make_plan(program, options);
+    const auto plan = compile::make_plan(program, options);
     std::vector<std::string> names;
     for (const auto& step : plan.steps) {
       for (const auto ref : step.results) {

@@ -1,12 +1,12 @@
 // Products that are wanted the other way round.
-#include "backends/plan/transposed.h"
+#include "compile/rewrite/transposed.h"
 
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/plan/recompute.h"
+#include "compile/plan/recompute.h"
 #include "tests/reference/interpreter.h"
 
 namespace burn::backends {
