@@ -161,7 +161,7 @@ class Fuser {
     auto& b = grouping_.group(from);
     if (a.domain != b.domain || a.members.size() + b.members.size() > limits_.max_members) return;
     if (a.has_rows() && b.has_rows() && a.row_shape != b.row_shape) return;
-    if (dependencies_.related(slot(into), slot(from)) || picks_by(a, from) || picks_by(b, into)) return;
+    if (dependencies_.related(slot(into), slot(from)) || has_index_in(a, from) || has_index_in(b, into)) return;
     dependencies_.merge(slot(into), slot(from));
     if (b.has_rows()) {
       a.row_size = b.row_size;
@@ -176,7 +176,7 @@ class Fuser {
   }
 
   // Whether a gather of the group finds its index in the other one. An index stays outside: it is checked as a whole.
-  bool picks_by(const Group& group, std::int32_t other) const {
+  bool has_index_in(const Group& group, std::int32_t other) const {
     return std::ranges::any_of(group.members, [&](const Member& member) {
       const auto& reader = node(member.node);
       return std::holds_alternative<ir::Gather>(reader.op) && open_group(program_.operands_of(reader)[1]) == other;

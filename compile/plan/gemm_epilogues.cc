@@ -55,7 +55,7 @@ class Joiner {
 
  private:
   static constexpr std::int32_t kNone = -1;
-  static constexpr std::size_t kMostLookedAt = 16;  // products of one matrix
+  static constexpr std::size_t kMaxLookedAt = 16;  // products of one matrix
   using Kind = ProductWithEpilogue::Kind;
 
   // An operand of a product [rows, columns].
@@ -173,7 +173,7 @@ class Joiner {
     }
     const auto found = operands_.find(view_of(x).base.code());
     if (found == operands_.end()) return;
-    for (const auto& operand : std::span(found->second).first(std::min(found->second.size(), kMostLookedAt))) {
+    for (const auto& operand : std::span(found->second).first(std::min(found->second.size(), kMaxLookedAt))) {
       if (!std::holds_alternative<ir::MatMul>(op_of(operand.step)) || !is_summed(operand, x)) continue;
       // In the place of the first of the two, where all is there that the other one reads.
       const auto first = std::min(s, operand.step), second = std::max(s, operand.step);

@@ -71,8 +71,8 @@ class Workers {
   static bool is_own_thread();
 
  private:
-  static constexpr int kMostOpen = 32;    // jobs; one more is its caller's alone
-  static constexpr int kMostShares = 64;  // of a job
+  static constexpr int kMaxOpen = 32;    // jobs; one more is its caller's alone
+  static constexpr int kMaxShares = 64;  // of a job
 
   struct alignas(64) Share {
     std::atomic<std::int64_t> next = 0;
@@ -84,7 +84,7 @@ class Workers {
     bool is_empty() const { return begin == end; }
   };
   // How a job's parts are cut into shares, and these into pieces, for any thread.
-  struct Deal {
+  struct Division {
     std::int64_t parts;
     std::int32_t shares;
     std::int64_t fraction;  // of what is left of a share, that one piece is
@@ -95,9 +95,10 @@ class Workers {
     }
   };
 
-  // What all threads that work on a job look at. A thread that enters is counted before it looks whether the job is
-  // still open, and no job is put where a thread is counted: so no thread takes one job's parts for another's.
-  struct alignas(64) Board {
+  // A place for one open job: what all threads that work on it look at. A thread that enters is counted before it looks
+  // whether the job is still open, and no job is put where a thread is counted: so no thread takes one job's parts for
+  // another's.
+  struct alignas(64) JobSlot {
     std::atomic<bool> is_claimed = false;
     std::atomic<std::int32_t> visitors = 0;
     std::atomic<std::int32_t> invited = 0;  // shares whose threads were called
@@ -108,13 +109,13 @@ class Workers {
     std::mutex mutex;
     std::condition_variable done;
     Job job{};
-    Deal deal{};
+    Division division{};
     std::int32_t first_worker = 0;  // the worker that has the second share
     std::vector<Share> shares;
   };
 
   struct alignas(64) Worker {
-    std::atomic<std::uint32_t> bell = 0;
+    std::atomic<std::uint32_t> wakeups = 0;
     std::atomic<bool> is_asleep = false;
     std::mutex mutex;
     std::condition_variable wake;
@@ -122,20 +123,20 @@ class Workers {
 
   [[noreturn]] void serve(int index);
   bool work_on_any(int index, unsigned& turn);
-  bool work_on(Board& board, std::int32_t share, bool gives_way);
-  static void run_parts(Board& board, Piece piece);
-  Deal deal(const Job& job) const;
-  static Piece take(const Deal& deal, Share& from);
-  static Piece take(Board& board, std::int32_t share);
-  std::int32_t share_of(int worker, const Board& board) const;
-  void invite(Board& board);
-  Board* claim();
-  std::uint32_t bit_of(const Board& board) const { return 1U << (&board - boards_.get()); }
+  bool work_on(JobSlot& slot, std::int32_t share, bool one_piece);
+  static void run_parts(JobSlot& slot, Piece piece);
+  Division divide(const Job& job) const;
+  static Piece take(const Division& division, Share& from);
+  static Piece take(JobSlot& slot, std::int32_t share);
+  std::int32_t share_of(int worker, const JobSlot& slot) const;
+  void invite(JobSlot& slot);
+  JobSlot* claim();
+  std::uint32_t bit_of(const JobSlot& slot) const { return 1U << (&slot - slots_.get()); }
 
   const int count_;
   const std::unique_ptr<Worker[]> workers_;
-  const std::unique_ptr<Board[]> boards_;
-  alignas(64) std::atomic<std::uint32_t> open_ = 0;  // a bit for each board whose job may have parts to take
+  const std::unique_ptr<JobSlot[]> slots_;
+  alignas(64) std::atomic<std::uint32_t> open_ = 0;  // a bit for each slot whose job may have parts to take
 };
 
 }  // namespace burn::backends::cpu
