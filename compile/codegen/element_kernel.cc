@@ -52,13 +52,14 @@ std::string element_by_itself(GroupPrinter& printer, const std::string& body) {
     if (plan.reads()[k].kind != GroupOperand::Kind::full) continue;
     const auto dtype = program.type_of(plan.reads()[k].ref).dtype;
     text += plan.reads()[k].counts ? counted_read(printer, k, fmt::format("i{} + i", k), "0")
-                                   : fmt::format("const {} x{} = to_compute<{}>(p{}[i]);\n", compute_type(dtype), k,
-                                                 storage_type(dtype), k);
+                                   : fmt::format("const {} x{} = {};\n", compute_type(dtype), k,
+                                                 cuda_cpp::to_compute(storage_type(dtype), fmt::format("p{}[i]", k)));
   }
   text += "const std::uint64_t position = i;\n(void)position;\n" + body;
   for (std::size_t k = 0; k < plan.writes().size(); ++k) {
     const auto dtype = program.type_of(plan.writes()[k].ref).dtype;
-    text += fmt::format("q{}[i] = to_storage<{}>({});\n", k, storage_type(dtype), printer.name(plan.writes()[k].ref));
+    text +=
+        fmt::format("q{}[i] = {};\n", k, cuda_cpp::to_storage(storage_type(dtype), printer.name(plan.writes()[k].ref)));
   }
   return text;
 }
@@ -131,17 +132,17 @@ Status emit_elements(Emitter& emit, const GroupPlan& plan) {
     }
     if (steps > 1) {
       early += fmt::format(
-          "  Pack<{1}, {2}> e{0}[{3}];\n  #pragma unroll\n  for (int step = 0; step < {3}; ++step)\n"
-          "    e{0}[step] = *reinterpret_cast<const Pack<{1}, {2}>*>(p{0} + (begin + step * 256) * {2});\n",
-          k, type, width, steps);
+          "  {1} e{0}[{2}];\n{3}  for (int step = 0; step < {2}; ++step)\n    e{0}[step] = {4};\n", k,
+          cuda_cpp::pack_type(type, width), steps, cuda_cpp::kUnroll,
+          cuda_cpp::load_pack(type, width, fmt::format("p{}", k), fmt::format("(begin + step * 256) * {}", width)));
       before += fmt::format("const auto l{0} = e{0}[step];\n", k);
     } else {
-      before += packs ? fmt::format("const auto l{0} = *reinterpret_cast<const Pack<{1}, {2}>*>(p{0} + {3});\n", k,
-                                    type, width, at)
-                      : fmt::format("const auto l{0} = p{0}[{1}];\n", k, at);
+      before +=
+          packs ? fmt::format("const auto l{} = {};\n", k, cuda_cpp::load_pack(type, width, fmt::format("p{}", k), at))
+                : fmt::format("const auto l{0} = p{0}[{1}];\n", k, at);
     }
-    loads += fmt::format("const {} x{} = to_compute<{}>(l{}{});\n", compute_type(dtype), k, type, k,
-                         packs ? ".lanes[j]" : "");
+    loads += fmt::format("const {} x{} = {};\n", compute_type(dtype), k,
+                         cuda_cpp::to_compute(type, fmt::format("l{}{}", k, packs ? ".lanes[j]" : "")));
   }
   for (std::size_t k = 0; k < plan.writes().size(); ++k) {
     const auto& write = plan.writes()[k];
@@ -150,11 +151,11 @@ Status emit_elements(Emitter& emit, const GroupPlan& plan) {
     printer.parameter(fmt::format("{}*", type), fmt::format("q{}", k), Argument(write.view));
     const auto at = is_linear ? std::string("first") : fmt::format("at.at[{}]", write.full_index);
     if (width > 1) {
-      before += fmt::format("Pack<{}, {}> s{};\n", type, width, k);
-      stores += fmt::format("s{}.lanes[j] = to_storage<{}>({});\n", k, type, printer.name(write.ref));
-      after += fmt::format("*reinterpret_cast<Pack<{0}, {1}>*>(q{2} + {3}) = s{2};\n", type, width, k, at);
+      before += fmt::format("{} s{};\n", cuda_cpp::pack_type(type, width), k);
+      stores += fmt::format("s{}.lanes[j] = {};\n", k, cuda_cpp::to_storage(type, printer.name(write.ref)));
+      after += cuda_cpp::store_pack(type, width, fmt::format("q{}", k), at, fmt::format("s{}", k));
     } else {
-      stores += fmt::format("q{}[{}] = to_storage<{}>({});\n", k, at, type, printer.name(write.ref));
+      stores += fmt::format("q{}[{}] = {};\n", k, at, cuda_cpp::to_storage(type, printer.name(write.ref)));
     }
   }
   allow_in_place(emit, plan);
@@ -165,16 +166,17 @@ Status emit_elements(Emitter& emit, const GroupPlan& plan) {
     body += printer.statement(member, "position", coarse.contains(member.node));
   printer.parameter("std::int64_t", "count", Argument(elements));
   if (!is_linear) {
-    printer.parameter(fmt::format("burn::cuda::Walk<{}>", plan.full_count()), "walk", walk_argument(walk));
+    printer.parameter(cuda_cpp::walk_type(plan.full_count()), "walk", walk_argument(walk));
   }
 
   // What is left of a linear walk's last vectors goes element by element.
   std::string text;
   if (steps > 1) {
-    text += fmt::format("  const std::uint64_t begin = std::uint64_t{{block}} * {} + threadIdx.x;\n", 256 * steps);
+    text += fmt::format("  const std::uint64_t begin = std::uint64_t{{block}} * {} + {};\n", 256 * steps,
+                        cuda_cpp::kThread);
     text += fmt::format("  if (begin * {} >= count) return;\n", width);
   } else {
-    text += "  const std::uint64_t vector = std::uint64_t{block} * 256 + threadIdx.x;\n";
+    text += fmt::format("  const std::uint64_t vector = std::uint64_t{{block}} * 256 + {};\n", cuda_cpp::kThread);
     text += fmt::format("  const std::int64_t first = vector * {};\n  if (first >= count) return;\n", width);
   }
   const auto vector_body = [&](bool packed) {
@@ -182,7 +184,7 @@ Status emit_elements(Emitter& emit, const GroupPlan& plan) {
     if (!is_linear) part += fmt::format("  const auto at = {};\n", offsets_in(walk, "walk", "first"));
     part += before;
     if (packed) {
-      part += fmt::format("  #pragma unroll\n  for (unsigned j = 0; j < {}; ++j) {{\n", width);
+      part += cuda_cpp::kUnroll + fmt::format("  for (unsigned j = 0; j < {}; ++j) {{\n", width);
       part += fmt::format("  const std::uint64_t position = vector * {} + j;\n  (void)position;\n", width);
     } else {
       part += "  const std::uint64_t position = vector;\n  (void)position;\n";
@@ -194,7 +196,7 @@ Status emit_elements(Emitter& emit, const GroupPlan& plan) {
   if (width > 1 && is_linear) text += last_elements(width, steps, scalars, element_by_itself(printer, body));
   text += early + scalars;  // by the time that the scalars are there, the vectors are on their way
   if (steps > 1) {
-    text += fmt::format("  #pragma unroll\n  for (int step = 0; step < {}; ++step) {{\n", steps);
+    text += cuda_cpp::kUnroll + fmt::format("  for (int step = 0; step < {}; ++step) {{\n", steps);
     text += fmt::format(
         "  const std::uint64_t vector = begin + step * 256;\n  const std::int64_t first = vector * {};\n", width);
   }

@@ -1,7 +1,6 @@
 #include "compile/codegen/group_kernel.h"
 
-#include <fmt/format.h>
-
+#include "compile/codegen/dialects/cuda_cpp.h"
 #include "compile/codegen/group_memo.h"
 #include "compile/codegen/target.h"
 #include "compile/codegen/walks.h"
@@ -38,10 +37,7 @@ Argument walk_argument(const WalkPlan& plan) {
 }
 
 std::string offsets_in(const WalkPlan& plan, const std::string& walk, const std::string& position) {
-  if (plan.is_narrow())
-    return fmt::format("burn::cuda::narrow_offsets_in<{}>({}, static_cast<std::uint32_t>({}))", plan.rank(), walk,
-                       position);
-  return fmt::format("burn::cuda::offsets_in<{}>({}, {})", plan.rank(), walk, position);
+  return cuda_cpp::offsets_in(plan.rank(), plan.is_narrow(), walk, position);
 }
 
 }  // namespace burn::compile

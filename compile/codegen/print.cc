@@ -10,22 +10,6 @@
 #include "ir/random_box.h"
 
 namespace burn::compile {
-namespace {
-
-// A row of pointwise.def as a function of its own name. Formulas are written for the namespace of ir/prelude.h.
-std::string function(ir::PointwiseFn fn) {
-  const auto& row = ir::row(fn);
-  const bool is_bool = row.kind == ir::PointwiseClass::compare || row.kind == ir::PointwiseClass::test;
-  const bool chooses = row.kind == ir::PointwiseClass::choose;
-  const char* parameters = row.arity == 1   ? "T x"
-                           : chooses        ? "bool a, T b, T c"
-                           : row.arity == 2 ? "T a, T b"
-                                            : "T a, T b, T c";
-  return fmt::format("template <typename T> BURN_ALWAYS_INLINE {} row_{}({}) {{ return static_cast<{}>({}); }}\n",
-                     is_bool ? "bool" : "T", row.name, parameters, is_bool ? "bool" : "T", row.value);
-}
-
-}  // namespace
 
 GroupPrinter::GroupPrinter(Emitter& emit, const GroupPlan& plan) : emit_(emit), plan_(plan) {}
 
@@ -50,23 +34,23 @@ std::string GroupPrinter::statement(const Member& member, const std::string& pos
         coarse && computed == ir::DType::f32 ? coarse_function(plan_, member, pointwise->fn) : nullptr;
     if (pointwise->fn == ir::PointwiseFn::div && computed == ir::DType::f32 && !function &&
         divisors_.contains(name(unexpanded(operands[1])))) {
-      value = fmt::format("d_{}.divide({})", name(unexpanded(operands[1])), name(operands[0]));
+      value = cuda_cpp::divide(name(unexpanded(operands[1])), name(operands[0]));
     } else if (function) {
       is_coarse_ = true;
-      value = fmt::format("burn::cuda::coarse::{}({})", function, arguments);
+      value = cuda_cpp::call_coarse(function, arguments);
     } else {
       functions_.insert(pointwise->fn);
-      value = fmt::format("row_{}<{}>({})", row.name, compute_type(computed), arguments);
+      value = cuda_cpp::call(pointwise->fn, compute_type(computed), arguments);
     }
   } else if (std::holds_alternative<ir::Cast>(node.op)) {
-    value = fmt::format("convert_number<{}>({})", compute_type(dtype), name(operands[0]));
+    value = cuda_cpp::converted(compute_type(dtype), name(operands[0]));
   } else if (const auto* random_op = std::get_if<ir::Random>(&node.op)) {
     value = random(*random_op, position, index);
   } else {
     value = name(operands[0]);  // an expand: the row's number for each of its elements
   }
   if (ir::compute_dtype(dtype) != dtype && is_read(plan_.value_of(member)))
-    value = fmt::format("rounded<{}>({})", storage_type(dtype), value);
+    value = cuda_cpp::rounded(storage_type(dtype), value);
   return fmt::format("const {} v{} = {};\n", compute_type(dtype), index, value);
 }
 
@@ -92,19 +76,15 @@ std::string GroupPrinter::divisor(ir::Ref ref, bool is_of_row) {
            unexpanded(plan_.program().operands_of(plan_.node(member))[1]) == ref;
   });
   if (!is_one || !divisors_.insert(name(ref)).second) return "";
-  return fmt::format("const burn::cuda::Divisor d_{0}({0});\n", name(ref));
+  return cuda_cpp::declare_divisor(name(ref));
 }
 
 std::string GroupPrinter::random(const ir::Random& op, const std::string& position, int index) {
   const auto from = bindings();
   const std::int64_t first = ir::first_position(op).value_or(0);
   const auto block = parameter("std::int64_t", fmt::format("block{}", index), Argument(op.offset + first / 4));
-  const auto way = op.fn == ir::RandomFn::bits      ? "bits_at"
-                   : op.fn == ir::RandomFn::uniform ? "uniform_at<{}>"
-                                                    : "normal_at<{}>";
   const auto at = first % 4 == 0 ? position : fmt::format("{} + {}", position, first % 4);
-  return fmt::format("burn::cuda::{}({}[0], {}[1] + {}, {})", fmt::format(fmt::runtime(way), compute_type(op.dtype)),
-                     from, from, block, at);
+  return cuda_cpp::random_at(op.fn, compute_type(op.dtype), from, block, at);
 }
 
 std::string GroupPrinter::parameter(const std::string& type, const std::string& name, Argument argument) {
@@ -130,17 +110,7 @@ std::string GroupPrinter::bindings() {
 }
 
 std::string GroupPrinter::functions() const {
-  std::string text = is_coarse_ ? "#include \"backends/cuda/kernels/coarse.h\"\n" : "";
-  if (!divisors_.empty()) text += "#include \"backends/cuda/kernels/divisor.h\"\n";
-  text +=
-      "#include \"backends/cuda/kernels/random.h\"\n#include \"backends/cuda/kernels/row.h\"\nnamespace "
-      "burn::ir::prelude {\n";
-  text +=
-      "using burn::cuda::half_t, burn::cuda::bfloat16_t, burn::cuda::rounded, burn::cuda::to_compute, "
-      "burn::cuda::to_storage, burn::cuda::Pack, burn::cuda::prefetch;\n";
-  text += "using burn::ir::convert_number;\n";
-  for (const auto fn : functions_) text += function(fn);
-  return text;
+  return cuda_cpp::group_opening(is_coarse_, !divisors_.empty(), functions_);
 }
 
 std::string counted_read(const GroupPrinter& printer, std::size_t k, const std::string& offset, const std::string& j) {
@@ -167,16 +137,16 @@ std::string scalar_reads(GroupPrinter& printer) {
       } else {
         const auto from = ir::is_floating(dtype) ? printer.parameter("double", name, Argument(number.real))
                                                  : printer.parameter("std::int64_t", name, Argument(number.number));
-        value = fmt::format("static_cast<{}>({})", compute_type(dtype), from);
+        value = cuda_cpp::cast(compute_type(dtype), from);
       }
-      text += fmt::format(
-          "const {} x{} = {};\n", compute_type(dtype), k,
-          ir::compute_dtype(dtype) == dtype ? value : fmt::format("rounded<{}>({})", storage_type(dtype), value));
+      text += fmt::format("const {} x{} = {};\n", compute_type(dtype), k,
+                          ir::compute_dtype(dtype) == dtype ? value : cuda_cpp::rounded(storage_type(dtype), value));
       text += printer.divisor(read.ref);
     } else if (read.kind == GroupOperand::Kind::scalar) {
       const auto from =
           printer.parameter(fmt::format("const {}*", storage_type(dtype)), fmt::format("p{}", k), Argument(read.view));
-      text += fmt::format("const {} x{} = to_compute<{}>(*{});\n", compute_type(dtype), k, storage_type(dtype), from);
+      text += fmt::format("const {} x{} = {};\n", compute_type(dtype), k,
+                          cuda_cpp::to_compute(storage_type(dtype), "*" + from));
       text += printer.divisor(read.ref);
     }
   }

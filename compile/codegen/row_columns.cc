@@ -34,7 +34,8 @@ void RowColumns::declare_parts(Emitter& emit, GroupPrinter& printer, std::int64_
 std::string RowColumns::at_zero(const GroupPrinter& printer) const {
   std::string text;
   for (const auto* column : columns_)
-    text += fmt::format("  Pack<{}, {}> column_{}[{}] = {{}};\n", compute_type(dtype(*column)), layout_.shape().width,
+    text += fmt::format("  {} column_{}[{}] = {{}};\n",
+                        cuda_cpp::pack_type(compute_type(dtype(*column)), layout_.shape().width),
                         printer.name(plan_.value_of(*column)), layout_.shape().vectors);
   return text;
 }
@@ -53,9 +54,9 @@ std::string RowColumns::additions(const GroupPrinter& printer, int stage, std::v
 std::string RowColumns::stores(const GroupPrinter& printer) const {
   std::string text;
   for (const auto* column : columns_) {
-    text += fmt::format(
-        "*reinterpret_cast<Pack<{0}, {1}>*>(part_{2} + std::int64_t{{first_row}} * row_size + c) = column_{2}[i];\n",
-        compute_type(dtype(*column)), layout_.shape().width, printer.name(plan_.value_of(*column)));
+    const auto name = printer.name(plan_.value_of(*column));
+    text += cuda_cpp::store_pack(compute_type(dtype(*column)), layout_.shape().width, "part_" + name,
+                                 "std::int64_t{first_row} * row_size + c", fmt::format("column_{}[i]", name));
   }
   return layout_.each_vector(text);
 }

@@ -33,10 +33,8 @@ class RowPrinter {
     for (int stage = 0; stage <= plan_.last_stage(); ++stage) body += row_members(stage) + pass(stage);
     body += row_writes();
     if (!columns_.empty()) body += end_of_rows() + columns_.stores(printer_);
-    KernelSource source{
-        printer_.functions() +
-        fmt::format("extern \"C\" __global__ void __launch_bounds__({}, {}) burn_kernel({}) {{\n{}}}\n}}\n",
-                    shape().threads(), resident, printer_.parameters(), body)};
+    KernelSource source{printer_.functions() +
+                        cuda_cpp::group_kernel(shape().threads(), resident, printer_.parameters(), body)};
     emit_.launch(source, {.blocks = blocks, .threads = shape().threads(), .shared_bytes = layout_.shared_bytes()},
                  printer_.take_arguments());
     if (!columns_.empty()) columns_.sum_parts(emit_);
@@ -46,6 +44,12 @@ class RowPrinter {
  private:
   ir::DType dtype(ir::Ref ref) const { return plan_.program().type_of(ref).dtype; }
   const RowShape& shape() const { return layout_.shape(); }
+  // "const float x3 = ...;" of an element of read `k`.
+  std::string declared(std::size_t k, const std::string& element) const {
+    const auto type = dtype(plan_.reads()[k].ref);
+    return fmt::format("const {} x{} = {};\n", compute_type(type), k,
+                       cuda_cpp::to_compute(storage_type(type), element));
+  }
 
   void declare_parameters() {
     for (std::size_t k = 0; k < plan_.reads().size(); ++k) {
@@ -68,41 +72,39 @@ class RowPrinter {
     const auto rows = ir::num_elements(group.domain) / group.row_size;
     printer_.parameter("const std::int64_t", "row_count", Argument(rows));
     printer_.parameter("const int", "row_size", Argument(static_cast<int>(group.row_size)));
-    printer_.parameter(fmt::format("const burn::cuda::Walk<{}>", plan_.full_count() + plan_.row_count()), "outer",
+    printer_.parameter("const " + cuda_cpp::walk_type(plan_.full_count() + plan_.row_count()), "outer",
                        walk_argument(layout_.rows()));
     if (!layout_.is_plain()) {
-      printer_.parameter(fmt::format("const burn::cuda::Walk<{}>", plan_.full_count()), "inner",
-                         walk_argument(layout_.inner()));
+      printer_.parameter("const " + cuda_cpp::walk_type(plan_.full_count()), "inner", walk_argument(layout_.inner()));
     }
   }
 
   std::string preamble() {
     std::string text = fmt::format("  constexpr int kLanes = {};\n", shape().lanes);
-    text += "  const int lane = threadIdx.x % kLanes;\n";
+    text += fmt::format("  const int lane = {} % kLanes;\n", cuda_cpp::kThread);
     text += fmt::format("  using Row = {};\n  const Row rows = static_cast<Row>(row_count);\n",
-                        layout_.rows().is_narrow() ? "std::uint32_t" : "std::int64_t");
-    text += shape().lanes == 32 ? "  const Row first_row = Row{blockIdx.x} * 4 + threadIdx.x / 32;\n"
-                                : "  const Row first_row = blockIdx.x;\n";
+                        cuda_cpp::row_type(layout_.rows().is_narrow()));
+    text += shape().lanes == 32
+                ? fmt::format("  const Row first_row = Row{{{}}} * 4 + {} / 32;\n", cuda_cpp::kBlock, cuda_cpp::kThread)
+                : fmt::format("  const Row first_row = {};\n", cuda_cpp::kBlock);
     text += scalar_reads(printer_);
     if (columns_.empty()) {
       text += "  const Row row = first_row;\n  if (row >= rows) return;\n";
     } else {
       text += columns_.at_zero(printer_);
-      text += fmt::format("  for (Row row = first_row; row < rows; row += Row{{gridDim.x}} * {}) {{\n",
+      text += fmt::format("  for (Row row = first_row; row < rows; row += Row{{{}}} * {}) {{\n", cuda_cpp::kBlocks,
                           shape().rows_per_block());
     }
     text += fmt::format("  const auto base = {};\n", offsets_in(layout_.rows(), "outer", "row"));
     for (std::size_t k = 0; k < plan_.reads().size(); ++k) {
       const auto& read = plan_.reads()[k];
       if (read.kind == GroupOperand::Kind::row) {
-        text += fmt::format("  const {0} x{1} = to_compute<{2}>(p{1}[base.at[{3}]]);\n", compute_type(dtype(read.ref)),
-                            k, storage_type(dtype(read.ref)), plan_.full_count() + read.row_index);
+        text += "  " + declared(k, fmt::format("p{}[base.at[{}]]", k, plan_.full_count() + read.row_index));
         text += printer_.divisor(read.ref);
       } else if (layout_.is_of_row(k) && read.counts) {
         text += "  " + counted_read(printer_, k, fmt::format("i{} + base.at[{}]", k, read.full_index), "0");
       } else if (layout_.is_of_row(k)) {
-        text += fmt::format("  const {} x{} = to_compute<{}>(p{}[base.at[{}]]);\n", compute_type(dtype(read.ref)), k,
-                            storage_type(dtype(read.ref)), k, read.full_index);
+        text += "  " + declared(k, fmt::format("p{}[base.at[{}]]", k, read.full_index));
         text += printer_.divisor(read.ref, true);
       }
     }
@@ -112,7 +114,9 @@ class RowPrinter {
 
   // A site's numbers must have been read before the next row's are written: where there are several sites, a thread
   // that comes to the next row has waited at another one since. Without any no memory is shared.
-  std::string end_of_rows() const { return shape().lanes > 32 && sites_ == 1 ? "  __syncthreads();\n  }\n" : "  }\n"; }
+  std::string end_of_rows() const {
+    return (shape().lanes > 32 && sites_ == 1 ? cuda_cpp::kBarrier : std::string()) + "  }\n";
+  }
 
   // Values with one number per row that are known before the pass of this stage.
   std::string row_members(int stage) {
@@ -136,10 +140,11 @@ class RowPrinter {
     const auto report = printer_.parameter("std::int64_t*", "report_" + v,
                                            Argument(emit_.report_index(plan_.group().row_size, member.node)));
     return fmt::format(
-        "  const std::int64_t index_{0} = static_cast<std::int64_t>({1});\n"
-        "  const bool inside_{0} = burn::cuda::index_is_inside(index_{0}, row_size, {2});\n"
+        "  const std::int64_t index_{0} = {1};\n"
+        "  const bool inside_{0} = {2};\n"
         "  const int place_{0} = inside_{0} ? static_cast<int>(index_{0}) : -1;\n",
-        v, printer_.name(operands[1]), report);
+        v, cuda_cpp::cast("std::int64_t", printer_.name(operands[1])),
+        cuda_cpp::check_index("index_" + v, "row_size", report));
   }
 
   std::string direct_gather(const Member& member) {
@@ -160,9 +165,10 @@ class RowPrinter {
       return text +
              fmt::format("  const {} {} = {};\n", compute_type(dtype(operands[0])), v, printer_.name(operands[0]));
     const auto type = storage_type(dtype(operands[0]));
-    return text + fmt::format("  const {} {} = to_compute<{}>(inside_{} ? p{}[{}] : {}{{}});\n",
-                              compute_type(dtype(operands[0])), v, type, v, read - plan_.reads().data(),
-                              layout_.element_offset(read->full_index, "index_" + v), type);
+    const auto element = fmt::format("inside_{} ? p{}[{}] : {}{{}}", v, read - plan_.reads().data(),
+                                     layout_.element_offset(read->full_index, "index_" + v), type);
+    return text + fmt::format("  const {} {} = {};\n", compute_type(dtype(operands[0])), v,
+                              cuda_cpp::to_compute(type, element));
   }
 
   // One element of values that are computed here, computed once more: cheaper than a look at each whether it is the
@@ -180,8 +186,7 @@ class RowPrinter {
       if (layout_.is_of_row(k)) continue;
       const auto at = layout_.element_offset(read.full_index, "c");
       element += read.counts ? counted_read(printer_, k, fmt::format("i{} + {}", k, at), "0")
-                             : fmt::format("const {0} x{1} = to_compute<{2}>(p{1}[{3}]);\n",
-                                           compute_type(dtype(read.ref)), k, storage_type(dtype(read.ref)), at);
+                             : declared(k, fmt::format("p{}[{}]", k, at));
     }
     element += members_of(needs, "(static_cast<std::uint64_t>(row) * row_size + c)", coarse);
     return checked_index(member) + fmt::format(
@@ -212,18 +217,17 @@ class RowPrinter {
           compute_type(dtype(plan_.value_of(member)));  // of integers, wider than the operand's or the same
       const auto* reduce = std::get_if<ir::Reduce>(&node.op);
       if (reduce) {
-        before += fmt::format("  {0} sum_{1} = {2}::identity<{0}>();\n", type, v, combine_type(reduce->fn));
-        combine += fmt::format("sum_{0} = {1}::combine<{2}>(sum_{0}, {3});\n", v, combine_type(reduce->fn), type,
-                               printer_.name(operand));
+        before += fmt::format("  {} sum_{} = {};\n", type, v, cuda_cpp::identity(reduce->fn, type));
+        combine +=
+            fmt::format("sum_{} = {};\n", v, cuda_cpp::combine(reduce->fn, type, "sum_" + v, printer_.name(operand)));
       } else {
         if (std::holds_alternative<ir::Gather>(node.op) && plan_.member(operand)) after += picked(member);
         continue;
       }
       seen.push_back(exact_value_for(plan_, *reduce, operand));
-      const auto value =
-          fmt::format("burn::cuda::reduce_row<kLanes, {}, {}>(sum_{})", combine_type(reduce->fn), sites_++, v);
-      after += fmt::format("  const {} {} = rounded<{}>({});\n", type, v, storage_type(dtype(plan_.value_of(member))),
-                           value) +
+      const auto value = cuda_cpp::reduce_row(reduce->fn, sites_++, "sum_" + v);
+      after += fmt::format("  const {} {} = {};\n", type, v,
+                           cuda_cpp::rounded(storage_type(dtype(plan_.value_of(member))), value)) +
                printer_.divisor(plan_.value_of(member));
     }
     for (std::size_t k = 0; k < plan_.writes().size(); ++k) {
@@ -231,9 +235,9 @@ class RowPrinter {
       if (write.kind != GroupOperand::Kind::full || plan_.stage_of(write.ref) != stage) continue;
       seen.push_back(write.ref);
       const auto type = storage_type(dtype(write.ref));
-      stores += fmt::format("s{}.lanes[j] = to_storage<{}>({});\n", k, type, printer_.name(write.ref));
-      flush += fmt::format("*reinterpret_cast<Pack<{0}, {1}>*>(q{2} + {3}) = s{2};\n", type, shape().width, k,
-                           layout_.element_offset(write.full_index, "c"));
+      stores += fmt::format("s{}.lanes[j] = {};\n", k, cuda_cpp::to_storage(type, printer_.name(write.ref)));
+      flush += cuda_cpp::store_pack(type, shape().width, fmt::format("q{}", k),
+                                    layout_.element_offset(write.full_index, "c"), fmt::format("s{}", k));
     }
     combine += columns_.additions(printer_, stage, seen);
     if (combine.empty() && stores.empty()) return after;
@@ -257,21 +261,21 @@ class RowPrinter {
       if (layout_.is_shared(k) && is_in_place_.contains(k)) {
         body += fmt::format("const auto l{0} = m{0}[c / {1}];\n", k, shape().width);
       } else if (!layout_.is_held(k)) {
-        body += fmt::format("Pack<{}, {}> l{};\n", type, shape().width, k) + layout_.load(k, fmt::format("l{}", k));
+        body += fmt::format("{} l{};\n", cuda_cpp::pack_type(type, shape().width), k) +
+                layout_.load(k, fmt::format("l{}", k));
         if (layout_.is_shared(k)) body += fmt::format("m{0}[c / {1}] = l{0};\n", k, shape().width);
         if (layout_.is_shared(k)) is_in_place_.insert(k);
       }
-      element += fmt::format("const {0} x{1} = to_compute<{2}>(l{1}{3}.lanes[j]);\n",
-                             compute_type(dtype(plan_.reads()[k].ref)), k, type, layout_.is_held(k) ? "[i]" : "");
+      element += declared(k, fmt::format("l{}{}.lanes[j]", k, layout_.is_held(k) ? "[i]" : ""));
     }
     element += members_of(needs, "(static_cast<std::uint64_t>(row) * row_size + c + j)", coarse);
     for (std::size_t k = 0; k < plan_.writes().size(); ++k) {
       if (stores.find(fmt::format("s{}.", k)) == std::string::npos) continue;
-      body += fmt::format("Pack<{}, {}> s{};\n", storage_type(dtype(plan_.writes()[k].ref)), shape().width, k);
+      body +=
+          fmt::format("{} s{};\n", cuda_cpp::pack_type(storage_type(dtype(plan_.writes()[k].ref)), shape().width), k);
     }
-    return body +
-           fmt::format("  #pragma unroll\n  for (int j = 0; j < {}; ++j) {{\n{}  }}\n", shape().width,
-                       element + combine + stores) +
+    return body + cuda_cpp::kUnroll +
+           fmt::format("  for (int j = 0; j < {}; ++j) {{\n{}  }}\n", shape().width, element + combine + stores) +
            flush;
   }
 
@@ -280,8 +284,8 @@ class RowPrinter {
     for (std::size_t k = 0; k < plan_.writes().size(); ++k) {
       const auto& write = plan_.writes()[k];
       if (write.kind != GroupOperand::Kind::row) continue;
-      text += fmt::format("  q{}[base.at[{}]] = to_storage<{}>({});\n", k, plan_.full_count() + write.row_index,
-                          storage_type(dtype(write.ref)), printer_.name(write.ref));
+      text += fmt::format("  q{}[base.at[{}]] = {};\n", k, plan_.full_count() + write.row_index,
+                          cuda_cpp::to_storage(storage_type(dtype(write.ref)), printer_.name(write.ref)));
     }
     return text.empty() ? "" : fmt::format("  if (lane == 0) {{\n{}  }}\n", text);
   }

@@ -93,19 +93,20 @@ std::string RowLayout::load(std::size_t k, const std::string& into) const {
     for (int j = 0; j < shape_.width; ++j) text += fmt::format("{}.lanes[{}] = p{}[{}];\n", into, j, k, at);
     return text;
   }
-  return fmt::format("{} = *reinterpret_cast<const Pack<{}, {}>*>(p{} + {});\n", into, storage_type(dtype(k)),
-                     shape_.width, k, at);
+  return fmt::format("{} = {};\n", into,
+                     cuda_cpp::load_pack(storage_type(dtype(k)), shape_.width, fmt::format("p{}", k), at));
 }
 
 std::string RowLayout::each_vector(const std::string& body) const {
   if (shape_.vectors > 0) {
-    return fmt::format(
-        "  #pragma unroll\n  for (int i = 0; i < {}; ++i) {{\n  const int c = (i * kLanes + lane) * {};\n  if (c < "
-        "row_size) {{\n{}  }}\n  }}\n",
-        shape_.vectors, shape_.width, body);
+    return cuda_cpp::kUnroll +
+           fmt::format(
+               "  for (int i = 0; i < {}; ++i) {{\n  const int c = (i * kLanes + lane) * {};\n  if (c < "
+               "row_size) {{\n{}  }}\n  }}\n",
+               shape_.vectors, shape_.width, body);
   }
-  return fmt::format("  #pragma unroll 4\n  for (int c = lane * {0}; c < row_size; c += kLanes * {0}) {{\n{1}  }}\n",
-                     shape_.width, body);
+  return cuda_cpp::unroll(4) +
+         fmt::format("  for (int c = lane * {0}; c < row_size; c += kLanes * {0}) {{\n{1}  }}\n", shape_.width, body);
 }
 
 // A block waits for a row's operands and for its sums, one after the other: the next row is on its way meanwhile.
@@ -115,10 +116,10 @@ std::string RowLayout::prefetches() const {
     const auto& read = plan_.reads()[k];
     if (read.kind != GroupOperand::Kind::full || read.counts || is_of_row(k)) continue;
     if (all_are_zero(rows_.strides[static_cast<std::size_t>(read.full_index)])) continue;  // the same again
-    text += fmt::format("prefetch(p{} + next.at[{}] + c);\n", k, read.full_index);
+    text += cuda_cpp::prefetch(fmt::format("p{} + next.at[{}] + c", k, read.full_index));
   }
   if (text.empty()) return "";
-  const auto next = fmt::format("row + Row{{gridDim.x}} * {}", shape_.rows_per_block());
+  const auto next = fmt::format("row + Row{{{}}} * {}", cuda_cpp::kBlocks, shape_.rows_per_block());
   return fmt::format("  if ({} < rows) {{\n  const auto next = {};\n", next, offsets_in(rows_, "outer", next)) +
          each_vector(text) + "  }\n";
 }
@@ -127,7 +128,8 @@ std::string RowLayout::held_reads() const {
   if (shape_.vectors == 0) return "";
   std::string text, loads;
   for (const auto k : held_) {
-    text += fmt::format("  Pack<{}, {}> l{}[{}];\n", storage_type(dtype(k)), shape_.width, k, shape_.vectors);
+    text +=
+        fmt::format("  {} l{}[{}];\n", cuda_cpp::pack_type(storage_type(dtype(k)), shape_.width), k, shape_.vectors);
     loads += load(k, fmt::format("l{}[i]", k));
   }
   return loads.empty() ? "" : text + each_vector(loads);
@@ -136,14 +138,11 @@ std::string RowLayout::held_reads() const {
 // Wide elements first, so that all are aligned.
 std::string RowLayout::shared_places() const {
   if (!shape_.in_shared) return "";
-  std::string text = "  extern __shared__ __align__(16) unsigned char burn_shared[];\n  auto* place = burn_shared;\n";
+  auto text = cuda_cpp::shared_memory();
   for (std::size_t size = sizeof(std::int64_t); size > 0; size /= 2) {
     for (const auto k : held_) {
       if (ir::size_of(dtype(k)) != size) continue;
-      text += fmt::format(
-          "  auto* const m{0} = reinterpret_cast<Pack<{1}, {2}>*>(place);\n"
-          "  place += (row_size + {2} - 1) / {2} * sizeof(Pack<{1}, {2}>);\n",
-          k, storage_type(dtype(k)), shape_.width);
+      text += cuda_cpp::shared_pack_array(fmt::format("m{}", k), storage_type(dtype(k)), shape_.width, "row_size");
     }
   }
   return text;

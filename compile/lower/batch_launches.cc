@@ -4,36 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include <fmt/format.h>
-
 namespace burn::compile {
-
-KernelSource BlockKernel::alone() const {
-  std::string list;
-  for (const auto& [type, name] : parameters)
-    list += fmt::format("{}{} const {}", list.empty() ? "" : ", ", type, name);
-  return {
-      fmt::format("{}extern \"C\" __global__ void __launch_bounds__(256) burn_kernel({}) {{\n"
-                  "  const unsigned block = blockIdx.x;\n{}}}\n}}\n",
-                  functions, list, body)};
-}
-
-KernelSource BlockKernel::merged(std::size_t most) const {
-  std::string members, names;
-  for (const auto& [type, name] : parameters) {
-    members += fmt::format("  {} {};\n", type, name);
-    names += fmt::format("  const auto& {0} = many.of[which].{0};\n", name);
-  }
-  return {fmt::format(
-      "{0}struct Arguments {{\n{1}}};\n"
-      "struct Many {{\n  std::int64_t count;\n  std::int64_t begin[{2}];\n  Arguments of[{2}];\n}};\n"
-      "extern \"C\" __global__ void __launch_bounds__(256) burn_kernel(const __grid_constant__ Many many) {{\n"
-      "  int which = 0;\n"
-      "  for (int step = {2} / 2; step > 0; step /= 2) {{  // the last one that begins at or before this block\n"
-      "    if (which + step < many.count && many.begin[which + step] <= blockIdx.x) which += step;\n  }}\n"
-      "  const unsigned block = blockIdx.x - static_cast<unsigned>(many.begin[which]);\n{3}{4}}}\n}}\n",
-      functions, members, most, names, body)};
-}
 
 namespace {
 

@@ -6,8 +6,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "base/settings.h"
 #include "compile/codegen/dialects/cuda_cpp.h"
 #include "compile/codegen/group_kernel.h"
@@ -197,15 +195,8 @@ class ProgramEmitter final : public Emitter {
 
   // A number in memory, for what reads no constants.
   void fill_constant(const ir::Constant& constant, std::int32_t block) {
-    const auto dtype = constant.dtype;
-    const bool is_real = ir::is_floating(dtype);
-    const auto type = storage_type(dtype);
-    KernelSource source{
-        fmt::format("#include \"backends/cuda/kernels/types.h\"\nusing namespace burn::cuda;\n"
-                    "extern \"C\" __global__ void burn_kernel({}* y, {} x) {{ *y = "
-                    "to_storage<{}>(burn::ir::convert_number<compute_t<{}>>(x)); }}\n",
-                    type, is_real ? "double" : "std::int64_t", type, type)};
-    launch(source, {.blocks = 1, .threads = 1},
+    const bool is_real = ir::is_floating(constant.dtype);
+    launch(cuda_cpp::constant_kernel(constant.dtype), {.blocks = 1, .threads = 1},
            {uses_.to_write({Address::Base::block, block, 0}),
             is_real ? Argument(constant.real) : Argument(constant.number)});
   }

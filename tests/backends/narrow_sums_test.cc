@@ -25,7 +25,7 @@ TEST(NarrowSums, ReadWhatIsCast) {
   for (const auto dtype : kNarrow) {
     Writer w;
     const auto wide = w.add(ir::Cast{DType::i64}, {w.input(dtype, {100, 7})});
-    const auto prepared = prepare(w.finish({w.sum(wide, {0, 1}), w.add(ir::Reduce{ReduceFn::prod, {1}}, {wide})}),
+    const auto prepared = compile::prepare(w.finish({w.sum(wide, {0, 1}), w.add(ir::Reduce{ReduceFn::prod, {1}}, {wide})}),
                                   compile::PlanOptions{});
     EXPECT_FALSE(has_cast(prepared)) << ir::name(dtype);
     ASSERT_EQ(prepared.nodes.size(), 2u);
@@ -39,7 +39,7 @@ TEST(NarrowSums, ReadWhatIsCast) {
 TEST(NarrowSums, LeaveTheCastToOtherReaders) {
   Writer w;
   const auto wide = w.add(ir::Cast{DType::i64}, {w.input(DType::u8, {100})});
-  const auto prepared = prepare(w.finish({w.sum(wide, {0}), w.add(ir::Reduce{ReduceFn::max, {0}}, {wide})}), {});
+  const auto prepared = compile::prepare(w.finish({w.sum(wide, {0}), w.add(ir::Reduce{ReduceFn::max, {0}}, {wide})}), {});
   EXPECT_TRUE(has_cast(prepared));
   EXPECT_EQ(prepared.nodes.size(), 3u);
 }
@@ -47,7 +47,7 @@ TEST(NarrowSums, LeaveTheCastToOtherReaders) {
 TEST(NarrowSums, AreNotTakenForSumsInTheNarrowDtype) {
   Writer w;
   const auto x = w.input(DType::u8, {100});
-  const auto prepared = prepare(w.finish({w.sum(x, {0}), w.sum(w.add(ir::Cast{DType::i64}, {x}), {0})}), {});
+  const auto prepared = compile::prepare(w.finish({w.sum(x, {0}), w.sum(w.add(ir::Cast{DType::i64}, {x}), {0})}), {});
   EXPECT_EQ(prepared.nodes.size(), 2u);
   EXPECT_NE(prepared.type_of(prepared.nodes[0]).dtype, prepared.type_of(prepared.nodes[1]).dtype);
 }
@@ -56,7 +56,7 @@ TEST(NarrowSums, OfOtherConversionsReadWhatTheyGive) {
   Writer w;
   const auto x = w.input(DType::i16, {100}), y = w.input(DType::f32, {100}), z = w.input(DType::u64, {100});
   const auto sum_in = [&](DType dtype, ir::Ref of) { return w.sum(w.add(ir::Cast{dtype}, {of}), {0}); };
-  const auto prepared = prepare(
+  const auto prepared = compile::prepare(
       w.finish({sum_in(DType::i32, x), sum_in(DType::f32, x), sum_in(DType::i64, y), sum_in(DType::i64, z)}), {});
   for (const auto& node : prepared.nodes) {
     if (!std::holds_alternative<ir::Reduce>(node.op)) continue;
