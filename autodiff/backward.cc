@@ -128,8 +128,8 @@ bool reads_from_memory(const TapeNode& node) {
 // What the node's operands get, given the gradients of its results, of which some may be empty.
 autodiff::OperandGradients step_back(TapeNode& node, std::span<const Value> gs, bool create_graph,
                                      autodiff::Checkpoints* checkpoints) {
-  Few<Value, 3> operands{node.operands.size()};
-  Few<bool, 8> needs{node.operands.size()};
+  SmallArray<Value, 3> operands{node.operands.size()};
+  SmallArray<bool, 8> needs{node.operands.size()};
   for (std::size_t i = 0; i < node.operands.size(); ++i) {
     needs[i] = node.operands[i].is_tracked();
     if (checkpoints != nullptr && reads_from_memory(node))
@@ -137,7 +137,7 @@ autodiff::OperandGradients step_back(TapeNode& node, std::span<const Value> gs, 
     else
       operands[i] = create_graph ? node.operands[i] : node.operands[i].inner();
   }
-  Few<Value, 1> results{node.results.size()};
+  SmallArray<Value, 1> results{node.results.size()};
   for (std::size_t k = 0; k < results.size(); ++k) {
     const auto& storage = node.results[k].storage();
     const bool follows = create_graph && ir::is_floating(storage->type.dtype);

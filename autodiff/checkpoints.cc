@@ -26,7 +26,7 @@ using client::Value;
 using Fn = ir::PointwiseFn;
 
 constexpr std::int64_t kLeastBytes = 16 << 10;  // smaller values are not worth a kernel
-constexpr std::size_t kMostNodes = 64;          // to be computed again for one value
+constexpr std::size_t kMaxNodes = 64;           // to be computed again for one value
 
 std::int64_t bytes_of(const Value& value) { return static_cast<std::int64_t>(value.type().num_bytes()); }
 
@@ -118,7 +118,7 @@ void Checkpoints::consider(TapeNode* node) {
       recipe.kept += bytes_of(operand);
     }
   }
-  if (recipe.nodes <= kMostNodes && 2 * recipe.kept <= bytes_of(node->results[0])) recipes_[node] = recipe;
+  if (recipe.nodes <= kMaxNodes && 2 * recipe.kept <= bytes_of(node->results[0])) recipes_[node] = recipe;
 }
 
 Value Checkpoints::again(const Value& value) {

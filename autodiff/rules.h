@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "base/few.h"
+#include "base/small_array.h"
 #include "client/value.h"
 
 namespace burn::autodiff {
@@ -25,7 +25,7 @@ struct TapedOp {
 
 // One gradient per operand: empty where none is needed or none flows. Errors (thrown): UNIMPLEMENTED for an op without
 // a rule.
-using OperandGradients = Few<std::optional<client::Value>, 3>;
+using OperandGradients = SmallArray<std::optional<client::Value>, 3>;
 OperandGradients gradients(const ir::Op& op, const TapedOp& step);
 
 }  // namespace burn::autodiff

@@ -1,5 +1,5 @@
-// The gradient of attention: one op for all three where nobody looks further, formulas over the scores where a gradient
-// of the gradient, or that of a bias, is wanted.
+// The gradient of attention: one op for all three where no further gradient is taken, formulas over the scores where a
+// gradient of the gradient, or that of a bias, is wanted.
 #include "autodiff/rule_list.h"
 #include "base/error.h"
 
@@ -50,7 +50,7 @@ OperandGradients rule(const ir::Attention& op, const TapedOp& s) {
   return result;
 }
 
-// Only recorded where nobody differentiates it: see above.
+// Only recorded where it is not differentiated itself: see above.
 OperandGradients rule(const ir::AttentionGrad&, const TapedOp& s) {
   throw Error(
       StatusCode::unimplemented,

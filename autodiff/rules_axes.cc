@@ -61,7 +61,7 @@ Value weighted_tail(const Value& x, const Value& g, std::int64_t axis, const Tap
   return client::reshape(linear_recurrence(client::reshape(g, lines, s.site), factors, s), x.shape(), s.site);
 }
 
-// Where elements are the one that was chosen of them: `chosen` has x's shape. NaN is chosen before numbers.
+// Where elements of x equal the chosen value of their line: `chosen` has x's shape. NaN is chosen before numbers.
 Value is_chosen(const Value& x, const Value& chosen, const TapedOp& s) {
   return client::pointwise(Fn::bool_or, x == chosen, is_nan(x), s.site);
 }

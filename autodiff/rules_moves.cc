@@ -45,7 +45,7 @@ OperandGradients rule(const ir::Concat& op, const TapedOp& s) {
 
 // What lies where the index points, and zeros elsewhere, for an index with one number per line: a formula that is fused
 // with what surrounds it, where a scatter would need all of it in memory, zeros and all. An index that points outside
-// is an error of it, as it is of the scatter: the gather that would say so is not run where nobody reads its result.
+// is an error of it, as it is of the scatter: the gather that would report it is not run where its result is not read.
 Value at_index(const Value& g, const ir::Shape& shape, int axis, const Value& index, const ir::CallSite& site) {
   constexpr std::int64_t kExactInF32 = 1 << 24;
   const auto dtype = shape[axis] <= kExactInF32 ? ir::DType::f32 : ir::DType::i64;

@@ -11,7 +11,7 @@
 #include "backends/interrupt.h"
 #include "base/fork.h"
 #include "base/thread.h"
-#include "base/turns.h"
+#include "base/time_slice.h"
 
 namespace burn::backends {
 namespace {
@@ -30,7 +30,7 @@ struct InProcess {
 
 }  // namespace
 
-// One call, shared by its thread and the one that waits for it.
+// One call, shared by its thread and the thread that waits for it.
 class ApartWork {
  public:
   ApartWork(std::shared_ptr<LeftBehind> session, std::function<Status()> work)
@@ -51,7 +51,7 @@ class ApartWork {
 
   // For the thread of its own.
   void perform() {
-    ask_for(Turns::usual);
+    request_time_slice(TimeSlice::usual);
     {
       const InterruptScope scope(&interrupt_);
       try {

@@ -18,7 +18,7 @@ constexpr std::size_t kMaxLine = 512;
 // The candidate with the shortest time. Times are taken in turn, so that what disturbs the machine disturbs all; the
 // shortest of several counts, since nothing makes a run too fast.
 int fastest(int count, const std::function<Result<double>(int)>& seconds_of) {
-  constexpr int kRounds = 4, kMostRounds = 16;        // as many as are had in a short time: others disturb single ones
+  constexpr int kRounds = 4, kMaxRounds = 16;         // as many as are had in a short time: others disturb single ones
   constexpr double kHopeless = 1.5, kPatience = 0.5;  // times the best; seconds
   constexpr double kShort = 0.01;                     // seconds
   constexpr double kHopelessAtFirst = 4;              // when it has paid for memory and caches of its own
@@ -27,7 +27,7 @@ int fastest(int count, const std::function<Result<double>(int)>& seconds_of) {
   const auto shortest = [&] { return std::min_element(best.begin(), best.end()); };
   (void)seconds_of(0);  // the first run pays for memory and caches
   const auto goes_on = [&](int round) {
-    return round < 2 || (round < kRounds && spent < kPatience) || (round < kMostRounds && spent < kShort);
+    return round < 2 || (round < kRounds && spent < kPatience) || (round < kMaxRounds && spent < kShort);
   };
   for (int round = 0; goes_on(round); ++round) {
     for (int i = 0; i < count; ++i) {
@@ -105,8 +105,8 @@ int Autotune::choose_timed(std::string_view key, std::span<const std::string_vie
 void Autotune::load() {
   is_loaded_ = true;
   if (file_.empty()) return;
-  constexpr std::size_t kMostBytes = 2 * kMaxKeys * kMaxLine;
-  const auto text = CacheFolder(file_.parent_path()).read(file_.filename().string(), kMostBytes);
+  constexpr std::size_t kMaxBytes = 2 * kMaxKeys * kMaxLine;
+  const auto text = CacheFolder(file_.parent_path()).read(file_.filename().string(), kMaxBytes);
   if (!text.ok()) return warn_of_cache(text.status());
   std::string_view rest = *text;
   const auto next_line = [&] {

@@ -14,7 +14,7 @@
 
 namespace burn::backends {
 
-// Asked for by any thread, for good; the time is set by whoever runs, before each run.
+// Asked for by any thread, for good; the time is set by the thread that runs, before each run.
 class Interrupt {
  public:
   Interrupt() = default;
@@ -46,7 +46,7 @@ class Interrupt {
   const Interrupt* outer_ = nullptr;
 };
 
-// What throw_if_interrupted() throws. Not a std::exception, so that nobody takes it for a failure of its own.
+// What throw_if_interrupted() throws. Not a std::exception, so that no handler takes it for a failure of its own.
 struct Interrupted {};
 
 // Whose run this thread works for, as long as it lives.

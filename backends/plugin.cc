@@ -63,7 +63,7 @@ Result<BackendKind> load_plugin(std::string_view kind) {
   const bool is_known = dladdr(plugin, &from) != 0 && from.dli_fname;
   const auto count = plugin->device_count();
   return BackendKind{.name = std::string(kind),
-                     .devices = std::max(count, 1),  // the one that is not there says why
+                     .devices = std::max(count, 1),  // opening a device that is not there says why
                      .open = plugin->open,
                      .origin = is_known ? from.dli_fname : file,
                      .report = plugin->report};

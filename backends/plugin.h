@@ -10,7 +10,7 @@
 
 namespace burn::backends {
 
-// What a plug-in exports under the name burn_plugin. It is of the same version as whoever loads it.
+// What a plug-in exports under the name burn_plugin. It is of the same version as the program that loads it.
 struct Plugin {
   const char* version;
   int (*device_count)();  // that can be opened here; 0 where what it needs is missing

@@ -21,7 +21,7 @@ namespace burn::backends {
 // stream that made it.
 class Buffer {
  public:
-  // What somebody pays for the memory, for as long as it is there.
+  // What a session is charged for the memory, for as long as it is there.
   class Charge {
    public:
     virtual ~Charge() = default;
@@ -55,13 +55,13 @@ using burn::HostBlock;  // the holder's to write until Stream::upload() has it
 using burn::HostBlockPtr;
 
 struct RunArgs {
-  std::vector<BufferPtr> inputs;           // one per program input, row-major; a donated one is held by nobody else
+  std::vector<BufferPtr> inputs;           // one per program input, row-major; a donated one has no other owner
   std::vector<Failure> failures;           // one per input, or empty: where it is not null, there is no buffer
   std::span<const std::uint64_t> scalars;  // one per slot; read during the call only
   std::uint64_t seed = 0;
   std::uint64_t random_offset = 0;
   std::optional<std::uint64_t> program;  // what failures of this run call it: "program 7: gather: ..."
-  std::uint64_t serial = 0;              // which run it is to whoever is told of failures that are found later
+  std::uint64_t serial = 0;              // names the run to the FailureSink of failures that are found later
   // After which the run ends with DEADLINE_EXCEEDED, where the backend can end one; 0: never.
   std::chrono::milliseconds time_limit{0};
 };
@@ -92,7 +92,7 @@ class Executable {
   virtual RunBytes run_bytes() const { return {}; }
 };
 
-// Told of the failures of runs that nobody knew of when run() returned: each once, before anything that depends on it
+// Told of the failures of runs that were not known when run() returned: each once, before anything that depends on it
 // is answered. Called from any thread; must not block.
 using FailureSink = std::function<void(std::uint64_t serial, const Failure& why)>;
 
@@ -131,7 +131,7 @@ class Stream {
   virtual Result<RunResult> run(const std::shared_ptr<Executable>& executable, RunArgs args) = 0;
   // Done when everything before is.
   virtual void synchronize(Done done) = 0;
-  // The same where nobody waits for it: it may be said a little later.
+  // The same where no thread waits for it: it may be called a little later.
   virtual void observe(Done done) { synchronize(std::move(done)); }
   // From any thread: what is asked of the stream from now on may be refused with CANCELLED, and a run that is under way
   // ends so as soon as it can, within milliseconds where the host computes. For good.

@@ -29,8 +29,8 @@ class SharedBytes {
   std::size_t size() const { return bytes_.size(); }
   bool empty() const { return bytes_.empty(); }
 
-  bool is_sole() const { return owner_.use_count() == 1; }  // nobody else holds them
-  // All of a vector that was taken over: to hold them holds no more than these, and nobody changes them.
+  bool is_sole() const { return owner_.use_count() == 1; }  // no other SharedBytes holds them
+  // All of a vector that was taken over: holding them keeps no other memory alive, and they never change.
   bool is_vector() const { return is_vector_; }
 
   // A part that shares the owner. Requires: offset + length <= size().

@@ -22,8 +22,9 @@ inline std::uint32_t fork_count() { return detail::fork_count.load(std::memory_o
 // Thread-safe, also while static objects are built.
 void watch_forks();
 
-// In the child the mutex is free, and what it guards is whole: a fork() waits for whoever holds it. Requires: it lives
-// to the end of the process, and nobody who holds it asks for another such mutex, forks, or waits for long.
+// In the child the mutex is free, and what it guards is whole: a fork() waits for the thread that holds it. Requires:
+// it lives to the end of the process, and a thread that holds it does not lock another such mutex, fork, or wait for
+// long.
 void keep_whole_over_forks(std::mutex& mutex);
 // The same for one under which no other is taken, while others may be held when it is: a fork takes it after those.
 void keep_leaf_whole_over_forks(std::mutex& mutex);

@@ -1,4 +1,4 @@
-// Text from strangers in a line for an operator: it stays within that line, and within its quotes.
+// Untrusted text in a line for an operator: it stays within that line, and within its quotes.
 #pragma once
 
 #include <string>

@@ -34,7 +34,7 @@ class BlockPool {
 
   static void give(void* memory) noexcept {
     FreeBlocks& free = free_;
-    if (free.count >= kMostKept || free.is_drained) {
+    if (free.count >= kMaxKept || free.is_drained) {
       ::operator delete(memory);
       return;
     }
@@ -44,7 +44,7 @@ class BlockPool {
   }
 
  private:
-  static constexpr std::uint32_t kMostKept = (std::uint32_t{2} << 20) / kSize;  // 2 MiB per thread and size
+  static constexpr std::uint32_t kMaxKept = (std::uint32_t{2} << 20) / kSize;  // 2 MiB per thread and size
 
   struct Drain {
     ~Drain() {

@@ -69,7 +69,7 @@ std::string setting(Setting which) {
     const std::lock_guard lock{all.mutex};
     if (const auto found = all.texts.find(which); found != all.texts.end()) return found->second;
   }
-  const char* text = std::getenv(info(which).variable.data());  // NOLINT(concurrency-mt-unsafe): nobody writes it
+  const char* text = std::getenv(info(which).variable.data());  // NOLINT(concurrency-mt-unsafe): no thread writes it
   return text ? text : "";
 }
 

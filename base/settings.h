@@ -31,7 +31,8 @@ struct SettingInfo {
 std::span<const SettingInfo> settings();  // in the order of Setting
 
 // The text that was set, by override_setting() or else in the environment; empty where there is none. Reads the
-// environment at each call: whoever asks often keeps the answer. Thread-safe as long as nobody writes the environment.
+// environment at each call: a caller that needs it often keeps the answer. Thread-safe as long as no thread writes the
+// environment.
 std::string setting(Setting which);
 bool is_off(Setting which);                                   // set to "off"
 bool is_on(Setting which);                                    // set to "on"

@@ -1,6 +1,7 @@
 // WebSocket channels over Boost.Beast: the two functions of net/transport/websocket.h, for a benchmark that links this
 // file in the place of websocket.cc (ADR 026). It carries frames like a product's, received in place, with Beast's
-// limits and timeouts; what a server owes to strangers (origins, slow readers, messages in pieces) is left out.
+// limits and timeouts; what a server needs against untrusted clients (origins, slow readers, messages in pieces) is
+// left out.
 #include <array>
 #include <cstring>
 #include <future>

@@ -1,4 +1,4 @@
-// What a benchmark's calls take of processors, in this process and in the one that serves it: unlike the time on the
+// Processor time of a benchmark's calls, in this process and in the process that serves it: unlike the time on the
 // clock, hardly disturbed by others on the same machine.
 #pragma once
 

@@ -9,7 +9,7 @@ namespace burn::bench {
 namespace {
 
 // A token of GPT-2's twelve layers at a width of 8: every token's program has shapes of its own, and so many programs
-// pass before one comes again that nobody remembers it. With cpu_us, what recording, sending, reading and planning
+// pass before one comes again that no cache still has it. With cpu_us, what recording, sending, reading and planning
 // take.
 std::vector<double> generate_host(const Context& c) {
   constexpr gpt2::Gpt2Config kNarrow{.vocabulary = 64, .context = 1024, .model = 8, .heads = 2, .layers = 12};

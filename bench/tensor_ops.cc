@@ -7,7 +7,8 @@ namespace {
 
 constexpr std::int64_t kRows = 256, kColumns = 4096;
 
-// Milliseconds of one call, the operands being there. What nobody holds when it is sent is not computed.
+// Milliseconds of one call, the operands being there. A result that no handle holds when the program is sent is not
+// computed.
 template <typename Body>
 std::vector<double> milliseconds(const Context& c, const Body& body) {
   decltype(body()) result;

@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/fork.h"
-#include "client/patience.h"
 #include "client/record/device_state.h"
+#include "client/spin.h"
 #include "net/remote/remote_session.h"
 #include "proto/session_registry.h"
 
@@ -48,7 +48,7 @@ void register_network_schemes() {
 }
 
 Result<State> try_open(const std::string& url) {
-  static std::once_flag once;  // not at static initialisation, which an archive member that nobody names would not have
+  static std::once_flag once;  // not at static initialisation, which an unreferenced archive member would not have
   std::call_once(once, register_network_schemes);
   try {
     BURN_TRY(auto session, proto::open_session(url));
@@ -58,7 +58,7 @@ Result<State> try_open(const std::string& url) {
   }
 }
 
-// try_open() for all who ask meanwhile.
+// One try_open() for all threads that ask meanwhile.
 Result<State> open_for_all(const std::string& url, std::promise<Result<State>> answer) {
   auto opened = try_open(url);
   {
@@ -128,7 +128,7 @@ void Device::sync() const {
   }
   auto answer = done.get_future();
   // Elsewhere the threads that compute want this one's core.
-  if (state_->patience() > client::kPatience) client::look_for(answer, state_->patience());
+  if (state_->spin_time() > client::kSpinTime) client::spin_until_ready(answer, state_->spin_time());
   const auto status = answer.get();
   throw_if_error(state_->take_paced_failure());  // earlier, if any
   throw_if_error(status);

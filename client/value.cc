@@ -116,18 +116,18 @@ Value apply(const ir::Op& op, std::span<const Value* const> operands, const ir::
 }
 
 Value apply(const ir::Op& op, std::span<const Value> operands, const ir::CallSite& site) {
-  Few<const Value*, 8> pointers{operands.size()};
+  SmallArray<const Value*, 8> pointers{operands.size()};
   for (std::size_t i = 0; i < operands.size(); ++i) pointers[i] = &operands[i];
   return apply(op, pointers.span(), site);
 }
 
-Few<Value, 3> apply_all(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site) {
+SmallArray<Value, 3> apply_all(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site) {
   fail_if_any_empty(op, operands, site);
   const auto count = static_cast<std::size_t>(ir::result_count(op));
-  Few<Ptr<Storage>, 3> storages{count};
+  SmallArray<Ptr<Storage>, 3> storages{count};
   operands.front()->device()->record(op, operands, site, {storages.data(), count});
   const auto origin = origin_of(operands);
-  Few<Value, 3> results{count};
+  SmallArray<Value, 3> results{count};
   const auto is_differentiable = [](const Ptr<Storage>& storage) { return ir::is_floating(storage->type.dtype); };
   if (!origin.is_tracked || std::ranges::none_of(storages, is_differentiable)) {
     for (std::size_t k = 0; k < count; ++k) results[k] = Value{std::move(storages[k]), origin.is_autodiff};
@@ -138,8 +138,8 @@ Few<Value, 3> apply_all(const ir::Op& op, std::span<const Value* const> operands
   return results;
 }
 
-Few<Value, 3> apply_all(const ir::Op& op, std::span<const Value> operands, const ir::CallSite& site) {
-  Few<const Value*, 8> pointers{operands.size()};
+SmallArray<Value, 3> apply_all(const ir::Op& op, std::span<const Value> operands, const ir::CallSite& site) {
+  SmallArray<const Value*, 8> pointers{operands.size()};
   for (std::size_t i = 0; i < operands.size(); ++i) pointers[i] = &operands[i];
   return apply_all(op, pointers.span(), site);
 }

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "base/few.h"
 #include "base/intrusive.h"
 #include "base/pooled.h"
 #include "ir/program.h"
@@ -24,7 +23,7 @@ class Recorder;
 // One tensor on a device: pending (a value of a program being recorded) or materialised (an id the session knows).
 // The mutable part is guarded by the device's lock.
 struct Storage : Pooled<Storage> {
-  std::atomic<std::int32_t> owners{1};  // Values that hold it; the first is whoever makes it
+  std::atomic<std::int32_t> owners{1};  // Values that hold it; the first is its maker's
   std::int32_t readers = 0;             // recordings that have it as an input
   // The device, which lives as long as its tensors: it holds this pointer to itself while there are any.
   const std::shared_ptr<DeviceState>* device = nullptr;
@@ -39,7 +38,8 @@ struct Storage : Pooled<Storage> {
   bool is_known_upload = false;  // its bytes are in the device's table of uploads
 };
 inline void retain(Storage& storage) { storage.owners.fetch_add(1, std::memory_order_relaxed); }
-// The last owner goes under the device's lock: whoever holds that never meets a tensor that is gone but not yet freed.
+// The last owner goes under the device's lock: a thread that holds it never meets a tensor that is gone but not yet
+// freed.
 void drop_last(Storage& storage);
 inline void drop(Storage& storage) {
   auto owners = storage.owners.load(std::memory_order_relaxed);
@@ -111,24 +111,24 @@ struct TapeNode : Pooled<TapeNode> {
   TapeNode() : is_leaf(true) {}
   TapeNode(const ir::Op& kind, std::size_t operand_count, std::size_t result_count, const ir::CallSite& where);
 
-  std::atomic<std::int32_t> owners{1};  // the first is whoever makes it
+  std::atomic<std::int32_t> owners{1};  // the first is its maker's
   bool is_leaf = false;
   bool is_consumed = false;        // a backward pass has freed the operands
   std::uint8_t checkpointing = 0;  // what set_checkpointing() has said, plus 1; 0: nothing
   bool is_sparse = false;          // a lookup that gives its table a sparse gradient (client/ops/sparse_gradient.h)
   union {
     std::uint64_t serial = 0;  // rises with creation: an order in which operands come before results
-    TapeNode* next_doomed;     // when nobody owns it any more and it waits to be freed
+    TapeNode* next_doomed;     // when it has no owner any more and waits to be freed
   };
   ir::CallSite site;
-  Few<Value, 1> results;  // without their tape, or the node would own itself
-  Few<Value, 3> operands;
+  SmallArray<Value, 1> results;  // without their tape, or the node would own itself
+  SmallArray<Value, 3> operands;
   ir::Op op;
 };
 inline void retain(TapeNode& node) { node.owners.fetch_add(1, std::memory_order_relaxed); }
 void dropped(TapeNode& node);
 inline void drop(TapeNode& node) {
-  // Whoever is its only owner is alone with it, and spares the locked instruction.
+  // The thread of an only owner is alone with it, and spares the locked instruction.
   if (node.owners.load(std::memory_order_acquire) == 1 || node.owners.fetch_sub(1, std::memory_order_acq_rel) == 1)
     dropped(node);
 }
@@ -139,10 +139,10 @@ Value require_grad(const Value& value);
 // Records `op` on the operands' device. Errors (thrown): operands that do not fit, with shapes and call site; an
 // operand that is empty; operands on different devices; a broken session. Requires: an op with one result.
 Value apply(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site);
-// The same for any op: all its results. Those that nobody keeps are not kept anywhere, but for what gradients need.
-Few<Value, 3> apply_all(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site);
-Few<Value, 3> apply_all(const ir::Op& op, std::span<const Value> operands, const ir::CallSite& site);
-inline Few<Value, 3> apply_all(const ir::Op& op, const Value& x, const ir::CallSite& site) {
+// The same for any op: all its results. Results that the caller drops are kept only as far as gradients need them.
+SmallArray<Value, 3> apply_all(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site);
+SmallArray<Value, 3> apply_all(const ir::Op& op, std::span<const Value> operands, const ir::CallSite& site);
+inline SmallArray<Value, 3> apply_all(const ir::Op& op, const Value& x, const ir::CallSite& site) {
   const Value* const operands[]{&x};
   return apply_all(op, std::span<const Value* const>{operands}, site);
 }

@@ -3,7 +3,7 @@
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_POSITION_INDEPENDENT_CODE ON) # the static libraries may end up in somebody's shared one
+set(CMAKE_POSITION_INDEPENDENT_CODE ON) # the static libraries may become part of a shared one
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)   # for clang-tidy and editors
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 
@@ -12,7 +12,7 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 # is loaded.
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
-# Not our business when we are a part of somebody else's build.
+# Left alone when this is a part of another project's build.
 if(PROJECT_IS_TOP_LEVEL)
   find_program(BURN_CCACHE ccache)
   if(BURN_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
@@ -27,7 +27,8 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
 endif()
 
-# Warnings for our own sources: burn_library and its siblings add them privately, so that nobody who links us gets them.
+# Warnings for our own sources: burn_library and its siblings add them privately, so that projects that link these do
+# not get them.
 set(BURN_WARNINGS
   -Wall -Wextra -Wpedantic -Wnon-virtual-dtor -Woverloaded-virtual
   -Werror=switch # an op without its case must not compile

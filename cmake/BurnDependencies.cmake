@@ -1,5 +1,5 @@
 # What the libraries need from the machine. Read twice: by our own build, and, installed next to burnConfig.cmake, by
-# the build of whoever says find_package(burn). So there is one list, and it cannot differ between the two.
+# the build of a project that calls find_package(burn). So there is one list, and it cannot differ between the two.
 #
 # scripts/setup installs all of this on Debian 12. What only programs and tests need (CLI11, GTest) is not exported
 # and is found by the root CMakeLists.txt.

@@ -21,7 +21,7 @@ macro(burn_check_arguments function)
   endif()
 endmacro()
 
-# The static library burn_<name>, known as burn::<name> here and to those who find_package(burn). Slashes become
+# The static library burn_<name>, known as burn::<name> here and after find_package(burn). Slashes become
 # underscores: burn_library(backends/cpu ...) is burn::backends_cpu.
 function(burn_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "PRECOMPILED" "SOURCES;PUBLIC_DEPS;PRIVATE_DEPS")

@@ -3,8 +3,8 @@
 #   BURN_PUBLIC_HEADERS              those that programs include; what these include comes along
 #   BURN_HEADER_DESTINATION          below the prefix: "include"
 #
-# In the repository a header is included by its path there ("client/device.h"), which elsewhere could be anybody's: the
-# installed ones say "burn/client/device.h", so that one include folder with one root serves whoever uses them.
+# In the repository a header is included by its path there ("client/device.h"), which elsewhere could be another
+# project's: the installed ones say "burn/client/device.h", so that one include folder with one root serves their users.
 cmake_minimum_required(VERSION 3.25)
 
 set(include_line "^([ \t]*#[ \t]*include[ \t]*)\"([^\"]+)\"")

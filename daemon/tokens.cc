@@ -17,7 +17,7 @@ Status Tokens::reload() {
   std::ifstream file{path_};
   if (!file || ::stat(path_.c_str(), &info) != 0) return not_found(fmt::format("cannot read the token file {}", path_));
   if ((info.st_mode & (S_IROTH | S_IWOTH)) != 0) {
-    return invalid_argument(fmt::format("everybody on this machine may read or change the token file {}", path_));
+    return invalid_argument(fmt::format("other users of this machine may read or change the token file {}", path_));
   }
   constexpr std::string_view kSpace = " \t\r\n";
   std::vector<Digest> known;

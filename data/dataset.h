@@ -1,7 +1,7 @@
 // Collections of items that are fetched by index.
 //
 // Data sets are immutable once made, and their const functions are called from several threads at once (the workers of
-// a loader): an implementation that caches must lock. Whoever needs a data set holds an AnyDataset, which shares it.
+// a loader): an implementation that caches must lock. Code that needs a data set holds an AnyDataset, which shares it.
 #pragma once
 
 #include <algorithm>

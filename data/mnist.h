@@ -24,8 +24,8 @@ struct MnistItem {
 // train-labels-idx1-ubyte[.gz], t10k-images-idx3-ubyte[.gz], t10k-labels-idx1-ubyte[.gz].
 //
 // Where only the t10k files are, they are cut, so that there is something to train with that the test does not know:
-// the first 80 % are the training set, the rest is the test set. Whoever gets such a part reads so on stderr, once for
-// each folder and process, and from describe(); whole_test() gives all of them.
+// the first 80 % are the training set, the rest is the test set. Where such a part is given, a line on stderr says so,
+// once for each folder and process, and so does describe(); whole_test() gives all of them.
 class MnistDataset : public Dataset<MnistItem> {
  public:
   // Errors: one sentence naming the file, and the numbers where some disagree.

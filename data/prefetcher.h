@@ -1,4 +1,5 @@
-// Threads that make numbered things ahead of the one who takes them in order. The loader's engine, free of item types.
+// Threads that make numbered things ahead of the thread that takes them in order. The loader's engine, free of item
+// types.
 #pragma once
 
 #include <condition_variable>
@@ -32,7 +33,7 @@ class Prefetcher {
   // it. Errors (thrown): FAILED_PRECONDITION in the child of a fork(), where there are no workers any more.
   std::shared_ptr<void> next();
 
-  // In the child of a fork() nobody is there to be waited for, and it is left as it is.
+  // The child of a fork() has no such threads to wait for: the object is left as it is, undestroyed.
   struct Delete {
     void operator()(Prefetcher* prefetcher) const;
   };

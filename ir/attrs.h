@@ -22,7 +22,7 @@ struct NamedAttr {
   friend bool operator==(const NamedAttr&, const NamedAttr&) = default;
 };
 
-// The same where the texts are somebody else's: nothing is copied on the way from the wire to an op, or back.
+// The same with texts that it does not own: nothing is copied on the way from the wire to an op, or back.
 using AttrValueView = std::variant<std::int64_t, double, std::string_view, Dims>;
 struct AttrView {
   std::string_view name;

@@ -16,12 +16,12 @@ namespace burn::ir {
 class ImageHash {
  public:
   using Digest = std::array<std::uint64_t, 2>;  // 128 bits of XXH3
-  static constexpr std::size_t kMostOfPart = kMaxOpImage + 128;
+  static constexpr std::size_t kMaxOfPart = kMaxOpImage + 128;
   static constexpr std::byte kFolded{253};  // the first byte of no part
 
-  // Where the next part goes: there is room for kMostOfPart bytes. end_part() is given its end.
+  // Where the next part goes: there is room for kMaxOfPart bytes. end_part() is given its end.
   std::byte* begin_part() {
-    if (bytes_.size() - size_ < kMostOfPart) [[unlikely]]
+    if (bytes_.size() - size_ < kMaxOfPart) [[unlikely]]
       make_room();
     return bytes_.data() + size_;
   }

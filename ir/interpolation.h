@@ -8,10 +8,10 @@ namespace burn::ir {
 
 // y[o] = sum of weight[k] x[index[k]]. An index may be named twice (at a border); all are inside the line.
 struct Taps {
-  static constexpr int kMost = 6;
+  static constexpr int kMax = 6;
   int count = 0;
-  std::int64_t index[kMost] = {};
-  double weight[kMost] = {};
+  std::int64_t index[kMax] = {};
+  double weight[kMax] = {};
 };
 
 // A line of `input` elements that becomes one of `output`. Sizes are from 1 to 2^31 - 1.

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <variant>
 
-#include "base/few.h"
+#include "base/small_array.h"
 #include "base/status.h"
 #include "ir/ops.h"
 
@@ -29,7 +29,7 @@ using Op = detail::OpList<void
 std::string_view name(const Op& op);
 
 // What an op gives: nearly always one type, which is stored without allocating.
-using TypeList = Few<TensorType, 1>;
+using TypeList = SmallArray<TensorType, 1>;
 
 // The types of the results, or why the operands do not fit: a sentence with the shapes in it.
 Result<TypeList> infer(const Op& op, std::span<const TensorType* const> operands);

@@ -56,7 +56,7 @@ class HashedPart {
  private:
   static constexpr std::size_t kInlineRefs = 16;
   // Beside an op: a count 8, refs 64, whether it is recomputed 1. An input: a type 66, and 2 more.
-  static_assert(ImageHash::kMostOfPart >= kMaxOpImage + 8 + 4 * kInlineRefs + 1);
+  static_assert(ImageHash::kMaxOfPart >= kMaxOpImage + 8 + 4 * kInlineRefs + 1);
 
   ImageHash& hash_;
   std::byte* end_;

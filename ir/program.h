@@ -87,7 +87,7 @@ struct Program {
   std::int32_t effect_count = 0;   // nodes with an effect but Commits: such a program is run for more than its outputs
   ProgramHash hash;
   // Which call sites its nodes have, by the addresses of their names: two programs of one process with the same hash
-  // and the same key were called from the same lines. For whoever keeps programs that errors name the lines of.
+  // and the same key were called from the same lines. For caches of programs whose errors name those lines.
   std::uint64_t site_key = 0;
   std::shared_ptr<const void> site_files;  // keeps the CallSites' names alive where they were decoded
 
@@ -115,8 +115,8 @@ std::size_t memory_bytes(const Program& program);  // that it takes here, roughl
 
 std::string to_string(const Program& program);  // one line per input and node, and one for the outputs
 
-// Everything that the hash covers, compared in full. XXH3 is not cryptographic: whoever shares something by hash
-// between users that need not trust each other must ask this as well.
+// Everything that the hash covers, compared in full. XXH3 is not cryptographic: a cache shared by users that need not
+// trust each other must compare with this as well.
 bool same(const Program& a, const Program& b);
 
 // Writes a program node by node: infers, numbers and hashes as it goes. Not thread-safe.
@@ -147,8 +147,8 @@ class ProgramBuilder {
   Status check_outputs(std::span<const Ref> outputs) const;
   // Closes the program with these results; the builder is empty afterwards. Requires: check_outputs(outputs).ok().
   Program finish(std::vector<Ref> outputs);
-  // The same in two steps, for whoever may know the program by its hash: closes it where it is, program() has its hash;
-  // then clear() forgets it but keeps its memory, or take() hands it out.
+  // The same in two steps, for a caller that may know the program by its hash: closes it where it is, program() has its
+  // hash; then clear() forgets it but keeps its memory, or take() hands it out.
   void seal(std::vector<Ref> outputs);
   void clear();
   Program take();

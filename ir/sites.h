@@ -1,5 +1,5 @@
 // Where a program's nodes were written, compared. Sites are no part of a program's hash: two that do the same are the
-// same program, wherever they come from. Whoever shares something that speaks of sites asks this as well.
+// same program, wherever they come from. A cache of things that name sites, as errors do, compares with this as well.
 #pragma once
 
 #include <cstdint>

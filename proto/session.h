@@ -87,8 +87,8 @@ struct SessionStats {
 // Calls are asynchronous, take effect in the order they are made, and may come from any thread. A Status that is not ok
 // says that the session is broken (the peer went away) and everything fails from then on, or that this call was refused
 // and had no effect. A step of a run that fails poisons the outputs that are computed from it, and no others; a run
-// that is refused, or whose program was, poisons all of its own. Whoever reads one of them, or a value computed from
-// it, gets the first cause. Callbacks come from threads of the session and must not block or call back into it with
+// that is refused, or whose program was, poisons all of its own. A read of one of them, or of a value computed from it,
+// gets the first cause. Callbacks come from threads of the session and must not block or call back into it with
 // anything but new asynchronous calls; each is called exactly once, at the latest by close().
 class Session {
  public:

@@ -29,7 +29,7 @@ void Preparation::perform() {
   std::optional<PreparedProgram> made;
   try {
     made = job_();
-  } catch (const std::exception&) {  // the executor meets it again, and knows whom to tell
+  } catch (const std::exception&) {  // the executor meets it again, and reports it
     made.reset();
   }
   {

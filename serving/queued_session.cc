@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/thread.h"
-#include "base/turns.h"
+#include "base/time_slice.h"
 #include "proto/message.h"
 #include "serving/call_performer.h"
 #include "serving/call_queue.h"
@@ -210,8 +210,8 @@ class ExecutedSession final : public QueuedSession {
   }
 
   void execute() {
-    auto turns = Turns::usual;  // the thread that started this one may have others
-    ask_for(turns);
+    auto slice = TimeSlice::usual;  // the thread that started this one may have another
+    request_time_slice(slice);
     std::unique_lock lock{mutex_};
     while (true) {
       if (is_quiet(lock)) report(lock);
@@ -224,8 +224,8 @@ class ExecutedSession final : public QueuedSession {
       calls_.look_ahead(kRunsAhead, [&](proto::ProgramId id) { performer_->prepare_run(id); });
       execute(call, lock);
       // Sessions with short runs are scheduled before those that compute for long.
-      if (const auto fitting = performer_->ran_long() ? Turns::usual : Turns::brief; fitting != turns)
-        ask_for(turns = fitting);
+      if (const auto fitting = performer_->ran_long() ? TimeSlice::usual : TimeSlice::brief; fitting != slice)
+        request_time_slice(slice = fitting);
     }
     const auto rest = calls_.clear();
     lock.unlock();

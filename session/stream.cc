@@ -9,8 +9,8 @@ namespace burn::session {
 namespace {
 
 // How much may pass without a callback that says how far the device is.
-constexpr std::uint64_t kUncoveredCalls = SessionStream::kMostCalls / 4;
-constexpr std::uint64_t kUncoveredBytes = SessionStream::kMostBytes / 8;
+constexpr std::uint64_t kUncoveredCalls = SessionStream::kMaxCalls / 4;
+constexpr std::uint64_t kUncoveredBytes = SessionStream::kMaxBytes / 8;
 
 }  // namespace
 
@@ -129,7 +129,7 @@ void SessionStream::reach(const Position& position) {
 }
 
 bool SessionStream::is_behind() const {
-  return given_.calls - done_calls_ >= kMostCalls || given_.bytes - done_bytes_ >= kMostBytes;
+  return given_.calls - done_calls_ >= kMaxCalls || given_.bytes - done_bytes_ >= kMaxBytes;
 }
 
 void SessionStream::wait_for_device() {

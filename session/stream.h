@@ -21,8 +21,8 @@ class SessionStream {
  public:
   // How far a session may be ahead: calls that the device has not done, and bytes of uploads among them, which take
   // host memory until they are. Enough for a device never to run dry between two programs.
-  static constexpr std::uint64_t kMostCalls = 64;
-  static constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
+  static constexpr std::uint64_t kMaxCalls = 64;
+  static constexpr std::uint64_t kMaxBytes = std::uint64_t{256} << 20;
 
   // `backend` outlives it; `session`: of the CallbackScope of callbacks.
   SessionStream(backends::Backend& backend, std::shared_ptr<serving::SessionSignal> signal, const void* session);

@@ -1,4 +1,4 @@
-// Who we say we are, on the wire and to a shell.
+// What the worker calls itself, on the wire and to a shell.
 #pragma once
 
 namespace burn::session {

@@ -60,7 +60,7 @@ class Unfinished {
   fs::path path_;
 };
 
-// A name beside `path` that nobody else uses: not another process, nor another thread of this one.
+// A name beside `path` that no other process uses, nor another thread of this one.
 fs::path beside(const fs::path& path) {
   static std::atomic<std::uint64_t> counter{0};
   return path.parent_path() / fmt::format(".{}.{}-{}.tmp", path.filename().native(), ::getpid(), counter++);

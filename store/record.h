@@ -29,8 +29,8 @@ class Record {
   // Adds a tensor, or replaces the one of that name. Errors: the name "__metadata__", which the format keeps for
   // itself.
   void insert(std::string name, TensorData data);
-  // Adds tensors that are being read; does not wait. What goes wrong with one of them is thrown by whoever looks at the
-  // record: every time, with the tensor's name and when it went wrong.
+  // Adds tensors that are being read; does not wait. What goes wrong with one of them is thrown by each function that
+  // looks at the record: every time, with the tensor's name and when it went wrong.
   using Read = std::pair<std::string, std::future<TensorData>>;
   void insert_reads(std::vector<Read> reads);
   // Until all of them are there. Errors: as above.

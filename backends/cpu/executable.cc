@@ -74,7 +74,7 @@ Result<std::unique_ptr<CpuExecutable>> CpuExecutable::make(std::shared_ptr<const
 
 // Fused steps that follow each other and read nothing of each other run in one pass.
 void CpuExecutable::find_neighbours() {
-  constexpr std::size_t kMost = 64;
+  constexpr std::size_t kMax = 64;
   std::vector<std::size_t> step_of(program_.values.size());
   for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
     for (const auto ref : plan_.steps[s].results) step_of[static_cast<std::size_t>(ref.index())] = s;
@@ -87,7 +87,7 @@ void CpuExecutable::find_neighbours() {
       });
     };
     auto end = first + 1;
-    while (end < stages_.size() && end - first < kMost && stages_[end].fused && is_free(plan_.steps[end])) ++end;
+    while (end < stages_.size() && end - first < kMax && stages_[end].fused && is_free(plan_.steps[end])) ++end;
     stages_[first].together = end - first;
   }
 }

@@ -40,7 +40,7 @@ class Execution {
   std::size_t index_of(ir::Ref ref) const;  // in failures_
   Failure failure_among(std::span<const ir::Ref> refs) const;
   void fail(ir::Ref ref, Failure why);
-  void keep(ir::Ref ref, Array value) {  // if anybody wants it
+  void keep(ir::Ref ref, Array value) {  // if it is used
     if (plan_.last_use(ref) != compile::Plan::kUnused)
       values_[static_cast<std::size_t>(ref.index())] = std::move(value);
   }

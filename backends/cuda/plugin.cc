@@ -1,4 +1,4 @@
-// What libburn_cuda.so shows to whoever loads it.
+// What libburn_cuda.so exports to the program that loads it.
 #include "backends/plugin.h"
 
 #include "backends/cuda/device/device.h"

@@ -121,7 +121,7 @@ std::vector<std::uint64_t> CaptureEngine::scalars_of(const Form& form) {
 void CaptureEngine::replay(const CaptureState& result) {
   auto& recorded = recordings_.front();
   const Form& form = recorded.form;
-  Few<Storage*, 64> inputs{form.inputs.size()};
+  SmallArray<Storage*, 64> inputs{form.inputs.size()};
   for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i] = arguments_[form.inputs[i]]->storage().get();
   const auto program = [&](const std::vector<bool>& donated) {
     auto& known = recorded.giving;
@@ -309,7 +309,7 @@ void CaptureEngine::keep(Form form, bool keeps_its_shape) {
   kept.insert(kept.end(), passing_.kept().begin(), passing_.kept().end());
   recordings_.push_front(
       {words_, types_, std::move(kept), std::move(form), keeps_its_shape, 1, std::move(dropped), {}, {}});
-  if (recordings_.size() > kMostRecordings) recordings_.pop_back();
+  if (recordings_.size() > kMaxRecordings) recordings_.pop_back();
 }
 
 }  // namespace burn::client

@@ -14,7 +14,7 @@ namespace burn::client {
 class CaptureEngine {
  public:
   // Recordings kept, for arguments of different shapes; beyond it the one used least recently goes.
-  static constexpr std::size_t kMostRecordings = 32;
+  static constexpr std::size_t kMaxRecordings = 32;
 
   explicit CaptureEngine(std::shared_ptr<DeviceState> device);
 

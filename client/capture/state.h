@@ -21,7 +21,8 @@ namespace burn::client {
 
 class CaptureState {
  public:
-  // `device`: where the step is to run, for who can bring its tensors there before; null: they are where they must be.
+  // `device`: where the step is to run, for arguments that can bring their tensors there first; null: they are there
+  // already.
   explicit CaptureState(std::shared_ptr<DeviceState> device = nullptr) : device_(std::move(device)) {}
   const std::shared_ptr<DeviceState>& device() const { return device_; }
 

@@ -9,7 +9,7 @@ namespace burn::client {
 Value clamp(const Value& x, double low, double high, const Site& site);  // gradient 1 inside, 0 outside
 
 Value softmin(const Value& x, std::int64_t axis, const Site& site);  // softmax(-x)
-// -gather(log_softmax(x, axis), axis, index), without the logarithms that nobody asks for.
+// -gather(log_softmax(x, axis), axis, index), without the logarithms that are not read.
 Value neg_log_softmax_at(const Value& x, std::int64_t axis, const Value& index, const Site& site);
 Value quiet_softmax(const Value& x, std::int64_t axis, const Site& site);  // e^x / (1 + sum e^x): may attend to nothing
 Value log_sigmoid(const Value& x, const Site& site);                       // -softplus(-x)

@@ -150,7 +150,7 @@ class Equation {
     return labels;
   }
 
-  // The labels that somebody else still wants.
+  // The labels that the result or another term still needs.
   std::string needed(const Named* but) const {
     std::string labels = result_;
     for (const auto& term : terms_) {
@@ -159,7 +159,7 @@ class Equation {
     return labels;
   }
 
-  // Without the dims that nobody wants.
+  // Summed over the dims that are not wanted.
   Named summed(const Named& x, const std::string& wanted) const {
     ir::Dims gone;
     Named result{x.value, ""};

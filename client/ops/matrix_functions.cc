@@ -167,22 +167,22 @@ Value matrix_power(const Value& x, std::int64_t n, const Site& site) {
 }
 
 // Halves x until the series is exact to the last bit, and squares the sum as often. How often that is differs from
-// matrix to matrix and is not read: kMostSquarings are in the program, and those that a matrix does not need leave it
+// matrix to matrix and is not read: kMaxSquarings are in the program, and those that a matrix does not need leave it
 // as it is.
 Value matrix_exp(const Value& x, const Site& site) {
   const Value wide = square_matrices(x, "matrix_exp", site);
   const SiteScope scope{site};
   if (x.type().num_elements() == 0) return x;
-  constexpr int kMostSquarings = 20;
+  constexpr int kMaxSquarings = 20;
   // Up to here a series of degree 16 has a backward error below half an epsilon (A. H. Al-Mohy, N. J. Higham,
   // "Computing the action of the matrix exponential", 2011, table 3.1, for degree 15).
   const double largest = wide.dtype() == ir::DType::f64 ? 0.64 : 2.2;
   const Value norm = reduced(Red::max, reduced(Red::sum, abs(wide.detach()), -2), -1);
   Value scale = norm * 0.0 + 1.0;
-  for (int i = 0; i < kMostSquarings; ++i) scale = select(norm * scale > largest, scale * 0.5, scale);
+  for (int i = 0; i < kMaxSquarings; ++i) scale = select(norm * scale > largest, scale * 0.5, scale);
   const Value is_in_range = norm * scale <= largest;
   Value sum = taylor_16(wide * scale);
-  for (int i = 0; i < kMostSquarings; ++i) {
+  for (int i = 0; i < kMaxSquarings; ++i) {
     const Value is_scaled = scale < 1.0;
     sum = select(is_scaled, product(sum, sum), sum);
     scale = select(is_scaled, scale * 2.0, scale);

@@ -36,7 +36,7 @@ std::int64_t checked_length(std::int64_t n, const Value& x, const char* op, cons
   return n;
 }
 
-Complex cast_both(const Few<Value, 3>& parts, ir::DType dtype, const Site& site) {
+Complex cast_both(const SmallArray<Value, 3>& parts, ir::DType dtype, const Site& site) {
   return {cast(parts[0], dtype, site), cast(parts[1], dtype, site)};
 }
 

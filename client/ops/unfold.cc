@@ -22,10 +22,10 @@ struct WindowGrid {
              const Site& site)
       : op(name), kernel{kh, kw} {
     const std::int64_t size[] = {h, w};
-    constexpr std::int64_t kMost = 1 << 30;
+    constexpr std::int64_t kMax = 1 << 30;
     for (std::size_t i = 0; i < 2; ++i) {
       stride[i] = options.stride[i], padding[i] = options.padding[i], dilation[i] = options.dilation[i];
-      const auto in_range = [&](std::int64_t number, std::int64_t least) { return number >= least && number < kMost; };
+      const auto in_range = [&](std::int64_t number, std::int64_t least) { return number >= least && number < kMax; };
       const bool ok = in_range(size[i], 0) && in_range(kernel[i], 1) && in_range(stride[i], 1) &&
                       in_range(padding[i], 0) && in_range(dilation[i], 1);
       const auto free = ok ? size[i] + 2 * padding[i] - dilation[i] * (kernel[i] - 1) - 1 : -1;

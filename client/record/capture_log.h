@@ -1,4 +1,5 @@
-// What is noted while a captured step is recorded: which of its numbers are given anew with each call, and by whom.
+// What is noted while a captured step is recorded: which of its numbers are given anew with each call, and by which
+// host.
 #pragma once
 
 #include <cstddef>

@@ -27,7 +27,7 @@ Status check_inputs(const Recorder& recorder, std::span<const proto::TensorId> a
   return {};
 }
 
-// A tensor of the program that somebody else than the holders has.
+// A tensor of the program that others than the holders have.
 Status check_holders(const Recorder& recorder, std::span<Value* const> holders) {
   std::unordered_map<const Storage*, std::int32_t> held;
   for (const Value* value : holders) {

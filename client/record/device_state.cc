@@ -7,19 +7,19 @@
 #include "base/error.h"
 #include "base/machine.h"
 #include "base/thread.h"
-#include "client/patience.h"
 #include "client/record/capture_log.h"
+#include "client/spin.h"
 
 namespace burn::client {
 namespace {
 
 // Of an upload that is worth knowing.
 std::size_t most_known_bytes(const proto::Session& session) {
-  return session.traits().shares_memory ? UploadTable::kMostBytesInMemory : std::numeric_limits<std::size_t>::max();
+  return session.traits().shares_memory ? UploadTable::kMaxBytesInMemory : std::numeric_limits<std::size_t>::max();
 }
 
-std::chrono::microseconds patience_with(const proto::Session& session) {
-  return session.traits().spares_cores && cores_to_spare() > 0 ? kPatienceWithGpu : kPatience;
+std::chrono::microseconds spin_time_for(const proto::Session& session) {
+  return session.traits().spares_cores && cores_to_spare() > 0 ? kSpinTimeWithGpu : kSpinTime;
 }
 
 [[noreturn]] void refuse_random_state_in_capture() {
@@ -56,7 +56,7 @@ std::shared_ptr<DeviceState> DeviceState::create(std::string url, std::unique_pt
 
 DeviceState::DeviceState(std::string url, std::unique_ptr<proto::Session> session)
     : handle_(std::move(url), std::move(session)),
-      patience_(patience_with(handle_.unchecked())),
+      spin_time_(spin_time_for(handle_.unchecked())),
       guarded_(*this, handle_.unchecked()),
       pacer_(handle_.unchecked(), [&session = handle_.unchecked()] { return session.traits().round_trip; }) {}
 
@@ -158,7 +158,7 @@ Ptr<Storage> DeviceState::upload(proto::HostTensor tensor) {
     result->id = lock->tensors.take_id();
   }
   const SharedBytes bytes = is_worth_knowing ? tensor.bytes : SharedBytes{};
-  // Outside the lock: a write may wait for the peer, and whoever uses the tensor can only do so after this returns.
+  // Outside the lock: a write may wait for the peer, and the tensor can be used only after this returns.
   throw_if_error(handle_.unchecked().write(result->id, std::move(tensor)));
   if (is_worth_knowing) {  // only now, as others may use what they find there at once
     const DeviceLock lock(*this);

@@ -52,8 +52,8 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   proto::Session& session() const { return handle_.session(); }
   Status health() const { return handle_.health(); }
   const SessionHandle& handle() const { return handle_; }
-  // How long to look for an answer before sleeping.
-  std::chrono::microseconds patience() const { return patience_; }
+  // How long to spin for an answer before sleeping.
+  std::chrono::microseconds spin_time() const { return spin_time_; }
 
   // Appends a node to this thread's program. Throws what infer says. Requires: room for each of the op's results.
   void record(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site,
@@ -101,7 +101,7 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   Ptr<Storage> find_upload(const proto::HostTensor& tensor, std::optional<UploadTable::Key>& key);
 
   const SessionHandle handle_;
-  const std::chrono::microseconds patience_;
+  const std::chrono::microseconds spin_time_;
   std::mutex mutex_;
   Guarded guarded_;
   Pacer pacer_;  // has a lock of its own

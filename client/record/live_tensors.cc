@@ -17,9 +17,9 @@ Ptr<Storage> LiveTensors::make(const ir::TensorType& type, DeviceState& device) 
 
 void LiveTensors::drop(Storage& storage) {
   if (storage.owners.load(std::memory_order_acquire) == 1) {
-    storage.owners.store(0, std::memory_order_relaxed);  // nobody finds it but under the lock, which is held
+    storage.owners.store(0, std::memory_order_relaxed);  // found only under the lock, which is held
   } else if (storage.owners.fetch_sub(1, std::memory_order_acq_rel) != 1) {
-    return;  // somebody else has found it meanwhile
+    return;  // another thread has found it meanwhile
   }
   count_ -= 1;
   if (storage.recorder != nullptr) {

@@ -1,4 +1,4 @@
-// The tensors of one device: where they come from and where they end. While anybody holds one, the device stays.
+// The tensors of one device: where they come from and where they end. While a handle to one exists, the device stays.
 //
 // Guarded by the device's lock.
 #pragma once
@@ -25,7 +25,7 @@ class LiveTensors {
 
   // A Value goes that may be the last.
   void drop(Storage& storage);
-  // Nobody needs it any more: frees it.
+  // Frees a tensor that is not needed any more.
   void forget(Storage& storage);
 
   bool none_held() const { return count_ == 0; }
@@ -36,7 +36,7 @@ class LiveTensors {
   Outbox& outbox_;
   UploadTable& uploads_;
   proto::TensorId next_id_ = 1;
-  std::int64_t count_ = 0;               // that somebody holds
+  std::int64_t count_ = 0;               // that handles hold
   std::shared_ptr<DeviceState> device_;  // while there are any
 };
 

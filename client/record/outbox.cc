@@ -37,7 +37,7 @@ Status Outbox::define(const std::shared_ptr<const ir::Program>& program, proto::
   auto status = session_.define(added.id, program, added.forgotten);
   if (status.ok()) return {};
   programs_.take_back(key_of(*program), std::move(added.forgotten));
-  for (std::size_t i = 0; i < run.inputs.size(); ++i) {  // nobody else will take what was given away
+  for (std::size_t i = 0; i < run.inputs.size(); ++i) {  // no run will take what was given away
     if (program->inputs[i].donated) releases_.push_back(run.inputs[i]);
   }
   return status;
@@ -59,7 +59,7 @@ void Outbox::send(proto::Run run, Status defined, std::size_t outputs) {
     status = session_.run(std::move(run));
   }
   if (status.ok()) return;
-  // Not thrown here, in the middle of whatever recorded last: whoever needs one of the results is told.
+  // Not thrown here, in the middle of whatever recorded last, but to the reader of one of the results.
   for (std::size_t k = 0; k < outputs; ++k) refused_.emplace(first_output + k, status);
 }
 

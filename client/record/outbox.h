@@ -1,4 +1,4 @@
-// What a device tells its session: programs that it does not know yet, runs, and tensors that nobody holds any more.
+// What a device tells its session: programs that it does not know yet, runs, and tensors that are not held any more.
 // And what becomes of a run that the session would not take.
 //
 // Guarded by the device's lock.
@@ -27,7 +27,7 @@ class Outbox {
   // run's own.
   void send(proto::Run run, Status defined, std::size_t outputs);
 
-  // A tensor that nobody holds any more goes with the next run, or before, when there is much of it.
+  // A tensor that is not held any more is released with the next run, or before, when there is much of it.
   void release(proto::TensorId id, std::uint64_t bytes);
   void release_with_next_run(proto::TensorId id) { releases_.push_back(id); }
   void send_releases();
@@ -38,7 +38,7 @@ class Outbox {
     if (!refused_.empty()) [[unlikely]]
       throw_if_refused(storage.id);
   }
-  void forget(proto::TensorId id) {  // nobody will ask
+  void forget(proto::TensorId id) {  // it cannot be asked for any more
     if (!refused_.empty()) [[unlikely]]
       refused_.erase(id);
   }

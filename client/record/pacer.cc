@@ -15,14 +15,14 @@ using Clock = std::chrono::steady_clock;
 // let ahead at the next mark, twice as many at most, until the device no longer waits. That is a round trip too late
 // for a loop of shorter steps that follows this one, so there is room for steps of a quarter of the time (what
 // validation takes beside training), in two round trips. While no mark is under way
-// nobody knows what the device does: such a pause (a checkpoint, the end of an epoch) is no step's time.
+// it is unknown what the device does: such a pause (a checkpoint, the end of an epoch) is no step's time.
 //
 // A device that is not there yet is taken for one that is far away.
 struct Pacer::Shared {
   // Before anything is measured. What large batches take of memory the session's credit bounds in any case.
   static constexpr std::chrono::milliseconds kLikelyStep{4};
   static constexpr int kTrips = 8;
-  static constexpr std::uint64_t kMostAtFirst = kMostAheadFarAway / 2;
+  static constexpr std::uint64_t kMaxAtFirst = kMaxAheadFarAway / 2;
 
   void begin(std::chrono::nanoseconds trip);
   void mark(std::uint64_t step, Clock::time_point asked);
@@ -31,7 +31,7 @@ struct Pacer::Shared {
   std::mutex mutex;
   std::condition_variable came;
   std::uint64_t begun = 0, done = 0;  // steps
-  std::uint64_t ahead = kMostAtFirst;
+  std::uint64_t ahead = kMaxAtFirst;
   bool is_measured = false;  // the round trip, by the handshake
   Clock::duration round_trip{0};
   Status failure;
@@ -49,7 +49,7 @@ struct Pacer::Shared {
 void Pacer::Shared::begin(std::chrono::nanoseconds trip) {
   is_measured = true;
   round_trip = trip;
-  ahead = std::clamp<std::uint64_t>(kMostAhead + kTrips * trip / kLikelyStep, kMostAhead, kMostAtFirst);
+  ahead = std::clamp<std::uint64_t>(kMaxAhead + kTrips * trip / kLikelyStep, kMaxAhead, kMaxAtFirst);
 }
 
 void Pacer::Shared::mark(std::uint64_t step, Clock::time_point asked) {
@@ -65,7 +65,7 @@ void Pacer::Shared::mark(std::uint64_t step, Clock::time_point asked) {
 void Pacer::Shared::adapt(std::uint64_t steps, Clock::duration took) {
   const auto a_step = std::max<std::int64_t>(took.count() / static_cast<std::int64_t>(steps), 1);
   const auto in_some_trips = static_cast<std::uint64_t>(kTrips * round_trip.count() / a_step);
-  ahead = std::clamp(kMostAhead + in_some_trips, kMostAhead, std::min(2 * ahead, kMostAheadFarAway));
+  ahead = std::clamp(kMaxAhead + in_some_trips, kMaxAhead, std::min(2 * ahead, kMaxAheadFarAway));
 }
 
 Pacer::Pacer(proto::Session& session, RoundTrip round_trip)

@@ -1,4 +1,4 @@
-// Keeps whoever feeds a device from running ahead of it without bound: batches that wait there take memory.
+// Keeps a thread that feeds a device from running ahead of it without bound: batches that wait there take memory.
 #pragma once
 
 #include <chrono>
@@ -16,9 +16,9 @@ namespace burn::client {
 class Pacer {
  public:
   // Steps that may be under way on a device that is near: enough to upload for one while others run.
-  static constexpr std::uint64_t kMostAhead = 8;
+  static constexpr std::uint64_t kMaxAhead = 8;
   // And on one that is far: as many as it does during eight round trips beside those, but no more than this.
-  static constexpr std::uint64_t kMostAheadFarAway = 256;
+  static constexpr std::uint64_t kMaxAheadFarAway = 256;
 
   // What the connection's round trip is; nothing while it is not there yet.
   using RoundTrip = std::function<std::optional<std::chrono::nanoseconds>()>;
@@ -38,7 +38,7 @@ class Pacer {
   struct Shared;
 
   // Every so many steps the session is asked to tell when it has come that far.
-  static constexpr std::uint64_t kMarkEvery = kMostAhead / 2;
+  static constexpr std::uint64_t kMarkEvery = kMaxAhead / 2;
 
   proto::Session& session_;
   const RoundTrip round_trip_;

@@ -15,8 +15,8 @@ std::uint64_t half_of(std::uint64_t session_allows, std::uint64_t most) {
 
 void ProgramTable::bound(const proto::SessionInfo& info) {
   is_bounded_ = true;
-  most_programs_ = half_of(info.max_programs, kMostPrograms);
-  most_entries_ = half_of(info.max_program_entries, kMostEntries);
+  most_programs_ = half_of(info.max_programs, kMaxPrograms);
+  most_entries_ = half_of(info.max_program_entries, kMaxEntries);
 }
 
 std::optional<proto::ProgramId> ProgramTable::find(const ir::ProgramHash& hash) {

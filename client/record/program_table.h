@@ -16,8 +16,8 @@ namespace burn::client {
 class ProgramTable {
  public:
   // Enough for any training loop; a loop of ever new shapes needs a bound.
-  static constexpr std::uint64_t kMostPrograms = 4096;
-  static constexpr std::uint64_t kMostEntries = 1 << 19;  // ir::num_entries of all programs: about 90 MiB on the worker
+  static constexpr std::uint64_t kMaxPrograms = 4096;
+  static constexpr std::uint64_t kMaxEntries = 1 << 19;  // ir::num_entries of all programs: about 90 MiB on the worker
 
   // Before it is known what the session allows, a loop defines its programs and goes on.
   static constexpr std::uint64_t kAtFirst = 16;
@@ -56,7 +56,7 @@ class ProgramTable {
   void erase(Programs::iterator program);
 
   bool is_bounded_ = false;
-  std::uint64_t most_programs_ = kAtFirst, most_entries_ = kMostEntries;
+  std::uint64_t most_programs_ = kAtFirst, most_entries_ = kMaxEntries;
   Programs programs_;  // most recently run first
   std::unordered_map<ir::ProgramHash, Programs::iterator, HashOfHash> by_hash_;
   std::uint64_t entries_ = 0;

@@ -76,7 +76,7 @@ void Recorders::prune() {
     if (recorder.use_count() > 1) return false;
     const auto is_held = [](const Storage* storage) { return storage != nullptr; };
     if (std::any_of(recorder->values.begin(), recorder->values.end(), is_held)) return false;
-    close(*recorder);  // its thread is gone and nobody waits for its results
+    close(*recorder);  // its thread is gone and its results are not held
     return true;
   });
 }
@@ -94,7 +94,7 @@ std::shared_ptr<Recorder> Recorders::detach() {
 
 void Recorders::keep(std::shared_ptr<Recorder> recorder) {
   all_.push_back(std::move(recorder));
-  prune();  // nobody may want its tensors any more
+  prune();  // its tensors may not be held any more
 }
 
 // --- a program grows -------------------------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ ir::Ref Recorders::operand(Recorder& recorder, Storage& storage) {
 
 ir::Ref Recorders::append(Recorder& recorder, const ir::Op& op, std::span<const Value* const> operands,
                           const ir::CallSite& site) {
-  Few<ir::Ref, 4> refs{operands.size()};
+  SmallArray<ir::Ref, 4> refs{operands.size()};
   for (std::size_t i = 0; i < operands.size(); ++i) {
     Storage& storage = *operands[i]->storage();
     if (!tensors_.are_of_this_device(storage)) [[unlikely]]
@@ -196,7 +196,7 @@ void Recorders::close(Recorder& recorder, CapturedRun* captured) {
   run.random_offset = random.position;
   random.position += static_cast<std::uint64_t>(recorder.builder.program().random_blocks);
   if (captured != nullptr) *captured = {std::make_shared<const ir::Program>(recorder.builder.program()), run};
-  if (!is_run) {  // nobody holds a result
+  if (!is_run) {  // no result is held
     recorder.builder.clear();
     return;
   }

@@ -30,7 +30,7 @@ class Recorders {
   static constexpr std::uint64_t kMaxHeldBytes = std::uint64_t{256} << 20;
 
   Recorders(DeviceState& device, LiveTensors& tensors, Outbox& outbox);
-  // What is recorded still will not be wanted, but holds what it would have read. Requires: nobody holds a tensor.
+  // What is recorded still will not be wanted, but holds what it would have read. Requires: no tensor is held.
   ~Recorders();
   Recorders(const Recorders&) = delete;
   Recorders& operator=(const Recorders&) = delete;

@@ -13,7 +13,7 @@ std::shared_ptr<Recorder> detach_from(DeviceState& device) {
   return lock->recorders.detach();
 }
 
-// Takes one back that nobody adopted.
+// Takes back a recorder that no thread adopted.
 void keep_in(DeviceState& device, std::shared_ptr<Recorder> recorder) {
   if (device.handle().is_of_parent()) {
     new std::shared_ptr<Recorder>(std::move(recorder));  // as it is: a thread of the parent may have been at it

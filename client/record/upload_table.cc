@@ -39,11 +39,11 @@ Ptr<Storage> UploadTable::find(const Key& key) const {
 
 bool UploadTable::needs_digest(const proto::HostTensor& tensor) const {
   const auto size = tensor.bytes.size();
-  return size > kMostHeldBytes || !tensor.bytes.is_vector() || digested_.contains(size);
+  return size > kMaxHeldBytes || !tensor.bytes.is_vector() || digested_.contains(size);
 }
 
 void UploadTable::add(const SharedBytes& bytes, Storage& storage) {
-  if (held_.size() >= kMostHeld) {  // the oldest lives long, as it seems
+  if (held_.size() >= kMaxHeld) {  // the oldest lives long, as it seems
     const Held oldest = std::move(held_.front());
     held_.erase(held_.begin());
     oldest.storage->is_known_upload = false;
@@ -54,7 +54,7 @@ void UploadTable::add(const SharedBytes& bytes, Storage& storage) {
 }
 
 void UploadTable::add(const Key& key, Storage& storage) {
-  if (by_key_.size() >= kMostEntries) return;
+  if (by_key_.size() >= kMaxEntries) return;
   // One that is given away, or another thread's that came first: the newer one lives longer.
   if (const auto found = by_key_.find(key); found != by_key_.end()) remove(*found->second);
   storage.is_known_upload = true;  // remove() takes out what has been put in, should there be no memory for the rest

@@ -20,13 +20,13 @@ class UploadTable {
   // Smaller uploads are not worth a look.
   static constexpr std::size_t kLeastBytes = 4096;
   // Nor are larger ones on their way through shared memory: to read them for the hash takes as long as to send them.
-  static constexpr std::size_t kMostBytesInMemory = std::size_t{1} << 20;
+  static constexpr std::size_t kMaxBytesInMemory = std::size_t{1} << 20;
   // Beyond it nothing is remembered until something is released.
-  static constexpr std::size_t kMostEntries = 1 << 16;
+  static constexpr std::size_t kMaxEntries = 1 << 16;
   // Whose bytes are held: so many, of so many bytes at most.
-  static constexpr std::size_t kMostHeld = 8, kMostHeldBytes = std::size_t{1} << 20;
+  static constexpr std::size_t kMaxHeld = 8, kMaxHeldBytes = std::size_t{1} << 20;
 
-  // 128 bits of XXH3, from a seed of this table alone: nobody can prepare two contents that it takes for one. Bytes
+  // 128 bits of XXH3, from a seed of this table alone: two contents that it takes for one cannot be prepared. Bytes
   // equal in hash, dtype and shape are taken for equal.
   struct Key {
     std::uint64_t low = 0, high = 0;

@@ -22,7 +22,7 @@ std::string interval(const Distribution& d) {
   return "[" + std::to_string(d.a.as_double()) + ", " + std::to_string(d.b.as_double()) + ")";
 }
 
-// The next number of the dtype below the one that `x` rounds to.
+// The next number of the dtype below the number that `x` rounds to.
 double next_below(double x, ir::DType dtype) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const auto below_half = [&]<typename T>(T rounded) {  // 16 bits, of which the first is the sign

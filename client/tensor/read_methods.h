@@ -76,8 +76,8 @@ class ReadMethods {
     client::check_single(value(), at(where, "into_scalar_async"));
     return std::async(
         std::launch::deferred,
-        [data = client::to_data_async(value()), patience = client::patience_of(value()), where]() mutable -> T {
-          const auto number = client::wait_for(std::move(data), patience);
+        [data = client::to_data_async(value()), spin_time = client::spin_time_of(value()), where]() mutable -> T {
+          const auto number = client::wait_for(std::move(data), spin_time);
           client::check_whole(number, ir::kDTypeOf<T>, "into_scalar", at(where));
           return number.template to_vec_as<T>()[0];
         });

@@ -70,7 +70,7 @@ void ReadRequest::answer(Result<proto::HostTensor> tensor) {
   } catch (...) {
     failure = std::current_exception();
   }
-  device_.reset();  // before the future is ready: whoever waits for that may rely on holding the device last
+  device_.reset();  // before the future is ready: a thread that waits for that may rely on holding the device last
   const std::lock_guard lock(open().mutex);  // no fork() between the two: the child would wait for the promise
   leave();
   if (data) {

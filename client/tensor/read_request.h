@@ -1,4 +1,4 @@
-// A tensor's numbers that somebody will want, asked of the session. Private to tensor_value.cc.
+// A tensor's numbers that will be wanted, asked of the session early. Private to tensor_value.cc.
 #pragma once
 
 #include <future>
@@ -12,7 +12,7 @@ namespace burn::client {
 class DeviceState;
 
 // Keeps the device until the answer has come: the tensor and every Device may go meanwhile. In the child of a fork()
-// the answer is an error, as nobody is there to give another. Thread-safe; the future is taken once.
+// the answer is an error, as the threads that would give another are not there. Thread-safe; the future is taken once.
 class ReadRequest {
  public:
   // `type`: what the tensor is.

@@ -57,10 +57,10 @@ class Tensor : public detail::ElementMethods<D, K>,
   template <int E, Kind L>
   static const Tensor& unfit(const Tensor<E, L>&) {
     static_assert(E == D,
-                  "this tensor has another rank than the one that is asked for; unsqueeze(), squeeze() or "
+                  "this tensor does not have the rank that is asked for; unsqueeze(), squeeze() or "
                   "reshape() changes it");
     static_assert(E != D || std::same_as<L, K>,
-                  "this tensor is of another kind than the one that is asked for; to_float(), to_int() or to_bool() "
+                  "this tensor is not of the kind that is asked for; to_float(), to_int() or to_bool() "
                   "changes it");
     client::throw_empty();
   }
@@ -207,7 +207,7 @@ class Tensor : public detail::ElementMethods<D, K>,
   void inplace(F&& f) {
     *this = std::forward<F>(f)(Tensor{extract()});
   }
-  bool can_mut() const { return client::can_mut(value_); }  // nobody else holds these numbers
+  bool can_mut() const { return client::can_mut(value_); }  // no other tensor holds these numbers
   client::Value& mutable_value() { return value_; }  // for what assigns whole tensors; rank and kind stay the same
   // Errors (thrown), here and wherever numbers are asked for: an empty tensor.
   const ir::Shape& shape(Loc where = Loc::current()) const { return held("shape", where).shape(); }

@@ -14,7 +14,7 @@ namespace {
 
 struct Asked {
   std::future<TensorData> answer;
-  std::chrono::microseconds patience;
+  std::chrono::microseconds spin_time;
 };
 
 std::vector<Asked> ask(const std::vector<Value>& values) {
@@ -28,14 +28,14 @@ std::vector<Asked> ask(const std::vector<Value>& values) {
     devices.push_back(device);
     bursts.emplace_back(value.device()->session());
   }
-  for (const auto& value : values) asked.push_back({to_data_async(value), patience_of(value)});
+  for (const auto& value : values) asked.push_back({to_data_async(value), spin_time_of(value)});
   return asked;
 }
 
 std::vector<TensorData> wait_for_all(std::vector<Asked>&& asked) {
   std::vector<TensorData> data;
   data.reserve(asked.size());
-  for (auto& [answer, patience] : asked) data.push_back(wait_for(std::move(answer), patience));
+  for (auto& [answer, spin_time] : asked) data.push_back(wait_for(std::move(answer), spin_time));
   return data;
 }
 

@@ -34,7 +34,7 @@ std::int64_t dim_size(const Value& value, int dim, const char* op, const Site& s
 
 void check_single(const Value& value, const Site& called) {
   const Site site{called.file,
-                  called.line};  // item() and the others come by the asynchronous form, which nobody called
+                  called.line};  // item() and the others come by the asynchronous form, which the user did not call
   fail_if_empty(value, "into_scalar", site);
   if (value.type().num_elements() != 1)
     fail("into_scalar: " + ir::to_string(value.type()) + " has more or less than one element", site);
@@ -72,12 +72,12 @@ std::future<TensorData> to_data_async(const Value& value) {
   return future;
 }
 
-TensorData to_data(const Value& value) { return wait_for(to_data_async(value), patience_of(value)); }
+TensorData to_data(const Value& value) { return wait_for(to_data_async(value), spin_time_of(value)); }
 
-std::chrono::microseconds patience_of(const Value& value) { return value.device()->patience(); }
+std::chrono::microseconds spin_time_of(const Value& value) { return value.device()->spin_time(); }
 
-TensorData wait_for(std::future<TensorData> data, std::chrono::microseconds patience) {
-  look_for(data, patience);
+TensorData wait_for(std::future<TensorData> data, std::chrono::microseconds spin_time) {
+  spin_until_ready(data, spin_time);
   return data.get();
 }
 

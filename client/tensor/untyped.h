@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "client/ops/ops.h"
-#include "client/patience.h"
+#include "client/spin.h"
 #include "client/tensor/args.h"
 #include "client/tensor/data.h"
 #include "client/tensor/kind.h"
@@ -17,7 +17,8 @@ namespace burn::client {
 void check(const Value& value, int rank, bool is_kind, const char* kind_name, const char* op = nullptr,
            const Site& site = {});
 void check_single(const Value& value, const Site& site);  // throws unless it has one element
-// Throws if `data` and `dtype` are integers, and the dtype does not have one of the numbers; `what`: who asks.
+// Throws if `data` and `dtype` are integers, and the dtype does not have one of the numbers; `what`: the function that
+// asks, for the message.
 void check_whole(const TensorData& data, ir::DType dtype, const char* what, const Site& site);
 ir::Dims dims_of(std::span<const std::int64_t> dims, const char* op, const Site& site);  // not more than a rank can be
 std::int64_t dim_size(const Value& value, int dim, const char* op, const Site& site);
@@ -45,12 +46,12 @@ Value random(const ir::Shape& shape, const Distribution& distribution, const Ten
 // Sends what is recorded so far and asks for the numbers; the future also carries what went wrong, as burn::Error.
 std::future<TensorData> to_data_async(const Value& value);
 TensorData to_data(const Value& value);
-std::chrono::microseconds patience_of(const Value& value);  // how long to look for it
-TensorData wait_for(std::future<TensorData> data, std::chrono::microseconds patience = kPatience);
+std::chrono::microseconds spin_time_of(const Value& value);  // how long to spin for it
+TensorData wait_for(std::future<TensorData> data, std::chrono::microseconds spin_time = kSpinTime);
 // The same numbers on another device: read here and sent there, unless it is the same session. Errors (thrown): a
 // tracked value and another device, as gradients do not travel.
 Value to_device(const Value& value, const Device& device, const Site& site);
-bool can_mut(const Value& value);                   // nobody else holds its numbers
+bool can_mut(const Value& value);                   // no other Value holds its numbers
 void print(std::ostream& out, const Value& value);  // the numbers, then shape, dtype and device
 
 }  // namespace burn::client

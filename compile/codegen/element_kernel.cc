@@ -83,9 +83,9 @@ std::string last_elements(int width, int steps, const std::string& scalars, cons
 // numbers that all elements share are read less often; a kernel that only moves is faster with one, and so is a small
 // tensor.
 int vectors_per_thread(const DeviceFacts& device, const GroupPlan& plan, std::int64_t vectors, int width) {
-  constexpr std::int64_t kBlocks = 64;             // of each multiprocessor, with one
-  constexpr int kMostReads = 2, kMostVectors = 4;  // of all operands
-  constexpr int kMostElements = 16;                // beyond, the body has too many copies
+  constexpr std::int64_t kBlocks = 64;           // of each multiprocessor, with one
+  constexpr int kMaxReads = 2, kMaxVectors = 4;  // of all operands
+  constexpr int kMaxElements = 16;               // beyond, the body has too many copies
   if (vectors < kBlocks * 256 * device.multiprocessors) return 1;
   const auto reads = std::ranges::count(plan.reads(), GroupOperand::Kind::full, &GroupOperand::kind);
   const bool computes = std::ranges::any_of(plan.group().members, [&](const Member& member) {
@@ -93,8 +93,8 @@ int vectors_per_thread(const DeviceFacts& device, const GroupPlan& plan, std::in
     return function &&
            (ir::row(function->fn).kind == ir::PointwiseClass::floating || function->fn == ir::PointwiseFn::div);
   });
-  if (!computes || reads > kMostReads) return 1;
-  return std::min(reads == 1 ? kMostVectors : kMostVectors / 2, kMostElements / width);
+  if (!computes || reads > kMaxReads) return 1;
+  return std::min(reads == 1 ? kMaxVectors : kMaxVectors / 2, kMaxElements / width);
 }
 
 }  // namespace

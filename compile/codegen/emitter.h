@@ -133,13 +133,13 @@ class Emitter {
   virtual void fill_zero(const Address& where, std::size_t bytes) = 0;
   // For kernels that find out that an index is outside its dim: the address of two int64, the index (that of any thread
   // that found one) and a mark that is 1 where there is one. The failure that the host makes of it: "index 12 is
-  // outside 0..9", `size` being that of the dim, for the results of the node: the one that is lowered, or a member of
+  // outside 0..9", `size` being that of the dim, for the results of the node: the node that is lowered, or a member of
   // the group that is.
   virtual Address report_index(std::int64_t size, std::int32_t node = -1) = 0;
   // The same for what else a kernel of the lowered node may find out: the failure that the host makes of its number.
   virtual Address report(std::function<Status(std::int64_t found)> explain) = 0;
   // Says that the kernel of this step may write the result over the operand: each thread reads an element of it before
-  // it writes the same bytes, and nobody else reads these.
+  // it writes the same bytes, and no other thread reads these.
   virtual void allow_in_place(const View& operand, ir::Ref result) = 0;
   // Whether f32 may be multiplied with ten bits of mantissa (Plan::tf32).
   virtual bool allows_tf32() const = 0;

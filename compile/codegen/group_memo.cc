@@ -109,14 +109,14 @@ std::shared_ptr<const WrittenGroup> GroupMemo::find(const std::string& key) cons
 
 void GroupMemo::keep(const std::string& key, std::shared_ptr<const WrittenGroup> written) {
   const std::lock_guard lock(mutex_);
-  if (written_.size() >= kMost) written_.clear();  // shapes that change leave more behind than they use again
+  if (written_.size() >= kMax) written_.clear();  // shapes that change leave more behind than they use again
   written_.emplace(key, std::move(written));
 }
 
 // --- recording -------------------------------------------------------------------------------------------------------
 
 std::shared_ptr<const WrittenGroup> GroupRecorder::take() {
-  return says_more_ ? nullptr : std::make_shared<const WrittenGroup>(std::move(written_));
+  return cannot_be_reused_ ? nullptr : std::make_shared<const WrittenGroup>(std::move(written_));
 }
 
 std::int32_t GroupRecorder::operand_at(const Address& address) {
@@ -132,7 +132,7 @@ std::vector<GroupLaunch::Slot> GroupRecorder::slots(const std::vector<Argument>&
   slots.reserve(arguments.size());
   for (const auto& argument : arguments) {
     const auto k = argument.is_address() ? operand_at(argument.address()) : -1;
-    if (argument.is_address() && k < 0 && argument.address().base != Address::Base::bindings) says_more_ = true;
+    if (argument.is_address() && k < 0 && argument.address().base != Address::Base::bindings) cannot_be_reused_ = true;
     slots.push_back({k, argument});
   }
   return slots;
@@ -148,7 +148,7 @@ void GroupRecorder::launch(std::shared_ptr<const BlockKernel> kernel, std::int64
   GroupLaunch launch{kernel, {.blocks = blocks}, slots(arguments), {}};
   for (const auto& address : written) {
     launch.written.push_back(operand_at(address));
-    if (launch.written.back() < 0) says_more_ = true;
+    if (launch.written.back() < 0) cannot_be_reused_ = true;
   }
   written_.launches.push_back(std::move(launch));
   emit_.launch(std::move(kernel), blocks, std::move(arguments), std::move(written));
@@ -158,7 +158,7 @@ void GroupRecorder::allow_in_place(const View& from, ir::Ref result) {
   const auto read = operand_at(from.address);
   const auto write = std::ranges::find(plan_.writes(), result, &GroupOperand::ref);
   if (read < 0 || write == plan_.writes().end())
-    says_more_ = true;
+    cannot_be_reused_ = true;
   else
     written_.in_place.emplace_back(read, static_cast<std::int32_t>(plan_.reads().size()) +
                                              static_cast<std::int32_t>(write - plan_.writes().begin()));
@@ -166,23 +166,23 @@ void GroupRecorder::allow_in_place(const View& from, ir::Ref result) {
 }
 
 Address GroupRecorder::scratch(std::size_t bytes) {
-  says_more_ = true;
+  cannot_be_reused_ = true;
   return emit_.scratch(bytes);
 }
 void GroupRecorder::call(LibraryCall call) {
-  says_more_ = true;
+  cannot_be_reused_ = true;
   emit_.call(std::move(call));
 }
 void GroupRecorder::fill_zero(const Address& where, std::size_t bytes) {
-  says_more_ = true;
+  cannot_be_reused_ = true;
   emit_.fill_zero(where, bytes);
 }
 Address GroupRecorder::report_index(std::int64_t size, std::int32_t node) {
-  says_more_ = true;
+  cannot_be_reused_ = true;
   return emit_.report_index(size, node);
 }
 Address GroupRecorder::report(std::function<Status(std::int64_t)> explain) {
-  says_more_ = true;
+  cannot_be_reused_ = true;
   return emit_.report(std::move(explain));
 }
 

@@ -43,7 +43,7 @@ class GroupMemo {
   void keep(const std::string& key, std::shared_ptr<const WrittenGroup> written);
 
  private:
-  static constexpr std::size_t kMost = 4096;
+  static constexpr std::size_t kMax = 4096;
 
   mutable std::mutex mutex_;
   std::unordered_map<std::string, std::shared_ptr<const WrittenGroup>> written_;
@@ -80,7 +80,7 @@ class GroupRecorder final : public Emitter {
   Emitter& emit_;
   const GroupPlan& plan_;
   WrittenGroup written_;
-  bool says_more_ = false;
+  bool cannot_be_reused_ = false;
 };
 
 // Emits what was written for a group of the same key.

@@ -9,16 +9,16 @@ bool WalkPlan::is_linear() const {
 }
 
 bool WalkPlan::is_narrow() const {
-  constexpr double kMost = 2147483648.0;
+  constexpr double kMax = 2147483648.0;
   double positions = 1;
   for (const auto size : sizes) positions *= static_cast<double>(size);
-  return positions < kMost && std::ranges::all_of(strides, [&](const auto& of) {
+  return positions < kMax && std::ranges::all_of(strides, [&](const auto& of) {
            double end = 0;
            for (std::size_t d = 0; d < sizes.size(); ++d) {
              if (of[d] < 0) return false;
              end += static_cast<double>(sizes[d]) * static_cast<double>(of[d]);
            }
-           return end < kMost;
+           return end < kMax;
          });
 }
 

@@ -112,8 +112,8 @@ class RowPrinter {
     return text + layout_.held_reads() + layout_.shared_places();
   }
 
-  // A site's numbers must have been read before the next row's are written: where there are several sites, whoever
-  // comes to the next row has waited at another one since. Without any nobody shares memory.
+  // A site's numbers must have been read before the next row's are written: where there are several sites, a thread
+  // that comes to the next row has waited at another one since. Without any no memory is shared.
   std::string end_of_rows() const {
     return (shape().lanes > 32 && sites_ == 1 ? cuda_cpp::kBarrier : std::string()) + "  }\n";
   }
@@ -207,7 +207,7 @@ class RowPrinter {
   // Reductions whose operands are known, and the results that are.
   std::string pass(int stage) {
     std::string before, combine, after, stores, flush;
-    std::vector<ir::Ref> seen;  // as it is, by what combines elements or by who reads the results
+    std::vector<ir::Ref> seen;  // as it is, by what combines elements or by a reader of the results
     for (const auto& member : plan_.group().members) {
       if (member.level != Level::row || plan_.stage_of(plan_.value_of(member)) != stage + 1) continue;
       const auto& node = plan_.node(member);

@@ -6,8 +6,9 @@
 
 namespace burn::compile {
 
-// What was placed before anybody knew who would read it. If only one group reads the results of another, it may compute
-// them itself: who read them on another way would have made a circle of the two already.
+// Moves nodes into the group that reads them: nodes are placed before their readers are known. If only one group reads
+// the results of another, it may compute them itself: no other path leads from one to the other, or the two groups
+// would depend on each other already.
 void take_sources(const FuseLimits& limits, Grouping& grouping);
 
 }  // namespace burn::compile

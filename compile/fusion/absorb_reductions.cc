@@ -24,7 +24,7 @@ std::optional<std::int64_t> columns_of(const FuseLimits& limits, const ir::Reduc
 }
 
 void take_sum(const FuseLimits& limits, std::int32_t n, Grouping& grouping) {
-  constexpr std::int64_t kMostSums = 3;
+  constexpr std::int64_t kMaxSums = 3;
   const auto& program = grouping.program;
   const auto& node = grouping.node(n);
   const auto* reduce = std::get_if<ir::Reduce>(&node.op);
@@ -37,7 +37,7 @@ void take_sum(const FuseLimits& limits, std::int32_t n, Grouping& grouping) {
   const auto made = std::ranges::lower_bound(group.members, program.node_of(operand), {}, &Member::node);
   const auto is_sum = [](const Member& member) { return member.level == Level::column || member.level == Level::all; };
   if (made->level != Level::full || group.members.size() >= limits.max_members) return;
-  if (std::ranges::count_if(group.members, is_sum) == kMostSums) return;
+  if (std::ranges::count_if(group.members, is_sum) == kMaxSums) return;
   auto level = Level::all;
   if (!limits.sums_all || trailing_size(group.domain, reduce->axes) != ir::num_elements(group.domain)) {
     const auto size = columns_of(limits, *reduce, group.domain);

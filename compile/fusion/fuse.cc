@@ -90,7 +90,8 @@ class Fuser {
         merge(home, group);
       }
     };
-    // What is computed again must not be so by who did it before: it starts anew, and joins whoever reads it.
+    // What is computed again must not join the group that computed it before: it starts a group, and joins its
+    // readers'.
     const bool is_again = node(n).recompute;
     for (const auto ref : operands) {
       if (!is_again || (!ref.is_input() && program_.maker_of(ref).recompute)) consider(open_group(ref));
@@ -132,7 +133,7 @@ class Fuser {
     return true;
   }
 
-  // Groups so far take nothing more in, so nothing needs to know who depends on them.
+  // Groups so far take nothing more in, so nothing needs to know which groups depend on them.
   void start_epoch(std::int32_t n) {
     dependencies_.close_all();
     first_group_ = static_cast<std::int32_t>(grouping_.groups.size());
@@ -160,7 +161,7 @@ class Fuser {
     auto& b = grouping_.group(from);
     if (a.domain != b.domain || a.members.size() + b.members.size() > limits_.max_members) return;
     if (a.has_rows() && b.has_rows() && a.row_shape != b.row_shape) return;
-    if (dependencies_.related(slot(into), slot(from)) || picks_by(a, from) || picks_by(b, into)) return;
+    if (dependencies_.related(slot(into), slot(from)) || has_index_in(a, from) || has_index_in(b, into)) return;
     dependencies_.merge(slot(into), slot(from));
     if (b.has_rows()) {
       a.row_size = b.row_size;
@@ -175,7 +176,7 @@ class Fuser {
   }
 
   // Whether a gather of the group finds its index in the other one. An index stays outside: it is checked as a whole.
-  bool picks_by(const Group& group, std::int32_t other) const {
+  bool has_index_in(const Group& group, std::int32_t other) const {
     return std::ranges::any_of(group.members, [&](const Member& member) {
       const auto& reader = node(member.node);
       return std::holds_alternative<ir::Gather>(reader.op) && open_group(program_.operands_of(reader)[1]) == other;

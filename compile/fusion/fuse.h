@@ -12,7 +12,7 @@ struct FuseLimits {
   std::int64_t max_row_size = 8192;        // elements of a row that still count as near memory
   std::int64_t min_rows = 8;               // fewer long rows than these would leave threads idle
   std::int64_t min_summed_rows = 0;        // rows from which on sums over all of them are members; 0: they never are
-  std::int64_t max_summed_columns = 8192;  // columns of such sums: whoever sums has to have room for them
+  std::int64_t max_summed_columns = 8192;  // columns of such sums: the kernel has to have room for them
   bool sums_beside_rows = true;            // whether a group may have those and combine rows, too
   bool sums_all = false;                   // whether sums over the whole domain are
   bool takes_sources = false;              // whether a group takes in what only it reads, also as numbers of its rows

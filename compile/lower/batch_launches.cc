@@ -8,8 +8,8 @@ namespace burn::compile {
 
 namespace {
 
-constexpr std::size_t kMostParameterBytes = 4000;  // of a kernel
-constexpr std::size_t kMostMerged = 64;
+constexpr std::size_t kMaxParameterBytes = 4000;  // of a kernel
+constexpr std::size_t kMaxMerged = 64;
 
 bool is_same(const Address& a, const Address& b) { return a.base == b.base && a.index == b.index; }
 
@@ -55,7 +55,7 @@ std::size_t run_length(const Lowered& lowered, std::size_t first) {
   const auto* head = mergeable(first);
   if (!head) return 1;
   const auto source = std::get<Launch>(lowered.commands[first].what).source;
-  const auto most = std::min(kMostMerged, std::bit_floor((kMostParameterBytes - 8) / bytes_of(*head)));
+  const auto most = std::min(kMaxMerged, std::bit_floor((kMaxParameterBytes - 8) / bytes_of(*head)));
   const Touched touched(lowered);
   std::size_t end = first + 1;
   for (; end < lowered.commands.size() && end - first < most; ++end) {

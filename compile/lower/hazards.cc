@@ -6,11 +6,11 @@
 namespace burn::compile {
 namespace {
 
-constexpr std::int32_t kNobody = -1;
+constexpr std::int32_t kNone = -1;
 
 // Bytes that every command uses all of or none of.
 struct Piece {
-  std::int32_t writer = kNobody;      // the last one
+  std::int32_t writer = kNone;        // the last one
   std::vector<std::int32_t> readers;  // since then
 };
 
@@ -69,7 +69,7 @@ Predecessors order_commands(std::span<const std::vector<MemoryUse>> uses) {
     for (const auto& use : uses[i]) {
       if (use.begin >= use.end) continue;
       for (const auto& piece : pieces_of(use)) {
-        if (piece.writer != kNobody) waits.push_back(piece.writer);
+        if (piece.writer != kNone) waits.push_back(piece.writer);
         if (use.is_written) waits.insert(waits.end(), piece.readers.begin(), piece.readers.end());
       }
     }

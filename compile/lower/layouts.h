@@ -1,4 +1,4 @@
-// Where attention's results lie, so that nobody has to copy them into the shape that the next product reads.
+// Where attention's results lie, so that they need not be copied into the shape that the next product reads.
 #pragma once
 
 #include <map>

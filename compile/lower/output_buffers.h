@@ -1,4 +1,4 @@
-// What outputs are made in: an input that they are, buffers of their own, and those of inputs that nobody needs any
+// What outputs are made in: an input that they are, buffers of their own, and those of inputs that are not needed any
 // more.
 #pragma once
 

@@ -27,7 +27,7 @@ struct LoweredCommit {
 // How an output comes to its buffer.
 struct OutputSource {
   std::int32_t shares_input = -1;  // it is this input's buffer
-  std::int32_t reuses_input = -1;  // written over this donated input, if nobody else holds it
+  std::int32_t reuses_input = -1;  // written over this donated input, if it has no other owner
 };
 
 // A step of the plan, and one more for each output that is copied at the end.

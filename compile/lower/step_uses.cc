@@ -21,7 +21,7 @@ Address StepUses::to_read(const Address& address) {
 }
 
 void StepUses::add(const Address& address, std::vector<Use>& uses) const {
-  if (address.base == Address::Base::none || address.base == Address::Base::bindings) return;  // nobody writes these
+  if (address.base == Address::Base::none || address.base == Address::Base::bindings) return;  // never written
   const auto is_this = [&](const Address& other) { return address.base == other.base && address.index == other.index; };
   const bool is_read_only = address.base != Address::Base::failures && std::ranges::any_of(given_, is_this) &&
                             std::ranges::none_of(written_, is_this);

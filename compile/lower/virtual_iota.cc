@@ -5,12 +5,12 @@
 namespace burn::compile {
 
 CountedIotas find_counted(const ir::Program& program, const Plan& plan, const std::vector<ValueView>& views) {
-  constexpr std::int64_t kMostOfF32 = 1 << 24;  // all whole numbers below are numbers of f32
+  constexpr std::int64_t kMaxOfF32 = 1 << 24;  // all whole numbers below are numbers of f32
   CountedIotas found{std::vector<bool>(program.values.size()), std::vector<bool>(program.values.size())};
   for (const auto& made : program.nodes) {
     const auto* iota = std::get_if<ir::Iota>(&made.op);
     const bool fits = iota && (iota->dtype == ir::DType::i64 || iota->dtype == ir::DType::i32 ||
-                               (iota->dtype == ir::DType::f32 && iota->size <= kMostOfF32));
+                               (iota->dtype == ir::DType::f32 && iota->size <= kMaxOfF32));
     if (fits && iota->size > 0) found.counted[made.first_value] = true;
   }
   const auto is_read = [&](ir::Ref ref) {  // from memory

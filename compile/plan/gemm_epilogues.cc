@@ -55,7 +55,7 @@ class Joiner {
 
  private:
   static constexpr std::int32_t kNone = -1;
-  static constexpr std::size_t kMostLookedAt = 16;  // products of one matrix
+  static constexpr std::size_t kMaxLookedAt = 16;  // products of one matrix
   using Kind = ProductWithEpilogue::Kind;
 
   // An operand of a product [rows, columns].
@@ -67,7 +67,7 @@ class Joiner {
 
   static std::size_t index(ir::Ref ref) { return static_cast<std::size_t>(ref.index()); }
 
-  // Of a step that is a single node without an effect, and has not been joined; else one that nobody looks for.
+  // Of a step that is a single node without an effect, and has not been joined; else an op that is never looked for.
   const ir::Op& op_of(std::size_t s) const {
     static const ir::Op other = ir::Permute{};
     const auto& step = plan_.steps[s];
@@ -103,7 +103,8 @@ class Joiner {
     return shape[last] == 1 || view.strides[last] == 1;
   }
 
-  // The step of the product that a value is, as it is or in another shape of the same columns, if nobody else reads it.
+  // The step of the product that a value is, as it is or in another shape of the same columns, if it has no other
+  // reader.
   std::optional<std::size_t> product_of(ir::Ref value) const {
     const auto columns = [&](ir::Ref ref) {
       const auto& shape = program_.type_of(ref).shape;
@@ -172,7 +173,7 @@ class Joiner {
     }
     const auto found = operands_.find(view_of(x).base.code());
     if (found == operands_.end()) return;
-    for (const auto& operand : std::span(found->second).first(std::min(found->second.size(), kMostLookedAt))) {
+    for (const auto& operand : std::span(found->second).first(std::min(found->second.size(), kMaxLookedAt))) {
       if (!std::holds_alternative<ir::MatMul>(op_of(operand.step)) || !is_summed(operand, x)) continue;
       // In the place of the first of the two, where all is there that the other one reads.
       const auto first = std::min(s, operand.step), second = std::max(s, operand.step);

@@ -35,7 +35,7 @@ struct PlanOptions {
 struct ProductWithEpilogue {
   enum class Kind : std::uint8_t {
     bias,         // the neighbour adds a number for each column to the product, or to a reshape of it with the same
-                  // columns, which nobody else reads
+                  // columns, which has no other reader
     first_sums,   // the neighbour sums the product's first operand [rows, inner] over inner: [1, rows]
     second_sums,  // the neighbour sums the product's second operand [inner, columns] over inner: [1, columns]
   };

@@ -13,7 +13,7 @@ namespace burn::compile {
 namespace {
 
 constexpr std::int32_t kNone = -1;
-constexpr std::size_t kMostNodes = 64;  // to be computed again for one value, those that it needs twice counted twice
+constexpr std::size_t kMaxNodes = 64;  // to be computed again for one value, those that it needs twice counted twice
 
 std::int64_t bytes_of(const ir::TensorType& type) {
   return type.num_elements() * static_cast<std::int64_t>(ir::size_of(type.dtype));
@@ -87,7 +87,7 @@ class Recomputation {
     return program_.type_of(node(n)).shape == groups_[at(group_of_[at(n)])].domain;
   }
 
-  // Values that somebody reads who is no group, as an output or as an index, are in memory in any case.
+  // Values with a reader outside groups, as an output or as an index, are in memory in any case.
   void find_readers() {
     is_kept_.assign(program_.nodes.size(), false);
     crosses_.assign(program_.nodes.size(), false);
@@ -114,7 +114,7 @@ class Recomputation {
     for (const auto ref : program_.operands_of(node(n))) {
       if (!add_operand(recipe, ref)) return std::nullopt;
     }
-    if (recipe.nodes > kMostNodes) return std::nullopt;
+    if (recipe.nodes > kMaxNodes) return std::nullopt;
     const auto own = bytes_of(program_.type_of(node(n)));
     std::int64_t bytes = 0;
     for (const auto ref : recipe.reads) {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "base/few.h"
+#include "base/small_array.h"
 #include "compile/rewrite/decompose_rules.h"
 
 namespace burn::compile {
@@ -17,7 +17,7 @@ using ir::Ref;
 
 Status supported(const ir::Program& program, const Supports& supports, const ir::Node& node) {
   const auto operands = program.operands_of(node);
-  Few<const ir::TensorType*, 8> types(operands.size());  // asked of every node of every program: no allocation
+  SmallArray<const ir::TensorType*, 8> types(operands.size());  // asked of every node of every program: no allocation
   for (std::size_t k = 0; k < operands.size(); ++k) types[k] = &program.type_of(operands[k]);
   return supports(node.op, types.span());
 }

@@ -140,7 +140,7 @@ void write(const Options& options, const Gpt2& net, std::ostream& out) {
   }
   const auto size = static_cast<std::int64_t>(bytes.size());
   const auto prompt = Tensor<2, Int>::from_data(TensorData(bytes, {1, size}), device).to_int();
-  // Weights that nobody trains are cast once and for all.
+  // Weights that are not trained are cast once.
   Generator generator{net.valid().to_dtype(product_dtype(options)), prompt, options.temperature};
   out << options.prompt;
   burn::PendingReads reads;

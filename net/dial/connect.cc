@@ -30,7 +30,7 @@ Status bad_url(const std::string& url, std::string_view why) {
   return invalid_argument("device URL \"" + url + "\": " + std::string{why});
 }
 
-constexpr int kMostClientThreads = 4;  // a session's upload is not to be in the way of another's runs
+constexpr int kMaxClientThreads = 4;  // a session's upload is not to be in the way of another's runs
 
 // Cuts "/K" off the end of `text`. Nothing: it ends in "/", and something that is no number follows.
 std::optional<std::uint32_t> take_device(std::string_view& text) {
@@ -45,7 +45,7 @@ std::optional<std::uint32_t> take_device(std::string_view& text) {
 // thread.
 IoThreads& client_threads() {
   static auto& threads = *new OnePerProcess<IoThreads>;
-  return threads.get([] { return std::make_unique<IoThreads>(kMostClientThreads); });
+  return threads.get([] { return std::make_unique<IoThreads>(kMaxClientThreads); });
 }
 
 Result<std::shared_ptr<proto::Channel>> connect_websocket(UniqueFd socket, const std::string& host,

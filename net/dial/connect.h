@@ -33,7 +33,7 @@ Result<std::shared_ptr<proto::Channel>> connect_channel(const std::string& url,
                                                         std::chrono::milliseconds timeout);
 
 // Whether connect_channel failed because there is no process of this host that listens at the URL: neither the network
-// nor somebody in between is to blame, and what a server there had in memory is gone.
+// nor a proxy in between is to blame, and what a server there had in memory is gone.
 bool is_gone_for_good(const std::string& url, const Status& failure);
 
 }  // namespace burn::net

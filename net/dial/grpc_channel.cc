@@ -47,13 +47,13 @@ std::shared_ptr<grpc::Channel> make_grpc_channel(const std::string& address) {
 // The loops of all calls of the process, there to its end: a session has one to itself while there are few, or its runs
 // would wait behind the megabytes of others, which gRPC moves without a pause.
 std::shared_ptr<GrpcLoop> next_loop() {
-  constexpr std::size_t kMost = 4;
+  constexpr std::size_t kMax = 4;
   static auto& mutex = *new std::mutex;
   static auto& loops = *new std::vector<std::shared_ptr<GrpcLoop>>;
   const auto users = [](const auto& loop) { return loop.use_count(); };
   const std::lock_guard lock{mutex};
   auto least = std::ranges::min_element(loops, {}, users);
-  if (loops.empty() || (users(*least) > 1 && loops.size() < kMost)) {
+  if (loops.empty() || (users(*least) > 1 && loops.size() < kMax)) {
     try {
       loops.push_back(std::make_shared<GrpcLoop>(std::make_unique<grpc::CompletionQueue>()));
       return loops.back();

@@ -25,21 +25,21 @@ using std::chrono::milliseconds;
 constexpr auto kPause = milliseconds{100};  // before another try when accepting failed
 constexpr auto kTick = milliseconds{1000};
 constexpr int kAcceptsPerTurn = 64;
-constexpr auto kFarewell = milliseconds{1000};  // for a peer to read why he is refused
-constexpr std::uint64_t kLeastArrival = 512;    // bytes that have been read before we could look
+constexpr auto kRefusalTime = milliseconds{1000};  // for a peer to read why it is refused
+constexpr std::uint64_t kLeastArrival = 512;       // bytes that have been read before we could look
 // An estimate counts what lies unread again whenever more comes, so a busy server sees a few times of what was sent:
-// of the 64 KiB that HTTP/2 lets a client send before anybody reads.
-constexpr double kNamelessBurst = 4 * Allowance::kBurst;
+// of the 64 KiB that HTTP/2 lets a client send before the server reads.
+constexpr double kNamelessBurst = 4 * TokenBucket::kBurst;
 
 }  // namespace
 
 Result<std::unique_ptr<AcceptLoop>> AcceptLoop::start(UniqueFd listening, std::shared_ptr<PermitPool> permits,
                                                       Reactions reactions) {
-  UniqueFd poll{::epoll_create1(EPOLL_CLOEXEC)}, bell{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-  if (!poll || !bell) return unavailable("cannot wait for connections: " + errno_text(errno));
-  std::unique_ptr<AcceptLoop> loop{
-      new AcceptLoop{std::move(listening), std::move(poll), std::move(bell), std::move(permits), std::move(reactions)}};
-  if (!loop->watch(loop->bell_.get(), EPOLLIN) || !loop->watch(loop->listening_.get(), EPOLLIN)) {
+  UniqueFd poll{::epoll_create1(EPOLL_CLOEXEC)}, wake_event{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  if (!poll || !wake_event) return unavailable("cannot wait for connections: " + errno_text(errno));
+  std::unique_ptr<AcceptLoop> loop{new AcceptLoop{std::move(listening), std::move(poll), std::move(wake_event),
+                                                  std::move(permits), std::move(reactions)}};
+  if (!loop->watch(loop->wake_event_.get(), EPOLLIN) || !loop->watch(loop->listening_.get(), EPOLLIN)) {
     return unavailable("cannot wait for connections: " + errno_text(errno));
   }
   try {
@@ -50,11 +50,11 @@ Result<std::unique_ptr<AcceptLoop>> AcceptLoop::start(UniqueFd listening, std::s
   return loop;
 }
 
-AcceptLoop::AcceptLoop(UniqueFd listening, UniqueFd poll, UniqueFd bell, std::shared_ptr<PermitPool> permits,
+AcceptLoop::AcceptLoop(UniqueFd listening, UniqueFd poll, UniqueFd wake_event, std::shared_ptr<PermitPool> permits,
                        Reactions reactions)
     : listening_(std::move(listening)),
       poll_(std::move(poll)),
-      bell_(std::move(bell)),
+      wake_event_(std::move(wake_event)),
       permits_(std::move(permits)),
       reactions_(std::move(reactions)) {}
 
@@ -66,7 +66,7 @@ void AcceptLoop::stop() {
     const std::lock_guard lock{mutex_};
     stopping_ = true;
   }
-  ::eventfd_write(bell_.get(), 1);
+  ::eventfd_write(wake_event_.get(), 1);
   thread_.join();
 }
 
@@ -105,7 +105,7 @@ void AcceptLoop::run() {
       const int fd = events[static_cast<std::size_t>(i)].data.fd;
       if (fd == listening_.get()) {
         accept_all();
-      } else if (fd != bell_.get()) {
+      } else if (fd != wake_event_.get()) {
         const bool is_over = (events[static_cast<std::size_t>(i)].events & (EPOLLHUP | EPOLLERR)) != 0;
         is_over ? forget(fd) : look_at(fd);
       }
@@ -163,13 +163,13 @@ void AcceptLoop::keep(UniqueFd ours, Permit permit, std::string peer) {
   if (is_named) by_peer_.insert_or_assign(peer, fd);
   try {
     auto& connection = open_
-                           .insert_or_assign(fd, Connection{.socket = std::move(ours),
-                                                            .permit = std::move(permit),
-                                                            .peer = peer,
-                                                            .counted = Clock::now(),
-                                                            .is_named = is_named})
+                           .insert_or_assign(fd, AcceptedConnection{.socket = std::move(ours),
+                                                                    .permit = std::move(permit),
+                                                                    .peer = peer,
+                                                                    .counted = Clock::now(),
+                                                                    .is_named = is_named})
                            .first->second;
-    if (!is_named) connection.allowance.begin(kNamelessBurst, 0, Clock::now());
+    if (!is_named) connection.bucket.begin(kNamelessBurst, 0, Clock::now());
   } catch (...) {
     if (is_named) by_peer_.erase(peer);
     throw;
@@ -177,7 +177,7 @@ void AcceptLoop::keep(UniqueFd ours, Permit permit, std::string peer) {
 }
 
 void AcceptLoop::forget(int fd) {
-  Connection over;  // its permit goes outside the lock
+  AcceptedConnection over;  // its permit goes outside the lock
   const std::lock_guard lock{mutex_};
   const auto it = open_.find(fd);
   if (it == open_.end()) return;
@@ -189,7 +189,7 @@ void AcceptLoop::forget(int fd) {
   open_.erase(it);
 }
 
-AcceptLoop::Connection* AcceptLoop::find(const std::string& peer) {
+AcceptLoop::AcceptedConnection* AcceptLoop::find(const std::string& peer) {
   const auto named = by_peer_.find(peer);
   return named == by_peer_.end() ? nullptr : &open_.at(named->second);
 }
@@ -206,32 +206,32 @@ bool AcceptLoop::count_call(const std::string& peer) {
   return false;
 }
 
-void AcceptLoop::stranger_came(const std::string& peer) {
+void AcceptLoop::unauthenticated_began(const std::string& peer) {
   const std::lock_guard lock{mutex_};
   auto* connection = find(peer);
-  if (!connection || connection->strangers++ > 0 || !connection->is_known) return;
+  if (!connection || connection->unauthenticated++ > 0 || !connection->is_authenticated) return;
   const auto received = received_bytes(connection->socket.get());
   if (!received) return;
-  connection->allowance.begin(Allowance::kBesideSessions, *received, Clock::now());
+  connection->bucket.begin(TokenBucket::kBesideSessions, *received, Clock::now());
   set_watched(*connection, true);
 }
 
-void AcceptLoop::stranger_left(const std::string& peer, bool is_known) {
+void AcceptLoop::unauthenticated_ended(const std::string& peer, bool is_authenticated) {
   const std::lock_guard lock{mutex_};
   auto* connection = find(peer);
-  if (!connection && is_known && peer.starts_with("unix")) {
+  if (!connection && is_authenticated && peer.starts_with("unix")) {
     for (auto& [fd, other] : open_) {
       if (other.is_named || other.ends_at) continue;
-      other.is_known = true;
+      other.is_authenticated = true;
       set_watched(other, false);
     }
   }
-  if (!connection || connection->strangers == 0) return;  // another one, from the same port
-  connection->is_known |= is_known;
-  if (--connection->strangers == 0 && connection->is_known) set_watched(*connection, false);
+  if (!connection || connection->unauthenticated == 0) return;  // another one, from the same port
+  connection->is_authenticated |= is_authenticated;
+  if (--connection->unauthenticated == 0 && connection->is_authenticated) set_watched(*connection, false);
 }
 
-void AcceptLoop::set_watched(Connection& connection, bool wanted) const {
+void AcceptLoop::set_watched(AcceptedConnection& connection, bool wanted) const {
   if (connection.is_watched == wanted) return;
   if (watch_again(connection.socket.get(), wanted ? EPOLLIN | EPOLLET : EPOLLET)) connection.is_watched = wanted;
 }
@@ -247,29 +247,29 @@ void AcceptLoop::look_at(int fd) {
     if (!connection.is_named) return look_at_nameless(connection);
     const auto received = received_bytes(fd);
     if (!received) return set_watched(connection, false);
-    const auto verdict = connection.allowance.count(*received, Clock::now());
-    if (verdict == Allowance::Verdict::fine) return;
-    if (!connection.is_known) {
-      if (verdict == Allowance::Verdict::absurd) end_unread(fd);
-      if (std::exchange(connection.ends_at, Clock::now() + kFarewell)) return;
+    const auto verdict = connection.bucket.count(*received, Clock::now());
+    if (verdict == TokenBucket::Verdict::fine) return;
+    if (!connection.is_authenticated) {
+      if (verdict == TokenBucket::Verdict::absurd) end_unread(fd);
+      if (std::exchange(connection.ends_at, Clock::now() + kRefusalTime)) return;
     }
     peer = connection.peer;
   }
   try {
     reactions_.too_much(peer);
-  } catch (const std::exception&) {  // no memory to tell him
+  } catch (const std::exception&) {  // no memory to tell the peer
     const std::lock_guard lock{mutex_};
     if (const auto it = open_.find(fd); it != open_.end()) end_unread(fd);
   }
 }
 
-// He is not told: who else has no name would be.
-void AcceptLoop::look_at_nameless(Connection& connection) {
+// The peer is not told why: every other connection without a name would be told, too.
+void AcceptLoop::look_at_nameless(AcceptedConnection& connection) {
   const int fd = connection.socket.get();
   connection.estimated += std::max(unread_bytes(fd), kLeastArrival);
-  const auto verdict = connection.allowance.count(connection.estimated, Clock::now());
-  if (verdict == Allowance::Verdict::absurd) end_unread(fd);
-  if (verdict != Allowance::Verdict::fine && !connection.ends_at) connection.ends_at = Clock::now() + kFarewell;
+  const auto verdict = connection.bucket.count(connection.estimated, Clock::now());
+  if (verdict == TokenBucket::Verdict::absurd) end_unread(fd);
+  if (verdict != TokenBucket::Verdict::fine && !connection.ends_at) connection.ends_at = Clock::now() + kRefusalTime;
 }
 
 void AcceptLoop::end_overdue() {
@@ -280,9 +280,9 @@ void AcceptLoop::end_overdue() {
   }
 }
 
-// HTTP/2 answers frames of which nobody above it knows (pings, settings), and gRPC holds the answers as long as they
-// are not taken.
-bool AcceptLoop::only_sends(Connection& connection) {
+// HTTP/2 answers frames (pings, settings) without showing them to us, and gRPC holds the answers as long as the peer
+// does not take them.
+bool AcceptLoop::only_sends(AcceptedConnection& connection) {
   if (!connection.is_named) return false;
   const auto taken = taken_bytes(connection.socket.get());
   const auto received = received_bytes(connection.socket.get());
@@ -291,7 +291,7 @@ bool AcceptLoop::only_sends(Connection& connection) {
     connection.taken = taken->taken;
     connection.received_then = *received;
   }
-  return *received - connection.received_then > kMostWhileTakingNothing;
+  return *received - connection.received_then > kMaxWhilePeerTakesNothing;
 }
 
 }  // namespace burn::net

@@ -1,9 +1,9 @@
 // A thread that accepts connections for a transport which takes sockets over and says no more of them (gRPC): it counts
-// them until they are over, ends those who open calls without end or send much before anybody knows them, and goes on
-// when there are no descriptors for a while.
+// them until they are over, ends those that open calls without end or send much before they are authenticated, and goes
+// on when there are no descriptors for a while.
 //
 // A second descriptor of each socket is kept, and closed when both directions are shut down: the transport does that at
-// the end of a connection, whoever ended it.
+// the end of a connection, whichever side ended it.
 #pragma once
 
 #include <chrono>
@@ -15,8 +15,8 @@
 #include <thread>
 #include <unordered_map>
 
-#include "net/listen/allowance.h"
 #include "net/listen/permits.h"
+#include "net/listen/token_bucket.h"
 #include "net/transport/socket.h"
 
 namespace burn::net {
@@ -28,14 +28,14 @@ class AcceptLoop {
   // Calls that a connection may open: so many at once, and so many more each second. A client of ours opens one, a
   // prober one every few seconds.
   static constexpr double kCallBurst = 512, kCallsPerSecond = 64;
-  // Bytes that a peer may send while he takes nothing of what there is for him.
-  static constexpr std::uint64_t kMostWhileTakingNothing = std::uint64_t{8} << 20;
+  // Bytes that a peer may send while it takes nothing of what there is for it.
+  static constexpr std::uint64_t kMaxWhilePeerTakesNothing = std::uint64_t{8} << 20;
 
   struct Reactions {
     std::function<void(UniqueFd socket)> accepted;  // non-blocking; on the loop's thread
     std::function<void()> tick;                     // about once a second, on the loop's thread
-    // Strangers on the connection of this peer have sent more than they may. If nobody is known there it is ended a
-    // second later. On the loop's thread.
+    // Unauthenticated calls on the connection of this peer have sent more than they may. If none of its calls is
+    // authenticated, the connection is ended a second later. On the loop's thread.
     std::function<void(const std::string& peer)> too_much;
   };
 
@@ -52,34 +52,36 @@ class AcceptLoop {
   // its connection is being ended. Of peers without a name, as those of unix sockets, calls are not counted.
   // Thread-safe.
   bool count_call(const std::string& peer);
-  // The same of calls whose client is not known yet. What comes on a connection is counted (allowance.h) until somebody
-  // on it is known, and later while there are strangers beside him. Each call of stranger_came() is followed by one of
-  // stranger_left(); `is_known`: he has become one whom we know. Thread-safe.
-  // On unix sockets nobody has a name, and the system does not count: when bytes come, those that lie there are taken
-  // for new, which is too many rather than too few, and whoever is too much is ended. When somebody there becomes known
-  // it may be on any of the connections that there are: they are not counted any more.
-  void stranger_came(const std::string& peer);
-  void stranger_left(const std::string& peer, bool is_known);
+  // The same for calls that are not authenticated yet. What comes on a connection is counted (token_bucket.h) until one
+  // of its calls is authenticated, and later while it has unauthenticated ones as well. Each call of
+  // unauthenticated_began() is followed by one of unauthenticated_ended(); `is_authenticated`: the call has become
+  // authenticated. Thread-safe.
+  // Peers on unix sockets have no names, and the system does not count: when bytes come,
+  // those that lie there are taken for new, which is too many rather than too few, and a connection that exceeds its
+  // bucket is ended. When a call there becomes authenticated it may be on any of these connections: none of them is
+  // counted any more.
+  void unauthenticated_began(const std::string& peer);
+  void unauthenticated_ended(const std::string& peer, bool is_authenticated);
 
  private:
-  struct Connection {
+  struct AcceptedConnection {
     UniqueFd socket;  // ours, of two
     Permit permit;
     std::string peer;
     double calls = kCallBurst;  // that may still be opened, at `counted`
     Clock::time_point counted;
-    Allowance allowance;
-    int strangers = 0;  // calls
-    bool is_known = false;
+    TokenBucket bucket;
+    int unauthenticated = 0;  // calls
+    bool is_authenticated = false;
     bool is_watched = true;
     bool is_named = true;
     std::uint64_t estimated = 0;      // bytes, of one without a name
     std::uint64_t taken = 0;          // bytes of ours, when we last looked,
-    std::uint64_t received_then = 0;  // and bytes of his when that last changed
+    std::uint64_t received_then = 0;  // and bytes of the peer's when that last changed
     std::optional<Clock::time_point> ends_at;
   };
 
-  AcceptLoop(UniqueFd listening, UniqueFd poll, UniqueFd bell, std::shared_ptr<PermitPool> permits,
+  AcceptLoop(UniqueFd listening, UniqueFd poll, UniqueFd wake_event, std::shared_ptr<PermitPool> permits,
              Reactions reactions);
 
   void run();
@@ -90,21 +92,21 @@ class AcceptLoop {
   bool watch(int fd, unsigned events) const;
   bool watch_again(int fd, unsigned events) const;
   void look_at(int fd);
-  void look_at_nameless(Connection& connection);  // Requires: the lock.
+  void look_at_nameless(AcceptedConnection& connection);  // Requires: the lock.
   void end_overdue();
-  static bool only_sends(Connection& connection);
-  Connection* find(const std::string& peer);  // Requires: the lock, as does
-  void set_watched(Connection& connection, bool wanted) const;
+  static bool only_sends(AcceptedConnection& connection);
+  AcceptedConnection* find(const std::string& peer);  // Requires: the lock, as does
+  void set_watched(AcceptedConnection& connection, bool wanted) const;
   void listen(bool wanted);
 
-  const UniqueFd listening_, poll_, bell_;
+  const UniqueFd listening_, poll_, wake_event_;
   const std::shared_ptr<PermitPool> permits_;
   const Reactions reactions_;
   Clock::time_point paused_until_{};  // of the thread
 
   std::mutex mutex_;
-  std::unordered_map<int, Connection> open_;      // by our descriptor
-  std::unordered_map<std::string, int> by_peer_;  // those whose peer names them
+  std::unordered_map<int, AcceptedConnection> open_;  // by our descriptor
+  std::unordered_map<std::string, int> by_peer_;      // those whose peer names them
   bool stopping_ = false;
   std::thread thread_;
 };

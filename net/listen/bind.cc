@@ -37,7 +37,7 @@ int bind_and_listen(int fd, const sockaddr* address, socklen_t size) {
 
 bool is_loopback(const sockaddr* address) { return Peer::of(to_string(address)).where == Peer::Where::loopback; }
 
-// Whether somebody accepts connections there.
+// Whether a process accepts connections there.
 bool is_served(const sockaddr_un& address) {
   const UniqueFd probe{::socket(AF_UNIX, kSocketFlags, 0)};
   const int status = ::connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);

@@ -40,18 +40,19 @@ Status GrpcCaller::watch() {
   return {};
 }
 
-void GrpcCaller::meet(std::weak_ptr<Stranger> call, Strangers::Clock::time_point until) {
-  stranger_ = calls_.strangers().add(std::move(call), until);
-  calls_.parts().accepting().stranger_came(peer_);
+void GrpcCaller::begin_unauthenticated(std::weak_ptr<UnauthenticatedCall> call,
+                                       UnauthenticatedCalls::Clock::time_point until) {
+  registration_ = calls_.unauthenticated().add(std::move(call), until);
+  calls_.parts().accepting().unauthenticated_began(peer_);
 }
 
-void GrpcCaller::know(bool is_welcome) {
-  if (!std::exchange(stranger_, nullptr)) return;
-  calls_.parts().accepting().stranger_left(peer_, is_welcome);
+void GrpcCaller::end_unauthenticated(bool is_authenticated) {
+  if (!std::exchange(registration_, nullptr)) return;
+  calls_.parts().accepting().unauthenticated_ended(peer_, is_authenticated);
 }
 
 void GrpcCaller::leave() {
-  know(false);
+  end_unauthenticated(false);
   lease_.reset();
   watch_.reset();
 }

@@ -1,4 +1,4 @@
-// Who makes a call over gRPC, and what is counted for him while it lasts.
+// The client of a call over gRPC, and what is counted for it while the call lasts.
 #pragma once
 
 #include <memory>
@@ -7,11 +7,11 @@
 #include "net/listen/grpc_calls.h"
 #include "net/listen/open_connections.h"
 #include "net/listen/permits.h"
-#include "net/listen/strangers.h"
+#include "net/listen/unauthenticated_calls.h"
 
 namespace burn::net {
 
-// Used by one thread at a time; peer() by all once he has arrived.
+// Used by one thread at a time; peer() by all once it has arrived.
 class GrpcCaller {
  public:
   explicit GrpcCaller(GrpcCalls& calls) : calls_(calls) {}
@@ -26,11 +26,12 @@ class GrpcCaller {
   const Status& full() const { return full_; }
   Status watch();
 
-  // He is a stranger until we know who he is, or that he asks for our health. `until`: he is turned away then.
-  void meet(std::weak_ptr<Stranger> call, Strangers::Clock::time_point until);
-  bool is_stranger() const { return stranger_ != nullptr; }
-  void know(bool is_welcome);
-  // What is counted for him is given back.
+  // The call is unauthenticated until its token is accepted, or until it asks for our health. `until`: it is refused
+  // then.
+  void begin_unauthenticated(std::weak_ptr<UnauthenticatedCall> call, UnauthenticatedCalls::Clock::time_point until);
+  bool is_unauthenticated() const { return registration_ != nullptr; }
+  void end_unauthenticated(bool is_authenticated);
+  // What is counted for it is given back.
   void leave();
 
  private:
@@ -38,7 +39,7 @@ class GrpcCaller {
   std::string peer_;
   OpenConnections::Lease lease_;
   Status full_;
-  Strangers::Stay stranger_;
+  UnauthenticatedCalls::Registration registration_;
   Permit watch_;
 };
 

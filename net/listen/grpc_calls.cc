@@ -15,14 +15,15 @@ void GrpcCalls::take(const std::shared_ptr<GrpcLoop>& loop) noexcept {
   }
 }
 
-void GrpcCalls::turn_away(const std::string& peer) {
-  strangers_.turn_away(peer, resource_exhausted("more was sent before the hello was accepted than a hello may have"));
+void GrpcCalls::refuse_unauthenticated(const std::string& peer) {
+  unauthenticated_.refuse(peer,
+                          resource_exhausted("more was sent before the hello was accepted than a hello may have"));
 }
 
 void GrpcCalls::tick() {
-  strangers_.tick();
+  unauthenticated_.tick();
   std::vector<std::shared_ptr<GrpcLoop>> owed;
-  owed.reserve(kMostLoops);
+  owed.reserve(kMaxLoops);
   {
     const std::lock_guard lock{mutex_};
     owed.swap(owed_);

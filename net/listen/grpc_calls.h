@@ -12,7 +12,7 @@
 #include "net/listen/accept_loop.h"
 #include "net/listen/listener.h"
 #include "net/listen/open_connections.h"
-#include "net/listen/strangers.h"
+#include "net/listen/unauthenticated_calls.h"
 #include "net/transport/grpc_loop.h"
 
 namespace grpc {
@@ -21,7 +21,7 @@ class AsyncGenericService;
 
 namespace burn::net {
 
-// Who serves calls. Outlives the loops that take them.
+// Serves calls. Outlives the loops that take them.
 class GrpcCalls {
  public:
   struct Parts {
@@ -34,7 +34,7 @@ class GrpcCalls {
     std::chrono::milliseconds stall_timeout{};  // for a client to take anything of much that waits for it
   };
 
-  explicit GrpcCalls(Parts parts) : parts_(std::move(parts)) { owed_.reserve(kMostLoops); }
+  explicit GrpcCalls(Parts parts) : parts_(std::move(parts)) { owed_.reserve(kMaxLoops); }
 
   const Parts& parts() const { return parts_; }
 
@@ -44,16 +44,16 @@ class GrpcCalls {
   // Tries again where there was no memory to take the next call, and ends calls that do not say what they want.
   // Requires: the server is not shut down.
   void tick();
-  // Ends the calls of this peer that have not said so far who is calling.
-  void turn_away(const std::string& peer);
+  // Ends the calls of this peer that are not authenticated yet.
+  void refuse_unauthenticated(const std::string& peer);
 
-  Strangers& strangers() { return strangers_; }
+  UnauthenticatedCalls& unauthenticated() { return unauthenticated_; }
 
  private:
-  static constexpr std::size_t kMostLoops = 64;
+  static constexpr std::size_t kMaxLoops = 64;
 
   const Parts parts_;
-  Strangers strangers_;
+  UnauthenticatedCalls unauthenticated_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<GrpcLoop>> owed_;
 };

@@ -20,8 +20,8 @@
 namespace burn::net {
 namespace {
 
-constexpr int kThreads = 4;       // they move bytes and decode; gRPC deals connections to them in turn
-constexpr int kMostStreams = 64;  // at once on a connection; a client of ours has one
+constexpr int kThreads = 4;      // they move bytes and decode; gRPC deals connections to them in turn
+constexpr int kMaxStreams = 64;  // at once on a connection; a client of ours has one
 constexpr const char* kUnixScheme = "grpc+unix:";
 
 // Of connections, of which each may have a few calls; somewhat more than of calls, so that the one too many is told.
@@ -63,7 +63,7 @@ class GrpcListener final : public Listener {
 
   std::string url() const override { return url_; }
 
-  // The socket stays, for those who ask for our health; calls are refused.
+  // The socket stays, for health checks; other calls are refused.
   void stop_accepting() override { connections_->stop(); }
 
  private:
@@ -88,7 +88,7 @@ void set_limits(grpc::ServerBuilder& builder, const ListenOptions& options) {
     builder.SetCompressionAlgorithmSupportStatus(packed, false);
   }
   builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMostStreams);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxStreams);
   tune_grpc([&](const char* name, int value) { builder.AddChannelArgument(name, value); });
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, options.handshake_timeout_seconds * 1000);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, options.idle_timeout_seconds * 1000);
@@ -97,7 +97,7 @@ void set_limits(grpc::ServerBuilder& builder, const ListenOptions& options) {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   // Too many pings are not complained of: a complaint takes several times what a ping does, each of them makes one, and
-  // they are held for whoever reads none. What comes is counted (accept_loop.h).
+  // they are held for a peer that reads none. What comes is counted (accept_loop.h).
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0);
 }
 
@@ -115,14 +115,15 @@ Status GrpcListener::start(BoundSocket socket, const std::string& scheme) {
   url_ = where;
   if (scheme == kUnixScheme) unix_path_ = socket.address;
   // Asked to count calls as soon as there are any.
-  BURN_TRY(accepting_, AcceptLoop::start(std::move(socket.fd), connection_permits(permits_of(options_)->limits()),
-                                         {.accepted = [this](UniqueFd client) { hand_over(std::move(client)); },
-                                          .tick =
-                                              [this] {
-                                                connections_->tick();
-                                                calls_.tick();
-                                              },
-                                          .too_much = [this](const std::string& peer) { calls_.turn_away(peer); }}));
+  BURN_TRY(accepting_,
+           AcceptLoop::start(std::move(socket.fd), connection_permits(permits_of(options_)->limits()),
+                             {.accepted = [this](UniqueFd client) { hand_over(std::move(client)); },
+                              .tick =
+                                  [this] {
+                                    connections_->tick();
+                                    calls_.tick();
+                                  },
+                              .too_much = [this](const std::string& peer) { calls_.refuse_unauthenticated(peer); }}));
   for (const auto& loop : loops_) calls_.take(loop);
   return ok_status();
 }

@@ -22,7 +22,10 @@ namespace {
 
 // One call, from before it comes. Reactions run on the loop's thread; it lives until none is due and its channel is
 // gone.
-class Stream final : public GrpcSender, public Abortable, public Stranger, public std::enable_shared_from_this<Stream> {
+class Stream final : public GrpcSender,
+                     public Abortable,
+                     public UnauthenticatedCall,
+                     public std::enable_shared_from_this<Stream> {
  public:
   Stream(GrpcCalls& calls, std::shared_ptr<GrpcLoop> loop)
       : GrpcSender(*loop),
@@ -53,7 +56,7 @@ class Stream final : public GrpcSender, public Abortable, public Stranger, publi
   void fail(Status why) { abort(std::move(why)); }
 
   const std::string& peer() const override { return caller_.peer(); }
-  void turn_away(const Status& why) override { refuse(why); }
+  void refuse(const Status& why) override { finish({static_cast<grpc::StatusCode>(why.code()), why.message()}); }
 
  private:
   friend GrpcOp<Stream>;
@@ -72,9 +75,8 @@ class Stream final : public GrpcSender, public Abortable, public Stranger, publi
   void ended();
 
   void start();
-  void know_if_welcome();
+  void check_authenticated();
   Status check_first();
-  void refuse(const Status& why) { finish({static_cast<grpc::StatusCode>(why.code()), why.message()}); }
   void send_health(ServingStatus status);
   void read_into(GrpcTag& tag);
   void read_on();
@@ -134,7 +136,7 @@ void Stream::on_called(bool ok) {
   if (const auto status = caller_.arrive(call_->context.peer()); !status.ok()) return refuse(status);
   const std::string& method = call_->context.method();
   if (method == kHealthCheck || method == kHealthWatch) {
-    caller_.meet(weak_from_this(), Strangers::Clock::now() + calls_.parts().end_timeout);
+    caller_.begin_unauthenticated(weak_from_this(), UnauthenticatedCalls::Clock::now() + calls_.parts().end_timeout);
     return read_into(asked_);
   }
   if (method != kGrpcMethod) return finish({grpc::StatusCode::UNIMPLEMENTED, "unknown method " + method});
@@ -143,8 +145,8 @@ void Stream::on_called(bool ok) {
 }
 
 void Stream::start() {
-  // How long he may wait with his hello is the acceptor's.
-  caller_.meet(weak_from_this(), Strangers::Clock::time_point::max());
+  // How long the client may wait with its hello is the acceptor's to decide.
+  caller_.begin_unauthenticated(weak_from_this(), UnauthenticatedCalls::Clock::time_point::max());
   auto& acceptor = calls_.parts().acceptor;
   auto channel = std::make_shared<GrpcChannel<Stream>>(self_);
   auto handler = caller_.full().ok() ? acceptor.accept(std::move(channel))
@@ -162,16 +164,16 @@ void Stream::start() {
     }
   }
   if (refused) return finish({grpc::StatusCode::UNAVAILABLE, "the server refuses"});
-  know_if_welcome();
+  check_authenticated();
   pump();  // what the handler had to say at once
   read_into(read_);
 }
 
-void Stream::know_if_welcome() {
-  if (gate_.max_frame_bytes() >= proto::kMaxFrameBytes) caller_.know(true);
+void Stream::check_authenticated() {
+  if (gate_.max_frame_bytes() >= proto::kMaxFrameBytes) caller_.end_unauthenticated(true);
 }
 
-// What a stranger says is not looked at if it is larger than it may be.
+// A frame of an unauthenticated client is not looked at if it is larger than it may be.
 Status Stream::check_first() {
   const std::size_t size = incoming_.Length(), limit = gate_.max_frame_bytes();
   if (size <= limit) return {};
@@ -187,7 +189,7 @@ void Stream::read_into(GrpcTag& tag) {
 }
 
 void Stream::on_asked(bool ok) {
-  caller_.know(false);
+  caller_.end_unauthenticated(false);
   if (!ok) return finish({grpc::StatusCode::INVALID_ARGUMENT, "a health check without a request"});
   const auto status = health_of(incoming_, !calls_.parts().connections->is_stopped());
   const bool is_check = call_->context.method() == kHealthCheck;
@@ -212,24 +214,24 @@ void Stream::on_opened(bool /*ok*/) {}  // if not, on_over follows
 
 void Stream::on_read(bool ok) {
   if (!ok) return finish(grpc::Status::OK);  // the client is through, or on_over says otherwise
-  if (caller_.is_stranger()) {
+  if (caller_.is_unauthenticated()) {
     if (const Status status = check_first(); !status.ok()) return refuse(status);
   }
   queue_.begin_burst();
   Status status = deliver(&incoming_, gate_);
-  if (caller_.is_stranger() && status.ok())
-    know_if_welcome();  // before the welcome goes: what comes after it is not counted
+  if (caller_.is_unauthenticated() && status.ok())
+    check_authenticated();  // before the welcome goes: what comes after it is not counted
   end_burst();
   if (!status.ok()) return abort(std::move(status));
   read_on();
 }
 
-// More, unless the client is to take its answers first; then whoever writes the last of them reads on.
+// Reads more, unless the client is to take its answers first; then the write of the last of them reads on.
 void Stream::read_on() {
   {
     const std::lock_guard lock(lock_);
     if (answer_ || queue_.is_closed()) return;  // what still comes is not wanted
-    pausing_ = queue_.bytes() > kMostWaitingBytes;
+    pausing_ = queue_.bytes() > kMaxQueuedBytes;
     if (pausing_) return;
   }
   read_into(read_);
@@ -244,7 +246,7 @@ void Stream::on_written(bool ok) {
     queue_.written();
     writing_ = false;
     if (answer_) return finish_when_written();
-    if (pausing_ && ok && queue_.bytes() <= kMostWaitingBytes / 2) {
+    if (pausing_ && ok && queue_.bytes() <= kMaxQueuedBytes / 2) {
       pausing_ = false;
       ++due_;
       call_->stream.Read(&incoming_, read_.hand_over());
@@ -259,8 +261,8 @@ void Stream::tick() {
   if (done_ || why_ || !arrived_) return;
   const bool is_ending = answer_ || queue_.is_closed();
   const auto& parts = calls_.parts();
-  const auto patience = is_ending ? parts.end_timeout : parts.stall_timeout;
-  if (!stall_.is_stalled(now, is_ending, is_ending || pausing_, patience)) return;
+  const auto timeout = is_ending ? parts.end_timeout : parts.stall_timeout;
+  if (!stall_.is_stalled(now, is_ending, is_ending || pausing_, timeout)) return;
   why_ = unavailable(std::string{kDoesNotRead});
   call_->context.TryCancel();  // on_over follows
 }

@@ -12,14 +12,15 @@
 
 namespace burn::net {
 
-// Decides who serves a new client. Called from transport threads, possibly several at once; must not block.
+// Chooses the handler that serves a new client. Called from transport threads, possibly several at once; must not
+// block.
 class Acceptor {
  public:
   virtual ~Acceptor() = default;
   // The handler of this channel; the transport holds it until on_closed has returned. Null: refuse, close at once.
   virtual std::shared_ptr<proto::ChannelHandler> accept(std::shared_ptr<proto::Channel> channel) = 0;
-  // The same where there is no place for another client, for the reason `full`. The handler lets in who comes back to a
-  // session that there is, and tells others why they are refused.
+  // The same where there is no place for another client, for the reason `full`. The handler lets in a client that comes
+  // back to a session that there is, and tells others why they are refused.
   virtual std::shared_ptr<proto::ChannelHandler> accept_returning(std::shared_ptr<proto::Channel> /*channel*/,
                                                                   const Status& /*full*/) {
     return nullptr;

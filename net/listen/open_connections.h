@@ -31,14 +31,14 @@ class OpenConnections : public std::enable_shared_from_this<OpenConnections> {
   // Errors: RESOURCE_EXHAUSTED when there is no place of either kind for this peer, or no memory; UNAVAILABLE when no
   // more are given.
   Result<Place> take(const Peer& peer);
-  // Says who has the permit.
+  // Names the connection that has the permit.
   void put(const Lease& lease, std::weak_ptr<Abortable> connection);
   // Lets each of them see to its deadlines.
   void tick();
   // Gives no more leases,
   void stop();
   bool is_stopped() const;
-  // and aborts those who have one.
+  // and aborts the connections that have one.
   void close(const Status& why);
 
  private:

@@ -1,4 +1,4 @@
-// Who a connection is counted for: one machine, as far as its address tells.
+// The peer that a connection is counted for: one machine, as far as its address tells.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Permits, of which there are so many in all and so many for each peer, so that nobody takes them all: for connections,
-// and for sessions.
+// Permits, of which there are so many in all and so many for each peer, so that no peer takes them all: for
+// connections, and for sessions.
 #pragma once
 
 #include <cstddef>
@@ -18,15 +18,15 @@ using Permit = std::shared_ptr<const void>;
 
 struct PermitLimits {
   std::size_t all = 0;
-  std::size_t per_peer = 0;     // does not hold for unix sockets: there the file's permissions say who may come
+  std::size_t per_peer = 0;     // does not hold for unix sockets: there the file's permissions decide
   std::size_t kept_local = 0;   // of all, only for peers on this machine: an operator has to get in
   std::size_t beyond_unix = 0;  // more than all, for unix sockets
 };
 
 class PermitPool;
 
-// The sixteenth part of `all` is kept for whoever is on this machine, and as many again (at least four) for unix
-// sockets beyond it.
+// The sixteenth part of `all` is kept for peers on this machine, and as many again (at least four) for unix sockets
+// beyond it.
 PermitLimits with_room_for_operators(std::size_t all, std::size_t per_peer);
 
 // Beside those: for clients that come back to a session, and for others until they are told why they are refused. A

@@ -12,15 +12,15 @@ std::optional<std::uint64_t> received_bytes(int socket);
 // Bytes that have come and are not read yet, on any socket; 0 where the system does not say.
 std::uint64_t unread_bytes(int socket);
 
-// What a TCP peer has acknowledged of ours, and whether there is more for him.
+// What a TCP peer has acknowledged of ours, and whether there is more for it.
 struct TakenBytes {
   std::uint64_t taken = 0;
   bool awaits_more = false;
 };
 std::optional<TakenBytes> taken_bytes(int socket);
 
-// Ends a connection in both directions, and what lies unread of it is read by nobody: whoever else has the socket would
-// go on with it.
+// Ends a connection in both directions, and leaves unread what lies there: another holder of the socket would go on
+// with it.
 void end_unread(int socket);
 
 }  // namespace burn::net

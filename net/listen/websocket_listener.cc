@@ -24,7 +24,7 @@ namespace {
 namespace asio = boost::asio;
 using ErrorCode = boost::system::error_code;
 
-constexpr int kMostThreads = 4;                                // they move bytes and decode; the work is done elsewhere
+constexpr int kMaxThreads = 4;                                 // they move bytes and decode; the work is done elsewhere
 constexpr auto kAcceptPause = std::chrono::milliseconds{100};  // before another try when accepting failed
 
 class WebSocketListener final : public Listener {
@@ -38,7 +38,7 @@ class WebSocketListener final : public Listener {
                  .shared_memory = options.shared_memory,
                  .origins = options.origins},
         connections_(std::make_shared<OpenConnections>(permits_of(options))),
-        threads_(std::make_unique<IoThreads>(kMostThreads)),
+        threads_(std::make_unique<IoThreads>(kMaxThreads)),
         loop_(threads_->first()),
         socket_(*loop_, socket.fd.release()),
         pause_(*loop_) {
@@ -116,7 +116,7 @@ class WebSocketListener final : public Listener {
   const WebSocketOptions options_;
   const std::shared_ptr<OpenConnections> connections_;
   std::unique_ptr<IoThreads> threads_;
-  const std::shared_ptr<IoContext> loop_;  // the one that accepts
+  const std::shared_ptr<IoContext> loop_;  // accepts connections
   asio::posix::stream_descriptor socket_;  // used on its thread only, like what follows
   asio::steady_timer pause_;
 };

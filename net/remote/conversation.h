@@ -2,9 +2,9 @@
 // one channel after the other: when one is lost, and the session has a lease, a thread made for it dials again, and
 // what was not confirmed is sent again. What is said before the first welcome is kept until then.
 //
-// Two kinds of threads meet here: callers, who may wait for the window, and the channel's thread, which never waits. It
-// runs the callbacks, so what callbacks call must not wait either: what they send beyond the window is kept until there
-// is room.
+// Two kinds of threads meet here: callers, which may wait for the window, and the channel's thread, which never waits.
+// It runs the callbacks, so what callbacks call must not wait either: what they send beyond the window is kept until
+// there is room.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "net/remote/ordered_frames.h"
-#include "net/remote/patience.h"
+#include "net/remote/progress_timeout.h"
 #include "net/remote/remote_session.h"
 #include "net/remote/requests.h"
 #include "net/remote/upload_queue.h"
@@ -129,7 +129,7 @@ class Conversation final : public proto::ChannelHandler,
   void end(const Status& why);
   void end_without_channel(const Status& why);
 
-  // The thread that dials for the first time, the one that dials again, and what both do until `deadline` at most.
+  // The thread that dials for the first time, the thread that dials again, and what both do until `deadline` at most.
   void connect();
   void redial();
   Status try_to_connect(Clock::time_point deadline);
@@ -159,7 +159,7 @@ class Conversation final : public proto::ChannelHandler,
   const ChannelFactory dial_;
   const ConnectOptions options_;
   const bool tries_again_;
-  const std::chrono::seconds answer_timeout_;  // 0: none; before patience_
+  const std::chrono::seconds answer_timeout_;  // 0: none; before progress_timeout_
   proto::SessionInfo info_;                    // set by the first welcome, before
   std::atomic<bool> is_known_ = false;         // this
   std::atomic<bool> is_shared_memory_ = false;
@@ -203,7 +203,7 @@ class Conversation final : public proto::ChannelHandler,
   // What has come of what is waited for, since the watchdog last looked: something whole, and bytes.
   std::atomic<bool> whole_progress_ = false;
   std::atomic<std::uint64_t> progress_bytes_ = 0;
-  Patience patience_;  // of the watchdog's thread
+  ProgressTimeout progress_timeout_;  // of the watchdog's thread
 
   struct {
     std::atomic<std::uint64_t> frames_sent = 0, bytes_sent = 0, frames_received = 0, bytes_received = 0;

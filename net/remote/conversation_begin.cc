@@ -17,13 +17,13 @@
 namespace burn::net {
 namespace {
 
-constexpr std::uint64_t kAnswerTimeout = 600;  // seconds, where nobody says
+constexpr std::uint64_t kAnswerTimeout = 600;  // seconds, where neither the options nor the environment say
 
 std::chrono::seconds answer_timeout(const ConnectOptions& options) {
-  constexpr std::uint64_t kMost = 1'000'000'000;  // leaves room to count in
+  constexpr std::uint64_t kMax = 1'000'000'000;  // leaves room to count in
   const auto seconds =
       options.answer_timeout_seconds.value_or(numeric_setting(Setting::answer_timeout).value_or(kAnswerTimeout));
-  return std::chrono::seconds{std::min(seconds, kMost)};
+  return std::chrono::seconds{std::min(seconds, kMax)};
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ Conversation::Conversation(std::string url, std::uint32_t device, ChannelFactory
       options_(options),
       tries_again_(tries_again),
       answer_timeout_(net::answer_timeout(options)),
-      patience_(answer_timeout_) {}
+      progress_timeout_(answer_timeout_) {}
 
 proto::Hello Conversation::hello() const {
   proto::Hello hello{proto::kProtocolVersion, ir::op_set_fingerprint(), "burn-cpp " BURN_VERSION, options_.token,

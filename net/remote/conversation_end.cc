@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "net/remote/as_said.h"
 #include "net/remote/conversation.h"
 #include "net/remote/in_callback.h"
+#include "net/remote/printable_status.h"
 
 namespace burn::net {
 namespace {
@@ -21,7 +21,7 @@ constexpr auto kLastAck = std::chrono::milliseconds{50};
 }  // namespace
 
 Status Conversation::on_close(const Status& said) {
-  const Status why = as_said(said);
+  const Status why = printable(said);
   const std::lock_guard lock(mutex_);
   if (welcome_) {
     broken_ = lost(url_, why.ok() ? "the server closed the session" : why.message());
@@ -56,8 +56,8 @@ void Conversation::end_without_channel(const Status& why) {
   changed_.notify_all();
 }
 
-// Whether the way to the server is worth saving. Only with nothing under way: who is gone when answers come may tear
-// down the connection before his Close is through.
+// Whether the way to the server is worth saving. Only with nothing under way: a client that is gone when answers come
+// may tear down the connection before its Close is through.
 bool Conversation::may_leave() const {
   return channel_ && !channel_->is_shared_memory() && round_trip() >= kFarAway && requests_.size() == 0;
 }
@@ -127,11 +127,11 @@ void Conversation::look(Clock::time_point now) {
   {
     const std::lock_guard lock(mutex_);
     if (left_at_ && now - *left_at_ >= kCloseTimeout) channel = std::move(channel_);
-    const Patience::Seen seen{.is_waiting = !connecting_ && !broken_ && this->is_waiting(),
-                              .is_connected = welcome_,
-                              .progress = whole_progress_.exchange(false),
-                              .bytes = progress_bytes_.exchange(0)};
-    if (!patience_.is_over(now, seen, lease_)) return;
+    const ProgressTimeout::Seen seen{.is_waiting = !connecting_ && !broken_ && this->is_waiting(),
+                                     .is_connected = welcome_,
+                                     .progress = whole_progress_.exchange(false),
+                                     .bytes = progress_bytes_.exchange(0)};
+    if (!progress_timeout_.is_over(now, seen, lease_)) return;
     broken_ = Status{StatusCode::deadline_exceeded,
                      fmt::format("gave up on {}: it is there, but has not answered for {} s (BURN_ANSWER_TIMEOUT)",
                                  url_, answer_timeout_.count())};

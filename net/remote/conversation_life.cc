@@ -8,9 +8,9 @@
 
 #include "base/thread.h"
 #include "net/dial/connect.h"
-#include "net/remote/as_said.h"
 #include "net/remote/conversation.h"
 #include "net/remote/in_callback.h"
+#include "net/remote/printable_status.h"
 
 namespace burn::net {
 namespace {
@@ -39,7 +39,7 @@ std::chrono::milliseconds until(Clock::time_point deadline) {
 
 void Conversation::on_closed(Status said) {
   const InCallback in_callback;
-  const Status why = as_said(said);
+  const Status why = printable(said);
   std::shared_ptr<proto::Channel> channel;  // dropped outside the lock
   {
     const std::lock_guard lock(mutex_);
@@ -60,7 +60,7 @@ void Conversation::on_closed(Status said) {
   changed_.notify_all();
 }
 
-// The channel's thread carries everybody's answers: it must not wait for a connection.
+// The channel's thread carries the answers of every session: it must not wait for a connection.
 bool Conversation::start_redialling() {
   try {
     start_thread("burn-dial", [self = shared_from_this()] { self->redial(); }).detach();

@@ -59,7 +59,7 @@ Status ConversationSession::write(proto::TensorId id, proto::HostTensor tensor) 
     return invalid_argument(
         fmt::format("{} bytes for {}, which has {}", bytes.size(), ir::to_string(type), type.num_bytes()));
   }
-  // Before the welcome nobody knows, and the server refuses it.
+  // Before the welcome the limit is unknown, and the server refuses it.
   if (const auto* info = known_info(); info && bytes.size() > info->max_tensor_bytes) {
     return resource_exhausted(fmt::format("{} has {} bytes; the server takes tensors of {}", ir::to_string(type),
                                           bytes.size(), info->max_tensor_bytes));

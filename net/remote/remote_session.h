@@ -50,8 +50,8 @@ class RemoteSession : public proto::Session {
 
 // Connects to "ws://host:port", "grpc://host:port", "unix:path" or "grpc+unix:path" and says hello; to the server's
 // device k with "ws://host:port/k" or "unix/k:path". Errors: INVALID_ARGUMENT for a URL of another form; UNAVAILABLE
-// when nobody listens there ("cannot connect to ws://127.0.0.1:3000: Connection refused"); FAILED_PRECONDITION when the
-// versions do not fit, with both numbers; NOT_FOUND for a device that the server has not.
+// when no server listens there ("cannot connect to ws://127.0.0.1:3000: Connection refused"); FAILED_PRECONDITION when
+// the versions do not fit, with both numbers; NOT_FOUND for a device that the server has not.
 Result<std::unique_ptr<RemoteSession>> connect(const std::string& url, const ConnectOptions& options = {});
 
 }  // namespace burn::net

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/host_block.h"
-#include "net/remote/as_said.h"
+#include "net/remote/printable_status.h"
 
 namespace burn::net {
 namespace {
@@ -129,7 +129,7 @@ Result<Completion> Requests::on_done(const proto::Done& done) {
     return invalid_argument(fmt::format("request {} is a read; it is answered with data", done.request));
   }
   ++answers_;
-  return fail(take(done.request), as_said(done.status));
+  return fail(take(done.request), printable(done.status));
 }
 
 Result<Completion> Requests::on_report(std::uint64_t id, const Status& status, proto::Body report) {

@@ -47,7 +47,7 @@ Status Answers::answer(proto::Body body, SharedBytes bytes) {
   if (holds_) BURN_RETURN_IF_ERROR(hold(body, inside));
   Status sent = send(body, inside);
   if (!is_download) return sent;
-  if (!holds_ && !channel_) return sent;  // nobody will ever ask for it
+  if (!holds_ && !channel_) return sent;  // no channel, now or later, will ask for it
   downloads_.push_back({std::get<proto::Data>(body).request, told_, std::move(bytes)});
   send_what_fits();
   return sent;

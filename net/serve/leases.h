@@ -23,8 +23,8 @@ class Leases {
 
   // The longest lease that clients are given; 0 at first: none.
   void set_limit(std::chrono::seconds limit) { limit_ = limit; }
-  // A random name, and for whoever wants a lease, its length and a random secret. Errors: UNAVAILABLE when the system
-  // has no random numbers.
+  // A random name, and for a client that wants a lease, its length and a random secret. Errors: UNAVAILABLE when the
+  // system has no random numbers.
   Result<ServedConversation::Terms> terms(std::uint32_t wanted_seconds) const;
 
   void add(const std::shared_ptr<ServedConversation>& conversation);

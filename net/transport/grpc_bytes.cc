@@ -29,8 +29,8 @@ void let_malloc_keep_read_blocks() {
   ::mallopt(M_TRIM_THRESHOLD, 64 << 20);  // NOLINT(concurrency-mt-unsafe)
 }
 
-// By default all threads that wait within gRPC share one epoll set, and whoever finds an event that is not his wakes
-// whom it is for: several more changes of threads for a message. With poll each waits for its own connections.
+// By default all threads that wait within gRPC share one epoll set, and a thread that finds the event of another wakes
+// that one: several more changes of threads for a message. With poll each waits for its own connections.
 void let_each_wait_for_its_own() {
   (void)::setenv("GRPC_POLL_STRATEGY", "poll", 0);  // NOLINT(concurrency-mt-unsafe); 0: what the user chose stands
 }

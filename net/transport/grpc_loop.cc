@@ -8,12 +8,12 @@
 #include <grpcpp/support/time.h>
 
 #include "base/thread.h"
-#include "base/turns.h"
+#include "base/time_slice.h"
 
 namespace burn::net {
 namespace {
 
-// A deadline for whoever does not even want to look into the queue. With one that is merely over, gRPC polls the
+// A deadline for a call that is not even to look into the queue. With one that is merely over, gRPC polls the
 // sockets once, and hands out what comes for the loop: a system call for each operation that does not end at once, and
 // two changes of threads for an answer that is found that way.
 struct NoTime {};
@@ -67,7 +67,7 @@ void GrpcLoop::stop() {
 
 void GrpcLoop::run() {
   takes_no_shortcut = true;
-  ask_for(Turns::brief);
+  request_time_slice(TimeSlice::brief);
   void* tag = nullptr;
   bool ok = false;
   while (queue_->Next(&tag, &ok)) GrpcTag::take_back(tag).run(ok);
@@ -77,7 +77,7 @@ void GrpcLoop::leave() {
   if (--uses_ == 0) queue_->Shutdown();
 }
 
-// gRPC keeps the first completion that comes of `start` for whoever called DoThenAsyncNext, and wakes nobody for it.
+// gRPC keeps the first completion that comes of `start` for the caller of DoThenAsyncNext, and wakes no thread for it.
 void GrpcLoop::start(const std::function<void()>& start) {
   if (takes_no_shortcut) return start();
   takes_no_shortcut = true;

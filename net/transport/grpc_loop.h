@@ -51,8 +51,8 @@ class GrpcTag {
 };
 
 // A tag that is a part of its owner: calls `reaction`, and if that was on the loop, owner.ended(), which may be the
-// owner's end. One that may run anywhere is never the end: whoever started the operation may hold a lock that others
-// need to hear of the end.
+// owner's end. One that may run anywhere is never the end: the thread that started the operation may hold a lock that
+// others need to hear of the end.
 template <class Owner>
 class GrpcOp final : public GrpcTag {
  public:
@@ -87,10 +87,10 @@ class GrpcLoop {
 
   grpc::CompletionQueue* queue() const { return queue_.get(); }
   // Calls `start`. An operation that it starts may end at once, as most writes do. Then its tag is run here, if that
-  // may be anywhere: waking the loop's thread for it would take a core away from whoever has to answer. Requires: a
-  // Use, and no lock that a tag wants.
+  // may be anywhere: waking the loop's thread for it would take a core away from the thread that has to answer.
+  // Requires: a Use, and no lock that a tag wants.
   void start(const std::function<void()>& start);
-  // Waits until nobody uses the loop and all operations have ended. Requires: not from its thread.
+  // Waits until the loop has no user and all operations have ended. Requires: not from its thread.
   void stop();
 
  private:

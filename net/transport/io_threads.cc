@@ -9,7 +9,7 @@
 #include <openssl/crypto.h>
 
 #include "base/thread.h"
-#include "base/turns.h"
+#include "base/time_slice.h"
 
 namespace burn::net {
 
@@ -19,7 +19,7 @@ namespace {
 
 // What a callback throws is that callback's; the loop goes on for the others.
 void run(IoContext& context) {
-  ask_for(Turns::brief);
+  request_time_slice(TimeSlice::brief);
   for (;;) {
     try {
       context.run();
@@ -52,7 +52,7 @@ void IoThreads::start_one() {
   loops_.push_back({std::move(context), std::move(work), std::move(thread)});
 }
 
-// Whoever has a socket on the loop holds it.
+// Each socket on the loop holds its context.
 long IoThreads::users_of(const Loop& loop) { return loop.context.use_count(); }
 
 std::shared_ptr<IoContext> IoThreads::next() {

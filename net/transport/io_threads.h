@@ -25,7 +25,7 @@ class IoThreads {
   // Waits until whatever runs on the contexts has come to its end. Requires: not from one of the threads.
   ~IoThreads();
 
-  // The one that serves the fewest: a socket stays with it, so its handlers never run side by side. Thread-safe.
+  // The loop that serves the fewest: a socket stays with it, so its handlers never run side by side. Thread-safe.
   std::shared_ptr<IoContext> next();
   // Always the same. Thread-safe.
   std::shared_ptr<IoContext> first();

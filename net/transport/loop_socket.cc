@@ -136,7 +136,7 @@ void LoopSocket::shutdown() {
 }
 
 void LoopSocket::close() {
-  // These may hold the last references to whoever owns us, so they go last.
+  // These may hold the last references to the owner of this socket, so they go last.
   const auto readable = std::exchange(readable_, nullptr), writable = std::exchange(writable_, nullptr);
   const std::lock_guard lock(mutex_);
   shared_.reset();
@@ -200,19 +200,19 @@ void LoopSocket::move_into(SharedMemory memory, bool is_own) {
   shared_ = std::make_unique<SharedStream>(std::move(memory), side, fd_);
 }
 
-// Calls back who need not wait any more; for the others the bell is to ring.
+// Calls back those that need not wait any more; for the others it listens for the peer's wake-up.
 void LoopSocket::look() {
   if (readable_ && !shared_->waits_for_input()) post(std::exchange(readable_, nullptr));
   if (writable_ && !shared_->waits_for_space()) post(std::exchange(writable_, nullptr));
-  if (readable_ || writable_) listen_for_bell();
+  if (readable_ || writable_) listen_for_wake();
 }
 
-void LoopSocket::listen_for_bell() {
+void LoopSocket::listen_for_wake() {
   if (std::exchange(is_listening_, true)) return;
   waits_->descriptor.async_wait(Waits::Descriptor::wait_read, unless_closed(guarded([self = shared_from_this()] {
                                   self->is_listening_ = false;
                                   if (!self->waits_) return;  // closed since it rang
-                                  self->shared_->on_bell();
+                                  self->shared_->on_wake();
                                   self->look();
                                 })));
 }

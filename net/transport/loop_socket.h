@@ -76,7 +76,7 @@ class LoopSocket : public std::enable_shared_from_this<LoopSocket> {
   auto guarded(Callback callback);
   Transfer receive(std::span<iovec> parts);
   void look();
-  void listen_for_bell();
+  void listen_for_wake();
 
   const std::shared_ptr<IoContext> loop_;
   const std::string peer_;

@@ -22,7 +22,7 @@ class PumpLock {
     if (wanted_) pump();
   }
 
-  // Calls the function given with the lock held: at once, or whoever has the lock does when he is through.
+  // Calls the function given with the lock held: at once, or the thread that has the lock does when it is through.
   void pump() {
     wanted_ = true;
     while (wanted_ && mutex_.try_lock()) {

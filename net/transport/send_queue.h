@@ -1,7 +1,7 @@
 // What waits to be written on a channel: two lanes, of which control overtakes bulk, and one pump that empties them.
 //
-// The pump is whoever was told to start it: it asks for next() until nothing is left, and is idle then. So a burst of
-// sends starts one pump, and nobody else touches the socket meanwhile. Thread-safe.
+// The pump is the thread that was told to start it: it asks for next() until nothing is left, and is idle then. So a
+// burst of sends starts one pump, and no other thread touches the socket meanwhile. Thread-safe.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Memory that two processes of one host have mapped: two rings, one for each direction. The one who makes it gives the
-// other its file descriptor over a unix socket.
+// Memory that two processes of one host have mapped: two rings, one for each direction. The process that makes it gives
+// the other its file descriptor over a unix socket.
 #pragma once
 
 #include <array>
@@ -18,11 +18,11 @@ class SharedMemory {
   // Of each ring. Small enough for both to stay in a cache that the processes share, which is where the speed comes
   // from.
   static constexpr std::size_t kRingBytes = std::size_t{1} << 20;
-  // What the header of an upgrade says: who knows another layout or another protocol says another number.
+  // What the header of an upgrade says: a peer with another layout or another protocol says another number.
   static constexpr const char* kVersion = "1";
 
-  // New, and sealed: nobody can take pages away from under us, which would kill whoever touches them. Pages are only
-  // taken when they are first written to. Also gives the descriptor to pass on. Errors: UNAVAILABLE.
+  // New, and sealed: the peer cannot take pages away from under us, which would kill the process that touches them.
+  // Pages are only taken when they are first written to. Also gives the descriptor to pass on. Errors: UNAVAILABLE.
   static Result<SharedMemory> create(UniqueFd* descriptor);
   // What a peer has made, if it is as create() makes it. Errors: UNAVAILABLE.
   static Result<SharedMemory> open(const UniqueFd& descriptor);

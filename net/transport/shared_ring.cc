@@ -6,7 +6,7 @@
 namespace burn::net {
 namespace {
 
-// Looks before it writes: the flag's cache line stays with both, as long as nobody sleeps.
+// Looks before it writes: the flag's cache line stays with both, as long as neither end sleeps.
 bool take(std::atomic<std::uint32_t>& flag) { return flag.load() != 0 && flag.exchange(0) != 0; }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // A stream of bytes from one process to another through memory that both have mapped: no system call, no kernel's copy.
-// What it cannot do is wake anybody: the two ends say when they sleep, and whoever is told to wakes the other by other
-// means.
+// It cannot wake a thread: the two ends say when they sleep, and an end that is told to wakes the other by other means.
 //
 // The peer is not trusted. An end keeps its own index to itself and only tells the other; the other's it checks
 // whenever it looks. So a peer that writes nonsense anywhere in the memory breaks its own connection or its own data,
@@ -68,8 +67,8 @@ class RingReader {
   bool is_broken() const { return broken_; }
   // Whether the writer has closed and all of it is read.
   bool is_at_end();
-  // Requires: no more than the last available() has said, less what was got since. Whoever makes sense of bytes does so
-  // after they are out of here: in here they may change.
+  // Requires: no more than the last available() has said, less what was got since. Parse bytes only after they are
+  // copied out: in here the peer may still change them.
   void get(std::span<std::byte> to);
   std::size_t unreleased() const { return read_ - released_; }
   // Gives the writer back the room of what was got. True: it sleeps, and there is room worth waking it for.

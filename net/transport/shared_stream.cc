@@ -16,8 +16,8 @@ using Clock = LoopSocket::Clock;
 
 constexpr std::size_t kPiece = std::size_t{64}
                                << 10;  // what is shown to the peer at once, so that both copy side by side
-constexpr std::size_t kMuch = std::size_t{64} << 10;        // after so many bytes more are likely to come at once
-constexpr auto kPatience = std::chrono::microseconds{100};  // in one call, whatever the peer does
+constexpr std::size_t kMuch = std::size_t{64} << 10;    // after so many bytes more are likely to come at once
+constexpr auto kSpin = std::chrono::microseconds{100};  // in one call, whatever the peer does
 constexpr auto kLongYield = std::chrono::microseconds{500};
 constexpr auto kRest = std::chrono::milliseconds{50};
 
@@ -26,10 +26,10 @@ std::size_t outgoing(SharedStream::Side side) { return side == SharedStream::Sid
 }  // namespace
 
 // Where others want the processor, a yield costs a slice of theirs, and sleepers are treated better.
-bool SharedStream::Patience::wait() {
+bool SharedStream::SpinWait::wait() {
   const auto now = Clock::now();
   if (now < resting_until_) return false;
-  if (!end_) end_ = now + kPatience;
+  if (!end_) end_ = now + kSpin;
   if (now >= *end_) return false;
   std::this_thread::yield();
   const auto after = Clock::now();
@@ -37,17 +37,16 @@ bool SharedStream::Patience::wait() {
   return true;
 }
 
-SharedStream::SharedStream(SharedMemory memory, Side side, int bell)
+SharedStream::SharedStream(SharedMemory memory, Side side, int wake_socket)
     : memory_(std::move(memory)),
-      bell_(bell),
+      wake_socket_(wake_socket),
       reader_(memory_.control(1 - outgoing(side)), memory_.bytes(1 - outgoing(side))),
       writer_(memory_.control(outgoing(side)), memory_.bytes(outgoing(side))) {}
 
 SharedStream::Transfer SharedStream::read(std::span<const iovec> parts) {
   std::size_t available = reader_.available();
-  reading_patience_.renew();
-  while (available == 0 && read_awake_ >= kMuch && !is_over() && reading_patience_.wait())
-    available = reader_.available();
+  reading_wait_.renew();
+  while (available == 0 && read_awake_ >= kMuch && !is_over() && reading_wait_.wait()) available = reader_.available();
   if (reader_.is_broken()) is_broken_ = true;
   if (is_broken_) return {0, EPROTO};
   if (available == 0) {
@@ -73,9 +72,9 @@ SharedStream::Transfer SharedStream::read(std::span<const iovec> parts) {
   return {moved, 0, read_awake_ >= kMuch};
 }
 
-void SharedStream::on_bell() {
-  std::array<char, 64> bells;
-  const auto heard = ::recv(bell_, bells.data(), bells.size(), MSG_DONTWAIT);
+void SharedStream::on_wake() {
+  std::array<char, 64> wakes;
+  const auto heard = ::recv(wake_socket_, wakes.data(), wakes.size(), MSG_DONTWAIT);
   if (heard > 0 || (heard < 0 && (errno == EAGAIN || errno == EINTR))) return;
   gone_error_ = heard < 0 ? errno : 0;
   is_gone_ = true;
@@ -92,7 +91,7 @@ SharedStream::Transfer SharedStream::write(std::span<const iovec> parts) {
   if (is_gone_) return {0, EPIPE};
   std::size_t moved = 0;
   std::size_t space = writer_.space();
-  writing_patience_.renew();
+  writing_wait_.renew();
   for (const iovec& part : parts) {
     std::span<const std::byte> from{static_cast<const std::byte*>(part.iov_base), part.iov_len};
     while (!from.empty()) {
@@ -100,7 +99,7 @@ SharedStream::Transfer SharedStream::write(std::span<const iovec> parts) {
         publish();  // or the reader could not make space
         do {
           space = writer_.space();
-        } while (space < std::min(from.size(), kPiece) && !is_over() && writing_patience_.wait());
+        } while (space < std::min(from.size(), kPiece) && !is_over() && writing_wait_.wait());
         if (writer_.is_broken()) is_broken_ = true;
         if (is_broken_) return {0, EPROTO};
         if (space == 0) return {moved, moved > 0 ? 0 : EAGAIN};
@@ -120,18 +119,18 @@ SharedStream::Transfer SharedStream::write(std::span<const iovec> parts) {
 bool SharedStream::waits_for_space() { return !is_over() && writer_.go_to_sleep(); }
 
 void SharedStream::close_writing() {
-  if (writer_.close()) ring();
+  if (writer_.close()) wake_peer();
 }
 
 void SharedStream::release() {
-  if (reader_.release()) ring();
+  if (reader_.release()) wake_peer();
 }
 
 void SharedStream::publish() {
-  if (writer_.publish()) ring();
+  if (writer_.publish()) wake_peer();
 }
 
-// It may fail: a full socket holds bells enough, and of one whose peer is gone the reading side hears.
-void SharedStream::ring() const { (void)::send(bell_, "\a", 1, MSG_DONTWAIT | MSG_NOSIGNAL); }
+// It may fail: a full socket holds enough bytes to wake the peer, and the reading side notices when the peer is gone.
+void SharedStream::wake_peer() const { (void)::send(wake_socket_, "\a", 1, MSG_DONTWAIT | MSG_NOSIGNAL); }
 
 }  // namespace burn::net

@@ -69,10 +69,10 @@ std::string peer_name(int fd) {
   auto* address = reinterpret_cast<sockaddr*>(&storage);
   if (::getpeername(fd, address, &size) != 0) return "unknown";
   if (address->sa_family != AF_UNIX) return to_string(address);
-  ucred who{};
-  socklen_t who_size = sizeof who;
-  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &who_size) != 0) return "unix";
-  return "unix:pid " + std::to_string(who.pid);
+  ucred peer{};
+  socklen_t peer_size = sizeof peer;
+  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_size) != 0) return "unix";
+  return "unix:pid " + std::to_string(peer.pid);
 }
 
 std::string errno_text(int error) { return std::generic_category().message(error); }
@@ -84,8 +84,8 @@ void tune_stream(int fd) {
   ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &buffer, sizeof buffer);
 }
 
-void tune_accepted(int fd, std::chrono::milliseconds patience) {
-  const int on = 1, milliseconds = static_cast<int>(patience.count());
+void tune_accepted(int fd, std::chrono::milliseconds timeout) {
+  const int on = 1, milliseconds = static_cast<int>(timeout.count());
   // Unix sockets have neither and refuse; they need neither.
   (void)::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   (void)::setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);

@@ -51,7 +51,7 @@ std::string errno_text(int error);
 
 // Of TCP small messages leave at once; unix sockets, which never wait with them, take a chunk at a time.
 void tune_stream(int fd);
-// Of TCP: the same, and a peer that confirms nothing for `patience` is gone.
-void tune_accepted(int fd, std::chrono::milliseconds patience);
+// Of TCP: the same, and a peer that confirms nothing for `timeout` is gone.
+void tune_accepted(int fd, std::chrono::milliseconds timeout);
 
 }  // namespace burn::net

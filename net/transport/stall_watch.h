@@ -1,7 +1,7 @@
 // Whether a peer takes what is sent to it, as a transport that only sees its own writes can tell.
 //
-// Answers that wait are memory that a peer who asks and does not read makes us keep. So nothing more is read from it
-// while more than kMostWaitingBytes wait, and one that then takes less than kLeastBytes within the time given, or does
+// Answers that wait are memory that a peer which asks and does not read makes us keep. So nothing more is read from it
+// while more than kMaxQueuedBytes wait, and one that then takes less than kLeastBytes within the time given, or does
 // not take its end, is cut off. The same clock watches what comes: a message that is begun and not finished.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace burn::net {
 
-inline constexpr std::size_t kMostWaitingBytes = std::size_t{16} << 20;
+inline constexpr std::size_t kMaxQueuedBytes = std::size_t{16} << 20;
 inline constexpr std::string_view kDoesNotRead = "the peer does not read what it asked for";
 
 // Not thread-safe.
@@ -27,7 +27,7 @@ class StallWatch {
 
   // To be asked about once a second. `is_waiting`: more than we want to keep waits for it; `is_ending`: there is an end
   // for it to take, for which what it takes before does not count.
-  bool is_stalled(Clock::time_point now, bool is_ending, bool is_waiting, Clock::duration patience) {
+  bool is_stalled(Clock::time_point now, bool is_ending, bool is_waiting, Clock::duration timeout) {
     if (!is_waiting) {
       since_.reset();
       return false;
@@ -37,7 +37,7 @@ class StallWatch {
       taken_then_ = taken_;
       was_ending_ = is_ending;
     }
-    return now - *since_ >= patience;
+    return now - *since_ >= timeout;
   }
 
  private:

@@ -30,7 +30,7 @@ struct WebSocketOptions {
   std::vector<std::string> origins = {};  // a server's: of pages that may connect, see ws_origin.h
 };
 
-// Server: shakes hands on a socket that was just accepted, then asks `accept` who serves it (null: nobody, it is
+// Server: shakes hands on a socket that was just accepted, then asks `accept` for its handler (null: it is refused and
 // closed). `lease` is dropped when the connection is over.
 std::weak_ptr<Abortable> serve_websocket(
     std::shared_ptr<IoContext> loop, UniqueFd socket, const WebSocketOptions& options,

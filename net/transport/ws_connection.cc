@@ -17,7 +17,7 @@ constexpr int kReadsPerTurn = 16;
 constexpr std::size_t kBytesPerTurn = std::size_t{256} << 10;
 
 // What may come before a hello is accepted: one, and as much again for what HTTP and pings take.
-constexpr std::size_t kMostOfAStranger = 2 * proto::kMaxHelloBytes;
+constexpr std::size_t kMaxUnauthenticatedBytes = 2 * proto::kMaxHelloBytes;
 
 Status gone(int error) {
   if (error == EPROTO) return unavailable("the peer broke the rules of the shared memory");
@@ -58,7 +58,7 @@ void Connection::start() {
 void Connection::shake_hands() {
   auto shaken = upgrade_.proceed(inbox_);
   if (shaken.ok()) return *shaken ? enter() : void();
-  return opened_ ? finish(shaken.status()) : turn_away(shaken.status());
+  return opened_ ? finish(shaken.status()) : refuse(shaken.status());
 }
 
 void Connection::enter() {
@@ -71,7 +71,7 @@ void Connection::enter() {
     return std::exchange(opened_, std::nullopt)->set_value(ok_status());
   }
   auto handler = std::exchange(accept_, nullptr)(std::make_shared<ConnectionChannel>(shared_from_this()));
-  if (!handler) return turn_away(unavailable("refused"));
+  if (!handler) return refuse(unavailable("refused"));
   gate_.open(std::move(handler));
   inbox_.set_max_message_bytes(0);  // until the handler says more
   const auto hello = upgrade_.take_hello();
@@ -81,8 +81,8 @@ void Connection::enter() {
   gate_.frame(said_with_request_);  // within any handler's limit
 }
 
-// A client that is not told that its first message has been taken, as somebody on the way drops headers that he does
-// not know, says it once more, as the first of the WebSocket: it has been heard.
+// A client that is not told that its first message has been taken, as a proxy on the way drops headers that it does not
+// know, says it once more, as the first of the WebSocket: it has been heard.
 bool Connection::is_said_again(const SharedBytes& message) {
   const auto said = std::exchange(said_with_request_, {});
   return std::ranges::equal(said.span(), message.span());
@@ -115,8 +115,8 @@ void Connection::on_readable() {
     if (stage_ == Stage::lingering) continue;  // read, so that the peer gets to read
     inbox_.advance(got.bytes);
     digest();
-    if (is_too_much_of_a_stranger(got.bytes)) {
-      turn_away(resource_exhausted("more came before the hello was accepted than a hello may have"));
+    if (exceeds_unauthenticated_limit(got.bytes)) {
+      refuse(resource_exhausted("more came before the hello was accepted than a hello may have"));
     }
   }
   if (stage_ == Stage::finished) return;
@@ -125,25 +125,26 @@ void Connection::on_readable() {
 }
 
 // Of messages that are no hello the first is refused; what else there is, pings and pieces without content, is counted.
-bool Connection::is_too_much_of_a_stranger(std::size_t more) {
-  if (role_ != Role::server || strange_bytes_ > kMostOfAStranger || stage_ == Stage::lingering) return false;
+bool Connection::exceeds_unauthenticated_limit(std::size_t more) {
+  if (role_ != Role::server || unauthenticated_bytes_ > kMaxUnauthenticatedBytes || stage_ == Stage::lingering)
+    return false;
   const auto most = std::min(options_.max_frame_bytes, proto::kMaxHelloBytes + 1);
   const bool is_known = stage_ == Stage::open && inbox_.max_message_bytes() >= most;
   if (is_known || stage_ == Stage::finished) return false;
-  strange_bytes_ += more;
-  return strange_bytes_ > kMostOfAStranger;
+  unauthenticated_bytes_ += more;
+  return unauthenticated_bytes_ > kMaxUnauthenticatedBytes;
 }
 
-// Who asks and does not read is not asked what else he wants. Only by a server: if both ends waited so, they would for
-// ever.
+// Nothing more is read from a peer that does not read its answers. Only by a server: if both ends waited so, they would
+// for ever.
 bool Connection::pauses_for_answers() {
-  if (stage_ != Stage::open || role_ != Role::server || sender_->queued_bytes() <= kMostWaitingBytes) return false;
+  if (stage_ != Stage::open || role_ != Role::server || sender_->queued_bytes() <= kMaxQueuedBytes) return false;
   is_paused_ = true;
   tick_later();
-  sender_->when_drained(kMostWaitingBytes / 2, [weak = weak_from_this()] {
+  sender_->when_drained(kMaxQueuedBytes / 2, [weak = weak_from_this()] {
     const auto self = weak.lock();
     if (!self || !std::exchange(self->is_paused_, false)) return;
-    self->last_seen_ = Clock::now();  // it was us who did not listen
+    self->last_seen_ = Clock::now();  // it was this end that did not read
     self->on_readable();
   });
   return true;
@@ -163,7 +164,7 @@ void Connection::take_events() {
       inbox_.set_max_message_bytes(std::min(options_.max_frame_bytes, gate_.max_frame_bytes()));
     }
     const auto event = inbox_.next();
-    if (!event.ok()) return turn_away(event.status().with_context("the peer sent"));
+    if (!event.ok()) return refuse(event.status().with_context("the peer sent"));
     if (!*event) return;
     if ((*event)->opcode == Opcode::binary) arrival_.took(StallWatch::kLeastBytes);  // it is whole
     on_event(**event);

@@ -44,7 +44,7 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   Sender& sender() { return *sender_; }
   const std::string& peer() const { return socket_->peer(); }
   bool shares_memory() const { return upgrade_.shares_memory(); }
-  void detach() {  // nobody listens any more
+  void detach() {  // the handler is gone
     gate_.shut();
     abort(cancelled("the channel was destroyed"));
   }
@@ -57,7 +57,7 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   void read();
   void on_readable();
   bool pauses_for_answers();
-  bool is_too_much_of_a_stranger(std::size_t more);
+  bool exceeds_unauthenticated_limit(std::size_t more);
   void digest();
   void take_events();
   void shake_hands();
@@ -65,7 +65,7 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   bool is_said_again(const SharedBytes& message);
   void on_event(const Inbox::Event& event);
   void on_close_frame(const ws::CloseReason& reason);
-  void turn_away(Status why);
+  void refuse(Status why);
   void fail(const char* why);
   void finish(Status why);
   void tick_later();
@@ -87,8 +87,8 @@ class Connection final : public Abortable, public std::enable_shared_from_this<C
   std::uint64_t written_bytes_ = 0;  // that stall_ knows of
   std::uint64_t written_then_ = 0;   // when the peer was last seen to take something
   std::shared_ptr<const void> lease_;
-  std::size_t strange_bytes_ = 0;  // that came to a server before its handler took a hello
-  SharedBytes said_with_request_;  // until the first message has come
+  std::size_t unauthenticated_bytes_ = 0;  // that came to a server before its handler took a hello
+  SharedBytes said_with_request_;          // until the first message has come
   // Until the handshake is done. A server's:
   Accept accept_;
   // A client's:

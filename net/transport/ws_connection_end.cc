@@ -1,4 +1,4 @@
-// How a connection ends, and how it is found that nobody is there any more.
+// How a connection ends, and how it is found that the peer is gone.
 #include <algorithm>
 #include <exception>
 #include <utility>
@@ -10,7 +10,7 @@
 namespace burn::net::ws {
 namespace {
 
-constexpr auto kLinger = std::chrono::seconds{1};  // for a peer that is turned away to read why
+constexpr auto kLinger = std::chrono::seconds{1};  // for a peer that is refused to read why
 
 CloseCode close_code_of(const Status& broken) {
   switch (broken.code()) {
@@ -46,7 +46,7 @@ void Connection::on_close_frame(const CloseReason& reason) {
   finish(sender_->sent_close() ? ok_status() : status_of(reason));
 }
 
-void Connection::turn_away(Status why) {
+void Connection::refuse(Status why) {
   const bool shaken = stage_ == Stage::open;
   stage_ = Stage::lingering;
   if (shaken) sender_->break_off(close_code_of(why), why.message());
@@ -59,7 +59,7 @@ void Connection::turn_away(Status why) {
 void Connection::fail(const char* why) {
   const auto status = resource_exhausted(why);
   try {
-    if (stage_ == Stage::open) return turn_away(status);
+    if (stage_ == Stage::open) return refuse(status);
   } catch (const std::exception&) {
   }
   finish(status);
@@ -97,23 +97,24 @@ void Connection::tick() {
   const auto now = Clock::now();
   const auto written = sender_->written_bytes();
   stall_.took(written - std::exchange(written_bytes_, written));
-  // Who takes this much is there, even if an answer to our ping is long in coming: behind megabytes, on a slow line.
+  // A peer that takes this much is there, even if its answer to our ping is long in coming: behind megabytes, on a slow
+  // line.
   if (written - written_then_ >= StallWatch::kLeastBytes) {
     written_then_ = written;
     last_seen_ = now;
   }
   const bool is_ending = sender_->is_closing();
-  const auto patience = is_ending ? options_.handshake_timeout : options_.idle_timeout;
-  if (stall_.is_stalled(now, is_ending, is_ending || is_paused_, patience)) {
+  const auto timeout = is_ending ? options_.handshake_timeout : options_.idle_timeout;
+  if (stall_.is_stalled(now, is_ending, is_ending || is_paused_, timeout)) {
     return finish(sender_->sent_close() ? ok_status() : unavailable(std::string{kDoesNotRead}));
   }
   // A message that comes byte by byte holds memory. A client has another limit: that of the answer.
   const bool is_coming = role_ == Role::server && !is_ending && !is_paused_ && inbox_.is_within_message();
-  if (arrival_.is_stalled(now, false, is_coming, patience)) {
-    return turn_away(Status{
+  if (arrival_.is_stalled(now, false, is_coming, timeout)) {
+    return refuse(Status{
         StatusCode::deadline_exceeded,
         fmt::format("a message was begun and has not come: less than {} bytes of it in {} s", StallWatch::kLeastBytes,
-                    std::chrono::duration_cast<std::chrono::seconds>(patience).count())});
+                    std::chrono::duration_cast<std::chrono::seconds>(timeout).count())});
   }
   const auto silence = now - last_seen_;
   if (!is_paused_ && silence >= options_.idle_timeout && !socket_->has_input())

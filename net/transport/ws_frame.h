@@ -29,8 +29,8 @@ struct Header {
   std::size_t size = 0;      // of the header itself
 };
 
-// At the start of `bytes`; nothing when more of them are needed. `from` is who sent them: clients mask, servers do not.
-// Errors: INVALID_ARGUMENT naming the broken rule.
+// At the start of `bytes`; nothing when more of them are needed. `from` is the end that sent them: clients mask,
+// servers do not. Errors: INVALID_ARGUMENT naming the broken rule.
 Result<std::optional<Header>> parse_header(std::span<const std::byte> bytes, Role from);
 
 // The header of a final frame. A client's has a mask of zeros, under which bytes stand for themselves: masks are there

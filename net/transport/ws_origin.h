@@ -3,7 +3,7 @@
 // A browser lets any page open a WebSocket to anywhere, a loopback address included, and says with `Origin` whose page
 // it is. Programs send none, and are let in. A worker serves no pages, so an origin is let in only if it is listed, or
 // if it is the very address that was connected to, written as a number or "localhost": a name could have been made to
-// point here by whoever owns it.
+// point here by its owner.
 #pragma once
 
 #include <span>

@@ -39,7 +39,7 @@ void Sender::break_off(CloseCode code, std::string_view why) {
   if (!queue_.discard() || sent_close_) return;
   std::string frame = make_control(Opcode::close, encode_close(code, why), role_);
   iovec part{frame.data(), frame.size()};
-  (void)socket_->write({&part, 1});  // an empty socket takes it; from a full one nobody reads
+  (void)socket_->write({&part, 1});  // an empty socket takes it; a full one is not being read
 }
 
 // Writes what there is for one system call; the loop does the rest.

@@ -1,8 +1,8 @@
 // The sending half of a WebSocket: frames of two lanes, and the small print of the protocol between them.
 //
-// Whoever starts the queue's pump owns the outbox until the queue is empty. A control frame that finds the pump idle is
-// written by the thread that sends it, which saves waking the loop; everything else is written on the loop's thread,
-// and so is a burst with bulk in it.
+// The thread that starts the queue's pump owns the outbox until the queue is empty. A control frame that finds the pump
+// idle is written by the thread that sends it, which saves waking the loop; everything else is written on the loop's
+// thread, and so is a burst with bulk in it.
 #pragma once
 
 #include <atomic>
@@ -71,7 +71,7 @@ class Sender : public std::enable_shared_from_this<Sender> {
   std::size_t drain_bytes_ = 0;
   std::function<void()> drained_;
 
-  Outbox outbox_;  // of whoever has the pump
+  Outbox outbox_;  // of the thread that runs the pump
 
   std::mutex urgent_mutex_;
   std::string urgent_;  // whole frames

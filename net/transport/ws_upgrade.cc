@@ -61,7 +61,7 @@ Result<bool> Upgrade::read_choice(Inbox& inbox) {
   if (choice != kInMemory && choice != kOnSocket) return invalid_argument("shared memory was neither taken nor left");
   auto memory = *std::exchange(offered_, std::nullopt);
   if (choice == kInMemory) {
-    inbox.skip(inbox.text().size());  // the choice, and bells: frames are in the memory
+    inbox.skip(inbox.text().size());  // the choice, and wake-up bytes: frames are in the memory
     share(std::move(memory));
   } else {
     inbox.skip(1);
@@ -85,7 +85,7 @@ void Upgrade::share(SharedMemory memory) {
   socket_.move_into(std::move(memory), role_ == Role::server);
 }
 
-// An empty socket takes it; from a full one nobody reads, so that what is lost would not have been seen. A descriptor
+// An empty socket takes it; a full one is not being read, so that what is lost would not have been seen. A descriptor
 // may not be let through, and is then lost on the way.
 void Upgrade::write(std::string_view text, const UniqueFd& descriptor) {
   iovec part{const_cast<char*>(text.data()), text.size()};

@@ -1,10 +1,10 @@
 // What both sides send before the first frame: the HTTP handshake and, if they agree on shared memory, one byte more.
 //
 // A client on a unix socket asks for shared memory in its request. A server that grants it confirms it in its response
-// and sends the memory's descriptor along. Descriptors get lost where somebody passes bytes on (a forwarded socket),
+// and sends the memory's descriptor along. Descriptors get lost where a proxy passes bytes on (a forwarded socket),
 // and mapping may fail; so the client has the last word: one byte, 'm' if it has the memory, 's' to stay with the
-// socket. Behind an 'm' nothing but bells comes on the socket, in either direction, and behind an 's' nothing has
-// changed.
+// socket. Behind an 'm' nothing but wake-up bytes comes on the socket, in either direction, and behind an 's' nothing
+// has changed.
 #pragma once
 
 #include <optional>

@@ -38,7 +38,7 @@ struct MhaInput {
 };
 
 struct MhaOutput {
-  Tensor<4> weights;  // [batch, n_heads, n, m]; computed only if somebody reads it
+  Tensor<4> weights;  // [batch, n_heads, n, m]; computed only if it is read
   Tensor<3> context;  // [batch, n, d_model]
 };
 // The same without ranks.

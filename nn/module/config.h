@@ -183,7 +183,7 @@ std::string json_of(const T& config) {
 }  // namespace nn::detail
 }  // namespace burn
 
-// What nobody calls is not compiled: those that are templates are for that alone.
+// Some of these are templates only so that they are not compiled where they are not called.
 #define BURN_CONFIG(Type, ...)                                                                  \
   using BurnConfig = Type;                                                                      \
   template <typename Fn>                                                                        \

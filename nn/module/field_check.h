@@ -58,11 +58,11 @@ consteval bool takes_between(std::index_sequence<Before...>, std::index_sequence
 // How many initializers T takes. Arrays take one for each element.
 template <typename T, std::size_t N = 0>
 consteval std::size_t places() {
-  constexpr std::size_t kMost = 512;
+  constexpr std::size_t kMax = 512;
   constexpr bool is_enough = takes<T>(std::make_index_sequence<N>());
   if constexpr (is_enough && !takes<T>(std::make_index_sequence<N + 1>()))
     return N;
-  else if constexpr (N == kMost || (!is_enough && N == 32))
+  else if constexpr (N == kMax || (!is_enough && N == 32))
     return 0;  // not to be found out
   else
     return places<T, N + 1>();
@@ -78,10 +78,10 @@ consteval std::size_t fields_at() {
   } else if constexpr (!takes_between<T, Base<T>>(before, after)) {
     return 1;
   } else {
-    constexpr std::size_t kMost = 32;
+    constexpr std::size_t kMax = 32;
     return [&]<std::size_t... Count>(std::index_sequence<Count...>) {
       return (std::size_t{0} + ... + (takes_between<T, BaseWith<T, Count>>(before, after) ? Count : 0));
-    }(std::make_index_sequence<kMost + 1>());
+    }(std::make_index_sequence<kMax + 1>());
   }
 }
 

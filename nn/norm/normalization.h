@@ -23,7 +23,7 @@ struct Normalization {
   client::Value apply(const client::Value& x, const client::Site& site) const;
 };
 
-// The one that is given; none: Identity. NormalizationConfig{.layer = LayerNormConfig{.d_model = 64}}.
+// The layer that is given; none: Identity. NormalizationConfig{.layer = LayerNormConfig{.d_model = 64}}.
 struct NormalizationConfig {
   std::optional<BatchNormConfig> batch{};
   std::optional<GroupNormConfig> group{};

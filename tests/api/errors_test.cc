@@ -16,7 +16,7 @@
 namespace burn {
 namespace {
 
-// Of tensors that hold nothing: whoever looks at one must say so, by the name it was called by.
+// Of tensors that hold nothing: each function that looks at one must say so, by the name it was called by.
 struct Nothing {
   Tensor<1> v;
   Tensor<2> x, y;

@@ -145,7 +145,7 @@ TEST_F(Tuning, OneKeyIsTimedByOneThread) {
   EXPECT_EQ(most, 1);
 }
 
-TEST_F(Tuning, ACandidateThatThrowsLeavesTheKeyToWhoeverWaits) {
+TEST_F(Tuning, ACandidateThatThrowsLeavesTheKeyToTheNextWaiter) {
   Autotune tuner({});
   std::atomic<bool> is_timed = false;
   std::thread waits([&] {

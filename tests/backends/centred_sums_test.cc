@@ -21,7 +21,7 @@ using namespace backends::cpu;
 using ir::DType;
 using ir::PointwiseFn;
 
-// Bit by bit what the parts give, NaN for NaN, whatever is in a row and wherever it is; sums of exps that nobody keeps
+// Bit by bit what the parts give, NaN for NaN, whatever is in a row and wherever it is; sums of exps that are not kept
 // have a shorter form of exp and differ in the last bits.
 class CentredSums : public ::testing::TestWithParam<int> {
  protected:
@@ -84,10 +84,10 @@ class CentredSums : public ::testing::TestWithParam<int> {
   }
 
   static void expect_close(const std::vector<float>& actual, const std::vector<float>& expected) {
-    constexpr float kMost = 2.5e-7f;  // two bits
+    constexpr float kMax = 2.5e-7f;  // two bits
     for (std::size_t i = 0; i < expected.size(); ++i) {
       if (std::isfinite(expected[i])) {
-        ASSERT_NEAR(actual[i], expected[i], kMost * std::abs(expected[i])) << "sums at " << i;
+        ASSERT_NEAR(actual[i], expected[i], kMax * std::abs(expected[i])) << "sums at " << i;
       } else {
         expect_same({actual[i]}, {expected[i]}, "sums");
       }

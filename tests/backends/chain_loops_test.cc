@@ -17,7 +17,7 @@ using Fn = ir::PointwiseFn;
 
 class ChainLoops : public ::testing::TestWithParam<std::vector<Fn>> {
  protected:
-  static constexpr int kMost = 83;
+  static constexpr int kMax = 83;
 
   // Stride 0 for the operands whose bits are set in `repeated`.
   void check(unsigned repeated) {
@@ -28,12 +28,12 @@ class ChainLoops : public ::testing::TestWithParam<std::vector<Fn>> {
     std::vector<std::vector<float>> x;
     std::vector<const void*> operands;
     std::vector<std::int64_t> strides;
-    for (int k = 0; k <= chain.steps; ++k) x.push_back(numbers(kMost, k));
+    for (int k = 0; k <= chain.steps; ++k) x.push_back(numbers(kMax, k));
     for (int k = 0; k <= chain.steps; ++k) {
       operands.push_back(x[static_cast<std::size_t>(k)].data());
       strides.push_back((repeated >> k & 1) != 0 ? 0 : 1);
     }
-    for (const int n : {1, 8, 15, 16, 40, kMost}) {
+    for (const int n : {1, 8, 15, 16, 40, kMax}) {
       std::vector<float> y(static_cast<std::size_t>(n) + 1, -7), expected(x[0]);
       if (strides[0] == 0) std::ranges::fill(expected, x[0][0]);
       for (int k = 0; k < chain.steps; ++k) {

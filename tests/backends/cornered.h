@@ -1,4 +1,4 @@
-// Memory behind which nothing may be read or written: who does ends the test.
+// Memory behind which nothing may be read or written: an access there ends the test.
 #pragma once
 
 #include <cstddef>

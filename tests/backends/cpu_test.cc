@@ -75,7 +75,7 @@ TEST_F(CpuTest, AProductWhoseWaysAreTimedIsThatOfLaterRuns) {
   EXPECT_EQ(results[1], results[2]);
 }
 
-TEST_F(CpuTest, WritesOverAnInputThatNobodyElseHolds) {
+TEST_F(CpuTest, WritesOverAnInputThatHasNoOtherOwner) {
   const auto x = program_.add_input({DType::f32, {3}});
   const auto executable = compile({add(PointwiseFn::neg, {add(PointwiseFn::neg, {add(PointwiseFn::neg, {x})})})});
   auto buffer = *device_.upload(floats({1, 2, 3}));

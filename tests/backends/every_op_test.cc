@@ -50,7 +50,7 @@ TEST_P(EveryOp, AppearsInItsSamples) {
   }
 }
 
-// Inputs that somebody else holds: results are right and the inputs stay as they were.
+// Inputs that the test holds as well: results are right and the inputs stay as they were.
 TEST_P(EveryOp, MatchesTheReference) {
   for (const auto& sample : samples_) {
     SCOPED_TRACE(sample.name + "\n" + to_string(sample.program));
@@ -80,7 +80,7 @@ TEST_P(EveryOp, MatchesTheReference) {
   }
 }
 
-// Inputs that nobody else holds, so that they may be written over: the same bits come out, unless the device adds what
+// Inputs that only the run holds, so that they may be written over: the same bits come out, unless the device adds what
 // falls on one index in any order.
 TEST_P(EveryOp, GivesTheSameWhenItMayOverwriteItsInputs) {
   if (op() == "scatter" && std::get<0>(GetParam()) == "cuda") GTEST_SKIP() << "sums in any order";

@@ -1,5 +1,5 @@
 // Products of f32 by tiles of our own, which are otherwise chosen by timing alone: of any sizes, against sums in
-// double, and the same whoever computes them.
+// double, and the same on any number of threads.
 #include <array>
 #include <cmath>
 #include <limits>

@@ -73,7 +73,7 @@ TEST_F(FusionTest, MakesOneStepOfTheLossOfEachRow) {
   EXPECT_THAT(work({add(PointwiseFn::neg, {add(ir::Gather{1}, {log_p, target})})}), SizeIs(1));
 }
 
-// A label is a number of f32 before anybody knows that rows are compared with it.
+// A label is a number of f32 before grouping finds that rows are compared with it.
 TEST_F(FusionTest, TakesInANumberOfEachRowThatOnlyItReads) {
   const auto steps = [&](bool takes_sources, bool others_read_it) {
     const auto x = input({64, 10}), labels = input({64, 1}, DType::i64);

@@ -118,7 +118,7 @@ TEST(ParallelFor, EndsWhenItsTimeIsOver) {
   parallel_for(100, 1, [](std::int64_t, std::int64_t) {});
 }
 
-// Whoever else computes goes on.
+// Computations of other threads go on.
 TEST(ParallelFor, AnInterruptIsItsCallersOwn) {
   Interrupt interrupt;
   interrupt.request();

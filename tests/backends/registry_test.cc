@@ -73,7 +73,7 @@ TEST(ParseDevices, TakesAllOfAKind) {
   EXPECT_THAT(parse_devices("null:3,null:all").status().message(), HasSubstr("null:3 is named twice"));
 }
 
-// Nobody learns from an empty list why there is no GPU.
+// An empty list would not say why there is no GPU.
 TEST(ParseDevices, TakesTheFirstOfAKindThatHasNoneHere) {
   const auto devices = parse_devices("cuda:all");
   if (!devices.ok()) {

@@ -1,5 +1,5 @@
-// What kernels take beside tensors, on a device of little memory: it is counted like them, so that who has too little
-// is told so, and it goes when they are done.
+// What kernels take beside tensors, on a device of little memory: it is counted like them, so that a session with too
+// little is told so, and it goes when they are done.
 #include <chrono>
 #include <functional>
 #include <vector>
@@ -85,7 +85,7 @@ class Scratch : public ::testing::Test {
   }
 };
 
-TEST_F(Scratch, IsCountedAndWhoHasTooLittleIsTold) {
+TEST_F(Scratch, IsCountedAndTooLittleOfItIsAnError) {
   for (const auto& one : cases()) {
     SCOPED_TRACE(one.name);
     TestDevice enough(of(one.enough)), too_little(of(one.too_little));

@@ -285,7 +285,7 @@ TEST_P(ComputingContract, RunsAProgramAgainAndAgainWithOperandsThatMove) {
     const std::uint64_t scalar = std::bit_cast<std::uint64_t>(step);
     batches.push_back(value_or_throw(upload(numbers)));
     const auto where = value_or_throw(device_.stream().upload(SharedBytes::own(std::vector<std::int64_t>{at})));
-    const auto shared = run == 30 ? held : nullptr;  // somebody else holds it: it moves
+    const auto shared = run == 30 ? held : nullptr;  // the test holds it as well: it moves
     auto result = value_or_throw(
         device_.run(executable, {.inputs = {std::move(held), batches.back(), where}, .scalars = {&scalar, 1}}));
     held = result.outputs[0];
@@ -512,7 +512,7 @@ TEST_P(BackendContract, AFailedInputFailsItsOutputs) {
   EXPECT_TRUE(device_.found().empty()) << "it was known before";
 }
 
-TEST_P(ComputingContract, TheSinkHearsOfAFailureBeforeAnybodyReadsIt) {
+TEST_P(ComputingContract, TheSinkHearsOfAFailureBeforeItsResultIsRead) {
   const auto executable = compile(pick_program());
   const auto index = value_or_throw(device_.stream().upload(SharedBytes::own(std::vector<std::int64_t>{9})));
   const auto result = value_or_throw(device_.run(executable, {.inputs = {*upload({1, 2, 3}), index}, .serial = 5}));

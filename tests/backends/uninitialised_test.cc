@@ -1,4 +1,4 @@
-// Nobody sees what was in memory before: what programs give back does not depend on it. Blocks of the pool go from one
+// What was in memory before is not seen: what programs give back does not depend on it. Blocks of the pool go from one
 // session to the next without being cleared, and this is why they may: whatever of a buffer can be read was written by
 // the run, or the upload, that made it.
 #include <gtest/gtest.h>

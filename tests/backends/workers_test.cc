@@ -93,7 +93,7 @@ TEST(Workers, HandTheFirstExceptionToTheCallerWhoseItIs) {
   EXPECT_EQ(wrong, 0);
 }
 
-// Whoever is called while it is about to sleep wakes up, however long nobody has called.
+// A worker that is called while it is about to sleep wakes up, after a pause of any length.
 TEST(Workers, ComeAgainAfterAPause) {
   std::atomic<std::int64_t> count = 0;
   for (int round = 0; round < 30; ++round) {

@@ -15,7 +15,7 @@
 namespace burn {
 namespace {
 
-constexpr std::size_t kMost = 1000;
+constexpr std::size_t kMax = 1000;
 
 class CacheFolderTest : public ::testing::Test {
  protected:
@@ -34,7 +34,7 @@ class CacheFolderTest : public ::testing::Test {
     return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(root_), {}));
   }
   void expect_refused(StatusCode code, const std::string& said) const {
-    const auto text = folder_.read("file", kMost);
+    const auto text = folder_.read("file", kMax);
     EXPECT_EQ(text.status().code(), code) << text.status().to_string();
     EXPECT_NE(text.status().message().find(said), std::string::npos) << text.status().to_string();
   }
@@ -46,9 +46,9 @@ class CacheFolderTest : public ::testing::Test {
 
 TEST_F(CacheFolderTest, GivesBackWhatWasWritten) {
   ASSERT_TRUE(folder_.write("file", "text").ok());
-  EXPECT_EQ(*folder_.read("file", kMost), "text");
+  EXPECT_EQ(*folder_.read("file", kMax), "text");
   ASSERT_TRUE(folder_.write("file", "").ok());
-  EXPECT_EQ(*folder_.read("file", kMost), "");
+  EXPECT_EQ(*folder_.read("file", kMax), "");
   EXPECT_EQ(files(), 1u);
 }
 
@@ -58,7 +58,7 @@ TEST_F(CacheFolderTest, MakesFoldersAndFilesForTheUserAlone) {
   EXPECT_EQ(mode(temporary_ / "new/burn"), 0700u);
   EXPECT_EQ(mode(temporary_ / "new/burn/kernels"), 0700u);
   EXPECT_EQ(mode(temporary_ / "new/burn/kernels/file"), 0600u);
-  EXPECT_EQ(*nested.read("file", kMost), "text");
+  EXPECT_EQ(*nested.read("file", kMax), "text");
 }
 
 TEST_F(CacheFolderTest, AFolderThatOthersMayReadBecomesPrivate) {
@@ -69,8 +69,8 @@ TEST_F(CacheFolderTest, AFolderThatOthersMayReadBecomesPrivate) {
 
 TEST_F(CacheFolderTest, WhatIsNotThereIsNotFound) {
   expect_refused(StatusCode::not_found, "file");
-  EXPECT_EQ(CacheFolder(temporary_ / "none").read("file", kMost).status().code(), StatusCode::not_found);
-  EXPECT_EQ(CacheFolder({}).read("file", kMost).status().code(), StatusCode::not_found);
+  EXPECT_EQ(CacheFolder(temporary_ / "none").read("file", kMax).status().code(), StatusCode::not_found);
+  EXPECT_EQ(CacheFolder({}).read("file", kMax).status().code(), StatusCode::not_found);
   EXPECT_FALSE(CacheFolder({}).write("file", "text").ok());
 }
 
@@ -80,7 +80,7 @@ TEST_F(CacheFolderTest, AFifoIsRefusedAtOnce) {
   expect_refused(StatusCode::failed_precondition, "is not a regular file");
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds{5});
   EXPECT_TRUE(folder_.write("file", "text").ok());  // takes its place
-  EXPECT_EQ(*folder_.read("file", kMost), "text");
+  EXPECT_EQ(*folder_.read("file", kMax), "text");
 }
 
 TEST_F(CacheFolderTest, ALinkInPlaceOfTheFileIsNotFollowed) {
@@ -89,7 +89,7 @@ TEST_F(CacheFolderTest, ALinkInPlaceOfTheFileIsNotFollowed) {
   expect_refused(StatusCode::failed_precondition, "cannot be opened");
   EXPECT_TRUE(folder_.write("file", "text").ok());
   EXPECT_EQ(test::TempFolder::read(target), "untouched");
-  EXPECT_EQ(*folder_.read("file", kMost), "text");
+  EXPECT_EQ(*folder_.read("file", kMax), "text");
 }
 
 TEST_F(CacheFolderTest, ALinkInPlaceOfTheFolderIsNotFollowed) {
@@ -98,7 +98,7 @@ TEST_F(CacheFolderTest, ALinkInPlaceOfTheFolderIsNotFollowed) {
   std::filesystem::create_directory_symlink(temporary_ / "elsewhere", root_ / "kernels");
   for (const auto& folder : {CacheFolder(temporary_ / "link"), CacheFolder(root_, "kernels")}) {
     EXPECT_EQ(folder.write("file", "text").code(), StatusCode::failed_precondition);
-    EXPECT_EQ(folder.read("file", kMost).status().code(), StatusCode::failed_precondition);
+    EXPECT_EQ(folder.read("file", kMax).status().code(), StatusCode::failed_precondition);
   }
   EXPECT_TRUE(std::filesystem::is_empty(temporary_ / "elsewhere"));
 }
@@ -119,7 +119,7 @@ TEST_F(CacheFolderTest, WhatOthersMayWriteIsRefused) {
     expect_refused(StatusCode::failed_precondition, "other users may write to it");
   }
   set_mode(root_ / "file", 0644);
-  EXPECT_TRUE(folder_.read("file", kMost).ok());
+  EXPECT_TRUE(folder_.read("file", kMax).ok());
   for (const mode_t open : {0777U, 0770U, 01777U}) {
     set_mode(root_, open);
     expect_refused(StatusCode::failed_precondition, "other users may write to it");
@@ -153,7 +153,7 @@ TEST_F(CacheFolderTest, AFolderInPlaceOfTheFileIsRefused) {
 TEST_F(CacheFolderTest, AFileInPlaceOfTheFolderIsRefused) {
   const auto path = temporary_.write("plain", "text");
   EXPECT_EQ(CacheFolder(path).write("file", "text").code(), StatusCode::failed_precondition);
-  EXPECT_EQ(CacheFolder(path).read("file", kMost).status().code(), StatusCode::failed_precondition);
+  EXPECT_EQ(CacheFolder(path).read("file", kMax).status().code(), StatusCode::failed_precondition);
 }
 
 TEST_F(CacheFolderTest, WhatCannotBeReadIsRefused) {
@@ -170,11 +170,11 @@ TEST_F(CacheFolderTest, WithoutRoomOnTheDiskTheOldFileStays) {
   auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
   const rlimit little{16, before.rlim_max};  // writes beyond it fail as on a full disk
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &little), 0);
-  const auto status = folder_.write("file", std::string(kMost, 'x'));
+  const auto status = folder_.write("file", std::string(kMax, 'x'));
   ::setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
   EXPECT_EQ(status.code(), StatusCode::failed_precondition) << status.to_string();
-  EXPECT_EQ(*folder_.read("file", kMost), "text");
+  EXPECT_EQ(*folder_.read("file", kMax), "text");
   EXPECT_EQ(files(), 1u);
 }
 

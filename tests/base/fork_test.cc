@@ -44,7 +44,7 @@ TEST(Fork, GivesTheChildItsOwnOfWhatThereIsOnePerProcess) {
 
 TEST(Fork, LeavesTheChildLocksThatItCanTakeAndWholeData) {
   static auto& mutex = *new std::mutex;
-  static int a = 0, b = 0;  // equal, for whoever holds the mutex
+  static int a = 0, b = 0;  // equal, for a thread that holds the mutex
   keep_whole_over_forks(mutex);
   std::atomic<bool> is_over = false;
   std::vector<std::thread> threads;

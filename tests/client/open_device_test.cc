@@ -1,4 +1,4 @@
-// Opening devices by URL: who shares a session, who shares an attempt, and who waits for whom.
+// Opening devices by URL: which share a session, which share an attempt, and which wait for each other.
 #include <atomic>
 #include <future>
 #include <thread>
@@ -57,14 +57,14 @@ class OpenDevice : public ::testing::Test {
   std::shared_ptr<std::atomic<bool>> is_broken = std::make_shared<std::atomic<bool>>(false);
 };
 
-TEST_F(OpenDevice, AgainGivesTheSameSessionWhileAnybodyUsesIt) {
+TEST_F(OpenDevice, AgainGivesTheSameSessionWhileItIsUsed) {
   const Device first{url("a")};
   EXPECT_EQ(Device{url("a")}, first);
   EXPECT_FALSE(Device{url("b")} == first);
   EXPECT_EQ(attempts, 2);
 }
 
-TEST_F(OpenDevice, ThatAnswersSlowlyHoldsUpNobodyElse) {
+TEST_F(OpenDevice, ThatAnswersSlowlyDoesNotHoldUpOthers) {
   const Device open{url("open")};
   auto slow = std::async(std::launch::async, [&] { (void)Device{url("slow")}; });
   EXPECT_TRUE(waits(slow));
@@ -90,7 +90,7 @@ TEST_F(OpenDevice, ByManyThreadsAtOnceIsOneAttempt) {
   EXPECT_EQ(attempts, 1);
 }
 
-TEST_F(OpenDevice, ThatFailsIsAnErrorForAllWhoWaitedAndIsTriedAgainByTheNext) {
+TEST_F(OpenDevice, ThatFailsIsAnErrorForAllWaitersAndIsTriedAgainByTheNext) {
   fails = true;
   std::vector<std::future<std::string>> opening;
   for (int i = 0; i < 4; ++i) {

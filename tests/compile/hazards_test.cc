@@ -46,7 +46,7 @@ TEST(Ordering, WaitsForWritersOfWhatItWritesOver) {
   EXPECT_THAT(order, ElementsAre(IsEmpty(), IsEmpty(), ElementsAre(1, 0)));
 }
 
-TEST(Ordering, WaitsForNobodyTwice) {
+TEST(Ordering, WaitsForEachCommandOnce) {
   const auto order = compile::order_commands(
       Uses{{writes(0, 8)}, {reads(0, 8), writes(8, 16)}, {reads(0, 8), reads(8, 16), writes(16, 24)}});
   EXPECT_THAT(order, ElementsAre(IsEmpty(), ElementsAre(0), ElementsAre(1)));

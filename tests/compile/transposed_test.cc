@@ -92,7 +92,7 @@ TEST_F(TurnedProducts, OfProductsAreTurnedOneByOne) {
               ElementsAre("permute", "permute", "matmul", "permute", "permute", "matmul"));
 }
 
-TEST_F(TurnedProducts, StayWhereSomebodyElseReadsThem) {
+TEST_F(TurnedProducts, StayWhereOthersReadThem) {
   const auto a = input({3, 4}), b = input({4, 5});
   const auto product = matmul(a, b);
   EXPECT_THAT(nodes({transposed(product), add(ir::Pointwise{ir::PointwiseFn::exp}, {product})}),

@@ -76,7 +76,7 @@ TEST(Mnist, CutsTheTestFilesWhereThereAreNoOthers) {
   EXPECT_EQ(test.get(0).image, digits.get(80).image);
 }
 
-TEST(Mnist, SaysThatItCutsAndGivesAllToWhoeverAsks) {
+TEST(Mnist, SaysThatItCutsAndGivesAllIfAsked) {
   const TempFolder folder;
   const auto [images, labels] = files_of(DigitsDataset(10, 3));
   const auto path = folder.write(kTestImages, images);

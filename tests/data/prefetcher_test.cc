@@ -145,7 +145,7 @@ TEST(Prefetcher, HooksEndAlsoWhenTheBatchFails) {
   EXPECT_EQ(journal.adopted, 0);
 }
 
-TEST(Prefetcher, OfTheParentOfAForkSaysSoInTheChildAndHoldsUpNobody) {
+TEST(Prefetcher, OfTheParentOfAForkIsAnErrorInTheChildAndDoesNotHoldItUp) {
   auto source = Prefetcher::Owner(new Prefetcher(100, 2, 4, slow_start, {}));
   EXPECT_EQ(unboxed(source->next()), 0u);
   const pid_t child = ::fork();

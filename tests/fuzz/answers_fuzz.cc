@@ -39,7 +39,7 @@ ir::TensorType type_of(Input& in) {
   return types[in.byte() % std::size(types)];
 }
 
-// A part of one block: what is sent is copied out of it, and nobody writes into it.
+// A part of one block: what is sent is copied out of it, and it is never written to.
 SharedBytes zeros(std::size_t size) {
   static const auto block = SharedBytes::own(std::vector<std::uint8_t>(1 << 18));
   return block.slice(0, size);

@@ -1,4 +1,4 @@
-// JSON from strangers: a configuration and the header of a safetensors file. Either is refused, or says the same when
+// Untrusted JSON: a configuration and the header of a safetensors file. Either is refused, or says the same when
 // it is written and read again.
 #include <array>
 #include <cstdint>

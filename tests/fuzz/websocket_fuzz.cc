@@ -16,7 +16,7 @@ using namespace burn::net;
 
 namespace {
 
-constexpr std::size_t kMostBytes = 70'000;
+constexpr std::size_t kMaxBytes = 70'000;
 
 void shake_hands(std::string_view text) {
   const std::vector<std::string> origins = {"https://example.org"};
@@ -29,9 +29,9 @@ void shake_hands(std::string_view text) {
   (void)ws::check_upgrade(header, "dGhlIHNhbXBsZSBub25jZQ==");
 }
 
-// Large messages go where somebody says, if their fourth byte is even.
+// Large messages go where the receiver says, if their fourth byte is even.
 burn::proto::ReceiveSpace space_for(std::span<const std::byte> head, std::uint64_t size) {
-  if (size > kMostBytes) std::abort();
+  if (size > kMaxBytes) std::abort();
   if (head.size() < 8 || std::to_integer<int>(head[3]) % 2 != 0) return {};
   const std::size_t begin = 1 + std::to_integer<std::size_t>(head[4]) % 64;
   if (begin >= size) return {};
@@ -41,7 +41,7 @@ burn::proto::ReceiveSpace space_for(std::span<const std::byte> head, std::uint64
 }
 
 void receive(const std::uint8_t* data, std::size_t size, ws::Role from, std::size_t piece) {
-  ws::Inbox inbox{from, kMostBytes, space_for};
+  ws::Inbox inbox{from, kMaxBytes, space_for};
   while (size > 0) {
     std::size_t taken = 0;
     for (const auto space : inbox.space()) {
@@ -58,7 +58,7 @@ void receive(const std::uint8_t* data, std::size_t size, ws::Role from, std::siz
       const auto event = inbox.next();
       if (!event.ok()) return;
       if (!*event) break;
-      if ((*event)->content.size() + (*event)->rest.size() > kMostBytes) std::abort();
+      if ((*event)->content.size() + (*event)->rest.size() > kMaxBytes) std::abort();
       if ((*event)->opcode == ws::Opcode::close) (void)ws::decode_close((*event)->content.span());
       for (const auto& bytes : {(*event)->content, (*event)->rest}) {
         const std::vector<std::byte> copy(bytes.span().begin(), bytes.span().end());  // all of it is there

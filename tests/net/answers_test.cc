@@ -15,7 +15,7 @@ class FullChannel final : public proto::Channel {
   }
   void close() override {}
   std::size_t queued_bytes() const override { return queued_; }
-  std::string peer() const override { return "nobody"; }
+  std::string peer() const override { return "test:peer"; }
 
   std::size_t frames() const { return frames_; }
 
@@ -24,7 +24,7 @@ class FullChannel final : public proto::Channel {
 };
 
 // All answers that are held go to the new channel before it has sent any of them: each counts, however many wait.
-TEST(Answers, ThatAreHeldAreAllSaidAgainToWhoComesBack) {
+TEST(Answers, ThatAreHeldAreAllSentAgainToAClientThatComesBack) {
   static_assert(Answers::kMaxUnconfirmed * proto::kInlineBytes <= Answers::kMaxBacklogBytes);
   Answers answers(true);
   const ir::TensorType type{ir::DType::f32, {1, 1, 1, 1, 128, 128}};

@@ -34,7 +34,7 @@ TEST_F(BeforeWelcome, CallsAreKeptAndSentWithIt) {
   EXPECT_FALSE(session->traits().round_trip.has_value());
   ASSERT_TRUE(session->write(1, counting(10)).ok());
   ASSERT_TRUE(session->release({1}).ok());
-  EXPECT_TRUE(server_.is_silent()) << "nobody knows yet whom it would reach";
+  EXPECT_TRUE(server_.is_silent()) << "the session to write to is not known yet";
   welcome();
   proto::Frame write, release;
   EXPECT_EQ(server_.expect<proto::Write>(&write).id, 1u);
@@ -110,7 +110,7 @@ TEST_F(BeforeWelcome, AServerThatVanishesIsTheErrorToo) {
   EXPECT_EQ(read.get().status().message(), "lost connection to test://server: Connection reset by peer");
 }
 
-TEST_F(BeforeWelcome, WhoeverAsksAboutTheServerWaits) {
+TEST_F(BeforeWelcome, ACallerThatAsksAboutTheServerWaits) {
   const auto session = begin();
   auto asked = std::async(std::launch::async, [&] { return session->info(); });
   EXPECT_EQ(asked.wait_for(30ms), std::future_status::timeout);
@@ -118,7 +118,7 @@ TEST_F(BeforeWelcome, WhoeverAsksAboutTheServerWaits) {
   EXPECT_EQ(asked.get().session, kInfo.session);
 }
 
-TEST_F(BeforeWelcome, WhoLeavesSaysSo) {
+TEST_F(BeforeWelcome, AClientThatLeavesSaysSo) {
   auto session = begin();
   session.reset();
   server_.expect<proto::Close>();

@@ -125,7 +125,7 @@ TEST_P(EveryTransport, SendsFromManyThreads) {
   }
 }
 
-// As a client says hello before it sends what is large: until it is known, much of it is a stranger's flood.
+// As a client says hello before it sends what is large: until it is authenticated, the server bounds what it takes.
 bool is_answered(proto::Channel& channel, Recorder& client) {
   channel.send(frame("hello"), Lane::control);
   return client.wait_for_frames(1);
@@ -273,12 +273,12 @@ TEST_P(EveryTransport, TellsItsClientsWhenTheServerGoesDown) {
   EXPECT_EQ(served->why().code(), StatusCode::unavailable);
   ASSERT_TRUE(client->wait_until_closed());
   EXPECT_EQ(client->closed_count(), 1);
-  channel->send(frame("nobody there"), Lane::control);
-  served->channel->send(frame("nobody there"), Lane::control);
+  channel->send(frame("after the end"), Lane::control);
+  served->channel->send(frame("after the end"), Lane::control);
   EXPECT_EQ(channel->queued_bytes(), 0u);
 }
 
-// What each client and its other end have, for who finds that they wait.
+// What each client and its other end have, for the message of a test that waits.
 std::string state_of(const std::vector<std::shared_ptr<Recorder>>& clients,
                      const std::vector<std::shared_ptr<proto::Channel>>& channels, TestAcceptor& acceptor) {
   std::string text;

@@ -26,13 +26,13 @@ Status connect_error(const std::string& url, std::chrono::milliseconds timeout =
   return channel.ok() ? ok_status() : channel.status();
 }
 
-// A port where nobody listens.
+// A port where no server listens.
 std::string free_address() {
   TestAcceptor acceptor{false};
   return address_of((*net::listen_websocket("127.0.0.1:0", acceptor))->url());
 }
 
-TEST(Connect, SaysThatNobodyListens) {
+TEST(Connect, SaysThatNoServerListens) {
   const std::string address = free_address();
   for (const std::string scheme : {"ws://", "grpc://"}) {
     const Status why = connect_error(scheme + address);

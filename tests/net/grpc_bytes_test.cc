@@ -77,7 +77,7 @@ TEST(GrpcBytes, BrokenMessagesAreRefused) {
   EXPECT_FALSE(unpack(bytes_of("\x1a\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff")).ok());
   std::string many;
   for (int i = 0; i < 100'000; ++i) many += std::string("\x1a\x00", 2);
-  EXPECT_FALSE(unpack(bytes_of(many)).ok()) << "more frames than anybody sends in one";
+  EXPECT_FALSE(unpack(bytes_of(many)).ok()) << "more frames than a client sends in one";
   EXPECT_EQ(frames_of(""), std::vector<std::string>{""});
 }
 

@@ -98,14 +98,14 @@ TEST(GrpcLoop, WaitsForItsUsersAndForWhatTheyStarted) {
   stopped.wait();
 }
 
-TEST(PumpLock, PumpsAtOnceWhenNobodyHasTheLock) {
+TEST(PumpLock, PumpsAtOnceWhenTheLockIsFree) {
   int pumped = 0;
   PumpLock lock([&] { ++pumped; });
   lock.pump();
   EXPECT_EQ(pumped, 1);
 }
 
-TEST(PumpLock, LetsItsHolderPumpForThoseWhoCameMeanwhile) {
+TEST(PumpLock, LetsItsHolderPumpForThreadsThatCameMeanwhile) {
   std::optional<std::thread::id> pumped_on;
   PumpLock lock([&] { pumped_on = std::this_thread::get_id(); });
   lock.lock();

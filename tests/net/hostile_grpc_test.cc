@@ -80,8 +80,8 @@ TEST_F(HostileGrpc, APackedMessageIsNotUnpacked) {
   expect_alive();
 }
 
-// Writes calls until the server has had enough, which the writer learns soon, whether or not there was room for what he
-// wrote; how many that were.
+// Writes calls until the server has had enough, which the writer learns soon, whether or not there was room for what it
+// wrote; returns how many that were.
 template <typename Text>
 int write_calls(const RawSocket& peer, int count, Text text) {
   const auto began = std::chrono::steady_clock::now();
@@ -107,7 +107,7 @@ int write_calls(const RawSocket& peer, int count, Text text) {
 }
 
 // What 100,000 calls may leave behind; sanitizers keep books of all that was ever touched.
-constexpr std::size_t kMostKept = std::size_t{test::kSanitized ? 512 : 128} << 20;
+constexpr std::size_t kMaxKept = std::size_t{test::kSanitized ? 512 : 128} << 20;
 
 TEST_F(HostileGrpc, CallsWithoutEndAreTheEndOfTheirConnection) {
   serve();
@@ -117,7 +117,7 @@ TEST_F(HostileGrpc, CallsWithoutEndAreTheEndOfTheirConnection) {
   EXPECT_LT(write_calls(peer, kCalls,
                         [](std::uint32_t stream) { return http2::call(stream, kConnect) + http2::reset(stream); }),
             kCalls);
-  EXPECT_LT(resident(), before + kMostKept);
+  EXPECT_LT(resident(), before + kMaxKept);
   expect_alive();
 }
 
@@ -130,12 +130,12 @@ TEST_F(HostileGrpc, WatchesAreCounted) {
   write_calls(peer, kCalls, [&](std::uint32_t stream) {
     return http2::call(stream, kWatch) + http2::frame(http2::Type::data, http2::kEndStream, stream, question);
   });
-  EXPECT_LT(resident(), before + kMostKept);
+  EXPECT_LT(resident(), before + kMaxKept);
   expect_alive();
 }
 
 // Each ping has an answer, which is held until it is taken.
-TEST_F(HostileGrpc, PingsWhoseAnswersNobodyReadsAreNotHeld) {
+TEST_F(HostileGrpc, PingsWhoseAnswersAreNotReadAreNotHeld) {
   serve();
   std::string pings;
   for (int i = 0; i < 50'000; ++i) pings += http2::frame(http2::Type::ping, 0, 0, "12345678");
@@ -153,7 +153,7 @@ TEST_F(HostileGrpc, PingsWhoseAnswersNobodyReadsAreNotHeld) {
     });
   }
   for (auto& thread : threads) thread.join();
-  EXPECT_LT(resident(), before + kMostKept);
+  EXPECT_LT(resident(), before + kMaxKept);
   peers.clear();
   expect_alive();
 }

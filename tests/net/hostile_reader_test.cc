@@ -1,4 +1,4 @@
-// Clients that ask and do not read: what waits for them is bounded, and they are shown the door, at the latest some
+// Clients that ask and do not read: what waits for them is bounded, and they are disconnected, at the latest some
 // time after their end.
 #include <thread>
 
@@ -86,18 +86,18 @@ TEST_P(DoesNotRead, IsNotListenedToWhileAnswersWait) {
   std::size_t most = 0;
   for (std::size_t i = 1; i <= kBlocks; ++i) {
     peer.write_some(block);
-    if (most > net::kMostWaitingBytes) continue;  // what comes now is to be left where it is
+    if (most > net::kMaxQueuedBytes) continue;  // what comes now is to be left where it is
     (void)eventually([&] {
       most = std::max(most, served->channel->queued_bytes());
-      return most > net::kMostWaitingBytes || served->frame_count() >= i * kAtOnce;
+      return most > net::kMaxQueuedBytes || served->frame_count() >= i * kAtOnce;
     });
   }
   std::this_thread::sleep_for(100ms);
   most = std::max(most, served->channel->queued_bytes());
-  EXPECT_GT(most, net::kMostWaitingBytes) << "too little was asked for";
+  EXPECT_GT(most, net::kMaxQueuedBytes) << "too little was asked for";
   EXPECT_LT(served->frame_count(), 2000u);
   // A message of gRPC or a buffer of ours may hold some more questions.
-  EXPECT_LT(most, 8 * net::kMostWaitingBytes);
+  EXPECT_LT(most, 8 * net::kMaxQueuedBytes);
   EXPECT_TRUE(served->wait_until_closed());
   EXPECT_EQ(served->why().code(), StatusCode::unavailable) << served->why().to_string();
 }
@@ -113,7 +113,7 @@ TEST_P(DoesNotRead, IsNotWaitedForAfterTheEnd) {
   EXPECT_TRUE(served->wait_until_closed());
 }
 
-TEST_P(DoesNotRead, IsServedOnWhenHeReadsAfterAll) {
+TEST_P(DoesNotRead, IsServedAgainOnceItReads) {
   if (GetParam() == Transport::grpc) GTEST_SKIP() << "its window would have to be opened by hand";
   serve({});
   const RawSocket peer = connect();

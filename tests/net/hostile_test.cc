@@ -42,7 +42,7 @@ class Hostile : public testing::TestWithParam<Transport> {
 INSTANTIATE_TEST_SUITE_P(, Hostile, testing::Values(Transport::websocket, Transport::grpc),
                          [](const auto& info) { return name(info.param); });
 
-TEST_P(Hostile, RandomBytesHurtNobody) {
+TEST_P(Hostile, RandomBytesDoNoHarm) {
   serve();
   std::mt19937 random{7};
   for (int i = 0; i < 50; ++i) {
@@ -80,7 +80,7 @@ TEST_P(Hostile, AnEndlessHeaderIsCutOff) {
   expect_alive();
 }
 
-TEST_P(Hostile, WhoConnectsAndSaysNothingIsDropped) {
+TEST_P(Hostile, AConnectionThatSaysNothingIsDropped) {
   serve({.handshake_timeout_seconds = 1});
   const RawSocket peer = connect();
   bool closed = false;
@@ -188,7 +188,7 @@ TEST_P(HostileWebSocket, MessagesInPiecesAreJoined) {
   EXPECT_THAT(answer, HasSubstr(std::string{"\x8a\x04ping", 6}));
 }
 
-// Nobody is known here yet: a handler takes no more than a hello.
+// No client is authenticated here: a handler takes no more than a hello.
 struct Doubtful final : net::Acceptor {
   struct Handler final : Recorder {
     std::size_t max_frame_bytes() const override { return proto::kMaxHelloBytes; }
@@ -203,7 +203,7 @@ struct Doubtful final : net::Acceptor {
   std::promise<std::shared_ptr<Handler>> accepted;
 };
 
-TEST(Strangers, MayNotSayMoreOverWebSocketThanAHelloTakes) {
+TEST(UnauthenticatedClients, MayNotSayMoreOverWebSocketThanAHelloTakes) {
   for (const auto transport : {Transport::websocket, Transport::unix_without_memory}) {
     Doubtful doubtful;
     const auto listener = listen(transport, doubtful);

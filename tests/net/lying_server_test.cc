@@ -48,11 +48,11 @@ INSTANTIATE_TEST_SUITE_P(, LyingServer,
                                              }},
                                          Lie{"CreditWithoutEnd",
                                              [](auto& s, auto) { s.send(proto::Credit{~std::uint64_t{0}}); }},
-                                         Lie{"DataForNobody",
+                                         Lie{"DataForNoRequest",
                                              [](auto& s, auto r) {
                                                s.send(proto::Data{r + 1, bytes_type(1)}, counting(1).bytes);
                                              }},
-                                         Lie{"DoneForNobody",
+                                         Lie{"DoneForNoRequest",
                                              [](auto& s, auto r) {
                                                s.send(proto::Done{r + 1, {}});
                                              }},

@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// --- who is who ------------------------------------------------------------------------------------------------------
+// --- peers -----------------------------------------------------------------------------------------------------------
 
 TEST(Peer, IsAnAddressWithoutItsPort) {
   EXPECT_EQ(Peer::of("10.0.0.7:40312").key, "10.0.0.7");
@@ -119,7 +119,7 @@ TEST(Origin, IsNotThereOrListedOrTheVeryNumber) {
 
 // --- peers that do not read ------------------------------------------------------------------------------------------
 
-TEST(StallWatch, CutsOffWhoTakesTooLittle) {
+TEST(StallWatch, CutsOffAPeerThatTakesTooLittle) {
   StallWatch watch;
   auto now = StallWatch::Clock::now();
   EXPECT_FALSE(watch.is_stalled(now, false, true, 30s));

@@ -16,10 +16,10 @@ namespace burn::test {
 // A blocking connection to the loopback.
 class RawSocket {
  public:
-  // `address` is "127.0.0.1:3000"; ends the test program if nobody listens.
+  // `address` is "127.0.0.1:3000"; ends the test program if no server listens.
   // `receive_bytes`: of its buffer; 0: as the system has it. `from`: our own address, "127.0.0.2".
   static RawSocket connect(const std::string& address, int receive_bytes = 0, const char* from = nullptr);
-  // The same with a socket that is there already; false if nobody listens.
+  // The same with a socket that is there already; false if no server listens.
   static bool connect(const net::UniqueFd& socket, const std::string& address);
   explicit RawSocket(net::UniqueFd fd) : fd_(std::move(fd)) {}
 

@@ -33,9 +33,9 @@ TEST_F(RemoteSessionTest, FailsToConnectWithBothVersions) {
 TEST_F(RemoteSessionTest, FailsToConnectWithTheServersReason) {
   auto connecting = server_.connect();
   server_.expect<proto::Hello>();
-  server_.send(proto::Close{{StatusCode::unauthenticated, "who are you?"}});
+  server_.send(proto::Close{{StatusCode::unauthenticated, "no such token"}});
   const auto session = connecting.get();
-  EXPECT_EQ(session.status(), (Status{StatusCode::unauthenticated, "test://server: who are you?"}));
+  EXPECT_EQ(session.status(), (Status{StatusCode::unauthenticated, "test://server: no such token"}));
 }
 
 TEST_F(RemoteSessionTest, FailsToConnectToAServerThatIsSilentGoneOrConfused) {

@@ -141,7 +141,7 @@ TEST_F(SharedMemoryOverUnix, MayBeLeftByAClientThatAskedForIt) {
   EXPECT_THAT(peer.read_some(), HasSubstr("hello"));
 }
 
-TEST_F(SharedMemoryOverUnix, WhoNeitherTakesNorLeavesItIsDropped) {
+TEST_F(SharedMemoryOverUnix, APeerThatNeitherTakesNorLeavesItIsDropped) {
   serve({.handshake_timeout_seconds = 1});
   for (const std::string choice : {"x", ""}) {
     const RawSocket peer{dial()};
@@ -265,7 +265,7 @@ TEST_F(InMemory, AClientThatVanishesIsNoticedAfterWhatItSaid) {
   EXPECT_EQ(text(served_->frames()[0]), "last words");
 }
 
-TEST_F(InMemory, NoiseInTheControlBlocksHurtsNobody) {
+TEST_F(InMemory, NoiseInTheControlBlocksDoesNoHarm) {
   std::mt19937 random{5};
   constexpr std::size_t kWords = 2 * sizeof(net::RingControl) / sizeof(std::uint64_t);
   for (int round = 0; round < 20; ++round) {

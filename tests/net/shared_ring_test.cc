@@ -102,7 +102,7 @@ TEST(SharedRing, EndsBehindTheLastByte) {
   EXPECT_FALSE(ring.reader.is_at_end());
   EXPECT_EQ(ring.get(3), "bye");
   EXPECT_TRUE(ring.reader.is_at_end());
-  EXPECT_FALSE(ring.reader.go_to_sleep()) << "nobody would wake it";
+  EXPECT_FALSE(ring.reader.go_to_sleep()) << "the closed writer would not wake it";
 
   Ring other(16);
   EXPECT_TRUE(other.reader.go_to_sleep());

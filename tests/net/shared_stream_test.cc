@@ -32,7 +32,7 @@ class SharedStreams : public testing::Test {
   SharedStreams() {
     int pair[2];
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
-    for (std::size_t i = 0; i < 2; ++i) bells_[i] = UniqueFd{pair[i]};
+    for (std::size_t i = 0; i < 2; ++i) sockets_[i] = UniqueFd{pair[i]};
     auto mine = SharedMemory::create(&memory_);
     EXPECT_TRUE(mine.ok()) << mine.status().to_string();
     server_ = std::make_unique<SharedStream>(*std::move(mine), SharedStream::Side::maker, pair[0]);
@@ -54,7 +54,7 @@ class SharedStreams : public testing::Test {
   }
 
   UniqueFd memory_;
-  UniqueFd bells_[2];
+  UniqueFd sockets_[2];
   std::unique_ptr<SharedStream> server_, client_;
   static inline thread_local Transfer last_;
 };
@@ -74,10 +74,10 @@ TEST_F(SharedStreams, TakeWhatFitsAndWaitForRoom) {
   EXPECT_TRUE(write(*client_, much).would_block());
   EXPECT_TRUE(client_->waits_for_space());
   EXPECT_EQ(read(*server_, SharedMemory::kRingBytes / 4).size(), SharedMemory::kRingBytes / 4);
-  EXPECT_FALSE(is_readable(bells_[1].get())) << "a quarter is not worth it";
+  EXPECT_FALSE(is_readable(sockets_[1].get())) << "a quarter is not worth it";
   EXPECT_EQ(read(*server_, SharedMemory::kRingBytes / 4).size(), SharedMemory::kRingBytes / 4);
-  EXPECT_TRUE(is_readable(bells_[1].get()));
-  client_->on_bell();
+  EXPECT_TRUE(is_readable(sockets_[1].get()));
+  client_->on_wake();
   EXPECT_FALSE(client_->waits_for_space());
   EXPECT_EQ(write(*client_, much).bytes, SharedMemory::kRingBytes / 2);
 }
@@ -86,15 +86,15 @@ TEST_F(SharedStreams, RingTheBellForASleeperOnly) {
   EXPECT_EQ(read(*server_), "");
   EXPECT_TRUE(last_.would_block());
   EXPECT_EQ(write(*client_, "a").bytes, 1u);
-  EXPECT_FALSE(is_readable(bells_[0].get()));
+  EXPECT_FALSE(is_readable(sockets_[0].get()));
   EXPECT_FALSE(server_->waits_for_input());
   EXPECT_EQ(read(*server_), "a");
   EXPECT_TRUE(server_->waits_for_input());
   EXPECT_EQ(write(*client_, "b").bytes, 1u);
-  EXPECT_TRUE(is_readable(bells_[0].get()));
-  server_->on_bell();
+  EXPECT_TRUE(is_readable(sockets_[0].get()));
+  server_->on_wake();
   EXPECT_EQ(write(*client_, "c").bytes, 1u);
-  EXPECT_FALSE(is_readable(bells_[0].get()));
+  EXPECT_FALSE(is_readable(sockets_[0].get()));
   EXPECT_EQ(read(*server_), "bc");
 }
 
@@ -112,13 +112,13 @@ TEST_F(SharedStreams, EndWhereTheWriterStopsWriting) {
 TEST_F(SharedStreams, WhatAPeerWroteBeforeItVanishedIsStillRead) {
   EXPECT_EQ(write(*client_, "last words").bytes, 10u);
   client_.reset();
-  bells_[1] = {};
+  sockets_[1] = {};
   EXPECT_FALSE(server_->waits_for_input());
-  server_->on_bell();
+  server_->on_wake();
   EXPECT_EQ(read(*server_), "last words");
   EXPECT_EQ(read(*server_), "");
   EXPECT_FALSE(last_.would_block());
-  EXPECT_EQ(write(*server_, "to nobody").error, EPIPE);
+  EXPECT_EQ(write(*server_, "to a closed peer").error, EPIPE);
   EXPECT_FALSE(server_->waits_for_space());
 }
 
@@ -143,7 +143,7 @@ TEST_F(SharedStreams, APeerThatWritesNonsenseBreaksTheConnection) {
 
 TEST_F(SharedStreams, EndsThatSleepWheneverTheyMayLoseNothing) {
   constexpr int kMessages = 20'000;
-  const auto run = [&](SharedStream& stream, int bell) {  // sends numbers, and checks those that come
+  const auto run = [&](SharedStream& stream, int socket) {  // sends numbers, and checks those that come
     int sent = 0, seen = 0;
     std::string rest;
     while (seen < kMessages) {
@@ -159,12 +159,12 @@ TEST_F(SharedStreams, EndsThatSleepWheneverTheyMayLoseNothing) {
         rest.erase(0, rest.find(';') + 1);
       }
       if (!idle || last_.bytes > 0 || !stream.waits_for_input()) continue;
-      ASSERT_TRUE(is_readable(bell, 20'000)) << "asleep for good";
-      stream.on_bell();
+      ASSERT_TRUE(is_readable(socket, 20'000)) << "asleep for good";
+      stream.on_wake();
     }
   };
-  std::thread peer([&] { run(*client_, bells_[1].get()); });
-  run(*server_, bells_[0].get());
+  std::thread peer([&] { run(*client_, sockets_[1].get()); });
+  run(*server_, sockets_[0].get());
   peer.join();
 }
 
@@ -195,7 +195,7 @@ TEST(SharedMemory, IsRefusedUnlessItIsSealedAndOfTheRightSize) {
   ASSERT_TRUE(SharedMemory::create(&good).ok());
   const auto size = ::lseek(good.get(), 0, SEEK_END);
   EXPECT_TRUE(SharedMemory::open(good).ok());
-  EXPECT_NE(::ftruncate(good.get(), 0), 0) << "nobody takes the pages away";
+  EXPECT_NE(::ftruncate(good.get(), 0), 0) << "the pages cannot be taken away";
   EXPECT_NE(::ftruncate(good.get(), 2 * size), 0);
 
   const UniqueFd bad{::memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING)};

@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(
         Noise{"GrantsAByte", [](auto& server, auto&, auto, auto) { server.send(proto::Credit{1}); }},
         Noise{"GrantsMoreThanWasSent", [](auto& server, auto&, auto, auto) { server.send(proto::Credit{1 << 20}); }},
         Noise{"SaysAgainWhatIsExecuted", [](auto& server, auto&, auto, auto) { server.send(proto::Ack{1}); }},
-        Noise{"AnswersOthersWhoAskedLater",
+        Noise{"AnswersCallersThatAskedLater",
               [](auto& server, auto& session, auto, int time) {
                 session.sync([](const Status&) {});
                 const auto sync = said<proto::Sync>(server);

@@ -71,7 +71,7 @@ TEST(WsHandshake, RefusesAFirstMessageThatIsNone) {
   }
 }
 
-TEST(WsHandshake, WhoMayNotConnectIsNotHeard) {
+TEST(WsHandshake, AClientThatMayNotConnectIsNotHeard) {
   std::string request = upgrade_request("host:3000", make_key(), false, "hello!");
   request.insert(request.size() - 2, "Origin: http://elsewhere.example\r\n");
   const Answer answer = answer_upgrade(request);

@@ -1,4 +1,5 @@
-// Mixed precision: what an autocast scope does to each kind of op, to gradients, and to whom it says nothing.
+// Mixed precision: what an autocast scope does to each kind of op and to gradients, and which threads it does not
+// reach.
 #include "client/autocast.h"
 
 #include <algorithm>

@@ -106,7 +106,7 @@ TEST(ModuleFields, ConstantsArePassedOver) {
   EXPECT_THAT(paths_of(UnlistedConstants{.weight = Tensor<1>::ones({1}, cpu())}), ElementsAre("weight"));
 }
 
-class Opaque {  // not an aggregate: nobody can tell what is in it
+class Opaque {  // not an aggregate: its fields cannot be found
  public:
   explicit Opaque(int seed) : seed_(seed) {}
   int seed() const { return seed_; }

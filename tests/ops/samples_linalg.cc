@@ -1,4 +1,4 @@
-// Factorisations: where signs are anyone's, what they multiply to is compared.
+// Factorisations: where signs are free, what they multiply to is compared.
 #include <cmath>
 #include <limits>
 

@@ -1,4 +1,4 @@
-// Bytes that nobody should send: decode says what is wrong with them, allocates little, and never crashes.
+// Bytes that no peer should send: decode says what is wrong with them, allocates little, and never crashes.
 #include <random>
 
 #include <gtest/gtest.h>
@@ -160,7 +160,7 @@ TEST(LaterProgram, IsLeftAsItIsUntilItIsRead) {
   EXPECT_EQ(seen.bytes, later.encoded.size());
 }
 
-TEST(LaterProgram, IsNotReadByWhoHasNoRoomForIt) {
+TEST(LaterProgram, IsNotReadWhereThereIsNoRoomForIt) {
   const auto later = define_later(to_string(encode({1, DefineProgram{9, sample_program()}, {}})));
   const auto read = read_program(later.encoded, [](const ProgramSize&) { return resource_exhausted("too large"); });
   EXPECT_EQ(read.program, nullptr);

@@ -9,10 +9,10 @@ TEST(SessionRegistry, AsksTheFactoryOfTheScheme) {
   std::string asked;
   register_scheme("test", [&](const std::string& url) -> Result<std::unique_ptr<Session>> {
     asked += url + " ";
-    return unavailable("nobody there");
+    return unavailable("no server there");
   });
   for (const auto* url : {"test", "test:3", "test://host:1/2"}) {
-    EXPECT_EQ(open_session(url).status(), unavailable("nobody there"));
+    EXPECT_EQ(open_session(url).status(), unavailable("no server there"));
   }
   EXPECT_EQ(asked, "test test:3 test://host:1/2 ");
 }

@@ -177,7 +177,7 @@ def train(address, lost_at=None):
         session.run(1, [1, 2, w1, w2], out, [RATE / 4], [w1, w2])
         w1, w2 = out, out + 1
         losses.append(session.ask(out + 2))
-        if step == lost_at:  # with answers on their way that nobody has read
+        if step == lost_at:  # with answers on their way that are not read yet
             session.wire.socket.close()  # and no Close is said
             session.resume()
         if step % 10 == 9:

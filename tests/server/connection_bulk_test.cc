@@ -58,7 +58,7 @@ TEST_F(ConnectionTest, ChunksMayBeReceivedWhereTheyBelong) {
   FakeClient client{worker_};
   client.enter();
   const auto numbers = tensor({kMega / 2}, counting(kMega / 2));
-  EXPECT_FALSE(client.send_in_place({1, 0}, numbers.bytes.slice(0, kChunkBytes))) << "nobody announced it";
+  EXPECT_FALSE(client.send_in_place({1, 0}, numbers.bytes.slice(0, kChunkBytes))) << "it was not announced";
   client.send(proto::Write{1, numbers.type});
   EXPECT_FALSE(client.send_in_place({1, 4}, numbers.bytes.slice(0, kChunkBytes))) << "not its turn";
   EXPECT_TRUE(client.send_in_place({1, 0}, numbers.bytes.slice(0, kChunkBytes)));
@@ -220,7 +220,7 @@ TEST_F(ConnectionTest, AnnouncementsHaveAnEnd) {
   EXPECT_FAILS(receiver.announce(~proto::TensorId{0}, 1, nullptr), resource_exhausted, "more than 65536 tensors");
 }
 
-TEST_F(ConnectionTest, ReadsThatNobodyTakesHaveAnEnd) {
+TEST_F(ConnectionTest, ReadsThatAreNotTakenHaveAnEnd) {
   FakeClient client{worker_, {.in_flight = 8}};
   Uploader uploader{client, client.enter().info.bulk_credit};
   uploader.upload(1, tensor({3 * kMega}, std::vector<float>(3 * kMega)));

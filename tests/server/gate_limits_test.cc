@@ -54,7 +54,7 @@ TEST(BurnServerGate, LivesWithLittleMemory) {
   EXPECT_EQ(worker.exit_code, 0);
 }
 
-// The limit is of a user: one that nobody is may have so many threads. Empty where that cannot be.
+// The limit is of a user: a user without other processes may have so many threads. Empty where that cannot be.
 std::vector<std::string> with_threads(int most) {
   if (::getuid() != 0 || ::access("/usr/bin/setpriv", X_OK) != 0) return {};
   const std::vector<std::string> user = {"/usr/bin/setpriv", "--reuid=64123", "--clear-groups"};

@@ -1,4 +1,4 @@
-// burn-server's gate: pages of others, and what is written about those who come.
+// burn-server's gate: web pages of other origins, and what is logged about connections.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ TEST(BurnServerGate, WhatAClientSaysStaysWithinItsLine) {
   EXPECT_NE(log.find("bye\\n2026"), std::string::npos) << log;
 }
 
-TEST(BurnServerGate, ALogThatNobodyReadsStopsNobody) {
+TEST(BurnServerGate, ALogThatIsNotReadHoldsUpNoSession) {
   Running worker{{}};
   for (int i = 0; i < 800; ++i) {  // of some 200 bytes each, into a pipe of 64 KiB
     const auto status = try_to_connect(worker.urls[0]);
@@ -65,7 +65,7 @@ TEST(BurnServerGate, ALogThatNobodyReadsStopsNobody) {
   EXPECT_EQ(worker.exit_code, 0);
 }
 
-TEST(BurnServerGate, AStrangerSaysLittle) {
+TEST(BurnServerGate, AnUnauthenticatedClientMaySendLittle) {
   Running worker{{}};
   const auto peer = test::RawSocket::connect(test::address_of(worker.urls[0]));
   ASSERT_NE(peer.upgrade().find("101"), std::string::npos);

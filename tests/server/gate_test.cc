@@ -1,4 +1,4 @@
-// burn-server's gate: who is let in, and how many.
+// burn-server's gate: which clients are let in, and how many.
 #include "tests/server/gate.h"
 
 #include <chrono>
@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 // --- tokens ----------------------------------------------------------------------------------------------------------
 
-TEST(BurnServerGate, LetsInWhoKnowsAToken) {
+TEST(BurnServerGate, LetsInAClientWithAToken) {
   const TokenFile file{"# of the team\n" + kToken + "\n\n  " + kOther + "  \r\n"};
   Running worker{{"--token-file", file.path()}};
   for (const auto& url : worker.urls) {
@@ -36,7 +36,7 @@ TEST(BurnServerGate, LetsInWhoKnowsAToken) {
   EXPECT_TRUE(try_to_connect(worker.urls[1], kOther).ok()) << "a file that makes no sense changes nothing";
   const auto log = worker.stop();
   EXPECT_EQ(worker.exit_code, 0);
-  EXPECT_EQ(log.find(kToken), std::string::npos) << "a token is nobody else's business";
+  EXPECT_EQ(log.find(kToken), std::string::npos) << "a token is a secret";
 }
 
 TEST(BurnServerGate, RefusedTokensDoNotFillTheLog) {
@@ -60,9 +60,10 @@ TEST(BurnServerGate, RefusedTokensDoNotFillTheLog) {
 TEST(BurnServerGate, AtTheLimitOfConnectionsAClientIsToldWhy) {
   const auto path = fmt::format("/tmp/burn-full-{}.sock", ::getpid());
   Running worker{{"--sessions", "4", "--sessions-per-peer", "4", "--unix", path}};
-  constexpr int kOfOnePeer = 20;           // sixteen more than sessions
-  std::vector<test::RawSocket> strangers;  // that have not said hello
-  for (int i = 0; i < kOfOnePeer; ++i) strangers.push_back(test::RawSocket::connect(test::address_of(worker.urls[0])));
+  constexpr int kOfOnePeer = 20;                 // sixteen more than sessions
+  std::vector<test::RawSocket> unauthenticated;  // that have not said hello
+  for (int i = 0; i < kOfOnePeer; ++i)
+    unauthenticated.push_back(test::RawSocket::connect(test::address_of(worker.urls[0])));
   std::this_thread::sleep_for(200ms);
   for (int round = 0; round < 3; ++round) {
     for (const auto& url : worker.urls) {
@@ -98,7 +99,7 @@ TEST(BurnServerGate, DoesNotStartWithAFileThatProtectsNothing) {
   EXPECT_NE(refused(file.path()).find("there is no token in"), std::string::npos);
   file.write(kToken);
   ::chmod(file.path().c_str(), 0644);
-  EXPECT_NE(refused(file.path()).find("everybody on this machine"), std::string::npos);
+  EXPECT_NE(refused(file.path()).find("other users of this machine"), std::string::npos);
   EXPECT_NE(refused("/nowhere/tokens").find("cannot read the token file"), std::string::npos);
 }
 
@@ -157,7 +158,7 @@ TEST(BurnServerGate, OnePeerDoesNotTakeAllSessions) {
   EXPECT_TRUE(again.ok()) << again.to_string();
 }
 
-TEST(BurnServerGate, ASwarmFromOnePeerLocksNobodyOut) {
+TEST(BurnServerGate, ASwarmFromOnePeerLocksNoOtherOut) {
   Running worker{{"--sessions", "64", "--sessions-per-peer", "16"}};
   std::vector<test::RawSocket> swarm;
   for (int i = 0; i < 300; ++i) {

@@ -108,7 +108,7 @@ TEST_F(NetworkTest, ServesEveryTransport) {
   EXPECT_TRUE(is_empty());
 }
 
-TEST_F(NetworkTest, RandomBytesHurtNobody) {
+TEST_F(NetworkTest, RandomBytesDoNoHarm) {
   std::mt19937 random{7};
   for (const std::size_t port : {0, 1}) {
     const auto url = server().urls()[port];
@@ -166,7 +166,7 @@ TEST_F(NetworkTest, GarbageInAFrameIsAnsweredAndEndsTheConnection) {
   EXPECT_TRUE(is_empty());
 }
 
-TEST_F(NetworkTest, WhoDoesNotSayHelloIsShownTheDoor) {
+TEST_F(NetworkTest, AConnectionWithoutAHelloIsClosed) {
   options_.hello_seconds = 1;
   const auto listener = std::make_shared<Listener>();
   const auto channel = value_or_throw(net::connect_channel(server().url(), listener, seconds{5}));

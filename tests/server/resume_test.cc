@@ -91,7 +91,7 @@ TEST_F(ResumeTest, ASessionHasARandomNameAndASecretAndALeaseThatWasAskedFor) {
   EXPECT_EQ(d.refused({.session = without.info.session}).code(), StatusCode::not_found);
 }
 
-TEST_F(ResumeTest, WithoutTheSecretNobodyComesBack) {
+TEST_F(ResumeTest, WithoutTheSecretAResumeIsRefused) {
   Line line{host_};
   const auto welcome = line.enter();
   auto wrong = welcome.secret;
@@ -100,10 +100,10 @@ TEST_F(ResumeTest, WithoutTheSecretNobodyComesBack) {
     Line thief{host_};
     EXPECT_EQ(thief.refused({.session = welcome.info.session, .secret = secret}).code(), StatusCode::not_found);
   }
-  Line stranger{host_};
-  EXPECT_EQ(stranger.refused({.session = "s-1", .secret = welcome.secret}).code(), StatusCode::not_found);
+  Line other{host_};
+  EXPECT_EQ(other.refused({.session = "s-1", .secret = welcome.secret}).code(), StatusCode::not_found);
   line.send(proto::Sync{1}, 1);
-  EXPECT_TRUE(line.expect<proto::Done>().status.ok()) << "it is nobody else's";
+  EXPECT_TRUE(line.expect<proto::Done>().status.ok()) << "it still has its session";
 }
 
 TEST_F(ResumeTest, WhereThereIsNoPlaceASessionGoesOnAndANewOneIsToldWhy) {
@@ -117,8 +117,8 @@ TEST_F(ResumeTest, WhereThereIsNoPlaceASessionGoesOnAndANewOneIsToldWhy) {
     EXPECT_EQ(other.expect<proto::Close>().status, full);
   }
   {
-    Line stranger{host_, full};
-    EXPECT_EQ(stranger.refused({.session = welcome.info.session}).code(), StatusCode::not_found);
+    Line other{host_, full};
+    EXPECT_EQ(other.refused({.session = welcome.info.session}).code(), StatusCode::not_found);
   }
   Line again{host_, full};
   EXPECT_TRUE(again.come_back(welcome).resumed.has_value());
@@ -154,7 +154,7 @@ TEST_F(ResumeTest, AnswersThatWereNotConfirmedComeAgainAndTensorsAreStillThere) 
   EXPECT_EQ(host_->leases().counts().resumes, 1u);
 }
 
-TEST_F(ResumeTest, AnAnswerThatComesWhileNobodyIsThereIsKept) {
+TEST_F(ResumeTest, AnAnswerThatComesWithoutAConnectionIsKept) {
   session::Gate gate;
   device_->on_run = [&](const ir::Program&) {
     gate.pass();
@@ -218,7 +218,7 @@ TEST_F(ResumeTest, UploadsAndDownloadsGoOnWhereTheyWere) {
   EXPECT_TRUE(fourth.is_silent());
 }
 
-TEST_F(ResumeTest, ANewConnectionTakesThePlaceOfOneThatNobodyKnowsIsLost) {
+TEST_F(ResumeTest, ANewConnectionReplacesOneWhoseLossIsNotNoticedYet) {
   Line old{host_};
   const auto welcome = old.enter();
   Line fresh{host_};
@@ -246,7 +246,7 @@ TEST_F(ResumeTest, ACloseOfEitherSideIsTheEnd) {
   EXPECT_EQ(again.refused({.session = welcome.info.session, .secret = welcome.secret}).code(), StatusCode::not_found);
 }
 
-TEST_F(ResumeTest, WhoHasSeenWhatWasNotSaidIsShownTheDoor) {
+TEST_F(ResumeTest, AResumeThatClaimsAnswersThatWereNeverSentIsClosed) {
   for (const auto& seen : {proto::Resume{.answers = 2}, proto::Resume{.downloads = 1}, proto::Resume{.offset = 1}}) {
     Line line{host_}, again{host_};
     const auto welcome = line.enter();

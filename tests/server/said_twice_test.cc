@@ -1,4 +1,4 @@
-// Somebody stands between a client and a worker, and drops the headers that he does not know.
+// A proxy between a client and a worker drops the headers that it does not know.
 #include <array>
 #include <atomic>
 #include <future>

@@ -151,12 +151,12 @@ TEST_F(AccountTest, CallSitesAreTheCallersOwn) {
   const auto third = make_local_session(worker_);
   const std::string same_text = "mine.cc";
   EXPECT_NE(fails_at(*third, add_at(same_text.c_str(), 9)).find("mine.cc:9"), std::string::npos);
-  EXPECT_EQ(device_->compiled, 2);  // who wrote it in the same place shares the plan
+  EXPECT_EQ(device_->compiled, 2);  // a program written in the same place shares the plan
 }
 
 // --- tensors ---------------------------------------------------------------------------------------------------------
 
-TEST_F(AccountTest, AReleasedTensorCountsAsLongAsSomebodyReadsIt) {
+TEST_F(AccountTest, AReleasedTensorCountsAsLongAsItIsBeingRead) {
   write(1, {4}, {1, 2, 3, 4});
   auto answer = std::make_unique<Result<proto::HostTensor>>(read(1));
   EXPECT_TRUE(session_->release({1}).ok());

@@ -85,9 +85,9 @@ TEST_P(DelayedSession, IsNotAheadByMoreThanItsBound) {
   define(1, add_program({2}));
   write(1, {1, 2});
   for (proto::TensorId id = 2; id < 302; ++id) run({.program = 1, .inputs = {1, 1}, .first_output = id});
-  EXPECT_GE(await_executed(SessionStream::kMostCalls / 2), SessionStream::kMostCalls / 2);
+  EXPECT_GE(await_executed(SessionStream::kMaxCalls / 2), SessionStream::kMaxCalls / 2);
   std::this_thread::sleep_for(milliseconds{30});
-  EXPECT_LE(executed_, 2 + SessionStream::kMostCalls);
+  EXPECT_LE(executed_, 2 + SessionStream::kMaxCalls);
   control_->release();
   EXPECT_TRUE(sync().ok());
   EXPECT_EQ(values(*read(301)), (std::vector<float>{2, 4}));
@@ -100,10 +100,10 @@ TEST_P(DelayedSession, IsNotAheadByMoreBytesThanItsBound) {
     for (proto::TensorId id = 1; id <= 40; ++id) write(id, std::vector<float>(kBytes / sizeof(float)));
   }};
   const auto taken_in = [&] { return worker_->backend().memory().in_use; };
-  for (int i = 0; i < 60'000 && taken_in() < SessionStream::kMostBytes; ++i)
+  for (int i = 0; i < 60'000 && taken_in() < SessionStream::kMaxBytes; ++i)
     std::this_thread::sleep_for(milliseconds{1});
   std::this_thread::sleep_for(milliseconds{30});
-  EXPECT_EQ(taken_in(), SessionStream::kMostBytes);
+  EXPECT_EQ(taken_in(), SessionStream::kMaxBytes);
   control_->release();
   client.join();
   EXPECT_TRUE(sync().ok());
@@ -143,7 +143,7 @@ TEST_P(DelayedSession, TellsWhatTheDeviceFindsOutWithOpAndCallSite) {
   EXPECT_EQ(values(*read(6)), std::vector<float>{1});
 }
 
-TEST_P(DelayedSession, ASyncReportsTheFirstFailureWhoeverFindsIt) {
+TEST_P(DelayedSession, ASyncReportsTheFirstFailureWhicheverThreadFindsIt) {
   define(1, gather_program());
   write(1, {1, 2});
   for (proto::TensorId k = 0; k < 3; ++k) write_index(10 + k, 5 + static_cast<std::int64_t>(k));

@@ -18,7 +18,7 @@ namespace burn::session {
 struct FakeDevice {
   std::atomic<std::uint64_t> in_use = 0;  // bytes of live buffers
   std::atomic<int> compiled = 0, runs = 0;
-  std::atomic<int> shared_donations = 0;  // donated buffers that somebody else held: must stay 0
+  std::atomic<int> shared_donations = 0;  // donated buffers with another owner: must stay 0
   std::atomic<std::uint64_t> largest_request = 0;
   backends::RunBytes run_bytes;  // what every program says of its runs
   backends::Limits limits{std::uint64_t{1} << 32, std::uint64_t{1} << 32};

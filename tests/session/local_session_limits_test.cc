@@ -63,7 +63,7 @@ TEST_F(LocalSessionTest, AReleasedUploadTakesItsBytesAndForgetsThem) {
   EXPECT_EQ(session_->stats().session.memory_in_use, 0u);
 }
 
-TEST_F(LocalSessionTest, ClosingWakesWhoWaitsForAnUpload) {
+TEST_F(LocalSessionTest, ClosingWakesARunThatWaitsForAnUpload) {
   auto upload = session_->begin_upload(1, f32({4}));
   std::promise<Status> promise;
   session_->read(1, [&](auto tensor) { promise.set_value(tensor.status()); });

@@ -285,7 +285,7 @@ TEST_F(LocalSessionTest, WhatIsDonatedIsUsedOnce) {
   EXPECT_FAILS(sync(), invalid_argument, "tensor 3 is donated and released");
 }
 
-TEST_F(LocalSessionTest, ADonatedBufferIsHeldByNobodyElse) {
+TEST_F(LocalSessionTest, ADonatedBufferHasNoOtherOwner) {
   define(1, reshape_program({2}, {1, 2}));
   define(2, scale_program({1, 2}, true));
   write(1, {2}, {1, 2});

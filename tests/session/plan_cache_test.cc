@@ -55,7 +55,7 @@ TEST_F(PlanCacheTest, TrimmedKeepsThoseThatWereUsedLast) {
   EXPECT_EQ(device_->compiled, 1);
 }
 
-TEST_F(PlanCacheTest, CompilesOnceForAllWhoAskMeanwhile) {
+TEST_F(PlanCacheTest, CompilesOnceForAllThatAskMeanwhile) {
   PlanCache cache;
   Gate gate;
   device_->on_compile = [&](const ir::Program&) {

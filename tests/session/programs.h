@@ -55,10 +55,10 @@ inline std::vector<float> values(const proto::HostTensor& tensor) {
   return numbers;
 }
 
-// Holds whoever passes until it is opened.
+// Holds threads that pass until it is opened.
 class Gate {
  public:
-  // Opens, and waits until whoever was waiting has left: they still hold the mutex on their way out.
+  // Opens, and waits until the waiting threads have left: they still hold the mutex on their way out.
   ~Gate() {
     open();
     std::unique_lock lock{mutex_};

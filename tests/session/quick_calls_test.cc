@@ -1,4 +1,5 @@
-// Calls that are over at once run on whoever makes them, in order with all others; what may take its time never does.
+// Calls that are over at once run on the thread that makes them, in order with all others; what may take its time never
+// does.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -41,7 +42,7 @@ TEST_F(QuickCalls, RunOnTheCallerOnceTheyAreKnownToBeQuick) {
   write(1, {2}, {1, 2});
   run({.program = 1, .inputs = {1, 1}, .first_output = 5});
   EXPECT_TRUE(sync().ok());
-  EXPECT_NE(ran_on_.load(), std::this_thread::get_id()) << "nobody knew how long it takes";
+  EXPECT_NE(ran_on_.load(), std::this_thread::get_id()) << "how long it takes was not known yet";
   EXPECT_TRUE(becomes_quick(1, 6));
   EXPECT_EQ(values(*read(5)), (std::vector<float>{2, 4}));
 }

@@ -61,7 +61,7 @@ TEST(Record, OfNumbersThatAreStillComingWaitsWhenItIsLookedAt) {
   EXPECT_EQ(copy.size(), 2u) << "a copy is a value of its own";
 }
 
-TEST(Record, OfNumbersThatDoNotComeSaysWhyToEverybody) {
+TEST(Record, OfNumbersThatDoNotComeSaysWhyToEachReader) {
   std::promise<TensorData> numbers;
   Record record;
   record.insert_reads(one_read(numbers));

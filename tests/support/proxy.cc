@@ -21,7 +21,7 @@ namespace burn::test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::size_t kMostWaiting = std::size_t{4} << 20;  // bytes of one direction, beyond which its source waits
+constexpr std::size_t kMaxWaiting = std::size_t{4} << 20;  // bytes of one direction, beyond which its source waits
 
 sockaddr_in ipv4(const std::string& address) {
   const auto colon = address.find(':');
@@ -111,7 +111,7 @@ class Proxy::Loop {
     for (const auto& link : links_) {
       if (proxy_.stalled_ || link.stalled) continue;
       for (const auto& flow : link.flows) {
-        if (!flow.ended && flow.waiting < kMostWaiting) waiting.push_back({flow.from, POLLIN, 0});
+        if (!flow.ended && flow.waiting < kMaxWaiting) waiting.push_back({flow.from, POLLIN, 0});
         if (flow.is_due(now)) {
           waiting.push_back({flow.to, POLLOUT, 0});
         } else if (!flow.pieces.empty()) {
@@ -164,7 +164,7 @@ class Proxy::Loop {
   }
 
   void read(Link& link, Flow& flow) {
-    if (flow.ended || flow.waiting >= kMostWaiting) return;
+    if (flow.ended || flow.waiting >= kMaxWaiting) return;
     std::vector<char> bytes(std::size_t{64} << 10);
     const auto got = ::recv(flow.from, bytes.data(), bytes.size(), MSG_DONTWAIT);
     if (got > 0) {

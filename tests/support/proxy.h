@@ -27,7 +27,7 @@ class Proxy {
   void cut_randomly(std::uint64_t mean, std::uint64_t cuts, std::uint32_t seed = 1);
   // All that there are; none of them forwards anything once this returns.
   void cut() { apply(cut_all_, cut_all_applied_); }
-  // Nothing is forwarded, and nobody is told: a pulled cable. What is under way stays so.
+  // Nothing is forwarded, and neither end is told: a pulled cable. What is under way stays so.
   void stall(bool wanted) { stalled_ = wanted; }
   // The same for the connections that there are, and for good: later ones have another way.
   void stall_those() { apply(stall_those_, stall_those_applied_); }
@@ -35,7 +35,7 @@ class Proxy {
   // zero: no more. So it takes as many times as the client waits for the server, however fast either of them is.
   void hold_answers(std::chrono::milliseconds silence) { silence_ms_ = silence.count(); }
   std::uint64_t waits() const { return waits_; }
-  // Who comes is let in and thrown out.
+  // New connections are accepted and closed at once.
   void refuse(bool wanted) { refusing_ = wanted; }
 
   std::uint64_t cuts() const { return cuts_; }

@@ -240,7 +240,7 @@ TEST_P(BadInput, NumbersBeyondADtypeAreCastAsDocumented) {
   EXPECT_EQ(whole.cast(DType::i32).to_vec_as<Index>(), (std::vector<Index>{7, 300, -5}));
   EXPECT_EQ(whole.cast(DType::u8).to_vec_as<Index>(), (std::vector<Index>{7, 44, 251}));
   EXPECT_EQ(Tensor<1>::full({1}, 70000, d).cast(DType::f16).to_vec_as<float>(), std::vector<float>{INFINITY});
-  // On the host, whoever wants to know asks:
+  // On the host, a check has to be asked for:
   EXPECT_THAT(test::error_of([&] { (void)whole.to_data().try_cast(DType::u8).value(); }), HasSubstr("u8"));
 }
 

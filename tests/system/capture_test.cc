@@ -64,7 +64,7 @@ Outcome train(const Device& device, bool is_captured, const Config& optimizer) {
     const auto pixels = Tensor<3, Int>::from_data(TensorData(std::move(images), {batch, 28, 28}), ad);
     const auto targets = Tensor<1, Int>::from_data(TensorData(std::move(labels), {batch}), ad);
     const double lr = 1e-2 / (1 + i);  // changes with each step, and so do Adam's corrections
-    if (i == 11) kept = net;           // somebody holds the state of this step
+    if (i == 11) kept = net;           // a second owner of the state of this step
     const auto loss = is_captured ? step(net, optim, lr, pixels, targets) : body(net, optim, lr, pixels, targets);
     outcome.numbers.push_back(loss.to_data());
   }

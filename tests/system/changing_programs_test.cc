@@ -29,7 +29,7 @@ class ChangingPrograms : public ::testing::TestWithParam<const char*> {
 TEST_P(ChangingPrograms, AreRightTwiceOverAfterMoreOfThemThanAreRemembered) {
   const Device device = open();
   constexpr std::int64_t kPrograms = 6000;
-  static_assert(kPrograms > static_cast<std::int64_t>(client::ProgramTable::kMostPrograms));
+  static_assert(kPrograms > static_cast<std::int64_t>(client::ProgramTable::kMaxPrograms));
   std::vector<float> numbers(kPrograms);
   std::iota(numbers.begin(), numbers.end(), 0.0f);
   const auto x = Tensor<1>::from_data(TensorData(numbers, {kPrograms}), device);
@@ -43,7 +43,7 @@ TEST_P(ChangingPrograms, AreRightTwiceOverAfterMoreOfThemThanAreRemembered) {
 
 TEST_P(ChangingPrograms, SumsOverChangingSizes) {
   const Device device = open();
-  constexpr std::int64_t kSums = 40'000, kMostWaiting = 256;
+  constexpr std::int64_t kSums = 40'000, kMaxWaiting = 256;
   const auto ones = Tensor<1>::ones({kSums}, device);
   std::vector<std::pair<std::int64_t, std::future<TensorData>>> sums;
   const auto check = [&] {
@@ -53,7 +53,7 @@ TEST_P(ChangingPrograms, SumsOverChangingSizes) {
   for (std::int64_t i = 0; i < kSums; ++i) {
     const auto size = 1 + (i * 7919) % kSums;  // each once, in no order
     sums.emplace_back(size, ones.narrow(0, 0, size).sum().to_data_async());
-    if (static_cast<std::int64_t>(sums.size()) == kMostWaiting) check();
+    if (static_cast<std::int64_t>(sums.size()) == kMaxWaiting) check();
     if (HasFatalFailure()) return;
   }
   check();

@@ -1,4 +1,4 @@
-// How long a device lives: connections that are lost and made again, answers that come after everybody has left.
+// How long a device lives: connections that are lost and made again, answers that come after the last handle is gone.
 #include <chrono>
 #include <thread>
 
@@ -88,7 +88,7 @@ TEST_P(DeviceLife, ManyDevicesEndWithTheirAnswers) {
     EXPECT_EQ(all[static_cast<std::size_t>(i)].get().to_vec<float>()[0], 2.0f * static_cast<float>(i));
 }
 
-TEST_P(DeviceLife, AnAnswerThatNobodyTakesHoldsUpNobody) {
+TEST_P(DeviceLife, AnAnswerThatIsNotTakenHoldsUpNoSession) {
   const auto begin = std::chrono::steady_clock::now();
   {
     const Device device = open();
@@ -132,10 +132,10 @@ TEST_P(LostConnection, IsMadeAgainByTheSameUrlWhileOldTensorsSayThatItWasLost) {
   EXPECT_EQ((x + 1).to_data().to_vec<float>()[1], 3.0f);
   EXPECT_EQ(Device{url}, old);
   worker.kill();
-  // Nobody calls: the connection itself tells.
+  // No call is made: the connection itself tells.
   for (int i = 0; i < 1000 && old.state()->health().ok(); ++i) std::this_thread::sleep_for(10ms);
   EXPECT_THAT(old.state()->health().message(), HasSubstr("lost connection to " + url));
-  EXPECT_THAT(test::error_of([&] { (void)Device{url}; }), HasSubstr(url));  // nobody is there
+  EXPECT_THAT(test::error_of([&] { (void)Device{url}; }), HasSubstr(url));  // no worker is there
   worker.start();
   ASSERT_EQ(worker.url(GetParam()), url);
 

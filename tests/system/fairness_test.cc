@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "base/turns.h"
+#include "base/time_slice.h"
 #include "net/remote/remote_session.h"
 #include "tests/session/programs.h"
 #include "tests/support/sanitized.h"
@@ -91,7 +91,7 @@ void define_one(proto::Session& session, proto::TensorId turn) {
   if (turn > 0) forget = {turn};
   EXPECT_TRUE(session.define(turn + 1, program, std::move(forget)).ok());
 }
-// All nodes are read before anybody knows that the last one reads what is not there.
+// All nodes are read before it is known that the last one reads what is not there.
 void define_a_wrong_one(proto::Session& session, proto::TensorId turn) {
   static const auto program = [] {
     auto wrong = chain(100'000);
@@ -199,8 +199,8 @@ class SmallRuns {
 bool grants_brief_turns() {
   bool is_granted = false;
   std::thread([&] {
-    ask_for(Turns::brief);
-    is_granted = are_turns_brief();
+    request_time_slice(TimeSlice::brief);
+    is_granted = has_brief_time_slice();
   }).join();
   return is_granted;
 }

@@ -151,7 +151,7 @@ TEST_P(FarAway, ToLeaveWithTensorsIsNone) {
   EXPECT_EQ(worker_.session_counts().lost, 0u) << "the worker has been told";
 }
 
-TEST_P(FarAway, WhoLeavesWithWorkUnderWayTellsTheWorker) {
+TEST_P(FarAway, AClientThatLeavesWithWorkUnderWayTellsTheWorker) {
   {
     const Device device = connected();
     auto x = Tensor<1>::from_data({1, 2}, device);
@@ -164,7 +164,7 @@ TEST_P(FarAway, WhoLeavesWithWorkUnderWayTellsTheWorker) {
   EXPECT_EQ(worker_.session_counts().lost, 0u);
 }
 
-TEST_P(FarAway, WhoLeavesBeforeItIsConnectedTellsTheWorker) {
+TEST_P(FarAway, AClientThatLeavesBeforeItIsConnectedTellsTheWorker) {
   { const auto x = Tensor<1>::from_data({1, 2}, Device::new_session(url())); }
   EXPECT_TRUE(eventually([&] { return worker_.sessions() == 0; }));
   EXPECT_EQ(worker_.session_counts().lost, 0u);

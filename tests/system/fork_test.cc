@@ -1,4 +1,5 @@
-// fork() with devices open: the child is told, and opens its own; the parent does not notice; nobody waits for anybody.
+// fork() with devices open: the child is told, and opens its own; the parent does not notice; neither waits for the
+// other.
 #include <chrono>
 #include <functional>
 #include <sstream>
@@ -235,7 +236,7 @@ TEST_P(Fork, AChildOfAChildIsTold) {
   EXPECT_TRUE(child.said.ends_with(" 1")) << child.said;
 }
 
-TEST(ForkedServer, IsAShellInTheChildThatHoldsUpNobody) {
+TEST(ForkedServer, IsAShellInTheChildThatWaitsForNothing) {
   NEEDS_THREADS_IN_CHILDREN();
   auto worker = std::make_unique<server::Server>(server::ServerOptions{.ws = "127.0.0.1:0"});
   const Device device{worker->url()};

@@ -1,5 +1,5 @@
 // A worker of little memory, and clients that ask for more than there is, or for what would never end: they are told
-// so, the worker and everybody else on it live, and what was taken comes back.
+// so, the worker and its other sessions live, and what was taken comes back.
 #include <atomic>
 #include <chrono>
 #include <cstdio>

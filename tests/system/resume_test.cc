@@ -178,8 +178,8 @@ TEST_P(Resume, MoreStepsAreAheadOfADeviceThatIsFarAway) {
     x = x + 1;
     device.flush();
   }
-  EXPECT_GT(device.state()->steps_ahead(), 2 * client::Pacer::kMostAhead);
-  EXPECT_LE(device.state()->steps_ahead(), client::Pacer::kMostAheadFarAway);
+  EXPECT_GT(device.state()->steps_ahead(), 2 * client::Pacer::kMaxAhead);
+  EXPECT_LE(device.state()->steps_ahead(), client::Pacer::kMaxAheadFarAway);
   EXPECT_EQ(x.to_data().to_vec<float>()[3], 400.0f);
 }
 

@@ -1,4 +1,4 @@
-// What every session promises (proto/session.h), whoever implements it: in this process and over each transport, on a
+// What every implementation of a session promises (proto/session.h): in this process and over each transport, on a
 // device that is done when a call returns and on one that is not.
 #include <atomic>
 #include <chrono>

@@ -35,7 +35,7 @@ struct Tiny {
   Tensor<2> forward(const Tensor<2>& x) const { return out(hidden(x).tanh()); }  // [batch, 4] -> [batch, 1]
 };
 
-// Everybody waits until all are there: so many sessions are open at once.
+// Each thread waits until all are there: so many sessions are open at once.
 class Meeting {
  public:
   explicit Meeting(int count) : missing_(count) {}

@@ -87,11 +87,11 @@ TEST(RunningAhead, AHandWrittenLoopOverALoaderStaysAFewStepsAheadOfTheDevice) {
     });
     EXPECT_EQ(loop.wait_for(200ms), std::future_status::timeout);
     EXPECT_GE(steps, 4u);
-    EXPECT_LE(steps, client::Pacer::kMostAhead + 1);
+    EXPECT_LE(steps, client::Pacer::kMaxAhead + 1);
     {
       const std::lock_guard lock(server->mutex);
       server->answers_after = 0;
-      EXPECT_LE(server->tensors, static_cast<int>(2 * (client::Pacer::kMostAhead + 1 + 2 * workers + workers) + 2));
+      EXPECT_LE(server->tensors, static_cast<int>(2 * (client::Pacer::kMaxAhead + 1 + 2 * workers + workers) + 2));
     }
     server->answer_held();
     loop.get();
@@ -107,7 +107,7 @@ TEST(RunningAhead, AFailureThatThePacerHearsIsToldByTheNextSync) {
   };
   const auto server = std::make_shared<test::FakeServer>();
   const Device device = Device::from_session("fake", std::make_unique<FailingSession>(server));
-  for (std::uint64_t i = 0; i <= client::Pacer::kMostAhead; ++i) device.state()->pace();
+  for (std::uint64_t i = 0; i <= client::Pacer::kMaxAhead; ++i) device.state()->pace();
   EXPECT_THROW(device.sync(), Error);
   EXPECT_NO_THROW(device.sync());
 }

@@ -111,7 +111,7 @@ TEST(Checkpoints, ThatAreDamagedGiveWayToTheNewestThatIsWhole) {
   EXPECT_THAT(warnings[0], HasSubstr("interrupted/model.safetensors is damaged: its checksum"));
   EXPECT_THAT(warnings[1], HasSubstr("epoch-4/model.safetensors is damaged: it has 20 bytes"));
   EXPECT_THAT(warnings[2], HasSubstr("epoch-3/state.json is damaged: it is gone"));
-  // Whoever asks for one by its epoch gets it or nothing.
+  // A checkpoint that is asked for by its epoch is loaded or an error.
   EXPECT_THAT(test::error_of([&] { (void)store.load(4); }), HasSubstr("epoch-4/model.safetensors is damaged"));
 }
 

@@ -291,7 +291,7 @@ TEST_F(SparseGradients, OfACapturedStepAreThoseOfARecordedOne) {
 
 // --- gradients -------------------------------------------------------------------------------------------------------
 
-TEST_F(SparseGradients, AreDenseToThoseWhoAskForATensor) {
+TEST_F(SparseGradients, AreDenseWhereATensorIsAskedFor) {
   const auto batch = batches(1)[0];
   const Words sparse = words(), dense = words(false);
   const auto want = *gradients_of(dense, batch).get(dense.table.weight);

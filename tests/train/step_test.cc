@@ -78,7 +78,7 @@ TEST_F(Step, GivesTheOldParametersAndStatesAway) {
   const auto model = train_by_hand(net(), optim, loader, 2);
   const auto& program = *server->programs.at(server->runs.back().program);
   for (const auto& input : program.inputs) {
-    // Targets are held by the loop's batch; parameters, moments and pixels are not held by anybody.
+    // Targets are held by the loop's batch; parameters, moments and pixels are held by nothing else.
     EXPECT_EQ(input.donated, ir::is_floating(input.type.dtype)) << ir::to_string(input.type);
   }
 }
@@ -118,7 +118,7 @@ TEST_F(Step, LeavesFrozenParametersAlone) {
   EXPECT_TRUE(optim.to_record(model).contains("output.weight/step"));
 }
 
-TEST_F(Step, OfTheLearnerIsOneRunAndOneReadThatNobodyWaitsFor) {
+TEST_F(Step, OfTheLearnerIsOneRunAndOneReadWithoutAWait) {
   test::TempFolder folder;
   for (const std::size_t workers : {0, 2}) {
     const auto [train, valid] = test::tiny_loaders(device, workers);
@@ -171,7 +171,7 @@ TEST_F(Step, AModelThatIsNotOnAnAutodiffDeviceIsAnError) {
   }
 }
 
-TEST_F(Step, BatchesThatNobodyTakesAreReleased) {
+TEST_F(Step, BatchesThatAreNotTakenAreReleased) {
   auto loader = test::tiny_loaders(device, 2).train;
   device.flush();
   const int tensors = server->tensors;

@@ -55,7 +55,7 @@ class Training : public ::testing::Test {
     renderer->items = items;
     const auto first = training().launch(learner());
     EXPECT_TRUE(first.interrupted());
-    // Numbers come in behind the loop, so the last batches of an epoch may be done before anyone hears of the earlier
+    // Numbers come in behind the loop, so the last batches of an epoch may be done before the loop hears of the earlier
     // ones.
     EXPECT_GE(first.report.history.size(), static_cast<std::size_t>(epoch - 1));
     EXPECT_LE(first.report.history.size(), static_cast<std::size_t>(epoch));

@@ -24,7 +24,7 @@ std::vector<Vector::Array> read_arrays(const JsonReader& json) {
 }
 
 std::filesystem::path folder() {
-  const char* given = std::getenv("BURN_VECTORS_DIR");  // NOLINT(concurrency-mt-unsafe): nobody sets it
+  const char* given = std::getenv("BURN_VECTORS_DIR");  // NOLINT(concurrency-mt-unsafe): no thread sets it
   return given != nullptr ? given : "../shared/vectors";
 }
 

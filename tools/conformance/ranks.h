@@ -11,13 +11,13 @@
 
 namespace burn::conformance {
 
-// Calls body.operator()<D>() with the rank of x, kLeast <= D <= kMost.
-template <int kLeast, int kMost, typename Body>
+// Calls body.operator()<D>() with the rank of x, kLeast <= D <= kMax.
+template <int kLeast, int kMax, typename Body>
 std::vector<Value> with_rank(const Value& x, const Body& body) {
   std::vector<Value> results;
   const bool found = [&]<int... I>(std::integer_sequence<int, I...>) {
     return ((x.rank() == kLeast + I && (results = body.template operator()<kLeast + I>(), true)) || ...);
-  }(std::make_integer_sequence<int, kMost - kLeast + 1>{});
+  }(std::make_integer_sequence<int, kMax - kLeast + 1>{});
   if (!found) throw Error(StatusCode::unimplemented, "no function for rank " + std::to_string(x.rank()));
   return results;
 }

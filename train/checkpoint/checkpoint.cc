@@ -15,14 +15,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kEpochPrefix = "epoch-";
-constexpr std::int64_t kMostEpochs = std::int64_t{1} << 53;  // and batches, and items: what JSON's numbers hold exactly
+constexpr std::int64_t kMaxEpochs = std::int64_t{1} << 53;  // and batches, and items: what JSON's numbers hold exactly
 
 // 0: the name is not that of an epoch's folder.
 std::int64_t epoch_of(const fs::path& folder) {
   const auto name = folder.filename().string();
   if (!name.starts_with(kEpochPrefix)) return 0;
   const auto epoch = parse_number<std::int64_t>(std::string_view{name}.substr(kEpochPrefix.size()));
-  return epoch && *epoch >= 1 && *epoch <= kMostEpochs ? *epoch : 0;
+  return epoch && *epoch >= 1 && *epoch <= kMaxEpochs ? *epoch : 0;
 }
 
 // What the file system refuses, as one sentence.
@@ -57,9 +57,9 @@ void write(const fs::path& folder, const Checkpoint& checkpoint) {
 }
 
 void check_range(const fs::path& folder, const char* what, std::int64_t number, std::int64_t least) {
-  if (number >= least && number <= kMostEpochs) return;
+  if (number >= least && number <= kMaxEpochs) return;
   throw Error(StatusCode::data_loss, fmt::format("{}: {} is {}, which is not in {} to {}",
-                                                 (folder / "state.json").string(), what, number, least, kMostEpochs));
+                                                 (folder / "state.json").string(), what, number, least, kMaxEpochs));
 }
 
 Checkpoint read_files(const fs::path& folder) {

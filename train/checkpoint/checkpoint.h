@@ -20,7 +20,7 @@
 namespace burn::train {
 
 struct TrainingState {
-  std::int64_t epoch = 0;  // the one that is over, or, if interrupted, under way
+  std::int64_t epoch = 0;  // that is over, or, if interrupted, under way
   bool interrupted = false;
   std::int64_t batches = 0;  // of that epoch that have been trained on, if interrupted
   std::int64_t items = 0;    // in them
@@ -53,7 +53,7 @@ class CheckpointStore {
   void keep_only(std::span<const std::int64_t> epochs) const;
   // Without an epoch: the latest that is whole, be it of an epoch or of an interruption; `warn` is called with a
   // sentence for each newer one that is damaged, which names the file. Errors: NOT_FOUND, saying which there are;
-  // DATA_LOSS for the one that was asked for, or where none is whole.
+  // DATA_LOSS for an epoch that was asked for, or where none is whole.
   Checkpoint load(std::optional<std::int64_t> epoch, const std::function<void(const std::string&)>& warn = {}) const;
   Record load_model(std::int64_t epoch) const;  // the same, of the model alone
   std::vector<std::int64_t> epochs() const;     // that have a checkpoint, ascending

@@ -18,7 +18,7 @@ Extreme find_extreme(const std::vector<EpochResult>& history, Split split, std::
   return best;
 }
 
-std::size_t find_metric(std::string_view who, const std::string& name, const metric::MetricSet& metrics) {
+std::size_t find_metric(std::string_view asking, const std::string& name, const metric::MetricSet& metrics) {
   std::string known;
   for (std::size_t i = 0; i < metrics.metrics().size(); ++i) {
     const auto measured = metrics.metrics()[i]->name();
@@ -26,7 +26,7 @@ std::size_t find_metric(std::string_view who, const std::string& name, const met
     known += (i == 0 ? "" : ", ") + measured;
   }
   throw Error(StatusCode::invalid_argument,
-              fmt::format("{}: no metric \"{}\" is measured; there are: {}", who, name, known));
+              fmt::format("{}: no metric \"{}\" is measured; there are: {}", asking, name, known));
 }
 
 Extreme find_best(const std::vector<EpochResult>& history, Split split, std::size_t metric,

@@ -29,8 +29,9 @@ struct Extreme {
 // nothing else. Requires: an epoch.
 Extreme find_extreme(const std::vector<EpochResult>& history, Split split, std::size_t metric, bool largest);
 
-// The place of a metric among those measured. Errors: INVALID_ARGUMENT with those that there are, beginning with `who`.
-std::size_t find_metric(std::string_view who, const std::string& name, const metric::MetricSet& metrics);
+// The place of a metric among those measured. Errors: INVALID_ARGUMENT with those that there are, beginning with
+// `asking`.
+std::size_t find_metric(std::string_view asking, const std::string& name, const metric::MetricSet& metrics);
 
 // The extreme that the metric calls good.
 Extreme find_best(const std::vector<EpochResult>& history, Split split, std::size_t metric,

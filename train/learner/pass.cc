@@ -8,7 +8,7 @@ namespace burn::train {
 namespace {
 
 // Steps that may be under way on the device: enough to hide a network's latency, few enough for their batches' memory.
-constexpr std::size_t kMaxStepsAhead = client::Pacer::kMostAheadFarAway;  // the pacer lets nobody go further
+constexpr std::size_t kMaxStepsAhead = client::Pacer::kMaxAheadFarAway;  // the pacer lets no loop go further
 
 }  // namespace
 

@@ -29,7 +29,7 @@ template <Module M>
 struct BestModel {
   std::int64_t epoch = 0;
   double value = 0;  // of the watched metric
-  M model;           // on the device of the one that was trained
+  M model;           // on the device of the model that was trained
 };
 
 template <Module M>

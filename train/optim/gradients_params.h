@@ -70,7 +70,7 @@ class GradientsParams {
   }
 
   // A bool on the device, [1], that decides whether a step with these gradients is taken; where it is false, the step
-  // leaves parameters and optimizer state as they were. Empty: the step is taken. Nobody waits for it.
+  // leaves parameters and optimizer state as they were. Empty: the step is taken. The host does not wait for it.
   const client::Value& condition() const { return condition_; }
   void take_step_only_if(const Tensor<1, Bool>& condition);
 

@@ -20,7 +20,7 @@ using client::Value;
 
 constexpr const char* kName = "lbfgs";
 constexpr double kArmijo = 1e-4, kCurvature = 0.9;  // c1 and c2 of the Wolfe conditions
-constexpr int kMostTrials = 25;                     // lengths that a search looks at
+constexpr int kMaxTrials = 25;                      // lengths that a search looks at
 
 Value dot(const Value& a, const Value& b) { return client::reduce_all(ir::ReduceFn::sum, a * b, current_site()); }
 Value largest(const Value& x) { return client::reduce_all(ir::ReduceFn::max, abs(x), current_site()); }
@@ -172,7 +172,7 @@ LbfgsEngine::Point LbfgsEngine::search(const Point& from, const Value& d, double
   Trial low{0, slope, from}, high;
   bool is_enclosed = false;
   int trials = 0;
-  for (double t = length; !is_enclosed && trials < kMostTrials; ++trials) {
+  for (double t = length; !is_enclosed && trials < kMaxTrials; ++trials) {
     Trial now = try_length(t);
     if (is_too_high(now, trials > 0 ? low.point.loss : HUGE_VAL)) {
       high = std::move(now);
@@ -187,7 +187,7 @@ LbfgsEngine::Point LbfgsEngine::search(const Point& from, const Value& d, double
       t = 2 * t;
     }
   }
-  for (; is_enclosed && trials < kMostTrials; ++trials) {
+  for (; is_enclosed && trials < kMaxTrials; ++trials) {
     if (std::abs(high.length - low.length) * -slope < config_.tolerance_change) break;
     const double t = std::isfinite(high.point.loss) ? least_of_cubic(low.length, low.point.loss, low.slope, high.length,
                                                                      high.point.loss, high.slope)

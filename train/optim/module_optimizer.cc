@@ -27,7 +27,7 @@ constexpr const char* kStepName = "step";
 // same step.
 class StepNumbers {
  public:
-  // `host`: who answers for these numbers when a captured step is replayed.
+  // `host`: gives these numbers when a captured step is replayed.
   explicit StepNumbers(const client::CaptureHost& host) : host_(host) {}
 
   // For a parameter that is about to take its `step`-th step.

@@ -56,7 +56,7 @@ class ModuleOptimizer : private client::CaptureHost {
   // parameter. Nothing is changed then.
   void load_record(const nn::ModuleWalk& module, const Record& record);
 
-  // As an argument of a captured step: its states, and itself as the one who counts.
+  // As an argument of a captured step: its states, and itself as the host that counts steps.
   friend void capture_fields(client::CaptureState& state, ModuleOptimizer& optimizer) {
     optimizer.list_captured(state);
   }
@@ -71,7 +71,7 @@ class ModuleOptimizer : private client::CaptureHost {
   const TensorOptimizer& rule_of(ParamId id) const;  // of a parameter that has taken a step
   std::string name() const;                          // of all rules: "adam", "adam+sgd"
 
-  // Who steps what: the first all that the others do not.
+  // Which rule steps which parameters: the first steps all that the others do not.
   struct Member {
     ParamGroup group;
     std::shared_ptr<const TensorOptimizer> rule;

@@ -18,10 +18,10 @@ using Kind = TileInstruction::Kind;
 constexpr std::int64_t kTileBytes = std::int64_t{6} << 10, kWideTileBytes = std::int64_t{16} << 10;
 // Long rows: several, so that what is computed once for each of them (a mean, a logarithm) is computed side by side,
 // and no row waits for its number.
-constexpr std::int64_t kRowTileBytes = std::int64_t{48} << 10, kMostLongRows = 32;
+constexpr std::int64_t kRowTileBytes = std::int64_t{48} << 10, kMaxLongRows = 32;
 // Sums over that many columns want several rows at a time, which are added as they are before they are added to totals,
 // which are wider.
-constexpr std::int64_t kManyColumns = 128, kMostSummedRows = 64;
+constexpr std::int64_t kManyColumns = 128, kMaxSummedRows = 64;
 constexpr std::int64_t kSmallestTile = 256, kLargestTile = 4096;  // elements
 
 bool is_costly(ir::PointwiseFn fn) {
@@ -46,7 +46,7 @@ class Compiler {
     }
     improve(code_, program_);
     code_.is_large = static_cast<std::size_t>(code_.elements * array_bytes()) > streamed_from_bytes();
-    if (code_.is_large) choose_who_streams();
+    if (code_.is_large) choose_streamed_results();
     place(code_, step_.reads.size(), step_.results.size());
     choose_tile();
     choose_parts();
@@ -202,9 +202,9 @@ class Compiler {
 
   // As many as keep threads busy, few enough to merge at the end for next to nothing.
   void choose_parts() {
-    constexpr std::int64_t kMostParts = 64;
+    constexpr std::int64_t kMaxParts = 64;
     const auto worth = code_.elements * code_.cost / (2 * kGrain);
-    code_.parts = std::min(std::clamp<std::int64_t>(worth, 1, kMostParts), code_.tiles());
+    code_.parts = std::min(std::clamp<std::int64_t>(worth, 1, kMaxParts), code_.tiles());
   }
 
   // In arrays, per element of the domain.
@@ -217,8 +217,9 @@ class Compiler {
     return bytes;
   }
 
-  // A result that nobody in the group reads again need not pass through scratch, if its loop can write past the caches.
-  void choose_who_streams() {
+  // A result that no instruction of the group reads again need not pass through scratch, if its loop can write past the
+  // caches.
+  void choose_streamed_results() {
     for (const auto& in : code_.instructions) {
       auto& result = value(in.result);
       result.streams_itself = in.streaming_loop && result.result >= 0 && result.held == result.stored &&
@@ -243,12 +244,12 @@ class Compiler {
       // Reads are where they are, and all but one of them often the same for all rows.
       bytes = std::max<std::int64_t>(bytes - read_bytes, 0) + most_read;
       const auto most = kRowTileBytes / std::max<std::int64_t>(bytes * code_.row_size, 1);
-      code_.tile = even_rows(std::clamp<std::int64_t>(most, 1, kMostLongRows)) * code_.row_size;
+      code_.tile = even_rows(std::clamp<std::int64_t>(most, 1, kMaxLongRows)) * code_.row_size;
       return;
     }
     if (const auto columns = most_columns(); columns > kManyColumns && !code_.has_rows()) {
       const auto rows = kRowTileBytes / std::max<std::int64_t>(bytes * columns, 1);
-      code_.tile = std::clamp<std::int64_t>(rows, 1, kMostSummedRows) * columns;
+      code_.tile = std::clamp<std::int64_t>(rows, 1, kMaxSummedRows) * columns;
       return;
     }
     // Sums over tiles are the same on every machine.
@@ -263,8 +264,9 @@ class Compiler {
     return most;
   }
 
-  // Rows of a tile, at most so many, of which all threads get about as many: what counts is who has most, a tile being
-  // worth a row by itself. Not less than half of the most, nor so many that a thread has less than four tiles.
+  // Rows of a tile, at most so many, of which all threads get about as many: what counts is the thread with most, a
+  // tile being worth a row by itself. Not less than half of the most, nor so many that a thread has less than four
+  // tiles.
   std::int64_t even_rows(std::int64_t most) const {
     const std::int64_t threads = thread_count(), rows = code_.elements / code_.row_size;
     most = std::clamp<std::int64_t>(rows / (4 * threads), 1, most);

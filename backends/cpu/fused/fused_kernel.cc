@@ -23,7 +23,7 @@ Result<TileSource> source_of(Run& run, Array& x, const TileValue& value) {
   return TileSource(std::move(held));
 }
 
-// Who wanted it.
+// The node of the first instruction that reads the value.
 std::int32_t first_reader(const TileCode& code, std::int32_t value) {
   for (const auto& in : code.instructions) {
     if (std::find(in.operands, in.operands + in.arity, value) != in.operands + in.arity) return in.node;

@@ -129,7 +129,8 @@ class RowSumRewriter : TileRewriter {
            (w < 0 || code_.instructions[static_cast<std::size_t>(w)].kind != Kind::repeat);
   }
 
-  // The largest element of each row, or its mean, is combined by who then sums what is left of the row without it.
+  // The largest element of each row, or its mean, is combined by the instruction that then sums what is left of the row
+  // without it.
   void centre_early() {
     count();
     auto& all = code_.instructions;
@@ -161,7 +162,7 @@ class RowSumRewriter : TileRewriter {
     std::erase_if(all, [](const TileInstruction& in) { return in.arity == 0 && in.kind != Kind::random; });
   }
 
-  // What sums, where this divides the sum by one number and nobody else reads it.
+  // The instruction that sums, where `in` divides the sum by one number and is its only reader.
   TileInstruction* divided_sum(const TileInstruction& in) {
     const auto v = in.operands[0];
     const bool divides = in.chain.is_one_step() && in.chain.fns[0] == ir::PointwiseFn::div &&

@@ -30,7 +30,7 @@ struct TileValue {
   ir::DType stored = ir::DType::f32;  // in arrays
   ir::DType held = ir::DType::f32;    // in registers
   Extent extent = Extent::full;
-  bool wants_all = false;  // somebody reads it element after element: a repeated number must be written out
+  bool wants_all = false;               // it is read element after element: a repeated number must be written out
   std::int32_t read = -1, result = -1;  // which operand or result of the group it is, if any
   std::int64_t index_size = -1;         // a read that is an index, of something of this size; held as i64
   bool streams_itself = false;  // a result that its instruction, not a copy from scratch, writes past the caches
@@ -75,7 +75,7 @@ struct TileInstruction {
 };
 
 // A sum over all rows, or everything. Tiles are run in parts, each of which has totals of its own that are merged in
-// order at the end, so that the result does not depend on who ran what.
+// order at the end, so that the result does not depend on which thread ran what.
 struct TileSum {
   std::int32_t value = 0;       // the result's
   std::int64_t numbers = 1;     // in the result
@@ -102,7 +102,7 @@ struct TileCode {
   std::int32_t carried = 0;      // numbers that go from tile to tile
   std::int64_t total_bytes = 0;  // of a part's totals
   std::int64_t parts = 1;        // where there are sums
-  bool is_large = false;         // results that take nobody's place are written past the caches
+  bool is_large = false;         // results that are not written over an operand are written past the caches
 
   bool has_rows() const { return row_size > 1; }
   std::int64_t tiles() const { return (elements + tile - 1) / tile; }

@@ -9,7 +9,7 @@ namespace {
 
 std::int64_t bytes_of(ir::DType dtype) { return static_cast<std::int64_t>(ir::size_of(dtype)); }
 
-// Calls body with an unsigned integer of the size: whoever only moves elements need not know what they are.
+// Calls body with an unsigned integer of the size: to move elements their type need not be known.
 template <typename Body>
 void with_word(std::int64_t size, const Body& body) {
   switch (size) {

@@ -43,7 +43,7 @@ class TileRewriter {
     return w < 0 ? nullptr : &code_.instructions[static_cast<std::size_t>(w)];
   }
 
-  // Instructions whose value nobody needs any more.
+  // Drops instructions whose value is not needed any more.
   void drop_unread() {
     count();
     auto& all = code_.instructions;

@@ -23,7 +23,7 @@ Result<Array> matrix_rows(Run& run, const Array& x, ir::DType dtype) {
 }
 
 // A new array whose dims follow each other in memory as those of `like`, the last one innermost. What comes out of
-// heads then lies as what went into them, and the permutation after it is a view that nobody has to copy.
+// heads then lies as what went into them, and the permutation after it is a view that need not be copied.
 Result<Array> allocate_like(Run& run, const ir::TensorType& type, const Array& like) {
   const int rank = type.shape.rank();
   std::vector<std::int64_t> order(static_cast<std::size_t>(rank));

@@ -159,8 +159,8 @@ class OneDnnConv final : public ConvPrimitive {
   std::vector<Argument> arguments_;  // two operands, then the result
 };
 
-// Generated kernels count in 32 bits, and have hardly been tried on outputs that see nothing of the input. Whoever
-// sends such sizes gets the plain loops.
+// Generated kernels count in 32 bits, and have hardly been tried on outputs that see nothing of the input. Such sizes
+// get the plain loops.
 bool is_usual(const ConvProblem& p) {
   constexpr std::int64_t kMaxElements = std::int64_t{1} << 30, kMaxStep = 1 << 12;
   for (const auto* shape : {&p.input, &p.weight, &p.output}) {

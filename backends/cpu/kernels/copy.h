@@ -11,7 +11,8 @@ void copy(const Array& from, Array& to);
 // The array itself if it is row-major without gaps, otherwise a row-major copy.
 Result<Array> contiguous(Run& run, const Array& x);
 
-// A row-major array with the elements of x that may be written to: x itself if nobody else has it, otherwise a copy.
+// A row-major array with the elements of x that may be written to: x itself if its buffer has no other owner, otherwise
+// a copy.
 Result<Array> writable(Run& run, const Array& x);
 
 }  // namespace burn::backends::cpu

@@ -36,9 +36,9 @@ template <typename T>
 constexpr std::int64_t kRightOf = Most<T>::kRight * Most<T>::kSteps;
 template <typename T>
 constexpr std::int64_t kLeftOf = Most<T>::kLeft * Most<T>::kSteps;
-constexpr std::int64_t kMostRight = std::max(kRightOf<std::uint16_t>, kRightOf<float>);
-constexpr std::int64_t kMostLeft = std::max(kLeftOf<std::uint16_t>, kLeftOf<float>);
-constexpr std::int64_t kMostCell = 16;  // panels each way in a part of the result
+constexpr std::int64_t kMaxRight = std::max(kRightOf<std::uint16_t>, kRightOf<float>);
+constexpr std::int64_t kMaxLeft = std::max(kLeftOf<std::uint16_t>, kLeftOf<float>);
+constexpr std::int64_t kMaxCell = 16;  // panels each way in a part of the result
 constexpr std::int64_t kBlock = kPanelLines * kPanelLines;
 
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -53,8 +53,8 @@ class Room {
   }
 
   std::uint32_t* right() const { return reinterpret_cast<std::uint32_t*>(memory_.get()); }
-  std::uint32_t* left() const { return right() + kMostRight * kStepUnits; }
-  float* sums() const { return reinterpret_cast<float*>(left() + kMostLeft * kStepUnits); }
+  std::uint32_t* left() const { return right() + kMaxRight * kStepUnits; }
+  float* sums() const { return reinterpret_cast<float*>(left() + kMaxLeft * kStepUnits); }
 
   // What right() holds, by the number of its product, its first column and its depth.
   struct Held {
@@ -66,7 +66,7 @@ class Room {
 
  private:
   static constexpr std::size_t kBytes =
-      sizeof(std::uint32_t) * kStepUnits * (kMostRight + kMostLeft) + sizeof(float) * kMostCell * kMostCell * kBlock;
+      sizeof(std::uint32_t) * kStepUnits * (kMaxRight + kMaxLeft) + sizeof(float) * kMaxCell * kMaxCell * kBlock;
   struct Free {
     void operator()(std::byte* p) const { std::free(p); }
   };
@@ -96,7 +96,7 @@ class RoomLease {
 
  private:
   struct Shared {
-    static constexpr std::size_t kMost = 4;
+    static constexpr std::size_t kMax = 4;
     std::mutex mutex;
     std::vector<std::unique_ptr<Room>> rooms;
 
@@ -109,7 +109,7 @@ class RoomLease {
     }
     void give_back(std::unique_ptr<Room> room) {
       const std::lock_guard lock(mutex);
-      if (room && rooms.size() < kMost) rooms.push_back(std::move(room));
+      if (room && rooms.size() < kMax) rooms.push_back(std::move(room));
     }
   };
 
@@ -153,9 +153,9 @@ class CellProduct {
       : tiles_(tiles), p_(product), number_(number), room_(room), use_(tiles) {}
 
   void compute(const Cell& cell) {
-    constexpr auto kMostDepth = Limits::kSteps * kStepDepth<T>;
-    for (std::int64_t at = 0; at < p_.k; at += kMostDepth) {
-      const auto size = std::min(kMostDepth, p_.k - at);
+    constexpr auto kMaxDepth = Limits::kSteps * kStepDepth<T>;
+    for (std::int64_t at = 0; at < p_.k; at += kMaxDepth) {
+      const auto size = std::min(kMaxDepth, p_.k - at);
       const Depth depth{at, size, ceil_div(size, kStepDepth<T>), at == 0, at + size == p_.k};
       hold_right(cell.column, cell.columns, depth);
       for (std::int64_t i = 0; i < cell.rows; i += Limits::kLeft)
@@ -242,7 +242,7 @@ class CellProduct {
 
 // What two threads need is packed twice: so the result is cut into as many cells as there are threads, or more if these
 // would be too large, and then each into pieces above each other, some of which other threads may be done with sooner:
-// two threads of one core are half as fast as those that have one, and nobody knows which they are.
+// two threads of one core are half as fast as those that have one, and it is not known which they are.
 template <typename T>
 Status multiply_by_tiles(const DotTiles& tiles, const Product<T>& p) {
   using Limits = Most<T>;
@@ -252,7 +252,7 @@ Status multiply_by_tiles(const DotTiles& tiles, const Product<T>& p) {
   const auto bands = row_bands(p.m, p.n, threads);
   const bool is_cut = threads > 1 && p.k <= Limits::kSteps * kStepDepth<T>;
   const auto cell_columns = std::min(ceil_div(columns, threads / bands), Limits::kRight);
-  const auto cell_rows = ceil_div(std::min(ceil_div(rows, bands), kMostCell), is_cut ? Limits::kPieces : 1);
+  const auto cell_rows = ceil_div(std::min(ceil_div(rows, bands), kMaxCell), is_cut ? Limits::kPieces : 1);
   const auto down = ceil_div(rows, cell_rows), across = ceil_div(columns, cell_columns);
   std::mutex mutex;
   Status status;

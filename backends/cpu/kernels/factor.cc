@@ -70,7 +70,7 @@ Status lu(Run& run, std::span<Array> operands, std::span<Array> results, const i
           const ir::TensorType& sign_type) {
   const MatrixBatch batch(operands[0].shape());
   BURN_RETURN_IF_ERROR(check_lapack_sizes(batch));
-  const bool is_small = std::max(batch.rows, batch.columns) <= kMostForElimination;
+  const bool is_small = std::max(batch.rows, batch.columns) <= kMaxForElimination;
   BURN_TRY(Array y, is_small ? writable(run, std::exchange(operands[0], Array())) : by_columns(run, operands[0]));
   BURN_TRY(Array permutation, run.allocate(permutation_type));
   BURN_TRY(Array sign, run.allocate(sign_type));

@@ -49,10 +49,10 @@ Result<std::shared_ptr<const FftPlan<T>>> plan_of(Run& run, std::int64_t n) {
 template <typename T>
 std::int64_t width_of(const Lines& lines, const FftPlan<T>& plan) {
   constexpr std::int64_t kCache = std::int64_t{256} * 1024;  // bytes
-  constexpr std::int64_t kMost = 16;
+  constexpr std::int64_t kMax = 16;
   if (lines.inner == 1 && plan.wants_one()) return 1;
   const auto fit = kCache / (4 * std::max<std::int64_t>(plan.size(), 1) * static_cast<std::int64_t>(sizeof(T)));
-  return std::clamp<std::int64_t>(std::min(fit, lines.count()), 1, kMost);
+  return std::clamp<std::int64_t>(std::min(fit, lines.count()), 1, kMax);
 }
 
 // Calls body(first line, lines, room) for a few lines at a time, on several threads. The room is what the plan wants,

@@ -47,8 +47,8 @@ dnnl::memory::desc matrix(ir::DType dtype, std::int64_t rows, std::int64_t colum
 
 // Null: no kernel.
 std::shared_ptr<const Primitive> make(const Sizes& s) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 30;  // generated kernels count in 32 bits
-  if (std::max({s.m * s.k, s.k * s.n, s.m * s.n}) > kMost) return nullptr;
+  constexpr std::int64_t kMax = std::int64_t{1} << 30;  // generated kernels count in 32 bits
+  if (std::max({s.m * s.k, s.k * s.n, s.m * s.n}) > kMax) return nullptr;
   const LibraryThreads alone(1);  // a primitive is made for a number of threads
   try {
     const auto description = describe_product(matrix(s.dtype, s.m, s.k, s.a_stride, s.a_transposed),
@@ -63,7 +63,7 @@ std::shared_ptr<const Primitive> make(const Sizes& s) {
 
 // Kernels are generated once. Those of ever new sizes do not pile up.
 std::shared_ptr<const Primitive> primitive_for(const Sizes& sizes) {
-  constexpr std::size_t kMost = 512;
+  constexpr std::size_t kMax = 512;
   static std::mutex mutex;
   static auto& known = *new std::map<Sizes, std::shared_ptr<const Primitive>>;  // of threads that outlive us
   {
@@ -72,7 +72,7 @@ std::shared_ptr<const Primitive> primitive_for(const Sizes& sizes) {
   }
   auto made = make(sizes);
   const std::lock_guard lock(mutex);
-  if (known.size() >= kMost) known.clear();
+  if (known.size() >= kMax) known.clear();
   return known.emplace(sizes, std::move(made)).first->second;
 }
 
@@ -127,9 +127,9 @@ bool multiply_generated(const Product<float>& product) {
   const auto primitive = primitive_for(Sizes(ir::DType::f32, product));
   if (!primitive) return false;
   // Room of the thread's own: copies of blocks of an operand, some hundred KiB.
-  constexpr std::size_t kLine = 64, kMost = std::size_t{8} << 20;
+  constexpr std::size_t kLine = 64, kMax = std::size_t{8} << 20;
   const auto size = (primitive->description.scratchpad_desc().get_size() + kLine - 1) / kLine * kLine;
-  if (size > kMost) return false;
+  if (size > kMax) return false;
   struct Free {
     void operator()(std::byte* p) const { std::free(p); }
   };

@@ -13,7 +13,7 @@ namespace burn::backends::cpu {
 Result<Array> checked_index(Run& run, const Array& index, std::int64_t size);
 
 // For kernels that read an index but once: it is checked a block at a time, just before the block is used and while it
-// is in the nearest cache. Who finds that it has failed asks checked_index() why.
+// is in the nearest cache. A kernel that finds that it has failed asks checked_index() why.
 class UncheckedIndex {
  public:
   explicit UncheckedIndex(std::int64_t size) : last_(size - 1) {}

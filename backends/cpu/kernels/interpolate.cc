@@ -51,7 +51,7 @@ std::int64_t most_taps(const ir::LineInterpolation& line) {
     case ir::InterpolateMode::lanczos3:
       break;
   }
-  return ir::Taps::kMost;
+  return ir::Taps::kMax;
 }
 
 // What the tables of one line take at most: the forward one, its transpose, and the middle of either.
@@ -111,11 +111,11 @@ struct Middle {
   std::vector<T> weight;
 
   explicit Middle(const Table<T>& table) {
-    constexpr std::int64_t kMostTaps = 8;
+    constexpr std::int64_t kMaxTaps = 8;
     const auto taps_of = [&](std::int64_t o) { return table.end(o) - table.begin(o); };
     begin = end = table.size() / 2;
     taps = taps_of(begin);
-    if (taps < 1 || taps > kMostTaps) return;
+    if (taps < 1 || taps > kMaxTaps) return;
     while (begin > 0 && taps_of(begin - 1) == taps) --begin;
     while (end < table.size() && taps_of(end) == taps) ++end;
     index.reserve(static_cast<std::size_t>(taps * (end - begin)));
@@ -243,10 +243,10 @@ Kernel resize_kernel(const Op& op, const Signature& signature, bool backward) {
         return {op.mode, op.align_corners, backward ? to : from, backward ? from : to};
       };
       const auto by_row = line(1), by_column = line(0);
-      constexpr std::int64_t kMost = 1 << 24;
+      constexpr std::int64_t kMax = 1 << 24;
       const auto longest = std::max({by_row.input, by_row.output, by_column.input, by_column.output});
-      if (longest > kMost)
-        return resource_exhausted(fmt::format("a line of {} elements is at most {} long", longest, kMost));
+      if (longest > kMax)
+        return resource_exhausted(fmt::format("a line of {} elements is at most {} long", longest, kMax));
       BURN_TRY(const auto counted, run.pool.hold_beside(table_bytes<T>(by_row) + table_bytes<T>(by_column)));
       const auto table = [&](const ir::LineInterpolation& of) {
         auto forward = forward_table<T>(of);

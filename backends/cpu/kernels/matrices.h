@@ -53,17 +53,17 @@ inline Result<Array> by_columns(Run& run, Array& operand) {
 }
 
 inline Status check_lapack_sizes(const MatrixBatch& batch) {
-  constexpr std::int64_t kMost = std::numeric_limits<lapack::Int>::max();
-  if (std::max(batch.rows, batch.columns) <= kMost) return {};
-  return unimplemented(fmt::format("a matrix of {} x {}: LAPACK counts to {}", batch.rows, batch.columns, kMost));
+  constexpr std::int64_t kMax = std::numeric_limits<lapack::Int>::max();
+  if (std::max(batch.rows, batch.columns) <= kMax) return {};
+  return unimplemented(fmt::format("a matrix of {} x {}: LAPACK counts to {}", batch.rows, batch.columns, kMax));
 }
 
 // As many numbers to work with as LAPACK's 32 bits count: it finds its way in them by sums that would wrap.
 inline Status check_lapack_work(const MatrixBatch& batch, double numbers) {
-  constexpr double kMost = std::numeric_limits<lapack::Int>::max();
-  if (numbers <= kMost) return {};
+  constexpr double kMax = std::numeric_limits<lapack::Int>::max();
+  if (numbers <= kMax) return {};
   return unimplemented(fmt::format("a matrix of {} x {} wants {:.0f} numbers to work with: LAPACK counts to {:.0f}",
-                                   batch.rows, batch.columns, numbers, kMost));
+                                   batch.rows, batch.columns, numbers, kMax));
 }
 
 // What LAPACK works in, of the pool, for matrices that are worked on side by side.

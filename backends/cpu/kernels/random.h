@@ -1,4 +1,4 @@
-// Random numbers by position, for whoever computes a tile at a time.
+// Random numbers by position, for kernels that compute a tile at a time.
 #pragma once
 
 #include <cstdint>

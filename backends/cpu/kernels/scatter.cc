@@ -98,8 +98,8 @@ bool scatters_by_rows(const Array& x, const Array& index, const Array& values, i
          rows_of(x) >= kLeastRows;
 }
 
-// Row by row: copied if x is somebody else's, its index checked, its values combined, all while it is in the nearest
-// cache.
+// Row by row: copied if x may not be written over, its index checked, its values combined, all while it is in the
+// nearest cache.
 template <typename Op, typename T>
 void scatter_rows(const Array& x, const Array& index, const Array& values, UncheckedIndex& unchecked, Array& y) {
   const auto size = x.shape().back(), count = index.shape().back();

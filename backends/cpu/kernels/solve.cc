@@ -32,7 +32,7 @@ Result<Array> solve_small(Run& run, std::span<Array> operands) {
   dispatch_real(x.dtype(), [&]<typename T>() {
     const auto& loops = elimination<T>();
     for_each_matrix(work_of(batch, sides.columns), [&](std::int64_t k) {
-      std::array<Int, kMostForElimination> pivots;
+      std::array<Int, kMaxForElimination> pivots;
       T *matrix = a.as<T>() + k * batch.size(), *result = x.as<T>() + k * sides.size();
       const auto zero = loops.eliminate(batch.rows, batch.columns, matrix, pivots.data(), sides.columns, result);
       if (zero != 0) return failure.found(k, zero - 1);
@@ -47,7 +47,7 @@ Result<Array> solve(Run& run, std::span<Array> operands) {
   const MatrixBatch batch(operands[0].shape()), sides(operands[1].shape());
   BURN_RETURN_IF_ERROR(check_lapack_sizes(batch));
   BURN_RETURN_IF_ERROR(check_lapack_sizes(sides));
-  if (!batch.is_empty() && batch.rows <= kMostForElimination) return solve_small(run, operands);
+  if (!batch.is_empty() && batch.rows <= kMaxForElimination) return solve_small(run, operands);
   BURN_TRY(Array x, by_columns(run, operands[1]));
   if (batch.is_empty()) return transposed(x);
   BURN_TRY(Array a, by_columns(run, operands[0]));
@@ -144,8 +144,8 @@ void solve_triangle(const Triangle<T>& t) {
 // Right-hand sides do not depend on each other: some of them at a time, on several threads where there is one matrix.
 template <typename T>
 void solve_sides(const Triangle<T>& t) {
-  constexpr std::int64_t kMost = 512, kLeast = 64;
-  const auto width = std::clamp((t.columns + thread_count() - 1) / thread_count(), kLeast, kMost);
+  constexpr std::int64_t kMax = 512, kLeast = 64;
+  const auto width = std::clamp((t.columns + thread_count() - 1) / thread_count(), kLeast, kMax);
   parallel_for_each((t.columns + width - 1) / width, [&](std::int64_t begin, std::int64_t end) {
     for (auto i = begin; i < end; ++i) {
       auto some = t;
@@ -186,7 +186,7 @@ Result<Array> solve_triangular(const ir::SolveTriangular& op, Run& run, std::spa
 template <typename T>
 T determinant(Int n, T* a) {
   std::vector<Int> pivots(static_cast<std::size_t>(n));
-  if (n > kMostForElimination)
+  if (n > kMaxForElimination)
     lapack::getrf(n, n, a, pivots.data());
   else if (n > 0)
     elimination<T>().eliminate(n, n, a, pivots.data(), 0, nullptr);

@@ -214,9 +214,9 @@ Status order_lines(Run& run, const Job& job, const Array& x, Array& values, Arra
 
 template <typename U>
 Status order_lines_of(Run& run, const Job& job, const Array& x, Array& values, Array& index) {
-  constexpr std::int64_t kMostIndices = std::int64_t{1} << 32;
+  constexpr std::int64_t kMaxIndices = std::int64_t{1} << 32;
   if constexpr (sizeof(U) <= 4) {
-    if (x.shape()[static_cast<int>(job.axis)] <= kMostIndices)
+    if (x.shape()[static_cast<int>(job.axis)] <= kMaxIndices)
       return order_lines<Packed<U>, U>(run, job, x, values, index);
   }
   return order_lines<Wide<U>, U>(run, job, x, values, index);

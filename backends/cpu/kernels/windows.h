@@ -31,7 +31,7 @@ struct Windows {
   std::int64_t output_plane() const { return outputs(0) * outputs(1) * outputs(2); }
 };
 
-// `input` and `output`: [n, c, spatial...]. Errors: RESOURCE_EXHAUSTED for more windows than anybody needs.
+// `input` and `output`: [n, c, spatial...]. Errors: RESOURCE_EXHAUSTED for more windows than a model needs.
 Result<Windows> sliding_windows(const ir::AvgPool& op, const ir::Shape& input, const ir::Shape& output);
 Result<Windows> sliding_windows(const ir::MaxPool& op, const ir::Shape& input, const ir::Shape& output);
 Result<Windows> adaptive_windows(const ir::Shape& input, const ir::Shape& output);

@@ -37,7 +37,7 @@ class Array {
   std::size_t num_bytes() const { return static_cast<std::size_t>(num_elements()) * ir::size_of(dtype_); }
   ir::TensorType type() const { return {dtype_, shape_}; }
 
-  // The first element. Requires of those who write: nobody else reads.
+  // The first element. Requires, for a write: no other thread reads.
   std::byte* data() { return buffer_ ? buffer_->data() + offset_ : immediate_; }
   const std::byte* data() const { return buffer_ ? buffer_->data() + offset_ : immediate_; }
   template <typename T>

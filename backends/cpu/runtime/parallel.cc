@@ -46,8 +46,8 @@ LibraryThreads::~LibraryThreads() { omp_set_num_threads(before_); }
 namespace detail {
 
 void parallel_for(std::int64_t n, std::int64_t grain, PartBody body, const void* context) {
-  // More parts than threads: who is early takes more. The more threads, the longer the last one is waited for, and so
-  // the smaller the parts of long jobs.
+  // More parts than threads: a thread that is early takes more. The more threads, the longer the last one is waited
+  // for, and so the smaller the parts of long jobs.
   constexpr std::int64_t kPartsOfThread = 4, kGrainsOfSmallPart = 2;
   const std::int64_t threads = thread_count();
   if (Workers::is_working()) return body(context, 0, n);

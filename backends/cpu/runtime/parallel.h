@@ -1,11 +1,11 @@
-// Work spread over the cores: one pool of threads for the whole process, shared by all who call.
+// Work spread over the cores: one pool of threads for the whole process, shared by all callers.
 //
-// Any number of threads may call at the same time. The caller works too and takes whatever part nobody has begun, so a
+// Any number of threads may call at the same time. The caller works too and takes parts that are not begun yet, so a
 // busy machine makes it slower but never makes it wait for a thread that does not get to run. How a range is cut
 // follows from its size and thread_count() alone, and kernels combine partial results in a fixed order: results are the
 // same from run to run.
 //
-// A body may throw: what is not begun is left out, and the caller gets the first exception when nobody is at work on
+// A body may throw: what is not begun is left out, and the caller gets the first exception when no thread is at work on
 // the job any more. So an allocation that fails on a thread of the pool fails one run, and a run that is to end
 // (backends/interrupt.h) ends between two parts, or within one, after at most 64 grains of it.
 #pragma once

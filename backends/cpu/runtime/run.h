@@ -34,7 +34,7 @@ struct Signature {
 };
 
 // A node made ready to run: what depends on its attributes and types is done. Thread-safe. The operands are the
-// kernel's own: one at its last use is moved in, and if nobody else holds its buffer, a result may be written over it.
+// kernel's own: one at its last use is moved in, and if its buffer has no other owner, a result may be written over it.
 class Kernel {
  public:
   Kernel() = default;

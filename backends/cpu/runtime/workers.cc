@@ -13,7 +13,7 @@
 #include "backends/cpu/runtime/parallel.h"
 #include "base/fork.h"
 #include "base/thread.h"
-#include "base/turns.h"
+#include "base/time_slice.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -22,13 +22,13 @@ thread_local bool is_at_work = false, is_of_pool = false;
 
 using Clock = std::chrono::steady_clock;
 
-// How long a thread looks for a change before it sleeps: a little longer than the usual pause between two ops takes,
-// and up to a quarter of the time that it has worked, which it saves for longer pauses within a run and for others that
-// take longer; between runs who sends the next one may want the core. Who sleeps takes as long to wake, up to 50 us on
-// virtual machines.
-class Patience {
+// How long a thread spins, waiting for a change, before it sleeps: a little longer than the usual pause between two ops
+// takes, and up to a quarter of the time that it has worked, which it saves for longer pauses within a run and for
+// others that take longer; between runs the thread that sends the next one may want the core. A sleeping thread takes
+// as long to wake, up to 50 us on virtual machines.
+class SpinThenPark {
  public:
-  void add_work(Clock::duration work) { saved_ = std::min<Clock::duration>(saved_ + work / 4, kMostSaved); }
+  void add_work(Clock::duration work) { saved_ = std::min<Clock::duration>(saved_ + work / 4, kMaxSaved); }
 
   template <typename Changed>
   bool wait(const Changed& changed) {
@@ -39,7 +39,7 @@ class Patience {
   }
 
  private:
-  static constexpr std::chrono::microseconds kAlways{30}, kMostSaved{300};
+  static constexpr std::chrono::microseconds kAlways{30}, kMaxSaved{300};
 
   template <typename Changed>
   bool look(const Changed& changed, Clock::time_point begin) const {
@@ -53,7 +53,7 @@ class Patience {
       const auto looked = Clock::now() - begin;
       if (looked < kAlways) continue;
       if (looked >= kAlways + saved_ || !RunUnderWay::is_any()) return false;
-      std::this_thread::yield();  // to whoever has something to do
+      std::this_thread::yield();  // to threads that have something to do
     }
   }
 
@@ -87,91 +87,91 @@ Workers& Workers::instance() {
 Workers::Workers(int count)
     : count_(count),
       workers_(std::make_unique<Worker[]>(static_cast<std::size_t>(count))),
-      boards_(std::make_unique<Board[]>(kMostOpen)) {
-  const auto shares = static_cast<std::size_t>(std::min(count + 1, kMostShares));
-  for (int b = 0; b < kMostOpen; ++b) boards_[b].shares = std::vector<Share>(shares);
+      slots_(std::make_unique<JobSlot[]>(kMaxOpen)) {
+  const auto shares = static_cast<std::size_t>(std::min(count + 1, kMaxShares));
+  for (int b = 0; b < kMaxOpen; ++b) slots_[b].shares = std::vector<Share>(shares);
   try {
     for (int i = 0; i < count; ++i) start_thread("burn-cpu", [this, i] { serve(i); }).detach();
-  } catch (const std::system_error&) {  // who is not there hears no bell, and the others take its shares
+  } catch (const std::system_error&) {  // the other threads take the shares of one that did not start
   }
 }
 
-Workers::Piece Workers::Deal::share(std::int64_t i) const {
+Workers::Piece Workers::Division::share(std::int64_t i) const {
   const auto begin_of = [&](std::int64_t k) { return parts / shares * k + std::min(k, parts % shares); };
   return {begin_of(i), begin_of(i + 1)};
 }
 
 // A quarter of what is left, or less where several threads have a share together.
-Workers::Deal Workers::deal(const Job& job) const {
-  const auto shares = static_cast<std::int32_t>(std::min<std::int64_t>({job.parts, count_ + 1, kMostShares}));
+Workers::Division Workers::divide(const Job& job) const {
+  const auto shares = static_cast<std::int32_t>(std::min<std::int64_t>({job.parts, count_ + 1, kMaxShares}));
   return {job.parts, shares, 4 * ((count_ + shares) / shares)};
 }
 
 void Workers::run(const Job& job) {
-  const Deal deal = this->deal(job);
-  Board* board = claim();
-  if (!board) {
-    for (std::int64_t s = 0; s < deal.shares; ++s) {
-      for (auto [begin, end] = deal.share(s); begin < end;) {
-        const auto next = deal.end_of_piece(begin, end);
+  const Division division = this->divide(job);
+  JobSlot* slot = claim();
+  if (!slot) {
+    for (std::int64_t s = 0; s < division.shares; ++s) {
+      for (auto [begin, end] = division.share(s); begin < end;) {
+        const auto next = division.end_of_piece(begin, end);
         job.run_parts(begin, next);
         begin = next;
       }
     }
     return;
   }
-  board->job = job;
-  board->deal = deal;
-  board->has_failed.store(false, std::memory_order_relaxed);
-  for (std::int64_t s = 0; s < deal.shares; ++s) {
-    auto& share = board->shares[static_cast<std::size_t>(s)];
-    const auto [begin, end] = deal.share(s);
+  slot->job = job;
+  slot->division = division;
+  slot->has_failed.store(false, std::memory_order_relaxed);
+  for (std::int64_t s = 0; s < division.shares; ++s) {
+    auto& share = slot->shares[static_cast<std::size_t>(s)];
+    const auto [begin, end] = division.share(s);
     share.next.store(begin, std::memory_order_relaxed);
     share.end = end;
   }
-  board->unfinished.store(job.parts, std::memory_order_relaxed);
+  slot->unfinished.store(job.parts, std::memory_order_relaxed);
   // Callers side by side begin with threads of their own, one alone always with the same.
-  board->first_worker = std::popcount(open_.load()) * 4 % count_;
-  board->invited.store(1, std::memory_order_relaxed);  // the first share is the caller's
-  open_.fetch_or(bit_of(*board));
-  invite(*board);
+  slot->first_worker = std::popcount(open_.load()) * 4 % count_;
+  slot->invited.store(1, std::memory_order_relaxed);  // the first share is the caller's
+  open_.fetch_or(bit_of(*slot));
+  invite(*slot);
 
-  Patience patience;
+  SpinThenPark spin;
   const auto begin = Clock::now();
-  work_on(*board, 0, false);
-  patience.add_work(Clock::now() - begin);
-  open_.fetch_and(~bit_of(*board));
-  const auto is_done = [&] { return board->unfinished.load() == 0; };
-  if (!patience.wait(is_done)) {
-    std::unique_lock lock(board->mutex);
-    board->is_awaited = true;
-    board->done.wait(lock, is_done);
-    board->is_awaited = false;
+  work_on(*slot, 0, false);
+  spin.add_work(Clock::now() - begin);
+  open_.fetch_and(~bit_of(*slot));
+  const auto is_done = [&] { return slot->unfinished.load() == 0; };
+  if (!spin.wait(is_done)) {
+    std::unique_lock lock(slot->mutex);
+    slot->is_awaited = true;
+    slot->done.wait(lock, is_done);
+    slot->is_awaited = false;
   }
-  const auto failure = std::exchange(board->failure, nullptr);
-  board->is_claimed.store(false, std::memory_order_release);
+  const auto failure = std::exchange(slot->failure, nullptr);
+  slot->is_claimed.store(false, std::memory_order_release);
   if (failure) std::rethrow_exception(failure);
 }
 
-Workers::Board* Workers::claim() {
-  for (int b = 0; b < kMostOpen; ++b) {
-    auto& board = boards_[b];
-    if (board.is_claimed.load(std::memory_order_relaxed) || board.is_claimed.exchange(true)) continue;
-    if (board.visitors.load() == 0) return &board;
-    board.is_claimed = false;  // somebody has yet to leave the last job
+Workers::JobSlot* Workers::claim() {
+  for (int b = 0; b < kMaxOpen; ++b) {
+    auto& slot = slots_[b];
+    if (slot.is_claimed.load(std::memory_order_relaxed) || slot.is_claimed.exchange(true)) continue;
+    if (slot.visitors.load() == 0) return &slot;
+    slot.is_claimed = false;  // a thread has yet to leave the last job
   }
   return nullptr;
 }
 
-// Calls the threads of shares that were not called yet. Waking one takes a while, so nobody wakes more than two:
+// Calls the threads of shares that were not called yet. Waking one takes a while, so no thread wakes more than two:
 // those go on.
-void Workers::invite(Board& board) {
+void Workers::invite(JobSlot& slot) {
   for (int woken = 0; woken < 2;) {
-    if (board.invited.load(std::memory_order_relaxed) >= board.deal.shares) return;
-    const auto share = board.invited.fetch_add(1, std::memory_order_relaxed);
-    if (share >= board.deal.shares) return;
-    auto& worker = workers_[static_cast<std::size_t>((board.first_worker + share - 1) % count_)];
-    worker.bell.fetch_add(1);
+    if (slot.invited.load(std::memory_order_relaxed) >= slot.division.shares) return;
+    const auto share = slot.invited.fetch_add(1, std::memory_order_relaxed);
+    if (share >= slot.division.shares) return;
+    auto& worker = workers_[static_cast<std::size_t>((slot.first_worker + share - 1) % count_)];
+    worker.wakeups.fetch_add(1);
     if (!worker.is_asleep) continue;
     ++woken;
     { const std::lock_guard lock(worker.mutex); }
@@ -180,26 +180,26 @@ void Workers::invite(Board& board) {
 }
 
 // invite()'s inverse; a thread without a share of its own begins with another's.
-std::int32_t Workers::share_of(int worker, const Board& board) const {
-  return ((worker - board.first_worker + count_) % count_ + 1) % board.deal.shares;
+std::int32_t Workers::share_of(int worker, const JobSlot& slot) const {
+  return ((worker - slot.first_worker + count_) % count_ + 1) % slot.division.shares;
 }
 
 void Workers::serve(int index) {
   is_of_pool = true;
   omp_set_num_threads(1);
-  ask_for(Turns::usual);
+  request_time_slice(TimeSlice::usual);
   auto& me = workers_[static_cast<std::size_t>(index)];
   unsigned turn = 0;
-  Patience patience;
+  SpinThenPark spin;
   while (true) {
-    const auto seen = me.bell.load();
-    const auto is_called = [&] { return me.bell.load() != seen; };
+    const auto seen = me.wakeups.load();
+    const auto is_called = [&] { return me.wakeups.load() != seen; };
     const auto begin = Clock::now();
     if (work_on_any(index, turn)) {
-      patience.add_work(Clock::now() - begin);
+      spin.add_work(Clock::now() - begin);
       continue;
     }
-    if (patience.wait(is_called)) continue;
+    if (spin.wait(is_called)) continue;
     std::unique_lock lock(me.mutex);
     me.is_asleep = true;
     me.wake.wait(lock, is_called);
@@ -214,61 +214,61 @@ bool Workers::work_on_any(int index, unsigned& turn) {
   auto left = std::rotr(open, static_cast<int>(turn));
   for (auto at = turn; left != 0; left >>= 1, ++at) {
     if ((left & 1) == 0) continue;
-    auto& board = boards_[at % kMostOpen];
-    ++board.visitors;
-    if ((open_.load() & bit_of(board)) != 0) {
-      invite(board);
-      worked |= work_on(board, share_of(index, board), !std::has_single_bit(open));
+    auto& slot = slots_[at % kMaxOpen];
+    ++slot.visitors;
+    if ((open_.load() & bit_of(slot)) != 0) {
+      invite(slot);
+      worked |= work_on(slot, share_of(index, slot), !std::has_single_bit(open));
     }
-    --board.visitors;
+    --slot.visitors;
   }
-  turn = (turn + 1) % kMostOpen;
+  turn = (turn + 1) % kMaxOpen;
   return worked;
 }
 
 // Takes pieces until none is left; only one where others wait, too. Whether there was one.
-bool Workers::work_on(Board& board, std::int32_t share, bool gives_way) {
+bool Workers::work_on(JobSlot& slot, std::int32_t share, bool one_piece) {
   bool worked = false;
-  for (auto piece = take(board, share); !piece.is_empty(); piece = gives_way ? Piece{} : take(board, share)) {
-    run_parts(board, piece);
+  for (auto piece = take(slot, share); !piece.is_empty(); piece = one_piece ? Piece{} : take(slot, share)) {
+    run_parts(slot, piece);
     worked = true;
     const auto parts = piece.end - piece.begin;
-    if (board.unfinished.fetch_sub(parts) == parts && board.is_awaited) {
+    if (slot.unfinished.fetch_sub(parts) == parts && slot.is_awaited) {
       {
-        const std::lock_guard lock(board.mutex);
+        const std::lock_guard lock(slot.mutex);
       }
-      board.done.notify_all();
+      slot.done.notify_all();
     }
   }
   return worked;
 }
 
-void Workers::run_parts(Board& board, Piece piece) {
-  if (board.has_failed.load(std::memory_order_relaxed)) return;
-  const InterruptScope scope(board.job.interrupt);
+void Workers::run_parts(JobSlot& slot, Piece piece) {
+  if (slot.has_failed.load(std::memory_order_relaxed)) return;
+  const InterruptScope scope(slot.job.interrupt);
   is_at_work = true;
   try {
-    board.job.run_parts(piece.begin, piece.end);
+    slot.job.run_parts(piece.begin, piece.end);
   } catch (...) {
-    const std::lock_guard lock(board.mutex);
-    if (!board.has_failed.exchange(true)) board.failure = std::current_exception();
+    const std::lock_guard lock(slot.mutex);
+    if (!slot.has_failed.exchange(true)) slot.failure = std::current_exception();
   }
   is_at_work = false;
 }
 
-Workers::Piece Workers::take(const Deal& deal, Share& from) {
+Workers::Piece Workers::take(const Division& division, Share& from) {
   auto begin = from.next.load(std::memory_order_relaxed);
   while (begin < from.end) {
-    const auto end = deal.end_of_piece(begin, from.end);
+    const auto end = division.end_of_piece(begin, from.end);
     if (from.next.compare_exchange_weak(begin, end, std::memory_order_relaxed)) return {begin, end};
   }
   return {};
 }
 
 // Of the share, or else of the next one that has some; empty: all are taken.
-Workers::Piece Workers::take(Board& board, std::int32_t share) {
-  for (std::int32_t k = 0; k < board.deal.shares; ++k) {
-    const auto piece = take(board.deal, board.shares[static_cast<std::size_t>((share + k) % board.deal.shares)]);
+Workers::Piece Workers::take(JobSlot& slot, std::int32_t share) {
+  for (std::int32_t k = 0; k < slot.division.shares; ++k) {
+    const auto piece = take(slot.division, slot.shares[static_cast<std::size_t>((share + k) % slot.division.shares)]);
     if (!piece.is_empty()) return piece;
   }
   return {};

@@ -1,10 +1,11 @@
-// The pool of threads behind parallel_for: one for the whole process, shared by all who call.
+// The pool of threads behind parallel_for: one for the whole process, shared by all callers.
 //
 // A job's parts are dealt to its threads in shares, the same way for every job of the same size, so that what a thread
 // has computed is in its own cache when the next op reads it. A quarter of what is left of a share is taken at once, so
-// the last pieces are small; who has finished its share takes from the others'. Cores of one machine differ in speed by
-// a fifth, and with even pieces of a quarter of a share eight threads waited for the last one a quarter of their time.
-// Only the threads that a job has shares for are called, each by a bell of its own, so small jobs do not stir the rest.
+// the last pieces are small; a thread that has finished its share takes from the others'. Cores of one machine differ
+// in speed by a fifth, and with even pieces of a quarter of a share eight threads waited for the last one a quarter of
+// their time. Only the threads that a job has shares for are called, each by a wake-up counter of its own, so small
+// jobs do not wake the rest.
 #pragma once
 
 #include <atomic>
@@ -70,8 +71,8 @@ class Workers {
   static bool is_own_thread();
 
  private:
-  static constexpr int kMostOpen = 32;    // jobs; one more is its caller's alone
-  static constexpr int kMostShares = 64;  // of a job
+  static constexpr int kMaxOpen = 32;    // jobs; one more is its caller's alone
+  static constexpr int kMaxShares = 64;  // of a job
 
   struct alignas(64) Share {
     std::atomic<std::int64_t> next = 0;
@@ -82,8 +83,8 @@ class Workers {
     std::int64_t begin = 0, end = 0;
     bool is_empty() const { return begin == end; }
   };
-  // How a job's parts are dealt out and taken, whoever takes them.
-  struct Deal {
+  // How a job's parts are cut into shares, and these into pieces, for any thread.
+  struct Division {
     std::int64_t parts;
     std::int32_t shares;
     std::int64_t fraction;  // of what is left of a share, that one piece is
@@ -94,9 +95,10 @@ class Workers {
     }
   };
 
-  // What all who work on a job look at. Who enters is counted before it looks whether the job is still open, and no job
-  // is put where somebody is counted: so nobody sees one job's parts as another's.
-  struct alignas(64) Board {
+  // A place for one open job: what all threads that work on it look at. A thread that enters is counted before it looks
+  // whether the job is still open, and no job is put where a thread is counted: so no thread takes one job's parts for
+  // another's.
+  struct alignas(64) JobSlot {
     std::atomic<bool> is_claimed = false;
     std::atomic<std::int32_t> visitors = 0;
     std::atomic<std::int32_t> invited = 0;  // shares whose threads were called
@@ -107,13 +109,13 @@ class Workers {
     std::mutex mutex;
     std::condition_variable done;
     Job job{};
-    Deal deal{};
-    std::int32_t first_worker = 0;  // who has the second share
+    Division division{};
+    std::int32_t first_worker = 0;  // the worker that has the second share
     std::vector<Share> shares;
   };
 
   struct alignas(64) Worker {
-    std::atomic<std::uint32_t> bell = 0;
+    std::atomic<std::uint32_t> wakeups = 0;
     std::atomic<bool> is_asleep = false;
     std::mutex mutex;
     std::condition_variable wake;
@@ -121,20 +123,20 @@ class Workers {
 
   [[noreturn]] void serve(int index);
   bool work_on_any(int index, unsigned& turn);
-  bool work_on(Board& board, std::int32_t share, bool gives_way);
-  static void run_parts(Board& board, Piece piece);
-  Deal deal(const Job& job) const;
-  static Piece take(const Deal& deal, Share& from);
-  static Piece take(Board& board, std::int32_t share);
-  std::int32_t share_of(int worker, const Board& board) const;
-  void invite(Board& board);
-  Board* claim();
-  std::uint32_t bit_of(const Board& board) const { return 1U << (&board - boards_.get()); }
+  bool work_on(JobSlot& slot, std::int32_t share, bool one_piece);
+  static void run_parts(JobSlot& slot, Piece piece);
+  Division divide(const Job& job) const;
+  static Piece take(const Division& division, Share& from);
+  static Piece take(JobSlot& slot, std::int32_t share);
+  std::int32_t share_of(int worker, const JobSlot& slot) const;
+  void invite(JobSlot& slot);
+  JobSlot* claim();
+  std::uint32_t bit_of(const JobSlot& slot) const { return 1U << (&slot - slots_.get()); }
 
   const int count_;
   const std::unique_ptr<Worker[]> workers_;
-  const std::unique_ptr<Board[]> boards_;
-  alignas(64) std::atomic<std::uint32_t> open_ = 0;  // a bit for each board whose job may have parts to take
+  const std::unique_ptr<JobSlot[]> slots_;
+  alignas(64) std::atomic<std::uint32_t> open_ = 0;  // a bit for each slot whose job may have parts to take
 };
 
 }  // namespace burn::backends::cpu

@@ -1,6 +1,6 @@
 // Sums over what is left of rows without a number that is combined of the row itself: of exp(x - the largest x), of the
 // squares of x - the mean. The number of the next row is combined in the pass over this one, so a row comes from memory
-// once and nobody waits for it.
+// once and no instruction waits for it.
 #pragma once
 
 #include <cstdint>

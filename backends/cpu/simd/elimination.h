@@ -6,7 +6,7 @@
 namespace burn::backends::cpu {
 
 // Larger ones are worth a library that works block by block.
-inline constexpr std::int64_t kMostForElimination = 256;
+inline constexpr std::int64_t kMaxForElimination = 256;
 
 // T: float or double.
 template <typename T>

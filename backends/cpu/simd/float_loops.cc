@@ -27,8 +27,8 @@ HWY_NOINLINE void four_anywhere(float* y, const float* x, const Before& before) 
   }
 }
 
-// Four vectors at a time: they share constants and the test of their range. They stay in registers: whoever takes over
-// where they are out of range reads them again.
+// Four vectors at a time: they share constants and the test of their range. They stay in registers: the loop that takes
+// over where they are out of range reads them again.
 template <typename Fn, typename Before>
 HWY_INLINE void four(float* y, const float* x, const Before& before) {
   const Pack v = map(load<Pack>(x), before);

@@ -1,4 +1,4 @@
-// The inner loops of reductions, for whoever walks the outer ones.
+// The inner loops of reductions, for kernels that walk the outer ones.
 #pragma once
 
 #include <cstddef>

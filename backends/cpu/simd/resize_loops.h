@@ -34,7 +34,7 @@ void add_rows(const T* const* rows, const T* weights, T* __restrict__ y, std::in
 
 template <typename T>
 struct ResizeLoops {
-  static constexpr int kMostTaps = 8;
+  static constexpr int kMaxTaps = 8;
   using Row = void (*)(const std::int32_t*, const T*, const T*, T*, std::int64_t);
   static constexpr Row kRow[] = {resize_row<1, T>, resize_row<2, T>, resize_row<3, T>, resize_row<4, T>,
                                  resize_row<5, T>, resize_row<6, T>, resize_row<7, T>, resize_row<8, T>};

@@ -90,7 +90,7 @@ struct Factors {
   T a, b;
 };
 
-// Whether a function has a form for who adds up its values and does not keep them: Factors<T> factors(T x).
+// Whether a function has a form for loops that add up its values and do not keep them: Factors<T> factors(T x).
 template <typename Fn>
 concept HasFactors = requires(V x) { Fn::factors(x); };
 

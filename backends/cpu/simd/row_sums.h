@@ -1,5 +1,5 @@
 // Sums of rows in the pass that computes what is summed: what a row is combined of need not be read again, nor stored
-// where nobody else wants it.
+// where it is not needed elsewhere.
 #pragma once
 
 #include <cstdint>

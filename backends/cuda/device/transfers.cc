@@ -76,8 +76,8 @@ Status Transfers::launch(const Kernel& kernel, CUstream stream) const {
     piece += batch.piece_count;
     word += batch.word_count;
     // A vector for each thread: a batch of a few hundred KiB takes as long as one access.
-    constexpr std::size_t kBytesOfBlock = std::size_t{16} * kThreads, kMostBlocks = 512;
-    const auto blocks = static_cast<unsigned>(std::clamp<std::size_t>(largest / kBytesOfBlock, 1, kMostBlocks));
+    constexpr std::size_t kBytesOfBlock = std::size_t{16} * kThreads, kMaxBlocks = 512;
+    const auto blocks = static_cast<unsigned>(std::clamp<std::size_t>(largest / kBytesOfBlock, 1, kMaxBlocks));
     void* parameters[] = {&batch};
     BURN_RETURN_IF_ERROR(check(driver().cuLaunchKernel(kernel.function, blocks, std::max(1U, batch.piece_count), 1,
                                                        kThreads, 1, 1, 0, stream, parameters, nullptr),

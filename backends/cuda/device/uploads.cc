@@ -7,8 +7,8 @@ namespace {
 
 // Of blocks of one size that came back and are in use still: beyond it a copy waits for the first of them. Two there
 // may always be, so that one is filled while the other is used.
-constexpr std::size_t kMostBusyBytes = std::size_t{32} << 20;
-// Of copies that nobody has asked for yet: beyond them it is looked whether the first are done.
+constexpr std::size_t kMaxBusyBytes = std::size_t{32} << 20;
+// Of copies that were not asked for yet: beyond them it is looked whether the first are done.
 constexpr std::size_t kManyCopies = 16;
 
 }  // namespace
@@ -35,7 +35,7 @@ Uploads::~Uploads() {
 
 Result<Uploads::Copy> Uploads::copy(std::span<const std::byte> bytes) {
   BURN_RETURN_IF_ERROR(mark_uses());
-  BURN_TRY(auto taken, memory_->allocate_oldest(bytes.size(), done_, kMostBusyBytes));
+  BURN_TRY(auto taken, memory_->allocate_oldest(bytes.size(), done_, kMaxBusyBytes));
   BURN_RETURN_IF_ERROR(wait_for_use(taken.last_use));
   if (!bytes.empty()) {
     BURN_RETURN_IF_ERROR(

@@ -4,7 +4,7 @@
 // as it works in order, but a copy beside it has to. So what is uploaded lies in memory of its own, which is marked
 // with the number of the last use when it comes back, and events in the computation say how far the uses are. What is
 // done is filled again, oldest first; where nothing is, more memory is taken, up to a bound: then the copy waits on the
-// device. Copies themselves are in order, so an upload that nobody used needs no care.
+// device. Copies themselves are in order, so an upload that was not used needs no care.
 #pragma once
 
 #include <atomic>

@@ -9,7 +9,7 @@
 
 namespace burn::backends::cuda {
 
-// Nobody sets it anew while somebody holds it.
+// It is not recorded again while it is held.
 using Event = std::shared_ptr<CUevent_st>;
 
 // Thread-safe; lives as long as its last event.
@@ -32,7 +32,7 @@ class Events : public std::enable_shared_from_this<Events> {
   std::vector<CUevent> idle_;
 };
 
-// Whether the device has come so far. Failures of the device count: whoever waits for the event is told.
+// Whether the device has come so far. Failures of the device count: a wait for the event reports them.
 inline bool is_reached(const Event& event) { return driver().cuEventQuery(event.get()) != CUDA_ERROR_NOT_READY; }
 
 }  // namespace burn::backends::cuda

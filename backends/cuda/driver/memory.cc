@@ -11,10 +11,10 @@ namespace burn::backends::cuda {
 namespace {
 
 constexpr std::size_t kSmallest = 512;  // block
-constexpr std::size_t kMostBytes = std::size_t{1} << 48;
+constexpr std::size_t kMaxBytes = std::size_t{1} << 48;
 
 Status check_size(std::size_t bytes) {
-  if (bytes <= kMostBytes) return {};
+  if (bytes <= kMaxBytes) return {};
   return resource_exhausted(fmt::format("out of memory: {} bytes are more than any device has", bytes));
 }
 

@@ -113,7 +113,7 @@ class StreamMemory : public std::enable_shared_from_this<StreamMemory> {
   void release(CUdeviceptr block, std::size_t block_size);  // to the driver
 
   const std::shared_ptr<DeviceMemory> device_;
-  const std::shared_ptr<const std::atomic<std::uint64_t>> uses_;  // null: nobody asks for them
+  const std::shared_ptr<const std::atomic<std::uint64_t>> uses_;  // null: they are not asked for
   std::mutex mutex_;
   std::map<std::size_t, std::deque<Idle>> idle_;  // by size, in the order in which they came back
   bool is_closed_ = false;

@@ -57,7 +57,7 @@ std::string cache_key(const std::string& text, const std::string& architecture) 
 }
 
 constexpr std::string_view kElfMagic{"\177ELF", 4};
-constexpr std::size_t kMostCodeBytes = std::size_t{64} << 20;  // of a kernel on disk; usual are some 10 KiB
+constexpr std::size_t kMaxCodeBytes = std::size_t{64} << 20;  // of a kernel on disk; usual are some 10 KiB
 
 }  // namespace
 
@@ -117,7 +117,7 @@ Result<std::string> cached_kernel(const std::string& text, const std::string& ar
   if (root.empty()) return compile_kernel(text, architecture);
   const CacheFolder kept(root, "kernels");
   const auto name = cache_key(text, architecture);
-  auto known = kept.read(name, kMostCodeBytes);
+  auto known = kept.read(name, kMaxCodeBytes);
   if (known.ok() && known->starts_with(kElfMagic)) return known;
   warn_of_cache(known.status());
   BURN_TRY(auto code, compile_kernel(text, architecture));

@@ -8,12 +8,12 @@ namespace burn::backends::cuda {
 namespace {
 
 constexpr std::size_t kSmallest = 4096;  // block
-constexpr std::size_t kMostBytes = std::size_t{1} << 46;
+constexpr std::size_t kMaxBytes = std::size_t{1} << 46;
 
 }  // namespace
 
 Result<std::shared_ptr<PinnedBlock>> PinnedPool::allocate(std::size_t bytes) {
-  if (bytes > kMostBytes) return resource_exhausted(fmt::format("out of memory: {} bytes of pinned memory", bytes));
+  if (bytes > kMaxBytes) return resource_exhausted(fmt::format("out of memory: {} bytes of pinned memory", bytes));
   const auto block_size = block_size_of(bytes, kSmallest);
   {
     const std::lock_guard lock(mutex_);

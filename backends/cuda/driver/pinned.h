@@ -30,7 +30,7 @@ class PinnedPool : public std::enable_shared_from_this<PinnedPool> {
 
  private:
   friend class PinnedBlock;
-  static constexpr std::size_t kMostIdle = std::size_t{512} << 20;
+  static constexpr std::size_t kMaxIdle = std::size_t{512} << 20;
 
   void give_back(void* block, std::size_t block_size);
   void release(void* block);
@@ -39,7 +39,7 @@ class PinnedPool : public std::enable_shared_from_this<PinnedPool> {
   // Of the memory that the process may use, three quarters; what else sessions keep has the fourth
   // (Backend::take_host).
   const std::uint64_t limit_ = usable_memory() / 4 * 3;
-  const std::size_t most_idle_ = std::min<std::size_t>(kMostIdle, usable_memory() / 16);
+  const std::size_t most_idle_ = std::min<std::size_t>(kMaxIdle, usable_memory() / 16);
   std::mutex mutex_;
   std::map<std::size_t, std::vector<void*>> idle_;  // by size
   std::size_t idle_bytes_ = 0;

@@ -11,7 +11,7 @@
 namespace burn::backends::cuda {
 
 // Branches use a GPU better that one kernel does not fill, and cost something where they meet; a graph of a few long
-// kernels costs more around it than it saves between them: nobody knows which is more before it has run. Runs are real
+// kernels costs more around it than it saves between them: which is more is not known before it has run. Runs are real
 // ones, as what updates in place cannot be done twice. Of one thread at a time.
 class GraphRace {
  public:

@@ -81,7 +81,7 @@ std::unique_ptr<CapturedRun> Graphs::prepare(std::uint64_t program, const RunMem
     captured->has_slot_.push_back(moves);
     if (moves) bytes += slot_bytes(operand(run, k));
   }
-  if (bytes > kMostSlotBytes) return nullptr;
+  if (bytes > kMaxSlotBytes) return nullptr;
   for (std::size_t k = 0; k < captured->aliases_.size(); ++k) {  // what is updated in place has to lie still
     if (captured->aliases_[k] >= 0 && captured->has_slot_[run.inputs.size() + k]) return nullptr;
   }
@@ -100,7 +100,7 @@ std::unique_ptr<CapturedRun> Graphs::prepare(std::uint64_t program, const RunMem
 CapturedRun* Graphs::keep(std::uint64_t program, std::unique_ptr<CapturedRun> captured) {
   auto& of = this->of(program);
   of.runs_since_capture = 0;
-  if (of.captured.size() == kMostOfOne) of.captured.pop_back();
+  if (of.captured.size() == kMaxOfOne) of.captured.pop_back();
   of.captured.push_front(std::move(captured));
   bound_slots(program);
   return of.captured.front().get();
@@ -115,7 +115,7 @@ void Graphs::bound_slots(std::uint64_t newest) {
   };
   std::size_t bytes = 0;
   for (const auto& entry : programs_) bytes += bytes_of(entry.second);
-  while (bytes > kMostSlotBytesOfAll) {
+  while (bytes > kMaxSlotBytesOfAll) {
     const auto age = [&](const auto& entry) {  // those without slots have nothing to give
       const bool may_go = entry.first != newest && bytes_of(entry.second) > 0;
       return may_go ? entry.second.last_use : ~std::uint64_t{0};
@@ -129,7 +129,7 @@ void Graphs::bound_slots(std::uint64_t newest) {
 
 // The program that was not run for the longest time makes room.
 Graphs::OfProgram& Graphs::of(std::uint64_t program) {
-  if (!programs_.contains(program) && programs_.size() == kMostPrograms)
+  if (!programs_.contains(program) && programs_.size() == kMaxPrograms)
     programs_.erase(std::ranges::min_element(programs_, {}, [](const auto& entry) { return entry.second.last_use; }));
   auto& of = programs_[program];
   of.last_use = ++uses_;

@@ -72,8 +72,8 @@ class Graphs {
   void clear() { programs_.clear(); }
 
  private:
-  static constexpr std::size_t kMostPrograms = 64, kMostOfOne = 4, kMostSlotBytes = std::size_t{32} << 20,
-                               kMostSlotBytesOfAll = std::size_t{256} << 20;
+  static constexpr std::size_t kMaxPrograms = 64, kMaxOfOne = 4, kMaxSlotBytes = std::size_t{32} << 20,
+                               kMaxSlotBytesOfAll = std::size_t{256} << 20;
   // What has lain still for so many runs is expected to stay.
   static constexpr int kRunsToSettle = 8;
 

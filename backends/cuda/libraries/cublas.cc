@@ -204,7 +204,7 @@ class Prepared final : public PreparedProduct {
     BURN_RETURN_IF_ERROR(check(table.cublasLtMatmulDescSetAttribute(description_.object, CUBLASLT_MATMUL_DESC_EPILOGUE,
                                                                     &epilogue, sizeof epilogue),
                                "epilogue"));
-    // While nobody reads there, an address says how the real ones are aligned.
+    // While nothing is read there, an address says how the real ones are aligned.
     return set_vector(static_cast<CUdeviceptr>(product.vector_alignment));
   }
 
@@ -216,13 +216,13 @@ class Prepared final : public PreparedProduct {
   }
 
   Status choose(const Product& product, Autotune& choices) {
-    constexpr std::size_t kMostWorkspace = 32 << 20;  // what the library's documentation advises for Hopper
-    constexpr int kMostCandidates = 16;
+    constexpr std::size_t kMaxWorkspace = 32 << 20;  // what the library's documentation advises for Hopper
+    constexpr int kMaxCandidates = 16;
     Preference preference;
     BURN_RETURN_IF_ERROR(check(table.cublasLtMatmulPreferenceCreate(&preference.object), "preference"));
     BURN_RETURN_IF_ERROR(
         check(table.cublasLtMatmulPreferenceSetAttribute(preference.object, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                                                         &kMostWorkspace, sizeof kMostWorkspace),
+                                                         &kMaxWorkspace, sizeof kMaxWorkspace),
               "workspace"));
     const std::pair<cublasLtMatmulPreferenceAttributes_t, int> alignments[] = {
         {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, product.b.alignment},
@@ -232,11 +232,11 @@ class Prepared final : public PreparedProduct {
       BURN_RETURN_IF_ERROR(check(
           table.cublasLtMatmulPreferenceSetAttribute(preference.object, which, &value, sizeof value), "alignment"));
     }
-    std::array<cublasLtMatmulHeuristicResult_t, kMostCandidates> found{};
+    std::array<cublasLtMatmulHeuristicResult_t, kMaxCandidates> found{};
     int count = 0;
     const auto status =
         table.cublasLtMatmulAlgoGetHeuristic(handle_, description_.object, b_.object, a_.object, c_.object, c_.object,
-                                             preference.object, kMostCandidates, found.data(), &count);
+                                             preference.object, kMaxCandidates, found.data(), &count);
     if (status != CUBLAS_STATUS_SUCCESS || count == 0) return unimplemented("cuBLASLt has no kernel for this product");
     const auto take = [&](int i) {
       algorithm_ = found[static_cast<std::size_t>(i)].algo;
@@ -252,7 +252,7 @@ class Prepared final : public PreparedProduct {
     take(choices.choose_timed(key_of(product), names, [&](int i) -> Result<double> {
       if (!trial)
         trial.emplace({bytes_of(product.a, product), bytes_of(product.b, product), bytes_of(product.c, product),
-                       vector_bytes(product), kMostWorkspace});
+                       vector_bytes(product), kMaxWorkspace});
       take(i);
       return trial->seconds([&](CUstream stream) {
         return run({(*trial)[0], (*trial)[1], (*trial)[2], (*trial)[3], (*trial)[4]}, stream);
@@ -314,7 +314,7 @@ Result<std::shared_ptr<const PreparedProduct>> CublasLt::prepare(const Product& 
   }
   BURN_TRY(auto made, Prepared::make(handle_, product, *choices_));
   const std::lock_guard lock(mutex_);
-  if (prepared_.size() == kMostPrepared) prepared_.clear();
+  if (prepared_.size() == kMaxPrepared) prepared_.clear();
   prepared_.emplace(key, made);
   return made;
 }

@@ -89,7 +89,7 @@ class CublasLt {
   Result<std::shared_ptr<const PreparedProduct>> prepare(const Product& product);
 
  private:
-  static constexpr std::size_t kMostPrepared = 4096;  // then all are forgotten and made anew
+  static constexpr std::size_t kMaxPrepared = 4096;  // then all are forgotten and made anew
 
   CublasLt() = default;
   std::mutex mutex_;

@@ -13,7 +13,7 @@ namespace {
 Status check(cudnnStatus_t status, const char* what) { return check_cudnn(status, what); }
 
 // More workspace than this is not worth what an algorithm that wants it may gain.
-constexpr std::size_t kMostWorkspace = std::size_t{256} << 20;
+constexpr std::size_t kMaxWorkspace = std::size_t{256} << 20;
 
 // One algorithm for a problem, in the order in which the library would try them.
 struct Candidate {
@@ -117,7 +117,7 @@ class Prepared final : public PreparedConv {
       const auto& one = found[static_cast<std::size_t>(i)];
       // The same operands give the same bits: no algorithm that adds in any order.
       const bool fits =
-          one.status == CUDNN_STATUS_SUCCESS && one.memory <= kMostWorkspace && one.determinism == CUDNN_DETERMINISTIC;
+          one.status == CUDNN_STATUS_SUCCESS && one.memory <= kMaxWorkspace && one.determinism == CUDNN_DETERMINISTIC;
       if (fits && !is_inexact(one.algo))
         all.push_back({static_cast<int>(one.algo), only_fma_ ? CUDNN_FMA_MATH : one.mathType, one.memory});
     }
@@ -236,13 +236,13 @@ Status Prepared::set_candidate(const Candidate& candidate) {
 Status check_taken(const ConvProblem& problem) {
   if (!ir::is_floating(problem.dtype)) return unimplemented("cuDNN: takes floats");
   if (problem.pad_begin != problem.pad_end) return unimplemented("cuDNN: padding is the same at both ends");
-  constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+  constexpr std::int64_t kMax = std::numeric_limits<int>::max();
   for (const auto* shape : {&problem.input, &problem.weight, &problem.output}) {
     if (ir::num_elements(*shape) == 0) return unimplemented("cuDNN: nothing to convolve");
-    if (ir::num_elements(*shape) > kMost) return unimplemented("cuDNN: images of 2^31 elements or more");
+    if (ir::num_elements(*shape) > kMax) return unimplemented("cuDNN: images of 2^31 elements or more");
   }
   for (const auto* list : {&problem.stride, &problem.pad_begin, &problem.dilation}) {
-    if (std::ranges::any_of(*list, [](std::int64_t value) { return value > kMost; }))
+    if (std::ranges::any_of(*list, [](std::int64_t value) { return value > kMax; }))
       return unimplemented("cuDNN: strides, padding or dilation of 2^31 or more");
   }
   return {};

@@ -167,9 +167,9 @@ Status check_attention(const AttentionProblem& p, int version, const std::string
     if (columns < kVector || columns > most || columns % kVector != 0)
       return no(fmt::format("head dims are multiples of 8 up to {}", most));
   }
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
   if (p.batch < 1 || p.heads < 1) return no("there is nothing to attend");
-  if (p.batch > 65535 || p.heads > 65535 || p.n > kMost / 256 || p.m > kMost / 256) return no("sizes are too large");
+  if (p.batch > 65535 || p.heads > 65535 || p.n > kMax / 256 || p.m > kMax / 256) return no("sizes are too large");
   if (p.causal && p.n > p.m) return no("queries that see nothing");
   if (!(p.scale > 0) || !std::isfinite(p.scale))
     return no("takes positive scales");  // the largest score is found before

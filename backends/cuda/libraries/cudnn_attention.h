@@ -20,7 +20,7 @@ struct AttentionProblem {
   std::int64_t n = 1, m = 1, d = 1, e = 1;  // q [n, d], k [m, d], v [m, e], y [n, e]
   double scale = 1;
   bool causal = false;
-  bool any_order = false;  // the gradient of q is added up by whoever comes first: faster, with other bits each time
+  bool any_order = false;  // the gradient of q is added up in any order: faster, with other bits each time
   // In elements. g, the gradient of y, and the gradients of q, k and v are the gradient's only.
   DnnDims q{}, k{}, v{}, y{}, g{}, dq{}, dk{}, dv{};
 

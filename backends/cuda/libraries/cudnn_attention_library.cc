@@ -28,7 +28,7 @@ std::vector<NamedForm> forms_for(const AttentionProblem& problem) {
 }
 
 // Of the scores that a gradient keeps, as of workspace for convolutions: in so many bytes a GPU has enough to do.
-constexpr std::size_t kMostScores = std::size_t{256} << 20;
+constexpr std::size_t kMaxScores = std::size_t{256} << 20;
 
 std::size_t rounded_up(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
 
@@ -55,8 +55,8 @@ std::vector<std::pair<std::int64_t, std::int64_t>> steps_between(const Attention
 // Keeps what is known in bounds where shapes never repeat; what is in use has other owners.
 template <typename Known>
 void make_room(Known& known) {
-  constexpr std::size_t kMost = 1024;
-  if (known.size() >= kMost) known.clear();
+  constexpr std::size_t kMax = 1024;
+  if (known.size() >= kMax) known.clear();
 }
 
 // Tries one form after the other; the failure has what was said of each.
@@ -95,7 +95,7 @@ Result<std::shared_ptr<const PreparedAttention>> AttentionLibrary::prepare(const
   std::shared_ptr<PreparedAttention> made(new PreparedAttention);
   std::string form_name;
   std::vector<std::size_t> inner_bytes;
-  const auto part = bounded_part(problem, kMostScores);
+  const auto part = bounded_part(problem, kMaxScores);
   BURN_TRY(made->plan_, first_form(part, [&](const NamedForm& form) {
              form_name = form.name;
              const auto [graph, inner] = attention_graph(part, form.form);

@@ -165,7 +165,7 @@ Result<std::shared_ptr<const PreparedTransforms>> Cufft::prepare(const Transform
   const std::lock_guard lock(mutex_);  // making one takes its turn, too
   if (const auto found = prepared_.find(key); found != prepared_.end()) return found->second;
   BURN_TRY(auto made, Prepared::make(what));
-  if (prepared_.size() == kMostPrepared) prepared_.clear();
+  if (prepared_.size() == kMaxPrepared) prepared_.clear();
   prepared_.emplace(key, made);
   return made;
 }

@@ -66,7 +66,7 @@ class Cufft {
   Result<std::shared_ptr<const PreparedTransforms>> prepare(const Transforms& transforms);
 
  private:
-  static constexpr std::size_t kMostPrepared = 512;  // then all are forgotten and made anew
+  static constexpr std::size_t kMaxPrepared = 512;  // then all are forgotten and made anew
 
   Cufft() = default;
   std::mutex mutex_;

@@ -210,8 +210,8 @@ class Caller {
 };
 
 bool fits(const MatrixCall& call) {
-  constexpr std::int64_t kMost = std::numeric_limits<int>::max();
-  return std::ranges::max({call.count, call.rows, call.columns, call.others, call.ld}) <= kMost;
+  constexpr std::int64_t kMax = std::numeric_limits<int>::max();
+  return std::ranges::max({call.count, call.rows, call.columns, call.others, call.ld}) <= kMax;
 }
 
 }  // namespace

@@ -7,9 +7,9 @@
 namespace burn::backends::cuda {
 
 void emit_commit(Emitter& emit, Address before, std::span<const Address> reports, const Address& to) {
-  constexpr std::size_t kMost = 32;  // reports that one kernel looks at
+  constexpr std::size_t kMax = 32;  // reports that one kernel looks at
   do {
-    const auto now = reports.first(std::min(kMost, reports.size()));
+    const auto now = reports.first(std::min(kMax, reports.size()));
     std::vector<Argument> arguments{before, to};
     std::string parameters, conditions;
     for (std::size_t k = 0; k < now.size(); ++k) {

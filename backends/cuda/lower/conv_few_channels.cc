@@ -39,8 +39,8 @@ std::int64_t taps_of(const ConvProblem& p) { return ir::num_elements(p.weight) /
 
 // Output channels of a block: as many as a thread can keep the sums of in registers. 0: there are too many taps.
 std::int64_t weight_grad_tile(const ConvProblem& p) {
-  constexpr std::int64_t kMostSums = 96;
-  const auto most = p.dtype == ir::DType::f64 ? kMostSums / 2 : kMostSums;
+  constexpr std::int64_t kMaxSums = 96;
+  const auto most = p.dtype == ir::DType::f64 ? kMaxSums / 2 : kMaxSums;
   const auto out = p.weight[0] / p.groups, taps = taps_of(p);
   std::int64_t tile = 16;
   while (tile > 1 && (tile * taps > most || tile / 2 >= out)) tile /= 2;
@@ -48,8 +48,8 @@ std::int64_t weight_grad_tile(const ConvProblem& p) {
 }
 
 bool fits_tiles(const ConvProblem& p) {
-  constexpr std::int64_t kMostPairs = 4096;  // of an input and an output channel
-  return weight_grad_tile(p) > 0 && p.input[1] * (p.weight[0] / p.groups) <= kMostPairs;
+  constexpr std::int64_t kMaxPairs = 4096;  // of an input and an output channel
+  return weight_grad_tile(p) > 0 && p.input[1] * (p.weight[0] / p.groups) <= kMaxPairs;
 }
 
 Status weight_grad_by_tiles(Emitter& emit, const ConvProblem& p, const View& x, const View& grad, const View& result) {
@@ -88,12 +88,12 @@ Status weight_grad_by_tiles(Emitter& emit, const ConvProblem& p, const View& x, 
 std::int64_t direct_tile(std::int64_t out) { return out > 8 ? 16 : out > 4 ? 8 : 4; }
 
 bool fits_direct(const ConvProblem& p) {
-  constexpr std::size_t kMostShared = 48 << 10;
+  constexpr std::size_t kMaxShared = 48 << 10;
   const bool is_forward = p.direction == ConvDirection::forward;
   const auto in = p.weight[is_forward ? 1 : 0], out = p.weight[is_forward ? 0 : 1];
   const auto shared = static_cast<std::size_t>(in * taps_of(p) * direct_tile(out)) * compute_size(p.dtype);
   const bool has_steps = std::ranges::any_of(p.stride, [](auto step) { return step != 1; });
-  return p.groups == 1 && taps_of(p) <= 49 && shared <= kMostShared && (is_forward || !has_steps);
+  return p.groups == 1 && taps_of(p) <= 49 && shared <= kMaxShared && (is_forward || !has_steps);
 }
 
 Status conv_directly(Emitter& emit, const ConvProblem& p, const View& x, const View& weight, const View& result) {
@@ -148,9 +148,9 @@ ConvShape conv_shape(const ConvProblem& p, const View& first, const View& second
 }
 
 std::optional<Alternative> conv_of_few_channels(const ConvProblem& problem) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max() / 2;  // elements: offsets have 32 bits
+  constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max() / 2;  // elements: offsets have 32 bits
   const bool has_depth = problem.stride.rank() == 3;
-  const bool is_large = ir::num_elements(problem.input) > kMost || ir::num_elements(problem.output) > kMost;
+  const bool is_large = ir::num_elements(problem.input) > kMax || ir::num_elements(problem.output) > kMax;
   if (has_depth || is_large || ir::num_elements(problem.output) == 0 || ir::num_elements(problem.input) == 0)
     return std::nullopt;
   if (problem.direction == ConvDirection::weight_grad) {

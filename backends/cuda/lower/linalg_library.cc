@@ -80,10 +80,9 @@ class Calls {
   // A kernel of kernels/factors.h over `elements` of each matrix.
   void launch(std::string parameters, const std::string& call, std::int64_t elements, std::vector<Argument> arguments,
               std::int64_t others = 0) {
-    constexpr std::int64_t kPerThread = 4, kMostBlocks = 1024;
+    constexpr std::int64_t kPerThread = 4, kMaxBlocks = 1024;
     arguments.emplace_back(MatrixShape{batch_.rows, batch_.columns, others});
-    const auto blocks =
-        std::clamp<std::int64_t>(divide_up(elements, burn::cuda::kThreads * kPerThread), 1, kMostBlocks);
+    const auto blocks = std::clamp<std::int64_t>(divide_up(elements, burn::cuda::kThreads * kPerThread), 1, kMaxBlocks);
     emit_.launch(matrix_kernel("factors.h", dtype_, std::move(parameters), call), grid_of(batch_, blocks),
                  std::move(arguments));
   }

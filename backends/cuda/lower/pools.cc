@@ -65,14 +65,13 @@ void set_dividers(PoolShape& shape) {
 
 // Numbers that kernels count in (kernels/windows.h).
 const char* index_type(const PoolShape& shape) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
   const auto is_small = [](const WindowDim& dim) {
     const auto largest = std::max({dim.input, dim.output, dim.kernel, dim.stride, dim.padding}) + 1;
     return largest < (1 << 15);
   };
-  return shape.count <= kMost && shape.channels.by <= kMost && std::ranges::all_of(shape.dim, is_small)
-             ? "std::int32_t"
-             : "std::int64_t";
+  return shape.count <= kMax && shape.channels.by <= kMax && std::ranges::all_of(shape.dim, is_small) ? "std::int32_t"
+                                                                                                      : "std::int64_t";
 }
 
 // `kernel`: of the header; `ways`: how its windows lie.

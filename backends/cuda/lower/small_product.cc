@@ -10,7 +10,7 @@
 namespace burn::backends::cuda {
 namespace {
 
-constexpr std::int64_t kTile = 32, kMostParts = 8;  // the most blocks of a cluster that every device has
+constexpr std::int64_t kTile = 32, kMaxParts = 8;  // the most blocks of a cluster that every device has
 
 std::int64_t tiles_of(const Product& product) {
   return ((product.c.rows + kTile - 1) / kTile) * ((product.c.columns + kTile - 1) / kTile);
@@ -19,7 +19,7 @@ std::int64_t tiles_of(const Product& product) {
 // Of the depth: as many as keep two blocks on each multiprocessor, and leave each something to do. A power of two.
 int parts_of(const Device& device, const Product& product) {
   constexpr std::int64_t kLeastDepth = 16, kBlocks = 2;
-  std::int64_t parts = kMostParts;
+  std::int64_t parts = kMaxParts;
   while (parts > 1 &&
          (tiles_of(product) * parts > kBlocks * device.multiprocessors() || product.a.columns < parts * kLeastDepth))
     parts /= 2;
@@ -43,11 +43,11 @@ bool has_lines(const Matrix& matrix) { return matrix.row_stride == 1 || matrix.c
 }  // namespace
 
 bool is_small(const Device& device, const Product& product) {
-  constexpr std::int64_t kMostDepth = 8192;
+  constexpr std::int64_t kMaxDepth = 8192;
   constexpr int kClusters = 90;
   return product.dtype == ir::DType::f32 && !product.tf32 && product.batch == 1 && product.c.rows > 1 &&
          product.c.columns > 1 && product.c.column_stride == 1 && has_lines(product.a) && has_lines(product.b) &&
-         device.compute_capability() >= kClusters && product.a.columns <= kMostDepth &&
+         device.compute_capability() >= kClusters && product.a.columns <= kMaxDepth &&
          tiles_of(product) <= device.multiprocessors() && parts_of(device, product) > 1;
 }
 

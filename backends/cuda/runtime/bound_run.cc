@@ -59,9 +59,9 @@ std::vector<std::vector<compile::MemoryUse>> BoundRun::uses() const {
 
 CUgraphExec capture_run_branches(const Lowered& lowered, std::span<const Kernel> kernels, const RunMemory& memory,
                                  CUstream stream) {
-  constexpr std::size_t kMost = 4096;  // commands: more are so long that nothing is waited for
+  constexpr std::size_t kMax = 4096;  // commands: more are so long that nothing is waited for
   const auto count = lowered.commands.size();
-  if (count > kMost) return nullptr;
+  if (count > kMax) return nullptr;
   const BoundRun run(lowered, memory);
   const auto order = compile::order_commands(run.uses());
   const auto longest = static_cast<std::size_t>(compile::critical_path(order, std::vector<double>(count, 1)));

@@ -72,11 +72,11 @@ void Completions::add(Item item) {
     is_first = items_.empty();
     items_.push_back(std::move(item));
   }
-  if (is_first) changed_.notify_one();  // who has others before it is awake
+  if (is_first) changed_.notify_one();  // with items in the queue it is awake already
 }
 
 // What is short is waited for in a loop, as waking a thread takes longer (and its core 50 us, on virtual machines), and
-// so is what somebody waits for, as long as that is worth while and cores are to spare; else it is looked at after naps
+// so is what a thread waits for, as long as that is worth while and cores are to spare; else it is looked at after naps
 // of a 256th of the time that it has taken so far. Never by the driver's own waiting: that takes some 50 us to wake up,
 // too, and once it is used, every event that it could wait for is an interrupt, which the driver's thread for them
 // handles.

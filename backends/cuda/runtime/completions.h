@@ -27,7 +27,7 @@ class Completions {
   void add(Body body) { add(std::move(body), events_->record(stream_)); }
   // When an event is, which may be one of another stream.
   void add(Body body, Result<Event> event) { add({std::move(event), std::move(body), false}); }
-  // The same for what somebody is waiting for.
+  // The same for what a thread is waiting for.
   void add_awaited(Body body) { add({events_->record(stream_), std::move(body), true}); }
 
  private:
@@ -47,7 +47,7 @@ class Completions {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Item> items_;
-  std::atomic<int> awaited_ = 0;  // of the items and the one that is waited for
+  std::atomic<int> awaited_ = 0;  // of the items and the item that is waited for
   bool is_ending_ = false;
   std::thread thread_;
 };

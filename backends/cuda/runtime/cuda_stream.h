@@ -46,7 +46,7 @@ class CudaStream final : public Stream {
   // Memory that every run uses in turn: it grows to what the largest program wants.
   struct Region {
     CudaBufferPtr buffer;
-    bool is_zero = false;  // when what is enqueued by now is done; said by who uses it
+    bool is_zero = false;  // when what is enqueued by now is done; set by the run that uses it
     Result<CUdeviceptr> at_least(StreamMemory& memory, std::size_t bytes);
   };
 

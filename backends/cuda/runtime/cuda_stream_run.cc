@@ -39,7 +39,7 @@ Status enqueue(const CudaExecutable& executable, const RunMemory& memory, CUstre
 Result<CUdeviceptr> CudaStream::Region::at_least(StreamMemory& memory, std::size_t bytes) {
   if (!buffer || buffer->size() < bytes) {
     is_zero = false;
-    buffer = nullptr;  // what runs still use of it is given to nobody but this stream
+    buffer = nullptr;  // what runs still use of it is given to this stream alone
     BURN_TRY(buffer, memory.allocate(bytes));
   }
   return buffer->address();

@@ -143,7 +143,8 @@ constexpr std::string_view kH100 =
     R"("memClockRateKHz":2619000,"maxGridSize":[2147483647,65535,65535],"supportCoopLaunch":1,"pciDeviceId":0,)"
     R"("isTccDriver":0,"cudaDeviceId":0,"driverVer":13000,"deviceName":"NVIDIA H100"})";
 
-// cuDNN keeps what its engines were made of in parts of itself that it unloads: nobody could say whose those leaks are.
+// cuDNN keeps what its engines were made of in parts of itself that it unloads: a report could not name the source of
+// those leaks.
 #if defined(__SANITIZE_ADDRESS__)
 using LeaksOfOthers = __lsan::ScopedDisabler;
 #else

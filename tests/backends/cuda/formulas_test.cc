@@ -134,7 +134,7 @@ TEST(CudaLaunches, AddUpCoarselyOnlyExponentialsBelowTheirRow) {
   }
 }
 
-TEST(CudaLaunches, RoundResultsThatNobodyReadsWhereTheyAreWritten) {
+TEST(CudaLaunches, RoundResultsThatAreNotReadWhereTheyAreWritten) {
   const auto device = cuda::Device::for_compiling("sm_90");
   for (const bool is_read : {false, true}) {
     ir::ProgramBuilder builder;

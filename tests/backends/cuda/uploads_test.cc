@@ -41,7 +41,7 @@ class Uploads : public ::testing::TestWithParam<const char*> {
     ::unsetenv("BURN_COPY_STREAM");  // NOLINT(concurrency-mt-unsafe): no other thread reads it now
   }
 
-  // The device does nothing that nobody waits for.
+  // The device does only what a thread waits for.
   static void hold(bool is_held) { simulated<void(bool)>("burn_hold_simulation")(is_held); }
   static std::size_t streams() { return simulated<std::size_t()>("burn_simulated_streams")(); }
 
@@ -102,7 +102,7 @@ TEST_P(Uploads, OfAnySizeKeptDroppedAndUsedAnyNumberOfTimes) {
   for (std::uint32_t number = 1; number <= 2000; ++number) {
     const auto buffer = *upload(kSizes[random() % std::size(kSizes)], number);
     switch (random() % 5) {
-      case 0:  // nobody uses it
+      case 0:  // not used
         break;
       case 1:
         look_at(buffer, number);

@@ -66,7 +66,7 @@ TEST_F(Capture, BindsTheTensorsOfEachCallAndItsResultsToTheSameVariables) {
   EXPECT_EQ(step.replayed(), 4u);
 }
 
-TEST_F(Capture, GivesAwayStateThatNobodyElseHoldsAndKeepsWhatSomebodyDoes) {
+TEST_F(Capture, GivesAwayStateThatOnlyItHoldsAndKeepsWhatTheCallerHolds) {
   auto step = capture(device, [](Tensor<1>& state) { state = state * 2; });
   auto state = vector();
   for (int i = 0; i < 3; ++i) step(state);

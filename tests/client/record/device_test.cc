@@ -42,7 +42,7 @@ TEST_F(Recording, OnlyValuesThatAreStillHeldBecomeOutputs) {
   EXPECT_EQ(told->program_of(0).outputs.size(), 1u);
 }
 
-TEST_F(Recording, AProgramWhoseResultsNobodyHoldsIsNotRun) {
+TEST_F(Recording, AProgramWhoseResultsAreNotHeldIsNotRun) {
   const auto x = matrix();
   (void)(x + x);
   device.flush();
@@ -69,7 +69,7 @@ TEST_F(Recording, AScalarIsGivenWithTheRunAndNotWrittenIntoTheProgram) {
   EXPECT_EQ(std::bit_cast<double>(told->runs[2].scalars.at(0)), 2.0);
 }
 
-TEST_F(Recording, AnInputThatNobodyHoldsAnyMoreIsDonatedAndOneThatIsHeldIsNot) {
+TEST_F(Recording, AnInputThatIsNotHeldAnyMoreIsDonatedAndAHeldInputIsNot) {
   auto x = matrix();
   const auto held = matrix();
   x = x + held;
@@ -141,7 +141,7 @@ TEST_F(Recording, ARecordingHandedToAnotherThreadBecomesPartOfItsProgram) {
   EXPECT_EQ(told->program_of(0).outputs.size(), 1u);
 }
 
-TEST_F(Recording, ARecordingThatNobodyAdoptsIsSentWhenItsTensorIsUsed) {
+TEST_F(Recording, ARecordingThatNoThreadAdoptsIsSentWhenItsTensorIsUsed) {
   const auto x = matrix();
   Tensor<2> theirs;
   std::thread([&] {
@@ -175,7 +175,7 @@ TEST_F(Recording, ALongRecordingIsClosedWithoutBeingAsked) {
   EXPECT_EQ(told->runs.size(), 1u);
 }
 
-TEST_F(Recording, ADeviceGoesThoughSomethingIsRecordedThatNobodyWants) {
+TEST_F(Recording, ADeviceGoesThoughARecordingWasNeverWanted) {
   {
     const Device other = Device::from_session("other", std::make_unique<test::RecordingSession>(told));
     const auto x = Tensor<2>::from_data({{1, 2}, {3, 4}}, other);

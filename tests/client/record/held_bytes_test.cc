@@ -1,5 +1,5 @@
-// A recording keeps its inputs on the device. What nobody else holds any more is bounded, without the loop losing its
-// rhythm.
+// A recording keeps its inputs on the device. What only the recording holds any more is bounded, without the loop
+// losing its rhythm.
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST_F(HeldBytes, CloseItAtTheSamePlacesInEveryTurnOfALoop) {
   EXPECT_EQ(told->runs.size(), 8u);
 }
 
-TEST_F(HeldBytes, AreNotThoseThatSomebodyHolds) {
+TEST_F(HeldBytes, AreNotThoseThatTheUserHolds) {
   std::vector<Tensor<1>> kept;
   auto sum = Tensor<1>::zeros({1}, device);
   for (std::size_t i = 0; i < 2 * kFit; ++i) {

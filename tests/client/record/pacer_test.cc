@@ -47,7 +47,7 @@ TEST(Pacer, ALoopOnADeviceFarAwayIsLetAheadByWhatTheDeviceDoesInEightRoundTrips)
   MarkingSession session;
   Pacer pacer(session, [] { return kRoundTrip; });
   const auto at_first = pacer.ahead();
-  EXPECT_GT(at_first, Pacer::kMostAhead);
+  EXPECT_GT(at_first, Pacer::kMaxAhead);
   run_steps(pacer, session, 50);
   EXPECT_GT(pacer.ahead(), at_first) << "a step takes half a millisecond";
 }
@@ -58,7 +58,7 @@ TEST(Pacer, ThereIsRoomForShorterStepsThatFollow) {
   Pacer pacer(session, [] { return kRoundTrip; });
   run_steps(pacer, session, 60, 40ms);
   EXPECT_GE(pacer.ahead(), 60u);
-  EXPECT_LE(pacer.ahead(), Pacer::kMostAhead + 80u);
+  EXPECT_LE(pacer.ahead(), Pacer::kMaxAhead + 80u);
 }
 
 TEST(Pacer, ADeviceThatIsNotThereYetIsTakenForOneFarAwayUntilItIs) {
@@ -66,12 +66,12 @@ TEST(Pacer, ADeviceThatIsNotThereYetIsTakenForOneFarAwayUntilItIs) {
   std::optional<std::chrono::nanoseconds> trip;
   Pacer pacer(session, [&] { return trip; });
   const auto at_first = pacer.ahead();
-  EXPECT_GT(at_first, 2 * Pacer::kMostAhead);
+  EXPECT_GT(at_first, 2 * Pacer::kMaxAhead);
   for (std::uint64_t i = 0; i < at_first; ++i) pacer.step();  // without a wait
   trip = 50us;
   while (session.under_way() > 0) session.answer();
   pacer.step();
-  EXPECT_EQ(pacer.ahead(), Pacer::kMostAhead);
+  EXPECT_EQ(pacer.ahead(), Pacer::kMaxAhead);
 }
 
 TEST(Pacer, APauseOfTheProgramIsNoStepsTime) {

@@ -39,7 +39,7 @@ TEST_F(ReusedUploads, TheSameBytesAreSentOnce) {
 }
 
 TEST_F(ReusedUploads, AreNotLookedForWhereThatCostsMoreThanSendingThem) {
-  const auto count = client::UploadTable::kMostBytesInMemory / sizeof(float) + 1;
+  const auto count = client::UploadTable::kMaxBytesInMemory / sizeof(float) + 1;
   const auto send_twice = [&] {
     const auto before = writes();
     const auto a = Tensor<1>::from_data(data(1, count), device), b = Tensor<1>::from_data(data(1, count), device);
@@ -59,7 +59,7 @@ TEST(Uploads, ToASessionInThisProcessAreNotLookedFor) {
 }
 
 TEST_F(ReusedUploads, AreFoundAmongMoreThanAreCompared) {
-  constexpr int kCount = 3 * static_cast<int>(client::UploadTable::kMostHeld);
+  constexpr int kCount = 3 * static_cast<int>(client::UploadTable::kMaxHeld);
   std::vector<Tensor<1>> all;
   all.reserve(kCount);
   for (int i = 0; i < kCount; ++i) all.push_back(upload(static_cast<float>(i)));
@@ -102,7 +102,7 @@ TEST_F(ReusedUploads, WhatIsReleasedIsSentAgain) {
 
 TEST_F(ReusedUploads, WhatWasGivenAwayToARunIsSentAgain) {
   auto x = upload(1);
-  x = x + 1;  // nobody holds the uploaded tensor any more
+  x = x + 1;  // the uploaded tensor is not held any more
   const auto again = upload(1);
   device.flush();
   EXPECT_TRUE(told->program_of(0).inputs[0].donated);
@@ -122,7 +122,7 @@ TEST_F(ReusedUploads, WhatACapturedStepGaveAwayIsSentAgain) {
   EXPECT_EQ(upload(1).value().storage(), kept.value().storage());
 }
 
-TEST_F(ReusedUploads, ATensorThatSomebodyElseReusesIsNotGivenAway) {
+TEST_F(ReusedUploads, ATensorThatIsReusedElsewhereIsNotGivenAway) {
   auto x = upload(1);
   const auto y = upload(1);
   x = x + 1;

@@ -1,11 +1,11 @@
-// Tensors of another rank or kind than the one that is asked for: none of these may compile, each with one static
+// Tensors of another rank or kind than is asked for: none of these may compile, each with one static
 // assertion that shows both ranks. tests/nn/refused/refused.cmake compiles this file and looks for each "refused:" in
 // what the compiler says. Two ranks are met once only, as a compiler says it once for each two.
 #include "client/tensor/tensor.h"
 
 namespace burn {
 
-// refused: error: static assertion failed: this tensor has another rank than the one that is asked for
+// refused: error: static assertion failed: this tensor does not have the rank that is asked for
 // refused: (2 == 1)
 void sum(const Tensor<1>& a, const Tensor<2>& b) { (void)(a + b); }
 // refused: (1 == 2)
@@ -42,7 +42,7 @@ void fill(const Tensor<5>& a, const Tensor<2, Bool>& mask) { (void)a.mask_fill(m
 void both(const Tensor<2, Bool>& a, const Tensor<6, Bool>& b) { (void)(a & b); }
 // refused: (2 == 6)
 Tensor<6> assigned(const Tensor<2>& a) { return a; }
-// refused: this tensor is of another kind than the one that is asked for
+// refused: this tensor is not of the kind that is asked for
 void kinds(const Tensor<2>& a, const Tensor<2, Int>& b) { (void)(a + b); }
 
 }  // namespace burn

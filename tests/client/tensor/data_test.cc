@@ -115,9 +115,9 @@ TEST(TensorData, ConvertsFloatsToIntegersSaturatingTowardZero) {
   const TensorData data(std::vector<float>{1.9f, -1.9f, 300, -300, kInf, -kInf, kNan, 3e38f}, {8});
   EXPECT_THAT(data.to_vec_as<std::int8_t>(), ElementsAre(1, -1, 127, -128, 127, -128, 0, 127));
   EXPECT_THAT(data.to_vec_as<std::uint8_t>(), ElementsAre(1, 0, 255, 0, 255, 0, 0, 255));
-  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr auto kMax = std::numeric_limits<std::int64_t>::max();
   constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
-  EXPECT_THAT(data.to_vec_as<std::int64_t>(), ElementsAre(1, -1, 300, -300, kMost, kLeast, 0, kMost));
+  EXPECT_THAT(data.to_vec_as<std::int64_t>(), ElementsAre(1, -1, 300, -300, kMax, kLeast, 0, kMax));
   EXPECT_EQ(data.to_vec_as<std::uint64_t>()[4], std::numeric_limits<std::uint64_t>::max());
   EXPECT_THAT(TensorData(std::vector<double>{-0x1p63, 0x1p63, 0x1p31}, {3}).to_vec_as<std::int32_t>(),
               ElementsAre(std::numeric_limits<std::int32_t>::min(), 0x7fffffff, 0x7fffffff));

@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 
 const TensorOptions kDouble{"cpu", DType::f64};
 constexpr std::int64_t kOdd = (std::int64_t{1} << 53) + 1;  // no double has it
-constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
 
 template <int D>
 std::vector<double> doubles(const Tensor<D>& x) {
@@ -64,11 +64,11 @@ TEST(Literals, WholeNumbersBeyondThoseOfDoubles) {
   EXPECT_EQ(TensorData::full_dtype({1}, kOdd, DType::i64).to_vec<std::int64_t>()[0], kOdd);
   const TensorOptions unsigned_64{"cpu", DType::u64};
   for (const auto& x :
-       {Tensor<1, Int>::from_data({kMost}, unsigned_64), Tensor<1, Int>::from_ints({kMost}, unsigned_64),
-        Tensor<1, Int>::full({1}, kMost, unsigned_64), Tensor<1, Int>::zeros({1}, unsigned_64).clamp_min(kMost)}) {
-    EXPECT_EQ(x.item<std::uint64_t>(), kMost);
+       {Tensor<1, Int>::from_data({kMax}, unsigned_64), Tensor<1, Int>::from_ints({kMax}, unsigned_64),
+        Tensor<1, Int>::full({1}, kMax, unsigned_64), Tensor<1, Int>::zeros({1}, unsigned_64).clamp_min(kMax)}) {
+    EXPECT_EQ(x.item<std::uint64_t>(), kMax);
   }
-  EXPECT_THAT(error_of([] { (void)Tensor<1, Int>::from_data({kMost}, "cpu"); }),
+  EXPECT_THAT(error_of([] { (void)Tensor<1, Int>::from_data({kMax}, "cpu"); }),
               AllOf(HasSubstr("18446744073709551615 is no i64"), HasSubstr("literals_test.cc")));
 }
 
@@ -84,7 +84,7 @@ TEST(Literals, ItemHoldsWhatTheTensorHolds) {
 }
 
 TEST(Literals, AWholeNumberThatTheTypeDoesNotHaveIsNoItem) {
-  const auto most = Tensor<1, Int>::full({1}, kMost, {"cpu", DType::u64});
+  const auto most = Tensor<1, Int>::full({1}, kMax, {"cpu", DType::u64});
   EXPECT_THAT(error_of([&] { (void)most.item(); }),
               AllOf(HasSubstr("18446744073709551615 is no i64, but a u64"), HasSubstr("literals_test.cc")));
   EXPECT_THAT(error_of([&] { (void)Tensor<1, Int>::full({1}, 300, "cpu").item<std::uint8_t>(); }),
@@ -150,7 +150,7 @@ TEST(Literals, NormsAndTheirEpsilons) {
 
 TEST(Literals, OfHostData) {
   EXPECT_EQ(TensorData::full_dtype({1}, 0.1, DType::f64).to_vec<double>()[0], 0.1);
-  EXPECT_EQ(TensorData::full_dtype({1}, kMost, DType::u64).to_vec<std::uint64_t>()[0], kMost);
+  EXPECT_EQ(TensorData::full_dtype({1}, kMax, DType::u64).to_vec<std::uint64_t>()[0], kMax);
   EXPECT_EQ(TensorData::full_dtype({1}, 1e9, DType::i8).to_vec<std::int8_t>()[0], 127);
 }
 

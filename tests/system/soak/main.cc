@@ -76,7 +76,7 @@ int train(const Options& options) {
   return std::isfinite(last) ? 0 : 1;
 }
 
-// Random numbers are in memory for as long as somebody has them.
+// Random numbers are in memory for as long as a tensor holds them.
 Tensor<1> block(const Device& device, std::int64_t mib) {
   return Tensor<1>::random({mib * kMiB / 4}, Distribution::uniform(0, 1), device);
 }
@@ -92,11 +92,11 @@ int hold(const Options& options) {
 
 // Takes block after block until it is refused, then lets go and sees that its session still computes.
 int exhaust(const Options& options) {
-  constexpr std::size_t kMost = 1 << 16;
+  constexpr std::size_t kMax = 1 << 16;
   const Device device = Device::new_session(options.device);
   std::vector<Tensor<1>> blocks;
   std::string refusal;
-  while (refusal.empty() && blocks.size() < kMost) {
+  while (refusal.empty() && blocks.size() < kMax) {
     try {
       blocks.push_back(block(device, options.mib));
       device.sync();

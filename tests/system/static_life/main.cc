@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 10; ++i) forgotten = forgotten.matmul(forgotten) * (1.0 / 512);
   if (std::strcmp(end, "busy") == 0) forgotten.device().flush();  // it computes while the program ends
   if (std::strcmp(end, "reading") == 0)
-    static auto answer = forgotten.to_data_async();  // and nobody will hear the answer
+    static auto answer = forgotten.to_data_async();  // and its answer is never taken
   if (std::strcmp(end, "exit") == 0) std::exit(0);
   if (std::strcmp(end, "quick_exit") == 0) std::quick_exit(0);
   return 0;

@@ -44,7 +44,7 @@ struct Simulation {
   std::map<CUgraphExec, float> graphs;  // the ms that each takes
   std::size_t used = 0;
   std::uintptr_t last_handle = 0;
-  bool is_held = false;  // does what somebody waits for, and nothing else
+  bool is_held = false;  // does only what a thread waits for
   std::mt19937_64 random{std::getenv("BURN_SIMULATION_SEED")
                              ? std::strtoull(std::getenv("BURN_SIMULATION_SEED"), nullptr, 10)
                              : std::random_device{}()};
@@ -74,7 +74,7 @@ struct Simulation {
     while (!is_so()) {
       bool any = false;
       for (auto& [handle, stream] : streams) any |= advance(stream);
-      if (!any) std::abort();  // waits for what nobody records: a driver would hang
+      if (!any) std::abort();  // waits for an event that is not recorded: a driver would hang
     }
   }
   void finish() {

@@ -1,4 +1,4 @@
-#include "net/remote/patience.h"
+#include "net/remote/progress_timeout.h"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 // Looks every second at a server that does the same each time. After how many seconds it is given up; 0: not in a day.
-int seconds_until_over(milliseconds limit, const Patience::Seen& seen, milliseconds lease = {}) {
-  Patience patience(limit);
-  Patience::Clock::time_point now{};
+int seconds_until_over(milliseconds limit, const ProgressTimeout::Seen& seen, milliseconds lease = {}) {
+  ProgressTimeout patience(limit);
+  ProgressTimeout::Clock::time_point now{};
   (void)patience.is_over(now, {.is_waiting = true, .is_connected = true}, lease);
   for (int second = 1; second <= 24 * 3600; ++second) {
     now += seconds{1};
@@ -20,36 +20,36 @@ int seconds_until_over(milliseconds limit, const Patience::Seen& seen, milliseco
   return 0;
 }
 
-constexpr Patience::Seen kSilent{.is_waiting = true, .is_connected = true};
+constexpr ProgressTimeout::Seen kSilent{.is_waiting = true, .is_connected = true};
 
-TEST(Patience, IsOverAfterTheLimitAndNeverWithoutOne) {
+TEST(ProgressTimeout, IsOverAfterTheLimitAndNeverWithoutOne) {
   EXPECT_EQ(seconds_until_over(seconds{600}, kSilent), 600);
   EXPECT_EQ(seconds_until_over(seconds{0}, kSilent), 0);
 }
 
-TEST(Patience, IsNotNeededWhereNothingIsWaitedFor) {
+TEST(ProgressTimeout, IsNotNeededWhereNothingIsWaitedFor) {
   EXPECT_EQ(seconds_until_over(seconds{10}, {.is_waiting = false, .is_connected = true}), 0);
 }
 
-TEST(Patience, BeginsAnewWithWhatHasComeWhole) {
+TEST(ProgressTimeout, BeginsAnewWithWhatHasComeWhole) {
   auto seen = kSilent;
   seen.progress = true;
   EXPECT_EQ(seconds_until_over(seconds{10}, seen), 0);
 }
 
-TEST(Patience, WantsAnAnswerToComeAtSomeRate) {
+TEST(ProgressTimeout, WantsAnAnswerToComeAtSomeRate) {
   auto seen = kSilent;
-  seen.bytes = Patience::kLeastBytesPerSecond;
+  seen.bytes = ProgressTimeout::kLeastBytesPerSecond;
   EXPECT_EQ(seconds_until_over(seconds{10}, seen), 0);
-  seen.bytes = Patience::kLeastBytesPerSecond / 2;  // half as long again, and so on
+  seen.bytes = ProgressTimeout::kLeastBytesPerSecond / 2;  // half as long again, and so on
   EXPECT_EQ(seconds_until_over(seconds{10}, seen), 20);
   seen.bytes = 1;
   EXPECT_EQ(seconds_until_over(seconds{600}, seen), 601);
 }
 
-TEST(Patience, DoesNotSaveWhatCameEarlier) {
-  Patience patience(seconds{10});
-  Patience::Clock::time_point now{};
+TEST(ProgressTimeout, DoesNotSaveWhatCameEarlier) {
+  ProgressTimeout patience(seconds{10});
+  ProgressTimeout::Clock::time_point now{};
   EXPECT_FALSE(patience.is_over(now, kSilent, {}));
   auto seen = kSilent;
   seen.bytes = std::uint64_t{1} << 60;
@@ -58,7 +58,7 @@ TEST(Patience, DoesNotSaveWhatCameEarlier) {
   EXPECT_TRUE(patience.is_over(now += seconds{1}, kSilent, {}));
 }
 
-TEST(Patience, DoesNotCountLostConnectionsForAsLongAsTheLeaseAltogether) {
+TEST(ProgressTimeout, DoesNotCountLostConnectionsForAsLongAsTheLeaseAltogether) {
   auto seen = kSilent;
   seen.is_connected = false;
   EXPECT_EQ(seconds_until_over(seconds{10}, seen, seconds{30}), 40);

@@ -11,29 +11,29 @@ namespace burn {
 
 // Of default-constructible Ts. Moved, not copied.
 template <typename T, std::size_t N>
-class Few {
+class SmallArray {
  public:
-  Few() = default;
-  explicit Few(std::size_t size) : size_(size), many_(size > N ? std::make_unique<T[]>(size) : nullptr) {}
-  Few(Few&& other) noexcept
-      : size_(std::exchange(other.size_, 0)), few_(std::move(other.few_)), many_(std::move(other.many_)) {}
-  Few& operator=(Few&& other) noexcept {
+  SmallArray() = default;
+  explicit SmallArray(std::size_t size) : size_(size), heap_(size > N ? std::make_unique<T[]>(size) : nullptr) {}
+  SmallArray(SmallArray&& other) noexcept
+      : size_(std::exchange(other.size_, 0)), inline_(std::move(other.inline_)), heap_(std::move(other.heap_)) {}
+  SmallArray& operator=(SmallArray&& other) noexcept {
     size_ = std::exchange(other.size_, 0);
-    few_ = std::move(other.few_);
-    many_ = std::move(other.many_);
+    inline_ = std::move(other.inline_);
+    heap_ = std::move(other.heap_);
     return *this;
   }
 
   void clear() {
     for (T& one : *this) one = T{};
     size_ = 0;
-    many_.reset();
+    heap_.reset();
   }
 
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  T* data() { return many_ ? many_.get() : few_.data(); }
-  const T* data() const { return many_ ? many_.get() : few_.data(); }
+  T* data() { return heap_ ? heap_.get() : inline_.data(); }
+  const T* data() const { return heap_ ? heap_.get() : inline_.data(); }
   T& operator[](std::size_t i) { return data()[i]; }
   const T& operator[](std::size_t i) const { return data()[i]; }
   T* begin() { return data(); }
@@ -44,8 +44,8 @@ class Few {
 
  private:
   std::size_t size_ = 0;
-  std::array<T, N> few_{};
-  std::unique_ptr<T[]> many_;  // all of them, when there are more than N
+  std::array<T, N> inline_{};
+  std::unique_ptr<T[]> heap_;  // all of them, when there are more than N
 };
 
 }  // namespace burn

@@ -9,7 +9,7 @@
 namespace burn::net {
 
 // Looked at now and then, each time with what has come since. Not thread-safe.
-class Patience {
+class ProgressTimeout {
  public:
   using Clock = std::chrono::steady_clock;
 
@@ -25,7 +25,7 @@ class Patience {
   };
 
   // `limit`: without progress; 0: none.
-  explicit Patience(std::chrono::milliseconds limit) : limit_(limit) {}
+  explicit ProgressTimeout(std::chrono::milliseconds limit) : limit_(limit) {}
 
   // Whether it is to be given up. `lease`: for how long connections may be lost, in all, between two signs of progress
   // without counting: a server that takes the client back again and again and does nothing else is no better than one
@@ -43,8 +43,8 @@ class Patience {
       lost_ += uncounted;
       progress_at_ += uncounted;
     }
-    constexpr std::uint64_t kMost = std::uint64_t{1} << 40;  // bytes; leaves room to count in
-    const auto worth = std::chrono::duration<double>(static_cast<double>(std::min(seen.bytes, kMost)) /
+    constexpr std::uint64_t kMax = std::uint64_t{1} << 40;  // bytes; leaves room to count in
+    const auto worth = std::chrono::duration<double>(static_cast<double>(std::min(seen.bytes, kMax)) /
                                                      static_cast<double>(kLeastBytesPerSecond));
     progress_at_ = std::min(now, progress_at_ + std::chrono::duration_cast<Clock::duration>(worth));
     return limit_.count() > 0 && now - progress_at_ >= limit_;

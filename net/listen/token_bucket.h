@@ -1,7 +1,8 @@
-// How many bytes a connection may send before anybody on it is known.
+// A token bucket: how many bytes a connection may send before one of its calls is authenticated.
 //
 // gRPC takes a message in before it shows any of it, and its limit of a message's size is one for the server: a message
-// as large as a session may send would be held for whoever announces one. So what comes is counted where it comes in.
+// as large as a session may send would be held for any peer that announces one. So what comes is counted where it comes
+// in.
 #pragma once
 
 #include <algorithm>
@@ -12,16 +13,16 @@
 
 namespace burn::net {
 
-class Allowance {
+class TokenBucket {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // A hello and as much again for what HTTP/2 needs, and so many more each second for those who only ask for our
+  // A hello and as much again for what HTTP/2 needs, and so many more each second for probers that only ask for our
   // health, for days.
   static constexpr double kBurst = 2 * double{proto::kMaxHelloBytes}, kPerSecond = 16 << 10;
-  // Where a session is at work on the connection, nobody can tell its bytes from a stranger's.
+  // Where a session is at work on the connection, its bytes cannot be told from those of an unauthenticated call.
   static constexpr double kBesideSessions = 16 << 20;
-  // Beyond it by so much, nobody waits any more for a refusal to be read.
+  // Beyond it by so much, the connection is ended without waiting for the refusal to be read.
   static constexpr double kAbsurd = 1 << 20;
 
   enum class Verdict { fine, too_much, absurd };

@@ -1,4 +1,4 @@
-// gRPC before the hello: what somebody may send whom nobody knows yet, and what is held of it.
+// gRPC before the hello: what a client may send that is not authenticated yet, and what is held of it.
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "net/listen/allowance.h"
+#include "net/listen/token_bucket.h"
 #include "tests/net/raw_http2.h"
 #include "tests/net/raw_socket.h"
 #include "tests/net/support.h"
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
-// Welcome with his first frame, as a session's connection is.
+// Authenticated by its first frame, as a session's connection is.
 struct Guest final : Served {
   Guest() : Served(false) {}
   std::size_t max_frame_bytes() const override {
@@ -49,7 +49,7 @@ class Host final : public net::Acceptor {
   std::vector<std::shared_ptr<Guest>> guests_;
 };
 
-class GrpcStrangers : public testing::TestWithParam<Transport> {
+class GrpcUnauthenticated : public testing::TestWithParam<Transport> {
  protected:
   void serve(const net::ListenOptions& options = {}) {
     auto listener = listen(GetParam(), host_, options);
@@ -71,10 +71,10 @@ class GrpcStrangers : public testing::TestWithParam<Transport> {
   std::unique_ptr<net::Listener> listener_;
 };
 
-class NamedGrpcStrangers : public GrpcStrangers {};
+class NamedGrpcUnauthenticated : public GrpcUnauthenticated {};
 
 // All of them share the message: what grows is the server's.
-TEST_P(GrpcStrangers, LargeMessagesOfManyAreNotHeld) {
+TEST_P(GrpcUnauthenticated, LargeMessagesOfManyAreNotHeld) {
   serve();
   expect_alive();
   const auto message = frame("x", 60 * kMiB);
@@ -98,7 +98,7 @@ TEST_P(GrpcStrangers, LargeMessagesOfManyAreNotHeld) {
   expect_alive();
 }
 
-TEST_P(NamedGrpcStrangers, WhoSaysALittleTooMuchIsToldSo) {
+TEST_P(NamedGrpcUnauthenticated, AClientThatSendsALittleTooMuchIsToldSo) {
   serve();
   for (const std::size_t bytes : {proto::kMaxHelloBytes, std::size_t{512} << 10}) {
     const auto client = std::make_shared<Recorder>();
@@ -110,7 +110,7 @@ TEST_P(NamedGrpcStrangers, WhoSaysALittleTooMuchIsToldSo) {
   EXPECT_EQ(host_.frames(), 0u);
 }
 
-TEST_P(GrpcStrangers, LargeMessagesComeAfterTheHello) {
+TEST_P(GrpcUnauthenticated, LargeMessagesComeAfterTheHello) {
   serve();
   const auto client = std::make_shared<Recorder>();
   const auto channel = connect(client);
@@ -121,10 +121,10 @@ TEST_P(GrpcStrangers, LargeMessagesComeAfterTheHello) {
   EXPECT_EQ(client->closed_count(), 0) << client->why().to_string();
 }
 
-// As long as nobody on a unix socket has become known, those who are there are counted all the same.
-INSTANTIATE_TEST_SUITE_P(Grpc, GrpcStrangers, testing::Values(Transport::grpc, Transport::grpc_unix),
+// As long as no call on a unix socket is authenticated, the calls there are counted all the same.
+INSTANTIATE_TEST_SUITE_P(Grpc, GrpcUnauthenticated, testing::Values(Transport::grpc, Transport::grpc_unix),
                          [](const auto& info) { return name(info.param); });
-INSTANTIATE_TEST_SUITE_P(Grpc, NamedGrpcStrangers, testing::Values(Transport::grpc),
+INSTANTIATE_TEST_SUITE_P(Grpc, NamedGrpcUnauthenticated, testing::Values(Transport::grpc),
                          [](const auto& info) { return name(info.param); });
 
 TEST(GrpcHealthRequests, ThatDoNotComeAreNotWaitedForLong) {
@@ -139,17 +139,17 @@ TEST(GrpcHealthRequests, ThatDoNotComeAreNotWaitedForLong) {
   }
 }
 
-TEST(Allowance, IsUsedUpAndFillsAgain) {
-  using net::Allowance;
-  using Verdict = Allowance::Verdict;
-  const auto start = Allowance::Clock::now();
-  Allowance allowance;
-  allowance.begin(Allowance::kBurst, 0, start);
-  EXPECT_EQ(allowance.count(100'000, start), Verdict::fine);
-  EXPECT_EQ(allowance.count(140'000, start), Verdict::too_much);
-  EXPECT_EQ(allowance.count(140'000, start + 1s), Verdict::fine) << "after a while";
-  EXPECT_EQ(allowance.count(140'000 + 150'000, start + 1h), Verdict::too_much) << "never more than at first";
-  EXPECT_EQ(allowance.count(3'000'000, start + 1h), Verdict::absurd);
+TEST(TokenBucket, IsUsedUpAndFillsAgain) {
+  using net::TokenBucket;
+  using Verdict = TokenBucket::Verdict;
+  const auto start = TokenBucket::Clock::now();
+  TokenBucket bucket;
+  bucket.begin(TokenBucket::kBurst, 0, start);
+  EXPECT_EQ(bucket.count(100'000, start), Verdict::fine);
+  EXPECT_EQ(bucket.count(140'000, start), Verdict::too_much);
+  EXPECT_EQ(bucket.count(140'000, start + 1s), Verdict::fine) << "after a while";
+  EXPECT_EQ(bucket.count(140'000 + 150'000, start + 1h), Verdict::too_much) << "never more than at first";
+  EXPECT_EQ(bucket.count(3'000'000, start + 1h), Verdict::absurd);
 }
 
 }  // namespace

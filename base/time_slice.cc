@@ -1,4 +1,4 @@
-#include "base/turns.h"
+#include "base/time_slice.h"
 
 #include <cstdint>
 
@@ -16,7 +16,7 @@ struct Attributes {
   std::uint64_t flags = 0;
   std::int32_t nice = 0;
   std::uint32_t priority = 0;
-  std::uint64_t runtime = 0;  // for usual threads: the length of a turn, or 0 for the system's own
+  std::uint64_t runtime = 0;  // for usual threads: the length of a slice, or 0 for the system's own
   std::uint64_t deadline = 0, period = 0;
 };
 static_assert(sizeof(Attributes) == 48);
@@ -29,15 +29,15 @@ bool read_attributes(Attributes& now) {
 
 }  // namespace
 
-void ask_for(Turns turns) {
+void request_time_slice(TimeSlice slice) {
   Attributes now;
   if (!read_attributes(now)) return;
   now.size = sizeof now;
-  now.runtime = turns == Turns::brief ? kBrief : 0;
+  now.runtime = slice == TimeSlice::brief ? kBrief : 0;
   (void)::syscall(SYS_sched_setattr, 0, &now, 0);  // a wish: kernels that do not know it refuse
 }
 
-bool are_turns_brief() {
+bool has_brief_time_slice() {
   Attributes now;
   return read_attributes(now) && now.runtime == kBrief;
 }
