@@ -26,7 +26,8 @@ class Training {
 
   Mode mode() const { return mode_; }
   void set(Mode mode) { mode_ = mode; }
-  // `decisive`: the tensor whose device decides as long as nobody has: a parameter of the layer, or its input.
+  // `decisive`: the tensor whose device decides as long as set() was not called: a parameter of the layer, or its
+  // input.
   bool is_on(const client::Value& decisive) const {
     return mode_ == Mode::by_device ? decisive.is_autodiff() : mode_ == Mode::on;
   }

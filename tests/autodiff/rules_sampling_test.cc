@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "client/ops/sequence_loss.h"
 #include "client/ops/sampling.h"
+#include "client/ops/sequence_loss.h"
 #include "tests/autodiff/finite_differences.h"
 
 namespace burn {

@@ -25,8 +25,8 @@ TEST(NarrowSums, ReadWhatIsCast) {
   for (const auto dtype : kNarrow) {
     Writer w;
     const auto wide = w.add(ir::Cast{DType::i64}, {w.input(dtype, {100, 7})});
-    const auto prepared = compile::prepare(w.finish({w.sum(wide, {0, 1}), w.add(ir::Reduce{ReduceFn::prod, {1}}, {wide})}),
-                                  compile::PlanOptions{});
+    const auto prepared = compile::prepare(
+        w.finish({w.sum(wide, {0, 1}), w.add(ir::Reduce{ReduceFn::prod, {1}}, {wide})}), compile::PlanOptions{});
     EXPECT_FALSE(has_cast(prepared)) << ir::name(dtype);
     ASSERT_EQ(prepared.nodes.size(), 2u);
     for (const auto& node : prepared.nodes) {
@@ -39,7 +39,8 @@ TEST(NarrowSums, ReadWhatIsCast) {
 TEST(NarrowSums, LeaveTheCastToOtherReaders) {
   Writer w;
   const auto wide = w.add(ir::Cast{DType::i64}, {w.input(DType::u8, {100})});
-  const auto prepared = compile::prepare(w.finish({w.sum(wide, {0}), w.add(ir::Reduce{ReduceFn::max, {0}}, {wide})}), {});
+  const auto prepared =
+      compile::prepare(w.finish({w.sum(wide, {0}), w.add(ir::Reduce{ReduceFn::max, {0}}, {wide})}), {});
   EXPECT_TRUE(has_cast(prepared));
   EXPECT_EQ(prepared.nodes.size(), 3u);
 }

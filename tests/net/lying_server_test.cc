@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(, LyingServer,
                                              [](auto& s, auto r) {
                                                s.send(proto::Done{r + 1, {}});
                                              }},
-                                         Lie{"ReportForNobody",
+                                         Lie{"ReportForNoQuestion",
                                              [](auto& s, auto r) {
                                                s.send(proto::StatsReport{r + 1, {}, {}});
                                              }},

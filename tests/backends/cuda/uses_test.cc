@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/cuda/runtime/bound_run.h"
 #include "backends/cuda/lower/target.h"
+#include "backends/cuda/runtime/bound_run.h"
 #include "compile/rewrite/simplify.h"
 #include "ir/catalogue.h"
 #include "tests/backends/random_program.h"
