@@ -1,12 +1,15 @@
 # The words a folder's CMakeLists.txt is written in.
 #
-#   burn_library(<name> SOURCES <files>... [PUBLIC_DEPS <targets>...] [PRIVATE_DEPS <targets>...])
+#   burn_library(<name> SOURCES <files>... [PUBLIC_DEPS <targets>...] [PRIVATE_DEPS <targets>...] [PRECOMPILED program|module|none])
 #   burn_executable(<name> [INSTALL] SOURCES <files>... [DEPS <targets>...])
 #   burn_test(<name> SOURCES <files>... [DEPS <targets>...] LABELS unit|device|network|slow... [ENVIRONMENT <VAR=value>...])
 #
 # Everything includes by repository path ("ir/op.h"), so the repository root is the only include folder of ours.
 
 include(GoogleTest)
+
+# Tests are compiled for longer than they run; what they test is compiled as it is shipped.
+set(BURN_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
 
 # A misspelt keyword would otherwise be taken for one more source file, or be ignored.
 macro(burn_check_arguments function)
@@ -21,7 +24,7 @@ endmacro()
 # The static library burn_<name>, known as burn::<name> here and to those who find_package(burn). Slashes become
 # underscores: burn_library(backends/cpu ...) is burn::backends_cpu.
 function(burn_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;PUBLIC_DEPS;PRIVATE_DEPS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PRECOMPILED" "SOURCES;PUBLIC_DEPS;PRIVATE_DEPS")
   burn_check_arguments(burn_library)
   string(REPLACE "/" "_" name "${name}")
   set(target burn_${name})
@@ -35,6 +38,12 @@ function(burn_library name)
     "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
   target_link_libraries(${target} PUBLIC ${arg_PUBLIC_DEPS} PRIVATE ${arg_PRIVATE_DEPS})
   target_compile_options(${target} PRIVATE ${BURN_WARNINGS})
+  if(NOT arg_PRECOMPILED)
+    set(arg_PRECOMPILED program)
+  endif()
+  if(NOT arg_PRECOMPILED STREQUAL "none")
+    burn_use_precompiled(${target} ${arg_PRECOMPILED})
+  endif()
 
   install(TARGETS ${target} EXPORT burnTargets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 endfunction()
@@ -71,6 +80,8 @@ function(burn_test name)
   string(REPLACE "/" "." prefix "${name}.")
 
   burn_executable(${target} SOURCES ${arg_SOURCES} DEPS ${arg_DEPS} GTest::gmock GTest::gtest_main)
+  target_compile_options(${target} PRIVATE ${BURN_TEST_OPTIONS})
+  burn_use_precompiled(${target} test)
 
   set(timeout 300)
   if("slow" IN_LIST arg_LABELS)
