@@ -11,6 +11,7 @@
 
 #include "backends/stream.h"
 #include "base/status.h"
+#include "compile/rewrite/decompose.h"
 #include "ir/program.h"
 
 namespace burn::backends {
@@ -60,5 +61,12 @@ class Backend {
  protected:
   std::atomic<std::uint64_t> host_bytes_ = 0;  // taken
 };
+
+// Backend::supports() as rewriting asks it. The backend outlives it.
+inline compile::Supports supports_of(const Backend& backend) {
+  return [&backend](const ir::Op& op, std::span<const ir::TensorType* const> operands) {
+    return backend.supports(op, operands);
+  };
+}
 
 }  // namespace burn::backends

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "backends/plan/guards.h"
 #include "backends/run_args.h"
+#include "compile/plan/guards.h"
 
 namespace burn::backends {
 
@@ -15,10 +15,10 @@ std::vector<Failure> spread(const ir::Program& program, std::span<const Failure>
   if (std::ranges::none_of(inputs, is_failure)) return {};
   std::vector<Failure> values;
   values.reserve(program.values.size());
-  const auto commits = find_commits(program);
+  const auto commits = compile::find_commits(program);
   for (const auto& node : program.nodes) {
     Failure why;
-    const bool is_guarded = guard_of(program, node, commits) >= 0;  // what is not there is kept
+    const bool is_guarded = compile::guard_of(program, node, commits) >= 0;  // what is not there is kept
     for (const auto ref : program.operands_of(node).subspan(is_guarded ? 2 : 0)) {
       const auto k = static_cast<std::size_t>(ref.index());
       why = ref.is_input() ? inputs[k] : values[k];
@@ -60,7 +60,7 @@ RunResult ended_early(const ir::Program& program, const RunArgs& args, const Sta
   result.stopped = why;
   result.outputs.resize(program.outputs.size());
   result.failures.assign(program.outputs.size(), std::make_shared<const Status>(why));
-  for (const auto& [k, input, number, type] : kept_outputs(program)) {
+  for (const auto& [k, input, number, type] : compile::kept_outputs(program)) {
     const auto i = static_cast<std::size_t>(std::max(input, 0));
     if (number) {
       if (auto buffer = upload(filled(type, *number)); buffer.ok()) result.outputs[k] = *std::move(buffer);
@@ -72,46 +72,6 @@ RunResult ended_early(const ir::Program& program, const RunArgs& args, const Sta
     if (result.outputs[k]) result.failures[k] = nullptr;
   }
   return result;
-}
-
-Status at_node(const Status& status, std::string_view op, std::string_view site) {
-  return {status.code(),
-          fmt::format("{}: {}{}", op, status.message(), site.empty() ? "" : fmt::format(" (at {})", site))};
-}
-
-std::string_view called_name(const ir::Node& node) {
-  return node.site.op != nullptr ? std::string_view{node.site.op} : ir::name(node.op);
-}
-
-Status at_node(const Status& status, const ir::Node& node) {
-  return at_node(status, called_name(node), to_string(node.site));
-}
-
-Status index_outside(std::int64_t index, std::int64_t size) {
-  return {StatusCode::out_of_range, size > 0 ? fmt::format("index {} is outside 0..{}", index, size - 1)
-                                             : fmt::format("index {} into an axis of size 0", index)};
-}
-
-namespace {
-
-std::string which_matrix(const MatrixFailure& at) {
-  if (at.count == 1) return fmt::format("the matrix ({} x {})", at.rows, at.columns);
-  return fmt::format("matrix {} of the batch of {} ({} x {})", at.matrix, at.count, at.rows, at.columns);
-}
-
-}  // namespace
-
-Status singular_matrix(const MatrixFailure& at) {
-  return invalid_argument(fmt::format("{} is singular: pivot {} is 0", which_matrix(at), at.number));
-}
-
-Status not_positive_definite(const MatrixFailure& at) {
-  return invalid_argument(fmt::format("{} is not positive definite: its leading minor of order {} is not positive",
-                                      which_matrix(at), at.number));
-}
-
-Status not_converged(const MatrixFailure& at) {
-  return internal_error(fmt::format("{}: the iteration did not converge", which_matrix(at)));
 }
 
 }  // namespace burn::backends

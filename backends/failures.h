@@ -27,25 +27,4 @@ void name_failures(RunResult& result, std::span<const Failure> known, std::optio
 RunResult ended_early(const ir::Program& program, const RunArgs& args, const Status& why,
                       const std::function<Result<BufferPtr>(SharedBytes)>& upload);
 
-// "gather: index 12 is outside 0..9 (at model.cc:41)"
-Status at_node(const Status& status, const ir::Node& node);
-std::string_view called_name(const ir::Node& node);  // what the user called: "gather_nd", whose node is a gather
-// The same for whoever has not the node any more; an empty site is not named.
-Status at_node(const Status& status, std::string_view op, std::string_view site);
-
-// "index 12 is outside 0..9", of an axis of that size: OUT_OF_RANGE.
-Status index_outside(std::int64_t index, std::int64_t size);
-
-// A matrix of a batch that has no answer.
-struct MatrixFailure {
-  std::int64_t matrix = 0, count = 1, rows = 0, columns = 0;
-  std::int64_t number = 0;  // where it was found out
-};
-// "matrix 3 of the batch of 8 (4 x 4) is singular: pivot 2 is 0": INVALID_ARGUMENT.
-Status singular_matrix(const MatrixFailure& at);
-// `number`: the order of the leading minor that is not positive. INVALID_ARGUMENT.
-Status not_positive_definite(const MatrixFailure& at);
-// Of singular values and eigenvalues: INTERNAL.
-Status not_converged(const MatrixFailure& at);
-
 }  // namespace burn::backends

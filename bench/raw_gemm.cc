@@ -4,7 +4,7 @@
 #include <dnnl.h>
 #include <omp.h>
 
-#include "backends/cpu/parallel.h"
+#include "backends/cpu/runtime/parallel.h"
 #include "bench/bench.h"
 
 namespace burn::bench {

@@ -1,11 +1,11 @@
 # cmake -DOUTPUT=<file.cc> -DROOT=<folder> -DFILES=<paths;below;it> -P EmbedText.cmake
-# Writes the kernel headers of backends/cuda/nvrtc.h: each file's text, under its path.
+# Writes the kernel headers of backends/cuda/driver/nvrtc.h: each file's text, under its path.
 set(rows "")
 foreach(file IN LISTS FILES)
   file(READ "${ROOT}/${file}" text)
   string(APPEND rows "    {\"${file}\", R\"burn_text(${text})burn_text\"},\n")
 endforeach()
-file(WRITE "${OUTPUT}" "#include \"backends/cuda/nvrtc.h\"
+file(WRITE "${OUTPUT}" "#include \"backends/cuda/driver/nvrtc.h\"
 
 namespace burn::backends::cuda {
 namespace {

@@ -89,7 +89,7 @@ Status SessionPrograms::keep(proto::ProgramId id, std::shared_ptr<const ir::Prog
                              PlanPtr ready) {
   const auto entries = ir::num_entries(*program);
   const auto refuse = [&](const Status& why) {
-    return keep_invalid(id, program->outputs.size(), why.with_context(here(id)), backends::kept_outputs(*program));
+    return keep_invalid(id, program->outputs.size(), why.with_context(here(id)), compile::kept_outputs(*program));
   };
   if (auto refused = check_quotas(entries); !refused.ok()) return refuse(refused);
   if (!ready) {
@@ -101,7 +101,7 @@ Status SessionPrograms::keep(proto::ProgramId id, std::shared_ptr<const ir::Prog
   entries_ += entries;
   auto status = plan.status().ok() ? Status{} : plan.status().with_context(here(id));
   const auto outputs = program->outputs.size();
-  auto kept = backends::kept_outputs(*program);
+  auto kept = compile::kept_outputs(*program);
   programs_.insert_or_assign(
       id,
       SessionProgram{std::move(program), {}, outputs, std::move(share), std::move(kept), plan.ok() ? *plan : nullptr});
@@ -110,11 +110,11 @@ Status SessionPrograms::keep(proto::ProgramId id, std::shared_ptr<const ir::Prog
 
 // As many invalid ones are kept as others may be: whoever makes more of them learns it from the sync only.
 Status SessionPrograms::keep_invalid(proto::ProgramId id, std::size_t output_count, Status why,
-                                     std::vector<backends::KeptOutput> kept) {
+                                     std::vector<compile::KeptOutput> kept) {
   worker_->count_refused_program();
   if (programs_.size() / 2 >= quotas_.programs) return why;
   auto share = budget_.take_host_share(sizeof(SessionProgram) + why.message().size() +
-                                       kept.size() * sizeof(backends::KeptOutput));
+                                       kept.size() * sizeof(compile::KeptOutput));
   if (share.ok()) {
     programs_.insert_or_assign(id, SessionProgram{nullptr, why, output_count, *std::move(share), std::move(kept), {}});
   }

@@ -9,7 +9,7 @@
 #include <span>
 #include <unordered_map>
 
-#include "backends/plan/guards.h"
+#include "compile/plan/guards.h"
 #include "proto/codec.h"
 #include "session/budget.h"
 #include "session/local_session.h"
@@ -22,9 +22,9 @@ struct SessionProgram {
   std::shared_ptr<const ir::Program> ir;  // null: invalid
   Status invalid;                         // why its runs fail
   std::size_t output_count = 0;
-  Budget::HostShare share = {};                 // of the program and the plan that is made of it
-  std::vector<backends::KeptOutput> kept = {};  // what stands in for outputs where a run fails as a whole, also of an
-                                                // invalid one
+  Budget::HostShare share = {};                // of the program and the plan that is made of it
+  std::vector<compile::KeptOutput> kept = {};  // what stands in for outputs where a run fails as a whole, also of an
+                                               // invalid one
   std::weak_ptr<Plan> plan = {};
   PreparationHolder ahead = {};                                     // of a plan that has left the cache
   std::chrono::nanoseconds took = std::chrono::nanoseconds::max();  // its last run that went well
@@ -66,7 +66,7 @@ class SessionPrograms {
               PlanPtr plan = nullptr);
   Status check_work(const ir::Program& program) const;
   Status keep_invalid(proto::ProgramId id, std::size_t output_count, Status why,
-                      std::vector<backends::KeptOutput> kept = {});
+                      std::vector<compile::KeptOutput> kept = {});
 
   const std::shared_ptr<Worker> worker_;
   const Quotas quotas_;

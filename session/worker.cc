@@ -2,8 +2,8 @@
 #include <atomic>
 
 #include "backends/apart.h"
-#include "backends/plan/decompose.h"
 #include "base/machine.h"
+#include "compile/rewrite/decompose.h"
 #include "session/local_session.h"
 #include "session/plan_cache.h"
 
@@ -29,7 +29,7 @@ class DeviceWorker final : public Worker {
 
   Result<PlanPtr> compile(const std::shared_ptr<const ir::Program>& program) override {
     return plans_.get(program, [&]() -> Result<std::unique_ptr<backends::Executable>> {
-      BURN_TRY(auto supported, backends::decompose(program, *backend_));
+      BURN_TRY(auto supported, compile::decompose(program, backends::supports_of(*backend_)));
       return backend_->compile(std::move(supported));
     });
   }

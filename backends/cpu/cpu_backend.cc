@@ -2,7 +2,7 @@
 
 #include "backends/cpu/cpu_stream.h"
 #include "backends/cpu/executable.h"
-#include "backends/cpu/ops/library_caches.h"
+#include "backends/cpu/kernels/library_caches.h"
 
 namespace burn::backends {
 namespace cpu {

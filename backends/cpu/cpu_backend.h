@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "backends/backend.h"
-#include "backends/cpu/memory.h"
+#include "backends/cpu/runtime/memory.h"
 
 namespace burn::backends {
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "backends/apart.h"
-#include "backends/cpu/memory.h"
+#include "backends/cpu/runtime/memory.h"
 #include "backends/interrupt.h"
 
 namespace burn::backends::cpu {

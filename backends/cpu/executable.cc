@@ -9,21 +9,21 @@
 #include <fmt/format.h>
 
 #include "backends/cpu/execution.h"
-#include "backends/cpu/parallel.h"
 #include "backends/cpu/run_memory.h"
-#include "backends/cpu/workers.h"
-#include "backends/plan/guards.h"
-#include "backends/plan/recompute.h"
+#include "backends/cpu/runtime/parallel.h"
+#include "backends/cpu/runtime/workers.h"
 #include "backends/run_args.h"
 #include "base/settings.h"
+#include "compile/plan/guards.h"
+#include "compile/plan/recompute.h"
 
 namespace burn::backends::cpu {
 namespace {
 
 bool traces_plans() { return setting(Setting::trace).find("plan") != std::string::npos; }
 
-PlanOptions plan_options() {
-  auto options = PlanOptions::from_environment();
+compile::PlanOptions plan_options() {
+  auto options = compile::PlanOptions::from_environment();
   // Sums over rows cost little where a tile has several of them; one that is one row would add to its totals, which are
   // wider, element by element, and that is slower than a pass of its own over what the second cache still holds.
   options.limits.min_summed_rows = 8;
@@ -50,9 +50,9 @@ auto without_exceptions(const Body& body) -> decltype(body()) {
 
 CpuExecutable::CpuExecutable(const ir::Program& program, std::shared_ptr<Pool> pool)
     : options_(plan_options()),
-      program_(prepare(program, options_)),
+      program_(compile::prepare(program, options_)),
       pool_(std::move(pool)),
-      plan_(make_plan(program_, options_)) {}
+      plan_(compile::make_plan(program_, options_)) {}
 
 Result<std::unique_ptr<CpuExecutable>> CpuExecutable::make(std::shared_ptr<const ir::Program> program,
                                                            std::shared_ptr<Pool> pool) {
@@ -81,7 +81,7 @@ void CpuExecutable::find_neighbours() {
   }
   for (std::size_t first = 0; first < stages_.size(); first += stages_[first].together) {
     if (!stages_[first].fused) continue;
-    const auto is_free = [&](const PlanStep& step) {
+    const auto is_free = [&](const compile::PlanStep& step) {
       return std::ranges::all_of(step.reads, [&](ir::Ref ref) {
         return ref.is_input() || step_of[static_cast<std::size_t>(ref.index())] < first;
       });
@@ -97,16 +97,18 @@ void CpuExecutable::find_guarded() {
   std::vector<std::size_t> stage_of(program_.nodes.size());
   for (std::size_t s = 0; s < stages_.size(); ++s) {
     const auto& step = plan_.steps[s];
-    if (step.group != PlanStep::kSingle || !is_commit(program_.nodes[static_cast<std::size_t>(step.node)])) continue;
+    if (step.group != compile::PlanStep::kSingle ||
+        !compile::is_commit(program_.nodes[static_cast<std::size_t>(step.node)]))
+      continue;
     stages_[s].is_commit = true;
     stage_of[static_cast<std::size_t>(step.node)] = s;
   }
-  const auto commits = find_commits(program_);
+  const auto commits = compile::find_commits(program_);
   std::vector<std::size_t> first(stages_.size(), stages_.size()), last(stages_.size());  // per Commit's stage
   const auto note = [&](std::size_t s, std::int32_t n) {
     const auto& node = program_.nodes[static_cast<std::size_t>(n)];
-    const auto chosen_by = guard_of(program_, node, commits);
-    const auto by = chosen_by >= 0 ? chosen_by : guard_of_rows(program_, node, commits);
+    const auto chosen_by = compile::guard_of(program_, node, commits);
+    const auto by = chosen_by >= 0 ? chosen_by : compile::guard_of_rows(program_, node, commits);
     if (by < 0) return;
     const auto c = stage_of[static_cast<std::size_t>(by)];
     const auto old = program_.operands_of(node)[chosen_by >= 0 ? 2 : 0];
@@ -118,7 +120,7 @@ void CpuExecutable::find_guarded() {
   };
   for (std::size_t s = 0; s < stages_.size(); ++s) {
     const auto& step = plan_.steps[s];
-    if (step.group == PlanStep::kSingle) {
+    if (step.group == compile::PlanStep::kSingle) {
       note(s, step.node);
       continue;
     }
@@ -184,7 +186,7 @@ RunBytes CpuExecutable::run_bytes() const {
 }
 
 std::size_t CpuExecutable::memory_bytes() const {
-  auto bytes = sizeof *this + ir::memory_bytes(program_) + backends::memory_bytes(plan_);
+  auto bytes = sizeof *this + ir::memory_bytes(program_) + compile::memory_bytes(plan_);
   for (const auto& stage : stages_) bytes += stage.memory_bytes();
   return bytes;
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backends/cpu/execution.h"
-#include "backends/cpu/memory.h"
+#include "backends/cpu/runtime/memory.h"
 #include "backends/cpu/stage.h"
 #include "backends/interrupt.h"
 
@@ -34,10 +34,10 @@ class CpuExecutable final : public Executable {
   std::shared_ptr<RunMeter> meter_for(RunArgs& args) const;
   void learn(const RunMeter& meter, const RunResult& result) const;
 
-  const PlanOptions options_;
+  const compile::PlanOptions options_;
   const ir::Program program_;  // simplified
   const std::shared_ptr<Pool> pool_;
-  const Plan plan_;
+  const compile::Plan plan_;
   std::vector<Stage> stages_;  // by position in plan_.steps
   static constexpr std::uint64_t kNotMeasured = ~std::uint64_t{0};
   std::uint64_t planned_bytes_ = 0;

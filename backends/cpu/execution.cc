@@ -4,11 +4,11 @@
 #include <array>
 #include <unordered_map>
 
-#include "backends/cpu/ops/copy.h"
-#include "backends/cpu/parallel.h"
-#include "backends/failures.h"
+#include "backends/cpu/kernels/copy.h"
+#include "backends/cpu/runtime/parallel.h"
 #include "backends/interrupt.h"
-#include "backends/plan/guards.h"
+#include "compile/plan/guards.h"
+#include "ir/node_errors.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -26,7 +26,7 @@ Result<BufferPtr> as_output(Run& run, const Array& x) {
 
 }  // namespace
 
-Execution::Execution(const ir::Program& program, const Plan& plan, std::span<const Stage> stages, Pool& pool,
+Execution::Execution(const ir::Program& program, const compile::Plan& plan, std::span<const Stage> stages, Pool& pool,
                      RunArgs& args, const RunLife& life)
     : program_(program),
       plan_(plan),
@@ -40,7 +40,7 @@ Execution::Execution(const ir::Program& program, const Plan& plan, std::span<con
     auto buffer = std::static_pointer_cast<CpuBuffer>(std::move(args.inputs[i]));
     if (!args.failures.empty() && args.failures[i]) {
       fail(ir::Ref::input(static_cast<std::int32_t>(i)), std::move(args.failures[i]));
-    } else if (plan_.input_last_use[i] != Plan::kUnused) {
+    } else if (plan_.input_last_use[i] != compile::Plan::kUnused) {
       inputs_[i] = Array(program_.inputs[i].type, std::move(buffer));
     }
   }
@@ -129,7 +129,7 @@ void Execution::run_single(std::size_t position) {
       for (std::size_t i = 0; i < step.results.size(); ++i) keep(step.results[i], std::move(results[i]));
       return;
     }
-    failure = failure_of(at_node(done, node(step.node)));
+    failure = failure_of(ir::at_node(done, node(step.node)));
   }
   for (const auto ref : step.results) fail(ref, failure);
 }
@@ -182,7 +182,7 @@ void Execution::run_groups(std::size_t first, std::size_t count) {
     } else if (bound.status().code() == StatusCode::out_of_range || stages_[p].guards) {
       run_members(p, std::move(reads));
     } else {
-      const auto why = failure_of(at_node(bound.status(), node(failed)));
+      const auto why = failure_of(ir::at_node(bound.status(), node(failed)));
       for (const auto ref : step.results) fail(ref, why);
     }
   }
@@ -209,7 +209,7 @@ void Execution::run_members(std::size_t position, std::vector<Array> reads) {
     std::vector<Array> operands;
     for (const auto ref : program_.operands_of(node)) operands.push_back(operand(ref));
     Array result;
-    if (const auto done = kernel(run_, operands, {&result, 1}); !done.ok()) return at_node(done, node);
+    if (const auto done = kernel(run_, operands, {&result, 1}); !done.ok()) return ir::at_node(done, node);
     return result;
   };
   for (const auto& member : plan_.groups[static_cast<std::size_t>(step.group)].members) {
@@ -248,7 +248,7 @@ void Execution::run_commit(std::size_t position) {
     if (reserved.ok())
       reserved_ = *std::move(reserved);
     else
-      why = failure_of(at_node(reserved.status(), node(step.node)));
+      why = failure_of(ir::at_node(reserved.status(), node(step.node)));
   }
   keep(step.results[0], Array::immediate(ir::DType::bool_, why ? 0 : 1));
   if (!why) return;
@@ -273,15 +273,15 @@ Failure Execution::failure_before(std::int32_t commit) const {
     const auto first = inputs_.size() + node.first_value;
     if (failed[first]) continue;
     Failure why;
-    if (is_select(node) && is_refused(operands[0]))
+    if (compile::is_select(node) && is_refused(operands[0]))
       why = of(operands[2]);
     else if (!is_refused(ir::Ref::value(static_cast<std::int32_t>(node.first_value))))
       why = first_of(operands);
     for (std::size_t k = 0; why && k < node.value_count; ++k) failed[first + k] = why;
   }
-  const auto commits = find_commits(program_);
+  const auto commits = compile::find_commits(program_);
   for (const auto& node : program_.nodes) {
-    if (guard_of(program_, node, commits) != commit) continue;
+    if (compile::guard_of(program_, node, commits) != commit) continue;
     if (auto why = first_of(program_.operands_of(node).first(2))) return why;
   }
   return nullptr;
@@ -297,11 +297,11 @@ std::optional<Execution::StandIn> Execution::stand_in(const ir::Node& node, cons
   const auto refs = program_.operands_of(node);
   const auto& shape = program_.type_of(node).shape;
   const auto shaped = [&](const Array& x) { return x.shape() == shape ? x : x.expanded(shape); };
-  if (is_select(node)) {
+  if (compile::is_select(node)) {
     if (!is_refused(refs[0])) {
       // Memory ran out behind the Commit.
       auto why = failure_among(refs.first(2));
-      if (!why || guard_of(program_, node, find_commits(program_)) < 0) return std::nullopt;
+      if (!why || compile::guard_of(program_, node, compile::find_commits(program_)) < 0) return std::nullopt;
       if (!why_refused_) why_refused_ = std::move(why);
     }
     if (auto failure = failure_among(refs.subspan(2, 1))) return StandIn{{}, std::move(failure)};
@@ -318,7 +318,7 @@ std::optional<Execution::StandIn> Execution::stand_in(const ir::Node& node, cons
 // --- the end ---------------------------------------------------------------------------------------------------------
 
 Result<RunResult> Execution::end_early(const Status& why) {
-  const auto kept = kept_outputs(program_);
+  const auto kept = compile::kept_outputs(program_);
   if (kept.empty()) return why;
   const InterruptScope to_the_end(nullptr);
   RunResult result;
@@ -362,7 +362,7 @@ RunResult Execution::outputs() {
     } else if (auto output = as_output(run_, value(ref)); output.ok()) {
       result.outputs.push_back(*std::move(output));
     } else {
-      fail_output(k, failure_of(at_node(output.status(), program_.maker_of(ref))));
+      fail_output(k, failure_of(ir::at_node(output.status(), program_.maker_of(ref))));
     }
   }
   return result;

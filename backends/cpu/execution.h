@@ -22,8 +22,8 @@ struct RunLife {
 class Execution {
  public:
   // Requires: arguments that fit the program. Takes their buffers.
-  Execution(const ir::Program& program, const Plan& plan, std::span<const Stage> stages, Pool& pool, RunArgs& args,
-            const RunLife& life);
+  Execution(const ir::Program& program, const compile::Plan& plan, std::span<const Stage> stages, Pool& pool,
+            RunArgs& args, const RunLife& life);
 
   // Throws Interrupted, and what the standard library throws for want of memory: then end_early().
   RunResult run();
@@ -41,7 +41,8 @@ class Execution {
   Failure failure_among(std::span<const ir::Ref> refs) const;
   void fail(ir::Ref ref, Failure why);
   void keep(ir::Ref ref, Array value) {  // if anybody wants it
-    if (plan_.last_use(ref) != Plan::kUnused) values_[static_cast<std::size_t>(ref.index())] = std::move(value);
+    if (plan_.last_use(ref) != compile::Plan::kUnused)
+      values_[static_cast<std::size_t>(ref.index())] = std::move(value);
   }
 
   std::vector<Array> take_operands(std::size_t position);
@@ -69,7 +70,7 @@ class Execution {
   std::optional<StandIn> stand_in(const ir::Node& node, const Operand& operand);
 
   const ir::Program& program_;
-  const Plan& plan_;
+  const compile::Plan& plan_;
   const std::span<const Stage> stages_;
   Run run_;
   const RunLife& life_;

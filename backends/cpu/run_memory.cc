@@ -4,7 +4,7 @@
 #include <variant>
 #include <vector>
 
-#include "backends/plan/views.h"
+#include "compile/plan/views.h"
 
 namespace burn::backends::cpu {
 namespace {
@@ -19,11 +19,11 @@ struct Held {
 
 class Walk {
  public:
-  Walk(const ir::Program& program, const Plan& plan, std::span<const Stage> stages)
+  Walk(const ir::Program& program, const compile::Plan& plan, std::span<const Stage> stages)
       : program_(program),
         plan_(plan),
         stages_(stages),
-        views_(find_views(program)),
+        views_(compile::find_views(program)),
         inputs_(program.inputs.size()),
         values_(program.values.size()) {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
@@ -32,7 +32,7 @@ class Walk {
       inputs_[i] = {static_cast<std::int32_t>(blocks_.size()), true};
       // A donated one is the run's alone, and counted before the run; others have another owner as long as it lasts.
       blocks_.push_back({bytes, input.donated ? 1 : 2});
-      if (plan.input_last_use[i] == Plan::kUnused) drop(inputs_[i]);
+      if (plan.input_last_use[i] == compile::Plan::kUnused) drop(inputs_[i]);
     }
   }
 
@@ -142,7 +142,7 @@ class Walk {
     in_use_ -= work_space(node);
     for (auto& operand : operands) drop(operand);
     for (std::size_t r = 0; r < results.size(); ++r) {
-      if (plan_.last_use(step.results[r]) == Plan::kUnused) {
+      if (plan_.last_use(step.results[r]) == compile::Plan::kUnused) {
         drop(results[r]);
       } else {
         held(step.results[r]) = results[r];
@@ -168,10 +168,10 @@ class Walk {
     return fresh(bytes);
   }
 
-  const ValueView& view(ir::Ref ref) const { return views_[static_cast<std::size_t>(ref.index())]; }
+  const compile::ValueView& view(ir::Ref ref) const { return views_[static_cast<std::size_t>(ref.index())]; }
   bool is_view(ir::Ref ref) const { return !(view(ref).base == ref); }
   bool is_whole(ir::Ref ref) const {
-    return view(ref).offset == 0 && is_contiguous(program_.type_of(ref).shape, view(ref).strides);
+    return view(ref).offset == 0 && compile::is_contiguous(program_.type_of(ref).shape, view(ref).strides);
   }
 
   // A library may want operands and result of a convolution in layouts of its own.
@@ -196,9 +196,9 @@ class Walk {
   }
 
   const ir::Program& program_;
-  const Plan& plan_;
+  const compile::Plan& plan_;
   const std::span<const Stage> stages_;
-  const std::vector<ValueView> views_;
+  const std::vector<compile::ValueView> views_;
   std::vector<Held> inputs_, values_;
   std::vector<Block> blocks_;
   std::int64_t in_use_ = 0, peak_ = 0;  // beyond what is in use when the run begins
@@ -206,7 +206,7 @@ class Walk {
 
 }  // namespace
 
-std::uint64_t planned_bytes(const ir::Program& program, const Plan& plan, std::span<const Stage> stages) {
+std::uint64_t planned_bytes(const ir::Program& program, const compile::Plan& plan, std::span<const Stage> stages) {
   return Walk(program, plan, stages).peak();
 }
 

@@ -2,7 +2,7 @@
 
 #include <variant>
 
-#include "backends/failures.h"
+#include "ir/node_errors.h"
 #include "ir/work.h"
 
 namespace burn::backends::cpu {
@@ -32,19 +32,19 @@ Result<Kernel> prepare_node(const ir::Program& program, const ir::Node& node) {
   const auto results = program.results_of(node);
   const Signature signature{operands, results[0].type, results};
   auto kernel = std::visit([&](const auto& op) { return kernels::prepare(op, signature); }, node.op);
-  if (!kernel.ok()) return at_node(kernel.status(), node);
+  if (!kernel.ok()) return ir::at_node(kernel.status(), node);
   return kernel;
 }
 
-Result<Stage> prepare_stage(const ir::Program& program, const Plan& plan, const PlanStep& step) {
-  if (step.group == PlanStep::kSingle) {
+Result<Stage> prepare_stage(const ir::Program& program, const compile::Plan& plan, const compile::PlanStep& step) {
+  if (step.group == compile::PlanStep::kSingle) {
     const auto& node = program.nodes[static_cast<std::size_t>(step.node)];
     BURN_TRY(auto kernel, prepare_node(program, node));
     return Stage{.kernel = std::move(kernel), .may_take_long = may_take_long(program, node)};
   }
   const auto& group = plan.groups[static_cast<std::size_t>(step.group)];
   auto code = compile_group(program, group, step);
-  if (!code.ok()) return at_node(code.status(), program.nodes[static_cast<std::size_t>(group.members[0].node)]);
+  if (!code.ok()) return ir::at_node(code.status(), program.nodes[static_cast<std::size_t>(group.members[0].node)]);
   std::vector<ir::TensorType> types;
   types.reserve(step.results.size());
   for (const auto ref : step.results) types.push_back(program.type_of(ref));

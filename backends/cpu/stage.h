@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "backends/cpu/fused/fused_kernel.h"
-#include "backends/cpu/run.h"
-#include "backends/plan/plan.h"
+#include "backends/cpu/runtime/run.h"
+#include "compile/plan/plan.h"
 
 namespace burn::backends::cpu {
 
@@ -26,7 +26,7 @@ struct Stage {
 };
 
 // Errors: UNIMPLEMENTED, naming the op and its call site.
-Result<Stage> prepare_stage(const ir::Program& program, const Plan& plan, const PlanStep& step);
+Result<Stage> prepare_stage(const ir::Program& program, const compile::Plan& plan, const compile::PlanStep& step);
 Result<Kernel> prepare_node(const ir::Program& program, const ir::Node& node);
 
 }  // namespace burn::backends::cpu

@@ -1,9 +1,9 @@
 // What libburn_cuda.so shows to whoever loads it.
 #include "backends/plugin.h"
 
-#include "backends/cuda/cuda_backend.h"
-#include "backends/cuda/device.h"
-#include "backends/cuda/report.h"
+#include "backends/cuda/device/device.h"
+#include "backends/cuda/device/report.h"
+#include "backends/cuda/runtime/cuda_backend.h"
 
 extern "C" [[gnu::visibility("default")]] const burn::backends::Plugin burn_plugin;
 const burn::backends::Plugin burn_plugin{

@@ -19,7 +19,7 @@ ir::DType reduced_dtype(ir::ReduceFn fn, const Value& x) {
 }
 
 // `x` itself where it has the dtype, else its cast, which `room` then holds. Backends read the elements as they are and
-// add them up in i64 (backends/plan/narrow_sums.h): no converted copy is made.
+// add them up in i64 (compile/rewrite/narrow_sums.h): no converted copy is made.
 const Value& in_dtype(ir::DType dtype, const Value& x, Value& room, const Site& site) {
   if (x.dtype() == dtype) return x;
   room = cast(x, dtype, site);

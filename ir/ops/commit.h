@@ -18,7 +18,7 @@ namespace burn::ir {
 //
 // A backend runs it after all nodes before it that may fail (may_fail()), and writes over nothing that `old` needs
 // until it has come out true. From then on until the guarded values are there, the run is not interrupted. A run that
-// fails as a whole before that gives `old` for guarded outputs, too (backends/plan/guards.h).
+// fails as a whole before that gives `old` for guarded outputs, too (compile/plan/guards.h).
 struct Commit {
   static constexpr bool kEffect = true;  // never merged with another, which covers other nodes
   static constexpr std::string_view kName = "commit";

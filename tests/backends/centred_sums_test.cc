@@ -1,5 +1,5 @@
 // Sums of what is left of rows without their largest element, or their mean.
-#include "backends/cpu/vector/centred_sums.h"
+#include "backends/cpu/simd/centred_sums.h"
 
 #include <algorithm>
 #include <bit>
@@ -9,9 +9,9 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/cpu/isa/isa.h"
-#include "backends/cpu/ops/reduce_loops.h"
-#include "backends/cpu/vector/float_loops.h"
+#include "backends/cpu/simd/float_loops.h"
+#include "backends/cpu/simd/isa.h"
+#include "backends/cpu/simd/reduce_table.h"
 #include "tests/backends/numbers.h"
 
 namespace burn::testing {

@@ -1,12 +1,12 @@
 // Chains of steps in one pass, bit by bit as the steps one after the other.
-#include "backends/cpu/vector/chain_loops.h"
+#include "backends/cpu/simd/chain_loops.h"
 
 #include <algorithm>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "backends/cpu/isa/isa.h"
+#include "backends/cpu/simd/isa.h"
 #include "tests/backends/numbers.h"
 
 namespace burn::testing {

@@ -4,26 +4,27 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/plan/plan.h"
-#include "backends/plan/simplify.h"
+#include "compile/plan/plan.h"
+#include "compile/rewrite/simplify.h"
 #include "tests/backends/test_device.h"
 
 namespace burn::testing {
 namespace {
 
-using backends::PlanStep;
+using compile::PlanStep;
 using ir::DType;
 using ir::PointwiseFn;
 using Writer = ColumnSumsWriter;
 
-std::vector<PlanStep> steps_of(const ir::Program& program, std::int64_t min_summed_rows) {
-  backends::PlanOptions options;
+std::vector<compile::PlanStep> steps_of(const ir::Program& program, std::int64_t min_summed_rows) {
+  compile::PlanOptions options;
   options.limits.min_summed_rows = min_summed_rows;
-  std::vector<PlanStep> steps;
-  const auto made = backends::simplify(program, true);
-  const auto plan = backends::make_plan(made, options);
+  std::vector<compile::PlanStep> steps;
+  const auto made = compile::simplify(program, true);
+  const auto plan = compile::make_plan(made, options);
   for (const auto& step : plan.steps) {
-    if (step.group != PlanStep::kSingle || std::holds_alternative<ir::Reduce>(made.maker_of(step.results[0]).op))
+    if (step.group != compile::PlanStep::kSingle ||
+        std::holds_alternative<ir::Reduce>(made.maker_of(step.results[0]).op))
       steps.push_back(step);
   }
   return steps;
@@ -64,11 +65,11 @@ TEST(ColumnSums, OfEverythingAreMembersWhereTheLimitsSaySo) {
   Writer w;
   const auto x = w.input(DType::f32, {64, 1024});
   const auto y = w.add(PointwiseFn::exp, {w.add(PointwiseFn::neg, {x})});
-  const auto program = backends::simplify(w.finish({w.sum(y, {0, 1})}), true);
-  backends::PlanOptions options;
-  EXPECT_EQ(backends::make_plan(program, options).steps.size(), 2u);
+  const auto program = compile::simplify(w.finish({w.sum(y, {0, 1})}), true);
+  compile::PlanOptions options;
+  EXPECT_EQ(compile::make_plan(program, options).steps.size(), 2u);
   options.limits.sums_all = true;
-  EXPECT_EQ(backends::make_plan(program, options).steps.size(), 1u);
+  EXPECT_EQ(compile::make_plan(program, options).steps.size(), 1u);
 }
 
 class ColumnSumsOn : public ::testing::TestWithParam<backends::BackendKind> {

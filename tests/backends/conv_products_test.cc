@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/cpu/ops/conv.h"
+#include "backends/cpu/kernels/conv.h"
 
 namespace burn::backends::cpu {
 namespace {

@@ -1,5 +1,5 @@
 // A device that lacks an op computes it all the same, out of others.
-#include "backends/plan/decompose.h"
+#include "compile/rewrite/decompose.h"
 
 #include <algorithm>
 
@@ -47,7 +47,8 @@ TEST_P(Decompose, ComputesWhatTheOpDoes) {
   ASSERT_FALSE(all.empty());
   for (const auto& sample : all) {
     SCOPED_TRACE(sample.name + "\n" + to_string(sample.program));
-    const auto program = backends::decompose(std::make_shared<const ir::Program>(sample.program), device.backend());
+    const auto program = compile::decompose(std::make_shared<const ir::Program>(sample.program),
+                                            backends::supports_of(device.backend()));
     ASSERT_TRUE(program.ok()) << program.status().to_string();
     EXPECT_EQ((*program)->outputs.size(), sample.program.outputs.size());
     const auto actual = run_program(device, **program, sample.inputs, sample.bindings);
@@ -84,13 +85,14 @@ ir::Program program_with(ir::PointwiseFn fn) {
 TEST(DecomposePass, LeavesAloneWhatTheDeviceHas) {
   const Lacking device{"tan"};
   const auto program = std::make_shared<const ir::Program>(program_with(ir::PointwiseFn::sigmoid));
-  EXPECT_EQ(value_or_throw(backends::decompose(program, device)), program);
+  EXPECT_EQ(value_or_throw(compile::decompose(program, backends::supports_of(device))), program);
 }
 
 TEST(DecomposePass, KeepsInputsSlotsAndTheRandomStream) {
   const Lacking device{"sigmoid"};
   const auto program = program_with(ir::PointwiseFn::sigmoid);
-  const auto made = value_or_throw(backends::decompose(std::make_shared<const ir::Program>(program), device));
+  const auto made =
+      value_or_throw(compile::decompose(std::make_shared<const ir::Program>(program), backends::supports_of(device)));
   EXPECT_EQ(made->inputs.size(), 1u);
   EXPECT_TRUE(made->inputs[0].donated);
   EXPECT_EQ(made->scalar_count, program.scalar_count);
@@ -99,8 +101,8 @@ TEST(DecomposePass, KeepsInputsSlotsAndTheRandomStream) {
 
 TEST(DecomposePass, NamesTheOpThatNothingElseIsMadeOfAndItsCallSite) {
   const Lacking device{"erf"};
-  const auto made =
-      backends::decompose(std::make_shared<const ir::Program>(program_with(ir::PointwiseFn::erf)), device);
+  const auto made = compile::decompose(std::make_shared<const ir::Program>(program_with(ir::PointwiseFn::erf)),
+                                       backends::supports_of(device));
   EXPECT_EQ(made.status(), unimplemented("op \"erf\" is not known to this device (at model.cc:41)"));
 }
 

@@ -1,6 +1,6 @@
 // Elimination in vectors: factors and solutions put together again, in double, for sizes with and without full panels
 // and vectors.
-#include "backends/cpu/vector/elimination.h"
+#include "backends/cpu/simd/elimination.h"
 
 #include <cmath>
 #include <random>

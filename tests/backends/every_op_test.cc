@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/plan/decompose.h"
+#include "compile/rewrite/decompose.h"
 #include "ir/catalogue.h"
 #include "tests/backends/test_device.h"
 
@@ -111,7 +111,8 @@ TEST_P(EveryOp, GivesTheSameWhenItMayOverwriteItsInputs) {
 
 TEST_P(EveryOp, IsSupportedOrMadeOfWhatIs) {
   for (const auto& sample : samples_) {
-    const auto program = backends::decompose(std::make_shared<const ir::Program>(sample.program), device_.backend());
+    const auto program = compile::decompose(std::make_shared<const ir::Program>(sample.program),
+                                            backends::supports_of(device_.backend()));
     ASSERT_TRUE(program.ok()) << sample.name << ": " << program.status().to_string();
     for (const auto& node : (*program)->nodes) {
       std::vector<const ir::TensorType*> types;

@@ -1,5 +1,5 @@
 // Transforms of every kind of length, alone and side by side, against the sum that defines them, in double.
-#include "backends/cpu/ops/fft_plan.h"
+#include "backends/cpu/kernels/fft_plan.h"
 
 #include <cmath>
 #include <numbers>
@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/cpu/vector/fft_loops.h"
+#include "backends/cpu/simd/fft_loops.h"
 
 namespace burn::backends::cpu {
 namespace {

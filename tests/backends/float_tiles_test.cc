@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/cpu/ops/dot_products.h"
-#include "backends/cpu/parallel.h"
+#include "backends/cpu/kernels/dot_products.h"
+#include "backends/cpu/runtime/parallel.h"
 #include "tests/backends/cornered.h"
 
 namespace burn::backends::cpu {

@@ -5,17 +5,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/codegen/fuse.h"
 #include "backends/cpu/cpu_backend.h"
-#include "backends/plan/plan.h"
-#include "backends/plan/simplify.h"
+#include "compile/fusion/fuse.h"
+#include "compile/plan/plan.h"
+#include "compile/rewrite/simplify.h"
 #include "tests/backends/random_program.h"
 #include "tests/backends/test_device.h"
 
 namespace burn::testing {
 namespace {
 
-using backends::make_plan;
+using compile::make_plan;
 using ir::DType;
 using ir::PointwiseFn;
 using ir::ReduceFn;
@@ -32,17 +32,17 @@ class FusionTest : public ::testing::Test {
   Ref number(double value) { return add(ir::Constant{DType::f32, 0, value}, {}); }
 
   // Steps that compute something: neither views nor numbers.
-  std::vector<backends::PlanStep> work(std::vector<Ref> outputs, bool takes_sources = false) {
-    made_ = backends::simplify(program_.finish(std::move(outputs)), true);
-    backends::PlanOptions options;
+  std::vector<compile::PlanStep> work(std::vector<Ref> outputs, bool takes_sources = false) {
+    made_ = compile::simplify(program_.finish(std::move(outputs)), true);
+    compile::PlanOptions options;
     options.limits.takes_sources = takes_sources;
-    plan_ = make_plan(made_, options);
-    std::vector<backends::PlanStep> steps;
+    plan_ = compile::make_plan(made_, options);
+    std::vector<compile::PlanStep> steps;
     for (const auto& step : plan_.steps) {
       const auto& op = made_.maker_of(step.results[0]).op;
       const bool is_free = std::holds_alternative<ir::Constant>(op) || std::holds_alternative<ir::Expand>(op) ||
                            std::holds_alternative<ir::Reshape>(op) || std::holds_alternative<ir::Permute>(op);
-      if (step.group != backends::PlanStep::kSingle || !is_free) steps.push_back(step);
+      if (step.group != compile::PlanStep::kSingle || !is_free) steps.push_back(step);
     }
     return steps;
   }
@@ -56,7 +56,7 @@ class FusionTest : public ::testing::Test {
 
   ir::ProgramBuilder program_;
   ir::Program made_;
-  backends::Plan plan_;
+  compile::Plan plan_;
 };
 
 TEST_F(FusionTest, MakesOneStepOfAChain) {
@@ -119,7 +119,7 @@ TEST_F(FusionTest, LeavesAReductionOfColumnsAlone) {
   const auto y = add(PointwiseFn::mul, {add(PointwiseFn::exp, {x}), x});
   const auto steps = work({add(ir::Reduce{ReduceFn::sum, {0}}, {y})});
   ASSERT_THAT(steps, SizeIs(2));
-  EXPECT_EQ(steps[1].group, backends::PlanStep::kSingle);
+  EXPECT_EQ(steps[1].group, compile::PlanStep::kSingle);
 }
 
 TEST_F(FusionTest, KeepsApartWhatAProductStandsBetween) {
@@ -195,7 +195,7 @@ TEST_P(RandomFusionTest, ComputesWhatSingleKernelsCompute) {
       ASSERT_EQ(first_difference((*fused)[k], (*single)[k], 20, 4), "")
           << "seed " << seed << ", output " << k << "\n"
           << to_string(program)
-          << to_string(make_plan(backends::simplify(program, true)), backends::simplify(program, true));
+          << to_string(compile::make_plan(compile::simplify(program, true)), compile::simplify(program, true));
     }
   }
 }
@@ -204,11 +204,11 @@ TEST_P(RandomFusionTest, ComputesWhatSingleKernelsCompute) {
 TEST_P(RandomFusionTest, FindsAnOrderForGroupsThatTakeInTheirSources) {
   for (std::uint32_t i = 0; i < 50; ++i) {
     const auto random = random_program(GetParam() * 50 + i);
-    const auto program = backends::simplify(random.program, true);
-    backends::PlanOptions options;
+    const auto program = compile::simplify(random.program, true);
+    compile::PlanOptions options;
     options.limits.takes_sources = true;
     options.limits.min_summed_rows = 2;
-    const auto plan = make_plan(program, options);
+    const auto plan = compile::make_plan(program, options);
     std::vector<int> times(program.nodes.size());
     for (const auto& group : plan.groups) {
       for (const auto& member : group.members) ++times[static_cast<std::size_t>(member.node)];

@@ -1,6 +1,6 @@
 // Products of 16-bit floats as they are, by oneDNN and by tiles of our own, which are otherwise chosen by timing alone:
 // against sums in double.
-#include "backends/cpu/ops/half_products.h"
+#include "backends/cpu/kernels/half_products.h"
 
 #include <array>
 #include <chrono>
@@ -12,8 +12,8 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/cpu/ops/dot_products.h"
-#include "backends/cpu/parallel.h"
+#include "backends/cpu/kernels/dot_products.h"
+#include "backends/cpu/runtime/parallel.h"
 #include "backends/interrupt.h"
 #include "base/half.h"
 #include "tests/backends/cornered.h"

@@ -1,6 +1,6 @@
 // Products of integers of every width against sums one by one: sizes around those of panels and of the rows that are
 // computed at once, with room between rows, on every instruction set (tests/backends/CMakeLists.txt).
-#include "backends/cpu/ops/integer_products.h"
+#include "backends/cpu/kernels/integer_products.h"
 
 #include <cstdint>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "backends/cpu/kept_tables.h"
+#include "backends/cpu/runtime/kept_tables.h"
 
 #include <chrono>
 #include <thread>

@@ -5,10 +5,10 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/cpu/isa/isa.h"
-#include "backends/cpu/ops/reduce_loops.h"
-#include "backends/cpu/vector/float_loops.h"
-#include "backends/cpu/vector/row_sums.h"
+#include "backends/cpu/simd/float_loops.h"
+#include "backends/cpu/simd/isa.h"
+#include "backends/cpu/simd/reduce_table.h"
+#include "backends/cpu/simd/row_sums.h"
 #include "tests/backends/column_sums.h"
 #include "tests/backends/numbers.h"
 #include "tests/backends/test_device.h"

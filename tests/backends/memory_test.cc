@@ -1,4 +1,4 @@
-#include "backends/cpu/memory.h"
+#include "backends/cpu/runtime/memory.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,10 +1,10 @@
 // Sums and products of narrow integers and bools in i64: the elements are read as they are, and nothing wraps.
-#include "backends/plan/narrow_sums.h"
+#include "compile/rewrite/narrow_sums.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/plan/recompute.h"
+#include "compile/plan/recompute.h"
 #include "tests/backends/column_sums.h"
 #include "tests/backends/test_device.h"
 
@@ -25,8 +25,8 @@ TEST(NarrowSums, ReadWhatIsCast) {
   for (const auto dtype : kNarrow) {
     Writer w;
     const auto wide = w.add(ir::Cast{DType::i64}, {w.input(dtype, {100, 7})});
-    const auto prepared = backends::prepare(
-        w.finish({w.sum(wide, {0, 1}), w.add(ir::Reduce{ReduceFn::prod, {1}}, {wide})}), backends::PlanOptions{});
+    const auto prepared = compile::prepare(w.finish({w.sum(wide, {0, 1}), w.add(ir::Reduce{ReduceFn::prod, {1}}, {wide})}),
+                                  compile::PlanOptions{});
     EXPECT_FALSE(has_cast(prepared)) << ir::name(dtype);
     ASSERT_EQ(prepared.nodes.size(), 2u);
     for (const auto& node : prepared.nodes) {
@@ -39,8 +39,7 @@ TEST(NarrowSums, ReadWhatIsCast) {
 TEST(NarrowSums, LeaveTheCastToOtherReaders) {
   Writer w;
   const auto wide = w.add(ir::Cast{DType::i64}, {w.input(DType::u8, {100})});
-  const auto prepared =
-      backends::prepare(w.finish({w.sum(wide, {0}), w.add(ir::Reduce{ReduceFn::max, {0}}, {wide})}), {});
+  const auto prepared = compile::prepare(w.finish({w.sum(wide, {0}), w.add(ir::Reduce{ReduceFn::max, {0}}, {wide})}), {});
   EXPECT_TRUE(has_cast(prepared));
   EXPECT_EQ(prepared.nodes.size(), 3u);
 }
@@ -48,7 +47,7 @@ TEST(NarrowSums, LeaveTheCastToOtherReaders) {
 TEST(NarrowSums, AreNotTakenForSumsInTheNarrowDtype) {
   Writer w;
   const auto x = w.input(DType::u8, {100});
-  const auto prepared = backends::prepare(w.finish({w.sum(x, {0}), w.sum(w.add(ir::Cast{DType::i64}, {x}), {0})}), {});
+  const auto prepared = compile::prepare(w.finish({w.sum(x, {0}), w.sum(w.add(ir::Cast{DType::i64}, {x}), {0})}), {});
   EXPECT_EQ(prepared.nodes.size(), 2u);
   EXPECT_NE(prepared.type_of(prepared.nodes[0]).dtype, prepared.type_of(prepared.nodes[1]).dtype);
 }
@@ -57,7 +56,7 @@ TEST(NarrowSums, OfOtherConversionsReadWhatTheyGive) {
   Writer w;
   const auto x = w.input(DType::i16, {100}), y = w.input(DType::f32, {100}), z = w.input(DType::u64, {100});
   const auto sum_in = [&](DType dtype, ir::Ref of) { return w.sum(w.add(ir::Cast{dtype}, {of}), {0}); };
-  const auto prepared = backends::prepare(
+  const auto prepared = compile::prepare(
       w.finish({sum_in(DType::i32, x), sum_in(DType::f32, x), sum_in(DType::i64, y), sum_in(DType::i64, z)}), {});
   for (const auto& node : prepared.nodes) {
     if (!std::holds_alternative<ir::Reduce>(node.op)) continue;

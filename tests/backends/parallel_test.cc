@@ -1,4 +1,4 @@
-#include "backends/cpu/parallel.h"
+#include "backends/cpu/runtime/parallel.h"
 
 #include <atomic>
 #include <cstdlib>

@@ -1,9 +1,9 @@
-#include "backends/plan/plan.h"
+#include "compile/plan/plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/plan/simplify.h"
+#include "compile/rewrite/simplify.h"
 
 namespace burn::backends {
 namespace {
@@ -16,7 +16,7 @@ Ref add(ir::ProgramBuilder& program, ir::PointwiseFn fn, std::initializer_list<R
 }
 
 // One step per node, so that a test can speak of each.
-Plan plan_singly(const ir::Program& program) { return make_plan(program, {.fusion = false}); }
+compile::Plan plan_singly(const ir::Program& program) { return compile::make_plan(program, {.fusion = false}); }
 
 TEST(Simplify, LeavesOutWhatNoOutputNeeds) {
   ir::ProgramBuilder program;
@@ -25,7 +25,7 @@ TEST(Simplify, LeavesOutWhatNoOutputNeeds) {
   const auto dead = add(program, ir::PointwiseFn::log, {x});
   add(program, ir::PointwiseFn::neg, {dead});
   const auto result = add(program, ir::PointwiseFn::sqrt, {used});
-  const auto simple = simplify(program.finish({result}), true);
+  const auto simple = compile::simplify(program.finish({result}), true);
   ASSERT_EQ(simple.nodes.size(), 2u);
   EXPECT_EQ(ir::name(simple.nodes[0].op), "exp");
   EXPECT_EQ(ir::name(simple.nodes[1].op), "sqrt");
@@ -40,15 +40,15 @@ TEST(Simplify, ComputesWhatIsAskedForTwiceOnce) {
   const auto sum = add(program, ir::PointwiseFn::add, {a, again}),
              result = add(program, ir::PointwiseFn::mul, {sum, other});
   const auto made = program.finish({result});
-  EXPECT_EQ(simplify(made, true).nodes.size(), 4u);
-  EXPECT_EQ(simplify(made, false).nodes.size(), 5u);
+  EXPECT_EQ(compile::simplify(made, true).nodes.size(), 4u);
+  EXPECT_EQ(compile::simplify(made, false).nodes.size(), 5u);
 }
 
 TEST(Simplify, KeepsEqualOutputsApart) {
   ir::ProgramBuilder program;
   const auto x = program.add_input({ir::DType::f32, {4}});
   const auto a = add(program, ir::PointwiseFn::exp, {x}), again = add(program, ir::PointwiseFn::exp, {x});
-  const auto simple = simplify(program.finish({a, again}), true);
+  const auto simple = compile::simplify(program.finish({a, again}), true);
   EXPECT_THAT(simple.outputs, ElementsAre(Ref::value(0), Ref::value(1)));
 }
 
@@ -58,7 +58,7 @@ TEST(Simplify, MergesNodesOfSeveralResultsAndKeepsWhatIsHalfUsed) {
   const auto sort = [&] { return *program.add(ir::Sort{0, false}, {&x, 1}); };
   const auto first = sort(), second = sort();
   const auto y = add(program, ir::PointwiseFn::exp, {second});
-  const auto simple = simplify(program.finish({y, first.result(1)}), true);
+  const auto simple = compile::simplify(program.finish({y, first.result(1)}), true);
   ASSERT_EQ(simple.nodes.size(), 2u);
   ASSERT_EQ(simple.values.size(), 3u);
   EXPECT_THAT(simple.operands_of(simple.nodes[1]), ElementsAre(Ref::value(0)));
@@ -74,7 +74,7 @@ TEST(Simplify, LeavesRecomputationsAlone) {
   const auto original = exp(false), again = exp(true), once_more = exp(true);
   const auto sum = add(program, ir::PointwiseFn::add, {original, again});
   const auto made = program.finish({add(program, ir::PointwiseFn::add, {sum, once_more})});
-  const auto simple = simplify(made, true);
+  const auto simple = compile::simplify(made, true);
   EXPECT_EQ(simple.nodes.size(), 5u);
   EXPECT_TRUE(simple.nodes[1].recompute);
 }
@@ -95,7 +95,7 @@ TEST(Simplify, KeepsEveryEffectInItsPlace) {
   add(program, ir::PointwiseFn::neg, {x});                      // 3: dead
   add(program, ir::PointwiseFn::sqrt, {needed});                // 4
   const auto made = with_effects(program.finish({}), {0, 1, 4});
-  const auto simple = simplify(made, true);
+  const auto simple = compile::simplify(made, true);
   std::vector<std::string_view> names;
   for (const auto& node : simple.nodes) names.push_back(ir::name(node.op));
   EXPECT_THAT(names, ElementsAre("exp", "exp", "log", "sqrt"));
@@ -104,11 +104,11 @@ TEST(Simplify, KeepsEveryEffectInItsPlace) {
 }
 
 // Nodes in the order in which a plan runs them.
-std::vector<std::int32_t> order_of(const Plan& plan) {
+std::vector<std::int32_t> order_of(const compile::Plan& plan) {
   std::vector<std::int32_t> order;
   for (const auto& step : plan.steps) {
-    if (step.group == PlanStep::kSingle) order.push_back(step.node);
-    if (step.group == PlanStep::kSingle) continue;
+    if (step.group == compile::PlanStep::kSingle) order.push_back(step.node);
+    if (step.group == compile::PlanStep::kSingle) continue;
     for (const auto& member : plan.groups[static_cast<std::size_t>(step.group)].members) order.push_back(member.node);
   }
   return order;
@@ -124,7 +124,7 @@ TEST(Plan, RunsEffectsInTheOrderOfTheProgramAndInNoGroup) {
   const auto b = add(program, ir::PointwiseFn::sqrt, {received});  // 3
   const auto c = add(program, ir::PointwiseFn::add, {a, b});       // 4: a's group must not take it in
   const auto made = with_effects(program.finish({c}), {1, 2});
-  const auto plan = make_plan(made);
+  const auto plan = compile::make_plan(made);
   for (const auto& group : plan.groups) {
     for (const auto& member : group.members) {
       EXPECT_FALSE(made.nodes[static_cast<std::size_t>(member.node)].effect);
@@ -132,7 +132,7 @@ TEST(Plan, RunsEffectsInTheOrderOfTheProgramAndInNoGroup) {
     }
   }
   EXPECT_THAT(order_of(plan), ElementsAre(0, 1, 2, 3, 4));
-  EXPECT_THAT(order_of(make_plan(made, {.fusion = false})), ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_THAT(order_of(compile::make_plan(made, {.fusion = false})), ElementsAre(0, 1, 2, 3, 4));
 }
 
 // But for the chain the second one would come first: what the first one reads is in a group that ends behind both.
@@ -143,7 +143,7 @@ TEST(Plan, AnEffectWaitsForTheOneBeforeIt) {
   add(program, ir::PointwiseFn::neg, {a});                  // 1: effect
   add(program, ir::PointwiseFn::log, {y});                  // 2: effect
   const auto b = add(program, ir::PointwiseFn::sqrt, {a});  // 3: in the group of 0
-  EXPECT_THAT(order_of(make_plan(with_effects(program.finish({b}), {1, 2}))), ElementsAre(0, 3, 1, 2));
+  EXPECT_THAT(order_of(compile::make_plan(with_effects(program.finish({b}), {1, 2}))), ElementsAre(0, 3, 1, 2));
 }
 
 // Two steps of training in one program: each Commit comes behind what may fail before it, and before what it guards.
@@ -164,14 +164,14 @@ TEST(Plan, RunsACommitBehindWhatMayFailBeforeIt) {
   const auto [second, picked_too] = step(first);  // 5 to 9
   const auto made = program.finish({second, picked, picked_too});
   for (const bool fusion : {true, false}) {
-    const auto order = order_of(make_plan(made, {.fusion = fusion}));
+    const auto order = order_of(compile::make_plan(made, {.fusion = fusion}));
     const auto at = [&](std::int32_t n) { return std::ranges::find(order, n) - order.begin(); };
     EXPECT_LT(at(0), at(5));
     EXPECT_LT(at(1), at(5)) << "a gather before the second Commit";
     EXPECT_LT(at(0), at(4));
     EXPECT_LT(at(5), at(9));
   }
-  const auto simple = simplify(made, true);
+  const auto simple = compile::simplify(made, true);
   const auto is_commit = [](const ir::Node& n) { return std::holds_alternative<ir::Commit>(n.op); };
   EXPECT_EQ(std::ranges::count_if(simple.nodes, is_commit), 2) << "never one for the other";
   EXPECT_EQ(simple.effect_count, 0) << "it is not run for its own sake";
@@ -182,7 +182,7 @@ TEST(Simplify, LeavesOutACommitThatGuardsNothing) {
   const auto x = program.add_input({ir::DType::f32, {4}});
   (void)*program.add(ir::Commit{}, {});
   const auto made = program.finish({add(program, ir::PointwiseFn::exp, {x})});
-  EXPECT_EQ(simplify(made, true).nodes.size(), 1U);
+  EXPECT_EQ(compile::simplify(made, true).nodes.size(), 1U);
 }
 
 TEST(Plan, KeepsAllResultsOfANodeAndTheirLastUses) {
@@ -194,8 +194,8 @@ TEST(Plan, KeepsAllResultsOfANodeAndTheirLastUses) {
   ASSERT_EQ(plan.steps.size(), 2u);
   EXPECT_THAT(plan.steps[0].results, ElementsAre(sorted, sorted.result(1)));
   EXPECT_EQ(plan.last_use(sorted), 1);
-  EXPECT_EQ(plan.last_use(sorted.result(1)), Plan::kUnused);
-  EXPECT_EQ(plan.last_use(y), Plan::kOutput);
+  EXPECT_EQ(plan.last_use(sorted.result(1)), compile::Plan::kUnused);
+  EXPECT_EQ(plan.last_use(y), compile::Plan::kOutput);
 }
 
 TEST(Plan, KnowsTheLastUseOfEveryValue) {
@@ -207,15 +207,15 @@ TEST(Plan, KnowsTheLastUseOfEveryValue) {
   const auto plan = plan_singly(program.finish({b, c}));
   EXPECT_EQ(plan.last_use(x), 1);
   EXPECT_EQ(plan.last_use(a), 2);
-  EXPECT_EQ(plan.last_use(b), Plan::kOutput);
-  EXPECT_EQ(plan.last_use(c), Plan::kOutput);
-  EXPECT_EQ(plan.last_use(unused), Plan::kUnused);
+  EXPECT_EQ(plan.last_use(b), compile::Plan::kOutput);
+  EXPECT_EQ(plan.last_use(c), compile::Plan::kOutput);
+  EXPECT_EQ(plan.last_use(unused), compile::Plan::kUnused);
 }
 
 TEST(Plan, OfAProgramWithoutOutputsIsEmpty) {
   ir::ProgramBuilder program;
   add(program, ir::PointwiseFn::exp, {program.add_input({ir::DType::f32, {4}})});
-  EXPECT_TRUE(make_plan(simplify(program.finish({}), true)).steps.empty());
+  EXPECT_TRUE(compile::make_plan(compile::simplify(program.finish({}), true)).steps.empty());
 }
 
 }  // namespace

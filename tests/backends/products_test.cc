@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/plan/plan.h"
-#include "backends/plan/simplify.h"
+#include "compile/plan/plan.h"
+#include "compile/rewrite/simplify.h"
 #include "tests/backends/relative_error.h"
 #include "tests/backends/test_device.h"
 #include "tests/ops/sample_builder.h"
@@ -13,15 +13,15 @@
 namespace burn::testing {
 namespace {
 
-using backends::Plan;
-using backends::PlanStep;
+using compile::Plan;
+using compile::PlanStep;
 using ir::DType;
 using ir::PointwiseFn;
 using ir::Ref;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using Kind = backends::ProductWithEpilogue::Kind;
+using Kind = compile::ProductWithEpilogue::Kind;
 
 class Products : public ::testing::Test {
  protected:
@@ -39,19 +39,19 @@ class Products : public ::testing::Test {
     return add(ir::Expand{{rows, columns}}, {add(ir::Reshape{{1, columns}}, {bias})});
   }
 
-  const Plan& plan(std::vector<Ref> outputs, backends::PlanOptions options = {.epilogues = true}) {
-    made_ = backends::simplify(program_.finish(std::move(outputs)), true);
-    plan_ = make_plan(made_, options);
+  const compile::Plan& plan(std::vector<Ref> outputs, compile::PlanOptions options = {.epilogues = true}) {
+    made_ = compile::simplify(program_.finish(std::move(outputs)), true);
+    plan_ = compile::make_plan(made_, options);
     return plan_;
   }
-  const PlanStep& step_of(std::int32_t product) const {
-    return *std::ranges::find(plan_.steps, product, &PlanStep::product);
+  const compile::PlanStep& step_of(std::int32_t product) const {
+    return *std::ranges::find(plan_.steps, product, &compile::PlanStep::product);
   }
   std::string_view op(std::int32_t node) const { return ir::name(made_.nodes[static_cast<std::size_t>(node)].op); }
 
   ir::ProgramBuilder program_;
   ir::Program made_;
-  Plan plan_;
+  compile::Plan plan_;
 };
 
 TEST_F(Products, TakeInABias) {
@@ -69,7 +69,7 @@ TEST_F(Products, TakeInABias) {
   EXPECT_EQ(made.last_use(x), &step - made.steps.data());
   // Neither is a step of its own.
   for (const auto& other : made.steps) {
-    if (other.group != PlanStep::kSingle || other.product != PlanStep::kNone) continue;
+    if (other.group != compile::PlanStep::kSingle || other.product != compile::PlanStep::kNone) continue;
     EXPECT_TRUE(op(other.node) != "matmul" && op(other.node) != "add");
   }
 }
@@ -82,7 +82,7 @@ TEST_F(Products, TakeInABiasOfTheirRowsInMoreDims) {
   ASSERT_THAT(made.products, SizeIs(1));
   EXPECT_EQ(made.products[0].kind, Kind::bias);
   for (const auto& step : made.steps) {
-    if (step.group == PlanStep::kSingle && step.product == PlanStep::kNone) {
+    if (step.group == compile::PlanStep::kSingle && step.product == compile::PlanStep::kNone) {
       EXPECT_NE(op(step.node), "matmul");
     }
   }
@@ -231,7 +231,7 @@ TEST_F(Products, AreJoinedOnceEach) {
   const auto first = matmul(transposed(x), grad), second = matmul(transposed(x), grad);
   const auto with_bias = add(PointwiseFn::add, {first, rows_of(bias, 32)});
   made_ = program_.finish({with_bias, second, column_sums(grad)});  // not simplified: the products are equal
-  plan_ = backends::make_plan(made_, {.epilogues = true});
+  plan_ = compile::make_plan(made_, {.epilogues = true});
   ASSERT_THAT(plan_.products, SizeIs(2));
   EXPECT_EQ(plan_.products[0].kind, Kind::bias);
   EXPECT_EQ(plan_.products[1].kind, Kind::second_sums);

@@ -1,5 +1,5 @@
 // Values computed again instead of being kept between kernels.
-#include "backends/plan/recompute.h"
+#include "compile/plan/recompute.h"
 
 #include <algorithm>
 #include <array>
@@ -30,9 +30,9 @@ class Recompute : public ::testing::Test {
   Ref matmul(Ref a, Ref b) { return *builder.add(ir::MatMul{}, std::array{a, b}); }
   Ref cast(Ref x, ir::DType dtype) { return *builder.add(ir::Cast{dtype}, {&x, 1}); }
   // Of what lies in memory between the steps of the plan, is pointwise and no output: the names of the ops.
-  std::vector<std::string> kept(std::vector<Ref> outputs, const PlanOptions& options = {}) {
-    const auto program = prepare(builder.finish(std::move(outputs)), options);
-    const auto plan = make_plan(program, options);
+  std::vector<std::string> kept(std::vector<Ref> outputs, const compile::PlanOptions& options = {}) {
+    const auto program = compile::prepare(builder.finish(std::move(outputs)), options);
+    const auto plan = compile::make_plan(program, options);
     std::vector<std::string> names;
     for (const auto& step : plan.steps) {
       for (const auto ref : step.results) {
@@ -97,13 +97,13 @@ TEST_F(Recompute, SmallValuesAndOutputsAreLeftAlone) {
   const auto x = input(small), w = input(small);
   const auto square = apply(PointwiseFn::mul, {x, x}), y = apply(PointwiseFn::tanh, {square});
   const auto made = builder.finish({apply(PointwiseFn::add, {matmul(y, w), square})});
-  EXPECT_TRUE(std::ranges::none_of(prepare(made, {}).nodes, &ir::Node::recompute));
-  EXPECT_TRUE(std::ranges::any_of(prepare(made, {.recompute_bytes = 64}).nodes, &ir::Node::recompute));
+  EXPECT_TRUE(std::ranges::none_of(compile::prepare(made, {}).nodes, &ir::Node::recompute));
+  EXPECT_TRUE(std::ranges::any_of(compile::prepare(made, {.recompute_bytes = 64}).nodes, &ir::Node::recompute));
 
   const auto a = input(kLarge), b = input(kLarge);
   const auto doubled = apply(PointwiseFn::add, {a, a}), e = apply(PointwiseFn::exp, {doubled});
   const auto last = apply(PointwiseFn::add, {matmul(e, b), doubled});
-  EXPECT_TRUE(std::ranges::none_of(prepare(builder.finish({last, doubled}), {}).nodes, &ir::Node::recompute));
+  EXPECT_TRUE(std::ranges::none_of(compile::prepare(builder.finish({last, doubled}), {}).nodes, &ir::Node::recompute));
 }
 
 TEST(RecomputeAtRandom, GivesTheSameNumbers) {
@@ -111,14 +111,14 @@ TEST(RecomputeAtRandom, GivesTheSameNumbers) {
   int changed = 0;
   for (std::uint32_t seed = 0; seed < 2000; ++seed) {
     const auto [program, inputs] = testing::random_program(seed);
-    const auto again = prepare(program, {.recompute_bytes = 8});
+    const auto again = compile::prepare(program, {.recompute_bytes = 8});
     changed += std::ranges::any_of(again.nodes, &ir::Node::recompute) ? 1 : 0;
     const auto expected = testing::run_program(device, program, inputs);
     const auto got = testing::run_program(device, again, inputs);
-    ASSERT_TRUE(expected.ok() && got.ok()) << to_string(again);
+    ASSERT_TRUE(expected.ok() && got.ok()) << ir::to_string(again);
     for (std::size_t k = 0; k < got->size(); ++k) {
       ASSERT_EQ(testing::first_difference((*got)[k], (*expected)[k], 20, 4), "") << "seed " << seed << "\n"
-                                                                                 << to_string(again);
+                                                                                 << ir::to_string(again);
     }
   }
   EXPECT_GT(changed, 20);

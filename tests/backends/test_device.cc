@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <future>
 
-#include "backends/plan/decompose.h"
 #include "base/error.h"
+#include "compile/rewrite/decompose.h"
 
 namespace burn::testing {
 
@@ -47,7 +47,8 @@ Result<reference::Tensor> TestDevice::download(const backends::BufferPtr& buffer
 }
 
 Result<std::shared_ptr<backends::Executable>> TestDevice::compile(const ir::Program& program) {
-  BURN_TRY(auto supported, backends::decompose(std::make_shared<const ir::Program>(program), *backend_));
+  BURN_TRY(auto supported,
+           compile::decompose(std::make_shared<const ir::Program>(program), backends::supports_of(*backend_)));
   BURN_TRY(auto executable, backend_->compile(std::move(supported)));
   return std::shared_ptr<backends::Executable>(std::move(executable));
 }

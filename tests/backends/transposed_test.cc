@@ -1,12 +1,12 @@
 // Products that are wanted the other way round.
-#include "backends/plan/transposed.h"
+#include "compile/rewrite/transposed.h"
 
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/plan/recompute.h"
+#include "compile/plan/recompute.h"
 #include "tests/reference/interpreter.h"
 
 namespace burn::backends {
@@ -38,7 +38,7 @@ class TurnedProducts : public ::testing::Test {
   // The names of the nodes that are left; the numbers are those of the program as it was.
   std::vector<std::string> nodes(std::vector<Ref> outputs) {
     const auto program = builder_.finish(std::move(outputs));
-    const auto made = prepare(program, {});
+    const auto made = compile::prepare(program, {});
     EXPECT_EQ(made.hash, program.hash);
     const auto expected = reference::evaluate(program, inputs_), actual = reference::evaluate(made, inputs_);
     for (std::size_t k = 0; k < expected.size(); ++k) {
@@ -83,7 +83,7 @@ TEST_F(TurnedProducts, AreThoseOfEqualTranspositionsToo) {
 TEST_F(TurnedProducts, StayWhereNothingIsFused) {
   const auto a = input({3, 4}), b = input({4, 5});
   const auto program = builder_.finish({transposed(matmul(a, b))});
-  EXPECT_EQ(prepare(program, {.fusion = false}).nodes.size(), 2u);
+  EXPECT_EQ(compile::prepare(program, {.fusion = false}).nodes.size(), 2u);
 }
 
 TEST_F(TurnedProducts, OfProductsAreTurnedOneByOne) {

@@ -9,10 +9,10 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/cpu/isa/isa.h"
-#include "backends/cpu/vector/chain_loops.h"
-#include "backends/cpu/vector/float_loops.h"
-#include "backends/cpu/vector/stream.h"
+#include "backends/cpu/simd/chain_loops.h"
+#include "backends/cpu/simd/float_loops.h"
+#include "backends/cpu/simd/isa.h"
+#include "backends/cpu/simd/stream.h"
 
 namespace burn::backends::cpu {
 namespace {

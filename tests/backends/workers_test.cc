@@ -1,4 +1,4 @@
-#include "backends/cpu/workers.h"
+#include "backends/cpu/runtime/workers.h"
 
 #include <atomic>
 #include <chrono>

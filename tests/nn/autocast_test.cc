@@ -5,8 +5,8 @@
 #include <memory>
 #include <thread>
 
-#include "backends/plan/simplify.h"
 #include "client/capture/capture.h"
+#include "compile/rewrite/simplify.h"
 #include "tests/client/recording_session.h"
 #include "tests/nn/nn_test.h"
 
@@ -258,7 +258,7 @@ TEST(Autocast, AWeightIsCastOnceAStep) {
     });
   };
   EXPECT_EQ(casts(recorded), 2);  // one for each use
-  EXPECT_EQ(casts(backends::simplify(recorded, true)), 1);
+  EXPECT_EQ(casts(compile::simplify(recorded, true)), 1);
 }
 
 TEST(Autocast, OutsideDtypesMustAgreeAsEver) {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "backends/plan/simplify.h"
 #include "backends/registry.h"
+#include "compile/rewrite/simplify.h"
 #include "session/local_session.h"
 #include "tests/client/recording_session.h"
 #include "tests/nn/nn_test.h"
@@ -69,7 +69,7 @@ std::size_t recomputed_nodes(Strategy strategy, bool create_graph = false) {
     gradients = mlp.forward(x).square().mean().backward({.create_graph = create_graph});
   }
   device.flush();
-  const auto simple = backends::simplify(told->program_of(told->runs.size() - 1), true);
+  const auto simple = compile::simplify(told->program_of(told->runs.size() - 1), true);
   for (const auto& node : simple.nodes) EXPECT_FALSE(node.recompute && std::holds_alternative<ir::Random>(node.op));
   for (const auto& node : simple.nodes) EXPECT_FALSE(node.recompute && std::holds_alternative<ir::MatMul>(node.op));
   return static_cast<std::size_t>(std::ranges::count_if(simple.nodes, &ir::Node::recompute));

@@ -11,9 +11,9 @@
 #include "backends/cpu/cpu_backend.h"
 #include "backends/failures.h"
 #include "backends/host_memory.h"
-#include "backends/plan/guards.h"
 #include "backends/registry.h"
 #include "base/error.h"
+#include "compile/plan/guards.h"
 
 namespace burn::test {
 namespace {
@@ -221,7 +221,7 @@ Result<backends::RunResult> DelayedStream::run(const std::shared_ptr<backends::E
   if (is_refused()) {
     auto result = backends::ended_early(program, args, resource_exhausted("out of memory: refused"),
                                         [this](SharedBytes bytes) { return upload(std::move(bytes)); });
-    if (!backends::kept_outputs(program).empty()) return result;
+    if (!compile::kept_outputs(program).empty()) return result;
     result.stopped = {};  // a failure of each of its outputs, as of a step that lacks memory
     backends::name_program(result.failures, {}, args.program);
     return result;

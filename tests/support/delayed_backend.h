@@ -10,7 +10,7 @@
 #include <mutex>
 
 #include "backends/backend.h"
-#include "backends/cpu/memory.h"
+#include "backends/cpu/runtime/memory.h"
 
 namespace burn::test {
 

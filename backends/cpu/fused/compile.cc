@@ -2,10 +2,10 @@
 #include <unordered_map>
 
 #include "backends/cpu/fused/tile_code.h"
-#include "backends/cpu/isa/isa.h"
-#include "backends/cpu/parallel.h"
-#include "backends/cpu/vector/stream.h"
-#include "backends/plan/guards.h"
+#include "backends/cpu/runtime/parallel.h"
+#include "backends/cpu/simd/isa.h"
+#include "backends/cpu/simd/stream.h"
+#include "compile/plan/guards.h"
 #include "ir/random_box.h"
 
 namespace burn::backends::cpu {
@@ -31,11 +31,11 @@ bool is_costly(ir::PointwiseFn fn) {
 
 class Compiler {
  public:
-  Compiler(const ir::Program& program, const codegen::Group& group, const PlanStep& step)
+  Compiler(const ir::Program& program, const compile::Group& group, const compile::PlanStep& step)
       : program_(program), group_(group), step_(step) {
     code_.domain = group.domain;
     code_.elements = ir::num_elements(group.domain);
-    const auto is_of_rows = [](const codegen::Member& m) { return m.level == codegen::Level::row; };
+    const auto is_of_rows = [](const compile::Member& m) { return m.level == compile::Level::row; };
     if (std::ranges::any_of(group.members, is_of_rows)) code_.row_size = group.row_size;
   }
 
@@ -86,9 +86,9 @@ class Compiler {
     }
   }
 
-  static Extent extent_of(codegen::Level level) {
-    if (level == codegen::Level::full) return Extent::full;
-    return level == codegen::Level::row ? Extent::row : Extent::total;
+  static Extent extent_of(compile::Level level) {
+    if (level == compile::Level::full) return Extent::full;
+    return level == compile::Level::row ? Extent::row : Extent::total;
   }
 
   void declare(ir::Ref ref, const TileValue& value) {
@@ -107,14 +107,14 @@ class Compiler {
   // takes the members apart (execution.cc). Then it costs nothing, where x is made here for it alone, and `old` is read
   // for x in any case.
   bool takes_committed(std::int32_t n) {
-    if (!is_select(node(n))) return false;
+    if (!compile::is_select(node(n))) return false;
     const auto refs = program_.operands_of(node(n));
-    if (refs[0].is_input() || !is_commit(program_.maker_of(refs[0]))) return false;
+    if (refs[0].is_input() || !compile::is_commit(program_.maker_of(refs[0]))) return false;
     auto& own = value(index_.at(value_of(n).code()));
     auto& x = value(index_.at(refs[1].code()));
-    const auto reads_old = [&](const codegen::Member& member) {
+    const auto reads_old = [&](const compile::Member& member) {
       const auto operands = program_.operands_of(node(member.node));
-      return !is_select(node(member.node)) && std::ranges::find(operands, refs[2]) != operands.end();
+      return !compile::is_select(node(member.node)) && std::ranges::find(operands, refs[2]) != operands.end();
     };
     if (x.read >= 0 || x.result >= 0 || x.extent != own.extent || std::ranges::none_of(group_.members, reads_old))
       return false;
@@ -123,7 +123,7 @@ class Compiler {
     return true;
   }
 
-  Status translate(const codegen::Member& member) {
+  Status translate(const compile::Member& member) {
     const auto& op = node(member.node).op;
     const auto& type = program_.type_of(node(member.node));
     const auto count = node(member.node).operand_count;
@@ -147,16 +147,16 @@ class Compiler {
                              std::string(ir::name(from)));
       if (type.dtype == ir::DType::f32 && count == 2) in.chain = {.steps = 1, .fns = {pointwise->fn}};
       if (type.dtype == ir::DType::f32 && count == 1) in.chain = {.function = pointwise->fn};
-      if (member.level == codegen::Level::full) cost_ += is_costly(pointwise->fn) ? 16 : 1;
+      if (member.level == compile::Level::full) cost_ += is_costly(pointwise->fn) ? 16 : 1;
     } else if (std::holds_alternative<ir::Cast>(op)) {
       in.kind = Kind::convert;
       in.cast = cast_loop(from, value(in.result).held);
-      if (member.level == codegen::Level::full) cost_ += 1;
+      if (member.level == compile::Level::full) cost_ += 1;
     } else if (const auto* sum = std::get_if<ir::Reduce>(&op); sum && value(in.result).extent == Extent::total) {
       in.kind = Kind::sum;
       in.reduce = reduce_loops(sum->fn, from);
       value(in.operands[0]).wants_all = true;
-      add_sum(in, member.level == codegen::Level::column ? group_.row_size : 1);
+      add_sum(in, member.level == compile::Level::column ? group_.row_size : 1);
       cost_ += 1;
     } else if (const auto* reduce = std::get_if<ir::Reduce>(&op)) {
       in.kind = Kind::reduce;
@@ -280,8 +280,8 @@ class Compiler {
   }
 
   const ir::Program& program_;
-  const codegen::Group& group_;
-  const PlanStep& step_;
+  const compile::Group& group_;
+  const compile::PlanStep& step_;
   TileCode code_;
   std::unordered_map<std::int32_t, std::int32_t> index_;  // from a ref's code to a value
   std::int64_t cost_ = 0;
@@ -289,7 +289,7 @@ class Compiler {
 
 }  // namespace
 
-Result<TileCode> compile_group(const ir::Program& program, const codegen::Group& group, const PlanStep& step) {
+Result<TileCode> compile_group(const ir::Program& program, const compile::Group& group, const compile::PlanStep& step) {
   return Compiler(program, group, step).run();
 }
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "backends/cpu/ops/copy.h"
-#include "backends/cpu/ops/index.h"
-#include "backends/cpu/parallel.h"
+#include "backends/cpu/kernels/copy.h"
+#include "backends/cpu/kernels/index.h"
+#include "backends/cpu/runtime/parallel.h"
 
 namespace burn::backends::cpu {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "backends/cpu/fused/tile_code.h"
 #include "backends/cpu/fused/tile_runner.h"
-#include "backends/cpu/run.h"
+#include "backends/cpu/runtime/run.h"
 
 namespace burn::backends::cpu {
 

@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "backends/cpu/fused/tile_rewriter.h"
-#include "backends/cpu/vector/float_loops.h"
+#include "backends/cpu/simd/float_loops.h"
 
 namespace burn::backends::cpu {
 namespace {

@@ -8,14 +8,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "backends/codegen/group.h"
-#include "backends/cpu/ops/cast.h"
-#include "backends/cpu/ops/pointwise_loops.h"
-#include "backends/cpu/ops/reduce_loops.h"
-#include "backends/cpu/vector/centred_sums.h"
-#include "backends/cpu/vector/chain_loops.h"
-#include "backends/cpu/vector/row_sums.h"
-#include "backends/plan/plan.h"
+#include "backends/cpu/kernels/cast.h"
+#include "backends/cpu/simd/centred_sums.h"
+#include "backends/cpu/simd/chain_loops.h"
+#include "backends/cpu/simd/pointwise_table.h"
+#include "backends/cpu/simd/reduce_table.h"
+#include "backends/cpu/simd/row_sums.h"
+#include "compile/fusion/group.h"
+#include "compile/plan/plan.h"
 
 namespace burn::backends::cpu {
 
@@ -128,6 +128,6 @@ void improve(TileCode& code, const ir::Program& program);
 void place(TileCode& code, std::size_t reads, std::size_t results);
 
 // Errors: UNIMPLEMENTED where there is no loop.
-Result<TileCode> compile_group(const ir::Program& program, const codegen::Group& group, const PlanStep& step);
+Result<TileCode> compile_group(const ir::Program& program, const compile::Group& group, const compile::PlanStep& step);
 
 }  // namespace burn::backends::cpu

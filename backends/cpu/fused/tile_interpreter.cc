@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "backends/cpu/ops/random.h"
+#include "backends/cpu/kernels/random.h"
 
 namespace burn::backends::cpu {
 namespace {

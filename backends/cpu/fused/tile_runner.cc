@@ -5,9 +5,9 @@
 #include <memory>
 #include <new>
 
-#include "backends/cpu/memory.h"
-#include "backends/cpu/parallel.h"
-#include "backends/cpu/vector/stream.h"
+#include "backends/cpu/runtime/memory.h"
+#include "backends/cpu/runtime/parallel.h"
+#include "backends/cpu/simd/stream.h"
 #include "backends/interrupt.h"
 
 namespace burn::backends::cpu {

@@ -7,7 +7,7 @@
 #include "backends/cpu/fused/tile_code.h"
 #include "backends/cpu/fused/tile_interpreter.h"
 #include "backends/cpu/fused/tile_source.h"
-#include "backends/cpu/run.h"
+#include "backends/cpu/runtime/run.h"
 
 namespace burn::backends::cpu {
 

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <optional>
 
-#include "backends/cpu/array.h"
-#include "backends/cpu/loops.h"
-#include "backends/cpu/ops/cast.h"
+#include "backends/cpu/kernels/cast.h"
+#include "backends/cpu/runtime/array.h"
+#include "backends/cpu/runtime/loops.h"
 
 namespace burn::backends::cpu {
 

@@ -5,8 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "backends/cuda/cudnn.h"
+#include "backends/cuda/libraries/cudnn.h"
 #include "backends/cuda/lower/lower.h"
+#include "backends/cuda/lower/target.h"
 #include "base/settings.h"
 
 namespace burn::backends::cuda {
@@ -64,7 +65,8 @@ class Operand {
 
   // Where it lies; nothing where the library would have to be given a copy.
   std::optional<DnnDims> strides() const {
-    const auto split = reshaped_strides(view_.shape, view_.strides, ir::Shape(std::span<const std::int64_t>(sizes_)));
+    const auto split =
+        compile::reshaped_strides(view_.shape, view_.strides, ir::Shape(std::span<const std::int64_t>(sizes_)));
     if (!split) return std::nullopt;
     DnnDims strides{};
     std::int64_t span = 1;
@@ -109,7 +111,8 @@ Result<std::shared_ptr<const PreparedAttention>> prepare(AttentionLibrary& libra
 
 // The strides of a result, if the library may write it so.
 std::optional<DnnDims> result_strides(const View& view, const DnnDims& sizes) {
-  const auto split = reshaped_strides(view.shape, view.strides, ir::Shape(std::span<const std::int64_t>(sizes)));
+  const auto split =
+      compile::reshaped_strides(view.shape, view.strides, ir::Shape(std::span<const std::int64_t>(sizes)));
   if (!split) return std::nullopt;
   DnnDims strides{};
   std::int64_t span = 1;
@@ -140,11 +143,11 @@ Status supports_attention(Device& device, const ir::AttentionGrad& op,
   return traced(ask(device, op, operands, kGradOperands));
 }
 
-// What supports() said no to was made of other ops before it came here (backends/plan/decompose.h).
+// What supports() said no to was made of other ops before it came here (compile/rewrite/decompose.h).
 namespace lowering {
 
 Status lower(Emitter& emit, const ir::Attention& op, const NodeInPlan& at) {
-  BURN_TRY(auto* library, emit.device().cudnn());
+  BURN_TRY(auto* library, device_of(emit).cudnn());
   const auto problem = problem_of(op, emit.type_of(at.operand(0)), emit.type_of(at.operand(2)));
   const DnnDims keys{problem.batch, problem.heads, problem.m, problem.d};
   Operand operands[] = {{emit, at.operand(0), {problem.batch, problem.heads, problem.n, problem.d}},
@@ -172,7 +175,7 @@ Status lower(Emitter& emit, const ir::Attention& op, const NodeInPlan& at) {
 }
 
 Status lower(Emitter& emit, const ir::AttentionGrad& op, const NodeInPlan& at) {
-  BURN_TRY(auto* library, emit.device().cudnn());
+  BURN_TRY(auto* library, device_of(emit).cudnn());
   const auto problem = problem_of(op, emit.type_of(at.operand(0)), emit.type_of(at.operand(2)));
   const DnnDims queries{problem.batch, problem.heads, problem.n, problem.d},
       keys{problem.batch, problem.heads, problem.m, problem.d},

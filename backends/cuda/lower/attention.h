@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "backends/cuda/device.h"
+#include "backends/cuda/device/device.h"
 #include "ir/ops.h"
 
 namespace burn::backends::cuda {

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "backends/cuda/emitter.h"
+#include "backends/cuda/compile_names.h"
 
 namespace burn::backends::cuda {
 

@@ -4,12 +4,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "backends/cuda/alternatives.h"
-#include "backends/cuda/cudnn.h"
-#include "backends/cuda/device.h"
+#include "backends/cuda/device/device.h"
 #include "backends/cuda/kernels/shapes.h"
+#include "backends/cuda/libraries/cudnn.h"
+#include "backends/cuda/lower/alternatives.h"
 #include "backends/cuda/lower/lower.h"
 #include "backends/cuda/lower/strided.h"
+#include "backends/cuda/lower/target.h"
 
 namespace burn::backends::cuda {
 namespace {
@@ -87,7 +88,7 @@ Status convolve(Emitter& emit, ConvProblem problem, const NodeInPlan& at) {
   const View result = emit.result(at.result());
   if (result.num_elements() == 0) return {};
   std::vector<Alternative> ways;
-  if (const auto library = emit.device().cudnn(); library.ok()) {
+  if (const auto library = device_of(emit).cudnn(); library.ok()) {
     if (const auto prepared = (*library)->prepare(problem); prepared.ok()) {
       for (const auto& one : *prepared) {
         ways.push_back({one->name(), [one](Emitter& to, std::span<const View> from, std::span<const View> into) {

@@ -3,9 +3,9 @@
 
 #include <optional>
 
-#include "backends/cuda/alternatives.h"
-#include "backends/cuda/cudnn.h"
 #include "backends/cuda/kernels/shapes.h"
+#include "backends/cuda/libraries/cudnn.h"
+#include "backends/cuda/lower/alternatives.h"
 
 namespace burn::backends::cuda {
 

@@ -1,11 +1,12 @@
 // Fourier transforms by cuFFT, of pairs that are put together before and taken apart after. Without the library they
-// are products with small matrices (backends/plan/decompose_fourier.cc), which supports() asks for.
+// are products with small matrices (compile/rewrite/decompose_fourier.cc), which supports() asks for.
 #include <fmt/format.h>
 
-#include "backends/cuda/fused/operands.h"
-#include "backends/cuda/fused/walks.h"
-#include "backends/cuda/libraries.h"
+#include "backends/cuda/device/libraries.h"
 #include "backends/cuda/lower/lower.h"
+#include "backends/cuda/lower/target.h"
+#include "compile/codegen/operands.h"
+#include "compile/codegen/walks.h"
 
 namespace burn::backends::cuda {
 namespace {
@@ -63,8 +64,8 @@ void launch_over_parts(Emitter& emit, const std::string& parameters, const std::
                        const View& im, std::vector<Argument> arguments) {
   constexpr int kThreads = 256;
   const auto dims = [](const ir::Dims& of) { return std::vector<std::int64_t>(of.begin(), of.end()); };
-  const auto walk = merge_dims(re.shape.span(), {dims(re.strides), dims(im.strides)});
-  arguments.push_back(walk_argument(walk));
+  const auto walk = compile::merge_dims(re.shape.span(), {dims(re.strides), dims(im.strides)});
+  arguments.push_back(compile::walk_argument(walk));
   const std::string type = storage_type(re.dtype);
   auto list = parameters;
   for (auto at = list.find("T*"); at != std::string::npos; at = list.find("T*", at + type.size()))
@@ -95,8 +96,8 @@ void split(Emitter& emit, const Address& pairs, const View& re, const View& im) 
 // For a device that is not there, kernels can be compiled, but nothing run.
 Status transform(Emitter& emit, const Transforms& what, const Address& from, const Address& to, bool inverse) {
   std::shared_ptr<const PreparedTransforms> prepared;
-  if (!is_for_compiling(emit.device())) {
-    BURN_TRY(auto* library, cufft_of(emit.device()));
+  if (!is_for_compiling(device_of(emit))) {
+    BURN_TRY(auto* library, cufft_of(device_of(emit)));
     BURN_TRY(prepared, library->prepare(what));
   }
   const auto workspace = emit.scratch(prepared ? prepared->workspace_bytes() : 0);

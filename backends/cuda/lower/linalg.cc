@@ -1,5 +1,5 @@
 // Factorisations by kernels of our own, a block for each matrix, and where they are chosen over a library's. Det is
-// made of Lu (backends/plan/decompose_linalg.cc).
+// made of Lu (compile/rewrite/decompose_linalg.cc).
 #include "backends/cuda/lower/linalg_library.h"
 #include "backends/cuda/lower/matrices.h"
 
@@ -30,7 +30,8 @@ Status lower(Emitter& emit, const ir::Cholesky& op, const NodeInPlan& at) {
   emit.launch(
       matrix_kernel("linalg.h", x.dtype, "const T* x, T* y, std::int64_t* report", "cholesky(x, y, report, shape)"),
       grid_of(batch),
-      {emit.contiguous(x), y, report_of(emit, batch, not_positive_definite), MatrixShape{batch.rows, batch.rows, 0}});
+      {emit.contiguous(x), y, report_of(emit, batch, ir::not_positive_definite),
+       MatrixShape{batch.rows, batch.rows, 0}});
   return {};
 }
 
@@ -75,7 +76,7 @@ Status lower(Emitter& emit, const ir::Svd& op, const NodeInPlan& at) {
       grid_of(batch),
       {emit.contiguous(x), u, s, vt, scratch_of(emit, x.dtype, x.num_elements()),
        scratch_of(emit, x.dtype, batch.count * k * k), scratch_of(emit, x.dtype, batch.count * k),
-       scratch_of(emit, ir::DType::i64, batch.count * k), report_of(emit, batch, not_converged),
+       scratch_of(emit, ir::DType::i64, batch.count * k), report_of(emit, batch, ir::not_converged),
        MatrixShape{batch.rows, batch.columns, 0}});
   return {};
 }
@@ -93,7 +94,7 @@ Status lower(Emitter& emit, const ir::Eigh& op, const NodeInPlan& at) {
               grid_of(batch),
               {emit.contiguous(x), values, vectors, scratch_of(emit, x.dtype, x.num_elements()),
                scratch_of(emit, x.dtype, x.num_elements()), scratch_of(emit, x.dtype, batch.count * batch.rows),
-               scratch_of(emit, ir::DType::i64, batch.count * batch.rows), report_of(emit, batch, not_converged),
+               scratch_of(emit, ir::DType::i64, batch.count * batch.rows), report_of(emit, batch, ir::not_converged),
                MatrixShape{batch.rows, batch.columns, 0}});
   return {};
 }
@@ -106,7 +107,7 @@ Status lower(Emitter& emit, const ir::Solve& op, const NodeInPlan& at) {
   emit.copy(b, x);
   emit.launch(matrix_kernel("linalg.h", a.dtype, "T* a, T* x, std::int64_t* report", "solve(a, x, report, shape)"),
               grid_of(batch),
-              {copy_of(emit, a), x, report_of(emit, batch, singular_matrix),
+              {copy_of(emit, a), x, report_of(emit, batch, ir::singular_matrix),
                MatrixShape{batch.rows, batch.columns, b.shape.back()}});
   return {};
 }

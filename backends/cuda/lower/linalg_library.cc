@@ -1,8 +1,9 @@
 #include "backends/cuda/lower/linalg_library.h"
 
-#include "backends/cuda/libraries.h"
+#include "backends/cuda/device/libraries.h"
 #include "backends/cuda/lower/linalg_rule.h"
 #include "backends/cuda/lower/matrices.h"
+#include "backends/cuda/lower/target.h"
 
 namespace burn::backends::cuda::by_library {
 namespace {
@@ -56,8 +57,8 @@ class Calls {
     call.count = batch_.count;
     Solver* library = nullptr;  // for a device that is not there, kernels can be compiled, but nothing run
     std::size_t bytes = 0;
-    if (!is_for_compiling(emit_.device())) {
-      BURN_TRY(library, solver_of(emit_.device()));
+    if (!is_for_compiling(device_of(emit_))) {
+      BURN_TRY(library, solver_of(device_of(emit_)));
       BURN_TRY(bytes, library->workspace_bytes(call));
     }
     const auto workspace = emit_.scratch(bytes);
@@ -140,7 +141,7 @@ View without_outside(Emitter& emit, Calls& calls, const View& x, const Address& 
 template <typename Op>
 bool is_better(Emitter& emit, const Op& op, const NodeInPlan& at) {
   if (way_for(op, MatrixBatch(emit.type_of(at.operand(0)).shape)) == Way::own) return false;
-  return is_for_compiling(emit.device()) || solver_of(emit.device()).ok();
+  return is_for_compiling(device_of(emit)) || solver_of(device_of(emit)).ok();
 }
 #define OP(type) template bool is_better(Emitter& emit, const ir::type& op, const NodeInPlan& at)
 OP(Cholesky);
@@ -167,7 +168,7 @@ Status lower(Emitter& emit, const ir::Cholesky& op, const NodeInPlan& at) {
                                    .stride = batch.size()},
                                   {.a = y.address, .pointers = pointers}));
   calls.launch("T* y, const int* infos, std::int64_t* report", "finish_cholesky(y, infos, report, shape)", batch.size(),
-               {y, calls.infos(), report_of(emit, batch, not_positive_definite)});
+               {y, calls.infos(), report_of(emit, batch, ir::not_positive_definite)});
   return {};
 }
 
@@ -202,7 +203,7 @@ Status lower(Emitter& emit, const ir::Solve& op, const NodeInPlan& at) {
   BURN_RETURN_IF_ERROR(factor(calls, way, batch, factors, pivots, pointers));
   calls.launch_for_each("int* pivots, const int* infos, std::int64_t* report",
                         "check_pivots(pivots, infos, report, shape)",
-                        {pivots, calls.infos(), report_of(emit, batch, singular_matrix)});
+                        {pivots, calls.infos(), report_of(emit, batch, ir::singular_matrix)});
   if (sides == 0) return {};
   BURN_RETURN_IF_ERROR(calls.call({.what = are_many ? What::solve_of_many : What::solve,
                                    .rows = batch.rows,
@@ -283,7 +284,7 @@ Status lower(Emitter& emit, const ir::Svd&, const NodeInPlan& at) {
                                   {.a = a.address, .b = vt.address, .values = s.address, .more = columns_of_u}));
   calls.launch("const T* columns_of_u, const int* marks, const int* infos, T* u, T* s, T* vt, std::int64_t* report",
                "finish_svd(columns_of_u, marks, infos, u, s, vt, report, shape)", batch.size(),
-               {columns_of_u, marks, calls.infos(), u, s, vt, report_of(emit, batch, not_converged)});
+               {columns_of_u, marks, calls.infos(), u, s, vt, report_of(emit, batch, ir::not_converged)});
   return {};
 }
 
@@ -299,7 +300,7 @@ Status lower(Emitter& emit, const ir::Eigh&, const NodeInPlan& at) {
       {.a = w.address, .values = values.address}));
   calls.launch("const T* w, const int* marks, const int* infos, T* values, T* vectors, std::int64_t* report",
                "finish_eigh(w, marks, infos, values, vectors, report, shape)", batch.size(),
-               {w, marks, calls.infos(), values, vectors, report_of(emit, batch, not_converged)});
+               {w, marks, calls.infos(), values, vectors, report_of(emit, batch, ir::not_converged)});
   return {};
 }
 

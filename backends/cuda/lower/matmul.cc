@@ -3,14 +3,15 @@
 
 #include <fmt/format.h>
 
-#include "backends/cuda/alternatives.h"
-#include "backends/cuda/device.h"
-#include "backends/cuda/fused/operands.h"
-#include "backends/cuda/fused/walks.h"
-#include "backends/cuda/known_call.h"
+#include "backends/cuda/compile_names.h"
+#include "backends/cuda/device/device.h"
+#include "backends/cuda/lower/alternatives.h"
 #include "backends/cuda/lower/lower.h"
 #include "backends/cuda/lower/product.h"
 #include "backends/cuda/lower/small_product.h"
+#include "backends/cuda/lower/target.h"
+#include "compile/codegen/operands.h"
+#include "compile/codegen/walks.h"
 
 namespace burn::backends::cuda {
 namespace {
@@ -48,7 +49,7 @@ Status multiply_plainly(Emitter& emit, const View& a, const View& b, const View&
   a_strides[last] = 0;
   b_strides[last - 1] = 0;
   const auto dims = [](const ir::Dims& of) { return std::vector<std::int64_t>(of.begin(), of.end()); };
-  const auto walk = merge_dims(c.shape.span(), {dims(a_strides), dims(b_strides)});
+  const auto walk = compile::merge_dims(c.shape.span(), {dims(a_strides), dims(b_strides)});
   const KernelSource source{
       fmt::format("#include \"backends/cuda/kernels/matmul.h\"\nusing namespace burn::cuda;\n"
                   "extern \"C\" __global__ void __launch_bounds__(256) burn_kernel(const {0}* a, const {0}* b, {0}* c, "
@@ -58,7 +59,7 @@ Status multiply_plainly(Emitter& emit, const View& a, const View& b, const View&
                   storage_type(c.dtype))};
   const auto count = c.num_elements();
   emit.launch(source, {.blocks = (count + 255) / 256},
-              {a, b, c, count, a.shape[last], a.strides[last], b.strides[last - 1], walk_argument(walk)});
+              {a, b, c, count, a.shape[last], a.strides[last], b.strides[last - 1], compile::walk_argument(walk)});
   return {};
 }
 
@@ -67,7 +68,7 @@ Status multiply_plainly(Emitter& emit, const View& a, const View& b, const View&
 std::optional<Product> product_of(const Emitter& emit, const View& a, const View& b, const View& c) {
   if (!is_readable(a) || !is_readable(b)) return std::nullopt;
   const auto sizes = batch_of(c.shape);
-  const auto walk = merge_dims(sizes, {batch_of(a.strides), batch_of(b.strides), batch_of(c.strides)});
+  const auto walk = compile::merge_dims(sizes, {batch_of(a.strides), batch_of(b.strides), batch_of(c.strides)});
   Product product;
   product.batch = ir::num_elements(ir::Shape(std::span(sizes)));
   product.dtype = c.dtype;
@@ -112,7 +113,7 @@ void call(Emitter& emit, const std::shared_ptr<const PreparedProduct>& prepared,
 
 Status call_library(Emitter& emit, const Product& product, const View& a, const View& b, const View& c,
                     const Address& vector) {
-  BURN_TRY(auto* library, emit.device().cublas());
+  BURN_TRY(auto* library, device_of(emit).cublas());
   BURN_TRY(const auto prepared, library->prepare(product));
   call(emit, prepared, a, b, c, vector);
   return {};
@@ -157,8 +158,8 @@ Status multiply(Emitter& emit, View a, View b, const View& c) {
     b = emit.contiguous(b);
     product = product_of(emit, a, b, c);
   }
-  if (product && is_small(emit.device(), *product)) return multiply_fastest(emit, *product, a, b, c, {});
-  BURN_TRY(auto* library, emit.device().cublas());
+  if (product && is_small(device_of(emit), *product)) return multiply_fastest(emit, *product, a, b, c, {});
+  BURN_TRY(auto* library, device_of(emit).cublas());
   const auto prepared = product ? library->prepare(*product) : unimplemented("cuBLASLt: such a batch");
   if (!prepared.ok()) return multiply_plainly(emit, a, b, c);
   call(emit, *prepared, a, b, c, {});
@@ -175,7 +176,7 @@ Status multiply_with(Emitter& emit, Epilogue epilogue, const View& a, const View
   product->epilogue = epilogue;
   product->vector_alignment = alignment_of(vector.address);
   if (product->vector_alignment < kVectorLoad) return unimplemented("cuBLASLt: an epilogue in such a place");
-  if (epilogue == Epilogue::bias && is_small(emit.device(), *product))
+  if (epilogue == Epilogue::bias && is_small(device_of(emit), *product))
     return multiply_fastest(emit, *product, a, b, c, vector);
   return call_library(emit, *product, a, b, c, vector.address);
 }

@@ -8,7 +8,7 @@
 #include "backends/cuda/kernels/shapes.h"
 #include "backends/cuda/lower/lower.h"
 #include "backends/cuda/lower/strided.h"
-#include "backends/failures.h"
+#include "ir/node_errors.h"
 
 namespace burn::backends::cuda {
 
@@ -52,7 +52,7 @@ inline Address scratch_of(Emitter& emit, ir::DType dtype, std::int64_t count) {
   return emit.scratch(static_cast<std::size_t>(std::max<std::int64_t>(count, 1)) * ir::size_of(dtype));
 }
 
-inline Address report_of(Emitter& emit, const MatrixBatch& batch, Status (*explain)(const MatrixFailure&)) {
+inline Address report_of(Emitter& emit, const MatrixBatch& batch, Status (*explain)(const ir::MatrixFailure&)) {
   return emit.report([batch, explain](std::int64_t found) {
     return explain({.matrix = found >> 32,
                     .count = batch.count,

@@ -1,10 +1,12 @@
 // Copies between views, and the ops that are copies.
+#include "backends/cuda/lower/moves.h"
+
 #include <fmt/format.h>
 
-#include "backends/cuda/device.h"
-#include "backends/cuda/fused/operands.h"
-#include "backends/cuda/fused/walks.h"
+#include "backends/cuda/device/device.h"
 #include "backends/cuda/lower/lower.h"
+#include "compile/codegen/operands.h"
+#include "compile/codegen/walks.h"
 
 namespace burn::backends::cuda {
 namespace {
@@ -35,21 +37,21 @@ View part_of(View whole, const ir::Dims& starts, const ir::Shape& sizes, const i
 
 }  // namespace
 
-void Emitter::copy(const View& from, const View& to) {
+void emit_copy(Emitter& emit, const View& from, const View& to) {
   const auto elements = to.num_elements();
   if (elements == 0) return;
   if (from.is_contiguous() && to.is_contiguous()) {
     const auto bytes = static_cast<std::size_t>(elements) * ir::size_of(to.dtype);
-    call([from = from.address, to = to.address, bytes](const Bindings& bindings, CUstream stream) -> Status {
+    emit.call([from = from.address, to = to.address, bytes](const Bindings& bindings, CUstream stream) -> Status {
       if (bindings.at(from) == bindings.at(to)) return {};  // in place
       return check(driver().cuMemcpyDtoDAsync(bindings.at(to), bindings.at(from), bytes, stream), "cuMemcpyDtoDAsync");
     });
     return;
   }
   const auto dims = [](const ir::Dims& of) { return std::vector<std::int64_t>(of.begin(), of.end()); };
-  const auto walk = merge_dims(to.shape.span(), {dims(from.strides), dims(to.strides)});
+  const auto walk = compile::merge_dims(to.shape.span(), {dims(from.strides), dims(to.strides)});
   const View views[] = {from, to};
-  int width = vector_width(walk, views, 8);
+  int width = compile::vector_width(walk, views, 8);
   if (walk.strides[0].back() != 1 || walk.strides[1].back() != 1 || walk.sizes.back() % width != 0) width = 1;
   const KernelSource source{
       fmt::format("#include \"backends/cuda/kernels/copy.h\"\nusing namespace burn::cuda;\n"
@@ -58,7 +60,7 @@ void Emitter::copy(const View& from, const View& to) {
                   "  copy_elements<{0}, {1}>(from, to, vectors, walk);\n}}\n",
                   word_of(to.dtype), width)};
   const auto vectors = elements / width;
-  launch(source, {.blocks = (vectors + 255) / 256}, {from, to, vectors, walk_argument(walk)});
+  emit.launch(source, {.blocks = (vectors + 255) / 256}, {from, to, vectors, compile::walk_argument(walk)});
 }
 
 namespace lowering {
@@ -74,7 +76,7 @@ Status lower(Emitter& emit, const ir::Reshape& op, const NodeInPlan& at) {
   return {};
 }
 
-// Never computed: views (backends/plan/views.h).
+// Never computed: views (compile/plan/views.h).
 Status lower(Emitter&, const ir::Permute&, const NodeInPlan&) { return internal_error("a view is not computed"); }
 Status lower(Emitter&, const ir::Expand&, const NodeInPlan&) { return internal_error("a view is not computed"); }
 Status lower(Emitter&, const ir::Slice&, const NodeInPlan&) { return internal_error("a view is not computed"); }

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "backends/cuda/alternatives.h"
-#include "backends/cuda/fused/group_kernel.h"
+#include "backends/cuda/lower/alternatives.h"
 #include "backends/cuda/lower/lower.h"
+#include "compile/codegen/group_kernel.h"
 
 namespace burn::backends::cuda {
 namespace {
@@ -40,11 +40,11 @@ Status add_bias(Emitter& emit, const ir::Program& program, const ProductWithEpil
   if (with_epilogue.ok()) return with_epilogue;
   BURN_RETURN_IF_ERROR(
       multiply(emit, emit.read(product.operand(0)), emit.read(product.operand(1)), emit.result(product.result())));
-  codegen::Group group;
+  compile::Group group;
   group.domain = program.type_of(sum.node).shape;
-  group.members = {{what.neighbour, codegen::Level::full}};
+  group.members = {{what.neighbour, compile::Level::full}};
   const ir::Ref results[] = {sum.result()};
-  return emit_group(emit, program, group, results);
+  return compile::emit_group(emit, program, group, results);
 }
 
 // Sums come out of the same reading of the operand, but of a kernel that may multiply more slowly for it.

@@ -1,9 +1,8 @@
 // Products of matrices, alone and with what a library does in the same call.
 #pragma once
 
-#include "backends/cuda/cublas.h"
-#include "backends/cuda/emitter.h"
-#include "backends/plan/plan.h"
+#include "backends/cuda/compile_names.h"
+#include "backends/cuda/libraries/cublas.h"
 
 namespace burn::backends::cuda {
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "backends/cuda/compile_names.h"
 #include "backends/cuda/kernels/shapes.h"
-#include "backends/cuda/lower/combine.h"
 #include "backends/cuda/lower/lower.h"
 #include "backends/cuda/lower/product.h"
 #include "backends/cuda/lower/strided.h"

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
+#include "backends/cuda/compile_names.h"
 #include "backends/cuda/kernels/shapes.h"
-#include "backends/cuda/lower/combine.h"
 #include "backends/cuda/lower/lower.h"
 #include "backends/cuda/lower/strided.h"
 

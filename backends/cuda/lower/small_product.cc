@@ -4,7 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "backends/cuda/device.h"
+#include "backends/cuda/device/device.h"
+#include "backends/cuda/lower/target.h"
 
 namespace burn::backends::cuda {
 namespace {
@@ -52,7 +53,7 @@ bool is_small(const Device& device, const Product& product) {
 
 void multiply_small(Emitter& emit, const Product& product, const View& a, const View& b, const View& c,
                     const Address& vector) {
-  const int parts = parts_of(emit.device(), product);
+  const int parts = parts_of(device_of(emit), product);
   const auto first = lines_of(product.a, true), second = lines_of(product.b, false);
   const bool has_bias = product.epilogue == Epilogue::bias;
   const KernelSource source{fmt::format(

@@ -2,8 +2,9 @@
 // blocks: one launch, where a library's split takes two and a workspace.
 #pragma once
 
-#include "backends/cuda/cublas.h"
-#include "backends/cuda/emitter.h"
+#include "backends/cuda/device/device.h"
+#include "backends/cuda/compile_names.h"
+#include "backends/cuda/libraries/cublas.h"
 
 namespace burn::backends::cuda {
 

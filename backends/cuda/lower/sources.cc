@@ -1,44 +1,10 @@
 // Ops that make elements from nothing, and those that are always lowered as groups.
 #include <fmt/format.h>
 
-#include "backends/cuda/fused/walks.h"
 #include "backends/cuda/lower/lower.h"
+#include "compile/codegen/walks.h"
 
 namespace burn::backends::cuda {
-
-const char* storage_type(ir::DType dtype) {
-  switch (dtype) {
-    case ir::DType::f64:
-      return "double";
-    case ir::DType::f32:
-      return "float";
-    case ir::DType::f16:
-      return "half_t";
-    case ir::DType::bf16:
-      return "bfloat16_t";
-    case ir::DType::i64:
-      return "std::int64_t";
-    case ir::DType::i32:
-      return "std::int32_t";
-    case ir::DType::i16:
-      return "std::int16_t";
-    case ir::DType::i8:
-      return "std::int8_t";
-    case ir::DType::u64:
-      return "std::uint64_t";
-    case ir::DType::u32:
-      return "std::uint32_t";
-    case ir::DType::u16:
-      return "std::uint16_t";
-    case ir::DType::u8:
-      return "std::uint8_t";
-    case ir::DType::bool_:
-      break;
-  }
-  return "bool";
-}
-
-const char* compute_type(ir::DType dtype) { return storage_type(ir::compute_dtype(dtype)); }
 
 namespace lowering {
 
@@ -69,7 +35,7 @@ Status lower(Emitter& emit, const ir::Random& op, const NodeInPlan& at) {
   const auto whole = ir::contiguous_strides(op.whole_shape());
   std::int64_t first = 0;
   for (int d = 0; d < op.starts.rank(); ++d) first += op.starts[d] * whole[d];
-  const auto walk = merge_dims(op.shape.span(), {std::vector<std::int64_t>(whole.begin(), whole.end())});
+  const auto walk = compile::merge_dims(op.shape.span(), {std::vector<std::int64_t>(whole.begin(), whole.end())});
   const auto type = storage_type(op.dtype);
   const auto draw = op.fn == ir::RandomFn::bits      ? std::string("bits_at")
                     : op.fn == ir::RandomFn::uniform ? fmt::format("uniform_at<{}>", type)
@@ -85,7 +51,7 @@ Status lower(Emitter& emit, const ir::Random& op, const NodeInPlan& at) {
       "  if (i < count) y[i] = {1}(bindings[0], bindings[1] + block, first + offsets(walk, i).at[0]);\n}}\n",
       type, draw)};
   emit.launch(source, {.blocks = (elements + 255) / 256},
-              {to, Address{.base = Address::Base::bindings}, op.offset, first, elements, walk_argument(walk)});
+              {to, Address{.base = Address::Base::bindings}, op.offset, first, elements, compile::walk_argument(walk)});
   return {};
 }
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/cuda/emitter.h"
+#include "backends/cuda/compile_names.h"
 #include "backends/cuda/kernels/index.h"
 
 namespace burn::backends::cuda {

@@ -8,8 +8,8 @@
 #include <sanitizer/lsan_interface.h>
 #endif
 
-#include "backends/cuda/cudnn_attention.h"
-#include "backends/cuda/places.h"
+#include "backends/cuda/libraries/cudnn_attention.h"
+#include "compile/lower/layouts.h"
 #include "ir/program.h"
 
 namespace burn::testing {
@@ -241,12 +241,12 @@ TEST(AttentionPlaces, AreWhereTheirReadersWantThem) {
   const auto whole = add(ir::Concat{2}, {inside(grads), inside(grads.result(1)), inside(grads.result(1))});
   const auto program = builder.finish({add(ir::Pointwise{ir::PointwiseFn::neg}, {rows}),
                                        add(ir::Pointwise{ir::PointwiseFn::neg}, {whole}), grads.result(2)});
-  const auto layouts = cuda::layouts_of(program);
-  const auto views = backends::find_views(program, layouts);
+  const auto layouts = compile::layouts_of(program);
+  const auto views = compile::find_views(program, layouts);
   const auto& seen = views[static_cast<std::size_t>(rows.index())];  // a view now, not a copy
   EXPECT_EQ(seen.base, y);
   EXPECT_EQ(seen.strides, (ir::Dims{1536, 24, 1}));
-  const auto places = cuda::places_inside(program, views);
+  const auto places = compile::places_inside(program, views);
   ASSERT_EQ(places.size(), 1u);  // the second is read twice, the third is an output
   const auto& place = places.at(grads.index());
   EXPECT_EQ(place.whole, whole);

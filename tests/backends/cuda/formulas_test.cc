@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/cuda/nvrtc.h"
+#include "backends/cuda/driver/nvrtc.h"
 #include "tests/backends/cuda/lowered.h"
 
 namespace burn::testing {
@@ -97,10 +97,10 @@ TEST(CudaLaunches, KeepWideRowsInSharedMemoryAndCountPositions) {
     const auto p = function(ir::PointwiseFn::div, {e, add(ir::Expand{shape}, {sum})});
     const auto grad = function(ir::PointwiseFn::select, {is_target, function(ir::PointwiseFn::neg, {p}), p});
     const auto program = builder.finish({sum, add(ir::Cast{ir::DType::bf16}, {grad})});
-    backends::PlanOptions options;
+    compile::PlanOptions options;
     options.limits.max_row_size = 1 << 18;
-    const auto simple = backends::simplify(program, true);
-    const auto lowered = cuda::lower_program(*device, simple, backends::make_plan(simple, options));
+    const auto simple = compile::simplify(program, true);
+    const auto lowered = cuda::lower_program(*device, simple, compile::make_plan(simple, options));
     ASSERT_TRUE(lowered.ok()) << lowered.status().to_string();
     ASSERT_EQ(lowered->commands.size(), 1u);
     const bool fits = columns < 100'000;

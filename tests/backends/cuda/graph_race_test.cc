@@ -1,5 +1,5 @@
 // Which way of a run stays, on a driver without a GPU whose works take the time that they are told.
-#include "backends/cuda/graph_race.h"
+#include "backends/cuda/graphs/graph_race.h"
 
 #include <initializer_list>
 

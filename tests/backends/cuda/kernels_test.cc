@@ -10,12 +10,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "backends/cuda/libraries.h"
-#include "backends/cuda/nvrtc.h"
-#include "backends/cuda/program_emitter.h"
-#include "backends/plan/decompose.h"
-#include "backends/plan/recompute.h"
-#include "backends/plan/simplify.h"
+#include "backends/cuda/device/libraries.h"
+#include "backends/cuda/driver/nvrtc.h"
+#include "backends/cuda/lower/target.h"
+#include "compile/plan/recompute.h"
+#include "compile/rewrite/decompose.h"
+#include "compile/rewrite/simplify.h"
 #include "ir/catalogue.h"
 #include "tests/backends/column_sums.h"
 #include "tests/backends/cuda/lowered.h"
@@ -157,10 +157,10 @@ TEST(CudaLaunches, OfSumsOfNarrowIntegersCompile) {
     const auto add = [&](const ir::Op& op, ir::Ref x) { return *builder.add(op, std::span(&x, 1)); };
     const auto wide = add(ir::Cast{i64}, builder.add_input({dtype, {64, 3000}}));
     const auto sum = [&](const ir::Dims& axes) { return add(ir::Reduce{ir::ReduceFn::sum, axes}, wide); };
-    const backends::PlanOptions options;
-    const auto program = backends::prepare(
+    const compile::PlanOptions options;
+    const auto program = prepare(
         builder.finish({sum({0, 1}), sum({0}), sum({1}), add(ir::Reduce{ir::ReduceFn::prod, {1}}, wide)}), options);
-    const auto lowered = cuda::lower_program(*device, program, backends::make_plan(program, options));
+    const auto lowered = cuda::lower_program(*device, program, compile::make_plan(program, options));
     ASSERT_TRUE(lowered.ok()) << lowered.status().to_string();
     for (const auto& source : lowered->sources) texts.insert(source.text);
     for (const auto bytes : lowered->block_bytes) EXPECT_LT(bytes, 64U * 3000 * 8) << "a copy in i64";

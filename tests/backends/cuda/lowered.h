@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "backends/cuda/program_emitter.h"
-#include "backends/plan/simplify.h"
+#include "backends/cuda/lower/target.h"
+#include "compile/rewrite/simplify.h"
 
 namespace burn::testing {
 
@@ -15,11 +15,11 @@ namespace cuda = backends::cuda;
 // Ops that want a library's advice cannot be.
 inline Result<cuda::Lowered> lower(cuda::Device& device, const ir::Program& program, bool fusion,
                                    std::int64_t min_summed_rows = 0) {
-  const auto simple = backends::simplify(program, true);
-  backends::PlanOptions options;
+  const auto simple = compile::simplify(program, true);
+  compile::PlanOptions options;
   options.fusion = fusion;
   options.limits.min_summed_rows = min_summed_rows;
-  return cuda::lower_program(device, simple, backends::make_plan(simple, options));
+  return cuda::lower_program(device, simple, compile::make_plan(simple, options));
 }
 
 // Some kernel has the text.

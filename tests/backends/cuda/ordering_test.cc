@@ -1,7 +1,5 @@
 // What waits for what in a graph: every order that it allows does what the program's order does. The device is
 // simulated: memory in which each byte knows what wrote it.
-#include "backends/cuda/ordering.h"
-
 #include <algorithm>
 #include <numeric>
 #include <random>
@@ -10,19 +8,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/plan/arena.h"
-#include "backends/plan/plan.h"
-#include "backends/plan/simplify.h"
-#include "backends/plan/views.h"
+#include "compile/lower/hazards.h"
+#include "compile/plan/arena.h"
+#include "compile/plan/plan.h"
+#include "compile/plan/views.h"
+#include "compile/rewrite/simplify.h"
 #include "tests/backends/training_step.h"
 
 namespace burn::testing {
 namespace {
 
-using backends::cuda::critical_path;
-using backends::cuda::MemoryUse;
-using backends::cuda::order_commands;
-using backends::cuda::Predecessors;
+using compile::critical_path;
+using compile::MemoryUse;
+using compile::order_commands;
+using compile::Predecessors;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -32,36 +31,36 @@ MemoryUse reads(std::uint64_t begin, std::uint64_t end) { return {begin, end, fa
 MemoryUse writes(std::uint64_t begin, std::uint64_t end) { return {begin, end, true}; }
 
 TEST(Ordering, WaitsForWhatWasWritten) {
-  const auto order = order_commands(Uses{{writes(0, 8)}, {writes(8, 16)}, {reads(4, 12)}, {reads(0, 4)}});
+  const auto order = compile::order_commands(Uses{{writes(0, 8)}, {writes(8, 16)}, {reads(4, 12)}, {reads(0, 4)}});
   EXPECT_THAT(order, ElementsAre(IsEmpty(), IsEmpty(), ElementsAre(1, 0), ElementsAre(0)));
 }
 
 TEST(Ordering, WaitsForReadersOfWhatItWritesOver) {
-  const auto order = order_commands(Uses{{reads(0, 8)}, {reads(4, 6)}, {writes(5, 9)}, {reads(0, 5)}});
+  const auto order = compile::order_commands(Uses{{reads(0, 8)}, {reads(4, 6)}, {writes(5, 9)}, {reads(0, 5)}});
   EXPECT_THAT(order, ElementsAre(IsEmpty(), IsEmpty(), ElementsAre(1, 0), IsEmpty()));
 }
 
 TEST(Ordering, WaitsForWritersOfWhatItWritesOver) {
-  const auto order = order_commands(Uses{{writes(0, 8)}, {writes(8, 12)}, {writes(7, 9)}});
+  const auto order = compile::order_commands(Uses{{writes(0, 8)}, {writes(8, 12)}, {writes(7, 9)}});
   EXPECT_THAT(order, ElementsAre(IsEmpty(), IsEmpty(), ElementsAre(1, 0)));
 }
 
 TEST(Ordering, WaitsForNobodyTwice) {
-  const auto order =
-      order_commands(Uses{{writes(0, 8)}, {reads(0, 8), writes(8, 16)}, {reads(0, 8), reads(8, 16), writes(16, 24)}});
+  const auto order = compile::order_commands(
+      Uses{{writes(0, 8)}, {reads(0, 8), writes(8, 16)}, {reads(0, 8), reads(8, 16), writes(16, 24)}});
   EXPECT_THAT(order, ElementsAre(IsEmpty(), ElementsAre(0), ElementsAre(1)));
 }
 
 TEST(Ordering, LooksAtBytesAndAtNoneOfWhatIsEmpty) {
-  const auto order = order_commands(Uses{{writes(0, 8), writes(4, 4)}, {reads(4, 4)}, {}, {writes(8, 8)}});
+  const auto order = compile::order_commands(Uses{{writes(0, 8), writes(4, 4)}, {reads(4, 4)}, {}, {writes(8, 8)}});
   EXPECT_THAT(order, ElementsAre(IsEmpty(), IsEmpty(), IsEmpty(), IsEmpty()));
 }
 
 TEST(Ordering, FindsTheLongestWay) {
   const Predecessors order{{}, {0}, {0}, {2, 1}, {}};
-  EXPECT_EQ(critical_path(order, std::vector<double>{1, 5, 2, 1, 3}), 7);
-  EXPECT_EQ(critical_path(order, std::vector<double>{1, 1, 1, 1, 30}), 30);
-  EXPECT_EQ(critical_path({}, {}), 0);
+  EXPECT_EQ(compile::critical_path(order, std::vector<double>{1, 5, 2, 1, 3}), 7);
+  EXPECT_EQ(compile::critical_path(order, std::vector<double>{1, 1, 1, 1, 30}), 30);
+  EXPECT_EQ(compile::critical_path({}, {}), 0);
 }
 
 // --- against all that may be seen of an order ------------------------------------------------------------------------
@@ -130,7 +129,7 @@ TEST(Ordering, AllowsNothingThatCanBeToldFromTheProgramsOrder) {
   for (int round = 0; round < 400; ++round) {
     SCOPED_TRACE(round);
     const auto uses = random_uses(random);
-    const auto predecessors = order_commands(uses);
+    const auto predecessors = compile::order_commands(uses);
     std::vector<std::size_t> in_order(uses.size());
     for (std::size_t i = 0; i < in_order.size(); ++i) in_order[i] = i;
     const auto expected = done_in(uses, in_order);
@@ -148,7 +147,7 @@ TEST(Ordering, WaitsForNoMoreThanItHasTo) {
     SCOPED_TRACE(round);
     const auto uses = random_uses(random);
     const auto n = uses.size();
-    const auto predecessors = order_commands(uses);
+    const auto predecessors = compile::order_commands(uses);
     std::vector<std::vector<bool>> has_to(n, std::vector<bool>(n));  // i after j
     for (std::size_t i = 0; i < n; ++i) {
       for (std::size_t j = i; j-- > 0;) {
@@ -170,18 +169,18 @@ TEST(Ordering, WaitsForNoMoreThanItHasTo) {
 // ----------------------------------------------------------------------------------------
 
 TEST(Ordering, FindsMoreWhereBlocksAreApart) {
-  const backends::Lifetime lifetimes[] = {{512, 0, 1}, {300, 1, 2}, {512, 2, 3}, {0, 3, 3}};
-  const auto shared = backends::plan_arena(lifetimes);
+  const compile::Lifetime lifetimes[] = {{512, 0, 1}, {300, 1, 2}, {512, 2, 3}, {0, 3, 3}};
+  const auto shared = compile::plan_arena(lifetimes);
   EXPECT_EQ(shared.bytes, 1024u);
   EXPECT_EQ(shared.offsets[0], shared.offsets[2]);
-  const auto apart = backends::plan_arena(lifetimes, {.most = 1536});
+  const auto apart = compile::plan_arena(lifetimes, {.most = 1536});
   EXPECT_EQ(apart.bytes, 1536u);
   EXPECT_THAT(apart.offsets, ElementsAre(0, 512, 1024, 1536));
-  EXPECT_EQ(backends::plan_arena(lifetimes, {.most = 1535}).offsets, shared.offsets);
-  const auto later = backends::plan_arena(lifetimes, {.most = 1535, .steps = 1, .extra = 512});
+  EXPECT_EQ(compile::plan_arena(lifetimes, {.most = 1535}).offsets, shared.offsets);
+  const auto later = compile::plan_arena(lifetimes, {.most = 1535, .steps = 1, .extra = 512});
   EXPECT_EQ(later.bytes, 1536u);
   EXPECT_NE(later.offsets[0], later.offsets[2]);
-  EXPECT_EQ(backends::plan_arena(lifetimes, {.most = 1535, .steps = 1, .extra = 511}).offsets, shared.offsets);
+  EXPECT_EQ(compile::plan_arena(lifetimes, {.most = 1535, .steps = 1, .extra = 511}).offsets, shared.offsets);
 }
 
 // A training step, values in the order of the plan, each where `offsets` says or in bytes of its own; what is updated
@@ -191,9 +190,9 @@ struct Times {
 };
 
 Times times_of(const ir::Program& program) {
-  const auto plan = backends::make_plan(program, {.epilogues = true});
-  const auto views = backends::find_views(program);
-  std::vector<backends::Lifetime> lives(program.values.size());
+  const auto plan = compile::make_plan(program, {.epilogues = true});
+  const auto views = compile::find_views(program);
+  std::vector<compile::Lifetime> lives(program.values.size());
   std::vector<double> costs;
   for (std::size_t s = 0; s < plan.steps.size(); ++s) {
     const auto& step = plan.steps[s];
@@ -210,7 +209,7 @@ Times times_of(const ir::Program& program) {
     }
   }
   constexpr std::uint64_t kInput = std::uint64_t{1} << 40;  // from one input to the next
-  const auto time = [&](const backends::ArenaPlan& arena) {
+  const auto time = [&](const compile::ArenaPlan& arena) {
     Uses uses;
     const auto use = [&](ir::Ref ref, bool is_written) -> MemoryUse {
       const auto base = ref.is_input() ? ref : views[static_cast<std::size_t>(ref.index())].base;
@@ -226,16 +225,16 @@ Times times_of(const ir::Program& program) {
       for (const auto ref : step.reads) here.push_back(use(ref, false));
       for (const auto ref : step.results) here.push_back(use(ref, true));
     }
-    return critical_path(order_commands(uses), costs);
+    return compile::critical_path(compile::order_commands(uses), costs);
   };
-  return {std::accumulate(costs.begin(), costs.end(), 0.0), time(backends::plan_arena(lives)),
-          time(backends::plan_arena(lives, {.steps = 4, .extra = kInput})),
-          time(backends::plan_arena(lives, {.most = kInput}))};
+  return {std::accumulate(costs.begin(), costs.end(), 0.0), time(compile::plan_arena(lives)),
+          time(compile::plan_arena(lives, {.steps = 4, .extra = kInput})),
+          time(compile::plan_arena(lives, {.most = kInput}))};
 }
 
 TEST(Ordering, OfATrainingStepLeavesMuchToDoAtTheSameTime) {
   const auto program = TrainingStep({.batch = 64, .sizes = {784, 512, 512, 10}}).program();
-  const auto times = times_of(backends::simplify(program, true));
+  const auto times = times_of(compile::simplify(program, true));
   EXPECT_LT(times.apart, 0.75 * times.one_after_the_other);
   EXPECT_LE(times.apart, times.later);
   EXPECT_LT(times.later, times.shared);

@@ -1,5 +1,5 @@
 // What the outputs of a run hang on while the device has not said yet what its checks found.
-#include "backends/cuda/outcome.h"
+#include "backends/cuda/runtime/outcome.h"
 
 #include <gtest/gtest.h>
 

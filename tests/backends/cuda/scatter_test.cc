@@ -1,7 +1,7 @@
 // What rows written into a large table cost: no copy of it, and memory for the rows.
 #include <gtest/gtest.h>
 
-#include "backends/cuda/nvrtc.h"
+#include "backends/cuda/driver/nvrtc.h"
 #include "tests/backends/cuda/lowered.h"
 
 namespace burn::testing {

@@ -1,6 +1,6 @@
 // Libraries found when the program runs, with those of C in the place of CUDA's: what is there is called, and what is
 // not is named.
-#include "backends/cuda/shared_library.h"
+#include "backends/cuda/driver/shared_library.h"
 
 #include <cmath>
 

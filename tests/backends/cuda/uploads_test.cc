@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/runtime/cuda_backend.h"
 #include "base/error.h"
 #include "base/settings.h"
 #include "tests/backends/cuda/simulated_driver/simulation.h"

@@ -4,8 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/cuda/bound_run.h"
-#include "backends/plan/simplify.h"
+#include "backends/cuda/runtime/bound_run.h"
+#include "backends/cuda/lower/target.h"
+#include "compile/rewrite/simplify.h"
 #include "ir/catalogue.h"
 #include "tests/backends/random_program.h"
 #include "tests/ops/samples.h"
@@ -18,10 +19,10 @@ using Base = cuda::Address::Base;
 
 // Nothing where the program wants a library, which is not there.
 std::optional<cuda::Lowered> lower(cuda::Device& device, const ir::Program& program, bool fusion) {
-  const auto simple = backends::simplify(program, true);
-  backends::PlanOptions options;
+  const auto simple = compile::simplify(program, true);
+  compile::PlanOptions options;
   options.fusion = fusion;
-  auto lowered = cuda::lower_program(device, simple, backends::make_plan(simple, options));
+  auto lowered = cuda::lower_program(device, simple, compile::make_plan(simple, options));
   if (!lowered.ok()) return std::nullopt;
   return *std::move(lowered);
 }
@@ -146,7 +147,7 @@ cuda::RunMemory memory_for(const cuda::Lowered& lowered, const ir::Program& prog
 void check_order(const cuda::Lowered& lowered, const cuda::RunMemory& memory, std::size_t& longest) {
   const cuda::BoundRun run(lowered, memory);
   const auto uses = run.uses();
-  const auto predecessors = cuda::order_commands(uses);
+  const auto predecessors = compile::order_commands(uses);
   const auto n = uses.size();
   std::vector<std::vector<bool>> after(n, std::vector<bool>(n));
   for (std::size_t i = 0; i < n; ++i) {
@@ -182,7 +183,7 @@ void check_order(const cuda::Lowered& lowered, const cuda::RunMemory& memory, st
       }
     }
   }
-  longest += static_cast<std::size_t>(cuda::critical_path(predecessors, std::vector<double>(n, 1)));
+  longest += static_cast<std::size_t>(compile::critical_path(predecessors, std::vector<double>(n, 1)));
 }
 
 TEST(CommandUses, OfRandomProgramsOrderThem) {
@@ -192,10 +193,10 @@ TEST(CommandUses, OfRandomProgramsOrderThem) {
     SCOPED_TRACE(seed);
     auto program = random_program(seed).program;
     for (auto& input : program.inputs) input.donated = seed % 2 == 0;
-    const auto simple = backends::simplify(program, true);
-    backends::PlanOptions options;
+    const auto simple = compile::simplify(program, true);
+    compile::PlanOptions options;
     options.fusion = seed % 3 != 0;
-    const auto lowered = cuda::lower_program(*device, simple, backends::make_plan(simple, options));
+    const auto lowered = cuda::lower_program(*device, simple, compile::make_plan(simple, options));
     if (!lowered.ok()) continue;  // a product, which a library is asked for
     check(*lowered, simple);
     check_order(*lowered, memory_for(*lowered, simple), longest);

@@ -1,0 +1,277 @@
+#include "backends/cpu/runtime/workers.h"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <limits>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include <omp.h>
+
+#include "backends/cpu/runtime/parallel.h"
+#include "base/fork.h"
+#include "base/thread.h"
+#include "base/turns.h"
+
+namespace burn::backends::cpu {
+namespace {
+
+thread_local bool is_at_work = false, is_of_pool = false;
+
+using Clock = std::chrono::steady_clock;
+
+// How long a thread looks for a change before it sleeps: a little longer than the usual pause between two ops takes,
+// and up to a quarter of the time that it has worked, which it saves for longer pauses within a run and for others that
+// take longer; between runs who sends the next one may want the core. Who sleeps takes as long to wake, up to 50 us on
+// virtual machines.
+class Patience {
+ public:
+  void add_work(Clock::duration work) { saved_ = std::min<Clock::duration>(saved_ + work / 4, kMostSaved); }
+
+  template <typename Changed>
+  bool wait(const Changed& changed) {
+    const auto begin = Clock::now();
+    const bool is_so = look(changed, begin);
+    saved_ -= std::min(saved_, Clock::now() - begin);
+    return is_so;
+  }
+
+ private:
+  static constexpr std::chrono::microseconds kAlways{30}, kMostSaved{300};
+
+  template <typename Changed>
+  bool look(const Changed& changed, Clock::time_point begin) const {
+    while (true) {
+      for (int i = 0; i < 32; ++i) {
+        if (changed()) return true;
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#endif
+      }
+      const auto looked = Clock::now() - begin;
+      if (looked < kAlways) continue;
+      if (looked >= kAlways + saved_ || !RunUnderWay::is_any()) return false;
+      std::this_thread::yield();  // to whoever has something to do
+    }
+  }
+
+  Clock::duration saved_{};
+};
+
+}  // namespace
+
+void Job::run(std::int64_t begin, std::int64_t end) const {
+  constexpr std::int64_t kGrainsAtOnce = 64;  // a few milliseconds of simple work
+  const auto most =
+      std::clamp<std::int64_t>(grain, 1, std::numeric_limits<std::int64_t>::max() / kGrainsAtOnce) * kGrainsAtOnce;
+  while (end - begin > most) {
+    throw_if_interrupted();
+    const auto next = begin + (end - begin >= 2 * most ? most : (end - begin) / 2);
+    body(context, begin, next);
+    begin = next;
+  }
+  throw_if_interrupted();
+  body(context, begin, end);
+}
+
+bool Workers::is_working() { return is_at_work; }
+bool Workers::is_own_thread() { return is_of_pool; }
+
+Workers& Workers::instance() {
+  static auto& workers = *new OnePerProcess<Workers>;
+  return workers.get([] { return std::make_unique<Workers>(thread_count() - 1); });
+}
+
+Workers::Workers(int count)
+    : count_(count),
+      workers_(std::make_unique<Worker[]>(static_cast<std::size_t>(count))),
+      boards_(std::make_unique<Board[]>(kMostOpen)) {
+  const auto shares = static_cast<std::size_t>(std::min(count + 1, kMostShares));
+  for (int b = 0; b < kMostOpen; ++b) boards_[b].shares = std::vector<Share>(shares);
+  try {
+    for (int i = 0; i < count; ++i) start_thread("burn-cpu", [this, i] { serve(i); }).detach();
+  } catch (const std::system_error&) {  // who is not there hears no bell, and the others take its shares
+  }
+}
+
+Workers::Piece Workers::Deal::share(std::int64_t i) const {
+  const auto begin_of = [&](std::int64_t k) { return parts / shares * k + std::min(k, parts % shares); };
+  return {begin_of(i), begin_of(i + 1)};
+}
+
+// A quarter of what is left, or less where several threads have a share together.
+Workers::Deal Workers::deal(const Job& job) const {
+  const auto shares = static_cast<std::int32_t>(std::min<std::int64_t>({job.parts, count_ + 1, kMostShares}));
+  return {job.parts, shares, 4 * ((count_ + shares) / shares)};
+}
+
+void Workers::run(const Job& job) {
+  const Deal deal = this->deal(job);
+  Board* board = claim();
+  if (!board) {
+    for (std::int64_t s = 0; s < deal.shares; ++s) {
+      for (auto [begin, end] = deal.share(s); begin < end;) {
+        const auto next = deal.end_of_piece(begin, end);
+        job.run_parts(begin, next);
+        begin = next;
+      }
+    }
+    return;
+  }
+  board->job = job;
+  board->deal = deal;
+  board->has_failed.store(false, std::memory_order_relaxed);
+  for (std::int64_t s = 0; s < deal.shares; ++s) {
+    auto& share = board->shares[static_cast<std::size_t>(s)];
+    const auto [begin, end] = deal.share(s);
+    share.next.store(begin, std::memory_order_relaxed);
+    share.end = end;
+  }
+  board->unfinished.store(job.parts, std::memory_order_relaxed);
+  // Callers side by side begin with threads of their own, one alone always with the same.
+  board->first_worker = std::popcount(open_.load()) * 4 % count_;
+  board->invited.store(1, std::memory_order_relaxed);  // the first share is the caller's
+  open_.fetch_or(bit_of(*board));
+  invite(*board);
+
+  Patience patience;
+  const auto begin = Clock::now();
+  work_on(*board, 0, false);
+  patience.add_work(Clock::now() - begin);
+  open_.fetch_and(~bit_of(*board));
+  const auto is_done = [&] { return board->unfinished.load() == 0; };
+  if (!patience.wait(is_done)) {
+    std::unique_lock lock(board->mutex);
+    board->is_awaited = true;
+    board->done.wait(lock, is_done);
+    board->is_awaited = false;
+  }
+  const auto failure = std::exchange(board->failure, nullptr);
+  board->is_claimed.store(false, std::memory_order_release);
+  if (failure) std::rethrow_exception(failure);
+}
+
+Workers::Board* Workers::claim() {
+  for (int b = 0; b < kMostOpen; ++b) {
+    auto& board = boards_[b];
+    if (board.is_claimed.load(std::memory_order_relaxed) || board.is_claimed.exchange(true)) continue;
+    if (board.visitors.load() == 0) return &board;
+    board.is_claimed = false;  // somebody has yet to leave the last job
+  }
+  return nullptr;
+}
+
+// Calls the threads of shares that were not called yet. Waking one takes a while, so nobody wakes more than two:
+// those go on.
+void Workers::invite(Board& board) {
+  for (int woken = 0; woken < 2;) {
+    if (board.invited.load(std::memory_order_relaxed) >= board.deal.shares) return;
+    const auto share = board.invited.fetch_add(1, std::memory_order_relaxed);
+    if (share >= board.deal.shares) return;
+    auto& worker = workers_[static_cast<std::size_t>((board.first_worker + share - 1) % count_)];
+    worker.bell.fetch_add(1);
+    if (!worker.is_asleep) continue;
+    ++woken;
+    { const std::lock_guard lock(worker.mutex); }
+    worker.wake.notify_one();
+  }
+}
+
+// invite()'s inverse; a thread without a share of its own begins with another's.
+std::int32_t Workers::share_of(int worker, const Board& board) const {
+  return ((worker - board.first_worker + count_) % count_ + 1) % board.deal.shares;
+}
+
+void Workers::serve(int index) {
+  is_of_pool = true;
+  omp_set_num_threads(1);
+  ask_for(Turns::usual);
+  auto& me = workers_[static_cast<std::size_t>(index)];
+  unsigned turn = 0;
+  Patience patience;
+  while (true) {
+    const auto seen = me.bell.load();
+    const auto is_called = [&] { return me.bell.load() != seen; };
+    const auto begin = Clock::now();
+    if (work_on_any(index, turn)) {
+      patience.add_work(Clock::now() - begin);
+      continue;
+    }
+    if (patience.wait(is_called)) continue;
+    std::unique_lock lock(me.mutex);
+    me.is_asleep = true;
+    me.wake.wait(lock, is_called);
+    me.is_asleep = false;
+  }
+}
+
+// Whether there was anything to do. Begins with another job each time.
+bool Workers::work_on_any(int index, unsigned& turn) {
+  bool worked = false;
+  const auto open = open_.load();
+  auto left = std::rotr(open, static_cast<int>(turn));
+  for (auto at = turn; left != 0; left >>= 1, ++at) {
+    if ((left & 1) == 0) continue;
+    auto& board = boards_[at % kMostOpen];
+    ++board.visitors;
+    if ((open_.load() & bit_of(board)) != 0) {
+      invite(board);
+      worked |= work_on(board, share_of(index, board), !std::has_single_bit(open));
+    }
+    --board.visitors;
+  }
+  turn = (turn + 1) % kMostOpen;
+  return worked;
+}
+
+// Takes pieces until none is left; only one where others wait, too. Whether there was one.
+bool Workers::work_on(Board& board, std::int32_t share, bool gives_way) {
+  bool worked = false;
+  for (auto piece = take(board, share); !piece.is_empty(); piece = gives_way ? Piece{} : take(board, share)) {
+    run_parts(board, piece);
+    worked = true;
+    const auto parts = piece.end - piece.begin;
+    if (board.unfinished.fetch_sub(parts) == parts && board.is_awaited) {
+      {
+        const std::lock_guard lock(board.mutex);
+      }
+      board.done.notify_all();
+    }
+  }
+  return worked;
+}
+
+void Workers::run_parts(Board& board, Piece piece) {
+  if (board.has_failed.load(std::memory_order_relaxed)) return;
+  const InterruptScope scope(board.job.interrupt);
+  is_at_work = true;
+  try {
+    board.job.run_parts(piece.begin, piece.end);
+  } catch (...) {
+    const std::lock_guard lock(board.mutex);
+    if (!board.has_failed.exchange(true)) board.failure = std::current_exception();
+  }
+  is_at_work = false;
+}
+
+Workers::Piece Workers::take(const Deal& deal, Share& from) {
+  auto begin = from.next.load(std::memory_order_relaxed);
+  while (begin < from.end) {
+    const auto end = deal.end_of_piece(begin, from.end);
+    if (from.next.compare_exchange_weak(begin, end, std::memory_order_relaxed)) return {begin, end};
+  }
+  return {};
+}
+
+// Of the share, or else of the next one that has some; empty: all are taken.
+Workers::Piece Workers::take(Board& board, std::int32_t share) {
+  for (std::int32_t k = 0; k < board.deal.shares; ++k) {
+    const auto piece = take(board.deal, board.shares[static_cast<std::size_t>((share + k) % board.deal.shares)]);
+    if (!piece.is_empty()) return piece;
+  }
+  return {};
+}
+
+}  // namespace burn::backends::cpu

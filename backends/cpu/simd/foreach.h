@@ -1,0 +1,42 @@
+// Compiles inner loops once per instruction set. In a .cc file, after all its includes:
+//
+//   #define BURN_ISA_FILE "backends/cpu/isa/some_loops.h"
+//   #include "backends/cpu/simd/foreach.h"
+//   ... BURN_BEST(some_function)(...) ...
+//
+// The file puts its contents into namespace burn::backends::cpu::BURN_ISA; BURN_ISA_BYTES is the size of the widest
+// vectors. It includes nothing but files of its kind:
+// an inline function of a shared header, compiled for a newer machine, could end up by the linker's choice in code that
+// runs on an older one. (Functions from outside are compiled for every machine; inlined into a loop they become part of
+// it.)
+#pragma once
+
+#include "backends/cpu/simd/isa.h"
+
+#define BURN_ISA baseline
+#define BURN_ISA_BYTES 16
+#include BURN_ISA_FILE
+#undef BURN_ISA
+#undef BURN_ISA_BYTES
+
+#if BURN_HAS_LEVELS
+#pragma GCC push_options
+#pragma GCC target("avx,avx2,bmi,bmi2,f16c,fma,lzcnt,movbe")
+#define BURN_ISA v3
+#define BURN_ISA_BYTES 32
+#include BURN_ISA_FILE
+#undef BURN_ISA
+#undef BURN_ISA_BYTES
+#pragma GCC pop_options
+
+// GCC would stay with vectors of 256 bits for a processor it is not told.
+#pragma GCC push_options
+#pragma GCC target( \
+        "avx,avx2,bmi,bmi2,f16c,fma,lzcnt,movbe,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,prefer-vector-width=512")
+#define BURN_ISA v4
+#define BURN_ISA_BYTES 64
+#include BURN_ISA_FILE
+#undef BURN_ISA
+#undef BURN_ISA_BYTES
+#pragma GCC pop_options
+#endif

@@ -1,0 +1,187 @@
+// One row of f32: what is computed of it is summed, and something is done beside for a row that comes later.
+#if defined(BURN_ROW_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef BURN_ROW_INL_H
+#undef BURN_ROW_INL_H
+#else
+#define BURN_ROW_INL_H
+#endif
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include <hwy/cache_control.h>
+
+#include "backends/cpu/simd/float_functions-inl.h"
+#include "backends/cpu/simd/row_sums.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace burn::backends::cpu::HWY_NAMESPACE {
+namespace {
+
+constexpr int kVectors = std::max(1, static_cast<int>(32 * sizeof(float) / HWY_MAX_BYTES));  // of 32 lanes
+constexpr bool kIsWide = kVectors == 2 || kVectors == 4;
+
+// As reduce_run of backends/cpu/simd/reduce_loops.h: element i of a block is added to lane i % 32, lanes are folded in
+// halves, and blocks and what is left over are added in double.
+struct Lanes {
+  V x[kVectors];
+
+  HWY_INLINE void clear() {
+    for (auto& v : x) v = hn::Zero(F());
+  }
+  HWY_INLINE void add(Pack v) {
+    x[0] = hn::Add(x[0], v.a.a);
+    x[1] = hn::Add(x[1], v.a.b);
+    x[2 % kVectors] = hn::Add(x[2 % kVectors], v.b.a);
+    x[3 % kVectors] = hn::Add(x[3 % kVectors], v.b.b);
+  }
+  HWY_INLINE void add_products(Pack v, Pack w) {
+    x[0] = hn::MulAdd(v.a.a, w.a.a, x[0]);
+    x[1] = hn::MulAdd(v.a.b, w.a.b, x[1]);
+    x[2 % kVectors] = hn::MulAdd(v.b.a, w.b.a, x[2 % kVectors]);
+    x[3 % kVectors] = hn::MulAdd(v.b.b, w.b.b, x[3 % kVectors]);
+  }
+  HWY_INLINE float folded() const {
+    HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
+    if constexpr (kVectors == 4)
+      hn::Store(hn::Add(hn::Add(x[0], x[2]), hn::Add(x[1], x[3])), F(), lanes);
+    else
+      hn::Store(hn::Add(x[0], x[kVectors - 1]), F(), lanes);
+    return fold<HWY_MAX_BYTES / sizeof(float)>(lanes);
+  }
+  template <int kWidth>
+  static HWY_INLINE float fold(float* lanes) {
+    if constexpr (kWidth == 1) {
+      return lanes[0];
+    } else {
+      for (int l = 0; l < kWidth / 2; ++l) lanes[l] += lanes[l + kWidth / 2];
+      return fold<kWidth / 2>(lanes);
+    }
+  }
+};
+
+// What a row's pass does beside: for elements [i, i + 4 vectors), for vector k of 32 elements at i, for the last n <
+// 32, and around each block.
+struct Nothing {
+  explicit Nothing(const float*) {}
+  HWY_INLINE void begin_block() {}
+  HWY_INLINE void four(std::int64_t) {}
+  HWY_INLINE void one(std::int64_t, int) {}
+  HWY_INLINE void end_block() {}
+  HWY_INLINE void rest(std::int64_t, std::int64_t) {}
+};
+
+// Asks for memory that will be read next. A line for each vector of 64 bytes: a few in between cost nothing, where all
+// of a row at once would wait.
+struct AskFor : Nothing {
+  const float* x;
+
+  explicit AskFor(const float* at) : Nothing(at), x(at) {}
+  HWY_INLINE void four(std::int64_t i) {
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(F()));
+    for (std::int64_t k = 0; k < 4 * lanes; k += 16) hwy::Prefetch(x + i + k);
+  }
+};
+
+// Two vectors or packs whose product a function is, without rounding.
+template <typename T>
+struct Factors {
+  T a, b;
+};
+
+// Whether a function has a form for who adds up its values and does not keep them: Factors<T> factors(T x).
+template <typename Fn>
+concept HasFactors = requires(V x) { Fn::factors(x); };
+
+// What is computed of one row.
+template <typename First, typename Fn, Summed kSummed, bool kStores, bool kRepeats>
+struct Row {
+  const float *a, *b;
+  float* y;
+  V repeated;
+
+  template <typename T>
+  HWY_INLINE T computed(std::int64_t i) const {  // what goes into the function
+    const T second = kRepeats ? repeat<T>(repeated) : load<T>(b + i);
+    return map(load<T>(a + i), second, [](V v, V w) HWY_ATTR { return First::of(v, w); });
+  }
+  template <typename T>
+  static HWY_INLINE T summand(T v) {
+    return kSummed == Summed::squares ? mul(v, v) : v;
+  }
+
+  static constexpr bool kAddsFactors = HasFactors<Fn> && kSummed == Summed::values && !kStores;
+
+  HWY_INLINE void one(std::int64_t i, V& total) const {
+    if constexpr (kAddsFactors) {
+      const auto factors = Fn::factors(computed<V>(i));
+      total = hn::MulAdd(factors.a, factors.b, total);
+      return;
+    }
+    const V v = anywhere<Fn>(computed<V>(i));
+    if constexpr (kStores) hn::StoreU(v, F(), y + i);
+    total = hn::Add(total, summand(v));
+  }
+  HWY_INLINE void four(std::int64_t i, Lanes& total) const {
+    if constexpr (kAddsFactors) {
+      const auto factors = Fn::factors(computed<Pack>(i));
+      return total.add_products(factors.a, factors.b);
+    }
+    const Pack v = anywhere<Fn>(computed<Pack>(i));
+    if constexpr (kStores) store(v, y + i);
+    total.add(summand(v));
+  }
+  // The sum and the last n < 32 elements, added one by one. All by value: what lies in memory for a call stays there.
+  static HWY_NOINLINE double with_rest(double sum, const float* a, const float* b, V repeated, float* y,
+                                       std::int64_t n) {
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(F()));
+    HWY_ALIGN float x[HWY_MAX_BYTES / sizeof(float)];
+    for (std::int64_t i = 0; i < n; i += lanes) {
+      const auto count = std::min(lanes, n - i);
+      const V other = kRepeats ? repeated : load_some(b + i, count);
+      const V v = anywhere<Fn>(First::of(load_some(a + i, count), other));
+      if constexpr (kStores) store_some(v, count, y + i);
+      hn::Store(summand(v), F(), x);
+      for (std::int64_t k = 0; k < count; ++k) sum += static_cast<double>(x[k]);
+    }
+    return sum;
+  }
+
+  template <typename Beside>
+  HWY_INLINE float sum(std::int64_t n, Beside& beside) const {
+    constexpr std::int64_t kBlock = 4096;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(F()));
+    double sum = 0;
+    std::int64_t i = 0;
+    while (n - i >= 32) {
+      const auto end = i + std::min(n - i, kBlock) / 32 * 32;
+      Lanes total;
+      total.clear();
+      beside.begin_block();
+      for (; i + 4 * lanes <= end; i += 4 * lanes) {
+        beside.four(i);
+        four(i, total);
+      }
+      for (; i < end; i += 32) {
+        for (int k = 0; k < kVectors; ++k) {
+          one(i + k * lanes, total.x[k]);
+          beside.one(i + k * lanes, k);
+        }
+      }
+      sum += static_cast<double>(total.folded());
+      beside.end_block();
+    }
+    if (i < n) {
+      sum = with_rest(sum, a + i, kRepeats ? a : b + i, repeated, kStores ? y + i : y, n - i);
+      beside.rest(i, n - i);
+    }
+    return static_cast<float>(sum);
+  }
+};
+
+}  // namespace
+}  // namespace burn::backends::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,42 @@
+// The compiler's vocabulary, under its own names in this backend: everything here is written in terms of it.
+#pragma once
+
+#include "compile/codegen/dialects/cuda_cpp.h"
+#include "compile/codegen/emitter.h"
+#include "compile/codegen/known_call.h"
+#include "compile/codegen/target.h"
+#include "compile/lower/commands.h"
+#include "compile/lower/program_emitter.h"
+#include "compile/plan/plan.h"
+
+namespace burn::backends::cuda {
+
+using compile::Address;
+using compile::Argument;
+using compile::Bindings;
+using compile::BlockKernel;
+using compile::Check;
+using compile::Command;
+using compile::Emitter;
+using compile::Fill;
+using compile::Grid;
+using compile::KernelSource;
+using compile::KnownCall;
+using compile::Launch;
+using compile::LibraryCall;
+using compile::Lowered;
+using compile::LoweredCommit;
+using compile::NodeInPlan;
+using compile::OutputSource;
+using compile::Plan;
+using compile::PlanOptions;
+using compile::PlanStep;
+using compile::ProductWithEpilogue;
+using compile::Use;
+using compile::View;
+
+using compile::combine_type;
+using compile::compute_type;
+using compile::storage_type;
+
+}  // namespace burn::backends::cuda

@@ -1,0 +1,82 @@
+// One GPU of this process: its context, its properties, the kernels that are loaded on it and the libraries opened for
+// it.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "backends/autotune.h"
+#include "backends/cuda/compile_names.h"
+#include "backends/cuda/driver/driver.h"
+#include "backends/cuda/driver/memory.h"
+
+namespace burn::backends::cuda {
+
+class CublasLt;
+class Cudnn;
+
+// Loaded for as long as the device is there.
+struct Kernel {
+  CUfunction function = nullptr;
+};
+
+// Thread-safe.
+class Device {
+ public:
+  // Errors: FAILED_PRECONDITION with what is missing.
+  static Result<std::shared_ptr<Device>> open(int index);
+  // Without a GPU: programs can be lowered for an architecture, and their kernels compiled, but not loaded.
+  static std::shared_ptr<Device> for_compiling(std::string architecture);
+  ~Device();
+
+  int index() const { return index_; }
+  const std::string& name() const { return name_; }
+  const std::string& architecture() const { return architecture_; }  // "sm_90"
+  int compute_capability() const;                                    // 90
+  int multiprocessors() const { return multiprocessors_; }
+  std::int64_t shared_bytes() const { return shared_bytes_; }  // of a multiprocessor
+  std::uint64_t total_bytes() const { return total_bytes_; }
+  CUcontext context() const { return context_; }
+  // What the driver is called for from this thread is this device's from now on.
+  void make_current() const { driver().cuCtxSetCurrent(context_); }
+
+  const std::shared_ptr<DeviceMemory>& memory() const { return memory_; }
+  // One kernel per source, in their order; those that are not known yet are compiled side by side.
+  Result<std::vector<Kernel>> kernels(std::span<const KernelSource> sources);
+
+  // The kernels of groups that were written before.
+  compile::GroupMemo& groups() { return *groups_; }
+
+  // What is chosen by timing on this device; null: nothing is, for there is no GPU or it is not wanted.
+  Autotune* choices() { return choices_.get(); }
+  // Opened at the first call. Errors: FAILED_PRECONDITION with what is missing.
+  Result<CublasLt*> cublas();
+  Result<Cudnn*> cudnn();
+
+ private:
+  Device();
+  Status start(int index);
+  Result<Kernel> load(const std::string& text, const std::string& code);
+
+  int index_ = 0;
+  std::string name_, architecture_;
+  int multiprocessors_ = 0;
+  std::int64_t shared_bytes_ = 0;
+  std::uint64_t total_bytes_ = 0;
+  CUdevice device_ = 0;
+  CUcontext context_ = nullptr;
+  std::shared_ptr<DeviceMemory> memory_;
+  std::mutex kernels_mutex_, libraries_mutex_;
+  std::unordered_map<std::string, Kernel> kernels_;  // by text
+  std::unique_ptr<compile::GroupMemo> groups_;
+  std::unique_ptr<Autotune> choices_;
+  std::unique_ptr<CublasLt> cublas_;
+  std::unique_ptr<Cudnn> cudnn_;
+};
+
+// The devices that the driver sees; 0 without a driver.
+int device_count();
+
+}  // namespace burn::backends::cuda

@@ -1,0 +1,122 @@
+// Device memory: buffers of a stream, from blocks that it keeps for the next time.
+//
+// Work on a stream is in order, so a block that came back may be given away again at once: what still reads it was
+// enqueued before. Blocks move between streams only by way of the driver, which waits for the device. What a stream of
+// copies fills beside the computation is memory of its own, with uses that are numbered (uploads.h).
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "backends/backend.h"
+#include "backends/cuda/driver/driver.h"
+
+namespace burn::backends::cuda {
+
+class StreamMemory;
+class Outcome;
+
+// What the device's memory is used for, over all streams.
+struct MemoryAccount {
+  std::atomic<std::uint64_t> in_use = 0, reserved = 0, peak = 0;
+
+  void take(std::uint64_t bytes);
+  void give_back(std::uint64_t bytes) { in_use.fetch_sub(bytes, std::memory_order_relaxed); }
+};
+
+// All streams' memory: where one of them finds what the others keep without need.
+class DeviceMemory : public std::enable_shared_from_this<DeviceMemory> {
+ public:
+  explicit DeviceMemory(CUcontext context) : context_(context) {}
+
+  MemoryAccount& account() { return account_; }
+  CUcontext context() const { return context_; }
+  // `uses`: the number of the last use that has begun, if blocks are to remember theirs.
+  std::shared_ptr<StreamMemory> open_stream(std::shared_ptr<const std::atomic<std::uint64_t>> uses = nullptr);
+  // As Backend::trim().
+  std::uint64_t trim(std::uint64_t keep, std::chrono::milliseconds unused_for);
+
+ private:
+  std::vector<std::shared_ptr<StreamMemory>> streams();
+
+  const CUcontext context_;
+  MemoryAccount account_;
+  std::mutex mutex_;
+  std::vector<std::weak_ptr<StreamMemory>> streams_;
+};
+
+class CudaBuffer final : public Buffer {
+ public:
+  CudaBuffer(std::shared_ptr<StreamMemory> memory, CUdeviceptr address, std::size_t size)
+      : memory_(std::move(memory)), address_(address), size_(size) {}
+  ~CudaBuffer() override;
+
+  CUdeviceptr address() const { return address_; }
+  std::size_t size() const override { return size_; }
+  const StreamMemory* memory() const { return memory_.get(); }
+
+  // What is to be known of what fills it (outcome.h); null: it is there, or will be.
+  std::shared_ptr<const Outcome> outcome;
+  // The number of the copy that fills it (uploads.h); 0: none does.
+  std::uint64_t upload = 0;
+
+ private:
+  const std::shared_ptr<StreamMemory> memory_;
+  const CUdeviceptr address_;
+  const std::size_t size_;
+};
+using CudaBufferPtr = std::shared_ptr<CudaBuffer>;
+
+// Requires: it is one of this backend.
+inline CudaBuffer& cuda(const BufferPtr& buffer) { return static_cast<CudaBuffer&>(*buffer); }
+
+// Thread-safe. Lives as long as its last buffer.
+class StreamMemory : public std::enable_shared_from_this<StreamMemory> {
+ public:
+  StreamMemory(std::shared_ptr<DeviceMemory> device, std::shared_ptr<const std::atomic<std::uint64_t>> uses)
+      : device_(std::move(device)), uses_(std::move(uses)) {}
+  StreamMemory(const StreamMemory&) = delete;
+  StreamMemory& operator=(const StreamMemory&) = delete;
+  ~StreamMemory();
+
+  // Undefined contents. Errors: RESOURCE_EXHAUSTED with the numbers.
+  Result<CudaBufferPtr> allocate(std::size_t bytes);
+  // The same in the block that came back first, where its last use is over or where blocks of the size that are not
+  // make more than so many bytes, and are two at least; else in a new one. `done`: the last use that is over.
+  struct Taken {
+    CudaBufferPtr buffer;
+    std::uint64_t last_use = 0;  // of the block, before it came back
+  };
+  Result<Taken> allocate_oldest(std::size_t bytes, std::uint64_t done, std::size_t most_busy_bytes);
+  // From now on blocks that come back go to the driver. Requires: the stream has nothing left to do.
+  void close();
+  // Gives blocks that lie idle for so long back to the driver.
+  std::uint64_t trim(std::chrono::milliseconds unused_for);
+
+ private:
+  friend class CudaBuffer;
+  struct Idle {
+    CUdeviceptr block;
+    std::chrono::steady_clock::time_point since;
+    std::uint64_t last_use;
+  };
+
+  CudaBufferPtr buffer(CUdeviceptr block, std::size_t bytes);
+  Result<CUdeviceptr> take(std::size_t bytes);
+  Result<CUdeviceptr> take_new(std::size_t bytes);
+  void give_back(CUdeviceptr block, std::size_t block_size);
+  void release(CUdeviceptr block, std::size_t block_size);  // to the driver
+
+  const std::shared_ptr<DeviceMemory> device_;
+  const std::shared_ptr<const std::atomic<std::uint64_t>> uses_;  // null: nobody asks for them
+  std::mutex mutex_;
+  std::map<std::size_t, std::deque<Idle>> idle_;  // by size, in the order in which they came back
+  bool is_closed_ = false;
+};
+
+}  // namespace burn::backends::cuda

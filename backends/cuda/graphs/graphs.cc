@@ -1,0 +1,155 @@
+#include "backends/cuda/graphs/graphs.h"
+
+#include <algorithm>
+
+namespace burn::backends::cuda {
+namespace {
+
+using Operand = RunMemory::Operand;
+
+std::size_t slot_bytes(const Operand& operand) { return (operand.bytes + 511) / 512 * 512; }
+
+Operand& operand(RunMemory& run, std::size_t k) {
+  return k < run.inputs.size() ? run.inputs[k] : run.outputs[k - run.inputs.size()];
+}
+const Operand& operand(const RunMemory& run, std::size_t k) {
+  return k < run.inputs.size() ? run.inputs[k] : run.outputs[k - run.inputs.size()];
+}
+std::size_t operand_count(const RunMemory& run) { return run.inputs.size() + run.outputs.size(); }
+
+// The input in whose memory an output is.
+int alias_of(const RunMemory& run, const Operand& output) {
+  if (output.address == 0) return -1;
+  const auto found = std::ranges::find(run.inputs, output.address, &Operand::address);
+  return found == run.inputs.end() ? -1 : static_cast<int>(found - run.inputs.begin());
+}
+std::vector<int> aliases_of(const RunMemory& run) {
+  std::vector<int> aliases;
+  aliases.reserve(run.outputs.size());
+  for (const auto& output : run.outputs) aliases.push_back(alias_of(run, output));
+  return aliases;
+}
+
+}  // namespace
+
+// --- one graph -------------------------------------------------------------------------------------------------------
+
+bool CapturedRun::fits(const RunMemory& run) const {
+  if (run.arena != memory_.arena || run.bindings != memory_.bindings || run.failures != memory_.failures) return false;
+  for (std::size_t k = 0; k < has_slot_.size(); ++k) {
+    if (!has_slot_[k] && operand(run, k) != operand(memory_, k)) return false;
+  }
+  for (std::size_t k = 0; k < aliases_.size(); ++k) {  // of what has a slot; the rest is equal anyhow
+    if (has_slot_[run.inputs.size() + k] && alias_of(run, run.outputs[k]) >= 0) return false;
+  }
+  return true;
+}
+
+void CapturedRun::add_copies_in(const RunMemory& run, Transfers& before) const {
+  for (std::size_t k = 0; k < run.inputs.size(); ++k) {
+    if (has_slot_[k]) before.copy(memory_.inputs[k].address, run.inputs[k].address, run.inputs[k].bytes);
+  }
+}
+
+void CapturedRun::add_copies_out(const RunMemory& run, Transfers& after) const {
+  for (std::size_t k = 0; k < run.outputs.size(); ++k) {
+    if (has_slot_[run.inputs.size() + k])
+      after.copy(run.outputs[k].address, memory_.outputs[k].address, run.outputs[k].bytes);
+  }
+}
+
+// --- all of them -----------------------------------------------------------------------------------------------------
+
+CapturedRun* Graphs::find(std::uint64_t program, const RunMemory& run) {
+  auto& of = this->of(program);
+  note(of, run);
+  const auto found = std::ranges::find_if(of.captured, [&](const auto& captured) { return captured->fits(run); });
+  if (found == of.captured.end()) return nullptr;
+  of.captured.splice(of.captured.begin(), of.captured, found);
+  return of.captured.front().get();
+}
+
+std::unique_ptr<CapturedRun> Graphs::prepare(std::uint64_t program, const RunMemory& run) {
+  auto& of = this->of(program);
+  if (of.runs_since_capture < kRunsToSettle || of.rest_moved) return nullptr;
+  auto captured = std::make_unique<CapturedRun>();
+  captured->memory_ = run;
+  captured->aliases_ = aliases_of(run);
+  std::size_t bytes = 0;
+  for (std::size_t k = 0; k < operand_count(run); ++k) {
+    const bool moves = of.moved[k] != 0;
+    captured->has_slot_.push_back(moves);
+    if (moves) bytes += slot_bytes(operand(run, k));
+  }
+  if (bytes > kMostSlotBytes) return nullptr;
+  for (std::size_t k = 0; k < captured->aliases_.size(); ++k) {  // what is updated in place has to lie still
+    if (captured->aliases_[k] >= 0 && captured->has_slot_[run.inputs.size() + k]) return nullptr;
+  }
+  auto slots = memory_.allocate(bytes);
+  if (!slots.ok()) return nullptr;  // it goes without a graph
+  captured->slots_ = *std::move(slots);
+  auto next = captured->slots_->address();
+  for (std::size_t k = 0; k < operand_count(run); ++k) {
+    if (!captured->has_slot_[k]) continue;
+    operand(captured->memory_, k).address = next;
+    next += slot_bytes(operand(run, k));
+  }
+  return captured;
+}
+
+CapturedRun* Graphs::keep(std::uint64_t program, std::unique_ptr<CapturedRun> captured) {
+  auto& of = this->of(program);
+  of.runs_since_capture = 0;
+  if (of.captured.size() == kMostOfOne) of.captured.pop_back();
+  of.captured.push_front(std::move(captured));
+  bound_slots(program);
+  return of.captured.front().get();
+}
+
+// Programs that were not run for the longest time lose their graphs first; the newest keeps its own.
+void Graphs::bound_slots(std::uint64_t newest) {
+  const auto bytes_of = [](const OfProgram& of) {
+    std::size_t bytes = 0;
+    for (const auto& captured : of.captured) bytes += captured->slots_ ? captured->slots_->size() : 0;
+    return bytes;
+  };
+  std::size_t bytes = 0;
+  for (const auto& entry : programs_) bytes += bytes_of(entry.second);
+  while (bytes > kMostSlotBytesOfAll) {
+    const auto age = [&](const auto& entry) {  // those without slots have nothing to give
+      const bool may_go = entry.first != newest && bytes_of(entry.second) > 0;
+      return may_go ? entry.second.last_use : ~std::uint64_t{0};
+    };
+    const auto oldest = std::ranges::min_element(programs_, {}, age);
+    if (age(*oldest) == ~std::uint64_t{0}) return;
+    bytes -= bytes_of(oldest->second);
+    programs_.erase(oldest);
+  }
+}
+
+// The program that was not run for the longest time makes room.
+Graphs::OfProgram& Graphs::of(std::uint64_t program) {
+  if (!programs_.contains(program) && programs_.size() == kMostPrograms)
+    programs_.erase(std::ranges::min_element(programs_, {}, [](const auto& entry) { return entry.second.last_use; }));
+  auto& of = programs_[program];
+  of.last_use = ++uses_;
+  return of;
+}
+
+void Graphs::note(OfProgram& of, const RunMemory& run) {
+  static_assert(kRunsToSettle == 8, "a bit of a byte for each");
+  const auto count = operand_count(run);
+  of.moved.resize(count);
+  const bool is_first = operand_count(of.last) != count;
+  for (std::size_t k = 0; k < count; ++k) {
+    const bool moved = is_first || operand(run, k) != operand(of.last, k);
+    of.moved[k] = static_cast<std::uint8_t>(of.moved[k] << 1 | (moved ? 1 : 0));
+  }
+  const bool rest_moved =
+      is_first || run.arena != of.last.arena || run.bindings != of.last.bindings || run.failures != of.last.failures;
+  of.rest_moved = static_cast<std::uint8_t>(of.rest_moved << 1 | (rest_moved ? 1 : 0));
+  of.runs_since_capture = std::min(of.runs_since_capture + 1, kRunsToSettle);
+  of.last = run;
+}
+
+}  // namespace burn::backends::cuda

@@ -1,0 +1,34 @@
+// A GPU as the compiler sees it.
+#pragma once
+
+#include "backends/cuda/compile_names.h"
+#include "backends/cuda/device/device.h"
+
+namespace burn::backends::cuda {
+
+// The device outlives it.
+class CudaTarget final : public compile::Target {
+ public:
+  explicit CudaTarget(Device& device) : device_(device), facts_{device.multiprocessors(), device.shared_bytes()} {}
+
+  Device& device() { return device_; }
+
+  const compile::DeviceFacts& facts() const override { return facts_; }
+  compile::GroupMemo& groups() override { return device_.groups(); }
+  Status lower(Emitter& emit, const NodeInPlan& at) override;
+  Status lower_product(Emitter& emit, const ir::Program& program, const ProductWithEpilogue& product) override;
+  void lower_commit(Emitter& emit, const Address& before, std::span<const Address> reports, const Address& to) override;
+  void copy(Emitter& emit, const View& from, const View& to) override;
+
+ private:
+  Device& device_;
+  compile::DeviceFacts facts_;
+};
+
+// The device that an emitter of this backend emits for.
+inline Device& device_of(Emitter& emit) { return static_cast<CudaTarget&>(emit.target()).device(); }
+
+// Expects a simplified program. Errors: UNIMPLEMENTED, naming the op and its call site.
+Result<Lowered> lower_program(Device& device, const ir::Program& program, const Plan& plan);
+
+}  // namespace burn::backends::cuda

@@ -1,0 +1,76 @@
+#include "backends/cuda/runtime/cuda_backend.h"
+
+#include <fmt/format.h>
+
+#include "backends/cuda/device/libraries.h"
+#include "backends/cuda/lower/attention.h"
+#include "backends/cuda/runtime/cuda_stream.h"
+
+namespace burn::backends::cuda {
+namespace {
+
+class CudaBackend final : public Backend {
+ public:
+  explicit CudaBackend(std::shared_ptr<Device> device)
+      : device_(std::move(device)),
+        pinned_(std::make_shared<PinnedPool>(device_->context())),
+        name_(device_->index() == 0 ? "cuda" : fmt::format("cuda:{}", device_->index())) {}
+
+  std::string_view name() const override { return name_; }
+  Limits limits() const override {
+    return {.max_buffer_bytes = device_->total_bytes(), .memory_bytes = device_->total_bytes()};
+  }
+
+  MemoryStats memory() const override {
+    const auto& account = device_->memory()->account();
+    return {account.in_use, account.reserved, account.peak};
+  }
+
+  // All but what is made of others: attention that cuDNN does not take, of products and a softmax; Fourier transforms
+  // without cuFFT, of products; determinants, of factors.
+  Status supports(const ir::Op& op, std::span<const ir::TensorType* const> operands) const override {
+    if (const auto* forward = std::get_if<ir::Attention>(&op)) return supports_attention(*device_, *forward, operands);
+    if (const auto* grad = std::get_if<ir::AttentionGrad>(&op)) return supports_attention(*device_, *grad, operands);
+    if (std::holds_alternative<ir::Fft>(op) || std::holds_alternative<ir::RealFft>(op) ||
+        std::holds_alternative<ir::InverseRealFft>(op)) {
+      if (const auto library = cufft_of(*device_); !library.ok())
+        return unimplemented(fmt::format("CUDA: {}: {}", ir::name(op), library.status().message()));
+    }
+    if (std::holds_alternative<ir::Det>(op)) return unimplemented(fmt::format("CUDA: {} has no kernel", ir::name(op)));
+    return {};
+  }
+
+  Result<HostBlockPtr> host_block(std::size_t bytes) override {
+    BURN_TRY(auto block, pinned_->allocate(bytes));
+    return HostBlockPtr(std::move(block));
+  }
+
+  Result<std::unique_ptr<Executable>> compile(std::shared_ptr<const ir::Program> program) override {
+    device_->make_current();
+    BURN_TRY(auto executable, CudaExecutable::make(*program, device_));
+    return std::unique_ptr<Executable>(std::move(executable));
+  }
+
+  Result<std::unique_ptr<Stream>> open_stream(FailureSink sink) override {
+    BURN_TRY(auto stream, CudaStream::open(device_, pinned_, std::move(sink)));
+    return std::unique_ptr<Stream>(std::move(stream));
+  }
+
+  std::uint64_t trim(std::uint64_t keep, std::chrono::milliseconds unused_for) override {
+    return device_->memory()->trim(keep, unused_for);
+  }
+
+ private:
+  const std::shared_ptr<Device> device_;
+  const std::shared_ptr<PinnedPool> pinned_;
+  const std::string name_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Backend>> open_cuda_backend(int index) {
+  BURN_TRY(auto device, Device::open(index));
+  return std::unique_ptr<Backend>(std::make_unique<CudaBackend>(std::move(device)));
+}
+
+}  // namespace burn::backends::cuda

@@ -1,0 +1,98 @@
+// A stream of a CUDA device: enqueues, and answers from a thread of its own.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+
+#include "backends/cuda/device/device.h"
+#include "backends/cuda/device/uploads.h"
+#include "backends/cuda/driver/pinned.h"
+#include "backends/cuda/graphs/graphs.h"
+#include "backends/cuda/runtime/completions.h"
+#include "backends/cuda/runtime/cuda_executable.h"
+#include "backends/cuda/runtime/outcome.h"
+
+namespace burn::backends::cuda {
+
+class CudaStream final : public Stream {
+ public:
+  static Result<std::unique_ptr<CudaStream>> open(std::shared_ptr<Device> device, std::shared_ptr<PinnedPool> pinned,
+                                                  FailureSink sink);
+  ~CudaStream() override;
+
+  Result<BufferPtr> upload(SharedBytes bytes) override;
+  Result<BufferPtr> upload(HostBlockPtr block) override;
+  void download(BufferPtr buffer, std::size_t size, Downloaded done) override;
+  Result<BufferPtr> clone(const BufferPtr& buffer) override;
+  Result<RunResult> run(const std::shared_ptr<Executable>& executable, RunArgs args) override;
+  void synchronize(Done done) override;
+  void observe(Done done) override;
+  // What has been launched is done all the same: a run is refused, not ended.
+  void interrupt() override { interrupted_.store(true, std::memory_order_relaxed); }
+
+ private:
+  CudaStream(std::shared_ptr<Device> device, std::shared_ptr<PinnedPool> pinned, FailureSink sink, CUstream stream,
+             std::shared_ptr<Events> events, std::unique_ptr<Uploads> uploads);
+
+  // Errors: why nothing was enqueued; the arguments have what they had, or stand-ins for inputs that failed.
+  Result<RunResult> try_run(const std::shared_ptr<Executable>& executable, RunArgs& args);
+  // Before anything is enqueued that uses these.
+  Status begin_use(std::span<const BufferPtr> buffers);
+  bool is_own(const CudaBuffer& buffer) const {
+    return buffer.memory() == memory_.get() || (uploads_ && uploads_->owns(buffer));
+  }
+
+  // Memory that every run uses in turn: it grows to what the largest program wants.
+  struct Region {
+    CudaBufferPtr buffer;
+    bool is_zero = false;  // when what is enqueued by now is done; said by who uses it
+    Result<CUdeviceptr> at_least(StreamMemory& memory, std::size_t bytes);
+  };
+
+  // Fills in what inputs that failed would have been, and says which outputs fail with them.
+  Status stand_in_for_failed(const CudaExecutable& executable, RunArgs& args);
+  // Buffers of the outputs, new ones or those of inputs. Where there is no memory the output fails.
+  std::vector<BufferPtr> output_buffers(const CudaExecutable& executable, const RunArgs& args, RunResult& result);
+  static std::vector<bool> fail_without_memory(const CudaExecutable& executable, const std::vector<BufferPtr>& buffers,
+                                               RunResult& result);
+  Result<RunMemory> memory_of_run(const CudaExecutable& executable, const RunArgs& args,
+                                  const std::vector<BufferPtr>& outputs, CUdeviceptr arena);
+  // What a run is given beside its buffers.
+  struct Bound {
+    std::vector<std::uint64_t> words;  // as the device reads them: bindings
+    // Words of Commits that depend on reports of runs which the device has not done yet: what clears them, and what it
+    // reads.
+    Transfers clears;
+    std::vector<std::shared_ptr<PinnedBlock>> reports;
+  };
+  static Bound bind(const CudaExecutable& executable, const RunArgs& args, CUdeviceptr bindings);
+  static void bind_commit(Bound& bound, const LoweredCommit& commit, const RunArgs& args, std::size_t word,
+                          CUdeviceptr bindings);
+  // Enqueues a run: what it is given, the program's commands, and what its checks found, copied to `found`.
+  Status launch(const CudaExecutable& executable, const RunArgs& args, const RunMemory& memory, CUdeviceptr found,
+                const std::vector<bool>& left_out);
+  // Null: one by one.
+  Result<CapturedRun*> graph_for(const CudaExecutable& executable, const RunMemory& memory);
+  Status capture(const CudaExecutable& executable, CapturedRun& run);
+  // `found`: pinned memory, which the device fills in.
+  void watch_checks(const std::shared_ptr<Executable>& executable, const RunArgs& args, RunResult& result,
+                    std::shared_ptr<PinnedBlock> found);
+  void inherit_outcomes(const CudaExecutable& executable, const RunArgs& args, const std::shared_ptr<Report>& report,
+                        RunResult& result);
+
+  const std::shared_ptr<Device> device_;
+  const std::shared_ptr<PinnedPool> pinned_;
+  const FailureSink sink_;
+  const CUstream stream_;
+  const std::shared_ptr<StreamMemory> memory_;
+  Region arena_, bindings_, failures_;
+  Graphs graphs_;
+  Kernel mover_;  // of Transfers; compiled for the first run
+  const bool uses_graphs_, uses_branches_, times_branches_;
+  const std::unique_ptr<Uploads> uploads_;  // null: they are copied in the order of the computation
+  std::atomic<bool> interrupted_ = false;
+  Completions completions_;
+};
+
+}  // namespace burn::backends::cuda

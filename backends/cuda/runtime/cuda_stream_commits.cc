@@ -1,0 +1,54 @@
+// What a run is given besides its buffers: numbers, and for each Commit whether the inputs that it covers are there.
+#include <set>
+
+#include "backends/cuda/runtime/cuda_stream.h"
+#include "backends/run_args.h"
+
+namespace burn::backends::cuda {
+namespace {
+
+constexpr CUdeviceptr kReportBytes = 16;  // of what a check found: a number and a mark
+
+}  // namespace
+
+CudaStream::Bound CudaStream::bind(const CudaExecutable& executable, const RunArgs& args, CUdeviceptr bindings) {
+  Bound bound;
+  if (!executable.reads_bindings()) return bound;
+  const auto& commits = executable.lowered().commits;
+  const auto first_commit = 2 + args.scalars.size();
+  bound.words.resize(first_commit + commits.size());
+  bound.words[0] = args.seed;
+  bound.words[1] = args.random_offset;
+  for (const auto& [slot, dtype] : executable.scalars()) {
+    const auto scalar = static_cast<std::size_t>(slot);
+    bound.words[2 + scalar] = element_of_bits(dtype, args.scalars[scalar]);
+  }
+  for (std::size_t c = 0; c < commits.size(); ++c) bind_commit(bound, commits[c], args, first_commit + c, bindings);
+  return bound;
+}
+
+// What is known by now is in the word; what the device has yet to find clears it there.
+void CudaStream::bind_commit(Bound& bound, const LoweredCommit& commit, const RunArgs& args, std::size_t word,
+                             CUdeviceptr bindings) {
+  std::set<const Outcome*> seen;
+  bool is_sound = true;
+  for (std::size_t i = 0; i < commit.inputs.size() && is_sound; ++i) {
+    if (!commit.inputs[i]) continue;
+    is_sound = args.failures.empty() || !args.failures[i];
+    const auto* const outcome = cuda(args.inputs[i]).outcome.get();
+    if (!is_sound || !outcome || !seen.insert(outcome).second) continue;
+    for (const auto& [report, check] : outcome->entries()) {
+      auto found = report->found();
+      if (!found) {
+        is_sound = is_sound && !report->failure(check);
+        continue;
+      }
+      const auto reports = reinterpret_cast<CUdeviceptr>(found->bytes().data());
+      bound.clears.clear_if_marked(bindings + 8 * word, reports + kReportBytes * check);
+      bound.reports.push_back(std::move(found));
+    }
+  }
+  bound.words[word] = is_sound ? 1 : 0;
+}
+
+}  // namespace burn::backends::cuda

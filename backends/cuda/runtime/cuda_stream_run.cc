@@ -1,0 +1,296 @@
+// Runs of programs: what a run is given, its commands, and what the device finds out.
+#include <algorithm>
+#include <cstring>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "backends/cuda/device/enqueue.h"
+#include "backends/cuda/device/libraries.h"
+#include "backends/cuda/driver/capture.h"
+#include "backends/cuda/runtime/bound_run.h"
+#include "backends/cuda/runtime/cuda_stream.h"
+#include "backends/failures.h"
+#include "backends/run_args.h"
+#include "ir/node_errors.h"
+
+namespace burn::backends::cuda {
+namespace {
+
+constexpr std::size_t kCheckBytes = 16;  // of what a check finds: the index and whether it is wrong
+
+// Of what a check found.
+Status failure_of(const CudaExecutable& executable, std::size_t check, std::int64_t found,
+                  std::optional<std::uint64_t> run_of) {
+  const auto& it = executable.lowered().checks[check];
+  const auto& node = executable.program().nodes[static_cast<std::size_t>(it.node)];
+  const auto status = ir::at_node(it.explain(found), ir::called_name(node), to_string(node.site));
+  return run_of ? status.with_context(fmt::format("program {}", *run_of)) : status;
+}
+
+Status enqueue(const CudaExecutable& executable, const RunMemory& memory, CUstream stream,
+               const std::vector<bool>& left_out) {
+  const BoundRun at(executable.lowered(), memory);
+  return cuda::enqueue(executable.lowered().commands, executable.kernels(), at.bindings(), stream, left_out);
+}
+
+}  // namespace
+
+Result<CUdeviceptr> CudaStream::Region::at_least(StreamMemory& memory, std::size_t bytes) {
+  if (!buffer || buffer->size() < bytes) {
+    is_zero = false;
+    buffer = nullptr;  // what runs still use of it is given to nobody but this stream
+    BURN_TRY(buffer, memory.allocate(bytes));
+  }
+  return buffer->address();
+}
+
+Result<RunResult> CudaStream::run(const std::shared_ptr<Executable>& executable, RunArgs args) {
+  const auto& program = static_cast<const CudaExecutable&>(*executable);
+  BURN_RETURN_IF_ERROR(program.check_args(args));
+  auto result = try_run(executable, args);
+  if (result.ok() || program.lowered().commits.empty()) return result;
+  return ended_early(program.program(), args, result.status(),
+                     [this](SharedBytes bytes) { return upload(std::move(bytes)); });
+}
+
+Result<RunResult> CudaStream::try_run(const std::shared_ptr<Executable>& executable, RunArgs& args) {
+  const auto& program = static_cast<const CudaExecutable&>(*executable);
+  if (interrupted_.load(std::memory_order_relaxed)) return cancelled("the run was cancelled: its session ends");
+  device_->make_current();
+  const Outcome* sound = nullptr;                         // many inputs have the same
+  for (std::size_t i = 0; i < args.inputs.size(); ++i) {  // what is known by now of what the device found
+    if (!args.inputs[i]) continue;
+    const auto* const outcome = cuda(args.inputs[i]).outcome.get();
+    if (outcome == nullptr || outcome == sound) continue;
+    if (auto failure = outcome->failure()) {
+      if (args.failures.empty()) args.failures.resize(args.inputs.size());
+      if (!args.failures[i]) args.failures[i] = std::move(failure);
+    } else {
+      sound = outcome;
+    }
+  }
+  const auto known = args.failures;
+  RunResult result{{}, spread(program.program(), args.failures)};
+  result.failures.resize(program.program().outputs.size());
+  BURN_RETURN_IF_ERROR(stand_in_for_failed(program, args));
+  BURN_RETURN_IF_ERROR(begin_use(args.inputs));
+
+  const auto buffers = output_buffers(program, args, result);
+  const auto& lowered = program.lowered();
+  auto arena = arena_.at_least(*memory_, lowered.arena.bytes);
+  if (!lowered.commits.empty()) {  // all of it or nothing
+    const auto none = std::ranges::find(buffers, nullptr);
+    if (none != buffers.end()) return *result.failures[static_cast<std::size_t>(none - buffers.begin())];
+    if (!arena.ok()) return ir::at_node(arena.status(), program.program().nodes.back());
+  }
+  const auto left_out = fail_without_memory(program, buffers, result);
+  if (!arena.ok()) {
+    const auto why = std::make_shared<const Status>(ir::at_node(arena.status(), program.program().nodes.back()));
+    for (auto& failure : result.failures) {
+      if (!failure) failure = why;
+    }
+  }
+  const auto is_failed = [](const Failure& failure) { return failure != nullptr; };
+  const bool is_lost = !result.failures.empty() && std::ranges::all_of(result.failures, is_failed);
+  name_program(result.failures, known, args.program);
+  if (!is_lost) {
+    BURN_TRY(const auto memory, memory_of_run(program, args, buffers, *arena));
+    std::shared_ptr<PinnedBlock> found;
+    if (!lowered.checks.empty()) {
+      BURN_TRY(found, pinned_->allocate(kCheckBytes * lowered.checks.size()));
+    }
+    const auto found_at = found ? reinterpret_cast<CUdeviceptr>(found->bytes().data()) : 0;
+    BURN_RETURN_IF_ERROR(launch(program, args, memory, found_at, left_out));
+    result.outputs = buffers;
+    watch_checks(executable, args, result, std::move(found));
+  }
+  result.outputs.resize(program.program().outputs.size());
+  for (std::size_t k = 0; k < result.outputs.size(); ++k) {
+    if (result.failures[k]) result.outputs[k] = nullptr;
+  }
+  if (std::ranges::none_of(result.failures, is_failed)) result.failures.clear();
+  return result;
+}
+
+// Where outputs have no buffer, what is computed from them fails for the same reason; the rest is computed.
+std::vector<bool> CudaStream::fail_without_memory(const CudaExecutable& executable,
+                                                  const std::vector<BufferPtr>& buffers, RunResult& result) {
+  std::vector<bool> lost(buffers.size());
+  std::transform(buffers.begin(), buffers.end(), lost.begin(),
+                 [](const BufferPtr& buffer) { return buffer == nullptr; });
+  const auto first = std::ranges::find(lost, true);
+  if (first == lost.end()) return {};
+  const auto why = result.failures[static_cast<std::size_t>(first - lost.begin())];
+  auto left_out = executable.without(lost);
+  for (std::size_t k = 0; k < lost.size(); ++k) {
+    if (lost[k] && !result.failures[k]) result.failures[k] = why;
+  }
+  return left_out;
+}
+
+Status CudaStream::stand_in_for_failed(const CudaExecutable& executable, RunArgs& args) {
+  for (std::size_t i = 0; i < args.failures.size(); ++i) {
+    if (!args.failures[i]) continue;
+    const auto bytes = executable.program().inputs[i].type.num_bytes();
+    BURN_TRY(auto buffer, memory_->allocate(bytes));
+    if (bytes > 0)
+      BURN_RETURN_IF_ERROR(check(driver().cuMemsetD8Async(buffer->address(), 0, bytes, stream_), "cuMemsetD8Async"));
+    args.inputs[i] = std::move(buffer);
+  }
+  return {};
+}
+
+std::vector<BufferPtr> CudaStream::output_buffers(const CudaExecutable& executable, const RunArgs& args,
+                                                  RunResult& result) {
+  const auto& program = executable.program();
+  std::vector<BufferPtr> buffers(program.outputs.size());
+  for (std::size_t k = 0; k < buffers.size(); ++k) {
+    const auto& source = executable.lowered().outputs[k];
+    const auto& type = program.type_of(program.outputs[k]);
+    if (source.shares_input >= 0) {
+      buffers[k] = args.inputs[static_cast<std::size_t>(source.shares_input)];
+      continue;
+    }
+    if (source.reuses_input >= 0) {
+      const auto& input = args.inputs[static_cast<std::size_t>(source.reuses_input)];
+      if (input.use_count() == 1 && input->size() == type.num_bytes() && is_own(cuda(input))) {
+        buffers[k] = input;
+        continue;
+      }
+    }
+    auto buffer = memory_->allocate(type.num_bytes());
+    if (buffer.ok()) {
+      buffers[k] = *std::move(buffer);
+    } else if (!result.failures[k]) {
+      result.failures[k] =
+          std::make_shared<const Status>(ir::at_node(buffer.status(), program.maker_of(program.outputs[k])));
+    }
+  }
+  return buffers;
+}
+
+Result<RunMemory> CudaStream::memory_of_run(const CudaExecutable& executable, const RunArgs& args,
+                                            const std::vector<BufferPtr>& outputs, CUdeviceptr arena) {
+  const auto& lowered = executable.lowered();
+  RunMemory memory;
+  memory.arena = arena;
+  // Regions begin at a size that hardly any program exceeds, as graphs have their addresses in them.
+  BURN_TRY(
+      memory.bindings,
+      bindings_.at_least(*memory_, 16 + 8 * std::max<std::size_t>(args.scalars.size() + lowered.commits.size(), 62)));
+  BURN_TRY(memory.failures,
+           failures_.at_least(*memory_, kCheckBytes * std::max<std::size_t>(lowered.checks.size(), 16)));
+  for (const auto& buffer : args.inputs) memory.inputs.push_back({cuda(buffer).address(), buffer->size()});
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    const bool is_written = outputs[k] && lowered.outputs[k].shares_input < 0;
+    memory.outputs.push_back(is_written ? RunMemory::Operand{cuda(outputs[k]).address(), outputs[k]->size()}
+                                        : RunMemory::Operand{});
+  }
+  return memory;
+}
+
+Status CudaStream::launch(const CudaExecutable& executable, const RunArgs& args, const RunMemory& memory,
+                          CUdeviceptr found, const std::vector<bool>& left_out) {
+  if (!mover_.function) {
+    BURN_TRY(const auto kernels, device_->kernels(std::span(&Transfers::source(), 1)));
+    mover_ = kernels[0];
+  }
+  CapturedRun* captured = nullptr;
+  if (left_out.empty()) {
+    BURN_TRY(captured, graph_for(executable, memory));
+  }
+  const auto check_bytes = kCheckBytes * executable.lowered().checks.size();
+  auto bound = bind(executable, args, memory.bindings);
+  const auto run = [&](CUgraphExec graph) -> Status {
+    Transfers before, after;
+    before.store(memory.bindings, bound.words);
+    if (check_bytes > 0 && !failures_.is_zero) before.zero(memory.failures, failures_.buffer->size());
+    after.take(found, memory.failures, check_bytes);
+    if (check_bytes > 0) failures_.is_zero = false;  // unless it gets to its end
+    if (graph) {
+      captured->add_copies_in(memory, before);
+      captured->add_copies_out(memory, after);
+    }
+    BURN_RETURN_IF_ERROR(before.launch(mover_, stream_));
+    BURN_RETURN_IF_ERROR(bound.clears.launch(mover_, stream_));
+    BURN_RETURN_IF_ERROR(graph ? check(driver().cuGraphLaunch(graph, stream_), "cuGraphLaunch")
+                               : enqueue(executable, memory, stream_, left_out));
+    BURN_RETURN_IF_ERROR(after.launch(mover_, stream_));
+    if (check_bytes > 0) failures_.is_zero = true;
+    return {};
+  };
+  BURN_RETURN_IF_ERROR(captured ? captured->graph.enqueue(stream_, std::ref(run)) : run(nullptr));
+  if (!bound.reports.empty()) completions_.add([reports = std::move(bound.reports)](const Status&) {});
+  if (!captured) return {};
+  if (captured->graph.needs_no_graph()) captured->drop_slots();
+  return {};
+}
+
+Result<CapturedRun*> CudaStream::graph_for(const CudaExecutable& executable, const RunMemory& memory) {
+  constexpr std::size_t kFewest = 3;  // commands that a graph is worth while for
+  if (!uses_graphs_ || executable.lowered().commands.size() < kFewest) return nullptr;
+  if (auto* known = graphs_.find(executable.id(), memory)) return known;
+  if (!can_be_captured(executable.lowered().commands)) return nullptr;
+  auto made = graphs_.prepare(executable.id(), memory);
+  if (!made) return nullptr;
+  BURN_RETURN_IF_ERROR(capture(executable, *made));
+  return graphs_.keep(executable.id(), std::move(made));
+}
+
+Status CudaStream::capture(const CudaExecutable& executable, CapturedRun& run) {
+  constexpr std::size_t kFew = 8;  // commands that may be faster without
+  if (uses_branches_) {
+    auto* const branches = capture_run_branches(executable.lowered(), executable.kernels(), run.memory(), stream_);
+    if (branches) run.graph.add(branches);
+    if (branches && !times_branches_) return {};
+  }
+  BURN_TRY(auto* const chain, capture_graph(stream_, [&] { return enqueue(executable, run.memory(), stream_, {}); }));
+  run.graph.add(chain);
+  if (executable.lowered().commands.size() <= kFew) run.graph.add(nullptr);
+  return {};
+}
+
+// --- what the device finds out ---------------------------------------------------------------------------------------
+
+void CudaStream::watch_checks(const std::shared_ptr<Executable>& executable, const RunArgs& args, RunResult& result,
+                              std::shared_ptr<PinnedBlock> found) {
+  const auto& program = static_cast<const CudaExecutable&>(*executable);
+  const auto count = program.lowered().checks.size();
+  std::shared_ptr<Report> report;
+  if (count > 0) {
+    report = std::make_shared<Report>(count, found);
+    completions_.add([report, found = std::move(found), executable, run_of = args.program, sink = sink_,
+                      serial = args.serial](const Status& device) {
+      const auto& made_of = static_cast<const CudaExecutable&>(*executable);
+      bool is_sound = device.ok();
+      for (std::size_t c = 0; c < report->size(); ++c) {
+        std::int64_t index_and_flag[2] = {};
+        std::memcpy(index_and_flag, found->bytes().data() + kCheckBytes * c, sizeof index_and_flag);
+        if (device.ok() && index_and_flag[1] == 0) continue;
+        auto status = device.ok() ? failure_of(made_of, c, index_and_flag[0], run_of) : device;
+        report->set_failure(c, std::make_shared<const Status>(std::move(status)));
+        is_sound = false;
+      }
+      report->publish();
+      for (std::size_t c = 0; !is_sound && c < report->size(); ++c) {
+        if (report->failure(c)) sink(serial, report->failure(c));
+      }
+    });
+  }
+  inherit_outcomes(program, args, report, result);
+}
+
+void CudaStream::inherit_outcomes(const CudaExecutable& executable, const RunArgs& args,
+                                  const std::shared_ptr<Report>& report, RunResult& result) {
+  std::vector<const Outcome*> of_inputs(args.inputs.size());
+  std::ranges::transform(args.inputs, of_inputs.begin(),
+                         [](const BufferPtr& input) { return cuda(input).outcome.get(); });
+  Inheritance inheritance(of_inputs, report);
+  for (std::size_t k = 0; k < result.outputs.size(); ++k) {
+    if (result.outputs[k] && executable.lowered().outputs[k].shares_input < 0)
+      cuda(result.outputs[k]).outcome = inheritance.of(executable.inputs_of(k), executable.checks_of(k));
+  }
+}
+
+}  // namespace burn::backends::cuda

@@ -1,0 +1,52 @@
+// What a device brings to the compiler: its facts, the kernels of groups that were printed for it, and how it lowers
+// the ops that are no groups.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "compile/codegen/emitter.h"
+#include "compile/plan/plan.h"
+#include "ir/program.h"
+
+namespace burn::compile {
+
+class GroupMemo;
+
+// What the shape of a kernel depends on.
+struct DeviceFacts {
+  int multiprocessors = 0;
+  std::int64_t shared_bytes = 0;  // of a multiprocessor
+};
+
+// A node that is lowered by itself, not as a part of a group.
+struct NodeInPlan {
+  const ir::Program& program;
+  const ir::Node& node;
+
+  ir::Ref operand(int k) const { return program.operands_of(node)[static_cast<std::size_t>(k)]; }
+  int operand_count() const { return static_cast<int>(node.operand_count); }
+  ir::Ref result(int k = 0) const { return ir::Ref::value(static_cast<std::int32_t>(node.first_value)).result(k); }
+};
+
+// One for each device, or for each program that is lowered. Every function emits commands and kernels through `emit`,
+// whose target() it is.
+class Target {
+ public:
+  virtual ~Target() = default;
+
+  virtual const DeviceFacts& facts() const = 0;
+  virtual GroupMemo& groups() = 0;
+
+  // A single node. Errors: UNIMPLEMENTED, which Backend::supports() says too; what libraries of the device report.
+  virtual Status lower(Emitter& emit, const NodeInPlan& at) = 0;
+  virtual Status lower_product(Emitter& emit, const ir::Program& program, const ProductWithEpilogue& product) = 0;
+  // Makes the bool at `to`: whether the one at `before` is true and none of the reports, as Emitter::report() gives
+  // them, is marked.
+  virtual void lower_commit(Emitter& emit, const Address& before, std::span<const Address> reports,
+                            const Address& to) = 0;
+  // Of one shape and dtype.
+  virtual void copy(Emitter& emit, const View& from, const View& to) = 0;
+};
+
+}  // namespace burn::compile

@@ -1,0 +1,18 @@
+// The kernels of groups, by how they walk, and the walk as a kernel's parameter.
+#pragma once
+
+#include <string>
+
+#include "compile/codegen/group_plan.h"
+
+namespace burn::compile {
+
+Status emit_elements(Emitter& emit, const GroupPlan& plan);
+Status emit_rows(Emitter& emit, const GroupPlan& plan);
+
+// A kernels/index.h Walk over as many values as the plan has.
+Argument walk_argument(const WalkPlan& plan);
+// The offsets of a position, where the kernel knows the walk by a name.
+std::string offsets_in(const WalkPlan& plan, const std::string& walk, const std::string& position);
+
+}  // namespace burn::compile

@@ -1,0 +1,69 @@
+// What ops are made of, for compile/rewrite/decompose.h: one function per op that has such a rule.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+#include "compile/rewrite/decompose.h"
+
+namespace burn::compile {
+
+// Writes a program node by node, each in a way that the device has. The first failure stays; nothing is written from
+// then on, and refs mean nothing: so rules ask for the types of their own operands only.
+class Composer {
+ public:
+  using Ref = ir::Ref;
+
+  explicit Composer(const Supports& supports) : supports_(supports) {}
+
+  const Status& status() const { return status_; }
+  ir::ProgramBuilder& builder() { return builder_; }
+  void set_site(ir::CallSite site) { site_ = site; }  // of what follows
+  const ir::TensorType& type_of(Ref ref) const { return builder_.type_of(ref); }
+
+  // All results of the op, which lie wherever the ops that it is made of put them.
+  std::vector<Ref> add_all(const ir::Op& op, std::span<const Ref> operands, bool recompute = false);
+  // The first one.
+  Ref add(const ir::Op& op, std::initializer_list<Ref> operands) {
+    return add_all(op, std::span(operands.begin(), operands.size())).front();
+  }
+  Ref add(ir::PointwiseFn fn, std::initializer_list<Ref> operands) { return add(ir::Pointwise{fn}, operands); }
+  Ref number(ir::DType dtype, double value);
+  Ref integer(std::int64_t value);  // i64
+  Ref cast(Ref x, ir::DType from, ir::DType to) { return from == to ? x : add(ir::Cast{to}, {x}); }
+  Ref filled(ir::DType dtype, double value, const ir::Shape& shape);
+
+ private:
+  const Supports& supports_;
+  ir::ProgramBuilder builder_;
+  ir::CallSite site_;
+  Status status_;
+};
+
+namespace decomposition {
+
+using Operands = std::span<const ir::Ref>;
+
+using Results = std::vector<ir::Ref>;
+
+// The results of an op on these operands, made of other ops; none where there is no rule.
+Results compose(Composer& to, const ir::Pointwise& op, Operands in);
+Results compose(Composer& to, const ir::Attention& op, Operands in);
+Results compose(Composer& to, const ir::AttentionGrad& op, Operands in);
+Results compose(Composer& to, const ir::AvgPool& op, Operands in);
+Results compose(Composer& to, const ir::AvgPoolGrad& op, Operands in);
+Results compose(Composer& to, const ir::AdaptiveAvgPool& op, Operands in);
+Results compose(Composer& to, const ir::AdaptiveAvgPoolGrad& op, Operands in);
+Results compose(Composer& to, const ir::Fft& op, Operands in);
+Results compose(Composer& to, const ir::RealFft& op, Operands in);
+Results compose(Composer& to, const ir::InverseRealFft& op, Operands in);
+Results compose(Composer& to, const ir::Det& op, Operands in);
+Results compose(Composer& to, const ir::Commit& op, Operands in);
+template <typename Other>
+Results compose(Composer& /*to*/, const Other& /*op*/, Operands /*in*/) {
+  return {};
+}
+
+}  // namespace decomposition
+}  // namespace burn::compile
