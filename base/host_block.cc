@@ -1,7 +1,6 @@
 #include "base/host_block.h"
 
 #include <cstdint>
-#include <mutex>
 #include <new>
 #include <vector>
 
@@ -9,6 +8,7 @@
 
 #include "base/fork.h"
 #include "base/pages.h"
+#include "base/thread_annotations.h"
 
 namespace burn {
 namespace {
@@ -31,11 +31,11 @@ void unmap(const Block& block) { unmap_pages(block.bytes, block.size); }
 
 class Kept {
  public:
-  Kept() { keep_whole_over_forks(mutex_); }
+  Kept() { keep_whole_over_forks(mutex_.native()); }
 
   // The smallest that fits without wasting a quarter of it; empty if there is none.
   Block take(std::size_t size) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     auto best = blocks_.end();
     for (auto it = blocks_.begin(); it != blocks_.end(); ++it) {
       const bool fits = it->size >= size && it->size - size <= it->size / 4;
@@ -53,7 +53,7 @@ class Kept {
     ::madvise(block.bytes, block.size, MADV_FREE);
     block.since = coarse_milliseconds();
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       blocks_.push_back(block);
       bytes_ += block.size;
     }
@@ -65,7 +65,7 @@ class Kept {
     std::vector<Block> dropped;
     std::size_t freed = 0;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       auto it = blocks_.begin();
       for (; it != blocks_.end() && bytes_ - freed > keep && it->since <= until; ++it) freed += it->size;
       dropped.assign(blocks_.begin(), it);
@@ -77,14 +77,14 @@ class Kept {
   }
 
   std::size_t bytes() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return bytes_;
   }
 
  private:
-  mutable std::mutex mutex_;
-  std::vector<Block> blocks_;
-  std::size_t bytes_ = 0;
+  mutable Mutex mutex_;
+  std::vector<Block> blocks_ BURN_GUARDED_BY(mutex_);
+  std::size_t bytes_ BURN_GUARDED_BY(mutex_) = 0;
 };
 
 Kept& kept() {

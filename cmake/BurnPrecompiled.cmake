@@ -51,5 +51,5 @@ endfunction()
 # In angle brackets: CMake writes other paths in full, and the compiler cache would not know the same file elsewhere.
 set(BURN_COMMON_HEADERS <algorithm> <atomic> <chrono> <condition_variable> <functional> <map> <memory> <mutex> <optional> <ranges> <span>
   <sstream> <string> <thread> <unordered_map> <vector>)
-burn_precompiled(program HEADERS ${BURN_COMMON_HEADERS} <proto/session.h>)
+burn_precompiled(program HEADERS ${BURN_COMMON_HEADERS} <ir/program.h>)
 burn_precompiled(module HEADERS ${BURN_COMMON_HEADERS} <nn/module/module.h>)

@@ -138,7 +138,7 @@ Result<Completion> Requests::on_report(std::uint64_t id, const Status& status, p
   if (!asked || asked->answer != report.index())
     return invalid_argument(fmt::format("a {} for request {}, which awaits none", proto::name(report), id));
   auto done = take(id);
-  if (!status.ok()) return fail(std::move(done), as_said(status));
+  if (!status.ok()) return fail(std::move(done), printable(status));
   return Completion{[callback = std::get<Beside>(std::move(done.callback)).done, report = std::move(report)]() mutable {
     callback(std::move(report));
   }};

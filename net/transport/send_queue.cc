@@ -10,7 +10,7 @@ std::size_t cost(const proto::EncodedFrame& frame) { return frame.size() + SendQ
 }  // namespace
 
 bool SendQueue::push(proto::EncodedFrame frame, proto::Lane lane) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (closed_) return false;
   waiting_ += cost(frame);
   lanes_[static_cast<std::size_t>(lane)].push_back(std::move(frame));
@@ -18,17 +18,17 @@ bool SendQueue::push(proto::EncodedFrame frame, proto::Lane lane) {
 }
 
 void SendQueue::begin_burst() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ++bursts_;
 }
 
 bool SendQueue::end_burst() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return --bursts_ == 0 && start_pump();
 }
 
 bool SendQueue::flush() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return start_pump();
 }
 
@@ -38,19 +38,19 @@ bool SendQueue::start_pump() {
 }
 
 bool SendQueue::close() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (std::exchange(closed_, true)) return false;
   return !std::exchange(pumping_, true);
 }
 
 bool SendQueue::wake() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return !std::exchange(pumping_, true);
 }
 
 bool SendQueue::discard() {
   std::array<std::deque<proto::EncodedFrame>, 2> dropped;  // destroyed outside the lock: payloads may be large
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   closed_ = discarded_ = true;
   waiting_ = writing_ = 0;
   std::swap(dropped, lanes_);
@@ -58,7 +58,7 @@ bool SendQueue::discard() {
 }
 
 SendQueue::Next SendQueue::next(bool stay) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (auto& lane : lanes_) {
     if (lane.empty()) continue;
     Next next{.frame = std::move(lane.front())};
@@ -72,22 +72,22 @@ SendQueue::Next SendQueue::next(bool stay) {
 }
 
 void SendQueue::written() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   writing_ = 0;
 }
 
 bool SendQueue::is_closed() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return closed_;
 }
 
 bool SendQueue::has_bulk() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return !lanes_[static_cast<std::size_t>(proto::Lane::bulk)].empty();
 }
 
 std::size_t SendQueue::bytes() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return waiting_ + writing_;
 }
 

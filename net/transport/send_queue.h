@@ -7,9 +7,9 @@
 #include <array>
 #include <cstddef>
 #include <deque>
-#include <mutex>
 #include <optional>
 
+#include "base/thread_annotations.h"
 #include "proto/channel.h"
 
 namespace burn::net {
@@ -52,16 +52,16 @@ class SendQueue {
   static constexpr std::size_t kFrameBytes = 160;
 
  private:
-  bool start_pump();  // Requires: the lock.
+  bool start_pump() BURN_REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
-  std::array<std::deque<proto::EncodedFrame>, 2> lanes_;  // by Lane
-  int bursts_ = 0;
-  std::size_t waiting_ = 0;  // bytes in lanes_
-  std::size_t writing_ = 0;  // bytes that the pump has
-  bool pumping_ = false;
-  bool closed_ = false;
-  bool discarded_ = false;
+  mutable Mutex mutex_;
+  std::array<std::deque<proto::EncodedFrame>, 2> lanes_ BURN_GUARDED_BY(mutex_);  // by Lane
+  int bursts_ BURN_GUARDED_BY(mutex_) = 0;
+  std::size_t waiting_ BURN_GUARDED_BY(mutex_) = 0;  // bytes in lanes_
+  std::size_t writing_ BURN_GUARDED_BY(mutex_) = 0;  // bytes that the pump has
+  bool pumping_ BURN_GUARDED_BY(mutex_) = false;
+  bool closed_ BURN_GUARDED_BY(mutex_) = false;
+  bool discarded_ BURN_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace burn::net
