@@ -21,8 +21,8 @@ const std::vector<CatalogueEntry>& catalogue();
 // 64 bits over names, attributes and formulas: two builds with the same fingerprint mean the same by every program.
 std::uint64_t op_set_fingerprint();
 
-// What docs/ops.md, of which `written` is the text, says by hand of a structured op: from "**Semantics.**" to the end of
-// its section. Empty if it says nothing.
+// What docs/ops.md, of which `written` is the text, says by hand of a structured op: from "**Semantics.**" to the end
+// of its section. Empty if it says nothing.
 std::string_view semantics_of(std::string_view op, std::string_view written);
 
 // The text of docs/ops.md, with the semantics that `written`, its present text, has.
