@@ -10,12 +10,6 @@
 #include "proto/codec.h"
 
 namespace burn::net {
-namespace {
-
-// Download bytes that are granted again in one frame: a part of the window, so that the server never runs dry.
-constexpr std::uint64_t kGrantBytes = proto::kInitialCredit / 4;
-
-}  // namespace
 
 // --- sending ---------------------------------------------------------------------------------------------------------
 
@@ -27,8 +21,8 @@ Status Conversation::send(proto::Body body, SharedBytes payload, SharedBytes upl
 void Conversation::ask_read(proto::TensorId id, Requests::ReadCallback done) {
   std::unique_lock lock(mutex_);
   if (!broken_) {
-    const std::uint64_t request = requests_.add(std::move(done), frames_.next_seq());
-    last_question_ = frames_.next_seq();
+    const std::uint64_t request = requests_.add(std::move(done), window_.next_seq());
+    window_.add_question();
     // If it breaks now, all requests fail, and this one is among them.
     (void)send_locked(lock, proto::Read{request, id, requests_.answers()}, {}, {});
     return;
@@ -41,8 +35,8 @@ void Conversation::ask_read(proto::TensorId id, Requests::ReadCallback done) {
 void Conversation::ask_sync(Requests::SyncCallback done) {
   std::unique_lock lock(mutex_);
   if (!broken_) {
-    const std::uint64_t request = requests_.add(std::move(done), frames_.next_seq());
-    last_question_ = frames_.next_seq();
+    const std::uint64_t request = requests_.add(std::move(done), window_.next_seq());
+    window_.add_question();
     (void)send_locked(lock, proto::Sync{request, requests_.answers()}, {}, {});  // as above
     return;
   }
@@ -72,10 +66,10 @@ Status Conversation::check_known(const proto::Verb& verb) const {
 
 Status Conversation::send_locked(std::unique_lock<std::mutex>& lock, proto::Body body, SharedBytes payload,
                                  SharedBytes upload) {
-  if (channel_ && !InCallback::is_inside() && !has_room(upload.size())) channel_->flush();
-  if (!InCallback::is_inside()) changed_.wait(lock, [&] { return broken_ || has_room(upload.size()); });
+  if (channel_ && !InCallback::is_inside() && !window_.has_room(upload.size())) channel_->flush();
+  if (!InCallback::is_inside()) changed_.wait(lock, [&] { return broken_ || window_.has_room(upload.size()); });
   if (broken_) return *broken_;
-  OrderedFrame ordered{.seq = frames_.next_seq(), .frame = {}, .upload_id = {}, .upload = std::move(upload)};
+  OrderedFrame ordered{.seq = window_.next_seq(), .frame = {}, .upload_id = {}, .upload = std::move(upload)};
   if (!ordered.upload.empty()) ordered.upload_id = std::get<proto::Write>(body).id;
   const auto index = body.index();
   ordered.frame = proto::encode({ordered.seq, std::move(body), std::move(payload)});
@@ -83,13 +77,8 @@ Status Conversation::send_locked(std::unique_lock<std::mutex>& lock, proto::Body
     return resource_exhausted(
         fmt::format("a frame of {} bytes; the protocol's limit is {}", ordered.frame.size(), proto::kMaxFrameBytes));
   }
-  if (ordered.upload_id) {
-    unexecuted_.emplace_back(ordered.seq, ordered.upload.size());
-    unexecuted_bytes_ += ordered.upload.size();
-  }
-  if (proto::kVerbs[index].is_awaited) last_work_ = ordered.seq;
   counts_.sent[index] += 1;
-  frames_.add(std::move(ordered));
+  window_.add(std::move(ordered), proto::kVerbs[index].is_awaited);
   send_what_fits();
   return {};
 }
@@ -104,28 +93,17 @@ void Conversation::end_burst() {
   if (channel_) channel_->end_burst();
 }
 
-bool Conversation::has_room(std::uint64_t upload_bytes) const {
-  const std::uint64_t window = is_known_ ? info_.max_in_flight : kMaxBeforeWelcome;
-  if (frames_.unacknowledged() >= window || frames_.bytes() > kMaxKeptBytes) return false;
-  if (upload_bytes == 0) return true;
-  const auto fits = [&](std::uint64_t already, std::uint64_t most) {
-    return already == 0 || already + upload_bytes <= most;
-  };
-  return fits(uploads_.waiting_bytes(), kMaxWaitingBytes) &&
-         fits(unexecuted_bytes_, is_known_ ? kMaxUnexecutedBytes : kMaxWaitingBytes);
-}
-
 void Conversation::send_what_fits() {
   if (!channel_ || !welcome_) return;  // later, on the next one
   // NOLINTBEGIN(bugprone-unchecked-optional-access): they are checked, as the conditions
-  while (auto next = frames_.next(info_.max_in_flight)) {
+  while (auto next = window_.next_frame()) {
     if (!next->upload_id) {
       transmit(std::move(next->frame), proto::Lane::control);
       continue;
     }
     const proto::ChannelBurst burst{*channel_};  // a write leaves with its first chunk, if there is credit for one
     transmit(std::move(next->frame), proto::Lane::control);
-    uploads_.add(next->seq, *next->upload_id, std::move(next->upload));
+    window_.begin_upload(*std::move(next));
     send_chunks();
   }
   // NOLINTEND(bugprone-unchecked-optional-access)
@@ -133,13 +111,13 @@ void Conversation::send_what_fits() {
 }
 
 void Conversation::send_chunks() {
-  while (const auto chunk = uploads_.next())
+  while (const auto chunk = window_.next_chunk())
     transmit(proto::encode(*chunk), proto::Lane::bulk);  // NOLINT(bugprone-unchecked-optional-access): it is, above
 }
 
 void Conversation::transmit(proto::EncodedFrame frame, proto::Lane lane) {
   if (!channel_) {
-    if (greeting_bytes_ > 0) unattached_.emplace_back(std::move(frame), lane);
+    if (handshake_.has_greeted()) handshake_.hold(std::move(frame), lane);
     return;
   }
   counts_.frames_sent += 1;
@@ -210,7 +188,7 @@ Status Conversation::dispatch(proto::Frame frame) {
 
 Status Conversation::on_answer(Result<Completion> completion, std::size_t bytes) {
   if (completion.ok()) {
-    if (requests_.was_oldest()) count_progress();
+    if (requests_.was_oldest()) progress_.add();
     confirm(bytes, false);
   }
   return complete(std::move(completion));
@@ -219,16 +197,16 @@ Status Conversation::on_answer(Result<Completion> completion, std::size_t bytes)
 Status Conversation::on_report(Result<Completion> completion) {
   if (completion.ok() && requests_.was_oldest()) {
     const std::lock_guard lock(mutex_);
-    if (frames_.unacknowledged() == 0) count_progress();  // nothing else is waited for
+    if (window_.is_executed()) progress_.add();  // nothing else is waited for
   }
   return complete(std::move(completion));
 }
 
 Status Conversation::on_credit(const proto::Credit& credit) {
   const std::lock_guard lock(mutex_);
-  BURN_TRY(const std::uint64_t taken, uploads_.grant(credit.bytes));
+  BURN_TRY(const std::uint64_t taken, window_.grant(credit.bytes));
   const auto oldest = requests_.oldest_seq();
-  if (!oldest || (!unexecuted_.empty() && unexecuted_.front().first < *oldest)) count_progress(taken);
+  if (!oldest || window_.has_upload_before(*oldest)) progress_.add_bytes(taken);
   send_what_fits();
   changed_.notify_all();
   return {};
@@ -243,43 +221,31 @@ Status Conversation::on_ack(std::uint64_t seq) {
 }
 
 Status Conversation::acknowledged(std::uint64_t seq) {
-  const auto before = frames_.acknowledged();
-  BURN_RETURN_IF_ERROR(frames_.acknowledge(seq));
+  const auto before = window_.acknowledged();
+  BURN_RETURN_IF_ERROR(window_.acknowledge(seq));
   const auto oldest = requests_.oldest_seq();
-  if (seq > before && (!oldest || before < *oldest)) count_progress();
-  for (; !unexecuted_.empty() && unexecuted_.front().first <= seq; unexecuted_.pop_front()) {
-    unexecuted_bytes_ -= unexecuted_.front().second;
-  }
+  if (seq > before && (!oldest || before < *oldest)) progress_.add();
   return {};
 }
 
 Status Conversation::on_chunk(const proto::Chunk& chunk, std::span<const std::byte> bytes) {
   auto completion = requests_.on_chunk(chunk, bytes);
-  consumed_ += bytes.size();
+  confirmation_.add_chunk(bytes.size());
   const bool is_whole = completion.ok() && *completion;
-  if (completion.ok() && requests_.was_oldest()) is_whole ? count_progress() : count_progress(bytes.size());
-  if (completion.ok()) confirm(0, consumed_ >= kGrantBytes || (is_whole && chunk.offset >= proto::kConfirmBytes));
+  if (completion.ok() && requests_.was_oldest()) is_whole ? progress_.add() : progress_.add_bytes(bytes.size());
+  if (completion.ok())
+    confirm(0, confirmation_.has_consumed_much() || (is_whole && chunk.offset >= proto::kConfirmBytes));
   return complete(std::move(completion));
 }
 
-// Of what is waited for. That is the question which has been open for the longest, and what the server does before it
-// can answer that; where nothing is asked, whatever it has not done. So what a server does for others, or beside the
-// matter, does not hold this one.
-void Conversation::count_progress(std::uint64_t bytes) { progress_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
-
-// Tells the server what has come, and grants what was consumed: now and then, as questions say the first, too.
 void Conversation::confirm(std::uint64_t bytes, bool at_once) {
-  unconfirmed_bytes_ += bytes;
+  confirmation_.add_answer(bytes);
   const std::uint64_t answers = requests_.answers();
-  const bool is_due =
-      answers - confirmed_answers_ >= proto::kConfirmAnswers || unconfirmed_bytes_ >= proto::kConfirmBytes;
-  if (!at_once && !is_due) return;
-  confirmed_answers_ = answers;
-  unconfirmed_bytes_ = 0;
+  if (!confirmation_.take_due(answers, at_once)) return;
   const std::lock_guard lock(mutex_);
-  if (broken_ || (consumed_ == 0 && !can_resume())) return;
-  const bool is_kept = can_resume();
-  const proto::Credit credit{std::exchange(consumed_, 0), is_kept ? answers : 0, is_kept ? requests_.downloads() : 0};
+  const bool is_kept = reconnector_.can_resume();
+  if (broken_ || (confirmation_.consumed() == 0 && !is_kept)) return;
+  const proto::Credit credit{confirmation_.take_consumed(), is_kept ? answers : 0, is_kept ? requests_.downloads() : 0};
   transmit(proto::encode({0, credit, {}}), proto::Lane::control);
 }
 

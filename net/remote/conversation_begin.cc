@@ -9,7 +9,6 @@
 
 #include "base/settings.h"
 #include "base/thread.h"
-#include "ir/catalogue.h"
 #include "net/dial/connect.h"
 #include "net/remote/conversation.h"
 #include "net/remote/in_callback.h"
@@ -31,49 +30,43 @@ std::chrono::seconds answer_timeout(const ConnectOptions& options) {
 Conversation::Conversation(std::string url, std::uint32_t device, ChannelFactory dial, const ConnectOptions& options,
                            bool tries_again)
     : url_(std::move(url)),
-      device_(device),
       dial_(std::move(dial)),
       options_(options),
       tries_again_(tries_again),
       answer_timeout_(net::answer_timeout(options)),
-      progress_timeout_(answer_timeout_) {}
+      progress_(answer_timeout_),
+      handshake_(device, options) {}
 
-proto::Hello Conversation::hello() const {
-  proto::Hello hello{proto::kProtocolVersion, ir::op_set_fingerprint(), "burn-cpp " BURN_VERSION, options_.token,
-                     device_};
-  hello.lease_seconds = options_.lease_seconds;
-  if (can_resume()) {
-    hello.resume = session_;
-    hello.resume->answers = requests_.answers();
-    hello.resume->downloads = requests_.downloads();
-    hello.resume->offset = requests_.offset();
-  }
-  return hello;
+// Nothing if there is no session to come back to. Requires: no hello is sent on this channel yet, so that no answer
+// comes meanwhile.
+std::optional<proto::Resume> Conversation::resumed_session() const {
+  if (!reconnector_.can_resume()) return std::nullopt;
+  auto resume = reconnector_.session();
+  resume.answers = requests_.answers();
+  resume.downloads = requests_.downloads();
+  resume.offset = requests_.offset();
+  return resume;
 }
 
 std::optional<proto::EncodedFrame> Conversation::greeting() {
   const std::lock_guard lock(mutex_);
   if (broken_) return std::nullopt;
-  auto frame = proto::encode({0, hello(), {}});
-  hello_at_ = Clock::now();
-  greeting_bytes_ = frame.size();
-  return frame;
+  return handshake_.greet(resumed_session());
 }
 
 // With a greeting the server may have answered already, and have been answered.
 void Conversation::attach(std::shared_ptr<proto::Channel> channel) {
   channel_ = std::move(channel);
   is_shared_memory_ = channel_->is_shared_memory();
-  const auto said = std::exchange(greeting_bytes_, 0);
-  if (said > 0) {
+  auto [greeting_bytes, held] = handshake_.attach();
+  if (greeting_bytes > 0) {
     counts_.frames_sent += 1;
-    counts_.bytes_sent += said;
-    for (auto& [frame, lane] : std::exchange(unattached_, {})) transmit(std::move(frame), lane);
+    counts_.bytes_sent += greeting_bytes;
+    for (auto& [frame, lane] : held) transmit(std::move(frame), lane);
   }
   if (broken_) return channel_->close();
-  if (said > 0) return send_what_fits();
-  hello_at_ = Clock::now();
-  transmit(proto::encode({0, hello(), {}}), proto::Lane::control);
+  if (greeting_bytes > 0) return send_what_fits();
+  transmit(handshake_.hello(resumed_session()), proto::Lane::control);
 }
 
 // --- the first connection --------------------------------------------------------------------------------------------
@@ -163,41 +156,37 @@ Status Conversation::take_welcome(const proto::Welcome& welcome) {
   if (welcome.version != proto::kProtocolVersion) {
     broken_ = failed_precondition(
         fmt::format("{} speaks protocol {}, this client {}", url_, welcome.version, proto::kProtocolVersion));
-  } else if (welcome.info.max_in_flight == 0 || welcome.info.bulk_credit == 0) {
-    return invalid_argument("limits of zero");
-  } else if (welcome.info.bulk_credit > UploadQueue::kMaxCredit) {
-    return invalid_argument(fmt::format("credit for {} bytes at first; at most {} may be", welcome.info.bulk_credit,
-                                        UploadQueue::kMaxCredit));
-  } else {
-    BURN_RETURN_IF_ERROR(can_resume() ? go_on(welcome) : begin(welcome));
-    extensions_ = welcome.extensions;
-    round_trip_ = std::chrono::nanoseconds{Clock::now() - hello_at_}.count();
-    welcome_ = true;
-    send_what_fits();
+    return {};
   }
+  const bool resumes = reconnector_.can_resume();
+  BURN_RETURN_IF_ERROR(ClientHandshake::check(welcome, resumes));
+  if (resumes) {
+    BURN_RETURN_IF_ERROR(go_on(welcome));
+  } else {
+    begin(welcome);
+  }
+  extensions_ = welcome.extensions;
+  round_trip_ = handshake_.round_trip().count();
+  welcome_ = true;
+  send_what_fits();
   return {};
 }
 
-Status Conversation::begin(const proto::Welcome& welcome) {
-  if (welcome.resumed) return invalid_argument("a session that goes on where a new one was asked for");
+void Conversation::begin(const proto::Welcome& welcome) {
   info_ = welcome.info;
-  lease_ = std::chrono::seconds{std::min(welcome.lease_seconds, options_.lease_seconds)};
-  session_ = {.session = welcome.info.session, .secret = welcome.secret};
-  uploads_ = UploadQueue{info_.bulk_credit, can_resume()};
-  if (can_resume()) frames_.keep();
+  reconnector_.begin({.session = welcome.info.session, .secret = welcome.secret},
+                     std::chrono::seconds{std::min(welcome.lease_seconds, options_.lease_seconds)});
+  window_.open(info_.max_in_flight, info_.bulk_credit, reconnector_.can_resume());
   is_known_.store(true, std::memory_order_release);
   connecting_ = false;
-  return {};
 }
 
+// Requires: welcome.resumed.
 Status Conversation::go_on(const proto::Welcome& welcome) {
-  if (!welcome.resumed) return invalid_argument("a new session where one was to go on");
-  const auto& [received, executed, uploads] = *welcome.resumed;
-  if (executed > received) return invalid_argument(fmt::format("{} executed, {} received", executed, received));
-  BURN_TRY(const std::uint64_t lost, frames_.resume(received));
-  BURN_RETURN_IF_ERROR(acknowledged(executed));
-  BURN_RETURN_IF_ERROR(uploads_.resume(welcome.info.bulk_credit, uploads, received));
-  consumed_ = 0;
+  const auto resumed = welcome.resumed.value_or(proto::Resumed{});
+  BURN_TRY(const std::uint64_t lost, window_.resume(resumed.received, welcome.info.bulk_credit, resumed.uploads));
+  BURN_RETURN_IF_ERROR(acknowledged(resumed.executed));
+  confirmation_.restart();
   counts_.resumes += 1;
   counts_.frames_resent += lost;
   return {};

@@ -25,8 +25,9 @@ Status Conversation::on_close(const Status& said) {
   const std::lock_guard lock(mutex_);
   if (welcome_) {
     broken_ = lost(url_, why.ok() ? "the server closed the session" : why.message());
-  } else if (can_resume()) {
-    broken_ = lost_for_good(url_, fmt::format("{}; the session cannot go on: {}", lost_why_.message(), why.message()));
+  } else if (reconnector_.can_resume()) {
+    broken_ = lost_for_good(
+        url_, fmt::format("{}; the session cannot go on: {}", reconnector_.why().message(), why.message()));
   } else {
     broken_ = Status{why.ok() ? StatusCode::unavailable : why.code(), url_ + ": " + why.message()};
   }
@@ -41,8 +42,7 @@ void Conversation::end(const Status& why) {
     const std::lock_guard lock(mutex_);
     if (!broken_) broken_ = why;
     cause = *broken_;
-    frames_.clear();
-    uploads_.clear();
+    window_.clear();
     changed_.notify_all();
   }
   for (const Completion& completion : requests_.fail_all(cause)) completion();
@@ -64,8 +64,7 @@ bool Conversation::may_leave() const {
 
 // That it has heard what it need not keep any more is nothing to wait for.
 bool Conversation::is_at_rest() const {
-  return welcome_ && !broken_ && requests_.size() == 0 && uploads_.waiting_bytes() == 0 &&
-         frames_.acknowledged() >= last_work_;
+  return welcome_ && !broken_ && requests_.size() == 0 && window_.is_sent() && window_.is_work_done();
 }
 
 // A server that never closes is not waited for longer than if we did it here. False: there is no thread for that.
@@ -89,7 +88,7 @@ void Conversation::close() {
   closing_ = true;
   const bool is_callback = InCallback::is_inside();
   bool leaves = !is_callback && !broken_ && may_leave();
-  if (leaves && last_question_ == last_work_) {
+  if (leaves && window_.ends_with_question()) {
     changed_.wait_for(lock, kLastAck, [&] { return broken_ || is_at_rest(); });
   }
   leaves = leaves && is_at_rest() && watches_the_end();
@@ -117,9 +116,7 @@ void Conversation::close() {
 
 // --- a server that is there and does not answer ----------------------------------------------------------------------
 
-bool Conversation::is_waiting() const {
-  return requests_.size() > 0 || frames_.unacknowledged() > 0 || uploads_.waiting_bytes() > 0;
-}
+bool Conversation::is_waiting() const { return requests_.size() > 0 || !window_.is_executed() || !window_.is_sent(); }
 
 void Conversation::look(Clock::time_point now) {
   const InCallback in_callback;
@@ -127,16 +124,13 @@ void Conversation::look(Clock::time_point now) {
   {
     const std::lock_guard lock(mutex_);
     if (left_at_ && now - *left_at_ >= kCloseTimeout) channel = std::move(channel_);
-    const ProgressTimeout::Seen seen{.is_waiting = !connecting_ && !broken_ && this->is_waiting(),
-                                     .is_connected = welcome_,
-                                     .progress = whole_progress_.exchange(false),
-                                     .bytes = progress_bytes_.exchange(0)};
-    if (!progress_timeout_.is_over(now, seen, lease_)) return;
+    const bool is_waiting = !connecting_ && !broken_ && this->is_waiting();
+    if (!progress_.is_over(now, is_waiting, welcome_, reconnector_.lease())) return;
     broken_ = Status{StatusCode::deadline_exceeded,
                      fmt::format("gave up on {}: it is there, but has not answered for {} s (BURN_ANSWER_TIMEOUT)",
                                  url_, answer_timeout_.count())};
     changed_.notify_all();
-    if (redialling_) return;  // that thread sees it, and is the end
+    if (reconnector_.is_trying()) return;  // that thread sees it, and is the end
     transmit(proto::encode({0, proto::Close{}, {}}), proto::Lane::control);
     channel = std::move(channel_);
   }
@@ -150,15 +144,6 @@ Status Conversation::health() const {
   return broken_.value_or(ok_status());
 }
 
-WireStats Conversation::stats() const {
-  return {counts_.frames_sent,
-          counts_.bytes_sent,
-          counts_.frames_received,
-          counts_.bytes_received,
-          counts_.sent[proto::kIndexOf<proto::DefineProgram>],
-          counts_.sent[proto::kIndexOf<proto::RunProgram>],
-          counts_.resumes,
-          counts_.frames_resent};
-}
+WireStats Conversation::stats() const { return counts_.read(); }
 
 }  // namespace burn::net

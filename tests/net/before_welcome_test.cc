@@ -79,7 +79,7 @@ TEST_F(BeforeWelcome, LargeTensorsAreKeptAndSentWithinTheCredit) {
 
 TEST_F(BeforeWelcome, NoMoreIsKeptThanAWindowAndTheServersIsKeptTo) {
   const auto session = begin();
-  for (std::uint64_t i = 0; i < net::Conversation::kMaxBeforeWelcome; ++i) ASSERT_TRUE(session->release({i}).ok());
+  for (std::uint64_t i = 0; i < net::Window::kMaxBeforeWelcome; ++i) ASSERT_TRUE(session->release({i}).ok());
   auto beyond = std::async(std::launch::async, [&] { return session->release({1}); });
   EXPECT_EQ(beyond.wait_for(30ms), std::future_status::timeout);
   welcome();
