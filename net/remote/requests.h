@@ -59,7 +59,7 @@ class Requests {
   std::vector<proto::Body> beside() const;  // those that are open
 
   std::size_t size() const;  // questions that are open
-  // The seq of the ordered one that has been open for the longest; nothing: none is.
+  // The seq of the ordered question that has been open for the longest; nothing: none is.
   std::optional<std::uint64_t> oldest_seq() const;
   // Whether the question that was answered last, in part or in full, had been open for the longest; one that was asked
   // beside the order only if no other was open.
