@@ -172,7 +172,7 @@ proto::Hello decoded(const proto::EncodedFrame& frame) {
   return std::get<proto::Hello>(value_or_throw(proto::decode(bytes)).body);
 }
 
-TEST(ClientHandshake, SaysWhoAsksAndForWhat) {
+TEST(ClientHandshake, NamesTheClientAndItsDevice) {
   ClientHandshake handshake{3, {.token = "a token", .lease_seconds = 7}};
   const auto hello = decoded(handshake.hello({}));
   EXPECT_EQ(hello.version, proto::kProtocolVersion);
