@@ -18,10 +18,12 @@ class Optimizer {
   // The module after one step, recorded and sent but not waited for. The module is taken by reference, because C++
   // leaves open which argument is made first: `net` must still be whole when from_grads looks at it. If the step throws
   // (a gradient of another shape or device), module and optimizer are as before.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved from
   M step(const lr::ModuleLearningRate& lr, M&& module, GradientsParams gradients, Loc where = Loc::current()) {
     engine_.step(lr, module.walk(), std::move(gradients), at(where));
     return std::move(module);
   }
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved from
   M step(const lr::ModuleLearningRate& lr, const M& module, GradientsParams gradients, Loc where = Loc::current()) {
     M next = module;
     engine_.step(lr, next.walk(), std::move(gradients), at(where));

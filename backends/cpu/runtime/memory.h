@@ -136,7 +136,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
 
   const Config config_;
   mutable std::mutex mutex_;
-  std::array<IdleOfOneSize, 64 * 8> idle_;  // by size class
+  std::array<IdleOfOneSize, std::size_t{64} * 8> idle_;  // by size class
   std::uint64_t idle_bytes_ = 0;
   std::uint64_t beside_ = 0;
   std::uint64_t recent_peak_ = 0, former_peak_ = 0;  // highest in_use in this stretch of time and the one before

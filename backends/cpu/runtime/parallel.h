@@ -31,7 +31,7 @@ class LibraryThreads {
 };
 
 // Elements of simple work that are worth waking another thread for.
-inline constexpr std::int64_t kGrain = 32 * 1024;
+inline constexpr std::int64_t kGrain = std::int64_t{32} * 1024;
 
 namespace detail {
 using PartBody = void (*)(const void* context, std::int64_t begin, std::int64_t end);
