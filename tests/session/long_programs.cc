@@ -171,7 +171,7 @@ void add_axes(std::vector<LongProgram>& all) {
 
 void add_windows(std::vector<LongProgram>& all) {
   add_convolutions(all, DType::f64, 64, {128, 128});
-  add_convolutions(all, DType::f32, 64, {64, 64, 64});
+  add_convolutions(all, DType::f32, 128, {64, 64, 64});
   constexpr std::int64_t kSide = 2048, kWindow = kSide - 1, kLarge = 1 << 13;
   const auto window = same(2, kWindow), step = same(2, 1), padding = same(2, kWindow / 2), size = same(2, kSide);
   const ir::Shape plane{1, 1, kSide, kSide}, large{1, 1, kLarge, kLarge};
