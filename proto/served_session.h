@@ -49,7 +49,7 @@ class ServedSession : public Session {
 
   // What is known at once, from any thread; also of a session that is closed.
   virtual SessionStats stats() const = 0;
-  void stats(StatsCallback done) override {
+  void stats(const StatsCallback& done) override {
     auto health = this->health();
     health.ok() ? done(stats()) : done(std::move(health));
   }

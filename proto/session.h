@@ -121,7 +121,7 @@ class Session {
   virtual void sync(SyncCallback done) = 0;
   // What the session and its device use. Beside the order of the calls: answered at once, whatever waits.
   // Errors: UNIMPLEMENTED of a session that does not know, and of a peer that is too old to.
-  virtual void stats(StatsCallback done) { done(unimplemented("this session does not know stats")); }
+  virtual void stats(const StatsCallback& done) { done(unimplemented("this session does not know stats")); }
   // Calls between the two belong together and may be passed on together. Thread-safe; bursts may overlap. See Burst.
   virtual void begin_burst() {}
   virtual void end_burst() {}

@@ -37,11 +37,10 @@ class ConversationSession final : public RemoteSession {
   }
   void read(proto::TensorId id, ReadCallback done) override { conversation_->ask_read(id, std::move(done)); }
   void sync(SyncCallback done) override { conversation_->ask_sync(std::move(done)); }
-  void stats(StatsCallback done) override {
-    conversation_->ask_beside<proto::Stats, proto::StatsReport>(
-        [done = std::move(done)](Result<proto::StatsReport> answer) {
-          answer.ok() ? done(answer->stats) : done(answer.status());
-        });
+  void stats(const StatsCallback& done) override {
+    conversation_->ask_beside<proto::Stats, proto::StatsReport>([done](const Result<proto::StatsReport>& answer) {
+      answer.ok() ? done(answer->stats) : done(answer.status());
+    });
   }
   void begin_burst() override { conversation_->begin_burst(); }
   void end_burst() override { conversation_->end_burst(); }

@@ -41,7 +41,7 @@ class Builder {
   Ref add(const ir::Op& op, std::vector<Ref> operands) { return value_or_throw(builder_.add(op, operands)); }
 
   Made finish(std::vector<Ref> outputs) {
-    return {std::make_shared<const ir::Program>(builder_.finish(outputs)), std::move(inputs_)};
+    return {std::make_shared<const ir::Program>(builder_.finish(std::move(outputs))), std::move(inputs_)};
   }
 
  private:
