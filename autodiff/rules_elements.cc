@@ -9,6 +9,12 @@ OperandGradients rule(const ir::Iota&, const TapedOp& s) { return flat(s); }
 OperandGradients rule(const ir::Random&, const TapedOp& s) { return flat(s); }
 OperandGradients rule(const ir::Commit&, const TapedOp& s) { return flat(s); }
 
+// Collectives are put into programs that are recorded already, gradients included.
+OperandGradients rule(const ir::AllReduce&, const TapedOp& s) { return flat(s); }
+OperandGradients rule(const ir::ReduceScatter&, const TapedOp& s) { return flat(s); }
+OperandGradients rule(const ir::AllGather&, const TapedOp& s) { return flat(s); }
+OperandGradients rule(const ir::AllToAll&, const TapedOp& s) { return flat(s); }
+
 // The gradient column of pointwise.def, read as code over Values.
 #define ZERO \
   std::optional<Value> {}

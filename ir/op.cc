@@ -50,6 +50,11 @@ bool has_effect(const Op& op) {
   return kEffects[op.index()];
 }
 
+bool is_collective(const Op& op) {
+  return std::holds_alternative<AllReduce>(op) || std::holds_alternative<ReduceScatter>(op) ||
+         std::holds_alternative<AllGather>(op) || std::holds_alternative<AllToAll>(op);
+}
+
 bool may_fail(const Op& op) {
   return std::visit(
       []<typename Kind>(const Kind&) {

@@ -36,6 +36,8 @@ Result<TypeList> infer(const Op& op, std::span<const TensorType* const> operands
 
 int result_count(const Op& op);
 bool has_effect(const Op& op);
+// Whether the members of a group perform it together (ir/ops/collectives.h).
+bool is_collective(const Op& op);
 // Whether it may fail by the numbers that it is given: an index outside its axis, a matrix without an answer.
 bool may_fail(const Op& op);
 

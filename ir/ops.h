@@ -15,6 +15,7 @@
 
 #include "ir/ops/attention.h"
 #include "ir/ops/axes.h"
+#include "ir/ops/collectives.h"
 #include "ir/ops/commit.h"
 #include "ir/ops/elements.h"
 #include "ir/ops/fourier.h"
@@ -35,4 +36,5 @@
   BURN_WINDOWS_OPS(OP)   \
   BURN_SAMPLING_OPS(OP)  \
   BURN_MOVES_OPS(OP)     \
-  BURN_COMMIT_OPS(OP)
+  BURN_COMMIT_OPS(OP)    \
+  BURN_COLLECTIVES_OPS(OP)

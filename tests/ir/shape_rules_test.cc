@@ -188,5 +188,41 @@ TEST(ShapeRules, MatmulNamesWhatDiffers) {
   EXPECT_THAT(of({f32, {large, 1}}, {f32, {1, large}}), HasSubstr("too many elements"));
 }
 
+// all_reduce C1, C2; reduce_scatter C1, C2, C3, C4
+TEST(ShapeRules, CollectivesThatCombineTakeWholeValues) {
+  const TensorType x{f32, {2, 3}}, flags{DType::bool_, {2, 3}};
+  EXPECT_THAT(inferred(AllReduce{ReduceFn::sum, -1}, {x}), HasSubstr("there is no group -1"));
+  EXPECT_THAT(inferred(AllReduce{ReduceFn::sum}, {flags}), HasSubstr("all_reduce: sum takes numbers"));
+  EXPECT_EQ(inferred(AllReduce{ReduceFn::max}, {flags}), "bool[2, 3]");
+  EXPECT_THAT(inferred(ReduceScatter{ReduceFn::sum, 1, {1, 2}, 0, -1}, {x}), HasSubstr("there is no group -1"));
+  EXPECT_THAT(inferred(ReduceScatter{ReduceFn::prod, 1, {1, 2}}, {flags}), HasSubstr("prod takes numbers"));
+  EXPECT_THAT(inferred(ReduceScatter{ReduceFn::sum, 1, {}}, {x}), HasSubstr("sizes of parts are missing"));
+  EXPECT_THAT(inferred(ReduceScatter{ReduceFn::sum, 1, {1, 2}, 2}, {x}), HasSubstr("no member 2 of 2"));
+  EXPECT_THAT(inferred(ReduceScatter{ReduceFn::sum, 1, {1, 2}, -1}, {x}), HasSubstr("no member -1 of 2"));
+  EXPECT_THAT(inferred(ReduceScatter{ReduceFn::sum, 1, {4, -1}}, {x}), HasSubstr("less than no elements"));
+  EXPECT_THAT(inferred(ReduceScatter{ReduceFn::sum, 1, {kHuge, 1}}, {x}), HasSubstr("too large together"));
+  EXPECT_THAT(inferred(ReduceScatter{ReduceFn::sum, 2, {1, 2}}, {x}), HasSubstr("out of range"));
+  EXPECT_EQ(inferred(ReduceScatter{ReduceFn::sum, 1, {2, 2}}, {x}),
+            "reduce_scatter: the whole value has 4 elements along dim 1, got f32[2, 3]");
+  EXPECT_EQ(inferred(ReduceScatter{ReduceFn::sum, 1, {3, 0}, 1}, {x}), "f32[2, 0]");
+}
+
+// all_gather C1, C2, C3; all_to_all C1, C2, C3, C4
+TEST(ShapeRules, CollectivesThatMoveTakeTheMembersPart) {
+  const TensorType x{f32, {2, 3}};
+  EXPECT_THAT(inferred(AllGather{1, {3, 1}, 0, -1}, {x}), HasSubstr("there is no group -1"));
+  EXPECT_THAT(inferred(AllGather{1, {3, 1}, 2}, {x}), HasSubstr("no member 2 of 2"));
+  EXPECT_EQ(inferred(AllGather{1, {3, 1}, 1}, {x}),
+            "all_gather: the member's part has 1 elements along dim 1, got f32[2, 3]");
+  EXPECT_THAT(inferred(AllGather{1, {3, kHuge - 3}}, {x}), HasSubstr("too many elements"));
+  EXPECT_THAT(inferred(AllToAll{0, {2, 1}, 1, {1, 2}, 0, -1}, {x}), HasSubstr("there is no group -1"));
+  EXPECT_THAT(inferred(AllToAll{0, {2, 1}, 1, {1, 1, 1}}, {x}), HasSubstr("2 members give and 3 take"));
+  EXPECT_THAT(inferred(AllToAll{0, {1, 2}, 1, {1, 2}}, {x}), HasSubstr("the member's part has 1 elements along dim 0"));
+  EXPECT_THAT(inferred(AllToAll{0, {2, 1}, 1, {1, 1}}, {x}), HasSubstr("the whole value has 2 elements along dim 1"));
+  EXPECT_EQ(inferred(AllToAll{0, {2, 1}, 1, {1, 2}}, {x}), "f32[3, 1]");
+  EXPECT_EQ(inferred(AllToAll{0, {2, 1}, 0, {1, 2}}, {x}), "f32[1, 3]");
+  EXPECT_THAT(inferred(AllToAll{0, {2, 1}, 0, {1, 1}}, {x}), HasSubstr("parts of 3 elements become parts of 2"));
+}
+
 }  // namespace
 }  // namespace burn::ir

@@ -37,6 +37,7 @@ class CudaBackend final : public Backend {
       if (const auto library = cufft_of(*device_); !library.ok())
         return unimplemented(fmt::format("CUDA: {}: {}", ir::name(op), library.status().message()));
     }
+    if (ir::is_collective(op)) return unimplemented(fmt::format("CUDA: {} has no command", ir::name(op)));
     if (std::holds_alternative<ir::Det>(op)) return unimplemented(fmt::format("CUDA: {} has no kernel", ir::name(op)));
     return {};
   }
