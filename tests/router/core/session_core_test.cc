@@ -170,11 +170,12 @@ TEST_F(SessionCoreTest, RunsAreCheckedBeforeAnyMemberIsTold) {
   EXPECT_EQ(core_.write(8, rows(3, 2), {}, out_), nullptr);
   taken(out_);
   const auto says = [&](const proto::Run& run) { return std::string{core_.run(run, out_)->message()}; };
-  EXPECT_EQ(says(run_of(1, {7}, 100)), "program 1: 1 inputs given, it has 2");
-  EXPECT_EQ(says(run_of(1, {6, 8}, 110)), "program 1: tensor 6 is not known in this session");
-  EXPECT_EQ(says(run_of(1, {7, 8}, 7)), "program 1: tensor 7 exists already in this session");
-  EXPECT_THAT(taken(out_), ElementsAre("0:release 7", "1:release 7")) << "given away is given away";
   EXPECT_EQ(says(run_of(1, {8, 8}, 120)), "program 1: input 0 is f32[2, 3], tensor 8 is f32[3, 2]");
+  EXPECT_THAT(taken(out_), ElementsAre("0:release 8", "1:release 8")) << "given away is given away";
+  EXPECT_EQ(says(run_of(1, {6, 7}, 110)), "program 1: tensor 6 is not known in this session");
+  EXPECT_EQ(says(run_of(1, {7, 7}, 7)), "program 1: tensor 7 exists already in this session");
+  EXPECT_EQ(says(run_of(1, {9}, 100)), "program 1: 1 inputs given, it has 2");
+  EXPECT_THAT(std::string{core_.read(100).poisoned->message()}, HasSubstr("1 inputs given"));
 }
 
 TEST_F(SessionCoreTest, NumbersOfTheRoutersOwnAreNotAClients) {
