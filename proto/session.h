@@ -26,6 +26,15 @@ struct HostTensor {
   SharedBytes bytes;  // type.num_bytes() of them
 };
 
+// What a program says of a tensor that it writes. It changes no result: a router may split what is marked over its
+// workers, a worker takes it as any other tensor.
+struct WriteOptions {
+  std::optional<std::int32_t> batch_axis = {};  // along which it has the items of a batch; not negative
+  friend bool operator==(const WriteOptions&, const WriteOptions&) = default;
+};
+// Errors: INVALID_ARGUMENT, naming axis and type, where the type does not have that axis.
+Status check_batch_axis(const WriteOptions& options, const ir::TensorType& type);
+
 // One execution of a defined program.
 struct Run {
   ProgramId program = 0;
@@ -113,8 +122,8 @@ class Session {
   // are the programs `forget`.
   virtual Status define(ProgramId id, std::shared_ptr<const ir::Program> program, std::vector<ProgramId> forget) = 0;
   virtual Status run(Run run) = 0;
-  // May block while more data is under way than the peer takes.
-  virtual Status write(TensorId id, HostTensor tensor) = 0;
+  // May block while more data is under way than the peer takes. Options that do not fit the tensor fail the write.
+  virtual Status write(TensorId id, HostTensor tensor, WriteOptions options = {}) = 0;
   virtual Status release(std::vector<TensorId> ids) = 0;
   virtual void read(TensorId id, ReadCallback done) = 0;
   // Done when everything before it is; its status is the first failure since the last sync that no read has reported.

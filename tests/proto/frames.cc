@@ -101,6 +101,7 @@ std::vector<NamedFrame> sample_frames() {
       {"report", {0, StatsReport{13, {}, sample_stats()}, {}}},
       {"report_failed", {0, StatsReport{13, bad, {}}, {}}},
       {"welcome_extensions", {0, Welcome{2, 0, sample_info(), 0, "", {}, std::uint64_t{1} << 16}, {}}},
+      {"write_batch", {3, Write{5, type, {.batch_axis = 1}}, floats(6)}},
   };
 }
 
