@@ -125,7 +125,7 @@ void FleetPerformer::perform(serving::Call& call) {
                  [&](serving::DefineCall& call) { define(call); },
                  [&](proto::RunProgram& call) {
                    ++runs_;
-                   finish_call(core_.run(call.run, outbox_));
+                   run(call.run);
                  },
                  [&](WriteCall& call) { write(call); },
                  [&](proto::Release& call) { finish_call(core_.release(call.ids, outbox_)); },
@@ -151,6 +151,13 @@ void FleetPerformer::define(serving::DefineCall& call) {
   members_.send(outbox_.take());
 }
 
+void FleetPerformer::run(const proto::Run& run) {
+  if (core_.is_marked(run)) {
+    if (const auto status = widen(); !status.ok()) refused_.add(calls_, std::make_shared<const Status>(status));
+  }
+  finish_call(core_.run(run, outbox_));
+}
+
 void FleetPerformer::write(WriteCall& call) {
   auto tensor = std::move(call.tensor);
   Status status;
@@ -166,12 +173,14 @@ void FleetPerformer::write(WriteCall& call) {
     }
   }
   const auto axis = call.options.batch_axis;
-  if (status.ok() && axis && !core_.is_wide() && members_.count() > 1) status = widen();
+  if (status.ok() && axis) status = widen();
   finish_call(status.ok() ? core_.write(call.id, std::move(tensor), axis, outbox_)
                           : core_.write_failed(call.id, status));
 }
 
+// For the first mark; of a fleet of one there is nothing to be done.
 Status FleetPerformer::widen() {
+  if (core_.is_wide() || members_.count() == 1) return {};
   BURN_RETURN_IF_ERROR(members_.form_group(group_timeout_).with_context("the workers do not connect to each other"));
   return core_.widen(outbox_);
 }

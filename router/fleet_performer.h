@@ -37,6 +37,7 @@ class FleetPerformer final : public serving::CallPerformer {
 
  private:
   void define(serving::DefineCall& call);
+  void run(const proto::Run& run);
   void write(serving::WriteCall& call);
   void read(serving::ReadCall& call);
   void sync(serving::SyncCall& call);

@@ -130,6 +130,11 @@ class Sweep {
       const auto& form = plan_.inputs[static_cast<std::size_t>(stands)].form;
       if (auto kept = form.is_split() ? forms.along_result(form.layout) : forms.whole()) return std::move(*kept);
     }
+    if (const auto* place = std::get_if<ir::Place>(&node.op)) {
+      const auto dim = static_cast<int>(place->axis);
+      if (auto split = forms.along_result(Layout::split(dim, bounds_for(forms.result_type(0).shape[dim]))))
+        return *split;
+    }
     const bool is_moved = forms.has_split() || forms.has_partial();
     const bool exact = is_exact(node.op, forms.result_type(0));
     if (!is_moved && exact) {

@@ -69,6 +69,13 @@ Factors factors(const Permute& op, Types operands, Types results) {
 }
 std::string_view text(const Permute&) { return "dims are map"; }
 
+Factors factors(const Place&, Types operands, Types results) {
+  auto factors = read("... -> ...", operands, results);
+  factors.linear = {moves(1)};
+  return factors;
+}
+std::string_view text(const Place&) { return "... -> ..."; }
+
 Factors factors(const Expand& op, Types operands, Types results) {
   Factors factors(operands.size(), results.size());
   const auto& from = operands[0]->shape;

@@ -28,6 +28,7 @@ struct RoutedProgram {
   std::shared_ptr<const ir::Program> program;  // null: refused
   Status refused;                              // why its runs fail
   std::size_t output_count = 0;
+  bool is_marked = false;         // it says of a value that it is a batch (ir::Place)
   std::vector<Variant> variants;  // the one used last is the first
 };
 

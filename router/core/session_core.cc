@@ -42,6 +42,11 @@ const Layout& SessionCore::layout_of(proto::TensorId id) {
   return layouts_[tensor ? tensor->layout : kWhole];
 }
 
+bool SessionCore::is_marked(const proto::Run& run) {
+  const auto* routed = programs_.find(run.program);
+  return routed && routed->is_marked;
+}
+
 // --- programs --------------------------------------------------------------------------------------------------------
 
 void SessionCore::define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
@@ -52,7 +57,10 @@ void SessionCore::define(proto::ProgramId id, std::shared_ptr<const ir::Program>
     program = nullptr;
   }
   const auto outputs = program ? program->outputs.size() : 0;
-  drop_names(programs_.define(id, {program, std::move(refused), outputs, {}}, forget));
+  const bool is_marked = program && std::ranges::any_of(program->nodes, [](const ir::Node& node) {
+                           return std::holds_alternative<ir::Place>(node.op);
+                         });
+  drop_names(programs_.define(id, {program, std::move(refused), outputs, is_marked, {}}, forget));
   auto* routed = programs_.find(id);
   if (is_wide_ || !routed->program) return;
   // At home a program is what the client defined, and is prepared before its first run.
@@ -64,7 +72,7 @@ void SessionCore::define(proto::ProgramId id, std::shared_ptr<const ir::Program>
 
 void SessionCore::define_refused(proto::ProgramId id, std::size_t output_count, const Status& why,
                                  std::span<const proto::ProgramId> forget, Outbox& /*out*/) {
-  drop_names(programs_.define(id, {nullptr, why, output_count, {}}, forget));
+  drop_names(programs_.define(id, {nullptr, why, output_count, false, {}}, forget));
 }
 
 Result<Variant*> SessionCore::variant_of(proto::ProgramId id, RoutedProgram& program,

@@ -46,6 +46,8 @@ class SessionCore {
   explicit SessionCore(CoreOptions options);
 
   bool is_wide() const { return is_wide_; }
+  // Whether the call needs the session to be wide: it is for or about a batch.
+  bool is_marked(const proto::Run& run);
   // Requires: not wide. Every member gets what there is: a whole value each, by runs that copy it from home. Needs the
   // members' group (ir/ops/collectives.h) before any of it is executed.
   Status widen(Outbox& out);
@@ -56,8 +58,8 @@ class SessionCore {
   void define_refused(proto::ProgramId id, std::size_t output_count, const Status& why,
                       std::span<const proto::ProgramId> forget, Outbox& out);
   Failure run(const proto::Run& run, Outbox& out);
-  // `batch_axis`: the dim along which the members get their parts; nothing: it is whole on each. Requires of a marked
-  // one: the session is wide.
+  // `batch_axis`: the dim along which the members get their parts, where the session is wide; nothing: it is whole on
+  // each.
   Failure write(proto::TensorId id, proto::HostTensor tensor, std::optional<std::int32_t> batch_axis, Outbox& out);
   // A value that did not come.
   Failure write_failed(proto::TensorId id, const Status& why);
