@@ -16,6 +16,11 @@ bool InternetAddress::is_loopback() const {
   return family() == AF_INET && address >> 24 == IN_LOOPBACKNET;
 }
 
+bool InternetAddress::is_any() const {
+  if (family() == AF_INET6) return IN6_IS_ADDR_UNSPECIFIED(&reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_addr);
+  return reinterpret_cast<const sockaddr_in*>(&storage)->sin_addr.s_addr == htonl(INADDR_ANY);
+}
+
 Result<InternetAddress> parse_host(const std::string& host, const std::string& port) {
   const bool has_brackets = host.size() >= 2 && host.front() == '[' && host.back() == ']';
   const auto digits = has_brackets ? host.substr(1, host.size() - 2) : host;
@@ -25,7 +30,7 @@ Result<InternetAddress> parse_host(const std::string& host, const std::string& p
   addrinfo* found = nullptr;
   const bool has_zeros = digits.find('\0') != std::string::npos || port.find('\0') != std::string::npos;
   if (digits.empty() || digits.size() > 64 || port.empty() || port.size() > 5 || has_zeros ||
-      port.find_first_not_of("0123456789") != std::string::npos ||
+      port.find_first_not_of("0123456789") != std::string::npos || std::stoi(port) > 65'535 ||
       ::getaddrinfo(digits.c_str(), port.c_str(), &hints, &found) != 0) {
     return invalid_argument(
         fmt::format("'{}:{}' is no address in digits with a port", host.substr(0, 64), port.substr(0, 8)));

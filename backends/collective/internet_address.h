@@ -17,6 +17,7 @@ struct InternetAddress {
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
   sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
   bool is_loopback() const;
+  bool is_any() const;  // "0.0.0.0", "::"
 };
 
 // "127.0.0.1", "::1" or "[::1]", with a port beside it. Errors: INVALID_ARGUMENT.

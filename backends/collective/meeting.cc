@@ -252,6 +252,7 @@ Result<std::unique_ptr<Meeting>> Meeting::listen(const std::string& host, const 
   if (ticket.size() != kTicketBytes)
     return invalid_argument(fmt::format("a ticket of {} bytes; it has {}", ticket.size(), kTicketBytes));
   BURN_TRY(auto address, parse_host(host, "0"));
+  if (address.is_any()) return invalid_argument(fmt::format("{} is every address: others need one to call", host));
   Descriptor listener{::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
   Descriptor wake{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
   if (!listener || !wake) return resource_exhausted(fmt::format("no socket to be had for a group: {}", error_text()));

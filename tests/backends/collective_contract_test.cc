@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/interrupt.h"
+#include "base/error.h"
 #include "ir/enums.h"
 #include "tests/backends/collective_group.h"
 
@@ -471,6 +472,50 @@ TEST(CollectiveFaults, AMemberMayBeLostAfterAnyByte) {
       EXPECT_THAT(made.status().message(), HasSubstr("member 1 left the group")) << bytes;
     });
   }
+}
+
+// What a peer sends that knows the ticket and keeps to no rule: one clear failure, whatever it is.
+TEST(CollectiveFaults, BytesThatMakeNoSenseEndTheGroup) {
+  struct Header {
+    std::uint32_t magic = 0x4c4f4342, code = 0;
+    std::uint64_t number = 0, what = 0, size = 0;
+  };
+  const auto told = [](const Header& header) {
+    SimulatedGroup group(2);
+    const auto peer = group.links(1);
+    const auto member = backends::make_direct_collective(group.links(0));
+    Header copy = header;
+    const iovec bytes{&copy, sizeof copy};
+    EXPECT_EQ(value_or_throw(peer->send(0, {&bytes, 1})), sizeof copy);
+    return perform(*member, ir::AllReduce{}, numbers({DType::f32, {4}}, 1)).status().to_string();
+  };
+  EXPECT_EQ(told({.magic = 7}), "INVALID_ARGUMENT: what member 1 sends makes no sense");
+  EXPECT_EQ(told({.code = 17}), "INVALID_ARGUMENT: what member 1 sends makes no sense");
+  EXPECT_THAT(told({.number = 1}), HasSubstr("member 1 performs another collective than this one"));
+  EXPECT_THAT(told({.what = 1, .size = ~std::uint64_t{0}}), HasSubstr("member 1 performs another collective"));
+
+  // The same hash, and other sizes.
+  const auto with_hash_of_an_honest_member = [&](Header header) {
+    SimulatedGroup honest(2);
+    const auto listener = honest.links(1);
+    std::thread performs([&] {
+      const auto member = backends::make_direct_collective(honest.links(0));
+      backends::Interrupt interrupt;
+      interrupt.begin_run(milliseconds{50});
+      const backends::InterruptScope scope(&interrupt);
+      (void)perform(*member, ir::AllReduce{}, numbers({DType::f32, {4}}, 1));
+    });
+    Header seen;
+    const iovec place{&seen, sizeof seen};
+    const std::vector<backends::Links::Wanted> wanted{{.to_receive = true}, {}};
+    EXPECT_TRUE(listener->wait(wanted, std::chrono::seconds{10}).ok());
+    EXPECT_EQ(value_or_throw(listener->receive(0, {&place, 1})), sizeof seen);
+    performs.join();
+    header.what = seen.what;
+    return told(header);
+  };
+  EXPECT_THAT(with_hash_of_an_honest_member({.size = 17}), HasSubstr("member 1 sends 17 bytes where 16 are due"));
+  EXPECT_THAT(with_hash_of_an_honest_member({.code = 3, .size = 1 << 30}), HasSubstr("bytes where 1024 are due"));
 }
 
 }  // namespace
