@@ -24,8 +24,10 @@ class DevicelessSession final : public proto::ServedSession {
   }
   Status define_encoded(proto::ProgramId, SharedBytes, std::vector<proto::ProgramId>) override { return refusal(); }
   Status run(proto::Run) override { return refusal(); }
-  Status write(proto::TensorId, proto::HostTensor) override { return refusal(); }
-  Result<std::unique_ptr<Upload>> begin_upload(proto::TensorId, const ir::TensorType&) override { return refusal(); }
+  Status write(proto::TensorId, proto::HostTensor, proto::WriteOptions) override { return refusal(); }
+  Result<std::unique_ptr<Upload>> begin_upload(proto::TensorId, const ir::TensorType&, proto::WriteOptions) override {
+    return refusal();
+  }
   Status release(std::vector<proto::TensorId>) override { return refusal(); }
   void read(proto::TensorId, ReadCallback done) override {
     done(refusal());

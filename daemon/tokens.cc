@@ -25,14 +25,14 @@ Result<std::vector<std::string>> read_token_file(const std::string& path) {
     ++number;
     const auto first = line.find_first_not_of(kSpace);
     if (first == std::string::npos || line[first] == '#') continue;
-    auto token = line.substr(first, line.find_last_not_of(kSpace) - first + 1);
+    const auto token = std::string_view{line}.substr(first, line.find_last_not_of(kSpace) - first + 1);
     if (token.size() < Tokens::kMinBytes) {
       return invalid_argument(
           fmt::format("line {} of the token file {}: {} bytes are guessed too easily, write {} or "
                       "more (openssl rand -hex 32)",
                       number, path, token.size(), Tokens::kMinBytes));
     }
-    tokens.push_back(std::move(token));
+    tokens.emplace_back(token);
   }
   if (file.bad()) return not_found(fmt::format("cannot read the token file {}", path));
   if (tokens.empty()) return invalid_argument(fmt::format("there is no token in {}", path));

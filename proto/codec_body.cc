@@ -64,6 +64,7 @@ v1::Write* to_wire(const Write& write, Arena& arena) {
   auto* out = make<v1::Write>(arena);
   out->set_id(write.id);
   proto::to_wire(write.type, out->mutable_type());
+  if (const auto axis = write.options.batch_axis) out->set_batch_axis(static_cast<std::uint32_t>(*axis) + 1);
   return out;
 }
 
@@ -241,7 +242,11 @@ Result<Body> from_wire(const v1::Run& run) {
 
 Result<Body> from_wire(const v1::Write& write) {
   BURN_TRY(auto type, proto::from_wire(write.type()));
-  return Body{Write{write.id(), type}};
+  Write body{write.id(), type};
+  // Whether the type has that axis is a question to the write, which fails alone; no axis is so large.
+  if (const auto axis = write.batch_axis(); axis > 0)
+    body.options.batch_axis = static_cast<std::int32_t>(std::min<std::uint32_t>(axis, INT32_MAX) - 1);
+  return Body{std::move(body)};
 }
 
 Result<Body> from_wire(const v1::Chunk& chunk) { return Body{Chunk{chunk.key(), chunk.offset()}}; }

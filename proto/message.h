@@ -81,6 +81,7 @@ struct RunProgram {
 struct Write {
   TensorId id = 0;
   ir::TensorType type;
+  WriteOptions options = {};
   friend bool operator==(const Write&, const Write&) = default;
 };
 

@@ -29,7 +29,8 @@ class ServedSession : public Session {
   };
   // Takes its turn in the order like write(). Errors: RESOURCE_EXHAUSTED; the call still takes its turn, and poisons
   // the tensor.
-  virtual Result<std::unique_ptr<Upload>> begin_upload(TensorId id, const ir::TensorType& type) = 0;
+  virtual Result<std::unique_ptr<Upload>> begin_upload(TensorId id, const ir::TensorType& type,
+                                                       WriteOptions options = {}) = 0;
 
   // Takes a turn like define(), for a program as it came off the wire (proto::DefineProgram::encoded): it is read when
   // its turn comes, by the thread that executes the session's calls, and at the session's cost. What cannot be read is

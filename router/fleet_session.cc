@@ -1,15 +1,16 @@
 #include "router/fleet_session.h"
 
-#include <fmt/format.h>
+#include <utility>
 
-#include "daemon/status_session.h"
+#include "router/fleet_performer.h"
+#include "serving/queued_session.h"
 
 namespace burn::router {
 
 std::unique_ptr<proto::ServedSession> make_fleet_session(FleetOptions options) {
-  return daemon::make_refused_session(unimplemented(fmt::format(
-      "this router does not split programs between its {} workers; /least-loaded and /1 to /{} are one worker each",
-      options.members.size(), options.members.size())));
+  const auto quotas = options.quotas;
+  return serving::QueuedSession::make(std::make_unique<FleetPerformer>(std::move(options)), quotas,
+                                      serving::Execution::on_its_thread);
 }
 
 }  // namespace burn::router

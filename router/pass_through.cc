@@ -37,9 +37,10 @@ class PassThrough final : public proto::ServedSession {
     ++runs_;
     return worker_->run(std::move(run));
   }
-  Status write(proto::TensorId id, proto::HostTensor tensor) override;
-  Result<std::unique_ptr<Upload>> begin_upload(proto::TensorId id, const ir::TensorType& type) override {
-    return worker_->begin_upload(id, type);
+  Status write(proto::TensorId id, proto::HostTensor tensor, proto::WriteOptions options) override;
+  Result<std::unique_ptr<Upload>> begin_upload(proto::TensorId id, const ir::TensorType& type,
+                                               proto::WriteOptions options) override {
+    return worker_->begin_upload(id, type, options);
   }
   std::uint64_t upload_backlog() const override { return worker_->upload_backlog(); }
   Status release(std::vector<proto::TensorId> ids) override { return worker_->release(std::move(ids)); }
@@ -90,10 +91,11 @@ class PassThrough final : public proto::ServedSession {
   const std::unique_ptr<net::RemoteSession> worker_;  // the last: its end waits for what uses the others
 };
 
-// A tensor that the worker does not take fails there, alone.
-Status PassThrough::write(proto::TensorId id, proto::HostTensor tensor) {
-  if (tensor.bytes.size() <= info_.max_tensor_bytes) return worker_->write(id, std::move(tensor));
-  BURN_TRY(const auto upload, worker_->begin_upload(id, tensor.type));
+// A tensor that the worker will refuse is sent to it, where it fails alone.
+Status PassThrough::write(proto::TensorId id, proto::HostTensor tensor, proto::WriteOptions options) {
+  const bool is_taken = tensor.bytes.size() <= info_.max_tensor_bytes && check_batch_axis(options, tensor.type).ok();
+  if (is_taken) return worker_->write(id, std::move(tensor), options);
+  BURN_TRY(const auto upload, worker_->begin_upload(id, tensor.type, options));
   return upload->fill_shared(0, tensor.bytes);
 }
 

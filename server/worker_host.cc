@@ -14,8 +14,11 @@ namespace burn::server {
 using backends::LeftBehind;
 
 WorkerHost::WorkerHost(Workers workers, const session::Quotas& quotas, std::chrono::seconds lease,
-                       std::shared_ptr<daemon::AdmissionControl> admission)
-    : Host(lease, std::move(admission)), workers_(std::move(workers)), quotas_(quotas) {
+                       std::shared_ptr<daemon::AdmissionControl> admission, std::string collective_address)
+    : Host(lease, std::move(admission)),
+      workers_(std::move(workers)),
+      quotas_(quotas),
+      collective_address_(std::move(collective_address)) {
   for (const auto& worker : workers_) devices_.emplace_back(worker->backend().name());
 }
 
@@ -29,7 +32,8 @@ std::unique_ptr<proto::ServedSession> WorkerHost::open_session(const proto::Hell
       return proto::SessionStats{.session = {}, .device = session::usage_of(*worker)};
     });
   }
-  return session::make_local_session(workers_[*device], quotas_, session::Execution::by_quick_callers);
+  return session::make_local_session(workers_[*device], quotas_, session::Execution::by_quick_callers,
+                                     collective_address_);
 }
 
 void WorkerHost::tick() {

@@ -59,7 +59,7 @@ class ConversationSession final : public RemoteSession {
     return conversation_->send(proto::DefineProgram{id, std::move(program), std::move(forget)});
   }
   Status run(proto::Run run) override { return conversation_->send(proto::RunProgram{std::move(run)}); }
-  Status write(proto::TensorId id, proto::HostTensor tensor) override;
+  Status write(proto::TensorId id, proto::HostTensor tensor, proto::WriteOptions options) override;
   Status release(std::vector<proto::TensorId> ids) override {
     return conversation_->send(proto::Release{std::move(ids)});
   }
@@ -80,9 +80,9 @@ class ConversationSession final : public RemoteSession {
     return conversation_->send(
         proto::DefineProgram{.id = id, .forget = std::move(forget), .encoded = std::move(program)});
   }
-  Result<std::unique_ptr<proto::ServedSession::Upload>> begin_upload(proto::TensorId id,
-                                                                     const ir::TensorType& type) override {
-    BURN_TRY(const auto seq, conversation_->announce(proto::Write{id, type}));
+  Result<std::unique_ptr<proto::ServedSession::Upload>> begin_upload(proto::TensorId id, const ir::TensorType& type,
+                                                                     proto::WriteOptions options) override {
+    BURN_TRY(const auto seq, conversation_->announce(proto::Write{id, type, options}));
     return std::unique_ptr<proto::ServedSession::Upload>{
         std::make_unique<PartUpload>(conversation_, seq, id, type.num_bytes())};
   }
@@ -94,19 +94,21 @@ class ConversationSession final : public RemoteSession {
   const std::shared_ptr<Conversation> conversation_;
 };
 
-Status ConversationSession::write(proto::TensorId id, proto::HostTensor tensor) {
+Status ConversationSession::write(proto::TensorId id, proto::HostTensor tensor, proto::WriteOptions options) {
   auto& [type, bytes] = tensor;
   if (bytes.size() != type.num_bytes()) {
     return invalid_argument(
         fmt::format("{} bytes for {}, which has {}", bytes.size(), ir::to_string(type), type.num_bytes()));
   }
+  BURN_RETURN_IF_ERROR(proto::check_batch_axis(options, type));
   // Before the welcome the limit is unknown, and the server refuses it.
   if (const auto* info = known_info(); info && bytes.size() > info->max_tensor_bytes) {
     return resource_exhausted(fmt::format("{} has {} bytes; the server takes tensors of {}", ir::to_string(type),
                                           bytes.size(), info->max_tensor_bytes));
   }
-  if (bytes.size() <= proto::kInlineBytes) return conversation_->send(proto::Write{id, type}, std::move(bytes));
-  return conversation_->send(proto::Write{id, type}, {}, std::move(bytes));
+  const proto::Write write{id, type, options};
+  if (bytes.size() <= proto::kInlineBytes) return conversation_->send(write, std::move(bytes));
+  return conversation_->send(write, {}, std::move(bytes));
 }
 
 DeviceChoice device_of(const Endpoint& endpoint, const ConnectOptions& options) {

@@ -68,7 +68,8 @@ class RemoteSession : public proto::Session {
   // is sent when the server has credit for it, and kept until then; nothing waits. Errors: FAILED_PRECONDITION of a
   // session that may outlive its connection, as parts are not kept to be sent again.
   virtual Result<std::unique_ptr<proto::ServedSession::Upload>> begin_upload(proto::TensorId id,
-                                                                             const ir::TensorType& type) = 0;
+                                                                             const ir::TensorType& type,
+                                                                             proto::WriteOptions options = {}) = 0;
   // Bytes of these that are not sent yet.
   virtual std::uint64_t upload_backlog() const = 0;
 

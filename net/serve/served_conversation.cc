@@ -135,9 +135,10 @@ struct ServedConversation::Handler {
 
   Status operator()(proto::Write& write) const {
     const auto bytes = write.type.num_bytes();
-    if (frame.payload.size() == bytes) return session.write(write.id, {write.type, std::move(frame.payload)});
+    if (frame.payload.size() == bytes)
+      return session.write(write.id, {write.type, std::move(frame.payload)}, write.options);
     // A tensor that the session does not take fails alone; its chunks come all the same.
-    auto upload = session.begin_upload(write.id, write.type);
+    auto upload = session.begin_upload(write.id, write.type, write.options);
     return self.receiver_.announce(write.id, bytes, upload.ok() ? *std::move(upload) : nullptr);
   }
 

@@ -57,6 +57,23 @@ TEST(Codec, EmptyBodiesComeBackToo) {
   }
 }
 
+TEST(Codec, ABatchAxisTravelsWhereOneIsSaid) {
+  const ir::TensorType type{ir::DType::f32, {2, 3}};
+  const auto axis_of = [](const Frame& frame) { return std::get<Write>(frame.body).options.batch_axis; };
+  EXPECT_EQ(axis_of(decoded(encode({1, Write{5, type}, {}}))), std::nullopt);
+  for (const int axis : {0, 1, ir::kMaxRank - 1})
+    EXPECT_EQ(axis_of(decoded(encode({1, Write{5, type, {axis}}, {}}))), axis);
+
+  v1::Frame hostile;
+  ASSERT_TRUE(hostile.ParseFromString(to_string(encode({1, Write{5, type}, {}}))));
+  for (const std::uint32_t said : {4u, 1u << 31, ~0u}) {
+    hostile.mutable_header()->mutable_write()->set_batch_axis(said);
+    const auto axis = axis_of(value_or_throw(decode(shared(hostile.SerializeAsString()))));
+    EXPECT_GT(axis, type.shape.rank());
+    EXPECT_EQ(check_batch_axis({axis}, type).code(), StatusCode::invalid_argument);
+  }
+}
+
 TEST(Codec, CallSitesKeepTheNameOfWhatWasCalled) {
   ir::ProgramBuilder builder;
   const auto x = builder.add_input({ir::DType::f32, {2, 3}});
@@ -245,6 +262,18 @@ TEST(Verbs, ExtensionsAreWhatOlderServersDoNotTake) {
   EXPECT_EQ(kExtensions, std::uint64_t{1} << 16);
   EXPECT_TRUE(kVerbOf<Stats>.is_announced);
   EXPECT_FALSE(kVerbOf<Sync>.is_announced);
+}
+
+TEST(WriteOptions, AreOfAnAxisThatTheTensorHas) {
+  const ir::TensorType type{ir::DType::f32, {2, 3}}, scalar{ir::DType::f32, {}};
+  for (const auto& axis :
+       {std::optional<std::int32_t>{}, std::optional<std::int32_t>{0}, std::optional<std::int32_t>{1}})
+    EXPECT_TRUE(check_batch_axis({axis}, type).ok());
+  EXPECT_TRUE(check_batch_axis({}, scalar).ok());
+  EXPECT_EQ(check_batch_axis({2}, type).to_string(),
+            invalid_argument("write: batch axis 2 of f32[2, 3], which has 2 axes").to_string());
+  EXPECT_FALSE(check_batch_axis({-1}, type).ok());
+  EXPECT_FALSE(check_batch_axis({0}, scalar).ok());
 }
 
 TEST(Message, OrderedFramesAreThoseThatChangeOrReadState) {

@@ -114,6 +114,7 @@ std::vector<NamedFrame> sample_frames() {
       {"report", {0, StatsReport{13, {}, sample_stats()}, {}}},
       {"report_failed", {0, StatsReport{13, bad, {}}, {}}},
       {"welcome_extensions", {0, Welcome{2, 0, sample_info(), 0, "", {}, std::uint64_t{1} << 16}, {}}},
+      {"write_batch", {3, Write{5, type, {.batch_axis = 1}}, floats(6)}},
       {"hello_name", {0, Hello{.fingerprint = 7, .client = "c", .device_name = "least-loaded"}, {}}},
       {"welcome_identity", {0, Welcome{2, 7, info_with_identity()}, {}}},
       {"report_members", {0, StatsReport{13, {}, stats_with_members()}, {}}},

@@ -1,0 +1,280 @@
+#include "router/fleet_performer.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/host_block.h"
+#include "base/overloaded.h"
+#include "proto/codec.h"
+#include "router/core/parts.h"
+#include "serving/callback_scope.h"
+
+namespace burn::router {
+namespace {
+
+using proto::HostTensor;
+using serving::Budget;
+using serving::WriteCall;
+
+// Memory of the router in which a client's tensor is received.
+class ReceivedBlock final : public HostBlock {
+ public:
+  ReceivedBlock(std::shared_ptr<std::byte[]> memory, std::size_t size) : memory_(std::move(memory)), size_(size) {}
+  std::span<std::byte> bytes() override { return {memory_.get(), size_}; }
+
+ private:
+  const std::shared_ptr<std::byte[]> memory_;
+  const std::size_t size_;
+};
+
+// What a client may do is what each member lets it do.
+proto::SessionInfo describe(Members& members, const serving::Quotas& quotas) {
+  static std::atomic<std::uint64_t> counter = 0;
+  proto::SessionInfo info;
+  info.server = fmt::format("burn-router {}", BURN_VERSION);
+  info.session = fmt::format("f-{}", ++counter);
+  info.devices = {"fleet"};
+  info.max_tensor_bytes = quotas.tensor_bytes;
+  for (int member = 0; member < members.count(); ++member) {
+    info.max_tensor_bytes = std::min(info.max_tensor_bytes, members.session(member).info().max_tensor_bytes);
+  }
+  info.max_in_flight = quotas.in_flight;
+  info.bulk_credit = proto::kInitialCredit;
+  info.max_programs = quotas.programs;
+  info.max_program_entries = quotas.program_entries;
+  return info;
+}
+
+CoreOptions core_options(const FleetOptions& options) {
+  return {.members = static_cast<int>(options.members.size()),
+          .home = static_cast<int>(options.home),
+          .weights = options.weights,
+          .max_tensors = options.quotas.tensors,
+          .max_programs = options.quotas.programs,
+          .max_entries = options.quotas.program_entries};
+}
+
+// A question to several members: their answers, until all are there.
+template <typename Answer>
+struct Gathered {
+  explicit Gathered(std::size_t members) : answers(members), left(members) {}
+  std::vector<std::optional<Answer>> answers;
+  std::atomic<std::size_t> left;
+  // Whether it was the last one.
+  bool take(std::size_t member, Answer answer) {
+    answers[member].emplace(std::move(answer));
+    return --left == 0;
+  }
+};
+
+}  // namespace
+
+FleetPerformer::FleetPerformer(FleetOptions options)
+    : quotas_(options.quotas),
+      group_timeout_(options.group_timeout),
+      members_(std::move(options.members), std::move(options.names)),
+      core_(core_options(options)),
+      budget_(std::make_shared<Budget>(options.quotas.tensor_bytes)) {
+  info_ = describe(members_, quotas_);
+}
+
+FleetPerformer::~FleetPerformer() { FleetPerformer::clear(); }
+
+WriteCall::Parts FleetPerformer::receive(proto::TensorId id, const ir::TensorType& type) {
+  WriteCall::Parts parts;
+  const auto bytes = type.num_bytes();
+  const auto make_room = [&]() -> Status {
+    if (bytes > info_.max_tensor_bytes) {
+      return resource_exhausted(fmt::format("tensor {}: {} has {} bytes, at most {} may be", id, ir::to_string(type),
+                                            bytes, info_.max_tensor_bytes));
+    }
+    BURN_TRY(parts.share, budget_->take(bytes));
+    auto memory = host_block(bytes);
+    if (!memory) return resource_exhausted(fmt::format("tensor {}: no memory for its {} bytes", id, bytes));
+    parts.upload =
+        std::make_shared<serving::StagedUpload>(signal_, std::make_shared<ReceivedBlock>(std::move(memory), bytes));
+    return {};
+  };
+  parts.failed = make_room();
+  return parts;
+}
+
+proto::SessionStats FleetPerformer::stats() const {
+  return {.session = {.memory_in_use = budget_->in_use(),
+                      .memory_peak = budget_->peak(),
+                      .memory_reserved = budget_->in_use() + budget_->host(),
+                      .memory_limit = budget_->limit(),
+                      .host_bytes = budget_->host(),
+                      .runs = runs_},
+          .programs = programs_};
+}
+
+// --- calls -----------------------------------------------------------------------------------------------------------
+
+void FleetPerformer::finish_call(Failure refused) {
+  members_.send(outbox_.take());
+  if (refused) refused_.add(calls_, std::move(refused));
+}
+
+void FleetPerformer::perform(serving::Call& call) {
+  ++calls_;
+  std::visit(Overloaded{
+                 [&](serving::DefineCall& call) { define(call); },
+                 [&](proto::RunProgram& call) {
+                   ++runs_;
+                   run(call.run);
+                 },
+                 [&](WriteCall& call) { write(call); },
+                 [&](proto::Release& call) { finish_call(core_.release(call.ids, outbox_)); },
+                 [&](serving::ReadCall& call) { read(call); },
+                 [&](serving::SyncCall& call) { sync(call); },
+             },
+             call);
+}
+
+void FleetPerformer::define(serving::DefineCall& call) {
+  auto& define = call.define;
+  auto read = define.program || !define.invalid.ok()
+                  ? proto::ReadProgram{define.program, define.invalid, define.output_count}
+                  : proto::read_program(define.encoded, [&](const proto::ProgramSize& size) -> Status {
+                      return budget_->take_host_share(size.bytes).status();
+                    });
+  if (!read.program) {
+    core_.define_refused(define.id, read.output_count, read.invalid, define.forget, outbox_);
+    return finish_call(std::make_shared<const Status>(read.invalid));
+  }
+  ++programs_;
+  core_.define(define.id, std::move(read.program), define.forget, outbox_);
+  members_.send(outbox_.take());
+}
+
+void FleetPerformer::run(const proto::Run& run) {
+  if (core_.is_marked(run)) {
+    if (const auto status = widen(); !status.ok()) refused_.add(calls_, std::make_shared<const Status>(status));
+  }
+  finish_call(core_.run(run, outbox_));
+}
+
+void FleetPerformer::write(WriteCall& call) {
+  auto tensor = std::move(call.tensor);
+  Status status;
+  if (call.parts) {
+    status = call.parts->failed;
+    if (status.ok()) {
+      auto block = call.parts->upload->wait();
+      status = block.status();
+      if (status.ok()) {
+        const std::span<const std::byte> bytes = (*block)->bytes();
+        tensor.bytes = SharedBytes{*std::move(block), bytes};
+      }
+    }
+  }
+  const auto axis = call.options.batch_axis;
+  if (status.ok() && axis) status = widen();
+  finish_call(status.ok() ? core_.write(call.id, std::move(tensor), axis, outbox_)
+                          : core_.write_failed(call.id, status));
+}
+
+// For the first mark; of a fleet of one there is nothing to be done.
+Status FleetPerformer::widen() {
+  if (core_.is_wide() || members_.count() == 1) return {};
+  BURN_RETURN_IF_ERROR(members_.form_group(group_timeout_).with_context("the workers do not connect to each other"));
+  return core_.widen(outbox_);
+}
+
+// --- questions -------------------------------------------------------------------------------------------------------
+
+void FleetPerformer::answer_read(std::uint64_t question, const proto::Session::ReadCallback& done,
+                                 Result<HostTensor> result) {
+  answers_.give(question, [this, done, result = std::move(result)]() mutable {
+    const serving::CallbackScope scope{static_cast<const CallPerformer*>(this)};
+    if (!result.ok()) reported_.emplace_back(result.status().message());
+    done(std::move(result));
+  });
+}
+
+void FleetPerformer::read(serving::ReadCall& call) {
+  const auto question = answers_.ask();
+  auto plan = core_.read(call.id);
+  if (plan.poisoned) {
+    refused_.forget(plan.poisoned);
+    return answer_read(question, call.done, *plan.poisoned);
+  }
+  if (plan.members.size() == 1) {
+    const auto member = plan.members.front();
+    members_.session(member).read(call.id, [this, question, done = call.done, member](Result<HostTensor> result) {
+      if (!result.ok()) result = answer_of(member, result.status());
+      answer_read(question, done, std::move(result));
+    });
+    return;
+  }
+  const auto parts = std::make_shared<Gathered<Result<HostTensor>>>(plan.members.size());
+  const auto whole = std::make_shared<const ReadPlan>(std::move(plan));
+  for (std::size_t i = 0; i < whole->members.size(); ++i) {
+    members_.session(whole->members[i])
+        .read(call.id, [this, question, done = call.done, parts, whole, i](Result<HostTensor> part) {
+          if (!parts->take(i, std::move(part))) return;
+          std::vector<HostTensor> all;
+          for (std::size_t m = 0; m < whole->members.size(); ++m) {
+            auto& answer = *parts->answers[m];
+            if (!answer.ok()) return answer_read(question, done, answer_of(whole->members[m], answer.status()));
+            all.push_back(*std::move(answer));
+          }
+          answer_read(question, done, joined(all, whole->type, whole->layout));
+        });
+  }
+}
+
+Status FleetPerformer::answer_of(int member, const Status& status) {
+  if (status.ok()) return status;
+  if (!members_.session(member).health().ok()) {
+    members_.lose(member, status);
+    return members_.lost();
+  }
+  return core_.names().in_client_words(status);
+}
+
+// The first failure that no read has reported: the router's own, or that of the first member that tells one.
+void FleetPerformer::sync(serving::SyncCall& call) {
+  const auto question = answers_.ask();
+  const auto own = refused_.take(calls_);
+  const auto all = std::make_shared<Gathered<Status>>(static_cast<std::size_t>(members_.count()));
+  for (int member = 0; member < members_.count(); ++member) {
+    members_.session(member).sync([this, question, done = call.done, own, all, member](Status status) {
+      if (!all->take(static_cast<std::size_t>(member), std::move(status))) return;
+      answers_.give(question, [this, done, own, all] {
+        const serving::CallbackScope scope{static_cast<const CallPerformer*>(this)};
+        const auto reported = std::exchange(reported_, {});
+        Status first = own ? *own : Status{};
+        for (int m = 0; m < members_.count() && first.ok(); ++m) {
+          auto status = answer_of(m, *all->answers[static_cast<std::size_t>(m)]);
+          if (std::ranges::find(reported, status.message()) == reported.end()) first = std::move(status);
+        }
+        done(std::move(first));
+      });
+    });
+  }
+}
+
+// --- the end ---------------------------------------------------------------------------------------------------------
+
+// On a thread of its own: it waits for the members' answers.
+void FleetPerformer::interrupt() {
+  signal_->close();
+  std::call_once(interrupted_, [this] { closer_ = std::thread([this] { members_.abandon(); }); });
+}
+
+void FleetPerformer::finish() {
+  interrupt();
+  answers_.wait();
+}
+
+void FleetPerformer::clear() {
+  if (closer_.joinable()) closer_.join();
+  budget_->leave_account();
+}
+
+}  // namespace burn::router
