@@ -55,6 +55,7 @@ struct Hello {
   std::uint32_t device = 0;           // which of the worker's devices is meant, as Welcome lists them
   std::uint32_t lease_seconds = 0;    // how long the session should outlive a connection at most
   std::optional<Resume> resume = {};  // not a new session
+  std::string device_name = {};       // the device by name; empty: by number
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 
@@ -66,7 +67,9 @@ struct DefineProgram {
   // fail.
   Status invalid = {};
   std::size_t output_count = 0;  // of an invalid program: how many outputs its runs would have
-  SharedBytes encoded = {};      // of frames decoded with Programs::later: the program, for read_program()
+  // The program as it is on the wire, instead of `program`: of frames decoded with Programs::later, for read_program();
+  // of frames to be encoded, where it came so.
+  SharedBytes encoded = {};
 };
 
 struct RunProgram {

@@ -58,6 +58,9 @@ struct SessionInfo {
   std::uint64_t bulk_credit = 0;          // bytes of upload chunks that may be under way
   std::uint64_t max_programs = 0;         // known at a time; 0: it does not say
   std::uint64_t max_program_entries = 0;  // ir::num_entries of all of them; 0: it does not say
+  std::string instance = {};              // 16 random bytes that no other server has; empty: it does not say
+  std::uint64_t numerics = 0;             // equal where devices compute the same bits; 0: it does not say
+  std::string role = {};                  // "worker" or "router"; empty: it does not say
   friend bool operator==(const SessionInfo&, const SessionInfo&) = default;
 };
 
@@ -85,10 +88,22 @@ struct Usage {
   friend bool operator==(const Usage&, const Usage&) = default;
 };
 
+// A worker of a router, as the router sees it.
+struct MemberStats {
+  std::string name;  // of SessionInfo::devices
+  std::string url;
+  double weight = 1;           // of its share in what is split
+  std::string lost = {};       // why there is no connection to it; empty: there is one
+  std::uint64_t sessions = 0;  // of the router's clients that use it now
+  Usage device = {};           // by all sessions of the worker, as last reported
+  friend bool operator==(const MemberStats&, const MemberStats&) = default;
+};
+
 struct SessionStats {
   Usage session, device;
-  std::uint64_t programs = 0;  // that the session has defined so far
-  std::uint64_t queued = 0;    // calls of the session that wait for their turn
+  std::uint64_t programs = 0;             // that the session has defined so far
+  std::uint64_t queued = 0;               // calls of the session that wait for their turn
+  std::vector<MemberStats> members = {};  // in a session on a router's device "status"; else none
   friend bool operator==(const SessionStats&, const SessionStats&) = default;
 };
 

@@ -6,6 +6,8 @@
 
 #include "backends/apart.h"
 #include "daemon/log.h"
+#include "daemon/status_session.h"
+#include "session/session_info.h"
 
 namespace burn::server {
 
@@ -21,7 +23,16 @@ WorkerHost::WorkerHost(Workers workers, const session::Quotas& quotas, std::chro
 }
 
 std::unique_ptr<proto::ServedSession> WorkerHost::open_session(const proto::Hello& hello) {
-  return session::make_local_session(workers_[hello.device], quotas_, session::Execution::by_quick_callers,
+  const auto subject = daemon::status_subject(hello);
+  const auto device = net::find_device(devices_, subject.value_or(hello));
+  if (!device.ok()) return daemon::make_refused_session(device.status());
+  if (subject) {
+    const auto& worker = workers_[*device];
+    return daemon::make_status_session(session::describe_session(*worker, quotas_), [worker] {
+      return proto::SessionStats{.session = {}, .device = session::usage_of(*worker)};
+    });
+  }
+  return session::make_local_session(workers_[*device], quotas_, session::Execution::by_quick_callers,
                                      collective_address_);
 }
 

@@ -57,7 +57,6 @@ class DevicePerformer final : public serving::CallPerformer {
 
   proto::SessionStats stats() const override {
     const auto seconds = [](std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); };
-    const auto device = worker_->stats();
     return {.session = {.memory_in_use = budget_->in_use(),
                         .memory_peak = budget_->peak(),
                         .memory_reserved = budget_->in_use() + budget_->host(),
@@ -65,13 +64,7 @@ class DevicePerformer final : public serving::CallPerformer {
                         .host_bytes = budget_->host(),
                         .runs = runs_,
                         .busy_seconds = seconds(state_.busy())},
-            .device = {.memory_in_use = device.memory_in_use,
-                       .memory_peak = device.memory_peak,
-                       .memory_reserved = device.memory_reserved,
-                       .memory_limit = device.memory_limit,
-                       .host_bytes = device.host_bytes,
-                       .runs = device.runs,
-                       .busy_seconds = seconds(device.busy)},
+            .device = usage_of(*worker_),
             .programs = programs_};
   }
 

@@ -15,6 +15,10 @@ ServedConversation::ServedConversation(std::unique_ptr<proto::ServedSession> ses
       answers_(terms_.lease.count() > 0),
       receiver_(proto::kInitialCredit) {
   session_->on_progress([this](std::uint64_t executed) { acknowledge(executed); });
+  session_->on_upload_progress([this] {
+    const std::lock_guard receiving{receiving_};
+    check(grant());
+  });
 }
 
 ServedConversation::~ServedConversation() { dispose(); }
@@ -37,6 +41,7 @@ void ServedConversation::begin(std::shared_ptr<ServedLink> link, proto::Welcome 
     link_ = std::move(link);
   }
   answers_.connect(std::move(channel), std::move(welcome));
+  session_->on_end([this](const Status& why) { check(why); });  // now there is a link to tell
 }
 
 Status ServedConversation::resume(std::shared_ptr<ServedLink> link, proto::Welcome welcome, const proto::Resume& seen) {
@@ -138,9 +143,8 @@ struct ServedConversation::Handler {
   }
 
   Status operator()(proto::Chunk& chunk) const {
-    BURN_RETURN_IF_ERROR(self.receiver_.receive(chunk, frame.payload.span()));
-    if (const auto grant = self.receiver_.take_grant()) return self.answers_.tell(proto::Credit{grant});
-    return {};
+    BURN_RETURN_IF_ERROR(self.receiver_.receive(chunk, frame.payload));
+    return self.grant();
   }
 
   Status operator()(proto::Read& read) const {
@@ -229,6 +233,11 @@ Status ServedConversation::take_turn(const proto::Frame& frame, bool* is_duplica
   }
   received_ = due;
   return {};
+}
+
+Status ServedConversation::grant() {
+  const auto bytes = receiver_.take_grant(session_->upload_backlog());
+  return bytes > 0 ? answers_.tell(proto::Credit{bytes}) : Status{};
 }
 
 // --- what it is told -------------------------------------------------------------------------------------------------

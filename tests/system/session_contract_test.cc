@@ -1,5 +1,5 @@
 // What every implementation of a session promises (proto/session.h): in this process and over each transport, on a
-// device that is done when a call returns and on one that is not.
+// device that is done when a call returns and on one that is not; and through a router of one worker.
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -13,6 +13,7 @@
 #include "backends/registry.h"
 #include "net/remote/remote_session.h"
 #include "proto/session_registry.h"
+#include "router/router.h"
 #include "server/server.h"
 #include "session/local_session.h"
 #include "tests/session/expect_fails.h"
@@ -49,12 +50,27 @@ HostTensor index_tensor(std::vector<std::int64_t> numbers) {
   return {{ir::DType::i64, ir::Shape{count}}, SharedBytes::own(std::move(numbers))};
 }
 
-// By "scheme" or "scheme device". One server per device for all tests: each test has a session of its own.
+// A router of the worker at `worker`.
+router::RouterOptions router_of(const std::string& worker) {
+  const auto listens = test::on_every_transport();
+  router::RouterOptions options;
+  options.service.ws = listens.ws;
+  options.service.grpc = listens.grpc;
+  options.service.unix_path = listens.unix_path;
+  options.service.grpc_unix_path = listens.grpc_unix_path;
+  options.workers = {worker};
+  return options;
+}
+
+// By "scheme", "scheme device" or "router scheme". One server per device for all tests: each test has a session of its
+// own.
 const std::string& url_of(const std::string& name) {
   static const server::Server cpu(test::on_every_transport()), delayed({.device = "delayed", .ws = "127.0.0.1:0"});
+  static const router::Router router(router_of(cpu.url()));
   static const auto& urls = *new std::map<std::string, std::string>([] {
     std::map<std::string, std::string> all{{"cpu", "cpu"}, {"delayed", "delayed"}, {"ws delayed", delayed.url()}};
     for (const auto& url : cpu.urls()) all[url.substr(0, url.find(':'))] = url;
+    for (const auto& url : router.urls()) all["router " + url.substr(0, url.find(':'))] = url;
     return all;
   }());
   return urls.at(name);
@@ -105,7 +121,8 @@ class SessionContract : public testing::TestWithParam<const char*> {
 };
 
 INSTANTIATE_TEST_SUITE_P(, SessionContract,
-                         testing::Values("cpu", "ws", "grpc", "unix", "grpc+unix", "delayed", "ws delayed"),
+                         testing::Values("cpu", "ws", "grpc", "unix", "grpc+unix", "delayed", "ws delayed", "router ws",
+                                         "router grpc", "router unix"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::ranges::replace_if(

@@ -1,0 +1,56 @@
+// burn-router: a router as a program (daemon/process.h).
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "daemon/command_line.h"
+#include "daemon/log.h"
+#include "daemon/process.h"
+#include "router/router.h"
+#include "router/router_host.h"
+#include "router/status.h"
+#include "router/version.h"
+
+namespace {
+
+int serve(const burn::router::RouterOptions& options) {
+  const burn::daemon::Process process{options.service};
+  burn::router::Router router{options};
+  const auto code =
+      process.run(router.service(), router.host(),
+                  fmt::format("{} for {} workers is ready", burn::router::kServerName, options.workers.size()));
+  return code;
+}
+
+int fail(const std::string& why) {
+  std::fprintf(stderr, "burn-router: %s\n", why.c_str());
+  return EXIT_FAILURE;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view{argv[1]} == "status")
+    return burn::router::run_status(std::vector<std::string>(argv + 2, argv + argc));
+  const auto line = burn::daemon::parse_command_line(
+      {.daemon = burn::daemon::Daemon::router,
+       .name = "burn-router",
+       .version = burn::router::kServerName,
+       .description =
+           "Serves workers that run elsewhere to clients as one. \"burn-router status --help\" says how to look at "
+           "one that runs."},
+      argc, argv);
+  if (line.exit_code) return *line.exit_code;
+  const auto& level = line.values.text(burn::daemon::Option::log_level);
+  if (!burn::daemon::set_log_level(level)) return fail(fmt::format("no log level \"{}\"", level));
+  try {
+    return serve(burn::router::router_options(line.values));
+  } catch (const std::exception& error) {
+    return fail(error.what());
+  }
+}
