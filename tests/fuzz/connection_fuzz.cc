@@ -50,6 +50,12 @@ ProgramPtr program_of(Input& in) {
   }
 }
 
+// Some are said to be of a batch, along an axis that the type may not have.
+proto::Write write_of(std::uint64_t id, const ir::TensorType& type) {
+  if (id % 3 != 0) return {id, type};
+  return {id, type, {.batch_axis = static_cast<std::int32_t>(id / 3 % 4)}};
+}
+
 proto::Frame frame_of(Input& in) {
   switch (in.byte() % 15) {
     case 0:
@@ -60,10 +66,12 @@ proto::Frame frame_of(Input& in) {
     case 3: {
       const auto type = type_of(in);
       const auto size = type.num_bytes();
-      return {0, proto::Write{in.number(), type}, size <= proto::kInlineBytes ? zeros(size) : SharedBytes{}};
+      return {0, write_of(in.number(), type), size <= proto::kInlineBytes ? zeros(size) : SharedBytes{}};
     }
-    case 4:
-      return {0, proto::Write{in.number(), type_of(in)}, {}};
+    case 4: {
+      const auto id = in.number();
+      return {0, write_of(id, type_of(in)), {}};
+    }
     case 5:
       return {0, proto::Chunk{in.number(), in.number() * 40000}, zeros(1 + (in.byte() % 4) * 39999)};
     case 6:
