@@ -6,6 +6,7 @@
 // tensor in order, its chunks follow when there is credit, and whatever needs the tensor waits on the worker.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -117,6 +118,30 @@ struct Stats {
   friend bool operator==(const Stats&, const Stats&) = default;
 };
 
+// Groups of sessions, beside the queue: Session::prepare_group() and so on. PrepareGroup is answered by a GroupAddress,
+// the others by a GroupDone.
+struct PrepareGroup {
+  std::uint64_t request = 0;
+  GroupPlace place;
+  friend bool operator==(const PrepareGroup&, const PrepareGroup&) = default;
+};
+
+struct OpenGroup {
+  std::uint64_t request = 0;
+  GroupPlace place;
+  std::vector<std::string> addresses;
+  std::chrono::milliseconds deadline{0};
+  friend bool operator==(const OpenGroup&, const OpenGroup&) = default;
+};
+
+struct AbortGroup {
+  std::uint64_t request = 0;
+  std::uint32_t group = 0;
+  std::uint64_t epoch = 0;
+  Status why;
+  friend bool operator==(const AbortGroup&, const AbortGroup&) = default;
+};
+
 // The sender of the Chunks may have this many more bytes under way. Both directions.
 struct Credit {
   std::uint64_t bytes = 0;
@@ -177,6 +202,20 @@ struct StatsReport {
   Status status;
   SessionStats stats;
   friend bool operator==(const StatsReport&, const StatsReport&) = default;
+};
+
+// Where a member is reached; `status`: why nowhere.
+struct GroupAddress {
+  std::uint64_t request = 0;
+  Status status;
+  std::string address;
+  friend bool operator==(const GroupAddress&, const GroupAddress&) = default;
+};
+
+struct GroupDone {
+  std::uint64_t request = 0;
+  Status status;
+  friend bool operator==(const GroupDone&, const GroupDone&) = default;
 };
 
 namespace verb {

@@ -48,8 +48,8 @@ proto::SessionInfo describe(Members& members, const serving::Quotas& quotas) {
   return info;
 }
 
-CoreOptions core_options(const FleetOptions& options) {
-  return {.members = static_cast<int>(options.members.size()),
+CoreOptions core_options(const FleetOptions& options, int members) {
+  return {.members = members,
           .home = static_cast<int>(options.home),
           .weights = options.weights,
           .max_tensors = options.quotas.tensors,
@@ -76,7 +76,7 @@ FleetPerformer::FleetPerformer(FleetOptions options)
     : quotas_(options.quotas),
       group_timeout_(options.group_timeout),
       members_(std::move(options.members), std::move(options.names)),
-      core_(core_options(options)),
+      core_(core_options(options, members_.count())),
       budget_(std::make_shared<Budget>(options.quotas.tensor_bytes)) {
   info_ = describe(members_, quotas_);
 }

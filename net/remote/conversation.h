@@ -66,14 +66,18 @@ class Conversation final : public proto::ChannelHandler,
   void ask_read(proto::TensorId id, Requests::ReadCallback done);
   void ask_sync(Requests::SyncCallback done);
   // Beside the order: not within the window, and asked again after a lost connection. Refused if the server does not
-  // know the Question, which is made of the number that its answer, a Report, will name.
-  template <typename Question, proto::Report Report, typename Done>
-  void ask_beside(Done done) {
+  // know the question, whose `request` is set to the number that its answer, a Report, will name.
+  template <proto::Report Report, typename Question, typename Done>
+  void ask_beside(const Question& question, Done done) {
     ask_beside(
         proto::kVerbOf<Question>,
         [&](Requests::BesideCallback callback) {
-          return requests_.add_beside<Report>([](std::uint64_t request) { return Question{request}; },
-                                              std::move(callback));
+          const auto numbered = [&](std::uint64_t request) {
+            auto asked = question;
+            asked.request = request;
+            return proto::Body{std::move(asked)};
+          };
+          return requests_.add_beside<Report>(numbered, std::move(callback));
         },
         [done = std::move(done)](Result<proto::Body> answer) {
           answer.ok() ? done(std::get<Report>(*std::move(answer))) : done(answer.status());

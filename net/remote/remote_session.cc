@@ -66,9 +66,25 @@ class ConversationSession final : public RemoteSession {
   void read(proto::TensorId id, ReadCallback done) override { conversation_->ask_read(id, std::move(done)); }
   void sync(SyncCallback done) override { conversation_->ask_sync(std::move(done)); }
   void stats(const StatsCallback& done) override {
-    conversation_->ask_beside<proto::Stats, proto::StatsReport>([done](const Result<proto::StatsReport>& answer) {
+    conversation_->ask_beside<proto::StatsReport>(proto::Stats{}, [done](const Result<proto::StatsReport>& answer) {
       answer.ok() ? done(answer->stats) : done(answer.status());
     });
+  }
+  void prepare_group(const proto::GroupPlace& place, const AddressCallback& done) override {
+    conversation_->ask_beside<proto::GroupAddress>(proto::PrepareGroup{0, place},
+                                                   [done](const Result<proto::GroupAddress>& answer) {
+                                                     answer.ok() ? done(answer->address) : done(answer.status());
+                                                   });
+  }
+  void open_group(const proto::GroupPlace& place, std::vector<std::string> addresses,
+                  std::chrono::milliseconds deadline, const SyncCallback& done) override {
+    conversation_->ask_beside<proto::GroupDone>(
+        proto::OpenGroup{0, place, std::move(addresses), deadline},
+        [done](const Result<proto::GroupDone>& answer) { done(answer.status()); });
+  }
+  void abort_group(std::uint32_t group, std::uint64_t epoch, const Status& why) override {
+    conversation_->ask_beside<proto::GroupDone>(proto::AbortGroup{0, group, epoch, why},
+                                                [](const Result<proto::GroupDone>&) {});
   }
   void begin_burst() override { conversation_->begin_burst(); }
   void end_burst() override { conversation_->end_burst(); }

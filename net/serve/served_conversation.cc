@@ -182,6 +182,32 @@ struct ServedConversation::Handler {
     return {};
   }
 
+  // Groups, told like stats.
+  Status operator()(proto::PrepareGroup& ask) const {
+    ++self.unanswered_;
+    session.prepare_group(ask.place, [&self = self, request = ask.request](const Result<std::string>& address) {
+      self.check(
+          self.answers_.tell(proto::GroupAddress{request, address.status(), address.ok() ? *address : std::string{}}));
+      --self.unanswered_;
+    });
+    return {};
+  }
+
+  Status operator()(proto::OpenGroup& ask) const {
+    ++self.unanswered_;
+    session.open_group(ask.place, std::move(ask.addresses), ask.deadline,
+                       [&self = self, request = ask.request](const Status& status) {
+                         self.check(self.answers_.tell(proto::GroupDone{request, status}));
+                         --self.unanswered_;
+                       });
+    return {};
+  }
+
+  Status operator()(proto::AbortGroup& ask) const {
+    session.abort_group(ask.group, ask.epoch, ask.why);
+    return self.answers_.tell(proto::GroupDone{ask.request, {}});
+  }
+
   Status operator()(proto::Credit& credit) const { return self.answers_.on_credit(credit); }
 
   // What only a server sends, a second Hello, and Close, which is the connection's.

@@ -118,6 +118,15 @@ std::vector<NamedFrame> sample_frames() {
       {"hello_name", {0, Hello{.fingerprint = 7, .client = "c", .device_name = "least-loaded"}, {}}},
       {"welcome_identity", {0, Welcome{2, 7, info_with_identity()}, {}}},
       {"report_members", {0, StatsReport{13, {}, stats_with_members()}, {}}},
+      {"prepare_group", {0, PrepareGroup{14, {3, 70000, 1, 2, secret}}, {}}},
+      {"group_address", {0, GroupAddress{14, {}, "127.0.0.1:41001"}, {}}},
+      {"group_address_failed", {0, GroupAddress{14, bad, ""}, {}}},
+      {"open_group",
+       {0,
+        OpenGroup{15, {3, 70000, 1, 2, secret}, {"10.0.0.1:41001", "10.0.0.2:41002"}, std::chrono::milliseconds{2500}},
+        {}}},
+      {"abort_group", {0, AbortGroup{16, 3, 70000, bad}, {}}},
+      {"group_done", {0, GroupDone{15, bad}, {}}},
   };
 }
 
