@@ -44,6 +44,12 @@ std::shared_ptr<RouterHost> make_host(const RouterOptions& options) {
                                       std::move(admission));
 }
 
+// A session has a connection to each worker.
+daemon::ServiceOptions with_descriptors(daemon::ServiceOptions options, std::size_t workers) {
+  options.session_descriptors = workers;
+  return options;
+}
+
 }  // namespace
 
 RouterOptions router_options(const daemon::OptionValues& values) {
@@ -73,7 +79,8 @@ RouterOptions router_options(const daemon::OptionValues& values) {
 }
 
 Router::Router(const RouterOptions& options)
-    : host_(make_host(options)), service_(std::make_unique<daemon::Service>(options.service, host_)) {
+    : host_(make_host(options)),
+      service_(std::make_unique<daemon::Service>(with_descriptors(options.service, host_->members().size()), host_)) {
   throw_if_error(host_->connect_members(options.worker_timeout));
   constexpr std::chrono::seconds kPeriod{1};
   watch_ = std::make_unique<daemon::PeriodicThread>("burn-members", [host = host_] {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <future>
 #include <limits>
+#include <map>
 #include <string>
 #include <thread>
 
@@ -18,7 +19,7 @@
 #include "session/local_session.h"
 #include "tests/session/expect_fails.h"
 #include "tests/session/programs.h"
-#include "tests/system/digits_training.h"
+#include "tests/system/on_every_transport.h"
 
 namespace burn {
 namespace {
