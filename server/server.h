@@ -27,6 +27,8 @@ struct ServerOptions {
   std::string unix_path;       // WebSocket over a unix socket
   std::string grpc_unix_path;  // gRPC over a unix socket
 
+  std::string operator_address;  // of burn-server's operator port (docs/operate); a worker inside a program has none
+
   // Which clients are served; docs/security.md.
   std::string token_file;                  // tokens, of which a client has to know one; empty: no token is required
   bool insecure = false;                   // without tokens, listen also where other machines can connect

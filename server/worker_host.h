@@ -25,13 +25,16 @@ class WorkerHost final : public daemon::Host {
   std::unique_ptr<proto::ServedSession> open_session(const proto::Hello& hello) override;
   void tick() override;
   std::uint64_t runs_left_behind() const override;
+  Status health() const override;
+  void collect(daemon::Samples& samples) const override;
+  void report(daemon::Report& report) const override;
 
  private:
   void log_left_behind();
 
   const Workers workers_;
   const session::Quotas quotas_;
-  std::vector<std::string> devices_;
+  std::vector<std::string> devices_, labels_;              // labels: their names in metrics
   std::uint64_t left_behind_ = 0, total_left_behind_ = 0;  // as last logged; used by tick() only
 };
 
