@@ -1,6 +1,8 @@
 #include "router/fleet_performer.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <functional>
 #include <iterator>
 #include <mutex>
 #include <utility>
@@ -9,6 +11,8 @@
 
 #include "base/host_block.h"
 #include "base/overloaded.h"
+#include "base/parse_number.h"
+#include "base/settings.h"
 #include "proto/codec.h"
 #include "serving/callback_scope.h"
 
@@ -48,13 +52,21 @@ proto::SessionInfo describe(Members& members, const serving::Quotas& quotas) {
   return info;
 }
 
+bool traces_sharding() { return setting(Setting::trace).find("sharding") != std::string::npos; }
+void print(const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); }
+
+std::uint64_t runs_between_checks() {
+  return parse_number<std::uint64_t>(setting(Setting::check_replicas)).value_or(0);
+}
+
 CoreOptions core_options(const FleetOptions& options, int members) {
   return {.members = members,
           .home = static_cast<int>(options.home),
           .weights = options.weights,
           .max_tensors = options.quotas.tensors,
           .max_programs = options.quotas.programs,
-          .max_entries = options.quotas.program_entries};
+          .max_entries = options.quotas.program_entries,
+          .trace = traces_sharding() ? print : std::function<void(const std::string&)>{}};
 }
 
 }  // namespace
@@ -64,7 +76,8 @@ FleetPerformer::FleetPerformer(FleetOptions options)
       group_timeout_(options.group_timeout),
       members_(std::move(options.members), std::move(options.names)),
       core_(core_options(options, members_.count())),
-      budget_(std::make_shared<Budget>(options.quotas.tensor_bytes)) {
+      budget_(std::make_shared<Budget>(options.quotas.tensor_bytes)),
+      checks_every_(runs_between_checks()) {
   info_ = describe(members_, quotas_);
 }
 
@@ -160,6 +173,7 @@ void FleetPerformer::run(const proto::Run& run) {
   }
   if (core_.is_wide() && has_failed_.exchange(false)) restore_group();
   finish_call(core_.run(run, outbox_));
+  if (checks_every_ > 0 && runs_ % checks_every_ == 0) check_replicas(run);
 }
 
 // A run that one member could not do at all has ended the group, so that the others do not wait for it. What was sent

@@ -44,6 +44,7 @@ class FleetPerformer final : public serving::CallPerformer {
   Status widen();
   void restore_group();
   void finish_call(Failure refused);  // what is to be sent is sent; a refusal is noted
+  void check_replicas(const proto::Run& run);
   void refuse(serving::Call& call, const Status& why);
   Status answer_of(const Status& status);
   void answer_read(std::uint64_t question, const proto::Session::ReadCallback& done, Result<proto::HostTensor> result);
@@ -58,6 +59,7 @@ class FleetPerformer final : public serving::CallPerformer {
   const std::shared_ptr<serving::Budget> budget_;  // outlives what is charged to it
   const std::shared_ptr<serving::SessionSignal> signal_ = std::make_shared<serving::SessionSignal>();
   serving::FailureLog refused_;           // by the router, that no answer has told of yet
+  const std::uint64_t checks_every_;      // so many runs the members' replicas are compared; 0: never
   std::vector<Status> carried_;           // failures that members have told the router, and no answer yet
   std::atomic<bool> has_failed_ = false;  // since the group was last known to stand
   std::uint64_t calls_ = 0;

@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "router/core/parts.h"
 #include "router/fleet_performer.h"
 #include "serving/callback_scope.h"
@@ -66,6 +68,29 @@ void FleetPerformer::read(serving::ReadCall& call) {
           }
           answer_read(question, done, joined(all, whole->type, whole->layout));
         });
+  }
+}
+
+// What every member has is the same on all of them, or training drifts apart. Said by the next sync where it is not.
+void FleetPerformer::check_replicas(const proto::Run& run) {
+  for (const auto id : core_.replicas(run)) {
+    const auto question = answers_.ask();
+    const auto all = std::make_shared<Gathered<Result<HostTensor>>>(static_cast<std::size_t>(members_.count()));
+    for (int member = 0; member < members_.count(); ++member) {
+      members_.session(member).read(id, [this, question, id, all, member, program = run.program,
+                                         call = calls_](Result<HostTensor> value) {
+        if (!all->take(static_cast<std::size_t>(member), std::move(value))) return;
+        for (std::size_t m = 1; m < all->answers.size(); ++m) {
+          const auto &first = *all->answers[0], &other = *all->answers[m];
+          if (!first.ok() || !other.ok() || std::ranges::equal(first->bytes.span(), other->bytes.span())) continue;
+          refused_.add(
+              call, std::make_shared<const Status>(internal_error(fmt::format(
+                        "BURN_CHECK_REPLICAS: tensor {} ({}) of program {} differs on {} and {}", id,
+                        ir::to_string(first->type), program, members_.name(0), members_.name(static_cast<int>(m))))));
+        }
+        answers_.give(question, [] {});
+      });
+    }
   }
 }
 

@@ -95,6 +95,7 @@ Result<Variant*> SessionCore::variant_of(proto::ProgramId id, RoutedProgram& pro
   for (const auto& layout : made.outputs) variant.outputs.push_back(layouts_.id_of(layout));
   auto& kept = programs_.add_variant(id, program, std::move(variant));
   ++variants_made_;
+  if (options_.trace) options_.trace(fmt::format("program {}: {}", id, compile::partition::to_string(made)));
   const auto forget = std::exchange(forgotten_, {});
   for (int member = 0; member < options_.members; ++member) {
     out.send(member, proto::DefineProgram{kept.id, std::move(made.members[static_cast<std::size_t>(member)]), forget});
@@ -241,6 +242,16 @@ ReadPlan SessionCore::read(proto::TensorId id) {
     for (int member = 0; member < options_.members; ++member) plan.members.push_back(member);
   }
   return plan;
+}
+
+std::vector<proto::TensorId> SessionCore::replicas(const proto::Run& run) {
+  std::vector<proto::TensorId> ids;
+  const auto* routed = programs_.find(run.program);
+  for (std::size_t k = 0; is_wide_ && routed && k < routed->output_count; ++k) {
+    const auto* tensor = tensors_.find(run.first_output + k);
+    if (tensor && tensor->layout == kWhole) ids.push_back(run.first_output + k);
+  }
+  return ids;
 }
 
 // --- from one member to all ------------------------------------------------------------------------------------------

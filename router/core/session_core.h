@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,6 +30,8 @@ struct CoreOptions {
   std::uint64_t max_tensors = 1 << 20;
   std::uint64_t max_programs = 1 << 16;
   std::uint64_t max_entries = 1 << 22;  // ir::num_entries of all programs
+  // Told of each program that is rewritten: what became of it. Empty: not wanted.
+  std::function<void(const std::string&)> trace = {};
 };
 
 // Where a value is to be read.
@@ -65,6 +68,8 @@ class SessionCore {
   Failure write_failed(proto::TensorId id, const Status& why);
   Failure release(std::span<const proto::TensorId> ids, Outbox& out);
   ReadPlan read(proto::TensorId id);
+  // Of the outputs of a run that was sent, those that every member has.
+  std::vector<proto::TensorId> replicas(const proto::Run& run);
 
   const ProgramNames& names() const { return programs_.names(); }
   int members() const { return options_.members; }

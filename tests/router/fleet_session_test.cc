@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/registry.h"
+#include "base/settings.h"
 #include "session/local_session.h"
 #include "tests/session/programs.h"
 
@@ -222,6 +223,60 @@ TEST(FleetSession, OfALostMemberEverythingSaysSoAtOnce) {
   EXPECT_THAT(std::string{read(*session, 10).status().message()}, HasSubstr("worker w1 is lost"));
   EXPECT_THAT(std::string{sync(*session).message()}, HasSubstr("worker w1 is lost"));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds{1});
+}
+
+// A worker whose numbers are not those of the others: the first byte of each is another one.
+class Altered final : public proto::Session {
+ public:
+  explicit Altered(std::unique_ptr<proto::Session> session) : session_(std::move(session)) {}
+  const proto::SessionInfo& info() const override { return session_->info(); }
+  Status define(proto::ProgramId id, ProgramPtr program, std::vector<proto::ProgramId> forget) override {
+    return session_->define(id, std::move(program), std::move(forget));
+  }
+  Status run(proto::Run run) override { return session_->run(std::move(run)); }
+  Status write(proto::TensorId id, HostTensor tensor, proto::WriteOptions options) override {
+    return session_->write(id, std::move(tensor), options);
+  }
+  Status release(std::vector<proto::TensorId> ids) override { return session_->release(std::move(ids)); }
+  void read(proto::TensorId id, ReadCallback done) override {
+    session_->read(id, [done = std::move(done)](const Result<HostTensor>& result) {
+      if (!result.ok() || result->bytes.empty()) return done(result);
+      const auto all = result->bytes.span();
+      std::vector<std::byte> bytes(all.begin(), all.end());
+      bytes[0] ^= std::byte{1};
+      done(HostTensor{result->type, SharedBytes::own(std::move(bytes))});
+    });
+  }
+  void sync(SyncCallback done) override { session_->sync(std::move(done)); }
+  void prepare_group(const proto::GroupPlace& place, const AddressCallback& done) override {
+    session_->prepare_group(place, done);
+  }
+  void open_group(const proto::GroupPlace& place, std::vector<std::string> addresses,
+                  std::chrono::milliseconds deadline, const SyncCallback& done) override {
+    session_->open_group(place, std::move(addresses), deadline, done);
+  }
+  void close() override { session_->close(); }
+
+ private:
+  const std::unique_ptr<proto::Session> session_;
+};
+
+TEST(FleetSession, ReplicasThatDifferAreNamedWhereTheyAreCompared) {
+  override_setting(Setting::check_replicas, "1");
+  expect_same(train(*fleet(2), 6, true), train(*member(), 6, false));
+  std::vector<std::unique_ptr<proto::Session>> members;
+  members.push_back(member());
+  members.push_back(std::make_unique<Altered>(member()));
+  const auto session = fleet_of(std::move(members));
+  override_setting(Setting::check_replicas, "0");
+  EXPECT_TRUE(session->define(1, step_program(6, 3), {}).ok());
+  EXPECT_TRUE(session->write(1, numbers({3, 1}, 1)).ok());
+  EXPECT_TRUE(session->write(2, numbers({6, 3}, 1), {.batch_axis = 0}).ok());
+  EXPECT_TRUE(session->write(3, numbers({6, 1}, 1), {.batch_axis = 0}).ok());
+  EXPECT_TRUE(session->run({.program = 1, .inputs = {1, 2, 3}, .first_output = 10}).ok());
+  EXPECT_TRUE(read(*session, 10).ok());
+  EXPECT_THAT(std::string{sync(*session).message()},
+              HasSubstr("BURN_CHECK_REPLICAS: tensor 10 (f32[]) of program 1 differs on w0 and w1"));
 }
 
 TEST(FleetSession, AnswersComeInTheOrderOfTheQuestions) {
