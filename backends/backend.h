@@ -58,6 +58,9 @@ class Backend {
   // Errors: RESOURCE_EXHAUSTED, and nothing is counted.
   virtual Status take_host(std::uint64_t bytes);
   virtual void give_host(std::uint64_t bytes) { host_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
+  // Ok, or why the device cannot be used again before the process is started again. Asked often, while it works: must
+  // not wait for what it computes.
+  virtual Status health() const { return {}; }
   std::uint64_t host_bytes() const { return host_bytes_.load(std::memory_order_relaxed); }
 
  protected:

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/settings.h"
+#include "daemon/operator_command.h"
 
 namespace burn::daemon {
 namespace {
@@ -43,7 +44,7 @@ void add_all(CLI::App& app, const Program& program, OptionValues& values) {
   for (const auto& row : options()) {
     if (has_option(program.daemon, row.option)) add(app, row, values);
   }
-  app.footer(settings_help());
+  app.footer(operator_commands_help(program.name) + "\n" + settings_help());
 }
 
 }  // namespace

@@ -39,7 +39,8 @@ net::PermitLimits ResourceLimits::sessions(const ServiceOptions& options) {
 int ResourceLimits::threads_at_start(const ServiceOptions& options) {
   constexpr int kOurs = 10, kGrpc = 6;
   const bool serves_grpc = !options.grpc.empty() || !options.grpc_unix_path.empty();
-  return kOurs + (serves_grpc ? kGrpc + static_cast<int>(::sysconf(_SC_NPROCESSORS_CONF)) : 0);
+  return kOurs + (options.operator_address.empty() ? 0 : 1) +
+         (serves_grpc ? kGrpc + static_cast<int>(::sysconf(_SC_NPROCESSORS_CONF)) : 0);
 }
 
 }  // namespace burn::daemon

@@ -15,6 +15,10 @@ struct ServiceOptions {
   std::string unix_path;       // of a unix socket for WebSocket
   std::string grpc_unix_path;  // of a unix socket for gRPC
 
+  // "HOST:PORT" or "unix:PATH" of the operator's port; empty: none.
+  std::string operator_address;
+  std::string title = "burn 0";  // of the program, with its version, for the operator
+
   // Which clients are served; docs/security.md.
   std::string token_file;                  // empty: no token is required
   bool insecure = false;                   // without tokens, listen also where other machines can connect

@@ -173,7 +173,7 @@ class Session {
     done(unimplemented("this session forms no groups"));
   }
   // Connects to the other members; `addresses` by rank, as they were told. Done when all members are connected: from
-  // then on runs may have collectives of the group.
+  // then on runs may have collectives of the group. Asked again, it says whether the group still stands.
   // Errors: those of prepare_group(); FAILED_PRECONDITION without it; UNAVAILABLE for a member that cannot be reached;
   // DEADLINE_EXCEEDED, naming the members that are missing; why the group was aborted meanwhile.
   virtual void open_group(const GroupPlace& place, std::vector<std::string> addresses,

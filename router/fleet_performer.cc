@@ -1,6 +1,7 @@
 #include "router/fleet_performer.h"
 
 #include <algorithm>
+#include <iterator>
 #include <mutex>
 #include <utility>
 
@@ -9,7 +10,6 @@
 #include "base/host_block.h"
 #include "base/overloaded.h"
 #include "proto/codec.h"
-#include "router/core/parts.h"
 #include "serving/callback_scope.h"
 
 namespace burn::router {
@@ -56,19 +56,6 @@ CoreOptions core_options(const FleetOptions& options, int members) {
           .max_programs = options.quotas.programs,
           .max_entries = options.quotas.program_entries};
 }
-
-// A question to several members: their answers, until all are there.
-template <typename Answer>
-struct Gathered {
-  explicit Gathered(std::size_t members) : answers(members), left(members) {}
-  std::vector<std::optional<Answer>> answers;
-  std::atomic<std::size_t> left;
-  // Whether it was the last one.
-  bool take(std::size_t member, Answer answer) {
-    answers[member].emplace(std::move(answer));
-    return --left == 0;
-  }
-};
 
 }  // namespace
 
@@ -121,6 +108,7 @@ void FleetPerformer::finish_call(Failure refused) {
 
 void FleetPerformer::perform(serving::Call& call) {
   ++calls_;
+  if (auto lost = members_.lost(); !lost.ok()) return refuse(call, lost);
   std::visit(Overloaded{
                  [&](serving::DefineCall& call) { define(call); },
                  [&](proto::RunProgram& call) {
@@ -133,6 +121,21 @@ void FleetPerformer::perform(serving::Call& call) {
                  [&](serving::SyncCall& call) { sync(call); },
              },
              call);
+}
+
+// Of a session that has lost a worker: whatever is asked is answered with that.
+void FleetPerformer::refuse(serving::Call& call, const Status& why) {
+  std::visit(
+      [&](auto& kind) {
+        if constexpr (requires { kind.done; }) {
+          const auto done = std::move(kind.done);
+          answers_.give(answers_.ask(), [this, done, why] {
+            const serving::CallbackScope scope{static_cast<const CallPerformer*>(this)};
+            done(why);
+          });
+        }
+      },
+      call);
 }
 
 void FleetPerformer::define(serving::DefineCall& call) {
@@ -155,7 +158,19 @@ void FleetPerformer::run(const proto::Run& run) {
   if (core_.is_marked(run)) {
     if (const auto status = widen(); !status.ok()) refused_.add(calls_, std::make_shared<const Status>(status));
   }
+  if (core_.is_wide() && has_failed_.exchange(false)) restore_group();
   finish_call(core_.run(run, outbox_));
+}
+
+// A run that one member could not do at all has ended the group, so that the others do not wait for it. What was sent
+// before fails with it; from here on there is a new group.
+void FleetPerformer::restore_group() {
+  if (members_.group_stands(group_timeout_)) return;
+  std::ranges::move(members_.settle(), std::back_inserter(carried_));
+  if (auto status = members_.form_group(group_timeout_); !status.ok()) {
+    has_failed_ = true;
+    carried_.push_back(status.with_context("the workers do not connect to each other"));
+  }
 }
 
 void FleetPerformer::write(WriteCall& call) {
@@ -183,80 +198,6 @@ Status FleetPerformer::widen() {
   if (core_.is_wide() || members_.count() == 1) return {};
   BURN_RETURN_IF_ERROR(members_.form_group(group_timeout_).with_context("the workers do not connect to each other"));
   return core_.widen(outbox_);
-}
-
-// --- questions -------------------------------------------------------------------------------------------------------
-
-void FleetPerformer::answer_read(std::uint64_t question, const proto::Session::ReadCallback& done,
-                                 Result<HostTensor> result) {
-  answers_.give(question, [this, done, result = std::move(result)]() mutable {
-    const serving::CallbackScope scope{static_cast<const CallPerformer*>(this)};
-    if (!result.ok()) reported_.emplace_back(result.status().message());
-    done(std::move(result));
-  });
-}
-
-void FleetPerformer::read(serving::ReadCall& call) {
-  const auto question = answers_.ask();
-  auto plan = core_.read(call.id);
-  if (plan.poisoned) {
-    refused_.forget(plan.poisoned);
-    return answer_read(question, call.done, *plan.poisoned);
-  }
-  if (plan.members.size() == 1) {
-    const auto member = plan.members.front();
-    members_.session(member).read(call.id, [this, question, done = call.done, member](Result<HostTensor> result) {
-      if (!result.ok()) result = answer_of(member, result.status());
-      answer_read(question, done, std::move(result));
-    });
-    return;
-  }
-  const auto parts = std::make_shared<Gathered<Result<HostTensor>>>(plan.members.size());
-  const auto whole = std::make_shared<const ReadPlan>(std::move(plan));
-  for (std::size_t i = 0; i < whole->members.size(); ++i) {
-    members_.session(whole->members[i])
-        .read(call.id, [this, question, done = call.done, parts, whole, i](Result<HostTensor> part) {
-          if (!parts->take(i, std::move(part))) return;
-          std::vector<HostTensor> all;
-          for (std::size_t m = 0; m < whole->members.size(); ++m) {
-            auto& answer = *parts->answers[m];
-            if (!answer.ok()) return answer_read(question, done, answer_of(whole->members[m], answer.status()));
-            all.push_back(*std::move(answer));
-          }
-          answer_read(question, done, joined(all, whole->type, whole->layout));
-        });
-  }
-}
-
-Status FleetPerformer::answer_of(int member, const Status& status) {
-  if (status.ok()) return status;
-  if (!members_.session(member).health().ok()) {
-    members_.lose(member, status);
-    return members_.lost();
-  }
-  return core_.names().in_client_words(status);
-}
-
-// The first failure that no read has reported: the router's own, or that of the first member that tells one.
-void FleetPerformer::sync(serving::SyncCall& call) {
-  const auto question = answers_.ask();
-  const auto own = refused_.take(calls_);
-  const auto all = std::make_shared<Gathered<Status>>(static_cast<std::size_t>(members_.count()));
-  for (int member = 0; member < members_.count(); ++member) {
-    members_.session(member).sync([this, question, done = call.done, own, all, member](Status status) {
-      if (!all->take(static_cast<std::size_t>(member), std::move(status))) return;
-      answers_.give(question, [this, done, own, all] {
-        const serving::CallbackScope scope{static_cast<const CallPerformer*>(this)};
-        const auto reported = std::exchange(reported_, {});
-        Status first = own ? *own : Status{};
-        for (int m = 0; m < members_.count() && first.ok(); ++m) {
-          auto status = answer_of(m, *all->answers[static_cast<std::size_t>(m)]);
-          if (std::ranges::find(reported, status.message()) == reported.end()) first = std::move(status);
-        }
-        done(std::move(first));
-      });
-    });
-  }
 }
 
 // --- the end ---------------------------------------------------------------------------------------------------------

@@ -42,8 +42,10 @@ class FleetPerformer final : public serving::CallPerformer {
   void read(serving::ReadCall& call);
   void sync(serving::SyncCall& call);
   Status widen();
-  void finish_call(Failure refused);                   // what is to be sent is sent; a refusal is noted
-  Status answer_of(int member, const Status& status);  // a failure that it gave, as the client is told
+  void restore_group();
+  void finish_call(Failure refused);  // what is to be sent is sent; a refusal is noted
+  void refuse(serving::Call& call, const Status& why);
+  Status answer_of(const Status& status);
   void answer_read(std::uint64_t question, const proto::Session::ReadCallback& done, Result<proto::HostTensor> result);
 
   proto::SessionInfo info_;
@@ -55,7 +57,9 @@ class FleetPerformer final : public serving::CallPerformer {
   AnswerOrder answers_;
   const std::shared_ptr<serving::Budget> budget_;  // outlives what is charged to it
   const std::shared_ptr<serving::SessionSignal> signal_ = std::make_shared<serving::SessionSignal>();
-  serving::FailureLog refused_;  // by the router, that no answer has told of yet
+  serving::FailureLog refused_;           // by the router, that no answer has told of yet
+  std::vector<Status> carried_;           // failures that members have told the router, and no answer yet
+  std::atomic<bool> has_failed_ = false;  // since the group was last known to stand
   std::uint64_t calls_ = 0;
   std::atomic<std::uint64_t> programs_ = 0, runs_ = 0;
   // Texts of failures that reads have reported since the last sync: other members tell them again. Of the thread that

@@ -11,8 +11,6 @@
 namespace burn::router {
 namespace {
 
-constexpr std::uint64_t kEpoch = 1;  // a session forms its group once
-
 std::string random_ticket() {
   std::random_device device;
   std::string ticket(16, '\0');
@@ -66,25 +64,48 @@ void Members::send(std::vector<Outgoing> calls) {
   }
 }
 
+proto::GroupPlace Members::place_of(int member) const {
+  return {.group = 0,
+          .epoch = epoch_,
+          .rank = static_cast<std::uint32_t>(member),
+          .size = static_cast<std::uint32_t>(count()),
+          .ticket = ticket_};
+}
+
 Status Members::form_group(std::chrono::milliseconds timeout) {
   const auto until = std::chrono::steady_clock::now() + timeout;
-  const auto ticket = random_ticket();
-  const auto place = [&](int member) {
-    return proto::GroupPlace{.group = 0,
-                             .epoch = kEpoch,
-                             .rank = static_cast<std::uint32_t>(member),
-                             .size = static_cast<std::uint32_t>(count()),
-                             .ticket = ticket};
-  };
-  BURN_TRY(const auto addresses, ask_all<std::string>(count(), until, [&](int member, auto done) {
-             session(member).prepare_group(place(member), std::move(done));
+  ticket_ = random_ticket();
+  ++epoch_;
+  BURN_TRY(addresses_, ask_all<std::string>(count(), until, [&](int member, auto done) {
+             session(member).prepare_group(place_of(member), std::move(done));
            }));
-  has_group_ = true;
+  return open_group(timeout, until);
+}
+
+Status Members::open_group(std::chrono::milliseconds timeout, std::chrono::steady_clock::time_point until) {
   const auto opened = ask_all<Opened>(count(), until, [&](int member, auto done) {
-    session(member).open_group(place(member), addresses, timeout,
+    session(member).open_group(place_of(member), addresses_, timeout,
                                [done](const Status& status) { status.ok() ? done(Opened{}) : done(status); });
   });
   return opened.status();
+}
+
+bool Members::group_stands(std::chrono::milliseconds timeout) {
+  return open_group(timeout, std::chrono::steady_clock::now() + timeout).ok();
+}
+
+std::vector<Status> Members::settle() {
+  std::vector<std::future<Status>> answers;
+  for (const auto& session : sessions_) {
+    const auto promise = std::make_shared<std::promise<Status>>();
+    answers.push_back(promise->get_future());
+    session->sync([promise](Status status) { promise->set_value(std::move(status)); });
+  }
+  std::vector<Status> failures;
+  for (auto& answer : answers) {
+    if (auto status = answer.get(); !status.ok()) failures.push_back(std::move(status));
+  }
+  return failures;
 }
 
 Status Members::lost() const {
@@ -98,9 +119,9 @@ void Members::lose(int member, const Status& why) {
     if (!lost_.ok()) return;
     lost_ = Status{StatusCode::unavailable, fmt::format("worker {} is lost: {}", name(member), why.message())};
   }
-  if (!has_group_) return;
+  if (epoch_ == 0) return;
   for (int other = 0; other < count(); ++other) {
-    if (other != member) session(other).abort_group(0, kEpoch, lost());
+    if (other != member) session(other).abort_group(0, epoch_, lost());
   }
 }
 

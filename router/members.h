@@ -25,9 +25,13 @@ class Members {
 
   // Each member gets its calls in order. A member that takes one no more is lost.
   void send(std::vector<Outgoing> calls);
-  // Makes all members one group (ir/ops/collectives.h), in which they can run collectives.
-  // Errors: what a member said, or DEADLINE_EXCEEDED, with its name.
+  // Makes all members one group (ir/ops/collectives.h), in which they can run collectives, instead of one that they
+  // were before. Errors: what a member said, or DEADLINE_EXCEEDED, with its rank.
   Status form_group(std::chrono::milliseconds timeout);
+  // Whether every member says that the group stands: a run that could not be done has ended it.
+  bool group_stands(std::chrono::milliseconds timeout);
+  // Waits until every member has done what it was told. The failures that they have not told of before.
+  std::vector<Status> settle();
 
   // Why there is no session any more: a worker is gone. Ok: all are there.
   Status lost() const;
@@ -41,7 +45,12 @@ class Members {
 
   const std::vector<std::unique_ptr<proto::Session>> sessions_;
   const std::vector<std::string> names_;
-  std::atomic<bool> has_group_ = false;
+  Status open_group(std::chrono::milliseconds timeout, std::chrono::steady_clock::time_point until);
+  proto::GroupPlace place_of(int member) const;
+
+  std::atomic<std::uint64_t> epoch_ = 0;  // of the group; 0: there was none yet
+  std::string ticket_;
+  std::vector<std::string> addresses_;
   mutable std::mutex mutex_;
   Status lost_;
 };

@@ -29,6 +29,7 @@ struct ServerOptions {
 
   // In digits: where other workers reach this one when sessions compute together. Its network has to be theirs alone.
   std::string collective_address = "127.0.0.1";
+  std::string operator_address;  // of burn-server's operator port (docs/operate); a worker inside a program has none
 
   // Which clients are served; docs/security.md.
   std::string token_file;                  // tokens, of which a client has to know one; empty: no token is required

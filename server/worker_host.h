@@ -26,6 +26,9 @@ class WorkerHost final : public daemon::Host {
   std::unique_ptr<proto::ServedSession> open_session(const proto::Hello& hello) override;
   void tick() override;
   std::uint64_t runs_left_behind() const override;
+  Status health() const override;
+  void collect(daemon::Samples& samples) const override;
+  void report(daemon::Report& report) const override;
 
  private:
   void log_left_behind();
@@ -33,7 +36,7 @@ class WorkerHost final : public daemon::Host {
   const Workers workers_;
   const session::Quotas quotas_;
   const std::string collective_address_;
-  std::vector<std::string> devices_;
+  std::vector<std::string> devices_, labels_;              // labels: their names in metrics
   std::uint64_t left_behind_ = 0, total_left_behind_ = 0;  // as last logged; used by tick() only
 };
 

@@ -6,6 +6,7 @@
 #include "backends/registry.h"
 #include "base/error.h"
 #include "daemon/resource_limits.h"
+#include "session/version.h"
 
 namespace burn::server {
 
@@ -17,6 +18,8 @@ daemon::ServiceOptions service_options(const ServerOptions& options) {
       .grpc = options.grpc,
       .unix_path = options.unix_path,
       .grpc_unix_path = options.grpc_unix_path,
+      .operator_address = options.operator_address,
+      .title = session::kServerName,
       .token_file = options.token_file,
       .insecure = options.insecure,
       .allow_origins = options.allow_origins,
@@ -56,6 +59,7 @@ ServerOptions server_options(const daemon::OptionValues& values) {
   options.unix_path = values.text(Option::unix_path);
   options.grpc_unix_path = values.text(Option::grpc_unix_path);
   options.collective_address = values.text(Option::collective_address);
+  options.operator_address = values.text(Option::operator_address);
   options.token_file = values.text(Option::token_file);
   options.insecure = values.is_set(Option::insecure);
   options.allow_origins = values.list(Option::allow_origin);

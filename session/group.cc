@@ -92,7 +92,10 @@ void SessionGroups::open(const proto::GroupPlace& place, std::vector<std::string
           fmt::format("group {} is not prepared with this place in epoch {}", place.group, place.epoch));
     const auto& group = found->second;
     BURN_RETURN_IF_ERROR(group->failed);
-    if (group->collective) return true;
+    if (group->collective) {
+      BURN_RETURN_IF_ERROR(group->collective->health());
+      return true;
+    }
     if (group->waiting.size() >= kMaxWaiting || (!group->is_forming && forming_ >= kMaxForming))
       return resource_exhausted(fmt::format("{} groups are being formed", forming_));
     group->waiting.push_back(done);

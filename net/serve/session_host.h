@@ -18,6 +18,10 @@ namespace burn::net {
 
 enum class Severity : std::uint8_t { info, warning };
 
+// Why a session is over: the client closed it; its connection was lost, and it has no lease; a frame broke a rule; the
+// server ends; the client did not come back within the lease.
+enum class SessionEnd : std::uint8_t { client, connection, rule, drain, lease };
+
 // Thread-safe.
 class SessionHost {
  public:
@@ -49,6 +53,12 @@ class SessionHost {
   virtual void log(Severity severity, std::string_view line) = 0;
   // The same for lines that a client causes before its handshake is done: a host may leave lines out.
   virtual void log_unauthenticated(std::string_view line) { log(Severity::info, line); }
+
+  // For hosts that count. Called on threads of transports; must not block. A session was opened; one is over; a
+  // connection has ended without a session, for the reason `why`.
+  virtual void count_opened() {}
+  virtual void count_closed(SessionEnd /*how*/) {}
+  virtual void count_refused(SessionEnd /*how*/, const Status& /*why*/) {}
 
   // Sessions that outlive their connections: none before a limit is set.
   Leases& leases() { return leases_; }

@@ -56,6 +56,7 @@ TEST(Options, HaveTheDefaultsOfServerOptions) {
   EXPECT_EQ(from_table.unix_path, ours.unix_path);
   EXPECT_EQ(from_table.grpc_unix_path, ours.grpc_unix_path);
   EXPECT_EQ(from_table.collective_address, ours.collective_address);
+  EXPECT_EQ(from_table.operator_address, ours.operator_address);
   EXPECT_EQ(from_table.token_file, ours.token_file);
   EXPECT_EQ(from_table.insecure, ours.insecure);
   EXPECT_EQ(from_table.allow_origins, ours.allow_origins);

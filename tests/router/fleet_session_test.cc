@@ -23,18 +23,22 @@ using session::values;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::unique_ptr<proto::Session> member() {
+std::unique_ptr<proto::Session> member(std::uint64_t tensor_bytes = std::uint64_t{1} << 40) {
   static const auto worker = session::Worker::create(value_or_throw(backends::open_backend("cpu")));
-  return session::make_local_session(worker);
+  return session::make_local_session(worker, {.tensor_bytes = tensor_bytes});
+}
+
+std::unique_ptr<proto::ServedSession> fleet_of(std::vector<std::unique_ptr<proto::Session>> members) {
+  FleetOptions options;
+  options.members = std::move(members);
+  for (std::size_t i = 0; i < options.members.size(); ++i) options.names.push_back("w" + std::to_string(i));
+  return make_fleet_session(std::move(options));
 }
 
 std::unique_ptr<proto::ServedSession> fleet(int members) {
-  FleetOptions options;
-  for (int i = 0; i < members; ++i) {
-    options.members.push_back(member());
-    options.names.push_back("worker " + std::to_string(i));
-  }
-  return make_fleet_session(std::move(options));
+  std::vector<std::unique_ptr<proto::Session>> sessions;
+  for (int i = 0; i < members; ++i) sessions.push_back(member());
+  return fleet_of(std::move(sessions));
 }
 
 Result<HostTensor> read(proto::Session& session, proto::TensorId id) {
@@ -165,6 +169,59 @@ TEST(FleetSession, WhatFailsOnOneMemberFailsForAllAndTheSessionGoesOn) {
   EXPECT_TRUE(session->run({.program = 1, .inputs = {1, 6}, .first_output = 7}).ok());
   EXPECT_THAT(values(value_or_throw(read(*session, 8))), ElementsAre(90));
   EXPECT_THAT(values(value_or_throw(read(*session, 7))), ElementsAre(10, 20, 30, 30));
+}
+
+TEST(FleetSession, WhatOneMemberHasNoMemoryForFailsForAllAndTheSessionGoesOn) {
+  std::vector<std::unique_ptr<proto::Session>> members;
+  members.push_back(member());
+  members.push_back(member(std::uint64_t{1} << 20));
+  const auto session = fleet_of(std::move(members));
+  // x + the sum of all of x, which the members have to add up together.
+  const auto sum_program = [](std::int64_t rows) {
+    ir::ProgramBuilder builder;
+    const auto x = builder.add_input(f32({rows, 4}));
+    const auto sum = value_or_throw(builder.add(ir::Reduce{ir::ReduceFn::sum, {0, 1}}, {&x, 1}));
+    const auto everywhere = value_or_throw(builder.add(ir::Expand{{rows, 4}}, {&sum, 1}));
+    const ir::Ref both[] = {x, everywhere};
+    const auto y = value_or_throw(builder.add(ir::Pointwise{ir::PointwiseFn::add}, both));
+    return std::make_shared<const ir::Program>(builder.finish({y, sum}));
+  };
+  for (const std::int64_t rows : {std::int64_t{1} << 17, std::int64_t{8}}) {
+    const bool fits = rows == 8;
+    const auto id = static_cast<proto::TensorId>(rows);
+    SCOPED_TRACE(rows);
+    EXPECT_TRUE(session->define(id, sum_program(rows), {}).ok());
+    EXPECT_TRUE(
+        session
+            ->write(id, tensor({rows, 4}, std::vector<float>(static_cast<std::size_t>(rows) * 4, 1)), {.batch_axis = 0})
+            .ok());
+    EXPECT_TRUE(session->run({.program = id, .inputs = {id}, .first_output = id + 1}).ok());
+    const auto sum = read(*session, id + 2);
+    EXPECT_EQ(sum.ok(), fits) << sum.status().message();
+    if (fits) {
+      EXPECT_THAT(values(*sum), ElementsAre(32));
+    }
+    EXPECT_EQ(sync(*session).ok(), fits);
+    EXPECT_TRUE(session->release({id, id + 1, id + 2}).ok());
+  }
+}
+
+TEST(FleetSession, OfALostMemberEverythingSaysSoAtOnce) {
+  std::vector<std::unique_ptr<proto::Session>> members;
+  for (int i = 0; i < 3; ++i) members.push_back(member());
+  auto* const second = members[1].get();
+  const auto session = fleet_of(std::move(members));
+  EXPECT_TRUE(session->define(1, step_program(6, 3), {}).ok());
+  EXPECT_TRUE(session->write(1, numbers({3, 1}, 1)).ok());
+  EXPECT_TRUE(session->write(2, numbers({6, 3}, 1), {.batch_axis = 0}).ok());
+  EXPECT_TRUE(session->write(3, numbers({6, 1}, 1), {.batch_axis = 0}).ok());
+  EXPECT_TRUE(sync(*session).ok());
+  second->close();
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_TRUE(session->run({.program = 1, .inputs = {1, 2, 3}, .first_output = 10}).ok());
+  EXPECT_THAT(std::string{read(*session, 10).status().message()}, HasSubstr("worker w1 is lost"));
+  EXPECT_THAT(std::string{sync(*session).message()}, HasSubstr("worker w1 is lost"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds{1});
 }
 
 TEST(FleetSession, AnswersComeInTheOrderOfTheQuestions) {

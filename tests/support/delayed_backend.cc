@@ -311,6 +311,7 @@ class DelayedBackend final : public backends::Backend {
     return std::unique_ptr<backends::Stream>(
         std::make_unique<DelayedStream>(*inner_, std::move(sink), options_, streams_++, control_));
   }
+  Status health() const override { return inner_->health(); }
   std::uint64_t trim(std::uint64_t keep, std::chrono::milliseconds unused_for) override {
     return inner_->trim(keep, unused_for);
   }

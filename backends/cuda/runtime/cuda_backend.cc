@@ -1,5 +1,9 @@
 #include "backends/cuda/runtime/cuda_backend.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
 #include <fmt/format.h>
 
 #include "backends/cuda/device/libraries.h"
@@ -58,6 +62,19 @@ class CudaBackend final : public Backend {
     return std::unique_ptr<Stream>(std::move(stream));
   }
 
+  // A kernel that fails (an address that is none, an error of the hardware) breaks the context: from then on every call
+  // has that error, for as long as the process lives. The driver is asked only after a call has failed, as else it may
+  // have to be waited for.
+  Status health() const override {
+    const std::lock_guard lock{health_mutex_};
+    if (failed_calls() == failed_when_asked_) return health_;
+    device_->make_current();
+    std::size_t free = 0, total = 0;
+    health_ = check(driver().cuMemGetInfo(&free, &total), "using the device");
+    failed_when_asked_ = failed_calls();
+    return health_;
+  }
+
   std::uint64_t trim(std::uint64_t keep, std::chrono::milliseconds unused_for) override {
     return device_->memory()->trim(keep, unused_for);
   }
@@ -66,6 +83,9 @@ class CudaBackend final : public Backend {
   const std::shared_ptr<Device> device_;
   const std::shared_ptr<PinnedPool> pinned_;
   const std::string name_;
+  mutable std::mutex health_mutex_;
+  mutable Status health_;                        // Guarded by `health_mutex_`.
+  mutable std::uint64_t failed_when_asked_ = 0;  // Guarded by `health_mutex_`.
 };
 
 }  // namespace
