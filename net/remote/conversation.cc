@@ -7,6 +7,7 @@
 
 #include "base/overloaded.h"
 #include "net/remote/in_callback.h"
+#include "proto/channel_batch.h"
 #include "proto/codec.h"
 
 namespace burn::net {
@@ -146,6 +147,7 @@ void Conversation::transmit(proto::EncodedFrame frame, proto::Lane lane) {
   }
   counts_.frames_sent += 1;
   counts_.bytes_sent += frame.size();
+  if (options_.never_waits) proto::ChannelBatch::join(channel_);  // it passes on what came in
   channel_->send(std::move(frame), lane);
 }
 
