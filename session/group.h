@@ -19,8 +19,8 @@ namespace burn::session {
 // Thread-safe. Forming a group takes a thread of its own until the group stands.
 class SessionGroups final : public backends::Groups {
  public:
-  static constexpr std::size_t kMaxGroups = 16;   // of a session
-  static constexpr std::size_t kMaxForming = 16;  // threads that form groups, also of epochs that are over
+  static constexpr std::size_t kMaxGroups = 4;   // of a session: one for each axis of its mesh, and to spare
+  static constexpr std::size_t kMaxForming = 8;  // threads that form groups, also of epochs that are over
 
   // `host`: the address in digits at which other members reach this process; `session`: of the CallbackScope of
   // callbacks.

@@ -1,5 +1,6 @@
 // What every implementation of Links has to do for the collectives that run over it.
 #include <chrono>
+#include <filesystem>
 #include <numeric>
 #include <thread>
 
@@ -472,6 +473,30 @@ TEST(CollectiveFaults, AMemberMayBeLostAfterAnyByte) {
       EXPECT_THAT(made.status().message(), HasSubstr("member 1 left the group")) << bytes;
     });
   }
+}
+
+std::ptrdiff_t open_files() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator{});
+}
+
+TEST(CollectiveFaults, GroupsThatAreAbortedAtAnyTimeLeaveNothingBehind) {
+  const auto before = open_files();
+  for (int i = 0; i < 100; ++i) {
+    TestGroup members(LinkKind::sockets, 2, {.piece = 4096, .small = 64});
+    std::thread aborts([&] {
+      std::this_thread::sleep_for(std::chrono::microseconds{i * 37 % 1500});
+      members.member(i % 2).abort(cancelled("enough"));
+    });
+    TestGroup::on_threads(members.ranks(), [&](int rank) {
+      Status status;
+      while (status.ok())
+        status = perform(members.member(rank), ir::AllReduce{}, numbers({DType::f32, {3000}}, 1)).status();
+      EXPECT_EQ(status.code(), StatusCode::cancelled);
+      EXPECT_THAT(status.message(), HasSubstr("enough"));
+    });
+    aborts.join();
+  }
+  EXPECT_EQ(open_files(), before);
 }
 
 // What a peer sends that knows the ticket and keeps to no rule: one clear failure, whatever it is.

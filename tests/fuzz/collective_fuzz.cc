@@ -32,7 +32,7 @@ void perform_all(std::unique_ptr<backends::Links> links) {
   if (interrupt.is_due()) std::abort();  // it hung
 }
 
-// False: it leaves.
+// False: it leaves then.
 bool change(Input& in, std::vector<std::byte>& bytes) {
   switch (in.byte() % 8) {
     case 0:
@@ -40,12 +40,10 @@ bool change(Input& in, std::vector<std::byte>& bytes) {
       return true;
     case 1:
       bytes.resize(in.byte() % (bytes.size() + 1));
-      return true;
+      return false;
     case 2:
       for (const char c : in.text()) bytes.push_back(static_cast<std::byte>(c));
       return true;
-    case 3:
-      return false;
     default:
       return true;
   }
@@ -55,19 +53,20 @@ void answer(Input& in, backends::Links& links) {
   const std::vector<backends::Links::Wanted> to_receive{{.to_receive = true}, {}}, to_send{{.to_send = true}, {}};
   std::vector<std::byte> bytes(256);
   while (true) {
-    // Where it waits for bytes that were cut off, nothing comes.
-    if (!links.wait(to_receive, std::chrono::milliseconds{2}).ok()) return;
+    // Where it waits for more than it gets, nothing comes.
+    if (!links.wait(to_receive, std::chrono::milliseconds{1}).ok()) return;
     const iovec place{bytes.data(), bytes.size()};
     const auto got = links.receive(0, {&place, 1});
     if (!got.ok() || *got == 0) return;
     std::vector<std::byte> back(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(*got));
-    if (!in.empty() && !change(in, back)) return;
+    const bool stays = in.empty() || change(in, back);
     for (std::size_t done = 0; done < back.size();) {
       const iovec rest{back.data() + done, back.size() - done};
       const auto sent = links.send(0, {&rest, 1});
       if (!sent.ok() || !links.wait(to_send, std::chrono::seconds{10}).ok()) return;
       done += *sent;
     }
+    if (!stays) return;
   }
 }
 
