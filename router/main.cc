@@ -19,12 +19,10 @@
 namespace {
 
 int serve(const burn::router::RouterOptions& options) {
-  const burn::daemon::Process process{options.service};
+  burn::daemon::Process process{options.service};
   burn::router::Router router{options};
-  const auto code =
-      process.run(router.service(), router.host(),
-                  fmt::format("{} for {} workers is ready", burn::router::kServerName, options.workers.size()));
-  return code;
+  return process.run(router.service(), router.host(),
+                     fmt::format("{} for {} workers is ready", burn::router::kServerName, options.workers.size()));
 }
 
 int fail(const std::string& why) {
