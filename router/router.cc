@@ -11,6 +11,7 @@
 #include "daemon/service.h"
 #include "daemon/tokens.h"
 #include "router/router_host.h"
+#include "router/version.h"
 
 namespace burn::router {
 namespace {
@@ -63,6 +64,8 @@ RouterOptions router_options(const daemon::OptionValues& values) {
       .grpc = values.text(Option::grpc),
       .unix_path = values.text(Option::unix_path),
       .grpc_unix_path = values.text(Option::grpc_unix_path),
+      .operator_address = values.text(Option::operator_address),
+      .title = kServerName,
       .token_file = values.text(Option::token_file),
       .insecure = values.is_set(Option::insecure),
       .allow_origins = values.list(Option::allow_origin),
