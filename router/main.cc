@@ -1,15 +1,16 @@
 // burn-router: a router as a program (daemon/process.h).
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "daemon/command_line.h"
 #include "daemon/log.h"
+#include "daemon/operator_command.h"
 #include "daemon/process.h"
 #include "router/router.h"
 #include "router/router_host.h"
@@ -33,8 +34,12 @@ int fail(const std::string& why) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string_view{argv[1]} == "status")
-    return burn::router::run_status(std::vector<std::string>(argv + 2, argv + argc));
+  // Of the router's members, over its protocol; "status --operator ADDRESS" asks the operator's port.
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  const bool asks_operator = std::ranges::find(arguments, "--operator") != arguments.end();
+  if (!arguments.empty() && arguments.front() == "status" && !asks_operator)
+    return burn::router::run_status({arguments.begin() + 1, arguments.end()});
+  if (const auto code = burn::daemon::run_operator_command("burn-router", argc, argv)) return *code;
   const auto line = burn::daemon::parse_command_line(
       {.daemon = burn::daemon::Daemon::router,
        .name = "burn-router",

@@ -84,6 +84,19 @@ Status RouterHost::readiness() const {
   return readiness_;
 }
 
+void RouterHost::report(daemon::Report& report) const {
+  daemon::Report::Table table{.name = "members",
+                              .columns = {"name", "url", "why_lost", "weight", "sessions", "runs", "busy_seconds",
+                                          "memory_in_use_bytes", "memory_limit_bytes"},
+                              .rows = {}};
+  for (const auto& member : members_) {
+    const auto stats = member->stats();
+    table.rows.push_back({stats.name, stats.url, stats.lost, stats.weight, stats.sessions, stats.device.runs,
+                          stats.device.busy_seconds, stats.device.memory_in_use, stats.device.memory_limit});
+  }
+  report.tables.push_back(std::move(table));
+}
+
 // --- sessions --------------------------------------------------------------------------------------------------------
 
 Result<std::string> RouterHost::device_of(const proto::Hello& hello) const {
