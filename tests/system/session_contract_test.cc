@@ -299,7 +299,7 @@ TEST_P(SessionContract, StatsSayWhatTheSessionAndItsDeviceUse) {
   EXPECT_TRUE(sync().ok());
   const auto after = stats();
   ASSERT_TRUE(after.ok()) << after.status().to_string();
-  const auto& [session, device, programs, queued] = *after;
+  const auto &session = after->session, &device = after->device;
   EXPECT_EQ(session.memory_in_use, 2 * kBytes);
   EXPECT_GE(session.memory_peak, 4 * kBytes);
   EXPECT_GE(session.memory_reserved, session.memory_in_use);
@@ -312,8 +312,8 @@ TEST_P(SessionContract, StatsSayWhatTheSessionAndItsDeviceUse) {
   EXPECT_GT(device.memory_limit, 0u);
   EXPECT_EQ(device.runs - before->device.runs, 3u);
   EXPECT_GE(device.busy_seconds, session.busy_seconds);
-  EXPECT_EQ(programs, 1u);
-  EXPECT_EQ(queued, 0u);
+  EXPECT_EQ(after->programs, 1u);
+  EXPECT_EQ(after->queued, 0u);
 }
 
 TEST_P(SessionContract, StatsOfAClosedSessionSayThatItIs) {
