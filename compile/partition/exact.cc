@@ -18,7 +18,8 @@ bool is_exact(const ir::Op& op, const ir::TensorType& first_result) {
       [&]<typename Kind>(const Kind& kind) {
         if constexpr (is_one_of<Kind, ir::Constant, ir::Scalar, ir::Iota, ir::Random, ir::Pointwise, ir::Cast,
                                 ir::ArgReduce, ir::Sort, ir::TopK, ir::Reshape, ir::Permute, ir::Expand, ir::Slice,
-                                ir::SliceAssign, ir::Concat, ir::Gather, ir::MaxPool, ir::AdaptiveMaxPool, ir::Commit, ir::Place>)
+                                ir::SliceAssign, ir::Concat, ir::Gather, ir::MaxPool, ir::AdaptiveMaxPool, ir::Commit,
+                                ir::Place>)
           return true;
         else if constexpr (is_one_of<Kind, ir::Reduce, ir::Scan>)
           return !is_float || chooses(kind.fn);
