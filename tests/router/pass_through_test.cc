@@ -50,7 +50,7 @@ TEST(PassThrough, AProgramGoesOnAsItCame) {
   const auto nonsense = SharedBytes::own(std::vector<unsigned char>{0xff, 0xff, 0xff});
   ASSERT_TRUE(session->define_encoded(1, nonsense, {}).ok());
   ASSERT_TRUE(session->run({.program = 1, .inputs = {}, .first_output = 2}).ok());
-  EXPECT_THAT(read(*session, 2).status().message(), HasSubstr("malformed")) << "said by the worker";
+  EXPECT_THAT(sync(*session).message(), HasSubstr("malformed")) << "said by the worker";
   EXPECT_TRUE(session->health().ok());
 }
 

@@ -92,7 +92,7 @@ TEST_F(TwoWorkers, ASessionOnTheStatusComputesNothing) {
   const auto session = connect(router_.url() + "/status");
   EXPECT_EQ(sync(*session).code(), StatusCode::failed_precondition);
   EXPECT_TRUE(session->health().ok());
-  (void)session->write(1, tensor({1}, {1}));
+  EXPECT_TRUE(session->release({1}).ok()) << "sent";
   EXPECT_FALSE(sync(*session).ok());
   EXPECT_THAT(session->health().message(), HasSubstr("\"status\""));
 }

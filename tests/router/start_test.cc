@@ -63,7 +63,7 @@ TEST(RouterStart, RefusesWorkersThatAreTheSame) {
 
 TEST(RouterStart, TakesTwoDevicesOfOneWorker) {
   auto options = worker_options();
-  options.device = "null,null";
+  options.device = "null:0,null:1";
   server::Server worker{options};
   EXPECT_EQ(error_for({worker.url() + "/0", worker.url() + "/1"}), "");
 }
