@@ -190,7 +190,7 @@ class DelayedStream final : public backends::Stream {
     std::uint64_t seed = 0, random_offset = 0, serial = 0;
     std::optional<std::uint64_t> program;
     const backends::Groups* groups = nullptr;
-};
+  };
 
   static Status closed() { return cancelled("the stream is closed"); }
   bool is_refused() { return control_->refused_calls > 0 && control_->refused_calls-- > 0; }
