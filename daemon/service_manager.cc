@@ -12,7 +12,7 @@
 namespace burn::daemon {
 
 void notify_service_manager(std::string_view state) {
-  const char* variable = std::getenv("NOTIFY_SOCKET");
+  const char* variable = std::getenv("NOTIFY_SOCKET");  // NOLINT(concurrency-mt-unsafe): no thread writes it
   const std::string_view path{variable ? variable : ""};
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

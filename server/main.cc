@@ -50,6 +50,7 @@ int main(int argc, char** argv) {
        .description = "Executes tensor programs for clients that connect over WebSocket or gRPC."},
       argc, argv);
   if (line.exit_code) return *line.exit_code;
+  for (const auto& warning : line.warnings) burn::daemon::log_warning(warning);
   const auto& values = line.values;
   const auto& level = values.text(Option::log_level);
   if (!burn::daemon::set_log_level(level)) return fail(fmt::format("no log level \"{}\"", level));

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/one_line.h"
+#include "daemon/operator/wrapped_text.h"
 
 namespace burn::daemon {
 namespace {
@@ -35,22 +36,6 @@ bool is_value_of(const MetricInfo::Label& label, std::string_view value) {
 }
 
 std::string_view type_name(MetricInfo::Type type) { return type == MetricInfo::Type::counter ? "counter" : "gauge"; }
-
-// A paragraph in lines.
-std::string wrapped(std::string_view text) {
-  constexpr std::size_t kWidth = 136;
-  std::string lines;
-  std::size_t column = 0;
-  for (const auto word : split(text, ' ')) {
-    if (column > 0 && column + 1 + word.size() > kWidth) {
-      lines += '\n';
-      column = 0;
-    }
-    lines += fmt::format("{}{}", column == 0 ? "" : " ", word);
-    column += word.size() + (column == 0 ? 0 : 1);
-  }
-  return lines + '\n';
-}
 
 // "`state` (connected, waiting)"
 std::string describe(const MetricInfo::Label& label) {

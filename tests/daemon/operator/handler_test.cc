@@ -16,7 +16,7 @@ class HandlerTest : public testing::Test {
   HttpResponse get(std::string target, bool is_local = true) {
     return handle({.method = "GET", .target = std::move(target), .host = "127.0.0.1:3002"}, is_local, source_);
   }
-  HttpResponse ask(HttpRequest request, bool is_local = true) { return handle(request, is_local, source_); }
+  HttpResponse ask(const HttpRequest& request, bool is_local = true) { return handle(request, is_local, source_); }
 
   FakeSource source_;
 };
