@@ -50,12 +50,11 @@ class Group {
   void begin(std::int64_t count) {
     const ir::TensorType type{ir::DType::f32, {count}};
     const auto zeros = SharedBytes::own(std::vector<std::byte>(type.num_bytes()));
+    last_ = 1;
     for (const auto& session : sessions_) {
       check(session->define(1, all_reduces(count), {}));
-      check(session->write(++last_, {type, zeros}));
-      --last_;
+      check(session->write(last_, {type, zeros}));
     }
-    ++last_;
   }
   void run() {
     for (const auto& session : sessions_)
