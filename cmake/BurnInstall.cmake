@@ -1,5 +1,6 @@
 # What `cmake --install` lays down: the public headers under include/burn, the libraries and programs (each installed by
-# the function that made it), and the package that find_package(burn CONFIG) reads.
+# the function that made it), and the package that find_package(burn CONFIG) reads. The component `dev` is all but the
+# programs: scripts/package makes libburn-dev of it.
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/burn")
@@ -17,11 +18,11 @@ install(CODE "
   set(BURN_SOURCE_DIR \"${PROJECT_SOURCE_DIR}\")
   set(BURN_STAGE_DIR \"${PROJECT_BINARY_DIR}/public_headers\")
   set(BURN_PUBLIC_HEADERS \"${public_headers}\")
-  set(BURN_HEADER_DESTINATION \"${CMAKE_INSTALL_INCLUDEDIR}\")")
-install(SCRIPT cmake/InstallHeaders.cmake)
+  set(BURN_HEADER_DESTINATION \"${CMAKE_INSTALL_INCLUDEDIR}\")" COMPONENT dev)
+install(SCRIPT cmake/InstallHeaders.cmake COMPONENT dev)
 
 install(TARGETS burn EXPORT burnTargets)
-install(EXPORT burnTargets NAMESPACE burn:: DESTINATION "${package_dir}")
+install(EXPORT burnTargets NAMESPACE burn:: DESTINATION "${package_dir}" COMPONENT dev)
 
 configure_package_config_file(cmake/burnConfig.cmake.in burnConfig.cmake INSTALL_DESTINATION "${package_dir}")
 # Before 1.0 a minor version may change the interface.
@@ -30,4 +31,4 @@ install(FILES
   "${PROJECT_BINARY_DIR}/burnConfig.cmake"
   "${PROJECT_BINARY_DIR}/burnConfigVersion.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/BurnDependencies.cmake"
-  DESTINATION "${package_dir}")
+  DESTINATION "${package_dir}" COMPONENT dev)

@@ -21,6 +21,8 @@ macro(burn_check_arguments function)
   endif()
 endmacro()
 
+add_custom_target(burn_libraries) # all that burn_library() makes, as `cmake --install --component dev` needs them
+
 # The static library burn_<name>, known as burn::<name> here and after find_package(burn). Slashes become
 # underscores: burn_library(backends/cpu ...) is burn::backends_cpu.
 function(burn_library name)
@@ -45,7 +47,8 @@ function(burn_library name)
     burn_use_precompiled(${target} ${arg_PRECOMPILED})
   endif()
 
-  install(TARGETS ${target} EXPORT burnTargets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  add_dependencies(burn_libraries ${target})
+  install(TARGETS ${target} EXPORT burnTargets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT dev)
 endfunction()
 
 # A program in build/bin. INSTALL for those a user of the installed package runs (servers, tools), not for examples.

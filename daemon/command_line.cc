@@ -1,70 +1,185 @@
 #include "daemon/command_line.h"
 
-#include <vector>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/settings.h"
+#include "daemon/operator/wrapped_text.h"
+#include "daemon/operator_command.h"
+#include "daemon/option_source.h"
+#include "daemon/tokens.h"
 
 namespace burn::daemon {
 namespace {
 
-void set(OptionValues& values, const OptionInfo& row, const std::string& text) {
-  const auto status = values.set(row.option, text);
-  if (!status.ok()) throw CLI::ValidationError(fmt::format("--{}", row.flag), status.message());
+// Checks the text at once, so that an error has the form of all errors of command lines.
+void take(GivenOptions& given, const OptionInfo& row, std::vector<std::string> texts) {
+  const auto flag = fmt::format("--{}", row.flag);
+  OptionValues tried;
+  for (const auto& text : texts) {
+    const auto status = tried.set(row.option, text);
+    if (!status.ok()) throw CLI::ValidationError(flag, status.message());
+  }
+  given.push_back({row.option, std::move(texts), flag});
 }
 
-void add(CLI::App& app, const OptionInfo& row, OptionValues& values) {
+void add(CLI::App& app, const OptionInfo& row, GivenOptions& given) {
   const auto flag = fmt::format("--{}", row.flag);
   const std::string help{row.help};
   if (row.kind == OptionInfo::Kind::flag) {
     app.add_flag_callback(
-        flag, [&] { set(values, row, "true"); }, help);
+        flag, [&] { take(given, row, {"true"}); }, help);
     return;
   }
   if (row.kind == OptionInfo::Kind::list) {
-    const auto add_all = [&](const std::vector<std::string>& texts) {
-      for (const auto& text : texts) set(values, row, text);
-    };
-    app.add_option_function<std::vector<std::string>>(flag, add_all, help)
+    const auto take_all = [&](const std::vector<std::string>& texts) { take(given, row, texts); };
+    app.add_option_function<std::vector<std::string>>(flag, take_all, help)
         ->take_all()
         ->type_name(std::string{placeholder(row.kind)});
     return;
   }
   app.add_option_function<std::string>(
-         flag, [&](const std::string& text) { set(values, row, text); }, help)
+         flag, [&](const std::string& text) { take(given, row, {text}); }, help)
       ->type_name(std::string{placeholder(row.kind)})
       ->default_str(std::string{row.fallback});
 }
 
-void add_all(CLI::App& app, const Program& program, OptionValues& values) {
+void add_all(CLI::App& app, const Program& program, GivenOptions& given) {
   app.set_version_flag("--version", program.version);
   for (const auto& row : options()) {
-    if (has_option(program.daemon, row.option)) add(app, row, values);
+    if (has_option(program.daemon, row.option)) add(app, row, given);
   }
-  app.footer(settings_help());
+  app.footer(fmt::format("{}\nEvery option but the last ones may also be given by the environment: {} for --ws.\n\n{}",
+                         operator_commands_help(program.name), environment_name(program.daemon, Option::ws),
+                         settings_help()));
+}
+
+// All sources, the weakest first.
+class Sources {
+ public:
+  explicit Sources(Daemon daemon) : daemon_(daemon) { origins_.fill("default"); }
+
+  Status add(const GivenOptions& given) {
+    for (const auto& each : given) origins_[static_cast<std::size_t>(each.option)] = each.origin;
+    return set_options(given, values_);
+  }
+
+  const OptionValues& values() const { return values_; }
+
+  // As a file of options.
+  std::string print() const {
+    std::string text;
+    for (const auto& row : options()) {
+      if (!has_option(daemon_, row.option) || is_of_command_line(row.option)) continue;
+      const auto& origin = origins_[static_cast<std::size_t>(row.option)];
+      const auto value = values_.to_toml(row.option);
+      text += value.empty() ? fmt::format("# {} is not set\n", row.flag)
+                            : fmt::format("{} = {}  # {}\n", row.flag, value, origin);
+    }
+    return text;
+  }
+
+ private:
+  const Daemon daemon_;
+  OptionValues values_;
+  std::array<std::string, OptionValues::kCount> origins_;
+};
+
+const GivenOption* find(const GivenOptions& given, Option option) {
+  for (const auto& each : given) {
+    if (each.option == option) return &each;
+  }
+  return nullptr;
+}
+
+Status resolve(const Program& program, const GivenOptions& flags, const char* const* environment, CommandLine& line,
+               Sources& sources) {
+  auto variables = read_option_environment(program.daemon, environment);
+  for (const auto& name : variables.unknown) line.warnings.push_back(fmt::format("{} names no option", name));
+  const auto* file = find(flags, Option::config);
+  if (!file) file = find(variables.given, Option::config);
+  if (file) {
+    BURN_TRY(const auto given, read_option_file(program.daemon, file->texts.front()));
+    BURN_RETURN_IF_ERROR(sources.add(given));
+  }
+  BURN_RETURN_IF_ERROR(sources.add(variables.given));
+  BURN_RETURN_IF_ERROR(sources.add(flags));
+  line.values = sources.values();
+  return {};
+}
+
+int check_files(const Program& program, const OptionValues& values) {
+  const auto status = Tokens{values.text(Option::token_file)}.reload();
+  if (!status.ok()) {
+    std::fprintf(stderr, "%s\n", fmt::format("{}: token-file: {}", program.name, status.message()).c_str());
+    return EXIT_FAILURE;
+  }
+  std::printf("the options are fine\n");
+  return EXIT_SUCCESS;
 }
 
 }  // namespace
 
-CommandLine parse_command_line(const Program& program, int argc, const char* const* argv) {
+CommandLine parse_command_line(const Program& program, int argc, const char* const* argv,
+                               const char* const* environment) {
   CommandLine line;
+  GivenOptions flags;
   CLI::App app{program.description, program.name};
-  add_all(app, program, line.values);
+  add_all(app, program, flags);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     line.exit_code = app.exit(error);
+    return line;
+  }
+  Sources sources{program.daemon};
+  const auto status = resolve(program, flags, environment ? environment : environ, line, sources);
+  if (!status.ok()) {
+    std::fprintf(stderr, "%s\n", fmt::format("{}: {}", program.name, status.message()).c_str());
+    line.exit_code = EXIT_FAILURE;
+  } else if (line.values.is_set(Option::print_config)) {
+    std::fputs(sources.print().c_str(), stdout);
+    line.exit_code = EXIT_SUCCESS;
+  } else if (line.values.is_set(Option::check_config)) {
+    line.exit_code = check_files(program, line.values);
   }
   return line;
 }
 
 std::string help_text(const Program& program) {
-  OptionValues values;
+  GivenOptions given;
   CLI::App app{program.description, program.name};
-  add_all(app, program, values);
+  add_all(app, program, given);
   return app.help();
+}
+
+std::string options_markdown() {
+  auto text =
+      std::string{"# Options\n\nPrinted from `daemon/options.def`; a test compares the two.\n\n"} +
+      wrapped(
+          "An option is a flag (`--session-lease 30`), a key of the file that `--config` names "
+          "(`session-lease = 30`) and a variable of the environment (`BURN_SERVER_SESSION_LEASE=30`, of a router "
+          "`BURN_ROUTER_...`). A flag beats the environment, which beats the file, which beats the default. "
+          "`--print-config` prints every value with where it comes from, `--check-config` checks all without "
+          "opening a device. The file is TOML: sizes are numbers of bytes or texts with a unit (`\"40G\"`), lists "
+          "are arrays; in the environment a list has commas.") +
+      '\n' + wrapped("Settings of the libraries (`BURN_...` without `SERVER_` or `ROUTER_`) are in docs/settings.md.");
+  for (const auto& row : options()) {
+    std::string about{row.daemons == Daemon::every    ? ""
+                      : row.daemons == Daemon::worker ? "Of workers alone. "
+                                                      : "Of routers alone. "};
+    about += row.help;
+    about += row.fallback.empty() ? ". No default." : fmt::format(". Default: `{}`.", row.fallback);
+    if (is_of_command_line(row.option)) about += " A flag only.";
+    text += fmt::format("\n## `{}`\n\n{}", row.flag, wrapped(about));
+  }
+  return text;
 }
 
 }  // namespace burn::daemon

@@ -1,8 +1,10 @@
-// The command line of a daemon: a flag for each option of daemon/options.def that it has, and --help and --version.
+// The command line of a daemon: a flag for each option of daemon/options.def that it has, --help and --version. Options
+// come from a file and from the environment as well (daemon/option_source.h).
 #pragma once
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "daemon/options.h"
 
@@ -17,14 +19,20 @@ struct Program {
 
 struct CommandLine {
   OptionValues values;
-  // Set when the program is to end with it: after --help and --version, and after an error. What there was to print is
-  // printed.
+  std::vector<std::string> warnings;  // for the log, a line each
+  // Set when the program is to end with it: after --help, --version, --print-config and --check-config, and after an
+  // error. What there was to print is printed.
   std::optional<int> exit_code;
 };
 
-CommandLine parse_command_line(const Program& program, int argc, const char* const* argv);
+// `environment`: "NAME=value" each, the last one null; null: this process's.
+CommandLine parse_command_line(const Program& program, int argc, const char* const* argv,
+                               const char* const* environment = nullptr);
 
 // What --help prints: every option of the daemon with its default, and the environment variables (base/settings.def).
 std::string help_text(const Program& program);
+
+// docs/operate/options.md: every option, with the daemons that have it, its default and its text.
+std::string options_markdown();
 
 }  // namespace burn::daemon

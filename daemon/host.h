@@ -11,6 +11,9 @@
 
 #include "daemon/admission_control.h"
 #include "daemon/log_throttle.h"
+#include "daemon/operator/metrics.h"
+#include "daemon/operator/report.h"
+#include "daemon/session_counters.h"
 #include "net/serve/session_host.h"
 
 namespace burn::daemon {
@@ -24,18 +27,32 @@ class Host : public net::SessionHost {
                 std::shared_ptr<AdmissionControl> admission = std::make_shared<AdmissionControl>());
 
   AdmissionControl& admission() const { return *admission_; }
+  const SessionCounters& counters() const { return counters_; }
 
+  // Knows the device "status" besides those of devices() (daemon/status_session.h); whatever derives from this opens
+  // the session.
+  Result<std::string> device_of(const proto::Hello& hello) const override;
   Status authenticate(const proto::Hello& hello) override;
   Result<Admission> admit(const proto::Hello& hello, const std::string& peer) override;
   void log(net::Severity severity, std::string_view line) override;
   // Writes at most kMaxLines lines in each kLinePeriod, and the number of the others when the period is over.
   void log_unauthenticated(std::string_view line) override;
+  void count_opened() override { counters_.count_opened(); }
+  void count_closed(net::SessionEnd how) override { counters_.count_closed(how); }
+  void count_refused(net::SessionEnd how, const Status& why) override { counters_.count_refused(how, why); }
 
   // Called by the service about once a second while there are clients, from one thread.
   virtual void tick();
   // Runs that were told to end and still compute. While there are any, the process must not destroy what they use: it
   // ends without destructors.
   virtual std::uint64_t runs_left_behind() const { return 0; }
+
+  // For the operator's port, from its thread. Ok, or why the daemon cannot serve again before it is started again: a
+  // device is lost. Waits for no device and no session.
+  virtual Status health() const { return {}; }
+  // What is this daemon's own: samples and tables about its devices.
+  virtual void collect(Samples& /*samples*/) const {}
+  virtual void report(Report& /*report*/) const {}
 
   static constexpr std::size_t kMaxLines = 10;
   static constexpr std::chrono::seconds kLinePeriod{10};
@@ -44,6 +61,7 @@ class Host : public net::SessionHost {
   void log_left_out();
 
   const std::shared_ptr<AdmissionControl> admission_;
+  SessionCounters counters_;
   LogThrottle unauthenticated_{kMaxLines, kLinePeriod};
 };
 

@@ -1,5 +1,6 @@
 #include "daemon/log.h"
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 
@@ -13,6 +14,8 @@
 
 namespace burn::daemon {
 namespace {
+
+std::atomic<std::uint64_t> lines_lost = 0;  // since the process began
 
 // Writes to stderr and never waits: lines come from threads that carry the answers of all clients, which a full pipe
 // would stop. Lines for which there is no room are dropped and counted.
@@ -30,12 +33,16 @@ class NonBlockingSink final : public spdlog::sinks::base_sink<std::mutex> {
     }
     if (lost_ > 0) {
       if (!write(fmt::format("{} lines were lost here: stderr was full\n", lost_))) {
-        ++lost_;
+        lose();
         return;
       }
       lost_ = 0;
     }
-    if (!write({line.data(), line.size()})) ++lost_;
+    if (!write({line.data(), line.size()})) lose();
+  }
+  void lose() {
+    ++lost_;
+    lines_lost.fetch_add(1, std::memory_order_relaxed);
   }
   void flush_() override {}
 
@@ -45,7 +52,7 @@ class NonBlockingSink final : public spdlog::sinks::base_sink<std::mutex> {
     return ::write(STDERR_FILENO, text.data(), text.size()) >= 0;
   }
 
-  std::uint64_t lost_ = 0;
+  std::uint64_t lost_ = 0;  // since the last line that was written
 };
 
 // Never destroyed: threads may log until the process ends.
@@ -64,6 +71,8 @@ spdlog::logger& logger() {
 
 void log_info(std::string_view line) { logger().info(one_line(line)); }
 void log_warning(std::string_view line) { logger().warn(one_line(line)); }
+
+std::uint64_t log_lines_lost() { return lines_lost.load(std::memory_order_relaxed); }
 
 bool set_log_level(std::string_view level) {
   const auto parsed = spdlog::level::from_str(std::string{level});

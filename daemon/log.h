@@ -1,6 +1,7 @@
 // A daemon's log: lines for an operator, on stderr. Thread-safe; never waits for the reader of stderr.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 namespace burn::daemon {
@@ -8,6 +9,9 @@ namespace burn::daemon {
 // A line break or control character in `line`, which may hold a client's words, is written as an escape.
 void log_info(std::string_view line);
 void log_warning(std::string_view line);
+
+// Lines for which stderr had no room, since the process began.
+std::uint64_t log_lines_lost();
 
 // "trace", "debug", "info", "warning", "error" or "off"; false, and no change, for another word. At first only warnings
 // are written: a server inside another program is quiet.

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/one_line.h"
+#include "base/overloaded.h"
 
 namespace burn::daemon {
 namespace {
@@ -79,6 +81,11 @@ bool has_option(Daemon daemon, Option option) {
   return (static_cast<unsigned>(info(option).daemons) & static_cast<unsigned>(daemon)) != 0;
 }
 
+bool is_of_command_line(Option option) {
+  return option == Option::config || option == Option::print_config || option == Option::check_config ||
+         option == Option::check;
+}
+
 std::string_view placeholder(Kind kind) {
   switch (kind) {
     case Kind::text:
@@ -102,13 +109,17 @@ std::string_view placeholder(Kind kind) {
 }
 
 OptionValues::OptionValues() {
-  for (const auto& row : kOptions) {
-    auto& value = values_[static_cast<std::size_t>(row.option)];
-    if (row.kind == Kind::flag) value = false;
-    if (row.kind == Kind::list) value = std::vector<std::string>{};
-    if (row.kind == Kind::text || row.kind == Kind::path || row.kind == Kind::address) value = std::string{};
-    if (!row.fallback.empty()) throw_if_error(set(row.option, row.fallback));
-  }
+  for (const auto& row : kOptions) reset(row.option);
+}
+
+void OptionValues::reset(Option option) {
+  const auto& row = info(option);
+  auto& value = values_[static_cast<std::size_t>(option)];
+  value = std::monostate{};
+  if (row.kind == Kind::flag) value = false;
+  if (row.kind == Kind::list) value = std::vector<std::string>{};
+  if (row.kind == Kind::text || row.kind == Kind::path || row.kind == Kind::address) value = std::string{};
+  if (!row.fallback.empty()) throw_if_error(set(option, row.fallback));
 }
 
 Status OptionValues::set(Option option, std::string_view text) {
@@ -152,6 +163,24 @@ Result<OptionValues::Value> OptionValues::parse(const OptionInfo& info, std::str
     }
   }
   return internal_error("an option of no kind");
+}
+
+std::string OptionValues::to_toml(Option option) const {
+  const auto quote = [](const std::string& text) { return quoted(text, std::numeric_limits<std::size_t>::max()); };
+  return std::visit(
+      Overloaded{
+          [](std::monostate) { return std::string{}; },
+          [](bool is) { return std::string{is ? "true" : "false"}; },
+          [](std::uint64_t number) { return fmt::format("{}", number); },
+          [](std::chrono::milliseconds time) { return fmt::format("{}", std::chrono::duration<double>(time).count()); },
+          [&](const std::string& text) { return quote(text); },
+          [&](const std::vector<std::string>& texts) {
+            std::string all;
+            for (const auto& text : texts) all += fmt::format("{}{}", all.empty() ? "" : ", ", quote(text));
+            return fmt::format("[{}]", all);
+          },
+      },
+      values_[static_cast<std::size_t>(option)]);
 }
 
 bool OptionValues::is_set(Option option) const {

@@ -40,17 +40,31 @@ struct OptionInfo {
 std::span<const OptionInfo> options();  // in the order of Option
 const OptionInfo& info(Option option);
 bool has_option(Daemon daemon, Option option);
+// Whether it is for command lines alone: what the program does instead of serving, and where its file of options is.
+bool is_of_command_line(Option option);
 // What a value looks like, for --help: "SECONDS"; empty for flags.
 std::string_view placeholder(OptionInfo::Kind kind);
 
 // A value for each option: its default until set.
 class OptionValues {
  public:
+  // Options that there are.
+  static constexpr std::size_t kCount = 0
+#define OPTION(name, flag, daemons, kind, fallback, min, max, help) +1
+#include "daemon/options.def"
+#undef OPTION
+      ;
+
   OptionValues();
 
   // For a list: adds `text` to it. For a flag: "true" or "false". Errors, after which the value is what it was:
   // INVALID_ARGUMENT for a text that is no value of the option's kind, OUT_OF_RANGE for a number beyond its range.
   Status set(Option option, std::string_view text);
+  // As it is without any source: a list is empty, others have their default.
+  void reset(Option option);
+
+  // The value as TOML has it: "30", "\"cpu\"", "[\"a\", \"b\"]"; durations in seconds. Empty where there is none.
+  std::string to_toml(Option option) const;
 
   // Whether there is a value; of a flag, whether it is true; of an address, whether it is not off.
   bool is_set(Option option) const;
@@ -66,11 +80,6 @@ class OptionValues {
 
   static Result<Value> parse(const OptionInfo& info, std::string_view text);
 
-  static constexpr std::size_t kCount = 0
-#define OPTION(name, flag, daemons, kind, fallback, min, max, help) +1
-#include "daemon/options.def"
-#undef OPTION
-      ;
   std::array<Value, kCount> values_;
 };
 

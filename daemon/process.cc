@@ -7,11 +7,13 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/settings.h"
 #include "daemon/log.h"
 #include "daemon/resource_limits.h"
+#include "daemon/service_manager.h"
 #include "net/listen/process_limits.h"
 
 namespace burn::daemon {
@@ -28,7 +30,7 @@ void reload_tokens(Host& host, const std::string& file) {
 
 }  // namespace
 
-Process::Process(const ServiceOptions& options) : options_(options) {
+Process::Process(const ServiceOptions& options) : options_(options), view_(options.title, [this] { drain(); }) {
   throw_if_error(check_settings());
   sigemptyset(&signals_);
   sigaddset(&signals_, SIGTERM);
@@ -38,6 +40,13 @@ Process::Process(const ServiceOptions& options) : options_(options) {
   std::signal(SIGPIPE, SIG_IGN);
   net::raise_process_limits();
   throw_if_error(net::check_threads(ResourceLimits::threads_at_start(options)));
+  if (options_.operator_address.empty()) return;
+  port_ = std::make_unique<OperatorPort>(options_.operator_address, view_);
+  std::printf("operator %s\n", port_->url().c_str());
+}
+
+void Process::drain() {
+  if (!is_ending_.exchange(true)) ::kill(::getpid(), SIGTERM);
 }
 
 int Process::next_signal() const {
@@ -47,15 +56,27 @@ int Process::next_signal() const {
   return signal;
 }
 
-int Process::run(Service& service, Host& host, std::string_view ready) const {
+int Process::run(Service& service, Host& host, std::string_view ready) {
+  view_.attach(service, host);
+  struct Detached {
+    ~Detached() { view.detach(); }
+    ProcessView& view;
+  } const detached{view_};
+  return serve(service, host, ready);
+}
+
+int Process::serve(Service& service, Host& host, std::string_view ready) {
   for (const auto& url : service.urls()) std::printf("listening %s\n", url.c_str());
   std::fflush(stdout);
   log_info(ready);
+  notify_service_manager("READY=1");
   auto signal = next_signal();
   while (signal == SIGHUP && !options_.token_file.empty()) {
     reload_tokens(host, options_.token_file);
     signal = next_signal();
   }
+  is_ending_ = true;
+  notify_service_manager("STOPPING=1");
   log_info(fmt::format("signal {}: shutting down; another one ends it at once", signal));
   pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);  // by default they end the process
   return stop(service, host);

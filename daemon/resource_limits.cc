@@ -12,7 +12,7 @@ constexpr std::size_t kReservedDescriptors = 64;  // for plug-ins, caches, and w
 constexpr std::size_t kMinConnections = 4;        // whatever the number of descriptors
 
 std::size_t descriptors_per_connection(const ServiceOptions& options) {
-  return 1 + (options.grpc.empty() ? 0 : 2) + (options.grpc_unix_path.empty() ? 0 : 2);
+  return 1 + options.session_descriptors + (options.grpc.empty() ? 0 : 2) + (options.grpc_unix_path.empty() ? 0 : 2);
 }
 
 }  // namespace
@@ -39,7 +39,8 @@ net::PermitLimits ResourceLimits::sessions(const ServiceOptions& options) {
 int ResourceLimits::threads_at_start(const ServiceOptions& options) {
   constexpr int kOurs = 10, kGrpc = 6;
   const bool serves_grpc = !options.grpc.empty() || !options.grpc_unix_path.empty();
-  return kOurs + (serves_grpc ? kGrpc + static_cast<int>(::sysconf(_SC_NPROCESSORS_CONF)) : 0);
+  return kOurs + (options.operator_address.empty() ? 0 : 1) +
+         (serves_grpc ? kGrpc + static_cast<int>(::sysconf(_SC_NPROCESSORS_CONF)) : 0);
 }
 
 }  // namespace burn::daemon

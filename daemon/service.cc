@@ -19,6 +19,7 @@
 namespace burn::daemon {
 namespace {
 
+constexpr auto kPeriod = std::chrono::seconds{1};        // of looking for deadlines, while there are clients
 constexpr auto kCloseTimeout = std::chrono::seconds{1};  // for clients to receive their Close
 constexpr std::string_view kShuttingDown = "the server is shutting down";
 
@@ -74,6 +75,7 @@ std::size_t Service::sessions() const { return host_->admission().sessions(); }
 
 void Service::listen() {
   const ResourceLimits limits{options_};
+  connections_limit_ = limits.connections().all;
   if (!limits.warning().empty()) log_info(limits.warning());
   const net::ListenOptions options{
       .permits = std::make_shared<net::PermitPool>("connections", limits.connections()),
@@ -94,18 +96,25 @@ void Service::listen() {
 
 // On the timer's thread, which no session keeps waiting: what has to happen in time.
 std::chrono::milliseconds Service::tick() {
-  constexpr auto kPeriod = std::chrono::seconds{1};
+  ticked_ = std::chrono::steady_clock::now();
   parts_->handshake_timer.end_overdue(parts_->acceptor.open(), HandshakeTimer::Clock::now());
   auto& leases = host_->leases();
   parts_->reaper.add_expired(leases.take_expired());
   host_->tick();
   // While there is no client, the first deadline of a new one is hello_timeout away.
   const bool is_quiet = parts_->acceptor.count() == 0 && leases.counts().lost == 0;
-  return is_quiet ? std::max(options_.hello_timeout, kPeriod) : kPeriod;
+  return is_quiet ? quiet_period() : kPeriod;
+}
+
+std::chrono::milliseconds Service::quiet_period() const { return std::max(options_.hello_timeout, kPeriod); }
+
+bool Service::is_stuck(std::chrono::steady_clock::time_point now) const {
+  return !is_stopping_ && now - ticked_.load() > quiet_period() + kMaxPause;
 }
 
 void Service::stop() {
   if (is_forked()) return;
+  is_stopping_ = true;
   auto& parts = *parts_;
   const std::lock_guard stopping{parts.stopping};
   if (std::exchange(parts.is_stopped, true)) return;
@@ -116,7 +125,7 @@ void Service::stop() {
   drain.close(unavailable(std::string{kShuttingDown}));
   parts.acceptor.wait_until_empty(kCloseTimeout);
   parts.listeners.clear();  // ends the connections that are left
-  SessionReaper::dispose(host_->leases().take_all(), kShuttingDown, *host_);
+  SessionReaper::dispose(host_->leases().take_all(), net::SessionEnd::drain, kShuttingDown, *host_);
   if (parts.timer) parts.timer->stop();
   parts.reaper.stop();
 }

@@ -2,6 +2,7 @@
 // daemon is a Host, which has the devices and opens the sessions, and a main() that runs one of these around it.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -32,8 +33,15 @@ class Service {
   const std::vector<std::string>& urls() const;
   // Connections that are not disposed of yet.
   std::size_t connections() const;
+  std::size_t connections_limit() const { return connections_limit_; }
   // Sessions that are not over, and those that are but have not given their memory back.
   std::size_t sessions() const;
+  std::size_t sessions_limit() const { return options_.sessions; }
+  // Whether stop() was called.
+  bool is_stopping() const { return is_stopping_; }
+  // Whether the thread that sees to deadlines has not come round for longer than kMaxPause beyond its time.
+  bool is_stuck(std::chrono::steady_clock::time_point now) const;
+  static constexpr std::chrono::seconds kMaxPause{30};
 
   // Accepts no more clients, lets what clients have sent be executed and answered for up to drain_timeout, tells them
   // that the server is shutting down, and closes. Then waits for what is being executed, however long it takes.
@@ -44,12 +52,16 @@ class Service {
   struct Parts;
   bool is_forked() const;
   std::chrono::milliseconds tick();
+  std::chrono::milliseconds quiet_period() const;
   void listen();
 
   const ServiceOptions options_;
   const std::shared_ptr<Host> host_;
   const std::uint32_t forks_;
   std::vector<std::string> urls_;
+  std::size_t connections_limit_ = 0;
+  std::atomic<bool> is_stopping_ = false;
+  std::atomic<std::chrono::steady_clock::time_point> ticked_ = std::chrono::steady_clock::now();
   std::unique_ptr<Parts> parts_;
 };
 

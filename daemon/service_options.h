@@ -15,6 +15,10 @@ struct ServiceOptions {
   std::string unix_path;       // of a unix socket for WebSocket
   std::string grpc_unix_path;  // of a unix socket for gRPC
 
+  // "HOST:PORT" or "unix:PATH" of the operator's port; empty: none.
+  std::string operator_address;
+  std::string title = "burn 0";  // of the program, with its version, for the operator
+
   // Which clients are served; docs/security.md.
   std::string token_file;                  // empty: no token is required
   bool insecure = false;                   // without tokens, listen also where other machines can connect
@@ -22,6 +26,7 @@ struct ServiceOptions {
   std::size_t sessions = 1024;             // at once, of all clients
   std::size_t sessions_per_peer = 256;     // at once, of one address; does not hold for unix sockets
   std::size_t max_connections = 0;         // of all listeners; 0: derived from `sessions` and the free descriptors
+  std::size_t session_descriptors = 0;     // that the host opens for a session, besides its connection's
 
   std::chrono::seconds session_lease{30};  // that sessions may outlive their connections, at most; 0: not at all
   std::chrono::seconds hello_timeout{10};  // from the connection to the end of the handshake

@@ -41,8 +41,10 @@ void SessionReaper::stop() {
   thread_.join();
 }
 
-void SessionReaper::dispose(const Conversations& sessions, std::string_view why, net::SessionHost& host) {
+void SessionReaper::dispose(const Conversations& sessions, net::SessionEnd how, std::string_view why,
+                            net::SessionHost& host) {
   for (const auto& session : sessions) {
+    host.count_closed(how);
     host.log(net::Severity::info, net::describe_end(*session, why));
     session->dispose();
   }
@@ -64,7 +66,7 @@ void SessionReaper::run() {
     }
     auto expired = std::exchange(expired_, {});
     lock.unlock();
-    dispose(expired, "its client has not come back", *host_);
+    dispose(expired, net::SessionEnd::lease, "its client has not come back", *host_);
     expired.clear();
     lock.lock();
   }

@@ -37,8 +37,8 @@ class SessionReaper {
   // Disposes of all that were added, and ends the thread. To be called by one thread at a time.
   void stop();
 
-  // Logs `why` for each of them and disposes of it, on this thread.
-  static void dispose(const Conversations& sessions, std::string_view why, net::SessionHost& host);
+  // Logs `why` for each of them, has the host count its end, and disposes of it, on this thread.
+  static void dispose(const Conversations& sessions, net::SessionEnd how, std::string_view why, net::SessionHost& host);
 
  private:
   void run();

@@ -1,9 +1,12 @@
+#include <algorithm>
+#include <limits>
 #include <vector>
 
 #include <fmt/format.h>
 #include <google/protobuf/arena.h>
 
 #include "proto/burn.pb.h"
+#include "proto/codec_groups.h"
 #include "proto/codec_internal.h"
 
 namespace burn::proto {
@@ -12,6 +15,8 @@ namespace {
 using google::protobuf::Arena;
 using google::protobuf::MessageLite;
 using google::protobuf::RepeatedField;
+using proto::from_wire;  // beside those here
+using proto::to_wire;
 
 constexpr int kMaxDevices = 256;
 
@@ -22,11 +27,6 @@ Message* make(Arena& arena) {
 
 // --- to the wire -----------------------------------------------------------------------------------------------------
 
-void to_wire(const Status& status, v1::Status* out) {
-  out->set_code(static_cast<std::uint32_t>(status.code()));
-  out->set_message(wire_text(status.message()));
-}
-
 v1::Hello* to_wire(const Hello& hello, Arena& arena) {
   auto* out = make<v1::Hello>(arena);
   out->set_version(hello.version);
@@ -35,6 +35,7 @@ v1::Hello* to_wire(const Hello& hello, Arena& arena) {
   out->set_token(wire_text(hello.token));
   out->set_device(hello.device);
   out->set_lease_seconds(hello.lease_seconds);
+  out->set_device_name(wire_text(hello.device_name));
   if (const auto& resume = hello.resume) {
     auto* wire = out->mutable_resume();
     wire->set_session(wire_text(resume->session));
@@ -124,6 +125,9 @@ v1::Welcome* to_wire(const Welcome& welcome, Arena& arena) {
   out->set_lease_seconds(welcome.lease_seconds);
   out->set_secret(welcome.secret);
   out->set_extensions(welcome.extensions);
+  out->set_instance(welcome.info.instance);
+  out->set_numerics(welcome.info.numerics);
+  out->set_role(wire_text(welcome.info.role));
   if (const auto& resumed = welcome.resumed) {
     auto* wire = out->mutable_resumed();
     wire->set_received(resumed->received);
@@ -181,17 +185,19 @@ v1::StatsReport* to_wire(const StatsReport& report, Arena& arena) {
   to_wire(report.stats.device, out->mutable_device());
   out->set_programs(report.stats.programs);
   out->set_queued(report.stats.queued);
+  for (const auto& member : report.stats.members) {
+    auto* wire = out->add_members();
+    wire->set_name(wire_text(member.name));
+    wire->set_url(wire_text(member.url));
+    wire->set_weight(member.weight);
+    wire->set_lost(wire_text(member.lost));
+    wire->set_sessions(member.sessions);
+    to_wire(member.device, wire->mutable_device());
+  }
   return out;
 }
 
 // --- from the wire ---------------------------------------------------------------------------------------------------
-
-Status from_wire(const v1::Status& status) {
-  const auto code = status.code();
-  if (code == 0) return {};
-  const bool canonical = code <= static_cast<std::uint32_t>(StatusCode::unauthenticated);
-  return {canonical ? static_cast<StatusCode>(code) : StatusCode::unknown, status.message().substr(0, kMaxTextBytes)};
-}
 
 template <typename T>
 std::vector<T> to_vector(const RepeatedField<T>& values) {
@@ -210,6 +216,7 @@ Result<Body> from_wire(const v1::Hello& hello) {
     body.resume = Resume{resume.session().substr(0, kMaxTextBytes), resume.secret().substr(0, kMaxTextBytes),
                          resume.answers(), resume.downloads(), resume.offset()};
   }
+  body.device_name = hello.device_name().substr(0, kMaxTextBytes);
   return Body{std::move(body)};
 }
 
@@ -259,6 +266,9 @@ Result<Body> from_wire(const v1::Welcome& welcome) {
   body.info.bulk_credit = welcome.bulk_credit();
   body.info.max_programs = welcome.max_programs();
   body.info.max_program_entries = welcome.max_program_entries();
+  body.info.instance = welcome.instance().substr(0, kMaxTextBytes);
+  body.info.numerics = welcome.numerics();
+  body.info.role = welcome.role().substr(0, kMaxTextBytes);
   body.extensions = welcome.extensions();
   if (welcome.has_resumed()) {
     body.resumed.emplace(Resumed{welcome.resumed().received(), welcome.resumed().executed(), {}});
@@ -285,10 +295,13 @@ Usage from_wire(const v1::Usage& usage) {
 }
 
 Result<Body> from_wire(const v1::StatsReport& report) {
-  return Body{
-      StatsReport{report.request(),
-                  from_wire(report.status()),
-                  {from_wire(report.session()), from_wire(report.device()), report.programs(), report.queued()}}};
+  SessionStats stats{from_wire(report.session()), from_wire(report.device()), report.programs(), report.queued()};
+  for (const auto& member : report.members()) {
+    stats.members.push_back({member.name().substr(0, kMaxTextBytes), member.url().substr(0, kMaxTextBytes),
+                             member.weight(), member.lost().substr(0, kMaxTextBytes), member.sessions(),
+                             from_wire(member.device())});
+  }
+  return Body{StatsReport{report.request(), from_wire(report.status()), std::move(stats)}};
 }
 
 // Not here: read_define() reads it.

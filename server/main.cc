@@ -9,6 +9,7 @@
 #include "base/settings.h"
 #include "daemon/command_line.h"
 #include "daemon/log.h"
+#include "daemon/operator_command.h"
 #include "daemon/process.h"
 #include "server/check.h"
 #include "server/worker_options.h"
@@ -20,7 +21,7 @@ using burn::daemon::Option;
 
 int serve(const burn::server::ServerOptions& options) {
   const auto service_options = burn::server::service_options(options);
-  const burn::daemon::Process process{service_options};
+  burn::daemon::Process process{service_options};
   const auto host = burn::server::open_worker(options);
   burn::daemon::Service service{service_options, host};
   return process.run(service, *host, fmt::format("{} on {} is ready", burn::session::kServerName, options.device));
@@ -41,6 +42,7 @@ int fail(const std::string& why) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (const auto code = burn::daemon::run_operator_command("burn-server", argc, argv)) return *code;
   const auto line = burn::daemon::parse_command_line(
       {.daemon = burn::daemon::Daemon::worker,
        .name = "burn-server",
@@ -48,6 +50,7 @@ int main(int argc, char** argv) {
        .description = "Executes tensor programs for clients that connect over WebSocket or gRPC."},
       argc, argv);
   if (line.exit_code) return *line.exit_code;
+  for (const auto& warning : line.warnings) burn::daemon::log_warning(warning);
   const auto& values = line.values;
   const auto& level = values.text(Option::log_level);
   if (!burn::daemon::set_log_level(level)) return fail(fmt::format("no log level \"{}\"", level));

@@ -1,24 +1,58 @@
 #include "server/worker_host.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "backends/apart.h"
 #include "daemon/log.h"
+#include "daemon/status_session.h"
+#include "session/session_info.h"
 
 namespace burn::server {
 
 using backends::LeftBehind;
+using daemon::Metric;
+
+namespace {
+
+double number(std::uint64_t count) { return static_cast<double>(count); }
+// Kept for reuse.
+std::uint64_t idle_bytes(const session::Worker::Stats& stats) {
+  return std::max(stats.memory_reserved, stats.memory_in_use) - stats.memory_in_use;
+}
+double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+
+}  // namespace
 
 WorkerHost::WorkerHost(Workers workers, const session::Quotas& quotas, std::chrono::seconds lease,
-                       std::shared_ptr<daemon::AdmissionControl> admission)
-    : Host(lease, std::move(admission)), workers_(std::move(workers)), quotas_(quotas) {
+                       std::shared_ptr<daemon::AdmissionControl> admission, std::string collective_address)
+    : Host(lease, std::move(admission)),
+      workers_(std::move(workers)),
+      quotas_(quotas),
+      collective_address_(std::move(collective_address)) {
   for (const auto& worker : workers_) devices_.emplace_back(worker->backend().name());
+  // Two may have one name ("cpu,cpu:0"), where a metric may have each value of a label once.
+  for (std::size_t k = 0; k < devices_.size(); ++k) {
+    const bool is_first = std::ranges::find(devices_, devices_[k]) == devices_.begin() + static_cast<std::ptrdiff_t>(k);
+    labels_.push_back(is_first ? devices_[k] : fmt::format("{}#{}", devices_[k], k));
+  }
 }
 
 std::unique_ptr<proto::ServedSession> WorkerHost::open_session(const proto::Hello& hello) {
-  return session::make_local_session(workers_[hello.device], quotas_, session::Execution::by_quick_callers);
+  const auto subject = daemon::status_subject(hello);
+  const auto device = net::find_device(devices_, subject.value_or(hello));
+  if (!device.ok()) return daemon::make_refused_session(device.status());
+  if (subject) {
+    const auto& worker = workers_[*device];
+    return daemon::make_status_session(session::describe_session(*worker, quotas_), [worker] {
+      return proto::SessionStats{.session = {}, .device = session::usage_of(*worker)};
+    });
+  }
+  return session::make_local_session(workers_[*device], quotas_, session::Execution::by_quick_callers,
+                                     collective_address_);
 }
 
 void WorkerHost::tick() {
@@ -27,6 +61,15 @@ void WorkerHost::tick() {
 }
 
 std::uint64_t WorkerHost::runs_left_behind() const { return LeftBehind::count_in_process(); }
+
+Status WorkerHost::health() const {
+  for (const auto& worker : workers_) {
+    const auto& backend = worker->backend();
+    const auto status = backend.health();
+    if (!status.ok()) return status.with_context(fmt::format("the device {} is lost", backend.name()));
+  }
+  return {};
+}
 
 void WorkerHost::log_left_behind() {
   const auto now = LeftBehind::count_in_process(), total = LeftBehind::total_in_process();
@@ -37,6 +80,44 @@ void WorkerHost::log_left_behind() {
       "{} runs that could not be stopped at their end still compute ({} so far); with {} of them no further long "
       "factorisation or convolution is begun",
       now, total, LeftBehind::kMost));
+}
+
+void WorkerHost::collect(daemon::Samples& samples) const {
+  samples.add(Metric::runs_left_behind, number(runs_left_behind()));
+  for (std::size_t k = 0; k < workers_.size(); ++k) {
+    const std::string_view device = labels_[k];
+    const auto stats = workers_[k]->stats();
+    samples.add(Metric::device_up, workers_[k]->backend().health().ok() ? 1 : 0, {device});
+    samples.add(Metric::device_sessions, number(stats.sessions), {device});
+    samples.add(Metric::device_busy, seconds(stats.busy), {device});
+    samples.add(Metric::runs, number(stats.runs), {device});
+    samples.add(Metric::runs_interrupted, number(stats.runs_interrupted), {device});
+    samples.add(Metric::programs_refused, number(stats.programs_refused), {device});
+    samples.add(Metric::plan_cache_lookups, number(stats.plan_hits), {device, "hit"});
+    samples.add(Metric::plan_cache_lookups, number(stats.plan_misses), {device, "miss"});
+    samples.add(Metric::plan_cache_plans, number(stats.plans), {device});
+    samples.add(Metric::plan_cache_bytes, number(stats.plan_bytes), {device});
+    samples.add(Metric::device_memory, number(stats.memory_in_use), {device, "tensors"});
+    samples.add(Metric::device_memory, number(idle_bytes(stats)), {device, "idle"});
+    samples.add(Metric::device_memory, number(stats.host_bytes), {device, "host"});
+    samples.add(Metric::device_memory_peak, number(stats.memory_peak), {device});
+    samples.add(Metric::device_memory_limit, number(stats.memory_limit), {device});
+  }
+}
+
+void WorkerHost::report(daemon::Report& report) const {
+  daemon::Report::Table table{
+      .name = "devices",
+      .columns = {"name", "why_lost", "sessions", "runs", "runs_interrupted", "busy_seconds", "plans", "plan_bytes",
+                  "memory_in_use_bytes", "memory_idle_bytes", "memory_peak_bytes", "memory_limit_bytes"},
+      .rows = {}};
+  for (const auto& worker : workers_) {
+    const auto stats = worker->stats();
+    table.rows.push_back({std::string{worker->backend().name()}, worker->backend().health().message(), stats.sessions,
+                          stats.runs, stats.runs_interrupted, seconds(stats.busy), stats.plans, stats.plan_bytes,
+                          stats.memory_in_use, idle_bytes(stats), stats.memory_peak, stats.memory_limit});
+  }
+  report.tables.push_back(std::move(table));
 }
 
 }  // namespace burn::server

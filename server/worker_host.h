@@ -15,9 +15,10 @@ namespace burn::server {
 class WorkerHost final : public daemon::Host {
  public:
   using Workers = std::vector<std::shared_ptr<session::Worker>>;
-  // `quotas`: of each session. `lease`, `admission`: as daemon::Host.
+  // `quotas`: of each session. `lease`, `admission`: as daemon::Host. `collective_address`: as ServerOptions has it.
   WorkerHost(Workers workers, const session::Quotas& quotas, std::chrono::seconds lease = std::chrono::seconds{0},
-             std::shared_ptr<daemon::AdmissionControl> admission = std::make_shared<daemon::AdmissionControl>());
+             std::shared_ptr<daemon::AdmissionControl> admission = std::make_shared<daemon::AdmissionControl>(),
+             std::string collective_address = session::kLoopback);
 
   const Workers& workers() const { return workers_; }
 
@@ -25,13 +26,17 @@ class WorkerHost final : public daemon::Host {
   std::unique_ptr<proto::ServedSession> open_session(const proto::Hello& hello) override;
   void tick() override;
   std::uint64_t runs_left_behind() const override;
+  Status health() const override;
+  void collect(daemon::Samples& samples) const override;
+  void report(daemon::Report& report) const override;
 
  private:
   void log_left_behind();
 
   const Workers workers_;
   const session::Quotas quotas_;
-  std::vector<std::string> devices_;
+  const std::string collective_address_;
+  std::vector<std::string> devices_, labels_;              // labels: their names in metrics
   std::uint64_t left_behind_ = 0, total_left_behind_ = 0;  // as last logged; used by tick() only
 };
 

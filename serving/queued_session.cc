@@ -107,6 +107,19 @@ class ExecutedSession final : public QueuedSession {
     return std::unique_ptr<Upload>{std::make_unique<UploadHandle>(std::move(upload))};
   }
 
+  void prepare_group(const proto::GroupPlace& place, const AddressCallback& done) override {
+    auto health = this->health();
+    health.ok() ? performer_->prepare_group(place, done) : done(std::move(health));
+  }
+  void open_group(const proto::GroupPlace& place, std::vector<std::string> addresses,
+                  std::chrono::milliseconds deadline, const SyncCallback& done) override {
+    auto health = this->health();
+    health.ok() ? performer_->open_group(place, std::move(addresses), deadline, done) : done(std::move(health));
+  }
+  void abort_group(std::uint32_t group, std::uint64_t epoch, const Status& why) override {
+    performer_->abort_group(group, epoch, why);
+  }
+
   void on_progress(std::function<void(std::uint64_t)> callback) override {
     const std::lock_guard lock{mutex_};
     progress_ = std::move(callback);

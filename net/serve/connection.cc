@@ -35,7 +35,7 @@ void Connection::dispose() {
 void Connection::on_closed(Status why) {
   const bool was_ended = has_ended_.exchange(true);
   if (conversation_ && conversation_->leave(*this, was_ended) && !was_ended) log_loss(why);
-  if (!conversation_ && !was_ended) log_end(why);
+  if (!conversation_ && !was_ended) tell_host_end(why, SessionEnd::connection);
   tell_ended();
 }
 
@@ -63,7 +63,7 @@ void Connection::drain() {
 
 void Connection::end(const Status& why) {
   if (has_ended_.exchange(true)) return;
-  log_end(why);
+  tell_host_end(why, why.code() == StatusCode::unavailable ? SessionEnd::drain : SessionEnd::rule);
   if (const auto channel = this->channel()) {
     channel->send(proto::encode({0, proto::Close{why}, {}}), proto::Lane::control);
     channel->close();
@@ -76,16 +76,19 @@ void Connection::end_session() {
   if (is_welcome_ && conversation_->leave(*this, true)) host_->leases().remove(*conversation_);
 }
 
-void Connection::log_end(const Status& why) const {
+void Connection::tell_host_end(const Status& why, SessionEnd how) const {
   const auto reason = why.ok() ? std::string{"the client left"} : why.to_string();
-  if (!is_welcome_)
+  if (!is_welcome_) {
+    host_->count_refused(how, why);
     return host_->log_unauthenticated(fmt::format("connection from {} closed before its hello: {}", peer_, reason));
+  }
+  host_->count_closed(how);
   host_->log(Severity::info, describe_end(*conversation_, reason));
 }
 
 void Connection::log_loss(const Status& why) const {
   const auto lease = conversation_->terms().lease;
-  if (lease.count() == 0) return log_end(why);
+  if (lease.count() == 0) return tell_host_end(why, SessionEnd::connection);
   host_->log(Severity::info,
              fmt::format("session {} lost its connection from {}: {}; it is kept for {} s", conversation_->terms().name,
                          peer_, why.ok() ? "closed" : why.to_string(), lease.count()));
@@ -132,7 +135,7 @@ void Connection::serve(Result<proto::Frame> decoded) {
 }
 
 void Connection::on_close(const Status& why) {
-  if (!has_ended_.exchange(true)) log_end(why);
+  if (!has_ended_.exchange(true)) tell_host_end(why, SessionEnd::client);
   end_session();
   if (const auto channel = this->channel()) channel->close();
 }
@@ -151,6 +154,7 @@ void Connection::open_session(const Handshake& handshake) {
   conversation_ = *std::move(opened);
   if (conversation_->terms().lease.count() > 0) host_->leases().add(conversation_);
   is_welcome_ = true;
+  host_->count_opened();
   conversation_->begin(shared_from_this(), handshake.welcome(*conversation_));
   if (is_draining_) conversation_->drain();
 }

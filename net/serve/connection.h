@@ -66,7 +66,8 @@ class Connection : public proto::ChannelHandler, public ServedLink, public std::
 
   void end_session();
   void tell_ended();
-  void log_end(const Status& why) const;
+  // The last that a connection does for a session, or without one: the log's line, and the host's count.
+  void tell_host_end(const Status& why, SessionEnd how) const;
   void log_loss(const Status& why) const;
 
   mutable std::mutex channel_mutex_;

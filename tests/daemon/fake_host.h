@@ -1,6 +1,7 @@
 // A host of two devices that is no worker, and clients that speak to its service in memory.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -31,6 +32,8 @@ class FakeHost final : public Host {
   }
   void log_unauthenticated(std::string_view line) override { log(net::Severity::info, line); }
   void tick() override { ++ticks; }
+  Status health() const override { return is_lost_ ? internal_error("the device second is lost") : Status{}; }
+  void lose_device() { is_lost_ = true; }
 
   std::vector<proto::Hello> hellos() const {
     const std::lock_guard lock{mutex_};
@@ -49,6 +52,7 @@ class FakeHost final : public Host {
 
  private:
   const std::vector<std::string> devices_{"first", "second"};
+  std::atomic<bool> is_lost_ = false;
   const std::shared_ptr<session::Worker> worker_ = session::Worker::create(session::make_fake_backend(device));
   mutable std::mutex mutex_;
   std::vector<proto::Hello> hellos_;

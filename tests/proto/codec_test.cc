@@ -46,9 +46,23 @@ TEST(Codec, EveryBodyComesBackAsItWas) {
 }
 
 TEST(Codec, EmptyBodiesComeBackToo) {
-  const Body bodies[] = {
-      Hello{0, 0, "", ""}, RunProgram{}, Write{}, Read{}, Release{}, Sync{}, Credit{}, Close{}, Ack{}, Data{}, Stats{},
-      StatsReport{}};
+  const Body bodies[] = {Hello{0, 0, "", ""},
+                         RunProgram{},
+                         Write{},
+                         Read{},
+                         Release{},
+                         Sync{},
+                         Credit{},
+                         Close{},
+                         Ack{},
+                         Data{},
+                         Stats{},
+                         StatsReport{},
+                         PrepareGroup{},
+                         GroupAddress{},
+                         OpenGroup{},
+                         AbortGroup{},
+                         GroupDone{}};
   for (const auto& body : bodies) {
     SCOPED_TRACE(name(body));
     const auto back = decoded(encode({0, body, {}}));
@@ -259,7 +273,8 @@ TEST(Verbs, WhatIsOrderedComesFromAClientAlone) {
 }
 
 TEST(Verbs, ExtensionsAreWhatOlderServersDoNotTake) {
-  EXPECT_EQ(kExtensions, std::uint64_t{1} << 16);
+  EXPECT_EQ(kExtensions,
+            (std::uint64_t{1} << 16) | (std::uint64_t{1} << 18) | (std::uint64_t{1} << 20) | (std::uint64_t{1} << 21));
   EXPECT_TRUE(kVerbOf<Stats>.is_announced);
   EXPECT_FALSE(kVerbOf<Sync>.is_announced);
 }

@@ -130,6 +130,7 @@ class FakeBackend final : public backends::Backend {
   Result<std::unique_ptr<backends::Stream>> open_stream(backends::FailureSink) override {
     return std::unique_ptr<backends::Stream>{std::make_unique<FakeStream>(device_)};
   }
+  Status health() const override { return device_->is_lost ? internal_error("it fell off the bus") : Status{}; }
   std::uint64_t trim(std::uint64_t keep, std::chrono::milliseconds unused_for) override {
     return device_->on_trim ? device_->on_trim(keep, unused_for) : 0;
   }

@@ -24,6 +24,7 @@ struct FakeDevice {
   backends::Limits limits{std::uint64_t{1} << 32, std::uint64_t{1} << 32};
   std::function<Status(const ir::Program&)> on_compile, on_run;
   std::function<Status(const ir::Op&)> on_supports;
+  std::atomic<bool> is_lost = false;
   std::function<std::uint64_t(std::uint64_t keep, std::chrono::milliseconds unused_for)> on_trim;
 };
 

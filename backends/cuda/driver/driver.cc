@@ -1,5 +1,7 @@
 #include "backends/cuda/driver/driver.h"
 
+#include <atomic>
+
 #include <fmt/format.h>
 
 #define BURN_STRINGIFY_INNER(text) #text
@@ -9,6 +11,7 @@ namespace burn::backends::cuda {
 namespace {
 
 Driver table;
+std::atomic<std::uint64_t> failed = 0;
 
 Status load() {
   BURN_RETURN_IF_ERROR(driver_library().load());
@@ -57,7 +60,10 @@ Status check(CUresult result, const char* what) {
   table.cuGetErrorString(result, &text);
   auto message = fmt::format("CUDA: {}: {} ({})", what, text ? text : "unknown error", name ? name : "?");
   if (result == CUDA_ERROR_OUT_OF_MEMORY) return resource_exhausted(std::move(message));
+  failed.fetch_add(1, std::memory_order_relaxed);
   return internal_error(std::move(message));
 }
+
+std::uint64_t failed_calls() { return failed.load(std::memory_order_relaxed); }
 
 }  // namespace burn::backends::cuda

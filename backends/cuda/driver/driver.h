@@ -1,6 +1,7 @@
 // The CUDA driver, found when the program runs: nothing of CUDA is linked, so that the same binaries start without it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include <cuda.h>
@@ -73,5 +74,7 @@ const Driver& driver();
 
 // Of a call of the driver: RESOURCE_EXHAUSTED for no memory, INTERNAL else, with what was tried.
 Status check(CUresult result, const char* what);
+// How many calls check() has found to have failed for another reason than memory, on any device.
+std::uint64_t failed_calls();
 
 }  // namespace burn::backends::cuda

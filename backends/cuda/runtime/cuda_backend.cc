@@ -1,8 +1,13 @@
 #include "backends/cuda/runtime/cuda_backend.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
 #include <fmt/format.h>
 
 #include "backends/cuda/device/libraries.h"
+#include "backends/cuda/libraries/nccl_group.h"
 #include "backends/cuda/lower/attention.h"
 #include "backends/cuda/runtime/cuda_stream.h"
 
@@ -37,7 +42,9 @@ class CudaBackend final : public Backend {
       if (const auto library = cufft_of(*device_); !library.ok())
         return unimplemented(fmt::format("CUDA: {}: {}", ir::name(op), library.status().message()));
     }
-    if (ir::is_collective(op)) return unimplemented(fmt::format("CUDA: {} has no command", ir::name(op)));
+    if (ir::is_collective(op)) {
+      if (const auto library = nccl(); !library.ok()) return library.status().with_context(ir::name(op));
+    }
     if (std::holds_alternative<ir::Det>(op)) return unimplemented(fmt::format("CUDA: {} has no kernel", ir::name(op)));
     return {};
   }
@@ -58,6 +65,26 @@ class CudaBackend final : public Backend {
     return std::unique_ptr<Stream>(std::move(stream));
   }
 
+  // A kernel that fails (an address that is none, an error of the hardware) breaks the context: from then on every call
+  // has that error, for as long as the process lives. The driver is asked only after a call has failed, as else it may
+  // have to be waited for.
+  Status health() const override {
+    const std::lock_guard lock{health_mutex_};
+    if (failed_calls() == failed_when_asked_) return health_;
+    device_->make_current();
+    std::size_t free = 0, total = 0;
+    health_ = check(driver().cuMemGetInfo(&free, &total), "using the device");
+    failed_when_asked_ = failed_calls();
+    return health_;
+  }
+
+  Result<std::shared_ptr<Collective>> join_group(std::shared_ptr<Collective> links,
+                                                 std::chrono::milliseconds deadline) override {
+    const auto make_current = [device = device_] { device->make_current(); };
+    BURN_TRY(auto group, NcclGroup::join(nccl(), std::move(links), make_current, deadline));
+    return std::shared_ptr<Collective>(std::move(group));
+  }
+
   std::uint64_t trim(std::uint64_t keep, std::chrono::milliseconds unused_for) override {
     return device_->memory()->trim(keep, unused_for);
   }
@@ -66,6 +93,9 @@ class CudaBackend final : public Backend {
   const std::shared_ptr<Device> device_;
   const std::shared_ptr<PinnedPool> pinned_;
   const std::string name_;
+  mutable std::mutex health_mutex_;
+  mutable Status health_;                        // Guarded by `health_mutex_`.
+  mutable std::uint64_t failed_when_asked_ = 0;  // Guarded by `health_mutex_`.
 };
 
 }  // namespace

@@ -1,0 +1,244 @@
+#include "daemon/operator/port.h"
+
+#include <array>
+#include <cerrno>
+#include <exception>
+#include <thread>
+#include <utility>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/thread.h"
+#include "daemon/operator/conversation.h"
+#include "net/listen/bind.h"
+#include "net/listen/peer.h"
+#include "net/listen/permits.h"
+
+namespace burn::daemon {
+namespace {
+
+namespace asio = boost::asio;
+using ErrorCode = boost::system::error_code;
+using asio::posix::stream_descriptor;
+
+constexpr std::string_view kUnix = "unix:";
+constexpr auto kAcceptPause = std::chrono::milliseconds{100};  // before another try when accepting failed
+// What a peer may go on sending after the last reply, so that the reply reaches it: a socket that is closed with unread
+// bytes tells the peer of a failure, and what was on its way to it is lost.
+constexpr auto kMaxLinger = std::chrono::seconds{1};
+constexpr std::size_t kMaxLingerBytes = std::size_t{2} << 20;
+
+// A connection; lives as long as it waits for something.
+class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
+ public:
+  using Reply = HttpConversation::Reply;
+
+  HttpConnection(asio::io_context& loop, net::UniqueFd socket, net::Permit permit, OperatorSource& source,
+                 bool is_local)
+      : permit_(std::move(permit)), socket_(loop, socket.release()), timer_(loop), conversation_(source, is_local) {}
+
+  void serve() {
+    start_timer();
+    go_on();
+  }
+
+  // Says why there is no place, and no more.
+  void refuse(std::string_view why) {
+    start_timer();
+    send(no_place(why));
+  }
+
+ private:
+  void start_timer() {
+    timer_.expires_after(OperatorPort::kRequestTimeout);
+    timer_.async_wait([self = shared_from_this()](ErrorCode error) {
+      if (!error) self->on_timeout();
+    });
+  }
+
+  void on_timeout() {
+    if (timer_.expiry() > std::chrono::steady_clock::now()) return;  // it was started again meanwhile
+    if (is_sending_ || is_lingering_ || !conversation_.has_begun()) return close();
+    send(HttpConversation::timed_out());  // as much as the socket takes: linger() has the next timeout
+    start_timer();
+  }
+
+  void go_on() {
+    if (auto reply = conversation_.reply()) return send(*std::move(reply));
+    read();
+  }
+
+  void read() {
+    socket_.async_read_some(asio::buffer(buffer_), [self = shared_from_this()](ErrorCode error, std::size_t count) {
+      if (error == asio::error::operation_aborted) return;
+      if (error) return self->close();
+      if (self->is_sending_ || self->is_lingering_) return;  // the time was over
+      self->conversation_.add({self->buffer_.data(), count});
+      self->go_on();
+    });
+  }
+
+  void send(Reply reply) {
+    is_sending_ = true;
+    reply_ = std::move(reply);
+    asio::async_write(socket_, asio::buffer(reply_.bytes), [self = shared_from_this()](ErrorCode error, std::size_t) {
+      self->is_sending_ = false;
+      if (error) return self->close();
+      self->start_timer();
+      self->reply_.is_last ? self->begin_linger() : self->go_on();
+    });
+  }
+
+  void begin_linger() {
+    is_lingering_ = true;
+    ::shutdown(socket_.native_handle(), SHUT_WR);
+    timer_.expires_after(kMaxLinger);
+    timer_.async_wait([self = shared_from_this()](ErrorCode error) {
+      if (!error) self->close();
+    });
+    linger();
+  }
+
+  void linger() {
+    socket_.async_read_some(asio::buffer(buffer_), [self = shared_from_this()](ErrorCode error, std::size_t count) {
+      self->lingered_ += count;
+      if (error || self->lingered_ > kMaxLingerBytes) return self->close();
+      self->linger();
+    });
+  }
+
+  void close() {
+    ErrorCode ignored;
+    timer_.cancel();
+    socket_.close(ignored);
+  }
+
+  const net::Permit permit_;
+  stream_descriptor socket_;
+  asio::steady_timer timer_;
+  HttpConversation conversation_;
+  std::array<char, 4096> buffer_{};
+  Reply reply_;  // that is being sent
+  bool is_sending_ = false, is_lingering_ = false;
+  std::size_t lingered_ = 0;
+};
+
+// A quarter is for peers on this machine alone; unix sockets have a few more.
+std::shared_ptr<net::PermitPool> connection_permits() {
+  constexpr net::PermitLimits kLimits{.all = OperatorPort::kMaxConnections,
+                                      .per_peer = OperatorPort::kMaxOfOnePeer,
+                                      .kept_local = OperatorPort::kMaxConnections / 4,
+                                      .beyond_unix = 8};
+  return std::make_shared<net::PermitPool>("connections to the operator's port", kLimits);
+}
+
+// Of connections that are told why they are refused; others are closed without a word.
+std::shared_ptr<net::PermitPool> refusal_permits() {
+  constexpr net::PermitLimits kLimits{.all = OperatorPort::kMaxConnections, .per_peer = OperatorPort::kMaxConnections};
+  return std::make_shared<net::PermitPool>("refused connections", kLimits);
+}
+
+net::BoundSocket bind(const std::string& address) {
+  if (!address.starts_with(kUnix)) return value_or_throw(net::bind_tcp(address));
+  auto socket = value_or_throw(net::bind_unix(address.substr(kUnix.size())));
+  ::chmod(socket.address.c_str(), S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP);
+  return socket;
+}
+
+}  // namespace
+
+class OperatorPort::Impl {
+ public:
+  Impl(const std::string& address, OperatorSource& source) : Impl(bind(address), address.starts_with(kUnix), source) {}
+
+  ~Impl() {
+    loop_.stop();
+    thread_.join();
+    if (!unix_path_.empty()) ::unlink(unix_path_.c_str());
+  }
+
+  const std::string& url() const { return url_; }
+
+ private:
+  Impl(net::BoundSocket socket, bool is_unix, OperatorSource& source)
+      : source_(source),
+        url_((is_unix ? "unix:" : "http://") + socket.address),
+        unix_path_(is_unix ? socket.address : ""),
+        socket_(loop_, socket.fd.release()),
+        pause_(loop_) {
+    wait_for_client();
+    thread_ = start_thread("burn-operator", [this] { run(); });
+  }
+
+  // What a callback throws ends its connection; the loop goes on for the others.
+  void run() {
+    while (!loop_.stopped()) {
+      try {
+        loop_.run();
+      } catch (const std::exception&) {
+      }
+    }
+  }
+
+  void wait_for_client() {
+    socket_.async_wait(stream_descriptor::wait_read, [this](ErrorCode error) {
+      if (!error) accept_all();
+    });
+  }
+
+  void accept_all() {
+    for (;;) {
+      net::UniqueFd client{::accept4(socket_.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
+      if (client) {
+        try {
+          serve(std::move(client));
+        } catch (const std::exception&) {  // no memory for it: it is closed
+        }
+      } else if (errno == EAGAIN) {
+        return wait_for_client();
+      } else if (errno != ECONNABORTED && errno != EINTR) {  // out of file descriptors, most likely
+        pause_.expires_after(kAcceptPause);
+        return pause_.async_wait([this](ErrorCode error) {
+          if (!error) wait_for_client();
+        });
+      }
+    }
+  }
+
+  void serve(net::UniqueFd client) {
+    const auto peer = net::Peer::of(net::peer_name(client.get()));
+    const bool is_local = peer.where != net::Peer::Where::elsewhere;
+    const auto open = [&](net::Permit permit) {
+      return std::make_shared<HttpConnection>(loop_, std::move(client), std::move(permit), source_, is_local);
+    };
+    auto permit = permits_->take(peer);
+    if (permit.ok()) return open(*std::move(permit))->serve();
+    if (auto refused = refusals_->take(peer); refused.ok())
+      open(*std::move(refused))->refuse(permit.status().message());
+  }
+
+  OperatorSource& source_;
+  const std::string url_, unix_path_;
+  const std::shared_ptr<net::PermitPool> permits_ = connection_permits(), refusals_ = refusal_permits();
+  asio::io_context loop_{1};  // 1: a hint that one thread runs it
+  stream_descriptor socket_;  // used on its thread only, like what follows
+  asio::steady_timer pause_;
+  std::thread thread_;
+};
+
+OperatorPort::OperatorPort(const std::string& address, OperatorSource& source)
+    : impl_(std::make_unique<Impl>(address, source)) {}
+
+OperatorPort::~OperatorPort() = default;
+
+const std::string& OperatorPort::url() const { return impl_->url(); }
+
+}  // namespace burn::daemon

@@ -1,0 +1,154 @@
+#include "daemon/process_view.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "daemon/log.h"
+#include "daemon/operator/process_metrics.h"
+#include "ir/catalogue.h"
+#include "net/listen/process_limits.h"
+#include "proto/message.h"
+
+namespace burn::daemon {
+namespace {
+
+using net::SessionEnd;
+
+struct NamedEnd {
+  SessionEnd end;
+  std::string_view name;
+};
+constexpr std::array<NamedEnd, kSessionEnds> kEnds{{{SessionEnd::client, "client"},
+                                                    {SessionEnd::connection, "connection"},
+                                                    {SessionEnd::rule, "rule"},
+                                                    {SessionEnd::drain, "drain"},
+                                                    {SessionEnd::lease, "lease"}}};
+
+struct NamedRefusal {
+  Refusal refusal;
+  std::string_view name;
+};
+constexpr std::array<NamedRefusal, kRefusals> kRefusalNames{{{Refusal::token, "token"},
+                                                             {Refusal::limit, "limit"},
+                                                             {Refusal::version, "version"},
+                                                             {Refusal::no_hello, "no_hello"},
+                                                             {Refusal::draining, "draining"},
+                                                             {Refusal::session, "session"},
+                                                             {Refusal::protocol, "protocol"},
+                                                             {Refusal::left, "left"}}};
+
+// "0.1.0" of "burn-server 0.1.0".
+std::string_view version_of(std::string_view title) { return title.substr(title.rfind(' ') + 1); }
+
+double number(std::uint64_t count) { return static_cast<double>(count); }
+
+}  // namespace
+
+void ProcessView::attach(const Service& service, Host& host) {
+  const std::lock_guard lock{mutex_};
+  service_ = &service;
+  host_ = &host;
+}
+
+void ProcessView::detach() {
+  const std::lock_guard lock{mutex_};
+  service_ = nullptr;
+  host_ = nullptr;
+}
+
+Status ProcessView::why_not_started() const {
+  return service_ ? Status{} : unavailable("starting: devices are being opened, or the process is at its end");
+}
+
+Status ProcessView::why_not_ready() const {
+  if (service_->is_stopping()) return unavailable(fmt::format("draining: {} sessions are left", service_->sessions()));
+  BURN_RETURN_IF_ERROR(host_->health());
+  if (!net::has_memory_for_connection()) return resource_exhausted("there is no memory for another session");
+  if (net::free_descriptors() == 0) return resource_exhausted("there is no file descriptor for another connection");
+  return {};
+}
+
+Status ProcessView::startup() const {
+  const std::lock_guard lock{mutex_};
+  return why_not_started();
+}
+
+Status ProcessView::ready() const {
+  const std::lock_guard lock{mutex_};
+  BURN_RETURN_IF_ERROR(why_not_started());
+  return why_not_ready();
+}
+
+// While it starts and at its end a process is healthy: it is on its way.
+Status ProcessView::healthy() const {
+  const std::lock_guard lock{mutex_};
+  if (!service_) return {};
+  if (service_->is_stuck(std::chrono::steady_clock::now())) {
+    return internal_error(fmt::format("the thread that sees to deadlines has not come round for {} s beyond its time",
+                                      Service::kMaxPause.count()));
+  }
+  return host_->health();
+}
+
+void ProcessView::collect_clients(Samples& samples) const {
+  const auto leases = host_->leases().counts();
+  const auto sessions = service_->sessions();
+  const auto waiting = std::min(leases.lost, sessions);
+  samples.add(Metric::sessions, number(sessions - waiting), {"connected"});
+  samples.add(Metric::sessions, number(waiting), {"waiting"});
+  samples.add(Metric::sessions_limit, number(service_->sessions_limit()));
+  samples.add(Metric::connections, number(service_->connections()));
+  samples.add(Metric::connections_limit, number(service_->connections_limit()));
+  const auto& counters = host_->counters();
+  samples.add(Metric::sessions_opened, number(counters.opened()));
+  for (const auto& [end, name] : kEnds) samples.add(Metric::sessions_closed, number(counters.closed(end)), {name});
+  samples.add(Metric::session_resumes, number(leases.resumes));
+  samples.add(Metric::frames_duplicate, number(leases.duplicates));
+  for (const auto& [refusal, name] : kRefusalNames) {
+    samples.add(Metric::admissions_refused, number(counters.refused(refusal)), {name});
+  }
+}
+
+void ProcessView::collect(Samples& samples) const {
+  collect_process(samples);
+  samples.add(Metric::build_info, 1,
+              {version_of(title_), fmt::format("{}", proto::kProtocolVersion),
+               fmt::format("{:016x}", ir::op_set_fingerprint())});
+  samples.add(Metric::log_lines_lost, number(log_lines_lost()));
+  const std::lock_guard lock{mutex_};
+  samples.add(Metric::ready, why_not_started().ok() && why_not_ready().ok() ? 1 : 0);
+  samples.add(Metric::draining, service_ && service_->is_stopping() ? 1 : 0);
+  if (!service_) return;
+  samples.add(Metric::insecure, host_->admission().tokens().are_required() ? 0 : 1);
+  collect_clients(samples);
+  host_->collect(samples);
+}
+
+Report ProcessView::report() const {
+  const std::lock_guard lock{mutex_};
+  const auto why_not = !service_ ? why_not_started() : why_not_ready();
+  Report report;
+  report.tables.push_back({.name = "process",
+                           .columns = {"name", "ready", "why_not", "protocol", "fingerprint"},
+                           .rows = {{title_, why_not.ok(), why_not.message(), std::uint64_t{proto::kProtocolVersion},
+                                     fmt::format("{:016x}", ir::op_set_fingerprint())}}});
+  if (!service_) return report;
+  auto& listeners = report.tables.emplace_back(Report::Table{.name = "listeners", .columns = {"url"}, .rows = {}});
+  for (const auto& url : service_->urls()) listeners.rows.push_back({url});
+  const auto leases = host_->leases().counts();
+  report.tables.push_back({.name = "clients",
+                           .columns = {"sessions", "sessions_limit", "sessions_waiting", "connections",
+                                       "connections_limit", "sessions_opened", "resumes", "duplicate_frames"},
+                           .rows = {{std::uint64_t{service_->sessions()}, std::uint64_t{service_->sessions_limit()},
+                                     std::uint64_t{leases.lost}, std::uint64_t{service_->connections()},
+                                     std::uint64_t{service_->connections_limit()}, host_->counters().opened(),
+                                     leases.resumes, leases.duplicates}}});
+  host_->report(report);
+  return report;
+}
+
+}  // namespace burn::daemon

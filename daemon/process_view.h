@@ -1,0 +1,46 @@
+// What the operator's port shows of a daemon's process: of its service and its host, once they are there.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "daemon/host.h"
+#include "daemon/operator/source.h"
+#include "daemon/service.h"
+
+namespace burn::daemon {
+
+// Thread-safe.
+class ProcessView final : public OperatorSource {
+ public:
+  // `title`: "burn-server 0.1.0". `drain`: has the process end; must not block.
+  ProcessView(std::string title, std::function<void()> drain) : title_(std::move(title)), drain_(std::move(drain)) {}
+
+  // They are shown from now on, until detach() has returned.
+  void attach(const Service& service, Host& host);
+  void detach();
+
+  Status startup() const override;
+  Status ready() const override;
+  Status healthy() const override;
+  void collect(Samples& samples) const override;
+  Report report() const override;
+  std::string title() const override { return title_; }
+  void drain() override { drain_(); }
+
+ private:
+  // The following require the lock, and but for the first that there are a service and a host.
+  Status why_not_started() const;
+  Status why_not_ready() const;
+  void collect_clients(Samples& samples) const;
+
+  const std::string title_;
+  const std::function<void()> drain_;
+  mutable std::mutex mutex_;
+  const Service* service_ = nullptr;
+  Host* host_ = nullptr;
+};
+
+}  // namespace burn::daemon

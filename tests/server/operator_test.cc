@@ -1,0 +1,171 @@
+// burn-server's operator port and the commands that ask it.
+#include <chrono>
+#include <csignal>
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "daemon/operator/client.h"
+#include "net/remote/remote_session.h"
+#include "tests/server/process.h"
+#include "tests/session/programs.h"
+
+namespace burn::server {
+
+using namespace session;
+namespace {
+
+using namespace std::chrono_literals;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// A burn-server with an operator's port.
+class OperatedServer {
+ public:
+  explicit OperatedServer(const std::vector<std::string>& more = {}) : process_{command(more)} {
+    const auto port = process_.read_line();
+    EXPECT_THAT(port, StartsWith("operator http://127.0.0.1:"));
+    address_ = port.substr(std::string{"operator http://"}.size());
+    const auto listening = process_.read_line();
+    EXPECT_THAT(listening, StartsWith("listening ws://127.0.0.1:"));
+    url_ = listening.substr(std::string{"listening "}.size());
+  }
+
+  daemon::OperatorAnswer get(std::string_view path) const {
+    return value_or_throw(daemon::ask_operator(address_, "GET", path, 10s));
+  }
+  // The value of this series ("burn_ready", or with its labels as /metrics writes them); empty: there is none.
+  std::string metric(const std::string& series) const {
+    const auto text = "\n" + get("/metrics").body;
+    const auto at = text.find("\n" + series + " ");
+    if (at == std::string::npos) return {};
+    const auto begin = at + series.size() + 2;
+    return text.substr(begin, text.find('\n', begin) - begin);
+  }
+  const std::string& address() const { return address_; }
+  const std::string& url() const { return url_; }
+  Process& process() { return process_; }
+
+ private:
+  static std::vector<std::string> command(const std::vector<std::string>& more) {
+    std::vector<std::string> all{BURN_SERVER, "--ws", "127.0.0.1:0", "--grpc", "off", "--operator", "127.0.0.1:0"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+
+  Process process_;
+  std::string address_, url_;
+};
+
+// x + x, run so many times on a session of its own.
+void run(const std::string& url, int count) {
+  const auto session = value_or_throw(net::connect(url));
+  EXPECT_TRUE(session->define(1, add_program({2}), {}).ok());
+  EXPECT_TRUE(session->write(1, tensor({2}, {1, 2})).ok());
+  for (proto::TensorId id = 2; id < 2 + static_cast<proto::TensorId>(count); ++id) {
+    EXPECT_TRUE(session->run({.program = 1, .inputs = {1, 1}, .first_output = id}).ok());
+  }
+  std::promise<void> done;
+  session->sync([&](const Status&) { done.set_value(); });
+  done.get_future().wait();
+}
+
+// The singular values of a matrix, tensor 1, by LAPACK, which cannot be stopped: for ten seconds at least.
+void run_for_seconds(proto::Session& session) {
+  constexpr std::int64_t kSize = 3000;
+  ir::ProgramBuilder builder;
+  const auto x = builder.add_input(f32({kSize, kSize}));
+  const auto u = value_or_throw(builder.add(ir::Svd{}, {&x, 1}));
+  EXPECT_TRUE(session.define(1, std::make_shared<const ir::Program>(builder.finish({u})), {}).ok());
+  EXPECT_TRUE(session.write(1, tensor({kSize, kSize}, std::vector<float>(kSize * kSize, 0.5f))).ok());
+  EXPECT_TRUE(session.run({.program = 1, .inputs = {1}, .first_output = 2}).ok());
+}
+
+TEST(BurnServerOperator, CountsWhatItsClientsDo) {
+  OperatedServer server;
+  EXPECT_EQ(server.get("/startupz").status, 200);
+  EXPECT_EQ(server.get("/readyz").status, 200);
+  EXPECT_EQ(server.get("/healthz").status, 200);
+  for (int i = 0; i < 3; ++i) run(server.url(), 2);
+  for (int i = 0; i < 500 && server.metric("burn_sessions_closed_total{reason=\"client\"}") != "3"; ++i) {
+    std::this_thread::sleep_for(10ms);
+  }
+  EXPECT_EQ(server.metric("burn_sessions_opened_total"), "3");
+  EXPECT_EQ(server.metric("burn_sessions_closed_total{reason=\"client\"}"), "3");
+  EXPECT_EQ(server.metric("burn_runs_total{device=\"cpu\"}"), "6");
+  EXPECT_EQ(server.metric("burn_plan_cache_lookups_total{device=\"cpu\",result=\"miss\"}"), "1");
+  // A session leaves its device a little after its connection.
+  constexpr auto kAtRest = "\"devices\":[{\"name\":\"cpu\",\"why_lost\":\"\",\"sessions\":0,\"runs\":6,";
+  for (int i = 0; i < 500 && server.get("/status").body.find(kAtRest) == std::string::npos; ++i)
+    std::this_thread::sleep_for(10ms);
+  EXPECT_THAT(server.get("/status").body, HasSubstr(kAtRest));
+}
+
+TEST(BurnServerOperator, DrainsOnceWhenItIsTold) {
+  OperatedServer server;
+  const auto drained = daemon::ask_operator(server.address(), "POST", "/drain", 10s);
+  ASSERT_TRUE(drained.ok()) << drained.status().to_string();
+  EXPECT_EQ(drained->status, 202);
+  (void)daemon::ask_operator(server.address(), "POST", "/drain", 1s);  // a second one is no second signal
+  EXPECT_EQ(server.process().wait(), 0);
+  EXPECT_THAT(server.process().read_errors(), HasSubstr("done"));
+}
+
+TEST(BurnServerOperator, IsHealthyAndNotReadyWhileItDrains) {
+  OperatedServer server{{"--threads", "1", "--drain-timeout", "3"}};
+  const auto session = value_or_throw(net::connect(server.url()));
+  run_for_seconds(*session);
+  for (int i = 0; i < 500 && server.metric("burn_runs_total{device=\"cpu\"}") != "1"; ++i) {
+    std::this_thread::sleep_for(10ms);
+  }
+  EXPECT_EQ(server.get("/readyz").status, 200) << "a long run is no reason";
+  server.process().send(SIGTERM);
+  auto ready = server.get("/readyz");
+  for (int i = 0; i < 100 && ready.status == 200; ++i) {
+    std::this_thread::sleep_for(10ms);
+    ready = server.get("/readyz");
+  }
+  EXPECT_EQ(ready.status, 503);
+  EXPECT_THAT(ready.body, StartsWith("draining: 1 sessions"));
+  EXPECT_EQ(server.get("/healthz").status, 200);
+  EXPECT_EQ(server.metric("burn_draining"), "1");
+  EXPECT_EQ(server.process().wait(), 0);
+}
+
+TEST(BurnServerOperator, CommandsAskIt) {
+  OperatedServer server;
+  const auto ask = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), BURN_SERVER);
+    words.insert(words.end(), {"--operator", server.address()});
+    Process process{words};
+    auto line = process.read_line();
+    return std::pair{std::move(line), process.wait()};
+  };
+  EXPECT_EQ(ask({"probe"}), (std::pair<std::string, int>{"ok", 0}));
+  EXPECT_EQ(ask({"probe", "health"}), (std::pair<std::string, int>{"ok", 0}));
+  EXPECT_THAT(ask({"status"}).first, StartsWith("{\"process\":[{\"name\":\"burn-server "));
+  EXPECT_EQ(ask({"probe", "nonsense"}).second, 2);
+  EXPECT_EQ(ask({"drain"}), (std::pair<std::string, int>{"draining", 0}));
+  EXPECT_EQ(server.process().wait(), 0);
+  Process late{{BURN_SERVER, "probe", "--operator", server.address()}};
+  EXPECT_THAT(late.read_errors(), EndsWith(server.address() + ": Connection refused\n"));
+  EXPECT_EQ(late.wait(), 1);
+}
+
+TEST(BurnServerOperator, AnAddressInUseIsToldBeforeDevicesAreOpened) {
+  OperatedServer first;
+  Process second{{BURN_SERVER, "--ws", "127.0.0.1:0", "--grpc", "off", "--operator", first.address()}};
+  EXPECT_EQ(second.read_errors(), "burn-server: cannot listen on " + first.address() + ": Address already in use\n");
+  EXPECT_EQ(second.wait(), 1);
+}
+
+}  // namespace
+}  // namespace burn::server
