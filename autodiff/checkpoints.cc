@@ -32,7 +32,8 @@ std::int64_t bytes_of(const Value& value) { return static_cast<std::int64_t>(val
 
 bool is_view(const ir::Op& op) {
   return std::holds_alternative<ir::Reshape>(op) || std::holds_alternative<ir::Permute>(op) ||
-         std::holds_alternative<ir::Expand>(op) || std::holds_alternative<ir::Slice>(op);
+         std::holds_alternative<ir::Expand>(op) || std::holds_alternative<ir::Slice>(op) ||
+         std::holds_alternative<ir::Place>(op);
 }
 
 bool is_cheap(const ir::Op& op) {

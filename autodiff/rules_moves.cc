@@ -10,6 +10,11 @@ OperandGradients rule(const ir::Reshape&, const TapedOp& s) {
   return one(s, [&] { return client::reshape(s.g, s.x[0].shape(), s.site); });
 }
 
+// The gradient is placed as what it is computed from.
+OperandGradients rule(const ir::Place&, const TapedOp& s) {
+  return one(s, [&] { return s.g; });
+}
+
 OperandGradients rule(const ir::Permute& op, const TapedOp& s) {
   ir::Dims inverse = op.axes;
   for (int i = 0; i < op.axes.rank(); ++i) inverse[static_cast<int>(op.axes[i])] = i;

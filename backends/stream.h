@@ -54,6 +54,8 @@ using burn::Failure;
 using burn::HostBlock;  // the holder's to write until Stream::upload() has it
 using burn::HostBlockPtr;
 
+class Groups;  // backends/collective/collective.h
+
 struct RunArgs {
   std::vector<BufferPtr> inputs;           // one per program input, row-major; a donated one has no other owner
   std::vector<Failure> failures;           // one per input, or empty: where it is not null, there is no buffer
@@ -64,6 +66,7 @@ struct RunArgs {
   std::uint64_t serial = 0;              // names the run to the FailureSink of failures that are found later
   // After which the run ends with DEADLINE_EXCEEDED, where the backend can end one; 0: never.
   std::chrono::milliseconds time_limit{0};
+  const Groups* groups = nullptr;  // that the run's collectives are performed in; outlives the run. Null: none
 };
 
 // What a run made, or will have made.

@@ -71,6 +71,7 @@ int main(int argc, char** argv) {
   add_chargpt(list);
   add_gpt2(list);
   add_host(list);
+  add_router(list);
   add_client(list);
   if (list_only) {
     for (const auto& benchmark : list) std::cout << benchmark.name << '\n';

@@ -8,6 +8,7 @@
 #include "autodiff/checkpointing.h"
 #include "burn/prelude.h"
 #include "client/autocast.h"
+#include "client/batch_scope.h"
 #include "client/capture/capture.h"
 #include "client/device.h"
 #include "client/gradients.h"

@@ -5,11 +5,19 @@
 #include <fmt/format.h>
 
 #include "daemon/log.h"
+#include "daemon/status_session.h"
 
 namespace burn::daemon {
 
 Host::Host(std::chrono::seconds lease, std::shared_ptr<AdmissionControl> admission) : admission_(std::move(admission)) {
   leases().set_limit(lease);
+}
+
+Result<std::string> Host::device_of(const proto::Hello& hello) const {
+  const auto subject = status_subject(hello);
+  if (!subject) return SessionHost::device_of(hello);
+  BURN_TRY(const auto device, net::find_device(devices(), *subject));
+  return fmt::format("the status of {}", devices()[device]);
 }
 
 Status Host::authenticate(const proto::Hello& hello) { return admission_->authenticate(hello.token); }

@@ -29,6 +29,9 @@ class Host : public net::SessionHost {
   AdmissionControl& admission() const { return *admission_; }
   const SessionCounters& counters() const { return counters_; }
 
+  // Knows the device "status" besides those of devices() (daemon/status_session.h); whatever derives from this opens
+  // the session.
+  Result<std::string> device_of(const proto::Hello& hello) const override;
   Status authenticate(const proto::Hello& hello) override;
   Result<Admission> admit(const proto::Hello& hello, const std::string& peer) override;
   void log(net::Severity severity, std::string_view line) override;

@@ -12,7 +12,7 @@ constexpr std::size_t kReservedDescriptors = 64;  // for plug-ins, caches, and w
 constexpr std::size_t kMinConnections = 4;        // whatever the number of descriptors
 
 std::size_t descriptors_per_connection(const ServiceOptions& options) {
-  return 1 + (options.grpc.empty() ? 0 : 2) + (options.grpc_unix_path.empty() ? 0 : 2);
+  return 1 + options.session_descriptors + (options.grpc.empty() ? 0 : 2) + (options.grpc_unix_path.empty() ? 0 : 2);
 }
 
 }  // namespace

@@ -26,6 +26,7 @@ struct ServiceOptions {
   std::size_t sessions = 1024;             // at once, of all clients
   std::size_t sessions_per_peer = 256;     // at once, of one address; does not hold for unix sockets
   std::size_t max_connections = 0;         // of all listeners; 0: derived from `sessions` and the free descriptors
+  std::size_t session_descriptors = 0;     // that the host opens for a session, besides its connection's
 
   std::chrono::seconds session_lease{30};  // that sessions may outlive their connections, at most; 0: not at all
   std::chrono::seconds hello_timeout{10};  // from the connection to the end of the handshake

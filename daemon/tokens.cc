@@ -11,32 +11,39 @@
 
 namespace burn::daemon {
 
-Status Tokens::reload() {
-  if (path_.empty()) return {};
+Result<std::vector<std::string>> read_token_file(const std::string& path) {
   struct stat info {};
-  std::ifstream file{path_};
-  if (!file || ::stat(path_.c_str(), &info) != 0) return not_found(fmt::format("cannot read the token file {}", path_));
+  std::ifstream file{path};
+  if (!file || ::stat(path.c_str(), &info) != 0) return not_found(fmt::format("cannot read the token file {}", path));
   if ((info.st_mode & (S_IROTH | S_IWOTH)) != 0) {
-    return invalid_argument(fmt::format("other users of this machine may read or change the token file {}", path_));
+    return invalid_argument(fmt::format("other users of this machine may read or change the token file {}", path));
   }
   constexpr std::string_view kSpace = " \t\r\n";
-  std::vector<Digest> known;
+  std::vector<std::string> tokens;
   std::size_t number = 0;
   for (std::string line; std::getline(file, line);) {
     ++number;
     const auto first = line.find_first_not_of(kSpace);
     if (first == std::string::npos || line[first] == '#') continue;
     const auto token = std::string_view{line}.substr(first, line.find_last_not_of(kSpace) - first + 1);
-    if (token.size() < kMinBytes) {
+    if (token.size() < Tokens::kMinBytes) {
       return invalid_argument(
           fmt::format("line {} of the token file {}: {} bytes are guessed too easily, write {} or "
                       "more (openssl rand -hex 32)",
-                      number, path_, token.size(), kMinBytes));
+                      number, path, token.size(), Tokens::kMinBytes));
     }
-    known.push_back(digest(token));
+    tokens.emplace_back(token);
   }
-  if (file.bad()) return not_found(fmt::format("cannot read the token file {}", path_));
-  if (known.empty()) return invalid_argument(fmt::format("there is no token in {}", path_));
+  if (file.bad()) return not_found(fmt::format("cannot read the token file {}", path));
+  if (tokens.empty()) return invalid_argument(fmt::format("there is no token in {}", path));
+  return tokens;
+}
+
+Status Tokens::reload() {
+  if (path_.empty()) return {};
+  BURN_TRY(const auto tokens, read_token_file(path_));
+  std::vector<Digest> known;
+  for (const auto& token : tokens) known.push_back(digest(token));
   const std::lock_guard lock{mutex_};
   known_ = std::move(known);
   return {};

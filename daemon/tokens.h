@@ -13,16 +13,19 @@
 
 namespace burn::daemon {
 
+// The tokens of a file, a token on each line. Spaces around a token, empty lines and lines that begin with # do not
+// count. At least one. Errors: NOT_FOUND; INVALID_ARGUMENT for a file without a token, with a token of fewer than
+// Tokens::kMinBytes bytes, or that all users of the machine may read or write.
+Result<std::vector<std::string>> read_token_file(const std::string& path);
+
 // Thread-safe.
 class Tokens {
  public:
-  // `path`: a file with a token on each line. Spaces around a token, empty lines and lines that begin with # do not
-  // count. No token is known before reload(). An empty path: no token is required.
+  // `path`: as read_token_file(). No token is known before reload(). An empty path: no token is required.
   explicit Tokens(std::string path) : path_(std::move(path)) {}
 
   bool are_required() const { return !path_.empty(); }
-  // Reads the file again. Errors, after which the tokens are what they were: NOT_FOUND; INVALID_ARGUMENT for a file
-  // without a token, with a token of fewer than kMinBytes bytes, or that all users of the machine may read or write.
+  // Reads the file again. Errors, after which the tokens are what they were: read_token_file()'s.
   Status reload();
   // True for a token of the file, and for any when none is required. Takes the same time for any token of this length,
   // whatever the file has.

@@ -1,9 +1,12 @@
 // What has to happen around a batch that one thread makes and another uses.
 //
+// scope() is called before the batcher, on the thread that makes the batch: a worker's or, without workers, the
+// consumer's. What it returns is destroyed on that thread when the batcher has returned or thrown.
+//
 // Making tensors records operations in a recording of the thread; a batch made by a worker must bring its part along.
-// So the loader's workers call begin() before the batcher and end() after it, and what end() returns travels with the
-// batch to the thread that consumes it, which passes it to adopt() before it sees the batch. Without workers none of
-// these is called. A token whose batch is never consumed is destroyed unadopted, after the batch.
+// So the loader's workers call detach() after the batcher, and the token that it returns travels with the batch to the
+// thread that consumes it, which passes it to adopt() before it sees the batch. Without workers neither is called. A
+// token whose batch is never consumed is destroyed unadopted, after the batch.
 //
 // before_next() is called on the consumer's thread each time it asks for a batch, with workers or without. It may wait:
 // that keeps a loop that never reads from feeding the device without bound.
@@ -15,8 +18,8 @@
 namespace burn::data {
 
 struct BatchHooks {
-  std::function<void()> begin;                 // on the worker; followed by end() on the same thread, also when the
-  std::function<std::shared_ptr<void>()> end;  // batcher throws (then the token is dropped)
+  std::function<std::shared_ptr<void>()> scope;      // where the batch is made
+  std::function<std::shared_ptr<void>()> detach;     // on the worker, also if the batcher throws: the token is dropped
   std::function<void(std::shared_ptr<void>)> adopt;  // on the consumer
   std::function<void()> before_next;                 // on the consumer
 };

@@ -20,29 +20,27 @@ GlobalHooks& global_hooks() {
   return hooks;
 }
 
-// Between begin() and end() on a worker.
-class Scope {
+// What is recorded for a batch on a worker goes with the batch, or with this.
+class Recorded {
  public:
-  explicit Scope(const BatchHooks& hooks) : hooks_(hooks) {
-    if (hooks_.begin) hooks_.begin();
-  }
-  Scope(const Scope&) = delete;
-  Scope& operator=(const Scope&) = delete;
-  ~Scope() {
-    if (ended_) return;
+  explicit Recorded(const BatchHooks& hooks) : hooks_(hooks) {}
+  Recorded(const Recorded&) = delete;
+  Recorded& operator=(const Recorded&) = delete;
+  ~Recorded() {
+    if (is_detached_) return;
     try {
-      (void)end();   // a batch that was not made is followed by nothing
-    } catch (...) {  // NOLINT: the batcher's exception is the one to report
+      (void)detach();  // a batch that was not made is followed by nothing
+    } catch (...) {    // NOLINT: the batcher's exception is the one to report
     }
   }
-  std::shared_ptr<void> end() {
-    ended_ = true;
-    return hooks_.end ? hooks_.end() : nullptr;
+  std::shared_ptr<void> detach() {
+    is_detached_ = true;
+    return hooks_.detach ? hooks_.detach() : nullptr;
   }
 
  private:
   const BatchHooks& hooks_;
-  bool ended_ = false;
+  bool is_detached_ = false;
 };
 
 }  // namespace
@@ -102,7 +100,7 @@ std::shared_ptr<void> Prefetcher::next() {
 Prefetcher::Slot Prefetcher::make_here() {
   Slot slot;
   try {
-    slot.batch = make_(taken_++);
+    slot.batch = make_in_scope(taken_++);
   } catch (...) {
     slot.error = std::current_exception();
   }
@@ -136,12 +134,17 @@ void Prefetcher::work() {
   }
 }
 
+std::shared_ptr<void> Prefetcher::make_in_scope(std::size_t index) const {
+  const std::shared_ptr<void> scope = hooks_.scope ? hooks_.scope() : nullptr;
+  return make_(index);
+}
+
 Prefetcher::Slot Prefetcher::produce(std::size_t index) const {
   Slot slot;
   try {
-    Scope scope(hooks_);
-    slot.batch = make_(index);
-    slot.token = scope.end();
+    Recorded recorded(hooks_);
+    slot.batch = make_in_scope(index);
+    slot.token = recorded.detach();
   } catch (...) {
     slot.batch = nullptr;
     slot.error = std::current_exception();

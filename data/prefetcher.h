@@ -50,6 +50,7 @@ class Prefetcher {
 
   bool has_lost_workers() const { return !threads_.empty() && forks_ != fork_count(); }
   void work();
+  std::shared_ptr<void> make_in_scope(std::size_t index) const;
   Slot produce(std::size_t index) const;
   Slot make_here();
   Slot take();

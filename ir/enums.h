@@ -51,6 +51,16 @@ constexpr std::string_view name(ScatterFn fn) {
   return {};
 }
 
+constexpr std::string_view name(MeshAxis axis) {
+  switch (axis) {
+    case MeshAxis::data:
+      return "data";
+    case MeshAxis::model:
+      return "model";
+  }
+  return {};
+}
+
 constexpr std::string_view name(RandomFn fn) {
   switch (fn) {
     case RandomFn::uniform:

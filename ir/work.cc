@@ -48,6 +48,7 @@ struct Cost {
   double operator()(const Permute&) const { return 0; }
   double operator()(const Expand&) const { return 0; }
   double operator()(const Slice&) const { return 0; }
+  double operator()(const Place&) const { return 0; }
 
   double operator()(const MatMul&) const { return size(result()) * last(operand(0)) * kMultiplyAdd + largest(); }
   // Every output meets the channels of its group in every element of the kernel.

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <limits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -35,6 +37,7 @@ v1::Hello* to_wire(const Hello& hello, Arena& arena) {
   out->set_token(wire_text(hello.token));
   out->set_device(hello.device);
   out->set_lease_seconds(hello.lease_seconds);
+  out->set_device_name(wire_text(hello.device_name));
   if (const auto& resume = hello.resume) {
     auto* wire = out->mutable_resume();
     wire->set_session(wire_text(resume->session));
@@ -63,6 +66,7 @@ v1::Write* to_wire(const Write& write, Arena& arena) {
   auto* out = make<v1::Write>(arena);
   out->set_id(write.id);
   proto::to_wire(write.type, out->mutable_type());
+  if (const auto axis = write.options.batch_axis) out->set_batch_axis(static_cast<std::uint32_t>(*axis) + 1);
   return out;
 }
 
@@ -123,6 +127,9 @@ v1::Welcome* to_wire(const Welcome& welcome, Arena& arena) {
   out->set_lease_seconds(welcome.lease_seconds);
   out->set_secret(welcome.secret);
   out->set_extensions(welcome.extensions);
+  out->set_instance(welcome.info.instance);
+  out->set_numerics(welcome.info.numerics);
+  out->set_role(wire_text(welcome.info.role));
   if (const auto& resumed = welcome.resumed) {
     auto* wire = out->mutable_resumed();
     wire->set_received(resumed->received);
@@ -180,6 +187,63 @@ v1::StatsReport* to_wire(const StatsReport& report, Arena& arena) {
   to_wire(report.stats.device, out->mutable_device());
   out->set_programs(report.stats.programs);
   out->set_queued(report.stats.queued);
+  for (const auto& member : report.stats.members) {
+    auto* wire = out->add_members();
+    wire->set_name(wire_text(member.name));
+    wire->set_url(wire_text(member.url));
+    wire->set_weight(member.weight);
+    wire->set_lost(wire_text(member.lost));
+    wire->set_sessions(member.sessions);
+    to_wire(member.device, wire->mutable_device());
+  }
+  return out;
+}
+
+void to_wire(const GroupPlace& place, v1::GroupPlace* out) {
+  out->set_group(place.group);
+  out->set_epoch(place.epoch);
+  out->set_rank(place.rank);
+  out->set_size(place.size);
+  out->set_ticket(place.ticket);
+}
+
+v1::PrepareGroup* to_wire(const PrepareGroup& ask, Arena& arena) {
+  auto* out = make<v1::PrepareGroup>(arena);
+  out->set_request(ask.request);
+  to_wire(ask.place, out->mutable_place());
+  return out;
+}
+
+v1::OpenGroup* to_wire(const OpenGroup& ask, Arena& arena) {
+  auto* out = make<v1::OpenGroup>(arena);
+  out->set_request(ask.request);
+  to_wire(ask.place, out->mutable_place());
+  for (const auto& address : ask.addresses) out->add_addresses(address);
+  out->set_deadline_ms(static_cast<std::uint64_t>(std::max<std::int64_t>(ask.deadline.count(), 0)));
+  return out;
+}
+
+v1::AbortGroup* to_wire(const AbortGroup& ask, Arena& arena) {
+  auto* out = make<v1::AbortGroup>(arena);
+  out->set_request(ask.request);
+  out->set_group(ask.group);
+  out->set_epoch(ask.epoch);
+  to_wire(ask.why, out->mutable_why());
+  return out;
+}
+
+v1::GroupAddress* to_wire(const GroupAddress& answer, Arena& arena) {
+  auto* out = make<v1::GroupAddress>(arena);
+  out->set_request(answer.request);
+  if (!answer.status.ok()) to_wire(answer.status, out->mutable_status());
+  out->set_address(answer.address);
+  return out;
+}
+
+v1::GroupDone* to_wire(const GroupDone& answer, Arena& arena) {
+  auto* out = make<v1::GroupDone>(arena);
+  out->set_request(answer.request);
+  if (!answer.status.ok()) to_wire(answer.status, out->mutable_status());
   return out;
 }
 
@@ -209,6 +273,7 @@ Result<Body> from_wire(const v1::Hello& hello) {
     body.resume = Resume{resume.session().substr(0, kMaxTextBytes), resume.secret().substr(0, kMaxTextBytes),
                          resume.answers(), resume.downloads(), resume.offset()};
   }
+  body.device_name = hello.device_name().substr(0, kMaxTextBytes);
   return Body{std::move(body)};
 }
 
@@ -227,7 +292,11 @@ Result<Body> from_wire(const v1::Run& run) {
 
 Result<Body> from_wire(const v1::Write& write) {
   BURN_TRY(auto type, proto::from_wire(write.type()));
-  return Body{Write{write.id(), type}};
+  Write body{write.id(), type};
+  // Whether the type has that axis is a question to the write, which fails alone; no axis is so large.
+  if (const auto axis = write.batch_axis(); axis > 0)
+    body.options.batch_axis = static_cast<std::int32_t>(std::min<std::uint32_t>(axis, INT32_MAX) - 1);
+  return Body{std::move(body)};
 }
 
 Result<Body> from_wire(const v1::Chunk& chunk) { return Body{Chunk{chunk.key(), chunk.offset()}}; }
@@ -254,6 +323,9 @@ Result<Body> from_wire(const v1::Welcome& welcome) {
   body.info.bulk_credit = welcome.bulk_credit();
   body.info.max_programs = welcome.max_programs();
   body.info.max_program_entries = welcome.max_program_entries();
+  body.info.instance = welcome.instance().substr(0, kMaxTextBytes);
+  body.info.numerics = welcome.numerics();
+  body.info.role = welcome.role().substr(0, kMaxTextBytes);
   body.extensions = welcome.extensions();
   if (welcome.has_resumed()) {
     body.resumed.emplace(Resumed{welcome.resumed().received(), welcome.resumed().executed(), {}});
@@ -280,10 +352,50 @@ Usage from_wire(const v1::Usage& usage) {
 }
 
 Result<Body> from_wire(const v1::StatsReport& report) {
-  return Body{
-      StatsReport{report.request(),
-                  from_wire(report.status()),
-                  {from_wire(report.session()), from_wire(report.device()), report.programs(), report.queued()}}};
+  SessionStats stats{from_wire(report.session()), from_wire(report.device()), report.programs(), report.queued()};
+  for (const auto& member : report.members()) {
+    stats.members.push_back({member.name().substr(0, kMaxTextBytes), member.url().substr(0, kMaxTextBytes),
+                             member.weight(), member.lost().substr(0, kMaxTextBytes), member.sessions(),
+                             from_wire(member.device())});
+  }
+  return Body{StatsReport{report.request(), from_wire(report.status()), std::move(stats)}};
+}
+
+// A number that no group has stays one that none has.
+std::uint32_t group_of(std::uint64_t number) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(number, std::numeric_limits<std::uint32_t>::max()));
+}
+
+GroupPlace from_wire(const v1::GroupPlace& place) {
+  return {group_of(place.group()), place.epoch(), place.rank(), place.size(),
+          place.ticket().substr(0, kTicketBytes + 1)};  // one that is too long stays so
+}
+
+Result<Body> from_wire(const v1::PrepareGroup& ask) {
+  return Body{PrepareGroup{ask.request(), from_wire(ask.place())}};
+}
+
+Result<Body> from_wire(const v1::OpenGroup& ask) {
+  if (static_cast<std::size_t>(ask.addresses_size()) > kMaxGroupMembers)
+    return invalid_argument(
+        fmt::format("{} addresses of members; at most {} may be", ask.addresses_size(), kMaxGroupMembers));
+  OpenGroup body{ask.request(), from_wire(ask.place()), {}, kMaxGroupDeadline};
+  for (const auto& address : ask.addresses()) body.addresses.push_back(address.substr(0, kMaxAddressBytes));
+  const auto most = static_cast<std::uint64_t>(body.deadline.count());
+  body.deadline = std::chrono::milliseconds{static_cast<std::int64_t>(std::min(ask.deadline_ms(), most))};
+  return Body{std::move(body)};
+}
+
+Result<Body> from_wire(const v1::AbortGroup& ask) {
+  return Body{AbortGroup{ask.request(), group_of(ask.group()), ask.epoch(), from_wire(ask.why())}};
+}
+
+Result<Body> from_wire(const v1::GroupAddress& answer) {
+  return Body{GroupAddress{answer.request(), from_wire(answer.status()), answer.address().substr(0, kMaxAddressBytes)}};
+}
+
+Result<Body> from_wire(const v1::GroupDone& answer) {
+  return Body{GroupDone{answer.request(), from_wire(answer.status())}};
 }
 
 // Not here: read_define() reads it.

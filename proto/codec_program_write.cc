@@ -126,6 +126,9 @@ std::string write_define(const DefineProgram& define) {
   if (define.program) {
     out.reserve(define.program->nodes.size() * 48 + define.program->inputs.size() * 16 + 256);
     out.block(v1::DefineProgram::kProgramFieldNumber, [&] { write_program(*define.program, out); });
+  } else if (!define.encoded.empty()) {
+    out.text(v1::DefineProgram::kProgramFieldNumber,
+             {reinterpret_cast<const char*>(define.encoded.data()), define.encoded.size()});
   }
   if (!define.forget.empty()) {
     out.block(v1::DefineProgram::kForgetFieldNumber, [&] {

@@ -6,6 +6,7 @@
 // tensor in order, its chunks follow when there is credit, and whatever needs the tensor waits on the worker.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -55,6 +56,7 @@ struct Hello {
   std::uint32_t device = 0;           // which of the worker's devices is meant, as Welcome lists them
   std::uint32_t lease_seconds = 0;    // how long the session should outlive a connection at most
   std::optional<Resume> resume = {};  // not a new session
+  std::string device_name = {};       // the device by name; empty: by number
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 
@@ -66,7 +68,9 @@ struct DefineProgram {
   // fail.
   Status invalid = {};
   std::size_t output_count = 0;  // of an invalid program: how many outputs its runs would have
-  SharedBytes encoded = {};      // of frames decoded with Programs::later: the program, for read_program()
+  // The program as it is on the wire, instead of `program`: of frames decoded with Programs::later, for read_program();
+  // of frames to be encoded, where it came so.
+  SharedBytes encoded = {};
 };
 
 struct RunProgram {
@@ -78,6 +82,7 @@ struct RunProgram {
 struct Write {
   TensorId id = 0;
   ir::TensorType type;
+  WriteOptions options = {};
   friend bool operator==(const Write&, const Write&) = default;
 };
 
@@ -111,6 +116,30 @@ struct Sync {
 struct Stats {
   std::uint64_t request = 0;
   friend bool operator==(const Stats&, const Stats&) = default;
+};
+
+// Groups of sessions, beside the queue: Session::prepare_group() and so on. PrepareGroup is answered by a GroupAddress,
+// the others by a GroupDone.
+struct PrepareGroup {
+  std::uint64_t request = 0;
+  GroupPlace place;
+  friend bool operator==(const PrepareGroup&, const PrepareGroup&) = default;
+};
+
+struct OpenGroup {
+  std::uint64_t request = 0;
+  GroupPlace place;
+  std::vector<std::string> addresses;
+  std::chrono::milliseconds deadline{0};
+  friend bool operator==(const OpenGroup&, const OpenGroup&) = default;
+};
+
+struct AbortGroup {
+  std::uint64_t request = 0;
+  std::uint32_t group = 0;
+  std::uint64_t epoch = 0;
+  Status why;
+  friend bool operator==(const AbortGroup&, const AbortGroup&) = default;
 };
 
 // The sender of the Chunks may have this many more bytes under way. Both directions.
@@ -173,6 +202,20 @@ struct StatsReport {
   Status status;
   SessionStats stats;
   friend bool operator==(const StatsReport&, const StatsReport&) = default;
+};
+
+// Where a member is reached; `status`: why nowhere.
+struct GroupAddress {
+  std::uint64_t request = 0;
+  Status status;
+  std::string address;
+  friend bool operator==(const GroupAddress&, const GroupAddress&) = default;
+};
+
+struct GroupDone {
+  std::uint64_t request = 0;
+  Status status;
+  friend bool operator==(const GroupDone&, const GroupDone&) = default;
 };
 
 namespace verb {

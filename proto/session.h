@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
+#include "ir/ops/collectives.h"
 #include "ir/program.h"
 
 namespace burn::proto {
@@ -25,6 +26,15 @@ struct HostTensor {
   ir::TensorType type;
   SharedBytes bytes;  // type.num_bytes() of them
 };
+
+// What a program says of a tensor that it writes. It changes no result: a router may split what is marked over its
+// workers, a worker takes it as any other tensor.
+struct WriteOptions {
+  std::optional<std::int32_t> batch_axis = {};  // along which it has the items of a batch; not negative
+  friend bool operator==(const WriteOptions&, const WriteOptions&) = default;
+};
+// Errors: INVALID_ARGUMENT, naming axis and type, where the type does not have that axis.
+Status check_batch_axis(const WriteOptions& options, const ir::TensorType& type);
 
 // One execution of a defined program.
 struct Run {
@@ -48,6 +58,9 @@ struct SessionInfo {
   std::uint64_t bulk_credit = 0;          // bytes of upload chunks that may be under way
   std::uint64_t max_programs = 0;         // known at a time; 0: it does not say
   std::uint64_t max_program_entries = 0;  // ir::num_entries of all of them; 0: it does not say
+  std::string instance = {};              // 16 random bytes that no other server has; empty: it does not say
+  std::uint64_t numerics = 0;             // equal where devices compute the same bits; 0: it does not say
+  std::string role = {};                  // "worker" or "router"; empty: it does not say
   friend bool operator==(const SessionInfo&, const SessionInfo&) = default;
 };
 
@@ -75,12 +88,37 @@ struct Usage {
   friend bool operator==(const Usage&, const Usage&) = default;
 };
 
+// A worker of a router, as the router sees it.
+struct MemberStats {
+  std::string name;  // of SessionInfo::devices
+  std::string url;
+  double weight = 1;           // of its share in what is split
+  std::string lost = {};       // why there is no connection to it; empty: there is one
+  std::uint64_t sessions = 0;  // of the router's clients that use it now
+  Usage device = {};           // by all sessions of the worker, as last reported
+  friend bool operator==(const MemberStats&, const MemberStats&) = default;
+};
+
 struct SessionStats {
   Usage session, device;
-  std::uint64_t programs = 0;  // that the session has defined so far
-  std::uint64_t queued = 0;    // calls of the session that wait for their turn
+  std::uint64_t programs = 0;             // that the session has defined so far
+  std::uint64_t queued = 0;               // calls of the session that wait for their turn
+  std::vector<MemberStats> members = {};  // in a session on a router's device "status"; else none
   friend bool operator==(const SessionStats&, const SessionStats&) = default;
 };
+
+// A place in a group of sessions, which perform collectives together (ir/ops/collectives.h).
+struct GroupPlace {
+  std::uint32_t group = 0;  // its number in programs: `group` of a collective
+  std::uint64_t epoch = 0;  // of the coordinator, which forms the groups; a session believes the highest
+  std::uint32_t rank = 0, size = 1;
+  std::string ticket;  // kTicketBytes random bytes, which the members of the group share and nothing else knows
+  friend bool operator==(const GroupPlace&, const GroupPlace&) = default;
+};
+inline constexpr std::size_t kTicketBytes = 16;
+inline constexpr std::size_t kMaxAddressBytes = 256;  // of a member, as prepare_group() tells it
+inline constexpr std::size_t kMaxGroupMembers = ir::kMaxMembers;
+inline constexpr std::chrono::minutes kMaxGroupDeadline{10};  // of open_group()
 
 // A conversation with the owner of tensors.
 //
@@ -95,6 +133,7 @@ class Session {
   using ReadCallback = std::function<void(Result<HostTensor>)>;
   using SyncCallback = std::function<void(Status)>;
   using StatsCallback = std::function<void(Result<SessionStats>)>;
+  using AddressCallback = std::function<void(Result<std::string>)>;
 
   Session() = default;
   Session(const Session&) = delete;
@@ -113,8 +152,8 @@ class Session {
   // are the programs `forget`.
   virtual Status define(ProgramId id, std::shared_ptr<const ir::Program> program, std::vector<ProgramId> forget) = 0;
   virtual Status run(Run run) = 0;
-  // May block while more data is under way than the peer takes.
-  virtual Status write(TensorId id, HostTensor tensor) = 0;
+  // May block while more data is under way than the peer takes. Options that do not fit the tensor fail the write.
+  virtual Status write(TensorId id, HostTensor tensor, WriteOptions options = {}) = 0;
   virtual Status release(std::vector<TensorId> ids) = 0;
   virtual void read(TensorId id, ReadCallback done) = 0;
   // Done when everything before it is; its status is the first failure since the last sync that no read has reported.
@@ -122,6 +161,32 @@ class Session {
   // What the session and its device use. Beside the order of the calls: answered at once, whatever waits.
   // Errors: UNIMPLEMENTED of a session that does not know, and of a peer that is too old to.
   virtual void stats(const StatsCallback& done) { done(unimplemented("this session does not know stats")); }
+
+  // Groups. These calls are beside the order, too: a session whose run waits for the other members hears them. A call
+  // that is made again with the same arguments has no further effect.
+  // Makes the session listen for the other members of a group; `done` is told the address (opaque bytes) at which they
+  // reach it. A new epoch ends the session's groups of older ones.
+  // Errors: INVALID_ARGUMENT for a place that cannot be; FAILED_PRECONDITION for an epoch that is over, or another
+  // place in this one; RESOURCE_EXHAUSTED; UNIMPLEMENTED of a session that forms no groups.
+  virtual void prepare_group(const GroupPlace& place, const AddressCallback& done) {
+    (void)place;
+    done(unimplemented("this session forms no groups"));
+  }
+  // Connects to the other members; `addresses` by rank, as they were told. Done when all members are connected: from
+  // then on runs may have collectives of the group. Asked again, it says whether the group still stands.
+  // Errors: those of prepare_group(); FAILED_PRECONDITION without it; UNAVAILABLE for a member that cannot be reached;
+  // DEADLINE_EXCEEDED, naming the members that are missing; why the group was aborted meanwhile.
+  virtual void open_group(const GroupPlace& place, std::vector<std::string> addresses,
+                          std::chrono::milliseconds deadline, const SyncCallback& done) {
+    (void)place, (void)addresses, (void)deadline;
+    done(unimplemented("this session forms no groups"));
+  }
+  // Ends the group: what waits in one of its collectives fails for this reason at once, and so do later ones. Nothing
+  // is done where the session has no such group of that epoch.
+  virtual void abort_group(std::uint32_t group, std::uint64_t epoch, const Status& why) {
+    (void)group, (void)epoch, (void)why;
+  }
+
   // Calls between the two belong together and may be passed on together. Thread-safe; bursts may overlap. See Burst.
   virtual void begin_burst() {}
   virtual void end_burst() {}

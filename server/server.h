@@ -27,6 +27,8 @@ struct ServerOptions {
   std::string unix_path;       // WebSocket over a unix socket
   std::string grpc_unix_path;  // gRPC over a unix socket
 
+  // In digits: where other workers reach this one when sessions compute together. Its network has to be theirs alone.
+  std::string collective_address = "127.0.0.1";
   std::string operator_address;  // of burn-server's operator port (docs/operate); a worker inside a program has none
 
   // Which clients are served; docs/security.md.
@@ -55,8 +57,8 @@ struct ServerOptions {
 class Server {
  public:
   // Throws Error: NOT_FOUND for a device that does not exist, with those that do; UNAVAILABLE for an address in use;
-  // INVALID_ARGUMENT for an address that makes no sense, or for none at all; FAILED_PRECONDITION for an address that
-  // other machines can reach, without a token file or `insecure`.
+  // INVALID_ARGUMENT for an address that makes no sense, or for none at all, also for collectives; FAILED_PRECONDITION
+  // for an address that other machines can reach, without a token file or `insecure`.
   explicit Server(const ServerOptions& options = {});
   // stop(). In a child of fork() does nothing.
   ~Server();

@@ -8,6 +8,8 @@
 
 #include "backends/apart.h"
 #include "daemon/log.h"
+#include "daemon/status_session.h"
+#include "session/session_info.h"
 
 namespace burn::server {
 
@@ -26,8 +28,11 @@ double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<dou
 }  // namespace
 
 WorkerHost::WorkerHost(Workers workers, const session::Quotas& quotas, std::chrono::seconds lease,
-                       std::shared_ptr<daemon::AdmissionControl> admission)
-    : Host(lease, std::move(admission)), workers_(std::move(workers)), quotas_(quotas) {
+                       std::shared_ptr<daemon::AdmissionControl> admission, std::string collective_address)
+    : Host(lease, std::move(admission)),
+      workers_(std::move(workers)),
+      quotas_(quotas),
+      collective_address_(std::move(collective_address)) {
   for (const auto& worker : workers_) devices_.emplace_back(worker->backend().name());
   // Two may have one name ("cpu,cpu:0"), where a metric may have each value of a label once.
   for (std::size_t k = 0; k < devices_.size(); ++k) {
@@ -37,7 +42,17 @@ WorkerHost::WorkerHost(Workers workers, const session::Quotas& quotas, std::chro
 }
 
 std::unique_ptr<proto::ServedSession> WorkerHost::open_session(const proto::Hello& hello) {
-  return session::make_local_session(workers_[hello.device], quotas_, session::Execution::by_quick_callers);
+  const auto subject = daemon::status_subject(hello);
+  const auto device = net::find_device(devices_, subject.value_or(hello));
+  if (!device.ok()) return daemon::make_refused_session(device.status());
+  if (subject) {
+    const auto& worker = workers_[*device];
+    return daemon::make_status_session(session::describe_session(*worker, quotas_), [worker] {
+      return proto::SessionStats{.session = {}, .device = session::usage_of(*worker)};
+    });
+  }
+  return session::make_local_session(workers_[*device], quotas_, session::Execution::by_quick_callers,
+                                     collective_address_);
 }
 
 void WorkerHost::tick() {

@@ -15,9 +15,10 @@ namespace burn::server {
 class WorkerHost final : public daemon::Host {
  public:
   using Workers = std::vector<std::shared_ptr<session::Worker>>;
-  // `quotas`: of each session. `lease`, `admission`: as daemon::Host.
+  // `quotas`: of each session. `lease`, `admission`: as daemon::Host. `collective_address`: as ServerOptions has it.
   WorkerHost(Workers workers, const session::Quotas& quotas, std::chrono::seconds lease = std::chrono::seconds{0},
-             std::shared_ptr<daemon::AdmissionControl> admission = std::make_shared<daemon::AdmissionControl>());
+             std::shared_ptr<daemon::AdmissionControl> admission = std::make_shared<daemon::AdmissionControl>(),
+             std::string collective_address = session::kLoopback);
 
   const Workers& workers() const { return workers_; }
 
@@ -34,6 +35,7 @@ class WorkerHost final : public daemon::Host {
 
   const Workers workers_;
   const session::Quotas quotas_;
+  const std::string collective_address_;
   std::vector<std::string> devices_, labels_;              // labels: their names in metrics
   std::uint64_t left_behind_ = 0, total_left_behind_ = 0;  // as last logged; used by tick() only
 };

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "backends/collective/meeting.h"
 #include "backends/registry.h"
 #include "base/error.h"
 #include "daemon/resource_limits.h"
@@ -32,6 +33,8 @@ daemon::ServiceOptions service_options(const ServerOptions& options) {
 }
 
 std::shared_ptr<WorkerHost> open_worker(const ServerOptions& options) {
+  const std::string any_ticket(backends::kTicketBytes, '0');  // told early what sessions would be told later
+  (void)value_or_throw(backends::Meeting::listen(options.collective_address, any_ticket, 0, 1));
   session::PlanCapacity plans;
   if (options.plan_cache) plans.bytes = static_cast<std::size_t>(*options.plan_cache);
   WorkerHost::Workers workers;
@@ -43,7 +46,8 @@ std::shared_ptr<WorkerHost> open_worker(const ServerOptions& options) {
       .tensor_bytes = options.session_bytes, .programs = options.programs, .run_timeout = options.run_timeout};
   auto admission = std::make_shared<daemon::AdmissionControl>(
       options.token_file, daemon::ResourceLimits::sessions(service_options(options)));
-  return std::make_shared<WorkerHost>(std::move(workers), quotas, seconds{options.session_lease}, std::move(admission));
+  return std::make_shared<WorkerHost>(std::move(workers), quotas, seconds{options.session_lease}, std::move(admission),
+                                      options.collective_address);
 }
 
 ServerOptions server_options(const daemon::OptionValues& values) {
@@ -54,6 +58,7 @@ ServerOptions server_options(const daemon::OptionValues& values) {
   options.grpc = values.text(Option::grpc);
   options.unix_path = values.text(Option::unix_path);
   options.grpc_unix_path = values.text(Option::grpc_unix_path);
+  options.collective_address = values.text(Option::collective_address);
   options.operator_address = values.text(Option::operator_address);
   options.token_file = values.text(Option::token_file);
   options.insecure = values.is_set(Option::insecure);

@@ -13,7 +13,8 @@ namespace burn::server {
 // The options that a worker shares with every daemon.
 daemon::ServiceOptions service_options(const ServerOptions& options);
 
-// Opens the devices. Throws Error: NOT_FOUND for a device that does not exist, with those that do.
+// Opens the devices. Throws Error: NOT_FOUND for a device that does not exist, with those that do; INVALID_ARGUMENT or
+// UNAVAILABLE for a collective address that is none, or not this machine's.
 std::shared_ptr<WorkerHost> open_worker(const ServerOptions& options);
 
 // burn-server's, from values of daemon/options.def.

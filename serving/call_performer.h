@@ -2,7 +2,11 @@
 // calls in their order.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "base/status.h"
 #include "proto/session.h"
@@ -31,6 +35,21 @@ class CallPerformer {
   virtual WriteCall::Parts receive(proto::TensorId id, const ir::TensorType& type) = 0;
   // All but `queued`. From any thread.
   virtual proto::SessionStats stats() const = 0;
+
+  // The session's groups; from any thread, until finish() has returned. Callbacks come from within a CallbackScope of
+  // this.
+  virtual void prepare_group(const proto::GroupPlace& place, const proto::Session::AddressCallback& done) {
+    (void)place;
+    done(unimplemented("this session forms no groups"));
+  }
+  virtual void open_group(const proto::GroupPlace& place, std::vector<std::string> addresses,
+                          std::chrono::milliseconds deadline, const proto::Session::SyncCallback& done) {
+    (void)place, (void)addresses, (void)deadline;
+    done(unimplemented("this session forms no groups"));
+  }
+  virtual void abort_group(std::uint32_t group, std::uint64_t epoch, const Status& why) {
+    (void)group, (void)epoch, (void)why;
+  }
 
   // Does what the call says, and says so by the call's callback, from within a CallbackScope of this. Errors are the
   // session's own (its next sync tells), never thrown.

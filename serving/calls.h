@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "proto/message.h"
 #include "proto/verbs.h"
@@ -29,6 +30,13 @@ struct WriteCall {
   proto::TensorId id;
   proto::HostTensor tensor;  // without bytes if it comes in parts
   std::optional<Parts> parts = {};
+  proto::WriteOptions options = {};
+
+  // It takes its turn all the same, and fails alone.
+  void fail(Status why) {
+    tensor.bytes = {};
+    parts.emplace(nullptr, Budget::Share{}, std::move(why));
+  }
 };
 struct ReadCall {
   proto::TensorId id;

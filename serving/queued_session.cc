@@ -77,8 +77,10 @@ class ExecutedSession final : public QueuedSession {
         DefineCall{{.id = id, .forget = std::move(forget), .invalid = std::move(why), .output_count = output_count}});
   }
   Status run(proto::Run run) override { return enqueue(proto::RunProgram{std::move(run)}); }
-  Status write(proto::TensorId id, proto::HostTensor tensor) override {
-    return enqueue(WriteCall{id, std::move(tensor)});
+  Status write(proto::TensorId id, proto::HostTensor tensor, proto::WriteOptions options) override {
+    WriteCall call{id, std::move(tensor), {}, options};
+    if (auto fits = proto::check_batch_axis(options, call.tensor.type); !fits.ok()) call.fail(std::move(fits));
+    return enqueue(std::move(call));
   }
   Status release(std::vector<proto::TensorId> ids) override { return enqueue(proto::Release{std::move(ids)}); }
 
@@ -91,13 +93,31 @@ class ExecutedSession final : public QueuedSession {
     if (const auto status = try_enqueue(call); !status.ok()) std::get<SyncCall>(call).done(status);
   }
 
-  Result<std::unique_ptr<Upload>> begin_upload(proto::TensorId id, const ir::TensorType& type) override {
-    WriteCall call{id, {type, {}}, performer_->receive(id, type)};
+  Result<std::unique_ptr<Upload>> begin_upload(proto::TensorId id, const ir::TensorType& type,
+                                               proto::WriteOptions options) override {
+    WriteCall call{id, {type, {}}, {}, options};
+    if (auto fits = proto::check_batch_axis(options, type); fits.ok())
+      call.parts = performer_->receive(id, type);
+    else
+      call.fail(std::move(fits));
     auto upload = call.parts->upload;
     const auto failed = call.parts->failed;
     BURN_RETURN_IF_ERROR(enqueue(std::move(call)));
     BURN_RETURN_IF_ERROR(failed);
     return std::unique_ptr<Upload>{std::make_unique<UploadHandle>(std::move(upload))};
+  }
+
+  void prepare_group(const proto::GroupPlace& place, const AddressCallback& done) override {
+    auto health = this->health();
+    health.ok() ? performer_->prepare_group(place, done) : done(std::move(health));
+  }
+  void open_group(const proto::GroupPlace& place, std::vector<std::string> addresses,
+                  std::chrono::milliseconds deadline, const SyncCallback& done) override {
+    auto health = this->health();
+    health.ok() ? performer_->open_group(place, std::move(addresses), deadline, done) : done(std::move(health));
+  }
+  void abort_group(std::uint32_t group, std::uint64_t epoch, const Status& why) override {
+    performer_->abort_group(group, epoch, why);
   }
 
   void on_progress(std::function<void(std::uint64_t)> callback) override {
@@ -187,8 +207,7 @@ class ExecutedSession final : public QueuedSession {
     if (auto status = calls_.admit(call); !status.ok()) {
       auto* write = std::get_if<WriteCall>(&call);
       if (!write) return status;
-      write->tensor.bytes = {};  // it fails alone
-      write->parts.emplace(nullptr, Budget::Share{}, std::move(status));
+      write->fail(std::move(status));
       calls_.admit_small(call);
     }
     if ((executing_ || !calls_.empty()) && calls_.size() < kPreparedCalls) performer_->prepare_ahead(call);

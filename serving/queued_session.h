@@ -2,7 +2,9 @@
 // nothing waits. What performs them is a CallPerformer: a device of this process (session/local_session.h), or others.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <vector>
 
 #include "proto/served_session.h"
 #include "serving/live_sessions.h"
@@ -20,6 +22,11 @@ class QueuedSession : public proto::ServedSession, public LiveSession {
  public:
   static std::unique_ptr<QueuedSession> make(std::unique_ptr<CallPerformer> performer, const Quotas& quotas,
                                              Execution execution);
+
+  // Takes a turn like define(), for a program that could not even be read: its runs fail with `why`, and so do their
+  // outputs.
+  virtual Status define_invalid(proto::ProgramId id, std::size_t output_count, Status why,
+                                std::vector<proto::ProgramId> forget) = 0;
 };
 
 }  // namespace burn::serving

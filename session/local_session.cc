@@ -10,6 +10,7 @@
 #include "serving/call_performer.h"
 #include "serving/signal.h"
 #include "session/accounts.h"
+#include "session/group.h"
 #include "session/perform_call.h"
 #include "session/session_info.h"
 #include "session/state.h"
@@ -25,14 +26,15 @@ using serving::WriteCall;
 // Performs a session's calls on a worker's device.
 class DevicePerformer final : public serving::CallPerformer {
  public:
-  DevicePerformer(std::shared_ptr<Worker> worker, const Quotas& quotas)
+  DevicePerformer(std::shared_ptr<Worker> worker, const Quotas& quotas, const std::string& collective_host)
       : worker_(std::move(worker)),
         info_(describe_session(*worker_, quotas)),
         account_(worker_->backend()),
         budget_(std::make_shared<Budget>(std::min(quotas.tensor_bytes, worker_->backend().limits().memory_bytes),
                                          &account_)),
         stream_(worker_->backend(), signal_, static_cast<const CallPerformer*>(this)),
-        state_(worker_, quotas, budget_, stream_) {
+        groups_(collective_host, static_cast<const CallPerformer*>(this)),
+        state_(worker_, quotas, budget_, stream_, groups_) {
     worker_->count_session(+1);
   }
   ~DevicePerformer() override {
@@ -55,7 +57,6 @@ class DevicePerformer final : public serving::CallPerformer {
 
   proto::SessionStats stats() const override {
     const auto seconds = [](std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); };
-    const auto device = worker_->stats();
     return {.session = {.memory_in_use = budget_->in_use(),
                         .memory_peak = budget_->peak(),
                         .memory_reserved = budget_->in_use() + budget_->host(),
@@ -63,13 +64,7 @@ class DevicePerformer final : public serving::CallPerformer {
                         .host_bytes = budget_->host(),
                         .runs = runs_,
                         .busy_seconds = seconds(state_.busy())},
-            .device = {.memory_in_use = device.memory_in_use,
-                       .memory_peak = device.memory_peak,
-                       .memory_reserved = device.memory_reserved,
-                       .memory_limit = device.memory_limit,
-                       .host_bytes = device.host_bytes,
-                       .runs = device.runs,
-                       .busy_seconds = seconds(device.busy)},
+            .device = usage_of(*worker_),
             .programs = programs_};
   }
 
@@ -85,11 +80,26 @@ class DevicePerformer final : public serving::CallPerformer {
   bool is_quick(const Call& call) const override { return !stream_.is_behind() && session::is_quick(call, state_); }
   bool ran_long() const override { return state_.ran_long(); }
 
+  void prepare_group(const proto::GroupPlace& place, const proto::Session::AddressCallback& done) override {
+    groups_.prepare(place, done);
+  }
+  void open_group(const proto::GroupPlace& place, std::vector<std::string> addresses,
+                  std::chrono::milliseconds deadline, const proto::Session::SyncCallback& done) override {
+    groups_.open(place, std::move(addresses), deadline, done);
+  }
+  void abort_group(std::uint32_t group, std::uint64_t epoch, const Status& why) override {
+    groups_.abort(group, epoch, why);
+  }
+
   void interrupt() override {
     signal_->close();
     stream_.interrupt();
+    groups_.leave();
   }
-  void finish() override { stream_.close(); }
+  void finish() override {
+    stream_.close();
+    groups_.close();
+  }
   void clear() override { state_.clear(); }
 
  private:
@@ -112,6 +122,7 @@ class DevicePerformer final : public serving::CallPerformer {
   const std::shared_ptr<Budget> budget_;
   const std::shared_ptr<serving::SessionSignal> signal_ = std::make_shared<serving::SessionSignal>();
   SessionStream stream_;
+  SessionGroups groups_;
   SessionState state_;
   std::atomic<std::uint64_t> programs_ = 0, runs_ = 0;
 };
@@ -119,9 +130,10 @@ class DevicePerformer final : public serving::CallPerformer {
 }  // namespace
 
 std::unique_ptr<LocalSession> make_local_session(std::shared_ptr<Worker> worker, const Quotas& quotas,
-                                                 Execution execution) {
+                                                 Execution execution, const std::string& collective_host) {
   serving::LiveSessions::wait_at_end(backends::LeftBehind::wait_for_all);
-  return LocalSession::make(std::make_unique<DevicePerformer>(std::move(worker), quotas), quotas, execution);
+  return LocalSession::make(std::make_unique<DevicePerformer>(std::move(worker), quotas, collective_host), quotas,
+                            execution);
 }
 
 }  // namespace burn::session

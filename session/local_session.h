@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "serving/queued_session.h"
 #include "serving/quotas.h"
@@ -15,7 +16,12 @@ using serving::Execution;
 using serving::Quotas;
 using LocalSession = serving::QueuedSession;
 
+// Where the other members of a session's groups reach it, if nothing else is said: sessions on this machine.
+inline constexpr const char* kLoopback = "127.0.0.1";
+
+// `collective_host`: that address in digits.
 std::unique_ptr<LocalSession> make_local_session(std::shared_ptr<Worker> worker, const Quotas& quotas = {},
-                                                 Execution execution = Execution::on_its_thread);
+                                                 Execution execution = Execution::on_its_thread,
+                                                 const std::string& collective_host = kLoopback);
 
 }  // namespace burn::session

@@ -21,12 +21,25 @@ constexpr std::uint64_t kTableStep = 64 * kEntryBytes;
 }  // namespace
 
 SessionState::SessionState(std::shared_ptr<Worker> worker, const Quotas& quotas, std::shared_ptr<Budget> budget,
-                           SessionStream& stream)
+                           SessionStream& stream, SessionGroups& groups)
     : worker_(worker),
       quotas_(quotas),
       budget_(std::move(budget)),
       stream_(stream),
+      groups_(groups),
       programs_(std::move(worker), quotas, *budget_) {}
+
+void SessionState::end_groups(const SessionProgram* program, const Status& why) {
+  if (!program || !program->ir) return groups_.any_run_failed(why);
+  if (program->ir->effect_count == 0) return;
+  for (const auto& node : program->ir->nodes) {
+    std::visit(
+        [&](const auto& op) {
+          if constexpr (requires { op.group; }) groups_.run_failed(op.group, why);
+        },
+        node.op);
+  }
+}
 
 // --- the table -------------------------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@
 #include "serving/calls.h"
 #include "serving/poison.h"
 #include "serving/upload.h"
+#include "session/group.h"
 #include "session/programs.h"
 #include "session/stream.h"
 
@@ -27,9 +28,9 @@ using serving::WriteCall;
 
 class SessionState {
  public:
-  // `stream` outlives the state.
+  // `stream` and `groups` outlive the state.
   SessionState(std::shared_ptr<Worker> worker, const Quotas& quotas, std::shared_ptr<Budget> budget,
-               SessionStream& stream);
+               SessionStream& stream, SessionGroups& groups);
 
   void define(proto::DefineProgram& define, std::optional<PreparedProgram> ahead);
   // What a definition will need, ahead of its turn, on any thread; nothing: its turn will tell why.
@@ -88,6 +89,8 @@ class SessionState {
   // Of a run that failed as a whole: guarded outputs are what they were to replace.
   void keep_state(const proto::Run& run, const SessionProgram& program);
   void fail_outputs(const proto::Run& run, const SessionProgram& program, const Failure& why);
+  // Of a run that ended before it was done, or did not begin: the other members of its groups are not to wait for it.
+  void end_groups(const SessionProgram* program, const Status& why);
   void count_if_interrupted(const Status& status);
   void count_busy(std::chrono::nanoseconds time);
   backends::BufferPtr buffer_of(Tensor& tensor);
@@ -109,6 +112,7 @@ class SessionState {
   const Quotas quotas_;
   const std::shared_ptr<Budget> budget_;  // outlives whatever is charged to it
   SessionStream& stream_;
+  SessionGroups& groups_;
   Budget::HostShare table_;  // of what the tensors take beside their numbers
   std::unordered_map<proto::TensorId, Tensor> tensors_;
   serving::PoisonedTensors poisoned_;

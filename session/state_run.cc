@@ -23,7 +23,9 @@ constexpr std::chrono::microseconds kQuick{50};  // a change of threads and back
 void SessionState::run(const proto::Run& run) {
   auto* program = programs_.find(run.program);
   if (!program) {
-    stream_.note(not_found(fmt::format("program {} is not known in this session", run.program)));
+    const auto why = not_found(fmt::format("program {} is not known in this session", run.program));
+    end_groups(nullptr, why);
+    stream_.note(why);
   } else {
     execute(run, *program);
   }
@@ -42,6 +44,7 @@ void SessionState::execute(const proto::Run& run, SessionProgram& program) {
     return;
   }
   count_if_interrupted(status);
+  end_groups(&program, status);
   const auto why = stream_.note(status, !program.kept.empty());
   keep_state(run, program);
   fail_outputs(run, program, why);
@@ -125,7 +128,8 @@ Status SessionState::try_run(const proto::Run& run, SessionProgram& program, Pla
                          .seed = run.seed,
                          .random_offset = run.random_offset,
                          .program = run.program,
-                         .time_limit = quotas_.run_timeout};
+                         .time_limit = quotas_.run_timeout,
+                         .groups = &groups_};
   // Until the run is on its way, all inputs stay where they are.
   if (auto status = bind_inputs(run, args); !status.ok()) return here(status);
   auto copies = unshared(ir, args);
@@ -148,6 +152,7 @@ Status SessionState::try_run(const proto::Run& run, SessionProgram& program, Pla
   if (result->outputs.size() != ir.outputs.size()) return here(internal_error("the backend lost an output"));
   if (!result->stopped.ok()) {
     count_if_interrupted(result->stopped);
+    end_groups(&program, result->stopped);
     const auto why = stream_.note(here(result->stopped), true);
     for (std::size_t k = 0; k < ir.outputs.size(); ++k) {
       if (!result->outputs[k]) result->failures[k] = why;

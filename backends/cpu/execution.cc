@@ -31,7 +31,7 @@ Execution::Execution(const ir::Program& program, const compile::Plan& plan, std:
     : program_(program),
       plan_(plan),
       stages_(stages),
-      run_{pool, args.scalars, args.seed, args.random_offset},
+      run_{pool, args.scalars, args.seed, args.random_offset, args.groups},
       life_(life),
       inputs_(program.inputs.size()),
       values_(program.values.size()),
@@ -118,10 +118,11 @@ void Execution::run_single(std::size_t position) {
     if (instead->failure) return fail(step.results[0], std::move(instead->failure));
     return keep(step.results[0], std::move(instead->value));
   }
+  const auto& stage = stages_[position];
   auto failure = failure_among(step.reads);
-  if (!failure) {
+  if (!failure || stage.is_collective) {
     std::array<Array, ir::kMaxResults> results;
-    const auto& stage = stages_[position];
+    run_.failed = failure;
     const std::span made(results.data(), step.results.size());
     const auto done =
         stage.may_take_long ? run_long(stage, std::move(operands), made) : stage.kernel(run_, operands, made);

@@ -40,7 +40,9 @@ Result<Stage> prepare_stage(const ir::Program& program, const compile::Plan& pla
   if (step.group == compile::PlanStep::kSingle) {
     const auto& node = program.nodes[static_cast<std::size_t>(step.node)];
     BURN_TRY(auto kernel, prepare_node(program, node));
-    return Stage{.kernel = std::move(kernel), .may_take_long = may_take_long(program, node)};
+    return Stage{.kernel = std::move(kernel),
+                 .is_collective = ir::is_collective(node.op),
+                 .may_take_long = !ir::is_collective(node.op) && may_take_long(program, node)};
   }
   const auto& group = plan.groups[static_cast<std::size_t>(step.group)];
   auto code = compile_group(program, group, step);

@@ -14,6 +14,7 @@ namespace burn::backends::cpu {
 struct Stage {
   Kernel kernel;
   std::optional<FusedKernel> fused;
+  bool is_collective = false;  // performed also where its operand has failed, for the other members' sake
   bool may_take_long = false;  // so long that a run must be able to end without it: backends/apart.h
   std::size_t together = 1;    // how many stages from this one on run in one pass
   bool guards = false;         // whether a Commit chooses between what it computes and what was there

@@ -80,6 +80,8 @@ Value slice(const Value& x, std::span<const Range> ranges, const Site& site);  /
 Value slice_assign(const Value& x, std::span<const Range> ranges, const Value& values, const Site& site);
 Value narrow(const Value& x, std::int64_t axis, std::int64_t start, std::int64_t length, const Site& site);
 Value flip(const Value& x, std::span<const std::int64_t> axes, const Site& site);
+// The same value, of which a router gives each worker a part along `axis`, that of the items of a batch.
+Value batched(const Value& x, std::int64_t axis, const Site& site);
 Value concat(std::span<const Value> parts, std::int64_t axis, const Site& site);
 Value stack(std::span<const Value> parts, std::int64_t axis, const Site& site);
 Value repeat(const Value& x, const ir::Dims& times, const Site& site);

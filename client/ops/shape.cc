@@ -205,6 +205,10 @@ Value flip(const Value& x, std::span<const std::int64_t> axes, const Site& site)
   return slice(x, ranges, site);
 }
 
+Value batched(const Value& x, std::int64_t axis, const Site& site) {
+  return apply(ir::Place{normalize_axis(axis, x, "batched", site)}, x, site);
+}
+
 namespace {
 
 // Within an autocast scope, floats of different dtypes in the widest one. Empty: there is nothing to do.

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/machine.h"
 #include "base/thread.h"
+#include "client/batch_scope.h"
 #include "client/record/capture_log.h"
 #include "client/spin.h"
 
@@ -139,12 +140,13 @@ void DeviceState::drop_last(Storage& storage) {
 
 Ptr<Storage> DeviceState::upload(proto::HostTensor tensor) {
   if (thread_recorders().capture != nullptr) refuse_in_capture("uploaded inside it; it is an argument");
+  const proto::WriteOptions options{.batch_axis = BatchScope::axis_of(tensor.type.shape)};
   const std::size_t size = tensor.bytes.size();
   const bool is_worth_knowing =
       guarded_.reuses_uploads && size >= UploadTable::kLeastBytes && size <= most_known_bytes(handle_.unchecked());
   std::optional<UploadTable::Key> key;
   if (is_worth_knowing) {
-    if (auto known = find_upload(tensor, key)) {
+    if (auto known = find_upload(tensor, options, key)) {
       const DeviceLock lock(*this);
       lock->uploads_reused += 1;
       return known;
@@ -159,21 +161,22 @@ Ptr<Storage> DeviceState::upload(proto::HostTensor tensor) {
   }
   const SharedBytes bytes = is_worth_knowing ? tensor.bytes : SharedBytes{};
   // Outside the lock: a write may wait for the peer, and the tensor can be used only after this returns.
-  throw_if_error(handle_.unchecked().write(result->id, std::move(tensor)));
+  throw_if_error(handle_.unchecked().write(result->id, std::move(tensor), options));
   if (is_worth_knowing) {  // only now, as others may use what they find there at once
     const DeviceLock lock(*this);
-    key ? lock->uploads.add(*key, *result) : lock->uploads.add(bytes, *result);
+    key ? lock->uploads.add(*key, *result) : lock->uploads.add(bytes, options, *result);
   }
   return result;
 }
 
-Ptr<Storage> DeviceState::find_upload(const proto::HostTensor& tensor, std::optional<UploadTable::Key>& key) {
+Ptr<Storage> DeviceState::find_upload(const proto::HostTensor& tensor, proto::WriteOptions options,
+                                      std::optional<UploadTable::Key>& key) {
   {
     const DeviceLock lock(*this);
-    auto found = lock->uploads.find(tensor);
+    auto found = lock->uploads.find(tensor, options);
     if (found || !lock->uploads.needs_digest(tensor)) return found;
   }
-  key = guarded_.uploads.digest(tensor);  // without the lock: it may take a while
+  key = guarded_.uploads.digest(tensor, options);  // without the lock: it may take a while
   const DeviceLock lock(*this);
   return lock->uploads.find(*key);
 }

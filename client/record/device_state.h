@@ -62,7 +62,8 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
   Ptr<Storage> record(const ir::Op& op, std::span<const Value* const> operands, const ir::CallSite& site);
   Ptr<Storage> record_scalar(Scalar value, ir::DType dtype);
   Ptr<Storage> record_random(const ir::Random& op, const ir::CallSite& site);  // in the next free part of the stream
-  // A device behind a network that holds the same bytes under the same type is not sent them again.
+  // Marked as the thread's BatchScope says. A device behind a network that holds the same bytes under the same type,
+  // marked the same, is not sent them again.
   Ptr<Storage> upload(proto::HostTensor tensor);
   void reuse_uploads(bool wanted);  // what a device behind a network does by itself
 
@@ -97,8 +98,9 @@ class DeviceState : public std::enable_shared_from_this<DeviceState> {
 
   DeviceState(std::string url, std::unique_ptr<proto::Session> session);
 
-  // One with the same contents; empty: there is none. `key` is set where it took the digest.
-  Ptr<Storage> find_upload(const proto::HostTensor& tensor, std::optional<UploadTable::Key>& key);
+  // One with the same contents and options; empty: there is none. `key` is set where it took the digest.
+  Ptr<Storage> find_upload(const proto::HostTensor& tensor, proto::WriteOptions options,
+                           std::optional<UploadTable::Key>& key);
 
   const SessionHandle handle_;
   const std::chrono::microseconds spin_time_;

@@ -20,14 +20,16 @@ bool are_equal(const SharedBytes& a, const SharedBytes& b) {
 
 UploadTable::UploadTable() : seed_((std::uint64_t{std::random_device{}()} << 32) | std::random_device{}()) {}
 
-UploadTable::Key UploadTable::digest(const SharedBytes& bytes, const ir::TensorType& type) const {
+UploadTable::Key UploadTable::digest(const SharedBytes& bytes, const ir::TensorType& type,
+                                     proto::WriteOptions options) const {
   const auto hash = XXH3_128bits_withSeed(bytes.data(), bytes.size(), seed_);
-  return {hash.low64, hash.high64, type};
+  return {hash.low64, hash.high64, type, options};
 }
 
-Ptr<Storage> UploadTable::find(const proto::HostTensor& tensor) const {
+Ptr<Storage> UploadTable::find(const proto::HostTensor& tensor, proto::WriteOptions options) const {
   const auto found = std::ranges::find_if(held_, [&](const Held& held) {
-    return will_last(*held.storage) && held.storage->type == tensor.type && are_equal(held.bytes, tensor.bytes);
+    return will_last(*held.storage) && held.storage->type == tensor.type && held.options == options &&
+           are_equal(held.bytes, tensor.bytes);
   });
   return found == held_.end() ? Ptr<Storage>{} : Ptr<Storage>{found->storage};
 }
@@ -42,14 +44,14 @@ bool UploadTable::needs_digest(const proto::HostTensor& tensor) const {
   return size > kMaxHeldBytes || !tensor.bytes.is_vector() || digested_.contains(size);
 }
 
-void UploadTable::add(const SharedBytes& bytes, Storage& storage) {
+void UploadTable::add(const SharedBytes& bytes, proto::WriteOptions options, Storage& storage) {
   if (held_.size() >= kMaxHeld) {  // the oldest lives long, as it seems
     const Held oldest = std::move(held_.front());
     held_.erase(held_.begin());
     oldest.storage->is_known_upload = false;
-    add(digest(oldest.bytes, oldest.storage->type), *oldest.storage);
+    add(digest(oldest.bytes, oldest.storage->type, oldest.options), *oldest.storage);
   }
-  held_.push_back({bytes, &storage});
+  held_.push_back({bytes, options, &storage});
   storage.is_known_upload = true;
 }
 

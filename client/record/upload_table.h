@@ -27,37 +27,41 @@ class UploadTable {
   static constexpr std::size_t kMaxHeld = 8, kMaxHeldBytes = std::size_t{1} << 20;
 
   // 128 bits of XXH3, from a seed of this table alone: two contents that it takes for one cannot be prepared. Bytes
-  // equal in hash, dtype and shape are taken for equal.
+  // equal in hash, dtype and shape are taken for equal. What is marked as a batch is another tensor than what is not.
   struct Key {
     std::uint64_t low = 0, high = 0;
     ir::TensorType type;
+    proto::WriteOptions options;
     friend bool operator==(const Key&, const Key&) = default;
   };
 
   UploadTable();
-  Key digest(const proto::HostTensor& tensor) const { return digest(tensor.bytes, tensor.type); }
+  Key digest(const proto::HostTensor& tensor, proto::WriteOptions options) const {
+    return digest(tensor.bytes, tensor.type, options);
+  }
 
-  // The tensor with these contents, held by the result; empty if there is none that will last. By bytes: among those
-  // whose bytes are held.
-  Ptr<Storage> find(const proto::HostTensor& tensor) const;
+  // The tensor with these contents, written with these options, held by the result; empty if there is none that will
+  // last. By bytes: among those whose bytes are held.
+  Ptr<Storage> find(const proto::HostTensor& tensor, proto::WriteOptions options) const;
   Ptr<Storage> find(const Key& key) const;
   // Whether it takes the digest to find this tensor, or to add it.
   bool needs_digest(const proto::HostTensor& tensor) const;
   // Requires: not needs_digest() of the tensor.
-  void add(const SharedBytes& bytes, Storage& storage);
+  void add(const SharedBytes& bytes, proto::WriteOptions options, Storage& storage);
   void add(const Key& key, Storage& storage);
   void remove(Storage& storage);  // Requires: storage.is_known_upload
 
  private:
   struct Held {
     SharedBytes bytes;
+    proto::WriteOptions options;
     Storage* storage;
   };
   struct Hash {
     std::size_t operator()(const Key& key) const { return static_cast<std::size_t>(key.low); }
   };
 
-  Key digest(const SharedBytes& bytes, const ir::TensorType& type) const;
+  Key digest(const SharedBytes& bytes, const ir::TensorType& type, proto::WriteOptions options) const;
 
   const std::uint64_t seed_;
   std::vector<Held> held_;  // the oldest first

@@ -80,6 +80,11 @@ class ShapeMethods {
   Tensor roll_dim(std::int64_t shift, int dim, Loc where = Loc::current()) const {
     return Tensor{client::roll(value(), Numbers{shift}, Numbers{dim}, at(where, "roll_dim"))};
   }
+  // The same tensor, said to have one element per item of a batch along a dim: a router splits it there over its
+  // workers, and with it what is computed from it. Everywhere else it changes nothing.
+  Tensor batched(int dim = 0, Loc where = Loc::current()) const {
+    return Tensor{client::batched(value(), dim, at(where, "batched"))};
+  }
   template <int E>
   burn::Tensor<E, K> flatten(int start, int end, Loc where = Loc::current()) const {
     return burn::Tensor<E, K>{client::flatten(value(), start, end, at(where, "flatten")), "flatten", where};

@@ -85,6 +85,7 @@ class ViewRules {
     }
     return view;
   }
+  std::optional<ValueView> operator()(const ir::Place&) const { return from_; }
   template <typename Other>
   std::optional<ValueView> operator()(const Other&) const {
     return std::nullopt;

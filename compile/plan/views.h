@@ -23,8 +23,8 @@ bool is_contiguous(const ir::Shape& shape, const ir::Dims& strides);
 // has that shape. Requires: as many elements.
 std::optional<ir::Dims> reshaped_strides(const ir::Shape& shape, const ir::Dims& strides, const ir::Shape& to);
 
-// For every value of the program: permutes, expands and slices are views of their operand's base, reshapes are where
-// strides allow it; any other value is its own base.
+// For every value of the program: permutes, expands, slices and places are views of their operand's base, reshapes are
+// where strides allow it; any other value is its own base.
 std::vector<ValueView> find_views(const ir::Program& program);
 // The same where some values that are their own base have strides of their own. `layouts`: per value; rank 0 of a value
 // of another rank: row-major.

@@ -26,7 +26,7 @@ std::optional<double> value(ir::PointwiseFn fn, T a, T b) {
 
 bool is_view(const ir::Op& op) {
   return std::holds_alternative<ir::Expand>(op) || std::holds_alternative<ir::Reshape>(op) ||
-         std::holds_alternative<ir::Permute>(op);
+         std::holds_alternative<ir::Permute>(op) || std::holds_alternative<ir::Place>(op);
 }
 
 }  // namespace

@@ -131,6 +131,10 @@ ir::Program simplify(const ir::Program& program, bool merge_equal) {
       now[node.first_value] = add_number(result, known, *number, node, program.type_of(node));
       continue;
     }
+    if (std::holds_alternative<ir::Place>(node.op) && !has_output[i]) {  // outputs are values of their own
+      now[node.first_value] = moved(program.operands_of(node)[0]);
+      continue;
+    }
     const auto begin = result.operands.size();
     for (const auto ref : program.operands_of(node)) result.operands.push_back(moved(ref));
     const auto first = static_cast<std::uint32_t>(result.values.size());

@@ -1,5 +1,6 @@
 #include "ir/ops/attention.h"
 
+#include "ir/factors.h"
 #include "ir/shape_rules.h"
 
 namespace burn::ir::shape_rules {
@@ -73,3 +74,21 @@ Result<TypeList> infer(const AttentionGrad& op, Operands in) {
 }
 
 }  // namespace burn::ir::shape_rules
+
+namespace burn::ir::factor_rules {
+
+// A causal op tells by the numbers of queries and keys which hides which.
+std::string_view text(const Attention& op) {
+  return op.causal ? "... ! !, ... ! !, ... ! !, ... ! !, ... ! ! -> ... ! !, ... ! !"
+                   : "... n !, ... ! !, ... ! !, ... n !, ... n ! -> ... n !, ... n !";
+}
+Factors factors(const Attention& op, Types operands, Types results) { return read(text(op), operands, results); }
+
+std::string_view text(const AttentionGrad&) {
+  return "... ! !, ... ! !, ... ! !, ... ! !, ... ! !, ... ! !, ... ! !, ... ! ! -> ... ! !, ... ! !, ... ! !";
+}
+Factors factors(const AttentionGrad& op, Types operands, Types results) {
+  return read(text(op), operands, results, {linear_in({5})});
+}
+
+}  // namespace burn::ir::factor_rules

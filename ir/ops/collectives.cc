@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "ir/enums.h"
+#include "ir/factors.h"
 #include "ir/shape_rules.h"
 
 namespace burn::ir::shape_rules {
@@ -103,3 +104,20 @@ Result<TensorType> infer(const AllToAll& op, Operands in) {
 }
 
 }  // namespace burn::ir::shape_rules
+
+namespace burn::ir::factor_rules {
+
+// A program that has them is one member's already.
+Factors factors(const AllReduce&, Types operands, Types results) { return all_whole(operands, results); }
+std::string_view text(const AllReduce&) { return "!... -> !..."; }
+
+Factors factors(const ReduceScatter&, Types operands, Types results) { return all_whole(operands, results); }
+std::string_view text(const ReduceScatter&) { return "!... -> !..."; }
+
+Factors factors(const AllGather&, Types operands, Types results) { return all_whole(operands, results); }
+std::string_view text(const AllGather&) { return "!... -> !..."; }
+
+Factors factors(const AllToAll&, Types operands, Types results) { return all_whole(operands, results); }
+std::string_view text(const AllToAll&) { return "!... -> !..."; }
+
+}  // namespace burn::ir::factor_rules

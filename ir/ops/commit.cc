@@ -1,5 +1,6 @@
 #include "ir/ops/commit.h"
 
+#include "ir/factors.h"
 #include "ir/shape_rules.h"
 
 namespace burn::ir::shape_rules {
@@ -10,3 +11,10 @@ Result<TensorType> infer(const Commit& op, Operands in) {
 }
 
 }  // namespace burn::ir::shape_rules
+
+namespace burn::ir::factor_rules {
+
+Factors factors(const Commit&, Types operands, Types results) { return all_whole(operands, results); }
+std::string_view text(const Commit&) { return "->"; }
+
+}  // namespace burn::ir::factor_rules

@@ -1,5 +1,6 @@
 #include "ir/ops/fourier.h"
 
+#include "ir/factors.h"
 #include "ir/shape_rules.h"
 
 namespace burn::ir::shape_rules {
@@ -51,3 +52,22 @@ Result<TensorType> infer(const InverseRealFft& op, Operands in) {
 }
 
 }  // namespace burn::ir::shape_rules
+
+namespace burn::ir::factor_rules {
+
+std::string_view text(const Fft&) { return "axis is whole, other dims map"; }
+Factors factors(const Fft& op, Types operands, Types results) {
+  return along(op.axis, operands, results, {linear_in({0, 1})});
+}
+
+std::string_view text(const RealFft&) { return "axis is whole, other dims map"; }
+Factors factors(const RealFft& op, Types operands, Types results) {
+  return along(op.axis, operands, results, {linear_in({0})});
+}
+
+std::string_view text(const InverseRealFft&) { return "axis is whole, other dims map"; }
+Factors factors(const InverseRealFft& op, Types operands, Types results) {
+  return along(op.axis, operands, results, {linear_in({0, 1})});
+}
+
+}  // namespace burn::ir::factor_rules

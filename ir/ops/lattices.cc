@@ -1,5 +1,6 @@
 #include "ir/ops/lattices.h"
 
+#include "ir/factors.h"
 #include "ir/shape_rules.h"
 
 namespace burn::ir::shape_rules {
@@ -17,3 +18,13 @@ Result<TensorType> infer(const BandedScan& op, Operands in) {
 }
 
 }  // namespace burn::ir::shape_rules
+
+namespace burn::ir::factor_rules {
+
+std::string_view text(const BandedScan&) { return "n !..., n !... -> n !..."; }
+Factors factors(const BandedScan& op, Types operands, Types results) {
+  if (op.semiring == Semiring::log) return read(text(op), operands, results);
+  return read(text(op), operands, results, {linear_in({0})});
+}
+
+}  // namespace burn::ir::factor_rules

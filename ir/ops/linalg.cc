@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/factors.h"
 #include "ir/shape_rules.h"
 
 namespace burn::ir::shape_rules {
@@ -103,3 +104,35 @@ Result<TensorType> infer(const Det& op, Operands in) {
 }
 
 }  // namespace burn::ir::shape_rules
+
+namespace burn::ir::factor_rules {
+
+std::string_view text(const Cholesky&) { return "... ! ! -> ... ! !"; }
+Factors factors(const Cholesky& op, Types operands, Types results) { return read(text(op), operands, results); }
+
+std::string_view text(const Lu&) { return "... ! ! -> ... ! !, ... !, ..."; }
+Factors factors(const Lu& op, Types operands, Types results) { return read(text(op), operands, results); }
+
+std::string_view text(const Qr&) { return "... ! ! -> ... ! !, ... ! !"; }
+Factors factors(const Qr& op, Types operands, Types results) { return read(text(op), operands, results); }
+
+std::string_view text(const Svd&) { return "... ! ! -> ... ! !, ... !, ... ! !"; }
+Factors factors(const Svd& op, Types operands, Types results) { return read(text(op), operands, results); }
+
+std::string_view text(const Eigh&) { return "... ! ! -> ... !, ... ! !"; }
+Factors factors(const Eigh& op, Types operands, Types results) { return read(text(op), operands, results); }
+
+std::string_view text(const Solve&) { return "... ! !, ... ! k -> ... ! k"; }
+Factors factors(const Solve& op, Types operands, Types results) {
+  return read(text(op), operands, results, {linear_in({1})});
+}
+
+std::string_view text(const SolveTriangular&) { return "... ! !, ... ! k -> ... ! k"; }
+Factors factors(const SolveTriangular& op, Types operands, Types results) {
+  return read(text(op), operands, results, {linear_in({1})});
+}
+
+std::string_view text(const Det&) { return "... ! ! -> ..."; }
+Factors factors(const Det& op, Types operands, Types results) { return read(text(op), operands, results); }
+
+}  // namespace burn::ir::factor_rules

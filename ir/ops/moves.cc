@@ -136,4 +136,10 @@ Result<TensorType> infer(const Scatter& op, Operands in) {
   return x;
 }
 
+Result<TensorType> infer(const Place& op, Operands in) {
+  BURN_RETURN_IF_ERROR(check_operands(op.kName, in, 1));
+  BURN_RETURN_IF_ERROR(check_axis(op.kName, op.axis, *in[0]));
+  return *in[0];
+}
+
 }  // namespace burn::ir::shape_rules

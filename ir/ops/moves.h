@@ -10,6 +10,9 @@
 
 namespace burn::ir {
 
+// An axis of a mesh of workers: those that split a batch, and those that split what a model consists of.
+enum class MeshAxis : std::uint8_t { data, model };
+
 // How elements are combined by a scatter.
 enum class ScatterFn : std::uint8_t { assign, add, mul, max, min };
 
@@ -81,7 +84,17 @@ struct Scatter {
   static constexpr auto kAttrs = std::tuple{Attr{"axis", &Scatter::axis}, Attr{"fn", &Scatter::fn}};
 };
 
+// The same value, which a router is to split along `axis` over the workers along `mesh`. On one worker it is nothing:
+// plans leave it out (compile/rewrite/simplify.h).
+struct Place {
+  std::int64_t axis = 0;
+  MeshAxis mesh = MeshAxis::data;
+  static constexpr std::string_view kName = "place";
+  static constexpr std::string_view kSignature = "[..., n, ...] -> [..., n, ...]";
+  static constexpr auto kAttrs = std::tuple{Attr{"axis", &Place::axis}, Attr{"mesh", &Place::mesh}};
+};
+
 #define BURN_MOVES_OPS(OP) \
-  OP(Reshape) OP(Permute) OP(Expand) OP(Slice) OP(SliceAssign) OP(Concat) OP(Gather) OP(Scatter)
+  OP(Reshape) OP(Permute) OP(Expand) OP(Slice) OP(SliceAssign) OP(Concat) OP(Gather) OP(Scatter) OP(Place)
 
 }  // namespace burn::ir

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "ir/factors.h"
 #include "ir/shape_rules.h"
 
 namespace burn::ir::shape_rules {
@@ -34,3 +35,17 @@ Result<TensorType> infer(const Interpolate& op, Operands in) { return resized(op
 Result<TensorType> infer(const InterpolateGrad& op, Operands in) { return resized(op.kName, in, op.input_size); }
 
 }  // namespace burn::ir::shape_rules
+
+namespace burn::ir::factor_rules {
+
+std::string_view text(const Interpolate&) { return "n c !... -> n c !..."; }
+Factors factors(const Interpolate& op, Types operands, Types results) {
+  return read(text(op), operands, results, {linear_in({0})});
+}
+
+std::string_view text(const InterpolateGrad&) { return "n c !... -> n c !..."; }
+Factors factors(const InterpolateGrad& op, Types operands, Types results) {
+  return read(text(op), operands, results, {linear_in({0})});
+}
+
+}  // namespace burn::ir::factor_rules

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -32,13 +31,26 @@ Status bad_url(const std::string& url, std::string_view why) {
 
 constexpr int kMaxClientThreads = 4;  // a session's upload is not to be in the way of another's runs
 
-// Cuts "/K" off the end of `text`. Nothing: it ends in "/", and something that is no number follows.
-std::optional<std::uint32_t> take_device(std::string_view& text) {
-  const auto slash = text.find('/');
-  if (slash == std::string_view::npos) return 0;
-  const auto digits = text.substr(slash + 1);
-  text = text.substr(0, slash);
-  return parse_number<std::uint32_t>(digits);
+constexpr std::size_t kMaxNameBytes = 255;
+
+// Sets the device of `endpoint` to that of `text`. False: it is neither a number nor a name.
+bool set_device(Endpoint& endpoint, std::string_view text) {
+  if (const auto number = parse_number<std::uint32_t>(text)) {
+    endpoint.device = *number;
+    return true;
+  }
+  const bool is_name =
+      !text.empty() && text.size() <= kMaxNameBytes && ((text[0] | 0x20) >= 'a') && ((text[0] | 0x20) <= 'z');
+  if (is_name) endpoint.device_name = text;
+  return is_name;
+}
+
+// Where in a URL of a scheme with a path that names a device the path begins: behind this colon. npos: nowhere.
+std::size_t end_of_device(std::string_view url, std::size_t device) {
+  const auto first = url.find(':', device);
+  if (first == std::string_view::npos || parse_number<std::uint32_t>(url.substr(device, first - device))) return first;
+  const auto last = url.rfind(":/");
+  return last == std::string_view::npos || last < device ? first : last;
 }
 
 // The event loops for all channels of the process, there to its end: a channel may be dropped from the loop's own
@@ -95,29 +107,33 @@ Result<std::shared_ptr<proto::Channel>> connect_endpoint(const Endpoint& endpoin
 
 }  // namespace
 
-Result<Endpoint> parse_url(const std::string& url) {
-  const auto colon = std::min(url.find(':'), url.size());
-  std::string_view name = std::string_view{url}.substr(0, colon);
-  std::string_view address = std::string_view{url}.substr(std::min(colon + 1, url.size()));
-  auto device = take_device(name);
-  const bool names_device_first = name.size() < colon;
-  const auto known = std::ranges::find(kSchemes, name, &SchemeName::name);
+Result<Endpoint> parse_url(const std::string& text) {
+  const std::string_view url{text};
+  const auto name_end = std::min(url.find_first_of(":/"), url.size());
+  const auto known = std::ranges::find(kSchemes, url.substr(0, name_end), &SchemeName::name);
+  const bool names_device_first = name_end < url.size() && url[name_end] == '/';
+  const auto colon = names_device_first ? end_of_device(url, name_end + 1) : name_end;
   const bool is_known = known != kSchemes.end() && colon < url.size() &&
-                        (known->has_path || (!names_device_first && address.starts_with("//")));
-  if (!is_known) return bad_url(url, "a server is ws://HOST:PORT, grpc://HOST:PORT, unix:PATH or grpc+unix:PATH");
-  if (!known->has_path) {
-    address.remove_prefix(2);
-    device = take_device(address);
-  }
-  if (!device) return bad_url(url, "a device of the server is /0, /1, ...");
-  Endpoint endpoint{known->scheme, std::string{address}, *device};
+                        (known->has_path || (!names_device_first && url.substr(colon + 1).starts_with("//")));
+  if (!is_known) return bad_url(text, "a server is ws://HOST:PORT, grpc://HOST:PORT, unix:PATH or grpc+unix:PATH");
+
+  Endpoint endpoint{.scheme = known->scheme, .address = {}};
+  constexpr std::string_view kDevices = "a device of the server is /0, /1, ... or a name, which begins with a letter";
   if (known->has_path) {
-    if (address.empty()) return bad_url(url, "write " + std::string{name} + ":PATH");
+    if (names_device_first && !set_device(endpoint, url.substr(name_end + 1, colon - name_end - 1)))
+      return bad_url(text, kDevices);
+    endpoint.address = url.substr(colon + 1);
+    if (endpoint.address.empty()) return bad_url(text, "write " + std::string{known->name} + ":PATH");
     return endpoint;
   }
+  const auto address = url.substr(colon + 3);
+  const auto slash = address.find('/');
+  if (slash != std::string_view::npos && !set_device(endpoint, address.substr(slash + 1)))
+    return bad_url(text, kDevices);
+  endpoint.address = address.substr(0, slash);
   const auto where = parse_host_port(endpoint.address);
-  if (!where.ok()) return bad_url(url, where.status().message());
-  if (where->port == 0) return bad_url(url, "port 0 cannot be connected to");
+  if (!where.ok()) return bad_url(text, where.status().message());
+  if (where->port == 0) return bad_url(text, "port 0 cannot be connected to");
   return endpoint;
 }
 

@@ -15,13 +15,16 @@ namespace burn::net {
 struct Endpoint {
   enum class Scheme { websocket, grpc, unix_socket, grpc_unix };
   Scheme scheme = Scheme::websocket;
-  std::string address;       // "127.0.0.1:3000", or the path of a unix socket
-  std::uint32_t device = 0;  // of those that the server has
+  std::string address;           // "127.0.0.1:3000", or the path of a unix socket
+  std::uint32_t device = 0;      // of those that the server has
+  std::string device_name = {};  // the same by name; empty: by number
 };
 
 // "ws://HOST:PORT", "grpc://HOST:PORT", "unix:PATH" (WebSocket), "grpc+unix:PATH"; an IPv6 address stands in brackets.
-// The server's device K: "ws://HOST:PORT/K", and, as a path may end in anything, "unix/K:PATH".
-// Errors: INVALID_ARGUMENT naming the URL and what is wrong with it.
+// The server's device K: "ws://HOST:PORT/K", and, as a path may end in anything, "unix/K:PATH"; by name
+// "ws://HOST:PORT/cuda:1", "unix/cuda:1:/PATH". A name begins with a letter. Before a path it ends at the last ":/",
+// or, if the path does not begin with "/", at the first ":". Errors: INVALID_ARGUMENT naming the URL and what is wrong
+// with it.
 Result<Endpoint> parse_url(const std::string& url);
 
 // Connects within `timeout` and returns the open channel; blocks. `handler` may be called before this returns, and is

@@ -21,10 +21,8 @@ class Acceptor {
   virtual std::shared_ptr<proto::ChannelHandler> accept(std::shared_ptr<proto::Channel> channel) = 0;
   // The same where there is no place for another client, for the reason `full`. The handler lets in a client that comes
   // back to a session that there is, and tells others why they are refused.
-  virtual std::shared_ptr<proto::ChannelHandler> accept_returning(std::shared_ptr<proto::Channel> /*channel*/,
-                                                                  const Status& /*full*/) {
-    return nullptr;
-  }
+  virtual std::shared_ptr<proto::ChannelHandler> accept_returning(std::shared_ptr<proto::Channel> channel,
+                                                                  const Status& full) = 0;
 };
 
 struct ListenOptions {

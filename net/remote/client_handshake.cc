@@ -13,7 +13,9 @@ void ClientHandshake::restart() {
 }
 
 proto::EncodedFrame ClientHandshake::hello(const std::optional<proto::Resume>& resume) {
-  proto::Hello hello{proto::kProtocolVersion, ir::op_set_fingerprint(), "burn-cpp " BURN_VERSION, token_, device_};
+  proto::Hello hello{proto::kProtocolVersion, ir::op_set_fingerprint(), "burn-cpp " BURN_VERSION, token_,
+                     device_.number};
+  hello.device_name = device_.name;
   hello.lease_seconds = lease_seconds_;
   hello.resume = resume;
   hello_at_ = Clock::now();

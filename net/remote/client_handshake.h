@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,12 @@
 
 namespace burn::net {
 
+// Which of a server's devices.
+struct DeviceChoice {
+  std::uint32_t number = 0;
+  std::string name = {};  // empty: by number
+};
+
 // For each connection of a conversation in turn. Not thread-safe.
 class ClientHandshake {
  public:
@@ -22,8 +29,8 @@ class ClientHandshake {
   using Held = std::vector<std::pair<proto::EncodedFrame, proto::Lane>>;
 
   // `device`: which of the server's devices is asked for.
-  ClientHandshake(std::uint32_t device, const ConnectOptions& options)
-      : token_(options.token), lease_seconds_(options.lease_seconds), device_(device) {}
+  ClientHandshake(DeviceChoice device, const ConnectOptions& options)
+      : token_(options.token), lease_seconds_(options.lease_seconds), device_(std::move(device)) {}
 
   // A connection begins: the hello was not said on it.
   void restart();
@@ -44,7 +51,7 @@ class ClientHandshake {
  private:
   const std::string token_;
   const std::uint32_t lease_seconds_;
-  const std::uint32_t device_;
+  const DeviceChoice device_;
   Clock::time_point hello_at_;
   std::size_t greeting_bytes_ = 0;
   Held held_;

@@ -7,6 +7,7 @@
 
 #include "base/overloaded.h"
 #include "net/remote/in_callback.h"
+#include "proto/channel_batch.h"
 #include "proto/codec.h"
 
 namespace burn::net {
@@ -16,6 +17,27 @@ namespace burn::net {
 Status Conversation::send(proto::Body body, SharedBytes payload, SharedBytes upload) {
   std::unique_lock lock(mutex_);
   return send_locked(lock, std::move(body), std::move(payload), std::move(upload));
+}
+
+Result<std::uint64_t> Conversation::announce(proto::Write write) {
+  if (options_.lease_seconds > 0)
+    return failed_precondition("a tensor in parts, in a session that may outlive its connection");
+  std::unique_lock lock(mutex_);
+  BURN_RETURN_IF_ERROR(send_locked(lock, write, {}, {}));
+  return window_.next_seq() - 1;
+}
+
+Status Conversation::send_part(std::uint64_t seq, proto::TensorId id, std::uint64_t offset, SharedBytes bytes) {
+  const std::lock_guard lock(mutex_);
+  if (broken_) return *broken_;
+  window_.add_part(seq, id, offset, std::move(bytes));
+  send_what_fits();
+  return {};
+}
+
+std::uint64_t Conversation::waiting_part_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return window_.waiting_part_bytes();
 }
 
 void Conversation::ask_read(proto::TensorId id, Requests::ReadCallback done) {
@@ -66,8 +88,9 @@ Status Conversation::check_known(const proto::Verb& verb) const {
 
 Status Conversation::send_locked(std::unique_lock<std::mutex>& lock, proto::Body body, SharedBytes payload,
                                  SharedBytes upload) {
-  if (channel_ && !InCallback::is_inside() && !window_.has_room(upload.size())) channel_->flush();
-  if (!InCallback::is_inside()) changed_.wait(lock, [&] { return broken_ || window_.has_room(upload.size()); });
+  const bool waits = !options_.never_waits && !InCallback::is_inside();
+  if (channel_ && waits && !window_.has_room(upload.size())) channel_->flush();
+  if (waits) changed_.wait(lock, [&] { return broken_ || window_.has_room(upload.size()); });
   if (broken_) return *broken_;
   OrderedFrame ordered{.seq = window_.next_seq(), .frame = {}, .upload_id = {}, .upload = std::move(upload)};
   if (!ordered.upload.empty()) ordered.upload_id = std::get<proto::Write>(body).id;
@@ -111,8 +134,10 @@ void Conversation::send_what_fits() {
 }
 
 void Conversation::send_chunks() {
+  const auto parts = window_.waiting_part_bytes();
   while (const auto chunk = window_.next_chunk())
     transmit(proto::encode(*chunk), proto::Lane::bulk);  // NOLINT(bugprone-unchecked-optional-access): it is, above
+  if (window_.waiting_part_bytes() != parts) has_sent_parts_ = true;
 }
 
 void Conversation::transmit(proto::EncodedFrame frame, proto::Lane lane) {
@@ -122,6 +147,7 @@ void Conversation::transmit(proto::EncodedFrame frame, proto::Lane lane) {
   }
   counts_.frames_sent += 1;
   counts_.bytes_sent += frame.size();
+  if (options_.never_waits) proto::ChannelBatch::join(channel_);  // it passes on what came in
   channel_->send(std::move(frame), lane);
 }
 
@@ -203,21 +229,39 @@ Status Conversation::on_report(Result<Completion> completion) {
 }
 
 Status Conversation::on_credit(const proto::Credit& credit) {
-  const std::lock_guard lock(mutex_);
-  BURN_TRY(const std::uint64_t taken, window_.grant(credit.bytes));
-  const auto oldest = requests_.oldest_seq();
-  if (!oldest || window_.has_upload_before(*oldest)) progress_.add_bytes(taken);
-  send_what_fits();
-  changed_.notify_all();
+  {
+    const std::lock_guard lock(mutex_);
+    BURN_TRY(const std::uint64_t taken, window_.grant(credit.bytes));
+    const auto oldest = requests_.oldest_seq();
+    if (!oldest || window_.has_upload_before(*oldest)) progress_.add_bytes(taken);
+    send_what_fits();
+    changed_.notify_all();
+  }
+  tell_parts_sent();
   return {};
 }
 
 Status Conversation::on_ack(std::uint64_t seq) {
-  const std::lock_guard lock(mutex_);
-  BURN_RETURN_IF_ERROR(acknowledged(seq));
-  send_what_fits();
-  changed_.notify_all();
+  std::shared_ptr<const RemoteSession::Listener> listener;
+  {
+    const std::lock_guard lock(mutex_);
+    BURN_RETURN_IF_ERROR(acknowledged(seq));
+    send_what_fits();
+    changed_.notify_all();
+    listener = listener_;
+  }
+  if (listener && listener->progress) listener->progress(seq);
   return {};
+}
+
+// Parts are also sent by send_part() itself: then this says so once more, with the next credit.
+void Conversation::tell_parts_sent() {
+  std::shared_ptr<const RemoteSession::Listener> listener;
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(has_sent_parts_, false)) listener = listener_;
+  }
+  if (listener && listener->sent_parts) listener->sent_parts();
 }
 
 Status Conversation::acknowledged(std::uint64_t seq) {

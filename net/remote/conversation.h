@@ -49,7 +49,7 @@ class Conversation final : public proto::ChannelHandler,
  public:
   // `device`: which of the server's it is about. `dial`: makes the channels. `tries_again`: if the first is lost before
   // the welcome.
-  Conversation(std::string url, std::uint32_t device, ChannelFactory dial, const ConnectOptions& options,
+  Conversation(std::string url, DeviceChoice device, ChannelFactory dial, const ConnectOptions& options,
                bool tries_again);
 
   // Dials, says hello and waits for the welcome, as long as the options say.
@@ -57,18 +57,27 @@ class Conversation final : public proto::ChannelHandler,
 
   // Sends an ordered frame when it is within the window. `upload`: the chunks that belong to it, if it is a Write.
   Status send(proto::Body body, SharedBytes payload = {}, SharedBytes upload = {});
+  // Sends a Write of which the bytes follow by send_part(), in order. Returns its number. Errors: FAILED_PRECONDITION,
+  // if the session may outlive its connection.
+  Result<std::uint64_t> announce(proto::Write write);
+  Status send_part(std::uint64_t seq, proto::TensorId id, std::uint64_t offset, SharedBytes bytes);
+  std::uint64_t waiting_part_bytes() const;  // that are not sent yet
   // The same for a question: `done` is registered, and called even if this fails.
   void ask_read(proto::TensorId id, Requests::ReadCallback done);
   void ask_sync(Requests::SyncCallback done);
   // Beside the order: not within the window, and asked again after a lost connection. Refused if the server does not
-  // know the Question, which is made of the number that its answer, a Report, will name.
-  template <typename Question, proto::Report Report, typename Done>
-  void ask_beside(Done done) {
+  // know the question, whose `request` is set to the number that its answer, a Report, will name.
+  template <proto::Report Report, typename Question, typename Done>
+  void ask_beside(const Question& question, Done done) {
     ask_beside(
         proto::kVerbOf<Question>,
         [&](Requests::BesideCallback callback) {
-          return requests_.add_beside<Report>([](std::uint64_t request) { return Question{request}; },
-                                              std::move(callback));
+          const auto numbered = [&](std::uint64_t request) {
+            auto asked = question;
+            asked.request = request;
+            return proto::Body{std::move(asked)};
+          };
+          return requests_.add_beside<Report>(numbered, std::move(callback));
         },
         [done = std::move(done)](Result<proto::Body> answer) {
           answer.ok() ? done(std::get<Report>(*std::move(answer))) : done(answer.status());
@@ -80,7 +89,10 @@ class Conversation final : public proto::ChannelHandler,
   // Sends a Close and waits for the end; not from a callback, and not if nothing is under way and the server is far:
   // then it suffices that the Close has left.
   void close();
+  void begin_close();  // sends a Close, and does not wait
+  void listen(RemoteSession::Listener listener);
 
+  std::uint64_t op_set() const { return known_info() ? op_set_ : 0; }
   const proto::SessionInfo& info() const;        // waits for the welcome, or that none will come: then of nothing
   const proto::SessionInfo* known_info() const;  // null before
   bool is_shared_memory() const { return is_shared_memory_; }
@@ -111,6 +123,8 @@ class Conversation final : public proto::ChannelHandler,
   Status on_chunk(const proto::Chunk& chunk, std::span<const std::byte> bytes);
   Status complete(Result<Completion> completion);
   void confirm(std::uint64_t bytes, bool at_once);
+  void tell_parts_sent();
+  void tell_end();
   void end(const Status& why);
   void end_without_channel(const Status& why);
 
@@ -147,6 +161,7 @@ class Conversation final : public proto::ChannelHandler,
   const bool tries_again_;
   const std::chrono::seconds answer_timeout_;  // 0: none
   proto::SessionInfo info_;                    // set by the first welcome, before is_known_; constant from then on
+  std::uint64_t op_set_ = 0;                   // likewise
   std::atomic<bool> is_known_ = false;
   std::atomic<bool> is_shared_memory_ = false;
   std::atomic<std::int64_t> round_trip_ = 0;  // in ns
@@ -159,12 +174,16 @@ class Conversation final : public proto::ChannelHandler,
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;  // notified when something below changes that is waited for
 
-  std::shared_ptr<proto::Channel> channel_;   // Guarded by `mutex_`.
-  std::uint64_t extensions_ = 0;              // of the last welcome. Guarded by `mutex_`.
-  ClientHandshake handshake_;                 // Guarded by `mutex_`.
-  Window window_;                             // Guarded by `mutex_`.
-  Reconnector reconnector_;                   // Guarded by `mutex_`.
-  bool welcome_ = false;                      // on this channel. Guarded by `mutex_`.
+  std::shared_ptr<const RemoteSession::Listener> listener_;  // Guarded by `mutex_`.
+  bool has_sent_parts_ = false;                              // that listener_ was not told of. Guarded by `mutex_`.
+  bool has_ended_ = false;                                   // end() was called. Guarded by `mutex_`.
+  bool has_told_end_ = false;                                // Guarded by `mutex_`.
+  std::shared_ptr<proto::Channel> channel_;                  // Guarded by `mutex_`.
+  std::uint64_t extensions_ = 0;                             // of the last welcome. Guarded by `mutex_`.
+  ClientHandshake handshake_;                                // Guarded by `mutex_`.
+  Window window_;                                            // Guarded by `mutex_`.
+  Reconnector reconnector_;                                  // Guarded by `mutex_`.
+  bool welcome_ = false;                                     // on this channel. Guarded by `mutex_`.
   bool connecting_ = true;                    // until the first welcome, or that none will come. Guarded by `mutex_`.
   bool closing_ = false;                      // close() was called. Guarded by `mutex_`.
   bool closed_ = false;                       // channel gone, every callback called. Guarded by `mutex_`.

@@ -27,7 +27,7 @@ std::chrono::seconds answer_timeout(const ConnectOptions& options) {
 
 }  // namespace
 
-Conversation::Conversation(std::string url, std::uint32_t device, ChannelFactory dial, const ConnectOptions& options,
+Conversation::Conversation(std::string url, DeviceChoice device, ChannelFactory dial, const ConnectOptions& options,
                            bool tries_again)
     : url_(std::move(url)),
       dial_(std::move(dial)),
@@ -35,7 +35,7 @@ Conversation::Conversation(std::string url, std::uint32_t device, ChannelFactory
       tries_again_(tries_again),
       answer_timeout_(net::answer_timeout(options)),
       progress_(answer_timeout_),
-      handshake_(device, options) {}
+      handshake_(std::move(device), options) {}
 
 // Nothing if there is no session to come back to. Requires: no hello is sent on this channel yet, so that no answer
 // comes meanwhile.
@@ -128,6 +128,7 @@ const proto::SessionInfo* Conversation::known_info() const {
 const proto::SessionInfo& Conversation::info() const {
   static const auto& nothing = *new proto::SessionInfo;  // static objects may still ask
   if (const auto* known = known_info()) return *known;
+  if (options_.assumed_info) return *options_.assumed_info;
   if (InCallback::is_inside()) return nothing;
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return !connecting_ || broken_; });
@@ -174,6 +175,7 @@ Status Conversation::take_welcome(const proto::Welcome& welcome) {
 
 void Conversation::begin(const proto::Welcome& welcome) {
   info_ = welcome.info;
+  op_set_ = welcome.fingerprint;
   reconnector_.begin({.session = welcome.info.session, .secret = welcome.secret},
                      std::chrono::seconds{std::min(welcome.lease_seconds, options_.lease_seconds)});
   window_.open(info_.max_in_flight, info_.bulk_credit, reconnector_.can_resume());

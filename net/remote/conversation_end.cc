@@ -42,10 +42,35 @@ void Conversation::end(const Status& why) {
     const std::lock_guard lock(mutex_);
     if (!broken_) broken_ = why;
     cause = *broken_;
+    has_ended_ = true;
     window_.clear();
     changed_.notify_all();
   }
   for (const Completion& completion : requests_.fail_all(cause)) completion();
+  tell_end();
+}
+
+void Conversation::listen(RemoteSession::Listener listener) {
+  bool has_ended = false;
+  {
+    const std::lock_guard lock(mutex_);
+    listener_ = std::make_shared<const RemoteSession::Listener>(std::move(listener));
+    has_ended = has_ended_;
+  }
+  if (has_ended) tell_end();
+}
+
+void Conversation::tell_end() {
+  std::shared_ptr<const RemoteSession::Listener> listener;
+  Status why;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!listener_ || has_told_end_) return;
+    has_told_end_ = true;
+    listener = listener_;
+    why = broken_.value_or(ok_status());
+  }
+  if (listener->ended) listener->ended(why);
 }
 
 // Requires: no frame comes any more.
@@ -79,6 +104,11 @@ bool Conversation::watches_the_end() {
 
 bool Conversation::has_said_all() const {
   return !in_frame_.load(std::memory_order_acquire) && (!channel_ || channel_->queued_bytes() == 0);
+}
+
+void Conversation::begin_close() {
+  const InCallback in_callback;  // does not wait
+  close();
 }
 
 void Conversation::close() {

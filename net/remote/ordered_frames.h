@@ -25,6 +25,7 @@ class OrderedFrames {
   void keep() { keeps_ = true; }
 
   std::uint64_t last_seq() const { return last_seq_; }
+  std::uint64_t last_sent() const { return sent_ < frames_.size() ? frames_[sent_].seq - 1 : last_seq_; }
   std::uint64_t next_seq() const { return last_seq_ + 1; }
   std::uint64_t acknowledged() const { return acknowledged_; }
   std::uint64_t unacknowledged() const { return last_seq_ - acknowledged_; }
@@ -41,7 +42,6 @@ class OrderedFrames {
   void clear();
 
  private:
-  std::uint64_t last_sent() const { return sent_ < frames_.size() ? frames_[sent_].seq - 1 : last_seq_; }
   void pop();
 
   std::deque<OrderedFrame> frames_;  // the first sent_ of them are sent

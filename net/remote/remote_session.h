@@ -4,12 +4,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
-#include "proto/session.h"
+#include "proto/served_session.h"
 
 namespace burn::net {
 
@@ -25,6 +27,15 @@ struct ConnectOptions {
   // (docs/sessions.md), the session is given up, although the server is there; 0: never. Nothing: as
   // BURN_ANSWER_TIMEOUT says.
   std::optional<std::uint64_t> answer_timeout_seconds = std::nullopt;
+  // Which of the server's devices instead of what the URL says, by name; empty: what the URL says.
+  std::string device_name = {};
+  // What info() says until the welcome has come, instead of waiting for it. For a caller that knows the server.
+  std::optional<proto::SessionInfo> assumed_info = std::nullopt;
+  // Kept until the session is gone.
+  std::shared_ptr<const void> held = nullptr;
+  // No call waits: what is beyond the window is sent when there is room. For a caller that keeps within the window by
+  // itself, and whose thread must not wait.
+  bool never_waits = false;
 };
 
 // What went over the wire so far. Counts whole frames of burn.v1, without the transport's own framing.
@@ -46,12 +57,38 @@ struct WireStats {
 class RemoteSession : public proto::Session {
  public:
   virtual WireStats wire_stats() const = 0;
+  // The server's op set, as ir::op_set_fingerprint(); 0: no welcome has come yet, or it does not say.
+  virtual std::uint64_t op_set() const = 0;
+
+  // What follows is for a process that passes on what its own clients say.
+
+  // define() of a program as it came off the wire (proto::DefineProgram::encoded).
+  virtual Status define_encoded(proto::ProgramId id, SharedBytes program, std::vector<proto::ProgramId> forget) = 0;
+  // write() of a tensor whose bytes come in parts, as proto::ServedSession::begin_upload(). What is given to the upload
+  // is sent when the server has credit for it, and kept until then; nothing waits. Errors: FAILED_PRECONDITION of a
+  // session that may outlive its connection, as parts are not kept to be sent again.
+  virtual Result<std::unique_ptr<proto::ServedSession::Upload>> begin_upload(proto::TensorId id,
+                                                                             const ir::TensorType& type,
+                                                                             proto::WriteOptions options = {}) = 0;
+  // Bytes of these that are not sent yet.
+  virtual std::uint64_t upload_backlog() const = 0;
+
+  // Called from threads of the session, without a lock; must not block. Any may be empty.
+  struct Listener {
+    std::function<void(std::uint64_t executed)> progress;  // so many calls of this session are executed
+    std::function<void()> sent_parts;                      // upload_backlog() may have become less
+    std::function<void(const Status& why)> ended;          // once: nothing more comes; at once if it is so already
+  };
+  // Once, and before the first call.
+  virtual void listen(Listener listener) = 0;
+  // close() without waiting for the end.
+  virtual void begin_close() = 0;
 };
 
 // Connects to "ws://host:port", "grpc://host:port", "unix:path" or "grpc+unix:path" and says hello; to the server's
-// device k with "ws://host:port/k" or "unix/k:path". Errors: INVALID_ARGUMENT for a URL of another form; UNAVAILABLE
-// when no server listens there ("cannot connect to ws://127.0.0.1:3000: Connection refused"); FAILED_PRECONDITION when
-// the versions do not fit, with both numbers; NOT_FOUND for a device that the server has not.
+// device k with "ws://host:port/k" or "unix/k:path", where k may be a name. Errors: INVALID_ARGUMENT for a URL of
+// another form; UNAVAILABLE when no server listens there ("cannot connect to ws://127.0.0.1:3000: Connection refused");
+// FAILED_PRECONDITION when the versions do not fit, with both numbers; NOT_FOUND for a device that the server has not.
 Result<std::unique_ptr<RemoteSession>> connect(const std::string& url, const ConnectOptions& options = {});
 
 }  // namespace burn::net

@@ -36,16 +36,41 @@ void UploadQueue::let_go() {
   for (; sent_ > 0 && (!holds_ || uploads_.front().end <= total_granted_); --sent_) uploads_.pop_front();
 }
 
-std::optional<proto::Frame> UploadQueue::next() {
+void UploadQueue::add_part(std::uint64_t seq, proto::TensorId id, std::uint64_t offset, SharedBytes bytes) {
+  waiting_ += bytes.size();
+  waiting_part_bytes_ += bytes.size();
+  parts_.push_back({seq, id, offset, std::move(bytes)});
+}
+
+// Requires: it fits into the credit.
+proto::Frame UploadQueue::take(proto::TensorId id, std::uint64_t offset, SharedBytes bytes) {
+  credit_ -= bytes.size();
+  waiting_ -= bytes.size();
+  total_sent_ += bytes.size();
+  return {0, proto::Chunk{id, offset}, std::move(bytes)};
+}
+
+// Requires: there is a part.
+std::optional<proto::Frame> UploadQueue::next_part() {
+  auto& [seq, id, offset, bytes] = parts_.front();
+  const auto size = std::min<std::uint64_t>(piece_, bytes.size());
+  if (size > credit_) return std::nullopt;
+  auto frame = take(id, offset, bytes.slice(0, size));
+  waiting_part_bytes_ -= size;
+  offset += size;
+  bytes = bytes.slice(size, bytes.size() - size);
+  if (bytes.empty()) parts_.pop_front();
+  return frame;
+}
+
+std::optional<proto::Frame> UploadQueue::next(std::uint64_t sent_seq) {
+  if (!parts_.empty() && parts_.front().seq <= sent_seq) return next_part();
   if (sent_ == uploads_.size()) return std::nullopt;
   Upload& upload = uploads_[sent_];
   const std::uint64_t size = std::min(piece_, upload.bytes.size() - upload.sent);
   if (size > credit_) return std::nullopt;
-  proto::Frame frame{0, proto::Chunk{upload.id, upload.sent}, upload.bytes.slice(upload.sent, size)};
-  credit_ -= size;
-  waiting_ -= size;
+  auto frame = take(upload.id, upload.sent, upload.bytes.slice(upload.sent, size));
   upload.sent += size;
-  total_sent_ += size;
   if (upload.sent == upload.bytes.size()) {
     upload.end = total_sent_;
     ++sent_;
@@ -80,8 +105,9 @@ Status UploadQueue::resume(std::uint64_t credit, std::span<const proto::Chunk> r
 
 void UploadQueue::clear() {
   uploads_.clear();
+  parts_.clear();
   sent_ = 0;
-  waiting_ = 0;
+  waiting_ = waiting_part_bytes_ = 0;
 }
 
 }  // namespace burn::net

@@ -42,8 +42,14 @@ class Window {
   // The next frame to send, if the server takes one. Where it has an upload, begin_upload() must follow it.
   std::optional<OrderedFrame> next_frame() { return frames_.next(max_in_flight_); }
   void begin_upload(OrderedFrame write);
+  // The bytes from `offset` on of the tensor that the Write of number `seq` announces without an upload. They are sent
+  // after it. Requires: what is sent is not kept.
+  void add_part(std::uint64_t seq, proto::TensorId id, std::uint64_t offset, SharedBytes bytes) {
+    uploads_.add_part(seq, id, offset, std::move(bytes));
+  }
+  std::uint64_t waiting_part_bytes() const { return uploads_.waiting_part_bytes(); }  // not yet handed out
   // The next chunk to send, if there is credit for it.
-  std::optional<proto::Frame> next_chunk() { return uploads_.next(); }
+  std::optional<proto::Frame> next_chunk() { return uploads_.next(frames_.last_sent()); }
 
   // Errors: INVALID_ARGUMENT for a frame that is not under way.
   Status acknowledge(std::uint64_t seq);

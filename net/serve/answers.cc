@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "proto/channel_batch.h"
+
 namespace burn::net {
 
 // --- connections -----------------------------------------------------------------------------------------------------
@@ -66,6 +68,7 @@ Status Answers::send(const proto::Body& body, SharedBytes payload) {
 }
 
 void Answers::put(const proto::Body& body, SharedBytes payload) {
+  proto::ChannelBatch::join(channel_);  // of what was received, on whatever connection
   channel_->send(proto::encode({0, body, std::move(payload)}), proto::Lane::control);
 }
 

@@ -1,5 +1,6 @@
 #include "net/serve/bulk.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,7 +18,7 @@ Status BulkReceiver::announce(proto::TensorId id, std::uint64_t bytes,
   return {};
 }
 
-Status BulkReceiver::receive(const proto::Chunk& chunk, std::span<const std::byte> bytes) {
+Status BulkReceiver::receive(const proto::Chunk& chunk, const SharedBytes& bytes) {
   if (bytes.size() > credit_) {
     return resource_exhausted(fmt::format("a chunk of {} bytes with {} bytes of credit left", bytes.size(), credit_));
   }
@@ -32,7 +33,7 @@ Status BulkReceiver::receive(const proto::Chunk& chunk, std::span<const std::byt
   credit_ -= bytes.size();
   consumed_ += bytes.size();
   received += bytes.size();
-  if (upload) BURN_RETURN_IF_ERROR(upload->fill(chunk.offset, bytes));
+  if (upload) BURN_RETURN_IF_ERROR(upload->fill_shared(chunk.offset, bytes));
   if (received < size) return {};
   has_ended_large_one_ |= size > proto::kChunkBytes;
   incoming_.erase(found);
@@ -47,11 +48,13 @@ std::shared_ptr<std::byte> BulkReceiver::destination(const proto::Chunk& chunk, 
   return incoming.upload->destination(chunk.offset, size);
 }
 
-std::uint64_t BulkReceiver::take_grant() {
-  if (consumed_ < proto::kChunkBytes && !has_ended_large_one_) return 0;
-  has_ended_large_one_ = false;
-  credit_ += consumed_;
-  return std::exchange(consumed_, 0);
+std::uint64_t BulkReceiver::take_grant(std::uint64_t backlog) {
+  const auto grant = consumed_ - std::min(consumed_, backlog);
+  if (grant < proto::kChunkBytes && !has_ended_large_one_) return 0;
+  if (grant == consumed_) has_ended_large_one_ = false;
+  credit_ += grant;
+  consumed_ -= grant;
+  return grant;
 }
 
 std::vector<proto::Chunk> BulkReceiver::restart() {

@@ -24,13 +24,14 @@ class BulkReceiver {
   Status announce(proto::TensorId id, std::uint64_t bytes, std::unique_ptr<proto::ServedSession::Upload> upload);
   // Errors, each the end of the connection: a chunk without announcement, out of order, beyond its tensor or the
   // credit.
-  Status receive(const proto::Chunk& chunk, std::span<const std::byte> bytes);
+  Status receive(const proto::Chunk& chunk, const SharedBytes& bytes);
   // Where the chunk's bytes may be received before receive() is told of them; null when it will not take them, or in no
   // place.
   std::shared_ptr<std::byte> destination(const proto::Chunk& chunk, std::size_t size);
   // Credit to give to the client now: what was consumed since, once it is worth a frame, or ends a tensor that the
-  // client would like to let go of; else 0.
-  std::uint64_t take_grant();
+  // client would like to let go of; else 0. `backlog`: bytes of it for which it gets none yet
+  // (ServedSession::upload_backlog()).
+  std::uint64_t take_grant(std::uint64_t backlog);
 
   // The client goes on over another connection: what has come of each tensor that is not whole. Its credit starts anew.
   std::vector<proto::Chunk> restart();

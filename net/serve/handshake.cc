@@ -1,7 +1,6 @@
 #include "net/serve/handshake.h"
 
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -10,16 +9,6 @@
 #include "proto/verbs.h"
 
 namespace burn::net {
-namespace {
-
-// "0: cpu, 1: null"
-std::string list(const std::vector<std::string>& names) {
-  std::string all;
-  for (std::size_t k = 0; k < names.size(); ++k) all += fmt::format("{}{}: {}", k == 0 ? "" : ", ", k, names[k]);
-  return all;
-}
-
-}  // namespace
 
 Result<const proto::Hello*> Handshake::read(const proto::Body& first) {
   const auto* hello = std::get_if<proto::Hello>(&first);
@@ -35,13 +24,13 @@ Result<const proto::Hello*> Handshake::read(const proto::Body& first) {
 
 Result<std::shared_ptr<ServedConversation>> Handshake::open(const Status& full) const {
   BURN_RETURN_IF_ERROR(check_room(full));
-  BURN_RETURN_IF_ERROR(check_device());
   BURN_TRY(auto admission, host_.admit(hello_, peer_));
+  BURN_TRY(const auto device, host_.device_of(hello_));  // after that: a stranger learns no names
   BURN_TRY(auto terms, host_.leases().terms(hello_.lease_seconds));
   terms.admission = std::move(admission);
   BURN_TRY(auto session, open_session());
   auto conversation = std::make_shared<ServedConversation>(std::move(session), std::move(terms));
-  log_opened(conversation->terms().name);
+  log_opened(conversation->terms().name, device);
   return conversation;
 }
 
@@ -55,6 +44,8 @@ proto::Welcome Handshake::welcome(const ServedConversation& conversation) const 
   proto::Welcome welcome{proto::kProtocolVersion, ir::op_set_fingerprint(), conversation.info()};
   welcome.info.session = terms.name;
   welcome.info.devices = host_.devices();
+  welcome.info.instance = host_.instance();
+  welcome.info.role = host_.role();
   welcome.lease_seconds = static_cast<std::uint32_t>(terms.lease.count());
   welcome.secret = terms.secret;
   welcome.extensions = proto::kExtensions;
@@ -68,21 +59,15 @@ Status Handshake::check_room(const Status& full) const {
   return full;
 }
 
-Status Handshake::check_device() const {
-  const auto& devices = host_.devices();
-  if (hello_.device < devices.size()) return {};
-  return not_found(fmt::format("there is no device {} here: the worker has {}", hello_.device, list(devices)));
-}
-
 Result<std::unique_ptr<proto::ServedSession>> Handshake::open_session() const {
   auto session = host_.open_session(hello_);
   BURN_RETURN_IF_ERROR(session->health());
   return session;
 }
 
-void Handshake::log_opened(const std::string& session) const {
-  host_.log(Severity::info, fmt::format("session {} opened from {} ({}) on {}", session, peer_, quoted(hello_.client),
-                                        host_.devices()[hello_.device]));
+void Handshake::log_opened(const std::string& session, const std::string& device) const {
+  host_.log(Severity::info,
+            fmt::format("session {} opened from {} ({}) on {}", session, peer_, quoted(hello_.client), device));
   const auto ours = ir::op_set_fingerprint();
   if (hello_.fingerprint == 0 || hello_.fingerprint == ours) return;
   host_.log(Severity::warning, fmt::format("session {}: the client's op set ({:016x}) differs from ours ({:016x})",

@@ -35,9 +35,8 @@ class Handshake {
 
  private:
   Status check_room(const Status& full) const;
-  Status check_device() const;
   Result<std::unique_ptr<proto::ServedSession>> open_session() const;
-  void log_opened(const std::string& session) const;
+  void log_opened(const std::string& session, const std::string& device) const;
 
   SessionHost& host_;
   const proto::Hello& hello_;

@@ -10,7 +10,6 @@
 #include <sys/random.h>
 
 namespace burn::net {
-namespace {
 
 Status fill_randomly(std::span<std::byte> bytes) {
   while (!bytes.empty()) {
@@ -21,8 +20,6 @@ Status fill_randomly(std::span<std::byte> bytes) {
   }
   return {};
 }
-
-}  // namespace
 
 Result<ServedConversation::Terms> Leases::terms(std::uint32_t wanted_seconds) const {
   std::uint64_t name = 0;

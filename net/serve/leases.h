@@ -4,8 +4,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -14,6 +16,9 @@
 #include "net/serve/served_conversation.h"
 
 namespace burn::net {
+
+// Errors: UNAVAILABLE when the system has no random numbers.
+Status fill_randomly(std::span<std::byte> bytes);
 
 // Thread-safe.
 class Leases {

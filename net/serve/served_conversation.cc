@@ -15,6 +15,10 @@ ServedConversation::ServedConversation(std::unique_ptr<proto::ServedSession> ses
       answers_(terms_.lease.count() > 0),
       receiver_(proto::kInitialCredit) {
   session_->on_progress([this](std::uint64_t executed) { acknowledge(executed); });
+  session_->on_upload_progress([this] {
+    const std::lock_guard receiving{receiving_};
+    check(grant());
+  });
 }
 
 ServedConversation::~ServedConversation() { dispose(); }
@@ -37,6 +41,7 @@ void ServedConversation::begin(std::shared_ptr<ServedLink> link, proto::Welcome 
     link_ = std::move(link);
   }
   answers_.connect(std::move(channel), std::move(welcome));
+  session_->on_end([this](const Status& why) { check(why); });  // now there is a link to tell
 }
 
 Status ServedConversation::resume(std::shared_ptr<ServedLink> link, proto::Welcome welcome, const proto::Resume& seen) {
@@ -130,16 +135,16 @@ struct ServedConversation::Handler {
 
   Status operator()(proto::Write& write) const {
     const auto bytes = write.type.num_bytes();
-    if (frame.payload.size() == bytes) return session.write(write.id, {write.type, std::move(frame.payload)});
+    if (frame.payload.size() == bytes)
+      return session.write(write.id, {write.type, std::move(frame.payload)}, write.options);
     // A tensor that the session does not take fails alone; its chunks come all the same.
-    auto upload = session.begin_upload(write.id, write.type);
+    auto upload = session.begin_upload(write.id, write.type, write.options);
     return self.receiver_.announce(write.id, bytes, upload.ok() ? *std::move(upload) : nullptr);
   }
 
   Status operator()(proto::Chunk& chunk) const {
-    BURN_RETURN_IF_ERROR(self.receiver_.receive(chunk, frame.payload.span()));
-    if (const auto grant = self.receiver_.take_grant()) return self.answers_.tell(proto::Credit{grant});
-    return {};
+    BURN_RETURN_IF_ERROR(self.receiver_.receive(chunk, frame.payload));
+    return self.grant();
   }
 
   Status operator()(proto::Read& read) const {
@@ -175,6 +180,32 @@ struct ServedConversation::Handler {
       --self.unanswered_;
     });
     return {};
+  }
+
+  // Groups, told like stats.
+  Status operator()(proto::PrepareGroup& ask) const {
+    ++self.unanswered_;
+    session.prepare_group(ask.place, [&self = self, request = ask.request](const Result<std::string>& address) {
+      self.check(
+          self.answers_.tell(proto::GroupAddress{request, address.status(), address.ok() ? *address : std::string{}}));
+      --self.unanswered_;
+    });
+    return {};
+  }
+
+  Status operator()(proto::OpenGroup& ask) const {
+    ++self.unanswered_;
+    session.open_group(ask.place, std::move(ask.addresses), ask.deadline,
+                       [&self = self, request = ask.request](const Status& status) {
+                         self.check(self.answers_.tell(proto::GroupDone{request, status}));
+                         --self.unanswered_;
+                       });
+    return {};
+  }
+
+  Status operator()(proto::AbortGroup& ask) const {
+    session.abort_group(ask.group, ask.epoch, ask.why);
+    return self.answers_.tell(proto::GroupDone{ask.request, {}});
   }
 
   Status operator()(proto::Credit& credit) const { return self.answers_.on_credit(credit); }
@@ -228,6 +259,11 @@ Status ServedConversation::take_turn(const proto::Frame& frame, bool* is_duplica
   }
   received_ = due;
   return {};
+}
+
+Status ServedConversation::grant() {
+  const auto bytes = receiver_.take_grant(session_->upload_backlog());
+  return bytes > 0 ? answers_.tell(proto::Credit{bytes}) : Status{};
 }
 
 // --- what it is told -------------------------------------------------------------------------------------------------

@@ -82,6 +82,7 @@ class ServedConversation {
 
  private:
   Status take_turn(const proto::Frame& frame, bool* is_duplicate);
+  Status grant();  // Requires: receiving_ is held
   struct Handler;  // of a frame: what is done for each verb
 
   void answer(std::uint64_t request, Result<proto::HostTensor> tensor);

@@ -1,6 +1,7 @@
 // What a server has for its clients: devices, a session for each client, and a log.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/status.h"
 #include "net/serve/leases.h"
 #include "proto/message.h"
 #include "proto/served_session.h"
@@ -23,7 +25,7 @@ enum class SessionEnd : std::uint8_t { client, connection, rule, drain, lease };
 // Thread-safe.
 class SessionHost {
  public:
-  SessionHost() = default;
+  SessionHost();
   SessionHost(const SessionHost&) = delete;
   SessionHost& operator=(const SessionHost&) = delete;
   virtual ~SessionHost() = default;
@@ -37,9 +39,16 @@ class SessionHost {
   virtual Result<Admission> admit(const proto::Hello& /*hello*/, const std::string& /*peer*/) { return Admission{}; }
   // Whether it may come back to a session that it has. Errors: UNAUTHENTICATED.
   virtual Status authenticate(const proto::Hello& /*hello*/) { return {}; }
-  // The session that this hello asks for, on the device that it names. Never null; a session that cannot be opened says
-  // why by its health(). Requires: hello.device < devices().size(), and that the client is admitted.
+  // The name of the device that this hello asks for: by its number, or one of devices() by name. Errors: NOT_FOUND with
+  // the names there are.
+  virtual Result<std::string> device_of(const proto::Hello& hello) const;
+  // The session that this hello asks for, on that device. Never null; a session that cannot be opened says why by its
+  // health(). Requires: device_of(hello) is ok, and the client is admitted.
   virtual std::unique_ptr<proto::ServedSession> open_session(const proto::Hello& hello) = 0;
+  // What welcomes say of this server: "worker" or "router".
+  virtual std::string_view role() const { return "worker"; }
+  // 16 random bytes, by which this host is known whatever address it was reached at.
+  std::string_view instance() const { return {instance_.data(), instance_.size()}; }
   // A line for the operator.
   virtual void log(Severity severity, std::string_view line) = 0;
   // The same for lines that a client causes before its handshake is done: a host may leave lines out.
@@ -55,7 +64,11 @@ class SessionHost {
   Leases& leases() { return leases_; }
 
  private:
+  std::array<char, 16> instance_{};
   Leases leases_;
 };
+
+// The place in `devices` of the device that this hello asks for. Errors: NOT_FOUND with the names there are.
+Result<std::uint32_t> find_device(const std::vector<std::string>& devices, const proto::Hello& hello);
 
 }  // namespace burn::net

@@ -15,6 +15,7 @@
 #include <malloc.h>
 
 #include "base/fork.h"
+#include "proto/channel_batch.h"
 
 namespace burn::net {
 
@@ -193,6 +194,7 @@ Status deliver(grpc::ByteBuffer* buffer, HandlerGate& gate) {
   if (deliver_in_place(buffer, gate)) return {};
   BURN_TRY(const SharedBytes message, to_shared_bytes(buffer));
   BURN_TRY(auto frames, unpack(message));
+  const proto::ChannelBatch batch;
   for (SharedBytes& frame : frames) gate.frame(std::move(frame));
   return {};
 }

@@ -9,6 +9,8 @@
 
 #include <sys/uio.h>
 
+#include "proto/channel_batch.h"
+
 namespace burn::net::ws {
 namespace {
 
@@ -154,7 +156,10 @@ bool Connection::pauses_for_answers() {
 void Connection::digest() {
   if (stage_ == Stage::handshake) shake_hands();
   sender_->begin_burst();
-  take_events();
+  {
+    const proto::ChannelBatch batch;
+    take_events();
+  }
   sender_->end_burst();
 }
 

@@ -109,6 +109,7 @@ TEST(EveryMethod, OfShape) {
   EXPECT_EQ(sizes(x.movedim(0, -1)), (Sizes{1, 4, 2}));
   EXPECT_EQ(sizes(x.movedim({0, 2}, {2, 0})), (Sizes{4, 1, 2}));
   EXPECT_EQ(sizes(x.flip({0})), (Sizes{2, 1, 4}));
+  EXPECT_EQ(sizes(x.batched(2)), (Sizes{2, 1, 4}));
   EXPECT_EQ(sizes(x.roll({1, 2}, {0, 2})), (Sizes{2, 1, 4}));
   EXPECT_EQ(sizes(x.roll_dim(1, 0)), (Sizes{2, 1, 4}));
   EXPECT_EQ(sizes(x.flatten<2>(0, 1)), (Sizes{2, 4}));

@@ -71,7 +71,7 @@ const std::vector<Case<Nothing>> kOfNothing = {
     EMPTY(x, movedim, 0, 1), EMPTY(x, flip, {0}), EMPTY(x, roll, {1}, {0}), EMPTY(x, roll_dim, 1, 0),
     EMPTY(x, flatten<1>, 0, 1), EMPTY(x, squeeze), EMPTY(x, squeeze_dim, 0), EMPTY(x, squeeze_dims<1>, {0}),
     EMPTY(x, unsqueeze<3>), EMPTY(x, unsqueeze_dim, 0), EMPTY(x, unsqueeze_dims<3>, {0}), EMPTY(x, expand<2>, {2, 3}),
-    EMPTY(x, repeat, {1, 2}), EMPTY(x, repeat_dim, 0, 2), EMPTY(x, unfold, 0, 1, 1), EMPTY(x, pad, {{1, 1}}, 0),
+    EMPTY(x, repeat, {1, 2}), EMPTY(x, repeat_dim, 0, 2), EMPTY(x, batched, 0), EMPTY(x, unfold, 0, 1, 1), EMPTY(x, pad, {{1, 1}}, 0),
     EMPTY(x, pad, {{1, 1}}, PadMode::reflect()), EMPTY(x, pad, {{1, 1}}, PadMode::edge()), EMPTY(x, triu, 0), EMPTY(x, tril, 0),
     NOTHING(cat, Tensor<2>::cat({t.x, t.x}, 0)), NOTHING(stack, Tensor<2>::stack({t.x, t.x}, 0)), EMPTY(x, narrow, 0, 0, 1),
     EMPTY(x, chunk, 2, 0), EMPTY(x, split, 2, 0), EMPTY(x, split_with_sizes, {1, 1}, 0), EMPTY(x, iter_dim, 0),

@@ -92,6 +92,15 @@ TEST(Rules, Scans) {
   }
 }
 
+TEST(Rules, GradientsPassThroughAPlace) {
+  test::expect_both_orders(
+      [](const Values& x) {
+        const auto placed = client::batched(x[0], -1, kSite);
+        return client::pointwise(Fn::mul, placed, client::pointwise(Fn::sin, placed, kSite), kSite);
+      },
+      {test::spread({3, 4}, -1, 1)});
+}
+
 TEST(Rules, MatrixProducts) {
   test::expect_both_orders([](const Values& x) { return client::matmul(x[0], x[1], kSite); },
                            {test::spread({2, 3}, -1, 1), test::spread({3, 4}, -1, 1, 1)});

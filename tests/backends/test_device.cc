@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <future>
 
+#include "backends/collective/direct_collective.h"
 #include "base/error.h"
 #include "compile/rewrite/decompose.h"
 
@@ -51,6 +52,17 @@ Result<std::shared_ptr<backends::Executable>> TestDevice::compile(const ir::Prog
            compile::decompose(std::make_shared<const ir::Program>(program), backends::supports_of(*backend_)));
   BURN_TRY(auto executable, backend_->compile(std::move(supported)));
   return std::shared_ptr<backends::Executable>(std::move(executable));
+}
+
+const backends::Groups& TestDevice::alone() {
+  class Alone final : public backends::Groups {
+   public:
+    std::shared_ptr<backends::Collective> find(std::int64_t /*group*/) const override {
+      return backends::make_collective_of_one();
+    }
+  };
+  static const Alone alone;
+  return alone;
 }
 
 void TestDevice::synchronize() {

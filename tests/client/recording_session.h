@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "proto/session.h"
@@ -16,6 +17,7 @@ struct Told {
   std::map<proto::ProgramId, std::shared_ptr<const ir::Program>> programs;
   std::vector<proto::Run> runs;
   std::vector<proto::TensorId> written, released, read;
+  std::vector<std::optional<std::int32_t>> batch_axes;  // of what was written
   std::vector<proto::ProgramId> forgotten;
   int defines = 0, closes = 0;
   proto::SessionTraits traits = {};  // to be set before the session is used
@@ -46,10 +48,11 @@ class RecordingSession : public proto::Session {
     told_->runs.push_back(std::move(run));
     return ok_status();
   }
-  Status write(proto::TensorId id, proto::HostTensor tensor) override {
+  Status write(proto::TensorId id, proto::HostTensor tensor, proto::WriteOptions options) override {
     const std::lock_guard lock(told_->mutex);
     types_[id] = tensor.type;
     told_->written.push_back(id);
+    told_->batch_axes.push_back(options.batch_axis);
     return ok_status();
   }
   Status release(std::vector<proto::TensorId> ids) override {

@@ -177,6 +177,23 @@ TEST(Plan, RunsACommitBehindWhatMayFailBeforeIt) {
   EXPECT_EQ(simple.effect_count, 0) << "it is not run for its own sake";
 }
 
+TEST(Simplify, LetsReadersOfAPlacedValueReadTheValue) {
+  for (const bool merge_equal : {true, false}) {
+    ir::ProgramBuilder program;
+    const auto x = program.add_input({ir::DType::f32, {4, 3}});
+    const auto placed = [&](Ref ref, std::int64_t axis) { return *program.add(ir::Place{axis}, {&ref, 1}); };
+    const auto sum = add(program, ir::PointwiseFn::add, {placed(x, 0), placed(placed(x, 1), 0)});
+    const auto given = placed(sum, 0);
+    const auto result = add(program, ir::PointwiseFn::exp, {given});
+    const auto simple = compile::simplify(program.finish({result, given}), merge_equal);
+    ASSERT_EQ(simple.nodes.size(), 3u) << "an output stays a value of its own";
+    EXPECT_THAT(simple.operands_of(simple.nodes[0]), ElementsAre(x, x));
+    EXPECT_TRUE(std::holds_alternative<ir::Place>(simple.nodes[1].op));
+    EXPECT_THAT(simple.operands_of(simple.nodes[2]), ElementsAre(Ref::value(0)));
+    EXPECT_THAT(simple.outputs, ElementsAre(Ref::value(2), Ref::value(1)));
+  }
+}
+
 TEST(Simplify, LeavesOutACommitThatGuardsNothing) {
   ir::ProgramBuilder program;
   const auto x = program.add_input({ir::DType::f32, {4}});

@@ -46,6 +46,14 @@ TEST_F(HandshakeTest, ADeviceThatTheHostDoesNotHaveIsNotFound) {
   EXPECT_TRUE(host_.hellos().empty());
 }
 
+TEST_F(HandshakeTest, ADeviceMayBeNamed) {
+  ASSERT_TRUE(open({.device_name = "second"}).ok());
+  EXPECT_TRUE(host_.has_logged("on second"));
+  const auto status = open({.device_name = "third"});
+  EXPECT_EQ(status.code(), StatusCode::not_found);
+  EXPECT_EQ(status.message(), "there is no device \"third\" here: the worker has 0: first, 1: second");
+}
+
 TEST_F(HandshakeTest, WhereThereIsNoPlaceOnlyAResumedSessionIsServed) {
   const auto full = resource_exhausted("there are 7 connections");
   EXPECT_EQ(open({}, full), full);
@@ -74,6 +82,11 @@ TEST_F(HandshakeTest, AWelcomeHasTheSessionsTerms) {
   const auto welcome = handshake.welcome(**opened);
   EXPECT_EQ(welcome.info.session, (*opened)->terms().name);
   EXPECT_EQ(welcome.info.devices, host_.devices());
+  EXPECT_EQ(welcome.info.role, "worker");
+  EXPECT_EQ(welcome.info.instance.size(), 16u);
+  EXPECT_EQ(welcome.info.instance, host_.instance());
+  EXPECT_NE(welcome.info.instance, FakeHost{}.instance());
+  EXPECT_NE(welcome.info.numerics, 0u);
   EXPECT_EQ(welcome.lease_seconds, 10u);
   EXPECT_EQ(welcome.secret.size(), proto::kSecretBytes);
 }

@@ -20,6 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 
 const Program kWorker{.daemon = Daemon::worker, .name = "burn-server", .version = "1", .description = "Serves."};
+const Program kRouter{.daemon = Daemon::router, .name = "burn-router", .version = "1", .description = "Routes."};
 
 CommandLine parse(std::vector<const char*> arguments, const Program& program = kWorker) {
   arguments.insert(arguments.begin(), "program");
@@ -55,6 +56,7 @@ TEST(Options, HaveTheDefaultsOfServerOptions) {
   EXPECT_EQ(from_table.grpc, "127.0.0.1:3001") << "a worker inside a program offers it on demand only";
   EXPECT_EQ(from_table.unix_path, ours.unix_path);
   EXPECT_EQ(from_table.grpc_unix_path, ours.grpc_unix_path);
+  EXPECT_EQ(from_table.collective_address, ours.collective_address);
   EXPECT_EQ(from_table.operator_address, ours.operator_address);
   EXPECT_EQ(from_table.token_file, ours.token_file);
   EXPECT_EQ(from_table.insecure, ours.insecure);
@@ -111,6 +113,8 @@ TEST(Options, KnowWhichDaemonHasThem) {
   EXPECT_FALSE(has_option(Daemon::router, Option::device));
   EXPECT_TRUE(has_option(Daemon::worker, Option::ws));
   EXPECT_TRUE(has_option(Daemon::router, Option::ws));
+  EXPECT_TRUE(has_option(Daemon::router, Option::worker));
+  EXPECT_FALSE(has_option(Daemon::worker, Option::worker));
 }
 
 TEST(CommandLine, SetsWhatItNames) {
@@ -135,22 +139,21 @@ TEST(CommandLine, EndsTheProgramAfterHelpAndErrors) {
   EXPECT_NE(parse({"--threads", "0"}).exit_code.value_or(0), 0);
   EXPECT_NE(parse({"--sessions", "-1"}).exit_code.value_or(0), 0);
   EXPECT_NE(parse({"--unknown"}).exit_code.value_or(0), 0);
-  EXPECT_NE(parse({"--device", "cpu"}, {.daemon = Daemon::router, .name = "r", .version = "1", .description = "."})
-                .exit_code.value_or(0),
-            0)
-      << "an option of another daemon";
+  EXPECT_NE(parse({"--device", "cpu"}, kRouter).exit_code.value_or(0), 0) << "an option of another daemon";
 }
 
 TEST(CommandLine, HelpHasEveryOptionWithItsDefault) {
-  const auto help = help_text(kWorker);
-  for (const auto& row : options()) {
-    EXPECT_EQ(help.find(fmt::format("--{} ", row.flag)) != std::string::npos, has_option(Daemon::worker, row.option))
-        << row.flag;
-    if (row.fallback.empty()) continue;
-    EXPECT_NE(help.find(fmt::format("--{} {}={}", row.flag, placeholder(row.kind), row.fallback)), std::string::npos)
-        << row.flag;
+  for (const auto& program : {kWorker, kRouter}) {
+    const auto help = help_text(program);
+    for (const auto& row : options()) {
+      const bool has = has_option(program.daemon, row.option);
+      EXPECT_EQ(help.find(fmt::format("--{} ", row.flag)) != std::string::npos, has) << row.flag;
+      if (row.fallback.empty() || !has) continue;
+      EXPECT_NE(help.find(fmt::format("--{} {}={}", row.flag, placeholder(row.kind), row.fallback)), std::string::npos)
+          << row.flag;
+    }
+    EXPECT_NE(help.find("BURN_NUM_THREADS"), std::string::npos) << "the environment's settings";
   }
-  EXPECT_NE(help.find("BURN_NUM_THREADS"), std::string::npos) << "the environment's settings";
 }
 
 // Where documents name flags: after "burn-server" up to the end of the command, and anywhere in those about limits.

@@ -27,6 +27,9 @@ TEST(ResourceLimits, HaveNoMoreConnectionsThanDescriptors) {
   EXPECT_EQ(few.connections().all, 100u);
   EXPECT_EQ(few.warning(), "connections are limited to 100, not 1296: there are descriptors for no more (ulimit -n)");
   EXPECT_EQ(ResourceLimits(both, 364).connections().all, 100u) << "three descriptors each";
+  ServiceOptions router = ws;
+  router.session_descriptors = 3;
+  EXPECT_EQ(ResourceLimits(router, 464).connections().all, 100u) << "four descriptors each";
   EXPECT_EQ(ResourceLimits(ws, 10).connections().all, 4u);
 }
 

@@ -152,10 +152,16 @@ TEST(DataLoader, RefusesABatchSizeOfZero) {
 
 TEST(DataLoader, UsesTheGlobalHooksUnlessItHasItsOwn) {
   std::atomic<int> global{0}, own{0};
-  set_batch_hooks({.begin = [&] { ++global; }});
+  const auto count = [](std::atomic<int>& number) {
+    return [&number]() -> std::shared_ptr<void> {
+      ++number;
+      return nullptr;
+    };
+  };
+  set_batch_hooks({.scope = count(global)});
   auto loader = DataLoaderBuilder(Gather{}).num_workers(1).build(numbers(3));
   (void)one_epoch(loader);
-  auto with_own = DataLoaderBuilder(Gather{}).num_workers(1).hooks({.begin = [&] { ++own; }}).build(numbers(5));
+  auto with_own = DataLoaderBuilder(Gather{}).num_workers(1).hooks({.scope = count(own)}).build(numbers(5));
   (void)one_epoch(with_own);
   set_batch_hooks({});
   (void)one_epoch(loader);

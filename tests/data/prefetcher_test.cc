@@ -103,18 +103,33 @@ TEST(Prefetcher, StopsEarly) {
   EXPECT_LE(started, 10u);
 }
 
+// The scope that the thread is in; null: none.
+thread_local const int* scope_of_thread = nullptr;
+
 struct Journal {
-  std::atomic<int> begun{0}, ended{0}, adopted{0};
+  std::atomic<int> begun{0}, ended{0}, detached{0}, adopted{0};
   std::thread::id consumer = std::this_thread::get_id();
 
+  // Ends on the thread that it began on.
+  struct Scope {
+    explicit Scope(Journal& journal) : journal(journal) {
+      scope_of_thread = &number;
+      ++journal.begun;
+    }
+    ~Scope() {
+      EXPECT_EQ(scope_of_thread, &number);
+      scope_of_thread = nullptr;
+      ++journal.ended;
+    }
+    Journal& journal;
+    const int number = 0;
+  };
+
   BatchHooks hooks() {
-    return {.begin =
-                [this] {
-                  EXPECT_NE(std::this_thread::get_id(), consumer);
-                  ++begun;
-                },
-            .end = [this]() -> std::shared_ptr<void> {
-              ++ended;
+    return {.scope = [this]() -> std::shared_ptr<void> { return std::make_shared<Scope>(*this); },
+            .detach = [this]() -> std::shared_ptr<void> {
+              EXPECT_EQ(scope_of_thread, nullptr);
+              ++detached;
               return std::make_shared<std::thread::id>(std::this_thread::get_id());
             },
             .adopt =
@@ -128,21 +143,33 @@ struct Journal {
 
 TEST(Prefetcher, HooksSurroundEveryBatchAndTheTokenTravels) {
   Journal journal;
-  Prefetcher source(10, 2, 4, slow_start, journal.hooks());
+  const auto make = [&](std::size_t index) {
+    EXPECT_NE(std::this_thread::get_id(), journal.consumer);
+    EXPECT_NE(scope_of_thread, nullptr);
+    return slow_start(index);
+  };
+  Prefetcher source(10, 2, 4, make, journal.hooks());
   while (source.next() != nullptr) {
   }
   EXPECT_EQ(journal.begun, 10);
   EXPECT_EQ(journal.ended, 10);
+  EXPECT_EQ(journal.detached, 10);
   EXPECT_EQ(journal.adopted, 10);
 }
 
 TEST(Prefetcher, HooksEndAlsoWhenTheBatchFails) {
-  Journal journal;
-  Prefetcher source(
-      3, 1, 4, [](std::size_t) -> std::shared_ptr<void> { throw std::runtime_error("no"); }, journal.hooks());
-  EXPECT_THROW((void)source.next(), std::runtime_error);
-  EXPECT_EQ(journal.begun, journal.ended);
-  EXPECT_EQ(journal.adopted, 0);
+  for (const std::size_t workers : {0, 1}) {
+    Journal journal;
+    {
+      Prefetcher source(
+          3, workers, 4, [](std::size_t) -> std::shared_ptr<void> { throw std::runtime_error("no"); }, journal.hooks());
+      EXPECT_THROW((void)source.next(), std::runtime_error);
+    }
+    EXPECT_GT(journal.begun, 0);
+    EXPECT_EQ(journal.begun, journal.ended);
+    EXPECT_EQ(journal.detached, workers == 0 ? 0 : journal.begun.load());
+    EXPECT_EQ(journal.adopted, 0);
+  }
 }
 
 TEST(Prefetcher, OfTheParentOfAForkIsAnErrorInTheChildAndDoesNotHoldItUp) {
@@ -166,19 +193,31 @@ TEST(Prefetcher, OfTheParentOfAForkIsAnErrorInTheChildAndDoesNotHoldItUp) {
   for (std::size_t i = 1; i < 100; ++i) EXPECT_EQ(unboxed(source->next()), i);
 }
 
-TEST(Prefetcher, CallsNoHooksWithoutWorkers) {
+TEST(Prefetcher, WithoutWorkersTheScopeIsOnTheConsumerAndNothingTravels) {
   Journal journal;
-  Prefetcher source(3, 0, 4, slow_start, journal.hooks());
-  while (source.next() != nullptr) {
-  }
-  EXPECT_EQ(journal.begun + journal.ended + journal.adopted, 0);
+  const auto make = [&](std::size_t index) {
+    EXPECT_EQ(std::this_thread::get_id(), journal.consumer);
+    EXPECT_NE(scope_of_thread, nullptr);
+    return slow_start(index);
+  };
+  Prefetcher source(3, 0, 4, make, journal.hooks());
+  while (source.next() != nullptr) EXPECT_EQ(scope_of_thread, nullptr);
+  EXPECT_EQ(journal.begun, 3);
+  EXPECT_EQ(journal.ended, 3);
+  EXPECT_EQ(journal.detached + journal.adopted, 0);
 }
 
 TEST(Prefetcher, ReportsAHookThatThrowsInPlace) {
   BatchHooks hooks;
-  hooks.end = []() -> std::shared_ptr<void> { throw std::runtime_error("end"); };
+  hooks.detach = []() -> std::shared_ptr<void> { throw std::runtime_error("detach"); };
   Prefetcher source(3, 1, 4, slow_start, hooks);
   EXPECT_THROW((void)source.next(), std::runtime_error);
+  BatchHooks without;
+  without.scope = []() -> std::shared_ptr<void> { throw std::runtime_error("scope"); };
+  for (const std::size_t workers : {0, 1}) {
+    Prefetcher refused(3, workers, 4, slow_start, without);
+    EXPECT_THROW((void)refused.next(), std::runtime_error);
+  }
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ SharedBytes zeros(std::size_t size) {
 
 proto::Frame frame_of(Input& in) {
   const auto seq = in.byte() < 250 ? 0 : in.number();
-  switch (in.byte() % 11) {
+  switch (in.byte() % 13) {
     case 0:
       return {seq, proto::Ack{in.number()}, {}};
     case 1: {
@@ -69,6 +69,10 @@ proto::Frame frame_of(Input& in) {
       return {seq, proto::Welcome{static_cast<std::uint32_t>(in.number()), 0, {.max_in_flight = in.number()}}, {}};
     case 9:
       return {seq, proto::Sync{in.number()}, {}};
+    case 10:
+      return {seq, proto::GroupAddress{in.number(), in.byte() % 2 ? Status{} : data_loss(in.text()), in.text()}, {}};
+    case 11:
+      return {seq, proto::GroupDone{in.number(), in.byte() % 2 ? Status{} : data_loss(in.text())}, {}};
     default:
       return {seq, proto::StatsReport{in.number(), in.byte() % 2 ? Status{} : data_loss(in.text()), {}}, {}};
   }
@@ -90,6 +94,10 @@ struct Questions {
     ++asked;
     return [this](Status) { ++answered; };
   }
+  auto address() {
+    ++asked;
+    return [this](const Result<std::string>&) { ++answered; };
+  }
   auto stats() {
     ++asked;
     return [this](const Result<proto::SessionStats>&) { ++answered; };
@@ -100,7 +108,7 @@ struct Questions {
 void talk(Input& in, proto::Session& session, net::HandlerGate& gate, Questions& questions) {
   static const auto program = proto::sample_program();
   for (int i = 0; i < 500 && !in.empty(); ++i) {
-    switch (in.byte() % 16) {
+    switch (in.byte() % 20) {
       case 0:
         (void)session.write(1 + in.number(), {{ir::DType::f32, {2}}, zeros(8)});
         break;
@@ -124,6 +132,16 @@ void talk(Input& in, proto::Session& session, net::HandlerGate& gate, Questions&
         session.stats(questions.stats());
         break;
       case 8:
+        session.prepare_group({0, in.number(), 0, 1, "0123456789abcdef"}, questions.address());
+        break;
+      case 9:
+        session.open_group({0, in.number(), 0, 1, "0123456789abcdef"}, {"127.0.0.1:1"}, std::chrono::milliseconds{5},
+                           questions.sync());
+        break;
+      case 10:
+        session.abort_group(0, in.number(), cancelled("over"));
+        break;
+      case 11:
         gate.frame(proto::shared(in.text()));
         break;
       default:

@@ -50,8 +50,27 @@ ProgramPtr program_of(Input& in) {
   }
 }
 
+// Some are said to be of a batch, along an axis that the type may not have.
+proto::Write write_of(std::uint64_t id, const ir::TensorType& type) {
+  if (id % 3 != 0) return {id, type};
+  return {id, type, {.batch_axis = static_cast<std::int32_t>(id / 3 % 4)}};
+}
+
+proto::GroupPlace place_of(Input& in) {
+  return {static_cast<std::uint32_t>(in.number()), in.number(), static_cast<std::uint32_t>(in.number() % 3),
+          static_cast<std::uint32_t>(in.number() % 11), in.byte() % 8 == 0 ? in.text() : "0123456789abcdef"};
+}
+
+// Soon over: what it calls is not there.
+proto::OpenGroup open_group_of(Input& in) {
+  proto::OpenGroup open{in.number(), place_of(in), {}, std::chrono::milliseconds{in.byte() % 8}};
+  for (int i = in.byte() % 9; i > 0; --i)
+    open.addresses.push_back(in.byte() % 2 == 0 ? in.text() : "127.0.0.1:" + std::to_string(in.number() % 8));
+  return open;
+}
+
 proto::Frame frame_of(Input& in) {
-  switch (in.byte() % 15) {
+  switch (in.byte() % 18) {
     case 0:
       return {0, proto::DefineProgram{in.number(), program_of(in)}, {}};
     case 1:
@@ -60,10 +79,12 @@ proto::Frame frame_of(Input& in) {
     case 3: {
       const auto type = type_of(in);
       const auto size = type.num_bytes();
-      return {0, proto::Write{in.number(), type}, size <= proto::kInlineBytes ? zeros(size) : SharedBytes{}};
+      return {0, write_of(in.number(), type), size <= proto::kInlineBytes ? zeros(size) : SharedBytes{}};
     }
-    case 4:
-      return {0, proto::Write{in.number(), type_of(in)}, {}};
+    case 4: {
+      const auto id = in.number();
+      return {0, write_of(id, type_of(in)), {}};
+    }
     case 5:
       return {0, proto::Chunk{in.number(), in.number() * 40000}, zeros(1 + (in.byte() % 4) * 39999)};
     case 6:
@@ -82,6 +103,12 @@ proto::Frame frame_of(Input& in) {
       return {0, proto::Data{in.number(), f32({})}, {}};
     case 13:
       return {0, proto::Stats{in.number()}, {}};
+    case 15:
+      return {0, proto::PrepareGroup{in.number(), place_of(in)}, {}};
+    case 16:
+      return {0, open_group_of(in), {}};
+    case 17:
+      return {0, proto::AbortGroup{in.number(), static_cast<std::uint32_t>(in.number()), in.number(), {}}, {}};
     default:
       return {0, proto::Hello{static_cast<std::uint32_t>(in.number()), 0, in.text(), ""}, {}};
   }

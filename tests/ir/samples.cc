@@ -83,6 +83,7 @@ void add_moves(std::vector<Sample>& all) {
   all.push_back({Expand{{5, 2, 3}}, {{f32, {2, 1}}}, {{f32, {5, 2, 3}}}});
   all.push_back({Slice{{0, 2, 1}, {2, 3, 2}, {1, -1, 2}}, {x}, {{f32, {2, 3, 2}}}});
   all.push_back({SliceAssign{{1, 0, 3}, {1, 1, -3}}, {x, {f32, {1, 2, 2}}}, {x}});
+  all.push_back({Place{1, MeshAxis::model}, {x}, {x}});
   all.push_back({Concat{1}, {x, {f32, {2, 5, 4}}}, {{f32, {2, 8, 4}}}});
   all.push_back({Gather{1}, {x, {i64, {2, 7, 4}}}, {{f32, {2, 7, 4}}}});
   all.push_back({Scatter{0, ScatterFn::add}, {x, {DType::i32, {5, 3, 4}}, {f32, {5, 3, 4}}}, {x}});

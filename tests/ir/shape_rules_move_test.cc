@@ -27,6 +27,15 @@ TEST(ShapeRules, ReshapeKeepsTheNumberOfElements) {
   EXPECT_THAT(inferred(Reshape{{kHuge, kHuge}}, {x}), HasSubstr("is no shape"));
 }
 
+// place C1
+TEST(ShapeRules, PlaceIsAlongAnAxisThatIsThere) {
+  const TensorType x{f32, {2, 3}};
+  EXPECT_EQ(inferred(Place{1, MeshAxis::model}, {x}), "f32[2, 3]");
+  for (const std::int64_t bad : {std::int64_t{-1}, std::int64_t{2}, kHuge, kLeast})
+    EXPECT_THAT(inferred(Place{bad}, {x}), HasSubstr("place: axis " + std::to_string(bad) + " is out of range"));
+  EXPECT_THAT(inferred(Place{0}, {{f32, {}}}), HasSubstr("out of range"));
+}
+
 // permute C1
 TEST(ShapeRules, PermuteNamesEveryAxisOnce) {
   const TensorType x{f32, {2, 3, 4}};

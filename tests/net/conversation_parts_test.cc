@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -92,6 +93,39 @@ TEST(Window, SendsAgainWhatALostConnectionSwallowed) {
   EXPECT_FALSE(window.resume(4, proto::kInitialCredit, {}).ok()) << "was not sent";
 }
 
+TEST(Window, SendsPartsInTheirOrderAfterTheirWriteAndAsFarAsCreditGoes) {
+  Window window;
+  window.open(1, 3000, false);
+  const auto bytes = [](std::size_t size) { return SharedBytes::own(std::vector<std::byte>(size)); };
+  window.add(frame(1), true);
+  window.add(frame(2), true);
+  window.add_part(1, 11, 0, bytes(1000));
+  EXPECT_FALSE(window.next_chunk().has_value()) << "their write is not sent";
+  EXPECT_EQ(window.next_frame()->seq, 1u);
+  window.add_part(2, 12, 0, bytes(1000));
+  window.add_part(1, 11, 1000, bytes(4000));
+  EXPECT_EQ(window.waiting_part_bytes(), 6000u);
+  const auto next = [&] {
+    const auto chunk = window.next_chunk();
+    if (!chunk) return std::string{"none"};
+    const auto& [key, offset] = std::get<proto::Chunk>(chunk->body);
+    return fmt::format("{} from {}: {}", key, offset, chunk->payload.size());
+  };
+  EXPECT_EQ(next(), "11 from 0: 1000");
+  EXPECT_EQ(next(), "none") << "the next one's write waits for the window";
+  EXPECT_TRUE(window.acknowledge(1).ok());
+  EXPECT_EQ(window.next_frame()->seq, 2u);
+  EXPECT_EQ(next(), "12 from 0: 1000");
+  EXPECT_EQ(next(), "none") << "a chunk of 3000, with credit for 1000";
+  EXPECT_TRUE(window.grant(2000).ok());
+  EXPECT_EQ(next(), "11 from 1000: 3000");
+  EXPECT_EQ(next(), "none");
+  EXPECT_TRUE(window.grant(3000).ok());
+  EXPECT_EQ(next(), "11 from 4000: 1000");
+  EXPECT_EQ(window.waiting_part_bytes(), 0u);
+  EXPECT_TRUE(window.is_sent());
+}
+
 // --- Confirmation ----------------------------------------------------------------------------------------------------
 
 TEST(Confirmation, IsDueAfterSoManyAnswersOrBytes) {
@@ -173,7 +207,7 @@ proto::Hello decoded(const proto::EncodedFrame& frame) {
 }
 
 TEST(ClientHandshake, NamesTheClientAndItsDevice) {
-  ClientHandshake handshake{3, {.token = "a token", .lease_seconds = 7}};
+  ClientHandshake handshake{{.number = 3}, {.token = "a token", .lease_seconds = 7}};
   const auto hello = decoded(handshake.hello({}));
   EXPECT_EQ(hello.version, proto::kProtocolVersion);
   EXPECT_EQ(hello.token, "a token");
@@ -184,7 +218,7 @@ TEST(ClientHandshake, NamesTheClientAndItsDevice) {
 }
 
 TEST(ClientHandshake, KeepsWhatIsSaidBetweenAGreetingAndItsChannel) {
-  ClientHandshake handshake{0, {}};
+  ClientHandshake handshake{{}, {}};
   EXPECT_EQ(handshake.attach().first, 0u);
   const auto size = handshake.greet({}).size();
   EXPECT_TRUE(handshake.has_greeted());

@@ -34,6 +34,9 @@ class Host final : public net::Acceptor {
     guests_.push_back(guest);
     return guest;
   }
+  std::shared_ptr<proto::ChannelHandler> accept_returning(std::shared_ptr<proto::Channel>, const Status&) override {
+    return nullptr;
+  }
   std::vector<std::shared_ptr<Guest>> guests() const {
     const std::lock_guard lock{mutex_};
     return guests_;

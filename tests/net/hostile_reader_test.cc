@@ -32,6 +32,9 @@ class GenerousAcceptor final : public net::Acceptor {
     first_ = first_ ? first_ : made;
     return made;
   }
+  std::shared_ptr<proto::ChannelHandler> accept_returning(std::shared_ptr<proto::Channel>, const Status&) override {
+    return nullptr;
+  }
   std::shared_ptr<Generous> first() {
     std::shared_ptr<Generous> found;
     EXPECT_TRUE(eventually([&] {

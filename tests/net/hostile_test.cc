@@ -200,6 +200,9 @@ struct Doubtful final : net::Acceptor {
     accepted.set_value(handler);
     return handler;
   }
+  std::shared_ptr<proto::ChannelHandler> accept_returning(std::shared_ptr<proto::Channel>, const Status&) override {
+    return nullptr;
+  }
   std::promise<std::shared_ptr<Handler>> accepted;
 };
 

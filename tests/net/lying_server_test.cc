@@ -60,6 +60,14 @@ INSTANTIATE_TEST_SUITE_P(, LyingServer,
                                              [](auto& s, auto r) {
                                                s.send(proto::StatsReport{r + 1, {}, {}});
                                              }},
+                                         Lie{"AddressForNoQuestion",
+                                             [](auto& s, auto r) {
+                                               s.send(proto::GroupAddress{r + 1, {}, "127.0.0.1:1"});
+                                             }},
+                                         Lie{"GroupDoneForARead",
+                                             [](auto& s, auto r) {
+                                               s.send(proto::GroupDone{r, {}});
+                                             }},
                                          Lie{"ReportForARead",
                                              [](auto& s, auto r) {
                                                s.send(proto::StatsReport{r, {}, {}});

@@ -139,6 +139,22 @@ TEST_F(RemoteSessionTest, WritesSmallTensorsInOneFrame) {
   EXPECT_TRUE(frame.payload.empty());
 }
 
+TEST_F(RemoteSessionTest, WritesSayAlongWhichAxisABatchIs) {
+  const auto session = server_.welcome(kInfo);
+  const auto small = counting(8), large = counting(proto::kInlineBytes + 1);
+  EXPECT_TRUE(session->write(7, small, {.batch_axis = 0}).ok());
+  EXPECT_TRUE(session->write(8, large, {.batch_axis = 0}).ok());
+  EXPECT_EQ(server_.expect<proto::Write>(), (proto::Write{7, small.type, {.batch_axis = 0}}));
+  EXPECT_EQ(server_.expect<proto::Write>(), (proto::Write{8, large.type, {.batch_axis = 0}}));
+  server_.expect<proto::Chunk>();
+  for (const int axis : {1, -1}) {
+    const auto refused = session->write(9, small, {.batch_axis = axis});
+    EXPECT_EQ(refused.code(), StatusCode::invalid_argument);
+    EXPECT_THAT(refused.message(), testing::HasSubstr(std::to_string(axis) + " of u8[8]"));
+  }
+  EXPECT_TRUE(server_.is_silent());
+}
+
 TEST_F(RemoteSessionTest, WritesLargeTensorsInChunksWithinTheCredit) {
   const auto session = server_.welcome(kInfo);
   const auto tensor = counting((5 << 20) + 123);

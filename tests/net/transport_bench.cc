@@ -144,6 +144,9 @@ class PeerAcceptor final : public net::Acceptor {
     peer->over = &over;
     return peer;
   }
+  std::shared_ptr<proto::ChannelHandler> accept_returning(std::shared_ptr<proto::Channel>, const Status&) override {
+    return nullptr;
+  }
   std::binary_semaphore over{0};
 };
 

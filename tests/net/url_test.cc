@@ -40,6 +40,24 @@ TEST(ParseUrl, KnowsTheDeviceThatIsMeant) {
   }
 }
 
+TEST(ParseUrl, KnowsTheDeviceByName) {
+  const std::tuple<const char*, const char*, const char*> cases[] = {
+      {"ws://host:3000/least-loaded", "host:3000", "least-loaded"},
+      {"ws://host:3000/member:a:3000", "host:3000", "member:a:3000"},
+      {"grpc://[::1]:3001/member:/run/burn", "[::1]:3001", "member:/run/burn"},
+      {"unix/least-loaded:/run/burn", "/run/burn", "least-loaded"},
+      {"unix/member:a:3000:/run/burn", "/run/burn", "member:a:3000"},
+      {"grpc+unix/fleet:burn:socket", "burn:socket", "fleet"}};
+  for (const auto& [url, address, name] : cases) {
+    const auto endpoint = net::parse_url(url);
+    ASSERT_TRUE(endpoint.ok()) << endpoint.status().to_string();
+    EXPECT_EQ(endpoint->address, address);
+    EXPECT_EQ(endpoint->device_name, name);
+    EXPECT_EQ(endpoint->device, 0u);
+  }
+  EXPECT_EQ(net::parse_url("unix/1:/run/a:/b")->address, "/run/a:/b") << "a number ends at the first colon";
+}
+
 TEST(ParseUrl, SaysWhatIsWrong) {
   const std::pair<const char*, const char*> cases[] = {{"", "ws://HOST:PORT"},
                                                        {"tcp://host:1", "ws://HOST:PORT"},
@@ -56,10 +74,10 @@ TEST(ParseUrl, SaysWhatIsWrong) {
                                                        {"unix:", "unix:PATH"},
                                                        {"grpc+unix:", "grpc+unix:PATH"},
                                                        {"grpc://", "no port"},
-                                                       {"ws://host:3000/path", "/0, /1"},
+                                                       {"ws://host:3000/.path", "/0, /1"},
                                                        {"ws://host:3000/", "/0, /1"},
                                                        {"ws://host:3000/-1", "/0, /1"},
-                                                       {"unix/x:/run", "/0, /1"},
+                                                       {"unix/-x:/run", "/0, /1"},
                                                        {"ws/1://host:3000", "ws://HOST:PORT"},
                                                        {"unix/1", "ws://HOST:PORT"},
                                                        {"unix/1:", "unix:PATH"},

@@ -66,5 +66,6 @@ std::vector<Sample> sampling_samples(std::string_view op);
 std::vector<Sample> lattice_samples(std::string_view op);
 std::vector<Sample> linalg_samples(std::string_view op);
 std::vector<Sample> fourier_samples(std::string_view op);
+std::vector<Sample> collective_samples(std::string_view op);
 
 }  // namespace burn::testing

@@ -51,6 +51,19 @@ std::vector<Sample> slice_assign_samples() {
   return all;
 }
 
+// Of an input and of what is computed, as an output and on the way to one; one placed twice.
+std::vector<Sample> place_samples() {
+  auto all = with_one_more(unary({4, 6, 5}, {ir::Place{0}, ir::Place{2, ir::MeshAxis::model}}), {DType::f32, {0, 3}},
+                           ir::Place{0});
+  SampleBuilder sample("between others");
+  const auto x = sample.input({DType::f32, {4, 6}});
+  const auto y = sample.add(ir::Pointwise{ir::PointwiseFn::exp}, {sample.add(ir::Place{0}, {x})});
+  const auto z = sample.add(ir::Place{1}, {sample.add(ir::Place{0}, {y})});
+  all.push_back(
+      sample.finish({sample.add(ir::Pointwise{ir::PointwiseFn::add}, {z, y}), sample.add(ir::Place{0}, {z}), z}));
+  return all;
+}
+
 std::vector<Sample> concat_samples() {
   std::vector<Sample> all;
   for (const auto dtype : dtypes()) {
@@ -170,6 +183,7 @@ std::vector<Sample> move_samples(std::string_view op) {
   if (op == "concat") return concat_samples();
   if (op == "gather") return gather_samples();
   if (op == "scatter") return scatter_samples();
+  if (op == "place") return place_samples();
   return {};
 }
 

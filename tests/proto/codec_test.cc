@@ -46,14 +46,45 @@ TEST(Codec, EveryBodyComesBackAsItWas) {
 }
 
 TEST(Codec, EmptyBodiesComeBackToo) {
-  const Body bodies[] = {
-      Hello{0, 0, "", ""}, RunProgram{}, Write{}, Read{}, Release{}, Sync{}, Credit{}, Close{}, Ack{}, Data{}, Stats{},
-      StatsReport{}};
+  const Body bodies[] = {Hello{0, 0, "", ""},
+                         RunProgram{},
+                         Write{},
+                         Read{},
+                         Release{},
+                         Sync{},
+                         Credit{},
+                         Close{},
+                         Ack{},
+                         Data{},
+                         Stats{},
+                         StatsReport{},
+                         PrepareGroup{},
+                         GroupAddress{},
+                         OpenGroup{},
+                         AbortGroup{},
+                         GroupDone{}};
   for (const auto& body : bodies) {
     SCOPED_TRACE(name(body));
     const auto back = decoded(encode({0, body, {}}));
     EXPECT_EQ(back.body.index(), body.index());
     EXPECT_TRUE(back.payload.empty());
+  }
+}
+
+TEST(Codec, ABatchAxisTravelsWhereOneIsSaid) {
+  const ir::TensorType type{ir::DType::f32, {2, 3}};
+  const auto axis_of = [](const Frame& frame) { return std::get<Write>(frame.body).options.batch_axis; };
+  EXPECT_EQ(axis_of(decoded(encode({1, Write{5, type}, {}}))), std::nullopt);
+  for (const int axis : {0, 1, ir::kMaxRank - 1})
+    EXPECT_EQ(axis_of(decoded(encode({1, Write{5, type, {axis}}, {}}))), axis);
+
+  v1::Frame hostile;
+  ASSERT_TRUE(hostile.ParseFromString(to_string(encode({1, Write{5, type}, {}}))));
+  for (const std::uint32_t said : {4u, 1u << 31, ~0u}) {
+    hostile.mutable_header()->mutable_write()->set_batch_axis(said);
+    const auto axis = axis_of(value_or_throw(decode(shared(hostile.SerializeAsString()))));
+    EXPECT_GT(axis, type.shape.rank());
+    EXPECT_EQ(check_batch_axis({axis}, type).code(), StatusCode::invalid_argument);
   }
 }
 
@@ -242,9 +273,22 @@ TEST(Verbs, WhatIsOrderedComesFromAClientAlone) {
 }
 
 TEST(Verbs, ExtensionsAreWhatOlderServersDoNotTake) {
-  EXPECT_EQ(kExtensions, std::uint64_t{1} << 16);
+  EXPECT_EQ(kExtensions,
+            (std::uint64_t{1} << 16) | (std::uint64_t{1} << 18) | (std::uint64_t{1} << 20) | (std::uint64_t{1} << 21));
   EXPECT_TRUE(kVerbOf<Stats>.is_announced);
   EXPECT_FALSE(kVerbOf<Sync>.is_announced);
+}
+
+TEST(WriteOptions, AreOfAnAxisThatTheTensorHas) {
+  const ir::TensorType type{ir::DType::f32, {2, 3}}, scalar{ir::DType::f32, {}};
+  for (const auto& axis :
+       {std::optional<std::int32_t>{}, std::optional<std::int32_t>{0}, std::optional<std::int32_t>{1}})
+    EXPECT_TRUE(check_batch_axis({axis}, type).ok());
+  EXPECT_TRUE(check_batch_axis({}, scalar).ok());
+  EXPECT_EQ(check_batch_axis({2}, type).to_string(),
+            invalid_argument("write: batch axis 2 of f32[2, 3], which has 2 axes").to_string());
+  EXPECT_FALSE(check_batch_axis({-1}, type).ok());
+  EXPECT_FALSE(check_batch_axis({0}, scalar).ok());
 }
 
 TEST(Message, OrderedFramesAreThoseThatChangeOrReadState) {
@@ -252,7 +296,9 @@ TEST(Message, OrderedFramesAreThoseThatChangeOrReadState) {
   for (const auto& [name, frame] : sample_frames()) {
     if (is_ordered(frame.body)) ordered += name + " ";
   }
-  EXPECT_EQ(ordered, "define run write read release sync define_forget define_language read_confirms sync_confirms ");
+  EXPECT_EQ(
+      ordered,
+      "define run write read release sync define_forget define_language read_confirms sync_confirms write_batch ");
 }
 
 }  // namespace

@@ -24,11 +24,24 @@ SessionInfo info_with_programs() {
   return info;
 }
 
+SessionInfo info_with_identity() {
+  auto info = sample_info();
+  info.instance = "0123456789abcdef";
+  info.numerics = 0x0123456789abcdef;
+  info.role = "worker";
+  return info;
+}
+
 SessionStats sample_stats() {
   return {.session = {1 << 20, 1 << 21, 1 << 22, std::uint64_t{1} << 40, 4096, 300, 1.5},
           .device = {1 << 23, 1 << 24, 1 << 25, std::uint64_t{1} << 36, 8192, 70000, 2.25},
           .programs = 7,
           .queued = 12};
+}
+
+SessionStats stats_with_members() {
+  return {.members = {{"member:a:3000", "ws://a:3000", 2, "", 3, {.memory_in_use = 1 << 20}},
+                      {"member:b:3000", "ws://b:3000", 1, "lost connection to ws://b:3000"}}};
 }
 
 }  // namespace
@@ -101,6 +114,19 @@ std::vector<NamedFrame> sample_frames() {
       {"report", {0, StatsReport{13, {}, sample_stats()}, {}}},
       {"report_failed", {0, StatsReport{13, bad, {}}, {}}},
       {"welcome_extensions", {0, Welcome{2, 0, sample_info(), 0, "", {}, std::uint64_t{1} << 16}, {}}},
+      {"write_batch", {3, Write{5, type, {.batch_axis = 1}}, floats(6)}},
+      {"hello_name", {0, Hello{.fingerprint = 7, .client = "c", .device_name = "least-loaded"}, {}}},
+      {"welcome_identity", {0, Welcome{2, 7, info_with_identity()}, {}}},
+      {"report_members", {0, StatsReport{13, {}, stats_with_members()}, {}}},
+      {"prepare_group", {0, PrepareGroup{14, {3, 70000, 1, 2, secret}}, {}}},
+      {"group_address", {0, GroupAddress{14, {}, "127.0.0.1:41001"}, {}}},
+      {"group_address_failed", {0, GroupAddress{14, bad, ""}, {}}},
+      {"open_group",
+       {0,
+        OpenGroup{15, {3, 70000, 1, 2, secret}, {"10.0.0.1:41001", "10.0.0.2:41002"}, std::chrono::milliseconds{2500}},
+        {}}},
+      {"abort_group", {0, AbortGroup{16, 3, 70000, bad}, {}}},
+      {"group_done", {0, GroupDone{15, bad}, {}}},
   };
 }
 

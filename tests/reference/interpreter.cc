@@ -2,6 +2,21 @@
 
 namespace burn::reference {
 
+std::vector<Tensor> evaluate(const ir::Op& op, const ir::TensorType& type, Operands in, const Bindings& bindings) {
+  return std::visit(
+      [&](const auto& kind) {
+        auto results = rules::evaluate(kind, type, in, bindings);
+        if constexpr (ir::result_count<std::remove_cvref_t<decltype(kind)>>() == 1) {
+          std::vector<Tensor> one;
+          one.push_back(std::move(results));
+          return one;
+        } else {
+          return results;
+        }
+      },
+      op);
+}
+
 std::vector<Tensor> evaluate(const ir::Program& program, std::span<const Tensor> inputs, const Bindings& bindings) {
   std::vector<Tensor> values;
   values.reserve(program.values.size());
@@ -12,15 +27,8 @@ std::vector<Tensor> evaluate(const ir::Program& program, std::span<const Tensor>
   for (const auto& node : program.nodes) {
     std::vector<const Tensor*> operands;
     for (const auto ref : program.operands_of(node)) operands.push_back(&value(ref));
-    std::visit(
-        [&](const auto& op) {
-          auto results = rules::evaluate(op, program.type_of(node), operands, bindings);
-          if constexpr (ir::result_count<std::remove_cvref_t<decltype(op)>>() == 1)
-            values.push_back(std::move(results));
-          else
-            for (auto& result : results) values.push_back(std::move(result));
-        },
-        node.op);
+    for (auto& result : evaluate(node.op, program.type_of(node), operands, bindings))
+      values.push_back(std::move(result));
   }
   std::vector<Tensor> outputs;
   for (const auto ref : program.outputs) outputs.push_back(value(ref));

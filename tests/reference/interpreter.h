@@ -22,6 +22,9 @@ using Operands = std::span<const Tensor* const>;
 // The outputs, in order. Throws std::out_of_range for an index outside its dim.
 std::vector<Tensor> evaluate(const ir::Program& program, std::span<const Tensor> inputs, const Bindings& bindings = {});
 
+// The results of one op; `type` is that of the first.
+std::vector<Tensor> evaluate(const ir::Op& op, const ir::TensorType& type, Operands in, const Bindings& bindings);
+
 // One function per op, which gives its result or, of several, a list of them; `type` is that of the first. Qualify the
 // call.
 namespace rules {

@@ -47,6 +47,8 @@ Tensor evaluate(const ir::Reshape&, const ir::TensorType& type, Operands in, con
   return y;
 }
 
+Tensor evaluate(const ir::Place&, const ir::TensorType&, Operands in, const Bindings&) { return *in[0]; }
+
 Tensor evaluate(const ir::Permute& op, const ir::TensorType& type, Operands in, const Bindings&) {
   return taken(type, *in[0], [&](const ir::Dims& index) {
     ir::Dims from = index;

@@ -207,9 +207,9 @@ TEST_F(ConnectionTest, ChunksThatBreakTheRulesEndIt) {
 TEST_F(ConnectionTest, ChunksBeyondTheCreditEndIt) {
   net::BulkReceiver receiver{1000};
   EXPECT_TRUE(receiver.announce(1, 1 << 20, nullptr).ok());
-  const std::vector<std::byte> part(600);
+  const auto part = SharedBytes::own(std::vector<std::byte>(600));
   EXPECT_TRUE(receiver.receive({1, 0}, part).ok());
-  EXPECT_EQ(receiver.take_grant(), 0u);
+  EXPECT_EQ(receiver.take_grant(0), 0u);
   EXPECT_FAILS(receiver.receive({1, 600}, part), resource_exhausted, "600 bytes with 400 bytes of credit left");
 }
 

@@ -207,8 +207,13 @@ TEST_F(ConnectionTest, FramesAreNumberedWithoutGaps) {
 }
 
 TEST_F(ConnectionTest, WhatOnlyAServerSaysEndsIt) {
-  for (const proto::Body& body :
-       {proto::Body{proto::Welcome{}}, {proto::Ack{}}, {proto::Data{}}, {proto::Done{}}, {proto::StatsReport{}}}) {
+  for (const proto::Body& body : {proto::Body{proto::Welcome{}},
+                                  {proto::Ack{}},
+                                  {proto::Data{}},
+                                  {proto::Done{}},
+                                  {proto::StatsReport{}},
+                                  {proto::GroupAddress{}},
+                                  {proto::GroupDone{}}}) {
     FakeClient client{worker_};
     client.enter();
     client.send(body);

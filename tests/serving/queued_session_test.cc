@@ -28,6 +28,7 @@ struct Log {
   std::atomic<int> inside = 0;
   std::atomic<bool> overlapped = false, quick = true;
   std::atomic<std::thread::id> last_thread{};
+  Status why;            // of the last write that failed
   Gate* hold = nullptr;  // runs wait here
 
   std::string text() {
@@ -64,7 +65,11 @@ class NotingPerformer final : public CallPerformer {
                      if (log_->hold) log_->hold->pass();
                      note("run", call.run.program);
                    },
-                   [&](WriteCall& write) { note(write.parts ? "failed" : "write", write.id); },
+                   [&](WriteCall& write) {
+                     const auto axis = write.options.batch_axis;
+                     note(!write.parts ? axis ? "batch" : "write" : "failed", write.id);
+                     if (write.parts) log_->why = write.parts->failed;
+                   },
                    [&](proto::Release& release) { note("release", release.ids.front()); },
                    [&](ReadCall& read) {
                      note("read", read.id);
@@ -127,6 +132,23 @@ TEST_F(QueuedSessionTest, CallsArePerformedInTheirOrderAndTheEndFollows) {
     EXPECT_NE(log_->last_thread.load(), std::this_thread::get_id());
   }
   EXPECT_EQ(log_->text(), "define3 write5 run3 failed8 release5 sync0 finish0 clear0 ");
+}
+
+TEST_F(QueuedSessionTest, AWriteMarkedAlongAnAxisThatItDoesNotHaveFailsInItsTurn) {
+  {
+    const auto session = open();
+    EXPECT_TRUE(session->write(1, session::tensor({1}, {1}), {.batch_axis = 0}).ok());
+    EXPECT_TRUE(session->write(2, session::tensor({1}, {1}), {.batch_axis = 1}).ok());
+    EXPECT_TRUE(sync(*session).ok());
+    EXPECT_EQ(log_->why.code(), StatusCode::invalid_argument);
+    EXPECT_EQ(log_->why.message(), "write: batch axis 1 of f32[1], which has 1 axes");
+    const auto upload = session->begin_upload(3, session::f32({1}), {.batch_axis = -1});
+    EXPECT_EQ(upload.status().code(), StatusCode::invalid_argument);
+    EXPECT_EQ(session->begin_upload(4, session::f32({1}), {.batch_axis = 0}).status().code(),
+              StatusCode::unimplemented);
+    EXPECT_TRUE(sync(*session).ok());
+  }
+  EXPECT_EQ(log_->text(), "batch1 failed2 sync0 failed3 failed4 sync0 finish0 clear0 ");
 }
 
 TEST_F(QueuedSessionTest, AQuickCallIsPerformedByItsCallerIfNothingWaits) {

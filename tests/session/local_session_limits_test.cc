@@ -78,6 +78,16 @@ TEST_F(LocalSessionTest, AnUploadBeyondTheLimitAllocatesNothingAndPoisons) {
   EXPECT_EQ(device_->largest_request, 0u);
 }
 
+TEST_F(LocalSessionTest, AMarkOfABatchChangesNothingAndMustFit) {
+  const auto numbers = tensor({2}, {1, 2});
+  EXPECT_TRUE(session_->write(1, numbers, {.batch_axis = 0}).ok());
+  EXPECT_EQ(values(*read(1)), values(numbers));
+  EXPECT_TRUE(session_->write(2, numbers, {.batch_axis = 1}).ok());
+  EXPECT_FAILS(read(2).status(), invalid_argument, "batch axis 1 of f32[2]");
+  EXPECT_FAILS(session_->begin_upload(3, f32({4}), {.batch_axis = 4}).status(), invalid_argument, "batch axis 4");
+  EXPECT_FAILS(read(3).status(), invalid_argument, "batch axis 4");
+}
+
 // --- quotas ----------------------------------------------------------------------------------------------------------
 
 TEST_F(LocalSessionTest, BytesAreLimited) {

@@ -225,7 +225,9 @@ std::vector<LongProgram> long_programs() {
 }
 
 std::vector<std::string> instant_ops() {
-  return {"constant", "scalar", "reshape", "permute", "expand", "slice", "commit"};
+  return {
+      "constant", "scalar",     "reshape",        "permute",    "expand",    "slice", "place",
+      "commit",   "all_reduce", "reduce_scatter", "all_gather", "all_to_all"};  // fail in a session that is in no group
 }
 
 }  // namespace burn::session

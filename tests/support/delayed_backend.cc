@@ -189,6 +189,7 @@ class DelayedStream final : public backends::Stream {
     std::vector<std::uint64_t> scalars;
     std::uint64_t seed = 0, random_offset = 0, serial = 0;
     std::optional<std::uint64_t> program;
+    const backends::Groups* groups = nullptr;
   };
 
   static Status closed() { return cancelled("the stream is closed"); }
@@ -232,7 +233,8 @@ Result<backends::RunResult> DelayedStream::run(const std::shared_ptr<backends::E
               .seed = args.seed,
               .random_offset = args.random_offset,
               .serial = args.serial,
-              .program = args.program};
+              .program = args.program,
+              .groups = args.groups};
   for (std::size_t i = 0; i < args.inputs.size(); ++i) {
     const auto& buffer = args.inputs[i];
     const bool is_missing = !buffer && (order.failures.empty() || !order.failures[i]);
@@ -253,8 +255,11 @@ Result<backends::RunResult> DelayedStream::run(const std::shared_ptr<backends::E
 }
 
 void DelayedStream::execute(Order& order) {
-  backends::RunArgs args{
-      .scalars = order.scalars, .seed = order.seed, .random_offset = order.random_offset, .program = order.program};
+  backends::RunArgs args{.scalars = order.scalars,
+                         .seed = order.seed,
+                         .random_offset = order.random_offset,
+                         .program = order.program,
+                         .groups = order.groups};
   for (auto& slot : order.inputs) {
     args.failures.push_back(slot->failure);
     const bool is_last = slot.use_count() == 1;

@@ -1,14 +1,11 @@
 // A small training of the digit classifier, for tests of what happens around it.
 #pragma once
 
-#include <atomic>
 #include <string>
 #include <vector>
 
-#include <unistd.h>
-
 #include "burn/burn.h"
-#include "server/server.h"
+#include "tests/system/on_every_transport.h"
 
 namespace burn::test {
 
@@ -64,18 +61,6 @@ inline std::vector<float> losses_on(const Device& device, int steps) {
   std::vector<float> losses;
   for (auto& read : reads) losses.push_back(read.get().to_vec<float>()[0]);
   return losses;
-}
-
-// A server on every transport, on ports and a path of its own.
-// Each time at paths of its own: servers of several suites may be there at once.
-inline server::ServerOptions on_every_transport(const std::string& device = "cpu") {
-  static std::atomic<int> count = 0;
-  const auto path = "/tmp/burn-test-" + std::to_string(::getpid()) + "-" + std::to_string(++count);
-  return {.device = device,
-          .ws = "127.0.0.1:0",
-          .grpc = "127.0.0.1:0",
-          .unix_path = path + ".sock",
-          .grpc_unix_path = path + "-grpc.sock"};
 }
 
 }  // namespace burn::test

@@ -217,7 +217,7 @@ class LyingSession final : public proto::Session {
     return {};
   }
   Status run(proto::Run) override { return {}; }
-  Status write(proto::TensorId, proto::HostTensor) override { return {}; }
+  Status write(proto::TensorId, proto::HostTensor, proto::WriteOptions) override { return {}; }
   Status release(std::vector<proto::TensorId>) override { return {}; }
   void read(proto::TensorId, ReadCallback done) override { done(answer_); }
   void sync(SyncCallback done) override { done({}); }

@@ -1,9 +1,10 @@
 // What every implementation of a session promises (proto/session.h): in this process and over each transport, on a
-// device that is done when a call returns and on one that is not.
+// device that is done when a call returns and on one that is not; and through a router of one worker.
 #include <atomic>
 #include <chrono>
 #include <future>
 #include <limits>
+#include <map>
 #include <string>
 #include <thread>
 
@@ -13,11 +14,12 @@
 #include "backends/registry.h"
 #include "net/remote/remote_session.h"
 #include "proto/session_registry.h"
+#include "router/router.h"
 #include "server/server.h"
 #include "session/local_session.h"
 #include "tests/session/expect_fails.h"
 #include "tests/session/programs.h"
-#include "tests/system/digits_training.h"
+#include "tests/system/on_every_transport.h"
 
 namespace burn {
 namespace {
@@ -49,12 +51,27 @@ HostTensor index_tensor(std::vector<std::int64_t> numbers) {
   return {{ir::DType::i64, ir::Shape{count}}, SharedBytes::own(std::move(numbers))};
 }
 
-// By "scheme" or "scheme device". One server per device for all tests: each test has a session of its own.
+// A router of the worker at `worker`.
+router::RouterOptions router_of(const std::string& worker) {
+  const auto listens = test::on_every_transport();
+  router::RouterOptions options;
+  options.service.ws = listens.ws;
+  options.service.grpc = listens.grpc;
+  options.service.unix_path = listens.unix_path;
+  options.service.grpc_unix_path = listens.grpc_unix_path;
+  options.workers = {worker};
+  return options;
+}
+
+// By "scheme", "scheme device" or "router scheme". One server per device for all tests: each test has a session of its
+// own.
 const std::string& url_of(const std::string& name) {
   static const server::Server cpu(test::on_every_transport()), delayed({.device = "delayed", .ws = "127.0.0.1:0"});
+  static const router::Router router(router_of(cpu.url()));
   static const auto& urls = *new std::map<std::string, std::string>([] {
     std::map<std::string, std::string> all{{"cpu", "cpu"}, {"delayed", "delayed"}, {"ws delayed", delayed.url()}};
     for (const auto& url : cpu.urls()) all[url.substr(0, url.find(':'))] = url;
+    for (const auto& url : router.urls()) all["router " + url.substr(0, url.find(':'))] = url;
     return all;
   }());
   return urls.at(name);
@@ -105,7 +122,8 @@ class SessionContract : public testing::TestWithParam<const char*> {
 };
 
 INSTANTIATE_TEST_SUITE_P(, SessionContract,
-                         testing::Values("cpu", "ws", "grpc", "unix", "grpc+unix", "delayed", "ws delayed"),
+                         testing::Values("cpu", "ws", "grpc", "unix", "grpc+unix", "delayed", "ws delayed", "router ws",
+                                         "router grpc", "router unix"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::ranges::replace_if(
@@ -281,7 +299,7 @@ TEST_P(SessionContract, StatsSayWhatTheSessionAndItsDeviceUse) {
   EXPECT_TRUE(sync().ok());
   const auto after = stats();
   ASSERT_TRUE(after.ok()) << after.status().to_string();
-  const auto& [session, device, programs, queued] = *after;
+  const auto &session = after->session, &device = after->device;
   EXPECT_EQ(session.memory_in_use, 2 * kBytes);
   EXPECT_GE(session.memory_peak, 4 * kBytes);
   EXPECT_GE(session.memory_reserved, session.memory_in_use);
@@ -294,8 +312,8 @@ TEST_P(SessionContract, StatsSayWhatTheSessionAndItsDeviceUse) {
   EXPECT_GT(device.memory_limit, 0u);
   EXPECT_EQ(device.runs - before->device.runs, 3u);
   EXPECT_GE(device.busy_seconds, session.busy_seconds);
-  EXPECT_EQ(programs, 1u);
-  EXPECT_EQ(queued, 0u);
+  EXPECT_EQ(after->programs, 1u);
+  EXPECT_EQ(after->queued, 0u);
 }
 
 TEST_P(SessionContract, StatsOfAClosedSessionSayThatItIs) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct FakeServer {
   std::mutex mutex;
   std::map<proto::ProgramId, std::shared_ptr<const ir::Program>> programs;
   std::vector<proto::Run> runs;
+  std::vector<std::optional<std::int32_t>> batch_axes;  // of what was written
   int reads = 0;
   int tensors = 0;     // that are alive
   bool fails = false;  // every read from now on
@@ -62,9 +64,10 @@ class FakeSession : public proto::Session {
     server_->answer_held();
     return ok_status();
   }
-  Status write(proto::TensorId id, proto::HostTensor tensor) override {
+  Status write(proto::TensorId id, proto::HostTensor tensor, proto::WriteOptions options) override {
     const std::lock_guard lock(server_->mutex);
     add(id, tensor.type);
+    server_->batch_axes.push_back(options.batch_axis);
     return ok_status();
   }
   Status release(std::vector<proto::TensorId> ids) override {

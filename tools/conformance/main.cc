@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/error.h"
+#include "client/batch_scope.h"
 #include "client/gradients.h"
 #include "client/tensor/untyped.h"
 #include "tools/conformance/case.h"
@@ -19,7 +20,7 @@ namespace {
 struct Options {
   std::string device = "cpu";
   std::vector<std::string> only, dirs;
-  bool no_grad = false, allow_missing = false, list = false, verbose = false;
+  bool no_grad = false, allow_missing = false, batched = false, list = false, verbose = false;
 };
 
 struct Tally {
@@ -66,11 +67,12 @@ void check_gradients(const Case& c, const Device& device, const std::vector<Valu
   }
 }
 
-void run_case(const Case& c, const OpFunction& op, const Device& device, bool with_gradients) {
+void run_case(const Case& c, const OpFunction& op, const Device& device, bool with_gradients, bool batched) {
   const Device on = with_gradients ? device.autodiff() : device;
   std::vector<std::optional<Value>> leaves(c.inputs.size()), inputs(c.inputs.size());
   for (std::size_t i = 0; i < c.inputs.size(); ++i) {
     if (!c.inputs[i]) continue;
+    const BatchScope scope{batched ? std::optional{0} : std::nullopt};
     leaves[i] = client::from_data(*c.inputs[i], {on}, c.inputs[i]->dtype());
     const bool is_differentiated =
         std::any_of(c.gradients.begin(), c.gradients.end(), [&](const auto& g) { return g.index == i; });
@@ -110,7 +112,7 @@ void run_file(const std::filesystem::path& path, const Options& options, const D
       continue;
     }
     try {
-      run_case(c, op->second, device, !options.no_grad && !c.cotangents.empty());
+      run_case(c, op->second, device, !options.no_grad && !c.cotangents.empty(), options.batched);
       tally.passed += 1;
     } catch (const std::exception& error) {
       tally.failed += 1;
@@ -168,6 +170,7 @@ int main(int argc, char** argv) {
   app.add_option("--only", options.only, "Only these ops, separated by commas")->delimiter(',');
   app.add_flag("--no-grad", options.no_grad, "Forward results only");
   app.add_flag("--allow-missing", options.allow_missing, "An op that the API does not have yet is skipped, not failed");
+  app.add_flag("--batched", options.batched, "Say of each input that its first axis is that of a batch");
   app.add_flag("--list", options.list, "Print the ops that the API has");
   app.add_flag("--verbose", options.verbose, "Print every failing case, not only each op's first");
   app.add_option("dirs", options.dirs, "Folders of .jsonl files, or files");

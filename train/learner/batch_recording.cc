@@ -1,5 +1,6 @@
 #include "train/learner/batch_recording.h"
 
+#include "client/batch_scope.h"
 #include "client/record/recording.h"
 #include "data/batch_hooks.h"
 
@@ -7,8 +8,8 @@ namespace burn::train {
 
 void connect_loaders() {
   data::set_batch_hooks({
-      .begin = nullptr,
-      .end = []() -> std::shared_ptr<void> {
+      .scope = []() -> std::shared_ptr<void> { return std::make_shared<BatchScope>(); },
+      .detach = []() -> std::shared_ptr<void> {
         return std::make_shared<client::DetachedRecording>(client::DetachedRecording::detach());
       },
       .adopt = [](std::shared_ptr<void> token) { std::static_pointer_cast<client::DetachedRecording>(token)->adopt(); },

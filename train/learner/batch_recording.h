@@ -1,7 +1,7 @@
 // Joins data loaders to the recording of tensors: what a loader's worker records while it makes a batch goes with the
-// batch to the thread that consumes it, and becomes part of that thread's program. And a loop over a loader stays at
-// most a few steps ahead of its device (client/record/pacer.h), whether it reads anything or not. Including this header
-// is enough.
+// batch to the thread that consumes it, and becomes part of that thread's program. What a batcher uploads is marked as
+// a batch (client/batch_scope.h), with workers or without. And a loop over a loader stays at most a few steps ahead of
+// its device (client/record/pacer.h), whether it reads anything or not. Including this header is enough.
 #pragma once
 
 namespace burn::train {

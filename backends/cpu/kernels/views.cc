@@ -28,4 +28,8 @@ Result<Kernel> prepare(const ir::Slice& op, const Signature&) {
   });
 }
 
+Result<Kernel> prepare(const ir::Place&, const Signature&) {
+  return Kernel([](Run&, std::span<Array> operands) -> Result<Array> { return operands[0]; });
+}
+
 }  // namespace burn::backends::cpu::kernels

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "backends/cpu/runtime/array.h"
+#include "backends/stream.h"
 #include "base/status.h"
 #include "ir/program.h"
 
@@ -18,6 +19,9 @@ struct Run {
   std::span<const std::uint64_t> scalars;
   std::uint64_t seed = 0;
   std::uint64_t random_offset = 0;
+  const Groups* groups = nullptr;  // as RunArgs::groups
+  // Of a collective that is run although its operand, which is empty then, has failed.
+  Failure failed = nullptr;
 
   // A new row-major array with undefined contents.
   Result<Array> allocate(const ir::TensorType& type) {

@@ -80,6 +80,7 @@ Status lower(Emitter& emit, const ir::Reshape& op, const NodeInPlan& at) {
 Status lower(Emitter&, const ir::Permute&, const NodeInPlan&) { return internal_error("a view is not computed"); }
 Status lower(Emitter&, const ir::Expand&, const NodeInPlan&) { return internal_error("a view is not computed"); }
 Status lower(Emitter&, const ir::Slice&, const NodeInPlan&) { return internal_error("a view is not computed"); }
+Status lower(Emitter&, const ir::Place&, const NodeInPlan&) { return internal_error("a view is not computed"); }
 
 Status lower(Emitter& emit, const ir::SliceAssign& op, const NodeInPlan& at) {
   const auto from = emit.read(at.operand(0));

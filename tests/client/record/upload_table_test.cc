@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "client/batch_scope.h"
 #include "client/capture/capture.h"
 #include "client/record/device_state.h"
 #include "client/tensor/tensor.h"
@@ -92,6 +93,21 @@ TEST_F(ReusedUploads, AnotherShapeOrDTypeIsAnotherTensor) {
   const auto reshaped = Tensor<2>::from_data(data(1).reshape({2, 1024}), device);
   const auto bits = Tensor<1, Int>::from_data(TensorData::from_bytes(data(1).bytes(), {2048}, DType::i32), device);
   EXPECT_EQ(writes(), 3u);
+}
+
+TEST_F(ReusedUploads, ABatchIsAnotherTensorThanTheSameBytesAlone) {
+  for (const std::size_t count : {std::size_t{2048}, std::size_t{1} << 20}) {  // compared, and digested
+    const auto before = writes();
+    const auto send = [&] { return Tensor<1>::from_data(data(1, count), device); };
+    const auto send_batch = [&] {
+      const BatchScope scope;
+      return send();
+    };
+    const auto alone = send(), batch = send_batch(), alone_again = send(), batch_again = send_batch();
+    EXPECT_EQ(writes(), before + 2);
+    EXPECT_EQ(alone.value().storage(), alone_again.value().storage());
+    EXPECT_EQ(batch.value().storage(), batch_again.value().storage());
+  }
 }
 
 TEST_F(ReusedUploads, WhatIsReleasedIsSentAgain) {

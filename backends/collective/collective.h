@@ -1,0 +1,69 @@
+// Groups of sessions whose runs perform collectives together (ir/ops/collectives.h), as backends see them.
+//
+// Each member has a Collective: its own end of the group. All members perform the same collectives in the same order;
+// one whose operand could not be computed takes part all the same, so that the result fails everywhere and nothing
+// waits for it. What breaks the group (a member that leaves, collectives that do not fit each other) is its end: what
+// waits fails at once, and so does everything later.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/failure.h"
+#include "base/status.h"
+#include "ir/op.h"
+
+namespace burn::backends {
+
+// One collective as one member performs it.
+struct CollectiveCall {
+  const ir::Op& op;                    // is_collective(op)
+  const ir::TensorType& type;          // of this member's operand
+  std::span<const std::byte> operand;  // row-major
+  std::span<std::byte> result;         // row-major; of AllReduce it may be the operand
+  // Why there is no operand, or no memory for the result: then both are empty, and the call only takes part.
+  Failure failed = nullptr;
+};
+
+class Collective {
+ public:
+  Collective() = default;
+  Collective(const Collective&) = delete;
+  Collective& operator=(const Collective&) = delete;
+  virtual ~Collective() = default;
+
+  virtual int rank() const = 0;  // of this member: 0 .. size() - 1
+  virtual int size() const = 0;
+
+  // Takes part in the group's next collective and waits for the other members; ends early, and ends the group, when the
+  // run that the thread works for is interrupted or over its time (backends/interrupt.h). From one thread at a time.
+  // The result has the same bits on every member, where the op says so.
+  // Errors: "member 1: gather: index 12 ..." on every member, with the code and the reason of the lowest rank that has
+  // no operand; otherwise why the group has ended: UNAVAILABLE for a member that is gone, FAILED_PRECONDITION for
+  // members that perform different collectives, CANCELLED, DEADLINE_EXCEEDED, or what abort() was given.
+  virtual Status perform(const CollectiveCall& call) = 0;
+
+  // Ends the group: a perform() that waits fails for this reason at once, as do all later ones. The other members are
+  // told it, with the rank of this one. From any thread; the first reason stays.
+  virtual void abort(const Status& why) = 0;
+  // The same for a member that has done its part: what it has sent still arrives, and the others only learn that it has
+  // left, those that wait for it.
+  virtual void leave(const Status& why) = 0;
+  // Why the group has ended; ok: it has not. From any thread.
+  virtual Status health() const = 0;
+};
+
+// The groups that a session is in, by their numbers in programs. Thread-safe.
+class Groups {
+ public:
+  Groups() = default;
+  Groups(const Groups&) = delete;
+  Groups& operator=(const Groups&) = delete;
+  virtual ~Groups() = default;
+  // Null: the session is in no such group.
+  virtual std::shared_ptr<Collective> find(std::int64_t group) const = 0;
+};
+
+}  // namespace burn::backends

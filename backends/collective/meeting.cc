@@ -1,0 +1,268 @@
+#include "backends/collective/meeting.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include "backends/collective/internet_address.h"
+#include "backends/collective/socket_links.h"
+
+namespace burn::backends {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr std::size_t kHalf = kTicketBytes / 2;
+constexpr std::size_t kMaxCallers = 32;      // that have not said their half yet
+constexpr milliseconds kCallersTime{2'000};  // for them to say it
+
+// What a caller says.
+struct Greeting {
+  std::array<char, 8> magic{'B', 'U', 'R', 'N', 'G', 'R', 'P', '1'};
+  std::array<char, kHalf> half{};
+  std::uint32_t from = 0, to = 0;  // ranks
+};
+static_assert(sizeof(Greeting) == 24);
+using Answer = std::array<char, kHalf>;
+
+std::string error_text() { return std::system_category().message(errno); }
+
+// Takes as long for any two of that size.
+bool is_same(const std::array<char, kHalf>& a, const std::array<char, kHalf>& b) {
+  unsigned differs = 0;
+  for (std::size_t i = 0; i < kHalf; ++i)
+    differs |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]);
+  return differs == 0;
+}
+
+void prepare_socket(int fd) {
+  const int on = 1;
+  (void)::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  (void)::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+}
+
+// A member that this one calls.
+struct Call {
+  Descriptor socket;
+  std::string address;
+  bool is_connected = false;
+  Answer answer{};
+  std::size_t received = 0;
+  bool is_done = false;
+};
+
+// What has connected here.
+struct Caller {
+  Descriptor socket;
+  Clock::time_point until;
+  Greeting greeting;
+  std::size_t received = 0;
+};
+
+class SocketMeeting final : public Meeting {
+ public:
+  SocketMeeting(Descriptor listener, Descriptor wake, InternetAddress address, const std::string& ticket, int rank,
+                int size)
+      : listener_(std::move(listener)),
+        wake_(std::move(wake)),
+        address_(address),
+        text_(to_string(address)),
+        rank_(rank),
+        calls_(static_cast<std::size_t>(size)),
+        peers_(static_cast<std::size_t>(size)) {
+    std::copy_n(ticket.begin(), kHalf, said_.begin());
+    std::copy_n(ticket.begin() + kHalf, kHalf, answered_.begin());
+  }
+
+  const std::string& address() const override { return text_; }
+
+  Result<std::unique_ptr<Links>> meet(std::span<const std::string> addresses, milliseconds deadline) override {
+    if (addresses.size() != calls_.size())
+      return invalid_argument(fmt::format("{} addresses for {} members", addresses.size(), calls_.size()));
+    const auto until = Clock::now() + deadline;
+    for (std::size_t m = 0; m < calls_.size(); ++m) {
+      if (m != me()) BURN_RETURN_IF_ERROR(begin_call(m, addresses[m]));
+    }
+    while (!is_complete()) {
+      BURN_RETURN_IF_ERROR(why_stopped());
+      const auto left = std::chrono::ceil<milliseconds>(until - Clock::now());
+      if (left.count() <= 0) return missing();
+      BURN_RETURN_IF_ERROR(wait_and_go_on(std::min(left, milliseconds{200})));
+    }
+    for (std::size_t m = 0; m < calls_.size(); ++m) peers_[m].to = std::move(calls_[m].socket);
+    listener_ = {};
+    callers_.clear();
+    return make_socket_links(rank_, std::move(peers_));
+  }
+
+  void stop(const Status& why) override {
+    {
+      const std::lock_guard lock{mutex_};
+      if (stopped_.ok()) stopped_ = why;
+    }
+    const std::uint64_t one = 1;
+    (void)!::write(wake_.get(), &one, sizeof one);
+  }
+
+ private:
+  std::size_t me() const { return static_cast<std::size_t>(rank_); }
+  Status why_stopped() const {
+    const std::lock_guard lock{mutex_};
+    return stopped_;
+  }
+
+  bool is_complete() const {
+    for (std::size_t m = 0; m < calls_.size(); ++m) {
+      if (m != me() && (!calls_[m].is_done || !peers_[m].from)) return false;
+    }
+    return true;
+  }
+
+  Status missing() const {
+    std::string names;
+    for (std::size_t m = 0; m < calls_.size(); ++m) {
+      if (m != me() && (!calls_[m].is_done || !peers_[m].from))
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", m);
+    }
+    return {StatusCode::deadline_exceeded,
+            fmt::format("the group was not formed in time: member {} is missing", names)};
+  }
+
+  Status unreachable(std::size_t member, const std::string& why) const {
+    return unavailable(fmt::format("member {} at {}: {}", member, calls_[member].address, why));
+  }
+
+  // --- members that are called ---------------------------------------------------------------------------------------
+
+  Status begin_call(std::size_t member, const std::string& text) {
+    auto& call = calls_[member];
+    call.address = text.substr(0, 64);
+    BURN_TRY(const auto address, parse_address(text));
+    if (address_.is_loopback() && !address.is_loopback())
+      return invalid_argument(
+          fmt::format("member {} at {}: a member on loopback calls no other machine", member, call.address));
+    call.socket = Descriptor{::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+    if (!call.socket) return unreachable(member, error_text());
+    prepare_socket(call.socket.get());
+    if (::connect(call.socket.get(), address.get(), address.size) != 0 && errno != EINPROGRESS)
+      return unreachable(member, error_text());
+    return {};
+  }
+
+  Status go_on_with_call(std::size_t member) {
+    auto& call = calls_[member];
+    if (!call.is_connected) {
+      int error = 0;
+      socklen_t size = sizeof error;
+      (void)::getsockopt(call.socket.get(), SOL_SOCKET, SO_ERROR, &error, &size);
+      errno = error;
+      if (error != 0) return unreachable(member, error_text());
+      const Greeting greeting{
+          .half = said_, .from = static_cast<std::uint32_t>(rank_), .to = static_cast<std::uint32_t>(member)};
+      // A new connection takes so few bytes at once.
+      if (::send(call.socket.get(), &greeting, sizeof greeting, MSG_NOSIGNAL) != sizeof greeting)
+        return unreachable(member, error_text());
+      call.is_connected = true;
+      return {};
+    }
+    const auto got = ::recv(call.socket.get(), call.answer.data() + call.received, kHalf - call.received, 0);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return {};
+    if (got <= 0) return unreachable(member, "it does not know the group's ticket, or has gone");
+    call.received += static_cast<std::size_t>(got);
+    if (call.received < kHalf) return {};
+    if (!is_same(call.answer, answered_)) return unreachable(member, "it does not know the group's ticket");
+    call.is_done = true;
+    return {};
+  }
+
+  // --- what calls ----------------------------------------------------------------------------------------------------
+
+  void accept() {
+    while (true) {
+      Descriptor socket{::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
+      if (!socket) return;
+      prepare_socket(socket.get());
+      if (callers_.size() == kMaxCallers) callers_.erase(callers_.begin());  // silent for the longest
+      callers_.push_back({std::move(socket), Clock::now() + kCallersTime, {}, 0});
+    }
+  }
+
+  // Whether the caller is done with: it has become a member's connection, or is dropped.
+  bool go_on_with_caller(Caller& caller) {
+    auto* const bytes = reinterpret_cast<char*>(&caller.greeting);
+    const auto got = ::recv(caller.socket.get(), bytes + caller.received, sizeof caller.greeting - caller.received, 0);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return Clock::now() > caller.until;
+    if (got <= 0) return true;
+    caller.received += static_cast<std::size_t>(got);
+    if (caller.received < sizeof caller.greeting) return false;
+    const auto& said = caller.greeting;
+    if (said.magic != Greeting{}.magic || !is_same(said.half, said_)) return true;
+    if (said.to != me() || said.from >= peers_.size() || said.from == me() || peers_[said.from].from) return true;
+    if (::send(caller.socket.get(), answered_.data(), kHalf, MSG_NOSIGNAL) != static_cast<ssize_t>(kHalf)) return true;
+    peers_[said.from].from = std::move(caller.socket);
+    return true;
+  }
+
+  Status wait_and_go_on(milliseconds most) {
+    std::vector<pollfd> files{{wake_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
+    for (const auto& call : calls_) {
+      const bool is_open = call.socket && !call.is_done;
+      files.push_back({is_open ? call.socket.get() : -1, static_cast<short>(call.is_connected ? POLLIN : POLLOUT), 0});
+    }
+    for (const auto& caller : callers_) files.push_back({caller.socket.get(), POLLIN, 0});
+    (void)::poll(files.data(), files.size(), static_cast<int>(most.count()));
+    for (std::size_t m = 0; m < calls_.size(); ++m) {
+      if (files[m + 2].revents != 0) BURN_RETURN_IF_ERROR(go_on_with_call(m));
+    }
+    for (auto caller = callers_.begin(); caller != callers_.end();)
+      caller = go_on_with_caller(*caller) ? callers_.erase(caller) : std::next(caller);
+    if (files[1].revents != 0) accept();
+    return {};
+  }
+
+  Descriptor listener_;
+  const Descriptor wake_;
+  const InternetAddress address_;
+  const std::string text_;
+  const int rank_;
+  std::array<char, kHalf> said_{}, answered_{};  // the halves of the ticket: by callers, and to them
+  std::vector<Call> calls_;                      // by rank
+  std::vector<PeerSockets> peers_;
+  std::vector<Caller> callers_;  // in the order they came
+
+  mutable std::mutex mutex_;
+  Status stopped_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Meeting>> Meeting::listen(const std::string& host, const std::string& ticket, int rank,
+                                                 int size) {
+  if (ticket.size() != kTicketBytes)
+    return invalid_argument(fmt::format("a ticket of {} bytes; it has {}", ticket.size(), kTicketBytes));
+  BURN_TRY(auto address, parse_host(host, "0"));
+  if (address.is_any()) return invalid_argument(fmt::format("{} is every address: others need one to call", host));
+  Descriptor listener{::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+  Descriptor wake{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+  if (!listener || !wake) return resource_exhausted(fmt::format("no socket to be had for a group: {}", error_text()));
+  if (::bind(listener.get(), address.get(), address.size) != 0 || ::listen(listener.get(), SOMAXCONN) != 0)
+    return unavailable(fmt::format("a group cannot meet at {}: {}", host, error_text()));
+  address.size = sizeof address.storage;
+  if (::getsockname(listener.get(), address.get(), &address.size) != 0)
+    return unavailable(fmt::format("a group cannot meet at {}: {}", host, error_text()));
+  return std::unique_ptr<Meeting>(
+      std::make_unique<SocketMeeting>(std::move(listener), std::move(wake), address, ticket, rank, size));
+}
+
+}  // namespace burn::backends

@@ -1,0 +1,243 @@
+#include "compile/partition/sweep.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "compile/partition/exact.h"
+#include "ir/node_errors.h"
+
+namespace burn::compile::partition {
+namespace {
+
+// A partial value that is settled late makes its readers change, and with them what they give.
+constexpr int kMaxRounds = 8;
+
+bool is_expand(const ir::Op& op) { return std::holds_alternative<ir::Expand>(op); }
+
+// Facts about values that no form changes.
+struct Facts {
+  std::vector<bool> is_zero;         // in every element
+  std::vector<bool> tells_commit;    // a Commit, or its conjunction with others
+  std::vector<std::int32_t> stands;  // what is chosen by such stays this input where a step failed; -1: none
+
+  explicit Facts(const ir::Program& program)
+      : is_zero(program.values.size()), tells_commit(program.values.size()), stands(program.values.size(), -1) {
+    const auto of = [](const std::vector<bool>& facts, ir::Ref ref) {
+      return !ref.is_input() && facts[static_cast<std::size_t>(ref.index())];
+    };
+    for (const auto& node : program.nodes) {
+      const auto operands = program.operands_of(node);
+      const auto v = node.first_value;
+      if (const auto* number = std::get_if<ir::Constant>(&node.op)) {
+        is_zero[v] = number->number == 0 && number->real == 0;
+      } else if (std::holds_alternative<ir::Commit>(node.op)) {
+        tells_commit[v] = true;
+      } else if (is_expand(node.op) || std::holds_alternative<ir::Reshape>(node.op)) {
+        is_zero[v] = of(is_zero, operands[0]);
+        tells_commit[v] = of(tells_commit, operands[0]);
+      } else if (const auto* function = std::get_if<ir::Pointwise>(&node.op)) {
+        if (function->fn == ir::PointwiseFn::bool_and)
+          tells_commit[v] = of(tells_commit, operands[0]) || of(tells_commit, operands[1]);
+        if (function->fn == ir::PointwiseFn::select && of(tells_commit, operands[0])) {
+          const auto old = operands[2];
+          stands[v] = old.is_input() ? old.index() : stands[static_cast<std::size_t>(old.index())];
+          if (stands[v] >= 0 && program.inputs[static_cast<std::size_t>(stands[v])].type != program.values[v].type)
+            stands[v] = -1;
+        }
+      }
+    }
+  }
+};
+
+class Sweep {
+ public:
+  Sweep(const ir::Program& program, std::span<const Layout> inputs, int members)
+      : program_(program), members_(members), facts_(program), settled_(program.values.size()) {
+    for (const auto& layout : inputs) plan_.inputs.push_back({Form::of(layout), false, {}});
+  }
+
+  Result<ProgramPlan> make(std::span<const std::optional<Layout>> wanted) {
+    for (std::size_t k = 0; k < program_.outputs.size(); ++k) {
+      const auto output = static_cast<std::size_t>(program_.outputs[k].index());
+      auto& form = settled_[output].emplace();
+      if (facts_.stands[output] >= 0) form = plan_.inputs[static_cast<std::size_t>(facts_.stands[output])].form;
+      if (!wanted.empty() && wanted[k]) form = Form::of(*wanted[k]);
+    }
+    for (int round = 0; round < kMaxRounds; ++round) {
+      is_settling_ = false;
+      BURN_RETURN_IF_ERROR(sweep_forward());
+      if (!is_settling_) break;
+    }
+    for (std::size_t k = 0; k < program_.outputs.size(); ++k) {
+      const auto output = program_.outputs[k];
+      auto form = plan_.of(output).form;
+      const auto stands = facts_.stands[static_cast<std::size_t>(output.index())];
+      if (stands >= 0) form = plan_.inputs[static_cast<std::size_t>(stands)].form;
+      if (!wanted.empty() && wanted[k]) form = Form::of(*wanted[k]);
+      want(output, form);
+      plan_.outputs.push_back(std::move(form));
+    }
+    sweep_backward();
+    return std::move(plan_);
+  }
+
+ private:
+  NodeForms forms_of(const ir::Node& node) const {
+    std::vector<const Form*> forms;
+    for (const auto ref : program_.operands_of(node)) forms.push_back(&plan_.of(ref).form);
+    return NodeForms(program_, node, std::move(forms), members_);
+  }
+
+  Status sweep_forward() {
+    plan_.nodes.assign(program_.nodes.size(), {});
+    plan_.values.assign(program_.values.size(), {});
+    for (std::size_t n = 0; n < program_.nodes.size(); ++n) {
+      const auto& node = program_.nodes[n];
+      if (ir::is_collective(node.op))
+        return ir::at_node(invalid_argument("is for members of a group, which have programs of their own"), node);
+      const auto forms = forms_of(node);
+      auto choice = choose(node, forms, plan_.nodes[n].is_free);
+      const auto operands = program_.operands_of(node);
+      for (std::size_t i = 0; i < operands.size(); ++i) {
+        if (forms.form(i).is_partial && !choice.operands[i].is_partial) settle(operands[i], choice.operands[i]);
+      }
+      for (std::uint32_t k = 0; k < node.value_count; ++k) {
+        const auto v = node.first_value + k;
+        auto& value = plan_.values[v];
+        value.form = choice.results[k];
+        if (value.form.is_partial && settled_[v]) {
+          value.form = *settled_[v];
+          value.is_settled = true;
+        }
+      }
+      if (!plan_.nodes[n].is_free) plan_.nodes[n].choices.push_back(std::move(choice));
+    }
+    return {};
+  }
+
+  // A partial value that is read in another form is brought into that form at once: every reader then takes it so, and
+  // it is combined once.
+  void settle(ir::Ref ref, const Form& form) {
+    auto& settled = settled_[static_cast<std::size_t>(ref.index())];
+    if (settled && (settled->is_whole() || *settled == form)) return;
+    settled = settled ? Form::whole() : form;  // read in several
+    is_settling_ = true;
+  }
+
+  Choice choose(const ir::Node& node, const NodeForms& forms, bool& is_free) const {
+    if (const auto stands = facts_.stands[node.first_value]; stands >= 0) {
+      const auto& form = plan_.inputs[static_cast<std::size_t>(stands)].form;
+      if (auto kept = form.is_split() ? forms.along_result(form.layout) : forms.whole()) return std::move(*kept);
+    }
+    if (const auto* place = std::get_if<ir::Place>(&node.op)) {
+      const auto dim = static_cast<int>(place->axis);
+      if (auto split = forms.along_result(Layout::split(dim, bounds_for(forms.result_type(0).shape[dim]))))
+        return *split;
+    }
+    const bool is_moved = forms.has_split() || forms.has_partial();
+    const bool exact = is_exact(node.op, forms.result_type(0));
+    if (!is_moved && exact) {
+      is_free = node.value_count == 1 && !node.effect && !ir::may_fail(node.op);
+      return forms.whole();
+    }
+    if (forms.has_partial()) {
+      std::vector<bool> zeros;
+      for (const auto ref : program_.operands_of(node))
+        zeros.push_back(!ref.is_input() && facts_.is_zero[static_cast<std::size_t>(ref.index())]);
+      if (auto choice = forms.linear(zeros)) return std::move(*choice);
+    }
+    return cheapest(forms, exact);
+  }
+
+  // Of the splits that operands have already, and, where these do not serve, of others. The first of equals.
+  Choice cheapest(const NodeForms& forms, bool exact) const {
+    std::optional<Choice> best;
+    const auto consider = [&](std::optional<Choice> choice) {
+      if (choice && (!best || choice->bytes < best->bytes)) best = std::move(choice);
+    };
+    std::optional<Choice> sums;  // whose results have yet to be combined
+    for (std::size_t i = 0; i < forms.operand_count(); ++i) {
+      if (!forms.form(i).is_split()) continue;
+      auto choice = forms.along_operand(i, forms.form(i).layout);
+      if (choice && !choice->results[0].is_partial)
+        consider(std::move(choice));
+      else if (choice && (!sums || choice->bytes < sums->bytes))
+        sums = std::move(choice);
+    }
+    consider(std::move(sums));
+    if (exact) consider(forms.whole());
+    if (best && (best->bytes == 0 || !forms.has_split())) return std::move(*best);
+    for (const bool combines : {false, true}) {
+      for (std::size_t f = 0; f < forms.factors().size(); ++f) {
+        const auto& factor = forms.factors()[f];
+        if (ir::combines(factor.kind) == combines && factor.size >= members_)
+          consider(forms.along(f, bounds_for(factor.size)));
+      }
+    }
+    if (!exact && !best) consider(forms.alone());
+    return std::move(*best);
+  }
+
+  // As an input is split along a dim of that size, if one is.
+  Bounds bounds_for(std::int64_t size) const {
+    for (const auto& input : plan_.inputs) {
+      if (input.form.is_split() && input.form.layout.bounds.back() == size) return input.form.layout.bounds;
+    }
+    return balanced(size, members_);
+  }
+
+  void want(ir::Ref ref, const Form& form) {
+    auto& wanted = plan_.of(ref).wanted;
+    if (std::find(wanted.begin(), wanted.end(), form) == wanted.end()) wanted.push_back(form);
+  }
+
+  // What is free is computed as it is read.
+  void sweep_backward() {
+    for (std::size_t n = program_.nodes.size(); n-- > 0;) {
+      const auto& node = program_.nodes[n];
+      auto& of_node = plan_.nodes[n];
+      if (of_node.is_free) choose_free(node, of_node);
+      const auto operands = program_.operands_of(node);
+      for (const auto& choice : of_node.choices) {
+        for (std::size_t i = 0; i < operands.size(); ++i) want(operands[i], choice.operands[i]);
+      }
+    }
+  }
+
+  void choose_free(const ir::Node& node, NodePlan& of_node) const {
+    const bool is_drawn = std::holds_alternative<ir::Random>(node.op) || std::holds_alternative<ir::Scalar>(node.op);
+    const auto& wanted = plan_.values[node.first_value].wanted;
+    if (wanted.empty() && !is_drawn) return;
+    const auto forms = forms_of(node);
+    // Drawn once, as each draw takes its turn; what repeats a value is no work in any number of forms.
+    if (wanted.size() == 1 || (is_expand(node.op) && !wanted.empty())) {
+      for (const auto& form : wanted) {
+        auto choice = form.is_split()   ? forms.along_result(form.layout)
+                      : form.is_whole() ? std::optional{forms.whole()}
+                                        : std::nullopt;
+        if (!choice) break;
+        of_node.choices.push_back(std::move(*choice));
+      }
+      if (of_node.choices.size() == wanted.size()) return;
+      of_node.choices.clear();
+    }
+    of_node.choices.push_back(forms.whole());
+  }
+
+  const ir::Program& program_;
+  const int members_;
+  const Facts facts_;
+  std::vector<std::optional<Form>> settled_;
+  bool is_settling_ = false;
+  ProgramPlan plan_;
+};
+
+}  // namespace
+
+Result<ProgramPlan> make_plan(const ir::Program& program, std::span<const Layout> inputs, int members,
+                              std::span<const std::optional<Layout>> wanted) {
+  return Sweep(program, inputs, members).make(wanted);
+}
+
+}  // namespace burn::compile::partition

@@ -1,0 +1,74 @@
+// Writes the programs of all members at once, node by node, with the collectives by which values change their form.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compile/partition/sweep.h"
+
+namespace burn::compile::partition {
+
+// A collective in the programs of all members.
+struct Conversion {
+  std::string kind;        // the op's name: "all_reduce"
+  std::int64_t bytes = 0;  // that a member sends, on average
+  ir::CallSite site;       // of the node that it was made for
+  friend bool operator==(const Conversion& a, const Conversion& b) { return a.kind == b.kind && a.bytes == b.bytes; }
+};
+
+class Writer {
+ public:
+  Writer(const ir::Program& program, const ProgramPlan& plan, int members);
+
+  // Writes all nodes. Errors: those of ProgramBuilder, as where a member's program has too many nodes.
+  Status write();
+  // Once, after write().
+  std::vector<std::shared_ptr<const ir::Program>> finish();
+  std::vector<Conversion> take_conversions() { return std::move(conversions_); }
+
+ private:
+  using Refs = std::vector<ir::Ref>;  // by member
+  struct Written {
+    Form form;
+    Refs refs;
+  };
+
+  Status write_node(const ir::Node& node, const NodePlan& of_node);
+  Status write_choice(const ir::Node& node, const Choice& choice);
+  Status write_alone(const ir::Node& node, const Choice& choice);
+  Status write_commit(const ir::Node& node);
+  // The values so far in all forms in which they are wanted: after a Commit nothing should wait for other members.
+  Status convert_pending();
+
+  // A value in a form, which is written now if it is not there yet.
+  Result<const Refs*> in_form(ir::Ref value, const Form& form);
+  Result<Refs> convert(const Written& from, const Form& to, const ir::TensorType& type);
+  Result<Refs> write_collective(const Written& from, const Form& to, const ir::TensorType& type);
+  Result<Refs> write_slices(const Written& from, const Form& to, const ir::TensorType& type);
+  // The first member's value there, and zeros on the others.
+  Result<Refs> write_once(const Written& from, const ir::TensorType& type);
+
+  Result<ir::Ref> add(int member, const ir::Op& op, std::span<const ir::Ref> operands);
+  Result<ir::Ref> add(int member, const ir::Op& op, std::initializer_list<ir::Ref> operands) {
+    return add(member, op, std::span(operands.begin(), operands.size()));
+  }
+  // A constant in every element, by its bits (ir::Constant::of_bits).
+  Result<ir::Ref> add_number(int member, const ir::TensorType& type, std::int64_t bits);
+
+  std::vector<Written>& written(ir::Ref ref) {
+    return (ref.is_input() ? inputs_ : values_)[static_cast<std::size_t>(ref.index())];
+  }
+
+  const ir::Program& program_;
+  const ProgramPlan& plan_;
+  const int members_;
+  std::vector<ir::ProgramBuilder> builders_;
+  std::vector<std::vector<Written>> inputs_, values_;
+  std::vector<ir::Ref> pending_;  // values that are written, but not in all forms
+  ir::CallSite site_;             // of the node that is written
+  bool recompute_ = false;
+  std::vector<Conversion> conversions_;
+};
+
+}  // namespace burn::compile::partition

@@ -1,0 +1,35 @@
+// The layouts of a session's values, each kept once: a run compares numbers instead of bounds.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compile/partition/layout.h"
+
+namespace burn::router {
+
+using compile::partition::Layout;
+
+// A number for a layout; equal layouts have equal numbers.
+using LayoutId = std::uint32_t;
+inline constexpr LayoutId kWhole = 0;  // the same on every member
+
+class Layouts {
+ public:
+  Layouts() : layouts_{Layout{}} {}
+
+  LayoutId id_of(const Layout& layout) {
+    for (LayoutId id = 0; id < layouts_.size(); ++id) {
+      if (layouts_[id] == layout) return id;
+    }
+    layouts_.push_back(layout);
+    return static_cast<LayoutId>(layouts_.size() - 1);
+  }
+  const Layout& operator[](LayoutId id) const { return layouts_[id]; }
+  std::size_t size() const { return layouts_.size(); }
+
+ private:
+  std::vector<Layout> layouts_;
+};
+
+}  // namespace burn::router

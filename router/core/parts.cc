@@ -1,0 +1,74 @@
+#include "router/core/parts.h"
+
+#include <cstring>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/host_block.h"
+
+namespace burn::router {
+namespace {
+
+// A value split along a dim is `outer` rows, of which each part has a stretch.
+struct Rows {
+  std::size_t outer = 1, row_bytes = 1;  // of the whole
+  std::size_t element_bytes = 1;         // of one index of the dim
+  Rows(const ir::TensorType& type, int dim) {
+    for (int i = 0; i < dim; ++i) outer *= static_cast<std::size_t>(type.shape[i]);
+    element_bytes = ir::size_of(type.dtype);
+    for (int i = dim + 1; i < type.shape.rank(); ++i) element_bytes *= static_cast<std::size_t>(type.shape[i]);
+    row_bytes = element_bytes * static_cast<std::size_t>(type.shape[dim]);
+  }
+};
+
+Result<std::shared_ptr<std::byte[]>> memory_for(std::size_t bytes) {
+  auto block = host_block(bytes);
+  if (!block) return resource_exhausted(fmt::format("no memory for the {} bytes of a tensor", bytes));
+  return block;
+}
+
+SharedBytes shared(std::shared_ptr<std::byte[]> block, std::size_t bytes) {
+  const std::span<const std::byte> all{block.get(), bytes};
+  return {std::move(block), all};
+}
+
+}  // namespace
+
+proto::HostTensor part_of(const proto::HostTensor& whole, const Layout& layout, int member) {
+  if (layout.is_whole()) return whole;
+  auto type = compile::partition::part_of(whole.type, layout, member);
+  const Rows rows(whole.type, layout.dim);
+  const auto begin = static_cast<std::size_t>(layout.bounds[static_cast<std::size_t>(member)]) * rows.element_bytes;
+  const auto bytes = type.num_bytes();
+  if (rows.outer == 1) return {std::move(type), whole.bytes.slice(begin, bytes)};
+  std::vector<std::byte> copy(bytes);
+  const auto stretch = bytes / std::max<std::size_t>(rows.outer, 1);
+  for (std::size_t i = 0; stretch > 0 && i < rows.outer; ++i) {
+    std::memcpy(copy.data() + i * stretch, whole.bytes.data() + i * rows.row_bytes + begin, stretch);
+  }
+  return {std::move(type), SharedBytes::own(std::move(copy))};
+}
+
+Result<proto::HostTensor> joined(std::span<const proto::HostTensor> parts, const ir::TensorType& type,
+                                 const Layout& layout) {
+  const auto bytes = type.num_bytes();
+  BURN_TRY(auto block, memory_for(bytes));
+  const Rows rows(type, layout.dim);
+  for (std::size_t member = 0; member < parts.size(); ++member) {
+    const auto& part = parts[member];
+    const auto expected = compile::partition::part_of(type, layout, static_cast<int>(member));
+    if (part.type != expected || part.bytes.size() != expected.num_bytes()) {
+      return internal_error(fmt::format("member {} has {} where its part is {}", member, ir::to_string(part.type),
+                                        ir::to_string(expected)));
+    }
+    const auto begin = static_cast<std::size_t>(layout.bounds[member]) * rows.element_bytes;
+    const auto stretch = part.bytes.size() / std::max<std::size_t>(rows.outer, 1);
+    for (std::size_t i = 0; stretch > 0 && i < rows.outer; ++i) {
+      std::memcpy(block.get() + i * rows.row_bytes + begin, part.bytes.data() + i * stretch, stretch);
+    }
+  }
+  return proto::HostTensor{type, shared(std::move(block), bytes)};
+}
+
+}  // namespace burn::router

@@ -1,0 +1,282 @@
+#include "router/core/session_core.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "compile/partition/partition.h"
+#include "router/core/parts.h"
+#include "router/core/spread.h"
+
+namespace burn::router {
+namespace {
+
+Status unknown_tensor(proto::TensorId id) {
+  return not_found(fmt::format("tensor {} is not known in this session", id));
+}
+
+Status in_use(proto::TensorId id) {
+  return {StatusCode::already_exists, fmt::format("tensor {} exists already in this session", id)};
+}
+
+}  // namespace
+
+SessionCore::SessionCore(CoreOptions options)
+    : options_(std::move(options)), programs_(options_.max_programs, options_.max_entries) {}
+
+template <typename Each>
+void SessionCore::for_each_member(const Each& each) const {
+  if (!is_wide_) return each(options_.home);
+  for (int member = 0; member < options_.members; ++member) each(member);
+}
+
+compile::partition::Bounds SessionCore::bounds_of(std::int64_t size) const {
+  return options_.weights.empty() ? compile::partition::balanced(size, options_.members)
+                                  : compile::partition::weighted(size, options_.weights);
+}
+
+const Layout& SessionCore::layout_of(proto::TensorId id) {
+  const auto* tensor = tensors_.find(id);
+  return layouts_[tensor ? tensor->layout : kWhole];
+}
+
+bool SessionCore::is_marked(const proto::Run& run) {
+  const auto* routed = programs_.find(run.program);
+  return routed && routed->is_marked;
+}
+
+// --- programs --------------------------------------------------------------------------------------------------------
+
+void SessionCore::define(proto::ProgramId id, std::shared_ptr<const ir::Program> program,
+                         std::span<const proto::ProgramId> forget, Outbox& out) {
+  Status refused;
+  if (id >= kFirstOwnProgram) {
+    refused = invalid_argument(fmt::format("program {}: numbers from {} on are the router's", id, kFirstOwnProgram));
+    program = nullptr;
+  }
+  const auto outputs = program ? program->outputs.size() : 0;
+  const bool is_marked = program && std::ranges::any_of(program->nodes, [](const ir::Node& node) {
+                           return std::holds_alternative<ir::Place>(node.op);
+                         });
+  drop_names(programs_.define(id, {program, std::move(refused), outputs, is_marked, {}}, forget));
+  auto* routed = programs_.find(id);
+  if (is_wide_ || !routed->program) return;
+  // At home a program is what the client defined, and is prepared before its first run.
+  auto& variant = programs_.add_variant(id, *routed, {});
+  variant.inputs.assign(program->inputs.size(), kWhole);
+  variant.outputs.assign(program->outputs.size(), kWhole);
+  out.send(options_.home, proto::DefineProgram{id, std::move(program), std::exchange(forgotten_, {})});
+}
+
+void SessionCore::define_refused(proto::ProgramId id, std::size_t output_count, const Status& why,
+                                 std::span<const proto::ProgramId> forget, Outbox& /*out*/) {
+  drop_names(programs_.define(id, {nullptr, why, output_count, false, {}}, forget));
+}
+
+Result<Variant*> SessionCore::variant_of(proto::ProgramId id, RoutedProgram& program,
+                                         std::span<const proto::TensorId> inputs, Outbox& out) {
+  lie_.clear();
+  for (const auto input : inputs) {
+    const auto* tensor = tensors_.find(input);
+    lie_.push_back(tensor ? tensor->layout : kWhole);
+  }
+  auto& variants = program.variants;
+  const auto found = std::ranges::find(variants, lie_, &Variant::inputs);
+  if (found != variants.end()) {
+    std::rotate(variants.begin(), found, found + 1);
+    return variants.data();
+  }
+  std::vector<Layout> layouts;
+  for (const auto layout : lie_) layouts.push_back(layouts_[layout]);
+  BURN_TRY(auto made, compile::partition::partition(*program.program, layouts, options_.members));
+  Variant variant{.inputs = lie_, .outputs = {}};
+  for (const auto& layout : made.outputs) variant.outputs.push_back(layouts_.id_of(layout));
+  auto& kept = programs_.add_variant(id, program, std::move(variant));
+  ++variants_made_;
+  if (options_.trace) options_.trace(fmt::format("program {}: {}", id, compile::partition::to_string(made)));
+  const auto forget = std::exchange(forgotten_, {});
+  for (int member = 0; member < options_.members; ++member) {
+    out.send(member, proto::DefineProgram{kept.id, std::move(made.members[static_cast<std::size_t>(member)]), forget});
+  }
+  return &kept;
+}
+
+// --- runs ------------------------------------------------------------------------------------------------------------
+
+Status SessionCore::check(const proto::Run& run, const RoutedProgram& routed) {
+  BURN_RETURN_IF_ERROR(routed.refused);
+  const auto& program = *routed.program;
+  const auto outputs = program.outputs.size();
+  if (outputs > std::numeric_limits<proto::TensorId>::max() - run.first_output)
+    return invalid_argument(fmt::format("there are no {} ids from {} on", outputs, run.first_output));
+  if (tensors_.size() + outputs > options_.max_tensors)
+    return resource_exhausted(fmt::format("a session may not hold more than {} tensors", options_.max_tensors));
+  for (std::size_t k = 0; k < outputs; ++k) {
+    if (tensors_.is_known(run.first_output + k)) return in_use(run.first_output + k);
+  }
+  if (run.inputs.size() != program.inputs.size())
+    return invalid_argument(fmt::format("{} inputs given, it has {}", run.inputs.size(), program.inputs.size()));
+  if (run.scalars.size() != static_cast<std::size_t>(program.scalar_count))
+    return invalid_argument(fmt::format("{} scalars given, it has {}", run.scalars.size(), program.scalar_count));
+  ++run_serial_;
+  for (std::size_t i = 0; i < run.inputs.size(); ++i) {
+    const auto id = run.inputs[i];
+    auto* tensor = tensors_.find(id);
+    if (!tensor) {
+      const auto* poison = tensors_.poison_of(id);
+      return poison ? **poison : unknown_tensor(id);
+    }
+    const auto& [type, donated] = program.inputs[i];
+    if (tensor->type != type) {
+      return invalid_argument(
+          fmt::format("input {} is {}, tensor {} is {}", i, ir::to_string(type), id, ir::to_string(tensor->type)));
+    }
+    if (tensor->used_by == run_serial_ && (donated || tensor->donated_to))
+      return invalid_argument(fmt::format("tensor {} is donated and used twice", id));
+    tensor->used_by = run_serial_;
+    tensor->donated_to = donated;
+  }
+  for (const auto id : run.release) {
+    const auto* tensor = tensors_.find(id);
+    if (!tensor && !tensors_.poison_of(id)) return unknown_tensor(id);
+    if (tensor && tensor->used_by == run_serial_ && tensor->donated_to)
+      return invalid_argument(fmt::format("tensor {} is donated and released", id));
+  }
+  return {};
+}
+
+// Its outputs fail for the reason; what it was given is given away, and what it releases is released.
+Failure SessionCore::refuse_run(const proto::Run& run, const RoutedProgram* routed, const Status& why, Outbox& out) {
+  const auto failure = std::make_shared<const Status>(why.with_context(fmt::format("program {}", run.program)));
+  std::vector<proto::TensorId> gone = run.release;
+  if (routed) {
+    const auto room = std::numeric_limits<proto::TensorId>::max() - run.first_output;
+    if (routed->output_count > 0)
+      tensors_.poison(run.first_output, std::min<std::uint64_t>(routed->output_count - 1, room) + 1, failure);
+    const auto given = routed->program ? std::min(run.inputs.size(), routed->program->inputs.size()) : 0;
+    for (std::size_t i = 0; i < given; ++i) {
+      if (routed->program->inputs[i].donated) gone.push_back(run.inputs[i]);
+    }
+  }
+  std::erase_if(gone, [&](proto::TensorId id) { return !tensors_.drop(id); });
+  if (!gone.empty()) for_each_member([&](int member) { out.send(member, proto::Release{gone}); });
+  return failure;
+}
+
+Failure SessionCore::run(const proto::Run& run, Outbox& out) {
+  auto* routed = programs_.find(run.program);
+  if (!routed) return refuse_run(run, nullptr, not_found("it is not known in this session"), out);
+  if (const auto status = check(run, *routed); !status.ok()) return refuse_run(run, routed, status, out);
+  auto variant = variant_of(run.program, *routed, run.inputs, out);
+  if (!variant.ok()) return refuse_run(run, routed, variant.status(), out);
+  const auto& program = *routed->program;
+  for (std::size_t i = 0; i < run.inputs.size(); ++i) {
+    if (program.inputs[i].donated) tensors_.drop(run.inputs[i]);
+  }
+  proto::Run sent = run;
+  sent.program = (*variant)->id;
+  std::erase_if(sent.release, [&](proto::TensorId id) { return !tensors_.drop(id); });
+  for (std::size_t k = 0; k < program.outputs.size(); ++k) {
+    tensors_.add(run.first_output + k, program.type_of(program.outputs[k]), (*variant)->outputs[k]);
+  }
+  for_each_member([&](int member) { out.send(member, sent); });
+  return nullptr;
+}
+
+// --- values ----------------------------------------------------------------------------------------------------------
+
+Failure SessionCore::write_failed(proto::TensorId id, const Status& why) {
+  auto failure = std::make_shared<const Status>(why);
+  if (!tensors_.is_known(id)) tensors_.poison(id, 1, failure);
+  return failure;
+}
+
+Failure SessionCore::write(proto::TensorId id, proto::HostTensor tensor, std::optional<std::int32_t> batch_axis,
+                           Outbox& out) {
+  if (tensors_.is_known(id)) return write_failed(id, in_use(id));
+  if (tensors_.size() >= options_.max_tensors) {
+    return write_failed(
+        id, resource_exhausted(fmt::format("a session may not hold more than {} tensors", options_.max_tensors)));
+  }
+  if (tensor.bytes.size() != tensor.type.num_bytes()) {
+    return write_failed(
+        id, invalid_argument(fmt::format("{} bytes for tensor {}: {}, which has {}", tensor.bytes.size(), id,
+                                         ir::to_string(tensor.type), tensor.type.num_bytes())));
+  }
+  Layout layout;
+  if (batch_axis) {
+    if (*batch_axis < 0 || *batch_axis >= tensor.type.shape.rank()) {
+      return write_failed(id, invalid_argument(fmt::format("tensor {}: {} has no axis {} to be a batch's", id,
+                                                           ir::to_string(tensor.type), *batch_axis)));
+    }
+    if (is_wide_) layout = {.dim = *batch_axis, .bounds = bounds_of(tensor.type.shape[*batch_axis])};
+  }
+  tensors_.add(id, tensor.type, layouts_.id_of(layout));
+  for_each_member([&](int member) { out.send(member, MemberWrite{id, part_of(tensor, layout, member)}); });
+  return nullptr;
+}
+
+Failure SessionCore::release(std::span<const proto::TensorId> ids, Outbox& out) {
+  Failure first;
+  std::vector<proto::TensorId> gone;
+  for (const auto id : ids) {
+    if (!tensors_.is_known(id) && !first) first = std::make_shared<const Status>(unknown_tensor(id));
+    if (tensors_.drop(id)) gone.push_back(id);
+  }
+  if (!gone.empty()) for_each_member([&](int member) { out.send(member, proto::Release{gone}); });
+  return first;
+}
+
+ReadPlan SessionCore::read(proto::TensorId id) {
+  const auto* tensor = tensors_.find(id);
+  if (!tensor) {
+    const auto* poison = tensors_.poison_of(id);
+    return {.poisoned = poison ? *poison : std::make_shared<const Status>(unknown_tensor(id))};
+  }
+  ReadPlan plan{.type = tensor->type, .layout = layouts_[tensor->layout]};
+  if (plan.layout.is_whole()) {
+    plan.members = {options_.home};
+  } else {
+    for (int member = 0; member < options_.members; ++member) plan.members.push_back(member);
+  }
+  return plan;
+}
+
+std::vector<proto::TensorId> SessionCore::replicas(const proto::Run& run) {
+  std::vector<proto::TensorId> ids;
+  const auto* routed = programs_.find(run.program);
+  for (std::size_t k = 0; is_wide_ && routed && k < routed->output_count; ++k) {
+    const auto* tensor = tensors_.find(run.first_output + k);
+    if (tensor && tensor->layout == kWhole) ids.push_back(run.first_output + k);
+  }
+  return ids;
+}
+
+// --- from one member to all ------------------------------------------------------------------------------------------
+
+Status SessionCore::widen(Outbox& out) {
+  is_wide_ = true;
+  drop_names(programs_.forget_variants());
+  for (const auto id : tensors_.ids()) BURN_RETURN_IF_ERROR(spread(id, tensors_.find(id)->type, out));
+  return {};
+}
+
+// All members get the value of `id` that home has.
+Status SessionCore::spread(proto::TensorId id, const ir::TensorType& type, Outbox& out) {
+  for (int member = 0; member < options_.members; ++member) {
+    BURN_TRY(auto program, spread_program(type, options_.members, options_.home, member));
+    proto::Run run{.program = kSpreadProgram};
+    if (member == options_.home) {
+      run.inputs = {id};
+    } else {
+      run.first_output = id;
+    }
+    out.send(member, proto::DefineProgram{kSpreadProgram, std::move(program), {}});
+    out.send(member, std::move(run));
+  }
+  return {};
+}
+
+}  // namespace burn::router

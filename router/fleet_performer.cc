@@ -1,0 +1,235 @@
+#include "router/fleet_performer.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <iterator>
+#include <mutex>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/host_block.h"
+#include "base/overloaded.h"
+#include "base/parse_number.h"
+#include "base/settings.h"
+#include "proto/codec.h"
+#include "serving/callback_scope.h"
+
+namespace burn::router {
+namespace {
+
+using proto::HostTensor;
+using serving::Budget;
+using serving::WriteCall;
+
+// Memory of the router in which a client's tensor is received.
+class ReceivedBlock final : public HostBlock {
+ public:
+  ReceivedBlock(std::shared_ptr<std::byte[]> memory, std::size_t size) : memory_(std::move(memory)), size_(size) {}
+  std::span<std::byte> bytes() override { return {memory_.get(), size_}; }
+
+ private:
+  const std::shared_ptr<std::byte[]> memory_;
+  const std::size_t size_;
+};
+
+// What a client may do is what each member lets it do.
+proto::SessionInfo describe(Members& members, const serving::Quotas& quotas) {
+  static std::atomic<std::uint64_t> counter = 0;
+  proto::SessionInfo info;
+  info.server = fmt::format("burn-router {}", BURN_VERSION);
+  info.session = fmt::format("f-{}", ++counter);
+  info.devices = {"fleet"};
+  info.max_tensor_bytes = quotas.tensor_bytes;
+  for (int member = 0; member < members.count(); ++member) {
+    info.max_tensor_bytes = std::min(info.max_tensor_bytes, members.session(member).info().max_tensor_bytes);
+  }
+  info.max_in_flight = quotas.in_flight;
+  info.bulk_credit = proto::kInitialCredit;
+  info.max_programs = quotas.programs;
+  info.max_program_entries = quotas.program_entries;
+  return info;
+}
+
+bool traces_sharding() { return setting(Setting::trace).find("sharding") != std::string::npos; }
+void print(const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); }
+
+std::uint64_t runs_between_checks() {
+  return parse_number<std::uint64_t>(setting(Setting::check_replicas)).value_or(0);
+}
+
+CoreOptions core_options(const FleetOptions& options, int members) {
+  return {.members = members,
+          .home = static_cast<int>(options.home),
+          .weights = options.weights,
+          .max_tensors = options.quotas.tensors,
+          .max_programs = options.quotas.programs,
+          .max_entries = options.quotas.program_entries,
+          .trace = traces_sharding() ? print : std::function<void(const std::string&)>{}};
+}
+
+}  // namespace
+
+FleetPerformer::FleetPerformer(FleetOptions options)
+    : quotas_(options.quotas),
+      group_timeout_(options.group_timeout),
+      members_(std::move(options.members), std::move(options.names)),
+      core_(core_options(options, members_.count())),
+      budget_(std::make_shared<Budget>(options.quotas.tensor_bytes)),
+      checks_every_(runs_between_checks()) {
+  info_ = describe(members_, quotas_);
+}
+
+FleetPerformer::~FleetPerformer() { FleetPerformer::clear(); }
+
+WriteCall::Parts FleetPerformer::receive(proto::TensorId id, const ir::TensorType& type) {
+  WriteCall::Parts parts;
+  const auto bytes = type.num_bytes();
+  const auto make_room = [&]() -> Status {
+    if (bytes > info_.max_tensor_bytes) {
+      return resource_exhausted(fmt::format("tensor {}: {} has {} bytes, at most {} may be", id, ir::to_string(type),
+                                            bytes, info_.max_tensor_bytes));
+    }
+    BURN_TRY(parts.share, budget_->take(bytes));
+    auto memory = host_block(bytes);
+    if (!memory) return resource_exhausted(fmt::format("tensor {}: no memory for its {} bytes", id, bytes));
+    parts.upload =
+        std::make_shared<serving::StagedUpload>(signal_, std::make_shared<ReceivedBlock>(std::move(memory), bytes));
+    return {};
+  };
+  parts.failed = make_room();
+  return parts;
+}
+
+proto::SessionStats FleetPerformer::stats() const {
+  return {.session = {.memory_in_use = budget_->in_use(),
+                      .memory_peak = budget_->peak(),
+                      .memory_reserved = budget_->in_use() + budget_->host(),
+                      .memory_limit = budget_->limit(),
+                      .host_bytes = budget_->host(),
+                      .runs = runs_},
+          .programs = programs_};
+}
+
+// --- calls -----------------------------------------------------------------------------------------------------------
+
+void FleetPerformer::finish_call(Failure refused) {
+  members_.send(outbox_.take());
+  if (refused) refused_.add(calls_, std::move(refused));
+}
+
+void FleetPerformer::perform(serving::Call& call) {
+  ++calls_;
+  if (auto lost = members_.lost(); !lost.ok()) return refuse(call, lost);
+  std::visit(Overloaded{
+                 [&](serving::DefineCall& call) { define(call); },
+                 [&](proto::RunProgram& call) {
+                   ++runs_;
+                   run(call.run);
+                 },
+                 [&](WriteCall& call) { write(call); },
+                 [&](proto::Release& call) { finish_call(core_.release(call.ids, outbox_)); },
+                 [&](serving::ReadCall& call) { read(call); },
+                 [&](serving::SyncCall& call) { sync(call); },
+             },
+             call);
+}
+
+// Of a session that has lost a worker: whatever is asked is answered with that.
+void FleetPerformer::refuse(serving::Call& call, const Status& why) {
+  std::visit(
+      [&](auto& kind) {
+        if constexpr (requires { kind.done; }) {
+          const auto done = std::move(kind.done);
+          answers_.give(answers_.ask(), [this, done, why] {
+            const serving::CallbackScope scope{static_cast<const CallPerformer*>(this)};
+            done(why);
+          });
+        }
+      },
+      call);
+}
+
+void FleetPerformer::define(serving::DefineCall& call) {
+  auto& define = call.define;
+  auto read = define.program || !define.invalid.ok()
+                  ? proto::ReadProgram{define.program, define.invalid, define.output_count}
+                  : proto::read_program(define.encoded, [&](const proto::ProgramSize& size) -> Status {
+                      return budget_->take_host_share(size.bytes).status();
+                    });
+  if (!read.program) {
+    core_.define_refused(define.id, read.output_count, read.invalid, define.forget, outbox_);
+    return finish_call(std::make_shared<const Status>(read.invalid));
+  }
+  ++programs_;
+  core_.define(define.id, std::move(read.program), define.forget, outbox_);
+  members_.send(outbox_.take());
+}
+
+void FleetPerformer::run(const proto::Run& run) {
+  if (core_.is_marked(run)) {
+    if (const auto status = widen(); !status.ok()) refused_.add(calls_, std::make_shared<const Status>(status));
+  }
+  if (core_.is_wide() && has_failed_.exchange(false)) restore_group();
+  finish_call(core_.run(run, outbox_));
+  if (checks_every_ > 0 && runs_ % checks_every_ == 0) check_replicas(run);
+}
+
+// A run that one member could not do at all has ended the group, so that the others do not wait for it. What was sent
+// before fails with it; from here on there is a new group.
+void FleetPerformer::restore_group() {
+  if (members_.group_stands(group_timeout_)) return;
+  std::ranges::move(members_.settle(), std::back_inserter(carried_));
+  if (auto status = members_.form_group(group_timeout_); !status.ok()) {
+    has_failed_ = true;
+    carried_.push_back(status.with_context("the workers do not connect to each other"));
+  }
+}
+
+void FleetPerformer::write(WriteCall& call) {
+  auto tensor = std::move(call.tensor);
+  Status status;
+  if (call.parts) {
+    status = call.parts->failed;
+    if (status.ok()) {
+      auto block = call.parts->upload->wait();
+      status = block.status();
+      if (status.ok()) {
+        const std::span<const std::byte> bytes = (*block)->bytes();
+        tensor.bytes = SharedBytes{*std::move(block), bytes};
+      }
+    }
+  }
+  const auto axis = call.options.batch_axis;
+  if (status.ok() && axis) status = widen();
+  finish_call(status.ok() ? core_.write(call.id, std::move(tensor), axis, outbox_)
+                          : core_.write_failed(call.id, status));
+}
+
+// For the first mark; of a fleet of one there is nothing to be done.
+Status FleetPerformer::widen() {
+  if (core_.is_wide() || members_.count() == 1) return {};
+  BURN_RETURN_IF_ERROR(members_.form_group(group_timeout_).with_context("the workers do not connect to each other"));
+  return core_.widen(outbox_);
+}
+
+// --- the end ---------------------------------------------------------------------------------------------------------
+
+// On a thread of its own: it waits for the members' answers.
+void FleetPerformer::interrupt() {
+  signal_->close();
+  std::call_once(interrupted_, [this] { closer_ = std::thread([this] { members_.abandon(); }); });
+}
+
+void FleetPerformer::finish() {
+  interrupt();
+  answers_.wait();
+}
+
+void FleetPerformer::clear() {
+  if (closer_.joinable()) closer_.join();
+  budget_->leave_account();
+}
+
+}  // namespace burn::router

@@ -1,0 +1,134 @@
+// What a client of a fleet asks, and the answers of its members put together.
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "router/core/parts.h"
+#include "router/fleet_performer.h"
+#include "serving/callback_scope.h"
+
+namespace burn::router {
+namespace {
+
+using proto::HostTensor;
+
+// A question to several members: their answers, until all are there.
+template <typename Answer>
+struct Gathered {
+  explicit Gathered(std::size_t members) : answers(members), left(members) {}
+  std::vector<std::optional<Answer>> answers;
+  std::atomic<std::size_t> left;
+  // Whether it was the last one.
+  bool take(std::size_t member, Answer answer) {
+    answers[member].emplace(std::move(answer));
+    return --left == 0;
+  }
+};
+
+}  // namespace
+
+void FleetPerformer::answer_read(std::uint64_t question, const proto::Session::ReadCallback& done,
+                                 Result<HostTensor> result) {
+  answers_.give(question, [this, done, result = std::move(result)]() mutable {
+    const serving::CallbackScope scope{static_cast<const CallPerformer*>(this)};
+    if (!result.ok()) reported_.emplace_back(result.status().message());
+    done(std::move(result));
+  });
+}
+
+void FleetPerformer::read(serving::ReadCall& call) {
+  const auto question = answers_.ask();
+  auto plan = core_.read(call.id);
+  if (plan.poisoned) {
+    refused_.forget(plan.poisoned);
+    return answer_read(question, call.done, *plan.poisoned);
+  }
+  if (plan.members.size() == 1) {
+    const auto member = plan.members.front();
+    members_.session(member).read(call.id, [this, question, done = call.done, member](Result<HostTensor> result) {
+      if (!result.ok()) result = answer_of(result.status());
+      answer_read(question, done, std::move(result));
+    });
+    return;
+  }
+  const auto parts = std::make_shared<Gathered<Result<HostTensor>>>(plan.members.size());
+  const auto whole = std::make_shared<const ReadPlan>(std::move(plan));
+  for (std::size_t i = 0; i < whole->members.size(); ++i) {
+    members_.session(whole->members[i])
+        .read(call.id, [this, question, done = call.done, parts, whole, i](Result<HostTensor> part) {
+          if (!parts->take(i, std::move(part))) return;
+          std::vector<HostTensor> all;
+          for (std::size_t m = 0; m < whole->members.size(); ++m) {
+            auto& answer = *parts->answers[m];
+            if (!answer.ok()) return answer_read(question, done, answer_of(answer.status()));
+            all.push_back(*std::move(answer));
+          }
+          answer_read(question, done, joined(all, whole->type, whole->layout));
+        });
+  }
+}
+
+// What every member has is the same on all of them, or training drifts apart. Said by the next sync where it is not.
+void FleetPerformer::check_replicas(const proto::Run& run) {
+  for (const auto id : core_.replicas(run)) {
+    const auto question = answers_.ask();
+    const auto all = std::make_shared<Gathered<Result<HostTensor>>>(static_cast<std::size_t>(members_.count()));
+    for (int member = 0; member < members_.count(); ++member) {
+      members_.session(member).read(id, [this, question, id, all, member, program = run.program,
+                                         call = calls_](Result<HostTensor> value) {
+        if (!all->take(static_cast<std::size_t>(member), std::move(value))) return;
+        for (std::size_t m = 1; m < all->answers.size(); ++m) {
+          const auto &first = *all->answers[0], &other = *all->answers[m];
+          if (!first.ok() || !other.ok() || std::ranges::equal(first->bytes.span(), other->bytes.span())) continue;
+          refused_.add(
+              call, std::make_shared<const Status>(internal_error(fmt::format(
+                        "BURN_CHECK_REPLICAS: tensor {} ({}) of program {} differs on {} and {}", id,
+                        ir::to_string(first->type), program, members_.name(0), members_.name(static_cast<int>(m))))));
+        }
+        answers_.give(question, [] {});
+      });
+    }
+  }
+}
+
+// A failure as the client is told it. Where a worker is lost, others tell what came of it before its own session ends.
+Status FleetPerformer::answer_of(const Status& status) {
+  if (status.ok()) return status;
+  has_failed_ = true;
+  for (int member = 0; member < members_.count(); ++member) {
+    if (auto health = members_.session(member).health(); !health.ok()) members_.lose(member, health);
+  }
+  const auto lost = members_.lost();
+  return lost.ok() ? core_.names().in_client_words(status) : lost;
+}
+
+// The first failure that no read has reported: the router's own, or that of the first member that tells one.
+void FleetPerformer::sync(serving::SyncCall& call) {
+  const auto question = answers_.ask();
+  if (const auto own = refused_.take(calls_)) carried_.insert(carried_.begin(), *own);
+  const auto carried = std::make_shared<const std::vector<Status>>(std::exchange(carried_, {}));
+  const auto all = std::make_shared<Gathered<Status>>(static_cast<std::size_t>(members_.count()));
+  for (int member = 0; member < members_.count(); ++member) {
+    members_.session(member).sync([this, question, done = call.done, carried, all, member](Status status) {
+      if (!all->take(static_cast<std::size_t>(member), std::move(status))) return;
+      answers_.give(question, [this, done, carried, all] {
+        const serving::CallbackScope scope{static_cast<const CallPerformer*>(this)};
+        const auto reported = std::exchange(reported_, {});
+        Status first;
+        const auto tell = [&](const Status& failure) {
+          if (!first.ok()) return;
+          auto status = answer_of(failure);
+          if (std::ranges::find(reported, status.message()) == reported.end()) first = std::move(status);
+        };
+        std::ranges::for_each(*carried, tell);
+        for (const auto& answer : all->answers) tell(*answer);
+        done(std::move(first));
+      });
+    });
+  }
+}
+
+}  // namespace burn::router

@@ -1,0 +1,106 @@
+#include "router/router.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "daemon/periodic_thread.h"
+#include "daemon/resource_limits.h"
+#include "daemon/service.h"
+#include "daemon/tokens.h"
+#include "router/router_host.h"
+#include "router/version.h"
+
+namespace burn::router {
+namespace {
+
+RouterHost::Members make_members(const RouterOptions& options) {
+  if (options.workers.empty())
+    throw Error{StatusCode::invalid_argument, "a router needs a worker: --worker ws://HOST:PORT"};
+  std::string token;
+  if (!options.worker_token_file.empty())
+    token = value_or_throw(daemon::read_token_file(options.worker_token_file)).front();
+  RouterHost::Members members;
+  for (const auto& text : options.workers) {
+    const auto member = std::make_shared<Member>(value_or_throw(parse_worker(text)), token);
+    for (const auto& other : members) {
+      if (other->name() != member->name()) continue;
+      throw Error{
+          StatusCode::invalid_argument,
+          fmt::format("--worker {} and --worker {} are the same device of one worker", other->url(), member->url())};
+    }
+    members.push_back(member);
+  }
+  return members;
+}
+
+std::shared_ptr<RouterHost> make_host(const RouterOptions& options) {
+  auto members = make_members(options);
+  auto mesh = value_or_throw(parse_mesh(options.mesh, members.size()));
+  auto admission = std::make_shared<daemon::AdmissionControl>(options.service.token_file,
+                                                              daemon::ResourceLimits::sessions(options.service));
+  return std::make_shared<RouterHost>(std::move(members), std::move(mesh), options.service.session_lease,
+                                      std::move(admission));
+}
+
+// A session has a connection to each worker.
+daemon::ServiceOptions with_descriptors(daemon::ServiceOptions options, std::size_t workers) {
+  options.session_descriptors = workers;
+  return options;
+}
+
+}  // namespace
+
+RouterOptions router_options(const daemon::OptionValues& values) {
+  using daemon::Option;
+  const auto seconds = [&](Option option) {
+    return std::chrono::duration_cast<std::chrono::seconds>(values.duration(option));
+  };
+  RouterOptions options;
+  options.service = {
+      .ws = values.text(Option::ws),
+      .grpc = values.text(Option::grpc),
+      .unix_path = values.text(Option::unix_path),
+      .grpc_unix_path = values.text(Option::grpc_unix_path),
+      .operator_address = values.text(Option::operator_address),
+      .title = kServerName,
+      .token_file = values.text(Option::token_file),
+      .insecure = values.is_set(Option::insecure),
+      .allow_origins = values.list(Option::allow_origin),
+      .sessions = values.number(Option::sessions),
+      .sessions_per_peer = values.number(Option::sessions_per_peer),
+      .session_lease = seconds(Option::session_lease),
+      .drain_timeout = seconds(Option::drain_timeout),
+  };
+  options.workers = values.list(Option::worker);
+  options.mesh = values.text(Option::mesh);
+  options.worker_token_file = values.text(Option::worker_token_file);
+  options.worker_timeout = seconds(Option::worker_timeout);
+  return options;
+}
+
+Router::Router(const RouterOptions& options)
+    : host_(make_host(options)),
+      service_(std::make_unique<daemon::Service>(with_descriptors(options.service, host_->members().size()), host_)) {
+  throw_if_error(host_->connect_members(options.worker_timeout));
+  constexpr std::chrono::seconds kPeriod{1};
+  watch_ = std::make_unique<daemon::PeriodicThread>("burn-members", [host = host_] {
+    host->look_at_members();
+    return kPeriod;
+  });
+}
+
+Router::~Router() { stop(); }
+
+std::string Router::url() const { return urls().front(); }
+const std::vector<std::string>& Router::urls() const { return service_->urls(); }
+std::size_t Router::sessions() const { return service_->sessions(); }
+
+void Router::stop() {
+  if (watch_) watch_->stop();
+  service_->stop();
+}
+
+}  // namespace burn::router

@@ -1,0 +1,56 @@
+// Serves sessions on the workers of a router: on one of them, or on all as one device.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "daemon/host.h"
+#include "router/member.h"
+
+namespace burn::router {
+
+// Devices: 0 is "fleet", all workers as one; 1 and up are the workers in the order of --worker, "member:HOST:PORT". By
+// name alone: "least-loaded", one of the workers, and "status". With one worker the fleet is that worker.
+class RouterHost final : public daemon::Host {
+ public:
+  using Members = std::vector<std::shared_ptr<Member>>;
+  // Requires: at least one member, with names of their own.
+  RouterHost(Members members, Mesh mesh, std::chrono::seconds lease,
+             std::shared_ptr<daemon::AdmissionControl> admission);
+
+  const Members& members() const { return members_; }
+
+  // Connects to all workers, trying again those that do not answer, and checks that they fit. Until this is ok sessions
+  // are refused with UNAVAILABLE. Errors: UNAVAILABLE for a worker that is not there after `timeout`, or is no worker;
+  // net::connect()'s; FAILED_PRECONDITION as check_members().
+  Status connect_members(std::chrono::milliseconds timeout);
+  // To be called about once a second by one thread, once connect_members() was ok.
+  void look_at_members();
+
+  const std::vector<std::string>& devices() const override { return devices_; }
+  Result<std::string> device_of(const proto::Hello& hello) const override;
+  std::unique_ptr<proto::ServedSession> open_session(const proto::Hello& hello) override;
+  std::string_view role() const override { return "router"; }
+  void report(daemon::Report& report) const override;
+
+ private:
+  std::unique_ptr<proto::ServedSession> open_status() const;
+  std::unique_ptr<proto::ServedSession> open_on(const std::shared_ptr<Member>& member) const;
+  std::unique_ptr<proto::ServedSession> open_least_loaded();
+  std::unique_ptr<proto::ServedSession> open_fleet() const;
+  Status readiness() const;
+
+  const Members members_;
+  const Mesh mesh_;
+  std::vector<std::string> devices_;
+  std::atomic<std::size_t> turn_ = 0;  // of members with the same load
+
+  mutable std::mutex mutex_;
+  Status readiness_;  // why there are no sessions yet. Guarded by `mutex_`.
+};
+
+}  // namespace burn::router

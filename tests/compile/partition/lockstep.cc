@@ -1,0 +1,221 @@
+#include "tests/compile/partition/lockstep.h"
+
+#include <stdexcept>
+
+#include "ir/attrs.h"
+
+namespace burn::testing {
+namespace {
+
+using compile::partition::Bounds;
+using compile::partition::Layout;
+using reference::Tensor;
+
+// Copies the elements of `part`, which begins at `start` along a dim of `whole`, in one of both directions.
+template <typename Whole, typename Part, typename Move>
+void walk_part(Whole& whole, Part& part, int dim, std::int64_t start, const Move& move) {
+  std::size_t i = 0;
+  reference::for_each_index(part.type.shape, [&](ir::Dims at) {
+    at[dim] += start;
+    move(whole.bits[reference::position(whole.type.shape, at)], part.bits[i++]);
+  });
+}
+
+Bounds bounds_of(const ir::Dims& sizes) {
+  Bounds bounds{0};
+  for (const auto size : sizes) bounds.push_back(bounds.back() + size);
+  return bounds;
+}
+
+template <typename T>
+T combined(ir::ReduceFn fn, T a, T b) {
+  switch (fn) {
+    case ir::ReduceFn::sum:
+      return static_cast<T>(a + b);
+    case ir::ReduceFn::prod:
+      return static_cast<T>(a * b);
+    case ir::ReduceFn::max:
+      return reference::larger(a, b);
+    case ir::ReduceFn::min:
+      return reference::smaller(a, b);
+  }
+  return a;
+}
+
+Tensor combined(ir::ReduceFn fn, std::span<const Tensor* const> operands) {
+  Tensor y(operands[0]->type);
+  reference::visit_kind(y.type.dtype, [&]<typename T>() {
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      T sum = operands[0]->get<T>(i);
+      for (const auto* x : operands.subspan(1)) sum = combined(fn, sum, x->get<T>(i));
+      y.set(i, sum);
+    }
+  });
+  return y;
+}
+
+Tensor joined(std::span<const Tensor* const> parts, int dim, const ir::Dims& sizes) {
+  const auto bounds = bounds_of(sizes);
+  auto type = parts[0]->type;
+  type.shape[dim] = bounds.back();
+  Tensor whole(type);
+  for (std::size_t m = 0; m < parts.size(); ++m) {
+    if (parts[m]->type.shape[dim] != sizes[static_cast<int>(m)]) throw std::logic_error("a part has another size");
+    walk_part(whole, *parts[m], dim, bounds[m], [](std::uint64_t& to, std::uint64_t from) { to = from; });
+  }
+  return whole;
+}
+
+// What a member gets of a collective.
+Tensor result(const ir::AllReduce& op, std::span<const Tensor* const> operands) { return combined(op.fn, operands); }
+Tensor result(const ir::ReduceScatter& op, std::span<const Tensor* const> operands) {
+  const auto dim = static_cast<int>(op.dim);
+  return part(combined(op.fn, operands), Layout::split(dim, bounds_of(op.sizes)), static_cast<int>(op.member));
+}
+Tensor result(const ir::AllGather& op, std::span<const Tensor* const> operands) {
+  return joined(operands, static_cast<int>(op.dim), op.sizes);
+}
+Tensor result(const ir::AllToAll& op, std::span<const Tensor* const> operands) {
+  const auto whole = joined(operands, static_cast<int>(op.from), op.from_sizes);
+  return part(whole, Layout::split(static_cast<int>(op.to), bounds_of(op.sizes)), static_cast<int>(op.member));
+}
+
+// Of a collective, what all members must say alike.
+ir::Op without_member(ir::Op op) {
+  std::visit(
+      [](auto& kind) {
+        if constexpr (requires { kind.member; }) kind.member = 0;
+      },
+      op);
+  return op;
+}
+
+class Member {
+ public:
+  Member(const ir::Program& program, std::span<const Tensor> inputs, const reference::Bindings& bindings)
+      : program_(program), inputs_(inputs), bindings_(bindings) {
+    if (inputs.size() != program.inputs.size()) throw std::logic_error("a member's inputs are missing");
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i].type != program.inputs[i].type) throw std::logic_error("a member's input is of another type");
+    }
+  }
+
+  // The collective that it comes to, or null at the end.
+  const ir::Node* next_collective() {
+    for (; at_ < program_.nodes.size(); ++at_) {
+      const auto& node = program_.nodes[at_];
+      if (ir::is_collective(node.op)) return &node;
+      std::vector<const Tensor*> operands;
+      for (const auto ref : program_.operands_of(node)) operands.push_back(&value(ref));
+      for (auto& made : reference::evaluate(node.op, program_.type_of(node), operands, bindings_))
+        give(std::move(made));
+    }
+    return nullptr;
+  }
+
+  const Tensor& operand() const { return value(program_.operands_of(program_.nodes[at_])[0]); }
+  void pass(Tensor made) {
+    give(std::move(made));
+    ++at_;
+  }
+
+  std::vector<Tensor> outputs() const {
+    std::vector<Tensor> outputs;
+    for (const auto ref : program_.outputs) outputs.push_back(value(ref));
+    return outputs;
+  }
+
+ private:
+  const Tensor& value(ir::Ref ref) const {
+    const auto i = static_cast<std::size_t>(ref.index());
+    return ref.is_input() ? inputs_[i] : values_[i];
+  }
+  void give(Tensor made) {
+    if (made.type != program_.values[values_.size()].type) throw std::logic_error("a node gave another type");
+    values_.push_back(std::move(made));
+  }
+
+  const ir::Program& program_;
+  std::span<const Tensor> inputs_;
+  const reference::Bindings& bindings_;
+  std::vector<Tensor> values_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::vector<Tensor>> run_in_lockstep(std::span<const std::shared_ptr<const ir::Program>> members,
+                                                 std::span<const std::vector<Tensor>> inputs,
+                                                 const reference::Bindings& bindings) {
+  std::vector<Member> running;
+  for (std::size_t m = 0; m < members.size(); ++m) running.emplace_back(*members[m], inputs[m], bindings);
+  while (true) {
+    std::vector<const ir::Node*> nodes;
+    for (auto& member : running) nodes.push_back(member.next_collective());
+    if (!nodes[0]) {
+      for (const auto* node : nodes) {
+        if (node) throw std::logic_error("a member has more collectives than others");
+      }
+      break;
+    }
+    std::vector<const Tensor*> operands;
+    for (std::size_t m = 0; m < running.size(); ++m) {
+      if (!nodes[m] || to_string(without_member(nodes[m]->op)) != to_string(without_member(nodes[0]->op)))
+        throw std::logic_error("members differ in their collectives");
+      operands.push_back(&running[m].operand());
+    }
+    std::vector<Tensor> results;
+    for (const auto* node : nodes) {
+      std::visit(
+          [&]<typename Kind>(const Kind& op) {
+            if constexpr (requires { result(op, operands); }) results.push_back(result(op, operands));
+          },
+          node->op);
+    }
+    for (std::size_t m = 0; m < running.size(); ++m) running[m].pass(std::move(results[m]));
+  }
+  std::vector<std::vector<Tensor>> outputs;
+  for (const auto& member : running) outputs.push_back(member.outputs());
+  return outputs;
+}
+
+Tensor part(const Tensor& whole, const Layout& layout, int member) {
+  if (layout.is_whole()) return whole;
+  Tensor y(compile::partition::part_of(whole.type, layout, member));
+  const auto start = layout.bounds[static_cast<std::size_t>(member)];
+  walk_part(whole, y, layout.dim, start, [](std::uint64_t from, std::uint64_t& to) { to = from; });
+  return y;
+}
+
+Tensor join(std::span<const Tensor> parts, const ir::TensorType& type, const Layout& layout) {
+  if (layout.is_whole()) {
+    for (const auto& one : parts) {
+      if (one.type != type || one.bits != parts[0].bits) throw std::logic_error("members differ in a whole value");
+    }
+    return parts[0];
+  }
+  std::vector<const Tensor*> pointers;
+  for (const auto& one : parts) pointers.push_back(&one);
+  return joined(pointers, layout.dim, compile::partition::sizes_of(layout.bounds));
+}
+
+std::vector<Tensor> run_partitioned(const ir::Program& program, const compile::partition::Partitioned& partitioned,
+                                    std::span<const Layout> layouts, std::span<const Tensor> inputs,
+                                    const reference::Bindings& bindings) {
+  const auto members = partitioned.members.size();
+  std::vector<std::vector<Tensor>> parts(members);
+  for (std::size_t m = 0; m < members; ++m) {
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      parts[m].push_back(part(inputs[i], layouts[i], static_cast<int>(m)));
+  }
+  const auto outputs = run_in_lockstep(partitioned.members, parts, bindings);
+  std::vector<Tensor> whole;
+  for (std::size_t k = 0; k < program.outputs.size(); ++k) {
+    std::vector<Tensor> of_output;
+    for (const auto& of_member : outputs) of_output.push_back(of_member[k]);
+    whole.push_back(join(of_output, program.type_of(program.outputs[k]), partitioned.outputs[k]));
+  }
+  return whole;
+}
+
+}  // namespace burn::testing

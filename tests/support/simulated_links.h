@@ -1,0 +1,47 @@
+// The members of a group as threads of one test: streams in memory, with faults on demand.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "backends/collective/links.h"
+
+namespace burn::testing {
+
+// Thread-safe. Outlives its links.
+class SimulatedGroup {
+ public:
+  // `capacity`: bytes that may be under way from one member to another.
+  explicit SimulatedGroup(int size, std::size_t capacity = 4096);
+
+  std::unique_ptr<backends::Links> links(int rank);  // once for each
+  void vanish(int rank);                             // as a process that ends
+  void vanish_after(int rank, std::size_t bytes);    // once it has sent so many more
+
+ private:
+  class End;
+  struct Pipe {
+    std::deque<std::byte> bytes;
+    Status said;  // by the receiver, to the sender
+  };
+  struct Member {
+    Status ended;
+    bool is_gone = false;
+    std::size_t may_send = ~std::size_t{0};
+  };
+  Pipe& pipe(int from, int to) { return pipes_[static_cast<std::size_t>(from * size_ + to)]; }
+  Member& member(int rank) { return members_[static_cast<std::size_t>(rank)]; }
+  void end(int rank, const Status& why, const Status& told);  // with the lock
+
+  const int size_;
+  const std::size_t capacity_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Pipe> pipes_;
+  std::vector<Member> members_;
+};
+
+}  // namespace burn::testing
