@@ -176,7 +176,11 @@ std::string options_markdown() {
                                                       : "Of routers alone. "};
     about += row.help;
     about += row.fallback.empty() ? ". No default." : fmt::format(". Default: `{}`.", row.fallback);
-    if (is_of_command_line(row.option)) about += " A flag only.";
+    if (row.option == Option::config) {
+      about += " A flag or a variable.";
+    } else if (is_of_command_line(row.option)) {
+      about += " A flag only.";
+    }
     text += fmt::format("\n## `{}`\n\n{}", row.flag, wrapped(about));
   }
   return text;
