@@ -16,6 +16,8 @@
 
 namespace burn::backends {
 
+class Collective;  // backends/collective/collective.h
+
 struct Limits {
   std::uint64_t max_buffer_bytes = 0;
   std::uint64_t memory_bytes = 0;  // of the device
@@ -49,6 +51,13 @@ class Backend {
   virtual Result<std::unique_ptr<Executable>> compile(std::shared_ptr<const ir::Program> program) = 0;
   // Another order of work, beside those there are. `sink` is told of failures until the stream is gone.
   virtual Result<std::unique_ptr<Stream>> open_stream(FailureSink sink) = 0;
+  // What a session's runs perform collectives by (RunArgs::groups), given a group of direct links to the other members,
+  // which are asked at the same time. They have to be of the same kind of backend. May wait for them, until the
+  // deadline or until the links end. Errors: why the group is not formed; then the links have ended.
+  virtual Result<std::shared_ptr<Collective>> join_group(std::shared_ptr<Collective> links,
+                                                         std::chrono::milliseconds /*deadline*/) {
+    return links;
+  }
   // Gives memory that no buffer uses, and that none has used for so long, back to the system, until at most `keep`
   // bytes of it are left. How many bytes that was. Takes its time; runs may go on beside it.
   virtual std::uint64_t trim(std::uint64_t /*keep*/, std::chrono::milliseconds /*unused_for*/) { return 0; }

@@ -62,5 +62,6 @@ void add_chargpt(std::vector<Benchmark>& list);      // chargpt.cc
 void add_gpt2(std::vector<Benchmark>& list);         // gpt2.cc
 void add_host(std::vector<Benchmark>& list);         // host.cc
 void add_router(std::vector<Benchmark>& list);       // router.cc
+void add_collectives(std::vector<Benchmark>& list);  // collectives.cc
 
 }  // namespace burn::bench

@@ -72,6 +72,7 @@ int main(int argc, char** argv) {
   add_gpt2(list);
   add_host(list);
   add_router(list);
+  add_collectives(list);
   add_client(list);
   if (list_only) {
     for (const auto& benchmark : list) std::cout << benchmark.name << '\n';

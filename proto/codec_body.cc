@@ -6,6 +6,7 @@
 #include <google/protobuf/arena.h>
 
 #include "proto/burn.pb.h"
+#include "proto/codec_groups.h"
 #include "proto/codec_internal.h"
 
 namespace burn::proto {
@@ -14,6 +15,8 @@ namespace {
 using google::protobuf::Arena;
 using google::protobuf::MessageLite;
 using google::protobuf::RepeatedField;
+using proto::from_wire;  // beside those here
+using proto::to_wire;
 
 constexpr int kMaxDevices = 256;
 
@@ -23,11 +26,6 @@ Message* make(Arena& arena) {
 }
 
 // --- to the wire -----------------------------------------------------------------------------------------------------
-
-void to_wire(const Status& status, v1::Status* out) {
-  out->set_code(static_cast<std::uint32_t>(status.code()));
-  out->set_message(wire_text(status.message()));
-}
 
 v1::Hello* to_wire(const Hello& hello, Arena& arena) {
   auto* out = make<v1::Hello>(arena);
@@ -199,62 +197,7 @@ v1::StatsReport* to_wire(const StatsReport& report, Arena& arena) {
   return out;
 }
 
-void to_wire(const GroupPlace& place, v1::GroupPlace* out) {
-  out->set_group(place.group);
-  out->set_epoch(place.epoch);
-  out->set_rank(place.rank);
-  out->set_size(place.size);
-  out->set_ticket(place.ticket);
-}
-
-v1::PrepareGroup* to_wire(const PrepareGroup& ask, Arena& arena) {
-  auto* out = make<v1::PrepareGroup>(arena);
-  out->set_request(ask.request);
-  to_wire(ask.place, out->mutable_place());
-  return out;
-}
-
-v1::OpenGroup* to_wire(const OpenGroup& ask, Arena& arena) {
-  auto* out = make<v1::OpenGroup>(arena);
-  out->set_request(ask.request);
-  to_wire(ask.place, out->mutable_place());
-  for (const auto& address : ask.addresses) out->add_addresses(address);
-  out->set_deadline_ms(static_cast<std::uint64_t>(std::max<std::int64_t>(ask.deadline.count(), 0)));
-  return out;
-}
-
-v1::AbortGroup* to_wire(const AbortGroup& ask, Arena& arena) {
-  auto* out = make<v1::AbortGroup>(arena);
-  out->set_request(ask.request);
-  out->set_group(ask.group);
-  out->set_epoch(ask.epoch);
-  to_wire(ask.why, out->mutable_why());
-  return out;
-}
-
-v1::GroupAddress* to_wire(const GroupAddress& answer, Arena& arena) {
-  auto* out = make<v1::GroupAddress>(arena);
-  out->set_request(answer.request);
-  if (!answer.status.ok()) to_wire(answer.status, out->mutable_status());
-  out->set_address(answer.address);
-  return out;
-}
-
-v1::GroupDone* to_wire(const GroupDone& answer, Arena& arena) {
-  auto* out = make<v1::GroupDone>(arena);
-  out->set_request(answer.request);
-  if (!answer.status.ok()) to_wire(answer.status, out->mutable_status());
-  return out;
-}
-
 // --- from the wire ---------------------------------------------------------------------------------------------------
-
-Status from_wire(const v1::Status& status) {
-  const auto code = status.code();
-  if (code == 0) return {};
-  const bool canonical = code <= static_cast<std::uint32_t>(StatusCode::unauthenticated);
-  return {canonical ? static_cast<StatusCode>(code) : StatusCode::unknown, status.message().substr(0, kMaxTextBytes)};
-}
 
 template <typename T>
 std::vector<T> to_vector(const RepeatedField<T>& values) {
@@ -359,43 +302,6 @@ Result<Body> from_wire(const v1::StatsReport& report) {
                              from_wire(member.device())});
   }
   return Body{StatsReport{report.request(), from_wire(report.status()), std::move(stats)}};
-}
-
-// A number that no group has stays one that none has.
-std::uint32_t group_of(std::uint64_t number) {
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(number, std::numeric_limits<std::uint32_t>::max()));
-}
-
-GroupPlace from_wire(const v1::GroupPlace& place) {
-  return {group_of(place.group()), place.epoch(), place.rank(), place.size(),
-          place.ticket().substr(0, kTicketBytes + 1)};  // one that is too long stays so
-}
-
-Result<Body> from_wire(const v1::PrepareGroup& ask) {
-  return Body{PrepareGroup{ask.request(), from_wire(ask.place())}};
-}
-
-Result<Body> from_wire(const v1::OpenGroup& ask) {
-  if (static_cast<std::size_t>(ask.addresses_size()) > kMaxGroupMembers)
-    return invalid_argument(
-        fmt::format("{} addresses of members; at most {} may be", ask.addresses_size(), kMaxGroupMembers));
-  OpenGroup body{ask.request(), from_wire(ask.place()), {}, kMaxGroupDeadline};
-  for (const auto& address : ask.addresses()) body.addresses.push_back(address.substr(0, kMaxAddressBytes));
-  const auto most = static_cast<std::uint64_t>(body.deadline.count());
-  body.deadline = std::chrono::milliseconds{static_cast<std::int64_t>(std::min(ask.deadline_ms(), most))};
-  return Body{std::move(body)};
-}
-
-Result<Body> from_wire(const v1::AbortGroup& ask) {
-  return Body{AbortGroup{ask.request(), group_of(ask.group()), ask.epoch(), from_wire(ask.why())}};
-}
-
-Result<Body> from_wire(const v1::GroupAddress& answer) {
-  return Body{GroupAddress{answer.request(), from_wire(answer.status()), answer.address().substr(0, kMaxAddressBytes)}};
-}
-
-Result<Body> from_wire(const v1::GroupDone& answer) {
-  return Body{GroupDone{answer.request(), from_wire(answer.status())}};
 }
 
 // Not here: read_define() reads it.

@@ -22,6 +22,7 @@ class CodedInputStream;
 }
 }  // namespace google::protobuf
 namespace burn::v1 {
+class Status;
 class TensorType;
 }  // namespace burn::v1
 
@@ -42,6 +43,8 @@ Result<Body> read_body(int field, std::string_view bytes);
 // The text as proto3 wants it: valid UTF-8, at most kMaxTextBytes.
 std::string wire_text(std::string_view text);
 
+void to_wire(const Status& status, v1::Status* out);
+Status from_wire(const v1::Status& status);
 void to_wire(const ir::TensorType& type, v1::TensorType* out);
 Result<ir::TensorType> from_wire(const v1::TensorType& type);
 

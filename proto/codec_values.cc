@@ -22,6 +22,18 @@ std::optional<std::string_view> read_block(google::protobuf::io::CodedInputStrea
   return whole.substr(begin, static_cast<std::size_t>(length));
 }
 
+void to_wire(const Status& status, v1::Status* out) {
+  out->set_code(static_cast<std::uint32_t>(status.code()));
+  out->set_message(wire_text(status.message()));
+}
+
+Status from_wire(const v1::Status& status) {
+  const auto code = status.code();
+  if (code == 0) return {};
+  const bool canonical = code <= static_cast<std::uint32_t>(StatusCode::unauthenticated);
+  return {canonical ? static_cast<StatusCode>(code) : StatusCode::unknown, status.message().substr(0, kMaxTextBytes)};
+}
+
 std::string wire_text(std::string_view text) {
   std::string out;
   out.reserve(std::min(text.size(), kMaxTextBytes));

@@ -39,6 +39,7 @@ Status SessionGroups::check(const proto::GroupPlace& place) const {
 void SessionGroups::end(Group& group, const Status& why) {
   if (group.failed.ok()) group.failed = why;
   if (group.meeting) group.meeting->stop(why);
+  if (group.links) group.links->abort(why);
   if (group.collective) group.collective->abort(why);
 }
 
@@ -120,9 +121,17 @@ void SessionGroups::open(const proto::GroupPlace& place, std::vector<std::string
 
 void SessionGroups::form(const std::shared_ptr<Group>& group, const std::vector<std::string>& addresses,
                          std::chrono::milliseconds deadline) {
+  using std::chrono::steady_clock;
+  const auto start = steady_clock::now();
   auto status = serving::guarded([&]() -> Status {
     BURN_TRY(auto links, group->meeting->meet(addresses, deadline));
-    auto collective = backends::make_direct_collective(std::move(links));
+    {
+      const std::lock_guard lock{mutex_};
+      group->links = backends::make_direct_collective(std::move(links));
+      BURN_RETURN_IF_ERROR(group->failed);
+    }
+    const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(steady_clock::now() - start);
+    BURN_TRY(auto collective, backend_.join_group(group->links, deadline - std::min(spent, deadline)));
     const std::lock_guard lock{mutex_};
     BURN_RETURN_IF_ERROR(group->failed);
     group->collective = std::move(collective);
@@ -132,6 +141,7 @@ void SessionGroups::form(const std::shared_ptr<Group>& group, const std::vector<
   {
     const std::lock_guard lock{mutex_};
     group->meeting.reset();
+    group->links.reset();
     group->is_forming = false;
     if (!status.ok() && group->failed.ok()) group->failed = status;
     if (!group->failed.ok()) status = group->failed;
@@ -183,6 +193,7 @@ void SessionGroups::leave() {
   for (auto& [number, group] : groups_) {
     if (group->failed.ok()) group->failed = ended();
     if (group->meeting) group->meeting->stop(ended());
+    if (group->links) group->links->leave(ended());
     if (group->collective) group->collective->leave(ended());
   }
 }

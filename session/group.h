@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/backend.h"
 #include "backends/collective/collective.h"
 #include "backends/collective/meeting.h"
 #include "proto/session.h"
@@ -22,9 +23,10 @@ class SessionGroups final : public backends::Groups {
   static constexpr std::size_t kMaxGroups = 4;   // of a session: one for each axis of its mesh, and to spare
   static constexpr std::size_t kMaxForming = 8;  // threads that form groups, also of epochs that are over
 
-  // `host`: the address in digits at which other members reach this process; `session`: of the CallbackScope of
-  // callbacks.
-  SessionGroups(std::string host, const void* session) : host_(std::move(host)), session_(session) {}
+  // `backend` outlives the groups; `host`: the address in digits at which other members reach this process; `session`:
+  // of the CallbackScope of callbacks.
+  SessionGroups(backends::Backend& backend, std::string host, const void* session)
+      : backend_(backend), host_(std::move(host)), session_(session) {}
   ~SessionGroups() override { close(); }
 
   // proto::Session's; open() calls back from its thread.
@@ -47,7 +49,8 @@ class SessionGroups final : public backends::Groups {
  private:
   struct Group {
     proto::GroupPlace place;
-    std::shared_ptr<backends::Meeting> meeting;  // until it stands
+    std::shared_ptr<backends::Meeting> meeting;   // until it stands
+    std::shared_ptr<backends::Collective> links;  // between the members that have met, until it stands
     std::string address;
     bool is_forming = false;
     std::vector<proto::Session::SyncCallback> waiting;  // for it to be formed
@@ -62,6 +65,7 @@ class SessionGroups final : public backends::Groups {
             std::chrono::milliseconds deadline);
   static void end(Group& group, const Status& why);
 
+  backends::Backend& backend_;
   const std::string host_;
   const void* const session_;
   mutable std::mutex mutex_;

@@ -29,6 +29,8 @@ std::vector<bool> live_nodes(const ir::Program& program, const FoldedNumbers* fo
   return live;
 }
 
+bool is_place(const ir::Node& node) { return std::holds_alternative<ir::Place>(node.op); }
+
 // Finds nodes of equal ops on equal operands: equal bytes, equal results. Asked about every node of every new program,
 // so all bytes lie in one place and nothing is allocated for a node.
 class EqualNodes {
@@ -123,6 +125,16 @@ ir::Program simplify(const ir::Program& program, bool merge_equal) {
   auto result = without_nodes(program);
   std::vector<ir::Ref> now(program.values.size());  // where a value went
   const auto moved = [&](ir::Ref ref) { return ref.is_input() ? ref : now[static_cast<std::size_t>(ref.index())]; };
+  // With the operands from `begin` on, the last that there are.
+  const auto append = [&](const ir::Node& node, std::size_t begin) {
+    const auto first = static_cast<std::uint32_t>(result.values.size());
+    for (const auto& made : program.results_of(node))
+      result.values.push_back({made.type, static_cast<std::int32_t>(result.nodes.size())});
+    auto& copy = result.nodes.emplace_back(node);
+    copy.operand_begin = static_cast<std::uint32_t>(begin);
+    copy.first_value = first;
+    return ir::Ref::value(static_cast<std::int32_t>(first));
+  };
   EqualNodes known{merge_equal ? program.nodes.size() : 0};
   for (std::size_t i = 0; i < program.nodes.size(); ++i) {
     if (!live[i]) continue;
@@ -131,14 +143,13 @@ ir::Program simplify(const ir::Program& program, bool merge_equal) {
       now[node.first_value] = add_number(result, known, *number, node, program.type_of(node));
       continue;
     }
-    if (std::holds_alternative<ir::Place>(node.op) && !has_output[i]) {  // outputs are values of their own
+    if (is_place(node)) {
       now[node.first_value] = moved(program.operands_of(node)[0]);
       continue;
     }
     const auto begin = result.operands.size();
     for (const auto ref : program.operands_of(node)) result.operands.push_back(moved(ref));
-    const auto first = static_cast<std::uint32_t>(result.values.size());
-    const auto place = ir::Ref::value(static_cast<std::int32_t>(first));
+    const auto place = ir::Ref::value(static_cast<std::int32_t>(result.values.size()));
     const auto moves_to = [&](ir::Ref to) {
       for (std::uint32_t k = 0; k < node.value_count; ++k) now[node.first_value + k] = to.result(static_cast<int>(k));
     };
@@ -150,14 +161,19 @@ ir::Program simplify(const ir::Program& program, bool merge_equal) {
         continue;
       }
     }
-    moves_to(place);
-    for (const auto& made : program.results_of(node))
-      result.values.push_back({made.type, static_cast<std::int32_t>(result.nodes.size())});
-    auto& copy = result.nodes.emplace_back(node);
-    copy.operand_begin = static_cast<std::uint32_t>(begin);
-    copy.first_value = first;
+    moves_to(append(node, begin));
   }
-  for (const auto ref : program.outputs) result.outputs.push_back(moved(ref));
+  for (const auto ref : program.outputs) {
+    if (ref.is_input() || !is_place(program.maker_of(ref))) {
+      result.outputs.push_back(moved(ref));
+      continue;
+    }
+    // Outputs are distinct values, so this one stays a node; nothing else reads it.
+    const auto& node = program.maker_of(ref);
+    const auto begin = result.operands.size();
+    result.operands.push_back(moved(program.operands_of(node)[0]));
+    result.outputs.push_back(append(node, begin));
+  }
   return result;
 }
 

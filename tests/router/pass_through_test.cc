@@ -2,6 +2,9 @@
 // tests/system/session_contract_test.cc, also through a router.
 #include <chrono>
 #include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -103,6 +106,13 @@ TEST(PassThrough, AnUploadThatTheWorkerRefusesFailsAlone) {
   EXPECT_EQ(values(value_or_throw(read(*session, 2))), (std::vector<float>{5}));
 }
 
+// The signal is on its way for a while.
+bool is_stopped(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  const std::string stat{std::istreambuf_iterator<char>{file}, {}};
+  return stat.find(") T ") != std::string::npos;
+}
+
 TEST(PassThrough, ALostWorkerIsOneClearErrorWithinASecond) {
   server::Process worker{{BURN_SERVER, "--device", "cpu", "--ws", "127.0.0.1:0", "--grpc", "off"}};
   const auto worker_url = url_of(worker);
@@ -111,6 +121,7 @@ TEST(PassThrough, ALostWorkerIsOneClearErrorWithinASecond) {
   ASSERT_TRUE(session->write(1, tensor({1}, {1})).ok());
   ASSERT_TRUE(sync(*session).ok());
   worker.send(SIGSTOP);  // so that what follows stays open
+  while (!is_stopped(worker.id())) std::this_thread::sleep_for(std::chrono::milliseconds{1});
   std::promise<Status> open;
   session->read(1, [&](const auto& result) { open.set_value(result.status()); });
   std::this_thread::sleep_for(std::chrono::milliseconds{50});

@@ -10,6 +10,7 @@
 #include "backends/cuda/libraries/cudnn_api.h"
 #include "backends/cuda/libraries/cufft.h"
 #include "backends/cuda/libraries/cusolver.h"
+#include "backends/cuda/libraries/nccl.h"
 
 namespace burn::backends::cuda {
 namespace {
@@ -64,7 +65,8 @@ std::string device_line(int index) {
 
 std::vector<std::string> report() {
   std::vector<std::string> lines{driver_line()};
-  for (auto* library : {&nvrtc_library(), &cublas_library(), &cudnn_library(), &cufft_library(), &cusolver_library()})
+  for (auto* library : {&nvrtc_library(), &cublas_library(), &cudnn_library(), &cufft_library(), &cusolver_library(),
+                        &nccl_library()})
     lines.push_back(library_line(*library));
   for (int index = 0; index < device_count(); ++index) lines.push_back(device_line(index));
   return lines;

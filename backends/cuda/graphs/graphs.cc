@@ -36,6 +36,7 @@ std::vector<int> aliases_of(const RunMemory& run) {
 
 bool CapturedRun::fits(const RunMemory& run) const {
   if (run.arena != memory_.arena || run.bindings != memory_.bindings || run.failures != memory_.failures) return false;
+  if (run.groups != memory_.groups) return false;
   for (std::size_t k = 0; k < has_slot_.size(); ++k) {
     if (!has_slot_[k] && operand(run, k) != operand(memory_, k)) return false;
   }
@@ -106,6 +107,17 @@ CapturedRun* Graphs::keep(std::uint64_t program, std::unique_ptr<CapturedRun> ca
   return of.captured.front().get();
 }
 
+void Graphs::forget_ended_groups() {
+  const auto has_ended = [](const RunMemory& run) {
+    return std::ranges::any_of(run.groups, [](const auto& group) { return !group.second->health().ok(); });
+  };
+  std::erase_if(programs_, [&](const auto& entry) {
+    const auto& [program, of] = entry;
+    return has_ended(of.last) ||
+           std::ranges::any_of(of.captured, [&](const auto& captured) { return has_ended(captured->memory()); });
+  });
+}
+
 // Programs that were not run for the longest time lose their graphs first; the newest keeps its own.
 void Graphs::bound_slots(std::uint64_t newest) {
   const auto bytes_of = [](const OfProgram& of) {
@@ -145,8 +157,8 @@ void Graphs::note(OfProgram& of, const RunMemory& run) {
     const bool moved = is_first || operand(run, k) != operand(of.last, k);
     of.moved[k] = static_cast<std::uint8_t>(of.moved[k] << 1 | (moved ? 1 : 0));
   }
-  const bool rest_moved =
-      is_first || run.arena != of.last.arena || run.bindings != of.last.bindings || run.failures != of.last.failures;
+  const bool rest_moved = is_first || run.arena != of.last.arena || run.bindings != of.last.bindings ||
+                          run.failures != of.last.failures || run.groups != of.last.groups;
   of.rest_moved = static_cast<std::uint8_t>(of.rest_moved << 1 | (rest_moved ? 1 : 0));
   of.runs_since_capture = std::min(of.runs_since_capture + 1, kRunsToSettle);
   of.last = run;

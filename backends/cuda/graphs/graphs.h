@@ -16,6 +16,7 @@
 #include "backends/cuda/driver/driver.h"
 #include "backends/cuda/driver/memory.h"
 #include "backends/cuda/graphs/graph_race.h"
+#include "backends/cuda/libraries/nccl_group.h"
 
 namespace burn::backends::cuda {
 
@@ -28,6 +29,7 @@ struct RunMemory {
   };
   std::vector<Operand> inputs, outputs;
   CUdeviceptr arena = 0, bindings = 0, failures = 0;
+  RunGroups groups;
 };
 
 // A run's commands as one graph.
@@ -46,11 +48,14 @@ class CapturedRun {
   // Where no graph is needed any more that reads and writes them.
   void drop_slots() { slots_ = nullptr; }
 
+ private:
+  friend class Graphs;
+  RunMemory memory_;  // its groups outlive the graph: NCCL waits for that
+
+ public:
   GraphRace graph;
 
  private:
-  friend class Graphs;
-  RunMemory memory_;
   std::vector<bool> has_slot_;  // inputs, then outputs
   std::vector<int> aliases_;    // per output: the input in whose memory it is, or -1
   CudaBufferPtr slots_;         // null: dropped
@@ -70,6 +75,8 @@ class Graphs {
   std::unique_ptr<CapturedRun> prepare(std::uint64_t program, const RunMemory& run);
   CapturedRun* keep(std::uint64_t program, std::unique_ptr<CapturedRun> captured);
   void clear() { programs_.clear(); }
+  // Forgets the graphs of runs with groups that have ended, for which NCCL waits.
+  void forget_ended_groups();
 
  private:
   static constexpr std::size_t kMaxPrograms = 64, kMaxOfOne = 4, kMaxSlotBytes = std::size_t{32} << 20,

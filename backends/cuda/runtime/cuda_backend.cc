@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "backends/cuda/device/libraries.h"
+#include "backends/cuda/libraries/nccl_group.h"
 #include "backends/cuda/lower/attention.h"
 #include "backends/cuda/runtime/cuda_stream.h"
 
@@ -41,7 +42,9 @@ class CudaBackend final : public Backend {
       if (const auto library = cufft_of(*device_); !library.ok())
         return unimplemented(fmt::format("CUDA: {}: {}", ir::name(op), library.status().message()));
     }
-    if (ir::is_collective(op)) return unimplemented(fmt::format("CUDA: {} has no command", ir::name(op)));
+    if (ir::is_collective(op)) {
+      if (const auto library = nccl(); !library.ok()) return library.status().with_context(ir::name(op));
+    }
     if (std::holds_alternative<ir::Det>(op)) return unimplemented(fmt::format("CUDA: {} has no kernel", ir::name(op)));
     return {};
   }
@@ -73,6 +76,13 @@ class CudaBackend final : public Backend {
     health_ = check(driver().cuMemGetInfo(&free, &total), "using the device");
     failed_when_asked_ = failed_calls();
     return health_;
+  }
+
+  Result<std::shared_ptr<Collective>> join_group(std::shared_ptr<Collective> links,
+                                                 std::chrono::milliseconds deadline) override {
+    const auto make_current = [device = device_] { device->make_current(); };
+    BURN_TRY(auto group, NcclGroup::join(nccl(), std::move(links), make_current, deadline));
+    return std::shared_ptr<Collective>(std::move(group));
   }
 
   std::uint64_t trim(std::uint64_t keep, std::chrono::milliseconds unused_for) override {

@@ -49,6 +49,7 @@ Result<std::unique_ptr<CudaExecutable>> CudaExecutable::make(const ir::Program& 
   for (const auto& node : made->program_.nodes) {
     if (const auto* scalar = std::get_if<ir::Scalar>(&node.op))
       made->scalars_.emplace_back(scalar->slot, scalar->dtype);
+    if (ir::is_collective(node.op)) made->collectives_.push_back(&node);
   }
   made->find_dependencies();
   return made;
@@ -88,6 +89,7 @@ void CudaExecutable::find_dependencies() {
   for (const auto ref : program_.outputs) {
     inputs_of_.push_back(cut(static_cast<std::size_t>(ref.index()), 0, inputs));
     checks_of_.push_back(cut(static_cast<std::size_t>(ref.index()), inputs, inputs + checks));
+    if (!collectives_.empty()) checks_of_.back().push_back(true);
   }
 }
 

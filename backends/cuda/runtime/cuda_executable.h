@@ -27,7 +27,13 @@ class CudaExecutable final : public Executable {
   const std::vector<std::pair<std::int64_t, ir::DType>>& scalars() const { return scalars_; }
   bool reads_bindings() const { return !scalars_.empty() || program_.random_blocks > 0 || !lowered_.commits.empty(); }
 
-  // Marks the inputs that an output is computed from, and the checks that look at what it is computed from.
+  // The nodes that the members of groups perform together.
+  const std::vector<const ir::Node*>& collectives() const { return collectives_; }
+  // What a run may find out late: its checks and, where it has collectives, whether its groups were there until its
+  // end, which comes last and which all outputs hang on.
+  std::size_t findings() const { return lowered_.checks.size() + (collectives_.empty() ? 0 : 1); }
+
+  // Marks the inputs that an output is computed from, and the findings about what it is computed from.
   const std::vector<bool>& inputs_of(std::size_t output) const { return inputs_of_[output]; }
   const std::vector<bool>& checks_of(std::size_t output) const { return checks_of_[output]; }
 
@@ -49,6 +55,7 @@ class CudaExecutable final : public Executable {
   Lowered lowered_;
   std::vector<Kernel> kernels_;
   std::vector<std::pair<std::int64_t, ir::DType>> scalars_;
+  std::vector<const ir::Node*> collectives_;              // of program_
   std::vector<std::vector<bool>> inputs_of_, checks_of_;  // per output
 };
 

@@ -12,6 +12,7 @@
 #include "backends/cuda/runtime/completions.h"
 #include "backends/cuda/runtime/cuda_executable.h"
 #include "backends/cuda/runtime/outcome.h"
+#include "backends/cuda/runtime/run_in_groups.h"
 
 namespace burn::backends::cuda {
 
@@ -75,9 +76,9 @@ class CudaStream final : public Stream {
   // Null: one by one.
   Result<CapturedRun*> graph_for(const CudaExecutable& executable, const RunMemory& memory);
   Status capture(const CudaExecutable& executable, CapturedRun& run);
-  // `found`: pinned memory, which the device fills in.
+  // `found`: pinned memory, which the device fills in; `in_groups`: null where the run has no collectives.
   void watch_checks(const std::shared_ptr<Executable>& executable, const RunArgs& args, RunResult& result,
-                    std::shared_ptr<PinnedBlock> found);
+                    std::shared_ptr<PinnedBlock> found, std::shared_ptr<RunInGroups> in_groups);
   void inherit_outcomes(const CudaExecutable& executable, const RunArgs& args, const std::shared_ptr<Report>& report,
                         RunResult& result);
 

@@ -5,12 +5,6 @@
 #include "backends/run_args.h"
 
 namespace burn::backends::cuda {
-namespace {
-
-constexpr CUdeviceptr kReportBytes = 16;  // of what a check found: a number and a mark
-
-}  // namespace
-
 CudaStream::Bound CudaStream::bind(const CudaExecutable& executable, const RunArgs& args, CUdeviceptr bindings) {
   Bound bound;
   if (!executable.reads_bindings()) return bound;

@@ -1,6 +1,5 @@
-// Runs of programs: what a run is given, its commands, and what the device finds out.
+// Runs of programs: what a run is given, and its commands.
 #include <algorithm>
-#include <cstring>
 #include <functional>
 
 #include <fmt/format.h>
@@ -16,17 +15,6 @@
 
 namespace burn::backends::cuda {
 namespace {
-
-constexpr std::size_t kCheckBytes = 16;  // of what a check finds: the index and whether it is wrong
-
-// Of what a check found.
-Status failure_of(const CudaExecutable& executable, std::size_t check, std::int64_t found,
-                  std::optional<std::uint64_t> run_of) {
-  const auto& it = executable.lowered().checks[check];
-  const auto& node = executable.program().nodes[static_cast<std::size_t>(it.node)];
-  const auto status = ir::at_node(it.explain(found), ir::called_name(node), to_string(node.site));
-  return run_of ? status.with_context(fmt::format("program {}", *run_of)) : status;
-}
 
 Status enqueue(const CudaExecutable& executable, const RunMemory& memory, CUstream stream,
                const std::vector<bool>& left_out) {
@@ -75,11 +63,17 @@ Result<RunResult> CudaStream::try_run(const std::shared_ptr<Executable>& executa
   result.failures.resize(program.program().outputs.size());
   BURN_RETURN_IF_ERROR(stand_in_for_failed(program, args));
   BURN_RETURN_IF_ERROR(begin_use(args.inputs));
+  const bool is_in_groups = !program.collectives().empty();
+  std::shared_ptr<RunInGroups> in_groups;
+  if (is_in_groups) {
+    graphs_.forget_ended_groups();
+    BURN_TRY(in_groups, RunInGroups::begin(program, args));
+  }
 
   const auto buffers = output_buffers(program, args, result);
   const auto& lowered = program.lowered();
   auto arena = arena_.at_least(*memory_, lowered.arena.bytes);
-  if (!lowered.commits.empty()) {  // all of it or nothing
+  if (!lowered.commits.empty() || is_in_groups) {  // all of it or nothing: others wait for collectives
     const auto none = std::ranges::find(buffers, nullptr);
     if (none != buffers.end()) return *result.failures[static_cast<std::size_t>(none - buffers.begin())];
     if (!arena.ok()) return ir::at_node(arena.status(), program.program().nodes.back());
@@ -94,16 +88,19 @@ Result<RunResult> CudaStream::try_run(const std::shared_ptr<Executable>& executa
   const auto is_failed = [](const Failure& failure) { return failure != nullptr; };
   const bool is_lost = !result.failures.empty() && std::ranges::all_of(result.failures, is_failed);
   name_program(result.failures, known, args.program);
-  if (!is_lost) {
-    BURN_TRY(const auto memory, memory_of_run(program, args, buffers, *arena));
+  if (!is_lost || is_in_groups) {
+    BURN_TRY(auto memory, memory_of_run(program, args, buffers, *arena));
+    if (is_in_groups) memory.groups = in_groups->groups();
     std::shared_ptr<PinnedBlock> found;
-    if (!lowered.checks.empty()) {
-      BURN_TRY(found, pinned_->allocate(kCheckBytes * lowered.checks.size()));
+    if (program.findings() > 0) {
+      BURN_TRY(found, pinned_->allocate(kReportBytes * program.findings()));
+      std::ranges::fill(found->bytes().subspan(kReportBytes * lowered.checks.size()), std::byte{0});
     }
     const auto found_at = found ? reinterpret_cast<CUdeviceptr>(found->bytes().data()) : 0;
+    const RunGroupsScope scope(&memory.groups);
     BURN_RETURN_IF_ERROR(launch(program, args, memory, found_at, left_out));
     result.outputs = buffers;
-    watch_checks(executable, args, result, std::move(found));
+    watch_checks(executable, args, result, std::move(found), std::move(in_groups));
   }
   result.outputs.resize(program.program().outputs.size());
   for (std::size_t k = 0; k < result.outputs.size(); ++k) {
@@ -180,7 +177,7 @@ Result<RunMemory> CudaStream::memory_of_run(const CudaExecutable& executable, co
       memory.bindings,
       bindings_.at_least(*memory_, 16 + 8 * std::max<std::size_t>(args.scalars.size() + lowered.commits.size(), 62)));
   BURN_TRY(memory.failures,
-           failures_.at_least(*memory_, kCheckBytes * std::max<std::size_t>(lowered.checks.size(), 16)));
+           failures_.at_least(*memory_, kReportBytes * std::max<std::size_t>(lowered.checks.size(), 16)));
   for (const auto& buffer : args.inputs) memory.inputs.push_back({cuda(buffer).address(), buffer->size()});
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     const bool is_written = outputs[k] && lowered.outputs[k].shares_input < 0;
@@ -200,7 +197,7 @@ Status CudaStream::launch(const CudaExecutable& executable, const RunArgs& args,
   if (left_out.empty()) {
     BURN_TRY(captured, graph_for(executable, memory));
   }
-  const auto check_bytes = kCheckBytes * executable.lowered().checks.size();
+  const auto check_bytes = kReportBytes * executable.lowered().checks.size();
   auto bound = bind(executable, args, memory.bindings);
   const auto run = [&](CUgraphExec graph) -> Status {
     Transfers before, after;
@@ -239,8 +236,8 @@ Result<CapturedRun*> CudaStream::graph_for(const CudaExecutable& executable, con
 }
 
 Status CudaStream::capture(const CudaExecutable& executable, CapturedRun& run) {
-  constexpr std::size_t kFew = 8;  // commands that may be faster without
-  if (uses_branches_) {
+  constexpr std::size_t kFew = 8;                            // commands that may be faster without
+  if (uses_branches_ && executable.collectives().empty()) {  // collectives are in order, and hold up what is beside
     auto* const branches = capture_run_branches(executable.lowered(), executable.kernels(), run.memory(), stream_);
     if (branches) run.graph.add(branches);
     if (branches && !times_branches_) return {};
@@ -249,48 +246,6 @@ Status CudaStream::capture(const CudaExecutable& executable, CapturedRun& run) {
   run.graph.add(chain);
   if (executable.lowered().commands.size() <= kFew) run.graph.add(nullptr);
   return {};
-}
-
-// --- what the device finds out ---------------------------------------------------------------------------------------
-
-void CudaStream::watch_checks(const std::shared_ptr<Executable>& executable, const RunArgs& args, RunResult& result,
-                              std::shared_ptr<PinnedBlock> found) {
-  const auto& program = static_cast<const CudaExecutable&>(*executable);
-  const auto count = program.lowered().checks.size();
-  std::shared_ptr<Report> report;
-  if (count > 0) {
-    report = std::make_shared<Report>(count, found);
-    completions_.add([report, found = std::move(found), executable, run_of = args.program, sink = sink_,
-                      serial = args.serial](const Status& device) {
-      const auto& made_of = static_cast<const CudaExecutable&>(*executable);
-      bool is_sound = device.ok();
-      for (std::size_t c = 0; c < report->size(); ++c) {
-        std::int64_t index_and_flag[2] = {};
-        std::memcpy(index_and_flag, found->bytes().data() + kCheckBytes * c, sizeof index_and_flag);
-        if (device.ok() && index_and_flag[1] == 0) continue;
-        auto status = device.ok() ? failure_of(made_of, c, index_and_flag[0], run_of) : device;
-        report->set_failure(c, std::make_shared<const Status>(std::move(status)));
-        is_sound = false;
-      }
-      report->publish();
-      for (std::size_t c = 0; !is_sound && c < report->size(); ++c) {
-        if (report->failure(c)) sink(serial, report->failure(c));
-      }
-    });
-  }
-  inherit_outcomes(program, args, report, result);
-}
-
-void CudaStream::inherit_outcomes(const CudaExecutable& executable, const RunArgs& args,
-                                  const std::shared_ptr<Report>& report, RunResult& result) {
-  std::vector<const Outcome*> of_inputs(args.inputs.size());
-  std::ranges::transform(args.inputs, of_inputs.begin(),
-                         [](const BufferPtr& input) { return cuda(input).outcome.get(); });
-  Inheritance inheritance(of_inputs, report);
-  for (std::size_t k = 0; k < result.outputs.size(); ++k) {
-    if (result.outputs[k] && executable.lowered().outputs[k].shares_input < 0)
-      cuda(result.outputs[k]).outcome = inheritance.of(executable.inputs_of(k), executable.checks_of(k));
-  }
 }
 
 }  // namespace burn::backends::cuda

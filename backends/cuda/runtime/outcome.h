@@ -15,12 +15,14 @@
 
 namespace burn::backends::cuda {
 
+inline constexpr std::size_t kReportBytes =
+    16;  // of what a check finds: a number, and a mark that is not 0 if it failed
+
 // What the checks of one run found. Written once, by the thread that answers for the stream; read by others after
 // is_known().
 class Report {
  public:
-  // `found`: where the device writes what it found, 16 bytes a check: a number, and a mark that is not 0 where it
-  // failed.
+  // `found`: where the device writes what it found, kReportBytes for each check.
   explicit Report(std::size_t checks, std::shared_ptr<PinnedBlock> found = nullptr)
       : number_(next_number_++), failures_(checks), found_(std::move(found)) {}
 

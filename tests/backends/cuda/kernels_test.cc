@@ -31,11 +31,11 @@ constexpr bool kEvery = true;
 constexpr bool kEvery = false;
 #endif
 
-// Of products and attention; or made of factors before it is lowered; or other members.
+// Of products and attention; or made of factors before it is lowered.
 bool asks_others(const ir::Program& program) {
   return std::ranges::any_of(program.nodes, [](const ir::Node& node) {
     const auto name = ir::name(node.op);
-    return name == "matmul" || name == "det" || name.starts_with("attention") || ir::is_collective(node.op);
+    return name == "matmul" || name == "det" || name.starts_with("attention");
   });
 }
 

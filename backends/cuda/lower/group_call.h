@@ -1,0 +1,26 @@
+// A command that the members of a group perform together, by NCCL.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "backends/cuda/driver/compile_names.h"
+#include "backends/cuda/libraries/nccl_group.h"
+
+namespace burn::backends::cuda {
+
+// Given to Emitter::call(). Requires: a RunGroupsScope of a run that is in the group.
+struct GroupCall {
+  using Body = std::function<NcclResult(const Nccl& library, NcclComm comm, const Bindings& at, CUstream stream)>;
+
+  std::int64_t group = 0;
+  const char* name = "";  // of the op
+  Body body;
+
+  Status operator()(const Bindings& at, CUstream stream) const {
+    return RunGroupsScope::current()->at(group)->enqueue(
+        name, [&](const Nccl& library, NcclComm comm) { return body(library, comm, at, stream); });
+  }
+};
+
+}  // namespace burn::backends::cuda
