@@ -10,7 +10,7 @@ namespace burn::ir {
 template <typename T>
 BURN_ALWAYS_INLINE constexpr bool is_nan(T x) {
   if constexpr (std::is_floating_point_v<T>) {
-    return x != x;
+    return x != x;  // NOLINT(misc-redundant-expression): true of NaN alone
   } else {
     return false;
   }

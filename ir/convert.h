@@ -13,7 +13,7 @@ BURN_ALWAYS_INLINE constexpr To saturate(From x) {
   constexpr From kBeyond = static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) * 2;  // exact, unlike the maximum
   if (x >= kBeyond) return std::numeric_limits<To>::max();
   if (x <= kLowest) return std::numeric_limits<To>::min();
-  return x != x ? To{0} : static_cast<To>(x);
+  return x != x ? To{0} : static_cast<To>(x);  // NOLINT(misc-redundant-expression): NaN alone differs from itself
 }
 
 // To bool as != 0; floats to integers as saturate(); integers to integers modulo 2^n.

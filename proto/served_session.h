@@ -41,6 +41,7 @@ class ServedSession : public Session {
   // process. The client gets credit for as many less. on_upload_progress() is called when they have become fewer, from
   // any thread and without a lock. Set it before the first call.
   virtual std::uint64_t upload_backlog() const { return 0; }
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): sessions that have this keep it
   virtual void on_upload_progress(std::function<void()> /*callback*/) {}
 
   // Called from the executor with the number of ordered calls executed so far, which the device may yet have to do
@@ -52,6 +53,7 @@ class ServedSession : public Session {
   // Called once, from any thread and without a lock, when the session ends by itself, with why: calls that wait are
   // never executed, and the client, which may be waiting for its window, has to be told. At once if it has ended. Not
   // called after begin_close() has returned, unless that call is under way. Set it before the first call.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): sessions that have this keep it
   virtual void on_end(std::function<void(const Status& why)> /*callback*/) {}
 
   // close() without waiting: the executor stops after the call it is at and frees everything. From any thread.

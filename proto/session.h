@@ -176,6 +176,7 @@ class Session {
   // then on runs may have collectives of the group. Asked again, it says whether the group still stands.
   // Errors: those of prepare_group(); FAILED_PRECONDITION without it; UNAVAILABLE for a member that cannot be reached;
   // DEADLINE_EXCEEDED, naming the members that are missing; why the group was aborted meanwhile.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): what forms groups keeps them
   virtual void open_group(const GroupPlace& place, std::vector<std::string> addresses,
                           std::chrono::milliseconds deadline, const SyncCallback& done) {
     (void)place, (void)addresses, (void)deadline;

@@ -49,6 +49,7 @@ int main(int argc, char** argv) {
            "one that runs."},
       argc, argv);
   if (line.exit_code) return *line.exit_code;
+  for (const auto& warning : line.warnings) burn::daemon::log_warning(warning);
   const auto& level = line.values.text(burn::daemon::Option::log_level);
   if (!burn::daemon::set_log_level(level)) return fail(fmt::format("no log level \"{}\"", level));
   try {

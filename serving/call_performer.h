@@ -42,6 +42,7 @@ class CallPerformer {
     (void)place;
     done(unimplemented("this session forms no groups"));
   }
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): what forms groups keeps them
   virtual void open_group(const proto::GroupPlace& place, std::vector<std::string> addresses,
                           std::chrono::milliseconds deadline, const proto::Session::SyncCallback& done) {
     (void)place, (void)addresses, (void)deadline;

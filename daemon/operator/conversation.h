@@ -15,7 +15,7 @@ namespace burn::daemon {
 class HttpConversation {
  public:
   // Of a request's line and headers together. A request has no body.
-  static constexpr std::size_t kMaxRequestBytes = 8 * 1024;
+  static constexpr std::size_t kMaxRequestBytes = std::size_t{8} * 1024;
   // Of one connection, which is closed after the last one: what one peer asks does not go on without end.
   static constexpr std::size_t kMaxRequests = 1000;
 

@@ -77,7 +77,7 @@ struct Gpt2 {
       std::optional<KeyValue> past;
       if (before > 0) past = std::move((*cache)[i]);
       x = blocks[i].forward(x, &past);
-      next.push_back(*std::move(past));
+      if (past) next.push_back(*std::move(past));  // as it always is by now
     }
     if (cache != nullptr) *cache = std::move(next);
     return norm(x);

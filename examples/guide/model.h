@@ -44,7 +44,7 @@ struct NetConfig {
         .conv2 = nn::Conv2dConfig{.channels = {8, 16}, .kernel_size = {3, 3}}.init(device),
         .pool = nn::AdaptiveAvgPool2dConfig{.output_size = {8, 8}}.init(),
         .dropout = nn::DropoutConfig{.prob = dropout}.init(),
-        .linear1 = nn::LinearConfig{.d_input = 16 * 8 * 8, .d_output = hidden}.init(device),
+        .linear1 = nn::LinearConfig{.d_input = std::int64_t{16} * 8 * 8, .d_output = hidden}.init(device),
         .linear2 = nn::LinearConfig{.d_input = hidden, .d_output = num_classes}.init(device),
         .activation = {},
     };

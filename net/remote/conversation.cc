@@ -19,27 +19,6 @@ Status Conversation::send(proto::Body body, SharedBytes payload, SharedBytes upl
   return send_locked(lock, std::move(body), std::move(payload), std::move(upload));
 }
 
-Result<std::uint64_t> Conversation::announce(proto::Write write) {
-  if (options_.lease_seconds > 0)
-    return failed_precondition("a tensor in parts, in a session that may outlive its connection");
-  std::unique_lock lock(mutex_);
-  BURN_RETURN_IF_ERROR(send_locked(lock, write, {}, {}));
-  return window_.next_seq() - 1;
-}
-
-Status Conversation::send_part(std::uint64_t seq, proto::TensorId id, std::uint64_t offset, SharedBytes bytes) {
-  const std::lock_guard lock(mutex_);
-  if (broken_) return *broken_;
-  window_.add_part(seq, id, offset, std::move(bytes));
-  send_what_fits();
-  return {};
-}
-
-std::uint64_t Conversation::waiting_part_bytes() const {
-  const std::lock_guard lock(mutex_);
-  return window_.waiting_part_bytes();
-}
-
 void Conversation::ask_read(proto::TensorId id, Requests::ReadCallback done) {
   std::unique_lock lock(mutex_);
   if (!broken_) {
@@ -252,16 +231,6 @@ Status Conversation::on_ack(std::uint64_t seq) {
   }
   if (listener && listener->progress) listener->progress(seq);
   return {};
-}
-
-// Parts are also sent by send_part() itself: then this says so once more, with the next credit.
-void Conversation::tell_parts_sent() {
-  std::shared_ptr<const RemoteSession::Listener> listener;
-  {
-    const std::lock_guard lock(mutex_);
-    if (std::exchange(has_sent_parts_, false)) listener = listener_;
-  }
-  if (listener && listener->sent_parts) listener->sent_parts();
 }
 
 Status Conversation::acknowledged(std::uint64_t seq) {

@@ -57,12 +57,20 @@ Result<std::shared_ptr<backends::Executable>> TestDevice::compile(const ir::Prog
 const backends::Groups& TestDevice::alone() {
   class Alone final : public backends::Groups {
    public:
+    explicit Alone(backends::Backend& backend) : backend_(backend) {}
     std::shared_ptr<backends::Collective> find(std::int64_t /*group*/) const override {
-      return backends::make_collective_of_one();
+      if (!group_ || !group_->health().ok())
+        group_ =
+            value_or_throw(backend_.join_group(backends::make_collective_of_one(), std::chrono::milliseconds{60000}));
+      return group_;
     }
+
+   private:
+    backends::Backend& backend_;
+    mutable std::shared_ptr<backends::Collective> group_;
   };
-  static const Alone alone;
-  return alone;
+  if (!alone_) alone_ = std::make_unique<Alone>(*backend_);
+  return *alone_;
 }
 
 void TestDevice::synchronize() {

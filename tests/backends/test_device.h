@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backends/collective/collective.h"
 #include "backends/registry.h"
 #include "tests/ops/samples.h"
 
@@ -19,6 +20,7 @@ class TestDevice {
   TestDevice(TestDevice&&) = default;
   TestDevice& operator=(TestDevice&& other) noexcept {
     stream_ = std::move(other.stream_);  // before what outlives it
+    alone_ = std::move(other.alone_);
     backend_ = std::move(other.backend_);
     sink_ = std::move(other.sink_);
     return *this;
@@ -41,8 +43,8 @@ class TestDevice {
     return stream_->run(executable, std::move(args));
   }
   void synchronize();
-  // Groups of one member, by any number: what runs perform collectives in where nothing else is said.
-  static const backends::Groups& alone();
+  // A group of one member, by any number: what runs perform collectives in where nothing else is said.
+  const backends::Groups& alone();
 
   // Those that the device found since the last call, after everything before is done.
   struct Found {
@@ -58,6 +60,7 @@ class TestDevice {
   };
   std::shared_ptr<Sink> sink_ = std::make_shared<Sink>();
   std::shared_ptr<backends::Backend> backend_;
+  std::unique_ptr<backends::Groups> alone_;  // null: not asked for yet
   std::unique_ptr<backends::Stream> stream_;
 };
 

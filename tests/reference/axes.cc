@@ -37,11 +37,6 @@ bool is_less(T a, T b) {
   return a < b;
 }
 
-template <typename T>
-bool is_nan(T x) {
-  return x != x;
-}
-
 // The lines of x along an axis: calls body(positions in x of the line's elements, index with 0 at axis).
 template <typename Body>
 void for_each_line(const ir::Shape& shape, int axis, const Body& body) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -61,15 +62,23 @@ decltype(auto) visit_kind(ir::DType dtype, Body&& body) {
   __builtin_unreachable();
 }
 
+template <typename T>
+bool is_nan(T x) {
+  if constexpr (std::is_floating_point_v<T>)
+    return std::isnan(x);
+  else
+    return false;
+}
+
 // NaN wins: what reductions, scans and scatters mean by max and min.
 template <typename T>
 T larger(T a, T b) {
-  if (a != a || b != b) return a != a ? a : b;
+  if (is_nan(a) || is_nan(b)) return is_nan(a) ? a : b;
   return a < b ? b : a;
 }
 template <typename T>
 T smaller(T a, T b) {
-  if (a != a || b != b) return a != a ? a : b;
+  if (is_nan(a) || is_nan(b)) return is_nan(a) ? a : b;
   return b < a ? b : a;
 }
 

@@ -43,7 +43,7 @@ struct Checkpoint {
 // The folder of checkpoints of a training. One process at a time.
 class CheckpointStore {
  public:
-  explicit CheckpointStore(std::filesystem::path artifact_dir) : folder_(std::move(artifact_dir) / "checkpoint") {}
+  explicit CheckpointStore(const std::filesystem::path& artifact_dir) : folder_(artifact_dir / "checkpoint") {}
 
   void clear() const;
   // Errors of these: one sentence naming the file and the system's reason. An epoch that is over ends what was

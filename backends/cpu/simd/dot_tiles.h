@@ -16,7 +16,7 @@
 namespace burn::backends::cpu {
 
 inline constexpr std::int64_t kPanelLines = 32;
-inline constexpr std::int64_t kTileUnits = 16 * 16, kStepUnits = 2 * kTileUnits;
+inline constexpr std::int64_t kTileUnits = std::int64_t{16} * 16, kStepUnits = 2 * kTileUnits;
 // Numbers of a step. T, here and below: std::uint16_t for bf16, or float.
 template <typename T>
 inline constexpr std::int64_t kStepDepth = 64 / sizeof(T);

@@ -137,7 +137,8 @@ template <typename Op, int kLanes, typename T>
   for (int l = 0; l < kLanes; ++l) nan[l] = none;
   for (int l = 0; l < kLanes; ++l) lanes[l] = others[l] = identity;
   std::int64_t i = 0;
-  for (; i + 2 * kLanes <= size; i += 2 * kLanes) {
+  constexpr std::int64_t kBoth = std::int64_t{2} * kLanes;
+  for (; i + kBoth <= size; i += kBoth) {
     ask_ahead<2 * kLanes, T>(x + i);
     for (int l = 0; l < kLanes; ++l) {
       const auto v = load_block<T>(x + i + l), w = load_block<T>(x + i + kLanes + l);
