@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "client/where.h"
 #include "proto/session.h"
 
 namespace burn {
@@ -13,6 +14,13 @@ namespace burn {
 namespace client {
 class DeviceState;
 }
+
+// How a tensor is split over the workers of a router: along a dim, and over the workers along an axis of their mesh.
+// With "data", as a batch is; with "model", so that each worker has a part of the model and computes with it.
+struct SplitAlong {
+  int dim = 0;  // negative: from the end
+  std::string_view mesh = "data";
+};
 
 // Where the random numbers of a device come from, and how far they have been drawn. Two numbers: keep them in a
 // checkpoint as they are.
@@ -52,6 +60,15 @@ class Device {
   Device autodiff() const { return Device{state_, true}; }
   Device inner() const { return Device{state_, false}; }
   bool is_autodiff() const { return autodiff_; }
+
+  // The same tensor, or the same parameter of a module, of which a router gives each worker a part:
+  //   net.up.weight = device.place(net.up.weight, SplitAlong{1, "model"});
+  // What is computed from it follows, and a parameter stays split through training. Everywhere else it changes nothing.
+  // Errors (thrown): a tensor of another device; a dim that it does not have; a mesh axis other than the two.
+  template <typename T>
+  T place(const T& x, const SplitAlong& split, Loc where = Loc::current()) const {
+    return place_on(*this, x, split, at(where, "place"));  // beside Tensor and Param
+  }
 
   // Restarts the random stream: the same seed gives the same numbers on every device and transport.
   void seed(std::uint64_t seed) const;

@@ -10,11 +10,16 @@
 // early stops the workers.
 #pragma once
 
+#include <algorithm>
+#include <concepts>
 #include <functional>
 #include <iterator>
 #include <memory>
 #include <utility>
+#include <vector>
 
+#include "base/error.h"
+#include "client/device.h"
 #include "data/batch_plan.h"
 #include "data/dataset.h"
 #include "data/indices.h"
@@ -52,13 +57,21 @@ class DataLoader {
  public:
   using value_type = Batch;
   using Make = std::function<Batch(std::span<const std::size_t> indices)>;
+  using MakeOn = std::function<Make(const Device& device)>;  // of the same batches on another device
 
-  DataLoader(Make make, std::size_t num_items, LoaderOptions options)
-      : make_(std::make_shared<const Make>(std::move(make))), options_(std::move(options)), end_(num_items) {
+  DataLoader(Make make, std::size_t num_items, LoaderOptions options, MakeOn make_on = {})
+      : make_(std::make_shared<const Make>(std::move(make))),
+        make_on_(std::move(make_on)),
+        options_(std::move(options)),
+        end_(num_items) {
     check(options_);
   }
 
   std::size_t size() const { return data::num_batches(options_, end_ - begin_); }  // in batches
+  std::size_t items_in(std::size_t batch) const {                                  // 0 from size() on
+    const auto begin = std::min(batch * options_.batch_size, end_ - begin_);
+    return batch < size() ? std::min(options_.batch_size, end_ - begin_ - begin) : 0;
+  }
   std::size_t num_items() const { return options_.drop_last ? size() * options_.batch_size : end_ - begin_; }
   const LoaderOptions& options() const { return options_; }
 
@@ -76,8 +89,8 @@ class DataLoader {
   // A pass of a chosen epoch, which leaves epoch() alone.
   BatchIterator<Batch> start(std::size_t epoch) const {
     auto plan = std::make_shared<const BatchPlan>(options_, begin_, end_, epoch);
-    auto make = [make = make_, plan](std::size_t batch) -> std::shared_ptr<void> {
-      return std::make_shared<Batch>((*make)(plan->indices(batch)));
+    auto make = [make = make_, plan, part = part_, parts = parts_](std::size_t batch) -> std::shared_ptr<void> {
+      return std::make_shared<Batch>((*make)(part_of(plan->indices(batch), part, parts)));
     };
     const auto workers = options_.num_workers;
     return BatchIterator<Batch>(
@@ -99,10 +112,39 @@ class DataLoader {
     return loaders;
   }
 
+  // Loaders that make each batch of this one in parts, as many as there are devices, and each part on its device:
+  // even_ranges() of the batch's items. One that has no item of a batch gets the batch's first, which is then in two
+  // parts: items_in() tells where.
+  // Errors (thrown): UNIMPLEMENTED for a batcher that has neither a member `device` nor to_device(const Device&).
+  std::vector<DataLoader> parts_on(const std::vector<Device>& devices) const {
+    if (!make_on_) {
+      throw Error(StatusCode::unimplemented,
+                  "data loader: its batcher makes batches on one device; give it a member `device`, or "
+                  "`to_device(const Device&) const`, for those on others");
+    }
+    std::vector<DataLoader> loaders;
+    for (std::size_t k = 0; k < devices.size(); ++k) {
+      auto& loader = loaders.emplace_back(*this);
+      loader.make_ = std::make_shared<const Make>(make_on_(devices[k]));
+      loader.part_ = k;
+      loader.parts_ = devices.size();
+    }
+    return loaders;
+  }
+
  private:
+  static std::span<const std::size_t> part_of(std::span<const std::size_t> indices, std::size_t part,
+                                              std::size_t parts) {
+    if (parts == 1) return indices;
+    const auto [begin, end] = even_ranges(indices.size(), parts)[part];
+    return begin == end ? indices.first(1) : indices.subspan(begin, end - begin);
+  }
+
   std::shared_ptr<const Make> make_;
+  MakeOn make_on_;
   LoaderOptions options_;
   std::size_t begin_ = 0, end_, next_epoch_ = 0;
+  std::size_t part_ = 0, parts_ = 1;
 };
 
 namespace internal {
@@ -112,6 +154,26 @@ auto make_batch(const Batcher& batcher, std::vector<Item> items) {
     return batcher.batch(std::move(items));
   } else {
     return batcher(std::move(items));
+  }
+}
+
+template <typename Batcher>
+concept HasDevice = requires(Batcher& batcher) {
+  { batcher.device } -> std::same_as<Device&>;
+};
+template <typename Batcher>
+concept MovesToDevice = requires(const Batcher& batcher, const Device& device) {
+  { batcher.to_device(device) } -> std::same_as<Batcher>;
+};
+
+// The batcher of another device, with the tape where it had one.
+template <typename Batcher>
+Batcher on_device(Batcher batcher, const Device& device) {
+  if constexpr (MovesToDevice<Batcher>) {
+    return batcher.to_device(device);
+  } else {
+    batcher.device = batcher.device.is_autodiff() ? device.autodiff() : device.inner();
+    return batcher;
   }
 }
 }  // namespace internal
@@ -136,10 +198,18 @@ class DataLoaderBuilder {
     using Item = ItemOf<D>;
     using Batch = decltype(internal::make_batch(batcher_, std::vector<Item>{}));
     const AnyDataset<Item> source(std::move(dataset));
-    const auto make = [batcher = batcher_, source](std::span<const std::size_t> indices) {
-      return internal::make_batch(batcher, source.get_many(indices));
+    const auto make_with = [source](const Batcher& batcher) {
+      return [batcher, source](std::span<const std::size_t> indices) {
+        return internal::make_batch(batcher, source.get_many(indices));
+      };
     };
-    return DataLoader<Batch>(make, source.len(), options_);
+    typename DataLoader<Batch>::MakeOn make_on;
+    if constexpr (internal::HasDevice<Batcher> || internal::MovesToDevice<Batcher>) {
+      make_on = [batcher = batcher_, make_with](const Device& device) {
+        return make_with(internal::on_device(batcher, device));
+      };
+    }
+    return DataLoader<Batch>(make_with(batcher_), source.len(), options_, std::move(make_on));
   }
 
  private:

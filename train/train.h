@@ -8,3 +8,4 @@
 #include "train/metric/metric.h"
 #include "train/optim/optim.h"
 #include "train/render/cli_renderer.h"
+#include "train/strategy/strategy.h"

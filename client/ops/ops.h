@@ -82,6 +82,8 @@ Value narrow(const Value& x, std::int64_t axis, std::int64_t start, std::int64_t
 Value flip(const Value& x, std::span<const std::int64_t> axes, const Site& site);
 // The same value, of which a router gives each worker a part along `axis`, that of the items of a batch.
 Value batched(const Value& x, std::int64_t axis, const Site& site);
+// The same value, which a router splits along `axis` over its workers along a mesh axis. `op`: for errors.
+Value placed(const Value& x, std::int64_t axis, ir::MeshAxis mesh, const char* op, const Site& site);
 Value concat(std::span<const Value> parts, std::int64_t axis, const Site& site);
 Value stack(std::span<const Value> parts, std::int64_t axis, const Site& site);
 Value repeat(const Value& x, const ir::Dims& times, const Site& site);

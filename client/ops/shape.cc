@@ -206,7 +206,11 @@ Value flip(const Value& x, std::span<const std::int64_t> axes, const Site& site)
 }
 
 Value batched(const Value& x, std::int64_t axis, const Site& site) {
-  return apply(ir::Place{normalize_axis(axis, x, "batched", site)}, x, site);
+  return placed(x, axis, ir::MeshAxis::data, "batched", site);
+}
+
+Value placed(const Value& x, std::int64_t axis, ir::MeshAxis mesh, const char* op, const Site& site) {
+  return apply(ir::Place{normalize_axis(axis, x, op, site), mesh}, x, site);
 }
 
 namespace {

@@ -339,4 +339,10 @@ static_assert(sizeof(Tensor<1>) == sizeof(client::Value));
 template <int D, Kind K, int E, Kind L>
 constexpr bool detail::kIsUnfit<Tensor<D, K>, Tensor<E, L>> = E != D || !std::same_as<L, K>;
 
+// For Device::place().
+template <int D, Kind K>
+Tensor<D, K> place_on(const Device& device, const Tensor<D, K>& x, const SplitAlong& split, const client::Site& site) {
+  return Tensor<D, K>{client::placed_on(device, x.value(), split, site)};
+}
+
 }  // namespace burn

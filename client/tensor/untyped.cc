@@ -5,8 +5,10 @@
 #include "base/error.h"
 #include "client/fail.h"
 #include "client/ops/integer_scalar.h"
+#include "client/ops/ops.h"
 #include "client/record/device_state.h"
 #include "client/tensor/read_request.h"
+#include "ir/enums.h"
 
 namespace burn::client {
 
@@ -95,6 +97,19 @@ Value to_device(const Value& value, const Device& device, const Site& site) {
          site);
   }
   return upload(place, to_data(value).host_tensor());
+}
+
+Value placed_on(const Device& device, const Value& x, const SplitAlong& split, const Site& site) {
+  fail_if_empty(x, "place", site);
+  if (x.device() != device.state()) {
+    fail("place: the tensor is on " + x.device()->url() + ", not on " +
+             (x.device()->url() == device.url() ? "this session of it" : device.url()),
+         site);
+  }
+  for (const auto mesh : {ir::MeshAxis::data, ir::MeshAxis::model}) {
+    if (split.mesh == ir::name(mesh)) return placed(x, split.dim, mesh, "place", site);
+  }
+  fail("place: a mesh has the axes \"data\" and \"model\", not \"" + std::string{split.mesh} + "\"", site);
 }
 
 bool can_mut(const Value& value) {

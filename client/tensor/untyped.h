@@ -51,6 +51,8 @@ TensorData wait_for(std::future<TensorData> data, std::chrono::microseconds spin
 // The same numbers on another device: read here and sent there, unless it is the same session. Errors (thrown): a
 // tracked value and another device, as gradients do not travel.
 Value to_device(const Value& value, const Device& device, const Site& site);
+// As Device::place().
+Value placed_on(const Device& device, const Value& x, const SplitAlong& split, const Site& site);
 bool can_mut(const Value& value);                   // no other Value holds its numbers
 void print(std::ostream& out, const Value& value);  // the numbers, then shape, dtype and device
 

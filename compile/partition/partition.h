@@ -24,7 +24,8 @@ struct Partitioned {
 
 // Inputs lie as given, and keep their order and whether they are donated. Outputs keep their order, scalars their
 // slots; random numbers are those of the whole program. An output lies as `wanted` says (an element for each output, or
-// none at all); else, where a Commit decides between it and an input, as that input; else as it is computed.
+// none at all); else as a Place says; else, where a Commit decides between it and an input, as that input, and whole
+// where it decides between it and another value; else as it is computed.
 //
 // Results are those of the program but for the order in which sums are rounded. A value that is whole has the same bits
 // on all members. A program for one member is the given one.

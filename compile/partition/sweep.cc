@@ -14,15 +14,25 @@ namespace {
 constexpr int kMaxRounds = 8;
 
 bool is_expand(const ir::Op& op) { return std::holds_alternative<ir::Expand>(op); }
+bool is_by_element(const ir::Op& op) {
+  return std::holds_alternative<ir::Pointwise>(op) || std::holds_alternative<ir::Cast>(op) ||
+         std::holds_alternative<ir::Place>(op);
+}
 
 // Facts about values that no form changes.
 struct Facts {
-  std::vector<bool> is_zero;         // in every element
-  std::vector<bool> tells_commit;    // a Commit, or its conjunction with others
-  std::vector<std::int32_t> stands;  // what is chosen by such stays this input where a step failed; -1: none
+  std::vector<bool> is_zero;       // in every element
+  std::vector<bool> tells_commit;  // a Commit, or its conjunction with others
+  // What is chosen by such stays this input where a step failed, or is new; none: it is no such choice.
+  static constexpr std::int32_t kNone = -1, kNew = -2;
+  std::vector<std::int32_t> stands;
+  std::vector<std::int32_t> placed;  // the axis of a Place, of it and of such choices before and behind it; -1: none
 
   explicit Facts(const ir::Program& program)
-      : is_zero(program.values.size()), tells_commit(program.values.size()), stands(program.values.size(), -1) {
+      : is_zero(program.values.size()),
+        tells_commit(program.values.size()),
+        stands(program.values.size(), kNone),
+        placed(program.values.size(), -1) {
     const auto of = [](const std::vector<bool>& facts, ir::Ref ref) {
       return !ref.is_input() && facts[static_cast<std::size_t>(ref.index())];
     };
@@ -36,14 +46,22 @@ struct Facts {
       } else if (is_expand(node.op) || std::holds_alternative<ir::Reshape>(node.op)) {
         is_zero[v] = of(is_zero, operands[0]);
         tells_commit[v] = of(tells_commit, operands[0]);
+      } else if (const auto* place = std::get_if<ir::Place>(&node.op)) {
+        placed[v] = static_cast<std::int32_t>(place->axis);
+        if (operands[0].is_input()) continue;
+        const auto placing = static_cast<std::size_t>(operands[0].index());
+        stands[v] = stands[placing];
+        if (stands[v] != kNone) placed[placing] = placed[v];
       } else if (const auto* function = std::get_if<ir::Pointwise>(&node.op)) {
         if (function->fn == ir::PointwiseFn::bool_and)
           tells_commit[v] = of(tells_commit, operands[0]) || of(tells_commit, operands[1]);
         if (function->fn == ir::PointwiseFn::select && of(tells_commit, operands[0])) {
           const auto old = operands[2];
-          stands[v] = old.is_input() ? old.index() : stands[static_cast<std::size_t>(old.index())];
+          const auto before = static_cast<std::size_t>(old.index());
+          stands[v] = old.is_input() ? old.index() : stands[before] != kNone ? stands[before] : kNew;
+          if (!old.is_input()) placed[v] = placed[before];
           if (stands[v] >= 0 && program.inputs[static_cast<std::size_t>(stands[v])].type != program.values[v].type)
-            stands[v] = -1;
+            stands[v] = kNone;
         }
       }
     }
@@ -55,13 +73,14 @@ class Sweep {
   Sweep(const ir::Program& program, std::span<const Layout> inputs, int members)
       : program_(program), members_(members), facts_(program), settled_(program.values.size()) {
     for (const auto& layout : inputs) plan_.inputs.push_back({Form::of(layout), false, {}});
+    find_hints();
   }
 
   Result<ProgramPlan> make(std::span<const std::optional<Layout>> wanted) {
     for (std::size_t k = 0; k < program_.outputs.size(); ++k) {
       const auto output = static_cast<std::size_t>(program_.outputs[k].index());
       auto& form = settled_[output].emplace();
-      if (facts_.stands[output] >= 0) form = plan_.inputs[static_cast<std::size_t>(facts_.stands[output])].form;
+      if (auto fixed = fixed_layout(output)) form = Form::of(*std::move(fixed));
       if (!wanted.empty() && wanted[k]) form = Form::of(*wanted[k]);
     }
     for (int round = 0; round < kMaxRounds; ++round) {
@@ -72,8 +91,7 @@ class Sweep {
     for (std::size_t k = 0; k < program_.outputs.size(); ++k) {
       const auto output = program_.outputs[k];
       auto form = plan_.of(output).form;
-      const auto stands = facts_.stands[static_cast<std::size_t>(output.index())];
-      if (stands >= 0) form = plan_.inputs[static_cast<std::size_t>(stands)].form;
+      if (auto fixed = fixed_layout(static_cast<std::size_t>(output.index()))) form = Form::of(*std::move(fixed));
       if (!wanted.empty() && wanted[k]) form = Form::of(*wanted[k]);
       want(output, form);
       plan_.outputs.push_back(std::move(form));
@@ -125,15 +143,51 @@ class Sweep {
     is_settling_ = true;
   }
 
-  Choice choose(const ir::Node& node, const NodeForms& forms, bool& is_free) const {
-    if (const auto stands = facts_.stands[node.first_value]; stands >= 0) {
-      const auto& form = plan_.inputs[static_cast<std::size_t>(stands)].form;
-      if (auto kept = form.is_split() ? forms.along_result(form.layout) : forms.whole()) return std::move(*kept);
+  // How a value lies for its own sake: as a Place says, else as the input that it stands for, and state that is new
+  // whole. Nothing: it may lie in any way.
+  std::optional<Layout> fixed_layout(std::size_t value) const {
+    const auto stands = facts_.stands[value];
+    const auto* input = stands >= 0 ? &plan_.inputs[static_cast<std::size_t>(stands)].form.layout : nullptr;
+    const auto axis = facts_.placed[value];
+    if (axis < 0) return input ? std::optional{*input} : stands == Facts::kNew ? std::optional{Layout{}} : std::nullopt;
+    if (input && input->dim == axis) return *input;
+    return Layout::split(axis, bounds_for(program_.values[value].type.shape[axis]));
+  }
+
+  // What state is computed from element by element had best lie as that state does: sums over members then end in a
+  // part for each, where they would else end in all of it everywhere.
+  void find_hints() {
+    hints_.resize(program_.values.size());
+    for (std::size_t n = program_.nodes.size(); n-- > 0;) {
+      const auto& node = program_.nodes[n];
+      if (!is_by_element(node.op)) continue;
+      auto& hint = hints_[node.first_value];
+      if (auto fixed = fixed_layout(node.first_value)) hint = std::move(fixed);
+      if (!hint || hint->is_whole()) continue;
+      for (const auto ref : program_.operands_of(node)) {
+        if (ref.is_input() || program_.type_of(ref).shape != program_.type_of(node).shape) continue;
+        if (auto& of_operand = hints_[static_cast<std::size_t>(ref.index())]; !of_operand) of_operand = hint;
+      }
     }
-    if (const auto* place = std::get_if<ir::Place>(&node.op)) {
-      const auto dim = static_cast<int>(place->axis);
-      if (auto split = forms.along_result(Layout::split(dim, bounds_for(forms.result_type(0).shape[dim]))))
-        return *split;
+  }
+
+  std::optional<Choice> as_hinted(const ir::Node& node, const NodeForms& forms) const {
+    const auto operands = program_.operands_of(node);
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      if (!forms.form(i).is_partial || operands[i].is_input()) continue;
+      const auto& hint = hints_[static_cast<std::size_t>(operands[i].index())];
+      if (hint && !hint->is_whole()) return forms.along_operand(i, *hint);
+    }
+    return std::nullopt;
+  }
+
+  Choice choose(const ir::Node& node, const NodeForms& forms, bool& is_free) const {
+    if (is_by_element(node.op)) {
+      const auto fixed = fixed_layout(node.first_value);
+      if (auto kept = !fixed              ? std::nullopt
+                      : fixed->is_whole() ? std::optional{forms.whole()}
+                                          : forms.along_result(*fixed))
+        return std::move(*kept);
     }
     const bool is_moved = forms.has_split() || forms.has_partial();
     const bool exact = is_exact(node.op, forms.result_type(0));
@@ -146,6 +200,9 @@ class Sweep {
       for (const auto ref : program_.operands_of(node))
         zeros.push_back(!ref.is_input() && facts_.is_zero[static_cast<std::size_t>(ref.index())]);
       if (auto choice = forms.linear(zeros)) return std::move(*choice);
+      if (exact && !forms.has_split()) {
+        if (auto choice = as_hinted(node, forms)) return std::move(*choice);
+      }
     }
     return cheapest(forms, exact);
   }
@@ -229,6 +286,7 @@ class Sweep {
   const int members_;
   const Facts facts_;
   std::vector<std::optional<Form>> settled_;
+  std::vector<std::optional<Layout>> hints_;  // of values
   bool is_settling_ = false;
   ProgramPlan plan_;
 };

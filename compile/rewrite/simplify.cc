@@ -114,13 +114,32 @@ ir::Program without_nodes(const ir::Program& program) {
   return result;
 }
 
+namespace {
+
+// Whose results are outputs, once outputs that a Place gives are those that it is given.
+struct Outputs {
+  std::vector<bool> of_node, is_dropped;  // dropped: a Place whose operand is an output in its stead
+
+  explicit Outputs(const ir::Program& program) : of_node(program.nodes.size()), is_dropped(program.nodes.size()) {
+    for (const auto ref : program.outputs) {
+      if (!ref.is_input()) of_node[static_cast<std::size_t>(program.node_of(ref))] = true;
+    }
+    for (std::size_t i = program.nodes.size(); i-- > 0;) {
+      const auto& node = program.nodes[i];
+      if (!is_place(node) || !of_node[i]) continue;
+      const auto operand = program.operands_of(node)[0];
+      if (operand.is_input() || of_node[static_cast<std::size_t>(program.node_of(operand))]) continue;
+      is_dropped[i] = of_node[static_cast<std::size_t>(program.node_of(operand))] = true;
+    }
+  }
+};
+
+}  // namespace
+
 ir::Program simplify(const ir::Program& program, bool merge_equal) {
   const auto folded = merge_equal ? std::optional<FoldedNumbers>(program) : std::nullopt;
   const auto live = live_nodes(program, folded ? &*folded : nullptr);
-  std::vector<bool> has_output(program.nodes.size());
-  for (const auto ref : program.outputs) {
-    if (!ref.is_input()) has_output[static_cast<std::size_t>(program.node_of(ref))] = true;
-  }
+  const Outputs outputs(program);
 
   auto result = without_nodes(program);
   std::vector<ir::Ref> now(program.values.size());  // where a value went
@@ -155,7 +174,7 @@ ir::Program simplify(const ir::Program& program, bool merge_equal) {
     };
     if (merge_equal && !node.effect && !node.recompute) {
       const auto equal = known.find_or_add(node.op, std::span(result.operands).subspan(begin), place);
-      if (equal != place && !has_output[i]) {  // outputs are distinct, so one stays a node of its own
+      if (equal != place && !outputs.of_node[i]) {  // outputs are distinct, so one stays a node of its own
         moves_to(equal);
         result.operands.resize(begin);
         continue;
@@ -163,12 +182,17 @@ ir::Program simplify(const ir::Program& program, bool merge_equal) {
     }
     moves_to(append(node, begin));
   }
+  // Outputs are distinct values: a Place that gives one beside its operand, or an input, stays a node.
+  const auto stays = [&](ir::Ref ref) {
+    if (ref.is_input() || !is_place(program.maker_of(ref))) return false;
+    const auto node = static_cast<std::size_t>(program.node_of(ref));
+    return !outputs.is_dropped[node] && !(folded && folded->of_node(node));
+  };
   for (const auto ref : program.outputs) {
-    if (ref.is_input() || !is_place(program.maker_of(ref))) {
+    if (!stays(ref)) {
       result.outputs.push_back(moved(ref));
       continue;
     }
-    // Outputs are distinct values, so this one stays a node; nothing else reads it.
     const auto& node = program.maker_of(ref);
     const auto begin = result.operands.size();
     result.operands.push_back(moved(program.operands_of(node)[0]));

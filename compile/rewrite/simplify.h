@@ -5,9 +5,9 @@
 
 namespace burn::compile {
 
-// Without nodes that neither an output nor an effect depends on, without Place, whose readers read its operand, and,
-// with `merge_equal`, without nodes that compute
-// what an earlier one has computed: the same op on the same operands (a random op names its part of the stream, so this
+// Without nodes that neither an output nor an effect depends on, without Place, whose readers read its operand (but for
+// an output whose operand is one, too, or an input), and, with `merge_equal`, without nodes that compute what an
+// earlier one has computed: the same op on the same operands (a random op names its part of the stream, so this
 // holds for it too). Nodes with an effect stay, in their order; those that compute something again (Node::recompute)
 // are merged with none, neither their original nor each other: a second copy in memory that was asked for stays one.
 // Inputs, outputs, slots and results stay as they are; the hash is that of the original.

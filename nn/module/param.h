@@ -111,4 +111,14 @@ class RunningState {
   mutable Slot slot_;
 };
 
+// For Device::place(): the same parameter, with its gradients, its optimizer state and whether it is frozen.
+template <int D, Kind K>
+Param<D, K> place_on(const Device& device, const Param<D, K>& param, const SplitAlong& split,
+                     const client::Site& site) {
+  auto placed = param;
+  auto& slot = placed.slot();
+  slot.put(client::placed_on(device, slot.value.inner(), split, site), slot.value.is_autodiff());
+  return placed;
+}
+
 }  // namespace burn

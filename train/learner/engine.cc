@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "client/ops/ops.h"
 #include "client/site_scope.h"
 #include "nn/module/visit.h"
 #include "train/learner/checkpoint_data.h"
@@ -25,6 +26,19 @@ std::uint64_t seed_of_epoch(std::uint64_t seed, std::int64_t epoch) {
 std::vector<metric::MetricFactory> metrics_or_loss(const TrainingOptions& options) {
   if (!options.metrics.empty()) return options.metrics;
   return {[] { return std::make_unique<metric::Loss>(); }};
+}
+
+std::vector<Device> devices_of(const std::vector<nn::ModuleWalk>& replicas) {
+  std::vector<Device> devices;
+  for (const auto& replica : replicas) devices.push_back(device_of(replica));
+  return devices;
+}
+
+// The loss of a part of a batch as what it adds to the loss of the batch.
+client::Value share_of(const client::Value& loss, double weight) {
+  const auto& site = client::current_site();
+  return client::pointwise(ir::PointwiseFn::mul, loss,
+                           client::scalar(client::place_of(loss), weight, loss.dtype(), site), site);
 }
 
 }  // namespace
@@ -54,12 +68,16 @@ Engine::Engine(const TrainingOptions& options, Work& work, optim::ModuleOptimize
       work_(work),
       optimizer_(optimizer),
       scheduler_(scheduler),
-      device_(device_of(work.model())),
+      replicas_(work.replicas()),
+      learning_((options.strategy ? options.strategy : single())->start(replicas_, optimizer)),
+      devices_(devices_of(replicas_)),
+      device_(devices_.front()),
       renderer_(options.renderer ? options.renderer : std::make_shared<CliRenderer>()),
       checkpoints_(options.artifact_dir),
       train_metrics_(metrics_or_loss(options)),
       valid_metrics_(metrics_or_loss(options)),
-      watched_(watched_metric(options, train_metrics_)) {
+      watched_(watched_metric(options, train_metrics_)),
+      gradients_(replicas_.size()) {
   if (options_.early_stopping) (void)find_metric(*options_.early_stopping, train_metrics_);  // throws if there is none
   if (!options_.checkpoints) return;
   strategies_ = *options_.checkpoints;
@@ -132,8 +150,8 @@ void Engine::resume(const Resume& from) {
   });
   const auto& state = checkpoint.state;
   check_metrics(state, train_metrics_);
-  nn::load_record(work_.model(), checkpoint.model, "the model");
-  optimizer_.load_record(work_.model(), checkpoint.optimizer);
+  for (const auto& replica : replicas_) nn::load_record(replica, checkpoint.model, "the model");
+  learning_->load_record(checkpoint.optimizer);
   scheduler_.load_record(checkpoint.scheduler);
   history_ = history_from_record(checkpoint.metrics);
   seed_ = static_cast<std::uint64_t>(state.seed);
@@ -150,11 +168,19 @@ void Engine::resume(const Resume& from) {
 }
 
 void Engine::seed_epoch() {
-  if (resumed_stream_)
-    device_.state()->continue_random_state(*resumed_stream_);
-  else
-    device_.seed(seed_of_epoch(seed_, epoch_));
+  for (std::size_t k = 0; k < devices_.size(); ++k) {
+    const auto seed = seed_of_epoch(seed_ + k, epoch_);
+    if (!resumed_stream_)
+      devices_[k].seed(seed);
+    else  // only the first one's is in the checkpoint
+      devices_[k].state()->continue_random_state(k == 0 ? *resumed_stream_
+                                                        : RandomState{seed, resumed_stream_->position});
+  }
   resumed_stream_.reset();
+}
+
+void Engine::flush() {
+  for (const auto& device : devices_) device.flush();
 }
 
 bool Engine::train_epoch() {
@@ -166,12 +192,11 @@ bool Engine::train_epoch() {
   work_.begin(Split::train, epoch_, batches_, [this] { seed_epoch(); });
   bool stopped = false;
   while (!stopped) {
-    auto output = work_.step();
-    if (!output) break;
-    const auto items = output->items;
-    const auto measured = train_batch(*std::move(output));
+    auto parts = work_.step();
+    if (parts.empty()) break;
+    const auto measured = train_batch(std::move(parts));
     batches_ += 1;
-    pass.batch_sent(measured, items);
+    for (const auto& [numbers, items] : measured) pass.batch_sent(numbers, items);
     stopped = accumulated_ == 0 && options_.interrupter.should_stop();
   }
   if (accumulated_ > 0) apply_gradients();
@@ -182,21 +207,27 @@ bool Engine::train_epoch() {
   return !stopped;
 }
 
-client::Value Engine::train_batch(StepOutput output) {
+std::vector<Engine::Measured> Engine::train_batch(std::vector<Work::Part> parts) {
   const GradientCheckpointing checkpointing{options_.checkpointing};
-  auto gradients = optim::GradientsParams::from_grads(client::backward(output.loss, {}, options_.site), work_.model(),
-                                                      options_.site);
-  const auto measured = train_metrics_.measure(output);
-  output = {};  // what is held when the program is closed becomes its result
+  std::vector<Measured> measured;
+  std::vector<optim::GradientsParams> gradients;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    const auto& [output, weight] = parts[k];
+    const auto loss = parts.size() == 1 ? output.loss : share_of(output.loss, weight);
+    gradients.push_back(
+        optim::GradientsParams::from_grads(client::backward(loss, {}, options_.site), replicas_[k], options_.site));
+    if (weight > 0) measured.push_back({train_metrics_.measure(output), output.items});
+  }
+  parts.clear();  // what is held when the program is closed becomes its result
   if (options_.grads_accumulation > 1) {
-    gradients_.accumulate(std::move(gradients));
+    for (std::size_t k = 0; k < gradients.size(); ++k) gradients_[k].accumulate(std::move(gradients[k]));
     accumulated_ += 1;
     if (accumulated_ == options_.grads_accumulation)
       apply_gradients();
     else
-      device_.flush();
+      flush();
   } else {
-    optimizer_.step(scheduler_.step(), work_.model(), std::move(gradients));
+    learning_->step(scheduler_.step(), std::move(gradients));
   }
   return measured;
 }
@@ -204,7 +235,8 @@ client::Value Engine::train_batch(StepOutput output) {
 // What its step was to change is as it was; so the next one may go better. Not on a device that is lost.
 void Engine::skip(const Error& why, std::int64_t in_a_row) {
   constexpr std::int64_t kShown = 3;  // of an epoch, in words
-  if (!device_.state()->health().ok()) throw why;
+  const auto is_well = [](const Device& device) { return device.state()->health().ok(); };
+  if (!std::ranges::all_of(devices_, is_well)) throw why;
   if (in_a_row > options_.max_failures_in_a_row) throw why;
   ++skipped_;
   if (train_metrics_.skipped() <= kShown) renderer_->message(std::string{"step skipped: "} + why.what());
@@ -213,7 +245,9 @@ void Engine::skip(const Error& why, std::int64_t in_a_row) {
 
 void Engine::apply_gradients() {
   accumulated_ = 0;
-  optimizer_.step(scheduler_.step(), work_.model(), gradients_.grads());
+  std::vector<optim::GradientsParams> gradients;
+  for (auto& of_replica : gradients_) gradients.push_back(of_replica.grads());
+  learning_->step(scheduler_.step(), std::move(gradients));
 }
 
 bool Engine::validate_epoch() {
@@ -227,13 +261,15 @@ bool Engine::validate_epoch() {
   work_.begin(Split::valid, epoch_, 0, [] {});
   bool stopped = false;
   while (!stopped) {
-    auto output = work_.step();
-    if (!output) break;
-    const auto items = output->items;
-    const auto measured = valid_metrics_.measure(*output);
-    output.reset();
-    device_.flush();
-    pass.batch_sent(measured, items);
+    auto parts = work_.step();
+    if (parts.empty()) break;
+    std::vector<Measured> measured;
+    for (const auto& [output, weight] : parts) {
+      if (weight > 0) measured.push_back({valid_metrics_.measure(output), output.items});
+    }
+    parts.clear();
+    flush();
+    for (const auto& [numbers, items] : measured) pass.batch_sent(numbers, items);
     stopped = options_.interrupter.should_stop();
   }
   work_.end();

@@ -15,6 +15,7 @@
 #include "train/learner/work.h"
 #include "train/lr/module_lr.h"
 #include "train/optim/module_optimizer.h"
+#include "train/strategy/strategy.h"
 
 namespace burn::train {
 
@@ -33,10 +34,15 @@ class Engine {
   void start_afresh();
   void resume(const Resume& from);
   StopReason train();
-  bool has_enough();                             // says why
-  bool train_epoch();                            // false: interrupted
-  bool validate_epoch();                         // false: interrupted
-  client::Value train_batch(StepOutput output);  // what the metrics measured
+  bool has_enough();      // says why
+  bool train_epoch();     // false: interrupted
+  bool validate_epoch();  // false: interrupted
+  struct Measured {
+    client::Value numbers;
+    std::int64_t items;
+  };
+  std::vector<Measured> train_batch(std::vector<Work::Part> parts);  // what the metrics measured
+  void flush();                                                      // of all replicas' devices
   void apply_gradients();
   void skip(const Error& why, std::int64_t in_a_row);
   void finish_epoch();
@@ -56,7 +62,10 @@ class Engine {
   Work& work_;
   optim::ModuleOptimizer& optimizer_;
   lr::ModuleLrScheduler& scheduler_;
-  const Device device_;
+  const std::vector<nn::ModuleWalk> replicas_;
+  const std::unique_ptr<Learning> learning_;
+  const std::vector<Device> devices_;  // of the replicas
+  const Device device_;                // the first
   const std::shared_ptr<Renderer> renderer_;
   const CheckpointStore checkpoints_;
   metric::MetricSet train_metrics_, valid_metrics_;
@@ -66,14 +75,14 @@ class Engine {
 
   std::uint64_t seed_ = 0;
   std::int64_t epoch_ = 1;
-  std::int64_t batches_ = 0;  // of this epoch that have been trained on
-  optim::GradientsAccumulator gradients_;
-  std::int64_t accumulated_ = 0;               // batches in it
-  std::optional<RandomState> resumed_stream_;  // where an interrupted epoch goes on
-  RandomState stream_;                         // after the last step
-  std::optional<Pass> train_pass_;             // of this epoch: over at the latest when validation is
-  std::optional<DeviceRecords> asked_;         // for the checkpoint at the end of the epoch
-  std::function<void()> at_end_;               // until it is called
+  std::int64_t batches_ = 0;                            // of this epoch that have been trained on
+  std::vector<optim::GradientsAccumulator> gradients_;  // by replica
+  std::int64_t accumulated_ = 0;                        // batches in it
+  std::optional<RandomState> resumed_stream_;           // where an interrupted epoch goes on
+  RandomState stream_;                                  // after the last step
+  std::optional<Pass> train_pass_;                      // of this epoch: over at the latest when validation is
+  std::optional<DeviceRecords> asked_;                  // for the checkpoint at the end of the epoch
+  std::function<void()> at_end_;                        // until it is called
   std::exception_ptr at_end_failed_;
   std::int64_t skipped_ = 0;  // steps
   double train_seconds_ = 0, valid_seconds_ = 0;

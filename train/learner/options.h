@@ -15,6 +15,7 @@
 #include "train/learner/interrupter.h"
 #include "train/metric/metric_set.h"
 #include "train/render/renderer.h"
+#include "train/strategy/strategy.h"
 
 namespace burn::train {
 
@@ -40,6 +41,7 @@ struct TrainingOptions {
   // More steps than this that fail one after the other, by an index outside a table or for want of memory, end the
   // training with their error. Fewer are skipped and counted: a failed step changes nothing.
   std::int64_t max_failures_in_a_row = 10;
+  Strategy strategy;  // none: single()
   bool summary = false;
   std::shared_ptr<Renderer> renderer;  // none: on stdout
   Interrupter interrupter;

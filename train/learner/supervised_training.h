@@ -101,6 +101,9 @@ class SupervisedTraining {
   // Fewer are skipped, which changes nothing but the schedule, and counted in what is shown and logged. What fails in
   // validation ends the training at once, and so does a device that is lost.
   SupervisedTraining& max_failures_in_a_row(std::int64_t count) { return set(options_.max_failures_in_a_row, count); }
+  // How the training is spread over devices (train/strategy/strategy.h). Without: on the device that the model is on.
+  // Of several devices the model that is trained is on the first.
+  SupervisedTraining& strategy(Strategy strategy) { return set(options_.strategy, std::move(strategy)); }
   // A table at the end: the best and worst epoch of each metric.
   SupervisedTraining& summary(bool wanted = true) { return set(options_.summary, wanted); }
 
@@ -126,7 +129,8 @@ class SupervisedTraining {
     if constexpr (TrainableOn<M, Batch>) {
       TrainingOptions options = options_;
       options.site = at(where);
-      TypedWork<M, Batch> work{learner.model, train_, valid_};
+      const auto devices = options.strategy ? options.strategy->devices() : std::vector<Device>{};
+      TypedWork<M, Batch> work{learner.model, train_, valid_, devices};
       auto report = Engine{options, work, learner.optimizer, learner.scheduler}.run(
           [&] { at_end(std::as_const(learner.model)); });
       return {std::move(learner.model), std::move(report)};

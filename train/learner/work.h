@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
+#include <vector>
 
 #include "nn/module/module.h"
 #include "train/metric/step_output.h"
@@ -17,13 +17,19 @@ class Work {
   virtual ~Work() = default;
 
   virtual nn::ModuleWalk model() = 0;
-  virtual std::int64_t items(Split split) const = 0;  // of an epoch
+  virtual std::vector<nn::ModuleWalk> replicas() = 0;  // one for each device; the first is the model
+  virtual std::int64_t items(Split split) const = 0;   // of an epoch
 
   // Begins a pass of the epoch (counted from 1) over a split. The batches before `skip` are made and thrown away;
   // `before_first` is called right before the first one that counts is made.
   virtual void begin(Split split, std::int64_t epoch, std::int64_t skip, const std::function<void()>& before_first) = 0;
-  // The model's step on the next batch, tracked when training; nothing after the last batch.
-  virtual std::optional<StepOutput> step() = 0;
+  // The steps of the replicas on their parts of the next batch, tracked when training, in the replicas' order; nothing
+  // after the last batch.
+  struct Part {
+    StepOutput output;
+    double weight = 1;  // its share of the batch's items; 0: it repeats one of another part
+  };
+  virtual std::vector<Part> step() = 0;
   // Ends the pass, be it over or not.
   virtual void end() = 0;
 };

@@ -161,6 +161,21 @@ ModuleOptimizer& ModuleOptimizer::with_group(ParamGroup group, const ModuleOptim
   return *this;
 }
 
+ModuleOptimizer& ModuleOptimizer::split_state(StateSplit split) {
+  split_ = split;
+  return *this;
+}
+
+void ModuleOptimizer::place(client::Value& param, std::vector<client::Value>& tensors) const {
+  if (!split_) return;
+  const auto split = [](client::Value& x) {
+    if (x.rank() == 0 || x.dim(0) < 2 || x.type().num_elements() < kLeastSplit) return;
+    x = client::placed(x, 0, ir::MeshAxis::data, "split_state", current_site());
+  };
+  for (auto& tensor : tensors) split(tensor);
+  if (split_->parameters) split(param);
+}
+
 std::size_t ModuleOptimizer::member_of(ParamId id, const std::vector<std::string>& paths) const {
   if (members_.size() == 1) return 0;
   return detail::same_for_all(paths, "optimizers", [&](std::string_view path) -> std::size_t {
@@ -232,6 +247,7 @@ void ModuleOptimizer::step(const lr::ModuleLearningRate& lr, const nn::ModuleWal
     auto updated =
         client::cast(rule->update(step_numbers, param, *gradient, state.tensors), old.dtype(), current_site());
     undo_unless(ok, old, updated, before, state.tensors);
+    place(updated, state.tensors);
     next.push_back({&slot, client::require_grad(updated), std::move(state), which});
   };
   const bool has_groups = members_.size() > 1;
@@ -276,6 +292,7 @@ void ModuleOptimizer::list_captured(client::CaptureState& state) {
     limit(clipping.has_value(), clipping ? clipping->value : std::nullopt);
     limit(clipping.has_value(), clipping ? clipping->norm : std::nullopt);
   }
+  state.word(split_ ? 1 + std::uint64_t{split_->parameters} : 0);
   state.word(states_.size());
   for (auto& [id, of_param] : states_) {
     if (state.device()) follow(of_param.tensors, state.device());

@@ -19,6 +19,12 @@ namespace burn::optim {
 
 class ModuleOptimizer;
 
+// What a router splits over its workers along the first axis, a part on each, where it would else be on all of them.
+// What an optimizer remembers always is.
+struct StateSplit {
+  bool parameters = false;  // those, too: put together wherever they are used
+};
+
 template <typename C>
 concept OptimizerConfig = requires(const C& config) {
   { config.init() } -> std::same_as<ModuleOptimizer>;
@@ -39,6 +45,12 @@ class ModuleOptimizer : private client::CaptureHost {
   // or its first step is an error. Before the first step. Errors (thrown): an optimizer that has groups itself, or has
   // taken a step.
   ModuleOptimizer& with_group(ParamGroup group, const ModuleOptimizer& optimizer);
+
+  // Memory for communication, on a router: each of N workers keeps 1/N of what is remembered, gets the sum of 1/N of
+  // the gradients, and computes 1/N of the step; then parameters are put together (ZeRO-1: Rajbhandari et al.,
+  // arXiv:1910.02054). Tensors of fewer than kLeastSplit elements stay on all. Everywhere else it changes nothing.
+  ModuleOptimizer& split_state(StateSplit split = {});
+  static constexpr std::int64_t kLeastSplit = 1024;
 
   // Updates the parameters that have a gradient, in place, and sends what this thread has recorded: forward, backward
   // and step become one program. Nothing is waited for, but in the first step on another device, to which what is
@@ -70,6 +82,8 @@ class ModuleOptimizer : private client::CaptureHost {
   std::size_t member_of(ParamId id, const std::vector<std::string>& paths) const;  // which of members_
   const TensorOptimizer& rule_of(ParamId id) const;  // of a parameter that has taken a step
   std::string name() const;                          // of all rules: "adam", "adam+sgd"
+  // As split_state() says: the parameter after its step, and what is remembered of it.
+  void place(client::Value& param, std::vector<client::Value>& tensors) const;
 
   // Which rule steps which parameters: the first steps all that the others do not.
   struct Member {
@@ -78,6 +92,7 @@ class ModuleOptimizer : private client::CaptureHost {
     std::optional<GradientClippingConfig> clipping;
   };
   std::vector<Member> members_;
+  std::optional<StateSplit> split_{};
   std::map<ParamId, std::size_t> member_of_{};  // of the parameters that have taken a step, where there are groups
   std::map<ParamId, TensorState> states_;       // ordered: a captured step meets them in the same order each time
 };

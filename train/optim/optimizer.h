@@ -34,6 +34,11 @@ class Optimizer {
     engine_.with_grad_clipping(clipping);
     return *this;
   }
+  // See ModuleOptimizer::split_state.
+  Optimizer& split_state(StateSplit split = {}) {
+    engine_.split_state(split);
+    return *this;
+  }
   // See ModuleOptimizer::with_group.
   Optimizer& with_group(ParamGroup group, const ModuleOptimizer& optimizer) {
     engine_.with_group(std::move(group), optimizer);

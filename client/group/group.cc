@@ -1,0 +1,249 @@
+#include "client/group/group.h"
+
+#include <atomic>
+#include <future>
+#include <random>
+#include <string>
+
+#include "base/error.h"
+#include "client/fail.h"
+#include "client/record/device_state.h"
+
+namespace burn::client {
+namespace {
+
+constexpr std::uint64_t kEpoch = 1;  // a session is in groups of one program alone, which do not replace each other
+
+// A number that no group of any session of this program had before.
+std::uint32_t next_number() {
+  static std::atomic<std::uint32_t> last{0};
+  return ++last;
+}
+
+std::string random_ticket() {
+  std::random_device source;
+  std::string ticket(proto::kTicketBytes, '\0');
+  for (auto& byte : ticket) byte = static_cast<char>(source());
+  return ticket;
+}
+
+// "device 1 (ws://b:3000)"
+std::string name_of(const std::vector<Device>& devices, std::size_t k) {
+  return "device " + std::to_string(k) + " (" + devices[k].url() + ")";
+}
+
+[[noreturn]] void throw_of(const std::vector<Device>& devices, std::size_t k, const Status& why) {
+  throw Error(why.with_context("group: " + name_of(devices, k)));
+}
+
+// What each device answers. Errors (thrown): the first that one of them says, or that it does not answer in time.
+template <typename Answer, typename Ask>
+std::vector<Answer> ask_all(const std::vector<Device>& devices, std::chrono::steady_clock::time_point until,
+                            const Ask& ask) {
+  using Promise = std::promise<Result<Answer>>;
+  std::vector<std::shared_ptr<Promise>> promises;
+  for (std::size_t k = 0; k < devices.size(); ++k) {
+    promises.push_back(std::make_shared<Promise>());
+    ask(k, promises.back());
+  }
+  std::vector<Answer> answers;
+  for (std::size_t k = 0; k < devices.size(); ++k) {
+    auto future = promises[k]->get_future();
+    if (future.wait_until(until) != std::future_status::ready)
+      throw_of(devices, k, Status{StatusCode::deadline_exceeded, "it does not answer"});
+    auto answer = future.get();
+    if (!answer.ok()) throw_of(devices, k, answer.status());
+    answers.push_back(*std::move(answer));
+  }
+  return answers;
+}
+
+void check(const std::vector<Device>& devices) {
+  if (devices.size() < 2 || devices.size() > static_cast<std::size_t>(ir::kMaxMembers)) {
+    throw Error(StatusCode::invalid_argument, "group: it has 2 to " + std::to_string(ir::kMaxMembers) +
+                                                  " devices, not " + std::to_string(devices.size()));
+  }
+  for (std::size_t k = 0; k < devices.size(); ++k) {
+    for (std::size_t i = 0; i < k; ++i) {
+      if (devices[i].state() == devices[k].state()) {
+        throw Error(StatusCode::invalid_argument, "group: devices " + std::to_string(i) + " and " + std::to_string(k) +
+                                                      " are one, " + devices[k].url() +
+                                                      "; Device::new_session() opens another session of it");
+      }
+    }
+  }
+}
+
+void check_health(const std::vector<Device>& devices) {
+  for (std::size_t k = 0; k < devices.size(); ++k) {
+    if (const auto status = devices[k].state()->health(); !status.ok()) throw_of(devices, k, status);
+  }
+}
+
+struct Opened {};
+
+}  // namespace
+
+struct Group::Formed {
+  Formed(std::vector<Device> all, std::chrono::milliseconds timeout) : devices(std::move(all)), number(next_number()) {
+    check(devices);
+    check_health(devices);
+    const auto until = std::chrono::steady_clock::now() + timeout;
+    const auto ticket = random_ticket();
+    const auto place_of = [&](std::size_t k) {
+      return proto::GroupPlace{.group = number,
+                               .epoch = kEpoch,
+                               .rank = static_cast<std::uint32_t>(k),
+                               .size = static_cast<std::uint32_t>(devices.size()),
+                               .ticket = ticket};
+    };
+    try {
+      const auto addresses = ask_all<std::string>(devices, until, [&](std::size_t k, const auto& answer) {
+        session(k).prepare_group(place_of(k),
+                                 [answer](Result<std::string> address) { answer->set_value(std::move(address)); });
+      });
+      ask_all<Opened>(devices, until, [&](std::size_t k, const auto& answer) {
+        session(k).open_group(place_of(k), addresses, timeout, [answer](const Status& status) {
+          answer->set_value(status.ok() ? Result<Opened>{Opened{}} : Result<Opened>{status});
+        });
+      });
+    } catch (const Error& error) {
+      for (std::size_t k = 0; k < devices.size(); ++k) session(k).abort_group(number, kEpoch, error.status());
+      throw;
+    }
+  }
+  Formed(const Formed&) = delete;
+  Formed& operator=(const Formed&) = delete;
+  ~Formed() {
+    try {
+      end();
+    } catch (...) {  // NOLINT: a device is lost, or of a parent process: its session ends what it had
+    }
+  }
+
+  proto::Session& session(std::size_t k) const { return devices[k].state()->session(); }
+
+  // Members may be behind: the group ends on each once all of them have performed one operation more.
+  void end() const {
+    check_health(devices);
+    Lists last;
+    for (const auto& device : devices) {
+      const auto zero = constant({device.state()}, 0, ir::DType::f32, {});
+      last.push_back({apply(ir::AllReduce{.fn = ir::ReduceFn::sum, .group = number}, zero, {})});
+    }
+    std::vector<std::shared_ptr<DeviceState>> states;
+    for (const auto& device : devices) states.push_back(device.state());
+    const auto left = std::make_shared<std::atomic<std::size_t>>(devices.size());
+    for (std::size_t k = 0; k < devices.size(); ++k) {
+      const auto id = states[k]->materialise(*last[k][0].storage());
+      session(k).read(id, [left, states, group = number](const Result<proto::HostTensor>&) {
+        if (--*left > 0) return;
+        for (const auto& state : states)
+          state->session().abort_group(group, kEpoch, cancelled("nothing uses the group any more"));
+      });
+    }
+  }
+
+  const std::vector<Device> devices;
+  const std::uint32_t number;
+};
+
+Group::Group(std::vector<Device> devices, std::chrono::milliseconds timeout)
+    : formed_(std::make_shared<const Formed>(std::move(devices), timeout)) {}
+
+std::size_t Group::size() const { return formed_->devices.size(); }
+const std::vector<Device>& Group::devices() const { return formed_->devices; }
+
+namespace {
+
+void check(const std::vector<Device>& devices, const Group::Lists& values, const Site& site) {
+  const auto refuse = [&](const std::string& what) { fail("all_reduce: " + what, site); };
+  if (values.size() != devices.size())
+    refuse(std::to_string(values.size()) + " values for " + std::to_string(devices.size()) + " devices");
+  for (std::size_t k = 0; k < devices.size(); ++k) {
+    if (values[k].size() != values[0].size()) {
+      refuse(std::to_string(values[k].size()) + " values on " + name_of(devices, k) + ", " +
+             std::to_string(values[0].size()) + " on " + name_of(devices, 0));
+    }
+    for (std::size_t i = 0; i < values[k].size(); ++i) {
+      const auto& value = values[k][i];
+      fail_if_empty(value, "all_reduce", site);
+      if (value.device() != devices[k].state())
+        refuse("value " + std::to_string(k) + " is on " + value.device()->url() + ", not on " + name_of(devices, k));
+      if (value.type() != values[0][i].type()) {
+        refuse(ir::to_string(value.type()) + " on " + name_of(devices, k) + ", " + ir::to_string(values[0][i].type()) +
+               " on " + name_of(devices, 0));
+      }
+      if (value.is_tracked()) refuse("no gradient passes from device to device; detach() the tensors first");
+    }
+  }
+  check_health(devices);
+}
+
+// Records op_of(k, value) for each value, in one order on all devices, and sends it: what one device waits for is then
+// on its way to all others.
+template <typename OpOf>
+Group::Lists perform(const std::vector<Device>& devices, Group::Lists values, const Site& site, const OpOf& op_of) {
+  Group::Lists results(devices.size());
+  for (std::size_t k = 0; k < devices.size(); ++k) {
+    for (auto& value : values[k]) {
+      const auto result = apply(op_of(k, value), value.inner(), site);
+      results[k].push_back(value.is_autodiff() ? result.from_inner() : result);
+      value = {};  // it is needed no longer than for this
+    }
+    devices[k].flush();
+  }
+  return results;
+}
+
+// All of a dim of that size on the first member, none of it on the others.
+ir::Dims all_on_first(std::int64_t size, std::size_t members) {
+  auto sizes = ir::Dims::filled(static_cast<int>(members), 0);
+  sizes[0] = size;
+  return sizes;
+}
+
+}  // namespace
+
+Group::Lists Group::all_reduce(Lists values, ir::ReduceFn fn, const Site& site) const {
+  check(devices(), values, site);
+  return perform(devices(), std::move(values), site, [&](std::size_t, const Value&) -> ir::Op {
+    return ir::AllReduce{.fn = fn, .group = formed_->number};
+  });
+}
+
+std::vector<Value> Group::reduce(Lists values, const Site& site) const {
+  check(devices(), values, site);
+  const auto sums = perform(devices(), std::move(values), site, [&](std::size_t k, const Value& value) -> ir::Op {
+    return ir::ReduceScatter{.fn = ir::ReduceFn::sum,
+                             .dim = 0,
+                             .sizes = all_on_first(value.shape()[0], size()),
+                             .member = static_cast<std::int64_t>(k),
+                             .group = formed_->number};
+  });
+  return sums[0];
+}
+
+Group::Lists Group::broadcast(const std::vector<Value>& values, const Site& site) const {
+  Lists parts{values};
+  for (std::size_t k = 1; k < size(); ++k) {
+    auto& none = parts.emplace_back();
+    for (const auto& value : values) {
+      auto shape = value.shape();
+      shape[0] = 0;
+      none.push_back(filled({devices()[k].state(), value.is_autodiff()}, shape, 0, value.dtype(), site));
+    }
+  }
+  check_health(devices());
+  std::vector<std::int64_t> whole;
+  for (const auto& value : values) whole.push_back(value.shape()[0]);
+  std::vector<std::size_t> next(size());  // of each device: which value it is at
+  return perform(devices(), std::move(parts), site, [&](std::size_t k, const Value&) -> ir::Op {
+    return ir::AllGather{.dim = 0,
+                         .sizes = all_on_first(whole[next[k]++], size()),
+                         .member = static_cast<std::int64_t>(k),
+                         .group = formed_->number};
+  });
+}
+
+}  // namespace burn::client

@@ -1,0 +1,214 @@
+// What a program says to be split, in a session on a fleet beside a session on one worker: numbers, and the memory that
+// each worker keeps between steps. Workers are of this process.
+#include <future>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "backends/registry.h"
+#include "client/batch_scope.h"
+#include "nn/nn.h"
+#include "router/fleet_session.h"
+#include "session/local_session.h"
+#include "tests/support/error_of.h"
+#include "train/train.h"
+
+namespace burn::router {
+namespace {
+
+using testing::HasSubstr;
+
+std::shared_ptr<session::Worker> worker() {
+  return session::Worker::create(value_or_throw(backends::open_backend("cpu")));
+}
+
+// A device of so many workers, and what each of them has in use.
+class Fleet {
+ public:
+  explicit Fleet(std::size_t count) {
+    FleetOptions options;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto one = worker();
+      options.members.push_back(session::make_local_session(one));
+      options.names.push_back("w" + std::to_string(i));
+      probes_.push_back(session::make_local_session(one));
+    }
+    auto first = count == 1 ? std::move(options.members.front()) : make_fleet_session(std::move(options));
+    device_.emplace(Device::from_session("fleet", std::move(first)));
+  }
+  const Device& device() const { return *device_; }
+  std::vector<std::uint64_t> bytes_in_use() const {
+    device_->flush();
+    device_->sync();
+    std::vector<std::uint64_t> all;
+    for (const auto& probe : probes_) {
+      std::promise<Result<proto::SessionStats>> answer;
+      probe->stats([&](Result<proto::SessionStats> stats) { answer.set_value(std::move(stats)); });
+      all.push_back(value_or_throw(answer.get_future().get()).device.memory_in_use);
+    }
+    return all;
+  }
+
+ private:
+  std::vector<std::unique_ptr<proto::Session>> probes_;
+  std::optional<Device> device_;
+};
+
+struct Mlp {
+  nn::Linear up, down;
+  BURN_MODULE(Mlp, up, down)
+
+  static Mlp init(const Device& device) {
+    return {.up = nn::LinearConfig{.d_input = 64, .d_output = 256}.init(device),
+            .down = nn::LinearConfig{.d_input = 256, .d_output = 64}.init(device)};
+  }
+  Tensor<2> forward(const Tensor<2>& x) const { return down(up(x).relu()); }
+};
+
+Tensor<2> numbers(const Device& device, std::int64_t rows, int salt) {
+  std::vector<float> all(static_cast<std::size_t>(rows * 64));
+  for (std::size_t i = 0; i < all.size(); ++i)
+    all[i] = static_cast<float>(static_cast<int>((i * 131 + static_cast<std::size_t>(salt) * 17) % 23) - 11) / 11;
+  return Tensor<2>::from_data(TensorData(std::move(all), {rows, 64}), device);
+}
+
+struct Trained {
+  std::vector<float> losses;
+  std::vector<std::uint64_t> bytes;  // that each worker keeps
+};
+
+Trained train(std::size_t workers, std::optional<optim::StateSplit> split, std::optional<double> max_norm = {}) {
+  const Fleet fleet(workers);
+  const Device device = fleet.device().autodiff();
+  device.seed(5);
+  auto net = Mlp::init(device);
+  auto optim = optim::AdamConfig{}.init<Mlp>();
+  if (split) optim.split_state(*split);
+  std::vector<std::future<TensorData>> reads;
+  for (int step = 0; step < 10; ++step) {
+    const auto [x, y] = [&] {
+      const BatchScope batch;
+      return std::pair{numbers(device, step == 7 ? 3 : 128, step), numbers(device, step == 7 ? 3 : 128, step + 40)};
+    }();
+    const auto loss = nn::MseLoss{}(net.forward(x), y);
+    auto gradients = GradientsParams::from_grads(loss.backward(), net);
+    if (max_norm) gradients.clip_norm(*max_norm);
+    net = optim.step(1e-3, std::move(net), std::move(gradients));
+    reads.push_back(loss.to_data_async());
+  }
+  Trained trained;
+  for (auto& read : reads) trained.losses.push_back(read.get().to_vec<float>().at(0));
+  trained.bytes = fleet.bytes_in_use();
+  // Records are of the whole, wherever it lies.
+  const auto record = optim.to_record(net);
+  EXPECT_EQ(record.get("up.weight/moment_1").shape(), net.up.weight.val().value().shape());
+  return trained;
+}
+
+void expect_close(const std::vector<float>& routed, const std::vector<float>& alone) {
+  ASSERT_EQ(routed.size(), alone.size());
+  for (std::size_t i = 0; i < alone.size(); ++i) EXPECT_NEAR(routed[i], alone[i], 1e-4 * alone[i]) << "step " << i;
+}
+
+TEST(PlacedState, HasTheLossesOfOneWorkerAndLessMemory) {
+  const auto alone = train(1, std::nullopt);
+  const auto bytes = static_cast<double>(alone.bytes[0]);
+  for (const bool parameters : {false, true}) {
+    for (const std::size_t workers : {2, 4}) {
+      SCOPED_TRACE(std::to_string(workers) + " workers" + (parameters ? ", parameters too" : ""));
+      const auto split = train(workers, optim::StateSplit{.parameters = parameters});
+      expect_close(split.losses, alone.losses);
+      // A third of the state is parameters; biases and what is small beside it stay on all.
+      const double expected =
+          parameters ? 1.0 / static_cast<double>(workers) : (1 + 2.0 / static_cast<double>(workers)) / 3;
+      for (const auto of_worker : split.bytes) EXPECT_NEAR(static_cast<double>(of_worker) / bytes, expected, 0.05);
+    }
+  }
+}
+
+TEST(PlacedState, HasTheLossesOfOneWorkerWithGradientsThatAreClipped) {
+  expect_close(train(3, optim::StateSplit{}, 0.1).losses, train(1, std::nullopt, 0.1).losses);
+}
+
+TEST(PlacedState, IsNothingOnOneWorker) {
+  const auto alone = train(1, std::nullopt), split = train(1, optim::StateSplit{.parameters = true});
+  EXPECT_EQ(split.losses, alone.losses);
+  EXPECT_EQ(split.bytes, alone.bytes);
+}
+
+// --- parts of a model ------------------------------------------------------------------------------------------------
+
+struct Computed {
+  std::vector<TensorData> all;  // the output, and gradients by parameter
+  std::vector<std::uint64_t> bytes;
+};
+
+// The first weight by columns, the second by rows: each worker has a part of the rows between the two.
+Computed compute(std::size_t workers, bool is_placed, bool is_marked) {
+  const Fleet fleet(workers);
+  const Device device = fleet.device().autodiff();
+  device.seed(5);
+  auto net = Mlp::init(device);
+  if (is_placed) {
+    net.up.weight = device.place(net.up.weight, {1, "model"});
+    net.down.weight = device.place(net.down.weight, {0, "model"});
+  }
+  const auto x = [&] {
+    const BatchScope batch{is_marked ? std::optional<int>{0} : std::nullopt};
+    return numbers(device, 16, 1);
+  }();
+  const auto y = net.forward(x);
+  auto gradients = GradientsParams::from_grads((y * y).mean().backward(), net);
+  Computed computed;
+  computed.all.push_back(y.to_data());
+  net.for_each_slot(
+      [&](const std::string&, Slot& slot) { computed.all.push_back(client::to_data(*gradients.get(slot.id))); });
+  gradients.clear();
+  computed.bytes = fleet.bytes_in_use();
+  return computed;
+}
+
+TEST(PlacedParameters, OfABlockGiveItsOutputsAndGradients) {
+  const auto alone = compute(1, true, false);
+  for (const bool is_marked : {false, true}) {
+    for (const std::size_t workers : {2, 3}) {
+      SCOPED_TRACE(std::to_string(workers) + " workers" + (is_marked ? ", with a batch" : ""));
+      const auto placed = compute(workers, true, is_marked);
+      ASSERT_EQ(placed.all.size(), alone.all.size());
+      for (std::size_t i = 0; i < alone.all.size(); ++i) {
+        const auto actual = placed.all[i].to_vec<float>(), expected = alone.all[i].to_vec<float>();
+        for (std::size_t k = 0; k < expected.size(); ++k) EXPECT_NEAR(actual[k], expected[k], 1e-5) << i;
+      }
+    }
+  }
+}
+
+TEST(PlacedParameters, AreInPartsOnTheWorkers) {
+  const auto placed = compute(2, true, false).bytes, whole = compute(2, false, true).bytes;
+  EXPECT_LT(static_cast<double>(placed[1]), 0.75 * static_cast<double>(whole[1]));
+}
+
+TEST(PlacedParameters, NeedADimAndAnAxisThatAreThere) {
+  const auto device = Device::new_session("cpu");
+  const auto net = Mlp::init(device.autodiff());
+  EXPECT_THAT(test::error_of([&] {
+                device.place(net.up.weight, {2, "model"});
+              }),
+              HasSubstr("place: dim 2 is outside a tensor of rank 2"));
+  EXPECT_THAT(test::error_of([&] {
+                device.place(net.up.weight, {0, "pipe"});
+              }),
+              HasSubstr("place: a mesh has the axes \"data\" and \"model\", not \"pipe\""));
+  EXPECT_THAT(test::error_of([&] {
+                Device::new_session("cpu").place(net.up.weight, {0, "model"});
+              }),
+              HasSubstr("place: the tensor is on cpu, not on this session of it"));
+  const auto placed = device.place(net.up.weight, {-1, "data"});
+  EXPECT_EQ(placed.id(), net.up.weight.id());
+  EXPECT_TRUE(placed.slot().is_trainable());
+}
+
+}  // namespace
+}  // namespace burn::router

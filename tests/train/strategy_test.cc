@@ -1,0 +1,191 @@
+// What every strategy of a training keeps to: the losses of one device, whatever the devices are, and whatever is left
+// over in a last batch.
+#include "train/strategy/strategy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "server/server.h"
+#include "tests/support/error_of.h"
+#include "tests/support/temp_folder.h"
+#include "tests/train/tiny.h"
+
+namespace burn {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Without random numbers, which each replica would draw for itself.
+struct PlainNet {
+  nn::Linear hidden, output;
+  BURN_MODULE(PlainNet, hidden, output)
+
+  static PlainNet init(const Device& device) {
+    return {.hidden = nn::LinearConfig{.d_input = 2, .d_output = 16}.init(device),
+            .output = nn::LinearConfig{.d_input = 16, .d_output = 2}.init(device)};
+  }
+  train::ClassificationOutput step(const test::PointBatch& batch) const {
+    auto logits = output(hidden(batch.x).tanh());
+    return {nn::CrossEntropyLoss{}(logits, batch.targets), logits, batch.targets};
+  }
+};
+
+// Each number of the loss that comes in, with the items that it is the mean of.
+struct Measured {
+  float loss;
+  std::int64_t items;
+};
+class EachLoss : public metric::Loss {
+ public:
+  explicit EachLoss(std::shared_ptr<std::vector<Measured>> all) : all_(std::move(all)) {}
+  void add(std::span<const float> measured, std::int64_t items) override {
+    all_->push_back({measured[0], items});
+    Loss::add(measured, items);
+  }
+
+ private:
+  std::shared_ptr<std::vector<Measured>> all_;
+};
+
+server::ServerOptions on_any_port() {
+  server::ServerOptions options;
+  options.ws = "127.0.0.1:0";
+  return options;
+}
+
+enum class Where { here, remote };
+
+std::vector<Device> open_devices(Where where, std::size_t count) {
+  static const std::vector<std::shared_ptr<server::Server>> servers = {std::make_shared<server::Server>(on_any_port()),
+                                                                       std::make_shared<server::Server>(on_any_port())};
+  std::vector<Device> devices;
+  for (std::size_t k = 0; k < count; ++k)
+    devices.push_back(Device::new_session(where == Where::here ? "cpu" : servers[k % servers.size()]->url()));
+  return devices;
+}
+
+struct Options {
+  std::size_t items = 53;  // in batches of 10
+  std::int64_t epochs = 9, accumulation = 1;
+};
+
+struct Trained {
+  train::TrainingResult<PlainNet> result;
+  std::vector<double> losses;  // of each batch, training and validation
+};
+
+// The loss of each batch: the mean over its parts, in whose order the numbers come. Of each epoch the batches of all
+// passes: of 10 items, but for the last ones.
+std::vector<double> of_batches(const std::vector<Measured>& parts, std::initializer_list<std::size_t> passes,
+                               std::int64_t epochs) {
+  std::vector<double> losses;
+  std::size_t next = 0;
+  for (std::int64_t epoch = 0; epoch < epochs; ++epoch) {
+    for (const auto items : passes) {
+      for (std::size_t begin = 0; begin < items; begin += 10) {
+        const auto size = static_cast<std::int64_t>(std::min<std::size_t>(items - begin, 10));
+        double sum = 0;
+        for (std::int64_t seen = 0; seen < size && next < parts.size(); seen += parts[next++].items)
+          sum += parts[next].loss * static_cast<double>(parts[next].items);
+        losses.push_back(sum / static_cast<double>(size));
+      }
+    }
+  }
+  EXPECT_EQ(next, parts.size());
+  return losses;
+}
+
+Trained train(const train::Strategy& strategy, const Options& options) {
+  const test::TempFolder folder;
+  const auto device = Device::new_session("cpu");
+  device.seed(3);
+  auto builder = data::DataLoaderBuilder(test::PointBatcher{device}).batch_size(10);
+  const auto valid = builder.build(data::InMemDataset<test::Point>(test::points(13, 2)));
+  const auto train = builder.shuffle(5).build(data::InMemDataset<test::Point>(test::points(options.items, 1)));
+  const auto all = std::make_shared<std::vector<Measured>>();
+  auto result = train::SupervisedTraining(folder / "run", train, valid)
+                    .metrics(EachLoss{all})
+                    .renderer(std::make_shared<test::RecordingRenderer>())
+                    .seed(7)
+                    .epochs(options.epochs)
+                    .grads_accumulation(options.accumulation)
+                    .strategy(strategy)
+                    .launch(train::Learner(PlainNet::init(device.autodiff()), optim::AdamConfig{}, 1e-2));
+  return {std::move(result), of_batches(*all, {options.items, 13}, options.epochs)};
+}
+
+void expect_same_losses(const std::vector<double>& losses, const std::vector<double>& alone) {
+  ASSERT_EQ(losses.size(), alone.size());
+  for (std::size_t i = 0; i < alone.size(); ++i) EXPECT_NEAR(losses[i], alone[i], 1e-4 * alone[i]) << "batch " << i;
+}
+
+struct Case {
+  const char* name;
+  train::Strategy (*make)(std::vector<Device>);
+  Where where;
+  std::size_t devices;
+};
+
+class Strategies : public testing::TestWithParam<Case> {
+ protected:
+  static train::Strategy strategy() { return GetParam().make(open_devices(GetParam().where, GetParam().devices)); }
+};
+
+TEST_P(Strategies, HaveTheLossesOfOneDevice) {  // 54 steps, of which 9 are of 3 items
+  const auto alone = train({}, {});
+  const auto trained = train(strategy(), {});
+  expect_same_losses(trained.losses, alone.losses);
+  EXPECT_LT(trained.losses.back(), 0.7 * trained.losses.front()) << "it learns";
+}
+
+TEST_P(Strategies, TakeALastBatchOfOneItem) {
+  const Options options{.items = 21, .epochs = 4};
+  expect_same_losses(train(strategy(), options).losses, train({}, options).losses);
+}
+
+TEST_P(Strategies, SumGradientsOfSeveralBatches) {
+  const Options options{.epochs = 4, .accumulation = 4};
+  expect_same_losses(train(strategy(), options).losses, train({}, options).losses);
+}
+
+TEST_P(Strategies, GiveBackTheModelOfTheFirstDevice) {
+  const auto made = strategy();
+  const auto devices = made->devices();
+  auto trained = train(made, {.epochs = 1});
+  const auto alone = train({}, {.epochs = 1});
+  if (!devices.empty()) {
+    trained.result.model.for_each_slot(
+        [&](const std::string& path, Slot& slot) { EXPECT_EQ(slot.value.device(), devices.front().state()) << path; });
+  }
+  const auto expected = alone.result.model.into_record();
+  for (const auto& [name, data] : trained.result.model.into_record()) {
+    const auto numbers = data.to_vec<float>(), others = expected.get(name).to_vec<float>();
+    for (std::size_t i = 0; i < numbers.size(); ++i) EXPECT_NEAR(numbers[i], others[i], 1e-4) << name;
+  }
+}
+
+train::Strategy alone(std::vector<Device>) { return train::single(); }
+
+INSTANTIATE_TEST_SUITE_P(, Strategies,
+                         testing::Values(Case{"single", alone, Where::here, 1},
+                                         Case{"ddp_on_two", train::ddp, Where::here, 2},
+                                         Case{"ddp_on_three", train::ddp, Where::here, 3},
+                                         Case{"ddp_on_two_remote", train::ddp, Where::remote, 2},
+                                         Case{"multi_device_on_two", train::multi_device, Where::here, 2},
+                                         Case{"multi_device_on_two_remote", train::multi_device, Where::remote, 2}),
+                         [](const auto& of) { return std::string{of.param.name}; });
+
+TEST(Strategy, TakesOneDeviceForAMistake) {
+  EXPECT_THAT(test::error_of([] { train(train::ddp(open_devices(Where::here, 1)), {}); }),
+              HasSubstr("group: it has 2 to 8 devices, not 1"));
+}
+
+TEST(Strategy, NeedsABatcherThatCanBeOnEachDevice) {
+  const data::DataLoader<test::PointBatch> loader([](std::span<const std::size_t>) { return test::PointBatch{}; }, 10,
+                                                  {.batch_size = 2});
+  EXPECT_THAT(test::error_of([&] { loader.parts_on(open_devices(Where::here, 2)); }),
+              HasSubstr("give it a member `device`"));
+}
+
+}  // namespace
+}  // namespace burn
