@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include "ir/attr_visit.h"
+#include "ir/factors.h"
 
 namespace burn::ir {
 namespace {
@@ -39,14 +40,20 @@ CatalogueEntry pointwise_entry(const PointwiseRow& row) {
   static constexpr std::string_view kToBool[] = {"T[...] -> bool[...]", "T[...], T[...] -> bool[...]"};
   const bool to_bool = row.kind == PointwiseClass::compare || row.kind == PointwiseClass::test;
   const auto arity = static_cast<std::size_t>(row.arity - 1);
-  return {std::string{row.name},  "pointwise",          std::string{to_bool ? kToBool[arity] : kSignatures[arity]},
-          std::string{row.value}, std::string{row.doc}, {}};
+  return {std::string{row.name},
+          "pointwise",
+          std::string{to_bool ? kToBool[arity] : kSignatures[arity]},
+          std::string{row.value},
+          std::string{row.doc},
+          {},
+          ""};
 }
 
 template <typename Kind>
 CatalogueEntry structured_entry() {
-  CatalogueEntry entry{std::string{Kind::kName}, "structured", std::string{Kind::kSignature}, "", "", {}};
+  CatalogueEntry entry{std::string{Kind::kName}, "structured", std::string{Kind::kSignature}, "", "", {}, ""};
   const Kind kind;
+  entry.factors = factors_text(Op{std::in_place_type<Kind>});
   for_each_attr(kind, [&](std::string_view attr, const auto& field) {
     using Field = std::remove_cvref_t<decltype(field)>;
     entry.attrs.push_back(fmt::format("{}: {} = {}", attr, field_kind<Field>(), attr_text(field)));
@@ -131,7 +138,7 @@ std::string catalogue_markdown(std::string_view written) {
       "`BURN_UPDATE_DOCS=1` is set. What stands from `**Semantics.**` to the end of a section is written by hand, and\n"
       "kept.\n\n"
       "## Pointwise\n\n"
-      "Element by element; an operand of rank 0 stands for every element.\n\n"
+      "Element by element; an operand of rank 0 stands for every element. Every dim is map (see below).\n\n"
       "| Name | Method | Takes | Formula | Gradient | Meaning |\n|---|---|---|---|---|---|\n";
   for (int i = 0; i < pointwise_count(); ++i) {
     const auto& r = row(static_cast<PointwiseFn>(i));
@@ -142,9 +149,12 @@ std::string catalogue_markdown(std::string_view written) {
       "\n## Structured\n\n"
       "Behind `=` stands what an attribute is where it is absent. A program that breaks a constraint is refused with\n"
       "INVALID_ARGUMENT, where it is recorded and by the worker. Tests in `tests/ir` cite constraints\n"
-      "(`// matmul C2`). dim(x, -1) is the size of the last dim; floats are f16, bf16, f32 and f64. For every op, "
-      "under\n"
-      "the name `all`:\n\n"
+      "(`// matmul C2`). dim(x, -1) is the size of the last dim; floats are f16, bf16, f32 and f64.\n\n"
+      "How an op is computed in parts (`ir/factors.h`) stands behind *Factors*, dims by names: those that a result "
+      "has\n"
+      "are map, and split where operands are; over the others the parts' results add up; `!` cannot be split. Words\n"
+      "stand where dims depend on attributes.\n\n"
+      "For every op, under the name `all`:\n\n"
       "* (C1) It has as many operands as the signature; `?` marks those that may be missing, `...` any number.\n"
       "* (C2) No size of a result is negative, and the product of those that are not 0 is at most 2^59.\n";
   for (const auto& entry : catalogue()) {
@@ -153,6 +163,7 @@ std::string catalogue_markdown(std::string_view written) {
     for (std::size_t i = 0; i < entry.attrs.size(); ++i) {
       text += (i == 0 ? "\nAttributes: " : "; ") + entry.attrs[i] + (i + 1 == entry.attrs.size() ? "\n" : "");
     }
+    text += fmt::format("\nFactors: `{}`\n", entry.factors);
     if (const auto semantics = semantics_of(entry.name, written); !semantics.empty()) {
       text += fmt::format("\n{}\n", semantics);
     }

@@ -14,6 +14,7 @@ struct CatalogueEntry {
   std::string formula;    // pointwise only
   std::string doc;        // pointwise only: the structured ones are described in ir/ops/
   std::vector<std::string> attrs;
+  std::string factors;  // structured only: how it is computed in parts (ir/factors.h)
 };
 
 const std::vector<CatalogueEntry>& catalogue();

@@ -149,35 +149,19 @@ Factors along(std::int64_t axis, Types operands, Types results, std::initializer
   Factors factors(operands.size(), results.size());
   const auto& shape = results[0]->shape;
   for (int dim = 0; dim < shape.rank(); ++dim) {
-    if (dim != axis) {
-      const auto factor = factors.add(shape[dim], FactorKind::map);
-      for (std::size_t i = 0; i < operands.size(); ++i) {
-        if (!operands[i]->shape.empty()) factors.put_operand(factor, i, dim);
-      }
-      for (std::size_t i = 0; i < results.size(); ++i) factors.put_result(factor, i, dim);
-      continue;
-    }
-    for (std::size_t i = 0; i < operands.size(); ++i)
-      factors.put_operand(factors.add(operands[i]->shape[dim], FactorKind::whole), i, dim);
-    for (std::size_t i = 0; i < results.size(); ++i)
-      factors.put_result(factors.add(results[i]->shape[dim], FactorKind::whole), i, dim);
+    const auto has_size = [&](const TensorType* type) { return type->shape[dim] == shape[dim]; };
+    const bool is_one = std::all_of(operands.begin(), operands.end(), has_size) &&
+                        std::all_of(results.begin(), results.end(), has_size);
+    if (dim == axis && !is_one) continue;
+    const auto factor = factors.add(shape[dim], dim == axis ? FactorKind::whole : FactorKind::map);
+    for (std::size_t i = 0; i < operands.size(); ++i) factors.put_operand(factor, i, dim);
+    for (std::size_t i = 0; i < results.size(); ++i) factors.put_result(factor, i, dim);
   }
   factors.linear = linear;
   return factors;
 }
 
-Factors all_whole(Types operands, Types results) {
-  Factors factors(operands.size(), results.size());
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    for (int dim = 0; dim < operands[i]->shape.rank(); ++dim)
-      factors.put_operand(factors.add(operands[i]->shape[dim], FactorKind::whole), i, dim);
-  }
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    for (int dim = 0; dim < results[i]->shape.rank(); ++dim)
-      factors.put_result(factors.add(results[i]->shape[dim], FactorKind::whole), i, dim);
-  }
-  return factors;
-}
+Factors all_whole(Types operands, Types results) { return {operands.size(), results.size()}; }
 
 }  // namespace factor_rules
 }  // namespace burn::ir

@@ -46,7 +46,8 @@ struct Linear {
 };
 
 // The factors of one use of an op. A dim of an operand or result is the product of the factors that lie in it, in their
-// order here, the outermost first; a dim without factors has size 1. Splitting a dim splits its outermost factor.
+// order here, the outermost first; a dim of another size than 1 in which none lies is whole. Splitting a dim splits its
+// outermost factor.
 class Factors {
  public:
   struct Factor {
@@ -111,7 +112,7 @@ BURN_OPS(OP)
 // dim that cannot be split, `!...` any number of them. Operands at the end may be missing.
 Factors read(std::string_view rule, Types operands, Types results, std::initializer_list<Linear> linear = {});
 
-// Each dim is one factor, in all operands and results of rank > 0: map, but whole along `axis`, where sizes may differ.
+// Each dim is one factor, in all operands and results: map, but whole along `axis`, where sizes may differ.
 Factors along(std::int64_t axis, Types operands, Types results, std::initializer_list<Linear> linear = {});
 
 // Nothing can be split.

@@ -55,7 +55,7 @@ void NodeForms::add_bytes(Choice& choice) const {
 }
 
 Choice NodeForms::whole() const {
-  Choice choice{std::vector<Form>(types_.size()), std::vector<Form>(result_types_.size()), false, 0};
+  Choice choice{std::vector<Form>(types_.size()), std::vector<Form>(result_types_.size())};
   add_bytes(choice);
   return choice;
 }
@@ -120,7 +120,7 @@ std::optional<FactorSplit> factor_of(const ir::Factors& factors, const Layout& s
 std::optional<Choice> NodeForms::along(std::size_t factor, const Bounds& bounds) const {
   const auto kind = factors_[factor].kind;
   if (kind == ir::FactorKind::whole) return std::nullopt;
-  Choice choice{std::vector<Form>(types_.size()), std::vector<Form>(result_types_.size()), false, 0};
+  Choice choice{std::vector<Form>(types_.size()), std::vector<Form>(result_types_.size())};
   for (std::size_t i = 0; i < types_.size(); ++i) {
     if (factors_.operand_dim(factor, i) >= 0) {
       auto form = form_along(factors_, factor, bounds, [&](std::size_t f) { return factors_.operand_dim(f, i); });
@@ -130,7 +130,9 @@ std::optional<Choice> NodeForms::along(std::size_t factor, const Bounds& bounds)
       choice.operands[i] = Form::partial(ir::combination(kind));
     }
   }
-  for (std::size_t k = 0; k < result_types_.size(); ++k) {
+  choice.is_wide = ir::combines(kind) && std::holds_alternative<ir::Reduce>(node_.op) &&
+                   ir::compute_dtype(result_types_[0]->dtype) != result_types_[0]->dtype;
+  for (std::size_t k = 0; k < result_types_.size() && !choice.is_wide; ++k) {
     if (ir::combines(kind)) {
       choice.results[k] = Form::partial(ir::combination(kind));
       continue;

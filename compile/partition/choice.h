@@ -18,8 +18,14 @@ struct Choice {
   std::vector<Form> operands;  // what it reads
   std::vector<Form> results;   // what it gives
   bool is_alone = false;       // the first member computes it; the others have zeros
-  double bytes = 0;            // that its operands send
+  // A Reduce of 16-bit floats: each member combines its part in f32, and so do all of them at once, as one device
+  // would.
+  bool is_wide = false;
+  double bytes = 0;  // that its operands send
 };
+
+// Whether it gives results that the members have to combine.
+inline bool combines(const Choice& choice) { return choice.is_wide || choice.results[0].is_partial; }
 
 // A node with what is known of its operands.
 class NodeForms {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "compile/partition/exact.h"
+#include "compile/partition/facts.h"
 #include "ir/node_errors.h"
 
 namespace burn::compile::partition {
@@ -13,60 +14,13 @@ namespace {
 // A partial value that is settled late makes its readers change, and with them what they give.
 constexpr int kMaxRounds = 8;
 
-bool is_expand(const ir::Op& op) { return std::holds_alternative<ir::Expand>(op); }
+// Operands whose splits are considered. Of a Concat of many, most are split alike.
+constexpr int kMaxExamined = 16;
+
 bool is_by_element(const ir::Op& op) {
   return std::holds_alternative<ir::Pointwise>(op) || std::holds_alternative<ir::Cast>(op) ||
          std::holds_alternative<ir::Place>(op);
 }
-
-// Facts about values that no form changes.
-struct Facts {
-  std::vector<bool> is_zero;       // in every element
-  std::vector<bool> tells_commit;  // a Commit, or its conjunction with others
-  // What is chosen by such stays this input where a step failed, or is new; none: it is no such choice.
-  static constexpr std::int32_t kNone = -1, kNew = -2;
-  std::vector<std::int32_t> stands;
-  std::vector<std::int32_t> placed;  // the axis of a Place, of it and of such choices before and behind it; -1: none
-
-  explicit Facts(const ir::Program& program)
-      : is_zero(program.values.size()),
-        tells_commit(program.values.size()),
-        stands(program.values.size(), kNone),
-        placed(program.values.size(), -1) {
-    const auto of = [](const std::vector<bool>& facts, ir::Ref ref) {
-      return !ref.is_input() && facts[static_cast<std::size_t>(ref.index())];
-    };
-    for (const auto& node : program.nodes) {
-      const auto operands = program.operands_of(node);
-      const auto v = node.first_value;
-      if (const auto* number = std::get_if<ir::Constant>(&node.op)) {
-        is_zero[v] = number->number == 0 && number->real == 0;
-      } else if (std::holds_alternative<ir::Commit>(node.op)) {
-        tells_commit[v] = true;
-      } else if (is_expand(node.op) || std::holds_alternative<ir::Reshape>(node.op)) {
-        is_zero[v] = of(is_zero, operands[0]);
-        tells_commit[v] = of(tells_commit, operands[0]);
-      } else if (const auto* place = std::get_if<ir::Place>(&node.op)) {
-        placed[v] = static_cast<std::int32_t>(place->axis);
-        if (operands[0].is_input()) continue;
-        const auto placing = static_cast<std::size_t>(operands[0].index());
-        stands[v] = stands[placing];
-        if (stands[v] != kNone) placed[placing] = placed[v];
-      } else if (const auto* function = std::get_if<ir::Pointwise>(&node.op)) {
-        if (function->fn == ir::PointwiseFn::bool_and)
-          tells_commit[v] = of(tells_commit, operands[0]) || of(tells_commit, operands[1]);
-        if (function->fn == ir::PointwiseFn::select && of(tells_commit, operands[0])) {
-          const auto old = operands[2];
-          const auto before = static_cast<std::size_t>(old.index());
-          stands[v] = old.is_input() ? old.index() : stands[before] != kNone ? stands[before] : kNew;
-          if (!old.is_input()) placed[v] = placed[before];
-          if (stands[v] >= 0 && program.inputs[static_cast<std::size_t>(stands[v])].type != program.values[v].type)
-            stands[v] = kNone;
-        }
-      }
-    }
-  }
-};
 
 class Sweep {
  public:
@@ -97,6 +51,7 @@ class Sweep {
       plan_.outputs.push_back(std::move(form));
     }
     sweep_backward();
+    settle_as_read();
     return std::move(plan_);
   }
 
@@ -109,6 +64,7 @@ class Sweep {
 
   Status sweep_forward() {
     plan_.nodes.assign(program_.nodes.size(), {});
+    before_ = std::move(plan_.values);
     plan_.values.assign(program_.values.size(), {});
     for (std::size_t n = 0; n < program_.nodes.size(); ++n) {
       const auto& node = program_.nodes[n];
@@ -204,20 +160,46 @@ class Sweep {
         if (auto choice = as_hinted(node, forms)) return std::move(*choice);
       }
     }
+    if (is_expand(node.op) && forms.has_split() && reads_other_split(node, forms)) {
+      is_free = true;
+      return forms.whole();
+    }
     return cheapest(forms, exact);
+  }
+
+  // Whether what repeats a split value will be read beside a value that is split otherwise: the small one is gathered
+  // then, not what it is repeated to.
+  bool reads_other_split(const ir::Node& node, const NodeForms& forms) const {
+    const auto& beside = facts_.beside[node.first_value];
+    const auto kept = forms.along_operand(0, forms.form(0).layout);
+    if (!beside || !kept) return false;
+    const auto i = static_cast<std::size_t>(beside->index());
+    const bool is_known = beside->is_input() || i < node.first_value || i < before_.size();
+    if (!is_known) return false;
+    const auto& other = beside->is_input() || i < node.first_value ? plan_.of(*beside).form : before_[i].form;
+    return other.is_split() && other != kept->results[0];
+  }
+
+  // What this choice sends in the end. Results that are partial may be combined later or smaller, but where that is not
+  // what operands lie for, all of it counts.
+  double cost(const NodeForms& forms, const Choice& choice) const {
+    if (!combines(choice) || choice.bytes == 0) return choice.bytes;
+    return choice.bytes + conversion_bytes(forms.result_type(0), Form::partial(ir::ReduceFn::sum), {}, members_);
   }
 
   // Of the splits that operands have already, and, where these do not serve, of others. The first of equals.
   Choice cheapest(const NodeForms& forms, bool exact) const {
     std::optional<Choice> best;
     const auto consider = [&](std::optional<Choice> choice) {
-      if (choice && (!best || choice->bytes < best->bytes)) best = std::move(choice);
+      if (choice && (!best || cost(forms, *choice) < cost(forms, *best))) best = std::move(choice);
     };
     std::optional<Choice> sums;  // whose results have yet to be combined
-    for (std::size_t i = 0; i < forms.operand_count(); ++i) {
+    int examined = 0;
+    for (std::size_t i = 0; i < forms.operand_count() && examined < kMaxExamined; ++i) {
       if (!forms.form(i).is_split()) continue;
+      ++examined;
       auto choice = forms.along_operand(i, forms.form(i).layout);
-      if (choice && !choice->results[0].is_partial)
+      if (choice && !combines(*choice))
         consider(std::move(choice));
       else if (choice && (!sums || choice->bytes < sums->bytes))
         sums = std::move(choice);
@@ -225,10 +207,10 @@ class Sweep {
     consider(std::move(sums));
     if (exact) consider(forms.whole());
     if (best && (best->bytes == 0 || !forms.has_split())) return std::move(*best);
-    for (const bool combines : {false, true}) {
+    for (const bool last : {false, true}) {
       for (std::size_t f = 0; f < forms.factors().size(); ++f) {
         const auto& factor = forms.factors()[f];
-        if (ir::combines(factor.kind) == combines && factor.size >= members_)
+        if (ir::combines(factor.kind) == last && factor.size >= members_)
           consider(forms.along(f, bounds_for(factor.size)));
       }
     }
@@ -282,6 +264,14 @@ class Sweep {
     of_node.choices.push_back(forms.whole());
   }
 
+  // What was settled whole, and is read in one split alone by what is free, is settled so.
+  void settle_as_read() {
+    for (auto& value : plan_.values) {
+      if (value.is_settled && value.form.is_whole() && value.wanted.size() == 1 && value.wanted[0].is_split())
+        value.form = value.wanted[0];
+    }
+  }
+
   const ir::Program& program_;
   const int members_;
   const Facts facts_;
@@ -289,6 +279,7 @@ class Sweep {
   std::vector<std::optional<Layout>> hints_;  // of values
   bool is_settling_ = false;
   ProgramPlan plan_;
+  std::vector<ValuePlan> before_;  // of the last round
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "ir/combine.h"
 #include "ir/dispatch.h"
+#include "ir/node_errors.h"
 
 namespace burn::compile::partition {
 namespace {
@@ -36,7 +37,8 @@ Writer::Writer(const ir::Program& program, const ProgramPlan& plan, int members)
       members_(members),
       builders_(static_cast<std::size_t>(members)),
       inputs_(program.inputs.size()),
-      values_(program.values.size()) {
+      values_(program.values.size()),
+      bucket_of_(static_cast<std::size_t>(members)) {
   for (std::size_t i = 0; i < program.inputs.size(); ++i) {
     const auto& [type, donated] = program.inputs[i];
     Refs refs;
@@ -55,7 +57,8 @@ Status Writer::write() {
     const auto& node = program_.nodes[n];
     site_ = node.site;
     recompute_ = false;
-    BURN_RETURN_IF_ERROR(write_node(node, plan_.nodes[n]));
+    const auto status = write_node(node, plan_.nodes[n]);
+    if (!status.ok()) return ir::at_node(status, node);
   }
   return convert_pending();
 }
@@ -90,12 +93,12 @@ Status Writer::write_node(const ir::Node& node, const NodePlan& of_node) {
 
 Status Writer::write_choice(const ir::Node& node, const Choice& choice) {
   const auto operands = program_.operands_of(node);
-  std::vector<const Refs*> refs;
   std::vector<Refs> kept;  // in_form may move what it gave before
   for (std::size_t i = 0; i < operands.size(); ++i) {
     BURN_TRY(const auto* of_operand, in_form(operands[i], choice.operands[i]));
     kept.push_back(*of_operand);
   }
+  if (choice.is_wide) return write_wide(node, kept[0], choice);
   std::vector<Refs> results(node.value_count);
   for (int m = 0; m < members_; ++m) {
     const auto member = static_cast<std::size_t>(m);
@@ -127,8 +130,36 @@ Status Writer::write_choice(const ir::Node& node, const Choice& choice) {
   return {};
 }
 
+Status Writer::write_wide(const ir::Node& node, const Refs& operands, const Choice& choice) {
+  const auto& reduce = std::get<ir::Reduce>(node.op);
+  const auto& type = program_.type_of(node);
+  const ir::TensorType wide{ir::compute_dtype(type.dtype), type.shape};
+  Written partial{Form::partial(reduce.fn), {}};
+  for (int m = 0; m < members_; ++m) {
+    const auto operand = operands[static_cast<std::size_t>(m)];
+    const auto& part = builders_[static_cast<std::size_t>(m)].type_of(operand);
+    if (chooses_from_nothing(node.op, part) && type.num_elements() > 0) {
+      BURN_TRY(const auto identity, add_number(m, wide, identity_bits(reduce.fn, wide.dtype)));
+      partial.refs.push_back(identity);
+      continue;
+    }
+    BURN_TRY(const auto widened, add(m, ir::Cast{wide.dtype}, {operand}));
+    BURN_TRY(const auto reduced, add(m, reduce, {widened}));
+    partial.refs.push_back(reduced);
+  }
+  BURN_TRY(const auto combined, write_collective(partial, choice.results[0], wide));
+  Refs refs;
+  for (int m = 0; m < members_; ++m) {
+    BURN_TRY(const auto narrowed, add(m, ir::Cast{type.dtype}, {combined[static_cast<std::size_t>(m)]}));
+    refs.push_back(narrowed);
+  }
+  values_[node.first_value].push_back({choice.results[0], std::move(refs)});
+  return {};
+}
+
 Status Writer::write_commit(const ir::Node& node) {
   BURN_RETURN_IF_ERROR(convert_pending());
+  close_bucket();
   Refs refs;
   for (int m = 0; m < members_; ++m) {
     BURN_TRY(const auto own, add(m, ir::Commit{}, {}));
@@ -178,8 +209,11 @@ Result<Writer::Refs> Writer::convert(const Written& from, const Form& to, const 
 
 Result<Writer::Refs> Writer::write_collective(const Written& from, const Form& to, const ir::TensorType& type) {
   const auto& [given, taken] = std::pair{from.form.layout, to.layout};
+  const bool is_all_reduce = from.form.is_partial && to.is_whole();
+  const auto bucket = is_all_reduce ? next_bucket(from.form.fn, type) : 0;
+  if (!is_all_reduce) close_bucket();
   const auto op_of = [&](int m) -> ir::Op {
-    if (from.form.is_partial && to.is_whole()) return ir::AllReduce{from.form.fn};
+    if (is_all_reduce) return ir::AllReduce{from.form.fn, 0, bucket};
     if (from.form.is_partial) return ir::ReduceScatter{from.form.fn, taken.dim, sizes_of(taken.bounds), m};
     if (to.is_whole()) return ir::AllGather{given.dim, sizes_of(given.bounds), m};
     return ir::AllToAll{given.dim, sizes_of(given.bounds), taken.dim, sizes_of(taken.bounds), m};
@@ -188,6 +222,10 @@ Result<Writer::Refs> Writer::write_collective(const Written& from, const Form& t
   for (int m = 0; m < members_; ++m) {
     BURN_TRY(const auto ref, add(m, op_of(m), {from.refs[static_cast<std::size_t>(m)]}));
     refs.push_back(ref);
+    if (!is_all_reduce) continue;
+    auto& buckets = bucket_of_[static_cast<std::size_t>(m)];
+    buckets.resize(static_cast<std::size_t>(ref.index()) + 1);
+    buckets.back() = bucket;
   }
   const auto bytes = std::ceil(conversion_bytes(type, from.form, to, members_));
   conversions_.push_back({std::string{name(op_of(0))}, static_cast<std::int64_t>(bytes), site_});
@@ -215,8 +253,32 @@ Result<Writer::Refs> Writer::write_once(const Written& from, const ir::TensorTyp
   return refs;
 }
 
+std::int64_t Writer::next_bucket(ir::ReduceFn fn, const ir::TensorType& type) {
+  const auto bytes = static_cast<std::int64_t>(type.num_bytes());
+  const bool fits = bucket_.bytes > 0 && bucket_.fn == fn && bucket_.dtype == type.dtype &&
+                    bucket_.bytes + bytes <= (buckets_ == 1 ? kFirstBucketBytes : kBucketBytes);
+  if (!fits) {
+    ++buckets_;
+    bucket_ = {0, fn, type.dtype};
+  }
+  bucket_.bytes += std::max<std::int64_t>(bytes, 1);
+  return buckets_;
+}
+
+void Writer::note_reads(int member, std::span<const ir::Ref> operands) {
+  if (bucket_.bytes == 0) return;
+  const auto& buckets = bucket_of_[static_cast<std::size_t>(member)];
+  for (const auto ref : operands) {
+    const auto i = static_cast<std::size_t>(ref.index());
+    if (!ref.is_input() && i < buckets.size() && buckets[i] == buckets_) close_bucket();
+  }
+}
+
 Result<ir::Ref> Writer::add(int member, const ir::Op& op, std::span<const ir::Ref> operands) {
-  return builders_[static_cast<std::size_t>(member)].add(op, operands, site_, recompute_);
+  note_reads(member, operands);
+  auto site = site_;
+  if (ir::is_collective(op)) site.op = nullptr;  // the user called another
+  return builders_[static_cast<std::size_t>(member)].add(op, operands, site, recompute_);
 }
 
 Result<ir::Ref> Writer::add_number(int member, const ir::TensorType& type, std::int64_t bits) {

@@ -17,6 +17,10 @@ struct Conversion {
   friend bool operator==(const Conversion& a, const Conversion& b) { return a.kind == b.kind && a.bytes == b.bytes; }
 };
 
+// All-reduces that follow each other get the same bucket as long as nothing reads their results, up to so many bytes:
+// the first bucket is small, so that sending begins early. One of their kind that stands alone has a bucket of its own.
+inline constexpr std::int64_t kFirstBucketBytes = std::int64_t{1} << 20, kBucketBytes = std::int64_t{25} << 20;
+
 class Writer {
  public:
   Writer(const ir::Program& program, const ProgramPlan& plan, int members);
@@ -36,7 +40,7 @@ class Writer {
 
   Status write_node(const ir::Node& node, const NodePlan& of_node);
   Status write_choice(const ir::Node& node, const Choice& choice);
-  Status write_alone(const ir::Node& node, const Choice& choice);
+  Status write_wide(const ir::Node& node, const Refs& operands, const Choice& choice);
   Status write_commit(const ir::Node& node);
   // The values so far in all forms in which they are wanted: after a Commit nothing should wait for other members.
   Status convert_pending();
@@ -48,6 +52,12 @@ class Writer {
   Result<Refs> write_slices(const Written& from, const Form& to, const ir::TensorType& type);
   // The first member's value there, and zeros on the others.
   Result<Refs> write_once(const Written& from, const ir::TensorType& type);
+
+  // The bucket of an all-reduce that is written next.
+  std::int64_t next_bucket(ir::ReduceFn fn, const ir::TensorType& type);
+  void close_bucket() { bucket_ = {}; }
+  // Closes the open bucket where a result of it is read.
+  void note_reads(int member, std::span<const ir::Ref> operands);
 
   Result<ir::Ref> add(int member, const ir::Op& op, std::span<const ir::Ref> operands);
   Result<ir::Ref> add(int member, const ir::Op& op, std::initializer_list<ir::Ref> operands) {
@@ -69,6 +79,16 @@ class Writer {
   ir::CallSite site_;             // of the node that is written
   bool recompute_ = false;
   std::vector<Conversion> conversions_;
+
+  // What the open bucket has; of no bytes: none is open.
+  struct Bucket {
+    std::int64_t bytes = 0;
+    ir::ReduceFn fn = ir::ReduceFn::sum;
+    ir::DType dtype = ir::DType::f32;
+  };
+  Bucket bucket_;
+  std::int64_t buckets_ = 0;                          // so far
+  std::vector<std::vector<std::int64_t>> bucket_of_;  // by member and value; values that are not there are of none
 };
 
 }  // namespace burn::compile::partition
