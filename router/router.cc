@@ -85,10 +85,9 @@ Router::Router(const RouterOptions& options)
     : host_(make_host(options)),
       service_(std::make_unique<daemon::Service>(with_descriptors(options.service, host_->members().size()), host_)) {
   throw_if_error(host_->connect_members(options.worker_timeout));
-  constexpr std::chrono::seconds kPeriod{1};
   watch_ = std::make_unique<daemon::PeriodicThread>("burn-members", [host = host_] {
     host->look_at_members();
-    return kPeriod;
+    return std::chrono::seconds{1};
   });
 }
 
