@@ -65,8 +65,8 @@ std::string device_line(int index) {
 
 std::vector<std::string> report() {
   std::vector<std::string> lines{driver_line()};
-  for (auto* library : {&nvrtc_library(), &cublas_library(), &cudnn_library(), &cufft_library(), &cusolver_library(),
-                        &nccl_library()})
+  for (auto* library :
+       {&nvrtc_library(), &cublas_library(), &cudnn_library(), &cufft_library(), &cusolver_library(), &nccl_library()})
     lines.push_back(library_line(*library));
   for (int index = 0; index < device_count(); ++index) lines.push_back(device_line(index));
   return lines;
