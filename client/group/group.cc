@@ -4,8 +4,10 @@
 #include <future>
 #include <random>
 #include <string>
+#include <system_error>
 
 #include "base/error.h"
+#include "base/thread.h"
 #include "client/fail.h"
 #include "client/record/device_state.h"
 
@@ -131,18 +133,33 @@ struct Group::Formed {
       const auto zero = constant({device.state()}, 0, ir::DType::f32, {});
       last.push_back({apply(ir::AllReduce{.fn = ir::ReduceFn::sum, .group = number}, zero, {})});
     }
-    std::vector<std::shared_ptr<DeviceState>> states;
-    for (const auto& device : devices) states.push_back(device.state());
-    const auto left = std::make_shared<std::atomic<std::size_t>>(devices.size());
+    const auto ending = std::make_shared<Ending>(devices.size());
+    for (const auto& device : devices) ending->states.push_back(device.state());
     for (std::size_t k = 0; k < devices.size(); ++k) {
-      const auto id = states[k]->materialise(*last[k][0].storage());
-      session(k).read(id, [left, states, group = number](const Result<proto::HostTensor>&) {
-        if (--*left > 0) return;
-        for (const auto& state : states)
-          state->session().abort_group(group, kEpoch, cancelled("nothing uses the group any more"));
+      const auto id = ending->states[k]->materialise(*last[k][0].storage());
+      session(k).read(id, [ending, group = number](const Result<proto::HostTensor>&) {
+        if (--ending->left == 0) ending->finish(group);
       });
     }
   }
+
+  // What is kept until every device has ended the group.
+  struct Ending {
+    explicit Ending(std::size_t devices) : left(devices) {}
+    std::atomic<std::size_t> left;
+    std::vector<std::shared_ptr<DeviceState>> states;
+
+    // Called from a callback of one of the sessions, which must not wait: these may be the last handles of the others,
+    // whose sessions then end on a thread of their own.
+    void finish(std::uint32_t group) {
+      for (const auto& state : states)
+        state->session().abort_group(group, kEpoch, cancelled("nothing uses the group any more"));
+      try {
+        start_thread("burn-close", [last = std::move(states)]() mutable { last.clear(); }).detach();
+      } catch (const std::system_error&) {  // NOLINT: no thread is to be had; they end here
+      }
+    }
+  };
 
   const std::vector<Device> devices;
   const std::uint32_t number;
