@@ -1,7 +1,10 @@
 #include "client/group/group.h"
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <future>
+#include <mutex>
 #include <random>
 #include <string>
 #include <system_error>
@@ -134,32 +137,51 @@ struct Group::Formed {
       last.push_back({apply(ir::AllReduce{.fn = ir::ReduceFn::sum, .group = number}, zero, {})});
     }
     const auto ending = std::make_shared<Ending>(devices.size());
-    for (const auto& device : devices) ending->states.push_back(device.state());
+    bool may_wait = true;
+    for (const auto& device : devices) {
+      ending->states.push_back(device.state());
+      may_wait = may_wait && !device.state()->session().is_on_own_thread();
+    }
     for (std::size_t k = 0; k < devices.size(); ++k) {
       const auto id = ending->states[k]->materialise(*last[k][0].storage());
       session(k).read(id, [ending, group = number](const Result<proto::HostTensor>&) {
         if (--ending->left == 0) ending->finish(group);
       });
     }
+    ending->wait(may_wait ? kMaxWait : std::chrono::milliseconds{0});
   }
 
-  // What is kept until every device has ended the group.
+  // What is kept until every device has ended the group. These may be the last handles of the devices: no session ends
+  // in a callback of another, which would wait for it.
   struct Ending {
     explicit Ending(std::size_t devices) : left(devices) {}
     std::atomic<std::size_t> left;
     std::vector<std::shared_ptr<DeviceState>> states;
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool is_done = false, is_left_alone = false;
 
-    // Called from a callback of one of the sessions, which must not wait: these may be the last handles of the others,
-    // whose sessions then end on a thread of their own.
     void finish(std::uint32_t group) {
       for (const auto& state : states)
         state->session().abort_group(group, kEpoch, cancelled("nothing uses the group any more"));
+      const std::lock_guard lock{mutex};
+      is_done = true;
+      changed.notify_all();
+      if (!is_left_alone) return;
       try {
         start_thread("burn-close", [last = std::move(states)]() mutable { last.clear(); }).detach();
       } catch (const std::system_error&) {  // NOLINT: no thread is to be had; they end here
       }
     }
+    // So long at most; afterwards it ends by itself. A process that ends meanwhile would hold its sessions at calls
+    // that wait for each other.
+    void wait(std::chrono::milliseconds limit) {
+      std::unique_lock lock{mutex};
+      is_left_alone = !changed.wait_for(lock, limit, [&] { return is_done; });
+      if (!is_left_alone) states.clear();
+    }
   };
+  static constexpr std::chrono::milliseconds kMaxWait{2000};
 
   const std::vector<Device> devices;
   const std::uint32_t number;
