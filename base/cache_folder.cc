@@ -15,30 +15,12 @@
 #include <unistd.h>
 
 #include "base/one_line.h"
+#include "base/unique_fd.h"
 
 namespace burn {
 namespace {
 
 constexpr mode_t kOthersMayWrite = S_IWGRP | S_IWOTH;
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-  // What the system says at its end, where it may find that there was no room.
-  bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
-
- private:
-  int fd_;
-};
 
 Status system_failure(const std::string& path, std::string_view what) {
   const int error = errno;
@@ -63,11 +45,11 @@ Status check_owner(const struct stat& info, const std::string& path) {
 }
 
 // `within`: the descriptor of the folder that a relative path begins at.
-Result<Descriptor> open_folder(int within, const std::string& path, const std::string& shown, bool may_make) {
+Result<UniqueFd> open_folder(int within, const std::string& path, const std::string& shown, bool may_make) {
   constexpr mode_t kOurs = S_IRWXU;
   if (may_make && ::mkdirat(within, path.c_str(), kOurs) != 0 && errno != EEXIST)
     return system_failure(shown, "cannot be made");
-  Descriptor folder(::openat(within, path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  UniqueFd folder(::openat(within, path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (folder.get() < 0) return system_failure(shown, "cannot be opened as a folder");
   struct stat info {};
   if (::fstat(folder.get(), &info) != 0) return system_failure(shown, "cannot be looked at");
@@ -77,7 +59,7 @@ Result<Descriptor> open_folder(int within, const std::string& path, const std::s
   return folder;
 }
 
-Result<Descriptor> open_folders(const std::filesystem::path& root, const std::string& sub, bool may_make) {
+Result<UniqueFd> open_folders(const std::filesystem::path& root, const std::string& sub, bool may_make) {
   if (root.empty()) return not_found("there is no folder to keep files in");
   if (may_make) {
     std::error_code ignored;  // to open it says why
@@ -113,8 +95,7 @@ Result<std::string> CacheFolder::read(const std::string& name, std::size_t most)
   const auto shown = (root_ / sub_ / name).string();
   BURN_TRY(const auto folder, open_folders(root_, sub_, /*may_make=*/false));
   // Not to wait for a writer of a fifo, nor to do what a device does when it is opened.
-  const Descriptor file(
-      ::openat(folder.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  const UniqueFd file(::openat(folder.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (file.get() < 0) return system_failure(shown, "cannot be opened");
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return system_failure(shown, "cannot be looked at");
@@ -143,7 +124,7 @@ Status CacheFolder::write(const std::string& name, std::string_view bytes) const
   BURN_TRY(const auto folder, open_folders(root_, sub_, /*may_make=*/true));
   const auto draft = random_name();
   if (draft.empty()) return system_failure(shown, "there are no random numbers");
-  Descriptor file(
+  UniqueFd file(
       ::openat(folder.get(), draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (file.get() < 0) return system_failure(shown, "cannot be made");
   auto status = write_all(file.get(), bytes, shown);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/unique_fd.h"
 
 namespace burn::store {
 namespace {
@@ -28,21 +29,6 @@ Error failed(std::string_view what, const fs::path& path, int number) {
   const auto code = number == ENOENT ? StatusCode::not_found : StatusCode::unavailable;
   return {code, fmt::format("cannot {} {}: {}", what, path.native(), std::generic_category().message(number))};
 }
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  int get() const { return number_; }
-  bool close() { return ::close(std::exchange(number_, -1)) == 0; }
-
- private:
-  int number_;
-};
 
 // Removes the unfinished file unless told that it has become the real one.
 class Unfinished {
@@ -101,7 +87,7 @@ int write_all(int file, std::span<const std::byte> bytes) {
 // So that a rename outlives a power cut. Not every file system can; the contents are safe either way.
 void sync_folder_of(const fs::path& path) {
   const auto folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  const Descriptor handle(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const UniqueFd handle(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (handle.get() >= 0) ::fsync(handle.get());
 }
 
@@ -115,7 +101,7 @@ std::shared_ptr<std::uint64_t[]> allocate(const fs::path& path, std::size_t size
 }  // namespace
 
 SharedBytes read_file(const fs::path& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat facts {};
   if (file.get() < 0 || ::fstat(file.get(), &facts) != 0) throw failed("read", path, errno);
   if (!S_ISREG(facts.st_mode)) throw failed("read", path, S_ISDIR(facts.st_mode) ? EISDIR : EINVAL);
@@ -141,7 +127,7 @@ void write_file(const fs::path& path, std::span<const std::span<const std::byte>
     if (error != 0) throw failed("write", path, error);
   };
   const auto name = beside(path);
-  Descriptor file(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  UniqueFd file(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (file.get() < 0) fail_if(errno);
   Unfinished unfinished(name);
   const NoFileSizeSignal quiet;

@@ -54,7 +54,7 @@ void prepare_socket(int fd) {
 
 // A member that this one calls.
 struct Call {
-  Descriptor socket;
+  UniqueFd socket;
   std::string address;
   bool is_connected = false;
   Answer answer{};
@@ -64,7 +64,7 @@ struct Call {
 
 // What has connected here.
 struct Caller {
-  Descriptor socket;
+  UniqueFd socket;
   Clock::time_point until;
   Greeting greeting;
   std::size_t received = 0;
@@ -72,7 +72,7 @@ struct Caller {
 
 class SocketMeeting final : public Meeting {
  public:
-  SocketMeeting(Descriptor listener, Descriptor wake, InternetAddress address, const std::string& ticket, int rank,
+  SocketMeeting(UniqueFd listener, UniqueFd wake, InternetAddress address, const std::string& ticket, int rank,
                 int size)
       : listener_(std::move(listener)),
         wake_(std::move(wake)),
@@ -152,7 +152,7 @@ class SocketMeeting final : public Meeting {
     if (address_.is_loopback() && !address.is_loopback())
       return invalid_argument(
           fmt::format("member {} at {}: a member on loopback calls no other machine", member, call.address));
-    call.socket = Descriptor{::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+    call.socket = UniqueFd{::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
     if (!call.socket) return unreachable(member, error_text());
     prepare_socket(call.socket.get());
     if (::connect(call.socket.get(), address.get(), address.size) != 0 && errno != EINPROGRESS)
@@ -190,7 +190,7 @@ class SocketMeeting final : public Meeting {
 
   void accept() {
     while (true) {
-      Descriptor socket{::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
+      UniqueFd socket{::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
       if (!socket) return;
       prepare_socket(socket.get());
       if (callers_.size() == kMaxCallers) callers_.erase(callers_.begin());  // silent for the longest
@@ -231,8 +231,8 @@ class SocketMeeting final : public Meeting {
     return {};
   }
 
-  Descriptor listener_;
-  const Descriptor wake_;
+  UniqueFd listener_;
+  const UniqueFd wake_;
   const InternetAddress address_;
   const std::string text_;
   const int rank_;
@@ -253,8 +253,8 @@ Result<std::unique_ptr<Meeting>> Meeting::listen(const std::string& host, const 
     return invalid_argument(fmt::format("a ticket of {} bytes; it has {}", ticket.size(), kTicketBytes));
   BURN_TRY(auto address, parse_host(host, "0"));
   if (address.is_any()) return invalid_argument(fmt::format("{} is every address: others need one to call", host));
-  Descriptor listener{::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
-  Descriptor wake{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+  UniqueFd listener{::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+  UniqueFd wake{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
   if (!listener || !wake) return resource_exhausted(fmt::format("no socket to be had for a group: {}", error_text()));
   if (::bind(listener.get(), address.get(), address.size) != 0 || ::listen(listener.get(), SOMAXCONN) != 0)
     return unavailable(fmt::format("a group cannot meet at {}: {}", host, error_text()));

@@ -34,7 +34,7 @@ std::string encode(const Status& why) {
 
 class SocketLinks final : public Links {
  public:
-  SocketLinks(int rank, std::vector<PeerSockets> peers, Descriptor wake)
+  SocketLinks(int rank, std::vector<PeerSockets> peers, UniqueFd wake)
       : rank_(rank), peers_(std::move(peers)), wake_(std::move(wake)), said_(peers_.size()), silent_(peers_.size()) {}
   ~SocketLinks() override { end(member_left(rank_), {}); }
 
@@ -154,7 +154,7 @@ class SocketLinks final : public Links {
 
   const int rank_;
   const std::vector<PeerSockets> peers_;
-  const Descriptor wake_;
+  const UniqueFd wake_;
   // Of the thread of the calls: what each peer has said back, and whether it will say no more.
   std::vector<std::string> said_;
   std::vector<bool> silent_;
@@ -167,7 +167,7 @@ class SocketLinks final : public Links {
 }  // namespace
 
 Result<std::unique_ptr<Links>> make_socket_links(int rank, std::vector<PeerSockets> peers) {
-  Descriptor wake{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+  UniqueFd wake{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
   if (!wake) return resource_exhausted("the process has no file left to wake a collective with");
   return std::unique_ptr<Links>(std::make_unique<SocketLinks>(rank, std::move(peers), std::move(wake)));
 }

@@ -5,39 +5,16 @@
 #pragma once
 
 #include <memory>
-#include <utility>
 #include <vector>
 
-#include <unistd.h>
-
 #include "backends/collective/links.h"
+#include "base/unique_fd.h"
 
 namespace burn::backends {
 
-// An open file, closed with it.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-
-  int get() const { return fd_; }
-  explicit operator bool() const { return fd_ >= 0; }
-
- private:
-  int fd_ = -1;
-};
-
 // To and from one other member: connected, and not blocking.
 struct PeerSockets {
-  Descriptor to, from;
+  UniqueFd to, from;
 };
 
 // `peers`: by rank; nothing at this member's own. Errors: RESOURCE_EXHAUSTED, the process has no file left.

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "backends/failures.h"
-#include "backends/host_memory.h"
+#include "base/plain_host_block.h"
 
 namespace burn::backends {
 namespace {

@@ -13,10 +13,6 @@
 
 namespace burn::net {
 
-UniqueFd::~UniqueFd() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 Result<HostPort> parse_host_port(std::string_view text) {
   const auto bad = [&](std::string_view why) {
     return invalid_argument("address \"" + std::string{text} + "\" " + std::string{why});

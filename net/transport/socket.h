@@ -8,30 +8,13 @@
 #include <utility>
 
 #include "base/status.h"
+#include "base/unique_fd.h"
 
 struct sockaddr;
 
 namespace burn::net {
 
-// Owns a file descriptor.
-class UniqueFd {
- public:
-  UniqueFd() = default;
-  explicit UniqueFd(int fd) : fd_(fd) {}
-  UniqueFd(UniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  UniqueFd& operator=(UniqueFd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~UniqueFd();
-
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-  explicit operator bool() const { return fd_ >= 0; }
-
- private:
-  int fd_ = -1;
-};
+using burn::UniqueFd;
 
 struct HostPort {
   std::string host;  // a name or a numeric address; IPv6 without its brackets

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "base/host_block.h"
+#include "base/plain_host_block.h"
 
 namespace burn::router {
 namespace {
@@ -21,17 +21,6 @@ struct Rows {
     row_bytes = element_bytes * static_cast<std::size_t>(type.shape[dim]);
   }
 };
-
-Result<std::shared_ptr<std::byte[]>> memory_for(std::size_t bytes) {
-  auto block = host_block(bytes);
-  if (!block) return resource_exhausted(fmt::format("no memory for the {} bytes of a tensor", bytes));
-  return block;
-}
-
-SharedBytes shared(std::shared_ptr<std::byte[]> block, std::size_t bytes) {
-  const std::span<const std::byte> all{block.get(), bytes};
-  return {std::move(block), all};
-}
 
 }  // namespace
 
@@ -52,8 +41,8 @@ proto::HostTensor part_of(const proto::HostTensor& whole, const Layout& layout, 
 
 Result<proto::HostTensor> joined(std::span<const proto::HostTensor> parts, const ir::TensorType& type,
                                  const Layout& layout) {
-  const auto bytes = type.num_bytes();
-  BURN_TRY(auto block, memory_for(bytes));
+  BURN_TRY(auto block, plain_host_block(type.num_bytes()));
+  auto* const whole = block->bytes().data();
   const Rows rows(type, layout.dim);
   for (std::size_t member = 0; member < parts.size(); ++member) {
     const auto& part = parts[member];
@@ -65,10 +54,10 @@ Result<proto::HostTensor> joined(std::span<const proto::HostTensor> parts, const
     const auto begin = static_cast<std::size_t>(layout.bounds[member]) * rows.element_bytes;
     const auto stretch = part.bytes.size() / std::max<std::size_t>(rows.outer, 1);
     for (std::size_t i = 0; stretch > 0 && i < rows.outer; ++i) {
-      std::memcpy(block.get() + i * rows.row_bytes + begin, part.bytes.data() + i * stretch, stretch);
+      std::memcpy(whole + i * rows.row_bytes + begin, part.bytes.data() + i * stretch, stretch);
     }
   }
-  return proto::HostTensor{type, shared(std::move(block), bytes)};
+  return proto::HostTensor{type, content(std::move(block))};
 }
 
 }  // namespace burn::router

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "backends/failures.h"
-#include "backends/host_memory.h"
+#include "base/plain_host_block.h"
 
 namespace burn::session {
 namespace {
@@ -120,7 +120,7 @@ class FakeBackend final : public backends::Backend {
   }
   Result<backends::HostBlockPtr> host_block(std::size_t bytes) override {
     device_->largest_request = std::max<std::uint64_t>(device_->largest_request, bytes);
-    return backends::plain_host_block(bytes);
+    return plain_host_block(bytes);
   }
   Result<std::unique_ptr<backends::Executable>> compile(std::shared_ptr<const ir::Program> program) override {
     ++device_->compiled;

@@ -10,9 +10,9 @@
 
 #include "backends/cpu/cpu_backend.h"
 #include "backends/failures.h"
-#include "backends/host_memory.h"
 #include "backends/registry.h"
 #include "base/error.h"
+#include "base/plain_host_block.h"
 #include "compile/plan/guards.h"
 
 namespace burn::test {
@@ -143,9 +143,7 @@ class DelayedStream final : public backends::Stream {
     }});
     return BufferPtr(std::make_shared<DelayedBuffer>(slot, size));
   }
-  Result<BufferPtr> upload(backends::HostBlockPtr block) override {
-    return upload(backends::content(std::move(block)));
-  }
+  Result<BufferPtr> upload(backends::HostBlockPtr block) override { return upload(content(std::move(block))); }
 
   void download(BufferPtr buffer, std::size_t size, Downloaded done) override {
     const auto answer = [this, slot = slot_of(buffer), most = buffer->size(), size, done] {
@@ -306,7 +304,7 @@ class DelayedBackend final : public backends::Backend {
   Status supports(const ir::Op& op, std::span<const ir::TensorType* const> operands) const override {
     return inner_->supports(op, operands);
   }
-  Result<backends::HostBlockPtr> host_block(std::size_t bytes) override { return backends::plain_host_block(bytes); }
+  Result<backends::HostBlockPtr> host_block(std::size_t bytes) override { return plain_host_block(bytes); }
   Result<std::unique_ptr<backends::Executable>> compile(std::shared_ptr<const ir::Program> program) override {
     BURN_TRY(auto inner, inner_->compile(program));
     return std::unique_ptr<backends::Executable>(

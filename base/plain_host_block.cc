@@ -1,10 +1,9 @@
-#include "backends/host_memory.h"
+#include "base/plain_host_block.h"
 
-#include <fmt/format.h>
+#include <string>
+#include <utility>
 
-#include "base/host_block.h"
-
-namespace burn::backends {
+namespace burn {
 namespace {
 
 class PlainBlock final : public HostBlock {
@@ -20,8 +19,8 @@ class PlainBlock final : public HostBlock {
 }  // namespace
 
 Result<HostBlockPtr> plain_host_block(std::size_t bytes) {
-  auto block = burn::host_block(bytes);
-  if (!block) return resource_exhausted(fmt::format("no memory to receive a tensor of {} bytes", bytes));
+  auto block = host_block(bytes);
+  if (!block) return resource_exhausted("no memory to receive a tensor of " + std::to_string(bytes) + " bytes");
   return HostBlockPtr(std::make_shared<PlainBlock>(std::move(block), bytes));
 }
 
@@ -30,4 +29,4 @@ SharedBytes content(HostBlockPtr block) {
   return SharedBytes(std::move(block), bytes);
 }
 
-}  // namespace burn::backends
+}  // namespace burn
