@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "base/host_block.h"
 #include "base/overloaded.h"
 #include "base/parse_number.h"
+#include "base/plain_host_block.h"
 #include "base/settings.h"
 #include "proto/codec.h"
 #include "serving/callback_scope.h"
@@ -22,17 +22,6 @@ namespace {
 using proto::HostTensor;
 using serving::Budget;
 using serving::WriteCall;
-
-// Memory of the router in which a client's tensor is received.
-class ReceivedBlock final : public HostBlock {
- public:
-  ReceivedBlock(std::shared_ptr<std::byte[]> memory, std::size_t size) : memory_(std::move(memory)), size_(size) {}
-  std::span<std::byte> bytes() override { return {memory_.get(), size_}; }
-
- private:
-  const std::shared_ptr<std::byte[]> memory_;
-  const std::size_t size_;
-};
 
 // What a client may do is what each member lets it do.
 proto::SessionInfo describe(Members& members, const serving::Quotas& quotas) {
@@ -92,10 +81,8 @@ WriteCall::Parts FleetPerformer::receive(proto::TensorId id, const ir::TensorTyp
                                             bytes, info_.max_tensor_bytes));
     }
     BURN_TRY(parts.share, budget_->take(bytes));
-    auto memory = host_block(bytes);
-    if (!memory) return resource_exhausted(fmt::format("tensor {}: no memory for its {} bytes", id, bytes));
-    parts.upload =
-        std::make_shared<serving::StagedUpload>(signal_, std::make_shared<ReceivedBlock>(std::move(memory), bytes));
+    BURN_TRY(auto block, plain_host_block(bytes));
+    parts.upload = std::make_shared<serving::StagedUpload>(signal_, std::move(block));
     return {};
   };
   parts.failed = make_room();
@@ -115,7 +102,7 @@ proto::SessionStats FleetPerformer::stats() const {
 // --- calls -----------------------------------------------------------------------------------------------------------
 
 void FleetPerformer::finish_call(Failure refused) {
-  members_.send(outbox_.take());
+  if (auto status = members_.send(outbox_.take()); !status.ok()) carried_.push_back(std::move(status));
   if (refused) refused_.add(calls_, std::move(refused));
 }
 
@@ -164,11 +151,11 @@ void FleetPerformer::define(serving::DefineCall& call) {
   }
   ++programs_;
   core_.define(define.id, std::move(read.program), define.forget, outbox_);
-  members_.send(outbox_.take());
+  finish_call(nullptr);
 }
 
 void FleetPerformer::run(const proto::Run& run) {
-  if (core_.is_marked(run)) {
+  if (!core_.is_wide() && core_.is_marked(run)) {
     if (const auto status = widen(); !status.ok()) refused_.add(calls_, std::make_shared<const Status>(status));
   }
   if (core_.is_wide() && has_failed_.exchange(false)) restore_group();
@@ -195,10 +182,7 @@ void FleetPerformer::write(WriteCall& call) {
     if (status.ok()) {
       auto block = call.parts->upload->wait();
       status = block.status();
-      if (status.ok()) {
-        const std::span<const std::byte> bytes = (*block)->bytes();
-        tensor.bytes = SharedBytes{*std::move(block), bytes};
-      }
+      if (status.ok()) tensor.bytes = content(*std::move(block));
     }
   }
   const auto axis = call.options.batch_axis;

@@ -1,7 +1,6 @@
 #include "router/members.h"
 
 #include <future>
-#include <random>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,41 +8,11 @@
 #include "base/overloaded.h"
 
 namespace burn::router {
-namespace {
-
-std::string random_ticket() {
-  std::random_device device;
-  std::string ticket(16, '\0');
-  for (auto& byte : ticket) byte = static_cast<char>(device());
-  return ticket;
-}
-
-// What every member answers, or the first that does not in time.
-template <typename Answer, typename Ask>
-Result<std::vector<Answer>> ask_all(int members, std::chrono::steady_clock::time_point until, const Ask& ask) {
-  std::vector<std::shared_ptr<std::promise<Result<Answer>>>> promises;
-  for (int member = 0; member < members; ++member) {
-    promises.push_back(std::make_shared<std::promise<Result<Answer>>>());
-    ask(member, [promise = promises.back()](Result<Answer> answer) { promise->set_value(std::move(answer)); });
-  }
-  std::vector<Answer> answers;
-  for (int member = 0; member < members; ++member) {
-    auto future = promises[static_cast<std::size_t>(member)]->get_future();
-    if (future.wait_until(until) != std::future_status::ready)
-      return Status{StatusCode::deadline_exceeded, fmt::format("member {}: it does not answer", member)};
-    auto answer = future.get();
-    if (!answer.ok()) return answer.status().with_context(fmt::format("member {}", member));
-    answers.push_back(*std::move(answer));
-  }
-  return answers;
-}
-
-struct Opened {};
-
-}  // namespace
 
 Members::Members(std::vector<std::unique_ptr<proto::Session>> sessions, std::vector<std::string> names)
-    : sessions_(std::move(sessions)), names_(std::move(names)) {}
+    : sessions_(std::move(sessions)), names_(std::move(names)) {
+  for (const auto& session : sessions_) members_.push_back(session.get());
+}
 
 Status Members::send(proto::Session& session, MemberCall& call) {
   return std::visit(Overloaded{
@@ -57,41 +26,29 @@ Status Members::send(proto::Session& session, MemberCall& call) {
                     call);
 }
 
-void Members::send(std::vector<Outgoing> calls) {
+Status Members::send(std::vector<Outgoing> calls) {
+  Status refused;
   for (auto& [member, call] : calls) {
     auto& to = session(member);
-    if (auto status = send(to, call); !status.ok() && !to.health().ok()) return lose(member, status);
+    auto status = send(to, call);
+    if (status.ok()) continue;
+    if (!to.health().ok()) {
+      lose(member, status);
+      return {};
+    }
+    if (refused.ok()) refused = status.with_context(name(member));
   }
-}
-
-proto::GroupPlace Members::place_of(int member) const {
-  return {.group = 0,
-          .epoch = epoch_,
-          .rank = static_cast<std::uint32_t>(member),
-          .size = static_cast<std::uint32_t>(count()),
-          .ticket = ticket_};
+  return refused;
 }
 
 Status Members::form_group(std::chrono::milliseconds timeout) {
-  const auto until = std::chrono::steady_clock::now() + timeout;
-  ticket_ = random_ticket();
-  ++epoch_;
-  BURN_TRY(addresses_, ask_all<std::string>(count(), until, [&](int member, auto done) {
-             session(member).prepare_group(place_of(member), std::move(done));
-           }));
-  return open_group(timeout, until);
-}
-
-Status Members::open_group(std::chrono::milliseconds timeout, std::chrono::steady_clock::time_point until) {
-  const auto opened = ask_all<Opened>(count(), until, [&](int member, auto done) {
-    session(member).open_group(place_of(member), addresses_, timeout,
-                               [done](const Status& status) { status.ok() ? done(Opened{}) : done(status); });
-  });
-  return opened.status();
+  group_.epoch = ++epoch_;
+  const auto failed = proto::form_group(members_, group_, timeout);
+  return failed.why.ok() ? Status{} : failed.why.with_context(fmt::format("member {}", failed.member));
 }
 
 bool Members::group_stands(std::chrono::milliseconds timeout) {
-  return open_group(timeout, std::chrono::steady_clock::now() + timeout).ok();
+  return proto::check_group(members_, group_, timeout).why.ok();
 }
 
 std::vector<Status> Members::settle() {
@@ -121,7 +78,7 @@ void Members::lose(int member, const Status& why) {
   }
   if (epoch_ == 0) return;
   for (int other = 0; other < count(); ++other) {
-    if (other != member) session(other).abort_group(0, epoch_, lost());
+    if (other != member) session(other).abort_group(group_.group, epoch_, lost());
   }
 }
 

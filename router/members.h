@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "proto/group_forming.h"
 #include "proto/session.h"
 #include "router/core/outbox.h"
 
@@ -23,8 +24,9 @@ class Members {
   proto::Session& session(int member) { return *sessions_[static_cast<std::size_t>(member)]; }
   const std::string& name(int member) const { return names_[static_cast<std::size_t>(member)]; }
 
-  // Each member gets its calls in order. A member that takes one no more is lost.
-  void send(std::vector<Outgoing> calls);
+  // Each member gets its calls in order. A member that takes one no more is lost. Errors: what a member first refused,
+  // with its name; it goes on.
+  Status send(std::vector<Outgoing> calls);
   // Makes all members one group (ir/ops/collectives.h), in which they can run collectives, instead of one that they
   // were before. Errors: what a member said, or DEADLINE_EXCEEDED, with its rank.
   Status form_group(std::chrono::milliseconds timeout);
@@ -45,12 +47,9 @@ class Members {
 
   const std::vector<std::unique_ptr<proto::Session>> sessions_;
   const std::vector<std::string> names_;
-  Status open_group(std::chrono::milliseconds timeout, std::chrono::steady_clock::time_point until);
-  proto::GroupPlace place_of(int member) const;
-
-  std::atomic<std::uint64_t> epoch_ = 0;  // of the group; 0: there was none yet
-  std::string ticket_;
-  std::vector<std::string> addresses_;
+  std::vector<proto::Session*> members_;  // the sessions
+  proto::FormedGroup group_;
+  std::atomic<std::uint64_t> epoch_ = 0;  // group_'s; 0: there was none yet
   mutable std::mutex mutex_;
   Status lost_;
 };

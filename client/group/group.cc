@@ -3,9 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <future>
 #include <mutex>
-#include <random>
 #include <string>
 #include <system_error>
 
@@ -13,6 +11,7 @@
 #include "base/thread.h"
 #include "client/fail.h"
 #include "client/record/device_state.h"
+#include "proto/group_forming.h"
 
 namespace burn::client {
 namespace {
@@ -25,42 +24,13 @@ std::uint32_t next_number() {
   return ++last;
 }
 
-std::string random_ticket() {
-  std::random_device source;
-  std::string ticket(proto::kTicketBytes, '\0');
-  for (auto& byte : ticket) byte = static_cast<char>(source());
-  return ticket;
-}
-
 // "device 1 (ws://b:3000)"
 std::string name_of(const std::vector<Device>& devices, std::size_t k) {
   return "device " + std::to_string(k) + " (" + devices[k].url() + ")";
 }
 
-[[noreturn]] void throw_of(const std::vector<Device>& devices, std::size_t k, const Status& why) {
-  throw Error(why.with_context("group: " + name_of(devices, k)));
-}
-
-// What each device answers. Errors (thrown): the first that one of them says, or that it does not answer in time.
-template <typename Answer, typename Ask>
-std::vector<Answer> ask_all(const std::vector<Device>& devices, std::chrono::steady_clock::time_point until,
-                            const Ask& ask) {
-  using Promise = std::promise<Result<Answer>>;
-  std::vector<std::shared_ptr<Promise>> promises;
-  for (std::size_t k = 0; k < devices.size(); ++k) {
-    promises.push_back(std::make_shared<Promise>());
-    ask(k, promises.back());
-  }
-  std::vector<Answer> answers;
-  for (std::size_t k = 0; k < devices.size(); ++k) {
-    auto future = promises[k]->get_future();
-    if (future.wait_until(until) != std::future_status::ready)
-      throw_of(devices, k, Status{StatusCode::deadline_exceeded, "it does not answer"});
-    auto answer = future.get();
-    if (!answer.ok()) throw_of(devices, k, answer.status());
-    answers.push_back(*std::move(answer));
-  }
-  return answers;
+Status failure_of(const std::vector<Device>& devices, std::size_t k, const Status& why) {
+  return why.with_context("group: " + name_of(devices, k));
 }
 
 void check(const std::vector<Device>& devices) {
@@ -81,11 +51,9 @@ void check(const std::vector<Device>& devices) {
 
 void check_health(const std::vector<Device>& devices) {
   for (std::size_t k = 0; k < devices.size(); ++k) {
-    if (const auto status = devices[k].state()->health(); !status.ok()) throw_of(devices, k, status);
+    if (const auto status = devices[k].state()->health(); !status.ok()) throw Error(failure_of(devices, k, status));
   }
 }
-
-struct Opened {};
 
 }  // namespace
 
@@ -93,29 +61,14 @@ struct Group::Formed {
   Formed(std::vector<Device> all, std::chrono::milliseconds timeout) : devices(std::move(all)), number(next_number()) {
     check(devices);
     check_health(devices);
-    const auto until = std::chrono::steady_clock::now() + timeout;
-    const auto ticket = random_ticket();
-    const auto place_of = [&](std::size_t k) {
-      return proto::GroupPlace{.group = number,
-                               .epoch = kEpoch,
-                               .rank = static_cast<std::uint32_t>(k),
-                               .size = static_cast<std::uint32_t>(devices.size()),
-                               .ticket = ticket};
-    };
-    try {
-      const auto addresses = ask_all<std::string>(devices, until, [&](std::size_t k, const auto& answer) {
-        session(k).prepare_group(place_of(k),
-                                 [answer](Result<std::string> address) { answer->set_value(std::move(address)); });
-      });
-      ask_all<Opened>(devices, until, [&](std::size_t k, const auto& answer) {
-        session(k).open_group(place_of(k), addresses, timeout, [answer](const Status& status) {
-          answer->set_value(status.ok() ? Result<Opened>{Opened{}} : Result<Opened>{status});
-        });
-      });
-    } catch (const Error& error) {
-      for (std::size_t k = 0; k < devices.size(); ++k) session(k).abort_group(number, kEpoch, error.status());
-      throw;
-    }
+    std::vector<proto::Session*> sessions;
+    for (const auto& device : devices) sessions.push_back(&device.state()->session());
+    proto::FormedGroup group{.group = number, .epoch = kEpoch};
+    const auto [member, why] = proto::form_group(sessions, group, timeout);
+    if (why.ok()) return;
+    const auto error = failure_of(devices, member, why);
+    for (auto* const session : sessions) session->abort_group(number, kEpoch, error);
+    throw Error(error);
   }
   Formed(const Formed&) = delete;
   Formed& operator=(const Formed&) = delete;
