@@ -18,28 +18,25 @@ namespace {
 
 using net::SessionEnd;
 
-struct NamedEnd {
-  SessionEnd end;
+template <typename Reason>
+struct Named {
+  Reason reason;
   std::string_view name;
 };
-constexpr std::array<NamedEnd, kSessionEnds> kEnds{{{SessionEnd::client, "client"},
-                                                    {SessionEnd::connection, "connection"},
-                                                    {SessionEnd::rule, "rule"},
-                                                    {SessionEnd::drain, "drain"},
-                                                    {SessionEnd::lease, "lease"}}};
+constexpr std::array<Named<SessionEnd>, kSessionEnds> kEnds{{{SessionEnd::client, "client"},
+                                                             {SessionEnd::connection, "connection"},
+                                                             {SessionEnd::rule, "rule"},
+                                                             {SessionEnd::drain, "drain"},
+                                                             {SessionEnd::lease, "lease"}}};
 
-struct NamedRefusal {
-  Refusal refusal;
-  std::string_view name;
-};
-constexpr std::array<NamedRefusal, kRefusals> kRefusalNames{{{Refusal::token, "token"},
-                                                             {Refusal::limit, "limit"},
-                                                             {Refusal::version, "version"},
-                                                             {Refusal::no_hello, "no_hello"},
-                                                             {Refusal::draining, "draining"},
-                                                             {Refusal::session, "session"},
-                                                             {Refusal::protocol, "protocol"},
-                                                             {Refusal::left, "left"}}};
+constexpr std::array<Named<Refusal>, kRefusals> kRefusalNames{{{Refusal::token, "token"},
+                                                               {Refusal::limit, "limit"},
+                                                               {Refusal::version, "version"},
+                                                               {Refusal::no_hello, "no_hello"},
+                                                               {Refusal::draining, "draining"},
+                                                               {Refusal::session, "session"},
+                                                               {Refusal::protocol, "protocol"},
+                                                               {Refusal::left, "left"}}};
 
 // "0.1.0" of "burn-server 0.1.0".
 std::string_view version_of(std::string_view title) { return title.substr(title.rfind(' ') + 1); }

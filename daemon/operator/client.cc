@@ -5,14 +5,14 @@
 #include <cerrno>
 #include <charconv>
 #include <cstddef>
-#include <memory>
+#include <string>
 
 #include <fmt/format.h>
-#include <netdb.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "net/dial/transports.h"
 #include "net/transport/socket.h"
 
 namespace burn::daemon {
@@ -22,40 +22,17 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view kUnix = "unix:";
 constexpr std::size_t kMaxAnswer = std::size_t{16} << 20;
-constexpr int kSocketFlags = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
 
-struct Place {
-  sockaddr_storage address{};
-  socklen_t size = 0;
-};
-
-Result<Place> resolve_unix(const std::string& path) {
-  Place place;
-  auto& address = reinterpret_cast<sockaddr_un&>(place.address);
-  if (path.empty() || path.size() >= sizeof address.sun_path) {
-    return invalid_argument(fmt::format("unix socket path \"{}\" has {} bytes, not 1 to {}", path, path.size(),
-                                        sizeof address.sun_path - 1));
+Result<net::UniqueFd> dial(const std::string& address, Clock::time_point deadline) {
+  if (!address.starts_with(kUnix)) {
+    BURN_TRY(const auto where, net::parse_host_port(address));
+    return net::dial_tcp(where, deadline);
   }
-  address.sun_family = AF_UNIX;
-  std::copy(path.begin(), path.end(), address.sun_path);
-  place.size = sizeof address;
-  return place;
-}
-
-Result<Place> resolve(const std::string& address) {
-  if (address.starts_with(kUnix)) return resolve_unix(address.substr(kUnix.size()));
-  BURN_TRY(const auto where, net::parse_host_port(address));
-  addrinfo hints{};
-  hints.ai_flags = AI_NUMERICSERV;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int failed = ::getaddrinfo(where.host.c_str(), std::to_string(where.port).c_str(), &hints, &found);
-  if (failed != 0) return unavailable(fmt::format("{}: {}", address, ::gai_strerror(failed)));
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> addresses{found, &::freeaddrinfo};
-  Place place{.size = addresses->ai_addrlen};
-  std::copy_n(reinterpret_cast<const std::byte*>(addresses->ai_addr), addresses->ai_addrlen,
-              reinterpret_cast<std::byte*>(&place.address));
-  return place;
+  const auto path = address.substr(kUnix.size());
+  constexpr auto kMaxPath = sizeof(sockaddr_un{}.sun_path) - 1;
+  if (!path.empty() && path.size() <= kMaxPath) return net::dial_unix(path, deadline);
+  return invalid_argument(
+      fmt::format("unix socket path \"{}\" has {} bytes, not 1 to {}", path, path.size(), kMaxPath));
 }
 
 // A socket to a daemon, until a time.
@@ -64,16 +41,13 @@ class Line {
   Line(const std::string& address, Clock::time_point deadline) : address_(address), deadline_(deadline) {}
 
   Status connect() {
-    BURN_TRY(const auto place, resolve(address_));
-    socket_ = net::UniqueFd{::socket(place.address.ss_family, kSocketFlags, 0)};
-    if (!socket_) return failed(errno);
-    if (::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&place.address), place.size) == 0) return {};
-    if (errno != EINPROGRESS) return failed(errno);
-    BURN_RETURN_IF_ERROR(wait(POLLOUT));
-    int error = 0;
-    socklen_t size = sizeof error;
-    ::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
-    return error == 0 ? Status{} : failed(error);
+    auto socket = dial(address_, deadline_);
+    if (!socket.ok()) {
+      const auto why = socket.status();
+      return why.code() == StatusCode::unavailable ? why.with_context(address_) : why;
+    }
+    socket_ = *std::move(socket);
+    return {};
   }
 
   Status send(std::string_view bytes) {

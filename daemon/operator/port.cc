@@ -1,7 +1,6 @@
 #include "daemon/operator/port.h"
 
 #include <array>
-#include <cerrno>
 #include <exception>
 #include <thread>
 #include <utility>
@@ -21,6 +20,7 @@
 #include "net/listen/bind.h"
 #include "net/listen/peer.h"
 #include "net/listen/permits.h"
+#include "net/listen/socket_acceptor.h"
 
 namespace burn::daemon {
 namespace {
@@ -30,7 +30,6 @@ using ErrorCode = boost::system::error_code;
 using asio::posix::stream_descriptor;
 
 constexpr std::string_view kUnix = "unix:";
-constexpr auto kAcceptPause = std::chrono::milliseconds{100};  // before another try when accepting failed
 // What a peer may go on sending after the last reply, so that the reply reaches it: a socket that is closed with unread
 // bytes tells the peer of a failure, and what was on its way to it is lost.
 constexpr auto kMaxLinger = std::chrono::seconds{1};
@@ -172,9 +171,8 @@ class OperatorPort::Impl {
       : source_(source),
         url_((is_unix ? "unix:" : "http://") + socket.address),
         unix_path_(is_unix ? socket.address : ""),
-        socket_(loop_, socket.fd.release()),
-        pause_(loop_) {
-    wait_for_client();
+        accepting_(loop_, std::move(socket.fd), [this](net::UniqueFd client) { serve(std::move(client)); }) {
+    accepting_.start();
     thread_ = start_thread("burn-operator", [this] { run(); });
   }
 
@@ -184,31 +182,6 @@ class OperatorPort::Impl {
       try {
         loop_.run();
       } catch (const std::exception&) {
-      }
-    }
-  }
-
-  void wait_for_client() {
-    socket_.async_wait(stream_descriptor::wait_read, [this](ErrorCode error) {
-      if (!error) accept_all();
-    });
-  }
-
-  void accept_all() {
-    for (;;) {
-      net::UniqueFd client{::accept4(socket_.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
-      if (client) {
-        try {
-          serve(std::move(client));
-        } catch (const std::exception&) {  // no memory for it: it is closed
-        }
-      } else if (errno == EAGAIN) {
-        return wait_for_client();
-      } else if (errno != ECONNABORTED && errno != EINTR) {  // out of file descriptors, most likely
-        pause_.expires_after(kAcceptPause);
-        return pause_.async_wait([this](ErrorCode error) {
-          if (!error) wait_for_client();
-        });
       }
     }
   }
@@ -228,9 +201,8 @@ class OperatorPort::Impl {
   OperatorSource& source_;
   const std::string url_, unix_path_;
   const std::shared_ptr<net::PermitPool> permits_ = connection_permits(), refusals_ = refusal_permits();
-  asio::io_context loop_{1};  // 1: a hint that one thread runs it
-  stream_descriptor socket_;  // used on its thread only, like what follows
-  asio::steady_timer pause_;
+  asio::io_context loop_{1};       // 1: a hint that one thread runs it
+  net::SocketAcceptor accepting_;  // used on its thread only
   std::thread thread_;
 };
 

@@ -1,8 +1,6 @@
 #include "daemon/operator/process_metrics.h"
 
-#include <cstddef>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -11,6 +9,8 @@
 
 #include <sys/resource.h>
 #include <unistd.h>
+
+#include "net/listen/process_limits.h"
 
 namespace burn::daemon {
 namespace {
@@ -49,16 +49,6 @@ std::optional<double> boot_time() {
   return std::nullopt;
 }
 
-std::optional<std::size_t> open_fds() {
-  std::error_code error;
-  std::size_t count = 0;
-  for (std::filesystem::directory_iterator it{"/proc/self/fd", error}, end; !error && it != end; it.increment(error)) {
-    ++count;
-  }
-  if (error || count == 0) return std::nullopt;
-  return count - 1;  // but for the folder's own
-}
-
 }  // namespace
 
 void collect_process(Samples& samples) {
@@ -70,7 +60,7 @@ void collect_process(Samples& samples) {
     samples.add(Metric::threads, stat->threads);
     if (const auto boot = boot_time()) samples.add(Metric::start_time, *boot + stat->start_ticks / ticks);
   }
-  if (const auto count = open_fds()) samples.add(Metric::open_fds, static_cast<double>(*count));
+  if (const auto count = net::open_descriptors()) samples.add(Metric::open_fds, static_cast<double>(*count));
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) samples.add(Metric::max_fds, static_cast<double>(limit.rlim_cur));
 }

@@ -27,15 +27,19 @@ bool has_memory_for_connection(std::uint64_t reserve) {
   return used + reserve < limit.rlim_cur;
 }
 
+std::optional<std::size_t> open_descriptors() {
+  std::error_code why;
+  std::size_t count = 0;
+  for (std::filesystem::directory_iterator it{"/proc/self/fd", why}, end; !why && it != end; it.increment(why)) ++count;
+  if (why || count == 0) return std::nullopt;
+  return count - 1;  // but for the folder's own
+}
+
 std::size_t free_descriptors() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
-  std::error_code why;
-  std::size_t used = 0;
-  for (auto it = std::filesystem::directory_iterator{"/proc/self/fd", why}; !why && it != decltype(it){};
-       it.increment(why)) {
-    ++used;
-  }
+  const auto open = open_descriptors();
+  const auto used = open ? *open + 1 : std::size_t{0};  // the folder is open while they are counted
   return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 

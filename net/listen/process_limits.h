@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "base/status.h"
 
@@ -17,6 +18,9 @@ inline constexpr std::uint64_t kResumeReserve = std::uint64_t{96} << 20;
 // False when the address space is limited (ulimit -v) and at most `reserve` bytes of it are free: these are for the
 // sessions that exist, and for libraries that end the process when an allocation fails, as gRPC does.
 bool has_memory_for_connection(std::uint64_t reserve = kConnectionReserve);
+
+// Descriptors that this process has open; nothing where the system does not say.
+std::optional<std::size_t> open_descriptors();
 
 // Descriptors that may still be opened under this process's limit.
 std::size_t free_descriptors();

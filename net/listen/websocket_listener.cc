@@ -1,19 +1,16 @@
-#include <cerrno>
 #include <chrono>
-#include <exception>
 #include <future>
 #include <utility>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "net/listen/bind.h"
 #include "net/listen/listener.h"
 #include "net/listen/open_connections.h"
+#include "net/listen/socket_acceptor.h"
 #include "net/transport/io_threads.h"
 #include "net/transport/websocket.h"
 #include "net/transport/ws_handshake.h"
@@ -22,10 +19,8 @@ namespace burn::net {
 namespace {
 
 namespace asio = boost::asio;
-using ErrorCode = boost::system::error_code;
 
-constexpr int kMaxThreads = 4;                                 // they move bytes and decode; the work is done elsewhere
-constexpr auto kAcceptPause = std::chrono::milliseconds{100};  // before another try when accepting failed
+constexpr int kMaxThreads = 4;  // they move bytes and decode; the work is done elsewhere
 
 class WebSocketListener final : public Listener {
  public:
@@ -40,9 +35,8 @@ class WebSocketListener final : public Listener {
         connections_(std::make_shared<OpenConnections>(permits_of(options))),
         threads_(std::make_unique<IoThreads>(kMaxThreads)),
         loop_(threads_->first()),
-        socket_(*loop_, socket.fd.release()),
-        pause_(*loop_) {
-    asio::post(*loop_, [this] { wait_for_client(); });
+        accepting_(*loop_, std::move(socket.fd), [this](UniqueFd client) { serve(std::move(client)); }) {
+    asio::post(*loop_, [this] { accepting_.start(); });
   }
 
   ~WebSocketListener() override {
@@ -54,46 +48,16 @@ class WebSocketListener final : public Listener {
   std::string url() const override { return url_; }
 
   void stop_accepting() override {
-    if (loop_->get_executor().running_in_this_thread()) return close_socket();
+    if (loop_->get_executor().running_in_this_thread()) return accepting_.close();
     std::promise<void> closed;
     asio::post(*loop_, [&] {
-      close_socket();
+      accepting_.close();
       closed.set_value();
     });
     closed.get_future().wait();
   }
 
  private:
-  void close_socket() {
-    ErrorCode ignored;
-    socket_.close(ignored);
-    pause_.cancel();
-  }
-
-  void wait_for_client() {
-    if (!socket_.is_open()) return;
-    socket_.async_wait(asio::posix::stream_descriptor::wait_read, [this](ErrorCode error) {
-      if (!error) accept_all();
-    });
-  }
-
-  void accept_all() {
-    for (;;) {
-      UniqueFd client{::accept4(socket_.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
-      if (client) {
-        try {
-          serve(std::move(client));
-        } catch (const std::exception&) {  // no memory for it: it is closed
-        }
-      } else if (errno == EAGAIN) {
-        return wait_for_client();
-      } else if (errno != ECONNABORTED && errno != EINTR) {  // out of file descriptors, most likely
-        pause_.expires_after(kAcceptPause);
-        return pause_.async_wait([this](ErrorCode) { wait_for_client(); });
-      }
-    }
-  }
-
   void serve(UniqueFd client) {
     const auto taken = connections_->take(Peer::of(peer_name(client.get())));
     if (!taken.ok()) return refuse(client, taken.status());
@@ -117,8 +81,7 @@ class WebSocketListener final : public Listener {
   const std::shared_ptr<OpenConnections> connections_;
   std::unique_ptr<IoThreads> threads_;
   const std::shared_ptr<IoContext> loop_;  // accepts connections
-  asio::posix::stream_descriptor socket_;  // used on its thread only, like what follows
-  asio::steady_timer pause_;
+  SocketAcceptor accepting_;               // used on its thread only
 };
 
 // Removes the socket file when the listener is gone.
