@@ -110,20 +110,6 @@ class DdpLearning final : public Learning {
   const Group group_;
 };
 
-class Ddp final : public LearningStrategy {
- public:
-  explicit Ddp(std::vector<Device> devices) : devices_(std::move(devices)) {}
-  std::string_view name() const override { return "ddp"; }
-  std::vector<Device> devices() const override { return devices_; }
-  std::unique_ptr<Learning> start(std::vector<nn::ModuleWalk> replicas,
-                                  optim::ModuleOptimizer& optimizer) const override {
-    return std::make_unique<DdpLearning>(std::move(replicas), optimizer, devices_);
-  }
-
- private:
-  const std::vector<Device> devices_;
-};
-
 // --- multi_device ----------------------------------------------------------------------------------------------------
 
 class MultiDeviceLearning final : public Learning {
@@ -163,17 +149,21 @@ class MultiDeviceLearning final : public Learning {
   const Group group_;
 };
 
-class MultiDevice final : public LearningStrategy {
+// --- on several devices --------------------------------------------------------------------------------------------
+
+template <typename LearningOf>
+class OnDevices final : public LearningStrategy {
  public:
-  explicit MultiDevice(std::vector<Device> devices) : devices_(std::move(devices)) {}
-  std::string_view name() const override { return "multi_device"; }
+  OnDevices(std::string_view name, std::vector<Device> devices) : name_(name), devices_(std::move(devices)) {}
+  std::string_view name() const override { return name_; }
   std::vector<Device> devices() const override { return devices_; }
   std::unique_ptr<Learning> start(std::vector<nn::ModuleWalk> replicas,
                                   optim::ModuleOptimizer& optimizer) const override {
-    return std::make_unique<MultiDeviceLearning>(std::move(replicas), optimizer, devices_);
+    return std::make_unique<LearningOf>(std::move(replicas), optimizer, devices_);
   }
 
  private:
+  const std::string_view name_;
   const std::vector<Device> devices_;
 };
 
@@ -183,7 +173,11 @@ Strategy single() {
   static const Strategy strategy = std::make_shared<const Single>();
   return strategy;
 }
-Strategy ddp(std::vector<Device> devices) { return std::make_shared<const Ddp>(std::move(devices)); }
-Strategy multi_device(std::vector<Device> devices) { return std::make_shared<const MultiDevice>(std::move(devices)); }
+Strategy ddp(std::vector<Device> devices) {
+  return std::make_shared<const OnDevices<DdpLearning>>("ddp", std::move(devices));
+}
+Strategy multi_device(std::vector<Device> devices) {
+  return std::make_shared<const OnDevices<MultiDeviceLearning>>("multi_device", std::move(devices));
+}
 
 }  // namespace burn::train
