@@ -11,6 +11,7 @@
 #include "backends/registry.h"
 #include "base/settings.h"
 #include "session/local_session.h"
+#include "tests/session/answers.h"
 #include "tests/session/programs.h"
 
 namespace burn::router {
@@ -19,6 +20,8 @@ namespace {
 using proto::HostTensor;
 using session::f32;
 using session::ProgramPtr;
+using session::read;
+using session::sync;
 using session::tensor;
 using session::values;
 using testing::ElementsAre;
@@ -40,18 +43,6 @@ std::unique_ptr<proto::ServedSession> fleet(int members) {
   std::vector<std::unique_ptr<proto::Session>> sessions;
   for (int i = 0; i < members; ++i) sessions.push_back(member());
   return fleet_of(std::move(sessions));
-}
-
-Result<HostTensor> read(proto::Session& session, proto::TensorId id) {
-  std::promise<Result<HostTensor>> promise;
-  session.read(id, [&](Result<HostTensor> result) { promise.set_value(std::move(result)); });
-  return promise.get_future().get();
-}
-
-Status sync(proto::Session& session) {
-  std::promise<Status> promise;
-  session.sync([&](Status status) { promise.set_value(std::move(status)); });
-  return promise.get_future().get();
 }
 
 HostTensor numbers(ir::Shape shape, float scale) {

@@ -19,6 +19,7 @@
 #include "server/server.h"
 #include "tests/proto/frames.h"
 #include "tests/server/process.h"
+#include "tests/session/answers.h"
 #include "tests/session/programs.h"
 #include "tests/support/temp_folder.h"
 
@@ -30,12 +31,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-Result<proto::HostTensor> read(proto::Session& session, proto::TensorId id) {
-  std::promise<Result<proto::HostTensor>> promise;
-  session.read(id, [&](auto tensor) { promise.set_value(std::move(tensor)); });
-  return promise.get_future().get();
-}
 
 // A tensor there, a sum, and back.
 void expect_served(const std::string& url, std::int64_t size = 1000, float value = 1.5f) {

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "session/local_session.h"
+#include "tests/session/answers.h"
 #include "tests/session/expect_fails.h"
 #include "tests/session/fake_backend.h"
 #include "tests/session/programs.h"
@@ -18,17 +19,11 @@ using Call = proto::Run;  // gtest has a Run of its own
 
 class LocalSessionTest : public testing::Test {
  protected:
-  Result<proto::HostTensor> read(proto::TensorId id) { return read(*session_, id); }
+  Result<proto::HostTensor> read(proto::TensorId id) { return session::read(*session_, id); }
   static Result<proto::HostTensor> read(proto::Session& session, proto::TensorId id) {
-    std::promise<Result<proto::HostTensor>> promise;
-    session.read(id, [&](Result<proto::HostTensor> tensor) { promise.set_value(std::move(tensor)); });
-    return promise.get_future().get();
+    return session::read(session, id);
   }
-  Status sync() {
-    std::promise<Status> promise;
-    session_->sync([&](Status status) { promise.set_value(std::move(status)); });
-    return promise.get_future().get();
-  }
+  Status sync() { return session::sync(*session_); }
   void reopen(const Quotas& quotas, Execution execution = Execution::on_its_thread) {
     session_ = make_local_session(worker_, quotas, execution);
   }

@@ -17,6 +17,7 @@
 #include "router/router.h"
 #include "server/server.h"
 #include "session/local_session.h"
+#include "tests/session/answers.h"
 #include "tests/session/expect_fails.h"
 #include "tests/session/programs.h"
 #include "tests/system/on_every_transport.h"
@@ -91,27 +92,15 @@ class SessionContract : public testing::TestWithParam<const char*> {
     return value_or_throw(net::connect(url));
   }
 
-  Result<HostTensor> read(TensorId id) {
-    std::promise<Result<HostTensor>> promise;
-    session_->read(id, [&](Result<HostTensor> result) { promise.set_value(std::move(result)); });
-    return promise.get_future().get();
-  }
-  Status sync() {
-    std::promise<Status> promise;
-    session_->sync([&](Status status) { promise.set_value(std::move(status)); });
-    return promise.get_future().get();
-  }
+  Result<HostTensor> read(TensorId id) { return session::read(*session_, id); }
+  Status sync() { return session::sync(*session_); }
   void define(ProgramId id, ProgramPtr program, std::vector<ProgramId> forget = {}) {
     EXPECT_TRUE(session_->define(id, std::move(program), std::move(forget)).ok());
   }
   void run(proto::Run run) { EXPECT_TRUE(session_->run(std::move(run)).ok()); }
   void write(TensorId id, HostTensor numbers) { EXPECT_TRUE(session_->write(id, std::move(numbers)).ok()); }
   void release(std::vector<TensorId> ids) { EXPECT_TRUE(session_->release(std::move(ids)).ok()); }
-  Result<proto::SessionStats> stats() {
-    std::promise<Result<proto::SessionStats>> promise;
-    session_->stats([&](Result<proto::SessionStats> result) { promise.set_value(std::move(result)); });
-    return promise.get_future().get();
-  }
+  Result<proto::SessionStats> stats() { return session::stats(*session_); }
   std::vector<float> numbers(TensorId id) {
     const auto result = read(id);
     EXPECT_TRUE(result.ok()) << result.status().to_string();
