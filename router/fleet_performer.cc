@@ -19,7 +19,6 @@
 namespace burn::router {
 namespace {
 
-using proto::HostTensor;
 using serving::Budget;
 using serving::WriteCall;
 

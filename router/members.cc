@@ -26,7 +26,7 @@ Status Members::send(proto::Session& session, MemberCall& call) {
                     call);
 }
 
-Status Members::send(std::vector<Outgoing> calls) {
+Status Members::send(std::vector<Outgoing>&& calls) {
   Status refused;
   for (auto& [member, call] : calls) {
     auto& to = session(member);

@@ -26,7 +26,7 @@ class Members {
 
   // Each member gets its calls in order. A member that takes one no more is lost. Errors: what a member first refused,
   // with its name; it goes on.
-  Status send(std::vector<Outgoing> calls);
+  Status send(std::vector<Outgoing>&& calls);
   // Makes all members one group (ir/ops/collectives.h), in which they can run collectives, instead of one that they
   // were before. Errors: what a member said, or DEADLINE_EXCEEDED, with its rank.
   Status form_group(std::chrono::milliseconds timeout);

@@ -62,6 +62,7 @@ struct Group::Formed {
     check(devices);
     check_health(devices);
     std::vector<proto::Session*> sessions;
+    sessions.reserve(devices.size());
     for (const auto& device : devices) sessions.push_back(&device.state()->session());
     proto::FormedGroup group{.group = number, .epoch = kEpoch};
     const auto [member, why] = proto::form_group(sessions, group, timeout);
@@ -228,6 +229,7 @@ Group::Lists Group::broadcast(const std::vector<Value>& values, const Site& site
   }
   check_health(devices());
   std::vector<std::int64_t> whole;
+  whole.reserve(values.size());
   for (const auto& value : values) whole.push_back(value.shape()[0]);
   std::vector<std::size_t> next(size());  // of each device: which value it is at
   return perform(devices(), std::move(parts), site, [&](std::size_t k, const Value&) -> ir::Op {

@@ -26,17 +26,17 @@ struct Rows {
 
 proto::HostTensor part_of(const proto::HostTensor& whole, const Layout& layout, int member) {
   if (layout.is_whole()) return whole;
-  auto type = compile::partition::part_of(whole.type, layout, member);
+  const auto type = compile::partition::part_of(whole.type, layout, member);
   const Rows rows(whole.type, layout.dim);
   const auto begin = static_cast<std::size_t>(layout.bounds[static_cast<std::size_t>(member)]) * rows.element_bytes;
   const auto bytes = type.num_bytes();
-  if (rows.outer == 1) return {std::move(type), whole.bytes.slice(begin, bytes)};
+  if (rows.outer == 1) return {type, whole.bytes.slice(begin, bytes)};
   std::vector<std::byte> copy(bytes);
   const auto stretch = bytes / std::max<std::size_t>(rows.outer, 1);
   for (std::size_t i = 0; stretch > 0 && i < rows.outer; ++i) {
     std::memcpy(copy.data() + i * stretch, whole.bytes.data() + i * rows.row_bytes + begin, stretch);
   }
-  return {std::move(type), SharedBytes::own(std::move(copy))};
+  return {type, SharedBytes::own(std::move(copy))};
 }
 
 Result<proto::HostTensor> joined(std::span<const proto::HostTensor> parts, const ir::TensorType& type,

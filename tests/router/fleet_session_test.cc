@@ -41,6 +41,7 @@ std::unique_ptr<proto::ServedSession> fleet_of(std::vector<std::unique_ptr<proto
 
 std::unique_ptr<proto::ServedSession> fleet(int members) {
   std::vector<std::unique_ptr<proto::Session>> sessions;
+  sessions.reserve(static_cast<std::size_t>(members));
   for (int i = 0; i < members; ++i) sessions.push_back(member());
   return fleet_of(std::move(sessions));
 }
@@ -148,7 +149,8 @@ ProgramPtr pick_program(std::int64_t size, std::int64_t count) {
 TEST(FleetSession, WhatFailsOnOneMemberFailsForAllAndTheSessionGoesOn) {
   const auto session = fleet(2);
   const auto index = [](std::vector<std::int64_t> all) {
-    return HostTensor{{ir::DType::i64, ir::Shape{static_cast<std::int64_t>(all.size())}}, SharedBytes::own(all)};
+    return HostTensor{{ir::DType::i64, ir::Shape{static_cast<std::int64_t>(all.size())}},
+                      SharedBytes::own(std::move(all))};
   };
   EXPECT_TRUE(session->define(1, pick_program(3, 4), {}).ok());
   EXPECT_TRUE(session->write(1, tensor({3}, {10, 20, 30})).ok());
@@ -200,6 +202,7 @@ TEST(FleetSession, WhatOneMemberHasNoMemoryForFailsForAllAndTheSessionGoesOn) {
 
 TEST(FleetSession, OfALostMemberEverythingSaysSoAtOnce) {
   std::vector<std::unique_ptr<proto::Session>> members;
+  members.reserve(3);
   for (int i = 0; i < 3; ++i) members.push_back(member());
   auto* const second = members[1].get();
   const auto session = fleet_of(std::move(members));

@@ -26,7 +26,7 @@ inline RouterOptions router_options(std::vector<std::string> workers) {
   return options;
 }
 
-inline std::unique_ptr<net::RemoteSession> connect(const std::string& url, net::ConnectOptions options = {}) {
+inline std::unique_ptr<net::RemoteSession> connect(const std::string& url, const net::ConnectOptions& options = {}) {
   return value_or_throw(net::connect(url, options));
 }
 

@@ -207,7 +207,7 @@ TEST_F(NetworkTest, StoppingTellsTheClients) {
 TEST_F(NetworkTest, AnAddressInUseIsOneSentence) {
   const auto address = server().url().substr(5);
   try {
-    Server{{.device = "null", .ws = address}};
+    const Server second{{.device = "null", .ws = address}};
     FAIL() << "it listens twice";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), StatusCode::unavailable);

@@ -216,7 +216,6 @@ Result<backends::RunResult> DelayedStream::run(const std::shared_ptr<backends::E
   if (args.scalars.size() != static_cast<std::size_t>(program.scalar_count)) {
     return invalid_argument("run: wrong number of scalars");
   }
-  const auto count = program.outputs.size();
   if (is_refused()) {
     auto result = backends::ended_early(program, args, resource_exhausted("out of memory: refused"),
                                         [this](SharedBytes bytes) { return upload(std::move(bytes)); });
@@ -327,11 +326,11 @@ class DelayedBackend final : public backends::Backend {
 };
 
 [[maybe_unused]] const bool registered = [] {
-  backends::register_backend({.name = "delayed", .open = [](int) -> Result<std::unique_ptr<backends::Backend>> {
-                                const char* longest = std::getenv("BURN_TEST_DELAY_US");
-                                return make_delayed_backend(
-                                    {.longest_delay = std::chrono::microseconds(longest ? std::atoi(longest) : 100)});
-                              }});
+  backends::register_backend(
+      {.name = "delayed", .open = [](int) -> Result<std::unique_ptr<backends::Backend>> {
+         const char* longest = std::getenv("BURN_TEST_DELAY_US");  // NOLINT: before there are threads
+         return make_delayed_backend({.longest_delay = std::chrono::microseconds(longest ? std::atoi(longest) : 100)});
+       }});
   return true;
 }();
 
