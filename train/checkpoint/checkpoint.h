@@ -24,12 +24,13 @@ struct TrainingState {
   bool interrupted = false;
   std::int64_t batches = 0;  // of that epoch that have been trained on, if interrupted
   std::int64_t items = 0;    // in them
+  std::int64_t steps = 0;    // of the optimizer, since the beginning of the run
   // Unsigned numbers in signed fields, because JSON's whole numbers are those.
   std::int64_t seed = 0;         // of the training; each epoch's random numbers follow from it
   std::int64_t stream_seed = 0;  // where the device's random numbers are
   std::int64_t stream_offset = 0;
   std::vector<std::string> metrics;  // their names, as columns of the history
-  BURN_CONFIG(TrainingState, epoch, interrupted, batches, items, seed, stream_seed, stream_offset, metrics)
+  BURN_CONFIG(TrainingState, epoch, interrupted, batches, items, steps, seed, stream_seed, stream_offset, metrics)
 };
 
 struct Checkpoint {

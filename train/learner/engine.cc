@@ -1,6 +1,7 @@
 #include "train/learner/engine.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,7 +11,7 @@
 #include "client/site_scope.h"
 #include "nn/module/visit.h"
 #include "train/learner/checkpoint_data.h"
-#include "train/render/cli_renderer.h"
+#include "train/learner/watchers.h"
 
 namespace burn::train {
 namespace {
@@ -26,6 +27,18 @@ std::uint64_t seed_of_epoch(std::uint64_t seed, std::int64_t epoch) {
 std::vector<metric::MetricFactory> metrics_or_loss(const TrainingOptions& options) {
   if (!options.metrics.empty()) return options.metrics;
   return {[] { return std::make_unique<metric::Loss>(); }};
+}
+
+events::Ended ended(StopReason reason) {
+  switch (reason) {
+    case StopReason::completed:
+      return events::Ended::completed;
+    case StopReason::stopped_early:
+      return events::Ended::stopped_early;
+    case StopReason::interrupted:
+      return events::Ended::interrupted;
+  }
+  return events::Ended::failed;
 }
 
 std::vector<Device> devices_of(const std::vector<nn::ModuleWalk>& replicas) {
@@ -72,13 +85,19 @@ Engine::Engine(const TrainingOptions& options, Work& work, optim::ModuleOptimize
       learning_((options.strategy ? options.strategy : single())->start(replicas_, optimizer)),
       devices_(devices_of(replicas_)),
       device_(devices_.front()),
-      renderer_(options.renderer ? options.renderer : std::make_shared<CliRenderer>()),
       checkpoints_(options.artifact_dir),
       train_metrics_(metrics_or_loss(options)),
       valid_metrics_(metrics_or_loss(options)),
+      events_(make_watchers(options, metrics_or_loss(options)), options.observers),
       watched_(watched_metric(options, train_metrics_)),
       gradients_(replicas_.size()) {
   if (options_.early_stopping) (void)find_metric(*options_.early_stopping, train_metrics_);  // throws if there is none
+  if (events_.is_watched()) {
+    train_metrics_.on_batch([this](std::int64_t step, std::span<const double> values) {
+      std::int32_t metric = 0;
+      for (const auto value : values) events_.publish(events::MetricPoint::of(metric++, Split::train, step, value));
+    });
+  }
   if (!options_.checkpoints) return;
   strategies_ = *options_.checkpoints;
   const bool is_default = strategies_.empty();
@@ -89,16 +108,29 @@ Engine::Engine(const TrainingOptions& options, Work& work, optim::ModuleOptimize
 
 TrainingReport Engine::run(std::function<void()> at_end) {
   at_end_ = std::move(at_end);
+  try {
+    auto report = run_and_report();
+    events_.publish(events::End{ended(report.reason), ""});
+    events_.flush();
+    return report;
+  } catch (const std::exception& error) {
+    events_.publish(events::End{events::Ended::failed, error.what()});
+    throw;
+  }
+}
+
+TrainingReport Engine::run_and_report() {
   const client::SiteScope scope{options_.site};
   if (options_.resume)
     resume(*options_.resume);
   else
     start_afresh();
+  tell_start();
   TrainingReport report;
   report.reason = train();
   if (report.reason != StopReason::interrupted) call_at_end();
   if (at_end_failed_) std::rethrow_exception(at_end_failed_);
-  if (options_.summary && !history_.empty()) renderer_->summary(summarize(history_, train_metrics_));
+  if (options_.summary && !history_.empty()) events_.publish(extremes(history_, train_metrics_.metrics().size()));
   report.metrics = names(train_metrics_);
   report.best = find_best();
   report.skipped = skipped_;
@@ -135,7 +167,7 @@ void Engine::call_at_end() {
 bool Engine::has_enough() {
   if (!options_.early_stopping) return false;
   const auto why = why_stop(*options_.early_stopping, train_metrics_, history_);
-  if (!why.empty()) renderer_->message(why);
+  if (!why.empty()) tell(why);
   return !why.empty();
 }
 
@@ -146,7 +178,7 @@ void Engine::start_afresh() {
 
 void Engine::resume(const Resume& from) {
   const auto checkpoint = checkpoints_.load(from.epoch, [&](const std::string& why) {
-    renderer_->message("resume: " + why + "; going on from an older one");
+    tell("resume: " + why + "; going on from an older one", events::Level::warning);
   });
   const auto& state = checkpoint.state;
   check_metrics(state, train_metrics_);
@@ -160,6 +192,7 @@ void Engine::resume(const Resume& from) {
     epoch_ = state.epoch;
     batches_ = state.batches;
   }
+  steps_ = state.steps;
   if (batches_ > 0) {  // else the epoch had not begun
     resumed_stream_ = {static_cast<std::uint64_t>(state.stream_seed), static_cast<std::uint64_t>(state.stream_offset)};
     load_gathered(checkpoint.metrics, state.items, train_metrics_);
@@ -185,9 +218,9 @@ void Engine::flush() {
 
 bool Engine::train_epoch() {
   if (!resumed_stream_) train_metrics_.reset();
-  const Progress shown{
-      .epoch = epoch_, .epochs = options_.epochs, .split = Split::train, .total_items = work_.items(Split::train)};
-  Pass& pass = train_pass_.emplace(train_metrics_, *renderer_, shown, nullptr,
+  events::Progress told{.split = Split::train, .epoch = epoch_, .epochs = options_.epochs};
+  told.total_items = work_.items(Split::train);
+  Pass& pass = train_pass_.emplace(train_metrics_, events_, told, nullptr,
                                    [this](const Error& why, std::int64_t in_a_row) { skip(why, in_a_row); });
   work_.begin(Split::train, epoch_, batches_, [this] { seed_epoch(); });
   bool stopped = false;
@@ -196,7 +229,7 @@ bool Engine::train_epoch() {
     if (parts.empty()) break;
     const auto measured = train_batch(std::move(parts));
     batches_ += 1;
-    for (const auto& [numbers, items] : measured) pass.batch_sent(numbers, items);
+    for (const auto& [numbers, items] : measured) pass.batch_sent(numbers, items, steps_, scheduler_.last());
     stopped = accumulated_ == 0 && options_.interrupter.should_stop();
   }
   if (accumulated_ > 0) apply_gradients();
@@ -228,6 +261,7 @@ std::vector<Engine::Measured> Engine::train_batch(std::vector<Work::Part> parts)
       flush();
   } else {
     learning_->step(scheduler_.step(), std::move(gradients));
+    steps_ += 1;
   }
   return measured;
 }
@@ -239,8 +273,8 @@ void Engine::skip(const Error& why, std::int64_t in_a_row) {
   if (!std::ranges::all_of(devices_, is_well)) throw why;
   if (in_a_row > options_.max_failures_in_a_row) throw why;
   ++skipped_;
-  if (train_metrics_.skipped() <= kShown) renderer_->message(std::string{"step skipped: "} + why.what());
-  if (train_metrics_.skipped() == kShown) renderer_->message("further ones of this epoch are only counted");
+  if (train_metrics_.skipped() <= kShown) tell(std::string{"step skipped: "} + why.what(), events::Level::warning);
+  if (train_metrics_.skipped() == kShown) tell("further ones of this epoch are only counted", events::Level::warning);
 }
 
 void Engine::apply_gradients() {
@@ -248,16 +282,15 @@ void Engine::apply_gradients() {
   std::vector<optim::GradientsParams> gradients;
   for (auto& of_replica : gradients_) gradients.push_back(of_replica.grads());
   learning_->step(scheduler_.step(), std::move(gradients));
+  steps_ += 1;
 }
 
 bool Engine::validate_epoch() {
   valid_metrics_.reset();
   if (options_.checkpoints) asked_ = ask_records();  // no validation changes them, and they come while it goes on
-  Pass pass{
-      valid_metrics_,
-      *renderer_,
-      {.epoch = epoch_, .epochs = options_.epochs, .split = Split::valid, .total_items = work_.items(Split::valid)},
-      &*train_pass_};
+  events::Progress told{.split = Split::valid, .epoch = epoch_, .epochs = options_.epochs};
+  told.total_items = work_.items(Split::valid);
+  Pass pass{valid_metrics_, events_, told, &*train_pass_};
   work_.begin(Split::valid, epoch_, 0, [] {});
   bool stopped = false;
   while (!stopped) {
@@ -269,7 +302,7 @@ bool Engine::validate_epoch() {
     }
     parts.clear();
     flush();
-    for (const auto& [numbers, items] : measured) pass.batch_sent(numbers, items);
+    for (const auto& [numbers, items] : measured) pass.batch_sent(numbers, items, steps_, scheduler_.last());
     stopped = options_.interrupter.should_stop();
   }
   work_.end();
@@ -285,8 +318,9 @@ void Engine::finish_epoch() {
   history_.push_back({epoch_, train_metrics_.values(), valid_metrics_.values()});
   log_->write(epoch_, Split::train, train_seconds_, scheduler_.last(), train_metrics_);
   log_->write(epoch_, Split::valid, valid_seconds_, scheduler_.last(), valid_metrics_);
-  renderer_->epoch(
-      {epoch_, options_.epochs, shown_values(train_metrics_), shown_values(valid_metrics_), train_metrics_.skipped()});
+  tell_split(Split::train, train_seconds_, train_metrics_);
+  tell_split(Split::valid, valid_seconds_, valid_metrics_);
+  events_.publish(events::EpochEnd{epoch_, options_.epochs, steps_, scheduler_.last()});
   if (options_.checkpoints)
     save(false);
   else if (options_.early_stopping)
@@ -322,11 +356,13 @@ std::optional<BestEpoch> Engine::find_best() const {
 }
 
 void Engine::save(bool interrupted) {
+  const auto start = std::chrono::steady_clock::now();
   Checkpoint checkpoint;
   checkpoint.state = {.epoch = epoch_,
                       .interrupted = interrupted,
                       .batches = interrupted ? batches_ : 0,
                       .items = interrupted && batches_ > 0 ? train_metrics_.items() : 0,
+                      .steps = steps_,
                       .seed = static_cast<std::int64_t>(seed_),
                       .stream_seed = static_cast<std::int64_t>(stream_.seed),
                       .stream_offset = static_cast<std::int64_t>(stream_.position),
@@ -338,6 +374,8 @@ void Engine::save(bool interrupted) {
   checkpoint.metrics = to_record(history_);
   if (interrupted && batches_ > 0) save_gathered(train_metrics_, checkpoint.metrics);
   checkpoints_.save(checkpoint);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  events_.publish(events::CheckpointWritten{epoch_, steps_, seconds.count(), interrupted});
   if (!interrupted) checkpoints_.keep_only(kept_epochs(strategies_, train_metrics_, history_));
 }
 
@@ -346,7 +384,26 @@ void Engine::tell_interruption(bool inside_epoch) {
                            : fmt::format("interrupted before epoch {}", epoch_);
   if (const auto reason = options_.interrupter.reason(); !reason.empty()) text += " (" + reason + ")";
   text += options_.checkpoints ? "; resume goes on from there" : "; there is no checkpoint of it to resume from";
-  renderer_->message(text);
+  tell(std::move(text));
+}
+
+void Engine::tell(std::string text, events::Level level) { events_.publish(events::Message{level, std::move(text)}); }
+
+void Engine::tell_start() {
+  events::Start start{.name = options_.artifact_dir.filename().string(), .device = device_.url()};
+  for (const auto& metric : train_metrics_.metrics()) {
+    start.metrics.push_back({metric->name(), metric->label(), metric->higher_is_better(), metric->value_format()});
+  }
+  start.epochs = options_.epochs;
+  start.resumed = options_.resume.has_value();
+  start.epoch = resumed_from_;
+  start.step = steps_;
+  events_.publish(std::move(start));
+}
+
+void Engine::tell_split(Split split, double seconds, const metric::MetricSet& metrics) {
+  events_.publish(
+      events::SplitEnd{split, epoch_, steps_, metrics.items(), metrics.skipped(), seconds, values_of(metrics)});
 }
 
 }  // namespace burn::train

@@ -9,6 +9,7 @@
 
 #include "client/record/device_state.h"
 #include "train/checkpoint/checkpoint.h"
+#include "train/events/event_stream.h"
 #include "train/learner/metrics_log.h"
 #include "train/learner/options.h"
 #include "train/learner/pass.h"
@@ -31,6 +32,7 @@ class Engine {
   TrainingReport run(std::function<void()> at_end = {});
 
  private:
+  TrainingReport run_and_report();
   void start_afresh();
   void resume(const Resume& from);
   StopReason train();
@@ -46,6 +48,9 @@ class Engine {
   void apply_gradients();
   void skip(const Error& why, std::int64_t in_a_row);
   void finish_epoch();
+  void tell(std::string text, events::Level level = events::Level::info);
+  void tell_start();
+  void tell_split(Split split, double seconds, const metric::MetricSet& metrics);
   void keep_best();
   std::optional<BestEpoch> find_best() const;
   // What a checkpoint has from the device, asked for and on its way.
@@ -66,9 +71,9 @@ class Engine {
   const std::unique_ptr<Learning> learning_;
   const std::vector<Device> devices_;  // of the replicas
   const Device device_;                // the first
-  const std::shared_ptr<Renderer> renderer_;
   const CheckpointStore checkpoints_;
   metric::MetricSet train_metrics_, valid_metrics_;
+  events::EventStream events_;
   const KeepBest watched_;
   std::vector<CheckpointStrategy> strategies_;  // with what early stopping needs
   std::optional<MetricsLog> log_;
@@ -76,6 +81,7 @@ class Engine {
   std::uint64_t seed_ = 0;
   std::int64_t epoch_ = 1;
   std::int64_t batches_ = 0;                            // of this epoch that have been trained on
+  std::int64_t steps_ = 0;                              // of the optimizer, since the beginning of the run
   std::vector<optim::GradientsAccumulator> gradients_;  // by replica
   std::int64_t accumulated_ = 0;                        // batches in it
   std::optional<RandomState> resumed_stream_;           // where an interrupted epoch goes on

@@ -34,15 +34,24 @@ Extreme find_best(const std::vector<EpochResult>& history, Split split, std::siz
   return find_extreme(history, split, metric, metrics.metrics()[metric]->higher_is_better());
 }
 
+events::Summary extremes(const std::vector<EpochResult>& history, std::size_t metrics) {
+  events::Summary summary;
+  if (history.empty()) return summary;
+  for (const auto split : {Split::train, Split::valid}) {
+    for (std::size_t i = 0; i < metrics; ++i) {
+      const auto min = find_extreme(history, split, i, false), max = find_extreme(history, split, i, true);
+      summary.rows.push_back({split, static_cast<std::int32_t>(i), min.value, max.value, min.epoch, max.epoch});
+    }
+  }
+  return summary;
+}
+
 std::vector<MetricSummary> summarize(const std::vector<EpochResult>& history, const metric::MetricSet& metrics) {
   std::vector<MetricSummary> table;
-  if (history.empty()) return table;
-  for (const auto split : {Split::train, Split::valid}) {
-    for (std::size_t i = 0; i < metrics.metrics().size(); ++i) {
-      const auto& metric = *metrics.metrics()[i];
-      const auto min = find_extreme(history, split, i, false), max = find_extreme(history, split, i, true);
-      table.push_back({split, metric.name(), metric.format(min.value), metric.format(max.value), min.epoch, max.epoch});
-    }
+  for (const auto& row : extremes(history, metrics.metrics().size()).rows) {
+    const auto& metric = *metrics.metrics()[static_cast<std::size_t>(row.metric)];
+    table.push_back(
+        {row.split, metric.name(), metric.format(row.min), metric.format(row.max), row.min_epoch, row.max_epoch});
   }
   return table;
 }

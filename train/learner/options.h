@@ -11,6 +11,7 @@
 #include "autodiff/checkpointing.h"
 #include "client/where.h"
 #include "train/checkpoint/strategy.h"
+#include "train/events/event_stream.h"
 #include "train/learner/early_stopping.h"
 #include "train/learner/interrupter.h"
 #include "train/metric/metric_set.h"
@@ -44,6 +45,8 @@ struct TrainingOptions {
   Strategy strategy;  // none: single()
   bool summary = false;
   std::shared_ptr<Renderer> renderer;  // none: on stdout
+  std::vector<std::shared_ptr<events::EventSink>> loggers;
+  std::vector<events::EventStream::Observer> observers;  // on the thread that trains
   Interrupter interrupter;
   ir::CallSite site;  // where launch() was called
 };

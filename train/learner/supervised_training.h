@@ -97,6 +97,17 @@ class SupervisedTraining {
   SupervisedTraining& renderer(std::shared_ptr<Renderer> renderer) {
     return set(options_.renderer, std::move(renderer));
   }
+  // Told what happens (train/events/event.h), by a thread of its own; as often as it is called, one more.
+  SupervisedTraining& logger(std::shared_ptr<events::EventSink> logger) {
+    options_.loggers.push_back(std::move(logger));
+    return *this;
+  }
+  // Called with every event by the thread that trains, which waits for it. It may stop the training by its interrupter;
+  // what it throws ends the training.
+  SupervisedTraining& observe(events::EventStream::Observer observer) {
+    options_.observers.push_back(std::move(observer));
+    return *this;
+  }
   // More steps than this that fail one after the other end the training with the last one's error; 0: the first does.
   // Fewer are skipped, which changes nothing but the schedule, and counted in what is shown and logged. What fails in
   // validation ends the training at once, and so does a device that is lost.

@@ -22,7 +22,7 @@ double ratio(double sum, double weight) {
 
 }  // namespace
 
-std::string Metric::format(double value) const { return fmt::format("{:.4f}", value); }
+std::string Metric::format(double value) const { return train::events::format_value(value_format(), value); }
 
 void MeanMetric::add(std::span<const float> measured, std::int64_t items) {
   sum_ += static_cast<double>(measured[0]) * static_cast<double>(items);
@@ -49,8 +49,6 @@ void Accuracy::add(std::span<const float> measured, std::int64_t items) {
 }
 
 double Accuracy::value() const { return 100 * ratio(static_cast<double>(right_), static_cast<double>(all_)); }
-
-std::string Accuracy::format(double value) const { return fmt::format("{:.1f} %", value); }
 
 std::vector<double> Accuracy::state() const { return {static_cast<double>(right_), static_cast<double>(all_)}; }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "train/events/event.h"
 #include "train/metric/step_output.h"
 
 namespace burn::metric {
@@ -34,7 +35,9 @@ class Metric {
   virtual void add(std::span<const float> measured, std::int64_t items) = 0;
   virtual double value() const = 0;  // of all batches since reset(); NaN without any
   virtual void reset() = 0;
-  virtual std::string format(double value) const;  // "0.1234"
+  // How dashboards and loggers write a value, on other threads and in other programs.
+  virtual train::events::ValueFormat value_format() const { return {}; }
+  virtual std::string format(double value) const;  // as value_format() says: "0.1234"
 
   // What add() has gathered, for a training that is interrupted in the middle of an epoch.
   virtual std::vector<double> state() const = 0;
@@ -73,7 +76,7 @@ class Accuracy : public Metric {
   void add(std::span<const float> measured, std::int64_t items) override;
   double value() const override;
   void reset() override { right_ = all_ = 0; }
-  std::string format(double value) const override;  // "96.1 %"
+  train::events::ValueFormat value_format() const override { return {.decimals = 1, .unit = " %"}; }
   std::vector<double> state() const override;
   void load_state(std::span<const double> state) override;
 

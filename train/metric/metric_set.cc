@@ -10,7 +10,10 @@
 namespace burn::metric {
 
 MetricSet::MetricSet(const std::vector<MetricFactory>& factories) {
-  for (const auto& make : factories) metrics_.push_back(make());
+  for (const auto& make : factories) {
+    metrics_.push_back(make());
+    of_batch_.push_back(make());
+  }
 }
 
 client::Value MetricSet::measure(const StepOutput& output) {
@@ -29,8 +32,8 @@ client::Value MetricSet::measure(const StepOutput& output) {
   return parts.size() == 1 ? parts[0] : client::concat(parts, 0, site);
 }
 
-void MetricSet::push(const client::Value& measured, std::int64_t items) {
-  pending_.push_back({client::to_data_async(measured), items});
+void MetricSet::push(const client::Value& measured, std::int64_t items, std::int64_t step) {
+  pending_.push_back({client::to_data_async(measured), items, step});
 }
 
 void MetricSet::take(std::size_t pending, const Failed& failed) {
@@ -39,6 +42,7 @@ void MetricSet::take(std::size_t pending, const Failed& failed) {
     if (!is_here && pending_.size() <= pending) return;
     auto next = std::move(pending_.front());
     pending_.pop_front();
+    last_step_ = next.step;
     try {
       const auto data = next.data.get();
       add(next, data);
@@ -54,11 +58,18 @@ void MetricSet::take(std::size_t pending, const Failed& failed) {
 
 void MetricSet::add(const Pending& batch, const TensorData& data) {
   auto numbers = data.as_slice<float>();
+  std::vector<double> of_batch;
   for (std::size_t i = 0; i < metrics_.size(); ++i) {
     metrics_[i]->add(numbers.first(lengths_[i]), batch.items);
+    if (told_) {
+      of_batch_[i]->reset();
+      of_batch_[i]->add(numbers.first(lengths_[i]), batch.items);
+      of_batch.push_back(of_batch_[i]->value());
+    }
     numbers = numbers.subspan(lengths_[i]);
   }
   items_ += batch.items;
+  if (told_) told_(batch.step, of_batch);
 }
 
 std::vector<double> MetricSet::values() const {

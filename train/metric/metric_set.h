@@ -5,6 +5,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/error.h"
@@ -22,7 +23,11 @@ class MetricSet {
   // Records what all metrics want to know of a batch, as one tensor, so that one read fetches it.
   client::Value measure(const StepOutput& output);
   // Asks for the numbers of a batch whose step has been sent. Does not wait.
-  void push(const client::Value& measured, std::int64_t items);
+  // `step` is what on_batch() is told with them.
+  void push(const client::Value& measured, std::int64_t items, std::int64_t step = 0);
+  // Called with the values of the metrics for each batch alone, as its numbers are taken in.
+  using BatchValues = std::function<void(std::int64_t step, std::span<const double> values)>;
+  void on_batch(BatchValues told) { told_ = std::move(told); }
   // Told of a batch whose numbers do not come, as its step failed, and how many such there are in a row. What it throws
   // ends take().
   using Failed = std::function<void(const Error& why, std::int64_t in_a_row)>;
@@ -32,6 +37,7 @@ class MetricSet {
 
   const std::vector<std::unique_ptr<Metric>>& metrics() const { return metrics_; }
   std::int64_t items() const { return items_; }                  // taken in
+  std::int64_t last_step() const { return last_step_; }          // of the batches taken in
   std::int64_t skipped_items() const { return skipped_items_; }  // of batches that failed
   std::int64_t skipped() const { return skipped_; }              // such batches
   std::size_t pending() const { return pending_.size(); }        // batches on their way
@@ -44,15 +50,16 @@ class MetricSet {
  private:
   struct Pending {
     std::future<TensorData> data;
-    std::int64_t items;
+    std::int64_t items, step;
   };
 
   void add(const Pending& batch, const TensorData& data);
 
-  std::vector<std::unique_ptr<Metric>> metrics_;
+  std::vector<std::unique_ptr<Metric>> metrics_, of_batch_;  // of_batch_: of one batch alone, for told_
+  BatchValues told_;
   std::vector<std::size_t> lengths_;  // how many numbers each metric measures
   std::deque<Pending> pending_;
-  std::int64_t items_ = 0;
+  std::int64_t items_ = 0, last_step_ = 0;
   std::int64_t skipped_items_ = 0, skipped_ = 0, failed_in_a_row_ = 0;
 };
 

@@ -1,0 +1,76 @@
+#include "train/events/event.h"
+
+#include <chrono>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace burn::train {
+
+std::string_view name(Split split) {
+  switch (split) {
+    case Split::train:
+      return "train";
+    case Split::valid:
+      return "valid";
+    case Split::test:
+      return "test";
+  }
+  return "unknown";
+}
+
+namespace events {
+
+std::string_view name(Ended reason) {
+  switch (reason) {
+    case Ended::completed:
+      return "completed";
+    case Ended::stopped_early:
+      return "stopped early";
+    case Ended::interrupted:
+      return "interrupted";
+    case Ended::failed:
+      return "failed";
+  }
+  return "unknown";
+}
+
+std::string format_value(const ValueFormat& format, double value) {
+  return (format.scientific ? fmt::format("{:.{}e}", value, format.decimals)
+                            : fmt::format("{:.{}f}", value, format.decimals)) +
+         format.unit;
+}
+
+MetricPoint MetricPoint::of(std::int32_t metric, Split split, std::int64_t step, double value) {
+  const bool is_finite = std::isfinite(value);
+  MetricPoint point{.metric = metric, .split = split, .first_step = step, .step = step};
+  point.count = is_finite ? 1 : 0;
+  point.not_finite = is_finite ? 0 : 1;
+  point.mean = point.min = point.max = value;
+  return point;
+}
+
+void MetricPoint::add(const MetricPoint& later) {
+  step = later.step;
+  not_finite += later.not_finite;
+  if (later.count == 0) return;
+  if (count == 0) {
+    mean = later.mean;
+    min = later.min;
+    max = later.max;
+  } else {
+    const auto share = static_cast<double>(later.count) / static_cast<double>(count + later.count);
+    mean += (later.mean - mean) * share;
+    min = std::fmin(min, later.min);
+    max = std::fmax(max, later.max);
+  }
+  count += later.count;
+}
+
+std::int64_t now_us() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+}
+
+}  // namespace events
+}  // namespace burn::train
