@@ -12,16 +12,17 @@ constexpr std::size_t kMaxStepsAhead = client::Pacer::kMaxAheadFarAway;  // the 
 
 }  // namespace
 
-std::vector<events::MetricValue> values_of(const metric::MetricSet& metrics) {
+std::vector<events::MetricValue> values_of(const metric::MetricSet& metrics, const std::vector<std::int32_t>& numbers) {
   std::vector<events::MetricValue> values;
-  std::int32_t index = 0;
-  for (const auto value : metrics.values()) values.push_back({index++, value});
+  auto number = numbers.begin();
+  for (const auto value : metrics.values()) values.push_back({*number++, value});
   return values;
 }
 
-Pass::Pass(metric::MetricSet& metrics, events::EventStream& stream, events::Progress told, Pass* before,
-           metric::MetricSet::Failed failed)
+Pass::Pass(metric::MetricSet& metrics, const std::vector<std::int32_t>& numbers, events::EventStream& stream,
+           events::Progress told, Pass* before, metric::MetricSet::Failed failed)
     : metrics_(metrics),
+      numbers_(numbers),
       stream_(stream),
       progress_(std::move(told)),
       items_before_(metrics.items()),
@@ -76,7 +77,7 @@ void Pass::tell_progress() {
   p.seconds_left = p.items_per_second > 0
                        ? static_cast<double>(std::max<std::int64_t>(p.total_items - p.items, 0)) / p.items_per_second
                        : 0;
-  p.values = values_of(metrics_);
+  p.values = values_of(metrics_, numbers_);
   stream_.publish(p);
 }
 
