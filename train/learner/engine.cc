@@ -61,9 +61,13 @@ KeepBest watched_metric(const TrainingOptions& options, const metric::MetricSet&
   for (const auto& strategy : options.checkpoints.value_or(std::vector<CheckpointStrategy>{})) {
     if (const auto* best = std::get_if<KeepBest>(&strategy)) return *best;
   }
-  const auto measured = names(metrics);
   const auto loss = metric::Loss{}.name();
-  return {std::ranges::find(measured, loss) != measured.end() ? loss : measured.front()};
+  if (metrics.find(loss)) return {loss};
+  for (const auto& metric : metrics.metrics()) {
+    if (!metric->is_text()) return {metric->name()};
+  }
+  throw Error(StatusCode::invalid_argument,
+              "training: no metric is a number, by which an epoch could be the best; add metric::Loss");
 }
 
 Device device_of(const nn::ModuleWalk& model) {
@@ -94,8 +98,8 @@ Engine::Engine(const TrainingOptions& options, Work& work, optim::ModuleOptimize
   if (options_.early_stopping) (void)find_metric(*options_.early_stopping, train_metrics_);  // throws if there is none
   if (events_.is_watched()) {
     train_metrics_.on_batch([this](std::int64_t step, std::span<const double> values) {
-      std::int32_t metric = 0;
-      for (const auto value : values) events_.publish(events::MetricPoint::of(metric++, Split::train, step, value));
+      for (const auto& [metric, value] : values_of(train_metrics_, {values.begin(), values.end()}))
+        events_.publish(events::MetricPoint::of(metric, Split::train, step, value));
     });
   }
   if (!options_.checkpoints) return;
@@ -402,8 +406,11 @@ void Engine::tell_start() {
 }
 
 void Engine::tell_split(Split split, double seconds, const metric::MetricSet& metrics) {
-  events_.publish(
-      events::SplitEnd{split, epoch_, steps_, metrics.items(), metrics.skipped(), seconds, values_of(metrics)});
+  for (const auto& metric : metrics.metrics()) {
+    if (metric->is_text()) events_.publish(events::TextPoint{metric->name(), split, steps_, metric->text()});
+  }
+  events_.publish(events::SplitEnd{split, epoch_, steps_, metrics.items(), metrics.skipped(), seconds,
+                                   values_of(metrics, metrics.values())});
 }
 
 }  // namespace burn::train

@@ -40,7 +40,7 @@ class Engine {
   bool train_epoch();     // false: interrupted
   bool validate_epoch();  // false: interrupted
   struct Measured {
-    client::Value numbers;
+    metric::Packed numbers;
     std::int64_t items;
   };
   std::vector<Measured> train_batch(std::vector<Work::Part> parts);  // what the metrics measured

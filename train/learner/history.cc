@@ -22,6 +22,10 @@ std::size_t find_metric(std::string_view asking, const std::string& name, const 
   std::string known;
   for (std::size_t i = 0; i < metrics.metrics().size(); ++i) {
     const auto measured = metrics.metrics()[i]->name();
+    if (measured == name && metrics.metrics()[i]->is_text()) {
+      throw Error(StatusCode::invalid_argument,
+                  fmt::format("{}: the metric \"{}\" is a text, by which nothing is better", asking, name));
+    }
     if (measured == name) return i;
     known += (i == 0 ? "" : ", ") + measured;
   }
@@ -40,6 +44,7 @@ events::Summary extremes(const std::vector<EpochResult>& history, std::size_t me
   for (const auto split : {Split::train, Split::valid}) {
     for (std::size_t i = 0; i < metrics; ++i) {
       const auto min = find_extreme(history, split, i, false), max = find_extreme(history, split, i, true);
+      if (std::isnan(min.value)) continue;  // a text, or not known in any epoch
       summary.rows.push_back({split, static_cast<std::int32_t>(i), min.value, max.value, min.epoch, max.epoch});
     }
   }

@@ -37,6 +37,7 @@ std::size_t find_metric(std::string_view asking, const std::string& name, const 
 Extreme find_best(const std::vector<EpochResult>& history, Split split, std::size_t metric,
                   const metric::MetricSet& metrics);
 
+// Rows of the metrics that have a value in some epoch.
 events::Summary extremes(const std::vector<EpochResult>& history, std::size_t metrics);
 std::vector<MetricSummary> summarize(const std::vector<EpochResult>& history, const metric::MetricSet& metrics);
 

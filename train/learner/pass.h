@@ -16,7 +16,8 @@
 
 namespace burn::train {
 
-std::vector<events::MetricValue> values_of(const metric::MetricSet& metrics);
+// `values`: one for each metric. Those of metrics that are texts are left out.
+std::vector<events::MetricValue> values_of(const metric::MetricSet& metrics, const std::vector<double>& values);
 
 class Pass {
  public:
@@ -29,7 +30,7 @@ class Pass {
 
   // After a batch whose step has been sent: asks for its numbers, takes in those of earlier ones, tells how far it is.
   // `step`: of the optimizer, since the beginning of the run; `rate`: the learning rate.
-  void batch_sent(const client::Value& measured, std::int64_t items, std::int64_t step, double rate);
+  void batch_sent(const metric::Packed& measured, std::int64_t items, std::int64_t step, double rate);
   // No batch follows.
   void all_sent();
   // Waits for all numbers, and for those of the pass before.
