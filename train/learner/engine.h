@@ -55,7 +55,7 @@ class Engine : private Run {
   bool validate(Pass* before, const std::function<void()>& before_the_end);  // the same, of any validation
   void validate_within_epoch();
   struct Measured {
-    client::Value numbers;
+    metric::Packed numbers;
     std::int64_t items;
   };
   std::vector<Measured> train_batch();  // what the metrics measured

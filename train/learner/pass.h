@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "train/events/event_stream.h"
@@ -16,8 +17,9 @@
 
 namespace burn::train {
 
-// `numbers`: those of the metrics in events.
-std::vector<events::MetricValue> values_of(const metric::MetricSet& metrics, const std::vector<std::int32_t>& numbers);
+// `values`: one for each metric; `numbers`: those of the metrics in events. Metrics that are texts are left out.
+std::vector<events::MetricValue> values_of(const metric::MetricSet& metrics, std::span<const double> values,
+                                           const std::vector<std::int32_t>& numbers);
 
 class Pass {
  public:
@@ -33,7 +35,7 @@ class Pass {
 
   // After a batch whose step has been sent: asks for its numbers, takes in those of earlier ones, tells how far it is.
   // `step`: of the optimizer, since the beginning of the run; `rate`: the learning rate.
-  void batch_sent(const client::Value& measured, std::int64_t items, std::int64_t step, double rate);
+  void batch_sent(const metric::Packed& measured, std::int64_t items, std::int64_t step, double rate);
   // Waits for the numbers of all batches so far; others may follow. Requires: the pass before is over.
   void drain() { advance(0); }
   // So much time was spent on something else.
