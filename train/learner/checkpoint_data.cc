@@ -1,7 +1,5 @@
 #include "train/learner/checkpoint_data.h"
 
-#include <set>
-
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -23,15 +21,6 @@ std::vector<std::string> names(const metric::MetricSet& metrics) {
   std::vector<std::string> names;
   for (const auto& metric : metrics.metrics()) names.push_back(metric->name());
   return names;
-}
-
-void check_names(const metric::MetricSet& metrics) {
-  std::set<std::string> seen;
-  for (const auto& name : names(metrics)) {
-    if (seen.insert(name).second) continue;
-    throw Error(StatusCode::invalid_argument,
-                fmt::format("metrics: two are called \"{}\"; logs, checkpoints and early stopping know them by name", name));
-  }
 }
 
 void check_metrics(const TrainingState& state, const SplitMetrics& metrics) {

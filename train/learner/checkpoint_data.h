@@ -13,8 +13,6 @@
 namespace burn::train {
 
 std::vector<std::string> names(const metric::MetricSet& metrics);
-// Errors: two metrics of one name.
-void check_names(const metric::MetricSet& metrics);
 
 // Errors: a checkpoint that was written with other metrics, or without a validation that there is now.
 void check_metrics(const TrainingState& state, const SplitMetrics& metrics);

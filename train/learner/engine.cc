@@ -31,12 +31,6 @@ std::vector<metric::MetricFactory> or_loss(std::vector<metric::MetricFactory> me
   return metrics;
 }
 
-std::optional<std::size_t> place_of_loss(const metric::MetricSet& metrics) {
-  const auto all = names(metrics);
-  const auto found = std::ranges::find(all, metric::Loss{}.name());
-  return found == all.end() ? std::nullopt : std::optional{static_cast<std::size_t>(found - all.begin())};
-}
-
 // Whether a model with what an optimizer remembers of it is too large to be read at once.
 bool is_large(const nn::ModuleWalk& model) {
   constexpr std::size_t kCopies = 3;  // the parameters, and two moments
@@ -70,15 +64,16 @@ Engine::Engine(const TrainingOptions& options, Work& work, Optimizers& optimizer
       events_(make_watchers(options, metrics_), options.observers),
       watched_(watched_metric(options, metrics_)),
       checkpoints_(options, metrics_, watched_),
-      keeps_snapshots_(is_large(work.model())),
-      loss_(place_of_loss(train_metrics_)) {
-  check_names(train_metrics_);
-  check_names(valid_metrics_);
+      keeps_snapshots_(is_large(work.model())) {
   if (options_.early_stopping) (void)find_metric(*options_.early_stopping, metrics_);  // throws if there is none
-  if (events_.is_watched() || (loss_ && options_.on_nan != OnNan::go_on)) {
-    train_metrics_.on_batch(
-        [this](std::int64_t step, std::span<const double> values) { take_batch(step, values); });
+  if (events_.is_watched()) {
+    train_metrics_.on_batch([this](std::int64_t step, std::span<const double> values) {
+      for (const auto& [metric, value] : values_of(train_metrics_, values, numbers_.train))
+        events_.publish(events::MetricPoint::of(metric, Split::train, step, value));
+    });
   }
+  if (options_.on_nan != OnNan::go_on)
+    train_metrics_.on_loss([this](std::int64_t step, double loss) { return accepts_loss(step, loss); });
   clock_.profile().workers = work.workers(Split::train);
   clock_.profile().cores = std::thread::hardware_concurrency();
 }

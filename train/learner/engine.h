@@ -62,8 +62,7 @@ class Engine : private Run {
   bool after_step();                    // false: a validation after it was interrupted
   void flush();                         // of all replicas' devices
   void skip(const Error& why, std::int64_t in_a_row);
-  void take_batch(std::int64_t step, std::span<const double> values);
-  void check_loss(double loss, std::int64_t step);
+  bool accepts_loss(std::int64_t step, double loss);  // false: the step has changed nothing
   void finish_epoch(bool is_whole);
   void call_at_end();
 
@@ -118,7 +117,6 @@ class Engine : private Run {
   const KeepBest watched_;
   RunCheckpoints checkpoints_;
   const bool keeps_snapshots_;  // of a model that is too large to be read at once
-  std::optional<std::size_t> loss_;  // its place among the metrics of training
   std::optional<MetricsLog> log_;
   PhaseClock clock_;
   const Clock::time_point started_ = Clock::now();

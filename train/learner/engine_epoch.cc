@@ -190,23 +190,19 @@ void Engine::skip(const Error& why, std::int64_t in_a_row) {
 }
 
 // Called as the numbers of a batch come, some steps after it was sent.
-void Engine::take_batch(std::int64_t step, std::span<const double> values) {
-  for (std::size_t i = 0; i < values.size() && events_.is_watched(); ++i)
-    events_.publish(events::MetricPoint::of(numbers_.train[i], Split::train, step, values[i]));
-  if (loss_) check_loss(values[*loss_], step);
-  if (!batches_on_their_way_.empty()) batches_on_their_way_.pop_front();
-}
-
-void Engine::check_loss(double loss, std::int64_t step) {
-  if (std::isfinite(loss) || options_.on_nan == OnNan::go_on) return;
-  const auto batch = batches_on_their_way_.empty() ? 0 : batches_on_their_way_.front();
+bool Engine::accepts_loss(std::int64_t step, double loss) {
+  const auto batch = batches_on_their_way_.front();
+  batches_on_their_way_.pop_front();
+  if (std::isfinite(loss)) return true;
   const auto what = fmt::format("the loss is {} in step {} (batch {} of epoch {})", loss, step, batch, epoch_);
   if (options_.on_nan == OnNan::stop) throw Error(StatusCode::failed_precondition, what);
-  if (options_.on_nan == OnNan::skip) ++skipped_;
-  if (std::exchange(nan_was_told_, true)) return;
-  const auto then = options_.on_nan == OnNan::skip ? "; this step and others like it change nothing"
-                                                   : "; training goes on, see on_nan()";
-  tell(what + then, events::Level::warning);
+  const bool is_skipped = options_.on_nan == OnNan::skip;
+  if (is_skipped) ++skipped_;
+  if (!std::exchange(nan_was_told_, true)) {
+    tell(what + (is_skipped ? "; this step and others like it change nothing" : "; training goes on, see on_nan()"),
+         events::Level::warning);
+  }
+  return !is_skipped;
 }
 
 }  // namespace burn::train

@@ -29,8 +29,11 @@ events::Progress Engine::progress_of(Split split) const {
 }
 
 void Engine::tell_split(Split split, double seconds, const metric::MetricSet& metrics) {
+  for (const auto& metric : metrics.metrics()) {
+    if (metric->is_text()) events_.publish(events::TextPoint{metric->name(), split, update_.steps(), metric->text()});
+  }
   events_.publish(events::SplitEnd{split, epoch_, update_.steps(), metrics.items(), metrics.skipped(), seconds,
-                                   values_of(metrics, numbers_.of(split))});
+                                   values_of(metrics, metrics.values(), numbers_.of(split))});
 }
 
 void Engine::tell_interruption(bool inside_epoch, bool is_saved) {

@@ -39,7 +39,7 @@ Extreme find_extreme(const std::vector<EpochResult>& history, Split split, std::
 Extreme find_best(const std::vector<EpochResult>& history, Split split, std::size_t metric,
                   const SplitMetrics& metrics);
 
-// The rows of the table at the end.
+// The rows of the table at the end: of the metrics that have a value in some epoch.
 events::Summary extremes(const std::vector<EpochResult>& history, const NumberedMetrics& numbers);
 std::vector<MetricSummary> summarize(const std::vector<EpochResult>& history, const SplitMetrics& metrics);
 

@@ -1,12 +1,10 @@
 #include "train/learner/options.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "train/learner/checkpoint_data.h"
 
 namespace burn::train {
 namespace {
@@ -47,9 +45,13 @@ KeepBest watched_metric(const TrainingOptions& options, const SplitMetrics& metr
     if (const auto* best = std::get_if<KeepBest>(&strategy)) return *best;
   }
   const auto split = metrics.has(Split::valid) ? Split::valid : Split::train;
-  const auto measured = names(metrics.of(split));
-  const auto loss = metric::Loss{}.name();
-  return {std::ranges::find(measured, loss) != measured.end() ? loss : measured.front(), split};
+  const auto& measured = metrics.of(split);
+  if (const auto loss = metric::Loss{}.name(); measured.find(loss)) return {loss, split};
+  for (const auto& metric : measured.metrics()) {
+    if (!metric->is_text()) return {metric->name(), split};
+  }
+  throw Error(StatusCode::invalid_argument,
+              "training: no metric is a number, by which an epoch could be the best; add metric::Loss");
 }
 
 }  // namespace burn::train

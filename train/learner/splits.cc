@@ -16,6 +16,8 @@ std::size_t find_metric(std::string_view asking, const std::string& name, Split 
   std::string known;
   const auto& measured = metrics.of(split).metrics();
   for (std::size_t i = 0; i < measured.size(); ++i) {
+    if (measured[i]->name() == name && measured[i]->is_text())
+      fail(fmt::format("the metric \"{}\" is a text, by which nothing is better", name));
     if (measured[i]->name() == name) return i;
     known += (i == 0 ? "" : ", ") + measured[i]->name();
   }

@@ -198,9 +198,10 @@ std::string ModuleOptimizer::name() const {
 }
 
 void ModuleOptimizer::step(const lr::ModuleLearningRate& lr, const nn::ModuleWalk& module, GradientsParams gradients,
-                           const client::Site& site) {
+                           const client::Site& site, ModuleAverage* average) {
   const client::SiteScope scope{site};
   detail::check_rates(lr);
+  if (average != nullptr) average->check_fits(module);
   struct Next {
     Slot* slot;
     client::Value value;
@@ -276,6 +277,7 @@ void ModuleOptimizer::step(const lr::ModuleLearningRate& lr, const nn::ModuleWal
   gradients.clear();
   decision.drop_values();
   numbers.drop_values();  // a scalar that is held would become a result
+  if (average != nullptr) average->update(module, site);
   numbers.flush();
 }
 

@@ -12,6 +12,7 @@
 #include "nn/module/module.h"
 #include "store/record.h"
 #include "train/lr/module_lr.h"
+#include "train/optim/ema.h"
 #include "train/optim/grad_clipping.h"
 #include "train/optim/gradients_params.h"
 #include "train/optim/tensor_optimizer.h"
@@ -58,9 +59,10 @@ class ModuleOptimizer : private client::CaptureHost {
   // remembered follows. In a captured step `lr` may be one of its numbers. Gradients with a condition that is false
   // change nothing on the device, but count as a step all the same. A parameter at several places of the module takes
   // one step, and the new numbers are at all of them. Errors (of the recording, of the rule; a rate that is negative,
-  // infinite or NaN; gradients of which none belongs to the module): module and optimizer are as before.
+  // infinite or NaN; gradients of which none belongs to the module; an average of another one): module and optimizer
+  // are as before. `average`: of the weights after this step, updated by the same program; null: none.
   void step(const lr::ModuleLearningRate& lr, const nn::ModuleWalk& module, GradientsParams gradients,
-            const client::Site& site = {});
+            const client::Site& site = {}, ModuleAverage* average = nullptr);
 
   // What is remembered, by the parameters' paths: "conv1.weight/moment_1", "conv1.weight/step". Of a parameter at
   // several places it is under the first path, and found under each.
