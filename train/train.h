@@ -5,7 +5,7 @@
 #include "train/lr/compose.h"
 #include "train/lr/module_lr.h"
 #include "train/lr/schedule.h"
-#include "train/metric/metric.h"
+#include "train/metric/metrics.h"
 #include "train/optim/optim.h"
 #include "train/render/cli_renderer.h"
 #include "train/strategy/strategy.h"
