@@ -85,7 +85,12 @@ Memory Writer::address(ir::DType element) {
 
 Value Writer::number(ir::DType type) {
   kernel_.parameters.push_back({false, type});
-  return write({Code::parameter, type, {-1, -1, -1}, kernel_.parameters.size() - 1});
+  return parameter(static_cast<int>(kernel_.parameters.size()) - 1);
+}
+
+Value Writer::parameter(int which) {
+  const auto type = kernel_.parameters[static_cast<std::size_t>(which)].type;
+  return write({Code::parameter, type, {-1, -1, -1}, static_cast<std::uint64_t>(which)});
 }
 
 Value Writer::constant(ir::DType type, double number) {

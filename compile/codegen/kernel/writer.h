@@ -40,6 +40,7 @@ class Writer {
   // The next parameter of the kernel: arguments of a launch come in the same order.
   Memory address(ir::DType element);
   Value number(ir::DType type);
+  Value parameter(int which);  // a number that is a parameter already
 
   Value constant(ir::DType type, double number);
   Value constant(ir::DType type, std::int64_t number);
