@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "compile/codegen/device_facts.h"
 #include "compile/codegen/emitter.h"
 #include "compile/plan/plan.h"
 #include "ir/program.h"
@@ -13,12 +14,6 @@ namespace burn::compile {
 
 class GroupMemo;
 struct Group;  // fusion/group.h
-
-// What the shape of a kernel depends on.
-struct DeviceFacts {
-  int multiprocessors = 0;
-  std::int64_t shared_bytes = 0;  // of a multiprocessor
-};
 
 // A node that is lowered by itself, not as a part of a group.
 struct NodeInPlan {

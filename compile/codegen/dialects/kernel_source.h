@@ -12,6 +12,10 @@ struct Kernel;  // codegen/kernel/kernel.h
 
 namespace burn::compile {
 
+namespace kernel {
+struct Kernel;  // codegen/kernel/kernel.h
+}
+
 // CUDA C++ with one kernel, `extern "C" __global__ void burn_kernel(...)`. It may include backends/cuda/kernels/*.h
 // and the headers that ir/device.h names. The text should not have in it what changes from call to call of the same
 // kind, such as extents: it is compiled once for every different text.
