@@ -6,6 +6,10 @@
 #include <string>
 #include <vector>
 
+namespace burn::compile::kernel {
+struct Kernel;  // codegen/kernel/kernel.h
+}
+
 namespace burn::compile {
 
 namespace kernel {
