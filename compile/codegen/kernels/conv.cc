@@ -5,6 +5,7 @@
 
 #include "compile/codegen/kernel/convert.h"
 #include "compile/codegen/kernels/conv_values.h"
+#include "compile/codegen/kernels/lower.h"
 #include "compile/codegen/target.h"
 
 namespace burn::compile::kernels {
@@ -185,6 +186,16 @@ Status emit_conv_weight_grad(Emitter& emit, const ir::ConvWeightGrad& op, const 
   arguments.launch(emit, grid.threads());
   if (grid.parts > 1) sum_parts(emit, parts, weight_view);
   return {};
+}
+
+Status lower(Emitter& emit, const ir::Conv& op, const NodeInPlan& at) {
+  return emit_conv(emit, op, emit.read(at.operand(0)), emit.read(at.operand(1)), emit.result(at.result()));
+}
+Status lower(Emitter& emit, const ir::ConvInputGrad& op, const NodeInPlan& at) {
+  return emit_conv_input_grad(emit, op, emit.read(at.operand(0)), emit.read(at.operand(1)), emit.result(at.result()));
+}
+Status lower(Emitter& emit, const ir::ConvWeightGrad& op, const NodeInPlan& at) {
+  return emit_conv_weight_grad(emit, op, emit.read(at.operand(0)), emit.read(at.operand(1)), emit.result(at.result()));
 }
 
 }  // namespace burn::compile::kernels
