@@ -1,15 +1,16 @@
 // The functions of the kernel language against the C library in twice their precision.
-#include <gtest/gtest.h>
+#include "compile/codegen/kernel/functions.h"
 
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <random>
 
-#include "compile/codegen/kernel/functions.h"
+#include <gtest/gtest.h>
+
 #include "tests/compile/kernel/map_kernel.h"
 
-namespace burn::tests {
+namespace burn::testing {
 namespace {
 
 using kernel::Value;
@@ -25,8 +26,23 @@ ir::DType type_of() {
 template <typename T>
 std::vector<T> numbers(std::size_t count) {
   using Limits = std::numeric_limits<T>;
-  std::vector<T> all{0, 1, 2, Limits::infinity(), Limits::quiet_NaN(), Limits::max(), Limits::min(), Limits::denorm_min(),
-                     T(0.5), T(3), T(1e-4), T(0.34), T(0.36), T(0.9999999), T(1.0000001), T(88.7), T(709.7)};
+  std::vector<T> all{0,
+                     1,
+                     2,
+                     Limits::infinity(),
+                     Limits::quiet_NaN(),
+                     Limits::max(),
+                     Limits::min(),
+                     Limits::denorm_min(),
+                     T(0.5),
+                     T(3),
+                     T(1e-4),
+                     T(0.34),
+                     T(0.36),
+                     T(0.9999999),
+                     T(1.0000001),
+                     T(88.7),
+                     T(709.7)};
   for (int n = 1; n < 40; ++n) all.push_back(static_cast<T>(n * std::numbers::pi / 4));
   std::mt19937_64 random(7);
   using Bits = std::conditional_t<std::is_same_v<T, float>, std::uint32_t, std::uint64_t>;
@@ -52,10 +68,12 @@ double units(T got, Real exact) {
     got = std::copysign(std::numeric_limits<T>::max(), got);
   }
   const T size = std::max(std::fabs(nearest), std::numeric_limits<T>::min());
-  const T unit = std::isinf(size) ? std::ldexp(T{1}, std::numeric_limits<T>::max_exponent - std::numeric_limits<T>::digits)
-                                  : std::nextafter(size, std::numeric_limits<T>::infinity()) - size;
+  const T unit = std::isinf(size)
+                     ? std::ldexp(T{1}, std::numeric_limits<T>::max_exponent - std::numeric_limits<T>::digits)
+                     : std::nextafter(size, std::numeric_limits<T>::infinity()) - size;
   const Real limit = std::isinf(nearest) ? std::copysign(Real{std::numeric_limits<T>::max()}, exact) : exact;
-  return static_cast<double>(std::fabs(static_cast<Real>(got) - limit) / static_cast<Real>(std::isinf(unit) ? 1 : unit));
+  return static_cast<double>(std::fabs(static_cast<Real>(got) - limit) /
+                             static_cast<Real>(std::isinf(unit) ? 1 : unit));
 }
 
 template <typename T>
@@ -77,17 +95,19 @@ void expect_close(const char* name, Value (*function)(Value), Real (*exact)(Real
                          << static_cast<double>(exact(static_cast<Real>(in[at])));
 }
 
-#define FUNCTION(name) \
-  { #name, kernel::name, [](Real x) -> Real { return std::name(x); } }
+#define FUNCTION(name)                                               \
+  {                                                                  \
+    #name, kernel::name, [](Real x) -> Real { return std::name(x); } \
+  }
 struct Function {
   const char* name;
   Value (*function)(Value);
   Real (*exact)(Real);
 };
-constexpr Function kFunctions[] = {
-    FUNCTION(exp),  FUNCTION(expm1), FUNCTION(log),   FUNCTION(log1p), FUNCTION(sinh), FUNCTION(cosh),
-    FUNCTION(tanh), FUNCTION(asinh), FUNCTION(acosh), FUNCTION(atanh), FUNCTION(erf),  FUNCTION(sin),
-    FUNCTION(cos),  FUNCTION(tan),   FUNCTION(asin),  FUNCTION(acos),  FUNCTION(atan), FUNCTION(sqrt)};
+constexpr Function kFunctions[] = {FUNCTION(exp),  FUNCTION(expm1), FUNCTION(log),   FUNCTION(log1p), FUNCTION(sinh),
+                                   FUNCTION(cosh), FUNCTION(tanh),  FUNCTION(asinh), FUNCTION(acosh), FUNCTION(atanh),
+                                   FUNCTION(erf),  FUNCTION(sin),   FUNCTION(cos),   FUNCTION(tan),   FUNCTION(asin),
+                                   FUNCTION(acos), FUNCTION(atan),  FUNCTION(sqrt)};
 
 TEST(KernelFunctions, OfF32AreWithinFourUnitsOfTheExactValue) {
   for (const auto& [name, function, exact] : kFunctions) expect_close<float>(name, function, exact, 40000);
@@ -123,16 +143,24 @@ void expect_pairs_close(const char* name, Value (*function)(Value, Value), Real 
 }
 
 TEST(KernelFunctions, OfTwoNumbersAreTheCLibrarysAtZerosInfinitiesAndNan) {
-  expect_pairs_close<float>("pow", kernel::power, [](Real a, Real b) -> Real { return std::pow(a, b); }, 4);
-  expect_pairs_close<float>("atan2", kernel::atan2, [](Real a, Real b) -> Real { return std::atan2(a, b); }, 4);
-  expect_pairs_close<float>("hypot", kernel::hypot, [](Real a, Real b) -> Real { return std::hypot(a, b); }, 4);
-  expect_pairs_close<float>("fmod", kernel::fmod, [](Real a, Real b) -> Real { return std::fmod(a, b); }, 0);
-  expect_pairs_close<double>("atan2", kernel::atan2, [](Real a, Real b) -> Real { return std::atan2(a, b); }, 4);
-  expect_pairs_close<double>("hypot", kernel::hypot, [](Real a, Real b) -> Real { return std::hypot(a, b); }, 4);
-  expect_pairs_close<double>("fmod", kernel::fmod, [](Real a, Real b) -> Real { return std::fmod(a, b); }, 0);
+  expect_pairs_close<float>(
+      "pow", kernel::power, [](Real a, Real b) -> Real { return std::pow(a, b); }, 4);
+  expect_pairs_close<float>(
+      "atan2", kernel::atan2, [](Real a, Real b) -> Real { return std::atan2(a, b); }, 4);
+  expect_pairs_close<float>(
+      "hypot", kernel::hypot, [](Real a, Real b) -> Real { return std::hypot(a, b); }, 4);
+  expect_pairs_close<float>(
+      "fmod", kernel::fmod, [](Real a, Real b) -> Real { return std::fmod(a, b); }, 0);
+  expect_pairs_close<double>(
+      "atan2", kernel::atan2, [](Real a, Real b) -> Real { return std::atan2(a, b); }, 4);
+  expect_pairs_close<double>(
+      "hypot", kernel::hypot, [](Real a, Real b) -> Real { return std::hypot(a, b); }, 4);
+  expect_pairs_close<double>(
+      "fmod", kernel::fmod, [](Real a, Real b) -> Real { return std::fmod(a, b); }, 0);
   // The logarithm's rounding counts as often as the exponent of the result is large.
-  expect_pairs_close<double>("pow", kernel::power, [](Real a, Real b) -> Real { return std::pow(a, b); }, 2048);
+  expect_pairs_close<double>(
+      "pow", kernel::power, [](Real a, Real b) -> Real { return std::pow(a, b); }, 2048);
 }
 
 }  // namespace
-}  // namespace burn::tests
+}  // namespace burn::testing

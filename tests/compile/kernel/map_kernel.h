@@ -8,7 +8,7 @@
 #include "compile/codegen/kernel/writer.h"
 #include "tests/compile/kernel/interpreter.h"
 
-namespace burn::tests {
+namespace burn::testing {
 
 namespace kernel = burn::compile::kernel;
 
@@ -44,4 +44,4 @@ std::vector<To> run_map(const kernel::Kernel& kernel, const std::vector<From>&..
   return result;
 }
 
-}  // namespace burn::tests
+}  // namespace burn::testing
