@@ -80,7 +80,8 @@ class Argument {
   Argument(const View& view) : Argument(view.address) {}              // NOLINT: implicit on purpose
   Argument(const Address& address) : address_(address), bytes_(8) {}  // NOLINT: implicit on purpose
   template <typename T>
-  requires std::is_trivially_copyable_v<T> Argument(T value) : bytes_(sizeof value) {  // NOLINT: implicit on purpose
+    requires std::is_trivially_copyable_v<T>
+  Argument(T value) : bytes_(sizeof value) {  // NOLINT: implicit on purpose
 #if __has_builtin(__builtin_clear_padding)
     __builtin_clear_padding(&value);  // equal arguments have equal bytes
 #endif

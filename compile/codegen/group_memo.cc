@@ -24,8 +24,10 @@ bool is_same(const Address& a, const Address& b) {
 class KeyWriter {
  public:
   template <typename T>
-  requires std::is_arithmetic_v<T> || std::is_enum_v<T>
-  void put(T value) { key_.append(reinterpret_cast<const char*>(&value), sizeof value); }
+    requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+  void put(T value) {
+    key_.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
   void put(std::span<const std::int64_t> numbers) {
     put(numbers.size());
     for (const auto number : numbers) put(number);

@@ -22,8 +22,8 @@ struct Value {
   Value like(double number) const;
   Value like(std::int64_t number) const;
   template <typename T>
-  requires std::is_arithmetic_v<T> Value number(T n)
-  const {
+    requires std::is_arithmetic_v<T>
+  Value number(T n) const {
     if constexpr (std::is_floating_point_v<T>)
       return like(static_cast<double>(n));
     else

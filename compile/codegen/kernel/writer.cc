@@ -36,8 +36,11 @@ Value binary(Code code, Value a, Value b) {
   return writer_of(a).write({code, a.type, {a.id, b.id, -1}, 0});
 }
 
+// Of bool, false is less than true.
 Value compare(Code code, Value a, Value b) {
   BURN_CHECK(a.type == b.type && a.writer == b.writer, "operands of different types or kernels");
+  if (ir::is_bool(a.type) && code == Code::less) return !a && b;
+  if (ir::is_bool(a.type) && code == Code::less_equal) return !a || b;
   return writer_of(a).write({code, ir::DType::bool_, {a.id, b.id, -1}, 0});
 }
 

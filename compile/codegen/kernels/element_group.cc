@@ -17,7 +17,8 @@ Status emit_elements(Emitter& emit, const GroupPlan& plan) {
   if (elements == 0) return {};
   constexpr int kThreads = 256;
   const auto walk = plan.element_walk();
-  GroupValues values(emit, plan, kThreads, walk.is_narrow());
+  // A folded grid has blocks beyond the end.
+  GroupValues values(emit, plan, kThreads, walk.is_narrow() && elements < std::int64_t{1} << 30);
   auto& writer = values.writer();
   const auto position = to(values.index_type(), writer.block()) * kThreads + to(values.index_type(), writer.thread());
   writer.when(position < values.number(elements), [&] {

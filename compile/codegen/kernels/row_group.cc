@@ -60,7 +60,7 @@ class RowKernel {
   }
 
   bool is_narrow() const {
-    constexpr double kMax = 2147483648.0;
+    constexpr double kMax = 1073741824.0;  // a folded grid has blocks beyond the end
     if (static_cast<double>(rows_) * static_cast<double>(plan_.group().row_size) >= kMax) return false;
     return row_walk_.is_narrow() && inner_walk_.is_narrow() && ends_in_31_bits();
   }

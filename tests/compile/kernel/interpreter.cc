@@ -11,7 +11,7 @@
 
 #include "ir/dispatch.h"
 
-namespace burn::tests {
+namespace burn::testing {
 namespace {
 
 using compile::kernel::Code;
@@ -441,4 +441,4 @@ void interpret(const Kernel& kernel, const KernelLaunch& launch, KernelMemory* m
   }
 }
 
-}  // namespace burn::tests
+}  // namespace burn::testing

@@ -9,7 +9,7 @@
 
 #include "compile/codegen/kernel/kernel.h"
 
-namespace burn::tests {
+namespace burn::testing {
 
 // The order in which the threads of a grid run, from one barrier to the next.
 enum class ThreadOrder { forward, backward, shuffled };
@@ -49,4 +49,4 @@ struct KernelLaunch {
 // addresses are not checked.
 void interpret(const burn::compile::kernel::Kernel& kernel, const KernelLaunch& launch, KernelMemory* memory);
 
-}  // namespace burn::tests
+}  // namespace burn::testing
