@@ -12,16 +12,19 @@ constexpr std::size_t kMaxStepsAhead = client::Pacer::kMaxAheadFarAway;  // the 
 
 }  // namespace
 
-std::vector<events::MetricValue> values_of(const metric::MetricSet& metrics) {
-  std::vector<events::MetricValue> values;
-  std::int32_t index = 0;
-  for (const auto value : metrics.values()) values.push_back({index++, value});
-  return values;
+std::vector<events::MetricValue> values_of(const metric::MetricSet& metrics, std::span<const double> values,
+                                           const std::vector<std::int32_t>& numbers) {
+  std::vector<events::MetricValue> told;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!metrics.metrics()[i]->is_text()) told.push_back({numbers[i], values[i]});
+  }
+  return told;
 }
 
-Pass::Pass(metric::MetricSet& metrics, events::EventStream& stream, events::Progress told, Pass* before,
-           metric::MetricSet::Failed failed)
+Pass::Pass(metric::MetricSet& metrics, const std::vector<std::int32_t>& numbers, events::EventStream& stream,
+           events::Progress told, Pass* before, metric::MetricSet::Failed failed)
     : metrics_(metrics),
+      numbers_(numbers),
       stream_(stream),
       progress_(std::move(told)),
       items_before_(metrics.items()),
@@ -31,8 +34,8 @@ Pass::Pass(metric::MetricSet& metrics, events::EventStream& stream, events::Prog
   if (before_ == nullptr) tell_start();
 }
 
-void Pass::batch_sent(const client::Value& measured, std::int64_t items, std::int64_t step, double rate) {
-  metrics_.push(measured, items, step);
+void Pass::batch_sent(const metric::Packed& measured, std::int64_t items, std::int64_t step, double rate) {
+  metrics_.push(measured, items, step, rate);
   progress_.rate = rate;
   advance(kMaxStepsAhead);
 }
@@ -76,7 +79,7 @@ void Pass::tell_progress() {
   p.seconds_left = p.items_per_second > 0
                        ? static_cast<double>(std::max<std::int64_t>(p.total_items - p.items, 0)) / p.items_per_second
                        : 0;
-  p.values = values_of(metrics_);
+  p.values = values_of(metrics_, metrics_.values_so_far(), numbers_);
   stream_.publish(p);
 }
 

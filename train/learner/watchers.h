@@ -11,6 +11,6 @@ namespace burn::train {
 
 // The renderer and the loggers of the options. `metrics`: what is measured, whose values the renderer writes.
 std::vector<std::shared_ptr<events::EventSink>> make_watchers(const TrainingOptions& options,
-                                                              const std::vector<metric::MetricFactory>& metrics);
+                                                              const SplitMetrics& metrics);
 
 }  // namespace burn::train

@@ -10,13 +10,14 @@ RendererSink::RendererSink(std::shared_ptr<Renderer> renderer, std::vector<Forma
     : renderer_(std::move(renderer)), formats_(std::move(formats)) {}
 
 void RendererSink::event(const events::Event& event) {
-  std::visit(Overloaded{[&](const events::Start& start) { metrics_ = start.metrics; },
-                        [&](const events::Progress& progress) { show(progress); },
-                        [&](const events::SplitEnd& end) { (end.split == Split::train ? train_ : valid_) = end; },
-                        [&](const events::EpochEnd& end) { show(end); },
-                        [&](const events::Message& message) { renderer_->message(message.text); },
-                        [&](const events::Summary& summary) { show(summary); }, [](const auto&) {}},
-             event.body);
+  std::visit(
+      Overloaded{[&](const events::Start& start) { metrics_ = start.metrics; },
+                 [&](const events::Progress& progress) { show(progress); },
+                 [&](const events::SplitEnd& end) { (end.split == Split::train ? train_ : valid_) = end; },
+                 [&](const events::EpochEnd& end) { show(end); }, [&](const events::TextPoint& point) { show(point); },
+                 [&](const events::Message& message) { renderer_->message(message.text); },
+                 [&](const events::Summary& summary) { show(summary); }, [](const auto&) {}},
+      event.body);
 }
 
 std::string RendererSink::format(std::int32_t metric, double value) const {
@@ -53,6 +54,12 @@ void RendererSink::show(const events::Progress& progress) {
 void RendererSink::show(const events::EpochEnd& end) {
   const auto train = std::exchange(train_, {}), valid = std::exchange(valid_, {});
   renderer_->epoch({end.epoch, end.epochs, shown(train.values), shown(valid.values), train.skipped});
+}
+
+void RendererSink::show(const events::TextPoint& point) {
+  const bool has_lines = point.text.find('\n') != std::string::npos;
+  renderer_->message(std::string{train::name(point.split)} + " " + point.metric + ":" + (has_lines ? "\n" : " ") +
+                     point.text);
 }
 
 void RendererSink::show(const events::Summary& summary) {

@@ -26,6 +26,7 @@ class RendererSink final : public events::EventSink {
   std::vector<ShownValue> shown(const std::vector<events::MetricValue>& values) const;
   void show(const events::Progress& progress);
   void show(const events::EpochEnd& end);
+  void show(const events::TextPoint& point);
   void show(const events::Summary& summary);
 
   const std::shared_ptr<Renderer> renderer_;
