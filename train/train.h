@@ -3,6 +3,7 @@
 
 #include "train/evaluator/evaluator.h"
 #include "train/learner/supervised_training.h"
+#include "train/log/loggers.h"
 #include "train/lr/compose.h"
 #include "train/lr/module_lr.h"
 #include "train/lr/schedule.h"
