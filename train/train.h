@@ -1,6 +1,7 @@
 // Everything for training: optimizers, learning rates, metrics, the learner.
 #pragma once
 
+#include "train/evaluator/evaluator.h"
 #include "train/learner/supervised_training.h"
 #include "train/lr/compose.h"
 #include "train/lr/module_lr.h"
