@@ -57,6 +57,7 @@ void add_transport(std::vector<Benchmark>& list);    // transport.cc
 void add_raw_gemm(std::vector<Benchmark>& list);     // raw_gemm.cc
 void add_raw_sockets(std::vector<Benchmark>& list);  // raw_sockets.cc
 void add_steps(std::vector<Benchmark>& list);        // steps.cc
+void add_learner(std::vector<Benchmark>& list);      // learner.cc
 void add_embedding(std::vector<Benchmark>& list);    // embedding.cc
 void add_chargpt(std::vector<Benchmark>& list);      // chargpt.cc
 void add_gpt2(std::vector<Benchmark>& list);         // gpt2.cc

@@ -67,6 +67,7 @@ int main(int argc, char** argv) {
   add_tensor_ops(list);
   add_transport(list);
   add_steps(list);
+  add_learner(list);
   add_embedding(list);
   add_chargpt(list);
   add_gpt2(list);

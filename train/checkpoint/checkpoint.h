@@ -1,5 +1,6 @@
 // The checkpoints of a training by what they are of: an epoch that is over, a moment within an epoch, the moment at
-// which the training was told to stop. In files they lie in <artifact_dir>/checkpoint (train/checkpoint/checkpointer.h).
+// which the training was told to stop. In files they lie in <artifact_dir>/checkpoint
+// (train/checkpoint/checkpointer.h).
 #pragma once
 
 #include <cstdint>

@@ -41,8 +41,8 @@ struct Checkpoint {
   TrainingState state;
   Record model;
   Record optimizer;
-  Record metrics;         // their history, and what they have gathered of an epoch under way
-  std::string scheduler;  // JSON
+  Record metrics;                      // their history, and what they have gathered of an epoch under way
+  std::string scheduler;               // JSON
   std::map<std::string, Record> more;  // what only some trainings have: "ema", "grad_scaler"
 };
 

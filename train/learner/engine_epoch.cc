@@ -84,7 +84,7 @@ std::vector<Engine::Measured> Engine::train_batch() {
 
 bool Engine::after_step() {
   const auto steps = update_.steps();
-  if (!options_.callbacks.empty()) remember_streams();  // one may throw, which ends in a checkpoint
+  if (!options_.callbacks.empty()) remember_streams();           // one may throw, which ends in a checkpoint
   const bool is_last = batches_ == work_.batches(Split::train);  // then the epoch's own validation follows
   if (options_.validate_every && steps % *options_.validate_every == 0 && !is_last && metrics_.has(Split::valid)) {
     validate_within_epoch();
