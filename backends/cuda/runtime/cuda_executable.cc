@@ -6,7 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "backends/cuda/lower/group_call.h"
 #include "backends/cuda/lower/target.h"
+#include "backends/cuda/runtime/bound_run.h"
+#include "backends/cuda/runtime/outcome.h"
 #include "backends/run_args.h"
 #include "base/settings.h"
 #include "compile/plan/guards.h"
@@ -21,6 +24,7 @@ PlanOptions plan_options() {
   options.limits.min_summed_rows = 512;
   options.limits.takes_sources = true;
   options.epilogues = true;
+  options.buckets = !is_off(Setting::overlap);
   return options;
 }
 
@@ -52,7 +56,39 @@ Result<std::unique_ptr<CudaExecutable>> CudaExecutable::make(const ir::Program& 
     if (ir::is_collective(node.op)) made->collectives_.push_back(&node);
   }
   made->find_dependencies();
+  made->find_lanes();
   return made;
+}
+
+// In memory that nothing is at: an input each for itself, an output in its own or in the input that it may be made in.
+void CudaExecutable::find_lanes() {
+  constexpr std::size_t kMax = 8192;  // commands, whose order takes a bit for each two of them
+  const auto count = lowered_.commands.size();
+  if (collectives_.empty() || is_off(Setting::overlap) || count > kMax) return;
+  RunMemory memory;
+  CUdeviceptr next = 1 << 20;
+  const auto place = [&](std::uint64_t bytes) {
+    const auto here = next;
+    next += (bytes + 511) / 512 * 512;
+    return RunMemory::Operand{here, bytes};
+  };
+  memory.arena = place(lowered_.arena.bytes).address;
+  memory.failures = place(kReportBytes * lowered_.checks.size()).address;
+  for (const auto& input : program_.inputs) memory.inputs.push_back(place(input.type.num_bytes()));
+  for (std::size_t k = 0; k < program_.outputs.size(); ++k) {
+    const auto& source = lowered_.outputs[k];
+    if (source.shares_input >= 0)
+      memory.outputs.emplace_back();
+    else if (source.reuses_input >= 0)
+      memory.outputs.push_back(memory.inputs[static_cast<std::size_t>(source.reuses_input)]);
+    else
+      memory.outputs.push_back(place(program_.type_of(program_.outputs[k]).num_bytes()));
+  }
+  lanes_.order = compile::order_commands(BoundRun(lowered_, memory).uses());
+  for (const auto& command : lowered_.commands) {
+    const auto* call = std::get_if<LibraryCall>(&command.what);
+    lanes_.is_aside.push_back(call && call->target<GroupCall>());
+  }
 }
 
 // What each value is computed from, in the order of the program: a row of bits for each, inputs first, then checks. Of

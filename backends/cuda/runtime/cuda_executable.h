@@ -6,6 +6,7 @@
 
 #include "backends/cuda/device/device.h"
 #include "backends/cuda/driver/compile_names.h"
+#include "backends/cuda/runtime/side_stream.h"
 
 namespace burn::backends::cuda {
 
@@ -29,6 +30,8 @@ class CudaExecutable final : public Executable {
 
   // The nodes that the members of groups perform together.
   const std::vector<const ir::Node*>& collectives() const { return collectives_; }
+  // Which commands go on beside the others.
+  const Lanes& lanes() const { return lanes_; }
   // What a run may find out late: its checks and, where it has collectives, whether its groups were there until its
   // end, which comes last and which all outputs hang on.
   std::size_t findings() const { return lowered_.checks.size() + (collectives_.empty() ? 0 : 1); }
@@ -47,6 +50,7 @@ class CudaExecutable final : public Executable {
  private:
   CudaExecutable(const ir::Program& program, std::shared_ptr<Device> device);
   void find_dependencies();
+  void find_lanes();
 
   const std::uint64_t id_;
   const PlanOptions options_;
@@ -54,6 +58,7 @@ class CudaExecutable final : public Executable {
   const std::shared_ptr<Device> device_;
   Lowered lowered_;
   std::vector<Kernel> kernels_;
+  Lanes lanes_;
   std::vector<std::pair<std::int64_t, ir::DType>> scalars_;
   std::vector<const ir::Node*> collectives_;              // of program_
   std::vector<std::vector<bool>> inputs_of_, checks_of_;  // per output
