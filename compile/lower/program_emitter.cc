@@ -7,8 +7,6 @@
 #include <utility>
 
 #include "base/settings.h"
-#include "compile/codegen/dialects/cuda_cpp.h"
-#include "compile/codegen/group_kernel.h"
 #include "compile/codegen/known_call.h"
 #include "compile/codegen/target.h"
 #include "compile/lower/batch_launches.h"
@@ -221,10 +219,7 @@ class ProgramEmitter final : public Emitter {
 
   // A number in memory, for what reads no constants.
   void fill_constant(const ir::Constant& constant, std::int32_t block) {
-    const bool is_real = ir::is_floating(constant.dtype);
-    launch(cuda_cpp::constant_kernel(constant.dtype), {.blocks = 1, .threads = 1},
-           {uses_.to_write({Address::Base::block, block, 0}),
-            is_real ? Argument(constant.real) : Argument(constant.number)});
+    target_.fill_constant(*this, constant, uses_.to_write({Address::Base::block, block, 0}));
   }
 
   // True if the inputs that it covers are there, as a word of the bindings says, and the checks have found nothing.
@@ -297,7 +292,7 @@ class ProgramEmitter final : public Emitter {
     if (step.group != PlanStep::kSingle) {
       const auto& group = plan_.groups[static_cast<std::size_t>(step.group)];
       node_ = group.members[0].node;
-      return at_node_if_error(emit_group(*this, program_, group, step.results));
+      return at_node_if_error(target_.lower_group(*this, program_, group, step.results));
     }
     node_ = step.node;
     const auto& here = node(step.node);
@@ -318,7 +313,7 @@ class ProgramEmitter final : public Emitter {
       Group group;
       group.domain = program_.type_of(here).shape;
       group.members = {{step.node, Level::full}};
-      return at_node_if_error(emit_group(*this, program_, group, step.results));
+      return at_node_if_error(target_.lower_group(*this, program_, group, step.results));
     }
     return at_node_if_error(target_.lower(*this, {program_, here}));
   }

@@ -10,6 +10,7 @@
 #include "backends/cuda/runtime/bound_run.h"
 #include "backends/cuda/runtime/cuda_stream.h"
 #include "backends/failures.h"
+#include "backends/gpu/device_run.h"
 #include "backends/run_args.h"
 #include "ir/node_errors.h"
 
@@ -52,18 +53,7 @@ Result<RunResult> CudaStream::try_run(const std::shared_ptr<Executable>& executa
   const auto& program = static_cast<const CudaExecutable&>(*executable);
   if (interrupted_.load(std::memory_order_relaxed)) return cancelled("the run was cancelled: its session ends");
   device_->make_current();
-  const Outcome* sound = nullptr;                         // many inputs have the same
-  for (std::size_t i = 0; i < args.inputs.size(); ++i) {  // what is known by now of what the device found
-    if (!args.inputs[i]) continue;
-    const auto* const outcome = cuda(args.inputs[i]).outcome.get();
-    if (outcome == nullptr || outcome == sound) continue;
-    if (auto failure = outcome->failure()) {
-      if (args.failures.empty()) args.failures.resize(args.inputs.size());
-      if (!args.failures[i]) args.failures[i] = std::move(failure);
-    } else {
-      sound = outcome;
-    }
-  }
+  add_known_failures(args);
   const auto known = args.failures;
   RunResult result{{}, spread(program.program(), args.failures)};
   result.failures.resize(program.program().outputs.size());
@@ -76,7 +66,13 @@ Result<RunResult> CudaStream::try_run(const std::shared_ptr<Executable>& executa
     BURN_TRY(in_groups, RunInGroups::begin(program, args));
   }
 
-  const auto buffers = output_buffers(program, args, result);
+  const auto buffers = output_buffers(
+      program, args, result,
+      [this](std::size_t bytes) -> Result<BufferPtr> {
+        BURN_TRY(auto buffer, memory_->allocate(bytes));
+        return BufferPtr(std::move(buffer));
+      },
+      [this](const BufferPtr& input) { return is_own(cuda(input)); });
   const auto& lowered = program.lowered();
   auto arena = arena_.at_least(*memory_, lowered.arena.bytes);
   if (!lowered.commits.empty() || is_in_groups) {  // all of it or nothing: others wait for collectives
@@ -116,22 +112,6 @@ Result<RunResult> CudaStream::try_run(const std::shared_ptr<Executable>& executa
   return result;
 }
 
-// Where outputs have no buffer, what is computed from them fails for the same reason; the rest is computed.
-std::vector<bool> CudaStream::fail_without_memory(const CudaExecutable& executable,
-                                                  const std::vector<BufferPtr>& buffers, RunResult& result) {
-  std::vector<bool> lost(buffers.size());
-  std::transform(buffers.begin(), buffers.end(), lost.begin(),
-                 [](const BufferPtr& buffer) { return buffer == nullptr; });
-  const auto first = std::ranges::find(lost, true);
-  if (first == lost.end()) return {};
-  const auto why = result.failures[static_cast<std::size_t>(first - lost.begin())];
-  auto left_out = executable.without(lost);
-  for (std::size_t k = 0; k < lost.size(); ++k) {
-    if (lost[k] && !result.failures[k]) result.failures[k] = why;
-  }
-  return left_out;
-}
-
 Status CudaStream::stand_in_for_failed(const CudaExecutable& executable, RunArgs& args) {
   for (std::size_t i = 0; i < args.failures.size(); ++i) {
     if (!args.failures[i]) continue;
@@ -142,35 +122,6 @@ Status CudaStream::stand_in_for_failed(const CudaExecutable& executable, RunArgs
     args.inputs[i] = std::move(buffer);
   }
   return {};
-}
-
-std::vector<BufferPtr> CudaStream::output_buffers(const CudaExecutable& executable, const RunArgs& args,
-                                                  RunResult& result) {
-  const auto& program = executable.program();
-  std::vector<BufferPtr> buffers(program.outputs.size());
-  for (std::size_t k = 0; k < buffers.size(); ++k) {
-    const auto& source = executable.lowered().outputs[k];
-    const auto& type = program.type_of(program.outputs[k]);
-    if (source.shares_input >= 0) {
-      buffers[k] = args.inputs[static_cast<std::size_t>(source.shares_input)];
-      continue;
-    }
-    if (source.reuses_input >= 0) {
-      const auto& input = args.inputs[static_cast<std::size_t>(source.reuses_input)];
-      if (input.use_count() == 1 && input->size() == type.num_bytes() && is_own(cuda(input))) {
-        buffers[k] = input;
-        continue;
-      }
-    }
-    auto buffer = memory_->allocate(type.num_bytes());
-    if (buffer.ok()) {
-      buffers[k] = *std::move(buffer);
-    } else if (!result.failures[k]) {
-      result.failures[k] =
-          std::make_shared<const Status>(ir::at_node(buffer.status(), program.maker_of(program.outputs[k])));
-    }
-  }
-  return buffers;
 }
 
 Result<RunMemory> CudaStream::memory_of_run(const CudaExecutable& executable, const RunArgs& args,

@@ -1,9 +1,9 @@
 // What the outputs of a run hang on while the device has not said yet what its checks found.
-#include "backends/cuda/runtime/outcome.h"
+#include "backends/gpu/outcome.h"
 
 #include <gtest/gtest.h>
 
-namespace burn::backends::cuda {
+namespace burn::backends {
 namespace {
 
 using ReportPtr = std::shared_ptr<Report>;
@@ -83,4 +83,4 @@ TEST_F(Outcomes, DropWhatHasTurnedOutWellAndKeepWhatHasNot) {
 }
 
 }  // namespace
-}  // namespace burn::backends::cuda
+}  // namespace burn::backends

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstddef>
 
-namespace burn::backends::cuda {
+namespace burn::backends {
 
 // Eight sizes for every doubling: what comes back fits what is asked for next, and at most an eighth is lost.
 inline std::size_t block_size_of(std::size_t bytes, std::size_t smallest) {
@@ -14,4 +14,4 @@ inline std::size_t block_size_of(std::size_t bytes, std::size_t smallest) {
   return (bytes + step - 1) / step * step;
 }
 
-}  // namespace burn::backends::cuda
+}  // namespace burn::backends

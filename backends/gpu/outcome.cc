@@ -1,11 +1,11 @@
-#include "backends/cuda/runtime/outcome.h"
+#include "backends/gpu/outcome.h"
 
 #include <algorithm>
 #include <iterator>
 #include <tuple>
 #include <utility>
 
-namespace burn::backends::cuda {
+namespace burn::backends {
 namespace {
 
 bool is_settled(const Outcome::Entry& entry) { return entry.report->is_known() && !entry.report->failure(entry.check); }
@@ -64,4 +64,4 @@ Inheritance::Entries Inheritance::entries_of(const std::vector<bool>& sources, c
   return entries;
 }
 
-}  // namespace burn::backends::cuda
+}  // namespace burn::backends

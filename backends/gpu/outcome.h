@@ -10,10 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "backends/cuda/driver/memory.h"
-#include "backends/cuda/driver/pinned.h"
+#include "backends/stream.h"
 
-namespace burn::backends::cuda {
+namespace burn::backends {
 
 inline constexpr std::size_t kReportBytes =
     16;  // of what a check finds: a number, and a mark that is not 0 if it failed
@@ -23,7 +22,7 @@ inline constexpr std::size_t kReportBytes =
 class Report {
  public:
   // `found`: where the device writes what it found, kReportBytes for each check.
-  explicit Report(std::size_t checks, std::shared_ptr<PinnedBlock> found = nullptr)
+  explicit Report(std::size_t checks, HostBlockPtr found = nullptr)
       : number_(next_number_++), failures_(checks), found_(std::move(found)) {}
 
   std::uint64_t number() const { return number_; }  // rises from run to run
@@ -40,7 +39,7 @@ class Report {
     found_ = nullptr;
   }
   // What the device has written by when it does what is enqueued next, for as long as it is held; null: it is known.
-  std::shared_ptr<PinnedBlock> found() const {
+  HostBlockPtr found() const {
     const std::lock_guard lock{mutex_};
     return found_;
   }
@@ -52,7 +51,7 @@ class Report {
   std::vector<Failure> failures_;
   std::atomic<bool> is_known_ = false;
   mutable std::mutex mutex_;
-  std::shared_ptr<PinnedBlock> found_;
+  HostBlockPtr found_;
 };
 
 // The checks that a buffer's content hangs on, in the order of the runs.
@@ -106,10 +105,4 @@ class Inheritance {
   std::vector<Known> known_;
 };
 
-// Why a buffer has not what it should, as far as that is known; null: nothing is.
-inline Failure failure_of(const BufferPtr& buffer) {
-  const auto& outcome = cuda(buffer).outcome;
-  return outcome ? outcome->failure() : nullptr;
-}
-
-}  // namespace burn::backends::cuda
+}  // namespace burn::backends
