@@ -112,6 +112,7 @@ std::vector<double> ddp_step(const Context& c) {
   auto samples = repeat_batched(
       c, 5,
       [&] {
+        const Autocast scope{DType::bf16};
         std::vector<GradientsParams> gradients;
         for (std::size_t k = 0; k < replicas.size(); ++k) {
           const auto loss = gpt2_loss(replicas[k], texts[k]) * weight;

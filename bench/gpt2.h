@@ -40,6 +40,7 @@ auto with_gpt2_step(const Device& device, std::int64_t pieces, bool is_split, co
   if (is_split) optim.split_state();
   auto step = capture(
       ad, [](gpt2::Gpt2& model, optim::Optimizer<gpt2::Gpt2>& optimizer, Scalar lr, const Tensor<2, Int>& text) {
+        const Autocast scope{DType::bf16};
         auto loss = gpt2_loss(model, text);
         model = optimizer.step(lr, std::move(model), GradientsParams::from_grads(loss.backward(), model));
         return loss;

@@ -24,14 +24,15 @@ void Execution::run_collectives(std::size_t position) {
   const auto& work = *made;
   auto* const thread = work->member().thread();
   if (thread && stage.collectives_end > position + 1) {
+    auto& one = under_way_.emplace_back(UnderWay{position, work});  // before it begins: it is waited for then
     try {
-      const auto number = thread->begin([work, interrupt = InterruptScope::current()] {
+      one.number = thread->begin([work, interrupt = InterruptScope::current()] {
         const InterruptScope scope(interrupt);
         work->perform();
       });
-      under_way_.push_back({position, work, number});
       return;
     } catch (const std::system_error&) {  // NOLINT: no thread is to be had: this one performs it
+      under_way_.pop_back();
     }
   }
   if (thread) thread->wait();  // what was begun before comes before
