@@ -118,7 +118,7 @@ std::vector<double> ddp_step(const Context& c) {
           const auto loss = gpt2_loss(replicas[k], texts[k]) * weight;
           gradients.push_back(GradientsParams::from_grads(loss.backward(), replicas[k]));
         }
-        learning->step(1e-4, std::move(gradients));
+        learning->step(1e-4, std::move(gradients), {});
       },
       [&] {
         for (const auto& device : devices) device.sync();
