@@ -28,6 +28,9 @@ namespace burn::compile::kernels {
   OP(Sort)                  \
   OP(TopK)                  \
   OP(Reduce)                \
+  OP(BandedScan)            \
+  OP(Interpolate)           \
+  OP(InterpolateGrad)       \
   OP(MatMul)                \
   OP(Conv)                  \
   OP(ConvInputGrad)         \
