@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include "base/cache_folder.h"
+#include "base/settings.h"
 #include "compile/codegen/dialects/spirv.h"
 
 namespace burn::backends::vulkan {
