@@ -38,7 +38,8 @@ class Training : public ::testing::Test {
     const auto [train, valid] = test::tiny_loaders(device, workers);
     auto training = train::SupervisedTraining(folder / "run", train, valid)
                         .metrics(metric::Accuracy{}, metric::Loss{})
-                        .renderer(renderer)
+                        .renderer(std::make_shared<train::SilentRenderer>())
+                        .observe(test::directly_to(renderer))
                         .interrupter(renderer->interrupter)
                         .seed(7)
                         .epochs(4);
@@ -280,8 +281,10 @@ TEST_F(Training, AccumulatedGradientsOfHalvesAreThoseOfTheWhole) {
   auto model = test::TinyNet::init(device.autodiff());
   model.dropout.prob = 0;
   const auto trained = [&](const auto& loader, std::int64_t accumulation, double lr) {
-    auto training =
-        train::SupervisedTraining(folder / "run", loader, loader).grads_accumulation(accumulation).renderer(renderer);
+    auto training = train::SupervisedTraining(folder / "run", loader, loader)
+                        .grads_accumulation(accumulation)
+                        .renderer(std::make_shared<train::SilentRenderer>())
+                        .observe(test::directly_to(renderer));
     return training.launch(train::Learner(model, optim::SgdConfig{}, lr)).model.output.weight.val().to_data();
   };
   trained(small, 4, 0.1).assert_approx_eq(trained(large, 1, 0.4), {1e-4, 1e-5});

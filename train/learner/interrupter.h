@@ -11,9 +11,9 @@ class Interrupter {
  public:
   Interrupter();
 
-  // Answers Ctrl-C (SIGINT): the first one stops the training, which writes a checkpoint (unless it was told to write
-  // none) and can be resumed from it, also where no epoch is over; the second one ends the process. For the whole
-  // process, from now on; there is one.
+  // Answers Ctrl-C (SIGINT) and SIGTERM, which systems that run jobs send before they end one: the first one stops the
+  // training, which writes a checkpoint (unless it was told to write none) and can be resumed from it, also where no
+  // epoch is over; a second one of the same kind ends the process. For the whole process, from now on; there is one.
   static Interrupter on_ctrl_c();
 
   void stop(const std::string& reason) const;

@@ -198,9 +198,10 @@ std::string ModuleOptimizer::name() const {
 }
 
 void ModuleOptimizer::step(const lr::ModuleLearningRate& lr, const nn::ModuleWalk& module, GradientsParams gradients,
-                           const client::Site& site) {
+                           const client::Site& site, ModuleAverage* average) {
   const client::SiteScope scope{site};
   detail::check_rates(lr);
+  if (average != nullptr) average->check_fits(module);
   struct Next {
     Slot* slot;
     client::Value value;
@@ -276,6 +277,7 @@ void ModuleOptimizer::step(const lr::ModuleLearningRate& lr, const nn::ModuleWal
   gradients.clear();
   decision.drop_values();
   numbers.drop_values();  // a scalar that is held would become a result
+  if (average != nullptr) average->update(module, site);
   numbers.flush();
 }
 
@@ -312,21 +314,41 @@ void ModuleOptimizer::captured_advance(std::span<const std::uint64_t> keys) {
   for (const auto key : keys) states_[key].step += 1;
 }
 
-Record ModuleOptimizer::to_record(const nn::ModuleWalk& module) const {
+Record ModuleOptimizer::record_without_tensors(
+    const nn::ModuleWalk& module, const std::function<void(std::string, const client::Value&)>& body) const {
   Record record;
   record.metadata()[kNameKey] = name();
-  std::vector<Record::Read> reads;  // all are under way before one is waited for
   nn::for_each_slot(module, [&](const std::string& path, Slot& slot) {
     const auto found = states_.find(slot.id);
     if (found == states_.end()) return;
     const auto& state = found->second;
     record.insert(key(path, kStepName), TensorData{std::vector<std::int64_t>{state.step}, {1}});
-    for (std::size_t i = 0; i < state.tensors.size(); ++i) {
-      reads.emplace_back(key(path, rule_of(slot.id).state_names()[i]), client::to_data_async(state.tensors[i]));
-    }
+    for (std::size_t i = 0; i < state.tensors.size(); ++i)
+      body(key(path, rule_of(slot.id).state_names()[i]), state.tensors[i]);
+  });
+  return record;
+}
+
+Record ModuleOptimizer::to_record(const nn::ModuleWalk& module) const {
+  std::vector<Record::Read> reads;  // all are under way before one is waited for
+  auto record = record_without_tensors(module, [&](std::string name, const client::Value& tensor) {
+    reads.emplace_back(std::move(name), client::to_data_async(tensor));
   });
   record.insert_reads(std::move(reads));
   return record;
+}
+
+Record ModuleOptimizer::snapshot(const nn::ModuleWalk& module) const {
+  std::vector<Record::Source> sources;
+  auto record = record_without_tensors(module, [&](std::string name, const client::Value& tensor) {
+    sources.push_back(nn::source_of(std::move(name), tensor));
+  });
+  record.insert_sources(std::move(sources));
+  return record;
+}
+
+bool ModuleOptimizer::has_grad_clipping() const {
+  return std::ranges::any_of(members_, [](const Member& member) { return member.clipping.has_value(); });
 }
 
 void ModuleOptimizer::load_record(const nn::ModuleWalk& module, const Record& record) {

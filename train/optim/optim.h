@@ -4,6 +4,7 @@
 #include "train/optim/ada_grad.h"
 #include "train/optim/adam.h"
 #include "train/optim/adan.h"
+#include "train/optim/ema.h"
 #include "train/optim/grad_scaler.h"
 #include "train/optim/lbfgs.h"
 #include "train/optim/muon.h"
