@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "compile/codegen/device_facts.h"
+#include "compile/codegen/kernel/device_facts.h"
 #include "compile/codegen/emitter.h"
 #include "compile/plan/plan.h"
 #include "ir/program.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "backends/vulkan/driver/vulkan.h"
-#include "compile/codegen/device_facts.h"
+#include "compile/codegen/kernel/device_facts.h"
 
 namespace burn::backends::vulkan {
 
