@@ -84,16 +84,21 @@ Status Device::start() {
   if (!own) own = find_type(memory, kLocal);
   auto seen = find_type(memory, kSeen | kCached);  // memory that is not cached is read twenty times slower
   if (!seen) seen = find_type(memory, kSeen);
-  if (!own || !seen) return failed_precondition(fmt::format("Vulkan: {} has no memory that buffers can be in", adapter_.name));
+  if (!own || !seen)
+    return failed_precondition(fmt::format("Vulkan: {} has no memory that buffers can be in", adapter_.name));
   const auto heap = memory.memoryHeaps[memory.memoryTypes[*own].heapIndex].size;
-  memory_ = std::make_unique<Pages>(device_, vk_,
-                                    Pages::Kind{.type = *own,
-                                                .page_bytes = std::clamp<std::uint64_t>(heap / 64, 16 * kMiB, 256 * kMiB) / kMiB * kMiB,
-                                                .max_bytes = adapter_.max_allocation,
-                                                .name = "the device's memory"});
-  host_pages_ = std::make_unique<Pages>(
+  memory_ = std::make_unique<Pages>(
       device_, vk_,
-      Pages::Kind{.type = *seen, .is_mapped = true, .page_bytes = 16 * kMiB, .max_bytes = adapter_.max_allocation, .name = "host memory"});
+      Pages::Kind{.type = *own,
+                  .page_bytes = std::clamp<std::uint64_t>(heap / 64, 16 * kMiB, 256 * kMiB) / kMiB * kMiB,
+                  .max_bytes = adapter_.max_allocation,
+                  .name = "the device's memory"});
+  host_pages_ = std::make_unique<Pages>(device_, vk_,
+                                        Pages::Kind{.type = *seen,
+                                                    .is_mapped = true,
+                                                    .page_bytes = 16 * kMiB,
+                                                    .max_bytes = adapter_.max_allocation,
+                                                    .name = "host memory"});
   BURN_TRY(pipelines_, Pipelines::open(*this));
   return {};
 }

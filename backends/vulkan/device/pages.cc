@@ -30,9 +30,10 @@ Pages::~Pages() {
 
 Result<Piece> Pages::take(std::uint64_t bytes) {
   if (bytes > kind_.max_bytes)
-    return resource_exhausted(fmt::format("out of memory: {} bytes are wanted at once, {} are the most that the device "
-                                          "allocates",
-                                          bytes, kind_.max_bytes));
+    return resource_exhausted(
+        fmt::format("out of memory: {} bytes are wanted at once, {} are the most that the device "
+                    "allocates",
+                    bytes, kind_.max_bytes));
   bytes = (std::max<std::uint64_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
   const std::lock_guard lock(mutex_);
   for (const auto& page : pages_) {

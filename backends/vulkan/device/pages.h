@@ -1,5 +1,5 @@
-// Memory in pages, each a buffer of its own with an address, and pieces of them: drivers allow few allocations, and take
-// long for each.
+// Memory in pages, each a buffer of its own with an address, and pieces of them: drivers allow few allocations, and
+// take long for each.
 #pragma once
 
 #include <cstddef>

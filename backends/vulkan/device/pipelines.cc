@@ -25,7 +25,8 @@ std::string hash_of(std::string_view bytes) {
 std::uint64_t shared_bytes_of(const compile::kernel::Kernel& kernel) {
   std::uint64_t bytes = 0;
   for (const auto& array : kernel.shared)
-    bytes += static_cast<std::uint64_t>(array.count) * static_cast<std::uint64_t>(compile::kernel::bits_of(array.type)) / 8;
+    bytes +=
+        static_cast<std::uint64_t>(array.count) * static_cast<std::uint64_t>(compile::kernel::bits_of(array.type)) / 8;
   return bytes;
 }
 

@@ -112,7 +112,8 @@ Adapter describe(VkPhysicalDevice device) {
   facts.multiprocessors = adapter.is_cpu() ? 1 : 64;  // a guess: Vulkan does not say it
   facts.shared_bytes = limits.maxComputeSharedMemorySize;
   facts.shared_bytes_per_block = limits.maxComputeSharedMemorySize;
-  facts.max_threads = static_cast<int>(std::min(limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize[0]));
+  facts.max_threads =
+      static_cast<int>(std::min(limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize[0]));
   facts.subgroup_size = static_cast<int>(has.of_11.subgroupSize);
   facts.has_f64 = has.features.features.shaderFloat64 != 0;
   facts.keeps_nan_f32 = has.of_12.shaderSignedZeroInfNanPreserveFloat32 != 0;
@@ -164,8 +165,8 @@ Result<std::vector<Adapter>> all_adapters() {
   BURN_RETURN_IF_ERROR(
       check(instance_functions().EnumeratePhysicalDevices(vulkan_instance(), &count, nullptr), "listing devices"));
   std::vector<VkPhysicalDevice> handles(count);
-  BURN_RETURN_IF_ERROR(check(
-      instance_functions().EnumeratePhysicalDevices(vulkan_instance(), &count, handles.data()), "listing devices"));
+  BURN_RETURN_IF_ERROR(check(instance_functions().EnumeratePhysicalDevices(vulkan_instance(), &count, handles.data()),
+                             "listing devices"));
   std::vector<Adapter> adapters;
   for (std::uint32_t k = 0; k < count; ++k) adapters.push_back(describe(handles[k]));
   return adapters;
