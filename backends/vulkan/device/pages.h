@@ -31,6 +31,9 @@ struct Piece {
   std::byte* mapped() const { return page && page->mapped ? page->mapped + offset : nullptr; }
 };
 
+// The types of memory, a bit each, that a page may be of.
+Result<std::uint32_t> buffer_memory_types(VkDevice device, const DeviceFunctions& vk);
+
 // Thread-safe. The device has to outlive it.
 class Pages {
  public:
