@@ -71,9 +71,9 @@ std::string version_text(std::uint32_t version) {
 std::string describe(const Adapter& adapter) {
   constexpr double kMiB = 1 << 20;
   const auto& facts = adapter.facts;
-  auto line = fmt::format("{}, {}, Vulkan {}, {:.0f} MiB, uuid={}", adapter.name, adapter.driver,
-                          version_text(adapter.api), static_cast<double>(adapter.memory_bytes) / kMiB,
-                          adapter.uuid_text());
+  auto line =
+      fmt::format("{}, {}, Vulkan {}, {:.0f} MiB, uuid={}", adapter.name, adapter.driver, version_text(adapter.api),
+                  static_cast<double>(adapter.memory_bytes) / kMiB, adapter.uuid_text());
   line += fmt::format(
       ", tensors up to {:.0f} MiB, {} threads and {} bytes of shared memory a block, subgroups of {}, f64: {}",
       static_cast<double>(adapter.max_allocation) / kMiB, facts.max_threads, adapter.max_shared_bytes,

@@ -124,7 +124,8 @@ Status VulkanExecutable::lay_out() {
     const std::uint64_t words = kReportBytes / 8 * checks;
     const std::uint64_t record[3] = {0, 0, words};
     report_copy_ = Dispatch{.pipeline = system_kernel(SystemKernel::copy_words)};
-    BURN_RETURN_IF_ERROR(set_blocks(*report_copy_, static_cast<std::int64_t>((words + kSystemThreads - 1) / kSystemThreads), 1));
+    BURN_RETURN_IF_ERROR(
+        set_blocks(*report_copy_, static_cast<std::int64_t>((words + kSystemThreads - 1) / kSystemThreads), 1));
     report_copy_->arguments = add_record(std::as_bytes(std::span(record)));
     addresses_.emplace_back(report_copy_->arguments, Address{Address::Base::failures, 0, 0});
   }
@@ -160,7 +161,8 @@ Result<Dispatch> VulkanExecutable::dispatch_of(const compile::Command& command, 
   const std::uint64_t count = is_of_words ? fill->bytes / 4 : fill->bytes;
   const std::uint64_t record[2] = {0, count};
   dispatch.pipeline = system_kernel(is_of_words ? SystemKernel::fill_words : SystemKernel::fill_bytes);
-  BURN_RETURN_IF_ERROR(set_blocks(dispatch, static_cast<std::int64_t>((count + kSystemThreads - 1) / kSystemThreads), 1));
+  BURN_RETURN_IF_ERROR(
+      set_blocks(dispatch, static_cast<std::int64_t>((count + kSystemThreads - 1) / kSystemThreads), 1));
   dispatch.arguments = add_record(std::as_bytes(std::span(record)));
   addresses_.emplace_back(dispatch.arguments, fill->where);
   return dispatch;

@@ -27,9 +27,8 @@ void convert(Emitter& emit, const View& from, const View& to) {
   Arguments arguments(writer, index_type(from.num_elements()));
   const auto source = arguments.address(from), target = arguments.address(to);
   const auto position = arguments.position();
-  writer.when(position < arguments.number(from.num_elements()), [&] {
-    writer.store(target, position, kernel::cast(to.dtype, writer.load(source, position)));
-  });
+  writer.when(position < arguments.number(from.num_elements()),
+              [&] { writer.store(target, position, kernel::cast(to.dtype, writer.load(source, position))); });
   arguments.launch(emit, from.num_elements());
 }
 
@@ -100,9 +99,8 @@ Status lower(Emitter& emit, const ir::Gather& op, const NodeInPlan& at) {
   const Value position = arguments.position();
   writer.when(position < arguments.number(elements), [&] {
     const auto places = offsets_in(arguments, walk, position);
-    when_inside(writer, arguments, writer.load(indices, places[1]), size, report, [&](Value inside) {
-      writer.store(to, places[2], writer.load(from, places[0] + inside * step));
-    });
+    when_inside(writer, arguments, writer.load(indices, places[1]), size, report,
+                [&](Value inside) { writer.store(to, places[2], writer.load(from, places[0] + inside * step)); });
   });
   arguments.launch(emit, elements);
   return {};

@@ -20,9 +20,9 @@ struct Tap {
   Value index, weight, is_there;
 };
 
-// Along one dim: a line of `input` elements that becomes one of `output`, as ir::LineInterpolation. Where an output lies
-// is a fraction of whole numbers, (2 o + 1) input / (2 output) - 1/2 or o (input - 1) / (output - 1), whose whole part
-// and rest come from one division of whole numbers.
+// Along one dim: a line of `input` elements that becomes one of `output`, as ir::LineInterpolation. Where an output
+// lies is a fraction of whole numbers, (2 o + 1) input / (2 output) - 1/2 or o (input - 1) / (output - 1), whose whole
+// part and rest come from one division of whole numbers.
 class Line {
  public:
   Line(Arguments& arguments, const ir::LineInterpolation& line, ir::DType type)
@@ -36,8 +36,8 @@ class Line {
     const auto clamped = [&](Value i) { return select(i < zero, zero, least(i, last)); };
     const Value one = number(o, 1);
     if (line_.is_nearest() || line_.input == line_.output) {
-      const Value at = line_.mode == InterpolateMode::nearest ? o * input_ / output_
-                                                              : (o * 2 + 1) * input_ / (output_ * 2);
+      const Value at =
+          line_.mode == InterpolateMode::nearest ? o * input_ / output_ : (o * 2 + 1) * input_ / (output_ * 2);
       return {{clamped(at), one, {}}};
     }
     Value above = line_.align_corners ? o * last : (o * 2 + 1) * input_ - output_;
@@ -150,7 +150,8 @@ Value sum_of_taps(kernel::Writer& writer, kernel::Memory from, const std::vector
   if (d == taps.size()) return writer.load(from, at);
   Value sum = writer.constant(type, 0.0);
   for (const auto& tap : taps[d]) {
-    const Value part = tap.weight * sum_of_taps(writer, from, taps, strides, d + 1, at + tap.index * strides[d + 2], type);
+    const Value part =
+        tap.weight * sum_of_taps(writer, from, taps, strides, d + 1, at + tap.index * strides[d + 2], type);
     sum = sum + (tap.is_there.id < 0 ? part : select(tap.is_there, part, sum.number(0.0)));
   }
   return sum;

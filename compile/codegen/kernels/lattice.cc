@@ -30,8 +30,9 @@ Status lower(Emitter& emit, const ir::BandedScan& op, const NodeInPlan& at) {
   const auto& facts = emit.target().facts();
   const auto width_of_row = y.shape[2];
   const auto type = ir::compute_dtype(y.dtype);
-  const bool is_together = !facts.has_slow_barriers && y.dtype == type &&
-                           2 * width_of_row * static_cast<std::int64_t>(ir::size_of(type)) <= facts.shared_bytes_per_block;
+  const bool is_together =
+      !facts.has_slow_barriers && y.dtype == type &&
+      2 * width_of_row * static_cast<std::int64_t>(ir::size_of(type)) <= facts.shared_bytes_per_block;
   kernel::Writer writer(is_together ? kThreads : 1);
   Arguments arguments(writer, ir::DType::i64);
   const auto from = arguments.address(b), weights = arguments.address(w), to = arguments.address(y);

@@ -14,9 +14,9 @@ namespace burn::compile::kernels {
 template <std::size_t kViews>
 struct Lines {
   WalkPlan walk;
-  std::int64_t count = 1;                   // of lines
-  std::array<std::int64_t, kViews> steps;   // from an element to the next one along the axis
-  std::array<std::int64_t, kViews> sizes;   // elements along the axis
+  std::int64_t count = 1;                  // of lines
+  std::array<std::int64_t, kViews> steps;  // from an element to the next one along the axis
+  std::array<std::int64_t, kViews> sizes;  // elements along the axis
 };
 
 template <std::size_t kViews>

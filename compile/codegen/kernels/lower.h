@@ -31,6 +31,13 @@ namespace burn::compile::kernels {
   OP(BandedScan)            \
   OP(Interpolate)           \
   OP(InterpolateGrad)       \
+  OP(Cholesky)              \
+  OP(Lu)                    \
+  OP(Qr)                    \
+  OP(Svd)                   \
+  OP(Eigh)                  \
+  OP(Solve)                 \
+  OP(SolveTriangular)       \
   OP(MatMul)                \
   OP(Conv)                  \
   OP(ConvInputGrad)         \

@@ -38,7 +38,8 @@ Status lower(Emitter& emit, const ir::Random& op, const NodeInPlan& at) {
     const auto seed = writer.load(bindings, writer.index(0)), offset = writer.load(bindings, writer.index(1));
     const auto place = begin + offsets_in(arguments, walk, position)[0];
     writer.store(target, position,
-                 kernel::random_at(op.fn, op.dtype, seed, offset + kernel::to(ir::DType::u64, block), kernel::to(ir::DType::u64, place)));
+                 kernel::random_at(op.fn, op.dtype, seed, offset + kernel::to(ir::DType::u64, block),
+                                   kernel::to(ir::DType::u64, place)));
   });
   arguments.launch(emit, elements);
   return {};
