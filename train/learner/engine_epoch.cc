@@ -168,6 +168,7 @@ void Engine::finish_epoch(bool is_whole) {
     tell_split(Split::valid, valid_seconds_, valid_metrics_);
   }
   events_.publish(events::EpochEnd{epoch_, options_.epochs, update_.steps(), optimizers_.last_rate()});
+  tell_phases();
   clock_.begin(Phase::checkpoint);
   if (is_whole && options_.checkpoints) save(CheckpointKind::epoch);
   if (!options_.checkpoints && options_.early_stopping) keep_best();
