@@ -114,6 +114,7 @@ class Engine : private Run {
   const SplitMetrics metrics_;
   const NumberedMetrics numbers_;
   events::EventStream events_;
+  std::string run_;  // its identifier, the same when it is resumed
   const KeepBest watched_;
   RunCheckpoints checkpoints_;
   const bool keeps_snapshots_;  // of a model that is too large to be read at once

@@ -11,7 +11,7 @@ namespace burn::train {
 void Engine::tell(std::string text, events::Level level) { events_.publish(events::Message{level, std::move(text)}); }
 
 void Engine::tell_start() {
-  events::Start start{.name = options_.artifact_dir.filename().string(), .device = device_.url()};
+  events::Start start{.run = run_, .name = options_.artifact_dir.filename().string(), .device = device_.url()};
   for (const auto* metric : numbers_.all)
     start.metrics.push_back({metric->name(), metric->label(), metric->higher_is_better(), metric->value_format()});
   start.epochs = options_.epochs;

@@ -111,8 +111,17 @@ class SupervisedTraining {
   // or another model; FAILED_PRECONDITION for one that a newer version has written.
   SupervisedTraining& resume(std::int64_t epoch) { return set(options_.resume, Resume{epoch}); }
   SupervisedTraining& resume(Latest) { return set(options_.resume, Resume{}); }
+  // What shows the training in the place of the terminal's dashboard, or of lines where stdout is no terminal of 80 by
+  // 24 (docs/dashboard.md).
   SupervisedTraining& renderer(std::shared_ptr<Renderer> renderer) {
     return set(options_.renderer, std::move(renderer));
+  }
+  // Serves a page that shows the training while it runs (docs/dashboard.md). An address that is not loopback needs a
+  // token; without one here, one is made. Its URL is told as a message. Errors, of launch(): INVALID_ARGUMENT for what
+  // is no address. Where it cannot be listened to there is a message, and the training goes on.
+  SupervisedTraining& dashboard(std::string address = "127.0.0.1:6006", std::string token = "") {
+    options_.dashboard_token = std::move(token);
+    return set(options_.dashboard, std::move(address));
   }
   // Told what happens (train/events/event.h), by a thread of its own; as often as it is called, one more.
   SupervisedTraining& logger(std::shared_ptr<events::EventSink> logger) {

@@ -33,8 +33,8 @@ Record ModuleOptimizer::record_without_tensors(
     if (found == states_.end()) return;
     const auto& state = found->second;
     record.insert(key(path, kStepName), TensorData{std::vector<std::int64_t>{state.step}, {1}});
-    for (std::size_t i = 0; i < state.tensors.size(); ++i)
-      body(key(path, rule_of(slot.id).state_names()[i]), state.tensors[i]);
+    const auto kept = rule_of(slot.id).state_tensors(slot.value.shape());
+    for (std::size_t i = 0; i < state.tensors.size(); ++i) body(key(path, kept[i].name), state.tensors[i]);
   });
   return record;
 }
@@ -98,9 +98,9 @@ std::optional<TensorState> ModuleOptimizer::state_of(const std::string& path, co
   if (!ir::is_integer(step->dtype()) || step->num_elements() != 1) misfit(key(path, kStepName), *step, slot);
   TensorState state{step->convert<std::int64_t>().to_vec<std::int64_t>()[0], {}};
   const client::Place place{slot.value.device()};
-  for (const auto name : rule.state_names()) {
+  for (const auto& [name, shape] : rule.state_tensors(slot.value.shape())) {
     const auto& data = record.get(key(path, name));
-    if (data.shape() != slot.value.shape() || !ir::is_floating(data.dtype())) misfit(key(path, name), data, slot);
+    if (data.shape() != shape || !ir::is_floating(data.dtype())) misfit(key(path, name), data, slot);
     state.tensors.push_back(
         client::upload(place, data.convert_dtype(ir::compute_dtype(slot.value.dtype())).host_tensor()));
   }
