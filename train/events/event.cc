@@ -67,6 +67,24 @@ void MetricPoint::add(const MetricPoint& later) {
   count += later.count;
 }
 
+std::string advice(const Phases& phases) {
+  const double total = phases.total();
+  if (total <= 0) return {};
+  const auto share = [&](double seconds) { return 100 * seconds / total; };
+  if (share(phases.waiting_for_data) >= 10) {
+    auto text = fmt::format("{:.0f} % of the time waits for the loader", share(phases.waiting_for_data));
+    if (phases.cores > 0) text += fmt::format(": num_workers {} of {} cores", phases.workers, phases.cores);
+    return text;
+  }
+  if (share(phases.checkpoint) >= 10)
+    return fmt::format("{:.0f} % of the time writes checkpoints: write fewer", share(phases.checkpoint));
+  if (share(phases.recording) >= 25)
+    return fmt::format("{:.0f} % of the time records steps: larger batches, or capture()", share(phases.recording));
+  if (share(phases.waiting_for_numbers) >= 50)
+    return fmt::format("the device is the limit: {:.0f} % of the time waits for it", share(phases.waiting_for_numbers));
+  return {};
+}
+
 std::int64_t now_us() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::microseconds>(now).count();

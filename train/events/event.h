@@ -167,6 +167,10 @@ struct Phases {
   double total() const { return waiting_for_data + recording + sending + waiting_for_numbers + checkpoint + other; }
 };
 
+// One sentence on the largest share: "38 % of the time waits for the loader: num_workers 2 of 16 cores". Empty where no
+// share is large.
+std::string advice(const Phases& phases);
+
 // One row of the table at the end: how a metric went over the epochs.
 struct SummaryRow {
   Split split = Split::train;

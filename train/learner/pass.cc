@@ -12,17 +12,19 @@ constexpr std::size_t kMaxStepsAhead = client::Pacer::kMaxAheadFarAway;  // the 
 
 }  // namespace
 
-std::vector<events::MetricValue> values_of(const metric::MetricSet& metrics, const std::vector<double>& values) {
+std::vector<events::MetricValue> values_of(const metric::MetricSet& metrics, std::span<const double> values,
+                                           const std::vector<std::int32_t>& numbers) {
   std::vector<events::MetricValue> told;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!metrics.metrics()[i]->is_text()) told.push_back({static_cast<std::int32_t>(i), values[i]});
+    if (!metrics.metrics()[i]->is_text()) told.push_back({numbers[i], values[i]});
   }
   return told;
 }
 
-Pass::Pass(metric::MetricSet& metrics, events::EventStream& stream, events::Progress told, Pass* before,
-           metric::MetricSet::Failed failed)
+Pass::Pass(metric::MetricSet& metrics, const std::vector<std::int32_t>& numbers, events::EventStream& stream,
+           events::Progress told, Pass* before, metric::MetricSet::Failed failed)
     : metrics_(metrics),
+      numbers_(numbers),
       stream_(stream),
       progress_(std::move(told)),
       items_before_(metrics.items()),
@@ -77,7 +79,7 @@ void Pass::tell_progress() {
   p.seconds_left = p.items_per_second > 0
                        ? static_cast<double>(std::max<std::int64_t>(p.total_items - p.items, 0)) / p.items_per_second
                        : 0;
-  p.values = values_of(metrics_, metrics_.values_so_far());
+  p.values = values_of(metrics_, metrics_.values_so_far(), numbers_);
   stream_.publish(p);
 }
 

@@ -58,6 +58,7 @@ Packed MetricSet::measure(const StepOutput& output) {
       throw Error(error.status().with_context("metric " + metric->name()));
     }
   }
+  if (accepts_) tensors.push_back(off_tape.loss);
   bool has_numbers = false;
   for (const auto& tensor : tensors) {
     packed.types.push_back(tensor.type());
@@ -84,22 +85,28 @@ void MetricSet::take(std::size_t pending, const Failed& failed) {
     auto next = std::move(pending_.front());
     pending_.pop_front();
     last_step_ = next.step;
+    std::optional<TensorData> data;
     try {
-      const auto data = next.data.get();
-      add(next, data);
-      failed_in_a_row_ = 0;
+      data = next.data.get();
     } catch (const Error& error) {
       if (!failed) throw;
-      skipped_ += 1;
-      skipped_items_ += next.items;
+      skip(next);
       failed(error, ++failed_in_a_row_);
+      continue;
     }
+    failed_in_a_row_ = 0;
+    add(next, *data);
   }
 }
 
 void MetricSet::add(const Pending& batch, const TensorData& data) {
   const auto tensors = unpack(data, batch.types);
   std::span<const TensorData> rest = tensors;
+  if (accepts_) {
+    const auto loss = rest.back().convert<double>().to_vec<double>();
+    rest = rest.first(rest.size() - 1);
+    if (!accepts_(batch.step, loss.empty() ? 0 : loss.front())) return skip(batch);
+  }
   std::vector<double> of_batch;
   for (std::size_t i = 0; i < metrics_.size(); ++i) {
     const MeasuredBatch measured{
@@ -115,6 +122,11 @@ void MetricSet::add(const Pending& batch, const TensorData& data) {
   }
   items_ += batch.items;
   if (told_) told_(batch.step, of_batch);
+}
+
+void MetricSet::skip(const Pending& batch) {
+  skipped_ += 1;
+  skipped_items_ += batch.items;
 }
 
 std::vector<double> MetricSet::values() const {

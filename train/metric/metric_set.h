@@ -39,6 +39,10 @@ class MetricSet {
   // Called with the values of the metrics for each batch alone, as its numbers are taken in.
   using BatchValues = std::function<void(std::int64_t step, std::span<const double> values)>;
   void on_batch(BatchValues told) { told_ = std::move(told); }
+  // Called with the loss of each batch before the metrics are given it; false: they are not, and it counts as skipped.
+  // The loss is read for this, whether a metric asks for it or not. Before the first batch.
+  using Accepts = std::function<bool(std::int64_t step, double loss)>;
+  void on_loss(Accepts accepts) { accepts_ = std::move(accepts); }
   // Told of a batch whose numbers do not come, as its step failed, and how many such there are in a row. What it throws
   // ends take().
   using Failed = std::function<void(const Error& why, std::int64_t in_a_row)>;
@@ -71,9 +75,11 @@ class MetricSet {
   };
 
   void add(const Pending& batch, const TensorData& data);
+  void skip(const Pending& batch);
 
   std::vector<std::unique_ptr<Metric>> metrics_, of_batch_;  // of_batch_: of one batch alone, for told_
   BatchValues told_;
+  Accepts accepts_;
   std::deque<Pending> pending_;
   std::int64_t items_ = 0, last_step_ = 0;
   std::int64_t skipped_items_ = 0, skipped_ = 0, failed_in_a_row_ = 0;
