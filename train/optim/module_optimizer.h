@@ -1,6 +1,7 @@
 // Applies a rule to every parameter of a module, and keeps what the rule remembers of each.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "nn/module/module.h"
 #include "store/record.h"
 #include "train/lr/module_lr.h"
+#include "train/optim/ema.h"
 #include "train/optim/grad_clipping.h"
 #include "train/optim/gradients_params.h"
 #include "train/optim/tensor_optimizer.h"
@@ -57,13 +59,18 @@ class ModuleOptimizer : private client::CaptureHost {
   // remembered follows. In a captured step `lr` may be one of its numbers. Gradients with a condition that is false
   // change nothing on the device, but count as a step all the same. A parameter at several places of the module takes
   // one step, and the new numbers are at all of them. Errors (of the recording, of the rule; a rate that is negative,
-  // infinite or NaN; gradients of which none belongs to the module): module and optimizer are as before.
+  // infinite or NaN; gradients of which none belongs to the module; an average of another one): module and optimizer
+  // are as before. `average`: of the weights after this step, updated by the same program; null: none.
   void step(const lr::ModuleLearningRate& lr, const nn::ModuleWalk& module, GradientsParams gradients,
-            const client::Site& site = {});
+            const client::Site& site = {}, ModuleAverage* average = nullptr);
 
   // What is remembered, by the parameters' paths: "conv1.weight/moment_1", "conv1.weight/step". Of a parameter at
   // several places it is under the first path, and found under each.
   Record to_record(const nn::ModuleWalk& module) const;
+  // The same record, whose tensors are asked for when they are wanted (Record::insert_sources).
+  Record snapshot(const nn::ModuleWalk& module) const;
+  // Whether it, or the optimizer of a group, limits gradients by itself.
+  bool has_grad_clipping() const;
   // Errors: a record of another optimizer; a tensor missing, left over, not of floats, or of another shape than its
   // parameter. Nothing is changed then.
   void load_record(const nn::ModuleWalk& module, const Record& record);
@@ -74,6 +81,9 @@ class ModuleOptimizer : private client::CaptureHost {
   }
 
  private:
+  // The record without the tensors, each of which `body` is called with.
+  Record record_without_tensors(const nn::ModuleWalk& module,
+                                const std::function<void(std::string name, const client::Value&)>& body) const;
   void list_captured(client::CaptureState& state);
   std::vector<double> captured_numbers(std::uint64_t key, double lr) const override;
   void captured_advance(std::span<const std::uint64_t> keys) override;

@@ -23,6 +23,14 @@ class Optimizer {
     engine_.step(lr, module.walk(), std::move(gradients), at(where));
     return std::move(module);
   }
+  // The same, and an update of the average of the weights, in the same program.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved from
+  M step(const lr::ModuleLearningRate& lr, M&& module, GradientsParams gradients, Average<M>& average,
+         Loc where = Loc::current()) {
+    engine_.step(lr, module.walk(), std::move(gradients), at(where), &average.engine());
+    average.let_go();
+    return std::move(module);
+  }
   // NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved from
   M step(const lr::ModuleLearningRate& lr, const M& module, GradientsParams gradients, Loc where = Loc::current()) {
     M next = module;

@@ -1,0 +1,284 @@
+// Exponentials, logarithms, powers and what is made of them.
+#include "compile/codegen/kernel/functions.h"
+
+#include <limits>
+#include <vector>
+
+#include "compile/codegen/kernel/convert.h"
+#include "compile/codegen/kernel/writer.h"
+
+namespace burn::compile::kernel {
+namespace {
+
+bool is_f32(Value x) { return x.type == ir::DType::f32; }
+
+// 1/first!, 1/(first + 1)!, ...
+std::vector<double> inverse_factorials(int first, int count) {
+  double factorial = 1;
+  for (int n = 2; n < first; ++n) factorial *= n;
+  std::vector<double> all;
+  for (int n = first; n < first + count; ++n) {
+    factorial *= n == 0 ? 1 : n;
+    all.push_back(1 / factorial);
+  }
+  return all;
+}
+
+Value series(Value x, const std::vector<double>& coefficients) {
+  Value sum = x.like(coefficients.back());
+  for (auto c = coefficients.rbegin() + 1; c != coefficients.rend(); ++c) sum = sum * x + *c;
+  return sum;
+}
+
+// ln(2) in two parts, the first with so few bits that a whole multiple of it is exact (Cody and Waite).
+double ln2_high(Value x) { return is_f32(x) ? 0x1.62e4p-1 : 0x1.62e42feep-1; }
+double ln2_low(Value x) { return is_f32(x) ? 0x1.7f7d1cp-20 : 0x1.a39ef35793c76p-33; }
+
+// e^x = 2^power * fraction, for x within the bounds.
+struct Exponential {
+  Value fraction, power;
+};
+Exponential exponential(Value x) {
+  const Value n = rint(x * 1.4426950408889634);
+  const Value r = (x - n * ln2_high(x)) - n * ln2_low(x);
+  const Value fraction = r * r * series(r, inverse_factorials(2, is_f32(x) ? 6 : 12)) + r + 1.0F;
+  return {fraction, to(format_of(x.type).whole, n)};
+}
+
+// Beyond these e^x, and half of it, is 0 or infinite.
+Value bounded(Value x) {
+  const double low = is_f32(x) ? -105 : -747, high = is_f32(x) ? 91 : 712;
+  return select(x < low, low, select(x > high, high, x));
+}
+
+Value exp_times_power(Value x, int power) {
+  const auto e = exponential(bounded(x));
+  return times_power_of_two(e.fraction, e.power + power);
+}
+
+// ln(x) for positive finite x, which may be subnormal.
+Value log_of_positive(Value x) {
+  const auto format = format_of(x.type);
+  const double smallest = is_f32(x) ? 0x1p-126 : 0x1p-1022;
+  const std::int64_t root_half = is_f32(x) ? 0x3f3504f3 : 0x3fe6a09e667f3bcd;  // bits of sqrt(1/2)
+  const int scale = format.mantissa + 1;
+  const Value is_subnormal = x < smallest;
+  const Value normal = select(is_subnormal, x * (is_f32(x) ? 0x1p24 : 0x1p53), x);
+  const Value bits = bits_as(format.whole, normal);
+  const Value k = (bits - bits.like(root_half)) >> format.mantissa;
+  const Value m = bits_as(x.type, bits - (k << format.mantissa));
+  const Value n = to(x.type, k - select(is_subnormal, k.number(scale), k.number(0)));
+  // ln(1 + f) = 2 artanh(s) for s = f / (2 + f), ordered so that f itself is added last and exactly.
+  const Value f = m - 1.0F, s = f / (f + 2.0F), z = s * s, half = f * f * 0.5F;
+  std::vector<double> odd;
+  for (int i = 3; i < (is_f32(x) ? 11 : 25); i += 2) odd.push_back(2.0 / i);
+  const Value rest = z * series(z, odd);
+  return n * ln2_high(x) - ((half - (s * (half + rest) + n * ln2_low(x))) - f);
+}
+
+}  // namespace
+
+FloatFormat format_of(ir::DType type) {
+  if (type == ir::DType::f32) return {ir::DType::u32, ir::DType::i32, 23, 127};
+  return {ir::DType::u64, ir::DType::i64, 52, 1023};
+}
+
+Value infinity(Value like) { return like.like(std::numeric_limits<double>::infinity()); }
+Value not_a_number(Value like) { return like.like(std::numeric_limits<double>::quiet_NaN()); }
+
+Value with_sign_of(Value sign, Value magnitude) {
+  const auto bits = format_of(sign.type).bits;
+  const Value of = bits_as(bits, sign);
+  const Value mask = of.number(1) << (bits_of(bits) - 1);
+  return bits_as(sign.type, bits_as(bits, magnitude) | (of & mask));
+}
+
+Value polynomial(Value x, std::initializer_list<double> coefficients) { return series(x, coefficients); }
+
+Value times_power_of_two(Value x, Value power) {
+  const auto format = format_of(x.type);
+  const auto factor = [&](Value e) { return bits_as(x.type, (e + format.bias) << format.mantissa); };
+  const Value half = power >> 1;
+  return x * factor(half) * factor(power - half);
+}
+
+Value sqrt(Value x) { return select(x < 0.0F, not_a_number(x), unary(Code::sqrt, x)); }
+
+Value exp(Value x) { return exp_times_power(x, 0); }
+
+// Of small x a series without its 1; of others nothing is lost by taking it away.
+Value expm1(Value x) {
+  const Value small = x * x * series(x, inverse_factorials(2, is_f32(x) ? 8 : 15)) + x;
+  const Value large = exp(x) - 1.0F;
+  const Value is_small = fabs(x) < 0.5F;
+  return select(is_small, select(x == 0.0F, x, small), large);  // -0 stays
+}
+
+Value log(Value x) {
+  const Value y = select(x == infinity(x), x, log_of_positive(x));
+  const Value at_most_zero = select(x == 0.0F, -infinity(x), not_a_number(x));
+  return select(x <= 0.0F, at_most_zero, select(is_nan(x), x, y));
+}
+
+// ln(u) for u = 1 + x, and what rounding took from u.
+Value log1p(Value x) {
+  const Value u = x + 1.0F, lost = select(x < 1.0F, x - (u - 1.0F), 1.0F - (u - x));
+  const Value y = log(u) + lost / u;
+  return select(x == infinity(x) || x == 0.0F, x, select(x == -1.0F, -infinity(x), y));
+}
+
+Value sinh(Value x) {
+  const Value a = fabs(x), t = expm1(a), small = (t + t / (t + 1.0F)) * 0.5F;
+  const Value half = exp_times_power(a, -1), large = half - 0.25F / half;
+  return with_sign_of(x, fabs(select(a < 1.0F, small, large)));
+}
+
+Value cosh(Value x) {
+  const Value half = exp_times_power(fabs(x), -1);
+  return half + 0.25F / half;
+}
+
+Value tanh(Value x) {
+  const Value a = fabs(x), most = a.like(is_f32(x) ? 10.0 : 22.0);
+  const Value t = expm1(select(a > most, most, a) * 2.0F);
+  return with_sign_of(x, fabs(t / (t + 2.0F)));
+}
+
+Value asinh(Value x) {
+  const Value a = fabs(x), root = sqrt(a * a + 1.0F);
+  const Value small = log1p(a + a * a / (root + 1.0F));
+  const Value large = log(a) + 0.69314718055994531;
+  return with_sign_of(x, select(a > (is_f32(x) ? 0x1p13 : 0x1p28), large, select(x == 0.0F, a, small)));
+}
+
+Value acosh(Value x) {
+  const Value t = x - 1.0F;
+  const Value y =
+      select(x > (is_f32(x) ? 0x1p13 : 0x1p28), log(x) + 0.69314718055994531, log1p(t + sqrt(t * 2.0F + t * t)));
+  return select(x < 1.0F, not_a_number(x), y);
+}
+
+Value atanh(Value x) {
+  const Value a = fabs(x), twice = a + a;
+  const Value y = log1p(select(a < 0.5F, twice + twice * a / (1.0F - a), twice / (1.0F - a))) * 0.5F;
+  return with_sign_of(x, select(x == 0.0F, a, y));
+}
+
+// f32: 1 - (1 - y)^8 with a polynomial y (backends/cpu/simd/float_math-inl.h has it, too). f64: the series up to 1;
+// further out 1 - e^(-x^2) / sqrt(pi) / (x + (1/2) / (x + (2/2) / (x + (3/2) / ...))).
+Value erf(Value x) {
+  const Value size = fabs(x);
+  if (is_f32(x)) {
+    const Value a = select(size > 3.95F, 3.95F, size);
+    const Value p =
+        polynomial(a - 3.0F, {0.010002001284754524, -0.016089914957928914, 0.0012623791780659208, 0.0005612394837785763,
+                              -0.00017219480073329076, -2.464626569805953e-06, 4.800479318342747e-06});
+    Value y = a * (a * 0.025 + 0.1410473883152008) + a * (a * p + 6.567115490296871e-09);
+    for (int k = 0; k < 3; ++k) y = (y + y) - y * y;
+    // Of small x two terms of the series: what is subnormal in y has too few bits.
+    return with_sign_of(x, select(a < 1e-3, a * (1.1283791670955126 - a * a * 0.37612638903183754), y));
+  }
+  const Value a = select(size > 6.0F, 6.0F, size);
+  // e^(-a^2) with a^2 in two parts, the first of them exact.
+  auto& writer = *x.writer;
+  const Value mask = writer.constant(ir::DType::u64, ~std::int64_t{0x7ffffff});
+  const Value high = bits_as(x.type, bits_as(ir::DType::u64, a) & mask);
+  const Value bell = exp(-(high * high)) * exp((high - a) * (high + a));
+  std::vector<double> alternating;  // 1, -1/(1! 3), 1/(2! 5), ...
+  for (int n = 0; const auto inverse : inverse_factorials(0, 20))
+    alternating.push_back((n % 2 == 0 ? inverse : -inverse) / (2 * n + 1)), ++n;
+  const auto result = writer.variable(a * series(a * a, alternating) * 1.1283791670955126);
+  writer.when(a > 1.0F, [&] {
+    constexpr int kTerms = 180;  // leave less than 2^-54 of the result at 1, and less further out
+    const auto divisor = writer.variable(a);
+    writer.loop(writer.index(kTerms), [&](Value n) { divisor.set(a + to(x.type, kTerms - n) * 0.5F / divisor.get()); });
+    result.set(1.0F - bell * 0.56418958354775629 / divisor.get());
+  });
+  return with_sign_of(x, select(is_nan(x), x, result.get()));
+}
+
+namespace {
+
+// A number of f64 as the sum of two, the second far below the first: 100 bits and more.
+struct Pair {
+  Value high, low;
+};
+
+Pair exact_sum(Value a, Value b) {  // Knuth's
+  const Value sum = a + b, second = sum - a;
+  return {sum, (a - (sum - second)) + (b - second)};
+}
+
+Pair exact_product(Value a, Value b) {  // Dekker's; requires: no more than 2^990
+  const auto split = [](Value x) {
+    const Value far = x * 134217729.0, high = far - (far - x);
+    return Pair{high, x - high};
+  };
+  const auto x = split(a), y = split(b);
+  const Value product = a * b;
+  return {product, ((x.high * y.high - product) + x.high * y.low + x.low * y.high) + x.low * y.low};
+}
+
+// ln(x) for positive finite f64: as log_of_positive(), with s and s^3 in pairs.
+Pair log_pair(Value x) {
+  const Value is_subnormal = x < 0x1p-1022;
+  const Value normal = select(is_subnormal, x * 0x1p53, x);
+  const Value bits = bits_as(ir::DType::i64, normal);
+  const Value k = (bits - bits.like(std::int64_t{0x3fe6a09e667f3bcd})) >> 52;
+  const Value n = to(x.type, k - select(is_subnormal, k.number(53), k.number(0)));
+  const Value f = bits_as(x.type, bits - (k << 52)) - 1.0F;
+  const Value divisor = f + 2.0F, lost = f - (divisor - 2.0F), s = f / divisor;
+  const auto back = exact_product(s, divisor);
+  const Value s_low = (((f - back.high) - back.low) - s * lost) / divisor;
+  // 2 s + 2/3 s^3 + 2/5 s^5 + ...
+  auto square = exact_product(s, s);
+  square.low = square.low + s * s_low * 2.0F;
+  auto cube = exact_product(square.high, s);
+  cube.low = cube.low + square.low * s + square.high * s_low;
+  auto third = exact_product(cube.high, x.like(2.0 / 3));
+  third.low = third.low + cube.low * (2.0 / 3) + cube.high * 3.700743415417188e-17;  // 2/3 less its rounded value
+  std::vector<double> odd;
+  for (int i = 5; i < 25; i += 2) odd.push_back(2.0 / i);
+  const Value rest = square.high * square.high * s * series(square.high, odd);
+  const auto first = exact_sum(n * ln2_high(x), s * 2.0F), second = exact_sum(first.high, third.high);
+  const Value low = ((first.low + second.low) + (n * ln2_low(x) + s_low * 2.0F)) + (third.low + rest);
+  return exact_sum(second.high, low);
+}
+
+// |a|^b of f64. `exact`: within 4 units; otherwise the logarithm's rounding counts as often as the result's exponent is
+// large, which f32 does not see.
+Value power_of_magnitude(Value a, Value b, bool exact) {
+  const Value magnitude = fabs(a);
+  const Value plain = b * log(magnitude);
+  if (!exact) return exp(plain);
+  const double far = 0x1p70;  // with such an exponent the power is 0, 1 or infinite
+  const Value bounded = select(fabs(b) > far, with_sign_of(b, b.like(far)), b);
+  const auto logarithm = log_pair(magnitude);
+  const auto exponent = exact_product(bounded, logarithm.high);
+  const Value low = exponent.low + bounded * logarithm.low;
+  const Value is_plain =
+      magnitude == 0.0F || magnitude == infinity(a) || is_nan(a) || is_nan(b) || fabs(plain) > 750.0F;
+  return select(is_plain, exp(plain), exp(exponent.high) * (low + 1.0F));
+}
+
+Value signed_power(Value a, Value b, bool exact) {
+  const Value magnitude = fabs(a), half = b * 0.5F;
+  const Value is_whole = trunc(b) == b, is_odd = is_whole && trunc(half) != half;
+  const Value size = power_of_magnitude(a, b, exact);
+  // The sign bit of a, which -0 has, too.
+  const Value is_negative = bits_as(ir::DType::i64, a) < 0;
+  const Value signed_size = select(is_negative && is_odd, -size, size);
+  const Value undefined = a < 0.0F && !is_whole && magnitude != infinity(a);
+  const Value one = a.number(1);
+  const Value is_one = b == 0.0F || a == 1.0F || (magnitude == 1.0F && fabs(b) == infinity(b));
+  return select(is_one, one, select(is_nan(a) || is_nan(b) || undefined, not_a_number(a), signed_size));
+}
+
+}  // namespace
+
+Value power(Value a, Value b) {
+  if (!is_f32(a)) return signed_power(a, b, true);
+  return to(ir::DType::f32, signed_power(to(ir::DType::f64, a), to(ir::DType::f64, b), false));
+}
+
+}  // namespace burn::compile::kernel
