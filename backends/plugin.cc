@@ -13,7 +13,7 @@
 namespace burn::backends {
 namespace {
 
-constexpr std::array<std::string_view, 1> kKinds{"cuda"};
+constexpr std::array<std::string_view, 2> kKinds{"cuda", "vulkan"};
 
 std::vector<std::string> folders() {
   std::vector<std::string> all;
@@ -66,7 +66,8 @@ Result<BackendKind> load_plugin(std::string_view kind) {
                      .devices = std::max(count, 1),  // opening a device that is not there says why
                      .open = plugin->open,
                      .origin = is_known ? from.dli_fname : file,
-                     .report = plugin->report};
+                     .report = plugin->report,
+                     .find = plugin->find};
 }
 
 }  // namespace burn::backends

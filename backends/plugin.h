@@ -16,9 +16,11 @@ struct Plugin {
   int (*device_count)();  // that can be opened here; 0 where what it needs is missing
   Result<std::unique_ptr<Backend>> (*open)(int index);
   std::vector<std::string> (*report)();  // what it finds on this machine and what it lacks, a fact a line
+  // The index of the device that a name tells; null: devices have no names.
+  Result<int> (*find)(std::string_view name) = nullptr;
 };
 
-// The kinds that may be had from plug-ins: "cuda".
+// The kinds that may be had from plug-ins: "cuda", "vulkan".
 std::span<const std::string_view> plugin_kinds();
 
 // Loads libburn_<kind>.so: from $BURN_PLUGINS, from beside the program or its ../lib, from where Burn is installed, or

@@ -82,8 +82,11 @@ Result<BackendKind> backend_kind(std::string_view name) {
 Result<std::unique_ptr<Backend>> open_backend(std::string_view device) {
   const auto colon = device.find(':');
   const auto name = device.substr(0, colon);
-  const auto index = colon == std::string_view::npos ? 0 : number(device.substr(colon + 1));
+  auto index = colon == std::string_view::npos ? 0 : number(device.substr(colon + 1));
   BURN_TRY(const auto kind, backend_kind(name));
+  if (!index && kind.find) {
+    BURN_TRY(index, kind.find(device.substr(colon + 1)));
+  }
   if (!index) return invalid_argument(fmt::format("device \"{}\" is not {} or {}:NUMBER", device, name, name));
   if (*index >= kind.devices) {
     const auto last = kind.devices - 1;

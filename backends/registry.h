@@ -19,6 +19,8 @@ struct BackendKind {
   std::string origin = "built in";                                       // or the file that it was loaded from
   // What it finds on this machine and what it lacks, a fact a line, for people; may be empty.
   std::function<std::vector<std::string>()> report = {};
+  // The index of the device that a name tells ("vulkan:NAME"); null: devices have no names.
+  std::function<Result<int>(std::string_view name)> find = {};
 };
 
 // Makes a kind known, instead of one of that name. Thread-safe; may be called while static objects are built.
@@ -30,7 +32,7 @@ std::vector<BackendKind> backend_kinds();
 // One of them, or one that a plug-in has. Errors: NOT_FOUND with what there is; load_plugin()'s. Thread-safe.
 Result<BackendKind> backend_kind(std::string_view name);
 
-// The device "KIND" or "KIND:INDEX"; the index is 0 where it is not said. Errors: NOT_FOUND with what there is;
+// The device "KIND", "KIND:INDEX" or, where devices have names, "KIND:NAME"; the index is 0 where it is not said. Errors: NOT_FOUND with what there is;
 // INVALID_ARGUMENT for an index that is no number; what its start says otherwise. Thread-safe.
 Result<std::unique_ptr<Backend>> open_backend(std::string_view device);
 

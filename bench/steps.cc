@@ -2,6 +2,7 @@
 // waiting, as in training; a sample is the mean over ten of them, or over a hundred on a GPU, where ten are less than a
 // millisecond and a tenth of that is the wait for the first batch and for the end.
 #include "bench/models.h"
+#include "client/batch_scope.h"
 
 namespace burn::bench {
 namespace {
@@ -17,6 +18,7 @@ std::vector<double> step(const Context& c, std::int64_t batch) {
   return microseconds(repeat_batched(
       c, c.gpu ? 100 : 10,
       [&] {
+        const BatchScope of_batch;  // a router splits it over its workers
         const auto images = Tensor<2>::from_data(data.first, ad);
         const auto targets = Tensor<1, Int>::from_data(data.second, ad);
         loss = train_step(net, optim, 1e-3, images, targets);

@@ -86,16 +86,19 @@ class DataLoader {
   BatchIterator<Batch> begin() { return start(next_epoch_++); }
   std::default_sentinel_t end() const { return {}; }
 
-  // A pass of a chosen epoch, which leaves epoch() alone.
-  BatchIterator<Batch> start(std::size_t epoch) const {
+  // A pass of a chosen epoch, which leaves epoch() alone: its batches from `first` on, at most `limit` of them. The
+  // others are not made, so a pass that goes on in the middle begins as fast as one at the start.
+  static constexpr std::size_t kAllBatches = static_cast<std::size_t>(-1);
+  BatchIterator<Batch> start(std::size_t epoch, std::size_t first = 0, std::size_t limit = kAllBatches) const {
     auto plan = std::make_shared<const BatchPlan>(options_, begin_, end_, epoch);
-    auto make = [make = make_, plan, part = part_, parts = parts_](std::size_t batch) -> std::shared_ptr<void> {
-      return std::make_shared<Batch>((*make)(part_of(plan->indices(batch), part, parts)));
+    const auto count = std::min(limit, plan->size() - std::min(first, plan->size()));
+    auto make = [make = make_, plan, first, part = part_, parts = parts_](std::size_t batch) -> std::shared_ptr<void> {
+      return std::make_shared<Batch>((*make)(part_of(plan->indices(first + batch), part, parts)));
     };
     const auto workers = options_.num_workers;
     return BatchIterator<Batch>(
-        Prefetcher::Owner(new Prefetcher(plan->size(), workers, options_.prefetch.value_or(2 * workers),
-                                         std::move(make), options_.hooks ? *options_.hooks : batch_hooks())));
+        Prefetcher::Owner(new Prefetcher(count, workers, options_.prefetch.value_or(2 * workers), std::move(make),
+                                         options_.hooks ? *options_.hooks : batch_hooks())));
   }
 
   // Loaders over the items [begin, end) and over equal parts of the data set, as for one device each.

@@ -122,20 +122,40 @@ SharedBytes read_file(const fs::path& path) {
   return {owner, {bytes, size}};
 }
 
-void write_file(const fs::path& path, std::span<const std::span<const std::byte>> parts) {
-  const auto fail_if = [&](int error) {
-    if (error != 0) throw failed("write", path, error);
-  };
-  const auto name = beside(path);
-  UniqueFd file(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (file.get() < 0) fail_if(errno);
-  Unfinished unfinished(name);
+struct NewFile::Open {
+  explicit Open(fs::path wanted) : path(std::move(wanted)), name(beside(path)), unfinished(name) {
+    file = UniqueFd(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (file.get() >= 0) return;
+    const int error = errno;
+    unfinished.finished();  // there is nothing to remove
+    throw failed("write", path, error);
+  }
+
+  const fs::path path, name;
+  Unfinished unfinished;
+  UniqueFd file;
+};
+
+NewFile::NewFile(fs::path path) : open_(std::make_unique<Open>(std::move(path))) {}
+NewFile::~NewFile() = default;
+
+void NewFile::write(std::span<const std::byte> bytes) {
   const NoFileSizeSignal quiet;
-  for (const auto part : parts) fail_if(write_all(file.get(), part));
-  if (::fsync(file.get()) != 0 || !file.close()) fail_if(errno);
-  if (::rename(name.c_str(), path.c_str()) != 0) fail_if(errno);
+  if (const int error = write_all(open_->file.get(), bytes); error != 0) throw failed("write", open_->path, error);
+}
+
+void NewFile::finish() {
+  auto& [path, name, unfinished, file] = *open_;
+  if (::fsync(file.get()) != 0 || !file.close()) throw failed("write", path, errno);
+  if (::rename(name.c_str(), path.c_str()) != 0) throw failed("write", path, errno);
   unfinished.finished();
   sync_folder_of(path);
+}
+
+void write_file(const fs::path& path, std::span<const std::span<const std::byte>> parts) {
+  NewFile file(path);
+  for (const auto part : parts) file.write(part);
+  file.finish();
 }
 
 }  // namespace burn::store

@@ -1,6 +1,7 @@
 #include "store/record.h"
 
 #include <algorithm>
+#include <deque>
 #include <exception>
 #include <mutex>
 #include <span>
@@ -16,36 +17,42 @@
 namespace burn {
 namespace {
 
-using Part = std::span<const std::byte>;
-
 constexpr std::string_view kReservedName = "__metadata__";
 
-// The largest elements first, so that every tensor is aligned for its type in a file whose data start aligned.
-std::vector<const Record::Tensors::value_type*> file_order(const Record& record) {
-  std::vector<const Record::Tensors::value_type*> order;
-  for (const auto& item : record) order.push_back(&item);
-  std::ranges::sort(order, [](const auto* a, const auto* b) {
-    const auto a_size = ir::size_of(a->second.dtype()), b_size = ir::size_of(b->second.dtype());
-    return a_size != b_size ? a_size > b_size : a->first < b->first;
+// A tensor that is here, or one that is to be read.
+struct Entry {
+  std::string_view name;
+  ir::TensorType type;
+  const TensorData* data = nullptr;
+  const Record::Source* source = nullptr;
+};
+
+// The order in the file: the largest elements first, so that every tensor is aligned for its type where the data start
+// aligned.
+void sort(std::vector<Entry>& entries) {
+  std::ranges::sort(entries, [](const Entry& a, const Entry& b) {
+    const auto a_size = ir::size_of(a.type.dtype), b_size = ir::size_of(b.type.dtype);
+    return a_size != b_size ? a_size > b_size : a.name < b.name;
   });
-  return order;
 }
 
-// The file in parts: `header`, which this fills, and then the tensors where they lie.
-std::vector<Part> file_parts(const Record& record, std::string& header) {
-  store::SafetensorsHeader layout{.metadata = record.metadata()};
-  std::vector<Part> parts(1);
+std::vector<Entry> entries_of(const Record::Tensors& tensors) {
+  std::vector<Entry> entries;
+  for (const auto& [name, data] : tensors) entries.push_back({name, data.type(), &data});
+  sort(entries);
+  return entries;
+}
+
+// What stands before the tensors.
+std::string header_of(const std::vector<Entry>& entries, const Record::Metadata& metadata) {
+  store::SafetensorsHeader layout{.metadata = metadata};
   std::uint64_t place = 0;
-  for (const auto* item : file_order(record)) {
-    const auto& [name, data] = *item;
-    const std::uint64_t end = place + data.as_bytes().size();
-    layout.tensors.push_back({name, data.type(), place, end});
-    parts.push_back(data.as_bytes());
+  for (const auto& entry : entries) {
+    const std::uint64_t end = place + entry.type.num_bytes();
+    layout.tensors.push_back({std::string{entry.name}, entry.type, place, end});
     place = end;
   }
-  header = store::format_safetensors(layout);
-  parts[0] = std::as_bytes(std::span(header));
-  return parts;
+  return store::format_safetensors(layout);
 }
 
 void check_name(std::string_view name) {
@@ -53,40 +60,96 @@ void check_name(std::string_view name) {
   throw Error(StatusCode::invalid_argument, fmt::format("record: a tensor cannot be called {}", kReservedName));
 }
 
+TensorData wait_for(std::string_view name, std::future<TensorData> data) {
+  try {
+    return client::wait_for(std::move(data));
+  } catch (const Error& error) {
+    throw Error(error.status().with_context(
+        fmt::format("record: tensor {} could not be read at {}", store::quoted(name), time_of_day())));
+  }
+}
+
+// Writes the tensors in their order. Those to be read are asked for ahead, as far as kStagingBytes go.
+void write(store::NewFile& file, const std::vector<Entry>& entries) {
+  std::deque<std::pair<const Entry*, std::future<TensorData>>> asked;
+  std::size_t bytes = 0, next = 0;
+  const auto ask_ahead = [&] {
+    for (; next < entries.size(); ++next) {
+      const auto& entry = entries[next];
+      if (entry.source == nullptr) continue;
+      const auto size = entry.type.num_bytes();
+      if (!asked.empty() && bytes + size > Record::kStagingBytes) return;
+      asked.emplace_back(&entry, entry.source->read());
+      bytes += size;
+    }
+  };
+  for (const auto& entry : entries) {
+    if (entry.source == nullptr) {
+      file.write(entry.data->as_bytes());
+      continue;
+    }
+    ask_ahead();
+    const auto numbers = wait_for(entry.name, std::move(asked.front().second));
+    asked.pop_front();
+    bytes -= entry.type.num_bytes();
+    if (numbers.type() != entry.type) {
+      throw Error(StatusCode::internal,
+                  fmt::format("record: tensor {} was to be {}, and came as {}", store::quoted(entry.name),
+                              ir::to_string(entry.type), ir::to_string(numbers.type())));
+    }
+    file.write(numbers.as_bytes());
+  }
+}
+
 }  // namespace
 
 // Thread-safe.
 class Record::Awaited {
  public:
-  Awaited(Tensors tensors, std::vector<Read> reads) : tensors_(std::move(tensors)), reads_(std::move(reads)) {}
+  Awaited(Tensors tensors, std::vector<Read> reads, std::vector<Source> sources)
+      : tensors_(std::move(tensors)), reads_(std::move(reads)), sources_(std::move(sources)) {}
 
   const Tensors& wait() {
     const std::lock_guard lock(mutex_);
-    if (failure_) std::rethrow_exception(failure_);
-    for (auto& [name, data] : reads_) {
-      try {
-        auto numbers = client::wait_for(std::move(data));
-        tensors_.insert_or_assign(std::move(name), std::move(numbers));
-      } catch (const Error& error) {
-        fail(std::make_exception_ptr(Error(error.status().with_context(
-            fmt::format("record: tensor {} could not be read at {}", store::quoted(name), time_of_day())))));
-      } catch (...) {
-        fail(std::current_exception());
-      }
-    }
-    reads_.clear();
+    take_reads();
+    for (const auto& source : sources_) reads_.emplace_back(source.name, source.read());
+    sources_.clear();
+    take_reads();
     return tensors_;
   }
 
+  void save(const std::filesystem::path& path, const Metadata& metadata) {
+    const std::lock_guard lock(mutex_);
+    take_reads();
+    auto entries = entries_of(tensors_);
+    for (const auto& source : sources_) entries.push_back({source.name, source.type, nullptr, &source});
+    sort(entries);
+    store::NewFile file{path};
+    const auto header = header_of(entries, metadata);
+    file.write(std::as_bytes(std::span(header)));
+    write(file, entries);
+    file.finish();
+  }
+
  private:
-  [[noreturn]] void fail(std::exception_ptr why) {
-    failure_ = std::move(why);
-    std::rethrow_exception(failure_);
+  void take_reads() {
+    if (failure_) std::rethrow_exception(failure_);
+    try {
+      for (auto& [name, data] : reads_) {
+        auto numbers = wait_for(name, std::move(data));
+        tensors_.insert_or_assign(std::move(name), std::move(numbers));
+      }
+    } catch (...) {
+      failure_ = std::current_exception();
+      throw;
+    }
+    reads_.clear();
   }
 
   std::mutex mutex_;
   Tensors tensors_;  // constant when nothing is awaited any more
   std::vector<Read> reads_;
+  std::vector<Source> sources_;
   std::exception_ptr failure_;
 };
 
@@ -108,7 +171,14 @@ void Record::insert(std::string name, TensorData data) {
 void Record::insert_reads(std::vector<Read> reads) {
   for (const auto& [name, data] : reads) check_name(name);
   own_tensors();
-  awaited_ = std::make_shared<Awaited>(std::exchange(tensors_, {}), std::move(reads));
+  awaited_ = std::make_shared<Awaited>(std::exchange(tensors_, {}), std::move(reads), std::vector<Source>{});
+}
+
+void Record::insert_sources(std::vector<Source> sources) {
+  for (const auto& source : sources) check_name(source.name);
+  own_tensors();
+  for (const auto& source : sources) tensors_.erase(source.name);
+  awaited_ = std::make_shared<Awaited>(std::exchange(tensors_, {}), std::vector<Read>{}, std::move(sources));
 }
 
 bool Record::remove(std::string_view name) {
@@ -143,20 +213,27 @@ std::vector<std::string> Record::names() const {
 }
 
 void Record::save(const std::filesystem::path& path) const {
-  std::string header;
-  store::write_file(path, file_parts(*this, header));
+  if (awaited_) return awaited_->save(path, metadata_);
+  const auto entries = entries_of(tensors_);
+  store::NewFile file{path};
+  const auto header = header_of(entries, metadata_);
+  file.write(std::as_bytes(std::span(header)));
+  write(file, entries);
+  file.finish();
 }
 
 Record Record::load(const std::filesystem::path& path) { return from_bytes(store::read_file(path), path.native()); }
 
 SharedBytes Record::to_bytes() const {
-  std::string header;
-  const auto parts = file_parts(*this, header);
-  std::size_t size = 0;
-  for (const auto part : parts) size += part.size();
+  const auto entries = entries_of(tensors());
+  const auto header = header_of(entries, metadata_);
+  std::size_t size = header.size();
+  for (const auto& entry : entries) size += entry.type.num_bytes();
   std::vector<std::byte> bytes;
   bytes.reserve(size);
-  for (const auto part : parts) bytes.insert(bytes.end(), part.begin(), part.end());
+  const auto append = [&](std::span<const std::byte> part) { bytes.insert(bytes.end(), part.begin(), part.end()); };
+  append(std::as_bytes(std::span(header)));
+  for (const auto& entry : entries) append(entry.data->as_bytes());
   return SharedBytes::own(std::move(bytes));
 }
 

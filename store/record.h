@@ -5,9 +5,14 @@
 // A record may be there while numbers of a device are still coming (insert_reads): the first look at it, or at a copy,
 // waits for all of them. into_record() of a module and to_record() of an optimizer wait themselves, so that a record
 // that cannot be read does not take the place of one that could.
+//
+// It may also hold tensors that have not been asked for yet (insert_sources), as a checkpoint of a large model does:
+// save() asks for them one after the other and writes each as it comes, so the whole is never in memory.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <future>
 #include <map>
 #include <memory>
@@ -33,6 +38,16 @@ class Record {
   // looks at the record: every time, with the tensor's name and when it went wrong.
   using Read = std::pair<std::string, std::future<TensorData>>;
   void insert_reads(std::vector<Read> reads);
+  // Adds tensors that `read` asks for, when they are wanted. It may be called by any thread, and more than once. save()
+  // keeps none of them: it has at most kStagingBytes of them in memory at a time, or one that is larger. Each other
+  // look at the record reads all. Errors: as above.
+  struct Source {
+    std::string name;
+    ir::TensorType type;  // of what it gives
+    std::function<std::future<TensorData>()> read;
+  };
+  void insert_sources(std::vector<Source> sources);
+  static constexpr std::size_t kStagingBytes = std::size_t{64} << 20;
   // Until all of them are there. Errors: as above.
   void wait() const { (void)tensors(); }
   bool remove(std::string_view name);

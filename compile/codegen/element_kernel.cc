@@ -17,24 +17,6 @@ namespace burn::compile {
 
 namespace {
 
-bool same_memory(const Address& a, const Address& b) { return a.base == b.base && a.index == b.index; }
-
-// An operand that is read once, whole and as the results lie.
-void allow_in_place(Emitter& emit, const GroupPlan& plan) {
-  const auto reads_of = [&](const Address& address) {
-    return std::ranges::count_if(plan.reads(),
-                                 [&](const GroupOperand& read) { return same_memory(read.view.address, address); });
-  };
-  for (const auto& read : plan.reads()) {
-    if (read.kind != GroupOperand::Kind::full || read.counts || !read.view.is_contiguous() ||
-        reads_of(read.view.address) != 1)
-      continue;
-    for (const auto& write : plan.writes()) {
-      if (ir::size_of(write.view.dtype) == ir::size_of(read.view.dtype)) emit.allow_in_place(read.view, write.ref);
-    }
-  }
-}
-
 std::set<std::int32_t> coarse_members(const GroupPlan& plan) {
   std::set<std::int32_t> members;
   for (const auto& member : plan.group().members) members.insert(member.node);

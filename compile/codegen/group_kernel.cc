@@ -1,26 +1,54 @@
 #include "compile/codegen/group_kernel.h"
 
+#include <algorithm>
+
 #include "compile/codegen/dialects/cuda_cpp.h"
 #include "compile/codegen/group_memo.h"
 #include "compile/codegen/target.h"
 #include "compile/codegen/walks.h"
 
 namespace burn::compile {
+namespace {
+
+bool same_memory(const Address& a, const Address& b) { return a.base == b.base && a.index == b.index; }
+
+}  // namespace
 
 Status emit_group(Emitter& emit, const ir::Program& program, const Group& group, std::span<const ir::Ref> results) {
+  return emit_remembered(emit, program, group, results, [](Emitter& to, const GroupPlan& plan) {
+    return plan.group().has_rows() ? emit_rows(to, plan) : emit_elements(to, plan);
+  });
+}
+
+Status emit_remembered(Emitter& emit, const ir::Program& program, const Group& group, std::span<const ir::Ref> results,
+                       const PrintGroup& print) {
   const GroupPlan plan(emit, program, group, results);
-  const auto print = [&](Emitter& to) { return group.has_rows() ? emit_rows(to, plan) : emit_elements(to, plan); };
   const auto key = GroupMemo::key(plan);
-  if (!key) return print(emit);
+  if (!key) return print(emit, plan);
   auto& memo = emit.target().groups();
   if (const auto written = memo.find(*key)) {
     emit_again(emit, plan, *written);
     return {};
   }
   GroupRecorder recorder(emit, plan);
-  BURN_RETURN_IF_ERROR(print(recorder));
+  BURN_RETURN_IF_ERROR(print(recorder, plan));
   if (auto written = recorder.take()) memo.keep(*key, std::move(written));
   return {};
+}
+
+void allow_in_place(Emitter& emit, const GroupPlan& plan) {
+  const auto reads_of = [&](const Address& address) {
+    return std::ranges::count_if(plan.reads(),
+                                 [&](const GroupOperand& read) { return same_memory(read.view.address, address); });
+  };
+  for (const auto& read : plan.reads()) {
+    if (read.kind != GroupOperand::Kind::full || read.counts || !read.view.is_contiguous() ||
+        reads_of(read.view.address) != 1)
+      continue;
+    for (const auto& write : plan.writes()) {
+      if (ir::size_of(write.view.dtype) == ir::size_of(read.view.dtype)) emit.allow_in_place(read.view, write.ref);
+    }
+  }
 }
 
 Argument walk_argument(const WalkPlan& plan) {

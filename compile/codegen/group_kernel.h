@@ -1,7 +1,10 @@
 // Groups of nodes (compile/fusion/group.h) as CUDA C++: one kernel each, over elements or over rows.
 #pragma once
 
+#include <functional>
+
 #include "compile/codegen/emitter.h"
+#include "compile/codegen/group_plan.h"
 #include "compile/fusion/group.h"
 
 namespace burn::compile {
@@ -9,5 +12,14 @@ namespace burn::compile {
 // Emits the kernel of a group whose `results` others use. A single node that is computed element by element is a group
 // of one.
 Status emit_group(Emitter& emit, const ir::Program& program, const Group& group, std::span<const ir::Ref> results);
+
+// Emits what `print` writes for a group, or what it has written for another one of the same kind (group_memo.h).
+using PrintGroup = std::function<Status(Emitter& emit, const GroupPlan& plan)>;
+Status emit_remembered(Emitter& emit, const ir::Program& program, const Group& group, std::span<const ir::Ref> results,
+                       const PrintGroup& print);
+
+// Says which results may be written over an operand: one that is read once, whole and as the results lie. For groups
+// without rows.
+void allow_in_place(Emitter& emit, const GroupPlan& plan);
 
 }  // namespace burn::compile

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "compile/codegen/device_facts.h"
 #include "compile/codegen/emitter.h"
 #include "compile/plan/plan.h"
 #include "ir/program.h"
@@ -12,12 +13,7 @@
 namespace burn::compile {
 
 class GroupMemo;
-
-// What the shape of a kernel depends on.
-struct DeviceFacts {
-  int multiprocessors = 0;
-  std::int64_t shared_bytes = 0;  // of a multiprocessor
-};
+struct Group;  // fusion/group.h
 
 // A node that is lowered by itself, not as a part of a group.
 struct NodeInPlan {
@@ -38,13 +34,23 @@ class Target {
   virtual const DeviceFacts& facts() const = 0;
   virtual GroupMemo& groups() = 0;
 
-  // A single node. Errors: UNIMPLEMENTED, which Backend::supports() says too; what libraries of the device report.
+  // A group whose `results` others use; a single function or cast is a group of one. Errors: as lower()'s.
+  virtual Status lower_group(Emitter& emit, const ir::Program& program, const Group& group,
+                             std::span<const ir::Ref> results) = 0;
+  // A single node that is no such group. Errors: UNIMPLEMENTED, which Backend::supports() says too; what libraries of the device report.
   virtual Status lower(Emitter& emit, const NodeInPlan& at) = 0;
+  // Collectives of a bucket (PlanStep::bucket), which are performed as one.
+  virtual Status lower_together(Emitter& emit, std::span<const NodeInPlan> nodes) {
+    for (const auto& at : nodes) BURN_RETURN_IF_ERROR(lower(emit, at));
+    return {};
+  }
   virtual Status lower_product(Emitter& emit, const ir::Program& program, const ProductWithEpilogue& product) = 0;
   // Makes the bool at `to`: whether the one at `before` is true and none of the reports, as Emitter::report() gives
   // them, is marked.
   virtual void lower_commit(Emitter& emit, const Address& before, std::span<const Address> reports,
                             const Address& to) = 0;
+  // Writes one number into memory.
+  virtual void fill_constant(Emitter& emit, const ir::Constant& constant, const Address& to) = 0;
   // Of one shape and dtype.
   virtual void copy(Emitter& emit, const View& from, const View& to) = 0;
 };

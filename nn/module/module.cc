@@ -100,6 +100,18 @@ Record record_of(const ModuleWalk& walk) {
   return record;
 }
 
+Record::Source source_of(std::string name, const client::Value& value) {
+  return {std::move(name), value.type(), [held = value.inner()] { return client::to_data_async(held); }};
+}
+
+Record snapshot_of(const ModuleWalk& walk) {
+  std::vector<Record::Source> sources;
+  for_each_slot(walk, [&](const std::string& path, Slot& slot) { sources.push_back(source_of(path, slot.value)); });
+  Record record;
+  record.insert_sources(std::move(sources));
+  return record;
+}
+
 void load_record(const ModuleWalk& walk, const Record& record, const char* module_name) {
   std::set<std::string> used;
   for_each_slot_with_paths(walk, [&](const std::vector<std::string>& paths, Slot& slot) {

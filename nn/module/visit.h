@@ -44,6 +44,11 @@ void share_parameters(const ModuleWalk& walk);
 
 // All tensors by path; the record waits for their numbers when it is read.
 Record record_of(const ModuleWalk& walk);
+// The same, asked for when they are wanted (Record::insert_sources); until then the record holds the tensors as they
+// are now on their device, whatever the module is given meanwhile. What is recorded so far should have been sent.
+Record snapshot_of(const ModuleWalk& walk);
+// A tensor as a part of such a record.
+Record::Source source_of(std::string name, const client::Value& value);
 // Gives the module the record's numbers. Errors (thrown): a tensor missing, left over, of another shape or kind, by its
 // path and `module_name`.
 void load_record(const ModuleWalk& walk, const Record& record, const char* module_name);

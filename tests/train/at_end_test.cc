@@ -15,7 +15,8 @@ class AtEnd : public ::testing::Test {
     const auto [train, valid] = test::tiny_loaders(device);
     auto training = train::SupervisedTraining(folder / "run", train, valid)
                         .metrics(metric::Accuracy{}, metric::Loss{})
-                        .renderer(renderer)
+                        .renderer(std::make_shared<train::SilentRenderer>())
+                        .observe(test::directly_to(renderer))
                         .seed(7)
                         .epochs(epochs);
     return training;

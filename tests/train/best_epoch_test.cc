@@ -53,7 +53,8 @@ class BestEpoch : public ::testing::Test {
     const auto [train, valid] = test::tiny_loaders(device);
     return train::SupervisedTraining(folder / where, train, valid)
         .metrics(metric::Loss{}, Scripted{script, prompter->page})
-        .renderer(prompter)
+        .renderer(std::make_shared<train::SilentRenderer>())
+        .observe(test::directly_to(prompter))
         .interrupter(prompter->interrupter)
         .seed(7)
         .epochs(10);

@@ -28,7 +28,8 @@ class SkippedSteps : public ::testing::Test {
     device.seed(1);
     return train::SupervisedTraining(folder / "run", train, valid)
         .metrics(metric::Accuracy{}, metric::Loss{})
-        .renderer(renderer)
+        .renderer(std::make_shared<train::SilentRenderer>())
+        .observe(test::directly_to(renderer))
         .seed(7)
         .epochs(2)
         .max_failures_in_a_row(most)

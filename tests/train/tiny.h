@@ -6,6 +6,7 @@
 
 #include "data/random.h"
 #include "nn/nn.h"
+#include "train/render/renderer_sink.h"
 #include "train/train.h"
 
 namespace burn::test {
@@ -87,5 +88,12 @@ struct RecordingRenderer : train::Renderer {
   void message(const std::string& text) override { messages.push_back(text); }
   void summary(const std::vector<train::MetricSummary>& metrics) override { table = metrics; }
 };
+
+// Shows every event on the thread that trains, as it happens: for tests that count steps or stop after one.
+inline train::events::EventStream::Observer directly_to(std::shared_ptr<train::Renderer> renderer) {
+  return [sink = std::make_shared<train::RendererSink>(std::move(renderer))](const train::events::Event& event) {
+    sink->event(event);
+  };
+}
 
 }  // namespace burn::test

@@ -2,7 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
+#include <memory>
 #include <sstream>
+#include <vector>
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -17,8 +20,28 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFile = "checksums";
 
-std::string hash_of(const SharedBytes& bytes) {
-  return fmt::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size()));
+// A file's checksum and size, a piece at a time: it may be larger than memory.
+struct Sum {
+  std::string hash;
+  std::uint64_t size = 0;
+};
+
+Sum sum_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error(StatusCode::unavailable, "cannot read " + path.string());
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), XXH3_freeState);
+  XXH3_64bits_reset(state.get());
+  std::vector<char> piece(std::size_t{1} << 20);
+  Sum sum;
+  while (file) {
+    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    const auto count = static_cast<std::size_t>(file.gcount());
+    XXH3_64bits_update(state.get(), piece.data(), count);
+    sum.size += count;
+  }
+  if (file.bad()) throw Error(StatusCode::unavailable, "cannot read " + path.string());
+  sum.hash = fmt::format("{:016x}", XXH3_64bits_digest(state.get()));
+  return sum;
 }
 
 [[noreturn]] void damaged(const fs::path& path, const std::string& what) {
@@ -30,8 +53,8 @@ std::string hash_of(const SharedBytes& bytes) {
 void write_checksums(const fs::path& folder, std::span<const std::string> files) {
   std::string text;
   for (const auto& name : files) {
-    const auto bytes = store::read_file(folder / name);
-    text += fmt::format("{} {} {}\n", hash_of(bytes), bytes.size(), name);
+    const auto sum = sum_of(folder / name);
+    text += fmt::format("{} {} {}\n", sum.hash, sum.size, name);
   }
   const std::span<const std::byte> part = std::as_bytes(std::span{text});
   store::write_file(folder / kFile, std::span{&part, 1});
@@ -49,10 +72,9 @@ void check_checksums(const fs::path& folder) {
     if (!(words >> hash >> size >> name) || name.find('/') != std::string::npos)
       damaged(folder / kFile, "line " + std::to_string(count + 1) + " is no checksum");
     if (!fs::exists(folder / name)) damaged(folder / name, "it is gone");
-    const auto found = store::read_file(folder / name);
-    if (found.size() != size)
-      damaged(folder / name, fmt::format("it has {} bytes, {} were written", found.size(), size));
-    if (hash_of(found) != hash) damaged(folder / name, "its checksum is not that of what was written");
+    const auto found = sum_of(folder / name);
+    if (found.size != size) damaged(folder / name, fmt::format("it has {} bytes, {} were written", found.size, size));
+    if (found.hash != hash) damaged(folder / name, "its checksum is not that of what was written");
   }
   if (count == 0) damaged(folder / kFile, "it is empty");
 }

@@ -9,6 +9,9 @@ namespace burn::train {
 // Sets the loaders' hooks (data/batch_hooks.h). Thread-safe; more than once does no harm.
 void connect_loaders();
 
+// How long this thread has waited in loaders for its devices, which were far enough behind, since the last call.
+double take_paced_seconds();
+
 namespace detail {
 inline const bool kLoadersAreConnected = (connect_loaders(), true);
 }

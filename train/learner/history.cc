@@ -1,48 +1,56 @@
 #include "train/learner/history.h"
 
 #include <cmath>
-
-#include <fmt/format.h>
+#include <limits>
 
 #include "base/error.h"
 
 namespace burn::train {
+namespace {
+
+double value_of(const EpochResult& result, Split split, std::size_t metric) {
+  const auto& values = result.of(split);
+  return metric < values.size() ? values[metric] : std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace
 
 Extreme find_extreme(const std::vector<EpochResult>& history, Split split, std::size_t metric, bool largest) {
-  Extreme best{history.front().epoch, history.front().of(split)[metric]};
+  Extreme best{history.front().epoch, value_of(history.front(), split, metric)};
   for (const auto& result : history) {
-    const double value = result.of(split)[metric];
+    const double value = value_of(result, split, metric);
     const bool is_better = largest ? value > best.value : value < best.value;
     if (is_better || (std::isnan(best.value) && !std::isnan(value))) best = {result.epoch, value};
   }
   return best;
 }
 
-std::size_t find_metric(std::string_view asking, const std::string& name, const metric::MetricSet& metrics) {
-  std::string known;
-  for (std::size_t i = 0; i < metrics.metrics().size(); ++i) {
-    const auto measured = metrics.metrics()[i]->name();
-    if (measured == name) return i;
-    known += (i == 0 ? "" : ", ") + measured;
-  }
-  throw Error(StatusCode::invalid_argument,
-              fmt::format("{}: no metric \"{}\" is measured; there are: {}", asking, name, known));
-}
-
 Extreme find_best(const std::vector<EpochResult>& history, Split split, std::size_t metric,
-                  const metric::MetricSet& metrics) {
-  return find_extreme(history, split, metric, metrics.metrics()[metric]->higher_is_better());
+                  const SplitMetrics& metrics) {
+  return find_extreme(history, split, metric, metrics.of(split).metrics()[metric]->higher_is_better());
 }
 
-std::vector<MetricSummary> summarize(const std::vector<EpochResult>& history, const metric::MetricSet& metrics) {
-  std::vector<MetricSummary> table;
-  if (history.empty()) return table;
+events::Summary extremes(const std::vector<EpochResult>& history, const NumberedMetrics& numbers) {
+  events::Summary summary;
+  if (history.empty()) return summary;
   for (const auto split : {Split::train, Split::valid}) {
-    for (std::size_t i = 0; i < metrics.metrics().size(); ++i) {
-      const auto& metric = *metrics.metrics()[i];
+    const auto& of_split = numbers.of(split);
+    for (std::size_t i = 0; i < of_split.size(); ++i) {
       const auto min = find_extreme(history, split, i, false), max = find_extreme(history, split, i, true);
-      table.push_back({split, metric.name(), metric.format(min.value), metric.format(max.value), min.epoch, max.epoch});
+      if (std::isnan(min.value)) continue;  // a text, or not known in any epoch
+      summary.rows.push_back({split, of_split[i], min.value, max.value, min.epoch, max.epoch});
     }
+  }
+  return summary;
+}
+
+std::vector<MetricSummary> summarize(const std::vector<EpochResult>& history, const SplitMetrics& metrics) {
+  const NumberedMetrics numbers{metrics};
+  std::vector<MetricSummary> table;
+  for (const auto& row : extremes(history, numbers).rows) {
+    const auto& metric = *numbers.all[static_cast<std::size_t>(row.metric)];
+    table.push_back(
+        {row.split, metric.name(), metric.format(row.min), metric.format(row.max), row.min_epoch, row.max_epoch});
   }
   return table;
 }
@@ -61,11 +69,11 @@ Record to_record(const std::vector<EpochResult>& history) {
 
 std::vector<EpochResult> history_from_record(const Record& record) {
   const auto &train = record.get("train"), &valid = record.get("valid");
-  if (train.rank() != 2 || valid.shape() != train.shape()) {
+  if (train.rank() != 2 || valid.rank() != 2 || valid.shape()[0] != train.shape()[0]) {
     throw Error(StatusCode::invalid_argument, "checkpoint: the tensors of the metrics do not match");
   }
-  const auto width = static_cast<std::size_t>(train.shape()[1]);
-  const auto row = [width](const TensorData& data, std::size_t i) {
+  const auto row = [](const TensorData& data, std::size_t i) {
+    const auto width = static_cast<std::size_t>(data.shape()[1]);
     const auto values = data.as_slice<double>().subspan(i * width, width);
     return std::vector<double>{values.begin(), values.end()};
   };

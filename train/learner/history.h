@@ -3,16 +3,16 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "store/record.h"
-#include "train/metric/metric_set.h"
+#include "train/events/event.h"
+#include "train/learner/splits.h"
 #include "train/render/renderer.h"
 
 namespace burn::train {
 
-// An epoch that is over; one number for each metric.
+// An epoch that is over; one number for each metric of the split. `valid` is empty where nothing is validated.
 struct EpochResult {
   std::int64_t epoch = 0;
   std::vector<double> train, valid;
@@ -20,26 +20,31 @@ struct EpochResult {
   const std::vector<double>& of(Split split) const { return split == Split::train ? train : valid; }
 };
 
+// A validation that took place within an epoch (SupervisedTraining::validate_every), after so many steps of the run.
+struct StepResult {
+  std::int64_t step = 0, epoch = 0;
+  std::vector<double> valid;
+};
+
 struct Extreme {
   std::int64_t epoch = 0;
   double value = 0;
 };
 
-// The epoch with the largest (or smallest) value of a metric, the first one of several. NaN counts only when there is
-// nothing else. Requires: an epoch.
+// The epoch with the largest (or smallest) value of a metric, the first one of several. NaN, and no value, count only
+// when there is nothing else. Requires: an epoch.
 Extreme find_extreme(const std::vector<EpochResult>& history, Split split, std::size_t metric, bool largest);
-
-// The place of a metric among those measured. Errors: INVALID_ARGUMENT with those that there are, beginning with
-// `asking`.
-std::size_t find_metric(std::string_view asking, const std::string& name, const metric::MetricSet& metrics);
 
 // The extreme that the metric calls good.
 Extreme find_best(const std::vector<EpochResult>& history, Split split, std::size_t metric,
-                  const metric::MetricSet& metrics);
+                  const SplitMetrics& metrics);
 
-std::vector<MetricSummary> summarize(const std::vector<EpochResult>& history, const metric::MetricSet& metrics);
+// The rows of the table at the end: of the metrics that have a value in some epoch.
+events::Summary extremes(const std::vector<EpochResult>& history, const NumberedMetrics& numbers);
+std::vector<MetricSummary> summarize(const std::vector<EpochResult>& history, const SplitMetrics& metrics);
 
-// As tensors "train" and "valid" [epochs, metrics], f64: text would round. `from_record` numbers the epochs from 1.
+// As tensors "train" and "valid" [epochs, metrics of the split], f64: text would round. `from_record` numbers the
+// epochs from 1.
 Record to_record(const std::vector<EpochResult>& history);
 std::vector<EpochResult> history_from_record(const Record& record);
 

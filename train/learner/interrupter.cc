@@ -9,7 +9,7 @@
 namespace burn::train {
 
 struct Interrupter::State {
-  std::atomic<bool> stopped{false};
+  std::atomic<bool> stopped{false}, with_checkpoint{true};
   std::mutex mutex;
   std::string reason;
   bool is_ctrl_c = false;
@@ -17,14 +17,16 @@ struct Interrupter::State {
 
 namespace {
 
-// A signal handler may touch nothing else.
-std::atomic<bool> ctrl_c_pressed{false};
-static_assert(std::atomic<bool>::is_always_lock_free);
+// Which signal came, or 0. A signal handler may touch nothing else.
+std::atomic<int> signal_that_came{0};
+static_assert(std::atomic<int>::is_always_lock_free);
 
-void on_signal(int) {
-  ctrl_c_pressed.store(true, std::memory_order_relaxed);
-  constexpr char kText[] = "\ninterrupted: finishing this step and saving; press Ctrl-C again to end at once\n";
-  [[maybe_unused]] const auto written = write(STDERR_FILENO, kText, sizeof(kText) - 1);
+void on_signal(int signal) {
+  signal_that_came.store(signal, std::memory_order_relaxed);
+  constexpr char kCtrlC[] = "\ninterrupted: finishing this step and saving; press Ctrl-C again to end at once\n";
+  constexpr char kTerm[] = "\nterminated: finishing this step and saving; a second SIGTERM ends the process at once\n";
+  [[maybe_unused]] const auto written = signal == SIGINT ? write(STDERR_FILENO, kCtrlC, sizeof(kCtrlC) - 1)
+                                                         : write(STDERR_FILENO, kTerm, sizeof(kTerm) - 1);
 }
 
 void install() {
@@ -33,6 +35,7 @@ void install() {
   sigemptyset(&action.sa_mask);
   action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);  // the second one does what it did before: it ends us
   sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
 }
 
 }  // namespace
@@ -45,14 +48,15 @@ Interrupter Interrupter::on_ctrl_c() {
     made->is_ctrl_c = true;
     return made;
   }();
-  ctrl_c_pressed = false;
+  signal_that_came = 0;
   install();
   return Interrupter{state};
 }
 
-void Interrupter::stop(const std::string& reason) const {
+void Interrupter::stop(const std::string& reason, bool with_checkpoint) const {
   const std::lock_guard lock(state_->mutex);
   state_->reason = reason;
+  state_->with_checkpoint = with_checkpoint;
   state_->stopped = true;
 }
 
@@ -60,17 +64,21 @@ void Interrupter::reset() const {
   const std::lock_guard lock(state_->mutex);
   state_->reason.clear();
   state_->stopped = false;
+  state_->with_checkpoint = true;
   if (!state_->is_ctrl_c) return;
-  ctrl_c_pressed = false;
+  signal_that_came = 0;
   install();
 }
 
-bool Interrupter::should_stop() const { return state_->stopped || (state_->is_ctrl_c && ctrl_c_pressed); }
+bool Interrupter::should_stop() const { return state_->stopped || (state_->is_ctrl_c && signal_that_came != 0); }
+
+bool Interrupter::wants_checkpoint() const { return state_->with_checkpoint; }
 
 std::string Interrupter::reason() const {
   const std::lock_guard lock(state_->mutex);
   if (!state_->reason.empty()) return state_->reason;
-  return state_->is_ctrl_c && ctrl_c_pressed ? "Ctrl-C" : "";
+  if (!state_->is_ctrl_c || signal_that_came == 0) return "";
+  return signal_that_came == SIGINT ? "Ctrl-C" : "SIGTERM";
 }
 
 }  // namespace burn::train

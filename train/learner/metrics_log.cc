@@ -67,7 +67,14 @@ void MetricsLog::write(std::int64_t epoch, Split split, double seconds, double l
   }
   put(json, "seconds", seconds);
   if (split == Split::train) put(json, "lr", lr);
-  for (const auto& metric : metrics.metrics()) put(json, metric->name(), metric->value());
+  for (const auto& metric : metrics.metrics()) {
+    if (metric->is_text()) {
+      json.key(metric->name());
+      json.value(metric->text());
+    } else {
+      put(json, metric->name(), metric->value());
+    }
+  }
   json.end_object();
   std::ofstream file(path_, std::ios::app);
   file << json.text() << std::flush;

@@ -1,7 +1,20 @@
-// What a model's step(batch) returns: the loss, and what metrics look at.
+// What a model's step(batch) returns: the loss, and what metrics look at. A struct of the user's own does as well, with
+// as many tensors as its metrics ask for:
+//
+//   struct PolicyOutput {
+//     Tensor<1> loss;
+//     Tensor<1> reward;
+//     StepOutput step_output() const {
+//       return StepOutput{.loss = loss.value(), .items = reward.dim(0)}.with("reward", reward);
+//     }
+//   };
 #pragma once
 
+#include <concepts>
+#include <optional>
+
 #include "train/metric/step_output.h"
+#include "train/optim/gradients_params.h"
 
 namespace burn::train {
 
@@ -9,6 +22,15 @@ struct ClassificationOutput {
   Tensor<1> loss;          // [1]
   Tensor<2> output;        // [batch, classes]
   Tensor<1, Int> targets;  // [batch]
+
+  StepOutput step_output() const { return {loss.value(), output.value(), targets.value(), targets.dim(0)}; }
+};
+
+// Any number of the classes may be right at a time.
+struct MultiLabelClassificationOutput {
+  Tensor<1> loss;          // [1]
+  Tensor<2> output;        // [batch, classes], of any range: metrics compare them with a threshold
+  Tensor<2, Int> targets;  // [batch, classes], 0 or 1
 
   StepOutput step_output() const { return {loss.value(), output.value(), targets.value(), targets.dim(0)}; }
 };
@@ -21,13 +43,82 @@ struct RegressionOutput {
   StepOutput step_output() const { return {loss.value(), output.value(), targets.value(), targets.dim(0)}; }
 };
 
+// Of a model of sequences.
+struct SequenceOutput {
+  Tensor<1> loss;          // [1]
+  Tensor<3> output;        // [batch, time, classes]
+  Tensor<2, Int> targets;  // [batch, time]
+  // The tokens that the model chose, where these are not those of the largest output: a decoder's, for text metrics.
+  std::optional<Tensor<2, Int>> predictions = std::nullopt;  // [batch, time]
+
+  StepOutput step_output() const {
+    StepOutput all{loss.value(), output.value(), targets.value(), targets.dim(0)};
+    return predictions ? std::move(all).with("predictions", *predictions) : all;
+  }
+};
+
+// What a model's train_step() returns that computes its gradients itself: of several losses, or of a part of its
+// parameters for each optimizer. Otherwise the gradients are those of the output's loss.
+template <typename Output>
+struct TrainOutput {
+  optim::GradientsParams gradients;
+  Output output;
+};
+template <typename Output>
+TrainOutput(optim::GradientsParams, Output) -> TrainOutput<Output>;
+
+template <typename Output>
+concept HasStepOutput = requires(const Output& output) {
+  { output.step_output() } -> std::same_as<StepOutput>;
+};
+template <typename Output>
+concept HasGradients = requires(Output& output) {
+  { output.gradients } -> std::same_as<optim::GradientsParams&>;
+  requires HasStepOutput<decltype(output.output)>;
+};
+
 template <typename M, typename Batch>
-inline constexpr bool kHasStep = requires(const M& model, const Batch& batch) { model.step(batch); };
+inline constexpr bool kHasTrainStep = requires(const M& model, const Batch& batch) { model.train_step(batch); };
+template <typename M, typename Batch>
+inline constexpr bool kHasValidStep = requires(const M& model, const Batch& batch) { model.valid_step(batch); };
+template <typename M, typename Batch>
+inline constexpr bool kHasBothSteps = requires(const M& model, const Batch& batch) { model.step(batch); };
+// step(), or one function for each split.
+template <typename M, typename Batch>
+inline constexpr bool kHasStep = kHasBothSteps<M, Batch> || (kHasTrainStep<M, Batch> && kHasValidStep<M, Batch>);
+
+template <typename M, typename Batch>
+auto train_step_of(const M& model, const Batch& batch) {
+  if constexpr (kHasTrainStep<M, Batch>) {
+    return model.train_step(batch);
+  } else {
+    return model.step(batch);
+  }
+}
+template <typename M, typename Batch>
+auto valid_step_of(const M& model, const Batch& batch) {
+  if constexpr (kHasValidStep<M, Batch>) {
+    return model.valid_step(batch);
+  } else {
+    return model.step(batch);
+  }
+}
+
+template <typename Output>
+inline constexpr bool kIsTrainOutput = HasStepOutput<Output> || HasGradients<Output>;
+
+template <typename M, typename Batch>
+constexpr bool is_trainable_on() {
+  if constexpr (kHasStep<M, Batch>) {
+    return kIsTrainOutput<decltype(train_step_of(std::declval<const M&>(), std::declval<const Batch&>()))> &&
+           HasStepOutput<decltype(valid_step_of(std::declval<const M&>(), std::declval<const Batch&>()))>;
+  } else {
+    return false;
+  }
+}
 
 // A model that can be trained on, and validated with, such batches.
 template <typename M, typename Batch>
-concept TrainableOn = requires(const M& model, const Batch& batch) {
-  { model.step(batch).step_output() } -> std::same_as<StepOutput>;
-};
+concept TrainableOn = is_trainable_on<M, Batch>();
 
 }  // namespace burn::train

@@ -12,28 +12,31 @@ constexpr std::size_t kMaxStepsAhead = client::Pacer::kMaxAheadFarAway;  // the 
 
 }  // namespace
 
-std::vector<ShownValue> shown_values(const metric::MetricSet& metrics) {
-  std::vector<ShownValue> values;
-  for (const auto& metric : metrics.metrics()) {
-    const ShownValue value{metric->label(), metric->format(metric->value())};
-    const bool is_loss = metric->name() == metric::Loss{}.name();
-    values.insert(is_loss ? values.begin() : values.end(), value);
+std::vector<events::MetricValue> values_of(const metric::MetricSet& metrics, std::span<const double> values,
+                                           const std::vector<std::int32_t>& numbers) {
+  std::vector<events::MetricValue> told;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!metrics.metrics()[i]->is_text()) told.push_back({numbers[i], values[i]});
   }
-  return values;
+  return told;
 }
 
-Pass::Pass(metric::MetricSet& metrics, Renderer& renderer, Progress shown, Pass* before,
-           metric::MetricSet::Failed failed)
+Pass::Pass(metric::MetricSet& metrics, const std::vector<std::int32_t>& numbers, events::EventStream& stream,
+           events::Progress told, Pass* before, metric::MetricSet::Failed failed)
     : metrics_(metrics),
-      renderer_(renderer),
-      progress_(std::move(shown)),
+      numbers_(numbers),
+      stream_(stream),
+      progress_(std::move(told)),
       items_before_(metrics.items()),
       before_(before),
       failed_(std::move(failed)),
-      start_(Clock::now()) {}
+      start_(Clock::now()) {
+  if (before_ == nullptr) tell_start();
+}
 
-void Pass::batch_sent(const client::Value& measured, std::int64_t items) {
-  metrics_.push(measured, items);
+void Pass::batch_sent(const metric::Packed& measured, std::int64_t items, std::int64_t step, double rate) {
+  metrics_.push(measured, items, step, rate);
+  progress_.rate = rate;
   advance(kMaxStepsAhead);
 }
 
@@ -51,18 +54,24 @@ void Pass::advance(std::size_t pending) {
     if (!before_->is_over()) return;
     start_ = std::max(start_, *before_->end_);
     before_ = nullptr;
+    tell_start();
   }
   const auto items_seen = [&] { return metrics_.items() + metrics_.skipped_items(); };
-  const auto items_shown = items_seen();
+  const auto items_told = items_seen();
   metrics_.take(pending, failed_);
   if (all_sent_ && metrics_.pending() == 0) end_ = Clock::now();
-  if (is_over() || items_seen() != items_shown) show();
+  if (stream_.is_watched() && (is_over() || items_seen() != items_told)) tell_progress();
 }
 
 double Pass::seconds() const { return std::chrono::duration<double>(end_.value_or(Clock::now()) - start_).count(); }
 
-void Pass::show() {
+void Pass::tell_start() {
+  stream_.publish(events::SplitStart{progress_.split, progress_.epoch, progress_.total_items});
+}
+
+void Pass::tell_progress() {
   auto& p = progress_;
+  p.step = metrics_.last_step();
   p.items = metrics_.items() + metrics_.skipped_items();
   p.skipped = metrics_.skipped();
   p.seconds = seconds();
@@ -70,8 +79,8 @@ void Pass::show() {
   p.seconds_left = p.items_per_second > 0
                        ? static_cast<double>(std::max<std::int64_t>(p.total_items - p.items, 0)) / p.items_per_second
                        : 0;
-  p.values = shown_values(metrics_);
-  renderer_.progress(p);
+  p.values = values_of(metrics_, metrics_.values_so_far(), numbers_);
+  stream_.publish(p);
 }
 
 }  // namespace burn::train

@@ -1,12 +1,16 @@
 // The typed half of a training: a model and its loaders, as the engine sees them.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "client/autocast.h"
 #include "data/loader.h"
+#include "train/learner/options.h"
 #include "train/learner/output.h"
 #include "train/learner/work.h"
 
@@ -16,11 +20,15 @@ template <Module M, typename Batch>
   requires TrainableOn<M, Batch>
 class TypedWork : public Work {
  public:
-  // `devices`: of the replicas; none: the model stays alone where it is, and the loaders say where batches are made.
-  // The model goes to the first of them. Errors (thrown): a batcher that makes batches on one device alone.
-  TypedWork(M& model, const data::DataLoader<Batch>& train, const data::DataLoader<Batch>& valid,
-            const std::vector<Device>& devices = {})
-      : model_(model), train_{train, parts_of(train, devices)}, valid_{valid, parts_of(valid, devices)} {
+  // Devices of the strategy have a replica each; without any the model stays alone where it is, and the loaders say
+  // where batches are made. The model goes to the first of them. Errors (thrown): a batcher that makes batches on one
+  // device alone.
+  TypedWork(M& model, const data::DataLoader<Batch>& train, const std::optional<data::DataLoader<Batch>>& valid,
+            const TrainingOptions& options)
+      : model_(model), autocast_(options.autocast) {
+    const auto devices = options.strategy ? options.strategy->devices() : std::vector<Device>{};
+    add(Split::train, train, devices, options.max_train_batches);
+    if (valid && options.max_valid_batches != 0) add(Split::valid, *valid, devices, options.max_valid_batches);
     if (devices.empty()) return;
     model_ = model_.to_device(devices.front().autodiff());
     others_.reserve(devices.size() - 1);
@@ -33,74 +41,115 @@ class TypedWork : public Work {
     for (auto& other : others_) walks.push_back(other.walk());
     return walks;
   }
-  std::int64_t items(Split split) const override { return static_cast<std::int64_t>(of(split).whole.num_items()); }
 
-  void begin(Split split, std::int64_t epoch, std::int64_t skip, const std::function<void()>& before_first) override {
-    if (split == Split::valid) {
-      inference_.emplace();
-      for (std::size_t k = 0; k <= others_.size(); ++k) inference_->push_back(replica(k).valid());
-    }
-    pass_ = &of(split);
-    next_batch_ = 0;
-    if (skip == 0) before_first();
-    for (const auto& loader : pass_->parts) batches_.push_back(loader.start(static_cast<std::size_t>(epoch - 1)));
-    for (; next_batch_ < skip && !is_over(); ++next_batch_) {
-      for (auto& batch : batches_) {
-        const Batch unwanted = std::move(*batch);
-      }
-      for (const auto& walk : replicas()) device_of(walk).flush();
-      if (next_batch_ + 1 == skip) before_first();
-      advance();
-    }
-    is_first_ = true;
+  bool has(Split split) const override { return at(split).has_value(); }
+  std::int64_t batches(Split split) const override {
+    return has(split) ? static_cast<std::int64_t>(at(split)->size) : 0;
+  }
+  std::int64_t items(Split split) const override {
+    if (!has(split)) return 0;
+    const auto& whole = at(split)->whole;
+    return static_cast<std::int64_t>(std::min(whole.num_items(), at(split)->size * whole.options().batch_size));
+  }
+  std::int64_t workers(Split split) const override {
+    return has(split) ? static_cast<std::int64_t>(at(split)->whole.options().num_workers) : 0;
   }
 
-  std::vector<Part> step() override {
-    if (!is_first_) advance();
-    is_first_ = false;
+  void begin(Split split, std::int64_t epoch, std::int64_t first,
+             const std::vector<optim::ModuleAverage>* averages) override {
+    if (split == Split::valid) {
+      inference_.clear();
+      for (std::size_t k = 0; k <= others_.size(); ++k) {
+        M copy = replica(k);
+        if (averages != nullptr) (*averages)[k].put_into(copy.walk());
+        inference_.push_back(copy.valid());
+      }
+    }
+    auto& pass = *at(split);
+    pass.iterators.clear();
+    pass.next = static_cast<std::size_t>(first);
+    pass.is_first = true;
+    const auto count = pass.size - std::min(pass.size, pass.next);
+    for (const auto& loader : pass.parts)
+      pass.iterators.push_back(loader.start(static_cast<std::size_t>(epoch - 1), pass.next, count));
+  }
+
+  bool next(Split split) override {
+    auto& pass = *at(split);
+    for (auto& batch : pass.iterators) {
+      if (!pass.is_first) ++batch;
+    }
+    pass.is_first = false;
+    return pass.iterators.front() != std::default_sentinel;
+  }
+
+  std::vector<Part> step(Split split) override {
+    auto& pass = *at(split);
     std::vector<Part> parts;
-    if (is_over()) return parts;
-    const auto items = pass_->whole.items_in(static_cast<std::size_t>(next_batch_++));
-    const auto ranges = data::even_ranges(items, batches_.size());
-    for (std::size_t k = 0; k < batches_.size(); ++k) {
+    const auto items = pass.whole.items_in(pass.next++);
+    const auto ranges = data::even_ranges(items, pass.iterators.size());
+    for (std::size_t k = 0; k < pass.iterators.size(); ++k) {
       const auto in_part = ranges[k].second - ranges[k].first;
-      const Batch batch = std::move(*batches_[k]);  // gone before the program is closed, unless the output holds it
-      parts.push_back({(inference_ ? (*inference_)[k] : replica(k)).step(batch).step_output(),
-                       static_cast<double>(in_part) / static_cast<double>(items)});
+      const Batch batch =
+          std::move(*pass.iterators[k]);  // gone before the program is closed, unless the output holds it
+      const Autocast scope{autocast_.value_or(Autocast::dtype().value_or(ir::DType::f32))};
+      parts.push_back(split == Split::train ? trained(train_step_of(replica(k), batch))
+                                            : Part{valid_step_of(inference_[k], batch).step_output()});
+      parts.back().weight = static_cast<double>(in_part) / static_cast<double>(items);
     }
     return parts;
   }
 
-  void end() override {
-    batches_.clear();
-    inference_.reset();
+  void end(Split split) override {
+    at(split)->iterators.clear();
+    if (split == Split::valid) inference_.clear();
+  }
+
+  bool has_optimize() const override { return kHasOptimize; }
+  void optimize(std::size_t k, lr::ModuleLearningRate& rates, optim::GradientsParams& gradients,
+                OptimizerChoice& choice) override {
+    if constexpr (kHasOptimize) std::as_const(replica(k)).optimize(rates, gradients, choice);
   }
 
  private:
-  struct Loaders {
+  static constexpr bool kHasOptimize =
+      requires(const M& model, lr::ModuleLearningRate& rates, optim::GradientsParams& gradients,
+               OptimizerChoice& choice) { model.optimize(rates, gradients, choice); };
+
+  // A split, and a pass over it.
+  struct Pass {
     data::DataLoader<Batch> whole;
-    std::vector<data::DataLoader<Batch>> parts;  // one for each replica
+    std::vector<data::DataLoader<Batch>> parts;              // one for each replica
+    std::size_t size;                                        // batches of a pass
+    std::vector<data::BatchIterator<Batch>> iterators = {};  // one for each replica; none outside of a pass
+    std::size_t next = 0;                                    // the batch that step() is called for
+    bool is_first = true;
   };
 
-  static std::vector<data::DataLoader<Batch>> parts_of(const data::DataLoader<Batch>& loader,
-                                                       const std::vector<Device>& devices) {
-    return devices.empty() ? std::vector{loader} : loader.parts_on(devices);
-  }
-  const Loaders& of(Split split) const { return split == Split::train ? train_ : valid_; }
-  M& replica(std::size_t k) { return k == 0 ? model_ : others_[k - 1]; }
-  bool is_over() const { return batches_.front() == std::default_sentinel; }
-  void advance() {
-    for (auto& batch : batches_) ++batch;
+  template <typename Output>
+  static Part trained(Output output) {
+    if constexpr (HasGradients<Output>) {
+      auto all = output.output.step_output();
+      return {std::move(all), 1, std::move(output.gradients)};
+    } else {
+      return {output.step_output()};
+    }
   }
 
+  void add(Split split, const data::DataLoader<Batch>& loader, const std::vector<Device>& devices,
+           std::optional<std::int64_t> limit) {
+    const auto size = limit ? std::min(loader.size(), static_cast<std::size_t>(*limit)) : loader.size();
+    at(split).emplace(Pass{loader, devices.empty() ? std::vector{loader} : loader.parts_on(devices), size});
+  }
+  std::optional<Pass>& at(Split split) { return passes_[split == Split::train ? 0 : 1]; }
+  const std::optional<Pass>& at(Split split) const { return passes_[split == Split::train ? 0 : 1]; }
+  M& replica(std::size_t k) { return k == 0 ? model_ : others_[k - 1]; }
+
   M& model_;
-  std::vector<M> others_;  // replicas
-  const Loaders train_, valid_;
-  const Loaders* pass_ = nullptr;
-  std::vector<data::BatchIterator<Batch>> batches_;  // one for each replica
-  std::int64_t next_batch_ = 0;                      // of the pass
-  bool is_first_ = true;
-  std::optional<std::vector<M>> inference_;  // the replicas without a tape, while validating
+  const std::optional<ir::DType> autocast_;
+  std::vector<M> others_;                      // replicas
+  std::array<std::optional<Pass>, 2> passes_;  // of training and of validation
+  std::vector<M> inference_;                   // the replicas without a tape, while validating
 };
 
 }  // namespace burn::train

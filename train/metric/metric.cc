@@ -6,9 +6,10 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "client/ops/formula.h"
+#include "train/metric/labels.h"
 
 namespace burn::metric {
-namespace {
 
 void check_state(const Metric& metric, std::span<const double> state, std::size_t size) {
   if (state.size() == size) return;
@@ -20,9 +21,9 @@ double ratio(double sum, double weight) {
   return weight == 0 ? std::numeric_limits<double>::quiet_NaN() : sum / weight;
 }
 
-}  // namespace
+std::string Metric::format(double value) const { return train::events::format_value(value_format(), value); }
 
-std::string Metric::format(double value) const { return fmt::format("{:.4f}", value); }
+Measured VectorMetric::record(const StepOutput& output) const { return measure(output).cast(DType::f32); }
 
 void MeanMetric::add(std::span<const float> measured, std::int64_t items) {
   sum_ += static_cast<double>(measured[0]) * static_cast<double>(items);
@@ -37,20 +38,50 @@ void MeanMetric::load_state(std::span<const double> state) {
   weight_ = state[1];
 }
 
+void CountedMetric::take(const MeasuredBatch& batch) {
+  std::vector<double> counts;
+  for (const auto& tensor : batch.tensors) {
+    const auto numbers = tensor.to_vec_as<double>();
+    counts.insert(counts.end(), numbers.begin(), numbers.end());
+  }
+  add_counts(counts);
+}
+
+void CountedMetric::add_counts(std::span<const double> counts) {
+  if (counts_.empty()) counts_.assign(counts.size(), 0.0);
+  if (counts.size() != counts_.size()) {
+    throw Error(StatusCode::invalid_argument, fmt::format("metric {}: a batch of {} counts after batches of {}", name(),
+                                                          counts.size(), counts_.size()));
+  }
+  for (std::size_t i = 0; i < counts.size(); ++i) counts_[i] += counts[i];
+}
+
+Accuracy Accuracy::with_pad_token(std::int64_t token) const {
+  auto result = *this;
+  result.pad_ = token;
+  return result;
+}
+
+std::vector<Need> Accuracy::needs() const {
+  return {{"output", NeededKind::any, {2, 3}}, {"targets", NeededKind::integer, {1, 2}}};
+}
+
 Tensor<1> Accuracy::measure(const StepOutput& output) const {
-  const auto answers = output.output_as<2>().argmax(1);                                     // [batch, 1]
-  const auto targets = output.targets_as<1, Int>().cast(answers.dtype()).unsqueeze_dim(1);  // [batch, 1]
-  return answers.equal(targets).to_float().sum();
+  const auto scores = rows_of(output.output);                                 // [batch, classes]
+  const auto targets = client::reshape(output.targets, {scores.dim(0)}, {});  // [batch]
+  const Tensor<1, Int> answers{client::reshape(Tensor<2>{scores}.argmax(1).value(), {scores.dim(0)}, {})};
+  const auto is_right = answers.equal(Tensor<1, Int>{targets}.cast(answers.dtype()));
+  if (!pad_ && output.output.rank() == 2) return is_right.to_float().sum();
+  const auto counts = pad_ ? Tensor<1, Int>{targets}.not_equal(*pad_) : Tensor<1, Bool>::ones_like(is_right);
+  return Tensor<1>::cat({is_right.bool_and(counts).to_float().sum(), counts.to_float().sum()}, 0);
 }
 
 void Accuracy::add(std::span<const float> measured, std::int64_t items) {
   right_ += std::llround(measured[0]);
-  all_ += items;
+  all_ += measured.size() > 1 ? std::llround(measured[1]) : items;
 }
 
 double Accuracy::value() const { return 100 * ratio(static_cast<double>(right_), static_cast<double>(all_)); }
-
-std::string Accuracy::format(double value) const { return fmt::format("{:.1f} %", value); }
 
 std::vector<double> Accuracy::state() const { return {static_cast<double>(right_), static_cast<double>(all_)}; }
 

@@ -2,35 +2,80 @@
 
 #include <chrono>
 
-#include "base/error.h"
+#include "client/autocast.h"
 #include "client/ops/ops.h"
 #include "client/site_scope.h"
 #include "client/tensor/untyped.h"
+#include "train/metric/packing.h"
 
 namespace burn::metric {
+namespace {
 
-MetricSet::MetricSet(const std::vector<MetricFactory>& factories) {
-  for (const auto& make : factories) metrics_.push_back(make());
+bool has_elements(const client::Value& value) { return value.type().num_elements() > 0; }
+
+// One number of what the step gave, where no metric measures any: its arrival says that the batch is done.
+client::Value any_number(const StepOutput& output) {
+  const auto& site = client::current_site();
+  const auto one_of = [&](const client::Value& value) {
+    const auto count = value.type().num_elements();
+    return client::cast(client::narrow(client::reshape(value, {count}, site), 0, 0, 1, site), ir::DType::f32, site);
+  };
+  for (const auto* value : {&output.loss, &output.output, &output.targets}) {
+    if (value->has_value() && has_elements(*value)) return one_of(*value);
+  }
+  for (const auto& [name, value] : output.others) {
+    if (value.has_value() && has_elements(value)) return one_of(value);
+  }
+  throw Error(StatusCode::invalid_argument, "metrics: the step gives no tensor that has an element");
 }
 
-client::Value MetricSet::measure(const StepOutput& output) {
+}  // namespace
+
+MetricSet::MetricSet(const std::vector<MetricFactory>& factories) {
+  for (const auto& make : factories) {
+    auto metric = make();
+    if (find(metric->name())) {
+      throw Error(StatusCode::invalid_argument,
+                  "metrics: two have the name \"" + metric->name() + "\"; a name stands for one metric of a split");
+    }
+    metrics_.push_back(std::move(metric));
+    of_batch_.push_back(make());
+  }
+}
+
+Packed MetricSet::measure(const StepOutput& output) {
+  const Autocast exact{ir::DType::f32};  // a training's autocast is not for what is counted
   const auto off_tape = output.inner();
-  std::vector<client::Value> parts;
-  lengths_.clear();
-  const auto& site = client::current_site();
+  Packed packed;
+  std::vector<client::Value> tensors;
   for (const auto& metric : metrics_) {
     try {
-      parts.push_back(client::cast(metric->measure(off_tape).value(), ir::DType::f32, site));
+      for (const auto& need : metric->needs()) (void)get(off_tape, need);
+      const auto measured = metric->record(off_tape);
+      packed.counts.push_back(measured.tensors().size());
+      tensors.insert(tensors.end(), measured.tensors().begin(), measured.tensors().end());
     } catch (const Error& error) {
       throw Error(error.status().with_context("metric " + metric->name()));
     }
-    lengths_.push_back(static_cast<std::size_t>(parts.back().dim(0)));
   }
-  return parts.size() == 1 ? parts[0] : client::concat(parts, 0, site);
+  if (accepts_) tensors.push_back(off_tape.loss);
+  bool has_numbers = false;
+  for (const auto& tensor : tensors) {
+    packed.types.push_back(tensor.type());
+    has_numbers = has_numbers || has_elements(tensor);
+  }
+  packed.numbers = has_numbers ? pack(tensors) : any_number(off_tape);
+  return packed;
 }
 
-void MetricSet::push(const client::Value& measured, std::int64_t items) {
-  pending_.push_back({client::to_data_async(measured), items});
+void MetricSet::push(const Packed& measured, std::int64_t items, std::int64_t step, double rate) {
+  pending_.push_back({.data = client::to_data_async(measured.numbers),
+                      .types = measured.types,
+                      .counts = measured.counts,
+                      .device = Device{measured.numbers.device()},
+                      .items = items,
+                      .step = step,
+                      .rate = rate});
 }
 
 void MetricSet::take(std::size_t pending, const Failed& failed) {
@@ -39,32 +84,68 @@ void MetricSet::take(std::size_t pending, const Failed& failed) {
     if (!is_here && pending_.size() <= pending) return;
     auto next = std::move(pending_.front());
     pending_.pop_front();
+    last_step_ = next.step;
+    std::optional<TensorData> data;
     try {
-      const auto data = next.data.get();
-      add(next, data);
-      failed_in_a_row_ = 0;
+      data = next.data.get();
     } catch (const Error& error) {
       if (!failed) throw;
-      skipped_ += 1;
-      skipped_items_ += next.items;
+      skip(next);
       failed(error, ++failed_in_a_row_);
+      continue;
     }
+    failed_in_a_row_ = 0;
+    add(next, *data);
   }
 }
 
 void MetricSet::add(const Pending& batch, const TensorData& data) {
-  auto numbers = data.as_slice<float>();
+  const auto tensors = unpack(data, batch.types);
+  std::span<const TensorData> rest = tensors;
+  if (accepts_) {
+    const auto loss = rest.back().convert<double>().to_vec<double>();
+    rest = rest.first(rest.size() - 1);
+    if (!accepts_(batch.step, loss.empty() ? 0 : loss.front())) return skip(batch);
+  }
+  std::vector<double> of_batch;
   for (std::size_t i = 0; i < metrics_.size(); ++i) {
-    metrics_[i]->add(numbers.first(lengths_[i]), batch.items);
-    numbers = numbers.subspan(lengths_[i]);
+    const MeasuredBatch measured{
+        .tensors = rest.first(batch.counts[i]), .items = batch.items, .rate = batch.rate, .device = batch.device};
+    rest = rest.subspan(batch.counts[i]);
+    metrics_[i]->take(measured);
+    if (!told_) continue;
+    if (metrics_[i]->is_of_batches()) {
+      of_batch_[i]->reset();
+      of_batch_[i]->take(measured);
+    }
+    of_batch.push_back(metrics_[i]->is_of_batches() ? of_batch_[i]->value() : metrics_[i]->value_so_far());
   }
   items_ += batch.items;
+  if (told_) told_(batch.step, of_batch);
+}
+
+void MetricSet::skip(const Pending& batch) {
+  skipped_ += 1;
+  skipped_items_ += batch.items;
 }
 
 std::vector<double> MetricSet::values() const {
   std::vector<double> values;
   for (const auto& metric : metrics_) values.push_back(metric->value());
   return values;
+}
+
+std::vector<double> MetricSet::values_so_far() const {
+  std::vector<double> values;
+  for (const auto& metric : metrics_) values.push_back(metric->value_so_far());
+  return values;
+}
+
+std::optional<std::size_t> MetricSet::find(std::string_view name) const {
+  for (std::size_t i = 0; i < metrics_.size(); ++i) {
+    if (metrics_[i]->name() == name) return i;
+  }
+  return std::nullopt;
 }
 
 std::vector<std::vector<double>> MetricSet::state() const {

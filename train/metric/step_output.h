@@ -2,18 +2,44 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "client/tensor/tensor.h"
 
 namespace burn::train {
 
 // A model's step(batch) returns something with `StepOutput step_output() const`: one of the outputs of
-// train/learner/output.h, or a struct of the user's own.
+// train/learner/output.h, or a struct of the user's own. Metrics find tensors by name: "loss", "output", "targets", and
+// whatever with() has added.
 struct StepOutput {
   client::Value loss;      // [1]
   client::Value output;    // the predictions; may be empty
   client::Value targets;   // what was to be predicted; may be empty
   std::int64_t items = 0;  // in the batch
+  std::vector<std::pair<std::string, client::Value>> others = {};
+
+  // The same output with one more tensor, for the metrics that ask for one of that name:
+  //   StepOutput step_output() const { return StepOutput{loss.value()}.with("reward", reward); }
+  template <int D, Kind K>
+  StepOutput with(std::string name, const Tensor<D, K>& tensor) && {
+    others.emplace_back(std::move(name), tensor.value());
+    return std::move(*this);
+  }
+
+  // The tensor of that name; null where the step gives none.
+  const client::Value* find(std::string_view name) const {
+    const auto given = [](const client::Value& value) { return value.has_value() ? &value : nullptr; };
+    if (name == "loss") return given(loss);
+    if (name == "output") return given(output);
+    if (name == "targets") return given(targets);
+    for (const auto& [other, value] : others) {
+      if (other == name) return given(value);
+    }
+    return nullptr;
+  }
 
   // As tensors, with the rank and kind that the reader expects; they throw when it is another.
   template <int D, Kind K = Float>
@@ -28,7 +54,9 @@ struct StepOutput {
   // Off the tape.
   StepOutput inner() const {
     const auto off = [](const client::Value& value) { return value.has_value() ? value.inner() : value; };
-    return {off(loss), off(output), off(targets), items};
+    StepOutput result{off(loss), off(output), off(targets), items};
+    for (const auto& [name, value] : others) result.others.emplace_back(name, off(value));
+    return result;
   }
 };
 

@@ -35,6 +35,11 @@ class GradScaler {
   // The factor of the next scale(), and how many steps in a row were taken since it last changed: [1], f32.
   const Tensor<1>& factor() const { return factor_; }
   const Tensor<1>& taken() const { return taken_; }
+  // Goes on from these two, as another scaler had them.
+  void load(Tensor<1> factor, Tensor<1> taken) {
+    factor_ = std::move(factor);
+    taken_ = std::move(taken);
+  }
 
   friend void capture_fields(client::CaptureState& state, GradScaler& scaler) {
     state.fields(scaler.factor_, scaler.taken_);

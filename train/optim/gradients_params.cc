@@ -102,11 +102,8 @@ std::vector<ParamId> GradientsParams::ids() const {
   return ids;
 }
 
-Tensor<1> GradientsParams::clip_norm(double limit, Loc where) {
+Tensor<1> GradientsParams::norm(Loc where) const {
   const client::SiteScope scope{at(where)};
-  if (!(limit > 0)) {
-    client::fail("clip_norm: the limit is " + std::to_string(limit) + ", must be positive", current_site());
-  }
   const Autocast pause{DType::f32};
   const bool has_f64 =
       std::ranges::any_of(by_id_, [](const auto& of) { return of.second.dtype() == DType::f64; }) ||
@@ -116,19 +113,28 @@ Tensor<1> GradientsParams::clip_norm(double limit, Loc where) {
   for (const auto id : ids()) {
     const auto sparse = get_sparse(id);
     const client::Value sum = sparse ? client::sum_of_squares(client::summed(*sparse, current_site()), current_site())
-                                     : sum_of_squares(by_id_[id]);
+                                     : sum_of_squares(by_id_.at(id));
     const client::Value same = client::cast(sum, wide, current_site());
     squares = squares ? *squares + same : same;
   }
-  if (!squares) return {};
-  const client::Value norm = sqrt(*squares);
-  const client::Value factor = client::reshape(min(limit / (norm + 1e-6), 1.0), ir::Shape{}, current_site());
+  return squares ? Tensor<1>{sqrt(*squares)} : Tensor<1>{};
+}
+
+Tensor<1> GradientsParams::clip_norm(double limit, Loc where) {
+  const client::SiteScope scope{at(where)};
+  if (!(limit > 0)) {
+    client::fail("clip_norm: the limit is " + std::to_string(limit) + ", must be positive", current_site());
+  }
+  const auto before = norm(where);
+  if (empty()) return before;
+  const Autocast pause{DType::f32};
+  const client::Value factor = client::reshape(min(limit / (before.value() + 1e-6), 1.0), ir::Shape{}, current_site());
   for_each([&](client::Value& gradient) {
     gradient = client::in_compute_dtype(gradient, current_site(), [&](const client::Value& g) {
       return g * client::cast(factor, g.dtype(), current_site());
     });
   });
-  return Tensor<1>{norm};
+  return before;
 }
 
 void GradientsParams::take_step_only_if(const Tensor<1, Bool>& condition) {

@@ -58,6 +58,8 @@ class GradientsParams {
   // waiting for it. Errors: a limit that is not positive; gradients on several devices. Of no gradients the norm is
   // empty.
   Tensor<1> clip_norm(double limit, Loc where = Loc::current());
+  // That norm alone, of which clip_norm() says more.
+  Tensor<1> norm(Loc where = Loc::current()) const;
 
   // Calls body(gradient) for each of them, which it may replace, in the order of the parameters' ids. Of a sparse
   // gradient it gets the rows, where those of equal index are yet to be added up: right for what is linear.

@@ -1,6 +1,7 @@
 // Applies a rule to every parameter of a module, and keeps what the rule remembers of each.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -66,6 +67,10 @@ class ModuleOptimizer : private client::CaptureHost {
   // What is remembered, by the parameters' paths: "conv1.weight/moment_1", "conv1.weight/step". Of a parameter at
   // several places it is under the first path, and found under each.
   Record to_record(const nn::ModuleWalk& module) const;
+  // The same record, whose tensors are asked for when they are wanted (Record::insert_sources).
+  Record snapshot(const nn::ModuleWalk& module) const;
+  // Whether it, or the optimizer of a group, limits gradients by itself.
+  bool has_grad_clipping() const;
   // Errors: a record of another optimizer; a tensor missing, left over, not of floats, or of another shape than its
   // parameter. Nothing is changed then.
   void load_record(const nn::ModuleWalk& module, const Record& record);
@@ -76,6 +81,9 @@ class ModuleOptimizer : private client::CaptureHost {
   }
 
  private:
+  // The record without the tensors, each of which `body` is called with.
+  Record record_without_tensors(const nn::ModuleWalk& module,
+                                const std::function<void(std::string name, const client::Value&)>& body) const;
   void list_captured(client::CaptureState& state);
   std::vector<double> captured_numbers(std::uint64_t key, double lr) const override;
   void captured_advance(std::span<const std::uint64_t> keys) override;

@@ -20,8 +20,6 @@ int columns_of_stdout() {
 
 }  // namespace
 
-std::string_view name(Split split) { return split == Split::train ? "train" : "valid"; }
-
 CliOptions CliOptions::of_stdout() { return {.in_place = isatty(STDOUT_FILENO) == 1, .columns = columns_of_stdout}; }
 
 CliRenderer::CliRenderer() : CliRenderer(std::cout, CliOptions::of_stdout()) {}

@@ -3,14 +3,11 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "train/events/event.h"
+
 namespace burn::train {
-
-enum class Split { train, valid };
-
-std::string_view name(Split split);  // "train", "valid"
 
 // A metric and its value so far, as it is written: {"acc", "96.1 %"}.
 struct ShownValue {
@@ -44,8 +41,8 @@ struct MetricSummary {
   std::int64_t min_epoch = 0, max_epoch = 0;
 };
 
-// Called by the thread that trains. Whatever it does delays the next step: progress() comes with every step and should
-// mostly return at once.
+// Its functions are called by the thread of an EventStream (train/events/event_stream.h), never by the thread that
+// trains. Time spent in them delays other renderers and loggers, but no step. progress() comes up to 50 times a second.
 class Renderer {
  public:
   virtual ~Renderer() = default;
@@ -66,7 +63,3 @@ class SilentRenderer : public Renderer {
 };
 
 }  // namespace burn::train
-
-namespace burn {
-using train::Split;  // its former place; deprecated
-}  // namespace burn

@@ -56,6 +56,13 @@ optim::GradientsParams gradients_of(const std::vector<ParamId>& ids, std::vector
   return gradients;
 }
 
+// The step of one replica.
+void take_step(optim::ModuleOptimizer& optimizer, lr::ModuleLearningRate rates, std::size_t replica,
+               const nn::ModuleWalk& module, optim::GradientsParams sums, const StepParts& parts) {
+  if (parts.prepare) parts.prepare(replica, rates, sums);
+  optimizer.step(rates, module, std::move(sums), current_site(), parts.average(replica));
+}
+
 // --- single ----------------------------------------------------------------------------------------------------------
 
 class SingleLearning final : public Learning {
@@ -63,8 +70,9 @@ class SingleLearning final : public Learning {
   SingleLearning(nn::ModuleWalk model, optim::ModuleOptimizer& optimizer)
       : model_(std::move(model)), optimizer_(optimizer) {}
 
-  void step(const lr::ModuleLearningRate& rates, std::vector<optim::GradientsParams> gradients) override {
-    optimizer_.step(rates, model_, std::move(gradients.front()));
+  void step(const lr::ModuleLearningRate& rates, std::vector<optim::GradientsParams> gradients,
+            const StepParts& parts) override {
+    take_step(optimizer_, rates, 0, model_, std::move(gradients.front()), parts);
   }
   void load_record(const Record& optimizer) override { optimizer_.load_record(model_, optimizer); }
 
@@ -91,11 +99,12 @@ class DdpLearning final : public Learning {
               const std::vector<Device>& devices)
       : replicas_(std::move(replicas)), first_(optimizer), others_(replicas_.size() - 1, optimizer), group_(devices) {}
 
-  void step(const lr::ModuleLearningRate& rates, std::vector<optim::GradientsParams> gradients) override {
+  void step(const lr::ModuleLearningRate& rates, std::vector<optim::GradientsParams> gradients,
+            const StepParts& parts) override {
     auto [ids, values] = list(replicas_, std::move(gradients));
     auto sums = group_.all_reduce(std::move(values), ir::ReduceFn::sum, current_site());
     for (std::size_t k = 0; k < replicas_.size(); ++k)
-      of(k).step(rates, replicas_[k], gradients_of(ids, std::move(sums[k])));
+      take_step(of(k), rates, k, replicas_[k], gradients_of(ids, std::move(sums[k])), parts);
   }
   void load_record(const Record& optimizer) override {
     for (std::size_t k = 0; k < replicas_.size(); ++k) of(k).load_record(replicas_[k], optimizer);
@@ -118,12 +127,17 @@ class MultiDeviceLearning final : public Learning {
                       const std::vector<Device>& devices)
       : replicas_(std::move(replicas)), optimizer_(optimizer), group_(devices) {}
 
-  void step(const lr::ModuleLearningRate& rates, std::vector<optim::GradientsParams> gradients) override {
+  void step(const lr::ModuleLearningRate& rates, std::vector<optim::GradientsParams> gradients,
+            const StepParts& parts) override {
     auto [ids, values] = list(replicas_, std::move(gradients));
     auto sums = group_.reduce(std::move(values), current_site());
-    optimizer_.step(rates, replicas_[0], gradients_of(ids, std::move(sums)));
+    take_step(optimizer_, rates, 0, replicas_[0], gradients_of(ids, std::move(sums)), parts);
     spread(ids);
+    for (std::size_t k = 1; k < replicas_.size(); ++k) {
+      if (auto* const average = parts.average(k)) average->update(replicas_[k], current_site());
+    }
   }
+  bool steps_each_replica() const override { return false; }
   void load_record(const Record& optimizer) override { optimizer_.load_record(replicas_[0], optimizer); }
 
  private:

@@ -9,6 +9,7 @@
 // the first one's; random numbers differ from replica to replica.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -16,9 +17,23 @@
 #include "client/device.h"
 #include "nn/module/visit.h"
 #include "train/lr/module_lr.h"
+#include "train/optim/ema.h"
 #include "train/optim/module_optimizer.h"
 
 namespace burn::train {
+
+// What belongs to a step beside the sum of the gradients. Outlives the call that it is given to.
+struct StepParts {
+  // Called for each replica whose optimizer takes a step, once, with its rates and the sums of the gradients, right
+  // before the step: it may clip them, or take some away. Empty: nothing is to be done.
+  std::function<void(std::size_t replica, lr::ModuleLearningRate& rates, optim::GradientsParams& sums)> prepare;
+  // Averages of the weights, by replica, to be updated after the step, of all replicas; none: there are none.
+  std::vector<optim::ModuleAverage>* averages = nullptr;
+
+  optim::ModuleAverage* average(std::size_t replica) const {
+    return averages == nullptr || averages->empty() ? nullptr : &(*averages)[replica];
+  }
+};
 
 // A strategy at work in one training. One thread.
 class Learning {
@@ -26,8 +41,12 @@ class Learning {
   virtual ~Learning() = default;
   // A step of the optimizer with the sums of the replicas' gradients, `gradients` by replica: afterwards all replicas
   // have the same parameters. Recorded and sent, not waited for. Errors (thrown): of ModuleOptimizer::step;
-  // of a device that is lost, by its name.
-  virtual void step(const lr::ModuleLearningRate& rates, std::vector<optim::GradientsParams> gradients) = 0;
+  // of a device that is lost, by its name; what prepare() throws.
+  virtual void step(const lr::ModuleLearningRate& rates, std::vector<optim::GradientsParams> gradients,
+                    const StepParts& parts) = 0;
+  // Whether each replica has an optimizer that takes the steps; else only the first has, and the others get what comes
+  // of it.
+  virtual bool steps_each_replica() const { return true; }
   // What the optimizer remembers becomes the record's. Errors: of ModuleOptimizer::load_record.
   virtual void load_record(const Record& optimizer) = 0;
 };

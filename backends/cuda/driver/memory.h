@@ -15,11 +15,11 @@
 
 #include "backends/backend.h"
 #include "backends/cuda/driver/driver.h"
+#include "backends/gpu/device_buffer.h"
 
 namespace burn::backends::cuda {
 
 class StreamMemory;
-class Outcome;
 
 // What the device's memory is used for, over all streams.
 struct MemoryAccount {
@@ -50,7 +50,7 @@ class DeviceMemory : public std::enable_shared_from_this<DeviceMemory> {
   std::vector<std::weak_ptr<StreamMemory>> streams_;
 };
 
-class CudaBuffer final : public Buffer {
+class CudaBuffer final : public DeviceBuffer {
  public:
   CudaBuffer(std::shared_ptr<StreamMemory> memory, CUdeviceptr address, std::size_t size)
       : memory_(std::move(memory)), address_(address), size_(size) {}
@@ -60,8 +60,6 @@ class CudaBuffer final : public Buffer {
   std::size_t size() const override { return size_; }
   const StreamMemory* memory() const { return memory_.get(); }
 
-  // What is to be known of what fills it (outcome.h); null: it is there, or will be.
-  std::shared_ptr<const Outcome> outcome;
   // The number of the copy that fills it (uploads.h); 0: none does.
   std::uint64_t upload = 0;
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "backends/cuda/driver/block_size.h"
+#include "backends/gpu/block_size.h"
 
 namespace burn::backends::cuda {
 namespace {

@@ -1,16 +1,13 @@
 #include "backends/cuda/runtime/cuda_executable.h"
 
-#include <algorithm>
-#include <atomic>
-#include <functional>
-
 #include <fmt/format.h>
 
+#include "backends/cuda/lower/group_call.h"
 #include "backends/cuda/lower/target.h"
+#include "backends/cuda/runtime/bound_run.h"
+#include "backends/gpu/outcome.h"
 #include "backends/run_args.h"
 #include "base/settings.h"
-#include "compile/plan/guards.h"
-#include "compile/plan/recompute.h"
 
 namespace burn::backends::cuda {
 namespace {
@@ -21,127 +18,61 @@ PlanOptions plan_options() {
   options.limits.min_summed_rows = 512;
   options.limits.takes_sources = true;
   options.epilogues = true;
+  options.buckets = !is_off(Setting::overlap);
   return options;
-}
-
-std::uint64_t next_id() {
-  static std::atomic<std::uint64_t> last = 0;
-  return ++last;
 }
 
 }  // namespace
 
 CudaExecutable::CudaExecutable(const ir::Program& program, std::shared_ptr<Device> device)
-    : id_(next_id()),
-      options_(plan_options()),
-      program_(compile::prepare(program, options_)),
-      device_(std::move(device)) {}
+    : DeviceProgram(program, plan_options()), device_(std::move(device)) {}
 
 Result<std::unique_ptr<CudaExecutable>> CudaExecutable::make(const ir::Program& program,
                                                              std::shared_ptr<Device> device) {
   std::unique_ptr<CudaExecutable> made(new CudaExecutable(program, std::move(device)));
-  const auto plan = compile::make_plan(made->program_, made->options_);
+  const auto plan = compile::make_plan(made->program(), made->options());
   if (setting(Setting::trace).find("plan") != std::string::npos)
-    fmt::print(stderr, "{}", to_string(plan, made->program_));
-  BURN_TRY(made->lowered_, cuda::lower_program(*made->device_, made->program_, plan));
-  BURN_TRY(made->kernels_, made->device_->kernels(made->lowered_.sources));
-  made->lowered_.sources.clear();
-  for (const auto& node : made->program_.nodes) {
-    if (const auto* scalar = std::get_if<ir::Scalar>(&node.op))
-      made->scalars_.emplace_back(scalar->slot, scalar->dtype);
-    if (ir::is_collective(node.op)) made->collectives_.push_back(&node);
-  }
-  made->find_dependencies();
+    fmt::print(stderr, "{}", to_string(plan, made->program()));
+  BURN_TRY(auto lowered, cuda::lower_program(*made->device_, made->program(), plan));
+  BURN_TRY(made->kernels_, made->device_->kernels(lowered.sources));
+  lowered.sources.clear();
+  made->set_lowered(std::move(lowered));
+  made->find_lanes();
   return made;
 }
 
-// What each value is computed from, in the order of the program: a row of bits for each, inputs first, then checks. Of
-// what a Commit guards, the old value alone: where another one failed, the old one is what it is.
-void CudaExecutable::find_dependencies() {
-  const auto inputs = program_.inputs.size(), checks = lowered_.checks.size();
-  const auto words = (inputs + checks + 63) / 64;
-  std::vector<std::uint64_t> rows(program_.values.size() * words);
-  const auto row = [&](std::size_t value) { return rows.begin() + static_cast<std::ptrdiff_t>(value * words); };
-  const auto bit = [](std::size_t k) { return std::uint64_t{1} << (k % 64); };
-  const auto commits = compile::find_commits(program_);
-  for (const auto& node : program_.nodes) {
-    const auto made = row(node.first_value);
-    for (const auto ref : compile::operands_it_fails_by(program_, node, commits)) {
-      const auto k = static_cast<std::size_t>(ref.index());
-      if (ref.is_input())
-        made[static_cast<std::ptrdiff_t>(k / 64)] |= bit(k);
-      else
-        std::transform(made, made + static_cast<std::ptrdiff_t>(words), row(k), made, std::bit_or());
-    }
-    const auto number = static_cast<std::size_t>(&node - program_.nodes.data());
-    for (std::size_t c = 0; c < checks; ++c) {
-      if (lowered_.checks[c].node == static_cast<std::int32_t>(number))
-        made[static_cast<std::ptrdiff_t>((inputs + c) / 64)] |= bit(inputs + c);
-    }
-    for (std::uint32_t k = 1; k < node.value_count; ++k) std::copy_n(made, words, row(node.first_value + k));
-  }
-  const auto cut = [&](std::size_t value, std::size_t begin, std::size_t end) {
-    std::vector<bool> part(end - begin);
-    for (auto k = begin; k < end; ++k)
-      part[k - begin] = (row(value)[static_cast<std::ptrdiff_t>(k / 64)] & bit(k)) != 0;
-    return part;
+// In memory that nothing is at: an input each for itself, an output in its own or in the input that it may be made in.
+void CudaExecutable::find_lanes() {
+  constexpr std::size_t kMax = 8192;  // commands, whose order takes a bit for each two of them
+  if (collectives().empty() || is_off(Setting::overlap) || lowered().commands.size() > kMax) return;
+  RunMemory memory;
+  CUdeviceptr next = 1 << 20;
+  const auto place = [&](std::uint64_t bytes) {
+    const auto here = next;
+    next += (bytes + 511) / 512 * 512;
+    return RunMemory::Operand{here, bytes};
   };
-  for (const auto ref : program_.outputs) {
-    inputs_of_.push_back(cut(static_cast<std::size_t>(ref.index()), 0, inputs));
-    checks_of_.push_back(cut(static_cast<std::size_t>(ref.index()), inputs, inputs + checks));
-    if (!collectives_.empty()) checks_of_.back().push_back(true);
+  memory.arena = place(lowered().arena.bytes).address;
+  memory.failures = place(kReportBytes * lowered().checks.size()).address;
+  for (const auto& input : program().inputs) memory.inputs.push_back(place(input.type.num_bytes()));
+  for (std::size_t k = 0; k < program().outputs.size(); ++k) {
+    const auto& source = lowered().outputs[k];
+    if (source.shares_input >= 0)
+      memory.outputs.emplace_back();
+    else if (source.reuses_input >= 0)
+      memory.outputs.push_back(memory.inputs[static_cast<std::size_t>(source.reuses_input)]);
+    else
+      memory.outputs.push_back(place(program().type_of(program().outputs[k]).num_bytes()));
   }
-}
-
-std::vector<bool> CudaExecutable::without(std::vector<bool>& lost_outputs) const {
-  std::vector<bool> lost_steps(lowered_.steps.size()), lost_values(program_.values.size());
-  const auto is_lost = [&](ir::Ref ref) {
-    return !ref.is_input() && lost_values[static_cast<std::size_t>(ref.index())];
-  };
-  const auto output_of = [&](ir::Ref ref) { return lowered_.output_of[static_cast<std::size_t>(ref.index())]; };
-  const auto has_no_place = [&](ir::Ref ref) {
-    return output_of(ref) >= 0 && lost_outputs[static_cast<std::size_t>(output_of(ref))];
-  };
-  const auto cannot_be_done = [&](const compile::LoweredStep& step) {
-    return std::ranges::any_of(step.reads, is_lost) || std::ranges::any_of(step.results, has_no_place) ||
-           (step.output >= 0 && lost_outputs[static_cast<std::size_t>(step.output)]);
-  };
-  auto merged = lowered_.merged.begin();
-  for (std::size_t first = 0; first < lowered_.steps.size();) {
-    auto end = first + 1;  // one launch does all of its steps or none
-    if (merged != lowered_.merged.end() && static_cast<std::size_t>(merged->first) == first)
-      end = static_cast<std::size_t>((merged++)->second) + 1;
-    const std::span together(lowered_.steps.data() + first, end - first);
-    if (std::ranges::any_of(together, cannot_be_done)) {
-      for (auto s = first; s < end; ++s) {
-        lost_steps[s] = true;
-        for (const auto ref : lowered_.steps[s].results) lost_values[static_cast<std::size_t>(ref.index())] = true;
-      }
-    }
-    first = end;
+  lanes_.order = compile::order_commands(BoundRun(lowered(), memory).uses());
+  for (const auto& command : lowered().commands) {
+    const auto* call = std::get_if<LibraryCall>(&command.what);
+    lanes_.is_aside.push_back(call && call->target<GroupCall>());
   }
-  for (std::size_t k = 0; k < program_.outputs.size(); ++k)
-    lost_outputs[k] = lost_outputs[k] || is_lost(program_.outputs[k]);
-  return lost_steps;
-}
-
-std::size_t CudaExecutable::memory_bytes() const {
-  constexpr std::size_t kCommandBytes = 512;
-  return sizeof *this + ir::memory_bytes(program_) + lowered_.commands.size() * kCommandBytes;
-}
-
-RunBytes CudaExecutable::run_bytes() const {
-  RunBytes bytes{.peak = lowered_.arena.bytes, .kept = lowered_.arena.bytes};
-  for (std::size_t k = 0; k < program_.outputs.size(); ++k) {
-    const auto& source = lowered_.outputs[k];
-    const bool is_in_an_input = source.shares_input >= 0 || source.reuses_input >= 0;
-    if (!is_in_an_input) bytes.peak += program_.type_of(program_.outputs[k]).num_bytes();
-  }
-  return bytes;
 }
 
 Status CudaExecutable::check_args(const RunArgs& args) const {
-  return backends::check_args(program_, args, "cuda",
+  return backends::check_args(program(), args, "cuda",
                               [](const Buffer& buffer) { return dynamic_cast<const CudaBuffer*>(&buffer) != nullptr; });
 }
 

@@ -11,8 +11,9 @@
 #include "backends/cuda/graphs/graphs.h"
 #include "backends/cuda/runtime/completions.h"
 #include "backends/cuda/runtime/cuda_executable.h"
-#include "backends/cuda/runtime/outcome.h"
 #include "backends/cuda/runtime/run_in_groups.h"
+#include "backends/cuda/runtime/side_stream.h"
+#include "backends/gpu/outcome.h"
 
 namespace burn::backends::cuda {
 
@@ -53,10 +54,6 @@ class CudaStream final : public Stream {
 
   // Fills in what inputs that failed would have been, and says which outputs fail with them.
   Status stand_in_for_failed(const CudaExecutable& executable, RunArgs& args);
-  // Buffers of the outputs, new ones or those of inputs. Where there is no memory the output fails.
-  std::vector<BufferPtr> output_buffers(const CudaExecutable& executable, const RunArgs& args, RunResult& result);
-  static std::vector<bool> fail_without_memory(const CudaExecutable& executable, const std::vector<BufferPtr>& buffers,
-                                               RunResult& result);
   Result<RunMemory> memory_of_run(const CudaExecutable& executable, const RunArgs& args,
                                   const std::vector<BufferPtr>& outputs, CUdeviceptr arena);
   // What a run is given beside its buffers.
@@ -65,7 +62,7 @@ class CudaStream final : public Stream {
     // Words of Commits that depend on reports of runs which the device has not done yet: what clears them, and what it
     // reads.
     Transfers clears;
-    std::vector<std::shared_ptr<PinnedBlock>> reports;
+    std::vector<HostBlockPtr> reports;
   };
   static Bound bind(const CudaExecutable& executable, const RunArgs& args, CUdeviceptr bindings);
   static void bind_commit(Bound& bound, const LoweredCommit& commit, const RunArgs& args, std::size_t word,
@@ -73,14 +70,14 @@ class CudaStream final : public Stream {
   // Enqueues a run: what it is given, the program's commands, and what its checks found, copied to `found`.
   Status launch(const CudaExecutable& executable, const RunArgs& args, const RunMemory& memory, CUdeviceptr found,
                 const std::vector<bool>& left_out);
+  // The program's commands.
+  Status enqueue(const CudaExecutable& executable, const RunMemory& memory, const std::vector<bool>& left_out);
   // Null: one by one.
   Result<CapturedRun*> graph_for(const CudaExecutable& executable, const RunMemory& memory);
   Status capture(const CudaExecutable& executable, CapturedRun& run);
   // `found`: pinned memory, which the device fills in; `in_groups`: null where the run has no collectives.
   void watch_checks(const std::shared_ptr<Executable>& executable, const RunArgs& args, RunResult& result,
                     std::shared_ptr<PinnedBlock> found, std::shared_ptr<RunInGroups> in_groups);
-  void inherit_outcomes(const CudaExecutable& executable, const RunArgs& args, const std::shared_ptr<Report>& report,
-                        RunResult& result);
 
   const std::shared_ptr<Device> device_;
   const std::shared_ptr<PinnedPool> pinned_;
@@ -92,6 +89,7 @@ class CudaStream final : public Stream {
   Kernel mover_;  // of Transfers; compiled for the first run
   const bool uses_graphs_, uses_branches_, times_branches_;
   const std::unique_ptr<Uploads> uploads_;  // null: they are copied in the order of the computation
+  std::unique_ptr<SideStream> side_;        // of the first run with collectives
   std::atomic<bool> interrupted_ = false;
   Completions completions_;
 };

@@ -7,16 +7,10 @@
 namespace burn::backends::cuda {
 CudaStream::Bound CudaStream::bind(const CudaExecutable& executable, const RunArgs& args, CUdeviceptr bindings) {
   Bound bound;
-  if (!executable.reads_bindings()) return bound;
+  bound.words = executable.binding_words(args);
+  if (bound.words.empty()) return bound;
   const auto& commits = executable.lowered().commits;
-  const auto first_commit = 2 + args.scalars.size();
-  bound.words.resize(first_commit + commits.size());
-  bound.words[0] = args.seed;
-  bound.words[1] = args.random_offset;
-  for (const auto& [slot, dtype] : executable.scalars()) {
-    const auto scalar = static_cast<std::size_t>(slot);
-    bound.words[2 + scalar] = element_of_bits(dtype, args.scalars[scalar]);
-  }
+  const auto first_commit = executable.first_commit_word(args);
   for (std::size_t c = 0; c < commits.size(); ++c) bind_commit(bound, commits[c], args, first_commit + c, bindings);
   return bound;
 }

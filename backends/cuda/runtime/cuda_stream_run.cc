@@ -10,19 +10,26 @@
 #include "backends/cuda/runtime/bound_run.h"
 #include "backends/cuda/runtime/cuda_stream.h"
 #include "backends/failures.h"
+#include "backends/gpu/device_run.h"
 #include "backends/run_args.h"
 #include "ir/node_errors.h"
 
 namespace burn::backends::cuda {
-namespace {
 
-Status enqueue(const CudaExecutable& executable, const RunMemory& memory, CUstream stream,
-               const std::vector<bool>& left_out) {
+Status CudaStream::enqueue(const CudaExecutable& executable, const RunMemory& memory,
+                           const std::vector<bool>& left_out) {
   const BoundRun at(executable.lowered(), memory);
-  return cuda::enqueue(executable.lowered().commands, executable.kernels(), at.bindings(), stream, left_out);
+  const auto& commands = executable.lowered().commands;
+  const auto& lanes = executable.lanes();
+  if (lanes.is_aside.empty() || !left_out.empty())
+    return cuda::enqueue(commands, executable.kernels(), at.bindings(), stream_, left_out);
+  if (!side_) {
+    BURN_TRY(side_, SideStream::open());
+  }
+  return side_->enqueue(lanes, stream_, [&](std::size_t i, CUstream on) {
+    return cuda::enqueue(commands[i], executable.kernels(), at.bindings(), on);
+  });
 }
-
-}  // namespace
 
 Result<CUdeviceptr> CudaStream::Region::at_least(StreamMemory& memory, std::size_t bytes) {
   if (!buffer || buffer->size() < bytes) {
@@ -46,18 +53,7 @@ Result<RunResult> CudaStream::try_run(const std::shared_ptr<Executable>& executa
   const auto& program = static_cast<const CudaExecutable&>(*executable);
   if (interrupted_.load(std::memory_order_relaxed)) return cancelled("the run was cancelled: its session ends");
   device_->make_current();
-  const Outcome* sound = nullptr;                         // many inputs have the same
-  for (std::size_t i = 0; i < args.inputs.size(); ++i) {  // what is known by now of what the device found
-    if (!args.inputs[i]) continue;
-    const auto* const outcome = cuda(args.inputs[i]).outcome.get();
-    if (outcome == nullptr || outcome == sound) continue;
-    if (auto failure = outcome->failure()) {
-      if (args.failures.empty()) args.failures.resize(args.inputs.size());
-      if (!args.failures[i]) args.failures[i] = std::move(failure);
-    } else {
-      sound = outcome;
-    }
-  }
+  add_known_failures(args);
   const auto known = args.failures;
   RunResult result{{}, spread(program.program(), args.failures)};
   result.failures.resize(program.program().outputs.size());
@@ -70,7 +66,13 @@ Result<RunResult> CudaStream::try_run(const std::shared_ptr<Executable>& executa
     BURN_TRY(in_groups, RunInGroups::begin(program, args));
   }
 
-  const auto buffers = output_buffers(program, args, result);
+  const auto buffers = output_buffers(
+      program, args, result,
+      [this](std::size_t bytes) -> Result<BufferPtr> {
+        BURN_TRY(auto buffer, memory_->allocate(bytes));
+        return BufferPtr(std::move(buffer));
+      },
+      [this](const BufferPtr& input) { return is_own(cuda(input)); });
   const auto& lowered = program.lowered();
   auto arena = arena_.at_least(*memory_, lowered.arena.bytes);
   if (!lowered.commits.empty() || is_in_groups) {  // all of it or nothing: others wait for collectives
@@ -110,22 +112,6 @@ Result<RunResult> CudaStream::try_run(const std::shared_ptr<Executable>& executa
   return result;
 }
 
-// Where outputs have no buffer, what is computed from them fails for the same reason; the rest is computed.
-std::vector<bool> CudaStream::fail_without_memory(const CudaExecutable& executable,
-                                                  const std::vector<BufferPtr>& buffers, RunResult& result) {
-  std::vector<bool> lost(buffers.size());
-  std::transform(buffers.begin(), buffers.end(), lost.begin(),
-                 [](const BufferPtr& buffer) { return buffer == nullptr; });
-  const auto first = std::ranges::find(lost, true);
-  if (first == lost.end()) return {};
-  const auto why = result.failures[static_cast<std::size_t>(first - lost.begin())];
-  auto left_out = executable.without(lost);
-  for (std::size_t k = 0; k < lost.size(); ++k) {
-    if (lost[k] && !result.failures[k]) result.failures[k] = why;
-  }
-  return left_out;
-}
-
 Status CudaStream::stand_in_for_failed(const CudaExecutable& executable, RunArgs& args) {
   for (std::size_t i = 0; i < args.failures.size(); ++i) {
     if (!args.failures[i]) continue;
@@ -136,35 +122,6 @@ Status CudaStream::stand_in_for_failed(const CudaExecutable& executable, RunArgs
     args.inputs[i] = std::move(buffer);
   }
   return {};
-}
-
-std::vector<BufferPtr> CudaStream::output_buffers(const CudaExecutable& executable, const RunArgs& args,
-                                                  RunResult& result) {
-  const auto& program = executable.program();
-  std::vector<BufferPtr> buffers(program.outputs.size());
-  for (std::size_t k = 0; k < buffers.size(); ++k) {
-    const auto& source = executable.lowered().outputs[k];
-    const auto& type = program.type_of(program.outputs[k]);
-    if (source.shares_input >= 0) {
-      buffers[k] = args.inputs[static_cast<std::size_t>(source.shares_input)];
-      continue;
-    }
-    if (source.reuses_input >= 0) {
-      const auto& input = args.inputs[static_cast<std::size_t>(source.reuses_input)];
-      if (input.use_count() == 1 && input->size() == type.num_bytes() && is_own(cuda(input))) {
-        buffers[k] = input;
-        continue;
-      }
-    }
-    auto buffer = memory_->allocate(type.num_bytes());
-    if (buffer.ok()) {
-      buffers[k] = *std::move(buffer);
-    } else if (!result.failures[k]) {
-      result.failures[k] =
-          std::make_shared<const Status>(ir::at_node(buffer.status(), program.maker_of(program.outputs[k])));
-    }
-  }
-  return buffers;
 }
 
 Result<RunMemory> CudaStream::memory_of_run(const CudaExecutable& executable, const RunArgs& args,
@@ -212,7 +169,7 @@ Status CudaStream::launch(const CudaExecutable& executable, const RunArgs& args,
     BURN_RETURN_IF_ERROR(before.launch(mover_, stream_));
     BURN_RETURN_IF_ERROR(bound.clears.launch(mover_, stream_));
     BURN_RETURN_IF_ERROR(graph ? check(driver().cuGraphLaunch(graph, stream_), "cuGraphLaunch")
-                               : enqueue(executable, memory, stream_, left_out));
+                               : enqueue(executable, memory, left_out));
     BURN_RETURN_IF_ERROR(after.launch(mover_, stream_));
     if (check_bytes > 0) failures_.is_zero = true;
     return {};
@@ -242,7 +199,7 @@ Status CudaStream::capture(const CudaExecutable& executable, CapturedRun& run) {
     if (branches) run.graph.add(branches);
     if (branches && !times_branches_) return {};
   }
-  BURN_TRY(auto* const chain, capture_graph(stream_, [&] { return enqueue(executable, run.memory(), stream_, {}); }));
+  BURN_TRY(auto* const chain, capture_graph(stream_, [&] { return enqueue(executable, run.memory(), {}); }));
   run.graph.add(chain);
   if (executable.lowered().commands.size() <= kFew) run.graph.add(nullptr);
   return {};

@@ -1,0 +1,137 @@
+#include "backends/vulkan/device/device.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "backends/vulkan/device/memory.h"
+#include "backends/vulkan/device/pipelines.h"
+#include "compile/codegen/group_memo.h"
+
+namespace burn::backends::vulkan {
+namespace {
+
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+
+// The first type with all of these properties and none of those.
+std::optional<std::uint32_t> find_type(const VkPhysicalDeviceMemoryProperties& memory, VkMemoryPropertyFlags with,
+                                       VkMemoryPropertyFlags without = 0) {
+  for (std::uint32_t type = 0; type < memory.memoryTypeCount; ++type) {
+    const auto flags = memory.memoryTypes[type].propertyFlags;
+    if ((flags & with) == with && (flags & without) == 0) return type;
+  }
+  return std::nullopt;
+}
+
+Result<VkDevice> make_device(const Adapter& adapter) {
+  const float priority = 1;
+  const VkDeviceQueueCreateInfo queue{.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                      .queueFamilyIndex = adapter.queue_family,
+                                      .queueCount = 1,
+                                      .pQueuePriorities = &priority};
+  VkPhysicalDeviceVulkan12Features of_12{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+  of_12.storageBuffer8BitAccess = VK_TRUE;
+  of_12.shaderInt8 = VK_TRUE;
+  of_12.scalarBlockLayout = VK_TRUE;
+  of_12.timelineSemaphore = VK_TRUE;
+  of_12.bufferDeviceAddress = VK_TRUE;
+  of_12.vulkanMemoryModel = VK_TRUE;
+  VkPhysicalDeviceVulkan11Features of_11{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES,
+                                         .pNext = &of_12};
+  of_11.storageBuffer16BitAccess = VK_TRUE;
+  VkPhysicalDeviceFeatures2 features{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &of_11};
+  features.features.shaderInt64 = VK_TRUE;
+  features.features.shaderInt16 = VK_TRUE;
+  features.features.shaderFloat64 = adapter.facts.has_f64 ? VK_TRUE : VK_FALSE;
+  const VkDeviceCreateInfo info{.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                .pNext = &features,
+                                .queueCreateInfoCount = 1,
+                                .pQueueCreateInfos = &queue};
+  VkDevice device = VK_NULL_HANDLE;
+  BURN_RETURN_IF_ERROR(
+      check(instance_functions().CreateDevice(adapter.handle, &info, nullptr, &device), "opening the device"));
+  return device;
+}
+
+}  // namespace
+
+Device::Device(int index, Adapter adapter, VkDevice device)
+    : index_(index),
+      adapter_(std::move(adapter)),
+      device_(device),
+      vk_(device),
+      buffers_(std::make_unique<DeviceMemory>()),
+      groups_(std::make_unique<compile::GroupMemo>()) {}
+
+Result<std::shared_ptr<Device>> Device::open(int index) {
+  BURN_TRY(auto adapter, adapter_at(index));
+  BURN_TRY(auto* const handle, make_device(adapter));
+  std::shared_ptr<Device> device(new Device(index, std::move(adapter), handle));
+  BURN_RETURN_IF_ERROR(device->start());
+  return device;
+}
+
+Status Device::start() {
+  vk_.GetDeviceQueue(device_, adapter_.queue_family, 0, &queue_);
+  VkPhysicalDeviceMemoryProperties2 all{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
+  instance_functions().GetPhysicalDeviceMemoryProperties2(adapter_.handle, &all);
+  const auto& memory = all.memoryProperties;
+  constexpr VkMemoryPropertyFlags kLocal = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
+                                  kSeen = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
+                                  kCached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+  auto own = find_type(memory, kLocal, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT);
+  if (!own) own = find_type(memory, kLocal);
+  auto seen = find_type(memory, kSeen | kCached);  // memory that is not cached is read twenty times slower
+  if (!seen) seen = find_type(memory, kSeen);
+  if (!own || !seen) return failed_precondition(fmt::format("Vulkan: {} has no memory that buffers can be in", adapter_.name));
+  const auto heap = memory.memoryHeaps[memory.memoryTypes[*own].heapIndex].size;
+  memory_ = std::make_unique<Pages>(device_, vk_,
+                                    Pages::Kind{.type = *own,
+                                                .page_bytes = std::clamp<std::uint64_t>(heap / 64, 16 * kMiB, 256 * kMiB) / kMiB * kMiB,
+                                                .max_bytes = adapter_.max_allocation,
+                                                .name = "the device's memory"});
+  host_pages_ = std::make_unique<Pages>(
+      device_, vk_,
+      Pages::Kind{.type = *seen, .is_mapped = true, .page_bytes = 16 * kMiB, .max_bytes = adapter_.max_allocation, .name = "host memory"});
+  BURN_TRY(pipelines_, Pipelines::open(*this));
+  return {};
+}
+
+Device::~Device() {
+  if (queue_) vk_.DeviceWaitIdle(device_);
+  pipelines_.reset();
+  memory_.reset();
+  host_pages_.reset();
+  vk_.DestroyDevice(device_, nullptr);
+}
+
+Status Device::submit(VkCommandBuffer commands, VkSemaphore timeline, std::uint64_t value) {
+  const VkTimelineSemaphoreSubmitInfo values{.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+                                             .signalSemaphoreValueCount = 1,
+                                             .pSignalSemaphoreValues = &value};
+  const VkSubmitInfo info{.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                          .pNext = &values,
+                          .commandBufferCount = 1,
+                          .pCommandBuffers = &commands,
+                          .signalSemaphoreCount = 1,
+                          .pSignalSemaphores = &timeline};
+  const std::lock_guard lock(queue_mutex_);
+  return note(vk_.QueueSubmit(queue_, 1, &info, VK_NULL_HANDLE), "enqueueing commands");
+}
+
+Status Device::note(VkResult result, const char* what) {
+  if (result == VK_ERROR_DEVICE_LOST) is_lost_ = true;
+  return check(result, what);
+}
+
+Status Device::lost() const {
+  return unavailable(fmt::format("Vulkan: {} is lost: what it computed is gone; open it again", adapter_.name));
+}
+
+int device_count() {
+  const auto adapters = usable_adapters();
+  return adapters.ok() ? static_cast<int>(adapters->size()) : 0;
+}
+
+}  // namespace burn::backends::vulkan

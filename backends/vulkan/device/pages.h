@@ -1,0 +1,69 @@
+// Memory in pages, each a buffer of its own with an address, and pieces of them: drivers allow few allocations, and take
+// long for each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "backends/vulkan/driver/vulkan.h"
+
+namespace burn::backends::vulkan {
+
+struct Page {
+  VkBuffer buffer = VK_NULL_HANDLE;
+  VkDeviceMemory memory = VK_NULL_HANDLE;
+  VkDeviceAddress address = 0;
+  std::byte* mapped = nullptr;  // null: the host does not see it
+  std::uint64_t bytes = 0;
+  std::map<std::uint64_t, std::uint64_t> free;  // bytes by offset; neighbours are one
+};
+
+// A part of a page; of a page that is null, nothing.
+struct Piece {
+  Page* page = nullptr;
+  std::uint64_t offset = 0, bytes = 0;
+
+  VkDeviceAddress address() const { return page ? page->address + offset : 0; }
+  std::byte* mapped() const { return page && page->mapped ? page->mapped + offset : nullptr; }
+};
+
+// Thread-safe. The device has to outlive it.
+class Pages {
+ public:
+  struct Kind {
+    std::uint32_t type = 0;  // of memory, by Vulkan's number
+    bool is_mapped = false;
+    std::uint64_t page_bytes = 0;
+    std::uint64_t max_bytes = 0;  // of an allocation
+    const char* name = "";        // "device memory"
+  };
+  Pages(VkDevice device, const DeviceFunctions& vk, const Kind& kind) : device_(device), vk_(vk), kind_(kind) {}
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+  ~Pages();
+
+  // Undefined contents, aligned to 256 bytes. Errors: RESOURCE_EXHAUSTED with the numbers.
+  Result<Piece> take(std::uint64_t bytes);
+  // Requires: the device does not use it any more.
+  void give_back(const Piece& piece);
+  // Gives pages of which nothing is taken back to the driver.
+  void trim();
+  std::uint64_t page_bytes() const;  // of all pages
+
+ private:
+  Result<Page*> add_page(std::uint64_t bytes);
+  void free_page(Page& page);
+
+  const VkDevice device_;
+  const DeviceFunctions& vk_;
+  const Kind kind_;
+  mutable std::mutex mutex_;
+  std::vector<std::unique_ptr<Page>> pages_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace burn::backends::vulkan

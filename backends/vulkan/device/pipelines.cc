@@ -1,0 +1,138 @@
+#include "backends/vulkan/device/pipelines.h"
+
+#include <cstring>
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include "base/cache_folder.h"
+#include "compile/codegen/dialects/spirv.h"
+
+namespace burn::backends::vulkan {
+namespace {
+
+constexpr std::size_t kMaxCacheBytes = std::size_t{256} << 20;  // of the file
+constexpr std::size_t kHashBytes = 16;                          // before the driver's data
+
+std::string hash_of(std::string_view bytes) {
+  const auto hash = XXH3_128bits(bytes.data(), bytes.size());
+  std::string text(kHashBytes, '\0');
+  std::memcpy(text.data(), &hash, kHashBytes);
+  return text;
+}
+
+std::uint64_t shared_bytes_of(const compile::kernel::Kernel& kernel) {
+  std::uint64_t bytes = 0;
+  for (const auto& array : kernel.shared)
+    bytes += static_cast<std::uint64_t>(array.count) * static_cast<std::uint64_t>(compile::kernel::bits_of(array.type)) / 8;
+  return bytes;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Pipelines>> Pipelines::open(Device& device) {
+  std::unique_ptr<Pipelines> pipelines(new Pipelines(device));
+  BURN_RETURN_IF_ERROR(pipelines->start());
+  return pipelines;
+}
+
+Status Pipelines::start() {
+  const VkPushConstantRange range{.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT, .size = sizeof(VkDeviceAddress)};
+  const VkPipelineLayoutCreateInfo layout{.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                          .pushConstantRangeCount = 1,
+                                          .pPushConstantRanges = &range};
+  BURN_RETURN_IF_ERROR(device_.note(device_.vk().CreatePipelineLayout(device_.handle(), &layout, nullptr, &layout_),
+                                    "making a pipeline's layout"));
+  const auto known = load();
+  const VkPipelineCacheCreateInfo cache{.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
+                                        .initialDataSize = known.size(),
+                                        .pInitialData = known.data()};
+  return device_.note(device_.vk().CreatePipelineCache(device_.handle(), &cache, nullptr, &cache_),
+                      "making a cache of pipelines");
+}
+
+Pipelines::~Pipelines() {
+  save();
+  for (const auto& [text, pipeline] : made_) device_.vk().DestroyPipeline(device_.handle(), pipeline, nullptr);
+  device_.vk().DestroyPipelineCache(device_.handle(), cache_, nullptr);
+  device_.vk().DestroyPipelineLayout(device_.handle(), layout_, nullptr);
+}
+
+Result<std::vector<VkPipeline>> Pipelines::of(std::span<const compile::KernelSource> sources) {
+  std::vector<VkPipeline> pipelines;
+  pipelines.reserve(sources.size());
+  const std::lock_guard lock(mutex_);
+  for (const auto& source : sources) {
+    auto& known = made_[source.text];
+    if (known == VK_NULL_HANDLE) {
+      if (!source.kernel) return internal_error("Vulkan: a kernel that is text");
+      BURN_TRY(known, make(*source.kernel));
+      is_new_ = true;
+    }
+    pipelines.push_back(known);
+  }
+  return pipelines;
+}
+
+Result<VkPipeline> Pipelines::make(const compile::kernel::Kernel& kernel) const {
+  const auto& facts = device_.facts();
+  if (kernel.threads > facts.max_threads)
+    return unimplemented(fmt::format("Vulkan: a kernel of {} threads a block; {} takes {}", kernel.threads,
+                                     device_.adapter().name, facts.max_threads));
+  if (const auto bytes = shared_bytes_of(kernel); bytes > device_.adapter().max_shared_bytes)
+    return unimplemented(fmt::format("Vulkan: a kernel of {} bytes of shared memory; {} has {}", bytes,
+                                     device_.adapter().name, device_.adapter().max_shared_bytes));
+  const auto words = compile::print_spirv(kernel, facts);
+  const VkShaderModuleCreateInfo code{.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                      .codeSize = words.size() * sizeof(std::uint32_t),
+                                      .pCode = words.data()};
+  VkShaderModule module = VK_NULL_HANDLE;
+  BURN_RETURN_IF_ERROR(device_.note(device_.vk().CreateShaderModule(device_.handle(), &code, nullptr, &module),
+                                    "handing a kernel to the driver"));
+  const VkComputePipelineCreateInfo info{.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+                                         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                                                   .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                                                   .module = module,
+                                                   .pName = "main"},
+                                         .layout = layout_};
+  VkPipeline pipeline = VK_NULL_HANDLE;
+  const auto result = device_.vk().CreateComputePipelines(device_.handle(), cache_, 1, &info, nullptr, &pipeline);
+  device_.vk().DestroyShaderModule(device_.handle(), module, nullptr);
+  BURN_RETURN_IF_ERROR(device_.note(result, "compiling a kernel"));
+  return pipeline;
+}
+
+std::string Pipelines::file_name() const {
+  const auto& adapter = device_.adapter();
+  const auto of = fmt::format("{} {} {} {}", adapter.uuid_text(), adapter.name, adapter.driver, adapter.api);
+  const auto hash = XXH3_64bits(of.data(), of.size());
+  return fmt::format("{:016x}.vkcache", hash);
+}
+
+// Empty where there is none, or one that was cut or changed: drivers trust what they are given.
+std::string Pipelines::load() const {
+  const std::string root = cache_folder();
+  if (root.empty()) return {};
+  auto kept = CacheFolder(root, "kernels").read(file_name(), kMaxCacheBytes);
+  if (!kept.ok()) {
+    warn_of_cache(kept.status());
+    return {};
+  }
+  if (kept->size() < kHashBytes) return {};
+  auto data = kept->substr(kHashBytes);
+  return kept->starts_with(hash_of(data)) ? data : std::string();
+}
+
+void Pipelines::save() {
+  const std::string root = cache_folder();
+  if (!is_new_ || root.empty() || device_.is_lost()) return;
+  std::size_t size = 0;
+  if (device_.vk().GetPipelineCacheData(device_.handle(), cache_, &size, nullptr) != VK_SUCCESS) return;
+  if (size == 0 || size > kMaxCacheBytes - kHashBytes) return;
+  std::string data(size, '\0');
+  if (device_.vk().GetPipelineCacheData(device_.handle(), cache_, &size, data.data()) != VK_SUCCESS) return;
+  data.resize(size);
+  warn_of_cache(CacheFolder(root, "kernels").write(file_name(), hash_of(data) + data));
+}
+
+}  // namespace burn::backends::vulkan

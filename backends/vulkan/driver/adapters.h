@@ -1,0 +1,51 @@
+// The devices that Vulkan's drivers offer on this machine: which of them can be used, in which order, and what each
+// can do.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backends/vulkan/driver/vulkan.h"
+#include "compile/codegen/device_facts.h"
+
+namespace burn::backends::vulkan {
+
+// A physical device.
+struct Adapter {
+  VkPhysicalDevice handle = VK_NULL_HANDLE;
+  std::string name, driver;            // "NVIDIA H100 80GB HBM3"; "NVIDIA 580.159.3"
+  std::array<std::uint8_t, 16> uuid{};
+  VkPhysicalDeviceType type = VK_PHYSICAL_DEVICE_TYPE_OTHER;
+  std::uint32_t api = 0;               // VK_MAKE_API_VERSION()
+  std::string missing;                 // what it lacks to be used; empty: nothing
+  std::uint32_t queue_family = 0;      // of queues that compute
+  std::uint64_t memory_bytes = 0;      // of its own
+  std::uint64_t max_allocation = 0;    // bytes
+  std::uint32_t max_blocks[3] = {};    // of a grid
+  std::uint32_t max_shared_bytes = 0;  // of a block
+  // Optional features; those that are needed are there if nothing is missing.
+  bool has_int8 = false, has_int16 = false, has_f16 = false, has_memory_budget = false;
+  compile::DeviceFacts facts;
+
+  bool is_cpu() const { return type == VK_PHYSICAL_DEVICE_TYPE_CPU; }
+  std::string uuid_text() const;  // "4c4c4544-0037-..."
+};
+
+// All that there are, whether they can be used or not, as drivers list them. Errors: load_vulkan()'s.
+Result<std::vector<Adapter>> all_adapters();
+
+// Those that "vulkan:0", "vulkan:1", ... are: usable ones, discrete GPUs before integrated ones; CPUs only where
+// BURN_VULKAN_CPU=on, behind the others, or where there is nothing else. Errors: as open_adapter()'s.
+Result<std::vector<Adapter>> usable_adapters();
+
+// By position in usable_adapters(). Errors: FAILED_PRECONDITION with what is missing; NOT_FOUND with what there is.
+Result<Adapter> adapter_at(int index);
+
+// The position of the one that a part of its name, in any case, or "uuid=..." tells. Errors: NOT_FOUND with what there
+// is; INVALID_ARGUMENT where several have it.
+Result<int> find_adapter(std::string_view name);
+
+}  // namespace burn::backends::vulkan

@@ -1,0 +1,97 @@
+// The functions of Vulkan, found when the program runs: nothing of Vulkan is linked, so that the same binaries start
+// without it.
+#pragma once
+
+#ifndef VK_NO_PROTOTYPES
+#define VK_NO_PROTOTYPES
+#endif
+#include <vulkan/vulkan_core.h>
+
+#include "base/status.h"
+
+namespace burn::backends::vulkan {
+
+// Those that need no instance, those of an instance, and those of a device.
+#define BURN_VULKAN_GLOBAL(FN) \
+  FN(CreateInstance)           \
+  FN(EnumerateInstanceVersion) \
+  FN(EnumerateInstanceLayerProperties)
+#define BURN_VULKAN_INSTANCE(FN)            \
+  FN(EnumeratePhysicalDevices)              \
+  FN(GetPhysicalDeviceProperties2)          \
+  FN(GetPhysicalDeviceFeatures2)            \
+  FN(GetPhysicalDeviceMemoryProperties2)    \
+  FN(GetPhysicalDeviceQueueFamilyProperties) \
+  FN(EnumerateDeviceExtensionProperties)    \
+  FN(CreateDevice)                          \
+  FN(GetDeviceProcAddr)
+#define BURN_VULKAN_DEVICE(FN) \
+  FN(DestroyDevice)            \
+  FN(GetDeviceQueue)           \
+  FN(DeviceWaitIdle)           \
+  FN(AllocateMemory)           \
+  FN(FreeMemory)               \
+  FN(MapMemory)                \
+  FN(CreateBuffer)             \
+  FN(DestroyBuffer)            \
+  FN(GetBufferMemoryRequirements) \
+  FN(BindBufferMemory)         \
+  FN(GetBufferDeviceAddress)   \
+  FN(CreateShaderModule)       \
+  FN(DestroyShaderModule)      \
+  FN(CreatePipelineLayout)     \
+  FN(DestroyPipelineLayout)    \
+  FN(CreatePipelineCache)      \
+  FN(DestroyPipelineCache)     \
+  FN(GetPipelineCacheData)     \
+  FN(CreateComputePipelines)   \
+  FN(DestroyPipeline)          \
+  FN(CreateCommandPool)        \
+  FN(DestroyCommandPool)       \
+  FN(AllocateCommandBuffers)   \
+  FN(FreeCommandBuffers)       \
+  FN(BeginCommandBuffer)       \
+  FN(EndCommandBuffer)         \
+  FN(CmdBindPipeline)          \
+  FN(CmdPushConstants)         \
+  FN(CmdDispatch)              \
+  FN(CmdCopyBuffer)            \
+  FN(CmdFillBuffer)            \
+  FN(CmdPipelineBarrier)       \
+  FN(QueueSubmit)              \
+  FN(CreateSemaphore)          \
+  FN(DestroySemaphore)         \
+  FN(GetSemaphoreCounterValue) \
+  FN(WaitSemaphores)
+
+struct InstanceFunctions {
+#define FN(name) PFN_vk##name name = nullptr;
+  BURN_VULKAN_GLOBAL(FN)
+  BURN_VULKAN_INSTANCE(FN)
+#undef FN
+};
+
+// Of one device, without a step through the loader.
+struct DeviceFunctions {
+#define FN(name) PFN_vk##name name = nullptr;
+  BURN_VULKAN_DEVICE(FN)
+#undef FN
+
+  explicit DeviceFunctions(VkDevice device);
+};
+
+// The loader and the instance of this process, opened at the first call and kept. Errors: FAILED_PRECONDITION with what
+// is missing: the loader, a newer version of it, a driver.
+const Status& load_vulkan();
+// Require: load_vulkan() said yes.
+const InstanceFunctions& instance_functions();
+VkInstance vulkan_instance();
+// Of the loader: VK_MAKE_API_VERSION().
+std::uint32_t loader_version();
+
+// What a call returned, as a Status: RESOURCE_EXHAUSTED where memory was short, UNAVAILABLE where the device is lost,
+// else INTERNAL. `what`: what was to be done.
+Status check(VkResult result, const char* what);
+const char* name_of(VkResult result);
+
+}  // namespace burn::backends::vulkan

@@ -1,0 +1,65 @@
+#include "backends/vulkan/runtime/command_buffers.h"
+
+namespace burn::backends::vulkan {
+
+Result<std::unique_ptr<CommandBuffers>> CommandBuffers::open(std::shared_ptr<Timeline> timeline) {
+  auto& device = timeline->device();
+  const VkCommandPoolCreateInfo info{.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                     .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+                                     .queueFamilyIndex = device.adapter().queue_family};
+  VkCommandPool pool = VK_NULL_HANDLE;
+  BURN_RETURN_IF_ERROR(
+      device.note(device.vk().CreateCommandPool(device.handle(), &info, nullptr, &pool), "making a pool of commands"));
+  return std::unique_ptr<CommandBuffers>(new CommandBuffers(std::move(timeline), pool));
+}
+
+CommandBuffers::~CommandBuffers() {
+  (void)timeline_->wait(timeline_->submitted());
+  auto& device = timeline_->device();
+  device.vk().DestroyCommandPool(device.handle(), pool_, nullptr);
+}
+
+Result<VkCommandBuffer> CommandBuffers::begin(bool once) {
+  auto& device = timeline_->device();
+  VkCommandBuffer commands = VK_NULL_HANDLE;
+  if (!used_.empty() && timeline_->is_reached(used_.front().number)) {
+    commands = used_.front().commands;
+    used_.pop_front();
+  } else {
+    const VkCommandBufferAllocateInfo info{.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                           .commandPool = pool_,
+                                           .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                           .commandBufferCount = 1};
+    BURN_RETURN_IF_ERROR(
+        device.note(device.vk().AllocateCommandBuffers(device.handle(), &info, &commands), "making commands"));
+  }
+  const VkCommandBufferBeginInfo begin{
+      .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+      .flags = once ? VkCommandBufferUsageFlags{VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT} : 0};
+  if (auto status = device.note(device.vk().BeginCommandBuffer(commands, &begin), "recording commands"); !status.ok()) {
+    give_back(commands);
+    return status;
+  }
+  add_barrier(device.vk(), commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+              VK_ACCESS_MEMORY_WRITE_BIT | VK_ACCESS_MEMORY_READ_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+              VK_ACCESS_MEMORY_WRITE_BIT | VK_ACCESS_MEMORY_READ_BIT);
+  return commands;
+}
+
+Status CommandBuffers::end(VkCommandBuffer commands) {
+  auto& device = timeline_->device();
+  add_barrier(device.vk(), commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
+              VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+  return device.note(device.vk().EndCommandBuffer(commands), "recording commands");
+}
+
+void CommandBuffers::give_back(VkCommandBuffer commands) { used_.push_back({commands, timeline_->submitted()}); }
+
+void add_barrier(const DeviceFunctions& vk, VkCommandBuffer commands, VkPipelineStageFlags from, VkAccessFlags written,
+                 VkPipelineStageFlags to, VkAccessFlags read) {
+  const VkMemoryBarrier barrier{
+      .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = written, .dstAccessMask = read};
+  vk.CmdPipelineBarrier(commands, from, to, 0, 1, &barrier, 0, nullptr, 0, nullptr);
+}
+
+}  // namespace burn::backends::vulkan

@@ -1,0 +1,41 @@
+#include "backends/vulkan/runtime/completions.h"
+
+#include "base/thread.h"
+
+namespace burn::backends::vulkan {
+
+Completions::Completions(std::shared_ptr<Timeline> timeline)
+    : timeline_(std::move(timeline)), thread_(start_thread("burn-vulkan", [this] { work(); })) {}
+
+Completions::~Completions() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_ending_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
+}
+
+void Completions::add(Body body) {
+  {
+    const std::lock_guard lock(mutex_);
+    items_.push_back({timeline_->submitted(), std::move(body)});
+  }
+  changed_.notify_one();
+}
+
+void Completions::work() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [&] { return !items_.empty() || is_ending_; });
+    if (items_.empty()) return;
+    auto item = std::move(items_.front());
+    items_.pop_front();
+    lock.unlock();
+    item.body(timeline_->wait(item.number));
+    item.body = nullptr;  // what it keeps is freed without the lock
+    lock.lock();
+  }
+}
+
+}  // namespace burn::backends::vulkan

@@ -1,0 +1,72 @@
+// Runs of programs as command buffers: recorded when a program is run first, and submitted again by later runs, which
+// write their addresses and numbers into the table that the commands read.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "backends/vulkan/device/host_memory.h"
+#include "backends/vulkan/device/memory.h"
+#include "backends/vulkan/runtime/command_buffers.h"
+#include "backends/vulkan/runtime/completions.h"
+#include "backends/vulkan/runtime/vulkan_executable.h"
+
+namespace burn::backends::vulkan {
+
+struct Recording {
+  VkCommandBuffer commands = VK_NULL_HANDLE;
+  std::shared_ptr<SharedBlock> staging;  // where the host writes the table
+  VulkanBufferPtr table;                 // that the commands read; they copy it from `staging` first
+  std::uint64_t number = 0;              // of the timeline, of its last submission
+};
+
+// A word of the bindings that a check of an earlier run clears, if it has found something (SystemKernel::clear_marked).
+struct Clear {
+  VkDeviceAddress word = 0, report = 0;
+};
+
+// Of one stream, from its thread.
+class Recordings {
+ public:
+  Recordings(std::shared_ptr<Timeline> timeline, CommandBuffers& commands, StreamMemory& memory, HostMemory& host,
+             Completions& completions, bool keeps);
+  ~Recordings();
+
+  // One that the device is not at, with an undefined table: a kept one, or a new one that has been recorded. What is
+  // said of steps that are left out or of words to clear holds for this run alone, and so does the recording.
+  // Errors: RESOURCE_EXHAUSTED; what the driver says.
+  Result<Recording> take(const VulkanExecutable& program, const std::vector<bool>& left_out, std::size_t clears);
+  // Submits it. The table has to be written.
+  Status submit(const std::shared_ptr<Executable>& executable, Recording recording, bool is_for_one_run);
+  // The table of a program with so many words to clear: their records come last.
+  static std::size_t table_bytes(const VulkanExecutable& program, std::size_t clears);
+
+ private:
+  static constexpr std::size_t kMaxOfOne = 4;  // recordings of a program, so that one is free while others are run
+  static constexpr std::size_t kMax = 256;     // of all programs
+
+  struct Kept {
+    std::weak_ptr<const Executable> of;
+    std::vector<Recording> idle;  // submitted, the longest ago first
+  };
+  using Order = std::list<std::uint64_t>;
+
+  Status record(const VulkanExecutable& program, const std::vector<bool>& left_out, std::size_t clears, bool once,
+                Recording& recording);
+  void drop(Recording recording);
+  void drop_oldest();
+
+  const std::shared_ptr<Timeline> timeline_;
+  CommandBuffers& commands_;
+  StreamMemory& memory_;
+  HostMemory& host_;
+  Completions& completions_;
+  const bool keeps_;
+  std::unordered_map<std::uint64_t, Kept> kept_;  // by program
+  Order order_;                                   // of programs, the one that ran last at the end
+  std::size_t count_ = 0;                         // of kept recordings
+};
+
+}  // namespace burn::backends::vulkan

@@ -1,0 +1,194 @@
+#include "backends/vulkan/runtime/vulkan_executable.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "backends/run_args.h"
+#include "backends/vulkan/device/memory.h"
+#include "backends/vulkan/device/pipelines.h"
+#include "backends/vulkan/lower/target.h"
+#include "base/settings.h"
+#include "compile/lower/hazards.h"
+#include "ir/node_errors.h"
+
+namespace burn::backends::vulkan {
+namespace {
+
+using compile::Address;
+using compile::MemoryUse;
+
+compile::PlanOptions plan_options() {
+  auto options = compile::PlanOptions::from_environment();
+  options.limits.max_row_size = 1 << 18;
+  options.epilogues = false;
+  return options;
+}
+
+// What commands use, as addresses that are apart where memory is: levels are the same for every run. An input that an
+// output may be written over is one memory with it.
+class UsesOfProgram {
+ public:
+  explicit UsesOfProgram(const compile::Lowered& lowered, const ir::Program& program)
+      : lowered_(lowered), program_(program) {}
+
+  std::vector<MemoryUse> of(const compile::Command& command) const {
+    std::vector<MemoryUse> uses;
+    for (const auto& use : command.uses) {
+      const auto where = memory_of(use.where);
+      if (where.end > where.begin) uses.push_back({where.begin, where.end, use.is_written});
+    }
+    return uses;
+  }
+
+ private:
+  static constexpr std::uint64_t kApart = std::uint64_t{1} << 44;  // bytes: more than anything takes
+
+  MemoryUse memory_of(const Address& address) const {
+    const auto index = static_cast<std::uint64_t>(address.index);
+    const auto inputs = static_cast<std::uint64_t>(program_.inputs.size());
+    switch (address.base) {
+      case Address::Base::input:
+        return {(1 + index) * kApart, (1 + index) * kApart + 1};
+      case Address::Base::output: {
+        const auto reused = lowered_.outputs[static_cast<std::size_t>(index)].reuses_input;
+        const auto place = reused >= 0 ? static_cast<std::uint64_t>(reused) : inputs + index;
+        return {(1 + place) * kApart, (1 + place) * kApart + 1};
+      }
+      case Address::Base::block: {
+        const auto begin = static_cast<std::uint64_t>(lowered_.arena.offsets[static_cast<std::size_t>(index)]);
+        return {begin, begin + lowered_.block_bytes[static_cast<std::size_t>(index)]};
+      }
+      case Address::Base::failures: {
+        const auto begin = (1 + inputs + program_.outputs.size()) * kApart + static_cast<std::uint64_t>(address.offset);
+        return {begin, begin + kReportBytes};
+      }
+      case Address::Base::bindings:
+      case Address::Base::none:
+        break;
+    }
+    return {};
+  }
+
+  const compile::Lowered& lowered_;
+  const ir::Program& program_;
+};
+
+// The level of each command: one more than those of all that it waits for.
+std::vector<std::size_t> levels_of(const compile::Lowered& lowered, const ir::Program& program) {
+  constexpr std::size_t kMax = 4096;  // commands: ordering more takes longer than waiting for each
+  std::vector<std::size_t> levels(lowered.commands.size());
+  if (levels.size() > kMax || is_off(Setting::graph_branches)) {
+    for (std::size_t i = 0; i < levels.size(); ++i) levels[i] = i;
+    return levels;
+  }
+  const UsesOfProgram uses(lowered, program);
+  std::vector<std::vector<MemoryUse>> all;
+  for (const auto& command : lowered.commands) all.push_back(uses.of(command));
+  const auto order = compile::order_commands(all);
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    for (const auto before : order[i]) levels[i] = std::max(levels[i], levels[static_cast<std::size_t>(before)] + 1);
+  }
+  return levels;
+}
+
+}  // namespace
+
+VulkanExecutable::VulkanExecutable(const ir::Program& program, std::shared_ptr<Device> device)
+    : DeviceProgram(program, plan_options()), device_(std::move(device)) {}
+
+Result<std::unique_ptr<VulkanExecutable>> VulkanExecutable::make(const ir::Program& program,
+                                                                 std::shared_ptr<Device> device) {
+  std::unique_ptr<VulkanExecutable> made(new VulkanExecutable(program, std::move(device)));
+  const auto plan = compile::make_plan(made->program(), made->options());
+  if (setting(Setting::trace).find("plan") != std::string::npos)
+    fmt::print(stderr, "{}", to_string(plan, made->program()));
+  VulkanTarget target(*made->device_);
+  BURN_TRY(auto lowered, compile::lower_program(target, made->program(), plan));
+  made->set_lowered(std::move(lowered));
+  BURN_RETURN_IF_ERROR(made->lay_out());
+  return made;
+}
+
+Status VulkanExecutable::lay_out() {
+  BURN_TRY(system_, device_->pipelines().of(system_kernels()));
+  BURN_TRY(const auto kernels, device_->pipelines().of(lowered().sources));
+  const auto levels = levels_of(lowered(), program());
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    if (levels[i] >= levels_.size()) levels_.resize(levels[i] + 1);
+    BURN_TRY(const auto dispatch, dispatch_of(lowered().commands[i], kernels));
+    levels_[levels[i]].push_back(dispatch);
+  }
+  if (const auto checks = lowered().checks.size(); checks > 0) {
+    const std::uint64_t words = kReportBytes / 8 * checks;
+    const std::uint64_t record[3] = {0, 0, words};
+    report_copy_ = Dispatch{.pipeline = system_kernel(SystemKernel::copy_words)};
+    BURN_RETURN_IF_ERROR(set_blocks(*report_copy_, static_cast<std::int64_t>((words + kSystemThreads - 1) / kSystemThreads), 1));
+    report_copy_->arguments = add_record(std::as_bytes(std::span(record)));
+    addresses_.emplace_back(report_copy_->arguments, Address{Address::Base::failures, 0, 0});
+  }
+  const auto words = static_cast<std::size_t>(program().scalar_count) + 2 + lowered().commits.size();
+  table_.bindings = records_.size();
+  table_.failures = table_.bindings + (8 * words + 15) / 16 * 16;
+  table_.bytes = table_.failures + kReportBytes * lowered().checks.size();
+  return {};
+}
+
+Result<Dispatch> VulkanExecutable::dispatch_of(const compile::Command& command, std::span<const VkPipeline> kernels) {
+  Dispatch dispatch{.step = command.step};
+  if (const auto* launch = std::get_if<compile::Launch>(&command.what)) {
+    dispatch.pipeline = kernels[launch->source];
+    BURN_RETURN_IF_ERROR(set_blocks(dispatch, launch->grid.blocks, launch->grid.blocks_y));
+    dispatch.arguments = add_record(launch->parameters);
+    for (const auto& [where, address] : launch->addresses) addresses_.emplace_back(dispatch.arguments + where, address);
+    return dispatch;
+  }
+  const auto* fill = std::get_if<compile::Fill>(&command.what);
+  if (!fill) return internal_error("Vulkan: a command that calls a library");
+  const bool is_of_words = fill->bytes % 4 == 0 && fill->where.offset % 4 == 0;
+  const std::uint64_t count = is_of_words ? fill->bytes / 4 : fill->bytes;
+  const std::uint64_t record[2] = {0, count};
+  dispatch.pipeline = system_kernel(is_of_words ? SystemKernel::fill_words : SystemKernel::fill_bytes);
+  BURN_RETURN_IF_ERROR(set_blocks(dispatch, static_cast<std::int64_t>((count + kSystemThreads - 1) / kSystemThreads), 1));
+  dispatch.arguments = add_record(std::as_bytes(std::span(record)));
+  addresses_.emplace_back(dispatch.arguments, fill->where);
+  return dispatch;
+}
+
+std::size_t VulkanExecutable::add_record(std::span<const std::byte> bytes) {
+  const auto at = records_.size();
+  records_.insert(records_.end(), bytes.begin(), bytes.end());
+  records_.resize((records_.size() + 15) / 16 * 16);
+  return at;
+}
+
+// More blocks than a grid may have along its first dim are folded into the third (dialects/spirv.h).
+Status VulkanExecutable::set_blocks(Dispatch& dispatch, std::int64_t blocks, std::int64_t blocks_y) const {
+  const auto& most = device_->adapter().max_blocks;
+  const std::int64_t x_most = most[0];
+  const auto z = (blocks + x_most - 1) / x_most;
+  if (blocks_y > most[1] || z > most[2])
+    return unimplemented(fmt::format("Vulkan: a grid of {} x {} blocks; {} takes {} x {} x {}", blocks, blocks_y,
+                                     device_->adapter().name, most[0], most[1], most[2]));
+  dispatch.blocks[0] = static_cast<std::uint32_t>((blocks + z - 1) / z);
+  dispatch.blocks[1] = static_cast<std::uint32_t>(blocks_y);
+  dispatch.blocks[2] = static_cast<std::uint32_t>(z);
+  return {};
+}
+
+void VulkanExecutable::write_arguments(const compile::Bindings& bindings, std::byte* table) const {
+  std::ranges::copy(records_, table);
+  for (const auto& [where, address] : addresses_) {
+    const auto value = bindings.at(address);
+    std::memcpy(table + where, &value, sizeof value);
+  }
+}
+
+Status VulkanExecutable::check_args(const RunArgs& args) const {
+  return backends::check_args(program(), args, "vulkan", [](const Buffer& buffer) {
+    return dynamic_cast<const VulkanBuffer*>(&buffer) != nullptr;
+  });
+}
+
+}  // namespace burn::backends::vulkan

@@ -1,0 +1,100 @@
+#include "backends/vulkan/runtime/vulkan_stream.h"
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "backends/gpu/device_run.h"
+#include "base/settings.h"
+
+namespace burn::backends::vulkan {
+
+Result<std::unique_ptr<VulkanStream>> VulkanStream::open(std::shared_ptr<Device> device,
+                                                         std::shared_ptr<HostMemory> host, FailureSink sink) {
+  if (device->is_lost()) return device->lost();
+  BURN_TRY(auto timeline, Timeline::open(std::move(device)));
+  BURN_TRY(auto commands, CommandBuffers::open(timeline));
+  return std::unique_ptr<VulkanStream>(
+      new VulkanStream(std::move(timeline), std::move(commands), std::move(host), std::move(sink)));
+}
+
+VulkanStream::VulkanStream(std::shared_ptr<Timeline> timeline, std::unique_ptr<CommandBuffers> commands,
+                           std::shared_ptr<HostMemory> host, FailureSink sink)
+    : timeline_(std::move(timeline)),
+      host_(std::move(host)),
+      sink_(std::move(sink)),
+      memory_(timeline_->device().buffers().open_stream(timeline_)),
+      commands_(std::move(commands)),
+      completions_(timeline_),
+      recordings_(std::make_unique<Recordings>(timeline_, *commands_, *memory_, *host_, completions_,
+                                               !is_off(Setting::graphs))) {}
+
+VulkanStream::~VulkanStream() {
+  (void)timeline_->wait(timeline_->submitted());
+  recordings_.reset();
+  arena_ = nullptr;
+  memory_->close();
+}
+
+// --- bytes -----------------------------------------------------------------------------------------------------------
+
+Status VulkanStream::copy(const Piece& from, const Piece& to, std::size_t bytes) {
+  BURN_TRY(auto* const commands, commands_->begin(true));
+  const VkBufferCopy copy{.srcOffset = from.offset, .dstOffset = to.offset, .size = bytes};
+  timeline_->device().vk().CmdCopyBuffer(commands, from.page->buffer, to.page->buffer, 1, &copy);
+  auto status = commands_->end(commands);
+  if (status.ok()) status = timeline_->submit(commands);
+  commands_->give_back(commands);
+  return status;
+}
+
+Result<BufferPtr> VulkanStream::upload(SharedBytes bytes) {
+  BURN_TRY(auto block, host_->allocate(bytes.size()));
+  if (!bytes.empty()) std::memcpy(block->bytes().data(), bytes.data(), bytes.size());
+  return upload(HostBlockPtr(std::move(block)));
+}
+
+Result<BufferPtr> VulkanStream::upload(HostBlockPtr block) {
+  const auto bytes = block->bytes();
+  const auto* own = dynamic_cast<SharedBlock*>(block.get());
+  if (!own) return upload(SharedBytes(block, bytes));
+  BURN_TRY(auto buffer, memory_->allocate(bytes.size()));
+  if (!bytes.empty()) {
+    BURN_RETURN_IF_ERROR(copy(own->piece(), buffer->piece(), bytes.size()));
+    completions_.add([block = std::move(block)](const Status&) {});  // until it is copied
+  }
+  return BufferPtr(std::move(buffer));
+}
+
+void VulkanStream::download(BufferPtr buffer, std::size_t size, Downloaded done) {
+  const auto fail = [&](Status status) {
+    completions_.add(
+        [done, failure = std::make_shared<const Status>(std::move(status))](const Status&) { done({}, failure); });
+  };
+  if (size > buffer->size())
+    return fail(invalid_argument(fmt::format("download: {} bytes of a buffer of {}", size, buffer->size())));
+  auto block = host_->allocate(size);
+  if (!block.ok()) return fail(block.status());
+  if (size > 0) {
+    if (auto copied = copy(vulkan(buffer).piece(), (*block)->piece(), size); !copied.ok())
+      return fail(std::move(copied));
+  }
+  completions_.add([buffer = std::move(buffer), block = *block, done = std::move(done)](const Status& device) {
+    if (!device.ok()) return done({}, std::make_shared<const Status>(device));
+    if (auto failure = failure_of(buffer)) return done({}, failure);
+    done(SharedBytes(block, block->bytes()), nullptr);
+  });
+}
+
+Result<BufferPtr> VulkanStream::clone(const BufferPtr& buffer) {
+  BURN_TRY(auto made, memory_->allocate(buffer->size()));
+  made->outcome = vulkan(buffer).outcome;
+  if (buffer->size() > 0) BURN_RETURN_IF_ERROR(copy(vulkan(buffer).piece(), made->piece(), buffer->size()));
+  return BufferPtr(std::move(made));
+}
+
+void VulkanStream::synchronize(Done done) {
+  completions_.add([done = std::move(done)](const Status& device) { done(device); });
+}
+
+}  // namespace burn::backends::vulkan

@@ -1,0 +1,68 @@
+// A stream of a Vulkan device: enqueues, and answers from a thread of its own.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "backends/vulkan/device/host_memory.h"
+#include "backends/vulkan/device/memory.h"
+#include "backends/vulkan/runtime/command_buffers.h"
+#include "backends/vulkan/runtime/completions.h"
+#include "backends/vulkan/runtime/recordings.h"
+#include "backends/vulkan/runtime/vulkan_executable.h"
+
+namespace burn::backends::vulkan {
+
+class VulkanStream final : public Stream {
+ public:
+  static Result<std::unique_ptr<VulkanStream>> open(std::shared_ptr<Device> device,
+                                                    std::shared_ptr<HostMemory> host, FailureSink sink);
+  ~VulkanStream() override;
+
+  Result<BufferPtr> upload(SharedBytes bytes) override;
+  Result<BufferPtr> upload(HostBlockPtr block) override;
+  void download(BufferPtr buffer, std::size_t size, Downloaded done) override;
+  Result<BufferPtr> clone(const BufferPtr& buffer) override;
+  Result<RunResult> run(const std::shared_ptr<Executable>& executable, RunArgs args) override;
+  void synchronize(Done done) override;
+  // What has been enqueued is done all the same: a run is refused, not ended.
+  void interrupt() override { interrupted_.store(true, std::memory_order_relaxed); }
+
+ private:
+  VulkanStream(std::shared_ptr<Timeline> timeline, std::unique_ptr<CommandBuffers> commands,
+               std::shared_ptr<HostMemory> host, FailureSink sink);
+
+  // Errors: why nothing was enqueued; the arguments have what they had, or stand-ins for inputs that failed.
+  Result<RunResult> try_run(const std::shared_ptr<Executable>& executable, RunArgs& args);
+  // Fills in what inputs that failed would have been.
+  Status stand_in_for_failed(const VulkanExecutable& program, RunArgs& args);
+  // Memory that every run uses in turn: it grows to what the largest program wants.
+  Result<VkDeviceAddress> arena_of(std::size_t bytes);
+  Status copy(const Piece& from, const Piece& to, std::size_t bytes);
+
+  // Words of Commits that depend on reports of runs which the device has not done yet: what clears them (the word as an
+  // offset in the bindings), and the reports, which are kept until it is done.
+  struct Commits {
+    std::vector<std::uint64_t> words;  // all of the bindings
+    std::vector<Clear> clears;
+    std::vector<HostBlockPtr> reports;
+  };
+  static Commits bind(const VulkanExecutable& program, const RunArgs& args);
+  // Enqueues a run. `found`: where its checks report, null where there are none.
+  Status launch(const std::shared_ptr<Executable>& executable, const RunArgs& args,
+                const std::vector<BufferPtr>& outputs, VkDeviceAddress arena, SharedBlock* found,
+                const std::vector<bool>& left_out);
+
+  const std::shared_ptr<Timeline> timeline_;
+  const std::shared_ptr<HostMemory> host_;
+  const FailureSink sink_;
+  const std::shared_ptr<StreamMemory> memory_;
+  const std::unique_ptr<CommandBuffers> commands_;
+  VulkanBufferPtr arena_;
+  std::atomic<bool> interrupted_ = false;
+  Completions completions_;
+  std::unique_ptr<Recordings> recordings_;
+};
+
+}  // namespace burn::backends::vulkan

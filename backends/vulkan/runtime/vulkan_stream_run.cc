@@ -1,0 +1,174 @@
+// Runs of programs: what a run is given, and its commands.
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "backends/failures.h"
+#include "backends/gpu/device_run.h"
+#include "backends/vulkan/runtime/vulkan_stream.h"
+#include "ir/node_errors.h"
+
+namespace burn::backends::vulkan {
+
+Result<RunResult> VulkanStream::run(const std::shared_ptr<Executable>& executable, RunArgs args) {
+  const auto& program = static_cast<const VulkanExecutable&>(*executable);
+  BURN_RETURN_IF_ERROR(program.check_args(args));
+  auto result = try_run(executable, args);
+  if (result.ok() || program.lowered().commits.empty()) return result;
+  return ended_early(program.program(), args, result.status(),
+                     [this](SharedBytes bytes) { return upload(std::move(bytes)); });
+}
+
+Result<RunResult> VulkanStream::try_run(const std::shared_ptr<Executable>& executable, RunArgs& args) {
+  const auto& program = static_cast<const VulkanExecutable&>(*executable);
+  if (interrupted_.load(std::memory_order_relaxed)) return cancelled("the run was cancelled: its session ends");
+  add_known_failures(args);
+  const auto known = args.failures;
+  RunResult result{{}, spread(program.program(), args.failures)};
+  result.failures.resize(program.program().outputs.size());
+  BURN_RETURN_IF_ERROR(stand_in_for_failed(program, args));
+  const auto buffers = output_buffers(
+      program, args, result,
+      [this](std::size_t bytes) -> Result<BufferPtr> {
+        BURN_TRY(auto buffer, memory_->allocate(bytes));
+        return BufferPtr(std::move(buffer));
+      },
+      [this](const BufferPtr& input) { return vulkan(input).memory() == memory_.get(); });
+  const auto& lowered = program.lowered();
+  auto arena = arena_of(lowered.arena.bytes);
+  if (!lowered.commits.empty()) {  // all of it or nothing
+    const auto none = std::ranges::find(buffers, nullptr);
+    if (none != buffers.end()) return *result.failures[static_cast<std::size_t>(none - buffers.begin())];
+    if (!arena.ok()) return ir::at_node(arena.status(), program.program().nodes.back());
+  }
+  const auto left_out = fail_without_memory(program, buffers, result);
+  if (!arena.ok()) {
+    const auto why = std::make_shared<const Status>(ir::at_node(arena.status(), program.program().nodes.back()));
+    for (auto& failure : result.failures) {
+      if (!failure) failure = why;
+    }
+  }
+  const auto is_failed = [](const Failure& failure) { return failure != nullptr; };
+  const bool is_lost = !result.failures.empty() && std::ranges::all_of(result.failures, is_failed);
+  name_program(result.failures, known, args.program);
+  if (!is_lost) {
+    std::shared_ptr<SharedBlock> found;
+    if (program.findings() > 0) {
+      BURN_TRY(found, host_->allocate(kReportBytes * program.findings()));
+    }
+    BURN_RETURN_IF_ERROR(launch(executable, args, buffers, *arena, found.get(), left_out));
+    result.outputs = buffers;
+    std::shared_ptr<Report> report;
+    if (found) {
+      report = std::make_shared<Report>(program.findings(), found);
+      completions_.add([report, found, executable, number = args.program, serial = args.serial,
+                        sink = sink_](const Status& device) {
+        publish_findings(static_cast<const VulkanExecutable&>(*executable), *report, found->bytes(), device, Status{},
+                         number, serial, sink);
+      });
+    }
+    inherit_outcomes(program, args, report, result);
+  }
+  result.outputs.resize(program.program().outputs.size());
+  for (std::size_t k = 0; k < result.outputs.size(); ++k) {
+    if (result.failures[k]) result.outputs[k] = nullptr;
+  }
+  if (std::ranges::none_of(result.failures, is_failed)) result.failures.clear();
+  return result;
+}
+
+Status VulkanStream::stand_in_for_failed(const VulkanExecutable& program, RunArgs& args) {
+  for (std::size_t i = 0; i < args.failures.size(); ++i) {
+    if (!args.failures[i]) continue;
+    const auto bytes = program.program().inputs[i].type.num_bytes();
+    BURN_TRY(auto buffer, memory_->allocate(bytes));
+    if (bytes > 0) {
+      BURN_TRY(auto* const commands, commands_->begin(true));
+      const auto& piece = buffer->piece();
+      timeline_->device().vk().CmdFillBuffer(commands, piece.page->buffer, piece.offset, piece.bytes, 0);
+      auto status = commands_->end(commands);
+      if (status.ok()) status = timeline_->submit(commands);
+      commands_->give_back(commands);
+      BURN_RETURN_IF_ERROR(status);
+    }
+    args.inputs[i] = std::move(buffer);
+  }
+  return {};
+}
+
+Result<VkDeviceAddress> VulkanStream::arena_of(std::size_t bytes) {
+  if (!arena_ || arena_->size() < bytes) {
+    arena_ = nullptr;  // what runs still use of it is given to this stream alone
+    BURN_TRY(arena_, memory_->allocate(bytes));
+  }
+  return arena_->address();
+}
+
+// Of a Commit what is known by now is in its word; what the device has yet to find clears it there.
+VulkanStream::Commits VulkanStream::bind(const VulkanExecutable& program, const RunArgs& args) {
+  Commits bound{.words = program.binding_words(args)};
+  const auto& commits = program.lowered().commits;
+  for (std::size_t c = 0; c < commits.size(); ++c) {
+    const auto word = program.first_commit_word(args) + c;
+    std::set<const Outcome*> seen;
+    bool is_sound = true;
+    for (std::size_t i = 0; i < commits[c].inputs.size() && is_sound; ++i) {
+      if (!commits[c].inputs[i]) continue;
+      is_sound = args.failures.empty() || !args.failures[i];
+      const auto* const outcome = vulkan(args.inputs[i]).outcome.get();
+      if (!is_sound || !outcome || !seen.insert(outcome).second) continue;
+      for (const auto& [report, check] : outcome->entries()) {
+        auto found = report->found();
+        if (!found) {
+          is_sound = is_sound && !report->failure(check);
+          continue;
+        }
+        const auto where = static_cast<SharedBlock&>(*found).piece().address();
+        bound.clears.push_back({8 * word, where + kReportBytes * check});
+        bound.reports.push_back(std::move(found));
+      }
+    }
+    bound.words[word] = is_sound ? 1 : 0;
+  }
+  return bound;
+}
+
+Status VulkanStream::launch(const std::shared_ptr<Executable>& executable, const RunArgs& args,
+                            const std::vector<BufferPtr>& outputs, VkDeviceAddress arena, SharedBlock* found,
+                            const std::vector<bool>& left_out) {
+  const auto& program = static_cast<const VulkanExecutable&>(*executable);
+  if (program.levels().empty()) return {};
+  const auto bound = bind(program, args);
+  BURN_TRY(auto recording, recordings_->take(program, left_out, bound.clears.size()));
+  const auto table = recording.table->address();
+  std::vector<compile::DeviceAddress> inputs, made;
+  for (const auto& input : args.inputs) inputs.push_back(vulkan(input).address());
+  for (const auto& output : outputs) made.push_back(output ? vulkan(output).address() : 0);
+  compile::Bindings bindings;
+  bindings.inputs = inputs;
+  bindings.outputs = made;
+  bindings.blocks = program.lowered().arena.offsets;
+  bindings.arena = arena;
+  bindings.bindings = table + program.table().bindings;
+  bindings.failures = table + program.table().failures;
+  auto* const at = recording.staging->bytes().data();
+  program.write_arguments(bindings, at);
+  std::memcpy(at + program.table().bindings, bound.words.data(), 8 * bound.words.size());
+  std::memset(at + program.table().failures, 0, program.table().bytes - program.table().failures);
+  if (found) {
+    const auto to = found->piece().address();
+    std::memcpy(at + program.report_copy()->arguments + 8, &to, sizeof to);
+  }
+  for (std::size_t k = 0; k < bound.clears.size(); ++k) {
+    const VkDeviceAddress record[2] = {bindings.bindings + bound.clears[k].word, bound.clears[k].report};
+    std::memcpy(at + program.table().bytes + sizeof record * k, record, sizeof record);
+  }
+  const bool is_for_one_run = !left_out.empty() || !bound.clears.empty();
+  BURN_RETURN_IF_ERROR(recordings_->submit(executable, std::move(recording), is_for_one_run));
+  if (!bound.reports.empty()) completions_.add([reports = bound.reports](const Status&) {});
+  return {};
+}
+
+}  // namespace burn::backends::vulkan

@@ -1,0 +1,24 @@
+// What the shape and the text of a kernel depend on, of the device that it is for.
+#pragma once
+
+#include <cstdint>
+
+namespace burn::compile {
+
+struct DeviceFacts {
+  int multiprocessors = 0;
+  std::int64_t shared_bytes = 0;  // of a multiprocessor
+
+  // Asked by kernels of the kernel language alone (kernel/kernel.h).
+  std::int64_t shared_bytes_per_block = 32768;
+  int max_threads = 1024;  // of a block
+  int subgroup_size = 32;
+  bool has_f64 = true;
+  bool keeps_nan_f32 =
+      true;  // the driver can be told to keep NaN, infinities and the sign of 0 (shaderSignedZeroInfNanPreserve)
+  bool keeps_nan_f64 = true;
+  bool has_slow_barriers =
+      false;  // as CPUs that play a GPU: a loop of one thread is then faster than threads that wait
+};
+
+}  // namespace burn::compile

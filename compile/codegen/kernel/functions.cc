@@ -1,0 +1,257 @@
+// Exponentials, logarithms, powers and what is made of them.
+#include "compile/codegen/kernel/functions.h"
+
+#include <limits>
+#include <vector>
+
+#include "compile/codegen/kernel/convert.h"
+#include "compile/codegen/kernel/writer.h"
+
+namespace burn::compile::kernel {
+namespace {
+
+bool is_f32(Value x) { return x.type == ir::DType::f32; }
+
+// 1/first!, 1/(first + 1)!, ...
+std::vector<double> inverse_factorials(int first, int count) {
+  double factorial = 1;
+  for (int n = 2; n < first; ++n) factorial *= n;
+  std::vector<double> all;
+  for (int n = first; n < first + count; ++n) {
+    factorial *= n;
+    all.push_back(1 / factorial);
+  }
+  return all;
+}
+
+Value series(Value x, const std::vector<double>& coefficients) {
+  Value sum = x.like(coefficients.back());
+  for (auto c = coefficients.rbegin() + 1; c != coefficients.rend(); ++c) sum = sum * x + *c;
+  return sum;
+}
+
+// ln(2) in two parts, the first with so few bits that a whole multiple of it is exact (Cody and Waite).
+double ln2_high(Value x) { return is_f32(x) ? 0x1.62e4p-1 : 0x1.62e42feep-1; }
+double ln2_low(Value x) { return is_f32(x) ? 0x1.7f7d1cp-20 : 0x1.a39ef35793c76p-33; }
+
+// e^x = 2^power * fraction, for x within the bounds.
+struct Exponential {
+  Value fraction, power;
+};
+Exponential exponential(Value x) {
+  const Value n = rint(x * 1.4426950408889634);
+  const Value r = (x - n * ln2_high(x)) - n * ln2_low(x);
+  const Value fraction = r * r * series(r, inverse_factorials(2, is_f32(x) ? 6 : 12)) + r + 1.0F;
+  return {fraction, to(format_of(x.type).whole, n)};
+}
+
+// Beyond these e^x, and half of it, is 0 or infinite.
+Value bounded(Value x) {
+  const double low = is_f32(x) ? -105 : -747, high = is_f32(x) ? 91 : 712;
+  return select(x < low, low, select(x > high, high, x));
+}
+
+Value exp_times_power(Value x, int power) {
+  const auto e = exponential(bounded(x));
+  return times_power_of_two(e.fraction, e.power + power);
+}
+
+// ln(x) for positive finite x, which may be subnormal.
+Value log_of_positive(Value x) {
+  const auto format = format_of(x.type);
+  const double smallest = is_f32(x) ? 0x1p-126 : 0x1p-1022;
+  const std::int64_t root_half = is_f32(x) ? 0x3f3504f3 : 0x3fe6a09e667f3bcd;  // bits of sqrt(1/2)
+  const int scale = format.mantissa + 1;
+  const Value is_subnormal = x < smallest;
+  const Value normal = select(is_subnormal, x * (is_f32(x) ? 0x1p24 : 0x1p53), x);
+  const Value bits = bits_as(format.whole, normal);
+  const Value k = (bits - bits.like(root_half)) >> format.mantissa;
+  const Value m = bits_as(x.type, bits - (k << format.mantissa));
+  const Value n = to(x.type, k - select(is_subnormal, k.number(scale), k.number(0)));
+  // ln(1 + f) = 2 artanh(s) for s = f / (2 + f), ordered so that f itself is added last and exactly.
+  const Value f = m - 1.0F, s = f / (f + 2.0F), z = s * s, half = f * f * 0.5F;
+  std::vector<double> odd;
+  for (int i = 3; i < (is_f32(x) ? 11 : 25); i += 2) odd.push_back(2.0 / i);
+  const Value rest = z * series(z, odd);
+  return n * ln2_high(x) - ((half - (s * (half + rest) + n * ln2_low(x))) - f);
+}
+
+}  // namespace
+
+FloatFormat format_of(ir::DType type) {
+  if (type == ir::DType::f32) return {ir::DType::u32, ir::DType::i32, 23, 127};
+  return {ir::DType::u64, ir::DType::i64, 52, 1023};
+}
+
+Value infinity(Value like) { return like.like(std::numeric_limits<double>::infinity()); }
+Value not_a_number(Value like) { return like.like(std::numeric_limits<double>::quiet_NaN()); }
+
+Value with_sign_of(Value sign, Value magnitude) {
+  const auto bits = format_of(sign.type).bits;
+  const Value of = bits_as(bits, sign);
+  const Value mask = of.number(1) << (bits_of(bits) - 1);
+  return bits_as(sign.type, bits_as(bits, magnitude) | (of & mask));
+}
+
+Value polynomial(Value x, std::initializer_list<double> coefficients) { return series(x, coefficients); }
+
+Value times_power_of_two(Value x, Value power) {
+  const auto format = format_of(x.type);
+  const auto factor = [&](Value e) { return bits_as(x.type, (e + format.bias) << format.mantissa); };
+  const Value half = power >> 1;
+  return x * factor(half) * factor(power - half);
+}
+
+Value sqrt(Value x) { return select(x < 0.0F, not_a_number(x), unary(Code::sqrt, x)); }
+
+Value exp(Value x) { return exp_times_power(x, 0); }
+
+// Of small x a series without its 1; of others nothing is lost by taking it away.
+Value expm1(Value x) {
+  const Value small = x * x * series(x, inverse_factorials(2, is_f32(x) ? 8 : 15)) + x;
+  const Value large = exp(x) - 1.0F;
+  const Value is_small = fabs(x) < 0.5F;
+  return select(is_small, select(x == 0.0F, x, small), large);  // -0 stays
+}
+
+Value log(Value x) {
+  const Value y = select(x == infinity(x), x, log_of_positive(x));
+  const Value at_most_zero = select(x == 0.0F, -infinity(x), not_a_number(x));
+  return select(x <= 0.0F, at_most_zero, select(is_nan(x), x, y));
+}
+
+// ln(u) for u = 1 + x, and what rounding took from u.
+Value log1p(Value x) {
+  const Value u = x + 1.0F, lost = select(x < 1.0F, x - (u - 1.0F), 1.0F - (u - x));
+  const Value y = log(u) + lost / u;
+  return select(x == infinity(x) || x == 0.0F, x, select(x == -1.0F, -infinity(x), y));
+}
+
+Value sinh(Value x) {
+  const Value a = fabs(x), t = expm1(a), small = (t + t / (t + 1.0F)) * 0.5F;
+  const Value half = exp_times_power(a, -1), large = half - 0.25F / half;
+  return with_sign_of(x, fabs(select(a < 1.0F, small, large)));
+}
+
+Value cosh(Value x) {
+  const Value half = exp_times_power(fabs(x), -1);
+  return half + 0.25F / half;
+}
+
+Value tanh(Value x) {
+  const Value a = fabs(x), most = a.like(is_f32(x) ? 10.0 : 22.0);
+  const Value t = expm1(select(a > most, most, a) * 2.0F);
+  return with_sign_of(x, fabs(t / (t + 2.0F)));
+}
+
+Value asinh(Value x) {
+  const Value a = fabs(x), root = sqrt(a * a + 1.0F);
+  const Value small = log1p(a + a * a / (root + 1.0F));
+  const Value large = log(a) + 0.69314718055994531;
+  return with_sign_of(x, select(a > (is_f32(x) ? 0x1p13 : 0x1p28), large, select(x == 0.0F, a, small)));
+}
+
+Value acosh(Value x) {
+  const Value t = x - 1.0F;
+  const Value y =
+      select(x > (is_f32(x) ? 0x1p13 : 0x1p28), log(x) + 0.69314718055994531, log1p(t + sqrt(t * 2.0F + t * t)));
+  return select(x < 1.0F, not_a_number(x), y);
+}
+
+Value atanh(Value x) {
+  const Value a = fabs(x), twice = a + a;
+  const Value y = log1p(select(a < 0.5F, twice + twice * a / (1.0F - a), twice / (1.0F - a))) * 0.5F;
+  return with_sign_of(x, select(x == 0.0F, a, y));
+}
+
+// f32: 1 - (1 - y)^8 with a polynomial y (backends/cpu/simd/float_math-inl.h has it, too). f64: the series
+// 2 / sqrt(pi) e^(-x^2) sum over n of 2^n x^(2n+1) / (1 3 5 .. (2n + 1)), all of whose terms have one sign.
+Value erf(Value x) {
+  const Value size = fabs(x);
+  if (is_f32(x)) {
+    const Value a = select(size > 3.95F, 3.95F, size);
+    const Value p =
+        polynomial(a - 3.0F, {0.010002001284754524, -0.016089914957928914, 0.0012623791780659208, 0.0005612394837785763,
+                              -0.00017219480073329076, -2.464626569805953e-06, 4.800479318342747e-06});
+    Value y = a * (a * 0.025 + 0.1410473883152008) + a * (a * p + 6.567115490296871e-09);
+    for (int k = 0; k < 3; ++k) y = (y + y) - y * y;
+    return with_sign_of(x, y);
+  }
+  auto& writer = *x.writer;
+  const Value a = select(size > 6.0F, 6.0F, size), z = a * a * 2.0F;
+  const auto term = writer.variable(a), sum = writer.variable(a);
+  writer.loop(writer.index(128), [&](Value n) {
+    term.set(term.get() * z / to(x.type, n * 2 + 3));
+    sum.set(sum.get() + term.get());
+  });
+  const Value y = sum.get() * exp(-(a * a)) * 1.1283791670955126;
+  return with_sign_of(x, select(size > 5.93F, y.number(1), y));
+}
+
+namespace {
+
+// |a|^b of f64: by the logarithm, with what its rounding and that of the product would lose.
+Value power_of_magnitude(Value a, Value b) {
+  const Value magnitude = fabs(a);
+  return exp(b * log(magnitude));
+}
+
+}  // namespace
+
+Value power(Value a, Value b) {
+  if (is_f32(a)) return to(ir::DType::f32, power(to(ir::DType::f64, a), to(ir::DType::f64, b)));
+  const Value magnitude = fabs(a), half = b * 0.5F;
+  const Value is_whole = trunc(b) == b, is_odd = is_whole && trunc(half) != half;
+  const Value size = power_of_magnitude(a, b);
+  // The sign bit of a, which -0 has, too.
+  const Value is_negative = bits_as(ir::DType::i64, a) < 0;
+  const Value signed_size = select(is_negative && is_odd, -size, size);
+  const Value undefined = a < 0.0F && !is_whole && magnitude != infinity(a);
+  const Value one = a.number(1);
+  const Value is_one = b == 0.0F || a == 1.0F || (magnitude == 1.0F && fabs(b) == infinity(b));
+  return select(is_one, one, select(is_nan(a) || is_nan(b) || undefined, not_a_number(a), signed_size));
+}
+
+Value hypot(Value a, Value b) {
+  const Value x = fabs(a), y = fabs(b), is_less = x < y, most = select(is_less, y, x), least = select(is_less, x, y);
+  const Value ratio = least / select(most == 0.0F, most.number(1), most);
+  const Value is_infinite = x == infinity(x) || y == infinity(y);
+  const Value sum = x + y;  // NaN where one of them is
+  return select(is_infinite, infinity(x), select(is_nan(sum), sum, most * sqrt(ratio * ratio + 1.0F)));
+}
+
+// Exactly, by a long division of the mantissas that takes as many bits at once as a word has room for.
+Value fmod(Value a, Value b) {
+  auto& writer = *a.writer;
+  const auto format = format_of(a.type);
+  const auto u64 = ir::DType::u64;
+  const Value x = fabs(a), y = fabs(b);
+  const Value is_defined = x < infinity(a) && y > 0.0F && !is_nan(y), divides = is_defined && y <= x;
+  const auto mantissa = [&](Value v) {
+    const Value bits = to(u64, bits_as(format.bits, v)), exponent = bits >> format.mantissa;
+    const Value low = bits & bits.like((std::int64_t{1} << format.mantissa) - 1);
+    return select(exponent == 0, low, low | bits.like(std::int64_t{1} << format.mantissa));
+  };
+  const auto exponent = [&](Value v) {  // of the last bit of the mantissa, from 1 on
+    const Value e = to(ir::DType::i32, bits_as(format.bits, v) >> format.mantissa);
+    return select(e < 1, 1, e);
+  };
+  const auto result = writer.variable(x);
+  writer.when(divides, [&] {
+    const Value divisor = mantissa(y), last = exponent(y);
+    const auto rest = writer.variable(mantissa(x) % divisor);
+    const auto shift = writer.variable(exponent(x) - last);
+    const int most = 62 - format.mantissa;
+    writer.loop(writer.index(2048 / most), [&](Value) {
+      writer.break_when(shift.get() <= 0);
+      const Value now = select(shift.get() > most, most, shift.get());
+      rest.set((rest.get() << to(u64, now)) % divisor);
+      shift.set(shift.get() - now);
+    });
+    const Value power = to(format.whole, last) - (format.bias + format.mantissa);
+    result.set(times_power_of_two(to(a.type, rest.get()), power));
+  });
+  return select(is_defined, with_sign_of(a, result.get()), not_a_number(a));
+}
+
+}  // namespace burn::compile::kernel

@@ -1,0 +1,176 @@
+#include "compile/codegen/kernel/writer.h"
+
+#include <bit>
+
+#include "base/error.h"
+#include "compile/codegen/kernel/convert.h"
+
+namespace burn::compile::kernel {
+namespace {
+
+std::uint64_t bits_of_number(ir::DType type, double real, std::int64_t whole) {
+  if (type == ir::DType::f32) return std::bit_cast<std::uint32_t>(static_cast<float>(real));
+  if (type == ir::DType::f64) return std::bit_cast<std::uint64_t>(real);
+  if (type == ir::DType::bool_) return whole != 0 ? 1 : 0;
+  const int width = bits_of(type);
+  const auto bits = static_cast<std::uint64_t>(whole);
+  return width == 64 ? bits : bits & ((std::uint64_t{1} << width) - 1);
+}
+
+Writer& writer_of(Value value) {
+  BURN_CHECK(value.writer != nullptr, "a value of no kernel");
+  return *value.writer;
+}
+
+}  // namespace
+
+// --- values ----------------------------------------------------------------------------------------------------------
+
+Value Value::like(double number) const { return writer_of(*this).constant(type, number); }
+Value Value::like(std::int64_t number) const { return writer_of(*this).constant(type, number); }
+
+Value unary(Code code, Value a) { return writer_of(a).write({code, a.type, {a.id, -1, -1}, 0}); }
+
+Value binary(Code code, Value a, Value b) {
+  BURN_CHECK(a.type == b.type && a.writer == b.writer, "operands of different types or kernels");
+  return writer_of(a).write({code, a.type, {a.id, b.id, -1}, 0});
+}
+
+// Of bool, false is less than true.
+Value compare(Code code, Value a, Value b) {
+  BURN_CHECK(a.type == b.type && a.writer == b.writer, "operands of different types or kernels");
+  if (ir::is_bool(a.type) && code == Code::less) return !a && b;
+  if (ir::is_bool(a.type) && code == Code::less_equal) return !a || b;
+  return writer_of(a).write({code, ir::DType::bool_, {a.id, b.id, -1}, 0});
+}
+
+Value select(Value condition, Value a, Value b) {
+  BURN_CHECK(condition.type == ir::DType::bool_ && a.type == b.type, "select() takes a bool and two of one type");
+  return writer_of(a).write({Code::select, a.type, {condition.id, a.id, b.id}, 0});
+}
+
+Value fused_multiply_add(Value a, Value b, Value c) {
+  BURN_CHECK(a.type == b.type && a.type == c.type && ir::is_floating(a.type), "fused_multiply_add() takes floats");
+  return writer_of(a).write({Code::fused_multiply_add, a.type, {a.id, b.id, c.id}, 0});
+}
+
+Value to(ir::DType type, Value a) {
+  if (type == a.type) return a;
+  BURN_CHECK(!ir::is_bool(type) && !ir::is_bool(a.type), "bool is compared or selected, not converted");
+  return writer_of(a).write({Code::convert, type, {a.id, -1, -1}, 0});
+}
+
+Value bits_as(ir::DType type, Value a) {
+  if (type == a.type) return a;
+  BURN_CHECK(bits_of(type) == bits_of(a.type), "types of different sizes have no bits in common");
+  return writer_of(a).write({Code::bits, type, {a.id, -1, -1}, 0});
+}
+
+Value Variable::get() const { return writer->write({Code::get, type, {id, -1, -1}, 0}); }
+
+void Variable::set(Value value) const {
+  BURN_CHECK(value.type == type, "a variable of another type");
+  writer->write({Code::set, type, {id, value.id, -1}, 0});
+}
+
+// --- writer ----------------------------------------------------------------------------------------------------------
+
+Value Writer::write(const Instruction& instruction) {
+  const auto id = static_cast<std::int32_t>(kernel_.body.size());
+  kernel_.body.push_back(instruction);
+  return {this, id, instruction.type};
+}
+
+Memory Writer::address(ir::DType element) {
+  kernel_.parameters.push_back({true, element});
+  return {static_cast<int>(kernel_.parameters.size()) - 1, element};
+}
+
+Value Writer::number(ir::DType type) {
+  kernel_.parameters.push_back({false, type});
+  return parameter(static_cast<int>(kernel_.parameters.size()) - 1);
+}
+
+Value Writer::parameter(int which) {
+  const auto type = kernel_.parameters[static_cast<std::size_t>(which)].type;
+  return write({Code::parameter, type, {-1, -1, -1}, static_cast<std::uint64_t>(which)});
+}
+
+Value Writer::constant(ir::DType type, double number) {
+  return write({Code::constant, type, {-1, -1, -1}, bits_of_number(type, number, static_cast<std::int64_t>(number))});
+}
+Value Writer::constant(ir::DType type, std::int64_t number) {
+  return write({Code::constant, type, {-1, -1, -1}, bits_of_number(type, static_cast<double>(number), number)});
+}
+
+Value Writer::thread() { return write({Code::thread, ir::DType::u32, {-1, -1, -1}, 0}); }
+Value Writer::block(int axis) {
+  return write({Code::block, ir::DType::u32, {-1, -1, -1}, static_cast<std::uint64_t>(axis)});
+}
+Value Writer::blocks(int axis) {
+  return write({Code::blocks, ir::DType::u32, {-1, -1, -1}, static_cast<std::uint64_t>(axis)});
+}
+Value Writer::position() { return to(ir::DType::i64, block()) * kernel_.threads + to(ir::DType::i64, thread()); }
+
+Value Writer::load(Memory from, Value index) {
+  const auto raw =
+      write({Code::load, memory_type(from.dtype), {index.id, -1, -1}, static_cast<std::uint64_t>(from.parameter)});
+  return from_memory(from.dtype, raw);
+}
+
+void Writer::store(Memory to, Value index, Value value) {
+  BURN_CHECK(value.type == ir::compute_dtype(to.dtype), "a value is stored in its compute type");
+  const auto raw = to_memory(to.dtype, value);
+  write({Code::store, raw.type, {index.id, raw.id, -1}, static_cast<std::uint64_t>(to.parameter)});
+}
+
+Value Writer::atomic_add(Memory to, Value index, Value value) {
+  BURN_CHECK(value.type == to.dtype && ir::is_integer(value.type) && bits_of(value.type) == 32,
+             "atomic_add() takes whole numbers of 32 bits");
+  return write({Code::atomic_add, value.type, {index.id, value.id, -1}, static_cast<std::uint64_t>(to.parameter)});
+}
+
+Shared Writer::shared(ir::DType type, std::int64_t count) {
+  kernel_.shared.push_back({type, count});
+  return {static_cast<int>(kernel_.shared.size()) - 1, type};
+}
+Value Writer::load(Shared from, Value index) {
+  return write({Code::load_shared, from.type, {index.id, -1, -1}, static_cast<std::uint64_t>(from.array)});
+}
+void Writer::store(Shared to, Value index, Value value) {
+  BURN_CHECK(value.type == to.type, "a shared array of another type");
+  write({Code::store_shared, value.type, {index.id, value.id, -1}, static_cast<std::uint64_t>(to.array)});
+}
+void Writer::barrier() { write({Code::barrier, ir::DType::bool_, {-1, -1, -1}, 0}); }
+
+Variable Writer::variable(Value first) {
+  const auto made = write({Code::variable, first.type, {first.id, -1, -1}, 0});
+  return {this, made.id, made.type};
+}
+
+void Writer::loop(Value begin, Value end, Value step, const std::function<void(Value)>& body) {
+  BURN_CHECK(begin.type == end.type && begin.type == step.type && ir::is_integer(begin.type),
+             "a loop counts in whole numbers of one type");
+  const auto counter = write({Code::loop, begin.type, {begin.id, end.id, step.id}, 0});
+  body(counter);
+  write({Code::end_loop, ir::DType::bool_, {-1, -1, -1}, 0});
+}
+void Writer::loop(Value end, const std::function<void(Value)>& body) { loop(end.number(0), end, end.number(1), body); }
+
+void Writer::break_when(Value condition) {
+  BURN_CHECK(condition.type == ir::DType::bool_, "a condition is a bool");
+  write({Code::break_when, ir::DType::bool_, {condition.id, -1, -1}, 0});
+}
+
+void Writer::when(Value condition, const std::function<void()>& then, const std::function<void()>& otherwise) {
+  BURN_CHECK(condition.type == ir::DType::bool_, "a condition is a bool");
+  write({Code::when, ir::DType::bool_, {condition.id, -1, -1}, 0});
+  then();
+  if (otherwise) {
+    write({Code::otherwise, ir::DType::bool_, {-1, -1, -1}, 0});
+    otherwise();
+  }
+  write({Code::end_when, ir::DType::bool_, {-1, -1, -1}, 0});
+}
+
+}  // namespace burn::compile::kernel

@@ -1,0 +1,82 @@
+// Builds a kernel by calls, in the order in which its threads run.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "compile/codegen/kernel/value.h"
+
+namespace burn::compile::kernel {
+
+// Elements in memory: the kernel's parameter of that number, an address.
+struct Memory {
+  int parameter = -1;
+  ir::DType dtype = ir::DType::f32;
+};
+
+// An array that the threads of a block share.
+struct Shared {
+  int array = -1;
+  ir::DType type = ir::DType::f32;
+};
+
+// What may change. `id` is the instruction that makes it.
+struct Variable {
+  Writer* writer = nullptr;
+  std::int32_t id = -1;
+  ir::DType type = ir::DType::bool_;
+
+  Value get() const;
+  void set(Value value) const;
+};
+
+class Writer {
+ public:
+  explicit Writer(int threads) { kernel_.threads = threads; }
+  Writer(const Writer&) = delete;  // values point to it
+  Writer& operator=(const Writer&) = delete;
+
+  // The next parameter of the kernel: arguments of a launch come in the same order.
+  Memory address(ir::DType element);
+  Value number(ir::DType type);
+  Value parameter(int which);  // a number that is a parameter already
+
+  Value constant(ir::DType type, double number);
+  Value constant(ir::DType type, std::int64_t number);
+  Value index(std::int64_t number) { return constant(ir::DType::u32, number); }
+
+  Value thread();              // u32: in its block
+  Value block(int axis = 0);   // u32; on axis 0 it may lie beyond the blocks that were asked for
+  Value blocks(int axis = 0);  // u32
+  Value position();            // i64: block(0) * threads + thread()
+  int threads() const { return kernel_.threads; }
+
+  // An element, in its compute type: bool of a byte, f32 of the 16-bit floats.
+  Value load(Memory from, Value index);
+  // Rounds once, where memory is narrower. Requires: the value has the compute type.
+  void store(Memory to, Value index, Value value);
+  Value atomic_add(Memory to, Value index, Value value);  // of 32-bit whole numbers
+
+  Shared shared(ir::DType type, std::int64_t count);
+  Value load(Shared from, Value index);
+  void store(Shared to, Value index, Value value);
+  void barrier();
+
+  Variable variable(Value first);
+  // body(counter) for begin, begin + step, ... while it is less than end. Of whole numbers, of one type.
+  void loop(Value begin, Value end, Value step, const std::function<void(Value)>& body);
+  void loop(Value end, const std::function<void(Value)>& body);  // from 0, by 1
+  void break_when(Value condition);                              // of the innermost loop
+  void when(Value condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});
+
+  // Writes an instruction; the functions above and the operators of values are made of it.
+  Value write(const Instruction& instruction);
+
+  Kernel take() { return std::move(kernel_); }
+
+ private:
+  Kernel kernel_;
+};
+
+}  // namespace burn::compile::kernel

@@ -1,0 +1,201 @@
+#include "compile/codegen/kernels/conv.h"
+
+#include <algorithm>
+#include <array>
+
+#include "compile/codegen/kernel/convert.h"
+#include "compile/codegen/kernels/conv_values.h"
+#include "compile/codegen/kernels/lower.h"
+#include "compile/codegen/target.h"
+
+namespace burn::compile::kernels {
+namespace {
+
+using kernel::Value;
+std::int64_t wanted_threads(Emitter& emit) { return std::int64_t{emit.target().facts().multiprocessors} * 64; }
+
+std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+// Both directions that have an image [batch, channels, place...] as result: rows are its channels of a group, columns
+// all places of the batch.
+Status convolve_to_image(Emitter& emit, const ConvSizes& sizes, bool is_forward, const View& from_view,
+                         const View& weight_view, const View& to_view) {
+  if (to_view.num_elements() == 0) return {};
+  const View from_contiguous = emit.contiguous(from_view), weight_contiguous = emit.contiguous(weight_view);
+  const auto places = ConvSizes::product(is_forward ? sizes.output : sizes.input);
+  TileGrid grid{.rows = is_forward ? sizes.out_channels : sizes.in_channels,
+                .columns = sizes.batch * places,
+                .groups = sizes.groups,
+                .parts = 1};
+  grid.tile = choose_tile(grid.rows, grid.columns, wanted_threads(emit) / sizes.groups);
+  const View* const views[] = {&from_contiguous, &weight_contiguous, &to_view};
+  kernel::Writer writer(64);
+  Arguments arguments(writer, index_for(views, grid));
+  const auto from = arguments.address(from_contiguous), weight = arguments.address(weight_contiguous);
+  const auto to = arguments.address(to_view);
+  const Value position = arguments.position();
+  writer.when(position < arguments.number(grid.threads()), [&] {
+    ConvKernel conv(writer, arguments, sizes);
+    const auto at = place_of(arguments, grid, position);
+    const Values& result_sizes = is_forward ? conv.output() : conv.input();
+    const Values& source_sizes = is_forward ? conv.input() : conv.output();
+    const Value result_plane = ConvKernel::product(result_sizes), source_plane = ConvKernel::product(source_sizes);
+    const Value kernel_plane = ConvKernel::product(conv.kernel());
+    const Value source_channels = is_forward ? conv.in_channels() : conv.out_channels();
+    const Value result_channels = is_forward ? conv.out_channels() : conv.in_channels();
+    Values source_begins, images, in_plane;
+    std::vector<Values> column_places;
+    for (const auto column : at.in_columns) {
+      const Value image = column / result_plane;
+      images.push_back(image);
+      in_plane.push_back(column - image * result_plane);
+      column_places.push_back(ConvKernel::split(in_plane.back(), result_sizes));
+      source_begins.push_back((image * conv.groups() + at.group) * source_channels * source_plane);
+    }
+    Value channel;
+    Values k;
+    const auto sums =
+        multiply_tile(writer, ir::compute_dtype(to_view.dtype), grid.tile,
+                      {.first =
+                           [&](int i) {
+                             const Value row = at.in_rows[index(i)];
+                             const Value out = at.group * conv.out_channels() + (is_forward ? row : channel);
+                             const Value in = is_forward ? channel : row;
+                             return writer.load(weight, (out * conv.in_channels() + in) * kernel_plane +
+                                                            ConvKernel::joined(k, conv.kernel()));
+                           },
+                       .second =
+                           [&](int j) {
+                             const Value begin = source_begins[index(j)] + channel * source_plane;
+                             return is_forward ? conv.input_element(from, begin, column_places[index(j)], k)
+                                               : conv.output_element(from, begin, column_places[index(j)], k);
+                           },
+                       .depth =
+                           [&](const std::function<void()>& body) {
+                             writer.loop(source_channels, [&](Value c) {
+                               channel = c;
+                               conv.each(conv.kernel(), [&](const Values& element) {
+                                 k = element;
+                                 body();
+                               });
+                             });
+                           }});
+    each_inside(writer, arguments, grid, at, sums, [&](std::size_t i, std::size_t j, Value sum) {
+      const Value channel_of = (images[j] * conv.groups() + at.group) * result_channels + at.rows[i];
+      writer.store(to, channel_of * result_plane + in_plane[j], sum);
+    });
+  });
+  arguments.launch(emit, grid.threads());
+  return {};
+}
+
+// The sum over the first dim of parts [count, elements].
+void sum_parts(Emitter& emit, const View& parts, const View& to) {
+  const auto count = parts.shape[0], elements = parts.shape[1];
+  kernel::Writer writer(64);
+  Arguments arguments(writer, index_type(count * elements));
+  const auto from = arguments.address(parts), into = arguments.address(to);
+  const Value position = arguments.position(), size = arguments.number(elements);
+  writer.when(position < size, [&] {
+    const auto sum = writer.variable(writer.constant(parts.dtype, 0.0));
+    writer.loop(arguments.number(count),
+                [&](Value part) { sum.set(sum.get() + writer.load(from, part * size + position)); });
+    writer.store(into, position, sum.get());
+  });
+  arguments.launch(emit, elements);
+}
+
+}  // namespace
+
+Status emit_conv(Emitter& emit, const ir::Conv& op, const View& input, const View& weight, const View& output) {
+  return convolve_to_image(emit, sizes_of(op, input.shape, weight.shape, output.shape), true, input, weight, output);
+}
+
+Status emit_conv_input_grad(Emitter& emit, const ir::ConvInputGrad& op, const View& output, const View& weight,
+                            const View& input) {
+  return convolve_to_image(emit, sizes_of(op, input.shape, weight.shape, output.shape), false, output, weight, input);
+}
+
+// Rows are the output's channels of a group, columns the weight's elements of one of them; the depth goes through batch
+// and places. It is split into parts of the batch, so that there are enough threads.
+Status emit_conv_weight_grad(Emitter& emit, const ir::ConvWeightGrad& op, const View& input_view,
+                             const View& output_view, const View& weight_view) {
+  if (weight_view.num_elements() == 0) return {};
+  const auto sizes = sizes_of(op, input_view.shape, weight_view.shape, output_view.shape);
+  const View input_whole = emit.contiguous(input_view), output_whole = emit.contiguous(output_view);
+  TileGrid grid{.rows = sizes.out_channels,
+                .columns = sizes.in_channels * ConvSizes::product(sizes.kernel),
+                .groups = sizes.groups,
+                .parts = 1};
+  grid.tile = choose_tile(grid.rows, grid.columns, 1);
+  grid.parts =
+      std::clamp<std::int64_t>(wanted_threads(emit) / grid.threads(), 1, std::max<std::int64_t>(sizes.batch, 1));
+  const auto per_part = (sizes.batch + grid.parts - 1) / grid.parts;
+  const auto compute = ir::compute_dtype(weight_view.dtype);
+  const View parts =
+      grid.parts > 1 ? emit.scratch_value({compute, {grid.parts, weight_view.num_elements()}}) : weight_view;
+  const View* const views[] = {&input_whole, &output_whole, &parts};
+  kernel::Writer writer(64);
+  Arguments arguments(writer, index_for(views, grid));
+  const auto input = arguments.address(input_whole), output = arguments.address(output_whole);
+  const auto to = arguments.address(parts);
+  const Value position = arguments.position();
+  writer.when(position < arguments.number(grid.threads()), [&] {
+    ConvKernel conv(writer, arguments, sizes);
+    const auto at = place_of(arguments, grid, position);
+    const Value output_plane = ConvKernel::product(conv.output()), input_plane = ConvKernel::product(conv.input());
+    const Value kernel_plane = ConvKernel::product(conv.kernel());
+    Values channels;
+    std::vector<Values> elements;
+    for (const auto column : at.in_columns) {
+      const Value channel = column / kernel_plane;
+      channels.push_back(channel);
+      elements.push_back(ConvKernel::split(column - channel * kernel_plane, conv.kernel()));
+    }
+    const Value begin = at.part * arguments.number(per_part);
+    const Value end = least(begin + arguments.number(per_part), arguments.number(sizes.batch));
+    Value image;
+    Values out;
+    const auto sums = multiply_tile(
+        writer, compute, grid.tile,
+        {.first =
+             [&](int i) {
+               const Value channel = (image * conv.groups() + at.group) * conv.out_channels() + at.in_rows[index(i)];
+               return writer.load(output, channel * output_plane + ConvKernel::joined(out, conv.output()));
+             },
+         .second =
+             [&](int j) {
+               const Value channel = (image * conv.groups() + at.group) * conv.in_channels() + channels[index(j)];
+               return conv.input_element(input, channel * input_plane, out, elements[index(j)]);
+             },
+         .depth =
+             [&](const std::function<void()>& body) {
+               writer.loop(begin, end, arguments.constant(1), [&](Value n) {
+                 image = n;
+                 conv.each(conv.output(), [&](const Values& place) {
+                   out = place;
+                   body();
+                 });
+               });
+             }});
+    each_inside(writer, arguments, grid, at, sums, [&](std::size_t i, std::size_t j, Value sum) {
+      const Value row = (at.part * conv.groups() + at.group) * conv.out_channels() + at.rows[i];
+      writer.store(to, row * arguments.number(grid.columns) + at.columns[j], sum);
+    });
+  });
+  arguments.launch(emit, grid.threads());
+  if (grid.parts > 1) sum_parts(emit, parts, weight_view);
+  return {};
+}
+
+Status lower(Emitter& emit, const ir::Conv& op, const NodeInPlan& at) {
+  return emit_conv(emit, op, emit.read(at.operand(0)), emit.read(at.operand(1)), emit.result(at.result()));
+}
+Status lower(Emitter& emit, const ir::ConvInputGrad& op, const NodeInPlan& at) {
+  return emit_conv_input_grad(emit, op, emit.read(at.operand(0)), emit.read(at.operand(1)), emit.result(at.result()));
+}
+Status lower(Emitter& emit, const ir::ConvWeightGrad& op, const NodeInPlan& at) {
+  return emit_conv_weight_grad(emit, op, emit.read(at.operand(0)), emit.read(at.operand(1)), emit.result(at.result()));
+}
+
+}  // namespace burn::compile::kernels

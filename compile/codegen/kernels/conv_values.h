@@ -1,0 +1,198 @@
+// What the kernels of convolutions are written in: sizes as parameters, places in an image, and the tiles of a result.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "compile/codegen/kernels/arguments.h"
+#include "compile/codegen/kernels/tile.h"
+
+namespace burn::compile::kernels {
+
+using Values = std::vector<kernel::Value>;
+
+struct ConvSizes {
+  std::int64_t batch, groups, in_channels, out_channels;  // channels of a group
+  std::vector<std::int64_t> input, kernel, output, stride, padding, dilation;
+
+  int spatial() const { return static_cast<int>(kernel.size()); }
+  static std::int64_t product(const std::vector<std::int64_t>& sizes) {
+    std::int64_t all = 1;
+    for (const auto size : sizes) all *= size;
+    return all;
+  }
+};
+
+template <typename Op>
+ConvSizes sizes_of(const Op& op, const ir::Shape& input, const ir::Shape& weight, const ir::Shape& output) {
+  const auto tail = [](const ir::Shape& shape) {
+    return std::vector<std::int64_t>(shape.span().begin() + 2, shape.span().end());
+  };
+  const auto list = [](const ir::Dims& dims) { return std::vector<std::int64_t>(dims.begin(), dims.end()); };
+  return {input[0],     op.groups,    weight[1],       weight[0] / op.groups, tail(input),
+          tail(weight), tail(output), list(op.stride), list(op.pad_begin),    list(op.dilation)};
+}
+
+// A convolution as its kernels are written: the sizes as parameters, and loops over them.
+class ConvKernel {
+ public:
+  ConvKernel(kernel::Writer& writer, Arguments& arguments, const ConvSizes& sizes)
+      : writer_(writer),
+        arguments_(arguments),
+        spatial_(static_cast<std::size_t>(sizes.spatial())),
+        input_(arguments.numbers(sizes.input)),
+        kernel_(arguments.numbers(sizes.kernel)),
+        output_(arguments.numbers(sizes.output)),
+        stride_(arguments.numbers(sizes.stride)),
+        padding_(arguments.numbers(sizes.padding)),
+        dilation_(arguments.numbers(sizes.dilation)),
+        in_channels_(arguments.number(sizes.in_channels)),
+        out_channels_(arguments.number(sizes.out_channels)),
+        groups_(arguments.number(sizes.groups)) {
+    for (const auto stride : sizes.stride) steps_by_one_.push_back(stride == 1);
+  }
+
+  const Values& input() const { return input_; }
+  const Values& kernel() const { return kernel_; }
+  const Values& output() const { return output_; }
+  kernel::Value in_channels() const { return in_channels_; }
+  kernel::Value out_channels() const { return out_channels_; }
+  kernel::Value groups() const { return groups_; }
+  kernel::Value zero() { return arguments_.constant(0); }
+
+  static kernel::Value product(const Values& sizes) {
+    kernel::Value all = sizes[0];
+    for (std::size_t d = 1; d < sizes.size(); ++d) all = all * sizes[d];
+    return all;
+  }
+
+  // A place of a row-major list as its indices, and back.
+  static Values split(kernel::Value place, const Values& sizes) {
+    Values at(sizes.size());
+    for (std::size_t d = sizes.size(); d-- > 1;) {
+      const kernel::Value before = place / sizes[d];
+      at[d] = place - before * sizes[d];
+      place = before;
+    }
+    at[0] = place;
+    return at;
+  }
+  static kernel::Value joined(const Values& at, const Values& sizes) {
+    kernel::Value place = at[0];
+    for (std::size_t d = 1; d < sizes.size(); ++d) place = place * sizes[d] + at[d];
+    return place;
+  }
+
+  // body(indices) for all of a list.
+  void each(const Values& sizes, const std::function<void(const Values&)>& body) {
+    Values at(sizes.size());
+    each_from(0, sizes, at, body);
+  }
+
+  // The element of an image [.., in...] that output place `out` and kernel element `k` meet in, or 0 in the padding.
+  kernel::Value input_element(kernel::Memory from, kernel::Value begin, const Values& out, const Values& k) {
+    Values at(spatial_);
+    kernel::Value inside;
+    for (std::size_t d = 0; d < spatial_; ++d) {
+      at[d] = out[d] * stride_[d] - padding_[d] + k[d] * dilation_[d];
+      meet(inside, at[d] >= 0 && at[d] < input_[d]);
+    }
+    return masked(from, begin, joined(at, input_), inside);
+  }
+
+  // The element of [.., out...] whose window has input place `in` at kernel element `k`, or 0 where there is none.
+  kernel::Value output_element(kernel::Memory from, kernel::Value begin, const Values& in, const Values& k) {
+    Values at(spatial_);
+    kernel::Value inside;
+    for (std::size_t d = 0; d < spatial_; ++d) {
+      const kernel::Value far = in[d] + padding_[d] - k[d] * dilation_[d];
+      at[d] = steps_by_one_[d] ? far : far / stride_[d];
+      meet(inside, far >= 0 && at[d] < output_[d]);
+      if (!steps_by_one_[d]) meet(inside, at[d] * stride_[d] == far);
+    }
+    return masked(from, begin, joined(at, output_), inside);
+  }
+
+ private:
+  void each_from(std::size_t d, const Values& sizes, Values& at, const std::function<void(const Values&)>& body) {
+    if (d == sizes.size()) return body(at);
+    writer_.loop(sizes[d], [&](kernel::Value i) {
+      at[d] = i;
+      each_from(d + 1, sizes, at, body);
+    });
+  }
+
+  static void meet(kernel::Value& inside, kernel::Value condition) {
+    inside = inside.id < 0 ? condition : inside && condition;
+  }
+
+  kernel::Value masked(kernel::Memory from, kernel::Value begin, kernel::Value place, kernel::Value inside) {
+    const kernel::Value element = writer_.load(from, begin + select(inside, place, zero()));
+    return select(inside, element, element.number(0));
+  }
+
+  kernel::Writer& writer_;
+  Arguments& arguments_;
+  std::size_t spatial_;
+  Values input_, kernel_, output_, stride_, padding_, dilation_;
+  kernel::Value in_channels_, out_channels_, groups_;
+  std::vector<bool> steps_by_one_;  // by dim
+};
+
+// The grid of a result [columns', groups, rows, columns''] in tiles of rows and columns: of each thread the group, its
+// first row, and its columns.
+struct TileGrid {
+  Tile tile = {};
+  std::int64_t rows, columns, groups, parts;
+
+  std::int64_t down() const { return (rows + tile.rows - 1) / tile.rows; }
+  std::int64_t across() const { return (columns + tile.columns - 1) / tile.columns; }
+  std::int64_t threads() const { return down() * across() * groups * parts; }
+};
+
+struct TilePlace {
+  kernel::Value part, group;
+  Values rows, columns;        // may lie beyond the edge
+  Values in_rows, in_columns;  // the last ones there
+};
+
+inline TilePlace place_of(Arguments& arguments, const TileGrid& grid, kernel::Value position) {
+  const kernel::Value across = arguments.number(grid.across()), down = arguments.number(grid.down());
+  const kernel::Value groups = arguments.number(grid.groups);
+  const kernel::Value lines = position / across, column = position - lines * across;
+  const kernel::Value stacks = lines / down, row = (lines - stacks * down) * grid.tile.rows;
+  TilePlace place;
+  place.part = stacks / groups;
+  place.group = stacks - place.part * groups;
+  const kernel::Value last_row = arguments.number(grid.rows - 1), last_column = arguments.number(grid.columns - 1);
+  for (int i = 0; i < grid.tile.rows; ++i) {
+    place.rows.push_back(row + i);
+    place.in_rows.push_back(least(place.rows.back(), last_row));
+  }
+  for (int j = 0; j < grid.tile.columns; ++j) {
+    place.columns.push_back(column + across * j);
+    place.in_columns.push_back(least(place.columns.back(), last_column));
+  }
+  return place;
+}
+
+// store(row, column, sum) for the elements of a tile that are inside.
+inline void each_inside(kernel::Writer& writer, Arguments& arguments, const TileGrid& grid, const TilePlace& place,
+                        const Values& sums, const std::function<void(std::size_t, std::size_t, kernel::Value)>& store) {
+  const kernel::Value rows = arguments.number(grid.rows), columns = arguments.number(grid.columns);
+  for (std::size_t i = 0; i < place.rows.size(); ++i) {
+    for (std::size_t j = 0; j < place.columns.size(); ++j) {
+      writer.when(place.rows[i] < rows && place.columns[j] < columns,
+                  [&] { store(i, j, sums[i * place.columns.size() + j]); });
+    }
+  }
+}
+
+inline ir::DType index_for(std::span<const View* const> views, const TileGrid& grid) {
+  std::int64_t most = grid.threads();
+  for (const auto* view : views) most = std::max(most, reach(*view));
+  return index_type(most);
+}
+
+}  // namespace burn::compile::kernels

@@ -1,0 +1,75 @@
+// What kernels of groups have in common, over elements and over rows: parameters, what members compute, and walks.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "compile/codegen/group_plan.h"
+#include "compile/codegen/kernel/writer.h"
+
+namespace burn::compile::kernels {
+
+// The values of a group that are known at a place of its kernel. A value without an id is not known.
+struct KnownValues {
+  std::vector<kernel::Value> reads, members;  // in the plan's order
+};
+
+// Where an element of each operand lies, in elements from the operand's address.
+using Offsets = std::vector<kernel::Value>;
+
+class GroupValues {
+ public:
+  // `narrow`: positions and offsets fit into 31 bits.
+  GroupValues(Emitter& emit, const GroupPlan& plan, int threads, bool narrow);
+
+  kernel::Writer& writer() { return writer_; }
+  ir::DType index_type() const { return narrow_ ? ir::DType::i32 : ir::DType::i64; }
+  kernel::Value index(std::int64_t number) { return writer_.constant(index_type(), number); }
+
+  // Parameters with their arguments.
+  kernel::Memory address(const View& view) { return address(view.dtype, view.address); }
+  kernel::Memory address(ir::DType dtype, const Address& where);
+  kernel::Value number(std::int64_t number);  // of the index type
+
+  // The offsets at a position of a walk, whose sizes and strides become parameters when it is met first. Requires: the
+  // walk stays where it is.
+  Offsets offsets_in(const WalkPlan& walk, kernel::Value position);
+
+  // Nothing known but constants and scalars.
+  KnownValues scalars();
+  kernel::Value read(std::size_t k, kernel::Value offset);  // an element of a read of memory, or one that counts
+  void write(std::size_t k, kernel::Value offset, const KnownValues& known);
+
+  // What a member computes, of operands that are known: it is no reduction and no gather. `position` (index type): of
+  // the element in the domain.
+  kernel::Value compute(const Member& member, kernel::Value position, const KnownValues& known);
+  kernel::Value of(ir::Ref ref, const KnownValues& known) const;
+  std::size_t read_index(ir::Ref ref) const;
+  std::size_t member_index(const Member& member) const;
+  ir::DType dtype(ir::Ref ref) const { return plan_.program().type_of(ref).dtype; }
+
+  // Launches what has been written.
+  void launch(std::int64_t blocks);
+
+ private:
+  // Which parameters a walk's numbers are; -1: none.
+  struct WalkParameters {
+    std::vector<int> sizes;                 // from the second dim on
+    std::vector<std::vector<int>> strides;  // [operand][dim]
+  };
+  const WalkParameters& parameters_of(const WalkPlan& walk);
+  int number_parameter(std::int64_t number);
+  kernel::Value random(const ir::Random& op, kernel::Value position);
+  bool is_read(ir::Ref value) const;
+
+  Emitter& emit_;
+  const GroupPlan& plan_;
+  bool narrow_;
+  kernel::Writer writer_;
+  std::vector<Argument> arguments_;
+  std::vector<kernel::Memory> reads_, writes_;  // of those in memory
+  std::vector<kernel::Value> first_;            // of the reads that count
+  std::map<const WalkPlan*, WalkParameters> walks_;
+};
+
+}  // namespace burn::compile::kernels

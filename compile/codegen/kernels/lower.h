@@ -1,0 +1,33 @@
+// From an op to its kernels in the kernel language: one function per op, each in the file of its family.
+#pragma once
+
+#include "compile/codegen/emitter.h"
+#include "compile/codegen/target.h"
+#include "ir/ops.h"
+
+namespace burn::compile::kernels {
+
+// The ops that have kernels of their own. What a group can have (functions, casts, random numbers) needs none, and
+// views are never computed.
+#define BURN_KERNEL_OPS(OP) \
+  OP(Reduce)                \
+  OP(MatMul)                \
+  OP(Conv)                  \
+  OP(ConvInputGrad)         \
+  OP(ConvWeightGrad)
+
+// Errors: UNIMPLEMENTED for a dtype that the device lacks.
+#define OP(type) Status lower(Emitter& emit, const ir::type& op, const NodeInPlan& at);
+BURN_KERNEL_OPS(OP)
+#undef OP
+
+// Whether KernelTarget can do an op: in a group, by itself, or as a view.
+bool has_kernels(const ir::Op& op);
+
+// Of one shape and dtype, whatever their strides.
+void emit_copy(Emitter& emit, const View& from, const View& to);
+
+// Combines the elements of `from` along the op's axes into `to`, of the same rank.
+Status emit_reduce(Emitter& emit, const ir::Reduce& op, const View& from, const View& to);
+
+}  // namespace burn::compile::kernels

@@ -1,0 +1,89 @@
+// Reductions: a thread combines the elements of one result, or a part of them where there are few results.
+#include <algorithm>
+
+#include "compile/codegen/kernel/combine.h"
+#include "compile/codegen/kernel/convert.h"
+#include "compile/codegen/kernels/arguments.h"
+#include "compile/codegen/kernels/lower.h"
+#include "compile/codegen/kernels/tile.h"
+#include "compile/codegen/kernels/walk.h"
+
+namespace burn::compile::kernels {
+namespace {
+
+using kernel::Value;
+
+// A view [results.., combined..] of the elements.
+struct Elements {
+  std::vector<std::int64_t> kept, combined;  // sizes
+  std::vector<std::int64_t> kept_strides, combined_strides;
+  std::int64_t results = 1, count = 1;  // products of the sizes
+};
+
+Elements elements_of(const View& from, const ir::Dims& axes) {
+  Elements elements;
+  for (int d = 0; d < from.rank(); ++d) {
+    const bool is_combined = std::ranges::find(axes, std::int64_t{d}) != axes.end();
+    (is_combined ? elements.combined : elements.kept).push_back(from.shape[d]);
+    (is_combined ? elements.combined_strides : elements.kept_strides).push_back(from.strides[d]);
+    (is_combined ? elements.count : elements.results) *= from.shape[d];
+  }
+  return elements;
+}
+
+// to[part, result] = the combination of every `parts`th element of the result, from element `part` on, in `accumulate`.
+void combine_parts(Emitter& emit, ir::ReduceFn fn, const Elements& elements, const View& from, const View& to,
+                   std::int64_t parts, ir::DType accumulate) {
+  constexpr std::int64_t kRun = 64;  // elements that are added up before they are added to the others
+  kernel::Writer writer(64);
+  const auto threads = elements.results * parts;
+  Arguments arguments(writer, index_type(std::max({threads, elements.count + kRun * parts, reach(from)})));
+  const auto source = arguments.address(from), target = arguments.address(to);
+  const auto kept = merge_dims(elements.kept, {elements.kept_strides});
+  const auto combined = merge_dims(elements.combined, {elements.combined_strides});
+  const Value position = arguments.position();
+  writer.when(position < arguments.number(threads), [&] {
+    const Value results = arguments.number(elements.results), count = arguments.number(elements.count);
+    const Value part = parts == 1 ? arguments.constant(0) : position / results;
+    const Value result = parts == 1 ? position : position - part * results;
+    const Value base = offsets_in(arguments, kept, result)[0];
+    const Value step = arguments.number(parts), run = step * kRun;
+    const auto whole = writer.variable(kernel::identity(writer, fn, accumulate));
+    writer.loop(part, count, run, [&](Value first) {
+      const auto some = writer.variable(kernel::identity(writer, fn, accumulate));
+      writer.loop(first, least(first + run, count), step, [&](Value i) {
+        const Value element = writer.load(source, base + offsets_in(arguments, combined, i)[0]);
+        some.set(kernel::combine(fn, some.get(), kernel::cast(accumulate, element)));
+      });
+      whole.set(kernel::combine(fn, whole.get(), some.get()));
+    });
+    writer.store(target, position, whole.get());
+  });
+  arguments.launch(emit, threads);
+}
+
+}  // namespace
+
+Status emit_reduce(Emitter& emit, const ir::Reduce& op, const View& from, const View& to) {
+  if (to.num_elements() == 0) return {};
+  constexpr std::int64_t kLeast = 256;  // elements of a part
+  const auto elements = elements_of(from, op.axes);
+  const auto accumulate = ir::compute_dtype(to.dtype);
+  const auto wanted = std::int64_t{emit.target().facts().multiprocessors} * 64;
+  const auto parts =
+      std::clamp<std::int64_t>(wanted / elements.results, 1, std::max<std::int64_t>(elements.count / kLeast, 1));
+  if (parts == 1) {
+    combine_parts(emit, op.fn, elements, from, to, 1, accumulate);
+    return {};
+  }
+  const auto lines = emit.scratch_value({accumulate, {parts, elements.results}});
+  combine_parts(emit, op.fn, elements, from, lines, parts, accumulate);
+  combine_parts(emit, op.fn, elements_of(lines, {0}), lines, to, 1, accumulate);
+  return {};
+}
+
+Status lower(Emitter& emit, const ir::Reduce& op, const NodeInPlan& at) {
+  return emit_reduce(emit, op, emit.read(at.operand(0)), emit.result(at.result()));
+}
+
+}  // namespace burn::compile::kernels

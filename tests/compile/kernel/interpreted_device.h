@@ -1,0 +1,29 @@
+// A device without a device: programs are lowered to kernels of the kernel language, which the interpreter runs.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/status.h"
+#include "compile/codegen/device_facts.h"
+#include "compile/codegen/kernel/kernel.h"
+#include "ir/program.h"
+#include "tests/compile/kernel/interpreter.h"
+#include "tests/reference/interpreter.h"
+
+namespace burn::testing {
+
+struct InterpretedRun {
+  std::vector<reference::Tensor> outputs;
+  std::vector<std::shared_ptr<const compile::kernel::Kernel>> kernels;  // that it launched, each once
+  bool found_wrong_index = false;
+};
+
+// Lowers the program for a device with these facts, and runs it. Errors: UNIMPLEMENTED. Throws where a kernel does what
+// is undefined (interpreter.h).
+Result<InterpretedRun> run_interpreted(const ir::Program& program, std::span<const reference::Tensor> inputs,
+                                       const reference::Bindings& bindings, const compile::DeviceFacts& facts,
+                                       bool fusion = true, ThreadOrder order = ThreadOrder::forward);
+
+}  // namespace burn::testing

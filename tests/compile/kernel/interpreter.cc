@@ -1,0 +1,444 @@
+#include "tests/compile/kernel/interpreter.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "ir/dispatch.h"
+
+namespace burn::testing {
+namespace {
+
+using compile::kernel::Code;
+using compile::kernel::Instruction;
+using compile::kernel::Kernel;
+using ir::DType;
+
+[[noreturn]] void fail(std::string what) { throw std::runtime_error(std::move(what)); }
+
+template <typename T>
+T number(std::uint64_t bits) {
+  if constexpr (std::is_same_v<T, float>)
+    return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+  else if constexpr (std::is_same_v<T, double>)
+    return std::bit_cast<double>(bits);
+  else
+    return static_cast<T>(bits);
+}
+
+template <typename T>
+std::uint64_t bits_of(T value) {
+  if constexpr (std::is_same_v<T, float>)
+    return std::bit_cast<std::uint32_t>(value);
+  else if constexpr (std::is_same_v<T, double>)
+    return std::bit_cast<std::uint64_t>(value);
+  else if constexpr (std::is_same_v<T, bool>)
+    return value ? 1 : 0;
+  else
+    return static_cast<std::make_unsigned_t<T>>(value);
+}
+
+// Calls body.operator()<T>() for the type of a register: the 16-bit floats have none.
+template <typename Body>
+std::uint64_t by_type(DType type, Body&& body) {
+  return ir::dispatch(type, [&]<typename T>() -> std::uint64_t {
+    if constexpr (std::is_arithmetic_v<T>)
+      return body.template operator()<T>();
+    else
+      fail("a register of a 16-bit float");
+  });
+}
+
+template <typename T>
+std::uint64_t whole(Code code, T a, T b) {
+  using U = std::make_unsigned_t<std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>>;
+  const auto x = static_cast<std::uint64_t>(static_cast<U>(a)), y = static_cast<std::uint64_t>(static_cast<U>(b));
+  const auto wrap = [](std::uint64_t bits) { return bits_of(static_cast<T>(bits)); };
+  const auto shift = [&] {
+    if (y >= sizeof(T) * 8) fail("a shift by more bits than the type has");
+  };
+  switch (code) {
+    case Code::add:
+      return wrap(x + y);
+    case Code::sub:
+      return wrap(x - y);
+    case Code::mul:
+      return wrap(x * y);
+    case Code::div:
+    case Code::rem:
+      if (b == 0) fail("a division by 0");
+      if (std::is_signed_v<T> && b == static_cast<T>(-1)) return code == Code::rem ? 0 : wrap(0 - x);
+      return bits_of(static_cast<T>(code == Code::div ? a / b : a % b));
+    case Code::neg:
+      return wrap(0 - x);
+    case Code::bit_and:
+      return wrap(x & y);
+    case Code::bit_or:
+      return wrap(x | y);
+    case Code::bit_xor:
+      return wrap(x ^ y);
+    case Code::bit_not:
+      return std::is_same_v<T, bool> ? static_cast<std::uint64_t>(x == 0) : wrap(~x);
+    case Code::shift_left:
+      shift();
+      return wrap(x << y);
+    case Code::shift_right:
+      shift();
+      return bits_of(static_cast<T>(a >> y));
+    default:
+      fail(fmt::format("{} of whole numbers", compile::kernel::name_of(code)));
+  }
+}
+
+template <typename T>
+std::uint64_t real(Code code, T a, T b, T c) {
+  switch (code) {
+    case Code::add:
+      return bits_of(a + b);
+    case Code::sub:
+      return bits_of(a - b);
+    case Code::mul:
+      return bits_of(a * b);
+    case Code::div:
+      return bits_of(a / b);
+    case Code::neg:
+      return bits_of(-a);
+    case Code::fused_multiply_add:
+      return bits_of(std::fma(a, b, c));
+    case Code::floor:
+      return bits_of(std::floor(a));
+    case Code::ceil:
+      return bits_of(std::ceil(a));
+    case Code::round_even:
+      return bits_of(std::nearbyint(a));
+    case Code::trunc:
+      return bits_of(std::trunc(a));
+    case Code::sqrt:
+      return bits_of(std::sqrt(a));
+    case Code::abs:
+      return bits_of(std::fabs(a));
+    default:
+      fail(fmt::format("{} of floats", compile::kernel::name_of(code)));
+  }
+}
+
+template <typename T>
+bool compared(Code code, T a, T b) {
+  switch (code) {
+    case Code::less:
+      return a < b;
+    case Code::less_equal:
+      return a <= b;
+    case Code::equal:
+      return a == b;
+    default:
+      return a != b;
+  }
+}
+
+// A float that does not fit gives some number: here one that nobody would take for a result.
+template <typename To, typename From>
+To converted(From x) {
+  if constexpr (std::is_floating_point_v<From> && !std::is_floating_point_v<To>) {
+    const auto limit = std::ldexp(From{1}, std::numeric_limits<To>::digits);
+    if (!(x < limit && x >= (std::is_signed_v<To> ? -limit : From{0}))) return static_cast<To>(0x5a5a5a5a5a5a5a5a);
+  }
+  return static_cast<To>(x);
+}
+
+class Block;
+
+struct Thread {
+  std::vector<std::uint64_t> values;
+  std::vector<std::uint64_t> variables;  // by instruction
+  std::size_t next = 0;                  // instruction
+  bool is_done = false;
+};
+
+// Where structured control flow goes on, by instruction.
+struct Targets {
+  std::vector<std::size_t> end, otherwise, loop;  // of a loop or branch; of an end: where it began; innermost loop
+
+  explicit Targets(const Kernel& kernel)
+      : end(kernel.body.size()), otherwise(kernel.body.size()), loop(kernel.body.size()) {
+    std::vector<std::size_t> open;
+    for (std::size_t i = 0; i < kernel.body.size(); ++i) {
+      const auto code = kernel.body[i].code;
+      if (code == Code::loop || code == Code::when) open.push_back(i);
+      if (code == Code::otherwise) otherwise[open.back()] = i;
+      if (code == Code::end_loop || code == Code::end_when) {
+        end[open.back()] = i;
+        end[i] = open.back();
+        if (otherwise[open.back()] != 0) end[otherwise[open.back()]] = i;
+        open.pop_back();
+      }
+      if (code == Code::break_when) {
+        const auto found = std::find_if(open.rbegin(), open.rend(),
+                                        [&](std::size_t at) { return kernel.body[at].code == Code::loop; });
+        loop[i] = *found;
+      }
+    }
+  }
+};
+
+class Block {
+ public:
+  Block(const Kernel& kernel, const KernelLaunch& launch, const Targets& targets, KernelMemory* memory, std::uint64_t x,
+        std::uint64_t y)
+      : kernel_(kernel), launch_(launch), targets_(targets), memory_(memory), x_(x), y_(y) {
+    for (const auto& array : kernel.shared) shared_.emplace_back(static_cast<std::size_t>(array.count));
+    threads_.resize(static_cast<std::size_t>(kernel.threads));
+    for (auto& thread : threads_) {
+      thread.values.resize(kernel.body.size());
+      thread.variables.resize(kernel.body.size());
+    }
+  }
+
+  void run() {
+    std::vector<std::size_t> order(threads_.size());
+    for (std::size_t t = 0; t < order.size(); ++t) order[t] = t;
+    if (launch_.order == ThreadOrder::backward) std::ranges::reverse(order);
+    std::mt19937 random(static_cast<std::uint32_t>(x_ * 7 + 1));
+    for (bool goes_on = true; goes_on; ++epoch_) {
+      if (launch_.order == ThreadOrder::shuffled) std::ranges::shuffle(order, random);
+      for (const auto t : order) run_to_barrier(t);
+      goes_on = !threads_[0].is_done;
+      for (const auto& thread : threads_) {
+        if (thread.is_done != threads_[0].is_done || thread.next != threads_[0].next)
+          fail("a barrier that not all threads of the block reach");
+      }
+    }
+  }
+
+ private:
+  struct SharedElement {
+    std::uint64_t bits = 0;
+    int writer = -1, reader = -1;  // -2: several
+    int written_in = -1, read_in = -1;
+  };
+
+  void run_to_barrier(std::size_t t) {
+    auto& thread = threads_[t];
+    while (!thread.is_done) {
+      if (thread.next == kernel_.body.size()) {
+        thread.is_done = true;
+        return;
+      }
+      if (step(thread, static_cast<int>(t), thread.next)) return;
+    }
+  }
+
+  // Whether it was a barrier.
+  bool step(Thread& thread, int t, std::size_t i) {
+    const auto& now = kernel_.body[i];
+    auto& values = thread.values;
+    const auto operand = [&](std::size_t k) { return values[static_cast<std::size_t>(now.operands[k])]; };
+    thread.next = i + 1;
+    switch (now.code) {
+      case Code::barrier:
+        return true;
+      case Code::loop:
+        values[i] = operand(0);
+        if (!is_less(now.type, values[i], operand(1))) thread.next = targets_.end[i] + 1;
+        return false;
+      case Code::end_loop: {
+        const auto begin = targets_.end[i];
+        const auto& loop = kernel_.body[begin];
+        auto& counter = values[begin];
+        counter = by_type(loop.type, [&]<typename T>() -> std::uint64_t {
+          if constexpr (std::is_integral_v<T>)
+            return whole(Code::add, number<T>(counter), number<T>(values[static_cast<std::size_t>(loop.operands[2])]));
+          else
+            fail("a loop that counts in floats");
+        });
+        if (is_less(loop.type, counter, values[static_cast<std::size_t>(loop.operands[1])])) thread.next = begin + 1;
+        return false;
+      }
+      case Code::break_when:
+        if (operand(0) != 0) thread.next = targets_.end[targets_.loop[i]] + 1;
+        return false;
+      case Code::when:
+        if (operand(0) == 0) thread.next = (targets_.otherwise[i] != 0 ? targets_.otherwise[i] : targets_.end[i]) + 1;
+        return false;
+      case Code::otherwise:
+        thread.next = targets_.end[i];
+        return false;
+      case Code::end_when:
+        return false;
+      case Code::set:
+        thread.variables[static_cast<std::size_t>(now.operands[0])] = operand(1);
+        return false;
+      case Code::variable:
+        thread.variables[i] = operand(0);
+        return false;
+      case Code::get:
+        values[i] = thread.variables[static_cast<std::size_t>(now.operands[0])];
+        return false;
+      default:
+        values[i] = value(now, t, operand);
+        return false;
+    }
+  }
+
+  static bool is_less(DType type, std::uint64_t a, std::uint64_t b) {
+    return by_type(type, [&]<typename T>() -> std::uint64_t { return number<T>(a) < number<T>(b) ? 1 : 0; }) != 0;
+  }
+
+  template <typename Operand>
+  std::uint64_t value(const Instruction& now, int t, const Operand& operand) {
+    switch (now.code) {
+      case Code::constant:
+        return now.number;
+      case Code::parameter:
+        return by_type(now.type, [&]<typename T>() { return bits_of(number<T>(launch_.arguments[now.number])); });
+      case Code::thread:
+        return static_cast<std::uint64_t>(t);
+      case Code::block:
+        return now.number == 0 ? x_ : y_;
+      case Code::blocks:
+        return static_cast<std::uint64_t>(now.number == 0 ? launch_.blocks : launch_.blocks_y);
+      case Code::load: {
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, element(now, t, operand(0), false, false), ir::size_of(now.type));
+        return bits;
+      }
+      case Code::store: {
+        const std::uint64_t bits = operand(1);
+        std::memcpy(element(now, t, operand(0), true, false), &bits, ir::size_of(now.type));
+        return 0;
+      }
+      case Code::atomic_add: {
+        auto* place = element(now, t, operand(0), true, true);
+        std::uint32_t before = 0;
+        std::memcpy(&before, place, sizeof before);
+        const auto after = before + static_cast<std::uint32_t>(operand(1));
+        std::memcpy(place, &after, sizeof after);
+        return before;
+      }
+      case Code::load_shared:
+        return read_shared(shared_at(now, operand(0)), t);
+      case Code::store_shared:
+        write_shared(shared_at(now, operand(0)), t, operand(1));
+        return 0;
+      case Code::select:
+        return operand(0) != 0 ? operand(1) : operand(2);
+      case Code::convert:
+        return by_type(now.type, [&]<typename To>() {
+          return by_type(operand_type(now),
+                         [&]<typename From>() { return bits_of(converted<To>(number<From>(operand(0)))); });
+        });
+      case Code::bits:
+        return operand(0) & mask(now.type);
+      case Code::less:
+      case Code::less_equal:
+      case Code::equal:
+      case Code::not_equal:
+        return by_type(operand_type(now), [&]<typename T>() -> std::uint64_t {
+          return compared(now.code, number<T>(operand(0)), number<T>(operand(1))) ? 1 : 0;
+        });
+      default:
+        return arithmetic(now, operand);
+    }
+  }
+
+  template <typename Operand>
+  std::uint64_t arithmetic(const Instruction& now, const Operand& operand) {
+    const auto at = [&](std::size_t k) { return now.operands[k] < 0 ? 0 : operand(k); };
+    return by_type(now.type, [&]<typename T>() -> std::uint64_t {
+      if constexpr (std::is_floating_point_v<T>)
+        return real(now.code, number<T>(at(0)), number<T>(at(1)), number<T>(at(2)));
+      else
+        return whole(now.code, number<T>(at(0)), number<T>(at(1)));
+    });
+  }
+
+  DType operand_type(const Instruction& now) const {
+    return kernel_.body[static_cast<std::size_t>(now.operands[0])].type;
+  }
+  static std::uint64_t mask(DType type) {
+    const auto width = ir::size_of(type) * 8;
+    return width == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
+  }
+
+  char* element(const Instruction& now, int t, std::uint64_t index, bool is_write, bool is_atomic) {
+    const auto size = ir::size_of(now.type);
+    const auto index_type = kernel_.body[static_cast<std::size_t>(now.operands[0])].type;
+    const auto signed_index = static_cast<std::int64_t>(
+        by_type(index_type, [&]<typename T>() { return static_cast<std::uint64_t>(number<T>(index)); }));
+    const auto address = launch_.arguments[now.number] + static_cast<std::uint64_t>(signed_index) * size;
+    const auto thread = static_cast<std::int64_t>((y_ << 40 | x_ << 16)) + t;
+    if (memory_) memory_->check(address, size, thread, is_write, is_atomic);
+    return reinterpret_cast<char*>(address);  // NOLINT(performance-no-int-to-ptr): that is what an address is here
+  }
+
+  SharedElement& shared_at(const Instruction& now, std::uint64_t index) {
+    auto& array = shared_[now.number];
+    if (index >= array.size()) fail(fmt::format("element {} of a shared array of {}", index, array.size()));
+    return array[index];
+  }
+  std::uint64_t read_shared(SharedElement& element, int t) {
+    if (element.written_in < 0) fail("a shared element is read that was never written");
+    if (element.written_in == epoch_ && element.writer != t) fail("a race: read beside another thread's write");
+    element.reader = element.read_in == epoch_ && element.reader != t ? -2 : t;
+    element.read_in = epoch_;
+    return element.bits;
+  }
+  void write_shared(SharedElement& element, int t, std::uint64_t bits) {
+    if (element.written_in == epoch_ && element.writer != t) fail("a race: two threads write a shared element");
+    if (element.read_in == epoch_ && element.reader != t) fail("a race: written beside another thread's read");
+    element.writer = t, element.written_in = epoch_, element.bits = bits;
+  }
+
+  const Kernel& kernel_;
+  const KernelLaunch& launch_;
+  const Targets& targets_;
+  KernelMemory* memory_;
+  const std::uint64_t x_, y_;
+  std::vector<Thread> threads_;
+  std::vector<std::vector<SharedElement>> shared_;
+  int epoch_ = 0;  // barriers so far
+};
+
+}  // namespace
+
+void KernelMemory::add(const void* begin, std::size_t bytes, bool may_race) {
+  regions_[reinterpret_cast<std::uint64_t>(begin)] = {bytes, may_race};
+}
+
+void KernelMemory::check(std::uint64_t address, std::size_t bytes, std::int64_t thread, bool is_write, bool is_atomic) {
+  auto region = regions_.upper_bound(address);
+  if (region == regions_.begin()) fail("memory that is not the kernel's");
+  --region;
+  if (address + bytes > region->first + region->second.bytes) fail("memory that is not the kernel's");
+  if (address % bytes != 0) fail("an address that is not aligned to its element");
+  if (region->second.may_race) return;
+  auto& touched = touched_[address];
+  if (!(is_atomic && touched.is_atomic)) {
+    const bool is_others = touched.writer != -1 && touched.writer != thread;
+    const bool is_read_by_others = touched.reader != -1 && touched.reader != thread;
+    if (is_others || (is_write && is_read_by_others)) fail("a race: threads read and write one element of memory");
+  }
+  auto& last = is_write ? touched.writer : touched.reader;
+  last = last != -1 && last != thread ? -2 : thread;
+  touched.is_atomic = is_atomic;
+}
+
+void interpret(const Kernel& kernel, const KernelLaunch& launch, KernelMemory* memory) {
+  if (launch.arguments.size() != kernel.parameters.size()) fail("an argument for each parameter");
+  if (memory) memory->begin_launch();
+  const Targets targets(kernel);
+  const auto blocks = launch.blocks * launch.blocks_y;
+  for (std::int64_t n = 0; n < blocks; ++n) {
+    const auto at = launch.order == ThreadOrder::forward ? n : blocks - 1 - n;
+    Block(kernel, launch, targets, memory, static_cast<std::uint64_t>(at % launch.blocks),
+          static_cast<std::uint64_t>(at / launch.blocks))
+        .run();
+  }
+}
+
+}  // namespace burn::testing

@@ -1,0 +1,18 @@
+// Carries out a training whose model and loaders are given without their types. Private to train/learner.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "train/learner/options.h"
+#include "train/learner/work.h"
+
+namespace burn::train {
+
+// `make_work`: the model with its loaders, as the options say; called once, or twice for a dry run. Errors (thrown): as
+// Engine::run.
+TrainingReport launch(const TrainingOptions& options,
+                      const std::function<std::unique_ptr<Work>(const TrainingOptions&)>& make_work,
+                      Optimizers& optimizers, const std::function<void()>& at_end);
+
+}  // namespace burn::train

@@ -1,0 +1,151 @@
+// What the program, its host and its device are doing while a model trains. Nothing is read of the batches.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "train/metric/metric.h"
+
+namespace burn::metric {
+
+// A metric that measures nothing on the device.
+class HostMetric : public Metric {
+ public:
+  Measured record(const StepOutput& /*output*/) const final { return {}; }
+  bool higher_is_better() const override { return false; }
+  bool is_of_batches() const override { return false; }
+};
+
+// The learning rate of the last step; of several optimizers or groups that of the first.
+class LearningRate : public HostMetric {
+ public:
+  std::string name() const override { return "Learning Rate"; }
+  std::string label() const override { return "lr"; }
+  void take(const MeasuredBatch& batch) override { rate_ = batch.rate; }
+  double value() const override { return rate_ ? *rate_ : ratio(0, 0); }
+  void reset() override { rate_.reset(); }
+  ValueFormat value_format() const override { return {.decimals = 2, .scientific = true}; }
+  std::vector<double> state() const override { return rate_ ? std::vector<double>{*rate_} : std::vector<double>{}; }
+  void load_state(std::span<const double> state) override;
+
+ private:
+  std::optional<double> rate_;
+};
+
+// Batches per second, from the first to the last of the epoch.
+class IterationSpeed : public HostMetric {
+ public:
+  std::string name() const override { return "Iteration Speed"; }
+  std::string label() const override { return "it/s"; }
+  bool higher_is_better() const override { return true; }
+  void take(const MeasuredBatch& batch) override;
+  double value() const override { return ratio(batches_, seconds_); }
+  void reset() override;
+  ValueFormat value_format() const override { return {.decimals = 2, .unit = " iter/sec"}; }
+  std::vector<double> state() const override { return {batches_, seconds_}; }
+  void load_state(std::span<const double> state) override;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::optional<Clock::time_point> last_;
+  double batches_ = 0, seconds_ = 0;  // after the first
+};
+
+// A number that is asked for at most once a second; the value is the mean of the answers.
+class SampledMetric : public HostMetric {
+ public:
+  void take(const MeasuredBatch& batch) override;
+  double value() const override { return ratio(sum_, count_); }
+  void reset() override { sum_ = count_ = 0; }
+  std::vector<double> state() const override { return {sum_, count_}; }
+  void load_state(std::span<const double> state) override;
+
+ protected:
+  // Nothing: it is not known.
+  virtual std::optional<double> sample(const MeasuredBatch& batch) = 0;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::optional<Clock::time_point> last_;
+  double sum_ = 0, count_ = 0;
+};
+
+// How busy the processors of this host are, in percent of all of them, by all programs.
+class CpuUse : public SampledMetric {
+ public:
+  explicit CpuUse(std::filesystem::path proc = "/proc");
+  std::string name() const override { return "CPU Usage"; }
+  std::string label() const override { return "cpu"; }
+  ValueFormat value_format() const override { return {.decimals = 2, .unit = " %"}; }
+
+ protected:
+  std::optional<double> sample(const MeasuredBatch& batch) override;
+
+ private:
+  struct Times {
+    double busy = 0, all = 0;
+  };
+  std::optional<Times> times() const;
+
+  std::filesystem::path proc_;
+  std::optional<Times> before_;
+};
+
+// The memory of this host that is in use, by all programs, in GB (10^9 bytes).
+class CpuMemory : public SampledMetric {
+ public:
+  explicit CpuMemory(std::filesystem::path proc = "/proc") : proc_(std::move(proc)) {}
+  std::string name() const override { return "CPU Memory"; }
+  std::string label() const override { return "mem"; }
+  ValueFormat value_format() const override { return {.decimals = 2, .unit = " GB"}; }
+
+ protected:
+  std::optional<double> sample(const MeasuredBatch& batch) override;
+
+ private:
+  std::filesystem::path proc_;
+};
+
+// The mean of the temperatures that this host measures, in degrees Celsius; NaN where it measures none.
+class CpuTemperature : public SampledMetric {
+ public:
+  explicit CpuTemperature(std::filesystem::path zones = "/sys/class/thermal") : zones_(std::move(zones)) {}
+  std::string name() const override { return "CPU Temperature"; }
+  std::string label() const override { return "temp"; }
+  ValueFormat value_format() const override { return {.decimals = 2, .unit = " °C"}; }
+
+ protected:
+  std::optional<double> sample(const MeasuredBatch& batch) override;
+
+ private:
+  std::filesystem::path zones_;
+};
+
+// A text: memory and use of the device that computes, wherever it is, as it answers itself (proto::Session::stats), by
+// all programs that use it; asked at most once a second, and never waited for. Any device, not only of CUDA. The use is
+// the share of the time in which the device's server compiled programs or ran them; of a GPU, in which it handed work
+// to it. "unavailable" before the first answer, and of a server of a version that does not answer.
+class Cuda : public HostMetric {
+ public:
+  Cuda();
+  std::string name() const override { return "Cuda"; }
+  std::string label() const override { return "device"; }
+  void take(const MeasuredBatch& batch) override;
+  double value() const override { return ratio(0, 0); }
+  void reset() override {}
+  bool is_text() const override { return true; }
+  std::string text() const override;  // "memory 3.25/79.10 GB, use 85 %"
+  std::vector<double> state() const override { return {}; }
+  void load_state(std::span<const double> state) override { check_state(*this, state, 0); }
+
+ private:
+  struct Answers;  // of the device, on a thread of its session
+  std::shared_ptr<Answers> answers_;
+};
+
+}  // namespace burn::metric

@@ -1,0 +1,97 @@
+#include "train/metric/labels.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "client/ops/formula.h"
+
+namespace burn::metric {
+namespace {
+
+using client::Value;
+
+[[noreturn]] void throw_unlike(const Value& output, const Value& targets, const char* expected) {
+  throw Error(StatusCode::invalid_argument,
+              fmt::format("output {} and targets {} do not belong together: targets are expected {}",
+                          ir::to_string(output.type()), ir::to_string(targets.type()), expected));
+}
+
+Value to_bool(const Value& x) { return client::cast(x, ir::DType::bool_, client::current_site()); }
+
+LabelledScores binary(const Value& output, const Value& targets) {
+  const auto& site = client::current_site();
+  const auto rows = output.dim(0);
+  if (targets.type().num_elements() != rows) throw_unlike(output, targets, "as [batch] or [batch, 1]");
+  auto scores = output;
+  if (output.rank() == 2 && output.dim(1) == 2) scores = client::narrow(output, 1, 1, 1, site);
+  if (scores.type().num_elements() != rows)
+    throw Error(StatusCode::invalid_argument, fmt::format("binary: output {}, expected [batch], [batch, 1] or "
+                                                          "[batch, 2]",
+                                                          ir::to_string(output.type())));
+  return {client::reshape(scores, {rows, 1}, site), to_bool(client::reshape(targets, {rows, 1}, site))};
+}
+
+LabelledScores multiclass(const Value& output, const Value& targets) {
+  const auto& site = client::current_site();
+  const auto scores = rows_of(output);
+  const auto rows = scores.dim(0), classes = scores.dim(1);
+  if (targets.shape() == output.shape()) return {scores, to_bool(client::reshape(targets, scores.shape(), site))};
+  if (targets.rank() + 1 != output.rank() || targets.type().num_elements() != rows || !ir::is_integer(targets.dtype()))
+    throw_unlike(output, targets, "as integers without the last dim, or with 1 at the class in the output's shape");
+  return {scores, one_hot_mask(client::reshape(targets, {rows}, site), classes)};
+}
+
+LabelledScores multilabel(const Value& output, const Value& targets) {
+  if (targets.shape() != output.shape()) throw_unlike(output, targets, "in the shape of the output");
+  return {output, to_bool(targets)};
+}
+
+}  // namespace
+
+std::vector<Need> needs_of(Task task) {
+  std::vector<int> ranks{2};
+  if (task == Task::binary) ranks = {1, 2};
+  if (task == Task::multiclass) ranks = {2, 3};
+  std::vector<int> target_ranks{2};
+  if (task == Task::binary) target_ranks = {1, 2};
+  if (task == Task::multiclass) target_ranks = {1, 2, 3};
+  return {{"output", NeededKind::floating, ranks}, {"targets", NeededKind::integer_or_bool, target_ranks}};
+}
+
+LabelledScores labelled_scores(const StepOutput& output, Task task) {
+  switch (task) {
+    case Task::binary:
+      return binary(output.output, output.targets);
+    case Task::multiclass:
+      return multiclass(output.output, output.targets);
+    case Task::multilabel:
+      break;
+  }
+  return multilabel(output.output, output.targets);
+}
+
+Value rows_of(const Value& x) {
+  const auto classes = x.dim(-1);
+  const auto rows = classes == 0 ? 0 : x.type().num_elements() / classes;
+  return x.rank() == 2 ? x : client::reshape(x, {rows, classes}, client::current_site());
+}
+
+Value one_hot_mask(const Value& classes_of_rows, std::int64_t classes) {
+  const auto& site = client::current_site();
+  const auto all = client::arange(client::place_of(classes_of_rows), 0, classes, 1, ir::DType::i64, site);
+  const auto known = client::known_classes(client::cast(classes_of_rows, ir::DType::i64, site), all, site);
+  return client::unsqueeze(known, {1}, site) == client::unsqueeze(all, {0}, site);
+}
+
+Value histogram(const Value& places, const Value& weights, std::int64_t bins) {
+  const auto& site = client::current_site();
+  const auto zeros = client::filled(client::place_of(places), {bins}, 0, ir::DType::f32, site);
+  return client::select_assign(zeros, 0, places, weights, ir::ScatterFn::add, site);
+}
+
+Value count_true(const Value& mask) {
+  const auto& site = client::current_site();
+  return client::reduce(ir::ReduceFn::sum, client::cast(mask, ir::DType::f32, site), {0}, site);
+}
+
+}  // namespace burn::metric

@@ -1,0 +1,25 @@
+// Likeness of two sequences of tokens, from the tokens alone. Private to train/metric.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace burn::metric {
+
+using Tokens = std::span<const std::int64_t>;
+
+// The fewest insertions, deletions and substitutions that make one of the other (Levenshtein, 1966). Takes |a| |b|
+// steps and memory for the shorter one.
+std::int64_t edit_distance(Tokens a, Tokens b);
+
+// The length of the longest sequence that both contain in order, with gaps. Takes |a| |b| steps.
+std::int64_t longest_common_subsequence(Tokens a, Tokens b);
+
+// The n-grams of a candidate, and how many of them the reference has, each at most as often as it has it.
+struct NgramMatches {
+  std::int64_t matches = 0, candidate = 0;
+};
+NgramMatches count_ngrams(Tokens candidate, Tokens reference, std::size_t n);
+
+}  // namespace burn::metric
