@@ -52,7 +52,7 @@ Result<std::uint64_t> number_of(const toml::node& value, OptionInfo::Kind kind, 
   if (!number) {
     return place.wrong(fmt::format("a {} is wanted, not {}",
                                    kind == OptionInfo::Kind::bytes ? "number of bytes, as 1000 or \"512M\"" : "number",
-                                   quoted(text)));
+                                   burn::quoted(text)));
   }
   if (*number < min || *number > max) return place.wrong(fmt::format("{} is not {} to {}", *number, min, max));
   return *number;
@@ -126,7 +126,8 @@ Status take_certificates(const toml::node& value, const Place& place, TenantRule
   for (const auto& text : rules.certificates) {
     const bool is_kind = std::ranges::any_of(kKinds, [&](auto kind) { return text.starts_with(kind); });
     if (!is_kind)
-      return place.wrong(fmt::format("{} does not begin with uri:, dns:, ip:, email:, cn: or sha256:", quoted(text)));
+      return place.wrong(
+          fmt::format("{} does not begin with uri:, dns:, ip:, email:, cn: or sha256:", burn::quoted(text)));
   }
   return {};
 }
@@ -136,7 +137,7 @@ Status take_class(const toml::node& value, const Place& place, TenantRules& rule
   if (text == "high") return rules.limits.priority = TenantClass::high, Status{};
   if (text == "normal") return rules.limits.priority = TenantClass::normal, Status{};
   if (text == "low") return rules.limits.priority = TenantClass::low, Status{};
-  return place.wrong(fmt::format("high, normal or low is wanted, not {}", quoted(text)));
+  return place.wrong(fmt::format("high, normal or low is wanted, not {}", burn::quoted(text)));
 }
 
 const std::map<std::string_view, Take>& keys() {
@@ -190,7 +191,7 @@ Result<TenantRules> parse_one(const toml::table& table, const std::string& path)
   if (!name) return place.wrong("every tenant has one");
   if (!is_name(name->get()))
     return place.wrong(
-        fmt::format("{} is not 1 to {} of a-z, 0-9 and -", quoted(name->get()), TenantRules::kMaxNameBytes));
+        fmt::format("{} is not 1 to {} of a-z, 0-9 and -", burn::quoted(name->get()), TenantRules::kMaxNameBytes));
   rules.name = place.tenant = name->get();
   for (const auto& [key, value] : table) {
     place.key = key.str();
@@ -219,7 +220,7 @@ Status check_apart(const std::vector<TenantRules>& all, const std::string& path)
     for (const auto& name : rules.certificates) {
       const auto [at, is_new] = certificates.try_emplace(name, rules.name);
       if (!is_new && at->second != rules.name)
-        return both(fmt::format("certificate {}", quoted(name)), at->second, rules.name);
+        return both(fmt::format("certificate {}", burn::quoted(name)), at->second, rules.name);
     }
   }
   return {};
@@ -246,7 +247,7 @@ Result<std::vector<TenantRules>> parse_tenants(std::string_view text, const std:
     const auto* tables = key.str() == "tenant" ? value.as_array() : nullptr;
     if (!tables)
       return invalid_argument(
-          fmt::format("line {} of {}: only [[tenant]] may be there, not {}", line, path, quoted(key.str())));
+          fmt::format("line {} of {}: only [[tenant]] may be there, not {}", line, path, burn::quoted(key.str())));
     for (const auto& element : *tables) {
       const auto* table = element.as_table();
       if (!table) return invalid_argument(fmt::format("line {} of {}: [[tenant]] is a table", line, path));

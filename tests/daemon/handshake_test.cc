@@ -8,7 +8,7 @@
 namespace burn::daemon {
 namespace {
 
-const std::string kPeer = "127.0.0.1:4000";
+const net::Caller kPeer{.address = "127.0.0.1:4000"};
 
 class HandshakeTest : public testing::Test {
  protected:
