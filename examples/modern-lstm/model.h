@@ -73,7 +73,7 @@ struct Net {
   Tensor<2> forward(const Tensor<3>& numbers) const {
     auto x = numbers;
     for (std::size_t i = 0; i < layers.size(); ++i) x = layers[i].forward(i == 0 ? x : dropout(x));
-    return output(dropout(x.select_dim<2>(1, x.dim(1) - 1)));
+    return output(x.select_dim<2>(1, x.dim(1) - 1));
   }
   burn::train::RegressionOutput step(const SequenceBatch& batch) const {
     const auto answers = forward(batch.numbers);
