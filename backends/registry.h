@@ -32,8 +32,9 @@ std::vector<BackendKind> backend_kinds();
 // One of them, or one that a plug-in has. Errors: NOT_FOUND with what there is; load_plugin()'s. Thread-safe.
 Result<BackendKind> backend_kind(std::string_view name);
 
-// The device "KIND", "KIND:INDEX" or, where devices have names, "KIND:NAME"; the index is 0 where it is not said. Errors: NOT_FOUND with what there is;
-// INVALID_ARGUMENT for an index that is no number; what its start says otherwise. Thread-safe.
+// The device "KIND", "KIND:INDEX" or, where devices have names, "KIND:NAME"; the index is 0 where it is not said.
+// Errors: NOT_FOUND with what there is; INVALID_ARGUMENT for an index that is no number; what its start says otherwise.
+// Thread-safe.
 Result<std::unique_ptr<Backend>> open_backend(std::string_view device);
 
 // The devices of a list: "cpu,null", or "cuda:0,1,null", where a number alone is another device of the kind before it,

@@ -2,7 +2,7 @@
 #
 #   burn_library(<name> SOURCES <files>... [PUBLIC_DEPS <targets>...] [PRIVATE_DEPS <targets>...] [PRECOMPILED program|module|none])
 #   burn_executable(<name> [INSTALL] SOURCES <files>... [DEPS <targets>...])
-#   burn_test(<name> SOURCES <files>... [DEPS <targets>...] LABELS unit|device|network|slow... [ENVIRONMENT <VAR=value>...])
+#   burn_test(<name> SOURCES <files>... [DEPS <targets>...] LABELS unit|device|network|slow|vulkan... [ENVIRONMENT <VAR=value>...])
 #
 # Everything includes by repository path ("ir/op.h"), so the repository root is the only include folder of ours.
 
@@ -75,7 +75,7 @@ function(burn_test name)
     message(FATAL_ERROR "burn_test(${name}): LABELS is empty")
   endif()
   foreach(label IN LISTS arg_LABELS)
-    if(NOT label MATCHES "^(unit|device|network|slow)$")
+    if(NOT label MATCHES "^(unit|device|network|slow|vulkan)$")
       message(FATAL_ERROR "burn_test(${name}): unknown label ${label}")
     endif()
   endforeach()

@@ -62,8 +62,8 @@ std::vector<BufferPtr> output_buffers(const DeviceProgram& of, const RunArgs& ar
   return buffers;
 }
 
-std::vector<bool> fail_without_memory(const DeviceProgram& program,
-                                                  const std::vector<BufferPtr>& buffers, RunResult& result) {
+std::vector<bool> fail_without_memory(const DeviceProgram& program, const std::vector<BufferPtr>& buffers,
+                                      RunResult& result) {
   std::vector<bool> lost(buffers.size());
   std::transform(buffers.begin(), buffers.end(), lost.begin(),
                  [](const BufferPtr& buffer) { return buffer == nullptr; });
@@ -102,7 +102,8 @@ void publish_findings(const DeviceProgram& program, Report& report, std::span<co
   }
 }
 
-void inherit_outcomes(const DeviceProgram& program, const RunArgs& args, const std::shared_ptr<Report>& report, RunResult& result) {
+void inherit_outcomes(const DeviceProgram& program, const RunArgs& args, const std::shared_ptr<Report>& report,
+                      RunResult& result) {
   std::vector<const Outcome*> of_inputs(args.inputs.size());
   std::ranges::transform(args.inputs, of_inputs.begin(),
                          [](const BufferPtr& input) { return device_buffer(input).outcome.get(); });

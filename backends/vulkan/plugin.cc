@@ -1,8 +1,8 @@
 // What libburn_vulkan.so exports to the program that loads it.
 #include "backends/plugin.h"
 
-#include "backends/vulkan/driver/adapters.h"
 #include "backends/vulkan/device/device.h"
+#include "backends/vulkan/driver/adapters.h"
 #include "backends/vulkan/runtime/vulkan_backend.h"
 
 extern "C" [[gnu::visibility("default")]] const burn::backends::Plugin burn_plugin;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "compile/codegen/device_facts.h"
+#include "compile/codegen/kernel/device_facts.h"
 #include "compile/codegen/emitter.h"
 #include "compile/plan/plan.h"
 #include "ir/program.h"
@@ -37,7 +37,8 @@ class Target {
   // A group whose `results` others use; a single function or cast is a group of one. Errors: as lower()'s.
   virtual Status lower_group(Emitter& emit, const ir::Program& program, const Group& group,
                              std::span<const ir::Ref> results) = 0;
-  // A single node that is no such group. Errors: UNIMPLEMENTED, which Backend::supports() says too; what libraries of the device report.
+  // A single node that is no such group. Errors: UNIMPLEMENTED, which Backend::supports() says too; what libraries of
+  // the device report.
   virtual Status lower(Emitter& emit, const NodeInPlan& at) = 0;
   // Collectives of a bucket (PlanStep::bucket), which are performed as one.
   virtual Status lower_together(Emitter& emit, std::span<const NodeInPlan> nodes) {

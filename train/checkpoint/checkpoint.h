@@ -48,6 +48,7 @@ class CheckpointStore {
   Record load_model(std::int64_t epoch) const { return load_record(epoch, "model"); }
   Record load_record(std::int64_t epoch, const std::string& record) const;
   std::vector<std::int64_t> epochs() const;  // that have a checkpoint, ascending
+  bool is_empty() const { return newest_first().empty(); }
 
  private:
   std::string find(std::int64_t epoch) const;

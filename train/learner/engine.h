@@ -88,6 +88,7 @@ class Engine : private Run {
   void tell_start();
   void tell_split(Split split, double seconds, const metric::MetricSet& metrics);
   void tell_interruption(bool inside_epoch, bool is_saved);
+  void tell_phases();
   void tell_profile();
   events::Progress progress_of(Split split) const;
   // Calls a function of each callback. What one throws is thrown with its name.

@@ -14,11 +14,12 @@ namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
-// The first type with all of these properties and none of those.
-std::optional<std::uint32_t> find_type(const VkPhysicalDeviceMemoryProperties& memory, VkMemoryPropertyFlags with,
-                                       VkMemoryPropertyFlags without = 0) {
+// The first type, of those that are marked, with all of these properties and none of those.
+std::optional<std::uint32_t> find_type(const VkPhysicalDeviceMemoryProperties& memory, std::uint32_t marked,
+                                       VkMemoryPropertyFlags with, VkMemoryPropertyFlags without = 0) {
   for (std::uint32_t type = 0; type < memory.memoryTypeCount; ++type) {
     const auto flags = memory.memoryTypes[type].propertyFlags;
+    if ((marked >> type & 1) == 0) continue;
     if ((flags & with) == with && (flags & without) == 0) return type;
   }
   return std::nullopt;
@@ -80,20 +81,26 @@ Status Device::start() {
   constexpr VkMemoryPropertyFlags kLocal = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
                                   kSeen = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
                                   kCached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
-  auto own = find_type(memory, kLocal, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT);
-  if (!own) own = find_type(memory, kLocal);
-  auto seen = find_type(memory, kSeen | kCached);  // memory that is not cached is read twenty times slower
-  if (!seen) seen = find_type(memory, kSeen);
-  if (!own || !seen) return failed_precondition(fmt::format("Vulkan: {} has no memory that buffers can be in", adapter_.name));
+  BURN_TRY(const auto marked, buffer_memory_types(device_, vk_));
+  auto own = find_type(memory, marked, kLocal, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT);
+  if (!own) own = find_type(memory, marked, kLocal);
+  auto seen = find_type(memory, marked, kSeen | kCached);  // memory that is not cached is read twenty times slower
+  if (!seen) seen = find_type(memory, marked, kSeen);
+  if (!own || !seen)
+    return failed_precondition(fmt::format("Vulkan: {} has no memory that buffers can be in", adapter_.name));
   const auto heap = memory.memoryHeaps[memory.memoryTypes[*own].heapIndex].size;
-  memory_ = std::make_unique<Pages>(device_, vk_,
-                                    Pages::Kind{.type = *own,
-                                                .page_bytes = std::clamp<std::uint64_t>(heap / 64, 16 * kMiB, 256 * kMiB) / kMiB * kMiB,
-                                                .max_bytes = adapter_.max_allocation,
-                                                .name = "the device's memory"});
-  host_pages_ = std::make_unique<Pages>(
+  memory_ = std::make_unique<Pages>(
       device_, vk_,
-      Pages::Kind{.type = *seen, .is_mapped = true, .page_bytes = 16 * kMiB, .max_bytes = adapter_.max_allocation, .name = "host memory"});
+      Pages::Kind{.type = *own,
+                  .page_bytes = std::clamp<std::uint64_t>(heap / 64, 16 * kMiB, 256 * kMiB) / kMiB * kMiB,
+                  .max_bytes = adapter_.max_allocation,
+                  .name = "the device's memory"});
+  host_pages_ = std::make_unique<Pages>(device_, vk_,
+                                        Pages::Kind{.type = *seen,
+                                                    .is_mapped = true,
+                                                    .page_bytes = 16 * kMiB,
+                                                    .max_bytes = adapter_.max_allocation,
+                                                    .name = "host memory"});
   BURN_TRY(pipelines_, Pipelines::open(*this));
   return {};
 }

@@ -33,8 +33,8 @@ class Device {
   VkDevice handle() const { return device_; }
   const DeviceFunctions& vk() const { return vk_; }
 
-  Pages& memory() { return *memory_; }         // of the device
-  Pages& host_pages() { return *host_pages_; }  // that the host and the device see
+  Pages& memory() { return *memory_; }           // of the device
+  Pages& host_pages() { return *host_pages_; }   // that the host and the device see
   DeviceMemory& buffers() { return *buffers_; }  // of streams
   Pipelines& pipelines() { return *pipelines_; }
   compile::GroupMemo& groups() { return *groups_; }

@@ -20,9 +20,26 @@ std::optional<Piece> take_from(Page& page, std::uint64_t bytes) {
   return Piece{&page, offset, bytes};
 }
 
+VkBufferCreateInfo buffer_of(std::uint64_t bytes) {
+  return {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+          .size = bytes,
+          .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
+                   VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
+}
+
 bool is_unused(const Page& page) { return page.free.size() == 1 && page.free.begin()->second == page.bytes; }
 
 }  // namespace
+
+Result<std::uint32_t> buffer_memory_types(VkDevice device, const DeviceFunctions& vk) {
+  const auto info = buffer_of(kAlignment);
+  VkBuffer buffer = VK_NULL_HANDLE;
+  BURN_RETURN_IF_ERROR(check(vk.CreateBuffer(device, &info, nullptr, &buffer), "making a buffer"));
+  VkMemoryRequirements needs{};
+  vk.GetBufferMemoryRequirements(device, buffer, &needs);
+  vk.DestroyBuffer(device, buffer, nullptr);
+  return needs.memoryTypeBits;
+}
 
 Pages::~Pages() {
   for (const auto& page : pages_) free_page(*page);
@@ -30,9 +47,10 @@ Pages::~Pages() {
 
 Result<Piece> Pages::take(std::uint64_t bytes) {
   if (bytes > kind_.max_bytes)
-    return resource_exhausted(fmt::format("out of memory: {} bytes are wanted at once, {} are the most that the device "
-                                          "allocates",
-                                          bytes, kind_.max_bytes));
+    return resource_exhausted(
+        fmt::format("out of memory: {} bytes are wanted at once, {} are the most that the device "
+                    "allocates",
+                    bytes, kind_.max_bytes));
   bytes = (std::max<std::uint64_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
   const std::lock_guard lock(mutex_);
   for (const auto& page : pages_) {
@@ -79,11 +97,7 @@ std::uint64_t Pages::page_bytes() const {
 
 Result<Page*> Pages::add_page(std::uint64_t bytes) {
   auto page = std::make_unique<Page>();
-  const VkBufferCreateInfo buffer{.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                                  .size = bytes,
-                                  .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
-                                           VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
-                                           VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
+  const auto buffer = buffer_of(bytes);
   BURN_RETURN_IF_ERROR(check(vk_.CreateBuffer(device_, &buffer, nullptr, &page->buffer), "making a buffer"));
   VkMemoryRequirements needs{};
   vk_.GetBufferMemoryRequirements(device_, page->buffer, &needs);

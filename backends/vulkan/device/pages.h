@@ -1,5 +1,5 @@
-// Memory in pages, each a buffer of its own with an address, and pieces of them: drivers allow few allocations, and take
-// long for each.
+// Memory in pages, each a buffer of its own with an address, and pieces of them: drivers allow few allocations, and
+// take long for each.
 #pragma once
 
 #include <cstddef>
@@ -30,6 +30,9 @@ struct Piece {
   VkDeviceAddress address() const { return page ? page->address + offset : 0; }
   std::byte* mapped() const { return page && page->mapped ? page->mapped + offset : nullptr; }
 };
+
+// The types of memory, a bit each, that a page may be of.
+Result<std::uint32_t> buffer_memory_types(VkDevice device, const DeviceFunctions& vk);
 
 // Thread-safe. The device has to outlive it.
 class Pages {

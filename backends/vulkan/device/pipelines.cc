@@ -1,11 +1,17 @@
 #include "backends/vulkan/device/pipelines.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <thread>
 
 #include <fmt/format.h>
 #include <xxhash.h>
 
 #include "base/cache_folder.h"
+#include "base/machine.h"
+#include "base/settings.h"
+#include "base/thread.h"
 #include "compile/codegen/dialects/spirv.h"
 
 namespace burn::backends::vulkan {
@@ -24,7 +30,8 @@ std::string hash_of(std::string_view bytes) {
 std::uint64_t shared_bytes_of(const compile::kernel::Kernel& kernel) {
   std::uint64_t bytes = 0;
   for (const auto& array : kernel.shared)
-    bytes += static_cast<std::uint64_t>(array.count) * static_cast<std::uint64_t>(compile::kernel::bits_of(array.type)) / 8;
+    bytes +=
+        static_cast<std::uint64_t>(array.count) * static_cast<std::uint64_t>(compile::kernel::bits_of(array.type)) / 8;
   return bytes;
 }
 
@@ -58,18 +65,39 @@ Pipelines::~Pipelines() {
   device_.vk().DestroyPipelineLayout(device_.handle(), layout_, nullptr);
 }
 
+// Those that are not known are made on a few threads: drivers take tens of milliseconds for one.
 Result<std::vector<VkPipeline>> Pipelines::of(std::span<const compile::KernelSource> sources) {
+  const std::lock_guard lock(mutex_);
+  std::vector<const compile::KernelSource*> missing;
+  for (const auto& source : sources) {
+    const auto is_it = [&](const auto* other) { return other->text == source.text; };
+    if (!made_.contains(source.text) && std::ranges::none_of(missing, is_it)) missing.push_back(&source);
+  }
+  std::vector<Result<VkPipeline>> made(missing.size(), Result<VkPipeline>(VkPipeline{}));
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (auto k = next++; k < missing.size(); k = next++)
+      made[k] = missing[k]->kernel ? make(*missing[k]->kernel) : internal_error("Vulkan: a kernel that is text");
+  };
+  constexpr std::size_t kMostThreads = 4;
+  const auto threads = std::min({missing.size(), kMostThreads, static_cast<std::size_t>(usable_cores())});
+  std::vector<std::thread> others;
+  for (std::size_t t = 1; t < threads; ++t) others.push_back(start_thread("burn-kernels", work));
+  work();
+  for (auto& other : others) other.join();
+  for (std::size_t k = 0; k < missing.size(); ++k) {
+    if (made[k].ok()) made_.emplace(missing[k]->text, *made[k]);
+  }
+  is_new_ = is_new_ || !missing.empty();
   std::vector<VkPipeline> pipelines;
   pipelines.reserve(sources.size());
-  const std::lock_guard lock(mutex_);
   for (const auto& source : sources) {
-    auto& known = made_[source.text];
-    if (known == VK_NULL_HANDLE) {
-      if (!source.kernel) return internal_error("Vulkan: a kernel that is text");
-      BURN_TRY(known, make(*source.kernel));
-      is_new_ = true;
+    const auto found = made_.find(source.text);
+    if (found == made_.end()) {
+      const auto which = std::ranges::find(missing, source.text, [](const auto* one) { return one->text; });
+      return made[static_cast<std::size_t>(which - missing.begin())].status();
     }
-    pipelines.push_back(known);
+    pipelines.push_back(found->second);
   }
   return pipelines;
 }

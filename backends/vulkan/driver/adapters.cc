@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/machine.h"
 #include "base/settings.h"
 
 namespace burn::backends::vulkan {
@@ -63,6 +64,28 @@ bool has_extension(VkPhysicalDevice device, const char* name) {
   return std::ranges::any_of(all, [&](const auto& one) { return std::strcmp(one.extensionName, name) == 0; });
 }
 
+// Of a GPU whose driver says it; else a guess.
+int multiprocessors_of(VkPhysicalDevice device) {
+  constexpr int kGuess = 64;
+  VkPhysicalDeviceProperties2 properties{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+  VkPhysicalDeviceShaderSMBuiltinsPropertiesNV of_nvidia{
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV};
+  VkPhysicalDeviceShaderCorePropertiesAMD of_amd{
+      .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD};
+  if (has_extension(device, VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME)) {
+    properties.pNext = &of_nvidia;
+    instance_functions().GetPhysicalDeviceProperties2(device, &properties);
+    return static_cast<int>(of_nvidia.shaderSMCount);
+  }
+  if (has_extension(device, VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME)) {
+    properties.pNext = &of_amd;
+    instance_functions().GetPhysicalDeviceProperties2(device, &properties);
+    return static_cast<int>(of_amd.shaderEngineCount * of_amd.shaderArraysPerEngineCount *
+                            of_amd.computeUnitsPerShaderArray);
+  }
+  return kGuess;
+}
+
 std::uint64_t own_memory(VkPhysicalDevice device) {
   VkPhysicalDeviceMemoryProperties2 memory{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
   instance_functions().GetPhysicalDeviceMemoryProperties2(device, &memory);
@@ -109,10 +132,11 @@ Adapter describe(VkPhysicalDevice device) {
   adapter.has_f16 = has.has_12.shaderFloat16 != 0;
   adapter.has_memory_budget = has_extension(device, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   auto& facts = adapter.facts;
-  facts.multiprocessors = adapter.is_cpu() ? 1 : 64;  // a guess: Vulkan does not say it
+  facts.multiprocessors = adapter.is_cpu() ? usable_cores() : multiprocessors_of(device);
   facts.shared_bytes = limits.maxComputeSharedMemorySize;
   facts.shared_bytes_per_block = limits.maxComputeSharedMemorySize;
-  facts.max_threads = static_cast<int>(std::min(limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize[0]));
+  facts.max_threads =
+      static_cast<int>(std::min(limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize[0]));
   facts.subgroup_size = static_cast<int>(has.of_11.subgroupSize);
   facts.has_f64 = has.features.features.shaderFloat64 != 0;
   facts.keeps_nan_f32 = has.of_12.shaderSignedZeroInfNanPreserveFloat32 != 0;
@@ -164,8 +188,8 @@ Result<std::vector<Adapter>> all_adapters() {
   BURN_RETURN_IF_ERROR(
       check(instance_functions().EnumeratePhysicalDevices(vulkan_instance(), &count, nullptr), "listing devices"));
   std::vector<VkPhysicalDevice> handles(count);
-  BURN_RETURN_IF_ERROR(check(
-      instance_functions().EnumeratePhysicalDevices(vulkan_instance(), &count, handles.data()), "listing devices"));
+  BURN_RETURN_IF_ERROR(check(instance_functions().EnumeratePhysicalDevices(vulkan_instance(), &count, handles.data()),
+                             "listing devices"));
   std::vector<Adapter> adapters;
   for (std::uint32_t k = 0; k < count; ++k) adapters.push_back(describe(handles[k]));
   return adapters;

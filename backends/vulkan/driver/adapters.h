@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "backends/vulkan/driver/vulkan.h"
-#include "compile/codegen/device_facts.h"
+#include "compile/codegen/kernel/device_facts.h"
 
 namespace burn::backends::vulkan {
 
 // A physical device.
 struct Adapter {
   VkPhysicalDevice handle = VK_NULL_HANDLE;
-  std::string name, driver;            // "NVIDIA H100 80GB HBM3"; "NVIDIA 580.159.3"
+  std::string name, driver;  // "NVIDIA H100 80GB HBM3"; "NVIDIA 580.159.3"
   std::array<std::uint8_t, 16> uuid{};
   VkPhysicalDeviceType type = VK_PHYSICAL_DEVICE_TYPE_OTHER;
   std::uint32_t api = 0;               // VK_MAKE_API_VERSION()
@@ -44,7 +44,7 @@ Result<std::vector<Adapter>> usable_adapters();
 // By position in usable_adapters(). Errors: FAILED_PRECONDITION with what is missing; NOT_FOUND with what there is.
 Result<Adapter> adapter_at(int index);
 
-// The position of the one that a part of its name, in any case, or "uuid=..." tells. Errors: NOT_FOUND with what there
+// The position of the adapter that a part of its name, in any case, or "uuid=..." tells. Errors: NOT_FOUND with what there
 // is; INVALID_ARGUMENT where several have it.
 Result<int> find_adapter(std::string_view name);
 

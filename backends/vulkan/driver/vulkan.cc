@@ -36,16 +36,15 @@ Status load() {
   if (loaded.version < VK_API_VERSION_1_3)
     return failed_precondition(fmt::format("Vulkan: the loader is of version {}.{}, 1.3 is needed",
                                            VK_API_VERSION_MAJOR(loaded.version), VK_API_VERSION_MINOR(loaded.version)));
-  const VkApplicationInfo application{.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-                                      .pApplicationName = "burn",
-                                      .apiVersion = VK_API_VERSION_1_3};
+  const VkApplicationInfo application{
+      .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pApplicationName = "burn", .apiVersion = VK_API_VERSION_1_3};
   const VkInstanceCreateInfo info{.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &application};
   const auto result = loaded.functions.CreateInstance(&info, nullptr, &loaded.instance);
   if (result == VK_ERROR_INCOMPATIBLE_DRIVER || result == VK_ERROR_INITIALIZATION_FAILED)
     return failed_precondition(fmt::format("Vulkan: {} ({})", kNoDriver, name_of(result)));
   BURN_RETURN_IF_ERROR(check(result, "making an instance"));
-#define FN(name)                                                                                   \
-  loaded.functions.name = reinterpret_cast<PFN_vk##name>(find(loaded.instance, "vk" #name));       \
+#define FN(name)                                                                             \
+  loaded.functions.name = reinterpret_cast<PFN_vk##name>(find(loaded.instance, "vk" #name)); \
   if (!loaded.functions.name) return failed_precondition("Vulkan: the loader has no vk" #name);
   BURN_VULKAN_INSTANCE(FN)
 #undef FN

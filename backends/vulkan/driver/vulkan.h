@@ -16,52 +16,52 @@ namespace burn::backends::vulkan {
   FN(CreateInstance)           \
   FN(EnumerateInstanceVersion) \
   FN(EnumerateInstanceLayerProperties)
-#define BURN_VULKAN_INSTANCE(FN)            \
-  FN(EnumeratePhysicalDevices)              \
-  FN(GetPhysicalDeviceProperties2)          \
-  FN(GetPhysicalDeviceFeatures2)            \
-  FN(GetPhysicalDeviceMemoryProperties2)    \
+#define BURN_VULKAN_INSTANCE(FN)             \
+  FN(EnumeratePhysicalDevices)               \
+  FN(GetPhysicalDeviceProperties2)           \
+  FN(GetPhysicalDeviceFeatures2)             \
+  FN(GetPhysicalDeviceMemoryProperties2)     \
   FN(GetPhysicalDeviceQueueFamilyProperties) \
-  FN(EnumerateDeviceExtensionProperties)    \
-  FN(CreateDevice)                          \
+  FN(EnumerateDeviceExtensionProperties)     \
+  FN(CreateDevice)                           \
   FN(GetDeviceProcAddr)
-#define BURN_VULKAN_DEVICE(FN) \
-  FN(DestroyDevice)            \
-  FN(GetDeviceQueue)           \
-  FN(DeviceWaitIdle)           \
-  FN(AllocateMemory)           \
-  FN(FreeMemory)               \
-  FN(MapMemory)                \
-  FN(CreateBuffer)             \
-  FN(DestroyBuffer)            \
+#define BURN_VULKAN_DEVICE(FN)    \
+  FN(DestroyDevice)               \
+  FN(GetDeviceQueue)              \
+  FN(DeviceWaitIdle)              \
+  FN(AllocateMemory)              \
+  FN(FreeMemory)                  \
+  FN(MapMemory)                   \
+  FN(CreateBuffer)                \
+  FN(DestroyBuffer)               \
   FN(GetBufferMemoryRequirements) \
-  FN(BindBufferMemory)         \
-  FN(GetBufferDeviceAddress)   \
-  FN(CreateShaderModule)       \
-  FN(DestroyShaderModule)      \
-  FN(CreatePipelineLayout)     \
-  FN(DestroyPipelineLayout)    \
-  FN(CreatePipelineCache)      \
-  FN(DestroyPipelineCache)     \
-  FN(GetPipelineCacheData)     \
-  FN(CreateComputePipelines)   \
-  FN(DestroyPipeline)          \
-  FN(CreateCommandPool)        \
-  FN(DestroyCommandPool)       \
-  FN(AllocateCommandBuffers)   \
-  FN(FreeCommandBuffers)       \
-  FN(BeginCommandBuffer)       \
-  FN(EndCommandBuffer)         \
-  FN(CmdBindPipeline)          \
-  FN(CmdPushConstants)         \
-  FN(CmdDispatch)              \
-  FN(CmdCopyBuffer)            \
-  FN(CmdFillBuffer)            \
-  FN(CmdPipelineBarrier)       \
-  FN(QueueSubmit)              \
-  FN(CreateSemaphore)          \
-  FN(DestroySemaphore)         \
-  FN(GetSemaphoreCounterValue) \
+  FN(BindBufferMemory)            \
+  FN(GetBufferDeviceAddress)      \
+  FN(CreateShaderModule)          \
+  FN(DestroyShaderModule)         \
+  FN(CreatePipelineLayout)        \
+  FN(DestroyPipelineLayout)       \
+  FN(CreatePipelineCache)         \
+  FN(DestroyPipelineCache)        \
+  FN(GetPipelineCacheData)        \
+  FN(CreateComputePipelines)      \
+  FN(DestroyPipeline)             \
+  FN(CreateCommandPool)           \
+  FN(DestroyCommandPool)          \
+  FN(AllocateCommandBuffers)      \
+  FN(FreeCommandBuffers)          \
+  FN(BeginCommandBuffer)          \
+  FN(EndCommandBuffer)            \
+  FN(CmdBindPipeline)             \
+  FN(CmdPushConstants)            \
+  FN(CmdDispatch)                 \
+  FN(CmdCopyBuffer)               \
+  FN(CmdFillBuffer)               \
+  FN(CmdPipelineBarrier)          \
+  FN(QueueSubmit)                 \
+  FN(CreateSemaphore)             \
+  FN(DestroySemaphore)            \
+  FN(GetSemaphoreCounterValue)    \
   FN(WaitSemaphores)
 
 struct InstanceFunctions {

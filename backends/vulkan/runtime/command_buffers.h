@@ -24,7 +24,8 @@ class CommandBuffers {
   void give_back(VkCommandBuffer commands);
 
  private:
-  CommandBuffers(std::shared_ptr<Timeline> timeline, VkCommandPool pool) : timeline_(std::move(timeline)), pool_(pool) {}
+  CommandBuffers(std::shared_ptr<Timeline> timeline, VkCommandPool pool)
+      : timeline_(std::move(timeline)), pool_(pool) {}
 
   struct Used {
     VkCommandBuffer commands;

@@ -16,8 +16,7 @@ class Recorder {
       : vk_(device.vk()), layout_(device.pipelines().layout()), commands_(commands), table_(table) {}
 
   void dispatch(const Dispatch& dispatch) {
-    if (dispatch.pipeline != bound_)
-      vk_.CmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, dispatch.pipeline);
+    if (dispatch.pipeline != bound_) vk_.CmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, dispatch.pipeline);
     bound_ = dispatch.pipeline;
     const VkDeviceAddress arguments = table_ + dispatch.arguments;
     vk_.CmdPushConstants(commands_, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof arguments, &arguments);

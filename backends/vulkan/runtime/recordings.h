@@ -65,7 +65,7 @@ class Recordings {
   Completions& completions_;
   const bool keeps_;
   std::unordered_map<std::uint64_t, Kept> kept_;  // by program
-  Order order_;                                   // of programs, the one that ran last at the end
+  Order order_;                                   // of programs; what ran last is at the end
   std::size_t count_ = 0;                         // of kept recordings
 };
 

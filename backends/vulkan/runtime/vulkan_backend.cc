@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "backends/vulkan/lower/target.h"
 #include "backends/vulkan/runtime/vulkan_stream.h"
+#include "compile/codegen/kernels/lower.h"
 
 namespace burn::backends::vulkan {
 namespace {
@@ -28,7 +28,11 @@ class VulkanBackend final : public Backend {
   }
 
   Status supports(const ir::Op& op, std::span<const ir::TensorType* const> operands) const override {
-    return supports_op(device_->adapter(), op, operands);
+    if (!compile::kernels::has_kernels(op)) return unimplemented(fmt::format("Vulkan: {} has no kernel", ir::name(op)));
+    const auto is_f64 = [](const ir::TensorType* type) { return type->dtype == ir::DType::f64; };
+    if (!device_->facts().has_f64 && std::ranges::any_of(operands, is_f64))
+      return unimplemented(fmt::format("Vulkan: {}: {} has no f64", ir::name(op), device_->adapter().name));
+    return {};
   }
 
   Result<HostBlockPtr> host_block(std::size_t bytes) override {
@@ -67,9 +71,9 @@ std::string version_text(std::uint32_t version) {
 std::string describe(const Adapter& adapter) {
   constexpr double kMiB = 1 << 20;
   const auto& facts = adapter.facts;
-  auto line = fmt::format("{}, {}, Vulkan {}, {:.0f} MiB, uuid={}", adapter.name, adapter.driver,
-                          version_text(adapter.api), static_cast<double>(adapter.memory_bytes) / kMiB,
-                          adapter.uuid_text());
+  auto line =
+      fmt::format("{}, {}, Vulkan {}, {:.0f} MiB, uuid={}", adapter.name, adapter.driver, version_text(adapter.api),
+                  static_cast<double>(adapter.memory_bytes) / kMiB, adapter.uuid_text());
   line += fmt::format(
       ", tensors up to {:.0f} MiB, {} threads and {} bytes of shared memory a block, subgroups of {}, f64: {}",
       static_cast<double>(adapter.max_allocation) / kMiB, facts.max_threads, adapter.max_shared_bytes,

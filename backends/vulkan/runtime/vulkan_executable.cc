@@ -8,8 +8,8 @@
 #include "backends/run_args.h"
 #include "backends/vulkan/device/memory.h"
 #include "backends/vulkan/device/pipelines.h"
-#include "backends/vulkan/lower/target.h"
 #include "base/settings.h"
+#include "compile/codegen/kernels/kernel_target.h"
 #include "compile/lower/hazards.h"
 #include "ir/node_errors.h"
 
@@ -104,7 +104,7 @@ Result<std::unique_ptr<VulkanExecutable>> VulkanExecutable::make(const ir::Progr
   const auto plan = compile::make_plan(made->program(), made->options());
   if (setting(Setting::trace).find("plan") != std::string::npos)
     fmt::print(stderr, "{}", to_string(plan, made->program()));
-  VulkanTarget target(*made->device_);
+  compile::kernels::KernelTarget target(made->device_->facts(), made->device_->groups());
   BURN_TRY(auto lowered, compile::lower_program(target, made->program(), plan));
   made->set_lowered(std::move(lowered));
   BURN_RETURN_IF_ERROR(made->lay_out());
@@ -124,7 +124,8 @@ Status VulkanExecutable::lay_out() {
     const std::uint64_t words = kReportBytes / 8 * checks;
     const std::uint64_t record[3] = {0, 0, words};
     report_copy_ = Dispatch{.pipeline = system_kernel(SystemKernel::copy_words)};
-    BURN_RETURN_IF_ERROR(set_blocks(*report_copy_, static_cast<std::int64_t>((words + kSystemThreads - 1) / kSystemThreads), 1));
+    BURN_RETURN_IF_ERROR(
+        set_blocks(*report_copy_, static_cast<std::int64_t>((words + kSystemThreads - 1) / kSystemThreads), 1));
     report_copy_->arguments = add_record(std::as_bytes(std::span(record)));
     addresses_.emplace_back(report_copy_->arguments, Address{Address::Base::failures, 0, 0});
   }
@@ -140,8 +141,18 @@ Result<Dispatch> VulkanExecutable::dispatch_of(const compile::Command& command, 
   if (const auto* launch = std::get_if<compile::Launch>(&command.what)) {
     dispatch.pipeline = kernels[launch->source];
     BURN_RETURN_IF_ERROR(set_blocks(dispatch, launch->grid.blocks, launch->grid.blocks_y));
-    dispatch.arguments = add_record(launch->parameters);
-    for (const auto& [where, address] : launch->addresses) addresses_.emplace_back(dispatch.arguments + where, address);
+    // A word for each parameter (kernel/kernel.h), where a launch has them further apart.
+    std::vector<std::uint64_t> words(launch->offsets.size());
+    for (std::size_t k = 0; k < words.size(); ++k) {
+      const auto at = launch->offsets[k];
+      const auto end = std::min(at + sizeof(std::uint64_t), launch->parameters.size());
+      std::memcpy(&words[k], launch->parameters.data() + at, end - at);
+    }
+    dispatch.arguments = add_record(std::as_bytes(std::span(words)));
+    for (const auto& [where, address] : launch->addresses) {
+      const auto word = std::ranges::find(launch->offsets, where) - launch->offsets.begin();
+      addresses_.emplace_back(dispatch.arguments + 8 * static_cast<std::size_t>(word), address);
+    }
     return dispatch;
   }
   const auto* fill = std::get_if<compile::Fill>(&command.what);
@@ -150,7 +161,8 @@ Result<Dispatch> VulkanExecutable::dispatch_of(const compile::Command& command, 
   const std::uint64_t count = is_of_words ? fill->bytes / 4 : fill->bytes;
   const std::uint64_t record[2] = {0, count};
   dispatch.pipeline = system_kernel(is_of_words ? SystemKernel::fill_words : SystemKernel::fill_bytes);
-  BURN_RETURN_IF_ERROR(set_blocks(dispatch, static_cast<std::int64_t>((count + kSystemThreads - 1) / kSystemThreads), 1));
+  BURN_RETURN_IF_ERROR(
+      set_blocks(dispatch, static_cast<std::int64_t>((count + kSystemThreads - 1) / kSystemThreads), 1));
   dispatch.arguments = add_record(std::as_bytes(std::span(record)));
   addresses_.emplace_back(dispatch.arguments, fill->where);
   return dispatch;

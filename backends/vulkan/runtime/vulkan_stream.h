@@ -16,8 +16,8 @@ namespace burn::backends::vulkan {
 
 class VulkanStream final : public Stream {
  public:
-  static Result<std::unique_ptr<VulkanStream>> open(std::shared_ptr<Device> device,
-                                                    std::shared_ptr<HostMemory> host, FailureSink sink);
+  static Result<std::unique_ptr<VulkanStream>> open(std::shared_ptr<Device> device, std::shared_ptr<HostMemory> host,
+                                                    FailureSink sink);
   ~VulkanStream() override;
 
   Result<BufferPtr> upload(SharedBytes bytes) override;

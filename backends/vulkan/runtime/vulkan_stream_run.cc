@@ -63,11 +63,11 @@ Result<RunResult> VulkanStream::try_run(const std::shared_ptr<Executable>& execu
     std::shared_ptr<Report> report;
     if (found) {
       report = std::make_shared<Report>(program.findings(), found);
-      completions_.add([report, found, executable, number = args.program, serial = args.serial,
-                        sink = sink_](const Status& device) {
-        publish_findings(static_cast<const VulkanExecutable&>(*executable), *report, found->bytes(), device, Status{},
-                         number, serial, sink);
-      });
+      completions_.add(
+          [report, found, executable, number = args.program, serial = args.serial, sink = sink_](const Status& device) {
+            publish_findings(static_cast<const VulkanExecutable&>(*executable), *report, found->bytes(), device,
+                             Status{}, number, serial, sink);
+          });
     }
     inherit_outcomes(program, args, report, result);
   }

@@ -1,9 +1,11 @@
 #include "compile/codegen/dialects/spirv.h"
 
+#include <algorithm>
 #include <map>
 
 #include "base/error.h"
 #include "compile/codegen/dialects/spirv_module.h"
+#include "compile/codegen/dialects/spirv_operations.h"
 
 namespace burn::compile {
 namespace {
@@ -17,7 +19,12 @@ using spirv::StorageClass;
 
 class SpirvPrinter {
  public:
-  SpirvPrinter(const kernel::Kernel& kernel, const DeviceFacts& facts) : kernel_(kernel), facts_(facts) {}
+  SpirvPrinter(const kernel::Kernel& kernel, const DeviceFacts& facts)
+      : kernel_(kernel),
+        facts_(facts),
+        orders_memory_(std::ranges::any_of(kernel.body, [](const Instruction& instruction) {
+          return instruction.code == Code::barrier && instruction.number != 0;
+        })) {}
 
   std::vector<std::uint32_t> print() {
     load_parameters();
@@ -119,6 +126,8 @@ class SpirvPrinter {
                         {found->second, id_of(instruction.operands[0])});
   }
 
+  // Where threads of a block read what others have written to memory, accesses take part in that order.
+  std::uint32_t memory_access() const { return spirv::kAligned | (orders_memory_ ? spirv::kNonPrivate : 0); }
   static std::uint32_t alignment(DType type) { return static_cast<std::uint32_t>(ir::size_of(type)); }
 
   // --- control flow ---
@@ -198,64 +207,6 @@ class SpirvPrinter {
 
   // --- arithmetic ---
 
-  Op arithmetic(Code code, DType type) {
-    const bool is_float = ir::is_floating(type), has_sign = kernel::is_signed(type), is_bool = ir::is_bool(type);
-    switch (code) {
-      case Code::add:
-        return is_float ? Op::FAdd : Op::IAdd;
-      case Code::sub:
-        return is_float ? Op::FSub : Op::ISub;
-      case Code::mul:
-        return is_float ? Op::FMul : Op::IMul;
-      case Code::div:
-        return is_float ? Op::FDiv : has_sign ? Op::SDiv : Op::UDiv;
-      case Code::rem:
-        return has_sign ? Op::SRem : Op::UMod;
-      case Code::neg:
-        return is_float ? Op::FNegate : Op::SNegate;
-      case Code::bit_and:
-        return is_bool ? Op::LogicalAnd : Op::BitwiseAnd;
-      case Code::bit_or:
-        return is_bool ? Op::LogicalOr : Op::BitwiseOr;
-      case Code::bit_xor:
-        return is_bool ? Op::LogicalNotEqual : Op::BitwiseXor;
-      case Code::bit_not:
-        return is_bool ? Op::LogicalNot : Op::Not;
-      case Code::shift_left:
-        return Op::ShiftLeftLogical;
-      case Code::shift_right:
-        return has_sign ? Op::ShiftRightArithmetic : Op::ShiftRightLogical;
-      case Code::less:
-        return is_float ? Op::FOrdLessThan : has_sign ? Op::SLessThan : Op::ULessThan;
-      case Code::less_equal:
-        return is_float ? Op::FOrdLessThanEqual : has_sign ? Op::SLessThanEqual : Op::ULessThanEqual;
-      case Code::equal:
-        return is_float ? Op::FOrdEqual : is_bool ? Op::LogicalEqual : Op::IEqual;
-      case Code::not_equal:
-        return is_float ? Op::FUnordNotEqual : is_bool ? Op::LogicalNotEqual : Op::INotEqual;
-      default:
-        BURN_CHECK(false, "no arithmetic");
-    }
-    return Op::IAdd;
-  }
-
-  static spirv::Function function(Code code) {
-    switch (code) {
-      case Code::floor:
-        return spirv::Function::Floor;
-      case Code::ceil:
-        return spirv::Function::Ceil;
-      case Code::round_even:
-        return spirv::Function::RoundEven;
-      case Code::trunc:
-        return spirv::Function::Trunc;
-      case Code::sqrt:
-        return spirv::Function::Sqrt;
-      default:
-        return spirv::Function::FAbs;
-    }
-  }
-
   Id converted(DType to, DType from, Id value) {
     const Id type = module_.type(to);
     if (ir::is_floating(from)) {
@@ -299,10 +250,10 @@ class SpirvPrinter {
             part(builtin(spirv::BuiltIn::NumWorkgroups, module_.vector3()), static_cast<std::uint32_t>(now.number));
         return;
       case Code::load:
-        ids_[i] = module_.make(Op::Load, module_.type(now.type), {element(now), spirv::kAligned, alignment(now.type)});
+        ids_[i] = module_.make(Op::Load, module_.type(now.type), {element(now), memory_access(), alignment(now.type)});
         return;
       case Code::store:
-        module_.code().put(Op::Store, {element(now), operand(1), spirv::kAligned, alignment(now.type)});
+        module_.code().put(Op::Store, {element(now), operand(1), memory_access(), alignment(now.type)});
         return;
       case Code::atomic_add:
         ids_[i] = module_.make(Op::AtomicIAdd, module_.type(now.type),
@@ -344,7 +295,8 @@ class SpirvPrinter {
       }
       case Code::barrier:
         module_.code().put(Op::ControlBarrier,
-                           {u32(spirv::kScopeWorkgroup), u32(spirv::kScopeWorkgroup), u32(spirv::kBarrierSemantics)});
+                           {u32(spirv::kScopeWorkgroup), u32(spirv::kScopeWorkgroup),
+                            u32(spirv::kBarrierSemantics | (now.number != 0 ? spirv::kStorageMemory : 0))});
         return;
       case Code::fused_multiply_add:
         ids_[i] = module_.call(spirv::Function::Fma, module_.type(now.type), {operand(0), operand(1), operand(2)});
@@ -364,12 +316,12 @@ class SpirvPrinter {
       case Code::trunc:
       case Code::sqrt:
       case Code::abs:
-        ids_[i] = module_.call(function(now.code), module_.type(now.type), {operand(0)});
+        ids_[i] = module_.call(spirv::function(now.code), module_.type(now.type), {operand(0)});
         return;
       default:
         break;
     }
-    const auto op = arithmetic(now.code, operand_type(0));
+    const auto op = spirv::operation(now.code, operand_type(0));
     ids_[i] = now.operands[1] < 0 ? module_.make(op, module_.type(now.type), {operand(0)})
                                   : module_.make(op, module_.type(now.type), {operand(0), operand(1)});
     if (ir::is_floating(now.type) && now.code != Code::neg) module_.decorate(ids_[i], spirv::Decoration::NoContraction);
@@ -385,6 +337,7 @@ class SpirvPrinter {
 
   const kernel::Kernel& kernel_;
   const DeviceFacts& facts_;
+  const bool orders_memory_;
   spirv::Module module_;
   std::vector<Id> ids_;         // of the kernel's values
   std::vector<Id> parameters_;  // pointers and numbers

@@ -125,5 +125,6 @@ inline constexpr std::uint32_t kAligned = 2, kNonPrivate = 0x20;                
 inline constexpr std::uint32_t kScopeWorkgroup = 2, kScopeQueueFamily = 5;
 // AcquireRelease, WorkgroupMemory, MakeAvailable, MakeVisible.
 inline constexpr std::uint32_t kBarrierSemantics = 0x8 | 0x100 | 0x2000 | 0x4000;
+inline constexpr std::uint32_t kStorageMemory = 0x40;  // UniformMemory: of buffers, addresses included
 
 }  // namespace burn::compile::spirv

@@ -18,7 +18,7 @@ std::vector<double> inverse_factorials(int first, int count) {
   for (int n = 2; n < first; ++n) factorial *= n;
   std::vector<double> all;
   for (int n = first; n < first + count; ++n) {
-    factorial *= n;
+    factorial *= n == 0 ? 1 : n;
     all.push_back(1 / factorial);
   }
   return all;
@@ -164,8 +164,8 @@ Value atanh(Value x) {
   return with_sign_of(x, select(x == 0.0F, a, y));
 }
 
-// f32: 1 - (1 - y)^8 with a polynomial y (backends/cpu/simd/float_math-inl.h has it, too). f64: the series
-// 2 / sqrt(pi) e^(-x^2) sum over n of 2^n x^(2n+1) / (1 3 5 .. (2n + 1)), all of whose terms have one sign.
+// f32: 1 - (1 - y)^8 with a polynomial y (backends/cpu/simd/float_math-inl.h has it, too). f64: the series up to 1;
+// further out 1 - e^(-x^2) / sqrt(pi) / (x + (1/2) / (x + (2/2) / (x + (3/2) / ...))).
 Value erf(Value x) {
   const Value size = fabs(x);
   if (is_f32(x)) {
@@ -175,34 +175,96 @@ Value erf(Value x) {
                               -0.00017219480073329076, -2.464626569805953e-06, 4.800479318342747e-06});
     Value y = a * (a * 0.025 + 0.1410473883152008) + a * (a * p + 6.567115490296871e-09);
     for (int k = 0; k < 3; ++k) y = (y + y) - y * y;
-    return with_sign_of(x, y);
+    // Of small x two terms of the series: what is subnormal in y has too few bits.
+    return with_sign_of(x, select(a < 1e-3, a * (1.1283791670955126 - a * a * 0.37612638903183754), y));
   }
+  const Value a = select(size > 6.0F, 6.0F, size);
+  // e^(-a^2) with a^2 in two parts, the first of them exact.
   auto& writer = *x.writer;
-  const Value a = select(size > 6.0F, 6.0F, size), z = a * a * 2.0F;
-  const auto term = writer.variable(a), sum = writer.variable(a);
-  writer.loop(writer.index(128), [&](Value n) {
-    term.set(term.get() * z / to(x.type, n * 2 + 3));
-    sum.set(sum.get() + term.get());
+  const Value mask = writer.constant(ir::DType::u64, ~std::int64_t{0x7ffffff});
+  const Value high = bits_as(x.type, bits_as(ir::DType::u64, a) & mask);
+  const Value bell = exp(-(high * high)) * exp((high - a) * (high + a));
+  std::vector<double> alternating;  // 1, -1/(1! 3), 1/(2! 5), ...
+  for (int n = 0; const auto inverse : inverse_factorials(0, 20))
+    alternating.push_back((n % 2 == 0 ? inverse : -inverse) / (2 * n + 1)), ++n;
+  const auto result = writer.variable(a * series(a * a, alternating) * 1.1283791670955126);
+  writer.when(a > 1.0F, [&] {
+    constexpr int kTerms = 180;  // leave less than 2^-54 of the result at 1, and less further out
+    const auto divisor = writer.variable(a);
+    writer.loop(writer.index(kTerms), [&](Value n) { divisor.set(a + to(x.type, kTerms - n) * 0.5F / divisor.get()); });
+    result.set(1.0F - bell * 0.56418958354775629 / divisor.get());
   });
-  const Value y = sum.get() * exp(-(a * a)) * 1.1283791670955126;
-  return with_sign_of(x, select(size > 5.93F, y.number(1), y));
+  return with_sign_of(x, select(is_nan(x), x, result.get()));
 }
 
 namespace {
 
-// |a|^b of f64: by the logarithm, with what its rounding and that of the product would lose.
-Value power_of_magnitude(Value a, Value b) {
-  const Value magnitude = fabs(a);
-  return exp(b * log(magnitude));
+// A number of f64 as the sum of two, the second far below the first: 100 bits and more.
+struct Pair {
+  Value high, low;
+};
+
+Pair exact_sum(Value a, Value b) {  // Knuth's
+  const Value sum = a + b, second = sum - a;
+  return {sum, (a - (sum - second)) + (b - second)};
 }
 
-}  // namespace
+Pair exact_product(Value a, Value b) {  // Dekker's; requires: no more than 2^990
+  const auto split = [](Value x) {
+    const Value far = x * 134217729.0, high = far - (far - x);
+    return Pair{high, x - high};
+  };
+  const auto x = split(a), y = split(b);
+  const Value product = a * b;
+  return {product, ((x.high * y.high - product) + x.high * y.low + x.low * y.high) + x.low * y.low};
+}
 
-Value power(Value a, Value b) {
-  if (is_f32(a)) return to(ir::DType::f32, power(to(ir::DType::f64, a), to(ir::DType::f64, b)));
+// ln(x) for positive finite f64: as log_of_positive(), with s and s^3 in pairs.
+Pair log_pair(Value x) {
+  const Value is_subnormal = x < 0x1p-1022;
+  const Value normal = select(is_subnormal, x * 0x1p53, x);
+  const Value bits = bits_as(ir::DType::i64, normal);
+  const Value k = (bits - bits.like(std::int64_t{0x3fe6a09e667f3bcd})) >> 52;
+  const Value n = to(x.type, k - select(is_subnormal, k.number(53), k.number(0)));
+  const Value f = bits_as(x.type, bits - (k << 52)) - 1.0F;
+  const Value divisor = f + 2.0F, lost = f - (divisor - 2.0F), s = f / divisor;
+  const auto back = exact_product(s, divisor);
+  const Value s_low = (((f - back.high) - back.low) - s * lost) / divisor;
+  // 2 s + 2/3 s^3 + 2/5 s^5 + ...
+  auto square = exact_product(s, s);
+  square.low = square.low + s * s_low * 2.0F;
+  auto cube = exact_product(square.high, s);
+  cube.low = cube.low + square.low * s + square.high * s_low;
+  auto third = exact_product(cube.high, x.like(2.0 / 3));
+  third.low = third.low + cube.low * (2.0 / 3) + cube.high * 3.700743415417188e-17;  // 2/3 less its rounded value
+  std::vector<double> odd;
+  for (int i = 5; i < 25; i += 2) odd.push_back(2.0 / i);
+  const Value rest = square.high * square.high * s * series(square.high, odd);
+  const auto first = exact_sum(n * ln2_high(x), s * 2.0F), second = exact_sum(first.high, third.high);
+  const Value low = ((first.low + second.low) + (n * ln2_low(x) + s_low * 2.0F)) + (third.low + rest);
+  return exact_sum(second.high, low);
+}
+
+// |a|^b of f64. `exact`: within 4 units; otherwise the logarithm's rounding counts as often as the result's exponent is
+// large, which f32 does not see.
+Value power_of_magnitude(Value a, Value b, bool exact) {
+  const Value magnitude = fabs(a);
+  const Value plain = b * log(magnitude);
+  if (!exact) return exp(plain);
+  const double far = 0x1p70;  // with such an exponent the power is 0, 1 or infinite
+  const Value bounded = select(fabs(b) > far, with_sign_of(b, b.like(far)), b);
+  const auto logarithm = log_pair(magnitude);
+  const auto exponent = exact_product(bounded, logarithm.high);
+  const Value low = exponent.low + bounded * logarithm.low;
+  const Value is_plain =
+      magnitude == 0.0F || magnitude == infinity(a) || is_nan(a) || is_nan(b) || fabs(plain) > 750.0F;
+  return select(is_plain, exp(plain), exp(exponent.high) * (low + 1.0F));
+}
+
+Value signed_power(Value a, Value b, bool exact) {
   const Value magnitude = fabs(a), half = b * 0.5F;
   const Value is_whole = trunc(b) == b, is_odd = is_whole && trunc(half) != half;
-  const Value size = power_of_magnitude(a, b);
+  const Value size = power_of_magnitude(a, b, exact);
   // The sign bit of a, which -0 has, too.
   const Value is_negative = bits_as(ir::DType::i64, a) < 0;
   const Value signed_size = select(is_negative && is_odd, -size, size);
@@ -212,46 +274,11 @@ Value power(Value a, Value b) {
   return select(is_one, one, select(is_nan(a) || is_nan(b) || undefined, not_a_number(a), signed_size));
 }
 
-Value hypot(Value a, Value b) {
-  const Value x = fabs(a), y = fabs(b), is_less = x < y, most = select(is_less, y, x), least = select(is_less, x, y);
-  const Value ratio = least / select(most == 0.0F, most.number(1), most);
-  const Value is_infinite = x == infinity(x) || y == infinity(y);
-  const Value sum = x + y;  // NaN where one of them is
-  return select(is_infinite, infinity(x), select(is_nan(sum), sum, most * sqrt(ratio * ratio + 1.0F)));
-}
+}  // namespace
 
-// Exactly, by a long division of the mantissas that takes as many bits at once as a word has room for.
-Value fmod(Value a, Value b) {
-  auto& writer = *a.writer;
-  const auto format = format_of(a.type);
-  const auto u64 = ir::DType::u64;
-  const Value x = fabs(a), y = fabs(b);
-  const Value is_defined = x < infinity(a) && y > 0.0F && !is_nan(y), divides = is_defined && y <= x;
-  const auto mantissa = [&](Value v) {
-    const Value bits = to(u64, bits_as(format.bits, v)), exponent = bits >> format.mantissa;
-    const Value low = bits & bits.like((std::int64_t{1} << format.mantissa) - 1);
-    return select(exponent == 0, low, low | bits.like(std::int64_t{1} << format.mantissa));
-  };
-  const auto exponent = [&](Value v) {  // of the last bit of the mantissa, from 1 on
-    const Value e = to(ir::DType::i32, bits_as(format.bits, v) >> format.mantissa);
-    return select(e < 1, 1, e);
-  };
-  const auto result = writer.variable(x);
-  writer.when(divides, [&] {
-    const Value divisor = mantissa(y), last = exponent(y);
-    const auto rest = writer.variable(mantissa(x) % divisor);
-    const auto shift = writer.variable(exponent(x) - last);
-    const int most = 62 - format.mantissa;
-    writer.loop(writer.index(2048 / most), [&](Value) {
-      writer.break_when(shift.get() <= 0);
-      const Value now = select(shift.get() > most, most, shift.get());
-      rest.set((rest.get() << to(u64, now)) % divisor);
-      shift.set(shift.get() - now);
-    });
-    const Value power = to(format.whole, last) - (format.bias + format.mantissa);
-    result.set(times_power_of_two(to(a.type, rest.get()), power));
-  });
-  return select(is_defined, with_sign_of(a, result.get()), not_a_number(a));
+Value power(Value a, Value b) {
+  if (!is_f32(a)) return signed_power(a, b, true);
+  return to(ir::DType::f32, signed_power(to(ir::DType::f64, a), to(ir::DType::f64, b), false));
 }
 
 }  // namespace burn::compile::kernel

@@ -22,7 +22,6 @@ Value atanh(Value x);
 Value erf(Value x);
 Value power(Value a, Value b);  // a^b; f32 is computed in f64
 
-// f64: for |x| below 2^20; a larger one has an error of about its own rounding.
 Value sin(Value x);
 Value cos(Value x);
 Value tan(Value x);

@@ -36,7 +36,8 @@ enum class Code : std::uint8_t {
   when,  // operand: a bool
   otherwise,
   end_when,
-  barrier,  // all threads of the block reach it, and see what the others have written to shared arrays
+  barrier,  // all threads of the block reach it, and see what the others have written to shared arrays; number: 1, to
+            // memory, too
   // Of whole numbers and floats. Whole numbers wrap. div, rem: toward zero; requires: no division by 0 or of the
   // smallest number by -1; rem is of whole numbers.
   add,

@@ -1,6 +1,7 @@
-// Sines, tangents and their inverses.
+// Sines, tangents, their inverses, and lengths.
 #include <array>
 #include <numbers>
+#include <vector>
 
 #include "compile/codegen/kernel/convert.h"
 #include "compile/codegen/kernel/functions.h"
@@ -27,39 +28,66 @@ Turned turned_near(Value x) {
   return {to(ir::DType::i32, n), r};
 }
 
-// Of f32, however large: x 2 / pi from the bits of 2 / pi that matter (Payne and Hanek). x = m 2^e with a whole m of 24
-// bits, so bits of 2 / pi in front of weight 2^(1 - e) make whole turns, and 96 bits from there on are enough.
+// 2 / pi behind 64 zero bits, in words of 32 bits.
+constexpr std::array<std::int64_t, 39> kTwoOverPi{
+    0,          0,          0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041,
+    0xfe5163ab, 0xdebbc561, 0xb7246e3a, 0x424dd2e0, 0x6492eea,  0x9d1921c,  0xfe1deb1c, 0xb129a73e,
+    0xe88235f5, 0x2ebb4484, 0xe99c7026, 0xb45f7e41, 0x3991d639, 0x835339f4, 0x9c845f8b, 0xbdf9283b,
+    0x1ff897ff, 0xde05980f, 0xef2f118b, 0x5a0a6d1f, 0x6d367ecf, 0x27cb09b7, 0x4f463f66, 0x9e5fea2d,
+    0x7527bac7, 0xebe5f17b, 0x3d0739f7, 0x8a5292ea, 0x6bfb5fb1, 0x1f8d5d08, 0x56033046};
+
+// x 2 / pi, however large x is, from the bits of 2 / pi that matter (Payne and Hanek). x = m 2^e with a whole m, so the
+// bits of 2 / pi in front of weight 2^(1 - e) make whole turns. 96 bits from there on are enough for f32, 192 for f64.
 Turned turned_far(Value x) {
   using enum ir::DType;
-  static constexpr std::array<std::int64_t, 8> kTwoOverPi{0,          0xa2f9836e, 0x4e441529, 0xfc2757d1,
-                                                          0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab};
-  const Value bits = bits_as(u32, x) & 0x7fffffff;
-  const Value m = to(u64, (bits & 0x7fffff) | 0x800000);
-  const Value begin = (bits >> 23) - (150 - 30);  // in the bits of the table
+  auto& writer = *x.writer;
+  const auto format = format_of(x.type);
+  const int last = is_f32(x) ? 2 : 5;  // word of the window, from its upper end
+  const Value bits = bits_as(format.bits, fabs(x)),
+              fraction = bits & bits.like((std::int64_t{1} << format.mantissa) - 1);
+  const Value m = to(u64, fraction | bits.like(std::int64_t{1} << format.mantissa));
+  const Value m_low = m & 0xffffffff, m_high = m >> 32;  // of f32, all of it is in the lower word
+  const Value begin = to(i32, bits >> format.mantissa) + (62 - format.bias - format.mantissa);  // in the table's bits
   const Value first = begin >> 5, shift = to(u64, begin & 31);
-  const auto word = [&](int k) {  // of the table, from `first` on
-    Value found = bits.writer->constant(u64, kTwoOverPi[static_cast<std::size_t>(k)]);
-    for (int at = 1; at + k < static_cast<int>(kTwoOverPi.size()); ++at)
-      found = select(first == at, found.like(kTwoOverPi[static_cast<std::size_t>(at + k)]), found);
-    return found;
-  };
-  const std::array<Value, 4> words{word(0), word(1), word(2), word(3)};
-  const auto window = [&](std::size_t k) { return (((words[k] << 32) | words[k + 1]) << shift) >> 32; };
-  const Value low = m * window(2), middle = m * window(1) + (low >> 32);
-  const Value high = m * window(0) + (middle >> 32);
-  const Value turns = (high << 32) | (middle & 0xffffffff);  // the upper two bits: quarters
+  const int largest = is_f32(x) ? 127 : 1023;
+  const int words = (62 + largest - format.mantissa) / 32 + 1;  // `first` is less
+  std::vector<Value> window;
+  Value before;
+  for (int k = 0; k <= last + 1; ++k) {
+    Value word = writer.constant(u64, kTwoOverPi[static_cast<std::size_t>(k)]);
+    for (int at = 1; at < words; ++at)
+      word = select(first == at, word.like(kTwoOverPi[static_cast<std::size_t>(at + k)]), word);
+    if (k > 0) window.push_back((((before << 32) | word) << shift) >> 32);
+    before = word;
+  }
+  // m times the window, from its lower end; what is above it are whole turns.
+  std::vector<Value> product(window.size());
+  Value sum = m.like(std::int64_t{0});
+  for (int k = last; k >= 0; --k) {
+    const auto upper = [](Value a) { return a >> 32; };
+    const auto lower = [](Value a) { return a & 0xffffffff; };
+    const auto at = [&](int i) { return window[static_cast<std::size_t>(i)]; };
+    sum = sum + lower(m_low * at(k));
+    if (k < last) sum = sum + upper(m_low * at(k + 1));
+    if (!is_f32(x) && k < last) sum = sum + lower(m_high * at(k + 1));
+    if (!is_f32(x) && k + 1 < last) sum = sum + upper(m_high * at(k + 2));
+    product[static_cast<std::size_t>(k)] = lower(sum);
+    sum = upper(sum);
+  }
+  const Value turns = (product[0] << 32) | product[1];  // the upper two bits: quarters
   const Value quarter = (turns + turns.like(std::int64_t{1} << 61)) >> 62;
-  const Value rest = to(f32, bits_as(i64, turns - (quarter << 62))) * (std::numbers::pi / 2 * 0x1p-62);
+  Value rest = to(x.type, bits_as(i64, turns - (quarter << 62)));
+  if (!is_f32(x)) rest = rest + to(f64, (product[2] << 32) | product[3]) * 0x1p-64;
+  rest = rest * (std::numbers::pi / 2 * 0x1p-62);
   const Value is_negative = x < 0.0F, whole = to(i32, quarter);
   return {select(is_negative, -whole, whole), select(is_negative, -rest, rest)};
 }
 
 Turned turned(Value x) {
   const auto near = turned_near(x);
-  if (!is_f32(x)) return near;
   auto& writer = *x.writer;
   const auto quarter = writer.variable(near.quarter), rest = writer.variable(near.rest);
-  writer.when(fabs(x) > 64.0F, [&] {
+  writer.when(fabs(x) > (is_f32(x) ? 0x1p6 : 0x1p20), [&] {
     const auto far = turned_far(x);
     quarter.set(far.quarter);
     rest.set(far.rest);
@@ -134,6 +162,14 @@ Value atan2(Value y, Value x) {
   const Value third = select(bits_as(bits, x) < 0, (x.like(2 * low) - second) + std::numbers::pi, second);
   const Value sum = x + y;  // NaN where one of them is, or infinities of two signs
   return select(is_nan(x) || is_nan(y), sum, with_sign_of(y, fabs(third)));
+}
+
+Value hypot(Value a, Value b) {
+  const Value x = fabs(a), y = fabs(b), is_less = x < y, most = select(is_less, y, x), least = select(is_less, x, y);
+  const Value ratio = least / select(most == 0.0F, most.number(1), most);
+  const Value is_infinite = x == infinity(x) || y == infinity(y);
+  const Value sum = x + y;  // NaN where one of them is
+  return select(is_infinite, infinity(x), select(is_nan(sum), sum, most * sqrt(ratio * ratio + 1.0F)));
 }
 
 }  // namespace burn::compile::kernel

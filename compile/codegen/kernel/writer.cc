@@ -142,6 +142,7 @@ void Writer::store(Shared to, Value index, Value value) {
   write({Code::store_shared, value.type, {index.id, value.id, -1}, static_cast<std::uint64_t>(to.array)});
 }
 void Writer::barrier() { write({Code::barrier, ir::DType::bool_, {-1, -1, -1}, 0}); }
+void Writer::memory_barrier() { write({Code::barrier, ir::DType::bool_, {-1, -1, -1}, 1}); }
 
 Variable Writer::variable(Value first) {
   const auto made = write({Code::variable, first.type, {first.id, -1, -1}, 0});

@@ -61,7 +61,8 @@ class Writer {
   Shared shared(ir::DType type, std::int64_t count);
   Value load(Shared from, Value index);
   void store(Shared to, Value index, Value value);
-  void barrier();
+  void barrier();         // behind it, the block's threads see what each has written to shared arrays
+  void memory_barrier();  // and to memory
 
   Variable variable(Value first);
   // body(counter) for begin, begin + step, ... while it is less than end. Of whole numbers, of one type.

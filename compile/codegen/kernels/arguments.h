@@ -35,6 +35,7 @@ class Arguments {
   kernel::Value thread() { return to(index_, writer_.thread()); }
   kernel::Value position() { return block() * writer_.threads() + thread(); }  // of the thread in the grid
 
+  std::vector<Argument> take() { return std::move(arguments_); }
   // Launches enough blocks for so many threads.
   void launch(Emitter& emit, std::int64_t threads) {
     kernels::launch(emit, writer_, {.blocks = (threads + writer_.threads() - 1) / writer_.threads()},

@@ -7,7 +7,6 @@
 #include "compile/codegen/kernels/group.h"
 #include "compile/codegen/kernels/lower.h"
 #include "compile/codegen/kernels/product.h"
-#include "ir/random_box.h"
 
 namespace burn::compile::kernels {
 namespace {
@@ -32,13 +31,12 @@ constexpr bool is_in_groups() {
 template <typename Op>
 constexpr bool is_view() {
   return std::is_same_v<Op, ir::Permute> || std::is_same_v<Op, ir::Expand> || std::is_same_v<Op, ir::Slice> ||
-         std::is_same_v<Op, ir::Place> || std::is_same_v<Op, ir::Reshape>;
+         std::is_same_v<Op, ir::Place>;
 }
 
 }  // namespace
 
 bool has_kernels(const ir::Op& op) {
-  if (const auto* drawn = std::get_if<ir::Random>(&op)) return ir::first_position(*drawn).has_value();
   return std::visit(
       []<typename Op>(const Op&) {
         return has_own_kernels<Op>() || is_in_groups<Op>() || is_view<Op>() || std::is_same_v<Op, ir::Commit>;

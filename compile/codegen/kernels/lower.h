@@ -10,7 +10,34 @@ namespace burn::compile::kernels {
 // The ops that have kernels of their own. What a group can have (functions, casts, random numbers) needs none, and
 // views are never computed.
 #define BURN_KERNEL_OPS(OP) \
+  OP(Iota)                  \
+  OP(Random)                \
+  OP(Reshape)               \
+  OP(SliceAssign)           \
+  OP(Concat)                \
+  OP(Gather)                \
+  OP(Scatter)               \
+  OP(ArgReduce)             \
+  OP(AvgPool)               \
+  OP(AvgPoolGrad)           \
+  OP(AdaptiveAvgPool)       \
+  OP(AdaptiveAvgPoolGrad)   \
+  OP(MaxPool)               \
+  OP(AdaptiveMaxPool)       \
+  OP(Scan)                  \
+  OP(Sort)                  \
+  OP(TopK)                  \
   OP(Reduce)                \
+  OP(BandedScan)            \
+  OP(Interpolate)           \
+  OP(InterpolateGrad)       \
+  OP(Cholesky)              \
+  OP(Lu)                    \
+  OP(Qr)                    \
+  OP(Svd)                   \
+  OP(Eigh)                  \
+  OP(Solve)                 \
+  OP(SolveTriangular)       \
   OP(MatMul)                \
   OP(Conv)                  \
   OP(ConvInputGrad)         \

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "client/record/device_state.h"
+#include "client/tensor/tensor.h"
 #include "server/server.h"
 #include "tests/support/error_of.h"
 

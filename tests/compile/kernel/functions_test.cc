@@ -68,17 +68,14 @@ double units(T got, Real exact) {
     got = std::copysign(std::numeric_limits<T>::max(), got);
   }
   const T size = std::max(std::fabs(nearest), std::numeric_limits<T>::min());
-  const T unit = std::isinf(size)
-                     ? std::ldexp(T{1}, std::numeric_limits<T>::max_exponent - std::numeric_limits<T>::digits)
-                     : std::nextafter(size, std::numeric_limits<T>::infinity()) - size;
+  const T largest = std::min(size, std::numeric_limits<T>::max());
+  const T unit = largest - std::nextafter(largest, T{0});  // of the binade below, where it is a power of two
   const Real limit = std::isinf(nearest) ? std::copysign(Real{std::numeric_limits<T>::max()}, exact) : exact;
-  return static_cast<double>(std::fabs(static_cast<Real>(got) - limit) /
-                             static_cast<Real>(std::isinf(unit) ? 1 : unit));
+  return static_cast<double>(std::fabs(static_cast<Real>(got) - limit) / static_cast<Real>(unit));
 }
 
 template <typename T>
-void expect_close(const char* name, Value (*function)(Value), Real (*exact)(Real), std::size_t count, double most = 4,
-                  double largest = kInfinity) {
+void expect_close(const char* name, Value (*function)(Value), Real (*exact)(Real), std::size_t count, double most = 4) {
   const ir::DType from[] = {type_of<T>()};
   const auto kernel = map_kernel(from, type_of<T>(), [&](auto&, auto x) { return function(x[0]); });
   const auto in = numbers<T>(count);
@@ -86,7 +83,6 @@ void expect_close(const char* name, Value (*function)(Value), Real (*exact)(Real
   double worst = 0;
   std::size_t at = 0;
   for (std::size_t i = 0; i < in.size(); ++i) {
-    if (std::isfinite(in[i]) && std::fabs(static_cast<double>(in[i])) > largest) continue;
     const double error = units(out[i], exact(static_cast<Real>(in[i])));
     if (error > worst) worst = error, at = i;
   }
@@ -114,8 +110,7 @@ TEST(KernelFunctions, OfF32AreWithinFourUnitsOfTheExactValue) {
 }
 
 TEST(KernelFunctions, OfF64AreWithinFourUnitsOfTheExactValue) {
-  for (const auto& [name, function, exact] : kFunctions)
-    expect_close<double>(name, function, exact, 8000, 4, std::string_view(name).size() == 3 ? 0x1p20 : kInfinity);
+  for (const auto& [name, function, exact] : kFunctions) expect_close<double>(name, function, exact, 8000);
 }
 
 template <typename T>

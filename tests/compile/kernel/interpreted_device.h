@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "compile/codegen/device_facts.h"
+#include "compile/codegen/kernel/device_facts.h"
 #include "compile/codegen/kernel/kernel.h"
 #include "ir/program.h"
 #include "tests/compile/kernel/interpreter.h"

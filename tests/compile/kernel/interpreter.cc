@@ -141,7 +141,7 @@ bool compared(Code code, T a, T b) {
   }
 }
 
-// A float that does not fit gives some number: here one that nobody would take for a result.
+// A float that does not fit gives an unspecified number: here one that differs from any sensible result.
 template <typename To, typename From>
 To converted(From x) {
   if constexpr (std::is_floating_point_v<From> && !std::is_floating_point_v<To>) {
@@ -212,6 +212,7 @@ class Block {
         if (thread.is_done != threads_[0].is_done || thread.next != threads_[0].next)
           fail("a barrier that not all threads of the block reach");
       }
+      if (goes_on && kernel_.body[threads_[0].next - 1].number != 0) ++memory_epoch_;
     }
   }
 
@@ -371,7 +372,7 @@ class Block {
     const auto signed_index = static_cast<std::int64_t>(
         by_type(index_type, [&]<typename T>() { return static_cast<std::uint64_t>(number<T>(index)); }));
     const auto address = launch_.arguments[now.number] + static_cast<std::uint64_t>(signed_index) * size;
-    const auto thread = static_cast<std::int64_t>((y_ << 40 | x_ << 16)) + t;
+    const ThreadPlace thread{static_cast<std::int64_t>(y_ << 32 | x_), t, memory_epoch_};
     if (memory_) memory_->check(address, size, thread, is_write, is_atomic);
     return reinterpret_cast<char*>(address);  // NOLINT(performance-no-int-to-ptr): that is what an address is here
   }
@@ -401,7 +402,7 @@ class Block {
   const std::uint64_t x_, y_;
   std::vector<Thread> threads_;
   std::vector<std::vector<SharedElement>> shared_;
-  int epoch_ = 0;  // barriers so far
+  int epoch_ = 0, memory_epoch_ = 0;  // barriers so far, and those that order memory
 };
 
 }  // namespace
@@ -410,7 +411,8 @@ void KernelMemory::add(const void* begin, std::size_t bytes, bool may_race) {
   regions_[reinterpret_cast<std::uint64_t>(begin)] = {bytes, may_race};
 }
 
-void KernelMemory::check(std::uint64_t address, std::size_t bytes, std::int64_t thread, bool is_write, bool is_atomic) {
+void KernelMemory::check(std::uint64_t address, std::size_t bytes, const ThreadPlace& thread, bool is_write,
+                         bool is_atomic) {
   auto region = regions_.upper_bound(address);
   if (region == regions_.begin()) fail("memory that is not the kernel's");
   --region;
@@ -418,13 +420,15 @@ void KernelMemory::check(std::uint64_t address, std::size_t bytes, std::int64_t 
   if (address % bytes != 0) fail("an address that is not aligned to its element");
   if (region->second.may_race) return;
   auto& touched = touched_[address];
-  if (!(is_atomic && touched.is_atomic)) {
-    const bool is_others = touched.writer != -1 && touched.writer != thread;
-    const bool is_read_by_others = touched.reader != -1 && touched.reader != thread;
-    if (is_others || (is_write && is_read_by_others)) fail("a race: threads read and write one element of memory");
-  }
-  auto& last = is_write ? touched.writer : touched.reader;
-  last = last != -1 && last != thread ? -2 : thread;
+  const auto is_race = [&](const std::vector<ThreadPlace>& others) {
+    return std::ranges::any_of(others, [&](const ThreadPlace& other) { return !other.is_ordered(thread); });
+  };
+  if (!(is_atomic && touched.is_atomic) && (is_race(touched.writers) || (is_write && is_race(touched.readers))))
+    fail("a race: threads read and write one element of memory");
+  constexpr std::size_t kMost = 4;
+  auto& list = is_write ? touched.writers : touched.readers;
+  if (is_write && !is_atomic) touched.writers.clear(), touched.readers.clear();
+  if (list.size() < kMost && std::ranges::find(list, thread) == list.end()) list.push_back(thread);
   touched.is_atomic = is_atomic;
 }
 

@@ -14,6 +14,17 @@ namespace burn::testing {
 // The order in which the threads of a grid run, from one barrier to the next.
 enum class ThreadOrder { forward, backward, shuffled };
 
+// A thread at a time: between two barriers that order memory.
+struct ThreadPlace {
+  std::int64_t block = 0, thread = 0;
+  int epoch = 0;
+  bool operator==(const ThreadPlace&) const = default;
+  // Whether what one does is known to come before what the other one does.
+  bool is_ordered(const ThreadPlace& other) const {
+    return block == other.block && (thread == other.thread || epoch != other.epoch);
+  }
+};
+
 // Host memory that kernels may reach, and what the threads of one launch did there.
 class KernelMemory {
  public:
@@ -22,7 +33,7 @@ class KernelMemory {
 
   // Throws std::runtime_error: outside, misaligned, or touched by another thread of this launch that wrote, or was
   // written to, in between.
-  void check(std::uint64_t address, std::size_t bytes, std::int64_t thread, bool is_write, bool is_atomic);
+  void check(std::uint64_t address, std::size_t bytes, const ThreadPlace& thread, bool is_write, bool is_atomic);
   void begin_launch() { touched_.clear(); }
 
  private:
@@ -31,7 +42,8 @@ class KernelMemory {
     bool may_race;
   };
   struct Touched {
-    std::int64_t reader = -1, writer = -1;  // -2: several
+    std::vector<ThreadPlace> readers;  // since it was written last; a few of them
+    std::vector<ThreadPlace> writers;
     bool is_atomic = false;
   };
   std::map<std::uint64_t, Region> regions_;

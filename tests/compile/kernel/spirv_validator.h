@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compile/codegen/device_facts.h"
+#include "compile/codegen/kernel/device_facts.h"
 #include "compile/codegen/kernel/kernel.h"
 
 namespace burn::testing {

@@ -62,8 +62,8 @@ std::optional<Answer> answer(const Gate& gate, const RequestHead& head, RunBoard
     return runs;
   }
   if (path == "/" && gate.has_token_in_target(head.target)) {  // out of the address line, into a cookie
-    Answer found = text(303, "");
-    found.location = "/";
+    Answer found{.status = 303};
+    found.location.push_back('/');
     found.cookie = "burn_dashboard=" + gate.token + "; Path=/; HttpOnly; SameSite=Strict";
     return found;
   }

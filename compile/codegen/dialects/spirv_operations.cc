@@ -1,0 +1,67 @@
+#include "compile/codegen/dialects/spirv_operations.h"
+
+#include "base/error.h"
+
+namespace burn::compile::spirv {
+
+using kernel::Code;
+
+Op operation(Code code, ir::DType type) {
+  const bool is_float = ir::is_floating(type), has_sign = kernel::is_signed(type), is_bool = ir::is_bool(type);
+  switch (code) {
+    case Code::add:
+      return is_float ? Op::FAdd : Op::IAdd;
+    case Code::sub:
+      return is_float ? Op::FSub : Op::ISub;
+    case Code::mul:
+      return is_float ? Op::FMul : Op::IMul;
+    case Code::div:
+      return is_float ? Op::FDiv : has_sign ? Op::SDiv : Op::UDiv;
+    case Code::rem:
+      return has_sign ? Op::SRem : Op::UMod;
+    case Code::neg:
+      return is_float ? Op::FNegate : Op::SNegate;
+    case Code::bit_and:
+      return is_bool ? Op::LogicalAnd : Op::BitwiseAnd;
+    case Code::bit_or:
+      return is_bool ? Op::LogicalOr : Op::BitwiseOr;
+    case Code::bit_xor:
+      return is_bool ? Op::LogicalNotEqual : Op::BitwiseXor;
+    case Code::bit_not:
+      return is_bool ? Op::LogicalNot : Op::Not;
+    case Code::shift_left:
+      return Op::ShiftLeftLogical;
+    case Code::shift_right:
+      return has_sign ? Op::ShiftRightArithmetic : Op::ShiftRightLogical;
+    case Code::less:
+      return is_float ? Op::FOrdLessThan : has_sign ? Op::SLessThan : Op::ULessThan;
+    case Code::less_equal:
+      return is_float ? Op::FOrdLessThanEqual : has_sign ? Op::SLessThanEqual : Op::ULessThanEqual;
+    case Code::equal:
+      return is_float ? Op::FOrdEqual : is_bool ? Op::LogicalEqual : Op::IEqual;
+    case Code::not_equal:
+      return is_float ? Op::FUnordNotEqual : is_bool ? Op::LogicalNotEqual : Op::INotEqual;
+    default:
+      BURN_CHECK(false, "no arithmetic");
+  }
+  return Op::IAdd;
+}
+
+Function function(Code code) {
+  switch (code) {
+    case Code::floor:
+      return Function::Floor;
+    case Code::ceil:
+      return Function::Ceil;
+    case Code::round_even:
+      return Function::RoundEven;
+    case Code::trunc:
+      return Function::Trunc;
+    case Code::sqrt:
+      return Function::Sqrt;
+    default:
+      return Function::FAbs;
+  }
+}
+
+}  // namespace burn::compile::spirv
