@@ -38,6 +38,7 @@ MetricSet::MetricSet(const std::vector<MetricFactory>& factories) {
       throw Error(StatusCode::invalid_argument,
                   "metrics: two have the name \"" + metric->name() + "\"; a name stands for one metric of a split");
     }
+    needs_.push_back(metric->needs());
     metrics_.push_back(std::move(metric));
     of_batch_.push_back(make());
   }
@@ -48,14 +49,14 @@ Packed MetricSet::measure(const StepOutput& output) {
   const auto off_tape = output.inner();
   Packed packed;
   std::vector<client::Value> tensors;
-  for (const auto& metric : metrics_) {
+  for (std::size_t i = 0; i < metrics_.size(); ++i) {
     try {
-      for (const auto& need : metric->needs()) (void)get(off_tape, need);
-      const auto measured = metric->record(off_tape);
+      for (const auto& need : needs_[i]) (void)get(off_tape, need);
+      const auto measured = metrics_[i]->record(off_tape);
       packed.counts.push_back(measured.tensors().size());
       tensors.insert(tensors.end(), measured.tensors().begin(), measured.tensors().end());
     } catch (const Error& error) {
-      throw Error(error.status().with_context("metric " + metric->name()));
+      throw Error(error.status().with_context("metric " + metrics_[i]->name()));
     }
   }
   if (accepts_) tensors.push_back(off_tape.loss);

@@ -78,6 +78,7 @@ class MetricSet {
   void skip(const Pending& batch);
 
   std::vector<std::unique_ptr<Metric>> metrics_, of_batch_;  // of_batch_: of one batch alone, for told_
+  std::vector<std::vector<Need>> needs_;                     // of each metric
   BatchValues told_;
   Accepts accepts_;
   std::deque<Pending> pending_;
