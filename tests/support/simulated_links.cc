@@ -6,8 +6,16 @@ namespace burn::testing {
 
 class SimulatedGroup::End final : public backends::Links {
  public:
-  End(SimulatedGroup& group, int rank) : group_(group), rank_(rank) {}
-  ~End() override { leave(backends::member_left(rank_)); }
+  End(SimulatedGroup& group, int rank) : group_(group), rank_(rank) {
+    const std::lock_guard lock{group_.mutex_};
+    ++group_.ends_;
+  }
+  ~End() override {
+    const std::lock_guard lock{group_.mutex_};
+    group_.end(rank_, backends::member_left(rank_), {});
+    --group_.ends_;
+    group_.changed_.notify_all();
+  }
 
   int rank() const override { return rank_; }
   int size() const override { return group_.size_; }
@@ -101,6 +109,11 @@ SimulatedGroup::SimulatedGroup(int size, std::size_t capacity)
       capacity_(capacity),
       pipes_(static_cast<std::size_t>(size * size)),
       members_(static_cast<std::size_t>(size)) {}
+
+SimulatedGroup::~SimulatedGroup() {
+  std::unique_lock lock{mutex_};
+  changed_.wait(lock, [&] { return ends_ == 0; });
+}
 
 std::unique_ptr<backends::Links> SimulatedGroup::links(int rank) { return std::make_unique<End>(*this, rank); }
 

@@ -11,11 +11,14 @@
 
 namespace burn::testing {
 
-// Thread-safe. Outlives its links.
+// Thread-safe.
 class SimulatedGroup {
  public:
   // `capacity`: bytes that may be under way from one member to another.
   explicit SimulatedGroup(int size, std::size_t capacity = 4096);
+  ~SimulatedGroup();  // waits for the end of its links, which threads of their own may still have
+  SimulatedGroup(const SimulatedGroup&) = delete;
+  SimulatedGroup& operator=(const SimulatedGroup&) = delete;
 
   std::unique_ptr<backends::Links> links(int rank);  // once for each
   void vanish(int rank);                             // as a process that ends
@@ -42,6 +45,7 @@ class SimulatedGroup {
   std::condition_variable changed_;
   std::vector<Pipe> pipes_;
   std::vector<Member> members_;
+  int ends_ = 0;  // that links() has given and that are there
 };
 
 }  // namespace burn::testing

@@ -2,6 +2,10 @@
 // over in a last batch.
 #include "train/strategy/strategy.h"
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -181,6 +185,46 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Strategy, TakesOneDeviceForAMistake) {
   EXPECT_THAT(test::error_of([] { train(train::ddp(open_devices(Where::here, 1)), {}); }),
               HasSubstr("group: it has 2 to 8 devices, not 1"));
+}
+
+// Counts the losses that come in.
+class CountedLoss : public metric::Loss {
+ public:
+  explicit CountedLoss(std::shared_ptr<std::atomic<int>> count) : count_(std::move(count)) {}
+  void add(std::span<const float> measured, std::int64_t items) override {
+    ++*count_;
+    Loss::add(measured, items);
+  }
+
+ private:
+  std::shared_ptr<std::atomic<int>> count_;
+};
+
+TEST(Strategy, EndsWithTheNameOfADeviceThatIsLost) {
+  const server::Server stays(on_any_port());
+  auto lost = std::make_unique<server::Server>(on_any_port());
+  const auto url = lost->url();
+  const auto count = std::make_shared<std::atomic<int>>(0);
+  std::thread ends_a_worker([&] {
+    while (*count < 20) std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    lost.reset();
+  });
+  const test::TempFolder folder;
+  const auto device = Device::new_session("cpu");
+  const auto loader = data::DataLoaderBuilder(test::PointBatcher{device})
+                          .batch_size(10)
+                          .build(data::InMemDataset<test::Point>(test::points(53, 1)));
+  const auto why = test::error_of([&] {
+    train::SupervisedTraining(folder / "run", loader, loader)
+        .metrics(CountedLoss{count})
+        .renderer(std::make_shared<test::RecordingRenderer>())
+        .epochs(100'000)
+        .strategy(train::ddp({Device::new_session(stays.url()), Device::new_session(url)}))
+        .launch(train::Learner(PlainNet::init(device.autodiff()), optim::AdamConfig{}, 1e-2));
+  });
+  *count = 20;
+  ends_a_worker.join();
+  EXPECT_THAT(why, HasSubstr(url));
 }
 
 TEST(Strategy, NeedsABatcherThatCanBeOnEachDevice) {
